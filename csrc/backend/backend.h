@@ -1,0 +1,44 @@
+/* backend.h: how phases are run. A backend knows loops, threads and memory, and no physics.
+ *
+ * A team is a set of threads that work on a set of envs together and meet at a barrier after every phase. Many envs: one
+ * team of one thread per env, no barriers, an env's data stays in one core's cache. Few envs: one team of all threads.
+ */
+#ifndef GG_BACKEND_H
+#define GG_BACKEND_H
+
+#include "../phases/phases.h"
+
+/* faster body of the phase `iterate`, same bits; chosen once by what the processor has */
+typedef void (*gg_iterate_slice)(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
+typedef struct gg_kernel {
+    const char *name; /* "scalar", "vector128", "avx2", "avx512" */
+    gg_iterate_slice iterate_slice;
+} gg_kernel;
+/* the best kernel (NULL), or the one called `name` if this build and machine have it, else {NULL, NULL} */
+gg_kernel gg_kernel_select(const char *name);
+
+/* what all teams of a run share */
+typedef struct gg_crew {
+    const gg_view *view;
+    int32_t thread_count;
+    gg_kernel kernel;
+    double *seconds; /* per phase, or NULL: not profiled; time of the calling thread */
+} gg_crew;
+
+typedef struct gg_team {
+    const gg_crew *crew;
+    int64_t env_begin, env_end;
+    int32_t thread, thread_count;
+    int32_t caller; /* this thread is the one that called gg_crew_run */
+} gg_team;
+
+/* runs one phase on the team's envs; all threads of the team call it and leave together */
+void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass);
+/* all threads of the team wait for each other */
+void gg_team_wait(const gg_team *team);
+
+/* Calls body once per team. Envs are handed out to teams of one where there are enough of them. */
+typedef void (*gg_team_body)(const gg_team *team, void *context);
+void gg_crew_run(const gg_crew *crew, gg_team_body body, void *context);
+
+#endif

@@ -1,0 +1,125 @@
+/* cpu.c: the CPU backend: phases as loops, teams as OpenMP threads. */
+#include "backend.h"
+
+#include <stddef.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#else
+static double omp_get_wtime(void) { return 0.0; }
+#endif
+
+/* one loop per phase over items [begin, end) of the envs from env_begin on */
+typedef void (*phase_loop)(const gg_view *v, int64_t per_env, int64_t begin, int64_t end, int64_t env_begin,
+                           int32_t pass);
+
+#define PHASE_LOOP(name, count, skip, body)                                                                            \
+    static void loop_##name(const gg_view *v, int64_t per_env, int64_t begin, int64_t end, int64_t env_begin,          \
+                            int32_t pass) {                                                                            \
+        (void)pass;                                                                                                    \
+        int64_t e = env_begin + begin / per_env, i = begin % per_env;                                                  \
+        for (int64_t item = begin; item < end; item++) {                                                               \
+            if (!(skip) || !v->env[e].stats.diverged) {                                                                \
+                body;                                                                                                  \
+            }                                                                                                          \
+            if (++i == per_env) {                                                                                      \
+                i = 0;                                                                                                 \
+                e++;                                                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+GG_PHASES(PHASE_LOOP)
+#undef PHASE_LOOP
+
+/* the chosen kernel in place of the reference body of `iterate` */
+static void run_kernel(gg_iterate_slice kernel, const gg_view *v, int64_t per_env, int64_t begin, int64_t end,
+                       int64_t env_begin, int32_t pass) {
+    int64_t e = env_begin + begin / per_env, i = begin % per_env;
+    for (int64_t item = begin; item < end; item++) {
+        if (!v->env[e].stats.diverged) {
+            kernel(v, e, i, pass);
+        }
+        if (++i == per_env) {
+            i = 0;
+            e++;
+        }
+    }
+}
+
+static phase_loop loop_of(gg_phase phase) {
+    static const phase_loop loops[] = {
+#define PHASE_ENTRY(name, count, skip, body) loop_##name,
+        GG_PHASES(PHASE_ENTRY)
+#undef PHASE_ENTRY
+    };
+    return loops[phase];
+}
+
+static int64_t items_per_env(const gg_view *v, gg_phase phase) {
+    switch (phase) {
+#define PHASE_ITEMS(name, count, skip, body)                                                                           \
+    case GG_PHASE_##name:                                                                                              \
+        return count;
+        GG_PHASES(PHASE_ITEMS)
+#undef PHASE_ITEMS
+    default:
+        return 0;
+    }
+}
+
+void gg_team_wait(const gg_team *team) {
+    if (team->thread_count > 1) {
+#pragma omp barrier
+    }
+}
+
+void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
+    const gg_view *view = team->crew->view;
+    double *seconds = team->caller ? team->crew->seconds : NULL;
+    double start = seconds ? omp_get_wtime() : 0.0;
+    int64_t per_env = items_per_env(view, phase);
+    int64_t total = per_env * (team->env_end - team->env_begin);
+    if (total > 0) {
+        /* fixed shares: which thread does an item never matters, but its cache remembers */
+        int64_t begin = total * team->thread / team->thread_count;
+        int64_t end = total * (team->thread + 1) / team->thread_count;
+        if (end > begin && phase == GG_PHASE_iterate) {
+            run_kernel(team->crew->kernel.iterate_slice, view, per_env, begin, end, team->env_begin, pass);
+        } else if (end > begin) {
+            loop_of(phase)(view, per_env, begin, end, team->env_begin, pass);
+        }
+    }
+    gg_team_wait(team);
+    if (seconds) {
+        seconds[phase] += omp_get_wtime() - start;
+    }
+}
+
+static void run_team(const gg_crew *crew, int64_t begin, int64_t end, int32_t thread, int32_t count, int caller,
+                     gg_team_body body, void *context) {
+    gg_team team = {crew, begin, end, thread, count, caller};
+    body(&team, context);
+}
+
+void gg_crew_run(const gg_crew *crew, gg_team_body body, void *context) {
+    int64_t env_count = crew->view->dims.env_count;
+#ifdef _OPENMP
+    int32_t threads = crew->thread_count;
+    if (threads > 1 && (env_count >= 2 * (int64_t)threads || env_count % threads == 0)) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+        for (int64_t e = 0; e < env_count; e++) {
+            run_team(crew, e, e + 1, 0, 1, omp_get_thread_num() == 0, body, context);
+        }
+        return;
+    }
+    if (threads > 1) {
+#pragma omp parallel num_threads(threads)
+        run_team(crew, 0, env_count, omp_get_thread_num(), omp_get_num_threads(), omp_get_thread_num() == 0, body,
+                 context);
+        return;
+    }
+#endif
+    for (int64_t e = 0; e < env_count; e++) {
+        run_team(crew, e, e + 1, 0, 1, 1, body, context);
+    }
+}

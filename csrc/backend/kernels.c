@@ -1,0 +1,42 @@
+/* kernels.c: picks the widest build of the contact solve that this processor runs. All of them give the same bits. */
+#include <string.h>
+
+#include "backend.h"
+#include "kernels.h"
+
+static int supported(const char *name) {
+#if defined(__x86_64__) && defined(GG_VECTOR_KERNELS)
+    if (!strcmp(name, "avx512")) {
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+    }
+    if (!strcmp(name, "avx2")) {
+        return __builtin_cpu_supports("avx2");
+    }
+#endif
+    return !strcmp(name, "vector128") || !strcmp(name, "scalar");
+}
+
+gg_kernel gg_kernel_select(const char *name) {
+    static const gg_kernel kernels[] = {
+#ifdef GG_VECTOR_KERNELS
+#ifdef __x86_64__
+        {"avx512", gg_avx512_iterate_slice_entry},
+        {"avx2", gg_avx2_iterate_slice_entry},
+#endif
+        {"vector128", gg_vector128_iterate_slice_entry},
+#endif
+        {"scalar", gg_scalar_iterate_slice_entry},
+    };
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+        if (supported(kernels[k].name) && (!name || !strcmp(name, kernels[k].name))) {
+            return kernels[k];
+        }
+    }
+    gg_kernel none = {NULL, NULL};
+    return none;
+}
+
+void gg_scalar_iterate_slice_entry(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+    gg_scalar_iterate_slice(v, e, slice, pass);
+}

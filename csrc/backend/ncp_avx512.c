@@ -1,0 +1,16 @@
+/* ncp_avx512.c: the contact solve on 16 grains at once. */
+#include "kernels.h"
+
+#ifdef GG_VECTOR_KERNELS
+#ifdef __x86_64__
+#define GG_LANE_WIDTH 16
+#define GG_LANE_NAME(x) gg_avx512_##x
+#include "ncp_vector.h"
+
+void gg_avx512_iterate_slice_entry(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+    gg_avx512_iterate_slice(v, e, slice, pass);
+}
+#endif
+#else
+typedef int gg_no_vector_kernel;
+#endif

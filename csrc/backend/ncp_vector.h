@@ -1,0 +1,146 @@
+/* ncp_vector.h: lanes of ncp_iterate.h as vectors of GG_LANE_WIDTH floats: 4, 8 or 16.
+ *
+ * Velocity rows of the neighbours are fetched whole (one load of 32 bytes each) and transposed in registers, which is
+ * several times faster than gathering single floats. Compiled once per instruction set with its flags; plain compiler
+ * vector types, so gcc and clang both take it. IEEE add, multiply, divide and square root only: same bits as one lane.
+ */
+#include <string.h>
+
+#include "../solvers/ncp.h"
+
+typedef float lanes __attribute__((vector_size(4 * GG_LANE_WIDTH)));
+typedef int32_t lane_mask __attribute__((vector_size(4 * GG_LANE_WIDTH)));
+
+#define gg_lane lanes
+
+GG_FN lanes lane_load(const float *p) {
+    lanes a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+GG_FN void lane_store(float *p, lanes a) { memcpy(p, &a, sizeof a); }
+GG_FN lanes lane_splat(float a) { return (lanes){0} + a; }
+GG_FN lanes lane_choose(lane_mask m, lanes a, lanes b) {
+    return (lanes)((m & (lane_mask)a) | (~m & (lane_mask)b));
+}
+GG_FN lanes lane_div(lanes a, lanes b) { return a / b; }
+
+#if GG_LANE_WIDTH == 16 && defined(__AVX512F__)
+#include <immintrin.h>
+GG_FN lanes lane_sqrt(lanes a) { return (lanes)_mm512_sqrt_ps((__m512)a); }
+GG_FN lanes lane_min(lanes a, lanes b) { return (lanes)_mm512_min_ps((__m512)a, (__m512)b); }
+GG_FN lanes lane_max(lanes a, lanes b) { return (lanes)_mm512_max_ps((__m512)a, (__m512)b); }
+#elif GG_LANE_WIDTH == 8 && defined(__AVX2__)
+#include <immintrin.h>
+GG_FN lanes lane_sqrt(lanes a) { return (lanes)_mm256_sqrt_ps((__m256)a); }
+GG_FN lanes lane_min(lanes a, lanes b) { return (lanes)_mm256_min_ps((__m256)a, (__m256)b); }
+GG_FN lanes lane_max(lanes a, lanes b) { return (lanes)_mm256_max_ps((__m256)a, (__m256)b); }
+#else
+GG_FN lanes lane_sqrt(lanes a) {
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        a[k] = sqrtf(a[k]);
+    }
+    return a;
+}
+GG_FN lanes lane_min(lanes a, lanes b) { return lane_choose(a < b, a, b); }
+GG_FN lanes lane_max(lanes a, lanes b) { return lane_choose(a > b, a, b); }
+#endif
+
+#if GG_LANE_WIDTH > 4
+typedef float vec8 __attribute__((vector_size(32)));
+
+GG_FN vec8 load_row(const float *rows, int64_t row) {
+    vec8 a;
+    memcpy(&a, rows + row * GG_ROW, sizeof a);
+    return a;
+}
+#endif
+
+#if GG_LANE_WIDTH == 16
+/* two rows side by side */
+#define PAIR_ROWS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+/* transposes the 4x4 blocks of four vectors, each 128-bit part apart */
+#define TRANSPOSE4(r0, r1, r2, r3, c0, c1, c2, c3)                                                                     \
+    do {                                                                                                               \
+        lanes t0 = __builtin_shufflevector(r0, r1, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);          \
+        lanes t1 = __builtin_shufflevector(r0, r1, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);        \
+        lanes t2 = __builtin_shufflevector(r2, r3, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);          \
+        lanes t3 = __builtin_shufflevector(r2, r3, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);        \
+        c0 = __builtin_shufflevector(t0, t2, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);                \
+        c1 = __builtin_shufflevector(t0, t2, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);              \
+        c2 = __builtin_shufflevector(t1, t3, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);                \
+        c3 = __builtin_shufflevector(t1, t3, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);              \
+    } while (0)
+/* 128-bit parts 0 and 2, or 1 and 3, of two vectors */
+#define EVEN_PARTS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
+#define ODD_PARTS(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
+
+GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW]) {
+    lanes a[4], b[4], ca[4], cb[4];
+    for (int k = 0; k < 4; k++) {
+        vec8 r0 = load_row(rows, index[k]), r1 = load_row(rows, index[k + 4]);
+        vec8 r2 = load_row(rows, index[k + 8]), r3 = load_row(rows, index[k + 12]);
+        a[k] = PAIR_ROWS(r0, r1);
+        b[k] = PAIR_ROWS(r2, r3);
+    }
+    TRANSPOSE4(a[0], a[1], a[2], a[3], ca[0], ca[1], ca[2], ca[3]);
+    TRANSPOSE4(b[0], b[1], b[2], b[3], cb[0], cb[1], cb[2], cb[3]);
+    for (int k = 0; k < 4; k++) {
+        out[k] = EVEN_PARTS(ca[k], cb[k]);
+        out[k + 4] = ODD_PARTS(ca[k], cb[k]);
+    }
+}
+#elif GG_LANE_WIDTH == 8
+#define TRANSPOSE4(r0, r1, r2, r3, c0, c1, c2, c3)                                                                     \
+    do {                                                                                                               \
+        lanes t0 = __builtin_shufflevector(r0, r1, 0, 8, 1, 9, 4, 12, 5, 13);                                          \
+        lanes t1 = __builtin_shufflevector(r0, r1, 2, 10, 3, 11, 6, 14, 7, 15);                                        \
+        lanes t2 = __builtin_shufflevector(r2, r3, 0, 8, 1, 9, 4, 12, 5, 13);                                          \
+        lanes t3 = __builtin_shufflevector(r2, r3, 2, 10, 3, 11, 6, 14, 7, 15);                                        \
+        c0 = __builtin_shufflevector(t0, t2, 0, 1, 8, 9, 4, 5, 12, 13);                                                \
+        c1 = __builtin_shufflevector(t0, t2, 2, 3, 10, 11, 6, 7, 14, 15);                                              \
+        c2 = __builtin_shufflevector(t1, t3, 0, 1, 8, 9, 4, 5, 12, 13);                                                \
+        c3 = __builtin_shufflevector(t1, t3, 2, 3, 10, 11, 6, 7, 14, 15);                                              \
+    } while (0)
+#define LOW_PARTS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
+#define HIGH_PARTS(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
+
+GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW]) {
+    lanes r[8], ca[4], cb[4];
+    for (int k = 0; k < 8; k++) {
+        r[k] = load_row(rows, index[k]);
+    }
+    TRANSPOSE4(r[0], r[1], r[2], r[3], ca[0], ca[1], ca[2], ca[3]);
+    TRANSPOSE4(r[4], r[5], r[6], r[7], cb[0], cb[1], cb[2], cb[3]);
+    for (int k = 0; k < 4; k++) {
+        out[k] = LOW_PARTS(ca[k], cb[k]);
+        out[k + 4] = HIGH_PARTS(ca[k], cb[k]);
+    }
+}
+#else
+GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW]) {
+    for (int half = 0; half < 2; half++) {
+        lanes r[4];
+        for (int k = 0; k < 4; k++) {
+            r[k] = lane_load(rows + (int64_t)index[k] * GG_ROW + 4 * half);
+        }
+        lanes t0 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), t1 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+        lanes t2 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5), t3 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+        out[4 * half] = __builtin_shufflevector(t0, t2, 0, 1, 4, 5);
+        out[4 * half + 1] = __builtin_shufflevector(t0, t2, 2, 3, 6, 7);
+        out[4 * half + 2] = __builtin_shufflevector(t1, t3, 0, 1, 4, 5);
+        out[4 * half + 3] = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);
+    }
+}
+#endif
+
+/* slice ends are rare: one component at a time */
+GG_FN void lane_rows_store(float *rows, int64_t first, const lanes in[GG_ROW]) {
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        for (int c = 0; c < GG_ROW; c++) {
+            rows[(first + k) * GG_ROW + c] = in[c][k];
+        }
+    }
+}
+
+#include "../solvers/ncp_iterate.h"

@@ -1,0 +1,167 @@
+/* candidates.h: lists of the grains near enough to touch before the lists are built again (Verlet lists with a margin).
+ *
+ * Each grain keeps its own list (every pair stands in two), sorted by grain id. The order of a list, and with it the order
+ * in which impulses are added up, therefore depends on nothing but who is near: not on cells, slots, threads or history.
+ * Two searches give the same lists: sorted cells, and the linked spatial hash of seed 001 (section II.B).
+ */
+#ifndef GG_CANDIDATES_H
+#define GG_CANDIDATES_H
+
+#include "cells.h"
+
+typedef struct gg_candidate_list {
+    const int32_t *grain_id; /* of the env's slots */
+    int32_t *slots;
+    int32_t count, cap;
+} gg_candidate_list;
+
+/* keeps the list sorted by grain id; counts on past the end so that the caller learns what it would have taken */
+GG_FN void gg_candidate_add(gg_candidate_list *list, int32_t slot) {
+    if (list->count < list->cap) {
+        int32_t id = list->grain_id[slot];
+        int32_t k = list->count;
+        while (k > 0 && list->grain_id[list->slots[k - 1]] > id) {
+            list->slots[k] = list->slots[k - 1];
+            k--;
+        }
+        list->slots[k] = slot;
+    }
+    list->count++;
+}
+
+/* pairs closer than this are listed: surfaces apart by the skin and the speculative margin */
+GG_FN int gg_candidate_near(const gg_view *v, const gg_env *env, gg_vec4 a, gg_vec4 b) {
+    gg_vec3 d = gg_separation(&v->params, a, b);
+    float cut = (a.w + b.w) + (env->skin + v->params.margin * 2.0f * gg_minf(a.w, b.w));
+    return gg_norm2(d) < cut * cut;
+}
+
+/* cells of one axis that a search range touches: first (folded) and how many */
+typedef struct gg_cell_range {
+    int32_t first, count;
+} gg_cell_range;
+
+GG_FN gg_cell_range gg_cell_range_of(const gg_level *g, int axis, float low, float high) {
+    int32_t a = gg_floor_int(low / g->cell_size[axis]), b = gg_floor_int(high / g->cell_size[axis]);
+    gg_cell_range r;
+    if (g->folds[axis]) {
+        r.count = GG_MIN(b - a + 1, g->count[axis]);
+        r.first = gg_cell_fold(g, axis, a);
+    } else {
+        a = GG_MAX(a, 0);
+        b = GG_MIN(b, g->count[axis] - 1);
+        r.first = a;
+        r.count = b - a + 1;
+    }
+    return r;
+}
+
+GG_FN void gg_candidates_from_run(const gg_view *v, const gg_env *env, const gg_vec4 *x, int32_t slot, int32_t begin,
+                                  int32_t end, gg_candidate_list *list) {
+    for (int32_t j = begin; j < end; j++) {
+        if (j != slot && gg_candidate_near(v, env, x[slot], x[j])) {
+            gg_candidate_add(list, j);
+        }
+    }
+}
+
+/* all candidates of a grain in one size class */
+GG_FN void gg_candidates_from_level(const gg_view *v, int64_t e, int l, int32_t slot, gg_candidate_list *list) {
+    const gg_env *env = &v->env[e];
+    const gg_level *g = &env->level[l];
+    const gg_vec4 *x = v->position + e * v->dims.slots;
+    const int32_t *cell_first = v->cell_first + e * (v->dims.cells + 1);
+    float reach = ((x[slot].w + v->params.level_radius[l]) * (1.0f + v->params.margin) + env->skin) * 1.0001f;
+    gg_vec3 at = gg_sub(gg_v3(x[slot].x, x[slot].y, x[slot].z), env->origin);
+    gg_cell_range r[3];
+    for (int k = 0; k < 3; k++) {
+        float c = gg_axis_of(at, g->axis[k]);
+        r[k] = gg_cell_range_of(g, g->axis[k], c - reach, c + reach);
+    }
+    int32_t n0 = g->count[g->axis[0]], n1 = g->count[g->axis[1]], n2 = g->count[g->axis[2]];
+    for (int32_t a2 = 0; a2 < r[2].count; a2++) {
+        int32_t c2 = r[2].first + a2 < n2 ? r[2].first + a2 : r[2].first + a2 - n2;
+        for (int32_t a1 = 0; a1 < r[1].count; a1++) {
+            int32_t c1 = r[1].first + a1 < n1 ? r[1].first + a1 : r[1].first + a1 - n1;
+            int32_t row = g->first_cell + (c2 * n1 + c1) * n0;
+            /* a row of cells is one run of slots, or two where it folds around */
+            int32_t end = GG_MIN(r[0].first + r[0].count, n0);
+            if (end > r[0].first) {
+                gg_candidates_from_run(v, env, x, slot, cell_first[row + r[0].first], cell_first[row + end], list);
+            }
+            int32_t rest = r[0].first + r[0].count - n0;
+            if (rest > 0) {
+                gg_candidates_from_run(v, env, x, slot, cell_first[row], cell_first[row + rest], list);
+            }
+        }
+    }
+}
+
+/* Seed 001, equation 6: bucket of a cell. Rounding is to the nearest cell, as printed. */
+GG_FN int32_t gg_hash_bucket(const int32_t c[3], int64_t hash_size) {
+    uint32_t h = 73856093u * (uint32_t)(c[0] - 100);
+    h ^= 19349663u * (uint32_t)(c[1] - 100);
+    h ^= 83492791u * (uint32_t)(c[2] - 100);
+    return (int32_t)(h % (uint32_t)hash_size);
+}
+
+/* width of a hash cell: the paper's 2r, wide enough for the skin that our lists carry */
+GG_FN float gg_hash_cell_size(const gg_view *v, const gg_env *env) {
+    return (2.0f * v->params.radius_max * (1.0f + v->params.margin) + env->skin) * 1.001f;
+}
+
+GG_FN void gg_hash_cell(const gg_view *v, const gg_env *env, gg_vec4 x, int32_t c[3]) {
+    float size = gg_hash_cell_size(v, env);
+    c[0] = gg_floor_int(x.x / size + 0.5f);
+    c[1] = gg_floor_int(x.y / size + 0.5f);
+    c[2] = gg_floor_int(x.z / size + 0.5f);
+}
+
+/* Seed 001, Algorithm 2 for one env: chains every grain into its bucket. Sequential here, so that no atomic is needed;
+ * the order of a chain does not matter, as lists are sorted by grain id. */
+GG_FN void gg_hash_build(const gg_view *v, int64_t e) {
+    const gg_env *env = &v->env[e];
+    int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
+    for (int64_t b = 0; b < v->dims.hash_size; b++) {
+        head[b] = -1;
+    }
+    for (int64_t i = 0; i < v->dims.grain_count; i++) {
+        int32_t c[3];
+        gg_hash_cell(v, env, v->position[e * v->dims.slots + i], c);
+        int32_t bucket = gg_hash_bucket(c, v->dims.hash_size);
+        next[i] = head[bucket];
+        head[bucket] = (int32_t)i;
+    }
+}
+
+/* all candidates of a grain through the hash: 27 chains, each once even where two cells share a bucket */
+GG_FN void gg_candidates_from_hash(const gg_view *v, int64_t e, int32_t slot, gg_candidate_list *list) {
+    const gg_env *env = &v->env[e];
+    const gg_vec4 *x = v->position + e * v->dims.slots;
+    const int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
+    int32_t c[3], seen[27];
+    int seen_count = 0;
+    gg_hash_cell(v, env, x[slot], c);
+    for (int n = 0; n < 27; n++) {
+        int32_t at[3];
+        at[0] = c[0] + n % 3 - 1;
+        at[1] = c[1] + n / 3 % 3 - 1;
+        at[2] = c[2] + n / 9 - 1;
+        int32_t bucket = gg_hash_bucket(at, v->dims.hash_size);
+        int known = 0;
+        for (int k = 0; k < seen_count; k++) {
+            known |= seen[k] == bucket;
+        }
+        if (known) {
+            continue;
+        }
+        seen[seen_count++] = bucket;
+        for (int32_t j = head[bucket]; j >= 0; j = next[j]) {
+            if (j != slot && gg_candidate_near(v, env, x[slot], x[j])) {
+                gg_candidate_add(list, j);
+            }
+        }
+    }
+}
+
+#endif

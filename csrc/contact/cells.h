@@ -1,0 +1,127 @@
+/* cells.h: the broad phase's grids: one per size class and env, fitted to where the grains are.
+ *
+ * Grains are sorted by (size class, cell, grain id), so that a cell is a run of slots and a row of cells is one longer run.
+ * The number of cells is bounded by the number of grains: where the grains are spread so widely that a cell per place
+ * would need more, coordinates fold modulo the grid (two far places share a cell; the distance test tells them apart).
+ * Memory therefore never grows with the domain, and a grain that escapes costs nothing.
+ */
+#ifndef GG_CELLS_H
+#define GG_CELLS_H
+
+#include "separation.h"
+
+GG_FN float gg_axis_of(gg_vec3 a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
+
+/* floor, for values an int can hold; others saturate */
+GG_FN int32_t gg_floor_int(float x) {
+    x = gg_clampf(x, -1.0e9f, 1.0e9f);
+    int32_t i = (int32_t)x;
+    return (float)i > x ? i - 1 : i;
+}
+
+/* size class of a radius */
+GG_FN int gg_level_of(const gg_params *p, float radius) {
+    int level = 0;
+    while (level + 1 < p->level_count && radius > p->level_radius[level]) {
+        level++;
+    }
+    return level;
+}
+
+/* folds a cell coordinate into the grid */
+GG_FN int32_t gg_cell_fold(const gg_level *g, int axis, int32_t c) {
+    int32_t n = g->count[axis];
+    if (g->folds[axis]) {
+        c %= n;
+        return c < 0 ? c + n : c;
+    }
+    return c < 0 ? 0 : c >= n ? n - 1 : c;
+}
+
+GG_FN int32_t gg_cell_index(const gg_level *g, const int32_t c[3]) {
+    int32_t a0 = g->axis[0], a1 = g->axis[1], a2 = g->axis[2];
+    return g->first_cell + (c[a2] * g->count[a1] + c[a1]) * g->count[a0] + c[a0];
+}
+
+GG_FN int32_t gg_cell_of(const gg_level *g, gg_vec3 origin, gg_vec4 x) {
+    int32_t c[3];
+    c[0] = gg_cell_fold(g, 0, gg_floor_int((x.x - origin.x) / g->cell_size[0]));
+    c[1] = gg_cell_fold(g, 1, gg_floor_int((x.y - origin.y) / g->cell_size[1]));
+    c[2] = gg_cell_fold(g, 2, gg_floor_int((x.z - origin.z) / g->cell_size[2]));
+    return gg_cell_index(g, c);
+}
+
+/* fits the grid of one size class to a box of `extent` from the env's origin; at most cell_cap cells */
+GG_FN void gg_level_fit(const gg_params *p, gg_level *g, float cell_size, gg_vec3 extent, int64_t cell_cap) {
+    for (int axis = 0; axis < 3; axis++) {
+        float length = gg_axis_of(extent, axis);
+        int periodic = p->boundary[axis][0] == GG_BOUNDARY_PERIODIC;
+        /* periodic cells divide the axis evenly; others start at the lowest grain */
+        int32_t n = gg_floor_int(gg_minf(length / cell_size, 1.0e6f)) + (periodic ? 0 : 1);
+        g->count[axis] = n < 1 ? 1 : n;
+        g->folds[axis] = periodic;
+        g->cell_size[axis] = cell_size;
+    }
+    while ((int64_t)g->count[0] * g->count[1] * g->count[2] > cell_cap) {
+        int longest = g->count[0] >= g->count[1] ? 0 : 1;
+        longest = g->count[longest] >= g->count[2] ? longest : 2;
+        g->count[longest] = (g->count[longest] + 1) / 2;
+        g->folds[longest] = 1;
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        if (p->boundary[axis][0] == GG_BOUNDARY_PERIODIC) {
+            g->cell_size[axis] = gg_axis_of(extent, axis) / (float)g->count[axis];
+        }
+    }
+    /* order of the axes: the longest slowest keeps neighbours close in memory */
+    g->axis[0] = 0;
+    g->axis[1] = 1;
+    g->axis[2] = 2;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < 2; k++) {
+            if (g->count[g->axis[k]] > g->count[g->axis[k + 1]]) {
+                int32_t swap = g->axis[k];
+                g->axis[k] = g->axis[k + 1];
+                g->axis[k + 1] = swap;
+            }
+        }
+    }
+}
+
+/* Fits all grids of env e and decides how far apart pairs are listed. One item, all grains of the env in order. */
+GG_FN void gg_grids_fit(const gg_view *v, int64_t e) {
+    const gg_params *p = &v->params;
+    gg_env *env = &v->env[e];
+    const gg_vec4 *x = v->position + e * v->dims.slots;
+    gg_vec3 low = gg_v3(1e30f, 1e30f, 1e30f), high = gg_v3(-1e30f, -1e30f, -1e30f);
+    for (int64_t i = 0; i < v->dims.grain_count; i++) {
+        low = gg_v3(gg_minf(low.x, x[i].x), gg_minf(low.y, x[i].y), gg_minf(low.z, x[i].z));
+        high = gg_v3(gg_maxf(high.x, x[i].x), gg_maxf(high.y, x[i].y), gg_maxf(high.z, x[i].z));
+    }
+    if (p->boundary[0][0] == GG_BOUNDARY_PERIODIC) {
+        low.x = p->lower.x;
+        high.x = p->upper.x;
+    }
+    if (p->boundary[1][0] == GG_BOUNDARY_PERIODIC) {
+        low.y = p->lower.y;
+        high.y = p->upper.y;
+    }
+    if (p->boundary[2][0] == GG_BOUNDARY_PERIODIC) {
+        low.z = p->lower.z;
+        high.z = p->upper.z;
+    }
+    env->origin = low;
+    /* fast grains earn wider lists, up to a radius, so that flow does not build them every substep */
+    env->skin = gg_clampf(4.0f * env->speed_max * p->dt, p->skin, gg_maxf(p->skin, p->radius_min));
+    int32_t first = 0;
+    int64_t cap = v->dims.cells / p->level_count;
+    for (int l = 0; l < p->level_count; l++) {
+        gg_level *g = &env->level[l];
+        float size = 2.0f * p->level_radius[l] * (1.0f + p->margin) + env->skin;
+        gg_level_fit(p, g, size * 1.001f, gg_sub(high, low), cap);
+        g->first_cell = first;
+        first += g->count[0] * g->count[1] * g->count[2];
+    }
+}
+
+#endif

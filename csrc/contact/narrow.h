@@ -1,0 +1,108 @@
+/* narrow.h: from candidates to contacts: gap, normal and relative motion of one grain with another grain or a tool part.
+ *
+ * A contact exists where the gap is below a speculative margin: a share of the diameter, plus the way that the two sides
+ * can make towards each other within the substep. Foreseen contacts only forbid closing faster than the gap allows, so
+ * that grains neither tunnel nor jitter on and off. All values are exactly antisymmetric between the two sides.
+ */
+#ifndef GG_NARROW_H
+#define GG_NARROW_H
+
+#include "../geometry/sdf.h"
+#include "separation.h"
+
+typedef struct gg_touch {
+    gg_vec3 normal; /* unit, towards this grain */
+    float gap;      /* distance of the surfaces, negative: overlap [m] */
+    int active;
+} gg_touch;
+
+GG_FN gg_vec3 gg_row_velocity(const float *rows, int64_t row) {
+    return gg_v3(rows[row * GG_ROW], rows[row * GG_ROW + 1], rows[row * GG_ROW + 2]);
+}
+
+GG_FN gg_vec3 gg_row_spin(const float *rows, int64_t row) {
+    return gg_v3(rows[row * GG_ROW + 4], rows[row * GG_ROW + 5], rows[row * GG_ROW + 6]);
+}
+
+/* direction of two grains whose centres coincide: opposite for the two, by id */
+GG_FN gg_vec3 gg_coincident_normal(int32_t id, int32_t other_id) {
+    return gg_v3(0.0f, 0.0f, id > other_id ? 1.0f : -1.0f);
+}
+
+/* contact of slots i and j of env e */
+GG_FN gg_touch gg_touch_pair(const gg_view *v, int64_t e, int32_t i, int32_t j) {
+    const gg_vec4 *x = v->position + e * v->dims.slots;
+    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
+    float sum = x[i].w + x[j].w;
+    float margin = v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w);
+    gg_vec3 d = gg_separation(&v->params, x[i], x[j]);
+    float d2 = gg_norm2(d);
+    gg_touch t;
+    float foreseen = sum + margin;
+    t.active = d2 < foreseen * foreseen;
+    if (!t.active) {
+        float travel = gg_norm(gg_sub(gg_row_velocity(rows, i), gg_row_velocity(rows, j))) * v->params.foresight;
+        foreseen += travel;
+        t.active = d2 < foreseen * foreseen;
+        if (!t.active) {
+            t.gap = 0.0f;
+            t.normal = d;
+            return t;
+        }
+    }
+    float distance = sqrtf(d2);
+    t.gap = distance - sum;
+    if (distance > 1e-12f) {
+        float inverse = 1.0f / distance;
+        t.normal = gg_scale(d, inverse);
+    } else {
+        const int32_t *id = v->grain_id + e * v->dims.slots;
+        t.normal = gg_coincident_normal(id[i], id[j]);
+    }
+    return t;
+}
+
+/* velocity of the material point of a part that passes world point x [m/s] */
+GG_FN gg_vec3 gg_part_velocity(const gg_part_pose *pose, gg_vec3 x) {
+    return gg_add(pose->velocity, gg_cross(pose->angular_velocity, gg_sub(x, pose->tool_position)));
+}
+
+/* the most that the fastest grain or tool of an env can add to a margin [m]; bounded, so that one grain in free fall
+ * outside does not turn every wall into a contact of every grain */
+GG_FN float gg_throw_margin(const gg_view *v, int64_t e) {
+    return gg_minf(v->params.foresight * v->env[e].speed_max, 2.0f * v->params.radius_max);
+}
+
+/* Contact of slot i with a part; the normal is left to gg_part_normal. Beyond its own motion the margin covers the fastest
+ * grain of the env, as a neighbour may throw this one at the tool within the substep. */
+GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t part) {
+    const gg_vec4 *x4 = v->position + e * v->dims.slots + i;
+    const gg_shape *shape = &v->parts[part];
+    const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
+    gg_vec3 x = gg_v3(x4->x, x4->y, x4->z);
+    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(x, pose->position));
+    float thrown = v->params.margin * 2.0f * x4->w + gg_throw_margin(v, e);
+    gg_vec3 own = gg_sub(gg_row_velocity(v->row_a + e * v->dims.rows * GG_ROW, i), gg_part_velocity(pose, x));
+    float margin = thrown + v->params.foresight * gg_norm(own);
+    gg_touch t;
+    t.active = 0;
+    t.gap = 0.0f;
+    t.normal = gg_v3(0.0f, 0.0f, 1.0f);
+    if (gg_sdf_bound(shape, local) > x4->w + margin) {
+        return t;
+    }
+    t.gap = gg_sdf_distance(shape, v->grids, v->samples, local) - x4->w;
+    t.active = t.gap < margin;
+    return t;
+}
+
+/* outward normal of a part at the centre of slot i, world */
+GG_FN gg_vec3 gg_part_normal(const gg_view *v, int64_t e, int32_t i, int64_t part) {
+    const gg_vec4 *x4 = v->position + e * v->dims.slots + i;
+    const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
+    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(gg_v3(x4->x, x4->y, x4->z), pose->position));
+    gg_sdf_hit hit = gg_sdf_eval(&v->parts[part], v->grids, v->samples, local);
+    return gg_mat_mul(pose->rotation, hit.gradient);
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* separation.h: the vector between two points of a world, through a periodic face where that is shorter.
+ *
+ * Everything here is exactly antisymmetric in floats: swapping the points flips signs and changes no other bit. Both
+ * sides of a contact are solved apart from each other, and this is what keeps their impulses equal and opposite.
+ */
+#ifndef GG_SEPARATION_H
+#define GG_SEPARATION_H
+
+#include "../phases/view.h"
+
+GG_FN float gg_separation_axis(const gg_params *p, int axis, float d, float lower, float upper) {
+    if (p->boundary[axis][0] == GG_BOUNDARY_PERIODIC) {
+        float length = upper - lower;
+        if (d > 0.5f * length) {
+            d -= length;
+        } else if (d < -0.5f * length) {
+            d += length;
+        }
+    }
+    return d;
+}
+
+/* a - b */
+GG_FN gg_vec3 gg_separation(const gg_params *p, gg_vec4 a, gg_vec4 b) {
+    return gg_v3(gg_separation_axis(p, 0, a.x - b.x, p->lower.x, p->upper.x),
+                 gg_separation_axis(p, 1, a.y - b.y, p->lower.y, p->upper.y),
+                 gg_separation_axis(p, 2, a.z - b.z, p->lower.z, p->upper.z));
+}
+
+GG_FN float gg_wrap_axis(const gg_params *p, int axis, float x, float lower, float upper) {
+    if (p->boundary[axis][0] == GG_BOUNDARY_PERIODIC || p->boundary[axis][0] == GG_BOUNDARY_CYCLIC) {
+        float length = upper - lower;
+        if (x >= upper) {
+            x -= length;
+        } else if (x < lower) {
+            x += length;
+        }
+    }
+    return x;
+}
+
+/* position after the faces of periodic and cyclic axes have carried it around */
+GG_FN gg_vec3 gg_wrap(const gg_params *p, gg_vec3 x) {
+    return gg_v3(gg_wrap_axis(p, 0, x.x, p->lower.x, p->upper.x), gg_wrap_axis(p, 1, x.y, p->lower.y, p->upper.y),
+                 gg_wrap_axis(p, 2, x.z, p->lower.z, p->upper.z));
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* pose.h: how a tool moves from one pose to the next: constant velocity, constant rate about one axis.
+ *
+ * The turn between two orientations is the unit quaternion target * conj(start); of its two signs the one with w >= 0 is
+ * the shorter arc. Everything is done in double from single-precision poses, so that slow turns keep their rate and the
+ * end of a motion is its target to the last few bits. A pose that does not move keeps its bits.
+ */
+#ifndef GG_POSE_H
+#define GG_POSE_H
+
+#include "../base/scalar.h"
+#include "../phases/view.h"
+
+/* a rotation that is already a unit to single precision keeps its bits, so that poses at rest never drift */
+GG_FN gg_quat gg_quat_settle(gg_quat q) {
+    float n2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    return gg_absf(n2 - 1.0f) <= 1e-6f ? q : gg_quat_unit(q);
+}
+
+/* motion that takes `duration` [s] from start to target along the shorter arc; none where duration <= 0 or NaN */
+GG_FN gg_tool_motion gg_tool_motion_between(gg_pose start, gg_pose target, double duration) {
+    start.rotation = gg_quat_settle(start.rotation);
+    target.rotation = gg_quat_settle(target.rotation);
+    gg_tool_motion motion;
+    motion.start = start;
+    motion.target = target;
+    motion.velocity = gg_v3(0.0f, 0.0f, 0.0f);
+    motion.axis = gg_v3(0.0f, 0.0f, 1.0f);
+    motion.speed = 0.0f;
+    if (!(duration > 0.0)) {
+        return motion;
+    }
+    motion.velocity = gg_v3((float)(((double)target.position.x - (double)start.position.x) / duration),
+                            (float)(((double)target.position.y - (double)start.position.y) / duration),
+                            (float)(((double)target.position.z - (double)start.position.z) / duration));
+
+    /* target * conj(start) */
+    double aw = target.rotation.w, ax = target.rotation.x, ay = target.rotation.y, az = target.rotation.z;
+    double bw = start.rotation.w, bx = start.rotation.x, by = start.rotation.y, bz = start.rotation.z;
+    double w = aw * bw + ax * bx + ay * by + az * bz;
+    double x = ax * bw - aw * bx - ay * bz + az * by;
+    double y = ay * bw - aw * by - az * bx + ax * bz;
+    double z = az * bw - aw * bz - ax * by + ay * bx;
+    double sign = w < 0.0 ? -1.0 : 1.0;
+    double n = sqrt(x * x + y * y + z * z);
+    /* below a rounding of the poses there is no turn */
+    if (n > 1e-12) {
+        double share = sign / n;
+        motion.axis = gg_v3((float)(x * share), (float)(y * share), (float)(z * share));
+        motion.speed = (float)(2.0 * gg_angle_wide(n, w * sign) / duration);
+    }
+    return motion;
+}
+
+/* Pose t [s] after the start: the start itself, bit for bit, at t = 0 and for what does not move; at t = duration the
+ * target within 1e-6 (its quaternion up to sign). Who needs the target's own bits at the end takes motion->target. */
+GG_FN gg_pose gg_tool_motion_at(const gg_tool_motion *motion, double t) {
+    gg_pose pose = motion->start;
+    pose.position.x = (float)((double)pose.position.x + (double)motion->velocity.x * t);
+    pose.position.y = (float)((double)pose.position.y + (double)motion->velocity.y * t);
+    pose.position.z = (float)((double)pose.position.z + (double)motion->velocity.z * t);
+    if (motion->speed == 0.0f || t == 0.0) {
+        return pose;
+    }
+    float s, c;
+    gg_sincos(0.5 * (double)motion->speed * t, &s, &c);
+    gg_quat turn = gg_quat_make(c, motion->axis.x * s, motion->axis.y * s, motion->axis.z * s);
+    pose.rotation = gg_quat_unit(gg_quat_mul(turn, pose.rotation));
+    return pose;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* shape.h: what a tool is made of: parts, each one signed distance field (SDF), posed in the tool's frame.
+ *
+ * A tool is a kinematic body. One contact per (grain, part) is found, so a box built of one part per wall holds its grains
+ * where a single field would see only the nearest wall. Distances are positive outside, negative inside (seed 001, II.C).
+ */
+#ifndef GG_SHAPE_H
+#define GG_SHAPE_H
+
+#include "../base/vec.h"
+
+typedef enum gg_shape_kind {
+    GG_SHAPE_NONE = 0,
+    GG_SHAPE_PLANE,    /* solid below z = 0 of the part's frame */
+    GG_SHAPE_BOX,      /* size = half extents x, y, z */
+    GG_SHAPE_SPHERE,   /* size[0] = radius */
+    GG_SHAPE_CAPSULE,  /* along z; size[0] = radius, size[1] = half length of the segment */
+    GG_SHAPE_CYLINDER, /* along z; size[0] = radius, size[1] = half height */
+    GG_SHAPE_CONE,     /* along z; size[0] = radius at -z, size[1] = radius at +z, size[2] = half height */
+    GG_SHAPE_GRID,     /* samples of a mesh's field on a regular grid */
+    GG_SHAPE_CAVITY,   /* vertical tube wall: solid outside radius size[0] around z, unbounded */
+    GG_SHAPE_KIND_COUNT
+} gg_shape_kind;
+
+/* a regular grid of signed distances [m]; sample (ix, iy, iz) lies at origin + spacing * (ix, iy, iz), x fastest */
+typedef struct gg_sdf_grid {
+    int32_t count[3];
+    float spacing;
+    gg_vec3 origin;
+    int64_t first_sample; /* index of sample (0, 0, 0) in the world's sample array */
+} gg_sdf_grid;
+
+#define GG_UNBOUNDED 1e30f
+
+/* the first tools of every world are the walls of its bounds: x lower, x upper, y lower, y upper, z lower, z upper */
+#define GG_WALL_COUNT 6
+
+/* one part of a tool */
+typedef struct gg_shape {
+    int32_t kind; /* gg_shape_kind */
+    int32_t tool; /* index of the tool that owns it */
+    int32_t grid; /* index of its grid, -1 for primitives */
+    int32_t material;
+    float size[4];    /* [m], by kind */
+    gg_vec3 position; /* of the part's frame in the tool's frame [m] */
+    gg_quat rotation;
+    gg_vec3 bound_center; /* sphere around the part, in the part's frame; radius GG_UNBOUNDED where there is none */
+    float bound_radius;
+} gg_shape;
+
+/* pose of a rigid frame in the world */
+typedef struct gg_pose {
+    gg_vec3 position; /* [m] */
+    gg_quat rotation;
+} gg_pose;
+
+/* a part as the contact search sees it during one substep: where it is and how it moves */
+typedef struct gg_part_pose {
+    gg_mat3 rotation;         /* part frame -> world */
+    gg_vec3 position;         /* of the part frame, world [m] */
+    gg_vec3 tool_position;    /* origin of the tool frame, world [m]; torques are about this point */
+    gg_vec3 velocity;         /* of the tool frame's origin [m/s] */
+    gg_vec3 angular_velocity; /* [rad/s] */
+} gg_part_pose;
+
+#endif

@@ -1,0 +1,189 @@
+/* gg.h: the public C interface of the engine. Usable without Python.
+ *
+ * A world holds env_count isolated copies of one scene. It is created from plain structs, stepped, read and destroyed.
+ * Nothing here prints, exits or keeps a pointer of the caller's; every call that can fail returns a gg_status and leaves
+ * a message behind gg_world_message that names the argument, what was expected and what came.
+ *
+ * Units are SI: m, kg, s, N, rad. z is up. Quaternions are w x y z. Arrays are C-contiguous. Grain arrays are in order of
+ * the permanent grain id. An `envs` argument lists env indices (env_listed of them); NULL means all envs.
+ * One world may be used by one thread at a time.
+ */
+#ifndef GG_H
+#define GG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "phases/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GG_VERSION "0.1.0"
+
+typedef enum gg_status {
+    GG_OK = 0,
+    GG_ERROR_ARGUMENT = -1, /* a value outside what the call accepts */
+    GG_ERROR_MEMORY = -2,   /* the machine has no room */
+    GG_ERROR_CAPACITY = -3, /* more contacts than any packing of grains can have: the scene overlaps massively */
+    GG_ERROR_STATE = -4,    /* a snapshot of another version, scene or size */
+    GG_ERROR_BACKEND = -5,  /* the device is missing or failed */
+    GG_INTERRUPTED = -6     /* poll asked to stop; the world stands at the end of a whole substep */
+} gg_status;
+
+/* how contacts are solved; gg_solver_default() gives the values in brackets */
+typedef struct gg_solver {
+    int32_t mode;             /* gg_mode [GG_MODE_CONVERGENT] */
+    int32_t iterations;       /* [10], 1 .. GG_MAX_ITERATIONS */
+    int32_t nesterov;         /* accelerate [1] */
+    int32_t spin;             /* grains turn [1]; 0: the point grains of seed 001 */
+    int32_t broad_phase;      /* gg_broad_phase [GG_BROAD_CELLS] */
+    float alpha;              /* share of the overlap of two grains removed per substep [0.3] */
+    float tool_alpha;         /* the same against tools [0.5] */
+    float relaxation;         /* largest relaxation of one contact; 0: safe value by mode [0] */
+    float relaxation_sum;     /* bound on the summed relaxation of one grain's contacts; 0: safe value by mode [0] */
+    float margin;             /* contacts this share of a diameter apart are foreseen [0.02] */
+    float skin;               /* lists are reused until a grain moved half of this share of the smallest diameter [0.15] */
+    float bounce_speed;       /* impacts slower than max(this, 3 g dt) do not bounce [0.05 m/s] */
+    float correction_share;   /* no contact moves a grain by more than this share of the smallest radius per substep [0.2] */
+    float tolerance;          /* stop iterating once no velocity changes by more than this [0: never, m/s] */
+} gg_solver;
+
+/* what a world is built from; all arrays are copied */
+typedef struct gg_world_def {
+    int64_t env_count, grain_count; /* grains per env; 0 is allowed */
+    gg_vec3 lower, upper;           /* bounds [m] */
+    int32_t boundary[3][2];         /* gg_boundary of the lower and upper face of each axis; cyclic and periodic in pairs */
+    int32_t wall_material;
+    gg_vec3 gravity;                /* [m/s2] */
+    int32_t material_count;
+    const float *density;           /* (material_count) [kg/m3] */
+    const gg_pair *pair;            /* (material_count, material_count), symmetric */
+    const float *position;          /* (grain_count, 3) [m] */
+    const float *velocity;          /* (grain_count, 3) [m/s] or NULL: at rest */
+    const float *radius;            /* (grain_count) [m] */
+    const int32_t *grain_material;  /* (grain_count) */
+    int32_t tool_count, part_count, grid_count, camera_count;
+    const gg_pose *tool_pose;       /* (tool_count) at the start */
+    const gg_shape *part;           /* (part_count) */
+    const gg_sdf_grid *grid;        /* (grid_count) */
+    const float *sample;            /* (sample_count) of all grids [m] */
+    int64_t sample_count;
+    const gg_camera *camera;        /* (camera_count); first_pixel is filled in by the world */
+    gg_solver solver;
+    int32_t thread_count;           /* 0: one per core this process may use */
+} gg_world_def;
+
+typedef struct gg_world gg_world;
+
+gg_solver gg_solver_default(void);
+
+/* Builds a world. On failure *out is NULL and message (message_size bytes, may be NULL) says why. Walls of the bounds
+ * become six tools ahead of the caller's: tool index = face (x lower, x upper, y lower, ...), without parts where the
+ * face is not a wall; the caller's tool t is tool GG_WALL_COUNT + t in gg_world_wrenches. */
+gg_status gg_world_create(const gg_world_def *def, gg_world **out, char *message, size_t message_size);
+/* NULL is fine */
+void gg_world_destroy(gg_world *world);
+const char *gg_world_message(const gg_world *world);
+
+/* Called between substeps, on the calling thread, at most ten times a second; non-zero stops the step. */
+typedef int (*gg_poll)(void *context);
+
+/* Advances all envs by substeps * dt [s]. Tools move at constant velocity and turn rate from where they are to
+ * tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL). */
+gg_status gg_world_step(gg_world *world, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
+                        void *poll_context);
+
+/* sizes and settings */
+typedef struct gg_world_info {
+    int64_t env_count, grain_count, tool_count, camera_count, material_count;
+    int64_t memory;         /* bytes of all arrays */
+    int32_t thread_count;
+    const char *kernel;     /* instruction set the solve runs on */
+    gg_solver solver;       /* with the safe values filled in */
+} gg_world_info;
+void gg_world_get_info(const gg_world *world, gg_world_info *info);
+gg_status gg_world_set_thread_count(gg_world *world, int32_t thread_count);
+gg_status gg_world_set_solver(gg_world *world, const gg_solver *solver);
+/* runs the solve on another instruction set: "scalar", "vector128", "avx2", "avx512" (same bits, other speed) */
+gg_status gg_world_set_kernel(gg_world *world, const char *name);
+
+/* grains; each pointer (env_count or env_listed, grain_count, ...) or NULL to skip it */
+typedef struct gg_grains {
+    float *position;         /* (.., 3) [m] */
+    float *velocity;         /* (.., 3) [m/s] */
+    float *angular_velocity; /* (.., 3) [rad/s] */
+    float *radius;           /* (..) [m]; read only */
+    int32_t *material;       /* (..); read only */
+} gg_grains;
+gg_status gg_world_get_grains(gg_world *world, const gg_grains *out);
+/* Sets what is not NULL in the listed envs; stored impulses of these envs are dropped and `diverged` is cleared. */
+gg_status gg_world_set_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_grains *in);
+/* Turns the grains of each listed env about the world's z axis through the origin by yaw [rad], then shifts them by
+ * translation [m]; velocities and stored impulses turn along, so that a settled bed stays settled. (env_listed, 3), (..) */
+gg_status gg_world_place_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const float *translation,
+                                const float *yaw);
+
+/* per-env parameters: (env_listed, 3), (env_listed, material_count, material_count), (env_listed, material_count) */
+gg_status gg_world_set_gravity(gg_world *world, const int32_t *envs, int64_t env_listed, const float *gravity);
+gg_status gg_world_get_gravity(gg_world *world, float *gravity);
+gg_status gg_world_set_materials(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_pair *pair,
+                                 const float *density);
+gg_status gg_world_get_materials(gg_world *world, gg_pair *pair, float *density);
+
+/* tools of the caller; set moves them without velocity (a jump). (env_count or env_listed, tool_count, 7) */
+gg_status gg_world_get_tool_poses(gg_world *world, float *poses);
+gg_status gg_world_set_tool_poses(gg_world *world, const int32_t *envs, int64_t env_listed, const float *poses);
+/* mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world axes:
+ * (env_count, GG_WALL_COUNT + tool_count, 6) */
+gg_status gg_world_get_wrenches(gg_world *world, float *wrenches);
+
+/* (env_count) */
+gg_status gg_world_get_stats(gg_world *world, gg_env_stats *stats);
+/* grains whose centre lies in a box (env_count, 6: lower, upper), and the mean distance of all centres to it [m] */
+gg_status gg_world_box_stats(gg_world *world, const float *boxes, int64_t *counts, float *mean_distances);
+
+/* depth image of one camera in every env: (env_count, height, width) [m] */
+gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth);
+
+/* picture for people: one env seen by any camera, (height, width, 3) 8-bit sRGB */
+typedef struct gg_picture {
+    gg_camera camera;
+    gg_vec3 light;              /* direction towards the sun, world */
+    const uint8_t *grain_color; /* (grain_count, 3) or NULL: sand */
+    const uint8_t *tool_color;  /* (GG_WALL_COUNT + tool_count, 3) or NULL */
+    int32_t show_walls;         /* 0: only the floor (a lower z wall) is drawn */
+    int32_t samples;            /* rays per pixel along each axis, 1..4 */
+} gg_picture;
+gg_status gg_world_picture(gg_world *world, int64_t env, const gg_picture *picture, uint8_t *rgb);
+
+/* Snapshots. A state is one env's bytes; load puts it into any env of a world with the same scene layout, bit for bit,
+ * stored impulses included. */
+gg_status gg_world_state_size(gg_world *world, int64_t env, size_t *size);
+gg_status gg_world_save_state(gg_world *world, int64_t env, void *state, size_t size);
+gg_status gg_world_load_state(gg_world *world, const int32_t *envs, int64_t env_listed, const void *state, size_t size);
+/* hash of one env's grains (position, velocity, spin in id order) and tool poses */
+gg_status gg_world_state_hash(gg_world *world, int64_t env, uint64_t *hash);
+
+/* seconds spent in each phase since profiling was switched on; names and seconds have gg_phase_count() entries */
+int gg_phase_count(void);
+const char *gg_phase_name(int phase);
+gg_status gg_world_profile(gg_world *world, int32_t enable, double *seconds);
+
+/* Signed distances [m] of a triangle mesh at the samples of a grid, written to samples[0] on (x fastest; first_sample is
+ * not used): exact distance, sign by winding number, so that small holes and self-intersections do no harm and an
+ * inverted mesh gives the same field. vertices (vertex_count, 3) [m], faces (face_count, 3). thread_count 0: one per core
+ * this process may use. */
+gg_status gg_mesh_to_grid(const double *vertices, int64_t vertex_count, const int32_t *faces, int64_t face_count,
+                          const gg_sdf_grid *grid, float *samples, int32_t thread_count, char *message,
+                          size_t message_size);
+
+/* Writes an 8-bit PNG, channels 1 or 3: (height, width, channels). */
+gg_status gg_write_png(const char *path, int32_t height, int32_t width, int32_t channels, const uint8_t *pixels);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

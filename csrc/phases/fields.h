@@ -1,0 +1,83 @@
+/* fields.h: every array of a world, once: the list drives allocation, growth, snapshots and the memory report.
+ *
+ * GG_FIELDS(X) expands X(type, name, count, keep) where count is the number of elements per env, written in terms of the
+ * gg_dims `d`, and keep says what a snapshot does with it: STATE is saved, SCRATCH is rebuilt within a step.
+ * All arrays are env-major: element k of env e is array[e * count + k].
+ *
+ * "slot" is a place in cell order, "grain id" the permanent name of a grain. Arrays over grains are in slot order;
+ * slots are padded to whole slices of GG_LANES with empty slots (grain_id -1) at the end.
+ * "row" is one velocity row (GG_ROW floats): rows 0..slots-1 are the grains, the rest are moving contact points on tools.
+ * Contact lists are sliced ELL: contact k of the grain in lane l of slice s is element contact_first + k * GG_LANES.
+ */
+#ifndef GG_FIELDS_H
+#define GG_FIELDS_H
+
+/* clang-format off */
+#define GG_FIELDS(X)                                                                                                   \
+    /* per env: flags, cell grid, counters                                                                          */ \
+    X(gg_env, env, 1, STATE)                                                                                           \
+    X(gg_pair, pair, d->material_count * d->material_count, STATE)   /* contact parameters of two materials         */ \
+    X(float, density, d->material_count, STATE)                      /* of each material [kg/m3]                    */ \
+    /* grains                                                                                                       */ \
+    X(int32_t, grain_id, d->slots, STATE)                            /* grain in this slot, -1: empty               */ \
+    X(int32_t, slot_of, d->slots, STATE)                             /* slot of a grain id                          */ \
+    X(int32_t, material, d->slots, STATE)                            /* material of the grain in this slot          */ \
+    X(gg_vec4, position, d->slots, STATE)                            /* x y z [m], radius [m]                       */ \
+    X(gg_vec4, built_position, d->slots, STATE)                      /* position when the lists were built; w spare */ \
+    X(float, inverse_mass, d->slots, STATE)                          /* [1/kg], 0 in empty slots                    */ \
+    X(float, row_a, d->rows * GG_ROW, STATE)                         /* velocities, see GG_ROW                      */ \
+    X(float, row_b, d->rows * GG_ROW, SCRATCH)                       /* the other half of the ping-pong             */ \
+    X(float, start_velocity, d->slots * 6, SCRATCH)                  /* v, r*omega before contact, SoA per slice    */ \
+    X(float, shift, d->slots * 3, SCRATCH)                           /* position correction [m], SoA per slice      */ \
+    X(float, velocity, d->slots * 6, SCRATCH)                        /* v, r*omega of the last iterate, SoA         */ \
+    /* candidates: pairs near enough to touch before the lists are built again                                      */ \
+    X(int32_t, candidate_first, d->slots, STATE)                                                                       \
+    X(int32_t, candidate_count, d->slots, STATE)                                                                       \
+    X(int32_t, candidate, d->candidate_cap, STATE)                   /* slots of the others, ascending              */ \
+    /* contacts that live from one substep to the next (warm start): key is the other's grain id, or -1-part        */ \
+    X(int32_t, contact_first, d->slots, STATE)                                                                         \
+    X(int32_t, contact_count, d->slots, STATE)                                                                         \
+    X(int32_t, tool_contact_count, d->slots, STATE)                  /* they come last in a grain's list            */ \
+    X(int32_t, key_a, d->contact_rows * GG_LANES, STATE)                                                               \
+    X(int32_t, key_b, d->contact_rows * GG_LANES, STATE)                                                               \
+    X(float, impulse_a, d->contact_rows * GG_LANES * 3, STATE)       /* on this grain, world frame [N s]            */ \
+    X(float, impulse_b, d->contact_rows * GG_LANES * 3, STATE)                                                         \
+    X(float, roll_a, d->roll_rows * GG_LANES * 3, STATE)             /* rolling torque impulse [N m s]              */ \
+    X(float, roll_b, d->roll_rows * GG_LANES * 3, STATE)                                                               \
+    /* contacts of this substep                                                                                     */ \
+    X(int32_t, other_row, d->contact_rows * GG_LANES, SCRATCH)       /* velocity row of the other side              */ \
+    X(float, normal, d->contact_rows * GG_LANES * 3, SCRATCH)        /* unit, towards this grain                    */ \
+    X(float, bias, d->contact_rows * GG_LANES, SCRATCH)              /* normal velocity asked for [m/s]             */ \
+    X(float, weight, d->contact_rows * GG_LANES, SCRATCH)            /* relaxed effective mass [kg]                 */ \
+    X(float, friction, d->contact_rows * GG_LANES, SCRATCH)                                                            \
+    X(float, roll_limit, d->roll_rows * GG_LANES, SCRATCH)           /* rolling friction times radius [m]           */ \
+    X(float, roll_weight, d->roll_rows * GG_LANES, SCRATCH)          /* relaxed effective inertia [kg m2]           */ \
+    X(int32_t, next_first, d->slots, SCRATCH)                        /* contact_first of this substep               */ \
+    X(int32_t, next_count, d->slots, SCRATCH)                                                                          \
+    X(int32_t, next_tool_count, d->slots, SCRATCH)                                                                     \
+    X(int32_t, slice_rows, d->slices, SCRATCH)                       /* longest contact list in the slice           */ \
+    X(int32_t, slice_first_row, d->slices, SCRATCH)                                                                    \
+    X(int32_t, slice_tool_rows, d->slices, SCRATCH)                  /* contacts with tools in the slice            */ \
+    X(int32_t, slice_first_tool_row, d->slices, SCRATCH)                                                               \
+    X(gg_slice_stats, slice_stats, d->slices, SCRATCH)                                                                 \
+    /* building the lists                                                                                           */ \
+    X(int32_t, cell, d->slots, SCRATCH)                              /* cell of the grain in this slot              */ \
+    X(int32_t, source_slot, d->slots, SCRATCH)                       /* where the grain in a new slot comes from    */ \
+    X(int32_t, cell_first, d->cells + 1, STATE)                      /* first slot of each cell                     */ \
+    X(int32_t, hash_head, d->hash_size, SCRATCH)                     /* linked hash: first grain of a bucket        */ \
+    X(int32_t, hash_next, d->hash_next, SCRATCH)                     /* linked hash: next grain, -1 at the end      */ \
+    X(gg_vec4, sort_vec4, d->slots * 2, SCRATCH)                                                                       \
+    X(float, sort_row, d->slots * GG_ROW, SCRATCH)                                                                     \
+    X(int32_t, sort_int, d->slots * 5, SCRATCH)                                                                        \
+    /* tools                                                                                                        */ \
+    X(gg_pose, tool_pose, d->tool_count, STATE)                      /* now                                         */ \
+    X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)           /* over this step                              */ \
+    X(gg_part_pose, part_pose, d->part_count, SCRATCH)               /* over this substep                           */ \
+    X(float, wrench_partial, d->blocks * d->tool_count * 6, SCRATCH)                                                   \
+    X(double, wrench, d->tool_count * 6, STATE)                      /* impulse on the tool over this step          */ \
+    /* read-out                                                                                                     */ \
+    X(gg_box_stats, box_partial, d->blocks, SCRATCH)                                                                   \
+    X(float, depth, d->pixels, SCRATCH)
+/* clang-format on */
+
+#endif

@@ -1,0 +1,289 @@
+/* motion.h: the phases around the solve: tools move, velocities are predicted, positions are integrated, sums are taken.
+ *
+ * Symplectic Euler (seed 001, equations 4-5, with x += dt v): the new velocity moves the grain.
+ */
+#ifndef GG_MOTION_H
+#define GG_MOTION_H
+
+#include "../contact/candidates.h"
+#include "../geometry/pose.h"
+#include "../solvers/ncp_contacts.h"
+
+/* Opens a step of one env: the counters of the last step are forgotten, `diverged` stays. item: env */
+GG_FN void gg_motion_open_env(const gg_view *v, int64_t e) {
+    gg_env *env = &v->env[e];
+    int32_t diverged = env->stats.diverged;
+    gg_env_stats none = {0};
+    env->stats = none;
+    env->stats.diverged = diverged;
+    env->substeps_done = 0;
+    env->predicted = 0;
+}
+
+/* Closes a step of one env: the tools are where they were sent. item: tool of an env */
+GG_FN void gg_motion_arrive_tool(const gg_view *v, int64_t e, int64_t tool) {
+    int64_t at = e * v->dims.tool_count + tool;
+    if (v->env[e].substeps_done == v->params.substeps) {
+        v->tool_pose[at] = v->tool_motion[at].target;
+    } else {
+        v->tool_pose[at] = gg_tool_motion_at(&v->tool_motion[at], (double)v->params.dt * v->env[e].substeps_done);
+    }
+}
+
+/* how a tool moves over this step. item: tool of an env */
+GG_FN void gg_motion_plan_tool(const gg_view *v, int64_t e, int64_t tool) {
+    int64_t at = e * v->dims.tool_count + tool;
+    gg_pose start = v->tool_pose[at];
+    gg_pose target = start;
+    /* the first tools are the walls of the bounds; they stay */
+    if (v->tool_targets && tool >= GG_WALL_COUNT) {
+        int64_t own_count = v->dims.tool_count - GG_WALL_COUNT;
+        const float *t = v->tool_targets + (e * own_count + tool - GG_WALL_COUNT) * 7;
+        target.position = gg_v3(t[0], t[1], t[2]);
+        target.rotation = gg_quat_unit(gg_quat_make(t[3], t[4], t[5], t[6]));
+    }
+    double duration = (double)v->params.dt * v->params.substeps;
+    v->tool_motion[at] = gg_tool_motion_between(start, target, duration);
+    double *wrench = v->wrench + at * 6;
+    for (int k = 0; k < 6; k++) {
+        wrench[k] = 0.0;
+    }
+}
+
+/* pose and velocity of a part at the start of this substep. item: part of an env */
+GG_FN void gg_motion_pose_part(const gg_view *v, int64_t e, int64_t part) {
+    const gg_shape *shape = &v->parts[part];
+    int64_t at = e * v->dims.tool_count + shape->tool;
+    const gg_tool_motion *motion = &v->tool_motion[at];
+    gg_pose tool = gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done);
+    gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
+    pose->rotation = gg_quat_mat(gg_quat_unit(gg_quat_mul(tool.rotation, shape->rotation)));
+    pose->position = gg_add(tool.position, gg_quat_rotate(tool.rotation, shape->position));
+    pose->tool_position = tool.position;
+    pose->velocity = motion->velocity;
+    pose->angular_velocity = gg_scale(motion->axis, motion->speed);
+}
+
+/* Adds gravity and measures how far grains went since the lists were built. item: slice of an env */
+GG_FN void gg_motion_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
+    const gg_params *p = &v->params;
+    gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
+    float displacement2 = 0.0f, speed2 = 0.0f;
+    int32_t bad = 0;
+    gg_vec3 kick = gg_scale(v->env[e].gravity, p->dt);
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        int64_t i = slice * GG_LANES + lane, at = e * v->dims.slots + i;
+        if (v->grain_id[at] < 0) {
+            continue;
+        }
+        float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+        gg_vec3 velocity = gg_add(gg_v3(row[0], row[1], row[2]), kick);
+        row[0] = velocity.x;
+        row[1] = velocity.y;
+        row[2] = velocity.z;
+        gg_vec4 x = v->position[at], built = v->built_position[at];
+        /* where the grain will be at the end of the substep if nothing stops it, seen from where the lists know it */
+        gg_vec3 moved = gg_madd(gg_v3(x.x - built.x, x.y - built.y, x.z - built.z), velocity, p->dt);
+        displacement2 = gg_maxf(displacement2, gg_norm2(moved));
+        speed2 = gg_maxf(speed2, gg_norm2(velocity));
+        bad += !gg_finite(gg_norm2(velocity)) || !gg_finite(gg_norm2(moved)) || !gg_finite(gg_norm2(gg_v3(row[4], row[5], row[6])));
+    }
+    stats->displacement2 = displacement2;
+    stats->speed2 = speed2;
+    stats->bad = bad;
+}
+
+/* decides whether the env's lists must be built again, and freezes an env that is no longer finite. item: env */
+GG_FN void gg_motion_check_env(const gg_view *v, int64_t e) {
+    gg_env *env = &v->env[e];
+    env->predicted = 1;
+    env->iteration = 0;
+    env->converged = 1;
+    if (env->stats.diverged) {
+        return;
+    }
+    float displacement2 = 0.0f, speed2 = 0.0f, tool_speed = 0.0f;
+    int32_t bad = 0;
+    for (int64_t s = 0; s < v->dims.slices; s++) {
+        const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
+        displacement2 = gg_maxf(displacement2, stats->displacement2);
+        speed2 = gg_maxf(speed2, stats->speed2);
+        bad += stats->bad;
+    }
+    for (int64_t part = 0; part < v->dims.part_count; part++) {
+        const gg_shape *shape = &v->parts[part];
+        const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + shape->tool];
+        float arm = shape->bound_radius < GG_UNBOUNDED
+                        ? gg_norm(shape->position) + gg_norm(shape->bound_center) + shape->bound_radius
+                        : 0.0f;
+        tool_speed = gg_maxf(tool_speed, gg_norm(motion->velocity) + gg_absf(motion->speed) * arm);
+    }
+    env->speed_max = sqrtf(speed2) + tool_speed;
+    env->stats.speed_max = gg_maxf(env->stats.speed_max, sqrtf(speed2));
+    env->stats.fast_tool_count += tool_speed * v->params.dt > 0.5f * v->params.radius_min;
+    if (bad) {
+        env->stats.diverged = 1;
+    }
+    if (displacement2 > 0.25f * env->skin * env->skin) {
+        env->rebuild = 1;
+    }
+    env->bounce_speed = gg_maxf(v->params.bounce_speed, 3.0f * gg_norm(env->gravity) * v->params.dt);
+    env->converged = env->stats.diverged;
+}
+
+/* Last word on tools: two sequential passes over a grain's tool contacts alone, so that no pile, however heavy and however
+ * unconverged the solve, presses a grain into a wall. item: slot */
+GG_FN void gg_motion_project_tools(const gg_view *v, int64_t e, int64_t i) {
+    int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
+    int32_t tools = v->next_tool_count[at], count = v->next_count[at];
+    if (v->params.mode == GG_MODE_PAPER || tools == 0) {
+        return;
+    }
+    int64_t row = v->next_first[at] / GG_LANES + count - tools;
+    int64_t state = (e * v->dims.slots + i - lane) * 6 + lane;
+    float *impulse = (v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1)) ? v->impulse_b : v->impulse_a;
+    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
+    gg_vec3 velocity = gg_load_lane3(v->velocity, state);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t k = 0; k < tools; k++) {
+            int64_t contact = (e * v->dims.contact_rows + row + k) * GG_LANES + lane;
+            int64_t contact3 = (e * v->dims.contact_rows + row + k) * GG_LANES * 3 + lane;
+            gg_vec3 normal = gg_load_lane3(v->normal, contact3);
+            gg_vec3 surface = gg_row_velocity(rows, v->other_row[contact]);
+            float lack = v->bias[contact] - gg_dot(gg_sub(velocity, surface), normal);
+            if (lack > 0.0f) {
+                velocity = gg_madd(velocity, normal, lack);
+                gg_vec3 total = gg_load_lane3(impulse, contact3);
+                gg_store_lane3(impulse, contact3, gg_madd(total, normal, lack / v->inverse_mass[at]));
+            }
+        }
+    }
+    gg_store_lane3(v->velocity, state, velocity);
+}
+
+/* impulses of one block of grains on all tools, added up in order. item: block of an env */
+GG_FN void gg_motion_wrench_block(const gg_view *v, int64_t e, int64_t block) {
+    float *sum = v->wrench_partial + (e * v->dims.blocks + block) * v->dims.tool_count * 6;
+    for (int64_t k = 0; k < v->dims.tool_count * 6; k++) {
+        sum[k] = 0.0f;
+    }
+    int from_b = v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1);
+    const float *impulse = from_b ? v->impulse_b : v->impulse_a, *roll = from_b ? v->roll_b : v->roll_a;
+    const int32_t *keys = v->env[e].key_buffer ? v->key_a : v->key_b;
+    int64_t end = GG_MIN((block + 1) * GG_BLOCK, v->dims.slots);
+    for (int64_t i = block * GG_BLOCK; i < end; i++) {
+        int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
+        int32_t tools = v->next_tool_count[at];
+        int64_t row = v->next_first[at] / GG_LANES + v->next_count[at] - tools;
+        for (int32_t k = 0; k < tools; k++, row++) {
+            int64_t contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
+            int64_t contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
+            int64_t part = -1 - (int64_t)keys[contact];
+            gg_vec3 force = gg_scale(gg_load_lane3(impulse, contact3), -1.0f);
+            gg_vec4 x = v->position[at];
+            gg_vec3 point = gg_madd(gg_v3(x.x, x.y, x.z), gg_load_lane3(v->normal, contact3), -x.w);
+            gg_vec3 arm = gg_sub(point, v->part_pose[e * v->dims.part_count + part].tool_position);
+            gg_vec3 torque = gg_cross(arm, force);
+            if (v->params.rolling) {
+                int64_t roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
+                torque = gg_sub(torque, gg_load_lane3(roll, roll3));
+            }
+            float *to = sum + (int64_t)v->parts[part].tool * 6;
+            to[0] += force.x;
+            to[1] += force.y;
+            to[2] += force.z;
+            to[3] += torque.x;
+            to[4] += torque.y;
+            to[5] += torque.z;
+        }
+    }
+}
+
+/* adds the blocks in order. item: tool of an env */
+GG_FN void gg_motion_wrench_tool(const gg_view *v, int64_t e, int64_t tool) {
+    double *wrench = v->wrench + (e * v->dims.tool_count + tool) * 6;
+    for (int64_t block = 0; block < v->dims.blocks; block++) {
+        const float *sum = v->wrench_partial + ((e * v->dims.blocks + block) * v->dims.tool_count + tool) * 6;
+        for (int k = 0; k < 6; k++) {
+            wrench[k] += sum[k];
+        }
+    }
+}
+
+GG_FN int gg_outside(const gg_params *p, gg_vec3 x, float radius) {
+    return x.x < p->lower.x - radius || x.x > p->upper.x + radius || x.y < p->lower.y - radius ||
+           x.y > p->upper.y + radius || x.z < p->lower.z - radius || x.z > p->upper.z + radius;
+}
+
+/* Moves the grains of one slice and stores their contacts for the next substep. item: slice of an env */
+GG_FN void gg_motion_integrate_slice(const gg_view *v, int64_t e, int64_t slice) {
+    const gg_params *p = &v->params;
+    gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
+    stats->energy = 0.0f;
+    stats->fast = stats->escaped = 0;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        int64_t i = slice * GG_LANES + lane, at = e * v->dims.slots + i;
+        v->contact_first[at] = v->next_first[at];
+        v->contact_count[at] = v->next_count[at];
+        v->tool_contact_count[at] = v->next_tool_count[at];
+        if (v->grain_id[at] < 0) {
+            continue;
+        }
+        int64_t state = (e * v->dims.slots + slice * GG_LANES) * 6 + lane;
+        gg_vec3 velocity = gg_load_lane3(v->velocity, state);
+        gg_vec3 spin = gg_load_lane3(v->velocity, state + 3 * GG_LANES);
+        float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+        row[0] = velocity.x;
+        row[1] = velocity.y;
+        row[2] = velocity.z;
+        row[4] = spin.x;
+        row[5] = spin.y;
+        row[6] = spin.z;
+        gg_vec4 x = v->position[at];
+        gg_vec3 shift = gg_load_lane3(v->shift, (e * v->dims.slots + slice * GG_LANES) * 3 + lane);
+        gg_vec3 moved = gg_wrap(p, gg_add(gg_v3(x.x, x.y, x.z), gg_madd(shift, velocity, p->dt)));
+        v->position[at].x = moved.x;
+        v->position[at].y = moved.y;
+        v->position[at].z = moved.z;
+        float speed2 = gg_norm2(velocity);
+        stats->energy += 0.5f / v->inverse_mass[at] * (speed2 + 0.4f * gg_norm2(spin));
+        stats->fast += speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
+        stats->escaped += gg_outside(p, moved, x.w);
+    }
+}
+
+/* Closes the substep of one env: turns the ping-pong buffers, reduces what the slices noted. item: env */
+GG_FN void gg_motion_close_env(const gg_view *v, int64_t e) {
+    gg_env *env = &v->env[e];
+    gg_env_stats *total = &env->stats;
+    env->predicted = 0;
+    env->substeps_done++;
+    if (total->diverged) {
+        return;
+    }
+    total->overlap_sum = total->kinetic_energy = 0.0;
+    total->overlap_max_last = 0.0f;
+    total->overlap_count = 0;
+    total->escaped_count = total->contact_count = total->tool_contact_count = 0;
+    for (int64_t s = 0; s < v->dims.slices; s++) {
+        const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
+        total->overlap_max_last = gg_maxf(total->overlap_max_last, stats->overlap_max);
+        total->overlap_sum += stats->overlap_sum;
+        total->overlap_count += stats->overlap_count;
+        total->residual = gg_maxf(total->residual, stats->residual);
+        total->kinetic_energy += stats->energy;
+        total->fast_count += stats->fast;
+        total->escaped_count += stats->escaped;
+        total->tool_contact_count += v->slice_tool_rows[e * v->dims.slices + s];
+    }
+    for (int64_t i = 0; i < v->dims.slots; i++) {
+        total->contact_count += v->next_count[e * v->dims.slots + i];
+    }
+    total->overlap_max = gg_maxf(total->overlap_max, total->overlap_max_last);
+    total->iteration_count += env->iteration;
+    env->impulse_buffer ^= 1 ^ (env->iteration & 1);
+    env->key_buffer ^= 1;
+    env->dt_last = v->params.dt;
+}
+
+#endif

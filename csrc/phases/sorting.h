@@ -1,0 +1,173 @@
+/* sorting.h: the phases that build the lists: grains are sorted by cell, then each searches its neighbours.
+ *
+ * Only envs that asked for it (env.rebuild) take part; each env decides alone, so that it behaves the same in any company.
+ */
+#ifndef GG_SORTING_H
+#define GG_SORTING_H
+
+#include "../contact/candidates.h"
+
+/* item: env */
+GG_FN void gg_sort_fit_env(const gg_view *v, int64_t e) {
+    if (v->env[e].rebuild) {
+        gg_grids_fit(v, e);
+    }
+}
+
+/* item: slot */
+GG_FN void gg_sort_cell_slot(const gg_view *v, int64_t e, int64_t i) {
+    int64_t at = e * v->dims.slots + i;
+    if (v->env[e].rebuild && v->grain_id[at] >= 0) {
+        gg_vec4 x = v->position[at];
+        const gg_level *g = &v->env[e].level[gg_level_of(&v->params, x.w)];
+        v->cell[at] = gg_cell_of(g, v->env[e].origin, x);
+    }
+}
+
+/* Stable counting sort by cell, taking grains in order of id: source_slot[new] = old. With the linked hash grains keep
+ * their order. item: env */
+GG_FN void gg_sort_order_env(const gg_view *v, int64_t e) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    int64_t base = e * v->dims.slots, n = v->dims.grain_count;
+    int32_t *first = v->cell_first + e * (v->dims.cells + 1);
+    const int32_t *slot_of = v->slot_of + base;
+    for (int64_t i = n; i < v->dims.slots; i++) {
+        v->source_slot[base + i] = (int32_t)i;
+    }
+    if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
+        for (int64_t i = 0; i < n; i++) {
+            v->source_slot[base + i] = slot_of[i];
+        }
+        return;
+    }
+    for (int64_t c = 0; c <= v->dims.cells; c++) {
+        first[c] = 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        first[v->cell[base + i] + 1]++;
+    }
+    for (int64_t c = 0; c < v->dims.cells; c++) {
+        first[c + 1] += first[c];
+    }
+    /* first[c] walks to the end of its cell, which is where the next one starts */
+    for (int64_t id = 0; id < n; id++) {
+        int32_t old = slot_of[id];
+        v->source_slot[base + first[v->cell[base + old]]++] = old;
+    }
+    for (int64_t c = v->dims.cells; c > 0; c--) {
+        first[c] = first[c - 1];
+    }
+    first[0] = 0;
+}
+
+/* gathers everything that travels with a grain into its new slot. item: slot */
+GG_FN void gg_sort_gather_slot(const gg_view *v, int64_t e, int64_t i) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    int64_t base = e * v->dims.slots, from = base + v->source_slot[base + i], to = base + i;
+    v->sort_vec4[to * 2] = v->position[from];
+    gg_vec4 spare = {v->inverse_mass[from], 0.0f, 0.0f, 0.0f};
+    v->sort_vec4[to * 2 + 1] = spare;
+    const float *row = v->row_a + (e * v->dims.rows + v->source_slot[to]) * GG_ROW;
+    for (int k = 0; k < GG_ROW; k++) {
+        v->sort_row[to * GG_ROW + k] = row[k];
+    }
+    int32_t *to_int = v->sort_int + to * 5;
+    to_int[0] = v->grain_id[from];
+    to_int[1] = v->material[from];
+    to_int[2] = v->contact_first[from];
+    to_int[3] = v->contact_count[from];
+    to_int[4] = v->tool_contact_count[from];
+}
+
+/* item: slot */
+GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    int64_t at = e * v->dims.slots + i;
+    v->position[at] = v->built_position[at] = v->sort_vec4[at * 2];
+    v->inverse_mass[at] = v->sort_vec4[at * 2 + 1].x;
+    float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    for (int k = 0; k < GG_ROW; k++) {
+        row[k] = v->sort_row[at * GG_ROW + k];
+    }
+    const int32_t *from = v->sort_int + at * 5;
+    v->grain_id[at] = from[0];
+    v->material[at] = from[1];
+    v->contact_first[at] = from[2];
+    v->contact_count[at] = from[3];
+    v->tool_contact_count[at] = from[4];
+    if (from[0] >= 0) {
+        v->slot_of[e * v->dims.slots + from[0]] = (int32_t)i;
+    }
+}
+
+/* gives every slot room for its candidates, by size class; chains the hash where it is used. item: env */
+GG_FN void gg_sort_room_env(const gg_view *v, int64_t e) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    int64_t base = e * v->dims.slots;
+    int32_t first = 0;
+    for (int64_t i = 0; i < v->dims.slots; i++) {
+        v->candidate_first[base + i] = first;
+        if (v->grain_id[base + i] >= 0) {
+            first += v->params.level_candidates[gg_level_of(&v->params, v->position[base + i].w)];
+        }
+    }
+    if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
+        gg_hash_build(v, e);
+    }
+}
+
+/* item: slot */
+GG_FN void gg_sort_search_slot(const gg_view *v, int64_t e, int64_t i) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    int64_t base = e * v->dims.slots;
+    gg_candidate_list list;
+    list.grain_id = v->grain_id + base;
+    list.slots = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
+    list.count = 0;
+    list.cap = 0;
+    if (v->grain_id[base + i] >= 0) {
+        list.cap = v->params.level_candidates[gg_level_of(&v->params, v->position[base + i].w)];
+        if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
+            gg_candidates_from_hash(v, e, (int32_t)i, &list);
+        } else {
+            for (int l = 0; l < v->params.level_count; l++) {
+                gg_candidates_from_level(v, e, l, (int32_t)i, &list);
+            }
+        }
+    }
+    v->candidate_count[base + i] = list.count;
+}
+
+/* notes lists that were longer than their room; otherwise the lists stand. item: env */
+GG_FN void gg_sort_close_env(const gg_view *v, int64_t e) {
+    gg_env *env = &v->env[e];
+    if (!env->rebuild) {
+        return;
+    }
+    int64_t base = e * v->dims.slots;
+    env->overflow_candidates = 0;
+    for (int64_t i = 0; i < v->dims.grain_count; i++) {
+        int level = gg_level_of(&v->params, v->position[base + i].w);
+        int32_t count = v->candidate_count[base + i];
+        if (count > v->params.level_candidates[level] && count > env->overflow_candidates) {
+            env->overflow_candidates = count;
+            env->overflow_level = level;
+        }
+    }
+    if (!env->overflow_candidates) {
+        env->rebuild = 0;
+        env->stats.rebuild_count++;
+    }
+}
+
+#endif

@@ -1,0 +1,188 @@
+/* view.h: what a phase sees: the sizes of a world, its parameters and pointers to all of its arrays.
+ *
+ * A view is plain data. It is the only argument of every phase, on every backend.
+ */
+#ifndef GG_VIEW_H
+#define GG_VIEW_H
+
+#include "../base/vec.h"
+#include "../geometry/shape.h"
+#include "../sensors/camera.h"
+#include "fields.h"
+
+typedef struct gg_vec4 {
+    float x, y, z, w;
+} gg_vec4;
+
+/* what happens at the two faces of an axis */
+typedef enum gg_boundary {
+    GG_BOUNDARY_OPEN = 0, /* grains leave and are counted as escaped */
+    GG_BOUNDARY_WALL,     /* a plane tool closes the face */
+    GG_BOUNDARY_CYCLIC,   /* carried to the other face with the same velocity; no contact across (seed 001, III.B) */
+    GG_BOUNDARY_PERIODIC  /* carried to the other face, contacts across */
+} gg_boundary;
+
+/* contact parameters of a pair of materials */
+typedef struct gg_pair {
+    float friction;         /* Coulomb coefficient of sliding */
+    float restitution;      /* normal velocity after / before */
+    float rolling_friction; /* rolling (and twisting) torque over normal force and effective radius */
+    float spare;
+} gg_pair;
+
+/* the most size classes a broad phase tells apart, each with cells of its own size */
+#define GG_LEVELS 4
+
+/* the cell grid of one size class in one env */
+typedef struct gg_level {
+    float cell_size[3]; /* [m] */
+    int32_t count[3];   /* cells along each axis */
+    int32_t folds[3];   /* 1: coordinates fold modulo count (periodic, or too far apart to give each place a cell) */
+    int32_t axis[3];    /* axes from the fastest to the slowest in the order of cells; the longest is slowest */
+    int32_t first_cell;
+} gg_level;
+
+/* read-out of one env over one step; the order is that of GG_STATS in gg.h */
+typedef struct gg_env_stats {
+    double overlap_sum;        /* of overlap / smaller diameter, over contacts that overlap, last substep */
+    double kinetic_energy;     /* [J], after the last substep */
+    float overlap_max;         /* deepest overlap / smaller diameter over all substeps */
+    float overlap_max_last;    /* the same in the last substep */
+    float residual;            /* largest change of velocity in the last iteration [m/s], worst substep */
+    float speed_max;           /* [m/s] */
+    int64_t overlap_count;     /* contact sides that overlap, last substep */
+    int32_t contact_count;     /* contact sides of grains, last substep */
+    int32_t tool_contact_count;
+    int32_t escaped_count;     /* grains outside the bounds now */
+    int32_t fast_count;        /* grain-substeps that moved over half a radius: beyond it walls are not promised to hold */
+    int32_t fast_tool_count;   /* substeps in which a tool moved over half of the smallest radius */
+    int32_t rebuild_count;     /* list builds */
+    int32_t iteration_count;   /* solver iterations, all substeps */
+    int32_t growth_count;      /* times a buffer had to grow */
+    int32_t diverged;          /* 1: a position or velocity stopped being finite; the env is frozen until reset */
+} gg_env_stats;
+
+/* state of one env's bookkeeping */
+typedef struct gg_env {
+    gg_vec3 gravity; /* [m/s2] */
+    float dt_last;   /* step the stored impulses belong to [s], 0: none stored */
+    int32_t rebuild; /* lists must be built before the next solve */
+    int32_t key_buffer, impulse_buffer; /* which half of the ping-pong holds the stored contacts: 0 = a, 1 = b */
+    int32_t substeps_done;  /* within the step under way */
+    int32_t overflow_rows, overflow_tool_rows, overflow_candidates; /* what a buffer would have had to hold; 0: fits */
+    int32_t overflow_level;
+    int32_t converged;      /* early exit of this substep */
+    int32_t iteration;      /* iterations done in this substep */
+    int32_t predicted;      /* the substep under way is past its prediction: go on from there after a buffer grew */
+    float bounce_speed;     /* slower impacts do not bounce [m/s] */
+    float skin;             /* lists hold while no grain moved further than half of this [m] */
+    float speed_max;        /* of grains and tools at the start of this substep [m/s] */
+    gg_vec3 origin;         /* of the cell grids [m] */
+    gg_level level[GG_LEVELS];
+    gg_env_stats stats;
+} gg_env;
+
+/* partial results of one slice, reduced in slice order */
+typedef struct gg_slice_stats {
+    float displacement2, speed2; /* largest since the lists were built [m2], [m2/s2] */
+    float overlap_max, overlap_sum;
+    float residual;
+    float energy;
+    int32_t overlap_count, bad, fast, escaped;
+} gg_slice_stats;
+
+/* motion of one tool over one step: constant linear and angular velocity from the old pose to the target */
+typedef struct gg_tool_motion {
+    gg_pose start;
+    gg_vec3 velocity;
+    gg_vec3 axis;  /* unit, world */
+    float speed;   /* [rad/s] about axis */
+    gg_pose target;
+} gg_tool_motion;
+
+/* grains in a box: partial sums of one block */
+typedef struct gg_box_stats {
+    double distance_sum; /* of centres to the box, 0 inside [m] */
+    double count;        /* centres inside */
+} gg_box_stats;
+
+/* sizes; everything an array's length depends on */
+typedef struct gg_dims {
+    int64_t env_count;
+    int64_t grain_count; /* per env */
+    int64_t slots, slices, blocks;
+    int64_t rows;         /* slots + tool contact rows */
+    int64_t tool_rows;
+    int64_t contact_rows; /* rows of GG_LANES contacts */
+    int64_t roll_rows;    /* contact_rows, or 0 where nothing rolls */
+    int64_t candidate_cap;
+    int64_t cells;
+    int64_t hash_size, hash_next;
+    int64_t material_count, tool_count, part_count;
+    int64_t camera_count, pixels;
+} gg_dims;
+
+typedef enum gg_mode {
+    GG_MODE_CONVERGENT = 0, /* accumulated, warm-started, Nesterov */
+    GG_MODE_PAPER           /* seed 001, Algorithm 1 as printed: impulses are added, never taken back */
+} gg_mode;
+
+typedef enum gg_broad_phase {
+    GG_BROAD_CELLS = 0,  /* grains sorted by cell */
+    GG_BROAD_LINKED_HASH /* seed 001, equation 6 and Algorithm 2 */
+} gg_broad_phase;
+
+#define GG_MAX_ITERATIONS 1024
+
+/* parameters of one step */
+typedef struct gg_params {
+    float dt;
+    int32_t substeps;
+    int32_t iterations;
+    int32_t mode;
+    int32_t spin;    /* grains turn */
+    int32_t rolling; /* some pair resists rolling */
+    int32_t nesterov;
+    int32_t broad_phase;
+    float relaxation;     /* omega0: largest relaxation of a contact */
+    float relaxation_sum; /* c: bound on the summed relaxation of a grain's contacts, see solvers/ncp.h */
+    float roll_relaxation, roll_relaxation_sum;
+    float alpha, tool_alpha; /* share of the overlap removed per substep (Baumgarte) */
+    float correction;        /* the most that one contact is moved apart per substep [m] */
+    float margin;            /* speculative distance / diameter */
+    float foresight;         /* dt, or 0: contacts are not foreseen (paper) */
+    float skin;              /* [m] */
+    float bounce_speed;      /* of gg_solver [m/s] */
+    float tolerance;         /* early exit [m/s], 0: never */
+    float radius_min, radius_max;
+    int32_t level_count;
+    float level_radius[GG_LEVELS]; /* largest radius of each class [m] */
+    int32_t level_candidates[GG_LEVELS]; /* candidates a grain of each class may have */
+    gg_vec3 lower, upper;    /* bounds [m] */
+    int32_t boundary[3][2];
+    float beta[GG_MAX_ITERATIONS]; /* Nesterov's sequence */
+} gg_params;
+
+typedef struct gg_view {
+    gg_dims dims;
+    gg_params params;
+    const gg_shape *parts;
+    const gg_sdf_grid *grids;
+    const float *samples;
+    const gg_camera *cameras;
+    const float *tool_targets; /* (env_count, tool_count, 7) x y z qw qx qy qz, or NULL: stay */
+    const float *boxes;        /* (env_count, 6) lower, upper */
+#define GG_FIELD_POINTER(type, name, count, keep) type *name;
+    GG_FIELDS(GG_FIELD_POINTER)
+#undef GG_FIELD_POINTER
+} gg_view;
+
+/* element counts per env, by field */
+typedef enum gg_field_id {
+#define GG_FIELD_ENUM(type, name, count, keep) GG_FIELD_##name,
+    GG_FIELDS(GG_FIELD_ENUM)
+#undef GG_FIELD_ENUM
+        GG_FIELD_COUNT
+} gg_field_id;
+
+#endif

@@ -1,0 +1,166 @@
+/* snapshot.c: one env as bytes, and back; hashes of what an env has become.
+ *
+ * A state holds every field marked STATE, the contact cache and the neighbour lists included: a world that loads it goes
+ * on with the bits of the one that saved it. It fits any world of the same scene layout, whatever its buffers grew to.
+ */
+#include <string.h>
+
+#include "../base/rng.h"
+#include "world.h"
+
+#define STATE_MAGIC 0x6767737461746531ull /* "ggstate1" */
+
+typedef struct state_header {
+    uint64_t magic, layout, size, check;
+    gg_dims dims; /* of the world that saved it */
+} state_header;
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
+    const unsigned char *at = data;
+    for (; size >= 8; size -= 8, at += 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        hash = gg_rng_mix(hash ^ word);
+    }
+    uint64_t rest = size;
+    for (size_t k = 0; k < size; k++) {
+        rest = rest << 8 | at[k];
+    }
+    return gg_rng_mix(hash ^ rest);
+}
+
+static size_t state_size(const gg_dims *dims) {
+    size_t size = sizeof(state_header);
+    for (int f = 0; f < GG_FIELD_COUNT; f++) {
+        int keep = 0;
+        size_t field = gg_field_size(dims, (gg_field_id)f, &keep);
+        size += keep ? field : 0;
+    }
+    return size;
+}
+
+static gg_status check_env(gg_world *w, int64_t env) {
+    if (env < 0 || env >= w->view.dims.env_count) {
+        return gg_world_fail(w, GG_ERROR_ARGUMENT, "env: expected an index in [0, %d), got %lld",
+                             (int)w->view.dims.env_count, (long long)env);
+    }
+    return GG_OK;
+}
+
+gg_status gg_world_state_size(gg_world *w, int64_t env, size_t *size) {
+    *size = state_size(&w->view.dims);
+    return check_env(w, env);
+}
+
+gg_status gg_world_save_state(gg_world *w, int64_t env, void *state, size_t size) {
+    gg_status status = check_env(w, env);
+    if (status != GG_OK) {
+        return status;
+    }
+    if (size < state_size(&w->view.dims)) {
+        return gg_world_fail(w, GG_ERROR_ARGUMENT, "state: expected room for %zu bytes, got %zu",
+                             state_size(&w->view.dims), size);
+    }
+    char *at = (char *)state + sizeof(state_header);
+    for (int f = 0; f < GG_FIELD_COUNT; f++) {
+        int keep = 0;
+        size_t field = gg_field_size(&w->view.dims, (gg_field_id)f, &keep);
+        if (keep && field) {
+            memcpy(at, (const char *)gg_field_data(&w->view, (gg_field_id)f) + (size_t)env * field, field);
+            at += field;
+        }
+    }
+    state_header header;
+    memset(&header, 0, sizeof header);
+    header.magic = STATE_MAGIC;
+    header.layout = w->layout;
+    header.size = state_size(&w->view.dims);
+    header.dims = w->view.dims;
+    header.check = hash_bytes(0, (char *)state + sizeof header, (size_t)header.size - sizeof header);
+    memcpy(state, &header, sizeof header);
+    return GG_OK;
+}
+
+/* reads and verifies everything before anything is touched */
+static gg_status check_state(gg_world *w, const void *state, size_t size, state_header *header) {
+    if (size < sizeof *header) {
+        return gg_world_fail(w, GG_ERROR_STATE, "state: expected at least %zu bytes, got %zu: truncated or not a state",
+                             sizeof *header, size);
+    }
+    memcpy(header, state, sizeof *header);
+    if (header->magic != STATE_MAGIC) {
+        return gg_world_fail(w, GG_ERROR_STATE, "state: not a state of this engine, or of another byte order");
+    }
+    if (header->layout != w->layout) {
+        return gg_world_fail(w, GG_ERROR_STATE,
+                             "state: saved by another version or scene (layout %016llx, this world has %016llx)",
+                             (unsigned long long)header->layout, (unsigned long long)w->layout);
+    }
+    if (header->size != size) {
+        return gg_world_fail(w, GG_ERROR_STATE, "state: expected %llu bytes, got %zu: truncated",
+                             (unsigned long long)header->size, size);
+    }
+    if (header->check != hash_bytes(0, (const char *)state + sizeof *header, size - sizeof *header) ||
+        state_size(&header->dims) != size) {
+        return gg_world_fail(w, GG_ERROR_STATE, "state: damaged: its checksum does not fit its content");
+    }
+    return GG_OK;
+}
+
+/* buffers at least as large as those of the world that saved the state */
+static gg_status make_room(gg_world *w, const gg_dims *saved) {
+    gg_dims dims = w->view.dims;
+    dims.tool_rows = GG_MAX(dims.tool_rows, saved->tool_rows);
+    dims.rows = dims.slots + dims.tool_rows;
+    dims.contact_rows = GG_MAX(dims.contact_rows, saved->contact_rows);
+    dims.roll_rows = dims.roll_rows || saved->roll_rows ? dims.contact_rows : 0;
+    dims.candidate_cap = GG_MAX(dims.candidate_cap, saved->candidate_cap);
+    return memcmp(&dims, &w->view.dims, sizeof dims) ? gg_arena_resize(w, dims) : GG_OK;
+}
+
+gg_status gg_world_load_state(gg_world *w, const int32_t *envs, int64_t listed, const void *state, size_t size) {
+    state_header header;
+    gg_status status = check_state(w, state, size, &header);
+    listed = envs ? listed : w->view.dims.env_count;
+    for (int64_t k = 0; status == GG_OK && envs && k < listed; k++) {
+        status = check_env(w, envs[k]);
+    }
+    if (status != GG_OK || (status = make_room(w, &header.dims)) != GG_OK) {
+        return status;
+    }
+    for (int64_t k = 0; k < listed; k++) {
+        size_t env = (size_t)(envs ? envs[k] : k);
+        const char *at = (const char *)state + sizeof header;
+        for (int f = 0; f < GG_FIELD_COUNT; f++) {
+            int keep = 0;
+            size_t saved = gg_field_size(&header.dims, (gg_field_id)f, &keep);
+            size_t here = gg_field_size(&w->view.dims, (gg_field_id)f, NULL);
+            if (keep && saved) {
+                memcpy((char *)gg_field_data(&w->view, (gg_field_id)f) + env * here, at, saved);
+                at += saved;
+            }
+        }
+    }
+    gg_params_from_materials(w);
+    w->depth_valid = 0;
+    return GG_OK;
+}
+
+gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
+    const gg_view *v = &w->view;
+    gg_status status = check_env(w, env);
+    *hash = 0;
+    for (int64_t id = 0; status == GG_OK && id < v->dims.grain_count; id++) {
+        int64_t slot = v->slot_of[env * v->dims.slots + id];
+        const float *row = v->row_a + (env * v->dims.rows + slot) * GG_ROW;
+        float words[10];
+        memcpy(words, &v->position[env * v->dims.slots + slot], 4 * sizeof(float));
+        memcpy(words + 4, row, 3 * sizeof(float));
+        memcpy(words + 7, row + 4, 3 * sizeof(float));
+        *hash = hash_bytes(*hash, words, sizeof words);
+    }
+    for (int64_t t = GG_WALL_COUNT; status == GG_OK && t < v->dims.tool_count; t++) {
+        *hash = hash_bytes(*hash, &v->tool_pose[env * v->dims.tool_count + t], sizeof(gg_pose));
+    }
+    return status;
+}
