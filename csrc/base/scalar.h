@@ -25,7 +25,8 @@ GG_FN void gg_sincos(double x, float *sine, float *cosine) {
     double r = x - k * (GG_PI / 2.0);
     double r2 = r * r;
     double s = r * (1.0 + r2 * (-1.0 / 6.0 + r2 * (1.0 / 120.0 + r2 * (-1.0 / 5040.0 + r2 * (1.0 / 362880.0)))));
-    double c = 1.0 + r2 * (-0.5 + r2 * (1.0 / 24.0 + r2 * (-1.0 / 720.0 + r2 * (1.0 / 40320.0 - r2 * (1.0 / 3628800.0)))));
+    double c =
+        1.0 + r2 * (-0.5 + r2 * (1.0 / 24.0 + r2 * (-1.0 / 720.0 + r2 * (1.0 / 40320.0 - r2 * (1.0 / 3628800.0)))));
     int64_t quarter = (int64_t)k & 3;
     double out_s = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;
     double out_c = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
@@ -33,8 +34,8 @@ GG_FN void gg_sincos(double x, float *sine, float *cosine) {
     *cosine = (float)out_c;
 }
 
-/* Angle [rad] in [0, pi] of the direction (cosine, sine >= 0) of any length; 0 for the zero vector. Halved four times into
- * [0, pi/16], where the series leaves out less than 6e-11. */
+/* Angle [rad] in [0, pi] of the direction (cosine, sine >= 0) of any length; 0 for the zero vector. Halved four times
+ * into [0, pi/16], where the series leaves out less than 6e-11. */
 GG_FN double gg_angle_wide(double sine, double cosine) {
     double s = sine, c = cosine;
     if (s == 0.0 && c == 0.0) {
@@ -55,7 +56,8 @@ GG_FN double gg_angle_wide(double sine, double cosine) {
     }
     double t = s / c;
     double t2 = t * t;
-    double a = t * (1.0 + t2 * (-1.0 / 3.0 + t2 * (1.0 / 5.0 + t2 * (-1.0 / 7.0 + t2 * (1.0 / 9.0 - t2 * (1.0 / 11.0))))));
+    double a =
+        t * (1.0 + t2 * (-1.0 / 3.0 + t2 * (1.0 / 5.0 + t2 * (-1.0 / 7.0 + t2 * (1.0 / 9.0 - t2 * (1.0 / 11.0))))));
     return a * scale;
 }
 

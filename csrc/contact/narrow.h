@@ -82,17 +82,21 @@ GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t par
     gg_vec3 x = gg_v3(x4->x, x4->y, x4->z);
     gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(x, pose->position));
     float thrown = v->params.margin * 2.0f * x4->w + gg_throw_margin(v, e);
-    gg_vec3 own = gg_sub(gg_row_velocity(v->row_a + e * v->dims.rows * GG_ROW, i), gg_part_velocity(pose, x));
-    float margin = thrown + v->params.foresight * gg_norm(own);
+    /* most parts are far: a bound on the margin spares their motion, a bound on the distance spares the field */
+    float most = thrown + v->params.foresight * v->env[e].speed_max;
     gg_touch t;
     t.active = 0;
     t.gap = 0.0f;
     t.normal = gg_v3(0.0f, 0.0f, 1.0f);
-    if (gg_sdf_bound(shape, local) > x4->w + margin) {
+    if (gg_sdf_bound(shape, local) > x4->w + most) {
         return t;
     }
     t.gap = gg_sdf_distance(shape, v->grids, v->samples, local) - x4->w;
-    t.active = t.gap < margin;
+    if (t.gap >= most) {
+        return t;
+    }
+    gg_vec3 own = gg_sub(gg_row_velocity(v->row_a + e * v->dims.rows * GG_ROW, i), gg_part_velocity(pose, x));
+    t.active = t.gap < thrown + v->params.foresight * gg_norm(own);
     return t;
 }
 

@@ -1,14 +1,14 @@
 /* pose.h: how a tool moves from one pose to the next: constant velocity, constant rate about one axis.
  *
- * The turn between two orientations is the unit quaternion target * conj(start); of its two signs the one with w >= 0 is
- * the shorter arc. Everything is done in double from single-precision poses, so that slow turns keep their rate and the
- * end of a motion is its target to the last few bits. A pose that does not move keeps its bits.
+ * The turn between two orientations is the unit quaternion target * conj(start); of its two signs the one with w >= 0
+ * is the shorter arc. Everything is done in double from single-precision poses, so that slow turns keep their rate and
+ * the end of a motion is its target to the last few bits. A pose that does not move keeps its bits.
  */
 #ifndef GG_POSE_H
 #define GG_POSE_H
 
 #include "../base/scalar.h"
-#include "../phases/view.h"
+#include "shape.h"
 
 /* a rotation that is already a unit to single precision keeps its bits, so that poses at rest never drift */
 GG_FN gg_quat gg_quat_settle(gg_quat q) {

@@ -1,12 +1,12 @@
 /* sdf.h: signed distance and outward direction of one part of a tool at a point of the part's frame.
  *
- * Primitives are exact: inside a convex shape the distance is the largest of the distances to its faces, outside it is the
- * distance to the nearest point of the surface. Rounded shapes are brought to two dimensions (distance from the z axis,
- * height) first. A grid is interpolated trilinearly and its direction is the analytic gradient of the interpolant; outside
- * its box the value at the nearest point of the box is carried on, see gg_sdf_grid_eval.
+ * Primitives are exact: inside a convex shape the distance is the largest of the distances to its faces, outside it is
+ * the distance to the nearest point of the surface. Rounded shapes are brought to two dimensions (distance from the z
+ * axis, height) first. A grid is interpolated trilinearly and its direction is the analytic gradient of the
+ * interpolant; outside its box the value at the nearest point of the box is carried on, see gg_sdf_grid_eval.
  *
- * Valid for |p| up to 1e18 m and sizes >= 0. Directions are unit vectors everywhere; where the surface is equally near on
- * several sides (centre, axis, medial plane) one fixed side is taken. Ties never give NaN.
+ * Valid for |p| up to 1e18 m and sizes >= 0. Directions are unit vectors everywhere; where the surface is equally near
+ * on several sides (centre, axis, medial plane) one fixed side is taken. Ties never give NaN.
  */
 #ifndef GG_SDF_H
 #define GG_SDF_H
@@ -64,8 +64,8 @@ GG_FN gg_sdf_hit gg_sdf_box(gg_vec3 p, gg_vec3 half) {
         gg_vec3 out = gg_v3(gg_maxf(q.x, 0.0f), gg_maxf(q.y, 0.0f), gg_maxf(q.z, 0.0f));
         float n = gg_norm(out);
         float s = 1.0f / n;
-        return gg_sdf_hit_make(n, gg_v3(gg_sdf_signed(out.x * s, p.x), gg_sdf_signed(out.y * s, p.y),
-                                        gg_sdf_signed(out.z * s, p.z)));
+        return gg_sdf_hit_make(
+            n, gg_v3(gg_sdf_signed(out.x * s, p.x), gg_sdf_signed(out.y * s, p.y), gg_sdf_signed(out.z * s, p.z)));
     }
     if (q.z >= most) {
         return gg_sdf_hit_make(most, gg_v3(0.0f, 0.0f, gg_sdf_signed(1.0f, p.z)));
@@ -128,10 +128,11 @@ GG_FN int32_t gg_sdf_cell(float u, int32_t count) {
     return cell > count - 2 ? count - 2 : cell;
 }
 
-/* Grid of at least 2 samples along each axis. Inside its box the trilinear interpolant v and its gradient g. Outside, with
- * c the nearest point of the box and b = |p - c|: the surface lies in the box, and the angle at c between p and any point
- * of the box is obtuse, so the distance is at least sqrt(b^2 + v(c)^2); its direction is that of (p - c) + v g. Where the
- * solid is cut off by the box (v(c) < 0) the distance is v + b. Both continue the inside without a jump. */
+/* Grid of at least 2 samples along each axis. Inside its box the trilinear interpolant v and its gradient g. Outside,
+ * with c the nearest point of the box and b = |p - c|: the surface lies in the box, and the angle at c between p and
+ * any point of the box is obtuse, so the distance is at least sqrt(b^2 + v(c)^2); its direction is that of (p - c) + v
+ * g. Where the solid is cut off by the box (v(c) < 0) the distance is v + b. Both continue the inside without a jump.
+ */
 GG_FN gg_sdf_hit gg_sdf_grid_eval(const gg_sdf_grid *grid, const float *samples, gg_vec3 p) {
     int32_t nx = grid->count[0], ny = grid->count[1], nz = grid->count[2];
     float inverse = 1.0f / grid->spacing;
@@ -167,7 +168,8 @@ GG_FN gg_sdf_hit gg_sdf_grid_eval(const gg_sdf_grid *grid, const float *samples,
     return gg_sdf_hit_make(distance, gg_unit(gg_madd(off, g, gg_absf(v)), g));
 }
 
-/* Distance and direction of a part at p [m], in the part's frame. grids and samples are the world's; unused by primitives. */
+/* Distance and direction of a part at p [m], in the part's frame. grids and samples are the world's; unused by
+ * primitives. */
 GG_FN gg_sdf_hit gg_sdf_eval(const gg_shape *shape, const gg_sdf_grid *grids, const float *samples, gg_vec3 p) {
     const float *size = shape->size;
     switch (shape->kind) {
@@ -197,8 +199,8 @@ GG_FN gg_sdf_hit gg_sdf_eval(const gg_shape *shape, const gg_sdf_grid *grids, co
     }
 }
 
-/* The distance alone, the same bits as gg_sdf_eval gives: everything here is inlined, so what only the direction needs is
- * left out by the compiler. */
+/* The distance alone, the same bits as gg_sdf_eval gives: everything here is inlined, so what only the direction needs
+ * is left out by the compiler. */
 GG_FN float gg_sdf_distance(const gg_shape *shape, const gg_sdf_grid *grids, const float *samples, gg_vec3 p) {
     return gg_sdf_eval(shape, grids, samples, p).distance;
 }
@@ -211,8 +213,8 @@ GG_FN float gg_sdf_bound(const gg_shape *shape, gg_vec3 p) {
     return gg_norm(gg_sub(p, shape->bound_center)) - shape->bound_radius;
 }
 
-/* Fills bound_center and bound_radius of a part; `grid` is the part's own grid, NULL for primitives. The sphere is widened
- * by a few roundings so that gg_sdf_bound stays a bound in single precision. */
+/* Fills bound_center and bound_radius of a part; `grid` is the part's own grid, NULL for primitives. The sphere is
+ * widened by a few roundings so that gg_sdf_bound stays a bound in single precision. */
 GG_FN void gg_shape_set_bounds(gg_shape *shape, const gg_sdf_grid *grid) {
     const float *size = shape->size;
     gg_vec3 center = gg_v3(0.0f, 0.0f, 0.0f);
@@ -240,8 +242,9 @@ GG_FN void gg_shape_set_bounds(gg_shape *shape, const gg_sdf_grid *grid) {
     }
     case GG_SHAPE_GRID:
         if (grid) {
-            gg_vec3 half = gg_scale(gg_v3((float)(grid->count[0] - 1), (float)(grid->count[1] - 1),
-                                          (float)(grid->count[2] - 1)), 0.5f * grid->spacing);
+            gg_vec3 half =
+                gg_scale(gg_v3((float)(grid->count[0] - 1), (float)(grid->count[1] - 1), (float)(grid->count[2] - 1)),
+                         0.5f * grid->spacing);
             center = gg_add(grid->origin, half);
             radius = gg_norm(half);
         }

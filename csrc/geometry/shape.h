@@ -53,6 +53,15 @@ typedef struct gg_pose {
     gg_quat rotation;
 } gg_pose;
 
+/* motion of one tool over one step: constant linear and angular velocity from the old pose to the target */
+typedef struct gg_tool_motion {
+    gg_pose start;
+    gg_vec3 velocity;
+    gg_vec3 axis;  /* unit, world */
+    float speed;   /* [rad/s] about axis */
+    gg_pose target;
+} gg_tool_motion;
+
 /* a part as the contact search sees it during one substep: where it is and how it moves */
 typedef struct gg_part_pose {
     gg_mat3 rotation;         /* part frame -> world */

@@ -7,6 +7,8 @@
  * "slot" is a place in cell order, "grain id" the permanent name of a grain. Arrays over grains are in slot order;
  * slots are padded to whole slices of GG_LANES with empty slots (grain_id -1) at the end.
  * "row" is one velocity row (GG_ROW floats): rows 0..slots-1 are the grains, the rest are moving contact points on tools.
+ * While grains are sorted, arrays that are idle then carry them: row_b rows, start_velocity position and inverse mass, cell
+ * the grain id, next_* the places of the contact lists.
  * Contact lists are sliced ELL: contact k of the grain in lane l of slice s is element contact_first + k * GG_LANES.
  */
 #ifndef GG_FIELDS_H
@@ -62,13 +64,11 @@
     X(gg_slice_stats, slice_stats, d->slices, SCRATCH)                                                                 \
     /* building the lists                                                                                           */ \
     X(int32_t, cell, d->slots, SCRATCH)                              /* cell of the grain in this slot              */ \
+    X(int32_t, sort_material, d->slots, SCRATCH)                     /* material on its way to a new slot           */ \
     X(int32_t, source_slot, d->slots, SCRATCH)                       /* where the grain in a new slot comes from    */ \
     X(int32_t, cell_first, d->cells + 1, STATE)                      /* first slot of each cell                     */ \
     X(int32_t, hash_head, d->hash_size, SCRATCH)                     /* linked hash: first grain of a bucket        */ \
     X(int32_t, hash_next, d->hash_next, SCRATCH)                     /* linked hash: next grain, -1 at the end      */ \
-    X(gg_vec4, sort_vec4, d->slots * 2, SCRATCH)                                                                       \
-    X(float, sort_row, d->slots * GG_ROW, SCRATCH)                                                                     \
-    X(int32_t, sort_int, d->slots * 5, SCRATCH)                                                                        \
     /* tools                                                                                                        */ \
     X(gg_pose, tool_pose, d->tool_count, STATE)                      /* now                                         */ \
     X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)           /* over this step                              */ \

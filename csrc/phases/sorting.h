@@ -68,19 +68,23 @@ GG_FN void gg_sort_gather_slot(const gg_view *v, int64_t e, int64_t i) {
         return;
     }
     int64_t base = e * v->dims.slots, from = base + v->source_slot[base + i], to = base + i;
-    v->sort_vec4[to * 2] = v->position[from];
-    gg_vec4 spare = {v->inverse_mass[from], 0.0f, 0.0f, 0.0f};
-    v->sort_vec4[to * 2 + 1] = spare;
+    gg_vec4 x = v->position[from];
+    float *point = v->start_velocity + to * 6;
+    point[0] = x.x;
+    point[1] = x.y;
+    point[2] = x.z;
+    point[3] = x.w;
+    point[4] = v->inverse_mass[from];
     const float *row = v->row_a + (e * v->dims.rows + v->source_slot[to]) * GG_ROW;
+    float *to_row = v->row_b + (e * v->dims.rows + i) * GG_ROW;
     for (int k = 0; k < GG_ROW; k++) {
-        v->sort_row[to * GG_ROW + k] = row[k];
+        to_row[k] = row[k];
     }
-    int32_t *to_int = v->sort_int + to * 5;
-    to_int[0] = v->grain_id[from];
-    to_int[1] = v->material[from];
-    to_int[2] = v->contact_first[from];
-    to_int[3] = v->contact_count[from];
-    to_int[4] = v->tool_contact_count[from];
+    v->cell[to] = v->grain_id[from];
+    v->sort_material[to] = v->material[from];
+    v->next_first[to] = v->contact_first[from];
+    v->next_count[to] = v->contact_count[from];
+    v->next_tool_count[to] = v->tool_contact_count[from];
 }
 
 /* item: slot */
@@ -89,20 +93,22 @@ GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
         return;
     }
     int64_t at = e * v->dims.slots + i;
-    v->position[at] = v->built_position[at] = v->sort_vec4[at * 2];
-    v->inverse_mass[at] = v->sort_vec4[at * 2 + 1].x;
+    const float *point = v->start_velocity + at * 6;
+    gg_vec4 x = {point[0], point[1], point[2], point[3]};
+    v->position[at] = v->built_position[at] = x;
+    v->inverse_mass[at] = point[4];
     float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    const float *from_row = v->row_b + (e * v->dims.rows + i) * GG_ROW;
     for (int k = 0; k < GG_ROW; k++) {
-        row[k] = v->sort_row[at * GG_ROW + k];
+        row[k] = from_row[k];
     }
-    const int32_t *from = v->sort_int + at * 5;
-    v->grain_id[at] = from[0];
-    v->material[at] = from[1];
-    v->contact_first[at] = from[2];
-    v->contact_count[at] = from[3];
-    v->tool_contact_count[at] = from[4];
-    if (from[0] >= 0) {
-        v->slot_of[e * v->dims.slots + from[0]] = (int32_t)i;
+    v->grain_id[at] = v->cell[at];
+    v->material[at] = v->sort_material[at];
+    v->contact_first[at] = v->next_first[at];
+    v->contact_count[at] = v->next_count[at];
+    v->tool_contact_count[at] = v->next_tool_count[at];
+    if (v->grain_id[at] >= 0) {
+        v->slot_of[e * v->dims.slots + v->grain_id[at]] = (int32_t)i;
     }
 }
 

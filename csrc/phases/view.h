@@ -91,15 +91,6 @@ typedef struct gg_slice_stats {
     int32_t overlap_count, bad, fast, escaped;
 } gg_slice_stats;
 
-/* motion of one tool over one step: constant linear and angular velocity from the old pose to the target */
-typedef struct gg_tool_motion {
-    gg_pose start;
-    gg_vec3 velocity;
-    gg_vec3 axis;  /* unit, world */
-    float speed;   /* [rad/s] about axis */
-    gg_pose target;
-} gg_tool_motion;
-
 /* grains in a box: partial sums of one block */
 typedef struct gg_box_stats {
     double distance_sum; /* of centres to the box, 0 inside [m] */

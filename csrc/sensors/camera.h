@@ -14,12 +14,12 @@ typedef enum gg_camera_kind {
  * Depth is measured along +z [m]; a ray that hits nothing, or nothing between near and far, reads exactly `far`. */
 typedef struct gg_camera {
     int32_t kind;
-    int32_t height, width; /* pixels */
-    int32_t tool;          /* tool it rides on, -1: fixed in the world */
-    gg_pose pose;          /* camera frame in the tool's frame, or in the world */
-    float extent;          /* vertical half extent, see gg_camera_kind; pixels are square */
+    int32_t height, width;       /* pixels */
+    int32_t tool;                /* tool it rides on, -1: fixed in the world */
+    gg_pose pose;                /* camera frame in the tool's frame, or in the world */
+    float extent;                /* vertical half extent, see gg_camera_kind; pixels are square */
     float near_depth, far_depth; /* [m] */
-    int64_t first_pixel;   /* of env 0, in the depth array; env e starts at first_pixel + e * pixel_count of all cameras */
+    int64_t first_pixel;         /* in the depth image of an env; env e starts at e * gg_dims.pixels */
 } gg_camera;
 
 #endif

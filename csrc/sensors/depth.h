@@ -1,20 +1,20 @@
 /* depth.h: depth images of grains and tools, by bands of rows.
  *
- * One item is a band of GG_DEPTH_BAND rows of one camera in one env. Grains are spheres met exactly (the nearest point where
- * the ray through the pixel's centre goes in, not the depth of the centre), planes exactly, every other part by sphere
- * tracing (Hart 1996) of its signed distance to within GG_DEPTH_TOLERANCE of the depth.
+ * One item is a band of GG_DEPTH_BAND rows of one camera in one env. Grains are spheres met exactly (the nearest point
+ * where the ray through the pixel's centre goes in, not the depth of the centre), planes exactly, every other part by
+ * sphere tracing (Hart 1996) of its signed distance to within GG_DEPTH_TOLERANCE of the depth.
  *
  * Rules:
- * - depth is measured along the camera's +z; what is nearer than near_depth is cut away and what lies behind it is seen; a
- *   ray that meets nothing before far_depth reads exactly far_depth. Every pixel is finite.
+ * - depth is measured along the camera's +z; what is nearer than near_depth is cut away and what lies behind it is
+ *   seen; a ray that meets nothing before far_depth reads exactly far_depth. Every pixel is finite.
  * - only surfaces that are entered count: a camera inside a grain or a tool looks out of it.
- * - a pixel is the smallest depth of all things it sees. The smallest of a set does not depend on the order, and nothing
- *   else is shared between grains, so that the image does not depend on which slot a grain lies in.
- * - of the walls of the bounds (the first GG_DEPTH_WALLS tools) only the floor is drawn: a sky camera needs it, the others
- *   would hide the scene from a camera outside.
+ * - a pixel is the smallest depth of all things it sees. The smallest of a set does not depend on the order, and
+ *   nothing else is shared between grains, so that the image does not depend on which slot a grain lies in.
+ * - of the walls of the bounds (the first GG_DEPTH_WALLS tools) only the floor is drawn: a sky camera needs it, the
+ *   others would hide the scene from a camera outside.
  *
- * Key idea for speed: each slice of grains is brought into the camera frame and tested against the sides of the band in one
- * loop without branches; only what touches the band is projected to a rectangle of pixels.
+ * Key idea for speed: each slice of grains is brought into the camera frame and tested against the sides of the band in
+ * one loop without branches; only what touches the band is projected to a rectangle of pixels.
  */
 #ifndef GG_DEPTH_H
 #define GG_DEPTH_H
@@ -28,15 +28,15 @@
 #define GG_DEPTH_WALLS 6
 #define GG_DEPTH_FLOOR 4
 
-/* sphere tracing: share of the depth within which a surface counts as met. A ray that passes a surface by less than this
- * may meet it. */
+/* sphere tracing: share of the depth within which a surface counts as met. A ray that passes a surface by less than
+ * this may meet it. */
 #define GG_DEPTH_TOLERANCE 2e-5f
-/* Steps of sphere tracing. After the first GG_DEPTH_FREE_STEPS a ray that creeps along a surface is pushed on, so that it
- * ends on the surface or past the part and never in between; such a ray may pass what is thinner than a GG_DEPTH_PUSH-th of
- * its way through the sphere around the part. */
+/* Steps of sphere tracing. After the first GG_DEPTH_FREE_STEPS a ray that creeps along a surface is pushed on, so that
+ * it ends on the surface or past the part and never in between; such a ray may pass what is thinner than a
+ * GG_DEPTH_PUSH-th of its way through the sphere around the part. */
 #define GG_DEPTH_FREE_STEPS 96
-#define GG_DEPTH_PUSH 160
-#define GG_DEPTH_STEPS (GG_DEPTH_FREE_STEPS + GG_DEPTH_PUSH)
+#define GG_DEPTH_PUSH       160
+#define GG_DEPTH_STEPS      (GG_DEPTH_FREE_STEPS + GG_DEPTH_PUSH)
 /* halvings of a step that crossed the surface */
 #define GG_DEPTH_HALVINGS 20
 
@@ -93,7 +93,8 @@ GG_FN gg_strip_side gg_strip_side_make(int perspective, float a, float sign) {
 }
 
 /* one grain with centre c in the camera frame */
-GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, int perspective, gg_vec3 c, float radius, int32_t id) {
+GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, int perspective, gg_vec3 c, float radius,
+                          int32_t id) {
     gg_lens_area area = gg_lens_cover(lens, c, radius, strip->row_begin, strip->row_end);
     for (int32_t row = area.row_begin; row < area.row_end; row++) {
         float y = gg_lens_row(lens, row);
@@ -108,7 +109,8 @@ GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, int perspe
     }
 }
 
-/* all grains of one env; slots are whole slices. `perspective` is passed apart so that each kind gets a loop of its own */
+/* all grains of one env; slots are whole slices. `perspective` is passed apart so that each kind gets a loop of its own
+ */
 GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int perspective, const gg_vec4 *position,
                                 const int32_t *grain_id, int64_t slots) {
     gg_strip_side top = gg_strip_side_make(perspective, gg_lens_row(lens, strip->row_begin), 1.0f);
@@ -132,9 +134,10 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
             cx[lane] = x;
             cy[lane] = y;
             cz[lane] = z;
-            keep[lane] = (y * top.n + z * top.nz + top.w >= reach) & (y * bottom.n + z * bottom.nz + bottom.w >= reach) &
-                         (x * left.n + z * left.nz + left.w >= reach) & (x * right.n + z * right.nz + right.w >= reach) &
-                         (z - near_depth >= reach) & (far_depth - z >= reach) & (grain_id[slot + lane] >= 0);
+            keep[lane] =
+                (y * top.n + z * top.nz + top.w >= reach) & (y * bottom.n + z * bottom.nz + bottom.w >= reach) &
+                (x * left.n + z * left.nz + left.w >= reach) & (x * right.n + z * right.nz + right.w >= reach) &
+                (z - near_depth >= reach) & (far_depth - z >= reach) & (grain_id[slot + lane] >= 0);
         }
         int32_t any = 0;
         for (int lane = 0; lane < GG_LANES; lane++) {
@@ -174,9 +177,9 @@ GG_FN float gg_depth_between(const gg_shape *shape, const gg_sdf_grid *grids, co
     return b;
 }
 
-/* Depth in [from, to) at which a ray of the part's frame enters the part; GG_UNBOUNDED: nowhere. Steps are the distance to
- * the surface, which no ray can overshoot; a grid's interpolant may be a little steeper than a distance, so that its steps
- * are shorter and a crossing that was overstepped is found by halving. */
+/* Depth in [from, to) at which a ray of the part's frame enters the part; GG_UNBOUNDED: nowhere. Steps are the distance
+ * to the surface, which no ray can overshoot; a grid's interpolant may be a little steeper than a distance, so that its
+ * steps are shorter and a crossing that was overstepped is found by halving. */
 GG_FN float gg_depth_trace(const gg_shape *shape, const gg_sdf_grid *grids, const float *samples, gg_vec3 origin,
                            gg_vec3 direction, float from, float to) {
     float length = gg_norm(direction), inverse = 1.0f / length;
@@ -217,7 +220,8 @@ GG_FN int gg_strip_bounded(const gg_params *bounds, const gg_lens *lens, float x
 }
 
 /* a plane, at every pixel; `pose` of the part in the world. bounds: only within them, NULL: everywhere */
-GG_FN void gg_strip_plane(const gg_strip *strip, const gg_lens *lens, gg_pose pose, const gg_params *bounds, int32_t id) {
+GG_FN void gg_strip_plane(const gg_strip *strip, const gg_lens *lens, gg_pose pose, const gg_params *bounds,
+                          int32_t id) {
     gg_vec3 normal = gg_quat_rotate(pose.rotation, gg_v3(0.0f, 0.0f, 1.0f));
     gg_vec3 n = gg_mat_tmul(lens->rotation, normal);
     float offset = gg_dot(normal, gg_sub(pose.position, lens->position));
@@ -237,8 +241,8 @@ GG_FN void gg_strip_plane(const gg_strip *strip, const gg_lens *lens, gg_pose po
 }
 
 /* any other part, at the pixels of the sphere around it */
-GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shape *shape, gg_pose pose,
-                          int32_t id) {
+GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
+                          gg_pose pose, int32_t id) {
     gg_mat3 rotation = gg_quat_mat(pose.rotation);
     gg_lens_area area = GG_LIT(gg_lens_area){strip->row_begin, strip->row_end, 0, lens->width};
     gg_vec3 c = gg_v3(0.0f, 0.0f, 0.0f);
@@ -264,8 +268,7 @@ GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_v
             int64_t pixel = (int64_t)(row - strip->row_begin) * lens->width + column;
             gg_vec3 origin, direction;
             gg_lens_ray(lens, x, y, &origin, &direction);
-            float t = gg_depth_trace(shape, v->grids, v->samples,
-                                     gg_mat_tmul(rotation, gg_sub(origin, pose.position)),
+            float t = gg_depth_trace(shape, v->grids, v->samples, gg_mat_tmul(rotation, gg_sub(origin, pose.position)),
                                      gg_mat_tmul(rotation, direction), gg_maxf(enter, lens->near_depth),
                                      gg_minf(leave, strip->depth[pixel]));
             gg_strip_put(strip, pixel, t, id);
@@ -285,8 +288,8 @@ GG_FN void gg_strip_parts(const gg_strip *strip, const gg_lens *lens, const gg_v
         const gg_shape *shape = &v->parts[k];
         gg_pose pose = gg_depth_part_pose(v, env, k);
         int wall = shape->tool < GG_DEPTH_WALLS && shape->tool != GG_DEPTH_FLOOR;
-        int hidden = (wall && walls != GG_STRIP_WALLS_ALL) ||
-                     (shape->tool == GG_DEPTH_FLOOR && walls == GG_STRIP_WALLS_NONE);
+        int hidden =
+            (wall && walls != GG_STRIP_WALLS_ALL) || (shape->tool == GG_DEPTH_FLOOR && walls == GG_STRIP_WALLS_NONE);
         if (hidden || shape->kind == GG_SHAPE_NONE || !gg_pose_finite(pose)) {
             continue;
         }
@@ -334,7 +337,8 @@ GG_FN void gg_depth_band(const gg_view *v, int64_t item) {
     strip.id = 0;
     gg_strip_clear(&strip, &lens);
     if (lens.usable) {
-        gg_strip_grains(&strip, &lens, v->position + env * v->dims.slots, v->grain_id + env * v->dims.slots, v->dims.slots);
+        gg_strip_grains(&strip, &lens, v->position + env * v->dims.slots, v->grain_id + env * v->dims.slots,
+                        v->dims.slots);
         gg_strip_parts(&strip, &lens, v, env, GG_STRIP_WALLS_FLOOR);
     }
 }

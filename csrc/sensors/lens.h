@@ -1,9 +1,9 @@
 /* lens.h: a camera placed in the world: pixel -> ray, and which pixels a sphere can cover.
  *
- * The one place that knows how a pixel looks out: depth images for learners, pictures for people and shadow maps all come
- * through here. Ray: origin + t * direction with the direction scaled so that t is the depth along the camera's +z.
- * Key idea: in the camera frame a perspective pixel is a pair of slopes (x, y, 1), an orthographic one a pair of offsets
- * (x, y, 0); both grow linearly with column and row, so that one `pixel` size serves both.
+ * The one place that knows how a pixel looks out: depth images for learners, pictures for people and shadow maps all
+ * come through here. Ray: origin + t * direction with the direction scaled so that t is the depth along the camera's
+ * +z. Key idea: in the camera frame a perspective pixel is a pair of slopes (x, y, 1), an orthographic one a pair of
+ * offsets (x, y, 0); both grow linearly with column and row, so that one `pixel` size serves both.
  */
 #ifndef GG_LENS_H
 #define GG_LENS_H
@@ -11,14 +11,14 @@
 #include "../phases/view.h"
 
 typedef struct gg_lens {
-    gg_vec3 position;               /* of the camera, world [m] */
-    gg_mat3 rotation;               /* camera frame -> world */
-    int32_t perspective;            /* 1: perspective, 0: orthographic */
-    int32_t height, width;          /* pixels */
-    float pixel, inverse_pixel;     /* size of a pixel: slope, or [m] */
-    float half_height, half_width;  /* of the image [pixels] */
-    float near_depth, far_depth;    /* [m] */
-    int32_t usable;                 /* 0: no kind or a pose that is not finite; such a camera sees nothing */
+    gg_vec3 position;              /* of the camera, world [m] */
+    gg_mat3 rotation;              /* camera frame -> world */
+    int32_t perspective;           /* 1: perspective, 0: orthographic */
+    int32_t height, width;         /* pixels */
+    float pixel, inverse_pixel;    /* size of a pixel: slope, or [m] */
+    float half_height, half_width; /* of the image [pixels] */
+    float near_depth, far_depth;   /* [m] */
+    int32_t usable;                /* 0: no kind or a pose that is not finite; such a camera sees nothing */
 } gg_lens;
 
 /* pixels [row_begin, row_end) x [column_begin, column_end) */
@@ -153,8 +153,8 @@ GG_FN void gg_lens_tangents(float c, float z, float radius, float inverse, float
     *upper = (middle + half) * inverse;
 }
 
-/* Pixels among `rows` of rows that a sphere with centre c in the camera frame may cover: never too few, by at most about
- * one row and column too many. A sphere that reaches the plane of the pinhole may cover all. */
+/* Pixels among `rows` of rows that a sphere with centre c in the camera frame may cover: never too few, by at most
+ * about one row and column too many. A sphere that reaches the plane of the pinhole may cover all. */
 GG_FN gg_lens_area gg_lens_cover(const gg_lens *lens, gg_vec3 c, float radius, int32_t row_begin, int32_t row_end) {
     gg_lens_area area = GG_LIT(gg_lens_area){row_begin, row_end, 0, lens->width};
     float x0, x1, y0, y1;

@@ -311,16 +311,11 @@ gg_status gg_world_picture(gg_world *w, int64_t env, const gg_picture *picture, 
     }
     gg_picture own = *picture;
     own.camera.tool += own.camera.tool >= 0 ? GG_WALL_COUNT : 0;
-    gg_status status = gg_picture_render(&w->view, env, &own, w->thread_count, rgb);
-    if (status == GG_ERROR_MEMORY) {
-        return gg_world_fail(w, status, "out of memory: picture");
+    gg_status status = gg_picture_check(&w->view, env, &own, w->message, sizeof w->message);
+    if (status == GG_OK && gg_picture_render(&w->view, env, &own, w->thread_count, rgb) != GG_OK) {
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: picture");
     }
-    if (status != GG_OK) {
-        return gg_world_fail(w, status,
-                             "picture: expected a known camera kind, 1 to 16384 pixels each way, 0 <= near < far, an "
-                             "extent > 0 and 1 to 4 samples");
-    }
-    return GG_OK;
+    return status;
 }
 
 gg_status gg_world_profile(gg_world *w, int32_t enable, double *seconds) {

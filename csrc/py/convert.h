@@ -1,0 +1,84 @@
+/* convert.h: what the files of this room share: the module state, errors, and checked views of Python objects.
+ *
+ * Python.h and NumPy are used here and nowhere else. A view borrows the array's memory: it holds as long as the argument
+ * does. Each function that fails returns NULL or -1 with a Python exception set that names the argument.
+ */
+#ifndef GG_PY_CONVERT_H
+#define GG_PY_CONVERT_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL gg_numpy_api
+#ifndef GG_PY_IMPORTS_NUMPY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+#include "../gg.h"
+
+/* the exceptions of granular_gym.errors that this module raises */
+typedef enum gg_py_error {
+    GG_PY_ARGUMENT = 0,
+    GG_PY_CAPACITY,
+    GG_PY_STATE,
+    GG_PY_BACKEND,
+    GG_PY_CLOSED,
+    GG_PY_BUSY,
+    GG_PY_ERROR_COUNT
+} gg_py_error;
+
+typedef struct gg_module_state {
+    PyObject *world_type;
+    PyObject *error[GG_PY_ERROR_COUNT];
+} gg_module_state;
+
+/* any length along this axis; gg_py_array writes the length found back */
+#define GG_PY_ANY (-1)
+
+/* turns a status into the exception it stands for; always returns NULL */
+PyObject *gg_py_raise(const gg_module_state *state, gg_status status, const char *message);
+
+/* A C-contiguous, aligned, native array of exactly this dtype (NPY_FLOAT32, ...) and shape; float arrays must be finite.
+ * Returns the data (never NULL on success, also for empty arrays) or NULL. */
+void *gg_py_array(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim, npy_intp *shape);
+
+/* The same, but None is allowed and gives *out = NULL. Returns 0 or -1. */
+int gg_py_array_or_none(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,
+                        npy_intp *shape, void *out);
+
+/* list of env indices, each in 0 .. env_count - 1; None gives *envs = NULL, *listed = env_count. Returns 0 or -1. */
+int gg_py_envs(const gg_module_state *state, PyObject *object, int64_t env_count, const int32_t **envs, int64_t *listed);
+
+/* refuses a quaternion of no length in poses (count, 7) */
+int gg_py_check_poses(const gg_module_state *state, const char *name, const float *poses, int64_t count);
+
+/* an integer in lower .. upper. Returns 0 or -1. */
+int gg_py_integer(const gg_module_state *state, const char *name, PyObject *object, int64_t lower, int64_t upper,
+                  int64_t *out);
+
+/* all fields of a solver by name from a dict; unknown and missing names are refused. Returns 0 or -1. */
+int gg_py_solver(const gg_module_state *state, PyObject *dict, gg_solver *out);
+PyObject *gg_py_solver_dict(const gg_solver *solver);
+
+/* row k of the (count, 4) integers and (count, 10) floats that describe cameras */
+gg_camera gg_py_camera(const int32_t *integers, const float *floats);
+
+/* A definition read from the keyword arguments of World(). Arrays that need another layout are owned by `memory`. */
+#define GG_PY_DEF_BLOCKS 8
+typedef struct gg_py_def {
+    gg_world_def def;
+    void *memory[GG_PY_DEF_BLOCKS];
+    int memory_count;
+} gg_py_def;
+int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwargs, gg_py_def *out);
+void gg_py_def_free(gg_py_def *def);
+
+/* world_type.c */
+extern PyType_Spec gg_py_world_spec;
+/* worlds inside an engine call without the GIL; and the lock that holds a fork off while the number changes */
+void gg_py_engine_enter(void);
+void gg_py_engine_leave(void);
+
+#endif

@@ -1,0 +1,305 @@
+/* module.c: the extension granular_gym._core: the World type, mesh and picture helpers, facts about the build.
+ *
+ * Importing starts no thread. OpenMP keeps its threads between steps, and a forked child would wait for threads that do
+ * not exist there; so a fork first lets the runtime end them (omp_pause_resource_all), see before_fork.
+ */
+#define GG_PY_IMPORTS_NUMPY
+#include "convert.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+
+#ifndef GG_BUILD_FLAGS
+#define GG_BUILD_FLAGS ""
+#endif
+
+/* ----------------------------------------------------------------------------------------------------------- forking */
+
+/* process-wide on purpose: so is fork */
+static pthread_mutex_t engine_lock = PTHREAD_MUTEX_INITIALIZER;
+static int engine_users;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+void gg_py_engine_enter(void) {
+    pthread_mutex_lock(&engine_lock);
+    engine_users++;
+    pthread_mutex_unlock(&engine_lock);
+}
+
+void gg_py_engine_leave(void) {
+    pthread_mutex_lock(&engine_lock);
+    engine_users--;
+    pthread_mutex_unlock(&engine_lock);
+}
+
+/* gcc's runtime keeps a pool of threads per calling thread and the pause ends that of the caller alone, so what other
+ * threads compute is not touched. clang's runtime ends all pools; it also repairs itself in a forked child. */
+#if defined(__clang__)
+#define PAUSE_NEEDS_SILENCE 1
+#else
+#define PAUSE_NEEDS_SILENCE 0
+#endif
+
+/* no step can begin between this and the end of the fork */
+static void before_fork(void) {
+    pthread_mutex_lock(&engine_lock);
+    if (!omp_in_parallel() && (engine_users == 0 || !PAUSE_NEEDS_SILENCE)) {
+        omp_pause_resource_all(omp_pause_hard);
+    }
+}
+
+static void after_fork_parent(void) { pthread_mutex_unlock(&engine_lock); }
+
+static void after_fork_child(void) {
+    /* the threads that were stepping are not in this process */
+    engine_users = 0;
+    pthread_mutex_unlock(&engine_lock);
+}
+
+static void register_fork(void) { pthread_atfork(before_fork, after_fork_parent, after_fork_child); }
+
+/* --------------------------------------------------------------------------------------------------------- functions */
+
+static int hardware_thread_count(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) {
+        return CPU_COUNT(&set);
+    }
+    return 1;
+}
+
+static PyObject *core_hardware_threads(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
+    return PyLong_FromLong(hardware_thread_count());
+}
+
+static PyObject *core_build_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
+#if defined(__clang__)
+    static const char compiler[] = "clang " __clang_version__;
+#elif defined(__GNUC__)
+    static const char compiler[] = "gcc " __VERSION__;
+#else
+    static const char compiler[] = "unknown";
+#endif
+#if defined(NDEBUG)
+    int debug = 0;
+#else
+    int debug = 1;
+#endif
+    return Py_BuildValue("{s:s,s:s,s:s,s:i,s:O,s:O}", "version", GG_VERSION, "compiler", compiler, "flags", GG_BUILD_FLAGS,
+                         "openmp", (int)_OPENMP, "debug", debug ? Py_True : Py_False, "cuda", Py_False);
+}
+
+/* the arguments of mesh_to_grid, checked; the copies keep them unchanged while the GIL is free */
+static int mesh_arguments(const gg_module_state *state, PyObject *vertices, PyObject *faces, double spacing,
+                          const double *origin, const int *counts, gg_sdf_grid *grid, int64_t *vertex_count,
+                          int64_t *face_count) {
+    npy_intp vertex_shape[2] = {GG_PY_ANY, 3}, face_shape[2] = {GG_PY_ANY, 3};
+    PyObject *error = state->error[GG_PY_ARGUMENT];
+    if (!gg_py_array(state, "vertices", vertices, NPY_FLOAT64, 2, vertex_shape)) {
+        return -1;
+    }
+    const int32_t *face = gg_py_array(state, "faces", faces, NPY_INT32, 2, face_shape);
+    if (!face) {
+        return -1;
+    }
+    for (npy_intp k = 0; k < face_shape[0] * 3; k++) {
+        if (face[k] < 0 || face[k] >= vertex_shape[0]) {
+            PyErr_Format(error, "faces: expected vertex indices in 0 .. %lld, face %lld has %d",
+                         (long long)vertex_shape[0] - 1, (long long)(k / 3), (int)face[k]);
+            return -1;
+        }
+    }
+    float step = (float)spacing;
+    gg_vec3 start = gg_v3((float)origin[0], (float)origin[1], (float)origin[2]);
+    if (!(step > 0.0f) || !gg_finite(step)) {
+        PyErr_SetString(error, "spacing: expected a finite length > 0");
+        return -1;
+    }
+    if (!gg_finite3(start)) {
+        PyErr_SetString(error, "origin: expected finite coordinates");
+        return -1;
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        if (counts[axis] < 2 || counts[axis] > 4096) {
+            PyErr_Format(error, "counts: expected 2 .. 4096 samples along each axis, got %d", counts[axis]);
+            return -1;
+        }
+        grid->count[axis] = counts[axis];
+    }
+    grid->spacing = step;
+    grid->origin = start;
+    grid->first_sample = 0;
+    *vertex_count = vertex_shape[0];
+    *face_count = face_shape[0];
+    return 0;
+}
+
+static PyObject *core_mesh_to_grid(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *vertices_object, *faces_object, *vertices = NULL, *faces = NULL, *samples = NULL;
+    double spacing, origin[3];
+    int counts[3], thread_count = 0;
+    int64_t vertex_count = 0, face_count = 0;
+    gg_sdf_grid grid;
+    char message[512] = "";
+    if (!PyArg_ParseTuple(args, "OOd(ddd)(iii)|i:mesh_to_grid", &vertices_object, &faces_object, &spacing, &origin[0],
+                          &origin[1], &origin[2], &counts[0], &counts[1], &counts[2], &thread_count) ||
+        mesh_arguments(state, vertices_object, faces_object, spacing, origin, counts, &grid, &vertex_count, &face_count)) {
+        return NULL;
+    }
+    npy_intp shape[3] = {counts[2], counts[1], counts[0]};
+    vertices = PyArray_NewCopy((PyArrayObject *)vertices_object, NPY_CORDER);
+    faces = PyArray_NewCopy((PyArrayObject *)faces_object, NPY_CORDER);
+    samples = PyArray_ZEROS(3, shape, NPY_FLOAT32, 0);
+    if (!vertices || !faces || !samples) {
+        goto fail;
+    }
+    if (thread_count <= 0) {
+        thread_count = hardware_thread_count();
+    }
+    gg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    gg_py_engine_enter();
+    status = gg_mesh_to_grid(PyArray_DATA((PyArrayObject *)vertices), vertex_count, PyArray_DATA((PyArrayObject *)faces),
+                             face_count, &grid, PyArray_DATA((PyArrayObject *)samples), thread_count, message,
+                             sizeof message);
+    gg_py_engine_leave();
+    Py_END_ALLOW_THREADS
+    if (status != GG_OK) {
+        gg_py_raise(state, status, message);
+        goto fail;
+    }
+    Py_DECREF(vertices);
+    Py_DECREF(faces);
+    return samples;
+
+fail:
+    Py_XDECREF(vertices);
+    Py_XDECREF(faces);
+    Py_XDECREF(samples);
+    return NULL;
+}
+
+static PyObject *core_write_png(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *path = NULL, *object;
+    if (!PyArg_ParseTuple(args, "O&O:write_png", PyUnicode_FSConverter, &path, &object)) {
+        return NULL;
+    }
+    /* grey images may come without a channel axis */
+    int flat = PyArray_Check(object) && PyArray_NDIM((PyArrayObject *)object) == 2;
+    npy_intp shape[3] = {GG_PY_ANY, GG_PY_ANY, GG_PY_ANY};
+    const uint8_t *pixels = gg_py_array(state, "image", object, NPY_UINT8, flat ? 2 : 3, shape);
+    npy_intp channels = flat ? 1 : shape[2];
+    if (pixels && (shape[0] < 1 || shape[1] < 1 || shape[0] > 65535 || shape[1] > 65535 || (channels != 1 && channels != 3))) {
+        PyErr_Format(state->error[GG_PY_ARGUMENT],
+                     "image: expected (height, width), (height, width, 1) or (height, width, 3) with 1 .. 65535 pixels "
+                     "a side, got %lld x %lld x %lld",
+                     (long long)shape[0], (long long)shape[1], (long long)channels);
+        pixels = NULL;
+    }
+    if (!pixels) {
+        Py_DECREF(path);
+        return NULL;
+    }
+    gg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = gg_write_png(PyBytes_AS_STRING(path), (int32_t)shape[0], (int32_t)shape[1], (int32_t)channels, pixels);
+    Py_END_ALLOW_THREADS
+    if (status != GG_OK) {
+        PyErr_Format(PyExc_OSError, "image: could not write %s", PyBytes_AS_STRING(path));
+        Py_DECREF(path);
+        return NULL;
+    }
+    Py_DECREF(path);
+    Py_RETURN_NONE;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ module */
+
+static PyMethodDef core_methods[] = {
+    {"mesh_to_grid", core_mesh_to_grid, METH_VARARGS,
+     PyDoc_STR("mesh_to_grid(vertices, faces, spacing, origin, counts, thread_count=0, /)\n\n"
+               "Signed distances [m] of a mesh, float32 (z, y, x).")},
+    {"write_png", core_write_png, METH_VARARGS, PyDoc_STR("write_png(path, image, /)\n\nWrites an 8-bit PNG.")},
+    {"build_info", core_build_info, METH_NOARGS, PyDoc_STR("build_info($module, /)\n--\n\nHow this module was built.")},
+    {"hardware_threads", core_hardware_threads, METH_NOARGS,
+     PyDoc_STR("hardware_threads($module, /)\n--\n\nCores that this process may use.")},
+    {NULL, NULL, 0, NULL},
+};
+
+static int core_exec(PyObject *module) {
+    static const char *const names[GG_PY_ERROR_COUNT] = {"ArgumentError", "CapacityError", "StateError",
+                                                         "BackendError",  "ClosedError",   "BusyError"};
+    gg_module_state *state = PyModule_GetState(module);
+    PyObject *errors = NULL;
+    if (PyArray_ImportNumPyAPI() < 0) {
+        goto fail;
+    }
+    errors = PyImport_ImportModule("granular_gym.errors");
+    if (!errors) {
+        goto fail;
+    }
+    for (int k = 0; k < GG_PY_ERROR_COUNT; k++) {
+        state->error[k] = PyObject_GetAttrString(errors, names[k]);
+        if (!state->error[k]) {
+            goto fail;
+        }
+    }
+    state->world_type = PyType_FromModuleAndSpec(module, &gg_py_world_spec, NULL);
+    if (!state->world_type || PyModule_AddObjectRef(module, "World", state->world_type)) {
+        goto fail;
+    }
+    pthread_once(&fork_once, register_fork);
+    Py_DECREF(errors);
+    return 0;
+
+fail:
+    Py_XDECREF(errors);
+    return -1;
+}
+
+static int core_traverse(PyObject *module, visitproc visit, void *arg) {
+    gg_module_state *state = PyModule_GetState(module);
+    if (state) {
+        Py_VISIT(state->world_type);
+        for (int k = 0; k < GG_PY_ERROR_COUNT; k++) {
+            Py_VISIT(state->error[k]);
+        }
+    }
+    return 0;
+}
+
+static int core_clear(PyObject *module) {
+    gg_module_state *state = PyModule_GetState(module);
+    if (state) {
+        Py_CLEAR(state->world_type);
+        for (int k = 0; k < GG_PY_ERROR_COUNT; k++) {
+            Py_CLEAR(state->error[k]);
+        }
+    }
+    return 0;
+}
+
+static void core_free(void *module) { core_clear(module); }
+
+static PyModuleDef_Slot core_slots[] = {
+    {Py_mod_exec, core_exec},
+    {0, NULL},
+};
+
+static struct PyModuleDef core_module = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "granular_gym._core",
+    .m_doc = PyDoc_STR("The engine. Use the names of granular_gym; this module checks everything and trusts nothing."),
+    .m_size = sizeof(gg_module_state),
+    .m_methods = core_methods,
+    .m_slots = core_slots,
+    .m_traverse = core_traverse,
+    .m_clear = core_clear,
+    .m_free = core_free,
+};
+
+PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&core_module); }

@@ -1,0 +1,115 @@
+/* picture.c: runs the passes of shade.h over their bands on the cores of the host.
+ *
+ * Each item writes rows of its own, so that the picture has the same bytes for any number of threads.
+ */
+#include "picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "shade.h"
+
+_Static_assert(GG_DEPTH_WALLS == GG_WALL_COUNT, "the walls that depth.h leaves out are those of gg.h");
+
+/* more rays than this would not fit the memory of a small machine (8 bytes each) */
+#define GG_PICTURE_RAYS ((int64_t)1 << 28)
+#define GG_PICTURE_SIDE 16384
+
+gg_status gg_picture_check(const gg_view *view, int64_t env, const gg_picture *picture, char *message,
+                           size_t message_size) {
+    char unused[1];
+    if (!message || !message_size) {
+        message = unused;
+        message_size = sizeof unused;
+    }
+    message[0] = 0;
+    const gg_camera *camera = &picture->camera;
+#define GG_REFUSE(...)                                                                                                 \
+    do {                                                                                                               \
+        snprintf(message, message_size, __VA_ARGS__);                                                                  \
+        return GG_ERROR_ARGUMENT;                                                                                      \
+    } while (0)
+    if (env < 0 || env >= view->dims.env_count) {
+        GG_REFUSE("env: expected 0 .. %lld, got %lld", (long long)view->dims.env_count - 1, (long long)env);
+    }
+    if (camera->kind != GG_CAMERA_PERSPECTIVE && camera->kind != GG_CAMERA_ORTHOGRAPHIC) {
+        GG_REFUSE("camera.kind: expected perspective (%d) or orthographic (%d), got %d", (int)GG_CAMERA_PERSPECTIVE,
+                  (int)GG_CAMERA_ORTHOGRAPHIC, (int)camera->kind);
+    }
+    if (camera->height < 1 || camera->height > GG_PICTURE_SIDE || camera->width < 1 ||
+        camera->width > GG_PICTURE_SIDE) {
+        GG_REFUSE("camera.height, camera.width: expected 1 .. %d pixels, got %d x %d", GG_PICTURE_SIDE,
+                  (int)camera->height, (int)camera->width);
+    }
+    if (picture->samples < 1 || picture->samples > 4) {
+        GG_REFUSE("samples: expected 1 .. 4, got %d", (int)picture->samples);
+    }
+    if (gg_shade_ray_count(picture) > GG_PICTURE_RAYS) {
+        GG_REFUSE("samples: expected at most %lld rays in the picture, got %lld", (long long)GG_PICTURE_RAYS,
+                  (long long)gg_shade_ray_count(picture));
+    }
+    if (!(camera->extent > 0.0f) || !gg_finite(camera->extent)) {
+        GG_REFUSE("camera.extent: expected a finite number above 0, got %g", (double)camera->extent);
+    }
+    if (!gg_finite(camera->near_depth) || !gg_finite(camera->far_depth) || !(camera->near_depth < camera->far_depth) ||
+        !(camera->far_depth > 0.0f)) {
+        GG_REFUSE("camera.near_depth, camera.far_depth: expected finite near < far and far > 0, got %g and %g",
+                  (double)camera->near_depth, (double)camera->far_depth);
+    }
+    if (camera->tool < -1 || camera->tool >= view->dims.tool_count) {
+        GG_REFUSE("camera.tool: expected -1 or a tool below %lld, got %d", (long long)view->dims.tool_count,
+                  (int)camera->tool);
+    }
+    if (!gg_pose_finite(camera->pose)) {
+        GG_REFUSE("camera.pose: expected finite numbers, got NaN or infinity");
+    }
+    if (!gg_finite3(picture->light)) {
+        GG_REFUSE("light: expected finite numbers, got NaN or infinity");
+    }
+#undef GG_REFUSE
+    return GG_OK;
+}
+
+gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *picture, int thread_count,
+                            uint8_t *rgb) {
+    gg_status status = gg_picture_check(view, env, picture, NULL, 0);
+    if (status != GG_OK) {
+        return status;
+    }
+    int threads = thread_count < 1 ? 1 : thread_count;
+    size_t rays = (size_t)gg_shade_ray_count(picture);
+    float *depth = malloc(rays * sizeof *depth);
+    int32_t *id = malloc(rays * sizeof *id);
+    float *map = malloc(sizeof *map * GG_SHADE_MAP * GG_SHADE_MAP);
+    if (!depth || !id || !map) {
+        status = GG_ERROR_MEMORY;
+        goto done;
+    }
+
+    gg_shade shade = gg_shade_make(view, env, picture, depth, id, map);
+    int64_t map_items = gg_shade_map_items(&shade);
+    int64_t depth_items = gg_shade_depth_items(&shade);
+    int64_t color_items = gg_shade_color_items(&shade);
+#pragma omp parallel num_threads(threads)
+    {
+        /* what the sun sees and what the camera sees do not need each other; the colours need both */
+#pragma omp for schedule(dynamic) nowait
+        for (int64_t i = 0; i < map_items; i++) {
+            gg_shade_map_band(&shade, i);
+        }
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < depth_items; i++) {
+            gg_shade_depth_band(&shade, i);
+        }
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < color_items; i++) {
+            gg_shade_color_band(&shade, i, rgb);
+        }
+    }
+
+done:
+    free(depth);
+    free(id);
+    free(map);
+    return status;
+}

@@ -1,0 +1,43 @@
+/* check.h: the whole test framework of the C tests: macros that count, say where a check failed, and go on.
+ *
+ * A test file calls its test functions from main and ends with `return check_report();`: 0 only where checks ran and
+ * none failed. Only the first 50 failures are printed.
+ */
+#ifndef GG_CHECK_H
+#define GG_CHECK_H
+
+#include <math.h>
+#include <stdio.h>
+
+static long check_passed, check_failed;
+
+static inline int check_note(int ok, const char *file, int line, const char *text) {
+    if (ok) {
+        check_passed++;
+    } else if (++check_failed <= 50) {
+        fprintf(stderr, "%s:%d: failed: %s\n", file, line, text);
+    }
+    return ok;
+}
+
+static inline int check_near(double got, double expected, double tolerance, const char *file, int line,
+                             const char *text) {
+    int ok = fabs(got - expected) <= tolerance;
+    check_note(ok, file, line, text);
+    if (!ok && check_failed <= 50) {
+        fprintf(stderr, "    got %.9g, expected %.9g within %g\n", got, expected, tolerance);
+    }
+    return ok;
+}
+
+static inline int check_report(void) {
+    printf("%ld passed, %ld failed\n", check_passed, check_failed);
+    return check_failed || !check_passed;
+}
+
+/* true when the condition held, so that a test can print more where it did not */
+#define CHECK(condition) check_note(!!(condition), __FILE__, __LINE__, #condition)
+#define CHECK_NEAR(got, expected, tolerance)                                                                           \
+    check_near((got), (expected), (tolerance), __FILE__, __LINE__, #got " near " #expected)
+
+#endif
