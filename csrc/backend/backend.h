@@ -8,13 +8,13 @@
 
 #include "../phases/phases.h"
 
-/* faster body of the phase `iterate`, same bits; chosen once by what the processor has */
-typedef void (*gg_iterate_slice)(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
+/* faster bodies of the phases count_contacts, prepare_contacts and iterate, same bits; chosen by what the processor has */
+typedef void (*gg_slice_body)(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
 typedef struct gg_kernel {
     const char *name; /* "scalar", "vector128", "avx2", "avx512" */
-    gg_iterate_slice iterate_slice;
+    gg_slice_body count, prepare, iterate;
 } gg_kernel;
-/* the best kernel (NULL), or the one called `name` if this build and machine have it, else {NULL, NULL} */
+/* the best kernel (NULL), or the one called `name` if this build and machine have it, else all NULL */
 gg_kernel gg_kernel_select(const char *name);
 
 /* what all teams of a run share */

@@ -31,8 +31,8 @@ typedef void (*phase_loop)(const gg_view *v, int64_t per_env, int64_t begin, int
 GG_PHASES(PHASE_LOOP)
 #undef PHASE_LOOP
 
-/* the chosen kernel in place of the reference body of `iterate` */
-static void run_kernel(gg_iterate_slice kernel, const gg_view *v, int64_t per_env, int64_t begin, int64_t end,
+/* the chosen kernel in place of a reference body */
+static void run_kernel(gg_slice_body kernel, const gg_view *v, int64_t per_env, int64_t begin, int64_t end,
                        int64_t env_begin, int32_t pass) {
     int64_t e = env_begin + begin / per_env, i = begin % per_env;
     for (int64_t item = begin; item < end; item++) {
@@ -44,6 +44,13 @@ static void run_kernel(gg_iterate_slice kernel, const gg_view *v, int64_t per_en
             e++;
         }
     }
+}
+
+static gg_slice_body kernel_of(const gg_kernel *kernel, gg_phase phase) {
+    return phase == GG_PHASE_iterate            ? kernel->iterate
+           : phase == GG_PHASE_prepare_contacts ? kernel->prepare
+           : phase == GG_PHASE_count_contacts   ? kernel->count
+                                                : NULL;
 }
 
 static phase_loop loop_of(gg_phase phase) {
@@ -83,8 +90,9 @@ void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
         /* fixed shares: which thread does an item never matters, but its cache remembers */
         int64_t begin = total * team->thread / team->thread_count;
         int64_t end = total * (team->thread + 1) / team->thread_count;
-        if (end > begin && phase == GG_PHASE_iterate) {
-            run_kernel(team->crew->kernel.iterate_slice, view, per_env, begin, end, team->env_begin, pass);
+        gg_slice_body body = kernel_of(&team->crew->kernel, phase);
+        if (end > begin && body) {
+            run_kernel(body, view, per_env, begin, end, team->env_begin, pass);
         } else if (end > begin) {
             loop_of(phase)(view, per_env, begin, end, team->env_begin, pass);
         }

@@ -20,23 +20,33 @@ static int supported(const char *name) {
 gg_kernel gg_kernel_select(const char *name) {
     static const gg_kernel kernels[] = {
 #ifdef GG_VECTOR_KERNELS
-#ifdef __x86_64__
-        {"avx512", gg_avx512_iterate_slice_entry},
-        {"avx2", gg_avx2_iterate_slice_entry},
+#if defined(__x86_64__) && !defined(GG_NO_WIDE_KERNELS)
+        {"avx512", gg_kernel_avx512_count, gg_kernel_avx512_prepare, gg_kernel_avx512_iterate},
+        {"avx2", gg_kernel_avx2_count, gg_kernel_avx2_prepare, gg_kernel_avx2_iterate},
 #endif
-        {"vector128", gg_vector128_iterate_slice_entry},
+        {"vector128", gg_kernel_vector128_count, gg_kernel_vector128_prepare, gg_kernel_vector128_iterate},
 #endif
-        {"scalar", gg_scalar_iterate_slice_entry},
+        {"scalar", gg_kernel_scalar_count, gg_kernel_scalar_prepare, gg_kernel_scalar_iterate},
     };
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
         if (supported(kernels[k].name) && (!name || !strcmp(name, kernels[k].name))) {
             return kernels[k];
         }
     }
-    gg_kernel none = {NULL, NULL};
+    gg_kernel none = {NULL, NULL, NULL, NULL};
     return none;
 }
 
-void gg_scalar_iterate_slice_entry(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+void gg_kernel_scalar_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
     gg_scalar_iterate_slice(v, e, slice, pass);
+}
+
+void gg_kernel_scalar_count(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+    (void)pass;
+    gg_scalar_count_slice(v, e, slice);
+}
+
+void gg_kernel_scalar_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+    (void)pass;
+    gg_scalar_prepare_slice(v, e, slice);
 }

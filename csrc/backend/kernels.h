@@ -11,9 +11,15 @@
 #endif
 #endif
 
-void gg_scalar_iterate_slice_entry(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
-void gg_vector128_iterate_slice_entry(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
-void gg_avx2_iterate_slice_entry(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
-void gg_avx512_iterate_slice_entry(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
+/* the phases of the contact law, on one slice */
+#define GG_KERNEL_DECLARE(name)                                                                                        \
+    void gg_kernel_##name##_count(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                           \
+    void gg_kernel_##name##_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                                \
+    void gg_kernel_##name##_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
+GG_KERNEL_DECLARE(scalar)
+GG_KERNEL_DECLARE(vector128)
+GG_KERNEL_DECLARE(avx2)
+GG_KERNEL_DECLARE(avx512)
+#undef GG_KERNEL_DECLARE
 
 #endif

@@ -7,8 +7,18 @@
 #define GG_LANE_NAME(x) gg_avx2_##x
 #include "ncp_vector.h"
 
-void gg_avx2_iterate_slice_entry(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+void gg_kernel_avx2_count(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+    (void)pass;
+    gg_avx2_count_slice(v, e, slice);
+}
+
+void gg_kernel_avx2_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
     gg_avx2_iterate_slice(v, e, slice, pass);
+}
+
+void gg_kernel_avx2_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+    (void)pass;
+    gg_avx2_prepare_slice(v, e, slice);
 }
 #endif
 #else

@@ -1,4 +1,4 @@
-/* ncp_vector.h: lanes of ncp_iterate.h as vectors of GG_LANE_WIDTH floats: 4, 8 or 16.
+/* ncp_vector.h: lanes of ncp_count.h, ncp_prepare.h and ncp_iterate.h as vectors of GG_LANE_WIDTH floats: 4, 8 or 16.
  *
  * Velocity rows of the neighbours are fetched whole (one load of 32 bytes each) and transposed in registers, which is
  * several times faster than gathering single floats. Compiled once per instruction set with its flags; plain compiler
@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "../solvers/ncp.h"
+#include "../solvers/ncp_contacts.h"
 
 typedef float lanes __attribute__((vector_size(4 * GG_LANE_WIDTH)));
 typedef int32_t lane_mask __attribute__((vector_size(4 * GG_LANE_WIDTH)));
@@ -30,11 +30,29 @@ GG_FN lanes lane_div(lanes a, lanes b) { return a / b; }
 GG_FN lanes lane_sqrt(lanes a) { return (lanes)_mm512_sqrt_ps((__m512)a); }
 GG_FN lanes lane_min(lanes a, lanes b) { return (lanes)_mm512_min_ps((__m512)a, (__m512)b); }
 GG_FN lanes lane_max(lanes a, lanes b) { return (lanes)_mm512_max_ps((__m512)a, (__m512)b); }
+GG_FN lanes lane_less(lanes a, lanes b, lanes x, lanes y) {
+    return (lanes)_mm512_mask_blend_ps(_mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ), (__m512)y, (__m512)x);
+}
+GG_FN uint32_t lane_less_bits(lanes a, lanes b) {
+    return (uint32_t)_mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ);
+}
+GG_FN lanes lane_gather(const float *p, const int32_t *index) {
+    return (lanes)_mm512_i32gather_ps(_mm512_loadu_si512(index), p, 4);
+}
 #elif GG_LANE_WIDTH == 8 && defined(__AVX2__)
 #include <immintrin.h>
 GG_FN lanes lane_sqrt(lanes a) { return (lanes)_mm256_sqrt_ps((__m256)a); }
 GG_FN lanes lane_min(lanes a, lanes b) { return (lanes)_mm256_min_ps((__m256)a, (__m256)b); }
 GG_FN lanes lane_max(lanes a, lanes b) { return (lanes)_mm256_max_ps((__m256)a, (__m256)b); }
+GG_FN lanes lane_less(lanes a, lanes b, lanes x, lanes y) {
+    return (lanes)_mm256_blendv_ps((__m256)y, (__m256)x, _mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LT_OQ));
+}
+GG_FN uint32_t lane_less_bits(lanes a, lanes b) {
+    return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LT_OQ));
+}
+GG_FN lanes lane_gather(const float *p, const int32_t *index) {
+    return (lanes)_mm256_i32gather_ps(p, _mm256_loadu_si256((const __m256i *)index), 4);
+}
 #else
 GG_FN lanes lane_sqrt(lanes a) {
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
@@ -44,6 +62,22 @@ GG_FN lanes lane_sqrt(lanes a) {
 }
 GG_FN lanes lane_min(lanes a, lanes b) { return lane_choose(a < b, a, b); }
 GG_FN lanes lane_max(lanes a, lanes b) { return lane_choose(a > b, a, b); }
+GG_FN lanes lane_less(lanes a, lanes b, lanes x, lanes y) { return lane_choose(a < b, x, y); }
+GG_FN uint32_t lane_less_bits(lanes a, lanes b) {
+    lane_mask m = a < b;
+    uint32_t bits = 0;
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        bits |= (uint32_t)(m[k] & 1) << k;
+    }
+    return bits;
+}
+GG_FN lanes lane_gather(const float *p, const int32_t *index) {
+    lanes a = {0};
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        a[k] = p[index[k]];
+    }
+    return a;
+}
 #endif
 
 #if GG_LANE_WIDTH > 4
@@ -134,6 +168,28 @@ GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW])
 }
 #endif
 
+/* points are half a row: fetched four at a time */
+GG_FN void lane_points(const gg_vec4 *points, const int32_t *index, lanes out[4]) {
+    typedef float vec4 __attribute__((vector_size(16)));
+    float c[4][GG_LANE_WIDTH];
+    for (int k = 0; k < GG_LANE_WIDTH; k += 4) {
+        vec4 r[4];
+        for (int m = 0; m < 4; m++) {
+            memcpy(&r[m], &points[index[k + m]], sizeof r[m]);
+        }
+        vec4 t0 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), t1 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+        vec4 t2 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5), t3 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+        vec4 o[4] = {__builtin_shufflevector(t0, t2, 0, 1, 4, 5), __builtin_shufflevector(t0, t2, 2, 3, 6, 7),
+                     __builtin_shufflevector(t1, t3, 0, 1, 4, 5), __builtin_shufflevector(t1, t3, 2, 3, 6, 7)};
+        for (int m = 0; m < 4; m++) {
+            memcpy(&c[m][k], &o[m], sizeof o[m]);
+        }
+    }
+    for (int m = 0; m < 4; m++) {
+        out[m] = lane_load(c[m]);
+    }
+}
+
 /* slice ends are rare: one component at a time */
 GG_FN void lane_rows_store(float *rows, int64_t first, const lanes in[GG_ROW]) {
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
@@ -143,4 +199,7 @@ GG_FN void lane_rows_store(float *rows, int64_t first, const lanes in[GG_ROW]) {
     }
 }
 
+#include "../solvers/lanes.h"
+#include "../solvers/ncp_count.h"
 #include "../solvers/ncp_iterate.h"
+#include "../solvers/ncp_prepare.h"

@@ -7,6 +7,7 @@
 #ifndef GG_BASE_H
 #define GG_BASE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(__CUDACC__)
@@ -30,11 +31,17 @@
  * works on one slice. Changing it changes no result, only the layout. */
 #define GG_LANES 16
 
-/* floats of one velocity row: v.xyz [m/s], spare, r*omega.xyz [m/s], 1/r [1/m] */
+/* floats of one velocity row: v.xyz [m/s], 1/m [1/kg], r*omega.xyz [m/s], 1/r [1/m]; both inverses are 0 for a tool */
 #define GG_ROW 8
 
 /* grains that one item of a fixed-tree reduction sums in order before partial sums are added in order */
 #define GG_BLOCK 1024
+
+GG_FN uint32_t gg_bit_count(uint32_t bits) {
+    bits = bits - ((bits >> 1) & 0x55555555u);
+    bits = (bits & 0x33333333u) + ((bits >> 2) & 0x33333333u);
+    return (((bits + (bits >> 4)) & 0x0F0F0F0Fu) * 0x01010101u) >> 24;
+}
 
 #define GG_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define GG_MAX(a, b) ((a) > (b) ? (a) : (b))

@@ -11,8 +11,7 @@
 #include "separation.h"
 
 typedef struct gg_touch {
-    gg_vec3 normal; /* unit, towards this grain */
-    float gap;      /* distance of the surfaces, negative: overlap [m] */
+    float gap; /* distance of the surfaces, negative: overlap [m]; meaningless where not active */
     int active;
 } gg_touch;
 
@@ -20,46 +19,28 @@ GG_FN gg_vec3 gg_row_velocity(const float *rows, int64_t row) {
     return gg_v3(rows[row * GG_ROW], rows[row * GG_ROW + 1], rows[row * GG_ROW + 2]);
 }
 
-GG_FN gg_vec3 gg_row_spin(const float *rows, int64_t row) {
-    return gg_v3(rows[row * GG_ROW + 4], rows[row * GG_ROW + 5], rows[row * GG_ROW + 6]);
-}
-
 /* direction of two grains whose centres coincide: opposite for the two, by id */
 GG_FN gg_vec3 gg_coincident_normal(int32_t id, int32_t other_id) {
     return gg_v3(0.0f, 0.0f, id > other_id ? 1.0f : -1.0f);
 }
 
-/* contact of slots i and j of env e */
-GG_FN gg_touch gg_touch_pair(const gg_view *v, int64_t e, int32_t i, int32_t j) {
+/* whether slots i and j of env e are in contact, foreseen contacts included */
+GG_FN int gg_pair_active(const gg_view *v, int64_t e, int32_t i, int32_t j) {
     const gg_vec4 *x = v->position + e * v->dims.slots;
+    float foreseen = x[i].w + x[j].w + v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w);
+    float distance2 = gg_norm2(gg_separation(&v->params, x[i], x[j]));
+    if (distance2 < foreseen * foreseen) {
+        return 1;
+    }
+    /* no two grains close faster than twice the fastest: most pairs that are apart need no look at their velocities */
+    float most = foreseen + 2.0001f * v->env[e].speed_max * v->params.foresight;
+    if (distance2 >= most * most) {
+        return 0;
+    }
     const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
-    float sum = x[i].w + x[j].w;
-    float margin = v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w);
-    gg_vec3 d = gg_separation(&v->params, x[i], x[j]);
-    float d2 = gg_norm2(d);
-    gg_touch t;
-    float foreseen = sum + margin;
-    t.active = d2 < foreseen * foreseen;
-    if (!t.active) {
-        float travel = gg_norm(gg_sub(gg_row_velocity(rows, i), gg_row_velocity(rows, j))) * v->params.foresight;
-        foreseen += travel;
-        t.active = d2 < foreseen * foreseen;
-        if (!t.active) {
-            t.gap = 0.0f;
-            t.normal = d;
-            return t;
-        }
-    }
-    float distance = sqrtf(d2);
-    t.gap = distance - sum;
-    if (distance > 1e-12f) {
-        float inverse = 1.0f / distance;
-        t.normal = gg_scale(d, inverse);
-    } else {
-        const int32_t *id = v->grain_id + e * v->dims.slots;
-        t.normal = gg_coincident_normal(id[i], id[j]);
-    }
-    return t;
+    gg_vec3 closing = gg_sub(gg_row_velocity(rows, i), gg_row_velocity(rows, j));
+    foreseen += gg_norm(closing) * v->params.foresight;
+    return distance2 < foreseen * foreseen;
 }
 
 /* velocity of the material point of a part that passes world point x [m/s] */
@@ -87,7 +68,6 @@ GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t par
     gg_touch t;
     t.active = 0;
     t.gap = 0.0f;
-    t.normal = gg_v3(0.0f, 0.0f, 1.0f);
     if (gg_sdf_bound(shape, local) > x4->w + most) {
         return t;
     }

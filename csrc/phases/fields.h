@@ -7,8 +7,8 @@
  * "slot" is a place in cell order, "grain id" the permanent name of a grain. Arrays over grains are in slot order;
  * slots are padded to whole slices of GG_LANES with empty slots (grain_id -1) at the end.
  * "row" is one velocity row (GG_ROW floats): rows 0..slots-1 are the grains, the rest are moving contact points on tools.
- * While grains are sorted, arrays that are idle then carry them: row_b rows, start_velocity position and inverse mass, cell
- * the grain id, next_* the places of the contact lists.
+ * While grains are sorted, arrays that are idle then carry them: row_b rows, start_velocity positions, cell the grain id,
+ * next_* the places of the contact lists.
  * Contact lists are sliced ELL: contact k of the grain in lane l of slice s is element contact_first + k * GG_LANES.
  */
 #ifndef GG_FIELDS_H
@@ -26,10 +26,10 @@
     X(int32_t, material, d->slots, STATE)                            /* material of the grain in this slot          */ \
     X(gg_vec4, position, d->slots, STATE)                            /* x y z [m], radius [m]                       */ \
     X(gg_vec4, built_position, d->slots, STATE)                      /* position when the lists were built; w spare */ \
-    X(float, inverse_mass, d->slots, STATE)                          /* [1/kg], 0 in empty slots                    */ \
     X(float, row_a, d->rows * GG_ROW, STATE)                         /* velocities, see GG_ROW                      */ \
     X(float, row_b, d->rows * GG_ROW, SCRATCH)                       /* the other half of the ping-pong             */ \
     X(float, start_velocity, d->slots * 6, SCRATCH)                  /* v, r*omega before contact, SoA per slice    */ \
+    X(float, crowd, d->slots, SCRATCH)                               /* contact count over mass [1/kg]              */ \
     X(float, shift, d->slots * 3, SCRATCH)                           /* position correction [m], SoA per slice      */ \
     X(float, velocity, d->slots * 6, SCRATCH)                        /* v, r*omega of the last iterate, SoA         */ \
     /* candidates: pairs near enough to touch before the lists are built again                                      */ \
@@ -57,6 +57,7 @@
     X(int32_t, next_first, d->slots, SCRATCH)                        /* contact_first of this substep               */ \
     X(int32_t, next_count, d->slots, SCRATCH)                                                                          \
     X(int32_t, next_tool_count, d->slots, SCRATCH)                                                                     \
+    X(uint64_t, active, d->slots, SCRATCH)                           /* bit k: candidate k < 64 is a contact        */ \
     X(int32_t, slice_rows, d->slices, SCRATCH)                       /* longest contact list in the slice           */ \
     X(int32_t, slice_first_row, d->slices, SCRATCH)                                                                    \
     X(int32_t, slice_tool_rows, d->slices, SCRATCH)                  /* contacts with tools in the slice            */ \

@@ -144,6 +144,7 @@ GG_FN void gg_motion_project_tools(const gg_view *v, int64_t e, int64_t i) {
     float *impulse = (v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1)) ? v->impulse_b : v->impulse_a;
     const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
     gg_vec3 velocity = gg_load_lane3(v->velocity, state);
+    float inverse_mass = rows[i * GG_ROW + 3];
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t k = 0; k < tools; k++) {
             int64_t contact = (e * v->dims.contact_rows + row + k) * GG_LANES + lane;
@@ -154,7 +155,7 @@ GG_FN void gg_motion_project_tools(const gg_view *v, int64_t e, int64_t i) {
             if (lack > 0.0f) {
                 velocity = gg_madd(velocity, normal, lack);
                 gg_vec3 total = gg_load_lane3(impulse, contact3);
-                gg_store_lane3(impulse, contact3, gg_madd(total, normal, lack / v->inverse_mass[at]));
+                gg_store_lane3(impulse, contact3, gg_madd(total, normal, lack / inverse_mass));
             }
         }
     }
@@ -246,7 +247,7 @@ GG_FN void gg_motion_integrate_slice(const gg_view *v, int64_t e, int64_t slice)
         v->position[at].y = moved.y;
         v->position[at].z = moved.z;
         float speed2 = gg_norm2(velocity);
-        stats->energy += 0.5f / v->inverse_mass[at] * (speed2 + 0.4f * gg_norm2(spin));
+        stats->energy += 0.5f / row[3] * (speed2 + 0.4f * gg_norm2(spin));
         stats->fast += speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
         stats->escaped += gg_outside(p, moved, x.w);
     }

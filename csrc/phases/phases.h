@@ -60,9 +60,10 @@ GG_FN void gg_box_sum_block(const gg_view *v, int64_t e, int64_t block) {
     X(room, 1, 1, gg_sort_room_env(v, e))                                                                              \
     X(search, v->dims.slots, 1, gg_sort_search_slot(v, e, i))                                                          \
     X(close_lists, 1, 1, gg_sort_close_env(v, e))                                                                      \
-    X(count_contacts, v->dims.slices, 1, gg_ncp_count_slice(v, e, i))                                                  \
+    X(count_contacts, v->dims.slices, 1, gg_scalar_count_slice(v, e, i))                                               \
     X(place_contacts, 1, 1, gg_ncp_place_env(v, e))                                                                    \
-    X(write_contacts, v->dims.slices, 1, gg_ncp_write_slice(v, e, i))                                                  \
+    X(list_contacts, v->dims.slices, 1, gg_ncp_list_slice(v, e, i))                                                    \
+    X(prepare_contacts, v->dims.slices, 1, gg_scalar_prepare_slice(v, e, i))                                           \
     X(iterate, v->dims.slices, 1, gg_scalar_iterate_slice(v, e, i, pass))                                              \
     X(check_convergence, 1, 1, gg_solve_check_env(v, e, pass))                                                         \
     X(project_tools, v->dims.slots, 1, gg_motion_project_tools(v, e, i))                                               \

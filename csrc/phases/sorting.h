@@ -74,7 +74,6 @@ GG_FN void gg_sort_gather_slot(const gg_view *v, int64_t e, int64_t i) {
     point[1] = x.y;
     point[2] = x.z;
     point[3] = x.w;
-    point[4] = v->inverse_mass[from];
     const float *row = v->row_a + (e * v->dims.rows + v->source_slot[to]) * GG_ROW;
     float *to_row = v->row_b + (e * v->dims.rows + i) * GG_ROW;
     for (int k = 0; k < GG_ROW; k++) {
@@ -96,7 +95,6 @@ GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
     const float *point = v->start_velocity + at * 6;
     gg_vec4 x = {point[0], point[1], point[2], point[3]};
     v->position[at] = v->built_position[at] = x;
-    v->inverse_mass[at] = point[4];
     float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
     const float *from_row = v->row_b + (e * v->dims.rows + i) * GG_ROW;
     for (int k = 0; k < GG_ROW; k++) {

@@ -29,33 +29,6 @@ typedef struct GG_LANE_NAME(solve) {
     int first;         /* there is no iterate before: beta is 0 and impulse_before is not read */
 } GG_LANE_NAME(solve);
 
-typedef struct GG_LANE_NAME(vec) {
-    gg_lane x, y, z;
-} GG_LANE_NAME(vec);
-
-GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(load3)(const float *p) {
-    GG_LANE_NAME(vec) a;
-    a.x = lane_load(p);
-    a.y = lane_load(p + GG_LANES);
-    a.z = lane_load(p + 2 * GG_LANES);
-    return a;
-}
-
-GG_FN void GG_LANE_NAME(store3)(float *p, GG_LANE_NAME(vec) a) {
-    lane_store(p, a.x);
-    lane_store(p + GG_LANES, a.y);
-    lane_store(p + 2 * GG_LANES, a.z);
-}
-
-GG_FN gg_lane GG_LANE_NAME(dot)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) b) {
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
-/* a scaled back to `limit` where it is longer: min(1, limit / |a|) */
-GG_FN gg_lane GG_LANE_NAME(cone_scale)(GG_LANE_NAME(vec) a, gg_lane limit) {
-    gg_lane a2 = lane_max(GG_LANE_NAME(dot)(a, a), lane_splat(1e-30f));
-    return lane_min(lane_splat(1.0f), lane_div(limit, lane_sqrt(a2)));
-}
 
 /* iterate k (+ beta times its last change) of a stored impulse */
 GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(start)(const float *now, const float *before, int first, gg_lane beta) {
@@ -177,11 +150,10 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
     }
     /* the new velocity, from what it was without contact (accumulated) or from the last one (printed algorithm) */
     const float *origin = accumulate ? v->start_velocity + state : v->velocity + state;
-    gg_lane inverse_mass = lane_load(v->inverse_mass + base + slot);
     gg_lane factor[2], beta_next = lane_splat(s->beta_next), change = zero;
     gg_lane sum[6] = {dv.x, dv.y, dv.z, du.x, du.y, du.z};
-    factor[0] = inverse_mass;
-    factor[1] = lane_splat(GG_SPIN_FACTOR) * inverse_mass;
+    factor[0] = own[3];
+    factor[1] = lane_splat(GG_SPIN_FACTOR) * own[3];
     for (int k = 0; k < (spin ? 6 : 3); k++) {
         gg_lane before = lane_load(v->velocity + state + k * GG_LANES);
         gg_lane now = lane_load(origin + k * GG_LANES) + factor[k / 3] * sum[k];

@@ -1,8 +1,8 @@
-/* ncp_scalar.h: the contact solve with one grain per lane: the reference that every backend can run. */
+/* ncp_scalar.h: the contact law with one grain per lane: the reference that every backend can run. */
 #ifndef GG_NCP_SCALAR_H
 #define GG_NCP_SCALAR_H
 
-#include "ncp.h"
+#include "ncp_contacts.h"
 
 #define GG_LANE_WIDTH 1
 #define GG_LANE_NAME(x) gg_scalar_##x
@@ -26,10 +26,25 @@ GG_FN void gg_scalar_rows_store(float *rows, int64_t first, const float *in) {
         rows[first * GG_ROW + k] = in[k];
     }
 }
+#define lane_less(a, b, x, y) ((a) < (b) ? (x) : (y))
+#define lane_less_bits(a, b) ((uint32_t)((a) < (b)))
+#define lane_gather(p, index) ((p)[(index)[0]])
+
+GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *out) {
+    gg_vec4 p = points[index[0]];
+    out[0] = p.x;
+    out[1] = p.y;
+    out[2] = p.z;
+    out[3] = p.w;
+}
+#define lane_points gg_scalar_points
 #define lane_rows gg_scalar_rows
 #define lane_rows_store gg_scalar_rows_store
 
+#include "lanes.h"
+#include "ncp_count.h"
 #include "ncp_iterate.h"
+#include "ncp_prepare.h"
 
 #undef GG_LANE_WIDTH
 #undef GG_LANE_NAME
@@ -41,6 +56,10 @@ GG_FN void gg_scalar_rows_store(float *rows, int64_t first, const float *in) {
 #undef lane_max
 #undef lane_sqrt
 #undef lane_div
+#undef lane_less
+#undef lane_less_bits
+#undef lane_gather
+#undef lane_points
 #undef lane_rows
 #undef lane_rows_store
 

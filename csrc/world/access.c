@@ -41,7 +41,7 @@ gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
 
 gg_status gg_world_set_kernel(gg_world *w, const char *name) {
     gg_kernel kernel = gg_kernel_select(name);
-    if (!kernel.iterate_slice) {
+    if (!kernel.iterate) {
         return gg_world_fail(w, GG_ERROR_BACKEND, "kernel: \"%s\" is not in this build or not for this processor", name);
     }
     w->kernel = kernel;

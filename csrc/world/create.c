@@ -272,7 +272,7 @@ void gg_world_weigh(gg_world *w, int64_t e) {
         int64_t at = e * v->dims.slots + i;
         double r = v->position[at].w;
         double density = v->density[e * v->dims.material_count + v->material[at]];
-        v->inverse_mass[at] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
+        v->row_a[(e * v->dims.rows + i) * GG_ROW + 3] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
     }
 }
 

@@ -78,7 +78,8 @@ static int substep(const gg_team *team) {
     if (any_env(team, overflowed)) {
         return 0;
     }
-    gg_team_run(team, GG_PHASE_write_contacts, 0);
+    gg_team_run(team, GG_PHASE_list_contacts, 0);
+    gg_team_run(team, GG_PHASE_prepare_contacts, 0);
     solve(team);
     gg_team_run(team, GG_PHASE_project_tools, 0);
     gg_team_run(team, GG_PHASE_sum_wrench_blocks, 0);

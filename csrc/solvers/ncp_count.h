@@ -1,0 +1,64 @@
+/* ncp_count.h: which candidates of a slice's grains are contacts, W candidates of one grain at a time.
+ *
+ * The decision is gg_pair_active's, written in lanes (see ncp_iterate.h for the operations). Also needed here:
+ *   lane_less_bits(a, b)   bit k: a < b in lane k
+ */
+
+/* active candidates k0 .. k0 + W - 1 of slot i, as bits */
+GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i, const int32_t *list, int32_t left) {
+    const gg_params *p = &v->params;
+    const gg_vec4 *x = v->position + e * v->dims.slots;
+    int32_t index[GG_LANE_WIDTH];
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        index[k] = k < left ? list[k] : i;
+    }
+    gg_lane other[4];
+    lane_points(x, index, other);
+    GG_LANE_NAME(vec) d;
+    d.x = GG_LANE_NAME(nearest_image)(p, 0, lane_splat(x[i].x) - other[0], p->lower.x, p->upper.x);
+    d.y = GG_LANE_NAME(nearest_image)(p, 1, lane_splat(x[i].y) - other[1], p->lower.y, p->upper.y);
+    d.z = GG_LANE_NAME(nearest_image)(p, 2, lane_splat(x[i].z) - other[2], p->lower.z, p->upper.z);
+    gg_lane distance2 = GG_LANE_NAME(dot)(d, d), radius = lane_splat(x[i].w);
+    gg_lane foreseen = radius + other[3] + lane_splat(p->margin * 2.0f) * lane_min(radius, other[3]);
+    gg_lane most = foreseen + lane_splat(2.0001f * v->env[e].speed_max * p->foresight);
+    uint32_t valid = left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1u;
+    uint32_t active = lane_less_bits(distance2, foreseen * foreseen) & valid;
+    /* the few that only their speed can bring together */
+    uint32_t maybe = lane_less_bits(distance2, most * most) & valid & ~active;
+    for (int k = 0; maybe; k++, maybe >>= 1) {
+        if (maybe & 1u) {
+            active |= (uint32_t)gg_pair_active(v, e, i, list[k]) << k;
+        }
+    }
+    return active;
+}
+
+/* counts the contacts of all grains of one slice of env e */
+GG_FN void GG_LANE_NAME(count_slice)(const gg_view *v, int64_t e, int64_t slice) {
+    int64_t base = e * v->dims.slots;
+    int32_t longest = 0, tool_rows = 0;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        int32_t i = (int32_t)(slice * GG_LANES + lane), count = 0, tools = 0;
+        uint64_t bits = 0;
+        if (v->grain_id[base + i] >= 0) {
+            const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
+            int32_t candidates = v->candidate_count[base + i];
+            for (int32_t k = 0; k < candidates; k += GG_LANE_WIDTH) {
+                uint64_t active = GG_LANE_NAME(active_bits)(v, e, i, list + k, candidates - k);
+                bits |= k < 64 ? active << k : 0;
+                count += (int32_t)gg_bit_count((uint32_t)active);
+            }
+            for (int64_t part = 0; part < v->dims.part_count; part++) {
+                tools += gg_touch_part(v, e, i, part).active;
+            }
+        }
+        v->active[base + i] = bits;
+        v->next_count[base + i] = count + tools;
+        v->next_tool_count[base + i] = tools;
+        v->crowd[base + i] = (float)(count + tools) * v->row_a[(e * v->dims.rows + i) * GG_ROW + 3];
+        longest = GG_MAX(longest, count + tools);
+        tool_rows += tools;
+    }
+    v->slice_rows[e * v->dims.slices + slice] = longest;
+    v->slice_tool_rows[e * v->dims.slices + slice] = tool_rows;
+}
