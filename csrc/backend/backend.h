@@ -25,8 +25,14 @@ typedef struct gg_crew {
     double *seconds; /* per phase, or NULL: not profiled; time of the calling thread */
 } gg_crew;
 
+/* where the threads of a team meet */
+typedef struct gg_barrier {
+    int32_t arrived, round;
+} gg_barrier;
+
 typedef struct gg_team {
     const gg_crew *crew;
+    gg_barrier *barrier;
     int64_t env_begin, env_end;
     int32_t thread, thread_count;
     int32_t caller; /* this thread is the one that called gg_crew_run */

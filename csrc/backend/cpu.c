@@ -1,6 +1,7 @@
 /* cpu.c: the CPU backend: phases as loops, teams as OpenMP threads. */
 #include "backend.h"
 
+#include <sched.h>
 #include <stddef.h>
 
 #ifdef _OPENMP
@@ -74,9 +75,27 @@ static int64_t items_per_env(const gg_view *v, gg_phase phase) {
     }
 }
 
+/* A barrier that spins for a few microseconds, about the length of a phase, and then gives its core away: phases are too
+ * short for a thread to sleep, and on a busy machine the one that is waited for may need the very core that waits. */
 void gg_team_wait(const gg_team *team) {
-    if (team->thread_count > 1) {
-#pragma omp barrier
+    if (team->thread_count == 1) {
+        return;
+    }
+    gg_barrier *b = team->barrier;
+    int32_t round = __atomic_load_n(&b->round, __ATOMIC_ACQUIRE);
+    if (__atomic_add_fetch(&b->arrived, 1, __ATOMIC_ACQ_REL) == team->thread_count) {
+        __atomic_store_n(&b->arrived, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&b->round, round + 1, __ATOMIC_RELEASE);
+        return;
+    }
+    for (int spin = 0; __atomic_load_n(&b->round, __ATOMIC_ACQUIRE) == round; spin++) {
+        if (spin < 2000) {
+#ifdef __x86_64__
+            __builtin_ia32_pause();
+#endif
+        } else {
+            sched_yield();
+        }
     }
 }
 
@@ -103,9 +122,9 @@ void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     }
 }
 
-static void run_team(const gg_crew *crew, int64_t begin, int64_t end, int32_t thread, int32_t count, int caller,
-                     gg_team_body body, void *context) {
-    gg_team team = {crew, begin, end, thread, count, caller};
+static void run_team(const gg_crew *crew, gg_barrier *barrier, int64_t begin, int64_t end, int32_t thread,
+                     int32_t count, int caller, gg_team_body body, void *context) {
+    gg_team team = {crew, barrier, begin, end, thread, count, caller};
     body(&team, context);
 }
 
@@ -116,18 +135,19 @@ void gg_crew_run(const gg_crew *crew, gg_team_body body, void *context) {
     if (threads > 1 && (env_count >= 2 * (int64_t)threads || env_count % threads == 0)) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (int64_t e = 0; e < env_count; e++) {
-            run_team(crew, e, e + 1, 0, 1, omp_get_thread_num() == 0, body, context);
+            run_team(crew, NULL, e, e + 1, 0, 1, omp_get_thread_num() == 0, body, context);
         }
         return;
     }
     if (threads > 1) {
+        gg_barrier barrier = {0, 0};
 #pragma omp parallel num_threads(threads)
-        run_team(crew, 0, env_count, omp_get_thread_num(), omp_get_num_threads(), omp_get_thread_num() == 0, body,
-                 context);
+        run_team(crew, &barrier, 0, env_count, omp_get_thread_num(), omp_get_num_threads(), omp_get_thread_num() == 0,
+                 body, context);
         return;
     }
 #endif
     for (int64_t e = 0; e < env_count; e++) {
-        run_team(crew, e, e + 1, 0, 1, 1, body, context);
+        run_team(crew, NULL, e, e + 1, 0, 1, 1, body, context);
     }
 }

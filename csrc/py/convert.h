@@ -77,8 +77,5 @@ void gg_py_def_free(gg_py_def *def);
 
 /* world_type.c */
 extern PyType_Spec gg_py_world_spec;
-/* worlds inside an engine call without the GIL; and the lock that holds a fork off while the number changes */
-void gg_py_engine_enter(void);
-void gg_py_engine_leave(void);
 
 #endif

@@ -10,6 +10,9 @@
 #include <pthread.h>
 #include <sched.h>
 
+#ifndef GG_SOURCE_HASH
+#define GG_SOURCE_HASH "unknown"
+#endif
 #ifndef GG_BUILD_FLAGS
 #define GG_BUILD_FLAGS ""
 #endif
@@ -17,47 +20,20 @@
 /* ----------------------------------------------------------------------------------------------------------- forking */
 
 /* process-wide on purpose: so is fork */
-static pthread_mutex_t engine_lock = PTHREAD_MUTEX_INITIALIZER;
-static int engine_users;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
-void gg_py_engine_enter(void) {
-    pthread_mutex_lock(&engine_lock);
-    engine_users++;
-    pthread_mutex_unlock(&engine_lock);
-}
-
-void gg_py_engine_leave(void) {
-    pthread_mutex_lock(&engine_lock);
-    engine_users--;
-    pthread_mutex_unlock(&engine_lock);
-}
-
-/* gcc's runtime keeps a pool of threads per calling thread and the pause ends that of the caller alone, so what other
- * threads compute is not touched. clang's runtime ends all pools; it also repairs itself in a forked child. */
-#if defined(__clang__)
-#define PAUSE_NEEDS_SILENCE 1
-#else
-#define PAUSE_NEEDS_SILENCE 0
-#endif
-
-/* no step can begin between this and the end of the fork */
+/* gcc's runtime keeps a pool of threads per calling thread and the pause ends that of the caller alone: what other threads
+ * compute is not touched. clang's runtime holds its own locks at this point and repairs itself in the child: it must be
+ * left alone. */
 static void before_fork(void) {
-    pthread_mutex_lock(&engine_lock);
-    if (!omp_in_parallel() && (engine_users == 0 || !PAUSE_NEEDS_SILENCE)) {
+#if !defined(__clang__)
+    if (!omp_in_parallel()) {
         omp_pause_resource_all(omp_pause_hard);
     }
+#endif
 }
 
-static void after_fork_parent(void) { pthread_mutex_unlock(&engine_lock); }
-
-static void after_fork_child(void) {
-    /* the threads that were stepping are not in this process */
-    engine_users = 0;
-    pthread_mutex_unlock(&engine_lock);
-}
-
-static void register_fork(void) { pthread_atfork(before_fork, after_fork_parent, after_fork_child); }
+static void register_fork(void) { pthread_atfork(before_fork, NULL, NULL); }
 
 /* --------------------------------------------------------------------------------------------------------- functions */
 
@@ -87,7 +63,7 @@ static PyObject *core_build_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSE
 #else
     int debug = 1;
 #endif
-    return Py_BuildValue("{s:s,s:s,s:s,s:i,s:O,s:O}", "version", GG_VERSION, "compiler", compiler, "flags", GG_BUILD_FLAGS,
+    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:O,s:O}", "version", GG_VERSION, "source", GG_SOURCE_HASH, "compiler", compiler, "flags", GG_BUILD_FLAGS,
                          "openmp", (int)_OPENMP, "debug", debug ? Py_True : Py_False, "cuda", Py_False);
 }
 
@@ -161,11 +137,9 @@ static PyObject *core_mesh_to_grid(PyObject *module, PyObject *args) {
     }
     gg_status status;
     Py_BEGIN_ALLOW_THREADS
-    gg_py_engine_enter();
     status = gg_mesh_to_grid(PyArray_DATA((PyArrayObject *)vertices), vertex_count, PyArray_DATA((PyArrayObject *)faces),
                              face_count, &grid, PyArray_DATA((PyArrayObject *)samples), thread_count, message,
                              sizeof message);
-    gg_py_engine_leave();
     Py_END_ALLOW_THREADS
     if (status != GG_OK) {
         gg_py_raise(state, status, message);

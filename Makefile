@@ -1,0 +1,79 @@
+# Makefile: everything a user or a builder types. `make help` lists it.
+#
+# setup makes .venv, installs what is missing and builds the extension; it does each part again only when what it depends
+# on has changed (stamp files in .venv).
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
+
+C_SOURCES := $(shell find csrc -name '*.[ch]' 2>/dev/null)
+PY_FILES := granular_gym envs tests examples benchmarks setup.py $(wildcard assets/*.py)
+STAMP_SYSTEM := $(VENV)/.stamp-system
+STAMP_PACKAGES := $(VENV)/.stamp-packages
+STAMP_BUILD := $(VENV)/.stamp-build
+
+.PHONY: help setup build demo test bench lint format typecheck clean
+
+help:
+	@echo "make demo      run the bulldozer and leave a film, pictures and a report in out/bulldozer"
+	@echo "make test      run all tests (ARGS='-k name' passes options to pytest)"
+	@echo "make bench     measure speed, leave tables and plots in out/benchmarks"
+	@echo "make setup     virtual environment, packages and the C extension"
+	@echo "make build     the C extension only"
+	@echo "make lint      style and types; make format applies the style"
+	@echo "make clean     remove what was built"
+
+setup: $(STAMP_BUILD)
+
+build: $(STAMP_BUILD)
+
+# Debian packages and the virtual environment
+$(STAMP_SYSTEM): tools/setup_system.sh
+	@PYTHON=$(PYTHON) VENV=$(VENV) sh tools/setup_system.sh
+	@touch $@
+
+# Python packages; editable, so that Python files need no installation after a change
+$(STAMP_PACKAGES): $(STAMP_SYSTEM) pyproject.toml setup.py MANIFEST.in
+	@echo "installing Python packages into $(VENV)"
+	@mkdir -p build
+	@$(PIP) --upgrade "pip>=23" "setuptools>=77" "numpy>=2.0" >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
+	@GG_WERROR=1 $(PIP) --no-build-isolation --editable ".[dev,demo]" >build/pip.log 2>&1 || \
+		(cat build/pip.log; exit 1)
+	@touch $@
+
+$(STAMP_BUILD): $(STAMP_PACKAGES) $(C_SOURCES)
+	@echo "building the C extension"
+	@mkdir -p build
+	@GG_WERROR=1 $(BIN)/python setup.py --quiet build_ext --inplace >build/build.log 2>&1 || \
+		(cat build/build.log; exit 1)
+	@touch $@
+
+demo: $(STAMP_BUILD)
+	@$(BIN)/python examples/bulldozer_demo.py $(ARGS)
+
+test: $(STAMP_BUILD)
+	@$(BIN)/python -m pytest $(ARGS)
+
+bench: $(STAMP_BUILD)
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+lint: $(STAMP_PACKAGES)
+	@$(BIN)/ruff check $(PY_FILES)
+	@$(BIN)/ruff format --check $(PY_FILES)
+	@if command -v clang-format >/dev/null; then clang-format --dry-run --Werror $(C_SOURCES); \
+		else echo "clang-format is not installed: C style not checked"; fi
+
+typecheck: $(STAMP_BUILD)
+	@$(BIN)/mypy
+
+format: $(STAMP_PACKAGES)
+	@$(BIN)/ruff check --fix-only --quiet $(PY_FILES)
+	@$(BIN)/ruff format $(PY_FILES)
+	@if command -v clang-format >/dev/null; then clang-format -i $(C_SOURCES); fi
+
+clean:
+	rm -rf build dist out *.egg-info granular_gym/*.so $(VENV)/.stamp-build .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

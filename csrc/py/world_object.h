@@ -1,0 +1,91 @@
+/* world_object.h: the Python object around a gg_world, and how every method begins and ends.
+ *
+ * A method claims the world with a busy flag, so that a second thread gets BusyError and close() can never free a world
+ * that is in use. Long calls release the GIL; calls that take lists of envs keep it: nobody may change a list after it
+ * was checked. What is returned is always a fresh array.
+ */
+#ifndef GG_PY_WORLD_OBJECT_H
+#define GG_PY_WORLD_OBJECT_H
+
+#include "convert.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+typedef struct world_object {
+    PyObject_HEAD
+    gg_world *world; /* NULL once closed */
+    gg_module_state *state; /* of the module; the type keeps the module alive */
+    atomic_int busy;
+    int64_t env_count, grain_count, tool_count, camera_count, material_count;
+    PyObject *camera_sizes; /* (camera_count) of (height, width) */
+} world_object;
+
+/* claims the world for this call; -1 with an exception set */
+GG_FN int begin(world_object *self) {
+    if (atomic_exchange(&self->busy, 1)) {
+        PyErr_SetString(self->state->error[GG_PY_BUSY], "another thread is using this world; give each thread its own");
+        return -1;
+    }
+    if (!self->world) {
+        atomic_store(&self->busy, 0);
+        PyErr_SetString(self->state->error[GG_PY_CLOSED], "this world is closed");
+        return -1;
+    }
+    return 0;
+}
+
+GG_FN void end(world_object *self) { atomic_store(&self->busy, 0); }
+
+/* ends the call; returns result, or raises what status says and drops result (steals it) */
+GG_FN PyObject *finish(world_object *self, gg_status status, PyObject *result) {
+    if (status != GG_OK) {
+        Py_CLEAR(result);
+        gg_py_raise(self->state, status, gg_world_message(self->world));
+    }
+    end(self);
+    return result;
+}
+
+GG_FN PyObject *finish_none(world_object *self, gg_status status) { return finish(self, status, Py_NewRef(Py_None)); }
+
+/* ends a call whose arguments were refused */
+GG_FN PyObject *refuse(world_object *self) {
+    end(self);
+    return NULL;
+}
+
+/* an engine call without the GIL */
+#define WITHOUT_GIL(call)                                                                                              \
+    do {                                                                                                               \
+        Py_BEGIN_ALLOW_THREADS                                                                                         \
+        call;                                                                                                          \
+        Py_END_ALLOW_THREADS                                                                                           \
+    } while (0)
+
+GG_FN void *data_of(PyObject *array) { return PyArray_DATA((PyArrayObject *)array); }
+
+/* new zero-filled arrays: rows of `columns` for each of count in each env; columns 0: no third axis */
+GG_FN PyObject *new_array(int dtype, int64_t envs, int64_t count, int64_t columns) {
+    npy_intp shape[3] = {(npy_intp)envs, (npy_intp)count, (npy_intp)columns};
+    return PyArray_ZEROS(columns ? 3 : 2, shape, dtype, 0);
+}
+
+/* methods by the file that defines them; world_type.c lists them all */
+#define WORLD_METHOD(name) PyObject *gg_py_world_##name(world_object *self, PyObject *argument)
+WORLD_METHOD(get_grains);
+WORLD_METHOD(set_grains);
+WORLD_METHOD(place_grains);
+WORLD_METHOD(get_gravity);
+WORLD_METHOD(set_gravity);
+WORLD_METHOD(get_materials);
+WORLD_METHOD(set_materials);
+WORLD_METHOD(get_tool_poses);
+WORLD_METHOD(set_tool_poses);
+WORLD_METHOD(get_wrenches);
+WORLD_METHOD(get_stats);
+WORLD_METHOD(box_stats);
+WORLD_METHOD(depth);
+WORLD_METHOD(picture);
+
+#endif

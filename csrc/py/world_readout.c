@@ -1,0 +1,194 @@
+/* world_readout.c: methods of _core.World that move and read tools, and read counters and cameras. */
+#include "world_object.h"
+
+/* ------------------------------------------------------------------------------------------------- tools and read-out */
+
+WORLD_METHOD(get_tool_poses) {
+    (void)argument;
+    if (begin(self)) {
+        return NULL;
+    }
+    PyObject *out = new_array(NPY_FLOAT32, self->env_count, self->tool_count, 7);
+    if (!out) {
+        return refuse(self);
+    }
+    return finish(self, gg_world_get_tool_poses(self->world, data_of(out)), out);
+}
+
+WORLD_METHOD(set_tool_poses) {
+    PyObject *envs_object, *poses_object;
+    const int32_t *envs;
+    int64_t listed;
+    if (!PyArg_ParseTuple(argument, "OO:set_tool_poses", &envs_object, &poses_object) ||
+        gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed)) {
+        return NULL;
+    }
+    npy_intp shape[3] = {(npy_intp)listed, (npy_intp)self->tool_count, 7};
+    const float *poses = gg_py_array(self->state, "poses", poses_object, NPY_FLOAT32, 3, shape);
+    if (!poses || gg_py_check_poses(self->state, "poses", poses, listed * self->tool_count) || begin(self)) {
+        return NULL;
+    }
+    return finish_none(self, gg_world_set_tool_poses(self->world, envs, listed, poses));
+}
+
+WORLD_METHOD(get_wrenches) {
+    (void)argument;
+    if (begin(self)) {
+        return NULL;
+    }
+    PyObject *out = new_array(NPY_FLOAT32, self->env_count, GG_WALL_COUNT + self->tool_count, 6);
+    if (!out) {
+        return refuse(self);
+    }
+    return finish(self, gg_world_get_wrenches(self->world, data_of(out)), out);
+}
+
+/* the fields of gg_env_stats, once */
+#define STATS_FIELDS(X)                                                                                                \
+    X(overlap_sum, double, NPY_FLOAT64)                                                                                \
+    X(kinetic_energy, double, NPY_FLOAT64)                                                                             \
+    X(overlap_max, float, NPY_FLOAT32)                                                                                 \
+    X(overlap_max_last, float, NPY_FLOAT32)                                                                            \
+    X(residual, float, NPY_FLOAT32)                                                                                    \
+    X(speed_max, float, NPY_FLOAT32)                                                                                   \
+    X(overlap_count, int64_t, NPY_INT64)                                                                               \
+    X(contact_count, int32_t, NPY_INT32)                                                                               \
+    X(tool_contact_count, int32_t, NPY_INT32)                                                                          \
+    X(escaped_count, int32_t, NPY_INT32)                                                                               \
+    X(fast_count, int32_t, NPY_INT32)                                                                                  \
+    X(rebuild_count, int32_t, NPY_INT32)                                                                               \
+    X(iteration_count, int32_t, NPY_INT32)                                                                             \
+    X(growth_count, int32_t, NPY_INT32)                                                                                \
+    X(diverged, int32_t, NPY_INT32)
+
+static PyObject *stats_dict(const gg_env_stats *stats, npy_intp count) {
+    PyObject *dict = PyDict_New(), *array = NULL;
+    if (!dict) {
+        return NULL;
+    }
+#define PUT_FIELD(field, type, dtype)                                                                                  \
+    array = PyArray_SimpleNew(1, &count, dtype);                                                                       \
+    if (!array) {                                                                                                      \
+        goto fail;                                                                                                     \
+    }                                                                                                                  \
+    for (npy_intp e = 0; e < count; e++) {                                                                             \
+        ((type *)data_of(array))[e] = stats[e].field;                                                                  \
+    }                                                                                                                  \
+    if (PyDict_SetItemString(dict, #field, array)) {                                                                   \
+        goto fail;                                                                                                     \
+    }                                                                                                                  \
+    Py_CLEAR(array);
+    STATS_FIELDS(PUT_FIELD)
+    return dict;
+
+fail:
+    Py_XDECREF(array);
+    Py_DECREF(dict);
+    return NULL;
+}
+
+WORLD_METHOD(get_stats) {
+    (void)argument;
+    gg_env_stats *stats = PyMem_Calloc((size_t)self->env_count + 1, sizeof *stats);
+    PyObject *result = NULL;
+    if (!stats) {
+        return PyErr_NoMemory();
+    }
+    if (!begin(self)) {
+        gg_status status = gg_world_get_stats(self->world, stats);
+        result = finish(self, status, stats_dict(stats, (npy_intp)self->env_count));
+    }
+    PyMem_Free(stats);
+    return result;
+}
+
+WORLD_METHOD(box_stats) {
+    npy_intp shape[2] = {(npy_intp)self->env_count, 6}, count = (npy_intp)self->env_count;
+    const float *boxes = gg_py_array(self->state, "boxes", argument, NPY_FLOAT32, 2, shape);
+    if (!boxes || begin(self)) {
+        return NULL;
+    }
+    PyObject *result = NULL;
+    PyObject *counts = PyArray_ZEROS(1, &count, NPY_INT64, 0), *distances = PyArray_ZEROS(1, &count, NPY_FLOAT32, 0);
+    if (!counts || !distances) {
+        end(self);
+        goto done;
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_box_stats(self->world, boxes, data_of(counts), data_of(distances)));
+    result = finish(self, status, Py_BuildValue("(OO)", counts, distances));
+
+done:
+    Py_XDECREF(counts);
+    Py_XDECREF(distances);
+    return result;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- cameras */
+
+WORLD_METHOD(depth) {
+    int64_t camera = 0;
+    if (self->camera_count == 0) {
+        PyErr_SetString(self->state->error[GG_PY_ARGUMENT], "camera: this world has none");
+        return NULL;
+    }
+    if (gg_py_integer(self->state, "camera", argument, 0, self->camera_count - 1, &camera) || begin(self)) {
+        return NULL;
+    }
+    PyObject *size = PyTuple_GET_ITEM(self->camera_sizes, camera);
+    long height = PyLong_AsLong(PyTuple_GET_ITEM(size, 0)), width = PyLong_AsLong(PyTuple_GET_ITEM(size, 1));
+    PyObject *out = new_array(NPY_FLOAT32, self->env_count, height, width);
+    if (!out) {
+        return refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_depth(self->world, (int32_t)camera, data_of(out)));
+    return finish(self, status, out);
+}
+
+WORLD_METHOD(picture) {
+    PyObject *env_object, *integers_object, *floats_object, *light_object, *grain_color, *tool_color;
+    int show_walls = 0, samples = 0;
+    int64_t env = 0;
+    gg_picture picture;
+    memset(&picture, 0, sizeof picture);
+    if (!PyArg_ParseTuple(argument, "OOOOOOpi:picture", &env_object, &integers_object, &floats_object, &light_object,
+                          &grain_color, &tool_color, &show_walls, &samples)) {
+        return NULL;
+    }
+    npy_intp four[1] = {4}, ten[1] = {10}, three[1] = {3};
+    npy_intp grain_shape[2] = {(npy_intp)self->grain_count, 3};
+    npy_intp tool_shape[2] = {GG_WALL_COUNT + (npy_intp)self->tool_count, 3};
+    const int32_t *integers = gg_py_array(self->state, "camera_integers", integers_object, NPY_INT32, 1, four);
+    const float *floats = integers ? gg_py_array(self->state, "camera_floats", floats_object, NPY_FLOAT32, 1, ten) : NULL;
+    const float *light = floats ? gg_py_array(self->state, "light", light_object, NPY_FLOAT32, 1, three) : NULL;
+    if (!light || gg_py_check_poses(self->state, "camera_floats", floats, 1) ||
+        gg_py_integer(self->state, "env", env_object, 0, self->env_count - 1, &env) ||
+        gg_py_array_or_none(self->state, "grain_colors", grain_color, NPY_UINT8, 2, grain_shape,
+                            (void *)&picture.grain_color) ||
+        gg_py_array_or_none(self->state, "tool_colors", tool_color, NPY_UINT8, 2, tool_shape,
+                            (void *)&picture.tool_color)) {
+        return NULL;
+    }
+    picture.camera = gg_py_camera(integers, floats);
+    picture.light = gg_v3(light[0], light[1], light[2]);
+    picture.show_walls = show_walls;
+    picture.samples = samples;
+    if (picture.camera.height < 1 || picture.camera.width < 1 || picture.camera.height > 16384 ||
+        picture.camera.width > 16384 || picture.camera.tool < -1 || picture.camera.tool >= self->tool_count) {
+        PyErr_Format(self->state->error[GG_PY_ARGUMENT],
+                     "camera: expected 1 .. 16384 pixels and a tool of this world, got %d x %d on tool %d",
+                     (int)picture.camera.height, (int)picture.camera.width, (int)picture.camera.tool);
+        return NULL;
+    }
+    if (begin(self)) {
+        return NULL;
+    }
+    PyObject *out = new_array(NPY_UINT8, picture.camera.height, picture.camera.width, 3);
+    if (!out) {
+        return refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_picture(self->world, env, &picture, data_of(out)));
+    return finish(self, status, out);
+}

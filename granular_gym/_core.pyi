@@ -1,0 +1,99 @@
+"""The extension module: see csrc/py."""
+
+import os
+from typing import Any, Literal, final, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Buffer
+
+_Floats = NDArray[np.float32]
+_Ints = NDArray[np.int32]
+
+@final
+class World:
+    def __new__(
+        cls,
+        *,
+        env_count: int,
+        lower: _Floats,
+        upper: _Floats,
+        boundary: _Ints,
+        wall_material: int,
+        gravity: _Floats,
+        density: _Floats,
+        pair: _Floats,
+        position: _Floats,
+        velocity: _Floats | None,
+        radius: _Floats,
+        grain_material: _Ints,
+        tool_pose: _Floats,
+        part_integers: _Ints,
+        part_floats: _Floats,
+        grid_integers: _Ints,
+        grid_floats: _Floats,
+        sample: _Floats,
+        camera_integers: _Ints,
+        camera_floats: _Floats,
+        solver: dict[str, Any],
+        thread_count: int,
+    ) -> World: ...
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None: ...
+    def step(self, dt: float, substeps: int, tool_poses: _Floats | None = None, /) -> None: ...
+    def info(self) -> dict[str, Any]: ...
+    def set_thread_count(self, thread_count: int, /) -> None: ...
+    def set_solver(self, solver: dict[str, Any], /) -> None: ...
+    @overload
+    def get_grains(self, field: Literal["position", "velocity", "angular_velocity", "radius"], /) -> _Floats: ...
+    @overload
+    def get_grains(self, field: Literal["material"], /) -> _Ints: ...
+    def set_grains(
+        self,
+        envs: _Ints | None,
+        positions: _Floats | None,
+        velocities: _Floats | None,
+        angular_velocities: _Floats | None,
+        /,
+    ) -> None: ...
+    def place_grains(self, envs: _Ints | None, translation: _Floats, yaw: _Floats, /) -> None: ...
+    def get_gravity(self) -> _Floats: ...
+    def set_gravity(self, envs: _Ints | None, gravity: _Floats, /) -> None: ...
+    def get_materials(self) -> tuple[_Floats, _Floats]: ...
+    def set_materials(self, envs: _Ints | None, pairs: _Floats | None, densities: _Floats | None, /) -> None: ...
+    def get_tool_poses(self) -> _Floats: ...
+    def set_tool_poses(self, envs: _Ints | None, poses: _Floats, /) -> None: ...
+    def get_wrenches(self) -> _Floats: ...
+    def get_stats(self) -> dict[str, NDArray[Any]]: ...
+    def box_stats(self, boxes: _Floats, /) -> tuple[NDArray[np.int64], _Floats]: ...
+    def depth(self, camera: int, /) -> _Floats: ...
+    def picture(
+        self,
+        env: int,
+        camera_integers: _Ints,
+        camera_floats: _Floats,
+        light: _Floats,
+        grain_colors: NDArray[np.uint8] | None,
+        tool_colors: NDArray[np.uint8] | None,
+        show_walls: bool,
+        samples: int,
+        /,
+    ) -> NDArray[np.uint8]: ...
+    def save_state(self, env: int, /) -> bytes: ...
+    def load_state(self, envs: _Ints | None, state: Buffer, /) -> None: ...
+    def state_hash(self, env: int, /) -> int: ...
+    def profile(self, enable: bool, /) -> dict[str, float]: ...
+
+def mesh_to_grid(
+    vertices: NDArray[np.float64],
+    faces: _Ints,
+    spacing: float,
+    origin: tuple[float, float, float],
+    counts: tuple[int, int, int],
+    thread_count: int = 0,
+    /,
+) -> _Floats: ...
+def write_png(path: str | bytes | os.PathLike[str], image: NDArray[np.uint8], /) -> None: ...
+def build_info() -> dict[str, Any]: ...
+def hardware_threads() -> int: ...

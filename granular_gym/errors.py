@@ -1,0 +1,43 @@
+"""Every exception this package raises on its own account.
+
+All derive from GranularError, and from the built-in class that fits, so that both ``except gg.GranularError`` and
+``except ValueError`` work.
+"""
+
+from __future__ import annotations
+
+
+class GranularError(Exception):
+    """Base class of every error of this package."""
+
+
+class ArgumentError(GranularError, ValueError):
+    """A value outside what a call accepts; the message names the argument, what was expected and what came."""
+
+
+class MeshError(ArgumentError):
+    """A triangle mesh or mesh file that cannot be used; the message names the fault."""
+
+
+class CapacityError(GranularError, RuntimeError):
+    """More contacts than any packing of grains can have: the scene overlaps massively."""
+
+
+class StateError(GranularError, ValueError):
+    """A saved state of another version, scene or size."""
+
+
+class BackendError(GranularError, RuntimeError):
+    """The device asked for is missing or failed."""
+
+
+class ClosedError(GranularError, RuntimeError):
+    """The object was closed."""
+
+
+class BusyError(GranularError, RuntimeError):
+    """Another thread is using the object."""
+
+
+class StabilityWarning(UserWarning):
+    """A combination of solver settings, time step and scene that is known to be unstable."""

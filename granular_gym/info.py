@@ -1,0 +1,60 @@
+"""info.py: what was built and what runs, for people and for bug reports."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .cache import cache_dir
+from .world import CUDA_MISSING
+
+
+def info() -> dict[str, Any]:
+    """Facts about this installation.
+
+    Returns:
+        version, python, numpy, gymnasium, compiler, flags, openmp (date of the specification), debug, threads (cores
+        this process may use), kernel (instruction set of the contact solve), devices (by name: available, and why not),
+        cache (directory).
+    """
+    from .scene import Scene
+
+    build = _core.build_info()
+    with Scene(((0, 0, 0), (1, 1, 1))).build(num_threads=1) as world:
+        kernel = world.info["kernel"]
+    try:
+        from gymnasium import __version__ as gymnasium_version
+    except ImportError:
+        gymnasium_version = "missing"
+    return {
+        "version": build["version"],
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "numpy": np.__version__,
+        "gymnasium": gymnasium_version,
+        "compiler": build["compiler"],
+        "flags": build["flags"],
+        "openmp": build["openmp"],
+        "debug": build["debug"],
+        "threads": _core.hardware_threads(),
+        "kernel": kernel,
+        "devices": {
+            "cpu": {"available": True, "reason": ""},
+            "cuda": {"available": False, "built": bool(build["cuda"]), "reason": CUDA_MISSING},
+        },
+        "cache": str(cache_dir()),
+    }
+
+
+def describe() -> str:
+    """The same as lines of text."""
+    facts = info()
+    devices = facts.pop("devices")
+    lines = [f"granular_gym {facts.pop('version')}"]
+    lines += [f"  {name:<10} {value}" for name, value in facts.items()]
+    for name, device in devices.items():
+        lines.append(f"  {name:<10} {'available' if device['available'] else 'not available: ' + device['reason']}")
+    return "\n".join(lines)

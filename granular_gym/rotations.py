@@ -1,0 +1,56 @@
+"""rotations.py: the few quaternion operations that describing a scene needs. w x y z, Hamilton, active rotation."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def multiply(a: Array, b: Array) -> Array:
+    """The rotation b first, then a. Both (4,)."""
+    aw, av, bw, bv = a[0], a[1:], b[0], b[1:]
+    return np.concatenate([[aw * bw - av @ bv], aw * bv + bw * av + np.cross(av, bv)])
+
+
+def rotate(q: Array, v: Array) -> Array:
+    """Rotates vectors (..., 3) by a unit quaternion (4,)."""
+    t = 2.0 * np.cross(q[1:], v)
+    return v + q[0] * t + np.cross(q[1:], t)
+
+
+def from_matrix(m: Array) -> Array:
+    """Unit quaternion of a rotation matrix (3, 3); by the largest of the four components, so nothing cancels."""
+    squares = np.array(
+        [
+            1.0 + m[0, 0] + m[1, 1] + m[2, 2],
+            1.0 + m[0, 0] - m[1, 1] - m[2, 2],
+            1.0 - m[0, 0] + m[1, 1] - m[2, 2],
+            1.0 - m[0, 0] - m[1, 1] + m[2, 2],
+        ]
+    )
+    k = int(squares.argmax())
+    largest = np.sqrt(squares[k])
+    rows = np.array(
+        [
+            [squares[0], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
+            [m[2, 1] - m[1, 2], squares[1], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0]],
+            [m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], squares[2], m[1, 2] + m[2, 1]],
+            [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], squares[3]],
+        ]
+    )
+    q = rows[k] * (0.5 / largest)
+    q /= np.linalg.norm(q)
+    return q if q[0] >= 0.0 else -q
+
+
+def from_z_to(direction: Array) -> Array:
+    """A rotation that turns +z into a unit direction (3,)."""
+    # any axis that is not along the direction completes a frame
+    helper = np.array([1.0, 0.0, 0.0]) if abs(direction[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    if direction[2] > 1.0 - 1e-12:
+        return np.array([1.0, 0.0, 0.0, 0.0])
+    x = np.cross(helper, direction)
+    x /= np.linalg.norm(x)
+    return from_matrix(np.stack([x, np.cross(direction, x), direction], axis=1))

@@ -1,0 +1,516 @@
+"""scene.py: the description a world is built from: bounds, materials, grains, tools, cameras.
+
+A Scene is plain data in Python; nothing is simulated here. `Scene.freeze` turns it into the arrays that the engine
+takes, and `Scene.build` makes a world of them. Every value is checked where it is given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+import operator
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import checks, rng
+from .cameras import DepthCamera
+from .errors import ArgumentError
+from .sdf import KINDS, Sdf, SdfGrid, as_sdf
+from .solver import Solver
+
+if TYPE_CHECKING:
+    from .world import World
+
+#: values of gg_boundary
+BOUNDARIES = {"open": 0, "wall": 1, "cyclic": 2, "periodic": 3}
+_PAIRED = ("cyclic", "periodic")
+_DEFAULT_BOUNDARY: dict[str, Any] = {"x": "wall", "y": "wall", "z": ("wall", "open")}
+#: distance of neighbours in fill_box over the diameter of the largest grain
+_LATTICE = 1.05
+LARGEST_GRAIN_COUNT = 2**28
+
+
+@dataclasses.dataclass(frozen=True)
+class Material:
+    """What a grain or a tool is made of; see Scene.add_material."""
+
+    density: float
+    radius: float | None
+    friction: float
+    restitution: float
+    rolling_friction: float
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Tool:
+    """A kinematic body; see Scene.add_tool."""
+
+    sdf: Sdf
+    name: str
+    material: int
+    pose: tuple[float, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Mounted:
+    """A camera and the tool it rides on, -1: fixed in the world."""
+
+    camera: DepthCamera
+    tool: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FrozenScene:
+    """What a world is built from: arrays in the engine's layout, and names.
+
+    Attributes:
+        arrays: arguments of `_core.World` apart from env_count, solver and thread_count; read-only.
+        tool_names: index by name.
+        cameras: camera and tool by name, in the order they were added.
+    """
+
+    arrays: dict[str, Any]
+    tool_names: dict[str, int]
+    cameras: dict[str, Mounted]
+
+    @property
+    def grain_count(self) -> int:
+        return len(self.arrays["radius"])
+
+    @property
+    def tool_count(self) -> int:
+        return len(self.arrays["tool_pose"])
+
+    @property
+    def material_count(self) -> int:
+        return len(self.arrays["density"])
+
+    def digest(self, *names: str) -> str:
+        """Hash of some of the arrays, by default of all."""
+        total = hashlib.sha256()
+        for name in sorted(names or self.arrays):
+            array = np.asarray(self.arrays[name])
+            total.update(repr((name, array.dtype.str, array.shape)).encode())
+            total.update(array.tobytes())
+        return total.hexdigest()
+
+    def layout(self) -> str:
+        """Hash of what two worlds must share to exchange states: everything but what a state itself holds."""
+        return self.digest(*_LAYOUT)
+
+
+_LAYOUT = (
+    "lower",
+    "upper",
+    "boundary",
+    "wall_material",
+    "radius",
+    "grain_material",
+    "part_integers",
+    "part_floats",
+    "grid_integers",
+    "grid_floats",
+    "sample",
+)
+
+
+def _faces(boundary: Any) -> NDArray[np.int32]:
+    """The (3, 2) table of gg_boundary from a dict by axis."""
+    if boundary is None:
+        boundary = {}
+    if not isinstance(boundary, Mapping):
+        raise ArgumentError(f"boundary: expected a dict of axes, got {type(boundary).__name__}")
+    for axis in boundary:
+        checks.choice("boundary: axis", axis, "xyz")
+    table = np.zeros((3, 2), np.int32)
+    for row, axis in enumerate("xyz"):
+        value = boundary.get(axis, _DEFAULT_BOUNDARY[axis])
+        pair = (value, value) if isinstance(value, str) else value
+        if not isinstance(pair, Sequence) or len(pair) != 2:
+            raise ArgumentError(f'boundary["{axis}"]: expected a name or a pair of names, got {value!r}')
+        for face in pair:
+            checks.choice(f'boundary["{axis}"]', face, list(BOUNDARIES))
+        if pair[0] != pair[1] and (pair[0] in _PAIRED or pair[1] in _PAIRED):
+            raise ArgumentError(f'boundary["{axis}"]: expected cyclic or periodic for both faces, got {tuple(pair)}')
+        table[row] = [BOUNDARIES[face] for face in pair]
+    return table
+
+
+def _bounds(value: Any) -> NDArray[np.float32]:
+    bounds = checks.floats("bounds", value, (2, 3))
+    if (np.abs(bounds) > 1e6).any():
+        raise ArgumentError(f"bounds: expected lengths up to 1e6 m, got {bounds.tolist()}")
+    if not (bounds[0] < bounds[1]).all():
+        raise ArgumentError(f"bounds: expected lower < upper along each axis, got {bounds.tolist()}")
+    return bounds
+
+
+class Scene:
+    """The description of one env.
+
+    Args:
+        bounds: ((x0, y0, z0), (x1, y1, z1)) lower and upper corner [m], finite.
+        gravity: (3,) [m/s2].
+        boundary: what happens at the faces of x, y, z: "wall" closes a face, "open" lets grains leave (they are counted
+            as escaped), "cyclic" carries them to the other face without contacts across, "periodic" with contacts
+            across. One name for both faces or a pair; cyclic and periodic only for both. Default: walls all round, open
+            at the top.
+        wall_material: index of a material for the walls; None: the first material. May be set later as an attribute.
+
+    Raises:
+        ArgumentError: a value that makes no sense; the message names it.
+    """
+
+    def __init__(
+        self,
+        bounds: Any,
+        gravity: Any = (0.0, 0.0, -9.81),
+        boundary: Mapping[str, Any] | None = None,
+        wall_material: int | None = None,
+    ) -> None:
+        self.bounds = _bounds(bounds)
+        self.gravity = checks.vector("gravity", gravity)
+        if float(np.abs(self.gravity).max()) > 1e6:
+            raise ArgumentError(f"gravity: expected at most 1e6 m/s2, got {self.gravity.tolist()}")
+        self.boundary = _faces(boundary)
+        self.wall_material = wall_material
+        self.materials: list[Material] = []
+        self.tools: list[Tool] = []
+        self.cameras: dict[str, Mounted] = {}
+        self._pairs: dict[tuple[int, int], dict[str, float]] = {}
+        self._grains: list[tuple[int, NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]] = []
+
+    @property
+    def grain_count(self) -> int:
+        """Grains added so far."""
+        return sum(len(radii) for _, _, radii, _ in self._grains)
+
+    # ---- materials ----
+
+    def add_material(
+        self,
+        *,
+        density: float,
+        radius: float | None = None,
+        friction: float = 0.5,
+        restitution: float = 0.0,
+        rolling_friction: float = 0.3,
+        name: str | None = None,
+    ) -> int:
+        """Adds a material and returns its index.
+
+        Args:
+            density: [kg/m3], > 0.
+            radius: of grains that are given none of their own [m], > 0; None for tools.
+            friction: Coulomb coefficient, >= 0. A pair of materials takes the geometric mean.
+            restitution: normal speed after over before an impact, 0 .. 1. A pair takes the larger one.
+            rolling_friction: rolling torque over normal force and effective radius, >= 0. Geometric mean.
+            name: for people; unique.
+        """
+        index = len(self.materials)
+        name = f"material{index}" if name is None else checks.text("name", name)
+        if any(material.name == name for material in self.materials):
+            raise ArgumentError(f"name: expected a new name, {name!r} is taken by another material")
+        material = Material(
+            density=checks.number("density", density, 0.0, above=True),
+            radius=None if radius is None else checks.number("radius", radius, 0.0, above=True),
+            friction=checks.number("friction", friction, 0.0, 1e3),
+            restitution=checks.number("restitution", restitution, 0.0, 1.0),
+            rolling_friction=checks.number("rolling_friction", rolling_friction, 0.0, 1e3),
+            name=name,
+        )
+        self.materials.append(material)
+        return index
+
+    def set_pair(
+        self,
+        first: int,
+        second: int,
+        *,
+        friction: float | None = None,
+        restitution: float | None = None,
+        rolling_friction: float | None = None,
+    ) -> None:
+        """Sets how two materials (or one with itself) meet, instead of what follows from each; None leaves a value."""
+        a, b = self._material("first", first), self._material("second", second)
+        pair = self._pairs.setdefault((min(a, b), max(a, b)), {})
+        if friction is not None:
+            pair["friction"] = checks.number("friction", friction, 0.0, 1e3)
+        if restitution is not None:
+            pair["restitution"] = checks.number("restitution", restitution, 0.0, 1.0)
+        if rolling_friction is not None:
+            pair["rolling_friction"] = checks.number("rolling_friction", rolling_friction, 0.0, 1e3)
+
+    def pair(self, first: int, second: int) -> tuple[float, float, float]:
+        """Friction, restitution and rolling friction between two materials."""
+        a, b = self._material("first", first), self._material("second", second)
+        one, two = self.materials[a], self.materials[b]
+        values = {
+            "friction": math.sqrt(one.friction * two.friction),
+            "restitution": max(one.restitution, two.restitution),
+            "rolling_friction": math.sqrt(one.rolling_friction * two.rolling_friction),
+        }
+        values.update(self._pairs.get((min(a, b), max(a, b)), {}))
+        return values["friction"], values["restitution"], values["rolling_friction"]
+
+    def _material(self, name: str, index: Any) -> int:
+        if not self.materials:
+            raise ArgumentError(f"{name}: expected a material, the scene has none; call add_material first")
+        return checks.integer(name, index, 0, len(self.materials) - 1)
+
+    # ---- grains ----
+
+    def add_grains(self, material: int, positions: Any, radius: Any = None, velocities: Any = None) -> range:
+        """Adds grains and returns their ids.
+
+        Args:
+            material: index.
+            positions: (n, 3) centres [m].
+            radius: one for all or (n,) [m]; None: that of the material.
+            velocities: (n, 3) [m/s]; None: at rest.
+        """
+        index = self._material("material", material)
+        places = checks.floats("positions", positions, (None, 3))
+        count = len(places)
+        first = self.grain_count
+        if first + count > LARGEST_GRAIN_COUNT:
+            raise ArgumentError(f"positions: expected at most {LARGEST_GRAIN_COUNT} grains, got {first + count}")
+        if radius is None:
+            radius = self.materials[index].radius
+            if radius is None:
+                raise ArgumentError("radius: expected a radius, neither the call nor the material gives one")
+        radii = checks.floats("radius", radius, (), (count,))
+        if radii.size and not float(radii.min()) > 0.0:
+            raise ArgumentError(f"radius: expected lengths > 0, got {float(radii.min())}")
+        radii = np.array(np.broadcast_to(radii, (count,)))
+        if velocities is None:
+            speeds = np.zeros((count, 3), np.float32)
+        else:
+            speeds = checks.floats("velocities", velocities, (count, 3)).copy()
+        self._grains.append((index, places.copy(), radii, speeds))
+        return range(first, first + count)
+
+    def fill_box(
+        self, material: int, lower: Any, upper: Any, count: int | None = None, seed: int = 0, radius: Any = None
+    ) -> range:
+        """Fills a box with grains on a jittered lattice, bottom up and without overlap, and returns their ids.
+
+        Args:
+            material: index.
+            lower: corner of the box; grains stay inside with their surface (3,) [m].
+            upper: other corner (3,) [m].
+            count: number of grains; None: as many as the lattice takes.
+            seed: of jitter and radii, >= 0.
+            radius: one for all, or (smallest, largest) to draw them evenly [m]; None: that of the material.
+
+        Raises:
+            ArgumentError: more grains than fit; the message says how many do.
+        """
+        index = self._material("material", material)
+        low, high = (checks.vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
+        if not (low < high).all():
+            raise ArgumentError(f"lower: expected less than upper along each axis, got {low.tolist()}, {high.tolist()}")
+        key = _seed(seed)
+        if radius is None:
+            radius = self.materials[index].radius
+            if radius is None:
+                raise ArgumentError("radius: expected a radius, neither the call nor the material gives one")
+        radii_range = checks.floats("radius", radius, (), (2,)).astype(np.float64).reshape(-1)
+        smallest, largest = float(radii_range[0]), float(radii_range[-1])
+        if not 0.0 < smallest <= largest:
+            raise ArgumentError(f"radius: expected 0 < smallest <= largest, got {radius!r}")
+        # cells that hold a grain each, stretched to fill the box along x and y
+        step = 2.0 * largest * _LATTICE
+        cells = np.floor((high - low) / step * (1.0 + 1e-9)).astype(np.int64)
+        capacity = int(cells.prod()) if (cells > 0).all() else 0
+        wanted = capacity if count is None else checks.integer("count", count, 0)
+        if wanted > capacity or capacity > LARGEST_GRAIN_COUNT:
+            raise ArgumentError(
+                f"count: expected at most {capacity} grains of radius {largest:g} m in the box, got {wanted}"
+            )
+        if not wanted:
+            return range(self.grain_count, self.grain_count)
+        size = np.array([(high[0] - low[0]) / cells[0], (high[1] - low[1]) / cells[1], step])
+        n = np.arange(wanted)
+        layer = cells[0] * cells[1]
+        cell = np.stack([n % cells[0], n // cells[0] % cells[1], n // layer], axis=1)
+        radii = smallest + (largest - smallest) * rng.uniform(key, 3, wanted)
+        jitter = np.stack([rng.uniform(key, axis, wanted) for axis in range(3)], axis=1)
+        room = np.maximum(size - 2.0 * radii[:, None], 0.0)
+        places = low + cell * size + radii[:, None] + jitter * room
+        return self.add_grains(index, places, radii)
+
+    # ---- tools and cameras ----
+
+    def add_tool(
+        self,
+        sdf: Sdf | Sequence[Sdf],
+        name: str | None = None,
+        material: int | None = None,
+        pose: Any = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
+    ) -> int:
+        """Adds a kinematic body and returns its index.
+
+        Args:
+            sdf: an Sdf or a list of them; one contact per grain and part is found.
+            name: for cameras and people; unique.
+            material: index; None: the first material.
+            pose: x y z qw qx qy qz at the start [m].
+        """
+        index = len(self.tools)
+        name = f"tool{index}" if name is None else checks.text("name", name)
+        if any(tool.name == name for tool in self.tools):
+            raise ArgumentError(f"name: expected a new name, {name!r} is taken by another tool")
+        solid = as_sdf("sdf", sdf)
+        made_of = self._material("material", 0 if material is None else material)
+        place = tuple(float(x) for x in checks.pose("pose", pose))
+        self.tools.append(Tool(solid, name, made_of, place))
+        return index
+
+    def add_camera(self, camera: DepthCamera, name: str | None = None, tool: str | int | None = None) -> int:
+        """Adds a depth camera and returns its index.
+
+        Args:
+            camera: what it is.
+            name: for `World.depth`; unique.
+            tool: name or index of the tool it rides on; its pose is then in the tool's frame.
+        """
+        index = len(self.cameras)
+        if not isinstance(camera, DepthCamera):
+            raise ArgumentError(f"camera: expected a DepthCamera, got {type(camera).__name__}")
+        name = f"camera{index}" if name is None else checks.text("name", name)
+        if name in self.cameras:
+            raise ArgumentError(f"name: expected a new name, {name!r} is taken by another camera")
+        names = {each.name: k for k, each in enumerate(self.tools)}
+        self.cameras[name] = Mounted(camera, -1 if tool is None else tool_index("tool", tool, names))
+        return index
+
+    # ---- to the engine ----
+
+    def freeze(self) -> FrozenScene:
+        """The arrays a world is built from; later changes of the scene do not reach them."""
+        materials = list(self.materials)
+        if self.wall_material is not None:
+            wall = self._material("wall_material", self.wall_material)
+        else:
+            wall = 0
+        if not materials:
+            # a scene without grains and tools still has walls
+            materials = [Material(1000.0, None, 0.5, 0.0, 0.3, "wall")]
+            pair = np.array([[[0.5, 0.0, 0.3]]], np.float32)
+        else:
+            every = range(len(materials))
+            pair = np.array([[self.pair(a, b) for b in every] for a in every], np.float32)
+        arrays: dict[str, Any] = {
+            "lower": self.bounds[0].copy(),
+            "upper": self.bounds[1].copy(),
+            "boundary": self.boundary.copy(),
+            "wall_material": wall,
+            "gravity": self.gravity.copy(),
+            "density": np.array([material.density for material in materials], np.float32),
+            "pair": pair,
+            **self._grain_arrays(),
+            **self._tool_arrays(),
+            "camera_integers": _table([c.camera.integers(c.tool) for c in self.cameras.values()], 4, np.int32),
+            "camera_floats": _table([c.camera.floats() for c in self.cameras.values()], 10, np.float32),
+        }
+        for array in arrays.values():
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+        names = {tool.name: k for k, tool in enumerate(self.tools)}
+        return FrozenScene(arrays, names, dict(self.cameras))
+
+    def _grain_arrays(self) -> dict[str, Any]:
+        groups = self._grains
+        none = np.zeros((0, 3), np.float32)
+        materials = [np.full(len(radii), material, np.int32) for material, _, radii, _ in groups]
+        return {
+            "position": np.concatenate([none, *(places for _, places, _, _ in groups)]),
+            "velocity": np.concatenate([none, *(speeds for _, _, _, speeds in groups)]),
+            "radius": np.concatenate([none[:, 0], *(radii for _, _, radii, _ in groups)]),
+            "grain_material": np.concatenate([np.zeros(0, np.int32), *materials]),
+        }
+
+    def _tool_arrays(self) -> dict[str, Any]:
+        integers: list[list[int]] = []
+        floats: list[list[float]] = []
+        grids: list[SdfGrid] = []
+        samples: list[NDArray[np.float32]] = []
+        known: dict[int, int] = {}
+        for index, tool in enumerate(self.tools):
+            for part in tool.sdf.parts:
+                grid = -1
+                if part.grid is not None:
+                    # parts that share samples share the grid
+                    grid = known.setdefault(id(part.grid), len(grids))
+                    if grid == len(grids):
+                        grids.append(part.grid)
+                        samples.append(part.grid.samples.reshape(-1))
+                integers.append([KINDS[part.kind], index, grid, tool.material])
+                floats.append([*part.size, *[0.0] * (4 - len(part.size)), *part.pose])
+        return {
+            "tool_pose": _table([tool.pose for tool in self.tools], 7, np.float32),
+            "part_integers": _table(integers, 4, np.int32),
+            "part_floats": _table(floats, 11, np.float32),
+            "grid_integers": _table([grid.samples.shape[::-1] for grid in grids], 3, np.int32),
+            "grid_floats": _table([[grid.spacing, *grid.origin] for grid in grids], 4, np.float32),
+            "sample": np.concatenate([np.zeros(0, np.float32), *samples]),
+        }
+
+    def fingerprint(self) -> str:
+        """Hash of everything this scene gives to a world."""
+        return self.freeze().digest()
+
+    def build(
+        self,
+        env_count: int = 1,
+        device: str = "auto",
+        solver: Solver | None = None,
+        num_threads: int | None = None,
+    ) -> World:
+        """Makes a world of `env_count` isolated copies of the scene.
+
+        Args:
+            env_count: number of copies.
+            device: "auto" or "cpu"; "cuda" where this build has it.
+            solver: None: the defaults.
+            num_threads: None: one per usable core, one in daemon worker processes.
+
+        Raises:
+            ArgumentError: a value outside what the engine accepts.
+            BackendError: the device is missing.
+            MemoryError: the machine has no room.
+        """
+        from .world import World
+
+        return World(self.freeze(), env_count, device, solver, num_threads)
+
+
+def tool_index(name: str, value: Any, names: dict[str, int]) -> int:
+    """Index of a tool from its name or index."""
+    if isinstance(value, str):
+        if value not in names:
+            raise ArgumentError(f"{name}: expected one of the tools {list(names)}, got {value!r}")
+        return names[value]
+    if not names:
+        raise ArgumentError(f"{name}: expected a tool, the scene has none")
+    return checks.integer(name, value, 0, len(names) - 1)
+
+
+def _seed(value: Any) -> int:
+    try:
+        seed = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"seed: expected an integer >= 0, got {value!r}") from None
+    if seed < 0:
+        raise ArgumentError(f"seed: expected an integer >= 0, got {seed}")
+    return seed
+
+
+def _table(rows: Sequence[Any], columns: int, dtype: Any) -> NDArray[Any]:
+    return np.array(rows, dtype).reshape(len(rows), columns)

@@ -1,0 +1,114 @@
+"""solver.py: how contacts are solved, and which settings are known to be unstable.
+
+The limits below were measured on a prototype of the same law (equal spheres, friction 0.5): they name combinations that
+were seen to bounce, collapse or explode, not all that might.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from . import checks
+from .errors import ArgumentError
+
+MODES = ("convergent", "paper")
+BROAD_PHASES = ("cells", "linked_hash")
+LARGEST_ITERATIONS = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class Solver:
+    """Settings of the contact solver; None takes the safe value of the mode.
+
+    Attributes:
+        mode: "convergent" (accumulated, warm-started impulses) or "paper" (seed algorithm as printed: impulses are
+            added and never taken back; grains do not turn).
+        iterations: projected Jacobi iterations per substep, 1 .. 1024.
+        nesterov: accelerate the iteration; None: only in convergent mode.
+        spin: grains turn; None: only in convergent mode.
+        broad_phase: "cells" (sorted cells) or "linked_hash" (linked spatial hash, the reference).
+        alpha: share of the overlap between grains removed per substep, 0 .. 1.
+        tool_alpha: the same against tools.
+        relaxation: largest relaxation of one contact; 0: safe value of the mode.
+        relaxation_sum: bound on the summed relaxation of a grain's contacts; 0: safe value of the mode.
+        margin: contacts this share of a diameter apart are foreseen, 0 .. 1.
+        skin: neighbour lists hold until a grain moved half of this share of the smallest diameter, 0 .. 2.
+        bounce_speed: impacts slower than max(this, 3 g dt) do not bounce [m/s].
+        correction_share: no contact moves a grain by more than this share of the smallest radius per substep.
+        tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never.
+    """
+
+    mode: str = "convergent"
+    iterations: int = 10
+    nesterov: bool | None = None
+    spin: bool | None = None
+    broad_phase: str = "cells"
+    alpha: float = 0.3
+    tool_alpha: float = 0.5
+    relaxation: float = 0.0
+    relaxation_sum: float = 0.0
+    margin: float = 0.02
+    skin: float = 0.15
+    bounce_speed: float = 0.05
+    correction_share: float = 0.2
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        checks.choice("mode", self.mode, MODES)
+        checks.choice("broad_phase", self.broad_phase, BROAD_PHASES)
+        checks.integer("iterations", self.iterations, 1, LARGEST_ITERATIONS)
+        for name in ("nesterov", "spin"):
+            value = getattr(self, name)
+            if value is None:
+                value = self.mode == "convergent"
+            object.__setattr__(self, name, checks.flag(name, value))
+        if self.mode == "paper" and self.nesterov:
+            raise ArgumentError("nesterov: expected False in paper mode, which has no accumulated impulses, got True")
+        for name, upper in (("alpha", 1.0), ("tool_alpha", 1.0), ("margin", 1.0), ("skin", 2.0)):
+            checks.number(name, getattr(self, name), 0.0, upper)
+        for name, upper in (("relaxation", 2.0), ("relaxation_sum", 16.0), ("correction_share", 10.0)):
+            checks.number(name, getattr(self, name), 0.0, upper)
+        checks.number("bounce_speed", self.bounce_speed, 0.0)
+        checks.number("tolerance", self.tolerance, 0.0)
+
+    def fields(self) -> dict[str, Any]:
+        """All fields as the engine takes them."""
+        values = dataclasses.asdict(self)
+        values["mode"] = MODES.index(self.mode)
+        values["broad_phase"] = BROAD_PHASES.index(self.broad_phase)
+        values["nesterov"] = int(bool(self.nesterov))
+        values["spin"] = int(bool(self.spin))
+        return values
+
+    def dangers(self) -> list[str]:
+        """Combinations of these settings that are known to be unstable, in words."""
+        found = []
+        limit, limit_sum = self._relaxation_limits()
+        if self.relaxation > limit:
+            found.append(f"relaxation {self.relaxation:g} is above {limit:g}: the iteration can diverge")
+        if self.relaxation_sum > limit_sum:
+            found.append(f"relaxation_sum {self.relaxation_sum:g} is above {limit_sum:g}: grains can be ejected")
+        return found
+
+    def step_dangers(self, dt: float) -> list[str]:
+        """Combinations of these settings and a time step [s] that are known to be unstable, in words."""
+        if self.mode == "paper":
+            return []
+        for long, iterations in ((1e-2, 40), (5e-3, 20)):
+            # a dt like 0.1 / 20 may round to just below
+            if dt >= long * (1.0 - 1e-6) and self.iterations < iterations:
+                return [
+                    f"dt {dt:g} s with {self.iterations} iterations: beds sink or collapse from dt {long:g} s with "
+                    f"fewer than {iterations} iterations"
+                ]
+        return []
+
+    def _relaxation_limits(self) -> tuple[float, float]:
+        """Largest stable relaxation of one contact, and of the sum over a grain's contacts."""
+        if not self.spin:
+            # without spin the tangential rows couple harder
+            return (0.3, 1.2) if self.nesterov else (0.3, 1.6)
+        if not self.nesterov:
+            return 0.5, 3.0
+        return 0.5, 1.5 if self.iterations >= 20 else 2.0

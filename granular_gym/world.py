@@ -1,0 +1,519 @@
+"""world.py: the running world: what a user steps, reads and sets.
+
+A thin layer over `_core.World`: it turns what people pass into clean arrays, knows names, and keeps the frozen scene,
+so that a world can be branched, copied and pickled. What it returns is always a fresh array.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import struct
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, checks
+from .cameras import DepthCamera
+from .errors import ArgumentError, BackendError, StabilityWarning, StateError
+from .scene import FrozenScene, Mounted, tool_index
+from .solver import Solver
+from .state import State
+
+Floats = NDArray[np.float32]
+#: tools that the engine makes of the faces of the bounds, ahead of the user's
+WALL_COUNT = 6
+_WALL_COLOR = (205, 205, 210)
+_TOOL_COLOR = (232, 164, 58)
+CUDA_MISSING = "this build has no CUDA backend"
+
+
+def check_device(device: Any) -> str:
+    """The device a world runs on, from "auto", "cpu", "cuda" or "cuda:0".
+
+    Raises:
+        BackendError: CUDA was asked for by name and is not there; it never falls back.
+    """
+    if isinstance(device, str) and (device == "cuda" or device.startswith("cuda:")):
+        raise BackendError(f"device: expected auto or cpu, got {device!r}: {CUDA_MISSING}")
+    checks.choice("device", device, ("auto", "cpu"))
+    return "cpu"
+
+
+class World:
+    """`env_count` isolated copies of a scene; made by `Scene.build`.
+
+    One thread at a time may use a world; another one gets BusyError. Every call after `close` raises ClosedError.
+
+    Args:
+        frozen: what the world is built from.
+        env_count: number of copies.
+        device: "auto" or "cpu".
+        solver: None: the defaults.
+        num_threads: None: one per usable core, one in daemon worker processes.
+    """
+
+    def __init__(
+        self,
+        frozen: FrozenScene,
+        env_count: int = 1,
+        device: str = "auto",
+        solver: Solver | None = None,
+        num_threads: int | None = None,
+    ) -> None:
+        self._frozen = frozen
+        self.env_count = checks.integer("env_count", env_count, 1)
+        self.device = check_device(device)
+        self.solver = _solver(solver)
+        self._num_threads = None if num_threads is None else checks.integer("num_threads", num_threads, 1, 4096)
+        threads = self._num_threads or 0
+        if not threads and multiprocessing.current_process().daemon:
+            # a pool of workers brings its own parallelism
+            threads = 1
+        self._warned: set[str] = set()
+        self._warn(self.solver.dangers())
+        self._layout = frozen.layout()
+        self._core = _core.World(
+            env_count=self.env_count, solver=self.solver.fields(), thread_count=threads, **frozen.arrays
+        )
+
+    # ---- life ----
+
+    def close(self) -> None:
+        """Frees the world; closing twice is fine.
+
+        Raises:
+            BusyError: another thread is using it.
+        """
+        self._core.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the world was closed."""
+        return self._core.closed
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        life = ", closed" if self.closed else ""
+        return f"World(env_count={self.env_count}, grain_count={self.grain_count}, tool_count={self.tool_count}{life})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        settings = (self._frozen, self.env_count, self.device, self.solver, self._num_threads)
+        return _restore, (*settings, self.save_state())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> World:
+        # the frozen scene never changes and can be shared
+        rebuild, arguments = self.__reduce__()
+        copy = rebuild(*arguments)
+        memo[id(self)] = copy
+        return copy
+
+    def branch(self, env_count: int) -> World:
+        """A new world of `env_count` envs, each a copy of env 0 to the bit, stored impulses included."""
+        state = self.save_state(env=0)
+        count = checks.integer("env_count", env_count, 1)
+        return _restore(self._frozen, count, self.device, self.solver, self._num_threads, state)
+
+    # ---- sizes and settings ----
+
+    @property
+    def grain_count(self) -> int:
+        """Grains per env."""
+        return self._frozen.grain_count
+
+    @property
+    def tool_count(self) -> int:
+        """Tools per env, without walls."""
+        return self._frozen.tool_count
+
+    @property
+    def material_count(self) -> int:
+        """Materials."""
+        return self._frozen.material_count
+
+    @property
+    def tool_names(self) -> list[str]:
+        """Names of the tools by index."""
+        return list(self._frozen.tool_names)
+
+    @property
+    def camera_names(self) -> list[str]:
+        """Names of the cameras by index."""
+        return list(self._frozen.cameras)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Sizes and settings: memory [bytes], thread_count, kernel (instruction set), solver with safe values, ..."""
+        return self._core.info()
+
+    @property
+    def num_threads(self) -> int:
+        """Threads a step uses; settable, changes no result."""
+        return int(self._core.info()["thread_count"])
+
+    @num_threads.setter
+    def num_threads(self, count: int) -> None:
+        number = checks.integer("num_threads", count, 1, 4096)
+        self._core.set_thread_count(number)
+        self._num_threads = number
+
+    def set_solver(self, solver: Solver) -> None:
+        """Changes the settings of the solver from the next step on."""
+        checked = _solver(solver)
+        self._core.set_solver(checked.fields())
+        self.solver = checked
+        self._warned.clear()
+        self._warn(checked.dangers())
+
+    # ---- time ----
+
+    def step(self, dt: float, substeps: int = 1, tool_poses: Any = None) -> None:
+        """Advances all envs by substeps * dt.
+
+        Args:
+            dt: length of a substep [s], > 0.
+            substeps: >= 1.
+            tool_poses: (env_count, tool_count, 7) or, the same for all envs, (tool_count, 7): x y z qw qx qy qz that
+                the tools reach at the end, at constant velocity and turn rate; None: they stay.
+
+        Raises:
+            ArgumentError: a value outside what the engine accepts.
+            CapacityError: the grains overlap massively.
+            KeyboardInterrupt: after Ctrl-C, at the end of a whole substep; the world can be used further.
+        """
+        length = checks.number("dt", dt, 0.0, 1e3, above=True)
+        count = checks.integer("substeps", substeps, 1)
+        targets = None
+        if tool_poses is not None:
+            targets = self._per_env("tool_poses", tool_poses, (self.tool_count, 7), self.env_count)
+        dangers = self.solver.step_dangers(length)
+        if dangers:
+            self._warn(dangers)
+        self._core.step(length, count, targets)
+
+    # ---- grains ----
+
+    @property
+    def positions(self) -> Floats:
+        """Centres (env_count, grain_count, 3) [m]."""
+        return self._core.get_grains("position")
+
+    @property
+    def velocities(self) -> Floats:
+        """(env_count, grain_count, 3) [m/s]."""
+        return self._core.get_grains("velocity")
+
+    @property
+    def angular_velocities(self) -> Floats:
+        """(env_count, grain_count, 3) [rad/s]."""
+        return self._core.get_grains("angular_velocity")
+
+    @property
+    def radii(self) -> Floats:
+        """(env_count, grain_count) [m]."""
+        return self._core.get_grains("radius")
+
+    @property
+    def grain_materials(self) -> NDArray[np.int32]:
+        """Material of each grain (env_count, grain_count)."""
+        return self._core.get_grains("material")
+
+    def set_grains(
+        self, positions: Any = None, velocities: Any = None, angular_velocities: Any = None, envs: Any = None
+    ) -> None:
+        """Sets what is given in the listed envs; their stored impulses are dropped and `diverged` is cleared.
+
+        Args:
+            positions: (listed, grain_count, 3) or (grain_count, 3) for all of them [m].
+            velocities: likewise [m/s].
+            angular_velocities: likewise [rad/s].
+            envs: None (all), an index, a list of indices or a mask.
+        """
+        listed, count = self._envs(envs)
+        shape = (self.grain_count, 3)
+        fields = [
+            None if value is None else self._per_env(name, value, shape, count)
+            for name, value in (
+                ("positions", positions),
+                ("velocities", velocities),
+                ("angular_velocities", angular_velocities),
+            )
+        ]
+        self._core.set_grains(listed, *fields)
+
+    def place_grains(self, translation: Any, yaw: Any, envs: Any = None) -> None:
+        """Turns the grains of each listed env about the z axis through the origin, then shifts them.
+
+        Velocities and stored impulses turn along, so that a settled bed stays settled.
+
+        Args:
+            translation: (listed, 3) or (3,) [m].
+            yaw: (listed,) or one angle [rad].
+            envs: None (all), an index, a list of indices or a mask.
+        """
+        listed, count = self._envs(envs)
+        shifts = self._per_env("translation", translation, (3,), count)
+        self._core.place_grains(listed, shifts, self._per_env("yaw", yaw, (), count))
+
+    # ---- parameters ----
+
+    @property
+    def gravity(self) -> Floats:
+        """(env_count, 3) [m/s2]."""
+        return self._core.get_gravity()
+
+    def set_gravity(self, gravity: Any, envs: Any = None) -> None:
+        """Sets gravity (listed, 3) or (3,) [m/s2]."""
+        listed, count = self._envs(envs)
+        self._core.set_gravity(listed, self._per_env("gravity", gravity, (3,), count))
+
+    @property
+    def materials(self) -> tuple[Floats, Floats]:
+        """Pairs (env_count, m, m, 3): friction, restitution, rolling friction; and densities (env_count, m) [kg/m3]."""
+        return self._core.get_materials()
+
+    def set_materials(self, pairs: Any = None, densities: Any = None, envs: Any = None) -> None:
+        """Sets how materials meet in the listed envs.
+
+        Args:
+            pairs: (listed, m, m, 3) or (m, m, 3), symmetric: friction, restitution, rolling friction.
+            densities: (listed, m) or (m,) [kg/m3].
+            envs: None (all), an index, a list of indices or a mask.
+        """
+        listed, count = self._envs(envs)
+        m = self.material_count
+        table = None if pairs is None else self._per_env("pairs", pairs, (m, m, 3), count)
+        if table is not None:
+            if not (table >= 0.0).all() or not (table[..., 1] <= 1.0).all():
+                raise ArgumentError("pairs: expected frictions >= 0 and restitution in 0 .. 1")
+            if not np.array_equal(table, table.swapaxes(1, 2)):
+                raise ArgumentError("pairs: expected a symmetric table, pair (a, b) differs from pair (b, a)")
+        dense = None if densities is None else self._per_env("densities", densities, (m,), count)
+        if dense is not None and not (dense > 0.0).all():
+            raise ArgumentError(f"densities: expected numbers > 0, got {float(dense.min())}")
+        self._core.set_materials(listed, table, dense)
+
+    # ---- tools ----
+
+    @property
+    def tool_poses(self) -> Floats:
+        """(env_count, tool_count, 7): x y z qw qx qy qz."""
+        return self._core.get_tool_poses()
+
+    def set_tool_poses(self, poses: Any, envs: Any = None) -> None:
+        """Moves the tools of the listed envs at once, without velocity: (listed, tool_count, 7) or (tool_count, 7)."""
+        listed, count = self._envs(envs)
+        self._core.set_tool_poses(listed, self._per_env("poses", poses, (self.tool_count, 7), count))
+
+    @property
+    def wrenches(self) -> Floats:
+        """Mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step.
+
+        (env_count, tool_count, 6), world axes.
+        """
+        return self._core.get_wrenches()[:, WALL_COUNT:].copy()
+
+    @property
+    def wall_wrenches(self) -> Floats:
+        """The same on the walls (env_count, 6, 6): x lower, x upper, y lower, y upper, z lower, z upper."""
+        return self._core.get_wrenches()[:, :WALL_COUNT].copy()
+
+    # ---- read-out ----
+
+    @property
+    def stats(self) -> dict[str, NDArray[Any]]:
+        """Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/phases/view.h."""
+        return self._core.get_stats()
+
+    def box_stats(self, lower: Any, upper: Any) -> tuple[NDArray[np.int64], Floats]:
+        """Grains in a box, and how far all are from it.
+
+        Args:
+            lower: (3,) or (env_count, 3) [m].
+            upper: (3,) or (env_count, 3) [m].
+
+        Returns:
+            Number of grains whose centre lies in the box, int64 (env_count,), and the mean distance of all centres to
+            the box [m], float32 (env_count,).
+        """
+        corners = [self._per_env(n, v, (3,), self.env_count) for n, v in (("lower", lower), ("upper", upper))]
+        if not (corners[0] <= corners[1]).all():
+            raise ArgumentError("lower: expected at most upper along each axis")
+        return self._core.box_stats(np.concatenate(corners, axis=1))
+
+    def profile(self, enable: bool) -> dict[str, float]:
+        """Seconds spent in each phase since profiling was switched on; switches it on or off."""
+        return self._core.profile(checks.flag("enable", enable))
+
+    # ---- cameras ----
+
+    def depth(self, camera: str | int) -> Floats:
+        """Depth image of a camera of the scene in every env (env_count, height, width) [m]; misses read `far`."""
+        return self._core.depth(self._camera(camera)[0])
+
+    def height_map(self, camera: str | int) -> Floats:
+        """Height z of what a camera that looks straight down sees (env_count, height, width) [m].
+
+        Raises:
+            ArgumentError: the camera is not orthographic, fixed in the world and pointed straight down.
+        """
+        index, mounted = self._camera(camera)
+        eye = mounted.camera
+        if eye.kind != "orthographic" or mounted.tool >= 0 or eye.forward[2] > -1.0 + 1e-6:
+            raise ArgumentError(
+                f"camera: expected a fixed orthographic camera that looks straight down, got {camera!r}"
+            )
+        return np.float32(eye.pose[2]) - self._core.depth(index)
+
+    def picture(
+        self,
+        camera: DepthCamera | str | int,
+        env: int = 0,
+        *,
+        tool: str | int | None = None,
+        light: Any = (0.4, -0.5, 0.8),
+        grain_colors: Any = None,
+        tool_colors: Any = None,
+        show_walls: bool = False,
+        samples: int = 2,
+    ) -> NDArray[np.uint8]:
+        """A shaded picture of one env for people, (height, width, 3) uint8 sRGB.
+
+        Args:
+            camera: any camera, or one of the scene by name or index.
+            env: index.
+            tool: name or index of the tool a given camera rides on.
+            light: direction towards the sun (3,).
+            grain_colors: (grain_count, 3) uint8; None: sand.
+            tool_colors: (tool_count, 3) uint8; None: one colour for all.
+            show_walls: draw all walls, not only the floor.
+            samples: rays per pixel along each axis, 1 .. 4.
+        """
+        if isinstance(camera, DepthCamera):
+            rides = -1 if tool is None else tool_index("tool", tool, self._frozen.tool_names)
+            mounted = Mounted(camera, rides)
+        else:
+            if tool is not None:
+                raise ArgumentError("tool: expected None with a camera of the scene, which has its tool already")
+            mounted = self._camera(camera)[1]
+        sun = checks.vector("light", light)
+        if not float(np.abs(sun).max()) > 0.0:
+            raise ArgumentError(f"light: expected a direction, got {light!r}")
+        walls = [_WALL_COLOR] * WALL_COUNT
+        colors = [_TOOL_COLOR] * self.tool_count if tool_colors is None else tool_colors
+        painted = np.concatenate([np.array(walls, np.uint8), _colors("tool_colors", colors, self.tool_count)])
+        return self._core.picture(
+            checks.integer("env", env, 0, self.env_count - 1),
+            mounted.camera.integers(mounted.tool),
+            mounted.camera.floats(),
+            sun,
+            None if grain_colors is None else _colors("grain_colors", grain_colors, self.grain_count),
+            painted,
+            checks.flag("show_walls", show_walls),
+            checks.integer("samples", samples, 1, 4),
+        )
+
+    # ---- state ----
+
+    def save_state(self, env: Any = None) -> State:
+        """Everything that shapes the future of one env (an index), of some, or of all (None)."""
+        listed = checks.envs(env, self.env_count)
+        if listed is None:
+            listed = np.arange(self.env_count, dtype=np.int32)
+        return State(tuple(self._core.save_state(int(index)) for index in listed), self._layout)
+
+    def load_state(self, state: State, envs: Any = None) -> None:
+        """Puts saved envs into envs of this world, bit for bit.
+
+        Args:
+            state: one env, which goes into all listed ones, or as many envs as are listed.
+            envs: None (all), an index, a list of indices or a mask.
+
+        Raises:
+            StateError: a state of another scene, version or size; the world is unchanged.
+        """
+        if not isinstance(state, State):
+            raise ArgumentError(f"state: expected a State, got {type(state).__name__}")
+        listed, count = self._envs(envs)
+        if state.layout != self._layout:
+            raise StateError("state: expected a state of a world of the same scene, this one belongs to another scene")
+        if state.env_count == 1:
+            self._core.load_state(listed, state.envs[0])
+            return
+        if state.env_count != count:
+            raise StateError(f"state: expected 1 or {count} envs, got {state.env_count}")
+        targets = range(self.env_count) if listed is None else listed
+        for target, data in zip(targets, state.envs, strict=True):
+            self._core.load_state(np.array([target], np.int32), data)
+
+    def state_hash(self, env: int | None = None) -> int:
+        """Hash of position, velocity and spin of the grains and of the tool poses of one env, or of all (None)."""
+        if env is not None:
+            return self._core.state_hash(checks.integer("env", env, 0, self.env_count - 1))
+        hashes = [self._core.state_hash(index) for index in range(self.env_count)]
+        if len(hashes) == 1:
+            return hashes[0]
+        whole = hashlib.blake2b(struct.pack(f"<{len(hashes)}Q", *hashes), digest_size=8).digest()
+        return int.from_bytes(whole, "little")
+
+    # ---- helpers ----
+
+    def _per_env(self, name: str, value: Any, shape: tuple[int, ...], count: int) -> Floats:
+        """float32 (count, *shape) from that shape or one for all."""
+        array = checks.floats(name, value, (count, *shape), shape)
+        if array.ndim == len(shape):
+            array = np.ascontiguousarray(np.broadcast_to(array, (count, *shape)))
+        return array
+
+    def _envs(self, value: Any) -> tuple[NDArray[np.int32] | None, int]:
+        listed = checks.envs(value, self.env_count)
+        return listed, self.env_count if listed is None else len(listed)
+
+    def _camera(self, value: str | int) -> tuple[int, Mounted]:
+        cameras = self._frozen.cameras
+        if isinstance(value, str):
+            if value not in cameras:
+                raise ArgumentError(f"camera: expected one of {list(cameras)}, got {value!r}")
+            return list(cameras).index(value), cameras[value]
+        if not cameras:
+            raise ArgumentError(f"camera: expected a camera of the scene, it has none, got {value!r}")
+        index = checks.integer("camera", value, 0, len(cameras) - 1)
+        return index, list(cameras.values())[index]
+
+    def _warn(self, dangers: list[str]) -> None:
+        for danger in dangers:
+            if danger not in self._warned:
+                self._warned.add(danger)
+                warnings.warn(danger, StabilityWarning, stacklevel=4)
+
+
+def _restore(
+    frozen: FrozenScene, env_count: int, device: str, solver: Solver, num_threads: int | None, state: State
+) -> World:
+    with warnings.catch_warnings():
+        # the first world has said it
+        warnings.simplefilter("ignore", StabilityWarning)
+        world = World(frozen, env_count, device, solver, num_threads)
+    world.load_state(state)
+    return world
+
+
+def _solver(value: Solver | None) -> Solver:
+    if value is None:
+        return Solver()
+    if not isinstance(value, Solver):
+        raise ArgumentError(f"solver: expected a Solver, got {type(value).__name__}")
+    return value
+
+
+def _colors(name: str, value: Any, count: int) -> NDArray[np.uint8]:
+    return checks.integers(name, np.asarray(value).reshape(-1, 3) if not count else value, (count, 3), 0, 255).astype(
+        np.uint8
+    )

@@ -1,0 +1,56 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import granular_gym as gg
+
+
+@pytest.fixture(params=["cpu", "cuda"])
+def backend(request: pytest.FixtureRequest) -> str:
+    """The name of a device; tests that use it run once on each, and say so where one is missing."""
+    name = request.param
+    device = gg.info()["devices"][name]
+    if not device["available"]:
+        pytest.skip(f"no {name}: {device['reason']}")
+    return name
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory):
+    """Tests share a cache of their own for the session; the user's stays untouched."""
+    old = os.environ.get("GRANULAR_GYM_CACHE")
+    if old is None:
+        os.environ["GRANULAR_GYM_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    yield
+    if old is None:
+        del os.environ["GRANULAR_GYM_CACHE"]
+
+
+def small_scene(count: int = 60, boundary=None) -> gg.Scene:
+    """A box with a few grains, a ball as a tool and two cameras."""
+    scene = gg.Scene(((-0.1, -0.1, 0.0), (0.1, 0.1, 0.6)), boundary=boundary)
+    sand = scene.add_material(density=1600.0, radius=0.01, name="sand")
+    steel = scene.add_material(density=7800.0, friction=0.4, name="steel")
+    scene.fill_box(sand, (-0.1, -0.1, 0.0), (0.1, 0.1, 0.4), count=count)
+    scene.add_tool(gg.Sdf.sphere(0.03), name="ball", material=steel, pose=(0.0, 0.0, 0.5))
+    sky = gg.DepthCamera.orthographic(height=12, width=16, extent=0.1, position=(0, 0, 1), target=(0, 0, 0), far=2.0)
+    scene.add_camera(sky, name="sky")
+    scene.add_camera(gg.DepthCamera.perspective(height=8, width=8, fov=1.2, pose=(0, 0, 0)), name="ego", tool="ball")
+    return scene
+
+
+@pytest.fixture
+def scene() -> gg.Scene:
+    """A fresh small scene."""
+    return small_scene()
+
+
+@pytest.fixture
+def world(scene: gg.Scene, backend: str):
+    """A world of three envs of the small scene."""
+    with scene.build(env_count=3, device=backend) as made:
+        yield made

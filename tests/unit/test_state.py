@@ -1,0 +1,133 @@
+"""Saved states, their files, and beds kept on disk: whole or refused."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+from granular_gym import beds
+
+
+def test_time_travel(world):
+    world.step(1e-3, 120)
+    state = world.save_state()
+    assert state.env_count == 3
+    hashes = [world.state_hash(env=k) for k in range(3)]
+    world.step(1e-3, 60)
+    later = world.state_hash()
+    world.load_state(state)
+    assert [world.state_hash(env=k) for k in range(3)] == hashes
+    world.step(1e-3, 60)
+    assert world.state_hash() == later
+
+
+def test_one_env_into_others(world):
+    world.set_grains(velocities=np.full((60, 3), 0.1), envs=[1])
+    world.step(1e-3, 30)
+    assert world.state_hash(env=0) != world.state_hash(env=1)
+    state = world.save_state(env=1)
+    world.load_state(state, envs=[0, 2])
+    assert len({world.state_hash(env=k) for k in range(3)}) == 1
+    world.step(1e-3, 30)
+    assert len({world.state_hash(env=k) for k in range(3)}) == 1
+
+
+def test_file_round_trip(world, tmp_path):
+    world.step(1e-3, 50)
+    path = tmp_path / "bed.ggstate"
+    world.save_state().save(path)
+    expected = world.state_hash()
+    world.step(1e-3, 50)
+    world.load_state(gg.State.load(path))
+    assert world.state_hash() == expected
+
+
+def test_broken_files_are_refused_whole(world, tmp_path):
+    path = tmp_path / "bed.ggstate"
+    world.save_state().save(path)
+    data = path.read_bytes()
+    expected = world.state_hash()
+    flipped = bytearray(data)
+    flipped[len(data) // 2] ^= 1
+    version = data[:8] + b"\x63" + data[9:]
+    counted = data[:16] + (2**60).to_bytes(8, "little") + data[24:]
+    for broken in (b"", b"GG", data[:-1], data[:100], data + b"\0", bytes(flipped), b"x" * len(data), version, counted):
+        path.write_bytes(broken)
+        with pytest.raises(gg.StateError):
+            gg.State.load(path)
+    with pytest.raises(FileNotFoundError):
+        gg.State.load(tmp_path / "none")
+    assert world.state_hash() == expected
+
+
+def test_foreign_states_are_refused(world, scene):
+
+    scene.add_grains(0, [[0.0, 0.0, 0.55]])
+    with scene.build() as other:
+        foreign = other.save_state()
+    expected = world.state_hash()
+    with pytest.raises(gg.StateError, match="another scene"):
+        world.load_state(foreign)
+    # right scene, bytes that the engine must refuse by itself
+    good = world.save_state(env=0)
+    for data in (b"", good.envs[0][:-1], b"\0" * len(good.envs[0]), good.envs[0] + b"\0"):
+        with pytest.raises(gg.StateError):
+            world.load_state(gg.State((data,), good.layout))
+    with pytest.raises(gg.StateError, match="expected 1 or 2 envs, got 3"):
+        world.load_state(world.save_state(), envs=[0, 1])
+    with pytest.raises(gg.ArgumentError, match="^state: expected"):
+        world.load_state(b"bytes")
+    assert world.state_hash() == expected
+
+
+def test_beds_are_made_once(scene, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRANULAR_GYM_CACHE", str(tmp_path / "beds"))
+    calls = []
+
+    def make() -> gg.State:
+        calls.append(1)
+        with scene.build() as world:
+            world.step(1e-3, 20)
+            return world.save_state()
+
+    first = beds.settled_bed(scene, {"dt": 1e-3, "steps": 20}, make)
+    assert beds.settled_bed(scene, {"dt": 1e-3, "steps": 20}, make) is first
+    beds.forget()
+    assert beds.settled_bed(scene, {"steps": 20, "dt": 1e-3}, make) == first
+    assert len(calls) == 1
+    # anything that shapes the bed makes another one
+    beds.settled_bed(scene, {"dt": 1e-3, "steps": 21}, make)
+    assert len(calls) == 2
+    scene.set_pair(0, 0, friction=0.1)
+    beds.settled_bed(scene, {"dt": 1e-3, "steps": 20}, make)
+    assert len(calls) == 3
+    assert len(list((tmp_path / "beds" / "beds").iterdir())) == 3
+
+
+def test_damaged_beds_are_made_again(scene, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRANULAR_GYM_CACHE", str(tmp_path))
+
+    def make() -> gg.State:
+        with scene.build() as world:
+            return world.save_state()
+
+    good = beds.settled_bed(scene, "a", make)
+    path = beds.bed_path(beds.bed_key(scene, "a"))
+    whole = path.read_bytes()
+    foreign = gg.State(good.envs, hashlib.sha256(b"other").hexdigest()).to_bytes()
+    for broken in (b"", whole[:40], whole[:-3], foreign):
+        beds.forget()
+        path.write_bytes(broken)
+        assert beds.settled_bed(scene, "a", make) == good
+        assert path.read_bytes() == whole
+    # a folder that cannot be written costs speed, not the result
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("GRANULAR_GYM_CACHE", str(blocked))
+    beds.forget()
+    assert beds.settled_bed(scene, "a", make) == good
+    with pytest.raises(gg.ArgumentError, match="^key_extra: expected"):
+        beds.settled_bed(scene, object(), make)
