@@ -56,9 +56,13 @@ GG_FN gg_cell_range gg_cell_range_of(const gg_level *g, int axis, float low, flo
     return r;
 }
 
-GG_FN void gg_candidates_from_run(const gg_view *v, const gg_env *env, const gg_vec4 *x, int32_t slot, int32_t begin,
-                                  int32_t end, gg_candidate_list *list) {
-    for (int32_t j = begin; j < end; j++) {
+GG_FN void gg_candidates_from_run(const gg_view *v, int64_t e, int32_t slot, int32_t begin, int32_t end,
+                                  gg_candidate_list *list) {
+    const gg_env *env = &v->env[e];
+    const gg_vec4 *x = v->position + e * v->dims.slots;
+    const int32_t *item = v->cell_item + e * v->dims.slots;
+    for (int32_t k = begin; k < end; k++) {
+        int32_t j = item[k];
         if (j != slot && gg_candidate_near(v, env, x[slot], x[j])) {
             gg_candidate_add(list, j);
         }
@@ -84,14 +88,14 @@ GG_FN void gg_candidates_from_level(const gg_view *v, int64_t e, int l, int32_t 
         for (int32_t a1 = 0; a1 < r[1].count; a1++) {
             int32_t c1 = r[1].first + a1 < n1 ? r[1].first + a1 : r[1].first + a1 - n1;
             int32_t row = g->first_cell + (c2 * n1 + c1) * n0;
-            /* a row of cells is one run of slots, or two where it folds around */
+            /* a row of cells is one run of cell_item, or two where it folds around */
             int32_t end = GG_MIN(r[0].first + r[0].count, n0);
             if (end > r[0].first) {
-                gg_candidates_from_run(v, env, x, slot, cell_first[row + r[0].first], cell_first[row + end], list);
+                gg_candidates_from_run(v, e, slot, cell_first[row + r[0].first], cell_first[row + end], list);
             }
             int32_t rest = r[0].first + r[0].count - n0;
             if (rest > 0) {
-                gg_candidates_from_run(v, env, x, slot, cell_first[row], cell_first[row + rest], list);
+                gg_candidates_from_run(v, e, slot, cell_first[row], cell_first[row + rest], list);
             }
         }
     }

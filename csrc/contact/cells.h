@@ -1,6 +1,6 @@
 /* cells.h: the broad phase's grids: one per size class and env, fitted to where the grains are.
  *
- * Grains are sorted by (size class, cell, grain id), so that a cell is a run of slots and a row of cells is one longer run.
+ * Grains are sorted by (size class, cell), so that a cell is a run of cell_item and a row of cells is one longer run.
  * The number of cells is bounded by the number of grains: where the grains are spread so widely that a cell per place
  * would need more, coordinates fold modulo the grid (two far places share a cell; the distance test tells them apart).
  * Memory therefore never grows with the domain, and a grain that escapes costs nothing.

@@ -60,6 +60,7 @@
     X(uint64_t, active, d->slots, SCRATCH)                           /* bit k: candidate k < 64 is a contact        */ \
     X(int32_t, slice_rows, d->slices, SCRATCH)                       /* longest contact list in the slice           */ \
     X(int32_t, slice_first_row, d->slices, SCRATCH)                                                                    \
+    X(uint64_t, slice_parts, d->slices, SCRATCH)                     /* bit k: part k < 64 is near the slice        */ \
     X(int32_t, slice_tool_rows, d->slices, SCRATCH)                  /* contacts with tools in the slice            */ \
     X(int32_t, slice_first_tool_row, d->slices, SCRATCH)                                                               \
     X(gg_slice_stats, slice_stats, d->slices, SCRATCH)                                                                 \
@@ -67,7 +68,8 @@
     X(int32_t, cell, d->slots, SCRATCH)                              /* cell of the grain in this slot              */ \
     X(int32_t, sort_material, d->slots, SCRATCH)                     /* material on its way to a new slot           */ \
     X(int32_t, source_slot, d->slots, SCRATCH)                       /* where the grain in a new slot comes from    */ \
-    X(int32_t, cell_first, d->cells + 1, STATE)                      /* first slot of each cell                     */ \
+    X(int32_t, cell_first, d->cells + 1, STATE)                      /* first place of each cell in cell_item       */ \
+    X(int32_t, cell_item, d->slots, STATE)                           /* slots in order of cells                     */ \
     X(int32_t, hash_head, d->hash_size, SCRATCH)                     /* linked hash: first grain of a bucket        */ \
     X(int32_t, hash_next, d->hash_next, SCRATCH)                     /* linked hash: next grain, -1 at the end      */ \
     /* tools                                                                                                        */ \

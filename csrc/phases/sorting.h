@@ -24,14 +24,40 @@ GG_FN void gg_sort_cell_slot(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* Stable counting sort by cell, taking grains in order of id: source_slot[new] = old. With the linked hash grains keep
- * their order. item: env */
+/* grains whose lanes may be exchanged so that slices hold lists of like length */
+#define GG_SORT_WINDOW 256
+/* lists longer than this count as equally long */
+#define GG_SORT_LENGTHS 32
+
+/* Lanes of a slice wait for the longest list among them. Within a window of grains in cell order, those with longer lists
+ * (as of the last substep) come first, otherwise in order; results never depend on which slot a grain has. */
+GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int32_t *to, int32_t *place, int64_t count) {
+    int32_t first[GG_SORT_LENGTHS + 1];
+    for (int k = 0; k <= GG_SORT_LENGTHS; k++) {
+        first[k] = 0;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int32_t shorter = GG_SORT_LENGTHS - 1 - GG_MIN(contact_count[from[i]], GG_SORT_LENGTHS - 1);
+        first[shorter + 1]++;
+    }
+    for (int k = 0; k < GG_SORT_LENGTHS; k++) {
+        first[k + 1] += first[k];
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int32_t shorter = GG_SORT_LENGTHS - 1 - GG_MIN(contact_count[from[i]], GG_SORT_LENGTHS - 1);
+        place[i] = first[shorter]++;
+        to[place[i]] = from[i];
+    }
+}
+
+/* Counting sort by cell, then by length of lists within windows: source_slot[new] = old, cell_item lists the new slots by
+ * cell. With the linked hash grains are in order of id. item: env */
 GG_FN void gg_sort_order_env(const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
         return;
     }
     int64_t base = e * v->dims.slots, n = v->dims.grain_count;
-    int32_t *first = v->cell_first + e * (v->dims.cells + 1);
+    int32_t *first = v->cell_first + e * (v->dims.cells + 1), *item = v->cell_item + base;
     const int32_t *slot_of = v->slot_of + base;
     for (int64_t i = n; i < v->dims.slots; i++) {
         v->source_slot[base + i] = (int32_t)i;
@@ -52,14 +78,22 @@ GG_FN void gg_sort_order_env(const gg_view *v, int64_t e) {
         first[c + 1] += first[c];
     }
     /* first[c] walks to the end of its cell, which is where the next one starts */
+    int32_t *sorted = v->next_first + base;
     for (int64_t id = 0; id < n; id++) {
         int32_t old = slot_of[id];
-        v->source_slot[base + first[v->cell[base + old]]++] = old;
+        sorted[first[v->cell[base + old]]++] = old;
     }
     for (int64_t c = v->dims.cells; c > 0; c--) {
         first[c] = first[c - 1];
     }
     first[0] = 0;
+    for (int64_t begin = 0; begin < n; begin += GG_SORT_WINDOW) {
+        int64_t count = GG_MIN(n - begin, GG_SORT_WINDOW);
+        gg_sort_window(v->contact_count + base, sorted + begin, v->source_slot + base + begin, item + begin, count);
+        for (int64_t i = 0; i < count; i++) {
+            item[begin + i] += (int32_t)begin;
+        }
+    }
 }
 
 /* gathers everything that travels with a grain into its new slot. item: slot */

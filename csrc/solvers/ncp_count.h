@@ -37,6 +37,8 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i,
 GG_FN void GG_LANE_NAME(count_slice)(const gg_view *v, int64_t e, int64_t slice) {
     int64_t base = e * v->dims.slots;
     int32_t longest = 0, tool_rows = 0;
+    uint64_t parts = gg_slice_parts(v, e, slice);
+    v->slice_parts[e * v->dims.slices + slice] = parts;
     for (int lane = 0; lane < GG_LANES; lane++) {
         int32_t i = (int32_t)(slice * GG_LANES + lane), count = 0, tools = 0;
         uint64_t bits = 0;
@@ -49,7 +51,9 @@ GG_FN void GG_LANE_NAME(count_slice)(const gg_view *v, int64_t e, int64_t slice)
                 count += (int32_t)gg_bit_count((uint32_t)active);
             }
             for (int64_t part = 0; part < v->dims.part_count; part++) {
-                tools += gg_touch_part(v, e, i, part).active;
+                if (part >= 64 || (parts >> part & 1)) {
+                    tools += gg_touch_part(v, e, i, part).active;
+                }
             }
         }
         v->active[base + i] = bits;
