@@ -153,6 +153,20 @@ static PyObject *world_set_thread_count(world_object *self, PyObject *object) {
     return finish_none(self, gg_world_set_thread_count(self->world, (int32_t)count));
 }
 
+static PyObject *world_set_kernel(world_object *self, PyObject *object) {
+    const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
+    if (!name) {
+        if (!PyErr_Occurred()) {
+            PyErr_Format(self->state->error[GG_PY_ARGUMENT], "kernel: expected a name, got %R", object);
+        }
+        return NULL;
+    }
+    if (begin(self)) {
+        return NULL;
+    }
+    return finish_none(self, gg_world_set_kernel(self->world, name));
+}
+
 static PyObject *world_set_solver(world_object *self, PyObject *dict) {
     gg_solver solver;
     if (gg_py_solver(self->state, dict, &solver) || begin(self)) {
@@ -251,6 +265,8 @@ static PyMethodDef world_methods[] = {
     METHOD(step, METH_VARARGS, "step(dt, substeps, tool_poses=None, /)\n\nAdvances all envs by substeps * dt."),
     METHOD(info, METH_NOARGS, "info($self, /)\n--\n\nSizes and settings as a dict."),
     METHOD(set_thread_count, METH_O, "set_thread_count($self, thread_count, /)\n--\n\n0: one per usable core."),
+    METHOD(set_kernel, METH_O,
+           "set_kernel($self, name, /)\n--\n\nscalar, vector128, avx2 or avx512: same bits, other speed."),
     METHOD(set_solver, METH_O, "set_solver($self, solver, /)\n--\n\nA dict with all fields of gg_solver."),
     SHARED(get_grains, METH_O, "get_grains($self, field, /)\n--\n\nOne field of all grains, a fresh array."),
     SHARED(set_grains, METH_VARARGS, "set_grains(envs, positions, velocities, angular_velocities, /)"),

@@ -116,14 +116,26 @@ GG_FN const gg_pair *gg_pair_of(const gg_view *v, int64_t e, int32_t a, int32_t 
     return &v->pair[(e * m + a) * m + b];
 }
 
+/* Lists the contacts of a grain with grains. The first 64 candidates are closed up without a branch each: whether a
+ * candidate touches is the one thing here that a processor cannot guess. */
 GG_FN void gg_ncp_list_grains(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w) {
     int64_t base = e * v->dims.slots;
     const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
     int32_t id = v->grain_id[base + i];
     uint64_t bits = v->active[base + i];
-    for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
+    int32_t near[64], count = 0;
+    for (int32_t k = 0; bits; k++, bits >>= 1) {
+        near[count] = list[k];
+        count += (int32_t)(bits & 1);
+    }
+    for (int32_t k = 0; k < count; k++) {
+        int32_t j = near[k], key = v->grain_id[base + j];
+        gg_ncp_list(v, w, key, j, gg_pair_of(v, e, v->material[base + i], v->material[base + j]),
+                    gg_coincident_normal(id, key), 0.0f);
+    }
+    for (int32_t k = 64; k < v->candidate_count[base + i]; k++) {
         int32_t j = list[k];
-        if (k < 64 ? (int)(bits >> k & 1) : gg_pair_active(v, e, i, j)) {
+        if (gg_pair_active(v, e, i, j)) {
             int32_t key = v->grain_id[base + j];
             gg_ncp_list(v, w, key, j, gg_pair_of(v, e, v->material[base + i], v->material[base + j]),
                         gg_coincident_normal(id, key), 0.0f);
