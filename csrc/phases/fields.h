@@ -27,6 +27,7 @@
     X(gg_vec4, position, d->slots, STATE)                            /* x y z [m], radius [m]                       */ \
     X(gg_vec4, built_position, d->slots, STATE)                      /* position when the lists were built; w spare */ \
     X(float, row_a, d->rows * GG_ROW, STATE)                         /* velocities, see GG_ROW                      */ \
+    X(float, kick_rest, d->slots * 3, STATE)                         /* by grain id: gravity yet to be added [m/s]  */ \
     X(float, row_b, d->rows * GG_ROW, SCRATCH)                       /* the other half of the ping-pong             */ \
     X(float, start_velocity, d->slots * 6, SCRATCH)                  /* v, r*omega before contact, SoA per slice    */ \
     X(float, crowd, d->slots, SCRATCH)                               /* contact count over mass [1/kg]              */ \

@@ -13,7 +13,7 @@
 GG_FN void gg_motion_open_env(const gg_view *v, int64_t e) {
     gg_env *env = &v->env[e];
     int32_t diverged = env->stats.diverged;
-    gg_env_stats none = {0};
+    gg_env_stats none = GG_ZERO;
     env->stats = none;
     env->stats.diverged = diverged;
     env->substeps_done = 0;
@@ -77,7 +77,14 @@ GG_FN void gg_motion_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
             continue;
         }
         float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
-        gg_vec3 velocity = gg_add(gg_v3(row[0], row[1], row[2]), kick);
+        /* small kicks on a fast grain would all be rounded the same way: what is lost is added next time (Kahan's sum) */
+        float *rest = v->kick_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
+        gg_vec3 before = gg_v3(row[0], row[1], row[2]), due = gg_add(kick, gg_v3(rest[0], rest[1], rest[2]));
+        gg_vec3 velocity = gg_add(before, due);
+        gg_vec3 lost = gg_sub(due, gg_sub(velocity, before));
+        rest[0] = lost.x;
+        rest[1] = lost.y;
+        rest[2] = lost.z;
         row[0] = velocity.x;
         row[1] = velocity.y;
         row[2] = velocity.z;

@@ -103,6 +103,8 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(roll)(const gg_view *v, const GG_LANE_NAME(
     return t;
 }
 
+#include "ncp_impact.h"
+
 /* contact k of W grains */
 GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at, int64_t slot, const int32_t *own,
                                      const GG_LANE_NAME(self) * self, GG_LANE_NAME(sums) * sums) {
@@ -134,15 +136,33 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     rel.x = self->row[0] - row[0];
     rel.y = self->row[1] - row[1];
     rel.z = self->row[2] - row[2];
-    gg_lane approach = GG_LANE_NAME(dot)(rel, normal);
+    GG_LANE_NAME(contact) c;
+    c.normal = normal;
+    c.rel = rel;
+    c.gap = gap;
+    c.approach = GG_LANE_NAME(dot)(rel, normal);
+    c.restitution = restitution;
+    c.friction = lane_load(v->friction + contact);
     /* the relaxed effective mass, see ncp.h */
-    gg_lane single = self->row[3] + row[3], split = self->crowd + crowd;
-    gg_lane weight = lane_min(lane_div(lane_splat(p->relaxation), single), lane_div(lane_splat(p->relaxation_sum), split));
+    c.single = self->row[3] + row[3];
+    c.split = self->crowd + crowd;
+    gg_lane effective = lane_div(lane_splat(1.0f), c.single);
+    gg_lane weight = lane_min(lane_splat(p->relaxation) * effective, lane_div(lane_splat(p->relaxation_sum), c.split));
     weight = lane_less(live, zero, zero, weight);
+    GG_LANE_NAME(add_scaled)(&sums->shift, normal, GG_LANE_NAME(shift)(p, gap, weight, self->row[3], row[3]));
+    c.bias = GG_LANE_NAME(bias)(p, self->bounce_speed, gap, c.approach, restitution);
+    if (p->mode == GG_MODE_CONVERGENT) {
+        /* nothing disturbs a contact that is the only one of both sides: it is solved at once */
+        weight = lane_less(c.single, c.split, weight, lane_less(live, zero, zero, effective));
+        gg_lane hit = GG_LANE_NAME(lone_impacts)(p, &c, self->bounce_speed);
+        if (lane_less_bits(zero, hit)) {
+            GG_LANE_NAME(impact)(p, env->gravity, hit, self->row, row, self->point[3] + point[3], &c, &sums->shift);
+            normal = c.normal;
+        }
+    }
     GG_LANE_NAME(store3)(v->normal + contact3, normal);
     lane_store(v->weight + contact, weight);
-    lane_store(v->bias + contact, GG_LANE_NAME(bias)(p, self->bounce_speed, gap, approach, restitution));
-    GG_LANE_NAME(add_scaled)(&sums->shift, normal, GG_LANE_NAME(shift)(p, gap, weight, self->row[3], row[3]));
+    lane_store(v->bias + contact, c.bias);
     /* warm start: the stored impulse on the new normal, its tangential part back inside the cone */
     GG_LANE_NAME(vec) start = GG_LANE_NAME(load3)(impulses + contact3);
     start.x = self->warm_scale * start.x;

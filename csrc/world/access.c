@@ -133,6 +133,7 @@ gg_status gg_world_set_grains(gg_world *w, const int32_t *envs, int64_t listed, 
             for (int c = 0; c < 3; c++) {
                 if (in->velocity) {
                     row[c] = in->velocity[from + c];
+                    v->kick_rest[(e * v->dims.slots + id) * 3 + c] = 0.0f;
                 }
                 if (in->angular_velocity) {
                     row[4 + c] = in->angular_velocity[from + c] * v->position[at].w;
@@ -168,6 +169,7 @@ static void place_env(const gg_view *v, int64_t e, const float *shift, float yaw
         v->built_position[at] = *x;
         turn3(row, 0, 1, sine, cosine);
         turn3(row, 4, 1, sine, cosine);
+        turn3(v->kick_rest, (e * v->dims.slots + v->grain_id[at]) * 3, 1, sine, cosine);
         int64_t lane = v->contact_first[at] % GG_LANES, first = v->contact_first[at] / GG_LANES;
         float *impulse = v->env[e].impulse_buffer ? v->impulse_b : v->impulse_a;
         float *roll = v->env[e].impulse_buffer ? v->roll_b : v->roll_a;

@@ -74,3 +74,16 @@ def test_c(test: Path, engine):
     }
     done = subprocess.run([str(program)], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", [["g++", "-x", "c++"], ["clang++", "-x", "c++"], ["nvcc", "-x", "cu"]], ids=lambda c: c[0])
+def test_shared_headers_are_in_the_overlap_of_c_and_cpp(command: list[str], tmp_path: Path):
+    """The phases are written once, for C and for CUDA's C++."""
+    if not shutil.which(command[0]):
+        pytest.skip(f"no compiler {command[0]}")
+    source = tmp_path / "phases.cpp"
+    source.write_text('#include "phases/phases.h"\nint main() { return GG_PHASE_COUNT == 0; }\n')
+    strict = ["--fmad=false"] if command[0] == "nvcc" else ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
+    target = ["-c", str(source), "-o", str(tmp_path / "phases.o")]
+    done = subprocess.run([*command, "-std=c++17", *strict, f"-I{ROOT / 'csrc'}", *target], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

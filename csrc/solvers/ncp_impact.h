@@ -1,0 +1,89 @@
+/* ncp_impact.h: impacts of grains that touch nothing else, at their own time within the substep.
+ *
+ * Taken at the start of the substep, an impact comes up to v dt early: a ball then bounces from above the floor and gains
+ * height with every bounce, and two balls meet along the wrong line. Where the contact is the only one of both sides, all of
+ * it is known in advance: positions follow the velocities of the middle of the substep, so that
+ *
+ *     |d + rel tau| = r_i + r_j,     gap = V tau + a (tau^2 - tau dt) / 2     (grains; a tool that gravity pulls towards)
+ *
+ * give the time tau of the impact and its normal. The velocity asked for is the one that belongs to the middle of the
+ * substep after a bounce at tau, e V + (1 + e) a (tau - dt/2); and as that velocity moves the grain for the whole substep,
+ * the position is set back by what the impulse did to it before tau. Momentum, angular momentum and (e = 1) energy are kept.
+ * Included by ncp_prepare.h, once per kind of lane; symmetric in both sides like everything else there.
+ */
+
+/* one contact of W grains, on its way from listed to prepared */
+typedef struct GG_LANE_NAME(contact) {
+    GG_LANE_NAME(vec) normal, rel; /* rel: velocity of the centre against the other side */
+    gg_lane gap, approach, restitution, friction, single, split, bias;
+} GG_LANE_NAME(contact);
+
+/* lanes (1 or 0) whose contact is an impact, and the only contact of both sides */
+GG_FN gg_lane GG_LANE_NAME(lone_impacts)(const gg_params *p, const GG_LANE_NAME(contact) * c, gg_lane bounce_speed) {
+    gg_lane zero = lane_splat(0.0f), hit = lane_less(zero, c->restitution, lane_splat(1.0f), zero);
+    hit = lane_less(c->approach, zero - bounce_speed, hit, zero);
+    hit = lane_less(c->gap + lane_splat(p->dt) * c->approach, zero, hit, zero);
+    return lane_less(c->single, c->split, zero, hit);
+}
+
+/* Time of the impact with a tool; towards: gravity along its inward normal. */
+GG_FN gg_lane GG_LANE_NAME(tool_time)(const GG_LANE_NAME(contact) * c, gg_lane dt, gg_lane gap, gg_lane towards) {
+    gg_lane zero = lane_splat(0.0f), half = lane_splat(0.5f), inverse = lane_div(lane_splat(-1.0f), c->approach);
+    gg_lane tau = lane_min(gap * inverse, dt);
+    for (int pass = 0; pass < 2; pass++) {
+        tau = lane_max(lane_min((gap + half * towards * (tau * dt - tau * tau)) * inverse, dt), zero);
+    }
+    return tau;
+}
+
+/* Turns the lanes in `hit` into exact impacts: normal, approach and bias change, and the position's setback is added to
+ * `shift`. Grains that pass each other after all are left alone for this substep. */
+GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit, const gg_lane *own, const gg_lane *other,
+                                gg_lane reach, GG_LANE_NAME(contact) * c, GG_LANE_NAME(vec) * shift) {
+    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), dt = lane_splat(p->dt), gap = lane_max(c->gap, zero);
+    gg_lane towards = lane_splat(-gravity.x) * c->normal.x + lane_splat(-gravity.y) * c->normal.y +
+                      lane_splat(-gravity.z) * c->normal.z;
+    /* two grains: the smaller root of |d + rel tau|^2 = reach^2 */
+    gg_lane distance = gap + reach, along = distance * c->approach, apart = gap * (distance + reach);
+    gg_lane inside = along * along - GG_LANE_NAME(dot)(c->rel, c->rel) * apart;
+    gg_lane pair_time = lane_div(apart, lane_sqrt(lane_max(inside, zero)) - along);
+    gg_lane missed = lane_less(inside, zero, one, lane_less(dt, pair_time, one, zero));
+    gg_lane pair = lane_less(zero, other[3], one, zero);
+    towards = lane_less(zero, pair, zero, towards);
+    gg_lane tau = lane_less(zero, pair, pair_time, GG_LANE_NAME(tool_time)(c, dt, gap, towards));
+    missed = lane_less(zero, pair, missed, zero);
+    gg_lane turned = lane_less(zero, pair, lane_div(one, reach), zero);
+    GG_LANE_NAME(vec) n;
+    n.x = lane_less(zero, pair, turned * (distance * c->normal.x + tau * c->rel.x), c->normal.x);
+    n.y = lane_less(zero, pair, turned * (distance * c->normal.y + tau * c->rel.y), c->normal.y);
+    n.z = lane_less(zero, pair, turned * (distance * c->normal.z + tau * c->rel.z), c->normal.z);
+    gg_lane approach = GG_LANE_NAME(dot)(c->rel, n);
+    gg_lane late = (one + c->restitution) * towards * (tau - lane_splat(0.5f) * dt);
+    gg_lane bias = lane_max(late - c->restitution * approach, zero);
+    /* the impulse that the solve will find */
+    gg_lane pressing = lane_div(bias - approach, c->single);
+    gg_lane ux = own[4] + other[4], uy = own[5] + other[5], uz = own[6] + other[6];
+    GG_LANE_NAME(vec) t;
+    t.x = c->rel.x - (uy * n.z - uz * n.y);
+    t.y = c->rel.y - (uz * n.x - ux * n.z);
+    t.z = c->rel.z - (ux * n.y - uy * n.x);
+    GG_LANE_NAME(add_scaled)(&t, n, zero - GG_LANE_NAME(dot)(t, n));
+    gg_lane weight = lane_div(lane_splat(p->spin ? -GG_TANGENT_SHARE : -1.0f), c->single);
+    t.x = weight * t.x;
+    t.y = weight * t.y;
+    t.z = weight * t.z;
+    gg_lane scale = GG_LANE_NAME(cone_scale)(t, c->friction * pressing);
+    gg_lane keep = lane_less(zero, missed, zero, hit);
+    gg_lane back = lane_less(zero, keep, zero - tau * own[3], zero);
+    GG_LANE_NAME(vec) setback = {zero, zero, zero};
+    GG_LANE_NAME(add_scaled)(&setback, n, pressing);
+    GG_LANE_NAME(add_scaled)(&setback, t, scale);
+    shift->x = lane_less(zero, keep, shift->x + back * setback.x, shift->x);
+    shift->y = lane_less(zero, keep, shift->y + back * setback.y, shift->y);
+    shift->z = lane_less(zero, keep, shift->z + back * setback.z, shift->z);
+    c->normal.x = lane_less(zero, keep, n.x, c->normal.x);
+    c->normal.y = lane_less(zero, keep, n.y, c->normal.y);
+    c->normal.z = lane_less(zero, keep, n.z, c->normal.z);
+    /* those that miss ask for what they have */
+    c->bias = lane_less(zero, keep, bias, lane_less(zero, hit, lane_min(c->bias, c->approach), c->bias));
+}
