@@ -20,7 +20,7 @@ STAMP_BUILD := $(VENV)/.stamp-build
 help:
 	@echo "make demo      run the bulldozer and leave a film, pictures and a report in out/bulldozer"
 	@echo "make test      run all tests (ARGS='-k name' passes options to pytest)"
-	@echo "make bench     measure speed, leave tables and plots in out/benchmarks"
+	@echo "make bench     measure speed, leave tables and plots in benchmarks/results/cpu"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
 	@echo "make lint      style and types; make format applies the style"

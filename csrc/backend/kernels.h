@@ -14,7 +14,7 @@
 /* the phases of the contact law, on one slice */
 #define GG_KERNEL_DECLARE(name)                                                                                        \
     void gg_kernel_##name##_count(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                           \
-    void gg_kernel_##name##_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                                \
+    void gg_kernel_##name##_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                         \
     void gg_kernel_##name##_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
 GG_KERNEL_DECLARE(scalar)
 GG_KERNEL_DECLARE(vector128)

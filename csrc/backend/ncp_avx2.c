@@ -3,7 +3,7 @@
 
 #ifdef GG_VECTOR_KERNELS
 #ifdef __x86_64__
-#define GG_LANE_WIDTH 8
+#define GG_LANE_WIDTH   8
 #define GG_LANE_NAME(x) gg_avx2_##x
 #include "ncp_vector.h"
 

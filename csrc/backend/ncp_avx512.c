@@ -3,7 +3,7 @@
 
 #ifdef GG_VECTOR_KERNELS
 #ifdef __x86_64__
-#define GG_LANE_WIDTH 16
+#define GG_LANE_WIDTH   16
 #define GG_LANE_NAME(x) gg_avx512_##x
 #include "ncp_vector.h"
 

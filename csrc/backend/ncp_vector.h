@@ -20,9 +20,7 @@ GG_FN lanes lane_load(const float *p) {
 }
 GG_FN void lane_store(float *p, lanes a) { memcpy(p, &a, sizeof a); }
 GG_FN lanes lane_splat(float a) { return (lanes){0} + a; }
-GG_FN lanes lane_choose(lane_mask m, lanes a, lanes b) {
-    return (lanes)((m & (lane_mask)a) | (~m & (lane_mask)b));
-}
+GG_FN lanes lane_choose(lane_mask m, lanes a, lanes b) { return (lanes)((m & (lane_mask)a) | (~m & (lane_mask)b)); }
 GG_FN lanes lane_div(lanes a, lanes b) { return a / b; }
 
 #if GG_LANE_WIDTH == 16 && defined(__AVX512F__)
@@ -107,7 +105,7 @@ GG_FN vec8 load_row(const float *rows, int64_t row) {
     } while (0)
 /* 128-bit parts 0 and 2, or 1 and 3, of two vectors */
 #define EVEN_PARTS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
-#define ODD_PARTS(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
+#define ODD_PARTS(a, b)  __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
 
 GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW]) {
     lanes a[4], b[4], ca[4], cb[4];
@@ -136,7 +134,7 @@ GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW])
         c2 = __builtin_shufflevector(t1, t3, 0, 1, 8, 9, 4, 5, 12, 13);                                                \
         c3 = __builtin_shufflevector(t1, t3, 2, 3, 10, 11, 6, 7, 14, 15);                                              \
     } while (0)
-#define LOW_PARTS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
+#define LOW_PARTS(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
 #define HIGH_PARTS(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
 
 GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW]) {
@@ -158,8 +156,10 @@ GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW])
         for (int k = 0; k < 4; k++) {
             r[k] = lane_load(rows + (int64_t)index[k] * GG_ROW + 4 * half);
         }
-        lanes t0 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), t1 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
-        lanes t2 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5), t3 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+        lanes t0 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5),
+              t1 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+        lanes t2 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5),
+              t3 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
         out[4 * half] = __builtin_shufflevector(t0, t2, 0, 1, 4, 5);
         out[4 * half + 1] = __builtin_shufflevector(t0, t2, 2, 3, 6, 7);
         out[4 * half + 2] = __builtin_shufflevector(t1, t3, 0, 1, 4, 5);

@@ -3,7 +3,7 @@
 
 #ifdef GG_VECTOR_KERNELS
 
-#define GG_LANE_WIDTH 4
+#define GG_LANE_WIDTH   4
 #define GG_LANE_NAME(x) gg_vector128_##x
 #include "ncp_vector.h"
 

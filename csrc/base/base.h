@@ -21,10 +21,12 @@
 /* compound literal in C, brace initialiser in C++; all zero in both */
 #ifdef __cplusplus
 #define GG_LIT(type) type
-#define GG_ZERO {}
+#define GG_ZERO                                                                                                        \
+    {}
 #else
 #define GG_LIT(type) (type)
-#define GG_ZERO {0}
+#define GG_ZERO                                                                                                        \
+    { 0 }
 #endif
 
 /* grains per slice: contacts of a slice are stored lane by lane (sliced ELL), so that one vector register, or half a warp,

@@ -57,8 +57,8 @@ typedef struct gg_pose {
 typedef struct gg_tool_motion {
     gg_pose start;
     gg_vec3 velocity;
-    gg_vec3 axis;  /* unit, world */
-    float speed;   /* [rad/s] about axis */
+    gg_vec3 axis; /* unit, world */
+    float speed;  /* [rad/s] about axis */
     gg_pose target;
 } gg_tool_motion;
 

@@ -98,7 +98,8 @@ static int64_t first_not_finite(int dtype, const void *data, int64_t count) {
     return -1;
 }
 
-void *gg_py_array(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim, npy_intp *shape) {
+void *gg_py_array(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,
+                  npy_intp *shape) {
     char want[96], got[96];
     PyObject *error = state->error[GG_PY_ARGUMENT];
     if (!object || !PyArray_Check(object)) {
@@ -149,7 +150,8 @@ int gg_py_array_or_none(const gg_module_state *state, const char *name, PyObject
     return 0;
 }
 
-int gg_py_envs(const gg_module_state *state, PyObject *object, int64_t env_count, const int32_t **envs, int64_t *listed) {
+int gg_py_envs(const gg_module_state *state, PyObject *object, int64_t env_count, const int32_t **envs,
+               int64_t *listed) {
     npy_intp shape[1] = {GG_PY_ANY};
     *envs = NULL;
     *listed = env_count;
@@ -268,13 +270,13 @@ int gg_py_solver(const gg_module_state *state, PyObject *dict, gg_solver *out) {
 }
 
 PyObject *gg_py_solver_dict(const gg_solver *solver) {
-    return Py_BuildValue(
-        "{s:i,s:i,s:i,s:i,s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "mode", (int)solver->mode, "iterations",
-        (int)solver->iterations, "nesterov", (int)solver->nesterov, "spin", (int)solver->spin, "broad_phase",
-        (int)solver->broad_phase, "alpha", (double)solver->alpha, "tool_alpha", (double)solver->tool_alpha, "relaxation",
-        (double)solver->relaxation, "relaxation_sum", (double)solver->relaxation_sum, "margin", (double)solver->margin,
-        "skin", (double)solver->skin, "bounce_speed", (double)solver->bounce_speed, "correction_share",
-        (double)solver->correction_share, "tolerance", (double)solver->tolerance);
+    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "mode", (int)solver->mode,
+                         "iterations", (int)solver->iterations, "nesterov", (int)solver->nesterov, "spin",
+                         (int)solver->spin, "broad_phase", (int)solver->broad_phase, "alpha", (double)solver->alpha,
+                         "tool_alpha", (double)solver->tool_alpha, "relaxation", (double)solver->relaxation,
+                         "relaxation_sum", (double)solver->relaxation_sum, "margin", (double)solver->margin, "skin",
+                         (double)solver->skin, "bounce_speed", (double)solver->bounce_speed, "correction_share",
+                         (double)solver->correction_share, "tolerance", (double)solver->tolerance);
 }
 
 gg_camera gg_py_camera(const int32_t *integers, const float *floats) {

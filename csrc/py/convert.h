@@ -9,7 +9,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define NPY_NO_DEPRECATED_API  NPY_1_7_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL gg_numpy_api
 #ifndef GG_PY_IMPORTS_NUMPY
 #define NO_IMPORT_ARRAY
@@ -42,14 +42,16 @@ PyObject *gg_py_raise(const gg_module_state *state, gg_status status, const char
 
 /* A C-contiguous, aligned, native array of exactly this dtype (NPY_FLOAT32, ...) and shape; float arrays must be finite.
  * Returns the data (never NULL on success, also for empty arrays) or NULL. */
-void *gg_py_array(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim, npy_intp *shape);
+void *gg_py_array(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,
+                  npy_intp *shape);
 
 /* The same, but None is allowed and gives *out = NULL. Returns 0 or -1. */
 int gg_py_array_or_none(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,
                         npy_intp *shape, void *out);
 
 /* list of env indices, each in 0 .. env_count - 1; None gives *envs = NULL, *listed = env_count. Returns 0 or -1. */
-int gg_py_envs(const gg_module_state *state, PyObject *object, int64_t env_count, const int32_t **envs, int64_t *listed);
+int gg_py_envs(const gg_module_state *state, PyObject *object, int64_t env_count, const int32_t **envs,
+               int64_t *listed);
 
 /* refuses a quaternion of no length in poses (count, 7) */
 int gg_py_check_poses(const gg_module_state *state, const char *name, const float *poses, int64_t count);

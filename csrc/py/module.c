@@ -63,8 +63,9 @@ static PyObject *core_build_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSE
 #else
     int debug = 1;
 #endif
-    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:O,s:O}", "version", GG_VERSION, "source", GG_SOURCE_HASH, "compiler", compiler, "flags", GG_BUILD_FLAGS,
-                         "openmp", (int)_OPENMP, "debug", debug ? Py_True : Py_False, "cuda", Py_False);
+    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:O,s:O}", "version", GG_VERSION, "source", GG_SOURCE_HASH, "compiler",
+                         compiler, "flags", GG_BUILD_FLAGS, "openmp", (int)_OPENMP, "debug", debug ? Py_True : Py_False,
+                         "cuda", Py_False);
 }
 
 /* the arguments of mesh_to_grid, checked; the copies keep them unchanged while the GIL is free */
@@ -122,7 +123,8 @@ static PyObject *core_mesh_to_grid(PyObject *module, PyObject *args) {
     char message[512] = "";
     if (!PyArg_ParseTuple(args, "OOd(ddd)(iii)|i:mesh_to_grid", &vertices_object, &faces_object, &spacing, &origin[0],
                           &origin[1], &origin[2], &counts[0], &counts[1], &counts[2], &thread_count) ||
-        mesh_arguments(state, vertices_object, faces_object, spacing, origin, counts, &grid, &vertex_count, &face_count)) {
+        mesh_arguments(state, vertices_object, faces_object, spacing, origin, counts, &grid, &vertex_count,
+                       &face_count)) {
         return NULL;
     }
     npy_intp shape[3] = {counts[2], counts[1], counts[0]};
@@ -136,12 +138,10 @@ static PyObject *core_mesh_to_grid(PyObject *module, PyObject *args) {
         thread_count = hardware_thread_count();
     }
     gg_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = gg_mesh_to_grid(PyArray_DATA((PyArrayObject *)vertices), vertex_count, PyArray_DATA((PyArrayObject *)faces),
-                             face_count, &grid, PyArray_DATA((PyArrayObject *)samples), thread_count, message,
-                             sizeof message);
-    Py_END_ALLOW_THREADS
-    if (status != GG_OK) {
+    Py_BEGIN_ALLOW_THREADS status = gg_mesh_to_grid(
+        PyArray_DATA((PyArrayObject *)vertices), vertex_count, PyArray_DATA((PyArrayObject *)faces), face_count, &grid,
+        PyArray_DATA((PyArrayObject *)samples), thread_count, message, sizeof message);
+    Py_END_ALLOW_THREADS if (status != GG_OK) {
         gg_py_raise(state, status, message);
         goto fail;
     }
@@ -167,7 +167,8 @@ static PyObject *core_write_png(PyObject *module, PyObject *args) {
     npy_intp shape[3] = {GG_PY_ANY, GG_PY_ANY, GG_PY_ANY};
     const uint8_t *pixels = gg_py_array(state, "image", object, NPY_UINT8, flat ? 2 : 3, shape);
     npy_intp channels = flat ? 1 : shape[2];
-    if (pixels && (shape[0] < 1 || shape[1] < 1 || shape[0] > 65535 || shape[1] > 65535 || (channels != 1 && channels != 3))) {
+    if (pixels &&
+        (shape[0] < 1 || shape[1] < 1 || shape[0] > 65535 || shape[1] > 65535 || (channels != 1 && channels != 3))) {
         PyErr_Format(state->error[GG_PY_ARGUMENT],
                      "image: expected (height, width), (height, width, 1) or (height, width, 3) with 1 .. 65535 pixels "
                      "a side, got %lld x %lld x %lld",
@@ -179,10 +180,9 @@ static PyObject *core_write_png(PyObject *module, PyObject *args) {
         return NULL;
     }
     gg_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = gg_write_png(PyBytes_AS_STRING(path), (int32_t)shape[0], (int32_t)shape[1], (int32_t)channels, pixels);
-    Py_END_ALLOW_THREADS
-    if (status != GG_OK) {
+    Py_BEGIN_ALLOW_THREADS status =
+        gg_write_png(PyBytes_AS_STRING(path), (int32_t)shape[0], (int32_t)shape[1], (int32_t)channels, pixels);
+    Py_END_ALLOW_THREADS if (status != GG_OK) {
         PyErr_Format(PyExc_OSError, "image: could not write %s", PyBytes_AS_STRING(path));
         Py_DECREF(path);
         return NULL;

@@ -48,8 +48,8 @@ static int read_vec3(const gg_module_state *state, const char *name, PyObject *o
 }
 
 /* two tables of equal length */
-static int read_tables(const gg_module_state *state, const char *what, PyObject *integers, PyObject *floats, int columns_i,
-                       int columns_f, const int32_t **out_i, const float **out_f, int64_t *count) {
+static int read_tables(const gg_module_state *state, const char *what, PyObject *integers, PyObject *floats,
+                       int columns_i, int columns_f, const int32_t **out_i, const float **out_f, int64_t *count) {
     char name[64];
     npy_intp shape_i[2] = {GG_PY_ANY, columns_i};
     PyOS_snprintf(name, sizeof name, "%s_integers", what);
@@ -125,8 +125,8 @@ static int read_grains(const gg_module_state *state, const def_args *a, gg_world
     def->grain_count = position_shape[0];
     npy_intp radius_shape[1] = {position_shape[0]}, material_shape[1] = {position_shape[0]};
     def->radius = gg_py_array(state, "radius", a->radius, NPY_FLOAT32, 1, radius_shape);
-    if (!def->radius || gg_py_array_or_none(state, "velocity", a->velocity, NPY_FLOAT32, 2, position_shape,
-                                            (void *)&def->velocity)) {
+    if (!def->radius ||
+        gg_py_array_or_none(state, "velocity", a->velocity, NPY_FLOAT32, 2, position_shape, (void *)&def->velocity)) {
         return -1;
     }
     def->grain_material = gg_py_array(state, "grain_material", a->grain_material, NPY_INT32, 1, material_shape);
@@ -190,8 +190,8 @@ static int read_part(const gg_module_state *state, const gg_world_def *def, int6
     if (n[0] <= GG_SHAPE_NONE || n[0] >= GG_SHAPE_KIND_COUNT || n[1] < 0 || n[1] >= def->tool_count || n[3] < 0 ||
         n[3] >= def->material_count || (is_grid ? (n[2] < 0 || n[2] >= def->grid_count) : n[2] != -1)) {
         PyErr_Format(state->error[GG_PY_ARGUMENT],
-                     "part_integers: kind %d, tool %d, grid %d, material %d of part %lld do not fit the scene", (int)n[0],
-                     (int)n[1], (int)n[2], (int)n[3], (long long)k);
+                     "part_integers: kind %d, tool %d, grid %d, material %d of part %lld do not fit the scene",
+                     (int)n[0], (int)n[1], (int)n[2], (int)n[3], (long long)k);
         return -1;
     }
     part->kind = n[0];
@@ -270,8 +270,9 @@ static int read_cameras(const gg_module_state *state, const def_args *a, gg_py_d
     for (int64_t k = 0; k < count; k++) {
         cameras[k] = gg_py_camera(integers + k * 4, floats + k * 10);
         if (cameras[k].tool < -1 || cameras[k].tool >= def->tool_count) {
-            PyErr_Format(state->error[GG_PY_ARGUMENT], "camera_integers: camera %lld rides on tool %d, there are %d tools",
-                         (long long)k, (int)cameras[k].tool, (int)def->tool_count);
+            PyErr_Format(state->error[GG_PY_ARGUMENT],
+                         "camera_integers: camera %lld rides on tool %d, there are %d tools", (long long)k,
+                         (int)cameras[k].tool, (int)def->tool_count);
             return -1;
         }
         if (gg_py_check_poses(state, "camera_floats", floats + k * 10, 1)) {
@@ -284,11 +285,11 @@ static int read_cameras(const gg_module_state *state, const def_args *a, gg_py_d
 }
 
 int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwargs, gg_py_def *out) {
-    static char *names[] = {"env_count",      "lower",         "upper",         "boundary",      "wall_material",
-                            "gravity",        "density",       "pair",          "position",      "velocity",
-                            "radius",         "grain_material", "tool_pose",    "part_integers", "part_floats",
-                            "grid_integers",  "grid_floats",   "sample",        "camera_integers", "camera_floats",
-                            "solver",         "thread_count",  NULL};
+    static char *names[] = {"env_count",     "lower",          "upper",     "boundary",        "wall_material",
+                            "gravity",       "density",        "pair",      "position",        "velocity",
+                            "radius",        "grain_material", "tool_pose", "part_integers",   "part_floats",
+                            "grid_integers", "grid_floats",    "sample",    "camera_integers", "camera_floats",
+                            "solver",        "thread_count",   NULL};
     def_args a;
     int64_t thread_count = 0;
     memset(&a, 0, sizeof a);
@@ -301,8 +302,7 @@ int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwarg
         return -1;
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||
-        read_tools(state, &a, out) || read_cameras(state, &a, out) ||
-        gg_py_solver(state, a.solver, &out->def.solver) ||
+        read_tools(state, &a, out) || read_cameras(state, &a, out) || gg_py_solver(state, a.solver, &out->def.solver) ||
         gg_py_integer(state, "thread_count", a.thread_count, 0, 4096, &thread_count)) {
         gg_py_def_free(out);
         return -1;

@@ -20,7 +20,8 @@ WORLD_METHOD(get_grains) {
     if (begin(self)) {
         return NULL;
     }
-    PyObject *out = new_array(field == 4 ? NPY_INT32 : NPY_FLOAT32, self->env_count, self->grain_count, field < 3 ? 3 : 0);
+    PyObject *out =
+        new_array(field == 4 ? NPY_INT32 : NPY_FLOAT32, self->env_count, self->grain_count, field < 3 ? 3 : 0);
     if (!out) {
         return refuse(self);
     }
@@ -152,7 +153,8 @@ WORLD_METHOD(set_materials) {
     npy_intp pair_shape[4] = {(npy_intp)listed, (npy_intp)m, (npy_intp)m, 3};
     npy_intp density_shape[2] = {(npy_intp)listed, (npy_intp)m};
     if (gg_py_array_or_none(self->state, "pairs", pair_object, NPY_FLOAT32, 4, pair_shape, (void *)&pair) ||
-        gg_py_array_or_none(self->state, "densities", density_object, NPY_FLOAT32, 2, density_shape, (void *)&density)) {
+        gg_py_array_or_none(self->state, "densities", density_object, NPY_FLOAT32, 2, density_shape,
+                            (void *)&density)) {
         return NULL;
     }
     if (pair) {

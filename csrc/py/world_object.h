@@ -13,9 +13,8 @@
 #include <string.h>
 
 typedef struct world_object {
-    PyObject_HEAD
-    gg_world *world; /* NULL once closed */
-    gg_module_state *state; /* of the module; the type keeps the module alive */
+    PyObject_HEAD gg_world *world; /* NULL once closed */
+    gg_module_state *state;        /* of the module; the type keeps the module alive */
     atomic_int busy;
     int64_t env_count, grain_count, tool_count, camera_count, material_count;
     PyObject *camera_sizes; /* (camera_count) of (height, width) */
@@ -58,8 +57,7 @@ GG_FN PyObject *refuse(world_object *self) {
 /* an engine call without the GIL */
 #define WITHOUT_GIL(call)                                                                                              \
     do {                                                                                                               \
-        Py_BEGIN_ALLOW_THREADS                                                                                         \
-        call;                                                                                                          \
+        Py_BEGIN_ALLOW_THREADS call;                                                                                   \
         Py_END_ALLOW_THREADS                                                                                           \
     } while (0)
 

@@ -160,7 +160,8 @@ WORLD_METHOD(picture) {
     npy_intp grain_shape[2] = {(npy_intp)self->grain_count, 3};
     npy_intp tool_shape[2] = {GG_WALL_COUNT + (npy_intp)self->tool_count, 3};
     const int32_t *integers = gg_py_array(self->state, "camera_integers", integers_object, NPY_INT32, 1, four);
-    const float *floats = integers ? gg_py_array(self->state, "camera_floats", floats_object, NPY_FLOAT32, 1, ten) : NULL;
+    const float *floats =
+        integers ? gg_py_array(self->state, "camera_floats", floats_object, NPY_FLOAT32, 1, ten) : NULL;
     const float *light = floats ? gg_py_array(self->state, "light", light_object, NPY_FLOAT32, 1, three) : NULL;
     if (!light || gg_py_check_poses(self->state, "camera_floats", floats, 1) ||
         gg_py_integer(self->state, "env", env_object, 0, self->env_count - 1, &env) ||

@@ -79,7 +79,9 @@ static PyObject *world_close(world_object *self, PyObject *Py_UNUSED(unused)) {
     Py_RETURN_NONE;
 }
 
-static PyObject *world_get_closed(world_object *self, void *Py_UNUSED(closure)) { return PyBool_FromLong(!self->world); }
+static PyObject *world_get_closed(world_object *self, void *Py_UNUSED(closure)) {
+    return PyBool_FromLong(!self->world);
+}
 
 /* ---------------------------------------------------------------------------------------------------------- stepping */
 
@@ -256,9 +258,11 @@ done:
 
 /* ------------------------------------------------------------------------------------------------------------- type */
 
-#define METHOD(name, flags, doc) {#name, (PyCFunction)(void (*)(void))world_##name, flags, PyDoc_STR(doc)}
+#define METHOD(name, flags, doc)                                                                                       \
+    { #name, (PyCFunction)(void (*)(void))world_##name, flags, PyDoc_STR(doc) }
 
-#define SHARED(name, flags, doc) {#name, (PyCFunction)(void (*)(void))gg_py_world_##name, flags, PyDoc_STR(doc)}
+#define SHARED(name, flags, doc)                                                                                       \
+    { #name, (PyCFunction)(void (*)(void))gg_py_world_##name, flags, PyDoc_STR(doc) }
 
 static PyMethodDef world_methods[] = {
     METHOD(close, METH_NOARGS, "close($self, /)\n--\n\nFrees the world. Closing twice is fine."),
@@ -295,20 +299,21 @@ static PyGetSetDef world_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-PyDoc_STRVAR(world_doc,
-             "World(*, env_count, lower, upper, boundary, wall_material, gravity, density, pair, position, velocity, "
-             "radius, grain_material, tool_pose, part_integers, part_floats, grid_integers, grid_floats, sample, "
-             "camera_integers, camera_floats, solver, thread_count)\n\n"
-             "The engine's world. Use granular_gym.Scene.build instead. All arguments are needed; tables hold, by column:\n"
-             "pair (m, m, 3): friction, restitution, rolling friction\n"
-             "part_integers: kind, tool, grid or -1, material; part_floats: size 4, position 3, rotation w x y z\n"
-             "grid_integers: samples along x, y, z; grid_floats: spacing, origin 3; sample: all grids, x fastest\n"
-             "camera_integers: kind, height, width, tool or -1; camera_floats: position 3, rotation w x y z, extent, near, "
-             "far");
+PyDoc_STRVAR(
+    world_doc,
+    "World(*, env_count, lower, upper, boundary, wall_material, gravity, density, pair, position, velocity, "
+    "radius, grain_material, tool_pose, part_integers, part_floats, grid_integers, grid_floats, sample, "
+    "camera_integers, camera_floats, solver, thread_count)\n\n"
+    "The engine's world. Use granular_gym.Scene.build instead. All arguments are needed; tables hold, by column:\n"
+    "pair (m, m, 3): friction, restitution, rolling friction\n"
+    "part_integers: kind, tool, grid or -1, material; part_floats: size 4, position 3, rotation w x y z\n"
+    "grid_integers: samples along x, y, z; grid_floats: spacing, origin 3; sample: all grids, x fastest\n"
+    "camera_integers: kind, height, width, tool or -1; camera_floats: position 3, rotation w x y z, extent, near, "
+    "far");
 
 static PyType_Slot world_slots[] = {
-    {Py_tp_new, world_new},         {Py_tp_dealloc, world_dealloc}, {Py_tp_methods, world_methods},
-    {Py_tp_getset, world_getset},   {Py_tp_doc, (void *)world_doc}, {0, NULL},
+    {Py_tp_new, world_new},       {Py_tp_dealloc, world_dealloc}, {Py_tp_methods, world_methods},
+    {Py_tp_getset, world_getset}, {Py_tp_doc, (void *)world_doc}, {0, NULL},
 };
 
 PyType_Spec gg_py_world_spec = {

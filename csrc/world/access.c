@@ -42,7 +42,8 @@ gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
 gg_status gg_world_set_kernel(gg_world *w, const char *name) {
     gg_kernel kernel = gg_kernel_select(name);
     if (!kernel.iterate) {
-        return gg_world_fail(w, GG_ERROR_BACKEND, "kernel: \"%s\" is not in this build or not for this processor", name);
+        return gg_world_fail(w, GG_ERROR_BACKEND, "kernel: \"%s\" is not in this build or not for this processor",
+                             name);
     }
     w->kernel = kernel;
     return GG_OK;
@@ -203,8 +204,7 @@ gg_status gg_world_set_gravity(gg_world *w, const int32_t *envs, int64_t listed,
         return status;
     }
     for (int64_t k = 0; k < listed; k++) {
-        w->view.env[listed_env(w, envs, k)].gravity =
-            gg_v3(gravity[3 * k], gravity[3 * k + 1], gravity[3 * k + 2]);
+        w->view.env[listed_env(w, envs, k)].gravity = gg_v3(gravity[3 * k], gravity[3 * k + 1], gravity[3 * k + 2]);
     }
     return GG_OK;
 }
@@ -281,8 +281,8 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
         memcpy(&pose, poses + k * 7, sizeof pose);
         gg_quat q = pose.rotation;
         if (!(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z > 1e-12f)) {
-            return gg_world_fail(w, GG_ERROR_ARGUMENT, "poses: expected quaternions of length > 0, got (%g, %g, %g, %g)",
-                                 q.w, q.x, q.y, q.z);
+            return gg_world_fail(w, GG_ERROR_ARGUMENT,
+                                 "poses: expected quaternions of length > 0, got (%g, %g, %g, %g)", q.w, q.x, q.y, q.z);
         }
         pose.rotation = gg_quat_settle(q);
         w->view.tool_pose[listed_env(w, envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = pose;

@@ -133,8 +133,8 @@ static int64_t candidate_room(const gg_world *w, int64_t env_count) {
     for (int64_t e = 0; e < env_count; e++) {
         int64_t sum = 0;
         for (int64_t i = 0; i < w->view.dims.grain_count; i++) {
-            sum += w->view.params.level_candidates[gg_level_of(
-                &w->view.params, w->view.position[e * w->view.dims.slots + i].w)];
+            sum += w->view.params
+                       .level_candidates[gg_level_of(&w->view.params, w->view.position[e * w->view.dims.slots + i].w)];
         }
         most = GG_MAX(most, sum);
     }

@@ -164,8 +164,7 @@ gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *t
     p->substeps = substeps;
     gg_params_from_solver(w);
     if (tool_targets && gg_own_tool_count(w) > 0) {
-        memcpy(w->targets, tool_targets,
-               sizeof(float) * 7 * (size_t)(w->view.dims.env_count * gg_own_tool_count(w)));
+        memcpy(w->targets, tool_targets, sizeof(float) * 7 * (size_t)(w->view.dims.env_count * gg_own_tool_count(w)));
     }
     w->view.tool_targets = tool_targets ? w->targets : NULL;
     w->duration = (double)p->dt * substeps;
