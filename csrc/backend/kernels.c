@@ -37,16 +37,4 @@ gg_kernel gg_kernel_select(const char *name) {
     return none;
 }
 
-void gg_kernel_scalar_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
-    gg_scalar_iterate_slice(v, e, slice, pass);
-}
-
-void gg_kernel_scalar_count(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
-    (void)pass;
-    gg_scalar_count_slice(v, e, slice);
-}
-
-void gg_kernel_scalar_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
-    (void)pass;
-    gg_scalar_prepare_slice(v, e, slice);
-}
+GG_KERNEL_DEFINE(scalar)

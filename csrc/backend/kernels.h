@@ -22,4 +22,18 @@ GG_KERNEL_DECLARE(avx2)
 GG_KERNEL_DECLARE(avx512)
 #undef GG_KERNEL_DECLARE
 
+/* their bodies, where the lanes called `name` are defined */
+#define GG_KERNEL_DEFINE(name)                                                                                         \
+    void gg_kernel_##name##_count(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {                          \
+        (void)pass;                                                                                                    \
+        gg_##name##_count_slice(v, e, slice);                                                                          \
+    }                                                                                                                  \
+    void gg_kernel_##name##_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {                        \
+        (void)pass;                                                                                                    \
+        gg_##name##_prepare_slice(v, e, slice);                                                                        \
+    }                                                                                                                  \
+    void gg_kernel_##name##_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {                        \
+        gg_##name##_iterate_slice(v, e, slice, pass);                                                                  \
+    }
+
 #endif

@@ -1,26 +1,12 @@
-/* ncp_vector128.c: the contact solve on 4 grains at once. */
+/* ncp_vector128.c: the contact law on 4 grains at once. */
 #include "kernels.h"
 
-#ifdef GG_VECTOR_KERNELS
-
+#if defined(GG_VECTOR_KERNELS)
 #define GG_LANE_WIDTH   4
 #define GG_LANE_NAME(x) gg_vector128_##x
 #include "ncp_vector.h"
 
-void gg_kernel_vector128_count(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
-    (void)pass;
-    gg_vector128_count_slice(v, e, slice);
-}
-
-void gg_kernel_vector128_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
-    gg_vector128_iterate_slice(v, e, slice, pass);
-}
-
-void gg_kernel_vector128_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
-    (void)pass;
-    gg_vector128_prepare_slice(v, e, slice);
-}
-
+GG_KERNEL_DEFINE(vector128)
 #else
-typedef int gg_no_vector_kernel;
+typedef int gg_vector128_is_not_in_this_build;
 #endif
