@@ -1,0 +1,151 @@
+"""lammps.py: the resting column in LAMMPS, a widely used code for granular matter, on the same packing.
+
+Springs and dashpots with tangential history (gran/hooke/history), normal stiffness 2.5e4 N/m, step 2e-5 s: a 25th of a
+collision. The program is driven through a pipe, so that its runs alternate with ours; it reports its own processor
+time.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .scenes import DENSITY, DIAMETER, FRICTION, RADIUS, RESTITUTION
+
+STIFFNESS, DT = 2.5e4, 2e-5  # [N/m], [s]
+MASS = DENSITY * 4.0 / 3.0 * math.pi * RADIUS**3
+
+
+def program() -> str | None:
+    """Path of LAMMPS, None where it is not installed."""
+    return shutil.which("lmp") or shutil.which("lmp_serial")
+
+
+def _damping(mass: float) -> float:
+    """Dashpot that gives the wanted restitution over stiffness and this mass [N s/m]."""
+    log_e = math.log(RESTITUTION)
+    return 2.0 * -log_e / math.sqrt(math.pi**2 + log_e**2) * math.sqrt(STIFFNESS * mass)
+
+
+def _laws() -> tuple[str, str]:
+    """The parameters of grain on grain and of grain on wall."""
+    tangent = 2.0 / 7.0 * STIFFNESS
+    pair, wall = (_damping(m) / m for m in (0.5 * MASS, MASS))
+    # in LAMMPS the dashpot of gran/hooke is per mass: force = effective mass * gamma * velocity
+    return tuple(f"{STIFFNESS:g} {tangent:.8g} {g:.8g} {0.5 * g:.8g} {FRICTION} 1" for g in (pair, wall))  # type: ignore[return-value]
+
+
+class Lammps:
+    """A running LAMMPS with a packing between four walls and a floor.
+
+    Args:
+        places: (n, 3) centres [m].
+        half_width: of the box [m].
+        folder: for the input file.
+    """
+
+    def __init__(self, places: NDArray[Any], half_width: float, folder: Path) -> None:
+        data = folder / "packing.data"
+        self._write(data, places, half_width)
+        command = [program() or "lmp", "-log", "none"]
+        if shutil.which("stdbuf"):
+            command = ["stdbuf", "-oL", *command]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
+        )
+        grain, wall = _laws()
+        w = f"{half_width:.9g}"
+        self._send(
+            "units si\natom_style sphere\nnewton off\nboundary f f fm\ncomm_modify vel yes",
+            f"read_data {data.name}",
+            f"neighbor {0.1 * DIAMETER:g} bin\nneigh_modify delay 0 every 10 check yes",
+            f"pair_style gran/hooke/history {grain}\npair_coeff * *",
+            *(
+                f"fix wall_{axis} all wall/gran hooke/history {wall} {axis}plane {span}"
+                for axis, span in (("x", f"-{w} {w}"), ("y", f"-{w} {w}"), ("z", "0.0 NULL"))
+            ),
+            "fix weight all gravity 9.81 vector 0 0 -1\nfix motion all nve/sphere",
+            f"timestep {DT:g}",
+            "compute distances all pair/local dist",
+            "compute least all reduce min c_distances",
+            "compute average all reduce ave c_distances",
+            "compute height all reduce ave z",
+            "compute touching all contact/atom",
+            "compute contacts all reduce ave c_touching",
+            "thermo_style custom step c_least c_average c_height c_contacts\nthermo_modify format float %.9g norm no",
+            "thermo 100000000",
+        )
+
+    def _write(self, path: Path, places: NDArray[Any], half_width: float) -> None:
+        wide, top = half_width + DIAMETER, float(places[:, 2].max()) + 10.0 * DIAMETER
+        spans = ((-wide, wide, "x"), (-wide, wide, "y"), (-DIAMETER, top, "z"))
+        head = ["resting column", "", f"{len(places)} atoms", "1 atom types", ""]
+        head += [f"{low:.9g} {high:.9g} {axis}lo {axis}hi" for low, high, axis in spans]
+        body = [f"{k + 1} 1 {DIAMETER} {DENSITY} {x:.9g} {y:.9g} {z:.9g}" for k, (x, y, z) in enumerate(places)]
+        path.write_text("\n".join([*head, "", "Atoms", "", *body, ""]))
+
+    def _send(self, *lines: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n".join(lines) + "\n")
+        self._process.stdin.flush()
+
+    def run(self, steps: int) -> dict[str, float]:
+        """Runs steps; processor seconds of the loop alone, and the packing at its end.
+
+        Raises:
+            RuntimeError: LAMMPS stopped.
+        """
+        self._send(f"run {steps}")
+        assert self._process.stdout is not None
+        seconds, share, table = math.nan, 1.0, None
+        lines: list[str] = []
+        for line in self._process.stdout:
+            lines.append(line)
+            values = line.split()
+            if len(values) == 5 and re.fullmatch(r"\d+", values[0]):
+                table = [float(v) for v in values[1:]]
+            if line.startswith("Loop time of"):
+                seconds = float(values[3])
+            elif "CPU use" in line:
+                share = float(line.split("%", 1)[0]) / 100.0
+            elif line.startswith("Dangerous builds"):
+                break
+        else:
+            raise RuntimeError("LAMMPS stopped: " + "".join(lines[-5:]).strip())
+        if table is None:
+            raise RuntimeError("LAMMPS printed no table")
+        least, average, height, contacts = table
+        return {
+            "cpu_seconds": seconds * share,
+            "overlap_max_pct": 100.0 * (1.0 - least / DIAMETER),
+            "overlap_mean_pct": 100.0 * (1.0 - average / DIAMETER),
+            "mean_height": height,
+            "contacts_per_grain": contacts,
+        }
+
+    def close(self) -> None:
+        """Ends the program."""
+        if self._process.poll() is None:
+            try:
+                self._process.communicate("quit\n", timeout=10)
+            except (subprocess.TimeoutExpired, OSError):
+                self._process.kill()
+                self._process.wait()
+
+
+def settled(places: NDArray[np.float32], half_width: float, folder: Path, steps: int) -> Lammps:
+    """LAMMPS with the packing, at rest on its own springs."""
+    peer = Lammps(places, half_width, folder)
+    try:
+        peer.run(steps)
+    except BaseException:
+        peer.close()
+        raise
+    return peer

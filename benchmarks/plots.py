@@ -1,0 +1,165 @@
+"""plots.py: one picture per table. matplotlib is imported only where a picture is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .measure import Row
+
+
+def median(value: Any) -> float:
+    """Of a spread, or the number itself."""
+    return float(value["median"] if isinstance(value, dict) else value)
+
+
+def _errors(values: list[Any]) -> list[list[float]]:
+    """Distances from the median to the smallest and the largest."""
+    return [[median(v) - v["min"] for v in values], [v["max"] - median(v) for v in values]]
+
+
+def column(axes: Any, rows: list[Row]) -> None:
+    """Bars of simulated seconds per processor second."""
+    (ax,) = axes
+    values = [row["sim_per_cpu"] for row in rows]
+    names = [row["name"].replace(", ", "\n") for row in rows]
+    colors = ["#c8883a" if row.get("code") == "LAMMPS" else "#3a6ea8" for row in rows]
+    ax.bar(range(len(rows)), [median(v) for v in values], color=colors, yerr=_errors(values), capsize=4)
+    for k, row in enumerate(rows):
+        label = f"{median(row['sim_per_cpu']):.4g}" + (f"\n{row['ratio']:.1f} x LAMMPS" if "ratio" in row else "")
+        ax.text(k, median(row["sim_per_cpu"]), label, ha="center", va="bottom", fontsize=8)
+    ax.set_xticks(range(len(rows)), names, fontsize=8)
+    ax.set_yscale("log")
+    ax.margins(y=0.25)
+    ax.set_ylabel("simulated s per processor s, one thread")
+    ax.set_title("Resting column")
+
+
+def phases(axes: Any, rows: list[Row]) -> None:
+    """Stacked bars of nanoseconds per grain and substep."""
+    (ax,) = axes
+    names = sorted({n for row in rows for n in row["phases_ms"]}, key=lambda n: -rows[-1]["phases_ms"].get(n, 0.0))
+    floor = [0.0] * len(rows)
+    for k, name in enumerate(names[:9]):
+        values = [1e6 * row["phases_ms"].get(name, 0.0) / row["grains"] for row in rows]
+        ax.bar([row["name"] for row in rows], values, bottom=floor, label=name, color=f"C{k}")
+        floor = [a + b for a, b in zip(floor, values, strict=True)]
+    ax.set_ylabel("ns per grain and substep, one thread")
+    ax.set_title("Time by phase, resting column")
+    ax.legend(fontsize=8)
+
+
+def broad_phase(axes: Any, rows: list[Row]) -> None:
+    """Bars of milliseconds per substep."""
+    (ax,) = axes
+    ax.bar([row["name"].replace(", ", "\n") for row in rows], [row["ms_per_substep"] for row in rows], color="#3a6ea8")
+    ax.set_ylabel("ms per substep, one thread")
+    ax.set_title(f"Broad phase, {rows[0]['grains']} grains at rest")
+    ax.tick_params(axis="x", labelsize=8)
+
+
+def scaling(axes: Any, rows: list[Row]) -> None:
+    """Cost against grains, tools, triangles and envs."""
+    for ax, axis in zip(axes[:3], ("grains", "tools", "triangles"), strict=True):
+        mine = [row for row in rows if row["axis"] == axis]
+        # a block's time to what is drawn: per grain where their number grows
+        factors = [row["ms_per_substep"] / median(row["cpu_seconds"]) for row in mine]
+        if axis == "grains":
+            factors = [1e3 * f / row["grains"] for f, row in zip(factors, mine, strict=True)]
+        spreads = [{k: v * f for k, v in row["cpu_seconds"].items()} for row, f in zip(mine, factors, strict=True)]
+        ax.errorbar([r[axis] for r in mine], [median(s) for s in spreads], yerr=_errors(spreads), marker="o", capsize=3)
+        ax.set_xscale("log")
+        ax.set_xlabel(axis)
+        ax.set_ylabel(("us per grain and substep" if axis == "grains" else "ms per substep") + ", one thread")
+        ax.set_ylim(bottom=0)
+    ax = axes[3]
+    for threads in sorted({row["threads"] for row in rows if row["axis"] == "envs"}):
+        mine = [row for row in rows if row["axis"] == "envs" and row["threads"] == threads]
+        ax.plot(
+            [r["envs"] for r in mine], [r["wall_ms_per_env_substep"] for r in mine], "o-", label=f"{threads} threads"
+        )
+    ax.set_xscale("log", base=2)
+    ax.set_xlabel("envs")
+    ax.set_ylabel("wall ms per env and substep")
+    ax.set_ylim(bottom=0)
+    ax.legend()
+
+
+def bulldozer(axes: Any, rows: list[Row]) -> None:
+    """Env steps per second against envs, a line per number of grains."""
+    most = max(row["threads"] for row in rows)
+    for ax, preset in zip(axes, ("fast", "accurate"), strict=True):
+        for count in sorted({row["grains"] for row in rows}):
+            mine = [r for r in rows if (r["preset"], r["grains"], r["threads"]) == (preset, count, most)]
+            values = [row["env_steps_per_s"] for row in mine]
+            if mine:
+                ax.errorbar(
+                    [r["envs"] for r in mine],
+                    [median(v) for v in values],
+                    yerr=_errors(values),
+                    marker="o",
+                    capsize=3,
+                    label=f"{count} grains",
+                )
+        ax.set_xscale("log", base=2)
+        ax.set_yscale("log")
+        ax.set_xlabel("envs")
+        ax.set_ylabel(f"env steps per second, {most} threads")
+        ax.set_title(f"Bulldozer, {preset}")
+        ax.legend(fontsize=8)
+
+
+def convergence(axes: Any, rows: list[Row]) -> None:
+    """Residual and overlap against iterations."""
+    lines: dict[tuple[str, float], list[Row]] = {}
+    for row in rows:
+        lines.setdefault((row["mode"], row["dt"]), []).append(row)
+    shown = (
+        ("residual", "residual [m/s]"),
+        ("overlap_mean_pct", "mean overlap [% of d]"),
+        ("rms_speed", "rms speed [m/s]"),
+    )
+    for ax, (key, label) in zip(axes, shown, strict=True):
+        for (mode, dt), mine in lines.items():
+            style = "o-" if mode == "nesterov" else "s--"
+            ax.plot([r["iterations"] for r in mine], [r[key] for r in mine], style, label=f"{mode}, dt {1e3 * dt:g} ms")
+        ax.set_xscale("log", base=2)
+        ax.set_yscale("log")
+        ax.set_xlabel("iterations")
+        ax.set_ylabel(label)
+    axes[0].legend(fontsize=7)
+
+
+#: table -> (drawing, panels)
+PLOTS: dict[str, tuple[Callable[[Any, list[Row]], None], int]] = {
+    "column": (column, 1),
+    "phases": (phases, 1),
+    "broad_phase": (broad_phase, 1),
+    "scaling": (scaling, 4),
+    "bulldozer": (bulldozer, 2),
+    "convergence": (convergence, 3),
+}
+
+
+def draw(name: str, rows: list[Row], facts: Row, path: Path) -> bool:
+    """Draws one table; False where matplotlib is not installed."""
+    try:
+        import matplotlib
+    except ImportError:
+        return False
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    drawing, panels = PLOTS[name]
+    columns = 2 if panels == 4 else panels
+    lines = -(-panels // columns)
+    width = 8.0 if panels == 1 else 5.0 * columns
+    figure, axes = pyplot.subplots(lines, columns, figsize=(width, 4.2 * lines + 0.6), squeeze=False)
+    drawing(list(axes.flat), rows)
+    machine = f"{facts['cpu']}, {facts['cores']} cores, {facts['compiler']}, kernel {facts['kernel']}, {facts['date']}"
+    figure.text(0.01, 0.005, machine, fontsize=7, color="0.4")
+    figure.tight_layout(rect=(0, 0.02, 1, 1))
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+    return True

@@ -1,0 +1,181 @@
+"""run.py: measures speed and, beside every speed, what it costs in accuracy.
+
+    python benchmarks/run.py [column phases broad_phase scaling bulldozer convergence] [--quick] [--out FOLDER]
+    python -m benchmarks ...
+
+Prints a table per case and writes FOLDER/<case>.json and .png (default benchmarks/results/cpu). --quick takes under
+three minutes and covers less; all of it takes under fifteen minutes on two slow cores. A case is a function of `quick`
+that returns the rows of its table; to add one, write it, and name it in CASES and in plots.PLOTS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+if __package__ in (None, ""):
+    # run as a file: the package is the folder it lies in
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import columns, growth, measure, plots, tasks
+from benchmarks.measure import Row
+
+OUT = Path(__file__).resolve().parent / "results" / "cpu"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table: what fills it, and the columns that are printed."""
+
+    about: str
+    rows: Callable[[bool], list[Row]]
+    columns: tuple[str, ...]
+
+
+QUALITY = ("residual", "overlap_mean_pct", "overlap_max_pct")
+COUNTERS = ("escaped_count", "fast_count", "diverged")
+CASES: dict[str, Case] = {
+    "column": Case(
+        "resting column, dt 1 ms, 10 iterations, one thread; simulated s per processor s",
+        columns.column,
+        ("sim_per_cpu", "ratio", "sinking_pct_per_s", *QUALITY, "contacts_per_grain", *COUNTERS),
+    ),
+    "phases": Case(
+        "time by phase of the resting column, one thread",
+        columns.phases,
+        (
+            "ms_per_substep",
+            "iterate_ms",
+            "list_contacts_ms",
+            "count_contacts_ms",
+            "prepare_contacts_ms",
+            "search_ms",
+            *QUALITY,
+        ),
+    ),
+    "broad_phase": Case(
+        "sorted cells beside the linked hash of the paper, one thread",
+        columns.broad_phase,
+        ("ms_per_substep", "rebuild_count", *QUALITY, "bytes_per_grain", *COUNTERS),
+    ),
+    "scaling": Case(
+        "cost as grains, tools, mesh triangles and envs grow",
+        growth.scaling,
+        (
+            "ms_per_substep",
+            "us_per_grain_substep",
+            "wall_ms_per_env_substep",
+            "grid_seconds",
+            "bytes_per_grain",
+            *QUALITY,
+            *COUNTERS,
+        ),
+    ),
+    "bulldozer": Case(
+        "env steps per second of the bulldozer, all cores",
+        tasks.bulldozer,
+        ("env_steps_per_s", "env_steps_per_cpu_s", *QUALITY, *COUNTERS),
+    ),
+    "convergence": Case(
+        "the resting column against iterations, step and mode, one thread",
+        columns.convergence,
+        ("sim_per_cpu", "rms_speed", "sinking_pct_per_s", *QUALITY, *COUNTERS),
+    ),
+}
+
+
+def text(value: Any) -> str:
+    """A cell: median (smallest-largest) of a spread, four digits of a number."""
+    if value is None:
+        return "-"
+    if isinstance(value, dict):
+        return f"{value['median']:.4g} ({value['min']:.4g}-{value['max']:.4g})"
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 1e4 else f"{value:.0f}"
+    return str(value)
+
+
+def table(rows: list[Row], names: tuple[str, ...]) -> str:
+    """Rows as aligned text; columns that no row fills are left out."""
+    shown = ["name", *(n for n in names if any(n in row for row in rows))]
+    cells = [shown, *([text(row.get(n)) for n in shown] for row in rows)]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
+    return "\n".join(
+        "  ".join(c.ljust(w) if k == 0 else c.rjust(w) for k, (c, w) in enumerate(zip(line, widths, strict=True)))
+        for line in cells
+    )
+
+
+def verdicts(name: str, rows: list[Row]) -> list[str]:
+    """What was promised, and what came."""
+    found = []
+    for row in rows:
+        if name == "column" and row["grains"] == 10_000 and "ratio" in row:
+            found.append((row["ratio"], columns.TARGET_RATIO, "times LAMMPS at 10,000 grains"))
+        if name == "bulldozer" and (row["preset"], row["grains"], row["envs"]) == ("fast", 1000, 4):
+            cores = row["threads"]
+            speed = row["env_steps_per_s"]["median"]
+            what = f"env steps/s on {cores} threads, fast, 1,000 grains, 4 envs"
+            if cores == 1:
+                speed, what = row["env_steps_per_cpu_s"]["median"], what.replace("steps/s", "steps per processor s")
+            found.append((speed, tasks.TARGET / (2 if cores == 1 else 1), what))
+    lines = [f"{'met' if v >= t else 'MISSED'}: {v:.3g} {what} (target: at least {t:g})" for v, t, what in found]
+    memory = [row["bytes_per_grain"] for row in rows if row.get("axis") == "grains"]
+    if memory:
+        most, limit = max(memory), growth.BYTES_PER_GRAIN_LIMIT
+        lines.append(f"{'met' if most <= limit else 'MISSED'}: {most:.0f} bytes per grain (target: at most {limit:g})")
+    return lines
+
+
+def report(name: str, quick: bool, facts: Row, out: Path) -> None:
+    """Measures one case, prints it and writes its files."""
+    case = CASES[name]
+    print(f"\n{name}: {case.about}", flush=True)
+    start = time.perf_counter()
+    rows = case.rows(quick)
+    print(table(rows, case.columns))
+    promises = verdicts(name, rows)
+    for line in promises:
+        print(line)
+    print(f"({time.perf_counter() - start:.0f} s, load {measure.load_average():.1f})", flush=True)
+    result = {
+        "case": name,
+        "about": case.about,
+        "quick": quick,
+        "promises": promises,
+        "load_at_end": measure.load_average(),
+        "facts": facts,
+        "rows": rows,
+    }
+    (out / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+    if not plots.draw(name, rows, facts, out / f"{name}.png"):
+        print("no picture: matplotlib is not installed")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="benchmarks")
+    parser.add_argument("names", nargs="*", metavar="case", help=f"of {', '.join(CASES)}; none: all")
+    parser.add_argument("--quick", action="store_true", help="smaller scenes, under three minutes")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder for JSON and PNG")
+    args = parser.parse_args(arguments)
+    unknown = [name for name in args.names if name not in CASES]
+    if unknown:
+        parser.error(f"case: expected some of {', '.join(CASES)}, got {', '.join(unknown)}")
+    args.out.mkdir(parents=True, exist_ok=True)
+    facts = measure.facts()
+    print("\n".join(f"{key:<14} {value}" for key, value in facts.items()))
+    for name in args.names or CASES:
+        report(name, args.quick, facts, args.out)
+    print(f"\nwrote {args.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""Fixtures that make envs with small arguments and close them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+# pytest's importlib mode puts no test folder on the path
+sys.path.insert(0, str(Path(__file__).parent))
+
+from env_helpers import BULLDOZER, SMALL
+
+
+@pytest.fixture
+def make() -> Iterator[Callable[..., Any]]:
+    """gymnasium.make with small arguments; closes what it made."""
+    made = []
+
+    def build(name: str = BULLDOZER, **kwargs: Any) -> gym.Env:
+        env = gym.make(name, **{**SMALL, **kwargs})
+        made.append(env)
+        return env
+
+    yield build
+    for env in made:
+        env.close()
+
+
+@pytest.fixture
+def make_vec() -> Iterator[Callable[..., Any]]:
+    """gymnasium.make_vec with small arguments; closes what it made."""
+    made = []
+
+    def build(name: str = BULLDOZER, num_envs: int = 3, **kwargs: Any) -> gym.vector.VectorEnv:
+        env = gym.make_vec(name, num_envs=num_envs, **{**SMALL, **kwargs})
+        made.append(env)
+        return env
+
+    yield build
+    for env in made:
+        env.close()
