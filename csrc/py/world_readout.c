@@ -56,6 +56,7 @@ WORLD_METHOD(get_wrenches) {
     X(tool_contact_count, int32_t, NPY_INT32)                                                                          \
     X(escaped_count, int32_t, NPY_INT32)                                                                               \
     X(fast_count, int32_t, NPY_INT32)                                                                                  \
+    X(fast_tool_count, int32_t, NPY_INT32)                                                                             \
     X(rebuild_count, int32_t, NPY_INT32)                                                                               \
     X(iteration_count, int32_t, NPY_INT32)                                                                             \
     X(growth_count, int32_t, NPY_INT32)                                                                                \
