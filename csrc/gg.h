@@ -34,45 +34,46 @@ typedef enum gg_status {
 
 /* how contacts are solved; gg_solver_default() gives the values in brackets */
 typedef struct gg_solver {
-    int32_t mode;             /* gg_mode [GG_MODE_CONVERGENT] */
-    int32_t iterations;       /* [10], 1 .. GG_MAX_ITERATIONS */
-    int32_t nesterov;         /* accelerate [1] */
-    int32_t spin;             /* grains turn [1]; 0: the point grains of seed 001 */
-    int32_t broad_phase;      /* gg_broad_phase [GG_BROAD_CELLS] */
-    float alpha;              /* share of the overlap of two grains removed per substep [0.3] */
-    float tool_alpha;         /* the same against tools [0.5] */
-    float relaxation;         /* largest relaxation of one contact; 0: safe value by mode [0] */
-    float relaxation_sum;     /* bound on the summed relaxation of one grain's contacts; 0: safe value by mode [0] */
-    float margin;             /* contacts this share of a diameter apart are foreseen [0.02] */
-    float skin;               /* lists are reused until a grain moved half of this share of the smallest diameter [0.15] */
-    float bounce_speed;       /* impacts slower than max(this, 3 g dt) do not bounce [0.05 m/s] */
-    float correction_share;   /* no contact moves a grain by more than this share of the smallest radius per substep [0.2] */
-    float tolerance;          /* stop iterating once no velocity changes by more than this [0: never, m/s] */
+    int32_t mode;         /* gg_mode [GG_MODE_CONVERGENT] */
+    int32_t iterations;   /* [10], 1 .. GG_MAX_ITERATIONS */
+    int32_t nesterov;     /* accelerate [1] */
+    int32_t spin;         /* grains turn [1]; 0: the point grains of seed 001 */
+    int32_t broad_phase;  /* gg_broad_phase [GG_BROAD_CELLS] */
+    float alpha;          /* share of the overlap of two grains removed per substep [0.8] */
+    float tool_alpha;     /* the same against tools [0.5] */
+    float relaxation;     /* largest relaxation of one contact; 0: safe value by mode [0] */
+    float relaxation_sum; /* bound on the summed relaxation of one grain's contacts; 0: safe value by mode [0] */
+    float margin;         /* contacts this share of a diameter apart are foreseen [0.02] */
+    float skin;           /* lists are reused until a grain moved half of this share of the smallest diameter [0.15] */
+    float bounce_speed;   /* impacts slower than max(this, 3 g dt) do not bounce [0.05 m/s] */
+    float
+        correction_share; /* no contact moves a grain by more than this share of the smallest radius per substep [0.2] */
+    float tolerance;      /* stop iterating once no velocity changes by more than this [0: never, m/s] */
 } gg_solver;
 
 /* what a world is built from; all arrays are copied */
 typedef struct gg_world_def {
     int64_t env_count, grain_count; /* grains per env; 0 is allowed */
     gg_vec3 lower, upper;           /* bounds [m] */
-    int32_t boundary[3][2];         /* gg_boundary of the lower and upper face of each axis; cyclic and periodic in pairs */
+    int32_t boundary[3][2]; /* gg_boundary of the lower and upper face of each axis; cyclic and periodic in pairs */
     int32_t wall_material;
-    gg_vec3 gravity;                /* [m/s2] */
+    gg_vec3 gravity; /* [m/s2] */
     int32_t material_count;
-    const float *density;           /* (material_count) [kg/m3] */
-    const gg_pair *pair;            /* (material_count, material_count), symmetric */
-    const float *position;          /* (grain_count, 3) [m] */
-    const float *velocity;          /* (grain_count, 3) [m/s] or NULL: at rest */
-    const float *radius;            /* (grain_count) [m] */
-    const int32_t *grain_material;  /* (grain_count) */
+    const float *density;          /* (material_count) [kg/m3] */
+    const gg_pair *pair;           /* (material_count, material_count), symmetric */
+    const float *position;         /* (grain_count, 3) [m] */
+    const float *velocity;         /* (grain_count, 3) [m/s] or NULL: at rest */
+    const float *radius;           /* (grain_count) [m] */
+    const int32_t *grain_material; /* (grain_count) */
     int32_t tool_count, part_count, grid_count, camera_count;
-    const gg_pose *tool_pose;       /* (tool_count) at the start */
-    const gg_shape *part;           /* (part_count) */
-    const gg_sdf_grid *grid;        /* (grid_count) */
-    const float *sample;            /* (sample_count) of all grids [m] */
+    const gg_pose *tool_pose; /* (tool_count) at the start */
+    const gg_shape *part;     /* (part_count) */
+    const gg_sdf_grid *grid;  /* (grid_count) */
+    const float *sample;      /* (sample_count) of all grids [m] */
     int64_t sample_count;
-    const gg_camera *camera;        /* (camera_count); first_pixel is filled in by the world */
+    const gg_camera *camera; /* (camera_count); first_pixel is filled in by the world */
     gg_solver solver;
-    int32_t thread_count;           /* 0: one per core this process may use */
+    int32_t thread_count; /* 0: one per core this process may use */
 } gg_world_def;
 
 typedef struct gg_world gg_world;
@@ -98,10 +99,10 @@ gg_status gg_world_step(gg_world *world, double dt, int32_t substeps, const floa
 /* sizes and settings */
 typedef struct gg_world_info {
     int64_t env_count, grain_count, tool_count, camera_count, material_count;
-    int64_t memory;         /* bytes of all arrays */
+    int64_t memory; /* bytes of all arrays */
     int32_t thread_count;
-    const char *kernel;     /* instruction set the solve runs on */
-    gg_solver solver;       /* with the safe values filled in */
+    const char *kernel; /* instruction set the solve runs on */
+    gg_solver solver;   /* with the safe values filled in */
 } gg_world_info;
 void gg_world_get_info(const gg_world *world, gg_world_info *info);
 gg_status gg_world_set_thread_count(gg_world *world, int32_t thread_count);

@@ -44,7 +44,7 @@ class Solver:
     nesterov: bool | None = None
     spin: bool | None = None
     broad_phase: str = "cells"
-    alpha: float = 0.3
+    alpha: float = 0.8
     tool_alpha: float = 0.5
     relaxation: float = 0.0
     relaxation_sum: float = 0.0

@@ -70,7 +70,9 @@ def on_floor(
     positions: Any, velocities: Any = None, *, half: float = 10.0, gravity: Any = (0.0, 0.0, -GRAVITY), **kwargs: Any
 ) -> gg.Scene:
     """Grains above a floor at z = -half... moved so that the floor is z = 0."""
-    scene = space(positions, velocities, half=half, gravity=gravity, boundary={**faces("open"), "z": ("wall", "open")}, **kwargs)
+    scene = space(
+        positions, velocities, half=half, gravity=gravity, boundary={**faces("open"), "z": ("wall", "open")}, **kwargs
+    )
     scene.bounds = scene.bounds + np.array([0.0, 0.0, half], np.float32)
     return scene
 
@@ -273,3 +275,46 @@ def cup_of_two_sizes(ratio: float, small: int, large: int, half: float = 0.06) -
     scene.add_grains(sand, below, big)
     scene.add_grains(sand, above, RADIUS)
     return scene
+
+
+def box_walls(inner: Any, thickness: float, lid: bool) -> gg.Sdf:
+    """A hollow box around the origin made of one box per wall [m]."""
+    a = np.asarray(inner, np.float64)
+    walls = []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            if axis == 2 and sign > 0 and not lid:
+                continue
+            half = a + thickness
+            half[axis] = 0.5 * thickness
+            place = np.zeros(3)
+            place[axis] = sign * (a[axis] + 0.5 * thickness)
+            walls.append(gg.Sdf.box(half).at(place))
+    return gg.Sdf.union(walls)
+
+
+def _box(lower: Any, upper: Any, inward: bool) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    corners = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], np.float64)
+    points = np.asarray(lower) + corners * (np.asarray(upper) - np.asarray(lower))
+    quads = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    faces = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
+    return points, faces[:, ::-1] if inward else faces
+
+
+def hollow_box_mesh(inner: Any, thickness: float, lid: bool) -> gg.Mesh:
+    """A hollow box around the origin as one watertight mesh: a closed one, or a scoop that is open at the top [m]."""
+    a = np.asarray(inner, np.float64)
+    b = a + thickness
+    if lid:
+        outer, cavity = _box(-b, b, False), _box(-a, a, True)
+        return gg.Mesh(np.concatenate([outer[0], cavity[0]]), np.concatenate([outer[1], cavity[1] + 8]))
+    # the rims of both boxes lie at the same height and are joined by a frame
+    outer, cavity = _box(-b, [b[0], b[1], a[2]], False), _box(-a, a, True)
+    keep = [f for f in range(12) if f not in (2, 3)]
+    rim = [4, 5, 7, 6]
+    frame = []
+    for k in range(4):
+        o, p = rim[k], rim[(k + 1) % 4]
+        frame += [(o, p, p + 8), (o, p + 8, o + 8)]
+    faces = np.concatenate([outer[1][keep], cavity[1][keep] + 8, np.array(frame, np.int32)])
+    return gg.Mesh(np.concatenate([outer[0], cavity[0]]), faces)

@@ -93,7 +93,8 @@ GG_FN void gg_motion_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
         gg_vec3 moved = gg_madd(gg_v3(x.x - built.x, x.y - built.y, x.z - built.z), velocity, p->dt);
         displacement2 = gg_maxf(displacement2, gg_norm2(moved));
         speed2 = gg_maxf(speed2, gg_norm2(velocity));
-        bad += !gg_finite(gg_norm2(velocity)) || !gg_finite(gg_norm2(moved)) || !gg_finite(gg_norm2(gg_v3(row[4], row[5], row[6])));
+        bad += !gg_finite(gg_norm2(velocity)) || !gg_finite(gg_norm2(moved)) ||
+               !gg_finite(gg_norm2(gg_v3(row[4], row[5], row[6])));
     }
     stats->displacement2 = displacement2;
     stats->speed2 = speed2;

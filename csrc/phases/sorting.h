@@ -31,7 +31,8 @@ GG_FN void gg_sort_cell_slot(const gg_view *v, int64_t e, int64_t i) {
 
 /* Lanes of a slice wait for the longest list among them. Within a window of grains in cell order, those with longer lists
  * (as of the last substep) come first, otherwise in order; results never depend on which slot a grain has. */
-GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int32_t *to, int32_t *place, int64_t count) {
+GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int32_t *to, int32_t *place,
+                          int64_t count) {
     int32_t first[GG_SORT_LENGTHS + 1];
     for (int k = 0; k <= GG_SORT_LENGTHS; k++) {
         first[k] = 0;

@@ -44,40 +44,40 @@ typedef struct gg_level {
 
 /* read-out of one env over one step; the order is that of GG_STATS in gg.h */
 typedef struct gg_env_stats {
-    double overlap_sum;        /* of overlap / smaller diameter, over contacts that overlap, last substep */
-    double kinetic_energy;     /* [J], after the last substep */
-    float overlap_max;         /* deepest overlap / smaller diameter over all substeps */
-    float overlap_max_last;    /* the same in the last substep */
-    float residual;            /* largest change of velocity in the last iteration [m/s], worst substep */
-    float speed_max;           /* [m/s] */
-    int64_t overlap_count;     /* contact sides that overlap, last substep */
-    int32_t contact_count;     /* contact sides of grains, last substep */
+    double overlap_sum;     /* of overlap / smaller diameter, over contacts that overlap, last substep */
+    double kinetic_energy;  /* [J], after the last substep */
+    float overlap_max;      /* deepest overlap / smaller diameter over all substeps */
+    float overlap_max_last; /* the same in the last substep */
+    float residual;         /* largest change of velocity in the last iteration [m/s], worst substep */
+    float speed_max;        /* [m/s] */
+    int64_t overlap_count;  /* contact sides that overlap, last substep */
+    int32_t contact_count;  /* contact sides of grains, last substep */
     int32_t tool_contact_count;
-    int32_t escaped_count;     /* grains outside the bounds now */
-    int32_t fast_count;        /* grain-substeps that moved over half a radius: beyond it walls are not promised to hold */
-    int32_t fast_tool_count;   /* substeps in which a tool moved over half of the smallest radius */
-    int32_t rebuild_count;     /* list builds */
-    int32_t iteration_count;   /* solver iterations, all substeps */
-    int32_t growth_count;      /* times a buffer had to grow */
-    int32_t diverged;          /* 1: a position or velocity stopped being finite; the env is frozen until reset */
+    int32_t escaped_count; /* grains outside the bounds now */
+    int32_t fast_count;    /* grain-substeps that moved over half a radius: beyond it walls are not promised to hold */
+    int32_t fast_tool_count; /* substeps in which a tool moved over half of the smallest radius */
+    int32_t rebuild_count;   /* list builds */
+    int32_t iteration_count; /* solver iterations, all substeps */
+    int32_t growth_count;    /* times a buffer had to grow */
+    int32_t diverged;        /* 1: a position or velocity stopped being finite; the env is frozen until reset */
 } gg_env_stats;
 
 /* state of one env's bookkeeping */
 typedef struct gg_env {
-    gg_vec3 gravity; /* [m/s2] */
-    float dt_last;   /* step the stored impulses belong to [s], 0: none stored */
-    int32_t rebuild; /* lists must be built before the next solve */
+    gg_vec3 gravity;                    /* [m/s2] */
+    float dt_last;                      /* step the stored impulses belong to [s], 0: none stored */
+    int32_t rebuild;                    /* lists must be built before the next solve */
     int32_t key_buffer, impulse_buffer; /* which half of the ping-pong holds the stored contacts: 0 = a, 1 = b */
-    int32_t substeps_done;  /* within the step under way */
+    int32_t substeps_done;              /* within the step under way */
     int32_t overflow_rows, overflow_tool_rows, overflow_candidates; /* what a buffer would have had to hold; 0: fits */
     int32_t overflow_level;
-    int32_t converged;      /* early exit of this substep */
-    int32_t iteration;      /* iterations done in this substep */
-    int32_t predicted;      /* the substep under way is past its prediction: go on from there after a buffer grew */
-    float bounce_speed;     /* slower impacts do not bounce [m/s] */
-    float skin;             /* lists hold while no grain moved further than half of this [m] */
-    float speed_max;        /* of grains and tools at the start of this substep [m/s] */
-    gg_vec3 origin;         /* of the cell grids [m] */
+    int32_t converged;  /* early exit of this substep */
+    int32_t iteration;  /* iterations done in this substep */
+    int32_t predicted;  /* the substep under way is past its prediction: go on from there after a buffer grew */
+    float bounce_speed; /* slower impacts do not bounce [m/s] */
+    float skin;         /* lists hold while no grain moved further than half of this [m] */
+    float speed_max;    /* of grains and tools at the start of this substep [m/s] */
+    gg_vec3 origin;     /* of the cell grids [m] */
     gg_level level[GG_LEVELS];
     gg_env_stats stats;
 } gg_env;
@@ -102,7 +102,7 @@ typedef struct gg_dims {
     int64_t env_count;
     int64_t grain_count; /* per env */
     int64_t slots, slices, blocks;
-    int64_t rows;         /* slots + tool contact rows */
+    int64_t rows; /* slots + tool contact rows */
     int64_t tool_rows;
     int64_t contact_rows; /* rows of GG_LANES contacts */
     int64_t roll_rows;    /* contact_rows, or 0 where nothing rolls */
@@ -137,9 +137,11 @@ typedef struct gg_params {
     int32_t broad_phase;
     float relaxation;     /* omega0: largest relaxation of a contact */
     float relaxation_sum; /* c: bound on the summed relaxation of a grain's contacts, see solvers/ncp.h */
+    float uneven; /* how much more the more crowded side of a contact counts where the other is heavy or a tool */
     float roll_relaxation, roll_relaxation_sum;
     float alpha, tool_alpha; /* share of the overlap removed per substep (Baumgarte) */
     float correction;        /* the most that one contact is moved apart per substep [m] */
+    float slack;             /* gaps and overlaps smaller than this are taken for none [m] */
     float margin;            /* speculative distance / diameter */
     float foresight;         /* dt, or 0: contacts are not foreseen (paper) */
     float skin;              /* [m] */
@@ -147,9 +149,9 @@ typedef struct gg_params {
     float tolerance;         /* early exit [m/s], 0: never */
     float radius_min, radius_max;
     int32_t level_count;
-    float level_radius[GG_LEVELS]; /* largest radius of each class [m] */
+    float level_radius[GG_LEVELS];       /* largest radius of each class [m] */
     int32_t level_candidates[GG_LEVELS]; /* candidates a grain of each class may have */
-    gg_vec3 lower, upper;    /* bounds [m] */
+    gg_vec3 lower, upper;                /* bounds [m] */
     int32_t boundary[3][2];
     float beta[GG_MAX_ITERATIONS]; /* Nesterov's sequence */
 } gg_params;

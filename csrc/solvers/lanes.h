@@ -18,9 +18,7 @@ GG_FN void GG_LANE_NAME(store3)(float *p, GG_LANE_NAME(vec) a) {
     lane_store(p + 2 * GG_LANES, a.z);
 }
 
-GG_FN gg_lane GG_LANE_NAME(dot)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) b) {
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
+GG_FN gg_lane GG_LANE_NAME(dot)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 
 /* a scaled back to `limit` where it is longer: min(1, limit / |a|) */
 GG_FN gg_lane GG_LANE_NAME(cone_scale)(GG_LANE_NAME(vec) a, gg_lane limit) {

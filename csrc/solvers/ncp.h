@@ -14,8 +14,9 @@
  *
  *     w = min( omega0 / K, c / (n_i/m_i + n_j/m_j) )
  *
- * which equals omega0 m_eff for lone contacts and splits the mass where there are many; it is symmetric in i and j, as
- * momentum needs; n/m is called the crowd of a grain. The inverse effective mass of a sphere's tangential motion with spin is 7/2 K, for pairs and walls alike,
+ * which equals omega0 m_eff where contacts are few and splits the mass where there are many; it is symmetric in i and j, as
+ * momentum needs; n/m is called the crowd of a grain. The second bound is tighter where one side is much heavier or a tool,
+ * see gg_params.uneven; a contact that is the only one of both sides is solved at once (ncp_impact.h). The inverse effective mass of a sphere's tangential motion with spin is 7/2 K, for pairs and walls alike,
  * so the tangential weight is 2/7 w.
  *
  * State of spin. Rows hold u = r omega [m/s], which makes the contact law free of radii: the relative velocity at the
@@ -35,5 +36,7 @@
 #define GG_TANGENT_SHARE (2.0f / 7.0f)
 /* change of u = r omega per tangential impulse over mass: r^2 m / I */
 #define GG_SPIN_FACTOR 2.5f
+/* bound on the summed relaxation of a grain's contacts where positions are moved apart */
+#define GG_SHIFT_SUM 4.0f
 
 #endif

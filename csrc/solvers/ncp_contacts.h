@@ -33,9 +33,7 @@ typedef struct gg_memory {
 } gg_memory;
 
 /* order of keys in a list: grain ids rising, then parts rising (keys -1, -2, ...) */
-GG_FN int gg_key_before(int32_t a, int32_t b) {
-    return a >= 0 ? b < 0 || a < b : b < 0 && a > b;
-}
+GG_FN int gg_key_before(int32_t a, int32_t b) { return a >= 0 ? b < 0 || a < b : b < 0 && a > b; }
 
 /* moves to `key`; true where it is stored */
 GG_FN int gg_memory_seek(gg_memory *m, int32_t key) {

@@ -22,7 +22,7 @@ typedef struct GG_LANE_NAME(contact) {
 GG_FN gg_lane GG_LANE_NAME(lone_impacts)(const gg_params *p, const GG_LANE_NAME(contact) * c, gg_lane bounce_speed) {
     gg_lane zero = lane_splat(0.0f), hit = lane_less(zero, c->restitution, lane_splat(1.0f), zero);
     hit = lane_less(c->approach, zero - bounce_speed, hit, zero);
-    hit = lane_less(c->gap + lane_splat(p->dt) * c->approach, zero, hit, zero);
+    hit = lane_less(c->gap + lane_splat(p->dt) * c->approach, lane_splat(p->slack), hit, zero);
     return lane_less(c->single, c->split, zero, hit);
 }
 
@@ -38,8 +38,9 @@ GG_FN gg_lane GG_LANE_NAME(tool_time)(const GG_LANE_NAME(contact) * c, gg_lane d
 
 /* Turns the lanes in `hit` into exact impacts: normal, approach and bias change, and the position's setback is added to
  * `shift`. Grains that pass each other after all are left alone for this substep. */
-GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit, const gg_lane *own, const gg_lane *other,
-                                gg_lane reach, GG_LANE_NAME(contact) * c, GG_LANE_NAME(vec) * shift) {
+GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit, const gg_lane *own,
+                                const gg_lane *other, gg_lane reach, GG_LANE_NAME(contact) * c,
+                                GG_LANE_NAME(vec) * shift) {
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), dt = lane_splat(p->dt), gap = lane_max(c->gap, zero);
     gg_lane towards = lane_splat(-gravity.x) * c->normal.x + lane_splat(-gravity.y) * c->normal.y +
                       lane_splat(-gravity.z) * c->normal.z;

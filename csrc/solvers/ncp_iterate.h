@@ -24,11 +24,10 @@ typedef struct GG_LANE_NAME(solve) {
     float *impulse_next;
     const float *roll, *roll_before;
     float *roll_next;
-    float beta;        /* weight of the last change in this iteration's start */
-    float beta_next;   /* of the change made here in the rows written */
-    int first;         /* there is no iterate before: beta is 0 and impulse_before is not read */
+    float beta;      /* weight of the last change in this iteration's start */
+    float beta_next; /* of the change made here in the rows written */
+    int first;       /* there is no iterate before: beta is 0 and impulse_before is not read */
 } GG_LANE_NAME(solve);
-
 
 /* iterate k (+ beta times its last change) of a stored impulse */
 GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(start)(const float *now, const float *before, int first, gg_lane beta) {
@@ -44,7 +43,8 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(start)(const float *now, const float *befor
 
 /* GG_LANE_WIDTH grains from slot `slot` on (a multiple of the width); spin, rolling and accumulate are compile-time.
  * Returns the largest change of a velocity component among them. */
-GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot, int spin, int rolling, int accumulate) {
+GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot, int spin, int rolling,
+                                    int accumulate) {
     const gg_view *v = s->v;
     int64_t n = v->dims.slots, base = s->e * n;
     int64_t slice = slot / GG_LANES, lane = slot % GG_LANES;

@@ -52,31 +52,38 @@ GG_FN gg_lane GG_LANE_NAME(bias)(const gg_params *p, gg_lane bounce_speed, gg_la
     if (p->mode == GG_MODE_PAPER) {
         out = lane_min(lane_div(lane_splat(p->alpha) * (zero - gap), dt), lane_splat(p->correction / p->dt));
     }
-    gg_lane bias = lane_less(gap, zero, out, lane_div(zero - gap, dt));
+    /* gaps that are but rounded positions are no gaps: grains at rest would close them at ulp / dt, again and again */
+    gg_lane slack = lane_splat(p->slack);
+    gg_lane bias = lane_less(gap, slack, out, lane_div(slack - gap, dt));
     /* bounce only what is fast enough to be an impact and reaches the other side within this substep */
     gg_lane bounce = lane_max(bias, zero - restitution * approach);
     bounce = lane_less(gap + dt * approach, zero, bounce, bias);
     return lane_less(approach, zero - bounce_speed, bounce, bias);
 }
 
+#include "ncp_impact.h"
+
 /* How far overlap moves this side along the normal within the substep [m]: a share alpha of it, split between the sides by
- * mass and between the contacts of a grain by the same rule as impulses. Positions are moved apart from velocities: a bias
+ * mass and between the contacts of a grain like impulses, but always at a sum of GG_SHIFT_SUM: positions are moved in one
+ * plain sweep per substep, whatever the solve of velocities does. They are moved apart from velocities because a bias
  * velocity would be remembered by the warm start and make deep beds bounce for ever, since it acts as an integrator with
  * a gain that must stay below the share of the slowest mode that one substep's iterations solve. */
-GG_FN gg_lane GG_LANE_NAME(shift)(const gg_params *p, gg_lane gap, gg_lane weight, gg_lane mass, gg_lane other_mass) {
+GG_FN gg_lane GG_LANE_NAME(shift)(const gg_params *p, const GG_LANE_NAME(contact) * c, gg_lane live, gg_lane effective,
+                                  gg_lane mass, gg_lane other_mass) {
     gg_lane zero = lane_splat(0.0f);
     if (p->mode == GG_MODE_PAPER) {
         return zero;
     }
-    gg_lane share = lane_splat(p->alpha) * (lane_splat(1.0f / p->relaxation) * weight) * mass;
-    share = lane_less(zero, other_mass, share, lane_splat(p->tool_alpha));
-    return lane_max(lane_min(share * (zero - gap), lane_splat(p->correction)), zero);
+    gg_lane weight = lane_min(effective, lane_div(lane_splat(GG_SHIFT_SUM), c->split));
+    gg_lane share = lane_less(zero, other_mass, lane_splat(p->alpha) * weight * mass, lane_splat(p->tool_alpha));
+    share = lane_less(live, zero, zero, share);
+    return lane_max(lane_min(share * (lane_splat(-p->slack) - c->gap), lane_splat(p->correction)), zero);
 }
 
 /* the rolling part of W contacts; returns the torque impulse that is kept */
-GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(roll)(const gg_view *v, const GG_LANE_NAME(self) * self, int64_t roll, int64_t roll3,
-                                           float *torques, gg_lane live, gg_lane pressing, const gg_lane *point,
-                                           const gg_lane *row, gg_lane crowd) {
+GG_FN GG_LANE_NAME(vec)
+    GG_LANE_NAME(roll)(const gg_view *v, const GG_LANE_NAME(self) * self, int64_t roll, int64_t roll3, float *torques,
+                       gg_lane live, gg_lane pressing, const gg_lane *point, const gg_lane *row, gg_lane crowd) {
     const gg_params *p = &v->params;
     gg_lane zero = lane_splat(0.0f);
     gg_lane reduced = lane_div(self->point[3] * point[3], self->point[3] + point[3]);
@@ -86,9 +93,10 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(roll)(const gg_view *v, const GG_LANE_NAME(
     gg_lane factor = lane_splat(GG_SPIN_FACTOR) * (self->row[7] * self->row[7]);
     gg_lane other_factor = lane_splat(GG_SPIN_FACTOR) * (row[7] * row[7]);
     gg_lane single = factor * self->row[3] + other_factor * row[3];
-    gg_lane split = factor * self->crowd + other_factor * crowd;
-    gg_lane weight = lane_min(lane_div(lane_splat(p->roll_relaxation), single),
-                              lane_div(lane_splat(p->roll_relaxation_sum), split));
+    gg_lane own_split = factor * self->crowd, other_split = other_factor * crowd;
+    gg_lane split = lane_max(own_split + other_split, lane_splat(2.0f) * lane_max(own_split, other_split));
+    gg_lane weight =
+        lane_min(lane_div(lane_splat(p->roll_relaxation), single), lane_div(lane_splat(p->roll_relaxation_sum), split));
     GG_LANE_NAME(vec) t = GG_LANE_NAME(load3)(torques + roll3);
     t.x = self->warm_scale * t.x;
     t.y = self->warm_scale * t.y;
@@ -102,8 +110,6 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(roll)(const gg_view *v, const GG_LANE_NAME(
     GG_LANE_NAME(store3)(torques + roll3, t);
     return t;
 }
-
-#include "ncp_impact.h"
 
 /* contact k of W grains */
 GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at, int64_t slot, const int32_t *own,
@@ -147,9 +153,10 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     c.single = self->row[3] + row[3];
     c.split = self->crowd + crowd;
     gg_lane effective = lane_div(lane_splat(1.0f), c.single);
-    gg_lane weight = lane_min(lane_splat(p->relaxation) * effective, lane_div(lane_splat(p->relaxation_sum), c.split));
+    gg_lane bound = lane_max(c.split, lane_splat(p->uneven) * lane_max(self->crowd, crowd));
+    gg_lane weight = lane_min(lane_splat(p->relaxation) * effective, lane_div(lane_splat(p->relaxation_sum), bound));
     weight = lane_less(live, zero, zero, weight);
-    GG_LANE_NAME(add_scaled)(&sums->shift, normal, GG_LANE_NAME(shift)(p, gap, weight, self->row[3], row[3]));
+    GG_LANE_NAME(add_scaled)(&sums->shift, normal, GG_LANE_NAME(shift)(p, &c, live, effective, self->row[3], row[3]));
     c.bias = GG_LANE_NAME(bias)(p, self->bounce_speed, gap, c.approach, restitution);
     if (p->mode == GG_MODE_CONVERGENT) {
         /* nothing disturbs a contact that is the only one of both sides: it is solved at once */

@@ -4,17 +4,17 @@
 
 #include "ncp_contacts.h"
 
-#define GG_LANE_WIDTH 1
+#define GG_LANE_WIDTH   1
 #define GG_LANE_NAME(x) gg_scalar_##x
 typedef float gg_scalar_lane;
-#define gg_lane gg_scalar_lane
-#define lane_load(p) (*(p))
+#define gg_lane          gg_scalar_lane
+#define lane_load(p)     (*(p))
 #define lane_store(p, a) (*(p) = (a))
-#define lane_splat(a) (a)
-#define lane_min(a, b) gg_minf(a, b)
-#define lane_max(a, b) gg_maxf(a, b)
-#define lane_sqrt(a) sqrtf(a)
-#define lane_div(a, b) ((a) / (b))
+#define lane_splat(a)    (a)
+#define lane_min(a, b)   gg_minf(a, b)
+#define lane_max(a, b)   gg_maxf(a, b)
+#define lane_sqrt(a)     sqrtf(a)
+#define lane_div(a, b)   ((a) / (b))
 
 GG_FN void gg_scalar_rows(const float *rows, const int32_t *index, float *out) {
     for (int k = 0; k < GG_ROW; k++) {
@@ -27,7 +27,7 @@ GG_FN void gg_scalar_rows_store(float *rows, int64_t first, const float *in) {
     }
 }
 #define lane_less(a, b, x, y) ((a) < (b) ? (x) : (y))
-#define lane_less_bits(a, b) ((uint32_t)((a) < (b)))
+#define lane_less_bits(a, b)  ((uint32_t)((a) < (b)))
 #define lane_gather(p, index) ((p)[(index)[0]])
 
 GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *out) {
@@ -37,8 +37,8 @@ GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *
     out[2] = p.z;
     out[3] = p.w;
 }
-#define lane_points gg_scalar_points
-#define lane_rows gg_scalar_rows
+#define lane_points     gg_scalar_points
+#define lane_rows       gg_scalar_rows
 #define lane_rows_store gg_scalar_rows_store
 
 #include "lanes.h"

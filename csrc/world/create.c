@@ -19,7 +19,7 @@ gg_solver gg_solver_default(void) {
     s.nesterov = 1;
     s.spin = 1;
     s.broad_phase = GG_BROAD_CELLS;
-    s.alpha = 0.3f;
+    s.alpha = 0.8f;
     s.tool_alpha = 0.5f;
     s.margin = 0.02f;
     s.skin = 0.15f;
@@ -42,8 +42,8 @@ gg_status gg_solver_check(gg_world *w, const gg_solver *s) {
            (int)s->mode);
     EXPECT(w, s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
            "solver.broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
-    EXPECT(w, s->iterations >= 1 && s->iterations <= GG_MAX_ITERATIONS,
-           "solver.iterations: expected 1 to %d, got %d", GG_MAX_ITERATIONS, (int)s->iterations);
+    EXPECT(w, s->iterations >= 1 && s->iterations <= GG_MAX_ITERATIONS, "solver.iterations: expected 1 to %d, got %d",
+           GG_MAX_ITERATIONS, (int)s->iterations);
     EXPECT(w, within(s->alpha, 0.0f, 1.0f), "solver.alpha: expected a share in [0, 1], got %g", s->alpha);
     EXPECT(w, within(s->tool_alpha, 0.0f, 1.0f), "solver.tool_alpha: expected a share in [0, 1], got %g",
            s->tool_alpha);
@@ -114,8 +114,9 @@ gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density,
                p->restitution, a, b);
         EXPECT(w, within(p->rolling_friction, 0.0f, 1e3f),
                "rolling_friction: expected [0, 1000], got %g for materials %d, %d", p->rolling_friction, a, b);
-        EXPECT(w, p->friction == q->friction && p->restitution == q->restitution &&
-                      p->rolling_friction == q->rolling_friction,
+        EXPECT(w,
+               p->friction == q->friction && p->restitution == q->restitution &&
+                   p->rolling_friction == q->rolling_friction,
                "pair: expected a symmetric table, materials %d, %d differ from %d, %d", a, b, b, a);
     }
     return GG_OK;
@@ -124,16 +125,16 @@ gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density,
 static gg_status check_grains(gg_world *w, const gg_world_def *d) {
     for (int64_t i = 0; i < d->grain_count; i++) {
         const float *x = d->position + 3 * i;
-        EXPECT(w, gg_finite3(gg_v3(x[0], x[1], x[2])), "position: expected finite values, got (%g, %g, %g) for grain %lld",
-               x[0], x[1], x[2], (long long)i);
-        EXPECT(w, within(d->radius[i], 1e-6f, 1e3f), "radius: expected a value in [1e-6, 1000] m, got %g for grain %lld",
-               d->radius[i], (long long)i);
+        EXPECT(w, gg_finite3(gg_v3(x[0], x[1], x[2])),
+               "position: expected finite values, got (%g, %g, %g) for grain %lld", x[0], x[1], x[2], (long long)i);
+        EXPECT(w, within(d->radius[i], 1e-6f, 1e3f),
+               "radius: expected a value in [1e-6, 1000] m, got %g for grain %lld", d->radius[i], (long long)i);
         EXPECT(w, d->grain_material[i] >= 0 && d->grain_material[i] < d->material_count,
                "grain_material: expected an index in [0, %d), got %d for grain %lld", (int)d->material_count,
                (int)d->grain_material[i], (long long)i);
         const float *u = d->velocity ? d->velocity + 3 * i : x;
-        EXPECT(w, gg_finite3(gg_v3(u[0], u[1], u[2])), "velocity: expected finite values, got (%g, %g, %g) for grain %lld",
-               u[0], u[1], u[2], (long long)i);
+        EXPECT(w, gg_finite3(gg_v3(u[0], u[1], u[2])),
+               "velocity: expected finite values, got (%g, %g, %g) for grain %lld", u[0], u[1], u[2], (long long)i);
     }
     return GG_OK;
 }
@@ -158,8 +159,9 @@ static gg_status check_tools(gg_world *w, const gg_world_def *d) {
     for (int32_t k = 0; k < d->grid_count; k++) {
         const gg_sdf_grid *g = &d->grid[k];
         int64_t n = (int64_t)g->count[0] * g->count[1] * g->count[2];
-        EXPECT(w, g->count[0] >= 2 && g->count[1] >= 2 && g->count[2] >= 2 && g->spacing > 0.0f &&
-                      g->first_sample >= 0 && g->first_sample + n <= d->sample_count,
+        EXPECT(w,
+               g->count[0] >= 2 && g->count[1] >= 2 && g->count[2] >= 2 && g->spacing > 0.0f && g->first_sample >= 0 &&
+                   g->first_sample + n <= d->sample_count,
                "grid %d: expected at least 2 samples per axis, a spacing > 0 and %lld samples in the array", (int)k,
                (long long)n);
         for (int64_t c = 0; c < n; c++) {
@@ -244,11 +246,21 @@ void gg_params_from_solver(gg_world *w) {
     safe_relaxation(w, &p->relaxation, &p->relaxation_sum);
     p->relaxation = s->relaxation > 0.0f ? s->relaxation : p->relaxation;
     p->relaxation_sum = s->relaxation_sum > 0.0f ? s->relaxation_sum : p->relaxation_sum;
+    /* One grain's contacts with much heavier things get the whole sum, those with its like half of it. The spin of a grain
+     * among heavy ones is then relaxed by 5/7 of the sum plus half of the rolling one, which acceleration bears up to 4/3
+     * and the plain iteration up to 2. */
+    p->uneven = gg_maxf(p->relaxation_sum / (p->nesterov ? 1.4f : 2.1f), 1.0f);
     p->roll_relaxation = 0.2f;
     p->roll_relaxation_sum = 0.5f;
     p->alpha = s->alpha;
     p->tool_alpha = paper ? s->alpha : s->tool_alpha;
     p->correction = s->correction_share * p->radius_min;
+    /* a few units in the last place of the coordinates, but nothing that a grain would notice */
+    float size = 0.0f;
+    for (int axis = 0; axis < 3; axis++) {
+        size = gg_maxf(size, gg_maxf(gg_absf(gg_axis_of(p->lower, axis)), gg_absf(gg_axis_of(p->upper, axis))));
+    }
+    p->slack = paper ? 0.0f : gg_clampf(2.5e-7f * size, 1e-5f * p->radius_min, 2e-4f * p->radius_min);
     p->margin = paper ? 0.0f : s->margin;
     p->foresight = paper ? 0.0f : p->dt;
     p->skin = s->skin * 2.0f * p->radius_min;

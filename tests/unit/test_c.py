@@ -76,7 +76,9 @@ def test_c(test: Path, engine):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("command", [["g++", "-x", "c++"], ["clang++", "-x", "c++"], ["nvcc", "-x", "cu"]], ids=lambda c: c[0])
+@pytest.mark.parametrize(
+    "command", [["g++", "-x", "c++"], ["clang++", "-x", "c++"], ["nvcc", "-x", "cu"]], ids=lambda c: c[0]
+)
 def test_shared_headers_are_in_the_overlap_of_c_and_cpp(command: list[str], tmp_path: Path):
     """The phases are written once, for C and for CUDA's C++."""
     if not shutil.which(command[0]):
@@ -85,5 +87,7 @@ def test_shared_headers_are_in_the_overlap_of_c_and_cpp(command: list[str], tmp_
     source.write_text('#include "phases/phases.h"\nint main() { return GG_PHASE_COUNT == 0; }\n')
     strict = ["--fmad=false"] if command[0] == "nvcc" else ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
     target = ["-c", str(source), "-o", str(tmp_path / "phases.o")]
-    done = subprocess.run([*command, "-std=c++17", *strict, f"-I{ROOT / 'csrc'}", *target], capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, "-std=c++17", *strict, f"-I{ROOT / 'csrc'}", *target], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr

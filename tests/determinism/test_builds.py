@@ -1,0 +1,80 @@
+"""Same bits from gcc and clang, without optimisation and with all that this machine has: tests/c/hash_scene.c."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = ["-std=c17", "-D_GNU_SOURCE", "-ffp-contract=off", "-fno-math-errno", "-w"]
+SIMD = {
+    "ncp_avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
+    "ncp_avx2.c": ["-mavx2"],
+}
+STB_PLACES = [os.environ.get("STB_INCLUDE_DIR"), "/usr/include/stb", "/usr/local/include/stb", "/usr/include"]
+BUILDS = {
+    "gcc-O0": ("gcc", ["-O0", "-fopenmp"]),
+    "gcc-O3-native": ("gcc", ["-O3", "-march=native", "-fopenmp"]),
+    "gcc-O2-no-openmp": ("gcc", ["-O2"]),
+    "clang-O0": ("clang", ["-O0"]),
+    "clang-O3-native": ("clang", ["-O3", "-march=native"]),
+}
+
+
+def run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+    return done.stdout
+
+
+def build(name: str, folder: Path) -> Path:
+    """Compiles the engine and the scene; the path of the program."""
+    compiler, flags = BUILDS[name]
+    if not shutil.which(compiler):
+        pytest.skip(f"no C compiler {compiler}")
+    sources = [path for path in (ROOT / "csrc").rglob("*.c") if "py" not in path.relative_to(ROOT / "csrc").parts]
+    sources.append(ROOT / "tests" / "c" / "hash_scene.c")
+    stb = [f"-I{place}" for place in STB_PLACES if place and (Path(place) / "stb_image_write.h").is_file()][:1]
+    wide = platform.machine() == "x86_64"
+
+    def compile_one(numbered: tuple[int, Path]) -> str:
+        k, source = numbered
+        target = str(folder / f"{k}.o")
+        simd = SIMD.get(source.name, []) if wide else []
+        run([compiler, *FLAGS, *flags, *simd, *stb, f"-I{ROOT / 'csrc'}", "-c", str(source), "-o", target])
+        return target
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        objects = list(pool.map(compile_one, enumerate(sorted(sources))))
+    program = folder / "hash_scene"
+    run([compiler, *flags, *objects, "-lm", "-o", str(program)])
+    return program
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The hash of the plainest build, scalar, one thread."""
+    name = "gcc-O0" if shutil.which("gcc") else "clang-O0"
+    return run([str(build(name, tmp_path_factory.mktemp("reference"))), "scalar", "1"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(BUILDS))
+def test_builds_agree(name: str, reference: str, tmp_path: Path) -> None:
+    """Every kernel that this processor runs, on one thread and on three."""
+    program = build(name, tmp_path)
+    ran = 0
+    for kernel in ("default", "scalar", "vector128", "avx2", "avx512"):
+        for threads in ("1", "3"):
+            printed = run([str(program), kernel, threads])
+            if printed != "no kernel\n":
+                ran += 1
+                assert printed == reference, f"{kernel}, {threads} threads"
+    assert ran >= 4

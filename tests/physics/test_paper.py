@@ -1,0 +1,105 @@
+"""mode="paper": Algorithm 1 of the paper as printed: impulses are added and never taken back, no grain turns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bed_scenes import DT, GRAVITY, RADIUS, THREADS, column_scene, on_floor, rms_speed, space
+
+import granular_gym as gg
+
+
+def by_hand(velocity, normal, overlap, friction, solver, inverse_mass, dt, correction):
+    """One contact, iteration by iteration.
+
+    Each adds max(0, -w (v_n - bias)) along the normal and what of -w v_t lies inside the cone of that; w = omega m_eff.
+    """
+    v = np.array(velocity, np.float64)
+    n = np.array(normal, np.float64)
+    bias = min(solver.alpha * overlap, correction) / dt if overlap > 0.0 else overlap / dt
+    weight = 0.3 / inverse_mass
+    for _ in range(solver.iterations):
+        along = v @ n
+        pressing = max(0.0, -weight * (along - bias))
+        t = -weight * (v - along * n)
+        size = np.linalg.norm(t)
+        if size > friction * pressing:
+            t *= friction * pressing / size
+        v = v + inverse_mass * (pressing * n + t)
+    return v
+
+
+@pytest.mark.parametrize("iterations", [1, 3, 10, 40])
+@pytest.mark.parametrize("friction", [0.0, 0.2, 2.0])
+@pytest.mark.parametrize("overlap", [-1e-5, 1e-5, 2e-4])
+def test_one_contact_by_hand(iterations: int, friction: float, overlap: float) -> None:
+    """A grain that presses and slides on the floor: the engine's iterations are the printed ones."""
+    solver = gg.Solver(mode="paper", iterations=iterations, alpha=0.3)
+    world = on_floor([[0, 0, RADIUS - overlap]], [[0.4, -0.3, -0.5]], friction=friction).build(solver=solver)
+    world.step(DT)
+    if overlap < 0.0:
+        # no speculative contacts in the paper: a gap is no contact
+        expected = np.array([0.4, -0.3, -0.5 - GRAVITY * DT])
+    else:
+        kicked = np.array([0.4, -0.3, -0.5 - GRAVITY * DT])
+        inverse = 1.0 / (2500.0 * 4.0 / 3.0 * np.pi * RADIUS**3)
+        expected = by_hand(kicked, (0, 0, 1), overlap, friction, solver, inverse, DT, 0.2 * RADIUS)
+    assert world.velocities[0, 0] == pytest.approx(expected, abs=2e-6)
+
+
+def test_impulses_are_never_taken_back() -> None:
+    """An overshoot stays: relaxed by 1.5, the first iteration throws the grain up by half its speed."""
+    impact = 0.5 + GRAVITY * DT
+    for iterations in (1, 2, 20):
+        solver = gg.Solver(mode="paper", iterations=iterations, relaxation=1.5, relaxation_sum=3.0, alpha=0.0)
+        with pytest.warns(gg.StabilityWarning, match="relaxation"):
+            world = on_floor([[0, 0, RADIUS - 1e-6]], [[0, 0, -0.5]], friction=0.0).build(solver=solver)
+        world.step(DT)
+        assert world.velocities[0, 0, 2] == pytest.approx(0.5 * impact, rel=1e-5)
+    # accumulated, it is taken back
+    solver = gg.Solver(iterations=40, nesterov=False)
+    world = on_floor([[0, 0, RADIUS - 1e-6]], [[0, 0, -0.5]], friction=0.0).build(solver=solver)
+    world.step(DT)
+    assert abs(world.velocities[0, 0, 2]) < 1e-6
+
+
+def test_pushed_rows_keep_their_momentum() -> None:
+    """Three in a row, the first one runs into the others: none passes, and the sum of velocities stays."""
+    places = [[-1.999 * RADIUS, 0, 0], [0, 0, 0], [1.999 * RADIUS, 0, 0]]
+    scene = space(places, [[1.0, 0, 0], [0, 0, 0], [0.0, 0, 0]], friction=0.0)
+    solver = gg.Solver(mode="paper", iterations=100, alpha=0.0)
+    with scene.build(solver=solver) as world:
+        world.step(DT)
+        v = world.velocities[0, :, 0]
+    assert v.sum() == pytest.approx(1.0, abs=1e-5)
+    assert (np.diff(v) > -1e-3).all(), "they still approach"
+
+
+def test_grains_do_not_turn() -> None:
+    world = on_floor([[0, 0, RADIUS]], [[1.0, 0, 0]]).build(solver=gg.Solver(mode="paper"))
+    world.step(DT, 50)
+    assert not world.angular_velocities.any()
+    # a sliding block: mu g per second
+    assert world.velocities[0, 0, 0] == pytest.approx(1.0 - 0.5 * GRAVITY * 0.05, rel=0.02)
+
+
+def test_runs_stably_with_safe_values() -> None:
+    """A falling column comes to (almost) rest; nothing flies, nothing is lost."""
+    world = column_scene(2000, 7.0).build(num_threads=THREADS, solver=gg.Solver(mode="paper", iterations=20))
+    fastest = 0.0
+    for _ in range(10):
+        world.step(DT, 100)
+        fastest = max(fastest, float(world.stats["speed_max"][0]))
+    assert fastest < 3.0
+    assert rms_speed(world) < 0.05
+    assert world.stats["escaped_count"][0] == 0
+    assert not world.stats["diverged"][0]
+
+
+def test_linked_hash_gives_the_bits_of_cells() -> None:
+    hashes = []
+    for broad_phase in ("cells", "linked_hash"):
+        with column_scene(600, 5.0).build(solver=gg.Solver(mode="paper", broad_phase=broad_phase)) as world:
+            world.step(DT, 400)
+            hashes.append(world.state_hash())
+    assert hashes[0] == hashes[1]
