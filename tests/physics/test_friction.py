@@ -36,7 +36,7 @@ def down_slopes(friction: float, spin: bool, seconds: float = 1.0, rolling: floa
 
 @pytest.mark.parametrize("friction", FRICTIONS)
 def test_block_on_slopes(friction: float, measured: Note) -> None:
-    """Slides iff tan th > mu, with g (sin th - mu cos th) within .5 %; where it sticks it drifts under 1e-3 r in 1 s."""
+    """Slides iff tan th > mu, with g (sin th - mu cos th) within .5 %; where it sticks drift is under 1e-3 r in 1 s."""
     world = down_slopes(friction, spin=False)
     slides = np.tan(SLOPES) > friction
     a = GRAVITY * (np.sin(SLOPES) - friction * np.cos(SLOPES))
