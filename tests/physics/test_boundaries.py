@@ -121,7 +121,7 @@ def test_periodic_bed_falls_through_no_seam(measured: Note) -> None:
     )
     sand = scene.add_material(density=2500.0, radius=RADIUS, friction=0.5, rolling_friction=0.3)
     scene.fill_box(sand, (-0.05, -0.05, 0.0), (0.05, 0.05, 0.3), count=700)
-    world = scene.build(num_threads=2)
+    world = scene.build(num_threads=1)
     world.step(DT, 1500)
     world.step(DT, 10)
     x = world.positions[0]

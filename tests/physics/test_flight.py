@@ -116,7 +116,7 @@ def gas(
         half=half,
         boundary=faces("periodic"),
     )
-    return scene.build(num_threads=2)
+    return scene.build(num_threads=1)
 
 
 @pytest.mark.parametrize("rolling", [0.0, 0.3])

@@ -88,28 +88,23 @@ def test_closed_box_loses_nothing(vessel: str, kind: str, measured: Note) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["carried", "rocking"])
 def test_scoop_loses_nothing(kind: str, measured: Note) -> None:
-    """An open scoop from a mesh, walls one radius thick, 10 s: no grain goes through; few leave over the rim."""
+    """An open scoop from a mesh, walls one radius thick, carried and tilted to and fro at up to 1 m/s for 10 s."""
     count = 250
     sdf = gg.Sdf.from_mesh(hollow_box_mesh(INNER, RADIUS, lid=False), spacing=0.5 * RADIUS)
     world = filled(sdf, count)
     world.step(DT, 500)
-    every = 10
-    through = 0
+    every, low = 10, 0
     for k in range(round(SECONDS / DT / every)):
         time = (k + 1) * every * DT
-        # smooth: what is thrown over the rim is no leak
-        pose = (
-            swing(time, 0.5, "rocking") if kind == "rocking" else np.array([0.2 * np.sin(5.0 * time), 0, 0, 1, 0, 0, 0])
-        )
-        world.step(DT, every, tool_poses=[pose])
-        low = world.positions[0, :, 2] < -INNER[2] - 0.03
-        through = max(through, int(low.sum()))
+        # smooth, so that nothing is thrown over the rim
+        carried = np.array([0.2 * np.sin(5.0 * time), 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+        world.step(DT, every, tool_poses=[swing(time, 1.0, kind) if kind == "rocking" else carried])
+        low = max(low, int((world.positions[0, :, 2] < -INNER[2] - 0.05).sum()))
     held = inside(world, True)
-    measured(held=held, below=through)
-    if kind == "carried":
-        assert held == count
-    assert through == 0 or kind == "rocking"
-    assert held > 0.8 * count
+    measured(held=held, below=low)
+    assert held == count
+    assert low == 0
+    assert world.stats["fast_tool_count"][0] == 0
 
 
 @pytest.mark.parametrize("speed", [1.0, 2.4])
