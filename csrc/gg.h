@@ -37,7 +37,7 @@ typedef struct gg_solver {
     int32_t mode;         /* gg_mode [GG_MODE_CONVERGENT] */
     int32_t iterations;   /* [10], 1 .. GG_MAX_ITERATIONS */
     int32_t nesterov;     /* accelerate [1] */
-    int32_t spin;         /* grains turn [1]; 0: the point grains of seed 001 */
+    int32_t spin;         /* grains turn [1]; 0: the point grains of GranularGym (2023) */
     int32_t broad_phase;  /* gg_broad_phase [GG_BROAD_CELLS] */
     float alpha;          /* share of the overlap of two grains removed per substep [0.8] */
     float tool_alpha;     /* the same against tools [0.5] */

@@ -22,7 +22,7 @@ class Solver:
     """Settings of the contact solver; None takes the safe value of the mode.
 
     Attributes:
-        mode: "convergent" (accumulated, warm-started impulses) or "paper" (seed algorithm as printed: impulses are
+        mode: "convergent" (accumulated, warm-started impulses) or "paper" (the paper as printed: impulses are
             added and never taken back; grains do not turn).
         iterations: projected Jacobi iterations per substep, 1 .. 1024.
         nesterov: accelerate the iteration; None: only in convergent mode.

@@ -2,7 +2,7 @@
  *
  * Each grain keeps its own list (every pair stands in two), sorted by grain id. The order of a list, and with it the order
  * in which impulses are added up, therefore depends on nothing but who is near: not on cells, slots, threads or history.
- * Two searches give the same lists: sorted cells, and the linked spatial hash of seed 001 (section II.B).
+ * Two searches give the same lists: sorted cells, and the linked spatial hash of GranularGym (2023) (section II.B).
  */
 #ifndef GG_CANDIDATES_H
 #define GG_CANDIDATES_H
@@ -101,7 +101,7 @@ GG_FN void gg_candidates_from_level(const gg_view *v, int64_t e, int l, int32_t 
     }
 }
 
-/* Seed 001, equation 6: bucket of a cell. Rounding is to the nearest cell, as printed. */
+/* GranularGym (2023), equation 6: bucket of a cell. Rounding is to the nearest cell, as printed. */
 GG_FN int32_t gg_hash_bucket(const int32_t c[3], int64_t hash_size) {
     uint32_t h = 73856093u * (uint32_t)(c[0] - 100);
     h ^= 19349663u * (uint32_t)(c[1] - 100);
@@ -121,7 +121,7 @@ GG_FN void gg_hash_cell(const gg_view *v, const gg_env *env, gg_vec4 x, int32_t 
     c[2] = gg_floor_int(x.z / size + 0.5f);
 }
 
-/* Seed 001, Algorithm 2 for one env: chains every grain into its bucket. Sequential here, so that no atomic is needed;
+/* GranularGym (2023), Algorithm 2 for one env: chains every grain into its bucket. Sequential, so no atomic is needed;
  * the order of a chain does not matter, as lists are sorted by grain id. */
 GG_FN void gg_hash_build(const gg_view *v, int64_t e) {
     const gg_env *env = &v->env[e];

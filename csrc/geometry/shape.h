@@ -1,7 +1,7 @@
 /* shape.h: what a tool is made of: parts, each one signed distance field (SDF), posed in the tool's frame.
  *
  * A tool is a kinematic body. One contact per (grain, part) is found, so a box built of one part per wall holds its grains
- * where a single field would see only the nearest wall. Distances are positive outside, negative inside (seed 001, II.C).
+ * where a single field would see only the nearest wall. Distances are positive outside, negative inside (GranularGym, II.C).
  */
 #ifndef GG_SHAPE_H
 #define GG_SHAPE_H

@@ -1,6 +1,6 @@
 /* motion.h: the phases around the solve: tools move, velocities are predicted, positions are integrated, sums are taken.
  *
- * Symplectic Euler (seed 001, equations 4-5, with x += dt v): the new velocity moves the grain.
+ * Symplectic Euler (GranularGym (2023), equations 4-5, with x += dt v): the new velocity moves the grain.
  */
 #ifndef GG_MOTION_H
 #define GG_MOTION_H

@@ -18,7 +18,7 @@ typedef struct gg_vec4 {
 typedef enum gg_boundary {
     GG_BOUNDARY_OPEN = 0, /* grains leave and are counted as escaped */
     GG_BOUNDARY_WALL,     /* a plane tool closes the face */
-    GG_BOUNDARY_CYCLIC,   /* carried to the other face with the same velocity; no contact across (seed 001, III.B) */
+    GG_BOUNDARY_CYCLIC,   /* carried to the other face with the same velocity; no contact across (GranularGym, III.B) */
     GG_BOUNDARY_PERIODIC  /* carried to the other face, contacts across */
 } gg_boundary;
 
@@ -115,12 +115,12 @@ typedef struct gg_dims {
 
 typedef enum gg_mode {
     GG_MODE_CONVERGENT = 0, /* accumulated, warm-started, Nesterov */
-    GG_MODE_PAPER           /* seed 001, Algorithm 1 as printed: impulses are added, never taken back */
+    GG_MODE_PAPER           /* GranularGym (2023), Algorithm 1 as printed: impulses are added, never taken back */
 } gg_mode;
 
 typedef enum gg_broad_phase {
     GG_BROAD_CELLS = 0,  /* grains sorted by cell */
-    GG_BROAD_LINKED_HASH /* seed 001, equation 6 and Algorithm 2 */
+    GG_BROAD_LINKED_HASH /* GranularGym (2023), equation 6 and Algorithm 2 */
 } gg_broad_phase;
 
 #define GG_MAX_ITERATIONS 1024

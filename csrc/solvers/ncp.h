@@ -1,6 +1,6 @@
 /* ncp.h: the first contact law: rigid, dry frictional contact of spheres as a nonlinear complementarity problem.
  *
- * Source: seed paper GranularGym (RSS 2023), section II.A, equations 1-3, made convergent. Per contact one impulse P [N s],
+ * Source: the paper GranularGym (RSS 2023), section II.A, equations 1-3, made convergent. Per contact one impulse P [N s],
  * normal part >= 0, tangential part inside the circular Coulomb cone. One iteration of projected Jacobi reads
  *
  *     P' = project( Y - w (v_contact(Y) - bias) ),     Y = P + beta (P - P_previous)

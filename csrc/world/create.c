@@ -310,7 +310,7 @@ static gg_dims dims_of(const gg_world_def *d) {
         dims.pixels += (int64_t)d->camera[k].height * d->camera[k].width;
     }
     if (d->solver.broad_phase == GG_BROAD_LINKED_HASH) {
-        /* seed 001, figure 3: twice the number of grains */
+        /* GranularGym (2023), figure 3: twice the number of grains */
         dims.hash_size = GG_MAX(2 * d->grain_count, 1);
         dims.hash_next = dims.slots;
     }
