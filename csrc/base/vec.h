@@ -52,7 +52,6 @@ GG_FN gg_vec3 gg_unit(gg_vec3 a, gg_vec3 fallback) {
 }
 
 GG_FN gg_quat gg_quat_make(float w, float x, float y, float z) { return GG_LIT(gg_quat){w, x, y, z}; }
-GG_FN gg_quat gg_quat_conj(gg_quat q) { return gg_quat_make(q.w, -q.x, -q.y, -q.z); }
 /* rotation b first, then a */
 GG_FN gg_quat gg_quat_mul(gg_quat a, gg_quat b) {
     return gg_quat_make(a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,

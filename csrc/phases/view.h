@@ -139,7 +139,7 @@ typedef struct gg_params {
     float relaxation_sum; /* c: bound on the summed relaxation of a grain's contacts, see solvers/ncp.h */
     float uneven; /* how much more the more crowded side of a contact counts where the other is heavy or a tool */
     float roll_relaxation, roll_relaxation_sum;
-    float alpha, tool_alpha; /* share of the overlap removed per substep (Baumgarte) */
+    float alpha, tool_alpha; /* share of the overlap removed per substep, by position */
     float correction;        /* the most that one contact is moved apart per substep [m] */
     float slack;             /* gaps and overlaps smaller than this are taken for none [m] */
     float margin;            /* speculative distance / diameter */
