@@ -54,9 +54,13 @@ GG_FN float gg_throw_margin(const gg_view *v, int64_t e) {
     return gg_minf(v->params.foresight * v->env[e].speed_max, 2.0f * v->params.radius_max);
 }
 
-/* Parts that some grain of a slice may touch, as bits; parts from 64 on count as near. A signed distance changes by no more
- * than the way one goes, so the distance at the middle of the slice bounds it for all its grains. */
-GG_FN uint64_t gg_slice_parts(const gg_view *v, int64_t e, int64_t slice) {
+/* a ball: parts that it does not reach touch no grain of a slice */
+typedef struct gg_slice_ball {
+    gg_vec3 middle;
+    float reach;
+} gg_slice_ball;
+
+GG_FN gg_slice_ball gg_slice_ball_of(const gg_view *v, int64_t e, int64_t slice) {
     const gg_vec4 *x = v->position + e * v->dims.slots + slice * GG_LANES;
     const int32_t *id = v->grain_id + e * v->dims.slots + slice * GG_LANES;
     gg_vec3 low = gg_v3(1e30f, 1e30f, 1e30f), high = gg_v3(-1e30f, -1e30f, -1e30f);
@@ -68,20 +72,34 @@ GG_FN uint64_t gg_slice_parts(const gg_view *v, int64_t e, int64_t slice) {
             radius = gg_maxf(radius, x[lane].w);
         }
     }
+    gg_slice_ball ball;
     gg_vec3 middle = gg_scale(gg_add(low, high), 0.5f);
     float reach = gg_norm(gg_sub(high, middle)) + radius * (1.0f + 2.0f * v->params.margin) + gg_throw_margin(v, e) +
                   v->params.foresight * v->env[e].speed_max;
-    reach = reach * 1.0001f + 1e-5f * (gg_absf(middle.x) + gg_absf(middle.y) + gg_absf(middle.z));
+    ball.middle = middle;
+    ball.reach = reach * 1.0001f + 1e-5f * (gg_absf(middle.x) + gg_absf(middle.y) + gg_absf(middle.z));
+    return ball;
+}
+
+/* Whether some grain of a slice may touch a part. A signed distance changes by no more than the way one goes, so the
+ * distance at the middle of the slice bounds it for all its grains. */
+GG_FN int gg_slice_near(const gg_view *v, int64_t e, gg_slice_ball ball, int64_t part) {
+    const gg_shape *shape = &v->parts[part];
+    const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
+    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(ball.middle, pose->position));
+    float distance = gg_sdf_bound(shape, local);
+    if (distance <= ball.reach && shape->kind != GG_SHAPE_GRID) {
+        distance = gg_sdf_distance(shape, v->grids, v->samples, local);
+    }
+    return distance <= ball.reach;
+}
+
+/* parts that some grain of a slice may touch, as bits; parts from 64 on count as near */
+GG_FN uint64_t gg_slice_parts(const gg_view *v, int64_t e, int64_t slice) {
+    gg_slice_ball ball = gg_slice_ball_of(v, e, slice);
     uint64_t bits = 0;
     for (int64_t part = 0; part < v->dims.part_count && part < 64; part++) {
-        const gg_shape *shape = &v->parts[part];
-        const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
-        gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(middle, pose->position));
-        float distance = gg_sdf_bound(shape, local);
-        if (distance <= reach && shape->kind != GG_SHAPE_GRID) {
-            distance = gg_sdf_distance(shape, v->grids, v->samples, local);
-        }
-        bits |= distance <= reach ? (uint64_t)1 << part : 0;
+        bits |= gg_slice_near(v, e, ball, part) ? (uint64_t)1 << part : 0;
     }
     return bits;
 }

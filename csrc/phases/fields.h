@@ -77,7 +77,8 @@
     X(gg_pose, tool_pose, d->tool_count, STATE)                      /* now                                         */ \
     X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)           /* over this step                              */ \
     X(gg_part_pose, part_pose, d->part_count, SCRATCH)               /* over this substep                           */ \
-    X(float, wrench_partial, d->blocks * d->tool_count * 6, SCRATCH)                                                   \
+    X(gg_tool_load, tool_load, d->tool_rows, SCRATCH)                /* in the order of tool contact rows           */ \
+    X(float, wrench_partial, d->load_blocks * d->tool_count * 6, SCRATCH)                                                 \
     X(double, wrench, d->tool_count * 6, STATE)                      /* impulse on the tool over this step          */ \
     /* read-out                                                                                                     */ \
     X(gg_box_stats, box_partial, d->blocks, SCRATCH)                                                                   \

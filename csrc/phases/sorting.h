@@ -10,7 +10,7 @@
 /* item: env */
 GG_FN void gg_sort_fit_env(const gg_view *v, int64_t e) {
     if (v->env[e].rebuild) {
-        gg_grids_fit(v, e);
+        gg_grids_fit(v, e, gg_span_of(v, e, 0, 1));
     }
 }
 

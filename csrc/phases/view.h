@@ -91,6 +91,13 @@ typedef struct gg_slice_stats {
     int32_t overlap_count, bad, fast, escaped;
 } gg_slice_stats;
 
+/* what one contact did to a tool within a substep */
+typedef struct gg_tool_load {
+    gg_vec3 force;  /* impulse [N s] */
+    gg_vec3 torque; /* about the tool's origin [N m s] */
+    int32_t tool;
+} gg_tool_load;
+
 /* grains in a box: partial sums of one block */
 typedef struct gg_box_stats {
     double distance_sum; /* of centres to the box, 0 inside [m] */
@@ -103,7 +110,7 @@ typedef struct gg_dims {
     int64_t grain_count; /* per env */
     int64_t slots, slices, blocks;
     int64_t rows; /* slots + tool contact rows */
-    int64_t tool_rows;
+    int64_t tool_rows, load_blocks;
     int64_t contact_rows; /* rows of GG_LANES contacts */
     int64_t roll_rows;    /* contact_rows, or 0 where nothing rolls */
     int64_t candidate_cap;
@@ -153,8 +160,21 @@ typedef struct gg_params {
     int32_t level_candidates[GG_LEVELS]; /* candidates a grain of each class may have */
     gg_vec3 lower, upper;                /* bounds [m] */
     int32_t boundary[3][2];
-    float beta[GG_MAX_ITERATIONS]; /* Nesterov's sequence */
 } gg_params;
+
+/* The caller's arrays of one call that reads or sets, see access.h; NULL where not asked for. They lie where the world
+ * runs. */
+typedef struct gg_access {
+    const int64_t *listed;                         /* (env_count) place of an env in the caller's list, -1 */
+    float *position, *velocity, *angular_velocity; /* (envs, grain_count, 3) */
+    float *radius;                                 /* (env_count, grain_count) */
+    int32_t *material;                             /* (env_count, grain_count) */
+    const float *move;                             /* (envs, 4) shift [m], yaw [rad] */
+    float *wrench;                                 /* (env_count, tool_count, 6) */
+    double duration;                               /* of the last step [s] */
+    int64_t *box_count;                            /* (env_count) */
+    float *box_distance;                           /* (env_count) [m] */
+} gg_access;
 
 typedef struct gg_view {
     gg_dims dims;
@@ -163,8 +183,10 @@ typedef struct gg_view {
     const gg_sdf_grid *grids;
     const float *samples;
     const gg_camera *cameras;
+    const float *beta;         /* (GG_MAX_ITERATIONS) Nesterov's sequence */
     const float *tool_targets; /* (env_count, tool_count, 7) x y z qw qx qy qz, or NULL: stay */
     const float *boxes;        /* (env_count, 6) lower, upper */
+    gg_access access;
 #define GG_FIELD_POINTER(type, name, count, keep) type *name;
     GG_FIELDS(GG_FIELD_POINTER)
 #undef GG_FIELD_POINTER

@@ -32,7 +32,7 @@ WORLD_METHOD(get_grains) {
     grains.radius = field == 3 ? data_of(out) : NULL;
     grains.material = field == 4 ? data_of(out) : NULL;
     gg_status status;
-    WITHOUT_GIL(status = gg_world_get_grains(self->world, &grains));
+    WITHOUT_GIL(status = gg_world_get_grains(self->world, &grains, GG_HOST));
     return finish(self, status, out);
 }
 

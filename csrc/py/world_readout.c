@@ -12,7 +12,7 @@ WORLD_METHOD(get_tool_poses) {
     if (!out) {
         return refuse(self);
     }
-    return finish(self, gg_world_get_tool_poses(self->world, data_of(out)), out);
+    return finish(self, gg_world_get_tool_poses(self->world, data_of(out), GG_HOST), out);
 }
 
 WORLD_METHOD(set_tool_poses) {
@@ -40,7 +40,7 @@ WORLD_METHOD(get_wrenches) {
     if (!out) {
         return refuse(self);
     }
-    return finish(self, gg_world_get_wrenches(self->world, data_of(out)), out);
+    return finish(self, gg_world_get_wrenches(self->world, data_of(out), GG_HOST), out);
 }
 
 /* the fields of gg_env_stats, once */
@@ -116,7 +116,7 @@ WORLD_METHOD(box_stats) {
         goto done;
     }
     gg_status status;
-    WITHOUT_GIL(status = gg_world_box_stats(self->world, boxes, data_of(counts), data_of(distances)));
+    WITHOUT_GIL(status = gg_world_box_stats(self->world, boxes, data_of(counts), data_of(distances), GG_HOST));
     result = finish(self, status, Py_BuildValue("(OO)", counts, distances));
 
 done:
@@ -143,7 +143,7 @@ WORLD_METHOD(depth) {
         return refuse(self);
     }
     gg_status status;
-    WITHOUT_GIL(status = gg_world_depth(self->world, (int32_t)camera, data_of(out)));
+    WITHOUT_GIL(status = gg_world_depth(self->world, (int32_t)camera, data_of(out), GG_HOST));
     return finish(self, status, out);
 }
 

@@ -166,13 +166,11 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
     return change;
 }
 
-/* iteration `pass` (from 0) of one slice of env e */
-GG_FN void GG_LANE_NAME(iterate_slice)(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+/* iteration `pass` (from 0) of the GG_LANE_WIDTH grains from slot `slot` on; returns the largest change of a velocity
+ * component of each */
+GG_FN gg_lane GG_LANE_NAME(iterate_lanes)(const gg_view *v, int64_t e, int64_t slot, int32_t pass) {
     const gg_params *p = &v->params;
-    gg_env *env = &v->env[e];
-    if (env->converged) {
-        return;
-    }
+    const gg_env *env = &v->env[e];
     /* iterate k lies in one half of the ping-pong, k-1 in the other, where k+1 is written over it */
     int now_in_b = env->impulse_buffer ^ 1 ^ (pass & 1);
     int64_t rows = e * v->dims.rows * GG_ROW;
@@ -186,20 +184,25 @@ GG_FN void GG_LANE_NAME(iterate_slice)(const gg_view *v, int64_t e, int64_t slic
     s.roll = now_in_b ? v->roll_b : v->roll_a;
     s.roll_before = s.roll_next = now_in_b ? v->roll_a : v->roll_b;
     s.first = pass == 0;
-    s.beta = p->beta[pass];
-    s.beta_next = pass + 1 < p->iterations ? p->beta[pass + 1] : 0.0f;
+    s.beta = v->beta[pass];
+    s.beta_next = pass + 1 < p->iterations ? v->beta[pass + 1] : 0.0f;
+    if (p->mode == GG_MODE_PAPER) {
+        return p->spin ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 0) : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 0);
+    }
+    if (p->rolling) {
+        return GG_LANE_NAME(iterate)(&s, slot, 1, 1, 1);
+    }
+    return p->spin ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 1) : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 1);
+}
+
+/* iteration `pass` of one slice of env e */
+GG_FN void GG_LANE_NAME(iterate_slice)(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+    if (v->env[e].converged) {
+        return;
+    }
     gg_lane change = lane_splat(0.0f);
     for (int lane = 0; lane < GG_LANES; lane += GG_LANE_WIDTH) {
-        int64_t slot = slice * GG_LANES + lane;
-        gg_lane c;
-        if (p->mode == GG_MODE_PAPER) {
-            c = p->spin ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 0) : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 0);
-        } else if (p->rolling) {
-            c = GG_LANE_NAME(iterate)(&s, slot, 1, 1, 1);
-        } else {
-            c = p->spin ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 1) : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 1);
-        }
-        change = lane_max(change, c);
+        change = lane_max(change, GG_LANE_NAME(iterate_lanes)(v, e, slice * GG_LANES + lane, pass));
     }
     float each[GG_LANE_WIDTH], most = 0.0f;
     lane_store(each, change);

@@ -215,44 +215,48 @@ GG_FN void GG_LANE_NAME(prepare_end)(const gg_view *v, int64_t e, int64_t slot, 
     lane_rows_store(v->row_b + e * v->dims.rows * GG_ROW, slot, self->row);
 }
 
-/* all contacts of one slice of env e */
-GG_FN void GG_LANE_NAME(prepare_slice)(const gg_view *v, int64_t e, int64_t slice) {
+/* Contacts of the W grains from slot `slot` on. Returns, by grain, the deepest overlap, the sum and the number of
+ * overlaps. */
+GG_FN void GG_LANE_NAME(prepare_lanes)(const gg_view *v, int64_t e, int64_t slot, gg_overlaps *each) {
     const gg_env *env = &v->env[e];
+    int64_t slice = slot / GG_LANES;
     int64_t first_row = v->slice_first_row[e * v->dims.slices + slice];
     int32_t row_count = v->slice_rows[e * v->dims.slices + slice];
-    gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
-    float count = 0.0f;
-    stats->overlap_max = stats->overlap_sum = 0.0f;
-    for (int lane = 0; lane < GG_LANES; lane += GG_LANE_WIDTH) {
-        int64_t slot = slice * GG_LANES + lane;
-        GG_LANE_NAME(self) self;
-        GG_LANE_NAME(sums) sums;
-        int32_t own[GG_LANE_WIDTH];
-        for (int k = 0; k < GG_LANE_WIDTH; k++) {
-            own[k] = (int32_t)(slot + k);
-        }
-        gg_lane zero = lane_splat(0.0f);
-        sums.dv.x = sums.dv.y = sums.dv.z = sums.du.x = sums.du.y = sums.du.z = zero;
-        sums.shift.x = sums.shift.y = sums.shift.z = zero;
-        sums.overlap_max = sums.overlap_sum = sums.overlap_count = zero;
-        lane_points(v->position + e * v->dims.slots, own, self.point);
-        lane_rows(v->row_a + e * v->dims.rows * GG_ROW, own, self.row);
-        self.crowd = lane_load(v->crowd + e * v->dims.slots + slot);
-        self.bounce_speed = lane_splat(env->bounce_speed);
-        self.warm_scale = lane_splat(env->dt_last > 0.0f ? v->params.dt / env->dt_last : 0.0f);
-        for (int32_t k = 0; k < row_count; k++) {
-            GG_LANE_NAME(prepare_row)(v, e, first_row + k, slot, own, &self, &sums);
-        }
-        GG_LANE_NAME(prepare_end)(v, e, slot, &self, &sums);
-        float each[3][GG_LANE_WIDTH];
-        lane_store(each[0], sums.overlap_max);
-        lane_store(each[1], sums.overlap_sum);
-        lane_store(each[2], sums.overlap_count);
-        for (int k = 0; k < GG_LANE_WIDTH; k++) {
-            stats->overlap_max = gg_maxf(stats->overlap_max, each[0][k]);
-            stats->overlap_sum += each[1][k];
-            count += each[2][k];
-        }
+    GG_LANE_NAME(self) self;
+    GG_LANE_NAME(sums) sums;
+    int32_t own[GG_LANE_WIDTH];
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        own[k] = (int32_t)(slot + k);
     }
-    stats->overlap_count = (int32_t)count;
+    gg_lane zero = lane_splat(0.0f);
+    sums.dv.x = sums.dv.y = sums.dv.z = sums.du.x = sums.du.y = sums.du.z = zero;
+    sums.shift.x = sums.shift.y = sums.shift.z = zero;
+    sums.overlap_max = sums.overlap_sum = sums.overlap_count = zero;
+    lane_points(v->position + e * v->dims.slots, own, self.point);
+    lane_rows(v->row_a + e * v->dims.rows * GG_ROW, own, self.row);
+    self.crowd = lane_load(v->crowd + e * v->dims.slots + slot);
+    self.bounce_speed = lane_splat(env->bounce_speed);
+    self.warm_scale = lane_splat(env->dt_last > 0.0f ? v->params.dt / env->dt_last : 0.0f);
+    for (int32_t k = 0; k < row_count; k++) {
+        GG_LANE_NAME(prepare_row)(v, e, first_row + k, slot, own, &self, &sums);
+    }
+    GG_LANE_NAME(prepare_end)(v, e, slot, &self, &sums);
+    float most[GG_LANE_WIDTH], sum[GG_LANE_WIDTH], count[GG_LANE_WIDTH];
+    lane_store(most, sums.overlap_max);
+    lane_store(sum, sums.overlap_sum);
+    lane_store(count, sums.overlap_count);
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        each[k].most = most[k];
+        each[k].sum = sum[k];
+        each[k].count = count[k];
+    }
+}
+
+/* all contacts of one slice of env e */
+GG_FN void GG_LANE_NAME(prepare_slice)(const gg_view *v, int64_t e, int64_t slice) {
+    gg_overlaps each[GG_LANES];
+    for (int lane = 0; lane < GG_LANES; lane += GG_LANE_WIDTH) {
+        GG_LANE_NAME(prepare_lanes)(v, e, slice * GG_LANES + lane, each + lane);
+    }
+    gg_ncp_prepared(v, e, slice, each);
 }

@@ -210,15 +210,22 @@ void gg_params_from_grains(gg_world *w) {
         float grow = p->level_radius[l] / p->radius_min;
         p->level_candidates[l] = 16 + (int32_t)(4.0f * (grow * grow - 1.0f));
     }
+    memset(w->level_grains, 0, sizeof w->level_grains);
+    for (int64_t i = 0; i < n; i++) {
+        w->level_grains[gg_level_of(p, x[i].w)]++;
+    }
 }
 
-void gg_params_from_materials(gg_world *w) {
+gg_status gg_params_from_materials(gg_world *w) {
     int rolling = 0;
     int64_t count = w->view.dims.env_count * w->view.dims.material_count * w->view.dims.material_count;
-    for (int64_t k = 0; k < count; k++) {
-        rolling |= w->view.pair[k].rolling_friction > 0.0f;
+    gg_view *host;
+    gg_status status = gg_world_pull(w, GG_BIT(pair), -1, &host);
+    for (int64_t k = 0; status == GG_OK && k < count; k++) {
+        rolling |= host->pair[k].rolling_friction > 0.0f;
     }
     w->view.params.rolling = rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
+    return status;
 }
 
 /* relaxation that is stable by rule; see solvers/ncp.h for what the numbers bound */
@@ -269,22 +276,12 @@ void gg_params_from_solver(gg_world *w) {
     /* Nesterov's sequence, started anew every substep */
     double t = 1.0;
     for (int k = 0; k < GG_MAX_ITERATIONS; k++) {
-        p->beta[k] = 0.0f;
+        w->beta[k] = 0.0f;
         if (p->nesterov && k > 0) {
             double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * t * t));
-            p->beta[k] = (float)((t - 1.0) / next);
+            w->beta[k] = (float)((t - 1.0) / next);
             t = next;
         }
-    }
-}
-
-void gg_world_weigh(gg_world *w, int64_t e) {
-    gg_view *v = &w->view;
-    for (int64_t i = 0; i < v->dims.grain_count; i++) {
-        int64_t at = e * v->dims.slots + i;
-        double r = v->position[at].w;
-        double density = v->density[e * v->dims.material_count + v->material[at]];
-        v->row_a[(e * v->dims.rows + i) * GG_ROW + 3] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
     }
 }
 
@@ -296,8 +293,7 @@ static gg_dims dims_of(const gg_world_def *d) {
     dims.slices = GG_MAX((d->grain_count + GG_LANES - 1) / GG_LANES, 1);
     dims.slots = dims.slices * GG_LANES;
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
-    dims.tool_rows = dims.slots / 4 + 64;
-    dims.rows = dims.slots + dims.tool_rows;
+    gg_dims_set_tool_rows(&dims, dims.slots / 4 + 64);
     dims.contact_rows = dims.slices * 5 + 8;
     dims.material_count = d->material_count;
     dims.tool_count = GG_WALL_COUNT + d->tool_count;
@@ -386,7 +382,6 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
         }
         v->built_position[base + i] = v->position[base + i];
     }
-    gg_world_weigh(w, e);
     for (int64_t t = 0; t < v->dims.tool_count; t++) {
         gg_pose rest = {gg_v3(0.0f, 0.0f, 0.0f), gg_quat_make(1.0f, 0.0f, 0.0f, 0.0f)};
         if (t >= GG_WALL_COUNT) {
@@ -444,8 +439,10 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     w->grids = copy_of(d->grid, sizeof(gg_sdf_grid) * (size_t)d->grid_count);
     w->samples = copy_of(d->sample, sizeof(float) * (size_t)d->sample_count);
     w->cameras = copy_of(d->camera, sizeof(gg_camera) * (size_t)d->camera_count);
-    w->targets = malloc(sizeof(float) * 7 * (size_t)(d->env_count * d->tool_count + 1));
-    if (!w->parts || !w->grids || !w->samples || !w->cameras || !w->targets) {
+    w->grid_count = d->grid_count;
+    w->sample_count = d->sample_count;
+    w->listed = malloc(sizeof(int64_t) * (size_t)d->env_count);
+    if (!w->parts || !w->grids || !w->samples || !w->cameras || !w->listed) {
         return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: tools and cameras");
     }
     place_walls(w, d);
@@ -461,6 +458,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     w->view.grids = w->grids;
     w->view.samples = w->samples;
     w->view.cameras = w->cameras;
+    w->view.beta = w->beta;
     gg_params *p = &w->view.params;
     p->lower = d->lower;
     p->upper = d->upper;
@@ -471,6 +469,12 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     for (int64_t e = 0; e < d->env_count; e++) {
         place_env(w, d, e);
     }
+    int64_t all = 0;
+    w->view.access.listed = w->listed;
+    if ((status = gg_world_list_envs(w, NULL, &all)) != GG_OK || (status = gg_world_run(w, GG_PHASE_weigh)) != GG_OK) {
+        return status;
+    }
+    w->view.access.listed = NULL;
     gg_params_from_grains(w);
     gg_params_from_materials(w);
     gg_params_from_solver(w);
@@ -480,7 +484,12 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
         dims.candidate_cap += p->level_candidates[gg_level_of(p, d->radius[i])];
     }
     w->layout = layout_of(w);
-    return gg_arena_resize(w, dims);
+    if ((status = gg_arena_resize(w, dims)) != GG_OK || d->gpu == 0) {
+        return status;
+    }
+    gg_cuda *cuda = NULL;
+    status = gg_cuda_open(d->gpu - 1, &cuda, w->message, sizeof w->message);
+    return status == GG_OK ? gg_world_move_to_device(w, cuda) : status;
 }
 
 gg_status gg_world_create(const gg_world_def *def, gg_world **out, char *message, size_t message_size) {
@@ -502,12 +511,16 @@ void gg_world_destroy(gg_world *w) {
     if (!w) {
         return;
     }
-    free(w->arena);
+    gg_world_free_loans(w);
+    gg_world_free_scene(w);
+    gg_memory_free(w, w->arena);
+    gg_cuda_release(w->cuda);
+    free(w->mirror_arena);
     free(w->parts);
     free(w->grids);
     free(w->samples);
     free(w->cameras);
-    free(w->targets);
+    free(w->listed);
     free(w->seconds);
     free(w);
 }
