@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
-C_SOURCES := $(shell find csrc -name '*.[ch]' 2>/dev/null)
+C_SOURCES := $(shell find csrc -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
 PY_FILES := granular_gym envs tests examples benchmarks setup.py $(wildcard assets/*.py)
 STAMP_SYSTEM := $(VENV)/.stamp-system
 STAMP_PACKAGES := $(VENV)/.stamp-packages

@@ -166,6 +166,8 @@ typedef struct gg_device_info {
     int32_t driver_version, runtime_version; /* 1000 * major + 10 * minor */
 } gg_device_info;
 gg_status gg_device_get_info(int32_t device, gg_device_info *info, char *message, size_t message_size);
+/* opens and closes it */
+gg_status gg_device_check(int32_t device, char *message, size_t message_size);
 /* 1 where the CUDA backend was compiled in */
 int gg_device_built(void);
 

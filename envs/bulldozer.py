@@ -22,6 +22,7 @@ from .. import checks
 from ..assets import asset_path
 from ..beds import settled_bed
 from ..cameras import DepthCamera
+from ..device import parse_device
 from ..errors import ArgumentError
 from ..rotations import rotate
 from ..scene import Scene
@@ -31,7 +32,6 @@ from ..state import State
 from ..task import Arrays, Floats, Task
 from ..vector import GranularEnv, GranularVectorEnv
 from ..vehicle import TrackedVehicle, wrap_angle, yaw_quaternions
-from ..world import check_device
 
 CONTROL_PERIOD = 0.1  # [s] per env step
 FIELD_LOWER, FIELD_UPPER = (-4.0, -2.0, 0.0), (4.0, 2.0, 2.0)  # [m]
@@ -127,7 +127,7 @@ class BulldozerTask(Task):
         self.preset = PRESETS[checks.choice("preset", preset, list(PRESETS))]
         self.depth = checks.choice("depth", depth, ["float32", "uint8"])
         self.reward = checks.choice("reward", reward, ["level", "incremental"])
-        self.device = check_device(device)
+        self.device = parse_device(device)
         self.num_threads = None if num_threads is None else checks.integer("num_threads", num_threads, 1, 4096)
         self.friction_range: tuple[float, float] | None = None
         if friction_range is not None:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from . import _core, checks
 from .cameras import DepthCamera
-from .errors import ArgumentError, BackendError, StabilityWarning, StateError
+from .device import check_device, gpu_number
+from .errors import ArgumentError, StabilityWarning, StateError
 from .scene import FrozenScene, Mounted, tool_index
 from .solver import Solver
 from .state import State
@@ -27,19 +28,6 @@ Floats = NDArray[np.float32]
 WALL_COUNT = 6
 _WALL_COLOR = (205, 205, 210)
 _TOOL_COLOR = (232, 164, 58)
-CUDA_MISSING = "this build has no CUDA backend"
-
-
-def check_device(device: Any) -> str:
-    """The device a world runs on, from "auto", "cpu", "cuda" or "cuda:0".
-
-    Raises:
-        BackendError: CUDA was asked for by name and is not there; it never falls back.
-    """
-    if isinstance(device, str) and (device == "cuda" or device.startswith("cuda:")):
-        raise BackendError(f"device: expected auto or cpu, got {device!r}: {CUDA_MISSING}")
-    checks.choice("device", device, ("auto", "cpu"))
-    return "cpu"
 
 
 class World:
@@ -50,7 +38,7 @@ class World:
     Args:
         frozen: what the world is built from.
         env_count: number of copies.
-        device: "auto" or "cpu".
+        device: "auto", "cpu", "cuda" or "cuda:1", see `granular_gym.device`.
         solver: None: the defaults.
         num_threads: None: one per usable core, one in daemon worker processes.
     """
@@ -76,7 +64,11 @@ class World:
         self._warn(self.solver.dangers())
         self._layout = frozen.layout()
         self._core = _core.World(
-            env_count=self.env_count, solver=self.solver.fields(), thread_count=threads, **frozen.arrays
+            env_count=self.env_count,
+            solver=self.solver.fields(),
+            thread_count=threads,
+            gpu=gpu_number(self.device),
+            **frozen.arrays,
         )
 
     # ---- life ----

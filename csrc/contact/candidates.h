@@ -121,18 +121,22 @@ GG_FN void gg_hash_cell(const gg_view *v, const gg_env *env, gg_vec4 x, int32_t 
     c[2] = gg_floor_int(x.z / size + 0.5f);
 }
 
+/* bucket of the grain in slot i of env e */
+GG_FN int32_t gg_hash_bucket_of(const gg_view *v, int64_t e, int64_t i) {
+    int32_t c[3];
+    gg_hash_cell(v, &v->env[e], v->position[e * v->dims.slots + i], c);
+    return gg_hash_bucket(c, v->dims.hash_size);
+}
+
 /* GranularGym (2023), Algorithm 2 for one env: chains every grain into its bucket. Sequential, so no atomic is needed;
  * the order of a chain does not matter, as lists are sorted by grain id. */
 GG_FN void gg_hash_build(const gg_view *v, int64_t e) {
-    const gg_env *env = &v->env[e];
     int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
     for (int64_t b = 0; b < v->dims.hash_size; b++) {
         head[b] = -1;
     }
     for (int64_t i = 0; i < v->dims.grain_count; i++) {
-        int32_t c[3];
-        gg_hash_cell(v, env, v->position[e * v->dims.slots + i], c);
-        int32_t bucket = gg_hash_bucket(c, v->dims.hash_size);
+        int32_t bucket = gg_hash_bucket_of(v, e, i);
         next[i] = head[bucket];
         head[bucket] = (int32_t)i;
     }

@@ -22,12 +22,16 @@ GG_FN float gg_solve_residual(const gg_view *v, int64_t e, int64_t begin, int64_
     return residual;
 }
 
-/* early exit: stop once no velocity changed by more than the tolerance in this iteration. item: env */
+/* early exit: stop once no velocity changed by more than the tolerance in this iteration */
+GG_FN void gg_solve_check(const gg_view *v, int64_t e, int32_t pass, float residual) {
+    v->env[e].iteration = pass + 1;
+    v->env[e].converged = v->params.tolerance > 0.0f && residual < v->params.tolerance;
+}
+
+/* item: env */
 GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
-    gg_env *env = &v->env[e];
-    if (!env->converged) {
-        env->iteration = pass + 1;
-        env->converged = v->params.tolerance > 0.0f && gg_solve_residual(v, e, 0, 1) < v->params.tolerance;
+    if (!v->env[e].converged) {
+        gg_solve_check(v, e, pass, v->params.tolerance > 0.0f ? gg_solve_residual(v, e, 0, 1) : 0.0f);
     }
 }
 

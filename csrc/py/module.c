@@ -65,7 +65,43 @@ static PyObject *core_build_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSE
 #endif
     return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:O,s:O}", "version", GG_VERSION, "source", GG_SOURCE_HASH, "compiler",
                          compiler, "flags", GG_BUILD_FLAGS, "openmp", (int)_OPENMP, "debug", debug ? Py_True : Py_False,
-                         "cuda", Py_False);
+                         "cuda", gg_device_built() ? Py_True : Py_False);
+}
+
+static PyObject *core_cuda_device_count(PyObject *module, PyObject *Py_UNUSED(unused)) {
+    int32_t count = 0;
+    char message[512] = "";
+    gg_status status = gg_device_count(&count, message, sizeof message);
+    return status == GG_OK ? PyLong_FromLong(count) : gg_py_raise(PyModule_GetState(module), status, message);
+}
+
+static PyObject *core_cuda_device(PyObject *module, PyObject *argument) {
+    const gg_module_state *state = PyModule_GetState(module);
+    int64_t number = 0;
+    char message[512] = "";
+    gg_device_info info;
+    if (gg_py_integer(state, "device", argument, 0, 1023, &number)) {
+        return NULL;
+    }
+    gg_status status = gg_device_get_info((int32_t)number, &info, message, sizeof message);
+    if (status != GG_OK) {
+        return gg_py_raise(state, status, message);
+    }
+    return Py_BuildValue("{s:s,s:L,s:L,s:i,s:i,s:i,s:i}", "name", info.name, "memory", (long long)info.memory,
+                         "memory_free", (long long)info.memory_free, "multiprocessors", (int)info.multiprocessors,
+                         "capability", (int)info.capability, "driver_version", (int)info.driver_version,
+                         "runtime_version", (int)info.runtime_version);
+}
+
+static PyObject *core_cuda_check(PyObject *module, PyObject *argument) {
+    const gg_module_state *state = PyModule_GetState(module);
+    int64_t number = 0;
+    char message[512] = "";
+    if (gg_py_integer(state, "device", argument, 0, 1023, &number)) {
+        return NULL;
+    }
+    gg_status status = gg_device_check((int32_t)number, message, sizeof message);
+    return status == GG_OK ? Py_NewRef(Py_None) : gg_py_raise(state, status, message);
 }
 
 /* the arguments of mesh_to_grid, checked; the copies keep them unchanged while the GIL is free */
@@ -198,6 +234,11 @@ static PyMethodDef core_methods[] = {
      PyDoc_STR("mesh_to_grid(vertices, faces, spacing, origin, counts, thread_count=0, /)\n\n"
                "Signed distances [m] of a mesh, float32 (z, y, x).")},
     {"write_png", core_write_png, METH_VARARGS, PyDoc_STR("write_png(path, image, /)\n\nWrites an 8-bit PNG.")},
+    {"cuda_device_count", core_cuda_device_count, METH_NOARGS,
+     PyDoc_STR("cuda_device_count($module, /)\n--\n\nUsable GPUs; BackendError: none, and why.")},
+    {"cuda_device", core_cuda_device, METH_O, PyDoc_STR("cuda_device($module, device, /)\n--\n\nFacts about a GPU.")},
+    {"cuda_check", core_cuda_check, METH_O,
+     PyDoc_STR("cuda_check($module, device, /)\n--\n\nOpens and closes a GPU; BackendError: it cannot be used.")},
     {"build_info", core_build_info, METH_NOARGS, PyDoc_STR("build_info($module, /)\n--\n\nHow this module was built.")},
     {"hardware_threads", core_hardware_threads, METH_NOARGS,
      PyDoc_STR("hardware_threads($module, /)\n--\n\nCores that this process may use.")},

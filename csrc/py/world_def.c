@@ -32,7 +32,7 @@ typedef struct def_args {
     PyObject *env_count, *lower, *upper, *boundary, *wall_material, *gravity, *density, *pair;
     PyObject *position, *velocity, *radius, *grain_material, *tool_pose;
     PyObject *part_integers, *part_floats, *grid_integers, *grid_floats, *sample;
-    PyObject *camera_integers, *camera_floats, *solver, *thread_count;
+    PyObject *camera_integers, *camera_floats, *solver, *thread_count, *gpu;
 } def_args;
 
 static gg_vec3 vec3_of(const float *a) { return gg_v3(a[0], a[1], a[2]); }
@@ -285,28 +285,30 @@ static int read_cameras(const gg_module_state *state, const def_args *a, gg_py_d
 }
 
 int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwargs, gg_py_def *out) {
-    static char *names[] = {"env_count",     "lower",          "upper",     "boundary",        "wall_material",
-                            "gravity",       "density",        "pair",      "position",        "velocity",
-                            "radius",        "grain_material", "tool_pose", "part_integers",   "part_floats",
-                            "grid_integers", "grid_floats",    "sample",    "camera_integers", "camera_floats",
-                            "solver",        "thread_count",   NULL};
+    static char *names[] = {
+        "env_count",       "lower",         "upper",       "boundary",      "wall_material", "gravity",
+        "density",         "pair",          "position",    "velocity",      "radius",        "grain_material",
+        "tool_pose",       "part_integers", "part_floats", "grid_integers", "grid_floats",   "sample",
+        "camera_integers", "camera_floats", "solver",      "thread_count",  "gpu",           NULL};
     def_args a;
-    int64_t thread_count = 0;
+    int64_t thread_count = 0, gpu = 0;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower,
                                      &a.upper, &a.boundary, &a.wall_material, &a.gravity, &a.density, &a.pair,
                                      &a.position, &a.velocity, &a.radius, &a.grain_material, &a.tool_pose,
                                      &a.part_integers, &a.part_floats, &a.grid_integers, &a.grid_floats, &a.sample,
-                                     &a.camera_integers, &a.camera_floats, &a.solver, &a.thread_count)) {
+                                     &a.camera_integers, &a.camera_floats, &a.solver, &a.thread_count, &a.gpu)) {
         return -1;
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||
         read_tools(state, &a, out) || read_cameras(state, &a, out) || gg_py_solver(state, a.solver, &out->def.solver) ||
-        gg_py_integer(state, "thread_count", a.thread_count, 0, 4096, &thread_count)) {
+        gg_py_integer(state, "thread_count", a.thread_count, 0, 4096, &thread_count) ||
+        gg_py_integer(state, "gpu", a.gpu, 0, 1024, &gpu)) {
         gg_py_def_free(out);
         return -1;
     }
     out->def.thread_count = (int32_t)thread_count;
+    out->def.gpu = (int32_t)gpu;
     return 0;
 }

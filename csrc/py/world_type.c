@@ -140,11 +140,19 @@ static PyObject *world_info(world_object *self, PyObject *Py_UNUSED(unused)) {
     if (!solver) {
         return NULL;
     }
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:s,s:N}", "env_count", (long long)info.env_count, "grain_count",
-                         (long long)info.grain_count, "tool_count", (long long)info.tool_count, "camera_count",
-                         (long long)info.camera_count, "material_count", (long long)info.material_count, "memory",
-                         (long long)info.memory, "thread_count", (int)info.thread_count, "kernel",
-                         info.kernel ? info.kernel : "", "solver", solver);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:s,s:i,s:N}", "env_count", (long long)info.env_count,
+                         "grain_count", (long long)info.grain_count, "tool_count", (long long)info.tool_count,
+                         "camera_count", (long long)info.camera_count, "material_count", (long long)info.material_count,
+                         "memory", (long long)info.memory, "thread_count", (int)info.thread_count, "kernel",
+                         info.kernel ? info.kernel : "", "gpu", (int)info.gpu, "solver", solver);
+}
+
+static PyObject *world_set_stream(world_object *self, PyObject *object) {
+    unsigned long long stream = PyLong_AsUnsignedLongLong(object);
+    if (PyErr_Occurred() || begin(self)) {
+        return NULL;
+    }
+    return finish_none(self, gg_world_set_stream(self->world, (uintptr_t)stream));
 }
 
 static PyObject *world_set_thread_count(world_object *self, PyObject *object) {
@@ -271,6 +279,7 @@ static PyMethodDef world_methods[] = {
     METHOD(set_thread_count, METH_O, "set_thread_count($self, thread_count, /)\n--\n\n0: one per usable core."),
     METHOD(set_kernel, METH_O,
            "set_kernel($self, name, /)\n--\n\nscalar, vector128, avx2 or avx512: same bits, other speed."),
+    METHOD(set_stream, METH_O, "set_stream($self, stream, /)\n--\n\nThe CUDA stream (as a number) of what comes."),
     METHOD(set_solver, METH_O, "set_solver($self, solver, /)\n--\n\nA dict with all fields of gg_solver."),
     SHARED(get_grains, METH_O, "get_grains($self, field, /)\n--\n\nOne field of all grains, a fresh array."),
     SHARED(set_grains, METH_VARARGS, "set_grains(envs, positions, velocities, angular_velocities, /)"),
@@ -303,7 +312,7 @@ PyDoc_STRVAR(
     world_doc,
     "World(*, env_count, lower, upper, boundary, wall_material, gravity, density, pair, position, velocity, "
     "radius, grain_material, tool_pose, part_integers, part_floats, grid_integers, grid_floats, sample, "
-    "camera_integers, camera_floats, solver, thread_count)\n\n"
+    "camera_integers, camera_floats, solver, thread_count, gpu)\n\n"
     "The engine's world. Use granular_gym.Scene.build instead. All arguments are needed; tables hold, by column:\n"
     "pair (m, m, 3): friction, restitution, rolling friction\n"
     "part_integers: kind, tool, grid or -1, material; part_floats: size 4, position 3, rotation w x y z\n"

@@ -22,9 +22,15 @@ GG_FN void gg_ncp_counted(const gg_view *v, int64_t e, int64_t slice) {
     v->slice_tool_rows[e * v->dims.slices + slice] = tool_rows;
 }
 
-/* gives every slice its rows; notes what would not fit. item: env */
-GG_FN void gg_ncp_place_env(const gg_view *v, int64_t e) {
+/* notes rows of contacts that would not fit: `row` and `tool_row` are the first ones after the last slice's */
+GG_FN void gg_ncp_placed(const gg_view *v, int64_t e, int64_t row, int64_t tool_row) {
     gg_env *env = &v->env[e];
+    env->overflow_rows = row > v->dims.contact_rows ? (int32_t)row : 0;
+    env->overflow_tool_rows = tool_row > v->dims.rows ? (int32_t)(tool_row - v->dims.slots) : 0;
+}
+
+/* gives every slice its rows. item: env */
+GG_FN void gg_ncp_place_env(const gg_view *v, int64_t e) {
     int64_t row = 0, tool_row = v->dims.slots, base = e * v->dims.slices;
     for (int64_t s = 0; s < v->dims.slices; s++) {
         v->slice_first_row[base + s] = (int32_t)row;
@@ -32,8 +38,7 @@ GG_FN void gg_ncp_place_env(const gg_view *v, int64_t e) {
         row += v->slice_rows[base + s];
         tool_row += v->slice_tool_rows[base + s];
     }
-    env->overflow_rows = row > v->dims.contact_rows ? (int32_t)row : 0;
-    env->overflow_tool_rows = tool_row > v->dims.rows ? (int32_t)(tool_row - v->dims.slots) : 0;
+    gg_ncp_placed(v, e, row, tool_row);
 }
 
 /* overlaps of one grain: the deepest and the sum, as shares of the smaller diameter, and their number */

@@ -3,6 +3,13 @@
 
 #include "world.h"
 
+gg_status gg_device_check(int32_t device, char *message, size_t message_size) {
+    gg_cuda *cuda;
+    gg_status status = gg_cuda_open(device, &cuda, message, message_size);
+    gg_cuda_release(cuda);
+    return status;
+}
+
 struct gg_buffer {
     gg_cuda *cuda;
     void *data;

@@ -479,6 +479,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_params_from_materials(w);
     gg_params_from_solver(w);
     dims.cells = GG_MAX(2 * dims.slots, 64) * p->level_count;
+    dims.cell_cursors = d->gpu ? dims.cells : 0;
     dims.roll_rows = p->rolling ? dims.contact_rows : 0;
     for (int64_t i = 0; i < d->grain_count; i++) {
         dims.candidate_cap += p->level_candidates[gg_level_of(p, d->radius[i])];
