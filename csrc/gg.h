@@ -92,7 +92,10 @@ const char *gg_world_message(const gg_world *world);
 typedef int (*gg_poll)(void *context);
 
 /* Advances all envs by substeps * dt [s]. Tools move at constant velocity and turn rate from where they are to
- * tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL). */
+ * tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL).
+ * GG_ERROR_MEMORY: a buffer could not grow. Each env then stands at the end of a whole substep, maybe not the last. The
+ * same call again finishes the step, with the bits it would have had, unless grains, tools or states were set meanwhile;
+ * a call with other arguments is a new step from there. */
 gg_status gg_world_step(gg_world *world, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
                         void *poll_context);
 

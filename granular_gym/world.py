@@ -186,6 +186,9 @@ class World:
         Raises:
             ArgumentError: a value outside what the engine accepts.
             CapacityError: the grains overlap massively.
+            MemoryError: a buffer could not grow. Each env stands at the end of a whole substep, maybe not the last; the
+                same call again finishes the step with the bits it would have had, unless grains, tools or states were
+                set meanwhile; a call with other arguments is a new step from there.
             KeyboardInterrupt: after Ctrl-C, at the end of a whole substep; the world can be used further.
         """
         length = checks.number("dt", dt, 0.0, 1e3, above=True)

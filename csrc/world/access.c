@@ -146,7 +146,7 @@ gg_status gg_world_set_grains(gg_world *w, const int32_t *envs, int64_t listed, 
         v->env[e].stats.diverged = 0;
         v->env[e].predicted = 0;
     }
-    w->depth_valid = 0;
+    gg_world_moved(w);
     return GG_OK;
 }
 
@@ -194,7 +194,7 @@ gg_status gg_world_place_grains(gg_world *w, const int32_t *envs, int64_t listed
     for (int64_t k = 0; k < listed; k++) {
         place_env(&w->view, listed_env(w, envs, k), translation + 3 * k, yaw[k]);
     }
-    w->depth_valid = 0;
+    gg_world_moved(w);
     return GG_OK;
 }
 
@@ -226,6 +226,14 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
     if (status != GG_OK) {
         return status;
     }
+    if (pair && gg_world_rolls(w, pair, listed * m * m) && !w->view.dims.roll_rows) {
+        /* room first: nothing changes where there is none */
+        gg_dims dims = w->view.dims;
+        dims.roll_rows = dims.contact_rows;
+        if ((status = gg_arena_resize(w, dims)) != GG_OK) {
+            return status;
+        }
+    }
     for (int64_t k = 0; k < listed; k++) {
         int64_t e = listed_env(w, envs, k);
         if (pair) {
@@ -237,11 +245,6 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
         }
     }
     gg_params_from_materials(w);
-    if (w->view.params.rolling && !w->view.dims.roll_rows) {
-        gg_dims dims = w->view.dims;
-        dims.roll_rows = dims.contact_rows;
-        return gg_arena_resize(w, dims);
-    }
     return GG_OK;
 }
 
@@ -287,7 +290,7 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
         pose.rotation = gg_quat_settle(q);
         w->view.tool_pose[listed_env(w, envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = pose;
     }
-    w->depth_valid = 0;
+    gg_world_moved(w);
     return GG_OK;
 }
 
@@ -326,13 +329,11 @@ gg_status gg_world_profile(gg_world *w, int32_t enable, double *seconds) {
             seconds[k] = w->seconds ? w->seconds[k] : 0.0;
         }
     }
-    free(w->seconds);
-    w->seconds = NULL;
-    if (enable) {
-        w->seconds = calloc(GG_PHASE_COUNT, sizeof(double));
-        if (!w->seconds) {
-            return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: profile");
-        }
+    double *fresh = enable ? calloc(GG_PHASE_COUNT, sizeof(double)) : NULL;
+    if (enable && !fresh) {
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: profile");
     }
+    free(w->seconds);
+    w->seconds = fresh;
     return GG_OK;
 }

@@ -212,13 +212,17 @@ void gg_params_from_grains(gg_world *w) {
     }
 }
 
-void gg_params_from_materials(gg_world *w) {
+int gg_world_rolls(const gg_world *w, const gg_pair *pair, int64_t count) {
     int rolling = 0;
-    int64_t count = w->view.dims.env_count * w->view.dims.material_count * w->view.dims.material_count;
     for (int64_t k = 0; k < count; k++) {
-        rolling |= w->view.pair[k].rolling_friction > 0.0f;
+        rolling |= pair[k].rolling_friction > 0.0f;
     }
-    w->view.params.rolling = rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
+    return rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
+}
+
+void gg_params_from_materials(gg_world *w) {
+    const gg_dims *d = &w->view.dims;
+    w->view.params.rolling = gg_world_rolls(w, w->view.pair, d->env_count * d->material_count * d->material_count);
 }
 
 /* relaxation that is stable by rule; see solvers/ncp.h for what the numbers bound */

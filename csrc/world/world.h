@@ -19,6 +19,7 @@ struct gg_world {
     gg_kernel kernel;
     int32_t thread_count;
     int32_t depth_valid; /* the depth images show the present state */
+    int32_t unfinished;  /* the last step stopped for want of memory: the same call goes on with it */
     double duration;     /* of the last step [s] */
     double *seconds;     /* per phase, or NULL */
     uint64_t layout;     /* hash of what a snapshot must agree on */
@@ -27,6 +28,9 @@ struct gg_world {
 
 /* the caller's tools */
 static inline int64_t gg_own_tool_count(const gg_world *w) { return w->view.dims.tool_count - GG_WALL_COUNT; }
+
+/* grains or tools were set: what hung on where they were is over */
+static inline void gg_world_moved(gg_world *w) { w->depth_valid = w->unfinished = 0; }
 
 /* records a message and passes the status on */
 gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -45,6 +49,8 @@ gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density,
 void gg_params_from_solver(gg_world *w);
 void gg_params_from_grains(gg_world *w);
 void gg_params_from_materials(gg_world *w);
+/* whether any of these pairs asks for rolling torques from the solver */
+int gg_world_rolls(const gg_world *w, const gg_pair *pair, int64_t count);
 /* mass of a grain of env e from its radius and material [kg] */
 void gg_world_weigh(gg_world *w, int64_t e);
 
