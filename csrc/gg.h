@@ -79,6 +79,10 @@ typedef struct gg_world_def {
 typedef struct gg_world gg_world;
 
 gg_solver gg_solver_default(void);
+/* whether a world takes these settings; message (message_size bytes, may be NULL) names what it does not take */
+gg_status gg_solver_check(const gg_solver *solver, char *message, size_t message_size);
+/* the relaxation and the sum of it that are stable by rule for these settings, without and with tools of the caller's */
+void gg_solver_safe_relaxation(const gg_solver *solver, int tools, float *relaxation, float *relaxation_sum);
 
 /* Builds a world. On failure *out is NULL and message (message_size bytes, may be NULL) says why. Walls of the bounds
  * become six tools ahead of the caller's: tool index = face (x lower, x upper, y lower, ...), without parts where the

@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from . import checks
+from . import _core, checks
 from .errors import ArgumentError
 
 MODES = ("convergent", "paper")
 BROAD_PHASES = ("cells", "linked_hash")
-LARGEST_ITERATIONS = 1024
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,13 +28,14 @@ class Solver:
         spin: grains turn; None: only in convergent mode.
         broad_phase: "cells" (sorted cells) or "linked_hash" (linked spatial hash, the reference).
         alpha: share of the overlap between grains removed per substep, 0 .. 1.
-        tool_alpha: the same against tools.
-        relaxation: largest relaxation of one contact; 0: safe value of the mode.
-        relaxation_sum: bound on the summed relaxation of a grain's contacts; 0: safe value of the mode.
-        margin: contacts this share of a diameter apart are foreseen, 0 .. 1.
-        skin: neighbour lists hold until a grain moved half of this share of the smallest diameter, 0 .. 2.
+        tool_alpha: the same against tools, 0 .. 1.
+        relaxation: largest relaxation of one contact, up to 2; 0: safe value of the mode.
+        relaxation_sum: bound on the summed relaxation of a grain's contacts, up to 100; 0: safe value of the mode.
+        margin: contacts this share of a diameter apart are foreseen, 0 .. 0.5.
+        skin: neighbour lists hold until a grain moved half of this share of the smallest diameter, 0.01 .. 1.
         bounce_speed: impacts slower than max(this, 3 g dt) do not bounce [m/s].
-        correction_share: no contact moves a grain by more than this share of the smallest radius per substep.
+        correction_share: no contact moves a grain by more than this share of the smallest radius per substep,
+            1e-6 .. 1.
         tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never.
     """
 
@@ -57,7 +57,7 @@ class Solver:
     def __post_init__(self) -> None:
         checks.choice("mode", self.mode, MODES)
         checks.choice("broad_phase", self.broad_phase, BROAD_PHASES)
-        checks.integer("iterations", self.iterations, 1, LARGEST_ITERATIONS)
+        checks.integer("iterations", self.iterations, 1)
         for name in ("nesterov", "spin"):
             value = getattr(self, name)
             if value is None:
@@ -65,12 +65,11 @@ class Solver:
             object.__setattr__(self, name, checks.flag(name, value))
         if self.mode == "paper" and self.nesterov:
             raise ArgumentError("nesterov: expected False in paper mode, which has no accumulated impulses, got True")
-        for name, upper in (("alpha", 1.0), ("tool_alpha", 1.0), ("margin", 1.0), ("skin", 2.0)):
-            checks.number(name, getattr(self, name), 0.0, upper)
-        for name, upper in (("relaxation", 2.0), ("relaxation_sum", 16.0), ("correction_share", 10.0)):
-            checks.number(name, getattr(self, name), 0.0, upper)
-        checks.number("bounce_speed", self.bounce_speed, 0.0)
-        checks.number("tolerance", self.tolerance, 0.0)
+        for field in dataclasses.fields(self):
+            if field.type == "float":
+                checks.number(field.name, getattr(self, field.name))
+        # what range each may have is the engine's to say
+        _core.check_solver(self.fields())
 
     def fields(self) -> dict[str, Any]:
         """All fields as the engine takes them."""
@@ -81,10 +80,14 @@ class Solver:
         values["spin"] = int(bool(self.spin))
         return values
 
-    def dangers(self) -> list[str]:
-        """Combinations of these settings that are known to be unstable, in words."""
+    def dangers(self, tools: bool = False) -> list[str]:
+        """Combinations of these settings that are known to be unstable, in words.
+
+        Args:
+            tools: the scene has tools, which can jam a bed.
+        """
         found = []
-        limit, limit_sum = self._relaxation_limits()
+        limit, limit_sum = _core.check_solver(self.fields(), tools)
         if self.relaxation > limit:
             found.append(f"relaxation {self.relaxation:g} is above {limit:g}: the iteration can diverge")
         if self.relaxation_sum > limit_sum:
@@ -103,12 +106,3 @@ class Solver:
                     f"fewer than {iterations} iterations"
                 ]
         return []
-
-    def _relaxation_limits(self) -> tuple[float, float]:
-        """Largest stable relaxation of one contact, and of the sum over a grain's contacts."""
-        if not self.spin:
-            # without spin the tangential rows couple harder
-            return (0.3, 1.2) if self.nesterov else (0.3, 1.6)
-        if not self.nesterov:
-            return 0.5, 3.0
-        return 0.5, 1.5 if self.iterations >= 20 else 2.0

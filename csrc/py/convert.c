@@ -253,7 +253,7 @@ int gg_py_solver(const gg_module_state *state, PyObject *dict, gg_solver *out) {
     {                                                                                                                  \
         int64_t value = 0;                                                                                             \
         PyObject *item = solver_item(state, dict, #field);                                                             \
-        if (!item || gg_py_integer(state, "solver." #field, item, 0, INT32_MAX, &value)) {                             \
+        if (!item || gg_py_integer(state, "solver." #field, item, INT32_MIN, INT32_MAX, &value)) {                     \
             return -1;                                                                                                 \
         }                                                                                                              \
         out->field = (int32_t)value;                                                                                   \

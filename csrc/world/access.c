@@ -22,7 +22,7 @@ void gg_world_get_info(const gg_world *w, gg_world_info *info) {
 }
 
 gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
-    gg_status status = gg_solver_check(w, solver);
+    gg_status status = gg_world_check_solver(w, solver);
     if (status != GG_OK) {
         return status;
     }

@@ -43,7 +43,7 @@ size_t gg_field_size(const gg_dims *d, gg_field_id field, int *keep);
 void *gg_field_data(const gg_view *v, gg_field_id field);
 
 /* create.c: parameters that follow from the solver, the grains and dt */
-gg_status gg_solver_check(gg_world *w, const gg_solver *solver);
+gg_status gg_world_check_solver(gg_world *w, const gg_solver *solver);
 /* NULL: not given */
 gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t material_count);
 void gg_params_from_solver(gg_world *w);

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -129,6 +130,6 @@ def test_objects_that_cannot_be_made() -> None:
 def test_worlds_that_do_not_fit() -> None:
     resource = pytest.importorskip("resource")
     assert resource.RLIMIT_AS is not None
-    if "asan" in open("/proc/self/maps").read():
+    if "asan" in Path("/proc/self/maps").read_text():
         pytest.skip("AddressSanitizer reserves more address space than any limit")
     run(NO_ROOM)
