@@ -1,12 +1,13 @@
 """solver.py: how contacts are solved, and which settings are known to be unstable.
 
-The limits below were measured on a prototype of the same law (equal spheres, friction 0.5): they name combinations that
-were seen to bounce, collapse or explode, not all that might.
+Ranges and safe relaxations are the engine's (csrc/world/solver.c). Which time step a bed bears was measured on it:
+docs/stability.md. What is named there was seen to collapse; what is not named may still be too coarse for a task.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 from . import _core, checks
@@ -14,6 +15,8 @@ from .errors import ArgumentError
 
 MODES = ("convergent", "paper")
 BROAD_PHASES = ("cells", "linked_hash")
+#: iterations that a resting bed of up to 60 layers needs, over dt sqrt(g / d): docs/stability.md
+ITERATIONS_PER_STEP = 100.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,15 +97,24 @@ class Solver:
             found.append(f"relaxation_sum {self.relaxation_sum:g} is above {limit_sum:g}: grains can be ejected")
         return found
 
-    def step_dangers(self, dt: float) -> list[str]:
-        """Combinations of these settings and a time step [s] that are known to be unstable, in words."""
+    def step_dangers(self, dt: float, diameter: float, gravity: float) -> list[str]:
+        """Combinations of these settings and a time step that are known to be unstable, in words.
+
+        A bed of more than ten layers was seen to sink or collapse with fewer iterations than 100 dt sqrt(g / d), the
+        sooner the fewer; how deep a bed will be is not known beforehand. Measured with grains of one size.
+
+        Args:
+            dt: time step [s].
+            diameter: of the grains [m].
+            gravity: [m/s2].
+        """
         if self.mode == "paper":
             return []
-        for long, iterations in ((1e-2, 40), (5e-3, 20)):
-            # a dt like 0.1 / 20 may round to just below
-            if dt >= long * (1.0 - 1e-6) and self.iterations < iterations:
-                return [
-                    f"dt {dt:g} s with {self.iterations} iterations: beds sink or collapse from dt {long:g} s with "
-                    f"fewer than {iterations} iterations"
-                ]
-        return []
+        # a dt like 0.1 / 20 may round to just above
+        needed = math.ceil(ITERATIONS_PER_STEP * dt * math.sqrt(gravity / diameter) * (1.0 - 1e-3))
+        if self.iterations >= needed:
+            return []
+        return [
+            f"dt {dt:g} s with {self.iterations} iterations: beds of grains of {diameter:g} m can collapse with "
+            f"fewer than {needed} iterations"
+        ]

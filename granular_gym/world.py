@@ -73,6 +73,12 @@ class World:
             # a pool of workers brings its own parallelism
             threads = 1
         self._warned: set[str] = set()
+        # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2]
+        radii = frozen.arrays["radius"]
+        self._scale = (
+            2.0 * float(radii.mean()) if len(radii) else 0.0,
+            float(np.linalg.norm(frozen.arrays["gravity"])),
+        )
         self._warn(self.solver.dangers(frozen.tool_count > 0))
         self._layout = frozen.layout()
         self._core = _core.World(
@@ -196,9 +202,8 @@ class World:
         targets = None
         if tool_poses is not None:
             targets = self._per_env("tool_poses", tool_poses, (self.tool_count, 7), self.env_count)
-        dangers = self.solver.step_dangers(length)
-        if dangers:
-            self._warn(dangers)
+        if 0.0 < length <= 1.0 and self.grain_count:
+            self._warn(self.solver.step_dangers(length, *self._scale))
         self._core.step(length, count, targets)
 
     # ---- grains ----
