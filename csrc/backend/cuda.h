@@ -54,7 +54,7 @@ gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, int32_t
 /* whether the last step stopped because a buffer must grow */
 int gg_cuda_overflowed(const gg_cuda *cuda);
 /* seconds per phase of the steps since switched on, each phase a kernel of its own; NULL: off */
-gg_status gg_cuda_profile(gg_cuda *cuda, double *seconds);
+void gg_cuda_profile(gg_cuda *cuda, double *seconds);
 
 #ifdef __cplusplus
 }

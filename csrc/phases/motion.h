@@ -64,6 +64,34 @@ GG_FN void gg_motion_pose_part(const gg_view *v, int64_t e, int64_t part) {
     pose->angular_velocity = gg_scale(motion->axis, motion->speed);
 }
 
+/* what prediction is about to change, by grain id, in an array that is idle until the solve */
+GG_FN void gg_motion_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *rest) {
+    float *note = v->velocity + (e * v->dims.slots + id) * 6;
+    note[0] = velocity.x;
+    note[1] = velocity.y;
+    note[2] = velocity.z;
+    for (int k = 0; k < 3; k++) {
+        note[3 + k] = rest[k];
+    }
+}
+
+/* Takes the prediction of a substep back that cannot be finished: the env stands at the end of the one before, to the bit.
+ * item: slot */
+GG_FN void gg_motion_withdraw_slot(const gg_view *v, int64_t e, int64_t i) {
+    int64_t id = v->grain_id[e * v->dims.slots + i];
+    if (!v->env[e].predicted || id < 0) {
+        return;
+    }
+    const float *note = v->velocity + (e * v->dims.slots + id) * 6;
+    for (int k = 0; k < 3; k++) {
+        v->row_a[(e * v->dims.rows + i) * GG_ROW + k] = note[k];
+        v->kick_rest[(e * v->dims.slots + id) * 3 + k] = note[3 + k];
+    }
+}
+
+/* ends what gg_motion_withdraw_slot began. item: env */
+GG_FN void gg_motion_withdrawn_env(const gg_view *v, int64_t e) { v->env[e].predicted = 0; }
+
 /* what predicting one grain tells about its slice */
 typedef struct gg_prediction {
     float displacement2, speed2;
@@ -82,7 +110,9 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
     /* small kicks on a fast grain would all be rounded the same way: what is lost is added next time (Kahan's sum) */
     float *rest = v->kick_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
     gg_vec3 kick = gg_scale(v->env[e].gravity, p->dt);
-    gg_vec3 before = gg_v3(row[0], row[1], row[2]), due = gg_add(kick, gg_v3(rest[0], rest[1], rest[2]));
+    gg_vec3 before = gg_v3(row[0], row[1], row[2]);
+    gg_motion_note(v, e, v->grain_id[at], before, rest);
+    gg_vec3 due = gg_add(kick, gg_v3(rest[0], rest[1], rest[2]));
     gg_vec3 velocity = gg_add(before, due);
     gg_vec3 lost = gg_sub(due, gg_sub(velocity, before));
     rest[0] = lost.x;
@@ -164,7 +194,7 @@ GG_FN void gg_motion_decide(const gg_view *v, int64_t e, gg_prediction all) {
     }
     env->speed_max = sqrtf(all.speed2) + tool_speed;
     env->stats.speed_max = gg_maxf(env->stats.speed_max, sqrtf(all.speed2));
-    env->stats.fast_tool_count += tool_speed * v->params.dt > 0.5f * v->params.radius_min;
+    env->fast_tool = tool_speed * v->params.dt > 0.5f * v->params.radius_min;
     if (all.bad) {
         env->stats.diverged = 1;
     }
@@ -429,6 +459,7 @@ GG_FN void gg_motion_close(const gg_view *v, int64_t e, gg_substep_stats all, co
     total->overlap_max = gg_maxf(total->overlap_max, all.overlap_max);
     total->residual = gg_maxf(total->residual, all.residual);
     total->fast_count += all.fast;
+    total->fast_tool_count += env->fast_tool;
     total->iteration_count += env->iteration;
     if (last) {
         total->overlap_sum = last->overlap_sum;

@@ -63,6 +63,8 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(sum_wrench_tools, v->dims.tool_count, 1, gg_motion_wrench_tool(v, e, i))                                         \
     X(integrate, v->dims.slices, 1, gg_motion_integrate_slice(v, e, i))                                                \
     X(close_substep, 1, 0, gg_motion_close_env(v, e))                                                                  \
+    X(withdraw, v->dims.slots, 1, gg_motion_withdraw_slot(v, e, i))                                                    \
+    X(withdrawn, 1, 0, gg_motion_withdrawn_env(v, e))                                                                  \
     X(arrive_tools, v->dims.tool_count, 0, gg_motion_arrive_tool(v, e, i))                                             \
     X(sum_boxes, v->dims.blocks, 0, gg_access_box_block(v, e, i))                                                      \
     X(read_boxes, 1, 0, gg_access_box_env(v, e))                                                                       \

@@ -23,7 +23,7 @@ void gg_world_get_info(const gg_world *w, gg_world_info *info) {
 }
 
 gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
-    gg_status status = gg_solver_check(w, solver);
+    gg_status status = gg_world_check_solver(w, solver);
     if (status != GG_OK) {
         return status;
     }
@@ -167,7 +167,7 @@ gg_status gg_world_set_grains(gg_world *w, const int32_t *envs, int64_t listed, 
     a.velocity = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_B, in->velocity, size, &status);
     a.angular_velocity = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_C, in->angular_velocity, size, &status);
     const gg_phase phases[] = {GG_PHASE_write_grains, GG_PHASE_disturb};
-    w->depth_valid = 0;
+    gg_world_moved(w);
     return run_with(w, &a, phases, 2, status);
 }
 
@@ -190,7 +190,7 @@ gg_status gg_world_place_grains(gg_world *w, const int32_t *envs, int64_t listed
     gg_access a = access_of(w, &status);
     a.move = gg_world_take(w, GG_LOAN_A, move, size, &status);
     const gg_phase phases[] = {GG_PHASE_place_grains, GG_PHASE_disturb};
-    w->depth_valid = 0;
+    gg_world_moved(w);
     status = run_with(w, &a, phases, 2, status);
     free(move);
     return status;
@@ -227,6 +227,14 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
     }
     gg_view *host;
     uint64_t fields = GG_BIT(pair) | GG_BIT(density);
+    if (status == GG_OK && pair && gg_world_rolls(w, pair, listed * m * m) && !w->view.dims.roll_rows) {
+        /* room first: nothing changes where there is none */
+        gg_dims dims = w->view.dims;
+        dims.roll_rows = dims.contact_rows;
+        if ((status = gg_arena_resize(w, dims)) != GG_OK) {
+            return status;
+        }
+    }
     if (status != GG_OK || (status = gg_world_pull(w, fields, -1, &host)) != GG_OK) {
         return status;
     }
@@ -245,13 +253,7 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
         const gg_phase phase = GG_PHASE_weigh;
         status = run_with(w, &a, &phase, 1, status);
     }
-    status = status == GG_OK ? gg_params_from_materials(w) : status;
-    if (status == GG_OK && w->view.params.rolling && !w->view.dims.roll_rows) {
-        gg_dims dims = w->view.dims;
-        dims.roll_rows = dims.contact_rows;
-        return gg_arena_resize(w, dims);
-    }
-    return status;
+    return status == GG_OK ? gg_params_from_materials(w) : status;
 }
 
 gg_status gg_world_get_materials(gg_world *w, gg_pair *pair, float *density) {
@@ -300,7 +302,7 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
         pose.rotation = gg_quat_settle(pose.rotation);
         host->tool_pose[listed_env(w, envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = pose;
     }
-    w->depth_valid = 0;
+    gg_world_moved(w);
     return gg_world_push(w, GG_BIT(tool_pose), -1);
 }
 
@@ -393,17 +395,14 @@ gg_status gg_world_profile(gg_world *w, int32_t enable, double *seconds) {
             seconds[k] = w->seconds ? w->seconds[k] : 0.0;
         }
     }
-    free(w->seconds);
-    w->seconds = NULL;
-    if (enable) {
-        w->seconds = calloc(GG_PHASE_COUNT, sizeof(double));
-        if (!w->seconds) {
-            return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: profile");
-        }
+    double *fresh = enable ? calloc(GG_PHASE_COUNT, sizeof(double)) : NULL;
+    if (enable && !fresh) {
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: profile");
     }
     if (w->cuda) {
-        gg_status status = gg_cuda_profile(w->cuda, w->seconds);
-        return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
+        gg_cuda_profile(w->cuda, fresh);
     }
+    free(w->seconds);
+    w->seconds = fresh;
     return GG_OK;
 }

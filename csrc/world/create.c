@@ -11,23 +11,6 @@
 #include <omp.h>
 #endif
 
-gg_solver gg_solver_default(void) {
-    gg_solver s;
-    memset(&s, 0, sizeof s);
-    s.mode = GG_MODE_CONVERGENT;
-    s.iterations = 10;
-    s.nesterov = 1;
-    s.spin = 1;
-    s.broad_phase = GG_BROAD_CELLS;
-    s.alpha = 0.8f;
-    s.tool_alpha = 0.5f;
-    s.margin = 0.02f;
-    s.skin = 0.15f;
-    s.bounce_speed = 0.05f;
-    s.correction_share = 0.2f;
-    return s;
-}
-
 #define EXPECT(w, condition, ...)                                                                                      \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
@@ -37,28 +20,11 @@ gg_solver gg_solver_default(void) {
 
 static int within(float x, float low, float high) { return x >= low && x <= high; }
 
-gg_status gg_solver_check(gg_world *w, const gg_solver *s) {
-    EXPECT(w, s->mode == GG_MODE_CONVERGENT || s->mode == GG_MODE_PAPER, "solver.mode: expected 0 or 1, got %d",
-           (int)s->mode);
-    EXPECT(w, s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
-           "solver.broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
-    EXPECT(w, s->iterations >= 1 && s->iterations <= GG_MAX_ITERATIONS, "solver.iterations: expected 1 to %d, got %d",
-           GG_MAX_ITERATIONS, (int)s->iterations);
-    EXPECT(w, within(s->alpha, 0.0f, 1.0f), "solver.alpha: expected a share in [0, 1], got %g", s->alpha);
-    EXPECT(w, within(s->tool_alpha, 0.0f, 1.0f), "solver.tool_alpha: expected a share in [0, 1], got %g",
-           s->tool_alpha);
-    EXPECT(w, within(s->relaxation, 0.0f, 2.0f), "solver.relaxation: expected 0 (safe value) or (0, 2], got %g",
-           s->relaxation);
-    EXPECT(w, within(s->relaxation_sum, 0.0f, 100.0f),
-           "solver.relaxation_sum: expected 0 (safe value) or (0, 100], got %g", s->relaxation_sum);
-    EXPECT(w, within(s->margin, 0.0f, 0.5f), "solver.margin: expected a share in [0, 0.5], got %g", s->margin);
-    EXPECT(w, within(s->skin, 0.01f, 1.0f), "solver.skin: expected a share in [0.01, 1], got %g", s->skin);
-    EXPECT(w, within(s->bounce_speed, 0.0f, 1e6f), "solver.bounce_speed: expected a speed >= 0, got %g",
-           s->bounce_speed);
-    EXPECT(w, within(s->correction_share, 1e-6f, 1.0f), "solver.correction_share: expected a share in (0, 1], got %g",
-           s->correction_share);
-    EXPECT(w, within(s->tolerance, 0.0f, 1e6f), "solver.tolerance: expected a speed >= 0, got %g", s->tolerance);
-    return GG_OK;
+gg_status gg_world_check_solver(gg_world *w, const gg_solver *solver) {
+    static const char prefix[] = "solver.";
+    const size_t length = sizeof prefix - 1;
+    memcpy(w->message, prefix, sizeof prefix);
+    return gg_solver_check(solver, w->message + length, sizeof w->message - length);
 }
 
 static gg_status check_counts(gg_world *w, const gg_world_def *d) {
@@ -216,29 +182,22 @@ void gg_params_from_grains(gg_world *w) {
     }
 }
 
-gg_status gg_params_from_materials(gg_world *w) {
+int gg_world_rolls(const gg_world *w, const gg_pair *pair, int64_t count) {
     int rolling = 0;
-    int64_t count = w->view.dims.env_count * w->view.dims.material_count * w->view.dims.material_count;
-    gg_view *host;
-    gg_status status = gg_world_pull(w, GG_BIT(pair), -1, &host);
-    for (int64_t k = 0; status == GG_OK && k < count; k++) {
-        rolling |= host->pair[k].rolling_friction > 0.0f;
+    for (int64_t k = 0; k < count; k++) {
+        rolling |= pair[k].rolling_friction > 0.0f;
     }
-    w->view.params.rolling = rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
-    return status;
+    return rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
 }
 
-/* relaxation that is stable by rule; see solvers/ncp.h for what the numbers bound */
-static void safe_relaxation(const gg_world *w, float *relaxation, float *sum) {
-    const gg_solver *s = &w->solver;
-    if (s->mode == GG_MODE_PAPER || !s->spin) {
-        *relaxation = 0.3f;
-        *sum = s->nesterov || s->mode == GG_MODE_PAPER ? 1.2f : 1.6f;
-        return;
+gg_status gg_params_from_materials(gg_world *w) {
+    const gg_dims *d = &w->view.dims;
+    gg_view *host;
+    gg_status status = gg_world_pull(w, GG_BIT(pair), -1, &host);
+    if (status == GG_OK) {
+        w->view.params.rolling = gg_world_rolls(w, host->pair, d->env_count * d->material_count * d->material_count);
     }
-    *relaxation = 0.5f;
-    /* many iterations and tools that can jam a bed leave less room for acceleration */
-    *sum = !s->nesterov ? 3.0f : (s->iterations >= 20 || gg_own_tool_count(w) > 0) ? 1.5f : 2.0f;
+    return status;
 }
 
 void gg_params_from_solver(gg_world *w) {
@@ -250,7 +209,8 @@ void gg_params_from_solver(gg_world *w) {
     p->spin = s->spin;
     p->nesterov = s->nesterov && !paper;
     p->broad_phase = s->broad_phase;
-    safe_relaxation(w, &p->relaxation, &p->relaxation_sum);
+    /* see solvers/ncp.h for what these bound */
+    gg_solver_safe_relaxation(s, gg_own_tool_count(w) > 0, &p->relaxation, &p->relaxation_sum);
     p->relaxation = s->relaxation > 0.0f ? s->relaxation : p->relaxation;
     p->relaxation_sum = s->relaxation_sum > 0.0f ? s->relaxation_sum : p->relaxation_sum;
     /* One grain's contacts with much heavier things get the whole sum, those with its like half of it. The spin of a grain
@@ -428,7 +388,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     if ((status = check_counts(w, d)) != GG_OK || (status = check_space(w, d)) != GG_OK ||
         (status = gg_pairs_check(w, d->pair, d->density, d->material_count)) != GG_OK ||
         (status = check_grains(w, d)) != GG_OK || (status = check_tools(w, d)) != GG_OK ||
-        (status = gg_solver_check(w, &d->solver)) != GG_OK ||
+        (status = gg_world_check_solver(w, &d->solver)) != GG_OK ||
         (status = gg_world_set_thread_count(w, d->thread_count)) != GG_OK) {
         return status;
     }
@@ -442,7 +402,8 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     w->grid_count = d->grid_count;
     w->sample_count = d->sample_count;
     w->listed = malloc(sizeof(int64_t) * (size_t)d->env_count);
-    if (!w->parts || !w->grids || !w->samples || !w->cameras || !w->listed) {
+    w->targets = malloc(sizeof(float) * 7 * (size_t)(d->env_count * d->tool_count + 1));
+    if (!w->parts || !w->grids || !w->samples || !w->cameras || !w->listed || !w->targets) {
         return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: tools and cameras");
     }
     place_walls(w, d);
@@ -522,6 +483,7 @@ void gg_world_destroy(gg_world *w) {
     free(w->samples);
     free(w->cameras);
     free(w->listed);
+    free(w->targets);
     free(w->seconds);
     free(w);
 }

@@ -142,7 +142,7 @@ gg_status gg_world_load_state(gg_world *w, const int32_t *envs, int64_t listed, 
             }
         }
     }
-    w->depth_valid = 0;
+    gg_world_moved(w);
     return status == GG_OK ? gg_params_from_materials(w) : status;
 }
 

@@ -17,6 +17,7 @@ typedef struct step_context {
     void *poll_context;
     double next_poll;
     int32_t cancelled;
+    int32_t resumed; /* this step goes on with one that failed */
 } step_context;
 
 #define GG_TEAM_FN static
@@ -78,6 +79,8 @@ static gg_crew crew_of(const gg_world *w) {
 /* all substeps on the CPU, or as many as the buffers allow */
 static void step_cpu(gg_world *w, step_context *context) {
     gg_crew crew = crew_of(w);
+    /* after a failure envs may stand at different substeps: each goes on alone */
+    crew.thread_count = context->resumed ? 1 : crew.thread_count;
     gg_crew_run(&crew, run_substeps, context);
 }
 
@@ -121,45 +124,69 @@ static gg_status check_step(gg_world *w, double dt, int32_t substeps, const floa
     return GG_OK;
 }
 
+static size_t targets_size(const gg_world *w) {
+    return sizeof(float) * 7 * (size_t)(w->view.dims.env_count * gg_own_tool_count(w));
+}
+
+/* whether this call asks for the step that the last one could not finish */
+static int resumes(const gg_world *w, double dt, int32_t substeps, const float *targets) {
+    const gg_params *p = &w->view.params;
+    return w->unfinished && p->dt == (float)dt && p->substeps == substeps && !targets == !w->has_targets &&
+           (!targets || !memcmp(targets, w->targets, targets_size(w)));
+}
+
+/* from here to the end of the step, or as far as memory reaches */
+static gg_status run_step(gg_world *w, step_context *context) {
+    gg_status status = GG_OK;
+    int grew = 1;
+    if (!context->resumed && ((status = gg_world_run(w, GG_PHASE_open_step)) != GG_OK ||
+                              (status = gg_world_run(w, GG_PHASE_plan_tools)) != GG_OK)) {
+        return status;
+    }
+    while (grew && !context->cancelled) {
+        if (w->cuda) {
+            gg_status stepped = step_cuda(w, context);
+            if (stepped != GG_OK) {
+                return stepped;
+            }
+        } else {
+            step_cpu(w, context);
+        }
+        gg_status grown = gg_arena_grow(w, &grew);
+        status = grown != GG_OK ? grown : status;
+        if (grown == GG_ERROR_MEMORY || grown == GG_ERROR_BACKEND) {
+            w->unfinished = 1;
+            break;
+        }
+    }
+    if (context->cancelled || w->unfinished) {
+        gg_status withdrawn = gg_world_run(w, GG_PHASE_withdraw);
+        withdrawn = withdrawn == GG_OK ? gg_world_run(w, GG_PHASE_withdrawn) : withdrawn;
+        status = status == GG_OK ? withdrawn : status;
+    }
+    return status;
+}
+
 gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
                         void *poll_context) {
     gg_status status = check_step(w, dt, substeps, tool_targets);
     if (status != GG_OK) {
         return status;
     }
+    step_context context = {w, poll, poll_context, now() + 0.1, 0, resumes(w, dt, substeps, tool_targets)};
     gg_params *p = &w->view.params;
-    size_t targets_size = sizeof(float) * 7 * (size_t)(w->view.dims.env_count * gg_own_tool_count(w));
     p->dt = (float)dt;
     p->substeps = substeps;
     gg_params_from_solver(w);
-    w->view.tool_targets = NULL;
-    if (tool_targets && targets_size > 0) {
-        w->view.tool_targets = gg_world_take(w, GG_LOAN_TARGETS, tool_targets, targets_size, &status);
+    w->has_targets = tool_targets != NULL;
+    if (tool_targets) {
+        memcpy(w->targets, tool_targets, targets_size(w));
+        w->view.tool_targets = gg_world_take(w, GG_LOAN_TARGETS, w->targets, targets_size(w), &status);
     }
     w->duration = (double)p->dt * substeps;
-    w->depth_valid = 0;
-    step_context context = {w, poll, poll_context, now() + 0.1, 0};
+    gg_world_moved(w);
     if (status == GG_OK) {
-        status = gg_world_run(w, GG_PHASE_open_step);
-    }
-    if (status == GG_OK) {
-        status = gg_world_run(w, GG_PHASE_plan_tools);
-    }
-    int grew = status == GG_OK;
-    while (grew && !context.cancelled) {
-        if (w->cuda) {
-            gg_status stepped = step_cuda(w, &context);
-            if (stepped != GG_OK) {
-                return stepped;
-            }
-        } else {
-            step_cpu(w, &context);
-        }
-        gg_status grown = gg_arena_grow(w, &grew);
-        status = grown != GG_OK ? grown : status;
-        if (grown == GG_ERROR_MEMORY || grown == GG_ERROR_BACKEND) {
-            break;
-        }
+        status = run_step(w, &context);
     }
     w->view.tool_targets = NULL;
     return context.cancelled ? gg_world_fail(w, GG_INTERRUPTED, "step: interrupted") : status;

@@ -41,10 +41,13 @@ struct gg_world {
     float beta[GG_MAX_ITERATIONS];
     int64_t level_grains[GG_LEVELS]; /* grains of each size class in one env */
     int64_t *listed;                 /* (env_count) for gg_access */
+    float *targets;                  /* (env_count, own tools, 7) of the last step */
+    int32_t has_targets;
     gg_solver solver;
     gg_kernel kernel;
     int32_t thread_count;
     int32_t depth_valid; /* the depth images show the present state */
+    int32_t unfinished;  /* the last step stopped for want of memory: the same call goes on with it */
     double duration;     /* of the last step [s] */
     double *seconds;     /* per phase, or NULL */
     uint64_t layout;     /* hash of what a snapshot must agree on */
@@ -54,6 +57,9 @@ struct gg_world {
 /* the caller's tools */
 static inline int64_t gg_own_tool_count(const gg_world *w) { return w->view.dims.tool_count - GG_WALL_COUNT; }
 
+/* grains or tools were set: what hung on where they were is over */
+static inline void gg_world_moved(gg_world *w) { w->depth_valid = w->unfinished = 0; }
+
 /* records a message and passes the status on */
 gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -61,6 +67,7 @@ gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) 
 gg_status gg_world_run(gg_world *w, gg_phase phase);
 
 /* arena.c: memory of all fields */
+/* SIZE_MAX: more than any machine has */
 size_t gg_arena_total(const gg_dims *dims);
 /* points the fields of a view into `memory` and gives it these dims */
 void gg_arena_carve(gg_view *view, const gg_dims *dims, void *memory);
@@ -92,12 +99,14 @@ void gg_world_free_loans(gg_world *w);
 void gg_world_free_scene(gg_world *w);
 
 /* create.c: parameters that follow from the solver, the grains and dt */
-gg_status gg_solver_check(gg_world *w, const gg_solver *solver);
+gg_status gg_world_check_solver(gg_world *w, const gg_solver *solver);
 /* NULL: not given */
 gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t material_count);
 void gg_params_from_solver(gg_world *w);
 void gg_params_from_grains(gg_world *w);
 gg_status gg_params_from_materials(gg_world *w);
+/* whether any of these pairs asks for rolling torques from the solver */
+int gg_world_rolls(const gg_world *w, const gg_pair *pair, int64_t count);
 
 /* access.c: fills w->listed and, for phases, gg_access.listed; NULL: all envs, whose number *listed becomes */
 gg_status gg_world_list_envs(gg_world *w, const int32_t *envs, int64_t *listed);

@@ -472,7 +472,10 @@ gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase) {
         return status;
     }
     if (phase == GG_PHASE_open_step) {
-        c->substeps_done = c->resumed = 0;
+        c->substeps_done = 0;
+    }
+    if (phase == GG_PHASE_open_step || phase == GG_PHASE_withdraw) {
+        c->resumed = 0;
     }
     gg_graph_way::gg_team team = {c, view, cudaSuccess};
     gg_graph_way::gg_team_run(&team, phase, 0);
@@ -578,7 +581,4 @@ gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, int32_t *done
 
 int gg_cuda_overflowed(const gg_cuda *c) { return c->control_host->overflow; }
 
-gg_status gg_cuda_profile(gg_cuda *c, double *seconds) {
-    c->seconds = seconds;
-    return GG_OK;
-}
+void gg_cuda_profile(gg_cuda *c, double *seconds) { c->seconds = seconds; }
