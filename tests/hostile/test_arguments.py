@@ -248,7 +248,7 @@ def test_a_diverged_env_leaves_its_neighbours_alone(world):
 
 
 def raw_arguments(scene: gg.Scene) -> dict:
-    return {**scene.freeze().arrays, "env_count": 2, "solver": Solver().fields(), "thread_count": 1}
+    return {**scene.freeze().arrays, "env_count": 2, "solver": Solver().fields(), "thread_count": 1, "gpu": 0}
 
 
 def float32(*shape: int, fill: float = 0.0) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The CPU and a GPU give the same bits: grains, stored impulses, counters, wrenches, depth images, in both ways of a step."""
+"""The CPU and a GPU give the same bits: grains, counters, wrenches, depth images, in both ways of a step."""
 
 from __future__ import annotations
 

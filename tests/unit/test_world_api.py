@@ -196,7 +196,7 @@ def test_devices(scene):
     with pytest.raises(gg.ArgumentError, match="^device: expected"):
         scene.build(device="tpu")
     if not gg.info()["devices"]["cuda"]["available"]:
-        with pytest.raises(gg.BackendError, match="no CUDA backend"):
+        with pytest.raises(gg.BackendError, match="cannot be used: ."):
             scene.build(device="cuda")
 
 
