@@ -22,6 +22,7 @@ from .errors import (
     StateError,
 )
 from .info import info
+from .materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
 from .mesh import Mesh, load_mesh, save_stl
 from .scene import Scene
 from .sdf import Sdf, SdfGrid
@@ -33,6 +34,7 @@ from .world import World
 __version__ = "0.1.0"
 
 __all__ = [
+    "Air",
     "ArgumentError",
     "BackendError",
     "BusyError",
@@ -40,8 +42,10 @@ __all__ = [
     "ClosedError",
     "DepthCamera",
     "GranularError",
+    "Material",
     "Mesh",
     "MeshError",
+    "Pair",
     "Scene",
     "Sdf",
     "SdfGrid",
@@ -53,6 +57,8 @@ __all__ = [
     "__version__",
     "asset_names",
     "asset_path",
+    "capillary_cohesion",
+    "cohesion_of_force",
     "errors",
     "info",
     "load_mesh",

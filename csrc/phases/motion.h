@@ -7,6 +7,7 @@
 
 #include "../contact/candidates.h"
 #include "../geometry/pose.h"
+#include "../solvers/drag.h"
 #include "../solvers/ncp_contacts.h"
 
 /* Opens a step of one env: the counters of the last step are forgotten, `diverged` stays. item: env */
@@ -64,13 +65,15 @@ GG_FN void gg_motion_pose_part(const gg_view *v, int64_t e, int64_t part) {
     pose->angular_velocity = gg_scale(motion->axis, motion->speed);
 }
 
-/* Adds gravity and measures how far grains went since the lists were built. item: slice of an env */
+/* Adds gravity and drag, and measures how far grains went since the lists were built. item: slice of an env */
 GG_FN void gg_motion_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
     const gg_params *p = &v->params;
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
     float displacement2 = 0.0f, speed2 = 0.0f;
     int32_t bad = 0;
-    gg_vec3 kick = gg_scale(v->env[e].gravity, p->dt);
+    gg_vec3 fall = gg_scale(v->env[e].gravity, p->dt);
+    const gg_air *air = &v->env[e].air;
+    int drags = gg_air_drags(air);
     for (int lane = 0; lane < GG_LANES; lane++) {
         int64_t i = slice * GG_LANES + lane, at = e * v->dims.slots + i;
         if (v->grain_id[at] < 0) {
@@ -79,7 +82,15 @@ GG_FN void gg_motion_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
         float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
         /* small kicks on a fast grain would all be rounded the same way: what is lost is added next time (Kahan's sum) */
         float *rest = v->kick_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
-        gg_vec3 before = gg_v3(row[0], row[1], row[2]), due = gg_add(kick, gg_v3(rest[0], rest[1], rest[2]));
+        gg_vec3 before = gg_v3(row[0], row[1], row[2]), kick = fall;
+        if (drags) {
+            float radius = v->position[at].w, left = gg_drag_spin_left(air, radius, row[3], p->dt);
+            kick = gg_drag_kick(air, fall, before, radius, row[3], p->dt);
+            row[4] *= left;
+            row[5] *= left;
+            row[6] *= left;
+        }
+        gg_vec3 due = gg_add(kick, gg_v3(rest[0], rest[1], rest[2]));
         gg_vec3 velocity = gg_add(before, due);
         gg_vec3 lost = gg_sub(due, gg_sub(velocity, before));
         rest[0] = lost.x;

@@ -216,12 +216,31 @@ gg_status gg_world_get_gravity(gg_world *w, float *gravity) {
     return GG_OK;
 }
 
+gg_status gg_world_set_air(gg_world *w, const int32_t *envs, int64_t listed, const gg_air *air) {
+    gg_status status = check_envs(w, envs, &listed);
+    for (int64_t k = 0; status == GG_OK && k < listed; k++) {
+        status = gg_air_check(w, &air[k]);
+    }
+    for (int64_t k = 0; status == GG_OK && k < listed; k++) {
+        w->view.env[listed_env(w, envs, k)].air = air[k];
+    }
+    return status;
+}
+
+gg_status gg_world_get_air(gg_world *w, gg_air *air) {
+    for (int64_t e = 0; e < w->view.dims.env_count; e++) {
+        air[e] = w->view.env[e].air;
+    }
+    return GG_OK;
+}
+
 gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t listed, const gg_pair *pair,
                                  const float *density) {
     gg_status status = check_envs(w, envs, &listed);
     int64_t m = w->view.dims.material_count;
     for (int64_t k = 0; status == GG_OK && k < listed; k++) {
-        status = gg_pairs_check(w, pair ? pair + k * m * m : NULL, density ? density + k * m : NULL, m);
+        status = gg_pairs_check(w, pair ? pair + k * m * m : NULL, density ? density + k * m : NULL, m,
+                                w->view.params.radius_min);
     }
     if (status != GG_OK) {
         return status;
@@ -237,12 +256,9 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
         }
     }
     gg_params_from_materials(w);
-    if (w->view.params.rolling && !w->view.dims.roll_rows) {
-        gg_dims dims = w->view.dims;
-        dims.roll_rows = dims.contact_rows;
-        return gg_arena_resize(w, dims);
-    }
-    return GG_OK;
+    gg_dims dims = w->view.dims;
+    gg_dims_from_materials(w, &dims);
+    return memcmp(&dims, &w->view.dims, sizeof dims) ? gg_arena_resize(w, dims) : GG_OK;
 }
 
 gg_status gg_world_get_materials(gg_world *w, gg_pair *pair, float *density) {

@@ -118,7 +118,7 @@ static gg_status collect(gg_world *w, gg_dims *dims, int *grew) {
     }
     if (rows) {
         dims->contact_rows = rows + rows / 16 + 4;
-        dims->roll_rows = p->rolling ? dims->contact_rows : 0;
+        gg_dims_from_materials(w, dims);
     }
     if (tool_rows) {
         dims->tool_rows = tool_rows + tool_rows / 8 + 16;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/rng.h"
+#include "../contact/narrow.h"
 #include "world.h"
 
 #ifdef _OPENMP
@@ -100,7 +101,7 @@ static gg_status check_space(gg_world *w, const gg_world_def *d) {
     return GG_OK;
 }
 
-gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t m) {
+gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t m, float radius_min) {
     for (int64_t k = 0; density && k < m; k++) {
         EXPECT(w, density[k] > 0.0f && gg_finite(density[k]), "density: expected a value > 0, got %g for material %d",
                density[k], (int)k);
@@ -114,12 +115,41 @@ gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density,
                p->restitution, a, b);
         EXPECT(w, within(p->rolling_friction, 0.0f, 1e3f),
                "rolling_friction: expected [0, 1000], got %g for materials %d, %d", p->rolling_friction, a, b);
+        EXPECT(w, within(p->twisting_friction, 0.0f, 1e3f),
+               "twisting_friction: expected [0, 1000], got %g for materials %d, %d", p->twisting_friction, a, b);
+        EXPECT(w, within(p->cohesion, 0.0f, 1e6f), "cohesion: expected [0, 1e6] N/m, got %g for materials %d, %d",
+               p->cohesion, a, b);
+        EXPECT(w, p->cohesion == 0.0f || w->solver.mode == GG_MODE_CONVERGENT,
+               "cohesion: the printed algorithm knows none, expected 0, got %g for materials %d, %d", p->cohesion, a,
+               b);
+        EXPECT(w, within(p->cohesion_range, 0.0f, 1e3f),
+               "cohesion_range: expected a length >= 0, got %g for materials %d, %d", p->cohesion_range, a, b);
+        EXPECT(w, p->cohesion == 0.0f || within(p->cohesion_range, 1e-3f * radius_min, radius_min),
+               "cohesion_range: expected 0.001 to 1 radii of the smallest grain (%g m), got %g for materials %d, %d",
+               radius_min, p->cohesion_range, a, b);
         EXPECT(w,
                p->friction == q->friction && p->restitution == q->restitution &&
-                   p->rolling_friction == q->rolling_friction,
+                   p->rolling_friction == q->rolling_friction && p->twisting_friction == q->twisting_friction &&
+                   p->cohesion == q->cohesion && p->cohesion_range == q->cohesion_range,
                "pair: expected a symmetric table, materials %d, %d differ from %d, %d", a, b, b, a);
     }
     return GG_OK;
+}
+
+gg_status gg_air_check(gg_world *w, const gg_air *air) {
+    EXPECT(w, within(air->density, 0.0f, 1e5f), "air: expected a density in [0, 1e5] kg/m3, got %g", air->density);
+    EXPECT(w, within(air->viscosity, 0.0f, 1e5f), "air: expected a viscosity in [0, 1e5] Pa s, got %g", air->viscosity);
+    EXPECT(w, gg_finite3(air->wind) && gg_norm2(air->wind) <= 1e12f,
+           "air: expected a wind of up to 1e6 m/s, got (%g, %g, %g)", air->wind.x, air->wind.y, air->wind.z);
+    return GG_OK;
+}
+
+static float smallest_radius(const gg_world_def *d) {
+    float low = 1e30f;
+    for (int64_t i = 0; i < d->grain_count; i++) {
+        low = gg_minf(low, d->radius[i]);
+    }
+    return d->grain_count ? low : 1.0f;
 }
 
 static gg_status check_grains(gg_world *w, const gg_world_def *d) {
@@ -213,12 +243,31 @@ void gg_params_from_grains(gg_world *w) {
 }
 
 void gg_params_from_materials(gg_world *w) {
-    int rolling = 0;
-    int64_t count = w->view.dims.env_count * w->view.dims.material_count * w->view.dims.material_count;
-    for (int64_t k = 0; k < count; k++) {
-        rolling |= w->view.pair[k].rolling_friction > 0.0f;
+    int rolling = 0, extra = 0;
+    int64_t count = w->view.dims.material_count * w->view.dims.material_count;
+    gg_params *p = &w->view.params;
+    p->cohesion_range = 0.0f;
+    for (int64_t e = 0; e < w->view.dims.env_count; e++) {
+        float range = 0.0f;
+        for (int64_t k = e * count; k < (e + 1) * count; k++) {
+            const gg_pair *pair = &w->view.pair[k];
+            rolling |= pair->rolling_friction > 0.0f || pair->twisting_friction > 0.0f;
+            extra |= pair->cohesion > 0.0f || (pair->twisting_friction != pair->rolling_friction && w->solver.spin);
+            range = gg_maxf(range, gg_pair_range(pair));
+        }
+        /* lists that were built for shorter ranges would miss pairs */
+        gg_env *env = &w->view.env[e];
+        env->rebuild |= range > env->cohesion_range;
+        env->cohesion_range = range;
+        p->cohesion_range = gg_maxf(p->cohesion_range, range);
     }
-    w->view.params.rolling = rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
+    p->rolling = rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
+    p->extra = extra && w->solver.mode == GG_MODE_CONVERGENT;
+}
+
+void gg_dims_from_materials(const gg_world *w, gg_dims *dims) {
+    dims->roll_rows = dims->roll_rows || w->view.params.rolling ? dims->contact_rows : 0;
+    dims->extra_rows = dims->extra_rows || w->view.params.extra ? dims->contact_rows : 0;
 }
 
 /* relaxation that is stable by rule; see solvers/ncp.h for what the numbers bound */
@@ -365,6 +414,7 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
     int64_t base = e * v->dims.slots, m = d->material_count;
     memset(env, 0, sizeof *env);
     env->gravity = d->gravity;
+    env->air = d->air;
     env->rebuild = 1;
     memcpy(v->pair + e * m * m, d->pair, sizeof(gg_pair) * (size_t)(m * m));
     memcpy(v->density + e * m, d->density, sizeof(float) * (size_t)m);
@@ -400,10 +450,19 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
 static uint64_t layout_of(const gg_world *w) {
     uint64_t hash = 0;
     const gg_dims *d = &w->view.dims;
-    const int64_t words[] = {d->grain_count,          d->slots,          d->material_count,
-                             d->tool_count,           d->part_count,     (int64_t)sizeof(gg_env),
-                             (int64_t)GG_FIELD_COUNT, w->solver.spin,    w->solver.mode,
-                             w->solver.broad_phase,   (int64_t)GG_LANES, w->view.params.level_count};
+    const int64_t words[] = {d->grain_count,
+                             d->slots,
+                             d->material_count,
+                             d->tool_count,
+                             d->part_count,
+                             (int64_t)sizeof(gg_env),
+                             (int64_t)GG_FIELD_COUNT,
+                             w->solver.spin,
+                             w->solver.mode,
+                             (int64_t)sizeof(gg_pair),
+                             w->solver.broad_phase,
+                             (int64_t)GG_LANES,
+                             w->view.params.level_count};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
         hash = gg_rng_mix(hash ^ (uint64_t)words[k]);
     }
@@ -430,15 +489,15 @@ gg_status gg_world_set_thread_count(gg_world *w, int32_t thread_count) {
 
 static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_status status;
+    w->solver = d->solver;
     if ((status = check_counts(w, d)) != GG_OK || (status = check_space(w, d)) != GG_OK ||
-        (status = gg_pairs_check(w, d->pair, d->density, d->material_count)) != GG_OK ||
-        (status = check_grains(w, d)) != GG_OK || (status = check_tools(w, d)) != GG_OK ||
-        (status = gg_solver_check(w, &d->solver)) != GG_OK ||
+        (status = gg_solver_check(w, &d->solver)) != GG_OK || (status = check_grains(w, d)) != GG_OK ||
+        (status = gg_pairs_check(w, d->pair, d->density, d->material_count, smallest_radius(d))) != GG_OK ||
+        (status = gg_air_check(w, &d->air)) != GG_OK || (status = check_tools(w, d)) != GG_OK ||
         (status = gg_world_set_thread_count(w, d->thread_count)) != GG_OK) {
         return status;
     }
     gg_dims dims = dims_of(d);
-    w->solver = d->solver;
     w->kernel = gg_kernel_select(NULL);
     w->parts = malloc(sizeof(gg_shape) * (size_t)(dims.part_count + 1));
     w->grids = copy_of(d->grid, sizeof(gg_sdf_grid) * (size_t)d->grid_count);
@@ -475,7 +534,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_params_from_materials(w);
     gg_params_from_solver(w);
     dims.cells = GG_MAX(2 * dims.slots, 64) * p->level_count;
-    dims.roll_rows = p->rolling ? dims.contact_rows : 0;
+    gg_dims_from_materials(w, &dims);
     for (int64_t i = 0; i < d->grain_count; i++) {
         dims.candidate_cap += p->level_candidates[gg_level_of(p, d->radius[i])];
     }

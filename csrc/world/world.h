@@ -40,11 +40,16 @@ void *gg_field_data(const gg_view *v, gg_field_id field);
 
 /* create.c: parameters that follow from the solver, the grains and dt */
 gg_status gg_solver_check(gg_world *w, const gg_solver *solver);
-/* NULL: not given */
-gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t material_count);
+/* NULL: not given; radius_min: of the smallest grain [m] */
+gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t material_count,
+                         float radius_min);
+gg_status gg_air_check(gg_world *w, const gg_air *air);
 void gg_params_from_solver(gg_world *w);
 void gg_params_from_grains(gg_world *w);
+/* also the ranges of cohesion of the envs */
 void gg_params_from_materials(gg_world *w);
+/* contact rows that rolling and the extra laws need by the parameters, and no fewer than there are */
+void gg_dims_from_materials(const gg_world *w, gg_dims *dims);
 /* mass of a grain of env e from its radius and material [kg] */
 void gg_world_weigh(gg_world *w, int64_t e);
 

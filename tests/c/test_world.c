@@ -14,7 +14,7 @@
 static float position[3 * GRAINS], radius[GRAINS];
 static int32_t material[GRAINS];
 static const float density = 2500.0f;
-static const gg_pair pair = {0.5f, 0.1f, 0.2f, 0.0f};
+static const gg_pair pair = {0.5f, 0.1f, 0.2f, 0.2f, 0.0f, 0.0f};
 static gg_pose pose = {{0.0f, 0.0f, 0.2f}, {1.0f, 0.0f, 0.0f, 0.0f}};
 static gg_shape blade;
 static gg_camera camera;
