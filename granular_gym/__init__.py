@@ -24,8 +24,10 @@ from .errors import (
 from .info import info
 from .materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
 from .mesh import Mesh, load_mesh, save_stl
+from .ranges import MaterialRanges
 from .scene import Scene
 from .sdf import Sdf, SdfGrid
+from .sizes import SizeDistribution
 from .solver import Solver
 from .state import State
 from .tasks import register_tasks
@@ -43,12 +45,14 @@ __all__ = [
     "DepthCamera",
     "GranularError",
     "Material",
+    "MaterialRanges",
     "Mesh",
     "MeshError",
     "Pair",
     "Scene",
     "Sdf",
     "SdfGrid",
+    "SizeDistribution",
     "Solver",
     "StabilityWarning",
     "State",

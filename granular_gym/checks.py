@@ -64,6 +64,19 @@ def integer(name: str, value: Any, lower: int, upper: int = 2**31 - 1) -> int:
     return result
 
 
+def seed(name: str, value: Any) -> int:
+    """An integer >= 0 of any size."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        result = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name}: expected an integer >= 0, got {value!r}") from None
+    if result < 0:
+        raise ArgumentError(f"{name}: expected an integer >= 0, got {result}")
+    return result
+
+
 def text(name: str, value: Any) -> str:
     """A string that is not empty."""
     if not isinstance(value, str) or not value:

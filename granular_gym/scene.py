@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from .cameras import DepthCamera
 from .errors import ArgumentError
 from .materials import NO_AIR, Air, Material, Pair, meet, pair_value
 from .sdf import KINDS, Sdf, SdfGrid, as_sdf
+from .sizes import SizeDistribution
 from .solver import Solver
 
 if TYPE_CHECKING:
@@ -315,7 +315,8 @@ class Scene:
             upper: other corner (3,) [m].
             count: number of grains; None: as many as the lattice takes.
             seed: of jitter and radii, >= 0.
-            radius: one for all, or (smallest, largest) to draw them evenly [m]; None: that of the material.
+            radius: one for all, (smallest, largest) to draw them evenly [m], or a SizeDistribution; None: that of the
+                material.
 
         Raises:
             ArgumentError: more grains than fit; the message says how many do.
@@ -324,15 +325,19 @@ class Scene:
         low, high = (checks.vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
         if not (low < high).all():
             raise ArgumentError(f"lower: expected less than upper along each axis, got {low.tolist()}, {high.tolist()}")
-        key = _seed(seed)
+        key = checks.seed("seed", seed)
         if radius is None:
             radius = self.materials[index].radius
             if radius is None:
                 raise ArgumentError("radius: expected a radius, neither the call nor the material gives one")
-        radii_range = checks.floats("radius", radius, (), (2,)).astype(np.float64).reshape(-1)
-        smallest, largest = float(radii_range[0]), float(radii_range[-1])
-        if not 0.0 < smallest <= largest:
-            raise ArgumentError(f"radius: expected 0 < smallest <= largest, got {radius!r}")
+        sizes = radius if isinstance(radius, SizeDistribution) else None
+        if sizes is None:
+            radii_range = checks.floats("radius", radius, (), (2,)).astype(np.float64).reshape(-1)
+            smallest, largest = float(radii_range[0]), float(radii_range[-1])
+            if not 0.0 < smallest <= largest:
+                raise ArgumentError(f"radius: expected 0 < smallest <= largest, got {radius!r}")
+        else:
+            smallest, largest = sizes.smallest, sizes.largest
         # cells that hold a grain each, stretched to fill the box along x and y
         step = 2.0 * largest * _LATTICE
         cells = np.floor((high - low) / step * (1.0 + 1e-9)).astype(np.int64)
@@ -348,7 +353,10 @@ class Scene:
         n = np.arange(wanted)
         layer = cells[0] * cells[1]
         cell = np.stack([n % cells[0], n // cells[0] % cells[1], n // layer], axis=1)
-        radii = smallest + (largest - smallest) * rng.uniform(key, 3, wanted)
+        if sizes is None:
+            radii = smallest + (largest - smallest) * rng.uniform(key, 3, wanted)
+        else:
+            radii = sizes.sample(wanted, key)
         jitter = np.stack([rng.uniform(key, axis, wanted) for axis in range(3)], axis=1)
         room = np.maximum(size - 2.0 * radii[:, None], 0.0)
         places = low + cell * size + radii[:, None] + jitter * room
@@ -513,16 +521,6 @@ def tool_index(name: str, value: Any, names: dict[str, int]) -> int:
     if not names:
         raise ArgumentError(f"{name}: expected a tool, the scene has none")
     return checks.integer(name, value, 0, len(names) - 1)
-
-
-def _seed(value: Any) -> int:
-    try:
-        seed = operator.index(value)
-    except TypeError:
-        raise ArgumentError(f"seed: expected an integer >= 0, got {value!r}") from None
-    if seed < 0:
-        raise ArgumentError(f"seed: expected an integer >= 0, got {seed}")
-    return seed
 
 
 def _table(rows: Sequence[Any], columns: int, dtype: Any) -> NDArray[Any]:
