@@ -9,11 +9,13 @@ from . import errors
 from ._core import write_png
 from .assets import asset_names, asset_path
 from .beds import settled_bed
+from .calibrate import BulkDensity, Calibration, DischargeRate, Grains, ReposeAngle, calibrate
 from .cameras import DepthCamera, look_at
 from .errors import (
     ArgumentError,
     BackendError,
     BusyError,
+    CalibrationError,
     CapacityError,
     ClosedError,
     GranularError,
@@ -39,16 +41,22 @@ __all__ = [
     "Air",
     "ArgumentError",
     "BackendError",
+    "BulkDensity",
     "BusyError",
+    "Calibration",
+    "CalibrationError",
     "CapacityError",
     "ClosedError",
     "DepthCamera",
+    "DischargeRate",
+    "Grains",
     "GranularError",
     "Material",
     "MaterialRanges",
     "Mesh",
     "MeshError",
     "Pair",
+    "ReposeAngle",
     "Scene",
     "Sdf",
     "SdfGrid",
@@ -61,6 +69,7 @@ __all__ = [
     "__version__",
     "asset_names",
     "asset_path",
+    "calibrate",
     "capillary_cohesion",
     "cohesion_of_force",
     "errors",
