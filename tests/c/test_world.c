@@ -279,6 +279,23 @@ static void test_refusals(void) {
     bad = pair;
     bad.friction = NAN;
     expect_refusal(&d, "friction");
+    bad = pair;
+    bad.twisting_friction = -0.1f;
+    expect_refusal(&d, "twisting_friction");
+    bad = pair;
+    bad.cohesion = -1.0f;
+    expect_refusal(&d, "cohesion");
+    /* cohesion needs a range, and none wider than the smallest grain */
+    bad.cohesion = 1.0f;
+    expect_refusal(&d, "cohesion_range");
+    bad.cohesion_range = 1.0f;
+    expect_refusal(&d, "cohesion_range");
+    d = scene();
+    d.air.viscosity = NAN;
+    expect_refusal(&d, "air");
+    d = scene();
+    d.air.wind.y = INFINITY;
+    expect_refusal(&d, "air");
     d = scene();
     const float nothing = 0.0f;
     d.density = &nothing;
