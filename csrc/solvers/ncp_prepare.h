@@ -103,6 +103,19 @@ GG_FN gg_lane GG_LANE_NAME(pull)(const gg_view *v, int64_t extra_at, gg_lane red
     return pull;
 }
 
+/* Restitution of W contacts that attract each other. Grains that would leave the range within a substep or few are never held
+ * back on their way out: they pay at once for the attraction they came in by, c R_eff range / 2, so that bounces of moist
+ * grains gain no energy however coarse the substep. */
+GG_FN gg_lane GG_LANE_NAME(moist_restitution)(const gg_view *v, int64_t extra_at, gg_lane reduced, gg_lane single,
+                                              gg_lane approach, gg_lane restitution) {
+    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->pull_range + extra_at);
+    gg_lane away = zero - restitution * approach, way = lane_splat(4.0f * v->params.dt) * away;
+    gg_lane due = lane_load(v->pull + extra_at) * reduced * range * single;
+    gg_lane left = lane_max(one - lane_div(due, lane_max(away * away, lane_splat(1e-30f))), zero);
+    gg_lane bound = lane_less(range, way, restitution * lane_sqrt(left), restitution);
+    return lane_less(zero, due, bound, restitution);
+}
+
 /* the rolling part of W contacts; returns the torque impulse that is kept */
 GG_FN GG_LANE_NAME(vec)
     GG_LANE_NAME(roll)(const gg_view *v, const GG_LANE_NAME(self) * self, int64_t roll, int64_t roll3, int64_t extra_at,
@@ -182,7 +195,12 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     gg_lane weight = lane_min(lane_splat(p->relaxation) * effective, lane_div(lane_splat(p->relaxation_sum), bound));
     weight = lane_less(live, zero, zero, weight);
     GG_LANE_NAME(add_scaled)(&sums->shift, normal, GG_LANE_NAME(shift)(p, &c, live, effective, self->row[3], row[3]));
-    c.bias = GG_LANE_NAME(bias)(p, self->bounce_speed, gap, c.approach, restitution);
+    int64_t extra_at = (e * v->dims.extra_rows + row_at) * GG_LANES + lane;
+    gg_lane reduced = p->rolling || p->extra ? GG_LANE_NAME(effective_radius)(self, live, point[3], row[3]) : zero;
+    if (p->extra) {
+        c.restitution = GG_LANE_NAME(moist_restitution)(v, extra_at, reduced, c.single, c.approach, restitution);
+    }
+    c.bias = GG_LANE_NAME(bias)(p, self->bounce_speed, gap, c.approach, c.restitution);
     if (p->mode == GG_MODE_CONVERGENT) {
         /* nothing disturbs a contact that is the only one of both sides: it is solved at once */
         weight = lane_less(c.single, c.split, weight, lane_less(live, zero, zero, effective));
@@ -200,8 +218,6 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     start.x = self->warm_scale * start.x;
     start.y = self->warm_scale * start.y;
     start.z = self->warm_scale * start.z;
-    int64_t extra_at = (e * v->dims.extra_rows + row_at) * GG_LANES + lane;
-    gg_lane reduced = p->rolling || p->extra ? GG_LANE_NAME(effective_radius)(self, live, point[3], row[3]) : zero;
     gg_lane pull = p->extra ? GG_LANE_NAME(pull)(v, extra_at, reduced, gap) : zero;
     gg_lane along = GG_LANE_NAME(dot)(start, normal), pressing = lane_max(along, zero - pull);
     gg_lane bearing = pressing + pull;

@@ -122,6 +122,41 @@ def test_momentum_and_energy_of_a_moist_gas(dt: float, measured: Note) -> None:
     assert gap.min() > -0.05 * DIAMETER
 
 
+def bond_energy(world: gg.World, force: float, period: float) -> float:
+    """Of all pairs within RANGE of each other, 0 beyond it [J]: minus F range / 2 (1 - gap / range)^2."""
+    x = world.positions[0].astype(np.float64)
+    d = x[:, None] - x[None]
+    d -= period * np.round(d / period)
+    gap = np.linalg.norm(d, axis=2)[np.triu_indices(len(x), 1)] - DIAMETER
+    return float(-(0.5 * force * RANGE * np.clip(1.0 - np.maximum(gap, 0.0) / RANGE, 0.0, None) ** 2).sum())
+
+
+@pytest.mark.parametrize("restitution", [0.8, 1.0])
+@pytest.mark.parametrize("bond", [3.0, 30.0])
+def test_bounces_of_moist_grains_gain_no_energy(bond: float, restitution: float, measured: Note) -> None:
+    """Without friction; kinetic energy and that of the bonds together, seen every 50 substeps."""
+    scene = gg.Scene(((-0.08,) * 3, (0.08,) * 3), gravity=(0, 0, 0), boundary=faces("periodic"))
+    force = bond * WEIGHT
+    grain = scene.add_material(
+        density=DENSITY,
+        friction=0.0,
+        rolling_friction=0.0,
+        restitution=restitution,
+        cohesion=gg.cohesion_of_force(force, RADIUS, RADIUS),
+        cohesion_range=RANGE,
+    )
+    rng = np.random.default_rng(0)
+    scene.add_grains(grain, random_apart(rng, 300, 0.08), RADIUS, rng.normal(0.0, 0.3, (300, 3)))
+    world = scene.build(num_threads=1)
+    start = 0.5 * mass() * (world.velocities.astype(np.float64) ** 2).sum()
+    total = [start + bond_energy(world, force, 0.16)]
+    for _ in range(8):
+        world.step(DT, 50)
+        total.append(float(world.stats["kinetic_energy"][0]) + bond_energy(world, force, 0.16))
+    measured(largest_rise=np.diff(total).max() / start, end=total[-1] / start)
+    assert np.diff(total).max() < 0.0
+
+
 def columns_left_by_a_tube(bonds: list[float], count: int = 400, tube: float = 0.045) -> tuple[gg.World, np.ndarray]:
     """Mould of moist sand pulled off, one env per Bond number (force over weight); the world, heights before [m]."""
     places = tube_filling(count, tube)
