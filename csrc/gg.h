@@ -58,6 +58,7 @@ typedef struct gg_world_def {
     int32_t boundary[3][2]; /* gg_boundary of the lower and upper face of each axis; cyclic and periodic in pairs */
     int32_t wall_material;
     gg_vec3 gravity; /* [m/s2] */
+    gg_air air;      /* zero: none */
     int32_t material_count;
     const float *density;          /* (material_count) [kg/m3] */
     const gg_pair *pair;           /* (material_count, material_count), symmetric */
@@ -144,6 +145,9 @@ gg_status gg_world_place_grains(gg_world *world, const int32_t *envs, int64_t en
 /* per-env parameters: (env_listed, 3), (env_listed, material_count, material_count), (env_listed, material_count) */
 gg_status gg_world_set_gravity(gg_world *world, const int32_t *envs, int64_t env_listed, const float *gravity);
 gg_status gg_world_get_gravity(gg_world *world, float *gravity);
+/* (env_listed), (env_count) */
+gg_status gg_world_set_air(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_air *air);
+gg_status gg_world_get_air(gg_world *world, gg_air *air);
 gg_status gg_world_set_materials(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_pair *pair,
                                  const float *density);
 gg_status gg_world_get_materials(gg_world *world, gg_pair *pair, float *density);

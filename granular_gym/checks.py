@@ -71,6 +71,19 @@ def threads(value: Any) -> int | None:
     return None if value is None else integer("num_threads", value, 1, LARGEST_THREADS)
 
 
+def seed(name: str, value: Any) -> int:
+    """An integer >= 0 of any size."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        result = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name}: expected an integer >= 0, got {value!r}") from None
+    if result < 0:
+        raise ArgumentError(f"{name}: expected an integer >= 0, got {result}")
+    return result
+
+
 def text(name: str, value: Any) -> str:
     """A string that is not empty."""
     if not isinstance(value, str) or not value:

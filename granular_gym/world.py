@@ -19,6 +19,7 @@ from . import _core, checks
 from .cameras import DepthCamera
 from .device import check_device, gpu_number
 from .errors import ArgumentError, StabilityWarning, StateError
+from .materials import LIMITS, PAIR_FIELDS
 from .scene import FrozenScene, Mounted, tool_index
 from .solver import Solver
 from .state import State
@@ -275,30 +276,107 @@ class World:
         self._core.set_gravity(listed, self._per_env("gravity", gravity, (3,), count))
 
     @property
+    def air(self) -> Floats:
+        """Density [kg/m3], viscosity [Pa s] and wind x y z [m/s] of the air (env_count, 5); see `Air`."""
+        return self._core.get_air()
+
+    def set_air(self, density: Any = None, viscosity: Any = None, wind: Any = None, envs: Any = None) -> None:
+        """Sets the air of the listed envs; None leaves a value.
+
+        Args:
+            density: (listed,) or one for all [kg/m3], >= 0.
+            viscosity: likewise [Pa s], >= 0.
+            wind: (listed, 3) or (3,) [m/s].
+            envs: None (all), an index, a list of indices or a mask.
+        """
+        listed, count = self._envs(envs)
+        air = self._core.get_air()
+        air = air if listed is None else air[listed]
+        for column, (name, value) in enumerate((("density", density), ("viscosity", viscosity))):
+            if value is not None:
+                air[:, column] = self._per_env(name, value, (), count)
+                if not ((air[:, column] >= 0.0) & (air[:, column] <= 1e5)).all():
+                    raise ArgumentError(f"{name}: expected numbers from 0 to 1e5, got {value!r}")
+        if wind is not None:
+            air[:, 2:] = self._per_env("wind", wind, (3,), count)
+            if not (np.abs(air[:, 2:]) <= 1e5).all():
+                raise ArgumentError(f"wind: expected at most 1e5 m/s, got {wind!r}")
+        self._core.set_air(listed, air)
+
+    @property
+    def material_names(self) -> list[str]:
+        """Names of the materials by index."""
+        return list(self._frozen.material_names)
+
+    @property
     def materials(self) -> tuple[Floats, Floats]:
-        """Pairs (env_count, m, m, 3): friction, restitution, rolling friction; and densities (env_count, m) [kg/m3]."""
+        """Pairs (env_count, m, m, 6), columns as in `Pair`; and densities (env_count, m) [kg/m3]."""
         return self._core.get_materials()
 
     def set_materials(self, pairs: Any = None, densities: Any = None, envs: Any = None) -> None:
-        """Sets how materials meet in the listed envs.
+        """Sets how materials meet in the listed envs; see `set_pair` for one pair.
 
         Args:
-            pairs: (listed, m, m, 3) or (m, m, 3), symmetric: friction, restitution, rolling friction.
+            pairs: (listed, m, m, 6) or (m, m, 6), symmetric, columns as in `Pair`. Tables of 3 columns give friction,
+                restitution and rolling friction; twisting friction is then like rolling friction, cohesion stays.
             densities: (listed, m) or (m,) [kg/m3].
             envs: None (all), an index, a list of indices or a mask.
         """
         listed, count = self._envs(envs)
         m = self.material_count
-        table = None if pairs is None else self._per_env("pairs", pairs, (m, m, 3), count)
+        table = None if pairs is None else self._pair_table(pairs, listed, count)
         if table is not None:
-            if not (table >= 0.0).all() or not (table[..., 1] <= 1.0).all():
-                raise ArgumentError("pairs: expected frictions >= 0 and restitution in 0 .. 1")
+            for column, name in enumerate(PAIR_FIELDS):
+                lower, upper = LIMITS[name]
+                values = table[..., column]
+                if not ((values >= lower) & (values <= upper)).all():
+                    bad = values[~((values >= lower) & (values <= upper))][0]
+                    raise ArgumentError(f"pairs: expected {name} from {lower:g} to {upper:g}, got {float(bad)}")
             if not np.array_equal(table, table.swapaxes(1, 2)):
                 raise ArgumentError("pairs: expected a symmetric table, pair (a, b) differs from pair (b, a)")
         dense = None if densities is None else self._per_env("densities", densities, (m,), count)
         if dense is not None and not (dense > 0.0).all():
             raise ArgumentError(f"densities: expected numbers > 0, got {float(dense.min())}")
         self._core.set_materials(listed, table, dense)
+
+    def set_pair(self, first: int | str, second: int | str, *, envs: Any = None, **values: Any) -> None:
+        """Sets how two materials (or one with itself) meet in the listed envs; what is not given stays.
+
+        Args:
+            first: a material by index or name.
+            second: likewise.
+            envs: None (all), an index, a list of indices or a mask.
+            values: by name as in `Pair`, each one number or (listed,). Where twisting friction was like rolling
+                friction, it follows it.
+        """
+        a, b = self._material("first", first), self._material("second", second)
+        listed, count = self._envs(envs)
+        table = self._core.get_materials()[0]
+        table = table if listed is None else table[listed]
+        for name in values:
+            checks.choice("values", name, PAIR_FIELDS)
+        if "rolling_friction" in values and "twisting_friction" not in values:
+            row = table[:, a, b].copy()
+            rolling = self._per_env("rolling_friction", values["rolling_friction"], (), count)
+            values["twisting_friction"] = np.where(row[:, 2] == row[:, 3], rolling, row[:, 3])
+        for name, value in values.items():
+            column, (lower, upper) = PAIR_FIELDS.index(name), LIMITS[name]
+            each = self._per_env(name, value, (), count)
+            if not ((each >= lower) & (each <= upper)).all():
+                raise ArgumentError(f"{name}: expected numbers from {lower:g} to {upper:g}, got {value!r}")
+            table[:, a, b, column] = table[:, b, a, column] = each
+        self._core.set_materials(listed, table, None)
+
+    def set_density(self, material: int | str, density: Any, envs: Any = None) -> None:
+        """Sets the density of one material in the listed envs: (listed,) or one for all [kg/m3]."""
+        index = self._material("material", material)
+        listed, count = self._envs(envs)
+        dense = self._core.get_materials()[1]
+        dense = dense if listed is None else dense[listed]
+        dense[:, index] = self._per_env("density", density, (), count)
+        if not (dense > 0.0).all():
+            raise ArgumentError(f"density: expected numbers > 0, got {density!r}")
+        self._core.set_materials(listed, None, dense)
 
     # ---- tools ----
 
@@ -471,6 +549,27 @@ class World:
         if array.ndim == len(shape):
             array = np.ascontiguousarray(np.broadcast_to(array, (count, *shape)))
         return array
+
+    def _pair_table(self, pairs: Any, listed: NDArray[np.int32] | None, count: int) -> Floats:
+        """All columns (count, m, m, 6) from a table of all or of the first three."""
+        m, every = self.material_count, len(PAIR_FIELDS)
+        wide = np.shape(pairs)[-1:] != (3,)
+        table = self._per_env("pairs", pairs, (m, m, every if wide else 3), count)
+        if wide:
+            return table
+        whole = self._core.get_materials()[0]
+        whole = whole if listed is None else whole[listed]
+        whole[..., :3] = table
+        whole[..., 3] = table[..., 2]
+        return whole
+
+    def _material(self, name: str, value: int | str) -> int:
+        names = self._frozen.material_names
+        if isinstance(value, str):
+            if value not in names:
+                raise ArgumentError(f"{name}: expected one of the materials {list(names)}, got {value!r}")
+            return names.index(value)
+        return checks.integer(name, value, 0, self.material_count - 1)
 
     def _envs(self, value: Any) -> tuple[NDArray[np.int32] | None, int]:
         listed = checks.envs(value, self.env_count)

@@ -142,7 +142,7 @@ GG_FN void gg_grids_fit(const gg_view *v, int64_t e, gg_span span) {
     int64_t cap = v->dims.cells / p->level_count;
     for (int l = 0; l < p->level_count; l++) {
         gg_level *g = &env->level[l];
-        float size = 2.0f * p->level_radius[l] * (1.0f + p->margin) + env->skin;
+        float size = 2.0f * p->level_radius[l] * (1.0f + p->margin) + p->cohesion_range + env->skin;
         gg_level_fit(p, g, size * 1.001f, gg_sub(high, low), cap);
         g->first_cell = first;
         first += g->count[0] * g->count[1] * g->count[2];

@@ -55,6 +55,9 @@
     X(float, friction, d->contact_rows * GG_LANES, SCRATCH)                                                            \
     X(float, roll_limit, d->roll_rows * GG_LANES, SCRATCH)           /* rolling friction times radius [m]           */ \
     X(float, roll_weight, d->roll_rows * GG_LANES, SCRATCH)          /* relaxed effective inertia [kg m2]           */ \
+    X(float, pull, d->extra_rows * GG_LANES, SCRATCH)                /* largest attraction [N s]                    */ \
+    X(float, pull_range, d->extra_rows * GG_LANES, SCRATCH)          /* surfaces this far apart attract no more [m] */ \
+    X(float, twist_limit, d->extra_rows * GG_LANES, SCRATCH)         /* twisting friction times radius [m]          */ \
     X(int32_t, next_first, d->slots, SCRATCH)                        /* contact_first of this substep               */ \
     X(int32_t, next_count, d->slots, SCRATCH)                                                                          \
     X(int32_t, next_tool_count, d->slots, SCRATCH)                                                                     \

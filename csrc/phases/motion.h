@@ -7,6 +7,7 @@
 
 #include "../contact/candidates.h"
 #include "../geometry/pose.h"
+#include "../solvers/drag.h"
 #include "../solvers/ncp_contacts.h"
 
 /* Opens a step of one env: the counters of the last step are forgotten, `diverged` stays. item: env */
@@ -64,14 +65,13 @@ GG_FN void gg_motion_pose_part(const gg_view *v, int64_t e, int64_t part) {
     pose->angular_velocity = gg_scale(motion->axis, motion->speed);
 }
 
-/* what prediction is about to change, by grain id, in an array that is idle until the solve */
-GG_FN void gg_motion_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *rest) {
-    float *note = v->velocity + (e * v->dims.slots + id) * 6;
-    note[0] = velocity.x;
-    note[1] = velocity.y;
-    note[2] = velocity.z;
+/* what prediction is about to change, by grain id, in arrays that are idle until the solve */
+GG_FN void gg_motion_note(const gg_view *v, int64_t e, int64_t id, const float *row, const float *rest) {
+    float *note = v->velocity + (e * v->dims.slots + id) * 6, *spin = v->shift + (e * v->dims.slots + id) * 3;
     for (int k = 0; k < 3; k++) {
+        note[k] = row[k];
         note[3 + k] = rest[k];
+        spin[k] = row[4 + k];
     }
 }
 
@@ -82,9 +82,10 @@ GG_FN void gg_motion_withdraw_slot(const gg_view *v, int64_t e, int64_t i) {
     if (!v->env[e].predicted || id < 0) {
         return;
     }
-    const float *note = v->velocity + (e * v->dims.slots + id) * 6;
+    const float *note = v->velocity + (e * v->dims.slots + id) * 6, *spin = v->shift + (e * v->dims.slots + id) * 3;
     for (int k = 0; k < 3; k++) {
         v->row_a[(e * v->dims.rows + i) * GG_ROW + k] = note[k];
+        v->row_a[(e * v->dims.rows + i) * GG_ROW + 4 + k] = spin[k];
         v->kick_rest[(e * v->dims.slots + id) * 3 + k] = note[3 + k];
     }
 }
@@ -98,7 +99,7 @@ typedef struct gg_prediction {
     int32_t bad;
 } gg_prediction;
 
-/* adds gravity to one grain and measures how far it went since the lists were built */
+/* adds gravity and drag to one grain and measures how far it went since the lists were built */
 GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_prediction out = GG_ZERO;
     const gg_params *p = &v->params;
@@ -109,9 +110,17 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
     float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
     /* small kicks on a fast grain would all be rounded the same way: what is lost is added next time (Kahan's sum) */
     float *rest = v->kick_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
+    const gg_air *air = &v->env[e].air;
     gg_vec3 kick = gg_scale(v->env[e].gravity, p->dt);
     gg_vec3 before = gg_v3(row[0], row[1], row[2]);
-    gg_motion_note(v, e, v->grain_id[at], before, rest);
+    gg_motion_note(v, e, v->grain_id[at], row, rest);
+    if (gg_air_drags(air)) {
+        float radius = v->position[at].w, left = gg_drag_spin_left(air, radius, row[3], p->dt);
+        kick = gg_drag_kick(air, kick, before, radius, row[3], p->dt);
+        row[4] *= left;
+        row[5] *= left;
+        row[6] *= left;
+    }
     gg_vec3 due = gg_add(kick, gg_v3(rest[0], rest[1], rest[2]));
     gg_vec3 velocity = gg_add(before, due);
     gg_vec3 lost = gg_sub(due, gg_sub(velocity, before));

@@ -24,11 +24,20 @@ typedef enum gg_boundary {
 
 /* contact parameters of a pair of materials */
 typedef struct gg_pair {
-    float friction;         /* Coulomb coefficient of sliding */
-    float restitution;      /* normal velocity after / before */
-    float rolling_friction; /* rolling (and twisting) torque over normal force and effective radius */
-    float spare;
+    float friction;          /* Coulomb coefficient of sliding */
+    float restitution;       /* normal velocity after / before */
+    float rolling_friction;  /* rolling torque over normal force and effective radius */
+    float twisting_friction; /* torque about the normal over the same */
+    float cohesion;          /* largest attraction over effective radius [N/m] */
+    float cohesion_range;    /* surfaces this far apart attract no more [m] */
 } gg_pair;
+
+/* what grains fly through: off where density and viscosity are 0, Stokes' drag where the density is 0 */
+typedef struct gg_air {
+    float density;   /* [kg/m3] */
+    float viscosity; /* [Pa s] */
+    gg_vec3 wind;    /* velocity of the air [m/s] */
+} gg_air;
 
 /* the most size classes a broad phase tells apart, each with cells of its own size */
 #define GG_LEVELS 4
@@ -64,7 +73,9 @@ typedef struct gg_env_stats {
 
 /* state of one env's bookkeeping */
 typedef struct gg_env {
-    gg_vec3 gravity;                    /* [m/s2] */
+    gg_vec3 gravity; /* [m/s2] */
+    gg_air air;
+    float cohesion_range;               /* largest of the env's pairs that attract [m] */
     float dt_last;                      /* step the stored impulses belong to [s], 0: none stored */
     int32_t rebuild;                    /* lists must be built before the next solve */
     int32_t key_buffer, impulse_buffer; /* which half of the ping-pong holds the stored contacts: 0 = a, 1 = b */
@@ -114,6 +125,7 @@ typedef struct gg_dims {
     int64_t tool_rows, load_blocks;
     int64_t contact_rows; /* rows of GG_LANES contacts */
     int64_t roll_rows;    /* contact_rows, or 0 where nothing rolls */
+    int64_t extra_rows;   /* contact_rows, or 0 where nothing is `extra` */
     int64_t candidate_cap;
     int64_t cells, cell_cursors; /* cell_cursors: cells on a GPU, else 0 */
     int64_t hash_size, hash_next;
@@ -141,6 +153,7 @@ typedef struct gg_params {
     int32_t mode;
     int32_t spin;    /* grains turn */
     int32_t rolling; /* some pair resists rolling */
+    int32_t extra;   /* some pair attracts, or resists twisting otherwise than rolling */
     int32_t nesterov;
     int32_t broad_phase;
     float relaxation;     /* omega0: largest relaxation of a contact */
@@ -156,6 +169,7 @@ typedef struct gg_params {
     float bounce_speed;      /* of gg_solver [m/s] */
     float tolerance;         /* early exit [m/s], 0: never */
     float radius_min, radius_max;
+    float cohesion_range; /* largest of all envs [m] */
     int32_t level_count;
     float level_radius[GG_LEVELS];       /* largest radius of each class [m] */
     int32_t level_candidates[GG_LEVELS]; /* candidates a grain of each class may have */

@@ -76,6 +76,8 @@ WORLD_METHOD(set_grains);
 WORLD_METHOD(place_grains);
 WORLD_METHOD(get_gravity);
 WORLD_METHOD(set_gravity);
+WORLD_METHOD(get_air);
+WORLD_METHOD(set_air);
 WORLD_METHOD(get_materials);
 WORLD_METHOD(set_materials);
 WORLD_METHOD(get_tool_poses);

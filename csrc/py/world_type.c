@@ -280,6 +280,8 @@ static PyMethodDef world_methods[] = {
     SHARED(place_grains, METH_VARARGS, "place_grains(envs, translation, yaw, /)"),
     SHARED(get_gravity, METH_NOARGS, "get_gravity($self, /)\n--\n\n(env_count, 3) float32."),
     SHARED(set_gravity, METH_VARARGS, "set_gravity(envs, gravity, /)"),
+    SHARED(get_air, METH_NOARGS, "get_air($self, /)\n--\n\n(env_count, 5) float32: density, viscosity, wind x y z."),
+    SHARED(set_air, METH_VARARGS, "set_air(envs, air, /)"),
     SHARED(get_materials, METH_NOARGS, "get_materials($self, /)\n--\n\n(pairs, densities)."),
     SHARED(set_materials, METH_VARARGS, "set_materials(envs, pairs, densities, /)"),
     SHARED(get_tool_poses, METH_NOARGS, "get_tool_poses($self, /)\n--\n\n(env_count, tool_count, 7) float32."),
@@ -304,11 +306,12 @@ static PyGetSetDef world_getset[] = {
 
 PyDoc_STRVAR(
     world_doc,
-    "World(*, env_count, lower, upper, boundary, wall_material, gravity, density, pair, position, velocity, "
+    "World(*, env_count, lower, upper, boundary, wall_material, gravity, air, density, pair, position, velocity, "
     "radius, grain_material, tool_pose, part_integers, part_floats, grid_integers, grid_floats, sample, "
     "camera_integers, camera_floats, solver, thread_count, gpu)\n\n"
     "The engine's world. Use granular_gym.Scene.build instead. All arguments are needed; tables hold, by column:\n"
-    "pair (m, m, 3): friction, restitution, rolling friction\n"
+    "air: density, viscosity, wind 3; pair (m, m, 6): friction, restitution, rolling and twisting friction, cohesion, "
+    "its range\n"
     "part_integers: kind, tool, grid or -1, material; part_floats: size 4, position 3, rotation w x y z\n"
     "grid_integers: samples along x, y, z; grid_floats: spacing, origin 3; sample: all grids, x fastest\n"
     "camera_integers: kind, height, width, tool or -1; camera_floats: position 3, rotation w x y z, extent, near, "

@@ -100,7 +100,7 @@ GG_FN gg_memory gg_memory_of(const gg_view *v, int64_t e, int32_t i) {
 
 /* where the next contact of a grain is listed */
 typedef struct gg_contact_writer {
-    int64_t contact, contact3, roll, roll3;
+    int64_t contact, contact3, roll, roll3, extra;
     int32_t *key;
     float *impulse, *torque;
     gg_memory memory;
@@ -143,11 +143,12 @@ GG_FN void gg_ncp_list(const gg_view *v, gg_contact_writer *w, int32_t key, int6
         w->roll += GG_LANES;
         w->roll3 += 3 * GG_LANES;
     }
-}
-
-GG_FN const gg_pair *gg_pair_of(const gg_view *v, int64_t e, int32_t a, int32_t b) {
-    int64_t m = v->dims.material_count;
-    return &v->pair[(e * m + a) * m + b];
+    if (v->params.extra) {
+        v->pull[w->extra] = pair ? pair->cohesion : 0.0f;
+        v->pull_range[w->extra] = pair ? pair->cohesion_range : 0.0f;
+        v->twist_limit[w->extra] = pair ? pair->twisting_friction : 0.0f;
+        w->extra += GG_LANES;
+    }
 }
 
 /* Lists the contacts of a grain with grains. The first 64 candidates are closed up without a branch each: whether a
@@ -225,6 +226,7 @@ GG_FN void gg_ncp_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane
     w.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
     w.roll = (e * v->dims.roll_rows + row) * GG_LANES + lane;
     w.roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
+    w.extra = (e * v->dims.extra_rows + row) * GG_LANES + lane;
     if (v->next_count[base + i] > 0) {
         w.memory = gg_memory_of(v, e, i);
         gg_ncp_list_grains(v, e, i, &w);

@@ -20,10 +20,11 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i,
     d.z = GG_LANE_NAME(nearest_image)(p, 2, lane_splat(x[i].z) - other[2], p->lower.z, p->upper.z);
     gg_lane distance2 = GG_LANE_NAME(dot)(d, d), radius = lane_splat(x[i].w);
     gg_lane foreseen = radius + other[3] + lane_splat(p->margin * 2.0f) * lane_min(radius, other[3]);
-    gg_lane most = foreseen + lane_splat(2.0001f * v->env[e].speed_max * p->foresight);
+    gg_lane most =
+        foreseen + lane_splat(gg_maxf(2.0001f * v->env[e].speed_max * p->foresight, v->env[e].cohesion_range));
     uint32_t valid = left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1u;
     uint32_t active = lane_less_bits(distance2, foreseen * foreseen) & valid;
-    /* the few that only their speed can bring together */
+    /* the few that only their speed or cohesion can bring together */
     uint32_t maybe = lane_less_bits(distance2, most * most) & valid & ~active;
     for (int k = 0; maybe; k++, maybe >>= 1) {
         if (maybe & 1u) {

@@ -218,22 +218,44 @@ gg_status gg_world_get_gravity(gg_world *w, float *gravity) {
     return status;
 }
 
+gg_status gg_world_set_air(gg_world *w, const int32_t *envs, int64_t listed, const gg_air *air) {
+    gg_view *host;
+    gg_status status = check_envs(w, envs, &listed);
+    for (int64_t k = 0; status == GG_OK && k < listed; k++) {
+        status = gg_air_check(w, &air[k]);
+    }
+    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(env), -1, &host)) != GG_OK) {
+        return status;
+    }
+    for (int64_t k = 0; k < listed; k++) {
+        host->env[listed_env(w, envs, k)].air = air[k];
+    }
+    return gg_world_push(w, GG_BIT(env), -1);
+}
+
+gg_status gg_world_get_air(gg_world *w, gg_air *air) {
+    gg_view *host;
+    gg_status status = gg_world_pull(w, GG_BIT(env), -1, &host);
+    for (int64_t e = 0; status == GG_OK && e < w->view.dims.env_count; e++) {
+        air[e] = host->env[e].air;
+    }
+    return status;
+}
+
 gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t listed, const gg_pair *pair,
                                  const float *density) {
     gg_status status = gg_world_list_envs(w, envs, &listed);
     int64_t m = w->view.dims.material_count;
     for (int64_t k = 0; status == GG_OK && k < listed; k++) {
-        status = gg_pairs_check(w, pair ? pair + k * m * m : NULL, density ? density + k * m : NULL, m);
+        status = gg_pairs_check(w, pair ? pair + k * m * m : NULL, density ? density + k * m : NULL, m,
+                                w->view.params.radius_min);
     }
     gg_view *host;
     uint64_t fields = GG_BIT(pair) | GG_BIT(density);
-    if (status == GG_OK && pair && gg_world_rolls(w, pair, listed * m * m) && !w->view.dims.roll_rows) {
+    gg_dims dims = w->view.dims;
+    if (status == GG_OK && pair && gg_dims_need(w, &dims, pair, listed * m * m)) {
         /* room first: nothing changes where there is none */
-        gg_dims dims = w->view.dims;
-        dims.roll_rows = dims.contact_rows;
-        if ((status = gg_arena_resize(w, dims)) != GG_OK) {
-            return status;
-        }
+        status = gg_arena_resize(w, dims);
     }
     if (status != GG_OK || (status = gg_world_pull(w, fields, -1, &host)) != GG_OK) {
         return status;

@@ -55,6 +55,12 @@ void gg_dims_set_tool_rows(gg_dims *dims, int64_t tool_rows) {
     dims->load_blocks = (tool_rows + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
 }
 
+void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
+    dims->contact_rows = contact_rows;
+    dims->roll_rows = dims->roll_rows ? contact_rows : 0;
+    dims->extra_rows = dims->extra_rows ? contact_rows : 0;
+}
+
 /* bytes, as a number that cannot overflow */
 static double arena_wanted(const gg_dims *dims) {
     double wanted = 0.0;
@@ -140,8 +146,7 @@ static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t
         tool_rows = GG_MAX(tool_rows, env->overflow_tool_rows);
     }
     if (rows) {
-        dims->contact_rows = rows + rows / 16 + 4;
-        dims->roll_rows = p->rolling ? dims->contact_rows : 0;
+        gg_dims_set_contact_rows(dims, rows + rows / 16 + 4);
     }
     if (tool_rows) {
         gg_dims_set_tool_rows(dims, tool_rows + tool_rows / 8 + 16);

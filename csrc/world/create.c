@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/rng.h"
+#include "../contact/narrow.h"
 #include "world.h"
 
 #ifdef _OPENMP
@@ -66,7 +67,7 @@ static gg_status check_space(gg_world *w, const gg_world_def *d) {
     return GG_OK;
 }
 
-gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t m) {
+gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t m, float radius_min) {
     for (int64_t k = 0; density && k < m; k++) {
         EXPECT(w, density[k] > 0.0f && gg_finite(density[k]), "density: expected a value > 0, got %g for material %d",
                density[k], (int)k);
@@ -80,12 +81,41 @@ gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density,
                p->restitution, a, b);
         EXPECT(w, within(p->rolling_friction, 0.0f, 1e3f),
                "rolling_friction: expected [0, 1000], got %g for materials %d, %d", p->rolling_friction, a, b);
+        EXPECT(w, within(p->twisting_friction, 0.0f, 1e3f),
+               "twisting_friction: expected [0, 1000], got %g for materials %d, %d", p->twisting_friction, a, b);
+        EXPECT(w, within(p->cohesion, 0.0f, 1e6f), "cohesion: expected [0, 1e6] N/m, got %g for materials %d, %d",
+               p->cohesion, a, b);
+        EXPECT(w, p->cohesion == 0.0f || w->solver.mode == GG_MODE_CONVERGENT,
+               "cohesion: the printed algorithm knows none, expected 0, got %g for materials %d, %d", p->cohesion, a,
+               b);
+        EXPECT(w, within(p->cohesion_range, 0.0f, 1e3f),
+               "cohesion_range: expected a length >= 0, got %g for materials %d, %d", p->cohesion_range, a, b);
+        EXPECT(w, p->cohesion == 0.0f || within(p->cohesion_range, 1e-3f * radius_min, radius_min),
+               "cohesion_range: expected 0.001 to 1 radii of the smallest grain (%g m), got %g for materials %d, %d",
+               radius_min, p->cohesion_range, a, b);
         EXPECT(w,
                p->friction == q->friction && p->restitution == q->restitution &&
-                   p->rolling_friction == q->rolling_friction,
+                   p->rolling_friction == q->rolling_friction && p->twisting_friction == q->twisting_friction &&
+                   p->cohesion == q->cohesion && p->cohesion_range == q->cohesion_range,
                "pair: expected a symmetric table, materials %d, %d differ from %d, %d", a, b, b, a);
     }
     return GG_OK;
+}
+
+gg_status gg_air_check(gg_world *w, const gg_air *air) {
+    EXPECT(w, within(air->density, 0.0f, 1e5f), "air: expected a density in [0, 1e5] kg/m3, got %g", air->density);
+    EXPECT(w, within(air->viscosity, 0.0f, 1e5f), "air: expected a viscosity in [0, 1e5] Pa s, got %g", air->viscosity);
+    EXPECT(w, gg_finite3(air->wind) && gg_norm2(air->wind) <= 1e12f,
+           "air: expected a wind of up to 1e6 m/s, got (%g, %g, %g)", air->wind.x, air->wind.y, air->wind.z);
+    return GG_OK;
+}
+
+static float smallest_radius(const gg_world_def *d) {
+    float low = 1e30f;
+    for (int64_t i = 0; i < d->grain_count; i++) {
+        low = gg_minf(low, d->radius[i]);
+    }
+    return d->grain_count ? low : 1.0f;
 }
 
 static gg_status check_grains(gg_world *w, const gg_world_def *d) {
@@ -182,22 +212,56 @@ void gg_params_from_grains(gg_world *w) {
     }
 }
 
-int gg_world_rolls(const gg_world *w, const gg_pair *pair, int64_t count) {
+/* whether these pairs resist rolling, and whether they attract or resist twisting otherwise than rolling */
+static int pairs_roll(const gg_world *w, const gg_pair *pair, int64_t count) {
     int rolling = 0;
     for (int64_t k = 0; k < count; k++) {
-        rolling |= pair[k].rolling_friction > 0.0f;
+        rolling |= pair[k].rolling_friction > 0.0f || pair[k].twisting_friction > 0.0f;
     }
     return rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
 }
 
+static int pairs_extra(const gg_world *w, const gg_pair *pair, int64_t count) {
+    int extra = 0;
+    for (int64_t k = 0; k < count; k++) {
+        extra |= pair[k].cohesion > 0.0f || (pair[k].twisting_friction != pair[k].rolling_friction && w->solver.spin);
+    }
+    return extra && w->solver.mode == GG_MODE_CONVERGENT;
+}
+
+int gg_dims_need(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count) {
+    gg_dims before = *dims;
+    dims->roll_rows = dims->roll_rows || pairs_roll(w, pair, count) ? dims->contact_rows : 0;
+    dims->extra_rows = dims->extra_rows || pairs_extra(w, pair, count) ? dims->contact_rows : 0;
+    return before.roll_rows != dims->roll_rows || before.extra_rows != dims->extra_rows;
+}
+
 gg_status gg_params_from_materials(gg_world *w) {
     const gg_dims *d = &w->view.dims;
+    int64_t pairs = d->material_count * d->material_count;
+    gg_params *p = &w->view.params;
     gg_view *host;
-    gg_status status = gg_world_pull(w, GG_BIT(pair), -1, &host);
-    if (status == GG_OK) {
-        w->view.params.rolling = gg_world_rolls(w, host->pair, d->env_count * d->material_count * d->material_count);
+    uint64_t changed = 0;
+    gg_status status = gg_world_pull(w, GG_BIT(pair) | GG_BIT(env), -1, &host);
+    if (status != GG_OK) {
+        return status;
     }
-    return status;
+    p->cohesion_range = 0.0f;
+    for (int64_t e = 0; e < d->env_count; e++) {
+        gg_env *env = &host->env[e];
+        float range = 0.0f;
+        for (int64_t k = 0; k < pairs; k++) {
+            range = gg_maxf(range, gg_pair_range(&host->pair[e * pairs + k]));
+        }
+        /* lists that were built for shorter ranges would miss pairs */
+        env->rebuild |= range > env->cohesion_range;
+        changed |= range != env->cohesion_range ? GG_BIT(env) : 0;
+        env->cohesion_range = range;
+        p->cohesion_range = gg_maxf(p->cohesion_range, range);
+    }
+    p->rolling = pairs_roll(w, host->pair, d->env_count * pairs);
+    p->extra = pairs_extra(w, host->pair, d->env_count * pairs);
+    return gg_world_push(w, changed, -1);
 }
 
 void gg_params_from_solver(gg_world *w) {
@@ -321,6 +385,7 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
     int64_t base = e * v->dims.slots, m = d->material_count;
     memset(env, 0, sizeof *env);
     env->gravity = d->gravity;
+    env->air = d->air;
     env->rebuild = 1;
     memcpy(v->pair + e * m * m, d->pair, sizeof(gg_pair) * (size_t)(m * m));
     memcpy(v->density + e * m, d->density, sizeof(float) * (size_t)m);
@@ -355,10 +420,19 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
 static uint64_t layout_of(const gg_world *w) {
     uint64_t hash = 0;
     const gg_dims *d = &w->view.dims;
-    const int64_t words[] = {d->grain_count,          d->slots,          d->material_count,
-                             d->tool_count,           d->part_count,     (int64_t)sizeof(gg_env),
-                             (int64_t)GG_FIELD_COUNT, w->solver.spin,    w->solver.mode,
-                             w->solver.broad_phase,   (int64_t)GG_LANES, w->view.params.level_count};
+    const int64_t words[] = {d->grain_count,
+                             d->slots,
+                             d->material_count,
+                             d->tool_count,
+                             d->part_count,
+                             (int64_t)sizeof(gg_env),
+                             (int64_t)GG_FIELD_COUNT,
+                             w->solver.spin,
+                             w->solver.mode,
+                             (int64_t)sizeof(gg_pair),
+                             w->solver.broad_phase,
+                             (int64_t)GG_LANES,
+                             w->view.params.level_count};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
         hash = gg_rng_mix(hash ^ (uint64_t)words[k]);
     }
@@ -385,15 +459,15 @@ gg_status gg_world_set_thread_count(gg_world *w, int32_t thread_count) {
 
 static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_status status;
+    w->solver = d->solver;
     if ((status = check_counts(w, d)) != GG_OK || (status = check_space(w, d)) != GG_OK ||
-        (status = gg_pairs_check(w, d->pair, d->density, d->material_count)) != GG_OK ||
-        (status = check_grains(w, d)) != GG_OK || (status = check_tools(w, d)) != GG_OK ||
-        (status = gg_world_check_solver(w, &d->solver)) != GG_OK ||
+        (status = gg_world_check_solver(w, &d->solver)) != GG_OK || (status = check_grains(w, d)) != GG_OK ||
+        (status = gg_pairs_check(w, d->pair, d->density, d->material_count, smallest_radius(d))) != GG_OK ||
+        (status = gg_air_check(w, &d->air)) != GG_OK || (status = check_tools(w, d)) != GG_OK ||
         (status = gg_world_set_thread_count(w, d->thread_count)) != GG_OK) {
         return status;
     }
     gg_dims dims = dims_of(d);
-    w->solver = d->solver;
     w->kernel = gg_kernel_select(NULL);
     w->parts = malloc(sizeof(gg_shape) * (size_t)(dims.part_count + 1));
     w->grids = copy_of(d->grid, sizeof(gg_sdf_grid) * (size_t)d->grid_count);
@@ -441,7 +515,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_params_from_solver(w);
     dims.cells = GG_MAX(2 * dims.slots, 64) * p->level_count;
     dims.cell_cursors = d->gpu ? dims.cells : 0;
-    dims.roll_rows = p->rolling ? dims.contact_rows : 0;
+    gg_dims_need(w, &dims, d->pair, (int64_t)d->material_count * d->material_count);
     for (int64_t i = 0; i < d->grain_count; i++) {
         dims.candidate_cap += p->level_candidates[gg_level_of(p, d->radius[i])];
     }

@@ -114,6 +114,7 @@ static gg_status make_room(gg_world *w, const gg_dims *saved) {
     gg_dims_set_tool_rows(&dims, GG_MAX(dims.tool_rows, saved->tool_rows));
     dims.contact_rows = GG_MAX(dims.contact_rows, saved->contact_rows);
     dims.roll_rows = dims.roll_rows || saved->roll_rows ? dims.contact_rows : 0;
+    dims.extra_rows = dims.extra_rows || saved->extra_rows ? dims.contact_rows : 0;
     dims.candidate_cap = GG_MAX(dims.candidate_cap, saved->candidate_cap);
     return memcmp(&dims, &w->view.dims, sizeof dims) ? gg_arena_resize(w, dims) : GG_OK;
 }

@@ -9,6 +9,8 @@
 
 #include "world.h"
 
+_Static_assert(GG_FIELD_COUNT <= 64, "fields are listed as bits of 64");
+
 void *gg_memory_new(gg_world *w, size_t size) {
     if (!w->cuda) {
         return calloc(1, size ? size : 1);

@@ -74,6 +74,8 @@ void gg_arena_carve(gg_view *view, const gg_dims *dims, void *memory);
 gg_status gg_arena_resize(gg_world *w, gg_dims dims);
 /* makes room for what the envs noted as overflow; GG_OK with *grew = 0 where nothing was noted */
 gg_status gg_arena_grow(gg_world *w, int *grew);
+/* rows of contacts, and of what they carry where they do */
+void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows);
 /* rows of tool contacts, and what follows from them */
 void gg_dims_set_tool_rows(gg_dims *dims, int64_t tool_rows);
 size_t gg_field_size(const gg_dims *d, gg_field_id field, int *keep);
@@ -100,13 +102,16 @@ void gg_world_free_scene(gg_world *w);
 
 /* create.c: parameters that follow from the solver, the grains and dt */
 gg_status gg_world_check_solver(gg_world *w, const gg_solver *solver);
-/* NULL: not given */
-gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t material_count);
+/* NULL: not given; radius_min: of the smallest grain [m] */
+gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t material_count,
+                         float radius_min);
+gg_status gg_air_check(gg_world *w, const gg_air *air);
 void gg_params_from_solver(gg_world *w);
 void gg_params_from_grains(gg_world *w);
+/* also the ranges of cohesion of the envs */
 gg_status gg_params_from_materials(gg_world *w);
-/* whether any of these pairs asks for rolling torques from the solver */
-int gg_world_rolls(const gg_world *w, const gg_pair *pair, int64_t count);
+/* contact rows that these pairs need for rolling and the extra laws, and no fewer than there are; 1: more than before */
+int gg_dims_need(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count);
 
 /* access.c: fills w->listed and, for phases, gg_access.listed; NULL: all envs, whose number *listed becomes */
 gg_status gg_world_list_envs(gg_world *w, const int32_t *envs, int64_t *listed);

@@ -14,7 +14,7 @@
 static float position[3 * GRAINS], radius[GRAINS];
 static int32_t material[GRAINS];
 static const float density = 2500.0f;
-static const gg_pair pair = {0.5f, 0.1f, 0.2f, 0.0f};
+static const gg_pair pair = {0.5f, 0.1f, 0.2f, 0.2f, 0.0f, 0.0f};
 static gg_pose pose = {{0.0f, 0.0f, 0.2f}, {1.0f, 0.0f, 0.0f, 0.0f}};
 static gg_shape blade;
 static gg_camera camera;
@@ -279,6 +279,23 @@ static void test_refusals(void) {
     bad = pair;
     bad.friction = NAN;
     expect_refusal(&d, "friction");
+    bad = pair;
+    bad.twisting_friction = -0.1f;
+    expect_refusal(&d, "twisting_friction");
+    bad = pair;
+    bad.cohesion = -1.0f;
+    expect_refusal(&d, "cohesion");
+    /* cohesion needs a range, and none wider than the smallest grain */
+    bad.cohesion = 1.0f;
+    expect_refusal(&d, "cohesion_range");
+    bad.cohesion_range = 1.0f;
+    expect_refusal(&d, "cohesion_range");
+    d = scene();
+    d.air.viscosity = NAN;
+    expect_refusal(&d, "air");
+    d = scene();
+    d.air.wind.y = INFINITY;
+    expect_refusal(&d, "air");
     d = scene();
     const float nothing = 0.0f;
     d.density = &nothing;

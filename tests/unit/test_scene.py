@@ -23,13 +23,32 @@ def test_pair_rules():
     scene = gg.Scene(BOUNDS)
     a = scene.add_material(density=1.0, friction=0.2, restitution=0.1, rolling_friction=0.04)
     b = scene.add_material(density=1.0, friction=0.8, restitution=0.5, rolling_friction=0.09)
-    assert scene.pair(a, b) == pytest.approx((0.4, 0.5, 0.06))
-    assert scene.pair(a, a) == pytest.approx((0.2, 0.1, 0.04))
+    # twisting friction is like rolling friction until it is given; without cohesion nothing attracts
+    assert scene.pair(a, b) == pytest.approx((0.4, 0.5, 0.06, 0.06, 0.0, 0.0))
+    assert scene.pair(a, a) == pytest.approx((0.2, 0.1, 0.04, 0.04, 0.0, 0.0))
     scene.set_pair(b, a, friction=0.7)
-    assert scene.pair(a, b) == pytest.approx((0.7, 0.5, 0.06))
+    assert scene.pair(a, b) == pytest.approx((0.7, 0.5, 0.06, 0.06, 0.0, 0.0))
+    scene.set_pair(b, a, rolling_friction=0.5)
+    assert scene.pair(a, b) == pytest.approx((0.7, 0.5, 0.5, 0.5, 0.0, 0.0))
+    scene.set_pair(a, b, twisting_friction=0.01, cohesion=2.0, cohesion_range=1e-3)
+    assert scene.pair(a, b) == pytest.approx((0.7, 0.5, 0.5, 0.01, 2.0, 1e-3))
+    assert scene.pair(b, b).cohesion == 0.0
     table = scene.freeze().arrays["pair"]
     assert np.array_equal(table, table.swapaxes(0, 1))
-    assert table[0, 1] == pytest.approx((0.7, 0.5, 0.06))
+    assert table[0, 1] == pytest.approx((0.7, 0.5, 0.5, 0.01, 2.0, 1e-3))
+
+
+def test_moist_pair_rules():
+    scene = gg.Scene(BOUNDS)
+    wet = scene.add_material(density=1.0, cohesion=0.9, cohesion_range=1e-3, twisting_friction=0.02)
+    damp = scene.add_material(density=1.0, cohesion=0.1, cohesion_range=2e-3, rolling_friction=0.5)
+    dry = scene.add_material(density=1.0)
+    assert scene.pair(wet, damp)[3:] == pytest.approx((0.1, 0.3, 2e-3))
+    assert scene.pair(wet, dry).cohesion == 0.0
+    # a force of 1 mN between grains of 2 and 3 mm has an effective radius of 1.2 mm
+    assert gg.cohesion_of_force(1e-3, 2e-3, 3e-3) == pytest.approx(1e-3 / 1.2e-3)
+    assert gg.cohesion_of_force(1e-3, 2e-3) == pytest.approx(0.5)
+    assert gg.capillary_cohesion(0.072) == pytest.approx(0.9048, rel=1e-4)
 
 
 def test_grain_ids_and_radii():
@@ -97,6 +116,11 @@ def test_random_numbers_match_the_engine():
         ("restitution", {"restitution": 1.01}),
         ("restitution", {"restitution": -0.01}),
         ("rolling_friction", {"rolling_friction": -1.0}),
+        ("twisting_friction", {"twisting_friction": -1.0}),
+        ("cohesion", {"cohesion": -1.0, "cohesion_range": 1e-3}),
+        ("cohesion", {"cohesion": math.nan, "cohesion_range": 1e-3}),
+        ("cohesion_range", {"cohesion": 1.0}),
+        ("cohesion_range", {"cohesion": 1.0, "cohesion_range": -1e-3}),
         ("name", {"name": ""}),
         ("name", {"name": 3}),
     ],
