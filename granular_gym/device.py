@@ -17,8 +17,8 @@ _working: dict[tuple[int, int], str] = {}  # process and GPU: "" or why it canno
 
 
 def cuda_devices() -> list[dict[str, Any]]:
-    """The GPUs that this process can use: name, memory and memory_free [bytes], multiprocessors, capability (10 * major +
-    minor), driver_version and runtime_version (1000 * major + 10 * minor).
+    """The GPUs that this process can use: name, memory and memory_free [bytes], multiprocessors, capability
+    (10 * major + minor), driver_version and runtime_version (1000 * major + 10 * minor).
 
     Raises:
         BackendError: there is none; the message says why.

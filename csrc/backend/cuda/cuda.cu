@@ -333,6 +333,14 @@ gg_status gg_cuda_set_stream(gg_cuda *c, uintptr_t stream) {
     return status;
 }
 
+gg_status gg_cuda_settle(gg_cuda *c) {
+    gg_status status = enter(c);
+    if (status == GG_OK) {
+        TRY(c, cudaDeviceSynchronize(), "waiting for the device");
+    }
+    return status;
+}
+
 uintptr_t gg_cuda_stream(const gg_cuda *c) { return (uintptr_t)c->stream; }
 
 /* ---- kernels ---- */
@@ -503,9 +511,13 @@ static gg_status capture(gg_cuda *c, const gg_view *v) {
     }
     cudaGraph_t graph = NULL;
     gg_graph_way::gg_team team = {c, v, cudaSuccess};
-    TRY(c, cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal), "capturing a substep");
+    /* the default streams cannot be captured; a graph does not remember which stream it was */
+    cudaStream_t stream = c->stream;
+    TRY(c, cudaStreamBeginCapture(c->own_stream, cudaStreamCaptureModeThreadLocal), "capturing a substep");
+    c->stream = c->own_stream;
     (void)gg_graph_way::gg_step_substep(&team, 0);
-    cudaError_t error = cudaStreamEndCapture(c->stream, &graph);
+    c->stream = stream;
+    cudaError_t error = cudaStreamEndCapture(c->own_stream, &graph);
     error = team.error != cudaSuccess ? team.error : error;
     if (error == cudaSuccess) {
         error = cudaGraphInstantiate(&c->graph, graph, 0);
