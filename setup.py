@@ -127,7 +127,7 @@ def cuda_command() -> list[str] | None:
         return None
     strict = ["-Werror", "all-warnings"] if on("GG_WERROR") else []
     # no contraction to fused multiply-add: the GPU gives the bits of the CPU
-    flags = ["-fmad=false", "--threads=0", "-cudart=static", "-Xcompiler=" + ",".join(host), *strict]
+    flags = ["-fmad=false", "--threads=0", "-cudart=static", "-Xptxas=-v", "-Xcompiler=" + ",".join(host), *strict]
     return [compiler, "-std=c++17", optimise, *flags, *cuda_architectures(compiler)]
 
 
@@ -178,7 +178,13 @@ class BuildExtension(build_ext):
         mark = source_hash() + " ".join(command)
         if not (os.path.exists(made) and os.path.exists(seen) and Path(seen).read_text() == mark):
             print("granular_gym: compiling the CUDA backend", file=sys.stderr)
-            subprocess.run([*command, "-DGG_CUDA", "-c", CUDA_SOURCE, "-o", made], cwd=ROOT, check=True)
+            done = subprocess.run(
+                [*command, "-DGG_CUDA", "-c", CUDA_SOURCE, "-o", made], cwd=ROOT, stderr=subprocess.PIPE
+            )
+            said = done.stderr.decode(errors="replace")
+            (ROOT / "build" / "cuda_kernels.log").write_text(said)  # registers and spills of each kernel
+            if done.returncode:
+                raise SystemExit(f"granular_gym: the CUDA backend did not compile:\n{said}")
             Path(seen).write_text(mark)
         ext.extra_objects.append(made)
         ext.define_macros.append(("GG_CUDA", "1"))
