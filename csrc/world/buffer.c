@@ -107,10 +107,13 @@ void gg_pool_close(gg_pool *p) {
     pool_release(p);
 }
 
+/* 1 is another name of the legacy default stream */
+static uintptr_t stream_name(uintptr_t stream) { return stream == 1 ? 0 : stream; }
+
 /* whether what the world puts on its stream next comes after all that others did with the buffer */
 static int in_order(const gg_pool *p, const gg_buffer *b) {
     return b->readers == GG_READ_BY_NONE || b->released <= p->settled ||
-           (b->readers == GG_READ_ON_STREAM && b->stream == gg_cuda_stream(p->cuda));
+           (b->readers == GG_READ_ON_STREAM && b->stream == stream_name(gg_cuda_stream(p->cuda)));
 }
 
 /* a buffer of this size that nobody holds, or NULL; one that needs no waiting if there is one */
@@ -241,10 +244,10 @@ void gg_buffer_lend(gg_buffer *b) {
 }
 
 gg_status gg_buffer_order(gg_buffer *b, uintptr_t stream) {
-    /* 1 is another name of the legacy default stream; 2 names another stream on every thread */
-    uintptr_t name = stream == 1 ? 0 : stream;
+    uintptr_t name = stream_name(stream);
     pthread_mutex_lock(&b->pool->lock);
     int same = b->readers == GG_READ_BY_NONE || (b->readers == GG_READ_ON_STREAM && b->stream == name);
+    /* 2 names another stream on every thread */
     b->readers = same && name != 2 ? GG_READ_ON_STREAM : GG_READ_ANYWHERE;
     b->stream = name;
     pthread_mutex_unlock(&b->pool->lock);
