@@ -92,7 +92,7 @@ void gg_solver_safe_relaxation(const gg_solver *solver, int tools, float *relaxa
 
 /* Builds a world. On failure *out is NULL and message (message_size bytes, may be NULL) says why. Walls of the bounds
  * become six tools ahead of the caller's: tool index = face (x lower, x upper, y lower, ...), without parts where the
- * face is not a wall; the caller's tool t is tool GG_WALL_COUNT + t in gg_world_wrenches. */
+ * face is not a wall. */
 gg_status gg_world_create(const gg_world_def *def, gg_world **out, char *message, size_t message_size);
 /* NULL is fine */
 void gg_world_destroy(gg_world *world);
@@ -155,9 +155,9 @@ gg_status gg_world_get_materials(gg_world *world, gg_pair *pair, float *density)
 /* tools of the caller; set moves them without velocity (a jump). (env_count or env_listed, tool_count, 7) */
 gg_status gg_world_get_tool_poses(gg_world *world, float *poses, gg_place place);
 gg_status gg_world_set_tool_poses(gg_world *world, const int32_t *envs, int64_t env_listed, const float *poses);
-/* mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world axes:
- * (env_count, GG_WALL_COUNT + tool_count, 6) */
-gg_status gg_world_get_wrenches(gg_world *world, float *wrenches, gg_place place);
+/* mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world axes: of the
+ * caller's tools (env_count, tool_count, 6) and of the walls (env_count, GG_WALL_COUNT, 6), or NULL to skip it */
+gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_place place);
 
 /* (env_count) */
 gg_status gg_world_get_stats(gg_world *world, gg_env_stats *stats);
@@ -167,6 +167,9 @@ gg_status gg_world_box_stats(gg_world *world, const float *boxes, int64_t *count
 
 /* depth image of one camera in every env: (env_count, height, width) [m] */
 gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_place place);
+/* the same clipped to near_depth .. far_depth, in metres, as bytes (0 near, 255 far, ties to even), or NULL to skip it */
+gg_status gg_world_depth_image(gg_world *world, int32_t camera, double near_depth, double far_depth, float *metres,
+                               uint8_t *bytes, gg_place place);
 
 /* GPUs that can be used. On failure *count is 0 and message (message_size bytes, may be NULL) says why there is none. */
 gg_status gg_device_count(int32_t *count, char *message, size_t message_size);
@@ -187,9 +190,12 @@ int gg_device_built(void);
 gg_status gg_world_set_stream(gg_world *world, uintptr_t stream);
 uintptr_t gg_world_get_stream(const gg_world *world);
 
-/* Memory on the world's GPU that may outlive the world: arrays that phases write into and others read. */
+/* Memory on the world's GPU that may outlive the world: arrays that phases write into and others read. What a new buffer
+ * holds is undefined. The world keeps what nobody holds any more for the next buffer of that size. */
 typedef struct gg_buffer gg_buffer;
 gg_status gg_buffer_create(gg_world *world, size_t size, gg_buffer **out);
+/* a copy, made on the stream of the buffer's world */
+gg_status gg_buffer_clone(gg_buffer *buffer, gg_buffer **out);
 void gg_buffer_retain(gg_buffer *buffer);
 /* NULL is fine */
 void gg_buffer_release(gg_buffer *buffer);
@@ -198,8 +204,11 @@ int32_t gg_buffer_device(const gg_buffer *buffer);
 /* to or from memory of this machine; returns when it is done */
 gg_status gg_buffer_read(gg_buffer *buffer, size_t offset, void *to, size_t size);
 gg_status gg_buffer_write(gg_buffer *buffer, size_t offset, const void *from, size_t size);
-/* makes `stream` wait for what was put on the stream of the buffer's world so far */
+/* Makes `stream` wait for what was put on the stream of the buffer's world so far. Somebody reads the buffer there until it
+ * is released. */
 gg_status gg_buffer_order(gg_buffer *buffer, uintptr_t stream);
+/* somebody reads the buffer on a stream that is not known, until it is released */
+void gg_buffer_lend(gg_buffer *buffer);
 uintptr_t gg_buffer_stream(const gg_buffer *buffer);
 const char *gg_buffer_message(const gg_buffer *buffer);
 

@@ -41,6 +41,7 @@ RADIUS_OF_2000 = 0.025  # [m] radius of a grain where the heap has 2,000
 GRAIN_LIMIT = 200_000
 EGO_SHAPE, SKY_SHAPE = (36, 36), (36, 72)
 EGO_RANGE, SKY_RANGE = (0.2, 3.0), (0.0, 3.0)  # [m]; the sky camera looks down from 3 m: the floor reads 3
+IMAGE_RANGES = {"ego": EGO_RANGE, "sky": SKY_RANGE}
 GOAL_COLOR, BLADE_COLOR, HULL_COLOR = (62, 150, 92), (96, 100, 108), (236, 170, 40)
 VIEW_SHAPE = (400, 704)  # of rendered pictures
 HEAPS = ("cone", "ridge", "mesa")  # shapes the grains are poured in
@@ -313,18 +314,21 @@ class BulldozerTask(Task):
 
     def observe(self) -> Arrays:
         """Depth images and pose of all envs."""
+        return self.observe_as("numpy")
+
+    def observe_as(self, output: str) -> dict[str, Any]:
+        """The same as `output` arrays; depth stays where the world runs."""
         pose = self.pose.copy()
         pose[:, 2] = wrap_angle(pose[:, 2])
-        images = {name: self._image(name, limits) for name, limits in (("ego", EGO_RANGE), ("sky", SKY_RANGE))}
         space = self.observation_space["pose"]
-        return {**images, "pose": np.clip(pose.astype(np.float32), space.low, space.high)}  # type: ignore[attr-defined]
+        pose = np.clip(pose.astype(np.float32), space.low, space.high)  # type: ignore[attr-defined]
+        images = {name: self._image(name, limits, output) for name, limits in IMAGE_RANGES.items()}
+        return {**images, "pose": self.world.put(pose, output)}
 
-    def _image(self, camera: str, limits: tuple[float, float]) -> NDArray[Any]:
-        near, far = limits
-        depth = self.world.depth(camera)
-        if self.depth == "float32":
-            return np.clip(depth, np.float32(near), np.float32(far))
-        return np.rint(np.clip((depth[:, None] - near) / (far - near), 0.0, 1.0) * 255.0).astype(np.uint8)
+    def _image(self, camera: str, limits: tuple[float, float], output: str) -> Any:
+        depth = self.world.depth(camera, output, limits=limits, dtype=self.depth)
+        # learners want bytes with a channel
+        return depth if self.depth == "float32" else depth.reshape(depth.shape[0], 1, *depth.shape[1:])
 
     # pictures --------------------------------------------------------------------------------------------------------
 

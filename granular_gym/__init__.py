@@ -6,7 +6,7 @@ Importing registers the tasks with Gymnasium; it starts no thread and touches no
 from __future__ import annotations
 
 from . import errors
-from ._core import write_png
+from ._core import DeviceArray, write_png
 from .assets import asset_names, asset_path
 from .beds import settled_bed
 from .calibrate import BulkDensity, Calibration, DischargeRate, Grains, ReposeAngle, calibrate
@@ -48,6 +48,7 @@ __all__ = [
     "CapacityError",
     "ClosedError",
     "DepthCamera",
+    "DeviceArray",
     "DischargeRate",
     "Grains",
     "GranularError",

@@ -115,9 +115,19 @@ def _fits(shape: tuple[int, ...], wanted: Sequence[int | None]) -> bool:
     return len(shape) == len(wanted) and all(w is None or n == w for n, w in zip(shape, wanted, strict=True))
 
 
+def host_array(value: Any) -> NDArray[Any]:
+    """A NumPy array from anything array-like, also from an array on a GPU (torch, CuPy, JAX, DeviceArray): one copy."""
+    if hasattr(value, "detach"):  # torch: off the graph, off the GPU, and to a dtype that NumPy knows
+        value = value.detach().cpu()
+        value = value.float() if str(value.dtype) == "torch.bfloat16" else value
+    elif hasattr(value, "__cuda_array_interface__") and hasattr(value, "get"):  # CuPy converts only when told to
+        value = value.get()
+    return np.asarray(value)
+
+
 def _numbers(name: str, value: Any, kinds: str, what: str) -> NDArray[Any]:
     try:
-        array = np.asarray(value)
+        array = host_array(value)
     except (TypeError, ValueError):
         raise ArgumentError(f"{name}: expected an array of {what}, got {type(value).__name__}") from None
     # an empty list is float64 whatever it was meant to hold

@@ -1,7 +1,8 @@
 """world.py: the running world: what a user steps, reads and sets.
 
 A thin layer over `_core.World`: it turns what people pass into clean arrays, knows names, and keeps the frozen scene,
-so that a world can be branched, copied and pickled. What it returns is always a fresh array.
+so that a world can be branched, copied and pickled. What it returns is always a fresh array: NumPy's, or, where
+`output` says so, one that stays on the world's GPU.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import multiprocessing
 import struct
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,9 @@ from numpy.typing import NDArray
 from . import _core, checks
 from .cameras import DepthCamera
 from .device import check_device, gpu_number
-from .errors import ArgumentError, StabilityWarning, StateError
+from .errors import ArgumentError, BackendError, StabilityWarning, StateError
 from .materials import LIMITS, PAIR_FIELDS
+from .outputs import as_torch, check_output, stream_handle
 from .scene import FrozenScene, Mounted, tool_index
 from .solver import Solver
 from .state import State
@@ -171,6 +174,27 @@ class World:
         self._warned.clear()
         self._warn(checked.dangers(self.tool_count > 0))
 
+    @property
+    def stream(self) -> int:
+        """Handle of the CUDA stream that a world on a GPU works on; 0: the legacy default stream, or the CPU."""
+        return self._core.get_stream()
+
+    def set_stream(self, stream: Any) -> None:
+        """Works on this stream from now on, after all that was put on the one before.
+
+        What reads a DeviceArray by DLPack on another stream waits by itself; a world on the caller's own stream spares
+        that. The stream must live as long as the world and the arrays it gave use it.
+
+        Args:
+            stream: torch.cuda.Stream, cupy.cuda.Stream, what has `__cuda_stream__`, or a handle as an integer: 0 or 1
+                the legacy default stream, 2 the per-thread one.
+
+        Raises:
+            ArgumentError: none of these.
+            BackendError: the world runs on the CPU.
+        """
+        self._core.set_stream(stream_handle(stream))
+
     # ---- time ----
 
     def step(self, dt: float, substeps: int = 1, tool_poses: Any = None) -> None:
@@ -198,6 +222,58 @@ class World:
         if 0.0 < length <= 1.0 and self.grain_count:
             self._warn(self.solver.step_dangers(length, *self._scale))
         self._core.step(length, count, targets)
+
+    # ---- reading ----
+
+    def read(self, name: str, output: str = "numpy") -> Any:
+        """What the property `name` holds, where and as `output` says.
+
+        Args:
+            name: positions, velocities, angular_velocities, radii, grain_materials, tool_poses, wrenches or
+                wall_wrenches.
+            output: "numpy": a NumPy array on the host. "device": a DeviceArray; a world on the CPU has none. "torch": a
+                tensor on the world's GPU, or on the host where the world runs on the CPU; it shares the memory of the
+                array it is made from, without a copy. Each is fresh: no later call changes it, and the caller may.
+
+        Raises:
+            ArgumentError: an unknown name or output.
+            BackendError: "device", and the world runs on the CPU.
+            GranularError: "torch" is not installed.
+            MemoryError: no room on the GPU; the world goes on.
+        """
+        core = self._core
+        readers: dict[str, Callable[[bool], Any]] = {
+            "positions": lambda device: core.get_grains("position", device),
+            "velocities": lambda device: core.get_grains("velocity", device),
+            "angular_velocities": lambda device: core.get_grains("angular_velocity", device),
+            "radii": lambda device: core.get_grains("radius", device),
+            "grain_materials": lambda device: core.get_grains("material", device),
+            "tool_poses": core.get_tool_poses,
+            "wrenches": lambda device: core.get_wrenches(False, device),
+            "wall_wrenches": lambda device: core.get_wrenches(True, device),
+        }
+        return self._give(readers[checks.choice("name", name, list(readers))], output)
+
+    def put(self, array: Any, output: str = "device") -> Any:
+        """A host array as `output`, see `read`: copied to the world's GPU where it has one.
+
+        Args:
+            array: at most 4 axes of float32, float64, int32, int64, uint8 or bool.
+            output: see `read`; on the CPU the result may share the memory of `array`.
+        """
+        values = np.asarray(array, order="C")
+        return self._give(lambda device: self._core.to_device(values) if device else values, output)
+
+    def _give(self, read: Callable[[bool], Any], output: str) -> Any:
+        """The answer of `read(on the GPU?)` as `output`."""
+        check_output(output)
+        on_gpu = self.device != "cpu"
+        if output == "device" and not on_gpu:
+            raise BackendError("output: expected numpy or torch, got 'device': this world runs on the CPU")
+        answer = read(on_gpu and output != "numpy")
+        if output != "torch":
+            return answer
+        return tuple(map(as_torch, answer)) if isinstance(answer, tuple) else as_torch(answer)
 
     # ---- grains ----
 
@@ -396,12 +472,12 @@ class World:
 
         (env_count, tool_count, 6), world axes.
         """
-        return self._core.get_wrenches()[:, WALL_COUNT:].copy()
+        return self._core.get_wrenches(False)
 
     @property
     def wall_wrenches(self) -> Floats:
         """The same on the walls (env_count, 6, 6): x lower, x upper, y lower, y upper, z lower, z upper."""
-        return self._core.get_wrenches()[:, :WALL_COUNT].copy()
+        return self._core.get_wrenches(True)
 
     # ---- read-out ----
 
@@ -410,12 +486,13 @@ class World:
         """Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/phases/view.h."""
         return self._core.get_stats()
 
-    def box_stats(self, lower: Any, upper: Any) -> tuple[NDArray[np.int64], Floats]:
+    def box_stats(self, lower: Any, upper: Any, output: str = "numpy") -> tuple[Any, Any]:
         """Grains in a box, and how far all are from it.
 
         Args:
             lower: (3,) or (env_count, 3) [m].
             upper: (3,) or (env_count, 3) [m].
+            output: see `read`.
 
         Returns:
             Number of grains whose centre lies in the box, int64 (env_count,), and the mean distance of all centres to
@@ -424,7 +501,8 @@ class World:
         corners = [self._per_env(n, v, (3,), self.env_count) for n, v in (("lower", lower), ("upper", upper))]
         if not (corners[0] <= corners[1]).all():
             raise ArgumentError("lower: expected at most upper along each axis")
-        return self._core.box_stats(np.concatenate(corners, axis=1))
+        boxes = np.concatenate(corners, axis=1)
+        return self._give(lambda device: self._core.box_stats(boxes, device), output)
 
     def profile(self, enable: bool) -> dict[str, float]:
         """Seconds spent in each phase since profiling was switched on; switches it on or off."""
@@ -432,9 +510,29 @@ class World:
 
     # ---- cameras ----
 
-    def depth(self, camera: str | int) -> Floats:
-        """Depth image of a camera of the scene in every env (env_count, height, width) [m]; misses read `far`."""
-        return self._core.depth(self._camera(camera)[0])
+    def depth(
+        self,
+        camera: str | int,
+        output: str = "numpy",
+        *,
+        limits: tuple[float, float] | None = None,
+        dtype: str = "float32",
+    ) -> Any:
+        """Depth image of a camera of the scene in every env (env_count, height, width) [m]; misses read `far`.
+
+        Args:
+            camera: name or index.
+            output: see `read`.
+            limits: (near, far) [m] that depth is clipped to; None: the camera's own range.
+            dtype: "float32" [m], or "uint8": 0 at the nearer limit, 255 at the further one.
+        """
+        index, mounted = self._camera(camera)
+        whole = checks.choice("dtype", dtype, ("float32", "uint8")) == "uint8"
+        if limits is None and not whole:
+            return self._give(lambda device: self._core.depth(index, device), output)
+        eye = mounted.camera
+        near, far = (eye.near, eye.far) if limits is None else map(float, checks.floats("limits", limits, (2,)))
+        return self._give(lambda device: self._core.depth_image(index, near, far, whole, device), output)
 
     def height_map(self, camera: str | int) -> Floats:
         """Height z of what a camera that looks straight down sees (env_count, height, width) [m].

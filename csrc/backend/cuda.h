@@ -41,6 +41,9 @@ uintptr_t gg_cuda_stream(const gg_cuda *cuda);
 /* makes `stream` wait for everything that was put on the stream of `cuda` so far */
 gg_status gg_cuda_order(gg_cuda *cuda, uintptr_t stream);
 
+/* waits until nothing runs on the device, on any stream */
+gg_status gg_cuda_settle(gg_cuda *cuda);
+
 /* how a step is run: "team" (one kernel lives through the step), "graph" (a captured graph of one kernel per phase),
  * "auto" */
 gg_status gg_cuda_set_kernel(gg_cuda *cuda, const char *name);

@@ -79,6 +79,10 @@ gg_status gg_cuda_order(gg_cuda *cuda, uintptr_t stream) {
     (void)stream;
     return GG_ERROR_BACKEND;
 }
+gg_status gg_cuda_settle(gg_cuda *cuda) {
+    (void)cuda;
+    return GG_ERROR_BACKEND;
+}
 gg_status gg_cuda_set_kernel(gg_cuda *cuda, const char *name) {
     (void)cuda;
     (void)name;

@@ -129,8 +129,30 @@ GG_FN void gg_access_place_grain(const gg_view *v, int64_t e, int64_t i) {
 
 /* mean force and torque over the last step. item: component of a tool of an env */
 GG_FN void gg_access_read_wrench(const gg_view *v, int64_t e, int64_t i) {
-    int64_t at = e * v->dims.tool_count * 6 + i;
-    v->access.wrench[at] = v->access.duration > 0.0 ? (float)(v->wrench[at] / v->access.duration) : 0.0f;
+    int64_t all = v->dims.tool_count * 6, walls = GG_WALL_COUNT * 6;
+    int wall = i < walls;
+    float *out = wall ? v->access.wall_wrench : v->access.wrench;
+    if (out) {
+        double sum = v->wrench[e * all + i];
+        out[wall ? e * walls + i : e * (all - walls) + i - walls] =
+            v->access.duration > 0.0 ? (float)(sum / v->access.duration) : 0.0f;
+    }
+}
+
+/* a pixel of one camera, clipped. item: pixel of an env */
+GG_FN void gg_access_read_pixel(const gg_view *v, int64_t e, int64_t i) {
+    const gg_access *a = &v->access;
+    float depth = v->depth[e * v->dims.pixels + a->pixel_first + i];
+    int64_t to = e * a->pixel_count + i;
+    if (a->metres) {
+        a->metres[to] = gg_minf(gg_maxf(depth, a->depth_near), a->depth_far);
+    }
+    if (a->bytes) {
+        float share = gg_minf(gg_maxf((depth - a->depth_near) / a->depth_span, 0.0f), 1.0f);
+        /* the sum with 1.5 * 2^23 rounds to an integer */
+        float shifted = share * 255.0f + 12582912.0f;
+        a->bytes[to] = (uint8_t)(shifted - 12582912.0f);
+    }
 }
 
 /* distance of a grain to the box of its env [m] */

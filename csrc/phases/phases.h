@@ -74,7 +74,8 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(weigh, v->dims.slots, 0, gg_access_weigh_slot(v, e, i))                                                          \
     X(disturb, 1, 0, gg_access_disturb_env(v, e))                                                                      \
     X(read_wrenches, v->dims.tool_count * 6, 0, gg_access_read_wrench(v, e, i))                                        \
-    X(render_depth, gg_depth_env_bands(v), 0, gg_depth_band(v, e * gg_depth_env_bands(v) + i))
+    X(render_depth, gg_depth_env_bands(v), 0, gg_depth_band(v, e * gg_depth_env_bands(v) + i))                         \
+    X(read_depth, v->access.pixel_count, 0, gg_access_read_pixel(v, e, i))
 /* clang-format on */
 
 typedef enum gg_phase {

@@ -185,10 +185,14 @@ typedef struct gg_access {
     float *radius;                                 /* (env_count, grain_count) */
     int32_t *material;                             /* (env_count, grain_count) */
     const float *move;                             /* (envs, 4) shift [m], yaw [rad] */
-    float *wrench;                                 /* (env_count, tool_count, 6) */
+    float *wrench, *wall_wrench;                   /* (env_count, tool_count of the caller or GG_WALL_COUNT, 6) */
     double duration;                               /* of the last step [s] */
     int64_t *box_count;                            /* (env_count) */
     float *box_distance;                           /* (env_count) [m] */
+    float *metres;                                 /* (env_count, pixel_count) [m] */
+    uint8_t *bytes;                                /* (env_count, pixel_count) */
+    int64_t pixel_first, pixel_count;              /* of the camera that is read */
+    float depth_near, depth_far, depth_span;       /* [m] */
 } gg_access;
 
 typedef struct gg_view {

@@ -30,7 +30,7 @@ typedef enum gg_py_error {
 } gg_py_error;
 
 typedef struct gg_module_state {
-    PyObject *world_type;
+    PyObject *world_type, *device_array_type;
     PyObject *error[GG_PY_ERROR_COUNT];
 } gg_module_state;
 
@@ -85,5 +85,7 @@ void gg_py_def_free(gg_py_def *def);
 
 /* world_type.c */
 extern PyType_Spec gg_py_world_spec;
+/* device_array.c */
+extern PyType_Spec gg_py_device_array_spec;
 
 #endif

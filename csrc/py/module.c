@@ -290,6 +290,10 @@ static int core_exec(PyObject *module) {
     if (!state->world_type || PyModule_AddObjectRef(module, "World", state->world_type)) {
         goto fail;
     }
+    state->device_array_type = PyType_FromModuleAndSpec(module, &gg_py_device_array_spec, NULL);
+    if (!state->device_array_type || PyModule_AddObjectRef(module, "DeviceArray", state->device_array_type)) {
+        goto fail;
+    }
     pthread_once(&fork_once, register_fork);
     Py_DECREF(errors);
     return 0;
@@ -303,6 +307,7 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg) {
     gg_module_state *state = PyModule_GetState(module);
     if (state) {
         Py_VISIT(state->world_type);
+        Py_VISIT(state->device_array_type);
         for (int k = 0; k < GG_PY_ERROR_COUNT; k++) {
             Py_VISIT(state->error[k]);
         }
@@ -314,6 +319,7 @@ static int core_clear(PyObject *module) {
     gg_module_state *state = PyModule_GetState(module);
     if (state) {
         Py_CLEAR(state->world_type);
+        Py_CLEAR(state->device_array_type);
         for (int k = 0; k < GG_PY_ERROR_COUNT; k++) {
             Py_CLEAR(state->error[k]);
         }

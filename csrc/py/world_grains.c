@@ -1,39 +1,43 @@
 /* world_grains.c: methods of _core.World that read and set grains, gravity and materials. */
-#include "world_object.h"
+#include "device_array.h"
 
 /* ------------------------------------------------------------------------------------------------------------ grains */
 
 WORLD_METHOD(get_grains) {
     static const char *const names[] = {"position", "velocity", "angular_velocity", "radius", "material"};
     gg_grains grains;
-    int field = 0;
-    const char *name = PyUnicode_Check(argument) ? PyUnicode_AsUTF8(argument) : NULL;
+    int field = 0, device = 0;
+    PyObject *object;
+    if (!PyArg_ParseTuple(argument, "O|p:get_grains", &object, &device)) {
+        return NULL;
+    }
+    const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
     while (field < 5 && name && strcmp(name, names[field])) {
         field++;
     }
     if (!name || field == 5) {
         PyErr_Clear();
         PyErr_Format(self->state->error[GG_PY_ARGUMENT],
-                     "field: expected position, velocity, angular_velocity, radius or material, got %R", argument);
+                     "field: expected position, velocity, angular_velocity, radius or material, got %R", object);
         return NULL;
     }
+    gg_py_out out;
+    npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)self->grain_count, 3};
     if (begin(self)) {
         return NULL;
     }
-    PyObject *out =
-        new_array(field == 4 ? NPY_INT32 : NPY_FLOAT32, self->env_count, self->grain_count, field < 3 ? 3 : 0);
-    if (!out) {
+    if (gg_py_out_new(self, device, field == 4 ? NPY_INT32 : NPY_FLOAT32, field < 3 ? 3 : 2, shape, &out)) {
         return refuse(self);
     }
     memset(&grains, 0, sizeof grains);
-    grains.position = field == 0 ? data_of(out) : NULL;
-    grains.velocity = field == 1 ? data_of(out) : NULL;
-    grains.angular_velocity = field == 2 ? data_of(out) : NULL;
-    grains.radius = field == 3 ? data_of(out) : NULL;
-    grains.material = field == 4 ? data_of(out) : NULL;
+    grains.position = field == 0 ? out.data : NULL;
+    grains.velocity = field == 1 ? out.data : NULL;
+    grains.angular_velocity = field == 2 ? out.data : NULL;
+    grains.radius = field == 3 ? out.data : NULL;
+    grains.material = field == 4 ? out.data : NULL;
     gg_status status;
-    WITHOUT_GIL(status = gg_world_get_grains(self->world, &grains, GG_HOST));
-    return finish(self, status, out);
+    WITHOUT_GIL(status = gg_world_get_grains(self->world, &grains, out.place));
+    return finish(self, status, out.object);
 }
 
 WORLD_METHOD(set_grains) {

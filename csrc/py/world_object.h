@@ -86,6 +86,8 @@ WORLD_METHOD(get_wrenches);
 WORLD_METHOD(get_stats);
 WORLD_METHOD(box_stats);
 WORLD_METHOD(depth);
+WORLD_METHOD(depth_image);
+WORLD_METHOD(to_device);
 WORLD_METHOD(picture);
 
 #endif

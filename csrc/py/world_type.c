@@ -142,11 +142,20 @@ static PyObject *world_info(world_object *self, PyObject *Py_UNUSED(unused)) {
 }
 
 static PyObject *world_set_stream(world_object *self, PyObject *object) {
-    unsigned long long stream = PyLong_AsUnsignedLongLong(object);
-    if (PyErr_Occurred() || begin(self)) {
+    int64_t stream = 0;
+    if (gg_py_integer(self->state, "stream", object, 0, INT64_MAX, &stream) || begin(self)) {
         return NULL;
     }
     return finish_none(self, gg_world_set_stream(self->world, (uintptr_t)stream));
+}
+
+static PyObject *world_get_stream(world_object *self, PyObject *Py_UNUSED(unused)) {
+    if (begin(self)) {
+        return NULL;
+    }
+    uintptr_t stream = gg_world_get_stream(self->world);
+    end(self);
+    return PyLong_FromUnsignedLongLong(stream);
 }
 
 static PyObject *world_set_thread_count(world_object *self, PyObject *object) {
@@ -274,8 +283,10 @@ static PyMethodDef world_methods[] = {
     METHOD(set_kernel, METH_O,
            "set_kernel($self, name, /)\n--\n\nscalar, vector128, avx2 or avx512: same bits, other speed."),
     METHOD(set_stream, METH_O, "set_stream($self, stream, /)\n--\n\nThe CUDA stream (as a number) of what comes."),
+    METHOD(get_stream, METH_NOARGS, "get_stream($self, /)\n--\n\nIts number; 0 on the CPU."),
     METHOD(set_solver, METH_O, "set_solver($self, solver, /)\n--\n\nA dict with all fields of gg_solver."),
-    SHARED(get_grains, METH_O, "get_grains($self, field, /)\n--\n\nOne field of all grains, a fresh array."),
+    SHARED(get_grains, METH_VARARGS,
+           "get_grains($self, field, device=False, /)\n--\n\nOne field of all grains, a fresh array."),
     SHARED(set_grains, METH_VARARGS, "set_grains(envs, positions, velocities, angular_velocities, /)"),
     SHARED(place_grains, METH_VARARGS, "place_grains(envs, translation, yaw, /)"),
     SHARED(get_gravity, METH_NOARGS, "get_gravity($self, /)\n--\n\n(env_count, 3) float32."),
@@ -284,12 +295,19 @@ static PyMethodDef world_methods[] = {
     SHARED(set_air, METH_VARARGS, "set_air(envs, air, /)"),
     SHARED(get_materials, METH_NOARGS, "get_materials($self, /)\n--\n\n(pairs, densities)."),
     SHARED(set_materials, METH_VARARGS, "set_materials(envs, pairs, densities, /)"),
-    SHARED(get_tool_poses, METH_NOARGS, "get_tool_poses($self, /)\n--\n\n(env_count, tool_count, 7) float32."),
+    SHARED(get_tool_poses, METH_VARARGS,
+           "get_tool_poses($self, device=False, /)\n--\n\n(env_count, tool_count, 7) float32."),
     SHARED(set_tool_poses, METH_VARARGS, "set_tool_poses(envs, poses, /)"),
-    SHARED(get_wrenches, METH_NOARGS, "get_wrenches($self, /)\n--\n\n(env_count, 6 + tool_count, 6) float32."),
+    SHARED(
+        get_wrenches, METH_VARARGS,
+        "get_wrenches($self, walls, device=False, /)\n--\n\nOf the walls or of the tools, (env_count, n, 6) float32."),
     SHARED(get_stats, METH_NOARGS, "get_stats($self, /)\n--\n\nDict of arrays (env_count,)."),
-    SHARED(box_stats, METH_O, "box_stats($self, boxes, /)\n--\n\n(counts, mean distances) for boxes (env_count, 6)."),
-    SHARED(depth, METH_O, "depth($self, camera, /)\n--\n\n(env_count, height, width) float32."),
+    SHARED(box_stats, METH_VARARGS,
+           "box_stats($self, boxes, device=False, /)\n--\n\n(counts, mean distances) for boxes (env_count, 6)."),
+    SHARED(depth, METH_VARARGS, "depth($self, camera, device=False, /)\n--\n\n(env_count, height, width) float32."),
+    SHARED(depth_image, METH_VARARGS,
+           "depth_image($self, camera, near, far, bytes, device=False, /)\n--\n\nClipped, float32 or uint8."),
+    SHARED(to_device, METH_O, "to_device($self, array, /)\n--\n\nA copy on the GPU of the world, a DeviceArray."),
     SHARED(picture, METH_VARARGS,
            "picture(env, camera_integers, camera_floats, light, grain_colors, tool_colors, show_walls, samples, /)"),
     METHOD(save_state, METH_O, "save_state($self, env, /)\n--\n\nThe bytes of one env."),

@@ -328,16 +328,21 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
     return gg_world_push(w, GG_BIT(tool_pose), -1);
 }
 
-gg_status gg_world_get_wrenches(gg_world *w, float *wrenches, gg_place place) {
-    size_t size = sizeof(float) * 6 * (size_t)(w->view.dims.env_count * w->view.dims.tool_count);
+gg_status gg_world_get_wrenches(gg_world *w, float *tools, float *walls, gg_place place) {
+    size_t each = sizeof(float) * 6 * (size_t)w->view.dims.env_count;
+    size_t tool_size = each * (size_t)gg_own_tool_count(w), wall_size = each * GG_WALL_COUNT;
     gg_status status = GG_OK;
     gg_access a;
     memset(&a, 0, sizeof a);
     a.duration = w->duration;
-    a.wrench = gg_world_room(w, GG_LOAN_A, wrenches, size, place, &status);
+    a.wrench = gg_world_room(w, GG_LOAN_A, tools, tool_size, place, &status);
+    a.wall_wrench = gg_world_room(w, GG_LOAN_B, walls, wall_size, place, &status);
     const gg_phase phase = GG_PHASE_read_wrenches;
     status = run_with(w, &a, &phase, 1, status);
-    return status == GG_OK ? gg_world_give(w, wrenches, a.wrench, size) : status;
+    if (status == GG_OK && (status = gg_world_give(w, tools, a.wrench, tool_size)) == GG_OK) {
+        status = gg_world_give(w, walls, a.wall_wrench, wall_size);
+    }
+    return status;
 }
 
 gg_status gg_world_box_stats(gg_world *w, const float *boxes, int64_t *counts, float *mean_distances, gg_place place) {
@@ -368,23 +373,56 @@ gg_status gg_world_box_stats(gg_world *w, const float *boxes, int64_t *counts, f
     return status;
 }
 
+/* the camera, with its image up to date */
+static gg_status see(gg_world *w, int32_t camera) {
+    if (camera < 0 || camera >= w->view.dims.camera_count) {
+        return gg_world_fail(w, GG_ERROR_ARGUMENT, "camera: expected an index in [0, %d), got %d",
+                             (int)w->view.dims.camera_count, (int)camera);
+    }
+    gg_status status = w->depth_valid ? GG_OK : gg_world_run(w, GG_PHASE_render_depth);
+    w->depth_valid = status == GG_OK;
+    return status;
+}
+
 gg_status gg_world_depth(gg_world *w, int32_t camera, float *depth, gg_place place) {
     const gg_dims *d = &w->view.dims;
-    if (camera < 0 || camera >= d->camera_count) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT, "camera: expected an index in [0, %d), got %d", (int)d->camera_count,
-                             (int)camera);
-    }
-    if (!w->depth_valid) {
-        gg_status status = gg_world_run(w, GG_PHASE_render_depth);
-        if (status != GG_OK) {
-            return status;
-        }
-        w->depth_valid = 1;
+    gg_status status = see(w, camera);
+    if (status != GG_OK) {
+        return status;
     }
     const gg_camera *c = &w->cameras[camera];
     size_t width = sizeof(float) * (size_t)c->height * (size_t)c->width;
     return gg_memory_copy(w, depth, width, w->view.depth + c->first_pixel, sizeof(float) * (size_t)d->pixels, width,
                           (size_t)d->env_count, place == GG_DEVICE ? GG_ON_DEVICE : GG_TO_HOST);
+}
+
+gg_status gg_world_depth_image(gg_world *w, int32_t camera, double near_depth, double far_depth, float *metres,
+                               uint8_t *bytes, gg_place place) {
+    gg_access a;
+    memset(&a, 0, sizeof a);
+    a.depth_near = (float)near_depth;
+    a.depth_far = (float)far_depth;
+    a.depth_span = (float)(far_depth - near_depth);
+    if (!gg_finite(a.depth_near) || !gg_finite(a.depth_far) || !gg_finite(a.depth_span) || !(a.depth_span > 0.0f)) {
+        return gg_world_fail(w, GG_ERROR_ARGUMENT, "limits: expected finite near < far [m], got %g and %g", near_depth,
+                             far_depth);
+    }
+    gg_status status = see(w, camera);
+    if (status != GG_OK) {
+        return status;
+    }
+    const gg_camera *c = &w->cameras[camera];
+    a.pixel_first = c->first_pixel;
+    a.pixel_count = (int64_t)c->height * c->width;
+    size_t pixels = (size_t)(a.pixel_count * w->view.dims.env_count);
+    a.metres = gg_world_room(w, GG_LOAN_A, metres, pixels * sizeof(float), place, &status);
+    a.bytes = gg_world_room(w, GG_LOAN_B, bytes, pixels, place, &status);
+    const gg_phase phase = GG_PHASE_read_depth;
+    status = run_with(w, &a, &phase, 1, status);
+    if (status == GG_OK && (status = gg_world_give(w, metres, a.metres, pixels * sizeof(float))) == GG_OK) {
+        status = gg_world_give(w, bytes, a.bytes, pixels);
+    }
+    return status;
 }
 
 gg_status gg_world_get_stats(gg_world *w, gg_env_stats *stats) {

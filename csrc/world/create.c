@@ -550,6 +550,7 @@ void gg_world_destroy(gg_world *w) {
     gg_world_free_loans(w);
     gg_world_free_scene(w);
     gg_memory_free(w, w->arena);
+    gg_pool_close(w->pool);
     gg_cuda_release(w->cuda);
     free(w->mirror_arena);
     free(w->parts);

@@ -16,7 +16,11 @@ void *gg_memory_new(gg_world *w, size_t size) {
         return calloc(1, size ? size : 1);
     }
     void *memory = NULL;
-    return gg_cuda_alloc(w->cuda, size, &memory) == GG_OK ? memory : NULL;
+    gg_status status = gg_cuda_alloc(w->cuda, size, &memory);
+    if (status == GG_ERROR_MEMORY && gg_pool_trim(w->pool)) {
+        status = gg_cuda_alloc(w->cuda, size, &memory);
+    }
+    return status == GG_OK ? memory : NULL;
 }
 
 void gg_memory_free(gg_world *w, void *memory) {

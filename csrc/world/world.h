@@ -23,6 +23,9 @@ typedef struct gg_loan {
     size_t size;
 } gg_loan;
 
+/* buffer.c: memory of device arrays, used again */
+typedef struct gg_pool gg_pool;
+
 struct gg_world {
     gg_view view; /* its arrays lie where the world runs */
     void *arena;  /* all fields of the view */
@@ -32,6 +35,7 @@ struct gg_world {
     gg_view mirror; /* the same arrays on this machine, see gg_world_pull */
     void *mirror_arena;
     gg_loan loan[GG_LOAN_COUNT];
+    gg_pool *pool;
     /* owned copies of the scene */
     gg_shape *parts;
     gg_sdf_grid *grids;
@@ -99,6 +103,11 @@ gg_status gg_world_give(gg_world *w, void *out, const void *room, size_t size);
 gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda);
 void gg_world_free_loans(gg_world *w);
 void gg_world_free_scene(gg_world *w);
+
+/* buffer.c: frees what nobody holds, and says how much that was; NULL is fine */
+int32_t gg_pool_trim(gg_pool *pool);
+/* the world is gone: from now on the last holder of a buffer frees it */
+void gg_pool_close(gg_pool *pool);
 
 /* create.c: parameters that follow from the solver, the grains and dt */
 gg_status gg_world_check_solver(gg_world *w, const gg_solver *solver);

@@ -129,7 +129,7 @@ static void test_weight(void) {
     CHECK(gg_world_step(w, 1e-3, 1500, NULL, NULL, NULL) == GG_OK);
     CHECK(gg_world_step(w, 1e-3, 100, NULL, NULL, NULL) == GG_OK);
     float wrench[(GG_WALL_COUNT + 1) * 6];
-    CHECK(gg_world_get_wrenches(w, wrench, GG_HOST) == GG_OK);
+    CHECK(gg_world_get_wrenches(w, wrench, wrench + 6, GG_HOST) == GG_OK);
     double mass = 0.0, up = 0.0;
     for (int i = 0; i < GRAINS; i++) {
         mass += 2500.0 * 4.0 / 3.0 * 3.14159265358979 * pow(radius[i], 3.0);

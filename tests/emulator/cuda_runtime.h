@@ -242,7 +242,8 @@ enum cudaError_t {
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
     cudaErrorLaunchFailure = 719,
-    cudaErrorCooperativeLaunchTooLarge = 720
+    cudaErrorCooperativeLaunchTooLarge = 720,
+    cudaErrorStreamCaptureUnsupported = 900
 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrCooperativeLaunch = 95 };
@@ -425,6 +426,7 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return cudaSuccess;
 }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return emulator::alive(); }
+inline cudaError_t cudaDeviceSynchronize() { return emulator::alive(); }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return emulator::alive(); }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
     *event = nullptr;
@@ -439,6 +441,9 @@ inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t, cudaEv
     return cudaSuccess;
 }
 inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+    if (stream <= (cudaStream_t)2) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
     stream->capture = new emulator_graph;
     return cudaSuccess;
 }
@@ -463,8 +468,8 @@ inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t) {
 }
 
 template <class... Parameters, class... Arguments>
-inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int threads, int cooperative, cudaStream_t stream,
-                             Arguments... arguments) {
+inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int threads, int cooperative,
+                             cudaStream_t stream, Arguments... arguments) {
     emulator::runtime &r = emulator::machine();
     long fail = emulator::setting("GG_EMULATOR_FAIL", 0);
     if (fail > 0 && ++r.launches >= fail) {

@@ -333,6 +333,14 @@ gg_status gg_cuda_set_stream(gg_cuda *c, uintptr_t stream) {
     return status;
 }
 
+gg_status gg_cuda_settle(gg_cuda *c) {
+    gg_status status = enter(c);
+    if (status == GG_OK) {
+        TRY(c, cudaDeviceSynchronize(), "waiting for the device");
+    }
+    return status;
+}
+
 uintptr_t gg_cuda_stream(const gg_cuda *c) { return (uintptr_t)c->stream; }
 
 /* ---- kernels ---- */
@@ -401,7 +409,7 @@ static phase_kernel kernel_of(gg_phase phase) {
     return kernels[phase];
 }
 
-static cudaError_t launch_phase(gg_cuda *c, const gg_view *v, gg_phase phase, int32_t pass) {
+static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *v, gg_phase phase, int32_t pass) {
     int64_t threads = threads_of(v, phase), envs = v->dims.env_count;
     if (threads <= 0 || envs <= 0) {
         return cudaSuccess;
@@ -412,8 +420,8 @@ static cudaError_t launch_phase(gg_cuda *c, const gg_view *v, gg_phase phase, in
     int64_t most = meets ? c->phase_resident : c->multiprocessors * (int64_t)64;
     int64_t teams = envs < most ? envs : most;
     blocks = blocks < most / teams ? blocks : most / teams;
-    return gg_launch(kernel_of(phase), (int)(teams * blocks), GG_THREADS, meets && blocks > 1, c->stream, *v,
-                     c->control, c->meetings, c->partials, (int32_t)blocks, pass);
+    return gg_launch(kernel_of(phase), (int)(teams * blocks), GG_THREADS, meets && blocks > 1, stream, *v, c->control,
+                     c->meetings, c->partials, (int32_t)blocks, pass);
 }
 
 namespace gg_graph_way {
@@ -421,6 +429,7 @@ namespace gg_graph_way {
 /* a team that is the whole device: each phase a kernel, and the end of a kernel is where everybody meets */
 struct gg_team {
     gg_cuda *cuda;
+    cudaStream_t stream;
     const gg_view *view;
     mutable cudaError_t error;
 };
@@ -430,17 +439,17 @@ static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     gg_cuda *c = team->cuda;
     cudaEvent_t begin = NULL, end = NULL;
     int timed = c->seconds && team->error == cudaSuccess && cudaEventCreate(&begin) == cudaSuccess &&
-                cudaEventCreate(&end) == cudaSuccess && cudaEventRecord(begin, c->stream) == cudaSuccess;
+                cudaEventCreate(&end) == cudaSuccess && cudaEventRecord(begin, team->stream) == cudaSuccess;
     if (team->error == cudaSuccess) {
-        team->error = launch_phase(c, team->view, phase, pass);
+        team->error = launch_phase(c, team->stream, team->view, phase, pass);
     }
     if (team->error == cudaSuccess && (phase == GG_PHASE_close_lists || phase == GG_PHASE_place_contacts)) {
         int blocks = (int)((team->view->dims.env_count + GG_THREADS - 1) / GG_THREADS);
-        team->error = gg_launch(gg_halt_kernel, blocks, GG_THREADS, 0, c->stream, *team->view, c->control);
+        team->error = gg_launch(gg_halt_kernel, blocks, GG_THREADS, 0, team->stream, *team->view, c->control);
     }
     if (timed && team->error == cudaSuccess) {
         float milliseconds = 0.0f;
-        if (cudaEventRecord(end, c->stream) == cudaSuccess && cudaEventSynchronize(end) == cudaSuccess &&
+        if (cudaEventRecord(end, team->stream) == cudaSuccess && cudaEventSynchronize(end) == cudaSuccess &&
             cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess) {
             c->seconds[phase] += 1e-3 * milliseconds;
         }
@@ -477,7 +486,7 @@ gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase) {
     if (phase == GG_PHASE_open_step || phase == GG_PHASE_withdraw) {
         c->resumed = 0;
     }
-    gg_graph_way::gg_team team = {c, view, cudaSuccess};
+    gg_graph_way::gg_team team = {c, c->stream, view, cudaSuccess};
     gg_graph_way::gg_team_run(&team, phase, 0);
     return team.error == cudaSuccess ? GG_OK : failed(c, team.error, gg_phase_name(phase));
 }
@@ -505,10 +514,16 @@ static gg_status capture(gg_cuda *c, const gg_view *v) {
         c->graph = NULL;
     }
     cudaGraph_t graph = NULL;
-    gg_graph_way::gg_team team = {c, v, cudaSuccess};
-    TRY(c, cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal), "capturing a substep");
-    (void)gg_graph_way::gg_step_substep(&team, 0);
-    cudaError_t error = cudaStreamEndCapture(c->stream, &graph);
+    /* on a stream of its own: the default streams cannot be captured, and others may put work on the world's meanwhile */
+    cudaStream_t stream = NULL;
+    TRY(c, cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+    gg_graph_way::gg_team team = {c, stream, v, cudaSuccess};
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess) {
+        (void)gg_graph_way::gg_step_substep(&team, 0);
+        error = cudaStreamEndCapture(stream, &graph);
+    }
+    (void)cudaStreamDestroy(stream);
     error = team.error != cudaSuccess ? team.error : error;
     if (error == cudaSuccess) {
         error = cudaGraphInstantiate(&c->graph, graph, 0);
@@ -525,7 +540,7 @@ static gg_status capture(gg_cuda *c, const gg_view *v) {
 }
 
 static gg_status step_by_graph(gg_cuda *c, const gg_view *v, int32_t most) {
-    gg_graph_way::gg_team team = {c, v, cudaSuccess};
+    gg_graph_way::gg_team team = {c, c->stream, v, cudaSuccess};
     int32_t k = 0;
     if (c->resumed || c->seconds) {
         (void)gg_graph_way::gg_step_substep(&team, c->resumed);
