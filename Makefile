@@ -15,11 +15,12 @@ STAMP_SYSTEM := $(VENV)/.stamp-system
 STAMP_PACKAGES := $(VENV)/.stamp-packages
 STAMP_BUILD := $(VENV)/.stamp-build
 
-.PHONY: help setup build demo test bench lint format typecheck clean
+.PHONY: help setup build demo test sanitize bench lint format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer and leave a film, pictures and a report in out/bulldozer"
 	@echo "make test      run all tests (ARGS='-k name' passes options to pytest)"
+	@echo "make sanitize  unit and hostile tests on an extension built with AddressSanitizer and UBSan (minutes)"
 	@echo "make bench     measure speed, leave tables and plots in benchmarks/results/cpu"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
@@ -56,6 +57,9 @@ demo: $(STAMP_BUILD)
 
 test: $(STAMP_BUILD)
 	@$(BIN)/python -m pytest $(ARGS)
+
+sanitize: $(STAMP_BUILD)
+	@tools/check_sanitized.sh $(ARGS)
 
 bench: $(STAMP_BUILD)
 	@$(BIN)/python benchmarks/run.py $(ARGS)

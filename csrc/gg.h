@@ -80,6 +80,10 @@ typedef struct gg_world_def {
 typedef struct gg_world gg_world;
 
 gg_solver gg_solver_default(void);
+/* whether a world takes these settings; message (message_size bytes, may be NULL) names what it does not take */
+gg_status gg_solver_check(const gg_solver *solver, char *message, size_t message_size);
+/* the relaxation and the sum of it that are stable by rule for these settings, without and with tools of the caller's */
+void gg_solver_safe_relaxation(const gg_solver *solver, int tools, float *relaxation, float *relaxation_sum);
 
 /* Builds a world. On failure *out is NULL and message (message_size bytes, may be NULL) says why. Walls of the bounds
  * become six tools ahead of the caller's: tool index = face (x lower, x upper, y lower, ...), without parts where the
@@ -93,7 +97,10 @@ const char *gg_world_message(const gg_world *world);
 typedef int (*gg_poll)(void *context);
 
 /* Advances all envs by substeps * dt [s]. Tools move at constant velocity and turn rate from where they are to
- * tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL). */
+ * tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL).
+ * GG_ERROR_MEMORY: a buffer could not grow. Each env then stands at the end of a whole substep, maybe not the last. The
+ * same call again finishes the step, with the bits it would have had, unless grains, tools or states were set meanwhile;
+ * a call with other arguments is a new step from there. */
 gg_status gg_world_step(gg_world *world, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
                         void *poll_context);
 

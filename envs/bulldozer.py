@@ -128,7 +128,7 @@ class BulldozerTask(Task):
         self.depth = checks.choice("depth", depth, ["float32", "uint8"])
         self.reward = checks.choice("reward", reward, ["level", "incremental"])
         self.device = check_device(device)
-        self.num_threads = None if num_threads is None else checks.integer("num_threads", num_threads, 1, 4096)
+        self.num_threads = checks.threads(num_threads)
         self.friction_range: tuple[float, float] | None = None
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))

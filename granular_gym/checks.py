@@ -21,6 +21,8 @@ IntArray = NDArray[np.int32]
 
 #: largest length, speed or acceleration taken for a sane SI value
 LARGEST = 1e9
+#: most threads a world may use; the engine refuses more
+LARGEST_THREADS = 1024
 
 
 def number(name: str, value: Any, lower: float = -LARGEST, upper: float = LARGEST, *, above: bool = False) -> float:
@@ -75,6 +77,11 @@ def seed(name: str, value: Any) -> int:
     if result < 0:
         raise ArgumentError(f"{name}: expected an integer >= 0, got {result}")
     return result
+
+
+def threads(value: Any) -> int | None:
+    """A number of threads that the engine takes, or None."""
+    return None if value is None else integer("num_threads", value, 1, LARGEST_THREADS)
 
 
 def text(name: str, value: Any) -> str:

@@ -68,13 +68,19 @@ class World:
         self.env_count = checks.integer("env_count", env_count, 1)
         self.device = check_device(device)
         self.solver = _solver(solver)
-        self._num_threads = None if num_threads is None else checks.integer("num_threads", num_threads, 1, 4096)
+        self._num_threads = checks.threads(num_threads)
         threads = self._num_threads or 0
         if not threads and multiprocessing.current_process().daemon:
             # a pool of workers brings its own parallelism
             threads = 1
         self._warned: set[str] = set()
-        self._warn(self.solver.dangers())
+        # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2]
+        radii = frozen.arrays["radius"]
+        self._scale = (
+            2.0 * float(radii.mean()) if len(radii) else 0.0,
+            float(np.linalg.norm(frozen.arrays["gravity"])),
+        )
+        self._warn(self.solver.dangers(frozen.tool_count > 0))
         self._layout = frozen.layout()
         self._core = _core.World(
             env_count=self.env_count, solver=self.solver.fields(), thread_count=threads, **frozen.arrays
@@ -161,7 +167,7 @@ class World:
 
     @num_threads.setter
     def num_threads(self, count: int) -> None:
-        number = checks.integer("num_threads", count, 1, 4096)
+        number = checks.integer("num_threads", count, 1, checks.LARGEST_THREADS)
         self._core.set_thread_count(number)
         self._num_threads = number
 
@@ -171,7 +177,7 @@ class World:
         self._core.set_solver(checked.fields())
         self.solver = checked
         self._warned.clear()
-        self._warn(checked.dangers())
+        self._warn(checked.dangers(self.tool_count > 0))
 
     # ---- time ----
 
@@ -179,7 +185,7 @@ class World:
         """Advances all envs by substeps * dt.
 
         Args:
-            dt: length of a substep [s], > 0.
+            dt: length of a substep [s], above 0, at most 1.
             substeps: >= 1.
             tool_poses: (env_count, tool_count, 7) or, the same for all envs, (tool_count, 7): x y z qw qx qy qz that
                 the tools reach at the end, at constant velocity and turn rate; None: they stay.
@@ -187,16 +193,18 @@ class World:
         Raises:
             ArgumentError: a value outside what the engine accepts.
             CapacityError: the grains overlap massively.
+            MemoryError: a buffer could not grow. Each env stands at the end of a whole substep, maybe not the last; the
+                same call again finishes the step with the bits it would have had, unless grains, tools or states were
+                set meanwhile; a call with other arguments is a new step from there.
             KeyboardInterrupt: after Ctrl-C, at the end of a whole substep; the world can be used further.
         """
-        length = checks.number("dt", dt, 0.0, 1e3, above=True)
+        length = checks.number("dt", dt)
         count = checks.integer("substeps", substeps, 1)
         targets = None
         if tool_poses is not None:
             targets = self._per_env("tool_poses", tool_poses, (self.tool_count, 7), self.env_count)
-        dangers = self.solver.step_dangers(length)
-        if dangers:
-            self._warn(dangers)
+        if 0.0 < length <= 1.0 and self.grain_count:
+            self._warn(self.solver.step_dangers(length, *self._scale))
         self._core.step(length, count, targets)
 
     # ---- grains ----

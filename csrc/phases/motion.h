@@ -65,6 +65,31 @@ GG_FN void gg_motion_pose_part(const gg_view *v, int64_t e, int64_t part) {
     pose->angular_velocity = gg_scale(motion->axis, motion->speed);
 }
 
+/* what prediction is about to change, by grain id, in an array that is idle until the solve */
+GG_FN void gg_motion_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *rest) {
+    float *note = v->velocity + (e * v->dims.slots + id) * 6;
+    note[0] = velocity.x;
+    note[1] = velocity.y;
+    note[2] = velocity.z;
+    for (int k = 0; k < 3; k++) {
+        note[3 + k] = rest[k];
+    }
+}
+
+/* Takes the prediction of a substep back that cannot be finished: the env stands at the end of the one before, to the bit.
+ * item: slot */
+GG_FN void gg_motion_withdraw_slot(const gg_view *v, int64_t e, int64_t i) {
+    int64_t id = v->grain_id[e * v->dims.slots + i];
+    if (!v->env[e].predicted || id < 0) {
+        return;
+    }
+    const float *note = v->velocity + (e * v->dims.slots + id) * 6;
+    for (int k = 0; k < 3; k++) {
+        v->row_a[(e * v->dims.rows + i) * GG_ROW + k] = note[k];
+        v->kick_rest[(e * v->dims.slots + id) * 3 + k] = note[3 + k];
+    }
+}
+
 /* Adds gravity and drag, and measures how far grains went since the lists were built. item: slice of an env */
 GG_FN void gg_motion_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
     const gg_params *p = &v->params;
@@ -83,12 +108,9 @@ GG_FN void gg_motion_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
         /* small kicks on a fast grain would all be rounded the same way: what is lost is added next time (Kahan's sum) */
         float *rest = v->kick_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
         gg_vec3 before = gg_v3(row[0], row[1], row[2]), kick = fall;
+        gg_motion_note(v, e, v->grain_id[at], before, rest);
         if (drags) {
-            float radius = v->position[at].w, left = gg_drag_spin_left(air, radius, row[3], p->dt);
-            kick = gg_drag_kick(air, fall, before, radius, row[3], p->dt);
-            row[4] *= left;
-            row[5] *= left;
-            row[6] *= left;
+            kick = gg_drag_kick(air, fall, before, v->position[at].w, row[3], p->dt);
         }
         gg_vec3 due = gg_add(kick, gg_v3(rest[0], rest[1], rest[2]));
         gg_vec3 velocity = gg_add(before, due);
@@ -139,7 +161,7 @@ GG_FN void gg_motion_check_env(const gg_view *v, int64_t e) {
     }
     env->speed_max = sqrtf(speed2) + tool_speed;
     env->stats.speed_max = gg_maxf(env->stats.speed_max, sqrtf(speed2));
-    env->stats.fast_tool_count += tool_speed * v->params.dt > 0.5f * v->params.radius_min;
+    env->fast_tool = tool_speed * v->params.dt > 0.5f * v->params.radius_min;
     if (bad) {
         env->stats.diverged = 1;
     }
@@ -252,6 +274,10 @@ GG_FN void gg_motion_integrate_slice(const gg_view *v, int64_t e, int64_t slice)
         int64_t state = (e * v->dims.slots + slice * GG_LANES) * 6 + lane;
         gg_vec3 velocity = gg_load_lane3(v->velocity, state);
         gg_vec3 spin = gg_load_lane3(v->velocity, state + 3 * GG_LANES);
+        if (gg_air_drags(&v->env[e].air)) {
+            float inverse_mass = v->row_a[(e * v->dims.rows + i) * GG_ROW + 3];
+            spin = gg_scale(spin, gg_drag_spin_left(&v->env[e].air, v->position[at].w, inverse_mass, p->dt));
+        }
         float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
         row[0] = velocity.x;
         row[1] = velocity.y;
@@ -301,6 +327,7 @@ GG_FN void gg_motion_close_env(const gg_view *v, int64_t e) {
     }
     total->overlap_max = gg_maxf(total->overlap_max, total->overlap_max_last);
     total->iteration_count += env->iteration;
+    total->fast_tool_count += env->fast_tool;
     env->impulse_buffer ^= 1 ^ (env->iteration & 1);
     env->key_buffer ^= 1;
     env->dt_last = v->params.dt;

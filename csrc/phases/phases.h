@@ -71,6 +71,7 @@ GG_FN void gg_box_sum_block(const gg_view *v, int64_t e, int64_t block) {
     X(sum_wrench_tools, v->dims.tool_count, 1, gg_motion_wrench_tool(v, e, i))                                         \
     X(integrate, v->dims.slices, 1, gg_motion_integrate_slice(v, e, i))                                                \
     X(close_substep, 1, 0, gg_motion_close_env(v, e))                                                                  \
+    X(withdraw, v->dims.slots, 1, gg_motion_withdraw_slot(v, e, i))                                                    \
     X(arrive_tools, v->dims.tool_count, 0, gg_motion_arrive_tool(v, e, i))                                             \
     X(sum_boxes, v->dims.blocks, 0, gg_box_sum_block(v, e, i))                                                         \
     X(render_depth, gg_depth_env_bands(v), 0, gg_depth_band(v, e * gg_depth_env_bands(v) + i))

@@ -85,6 +85,7 @@ typedef struct gg_env {
     int32_t converged;  /* early exit of this substep */
     int32_t iteration;  /* iterations done in this substep */
     int32_t predicted;  /* the substep under way is past its prediction: go on from there after a buffer grew */
+    int32_t fast_tool;  /* a tool moves by over half of the smallest radius in this substep */
     float bounce_speed; /* slower impacts do not bounce [m/s] */
     float skin;         /* lists hold while no grain moved further than half of this [m] */
     float speed_max;    /* of grains and tools at the start of this substep [m/s] */

@@ -156,6 +156,24 @@ fail:
     return NULL;
 }
 
+static PyObject *core_check_solver(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *dict;
+    gg_solver solver;
+    int tools = 0;
+    char message[512] = "";
+    if (!PyArg_ParseTuple(args, "O|p:check_solver", &dict, &tools) || gg_py_solver(state, dict, &solver)) {
+        return NULL;
+    }
+    gg_status status = gg_solver_check(&solver, message, sizeof message);
+    if (status != GG_OK) {
+        return gg_py_raise(state, status, message);
+    }
+    float relaxation, relaxation_sum;
+    gg_solver_safe_relaxation(&solver, tools, &relaxation, &relaxation_sum);
+    return Py_BuildValue("(dd)", (double)relaxation, (double)relaxation_sum);
+}
+
 static PyObject *core_write_png(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
     PyObject *path = NULL, *object;
@@ -183,7 +201,8 @@ static PyObject *core_write_png(PyObject *module, PyObject *args) {
     Py_BEGIN_ALLOW_THREADS status =
         gg_write_png(PyBytes_AS_STRING(path), (int32_t)shape[0], (int32_t)shape[1], (int32_t)channels, pixels);
     Py_END_ALLOW_THREADS if (status != GG_OK) {
-        PyErr_Format(PyExc_OSError, "image: could not write %s", PyBytes_AS_STRING(path));
+        PyErr_Format(status == GG_ERROR_MEMORY ? PyExc_MemoryError : PyExc_OSError, "image: could not write %s",
+                     PyBytes_AS_STRING(path));
         Py_DECREF(path);
         return NULL;
     }
@@ -197,6 +216,10 @@ static PyMethodDef core_methods[] = {
     {"mesh_to_grid", core_mesh_to_grid, METH_VARARGS,
      PyDoc_STR("mesh_to_grid(vertices, faces, spacing, origin, counts, thread_count=0, /)\n\n"
                "Signed distances [m] of a mesh, float32 (z, y, x).")},
+    {"check_solver", core_check_solver, METH_VARARGS,
+     PyDoc_STR(
+         "check_solver(solver, tools=False, /)\n\n"
+         "Refuses what no world takes; the (relaxation, relaxation_sum) that are stable, in a scene with tools.")},
     {"write_png", core_write_png, METH_VARARGS, PyDoc_STR("write_png(path, image, /)\n\nWrites an 8-bit PNG.")},
     {"build_info", core_build_info, METH_NOARGS, PyDoc_STR("build_info($module, /)\n--\n\nHow this module was built.")},
     {"hardware_threads", core_hardware_threads, METH_NOARGS,

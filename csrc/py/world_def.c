@@ -304,7 +304,7 @@ int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwarg
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||
         read_tools(state, &a, out) || read_cameras(state, &a, out) || gg_py_solver(state, a.solver, &out->def.solver) ||
-        gg_py_integer(state, "thread_count", a.thread_count, 0, 4096, &thread_count)) {
+        gg_py_integer(state, "thread_count", a.thread_count, 0, INT32_MAX, &thread_count)) {
         gg_py_def_free(out);
         return -1;
     }

@@ -112,12 +112,6 @@ static PyObject *world_step(world_object *self, PyObject *args) {
         (targets && gg_py_check_poses(self->state, "tool_poses", targets, self->env_count * self->tool_count))) {
         return NULL;
     }
-    if (!(dt > 0.0 && dt <= 1e3)) {
-        char text[32];
-        PyOS_snprintf(text, sizeof text, "%g", dt);
-        PyErr_Format(self->state->error[GG_PY_ARGUMENT], "dt: expected a number of seconds > 0, got %s", text);
-        return NULL;
-    }
     if (begin(self)) {
         return NULL;
     }
@@ -149,7 +143,7 @@ static PyObject *world_info(world_object *self, PyObject *Py_UNUSED(unused)) {
 
 static PyObject *world_set_thread_count(world_object *self, PyObject *object) {
     int64_t count = 0;
-    if (gg_py_integer(self->state, "thread_count", object, 0, 4096, &count) || begin(self)) {
+    if (gg_py_integer(self->state, "thread_count", object, 0, INT32_MAX, &count) || begin(self)) {
         return NULL;
     }
     return finish_none(self, gg_world_set_thread_count(self->world, (int32_t)count));

@@ -22,7 +22,7 @@ void gg_world_get_info(const gg_world *w, gg_world_info *info) {
 }
 
 gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
-    gg_status status = gg_solver_check(w, solver);
+    gg_status status = gg_world_check_solver(w, solver);
     if (status != GG_OK) {
         return status;
     }
@@ -146,7 +146,7 @@ gg_status gg_world_set_grains(gg_world *w, const int32_t *envs, int64_t listed, 
         v->env[e].stats.diverged = 0;
         v->env[e].predicted = 0;
     }
-    w->depth_valid = 0;
+    gg_world_moved(w);
     return GG_OK;
 }
 
@@ -194,7 +194,7 @@ gg_status gg_world_place_grains(gg_world *w, const int32_t *envs, int64_t listed
     for (int64_t k = 0; k < listed; k++) {
         place_env(&w->view, listed_env(w, envs, k), translation + 3 * k, yaw[k]);
     }
-    w->depth_valid = 0;
+    gg_world_moved(w);
     return GG_OK;
 }
 
@@ -245,6 +245,15 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
     if (status != GG_OK) {
         return status;
     }
+    int32_t rolling = 0, extra = 0;
+    gg_dims dims = w->view.dims;
+    gg_world_laws(w, pair, pair ? listed * m * m : 0, &rolling, &extra);
+    dims.roll_rows = dims.roll_rows || rolling ? dims.contact_rows : 0;
+    dims.extra_rows = dims.extra_rows || extra ? dims.contact_rows : 0;
+    /* room first: nothing changes where there is none */
+    if (memcmp(&dims, &w->view.dims, sizeof dims) && (status = gg_arena_resize(w, dims)) != GG_OK) {
+        return status;
+    }
     for (int64_t k = 0; k < listed; k++) {
         int64_t e = listed_env(w, envs, k);
         if (pair) {
@@ -256,9 +265,7 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
         }
     }
     gg_params_from_materials(w);
-    gg_dims dims = w->view.dims;
-    gg_dims_from_materials(w, &dims);
-    return memcmp(&dims, &w->view.dims, sizeof dims) ? gg_arena_resize(w, dims) : GG_OK;
+    return GG_OK;
 }
 
 gg_status gg_world_get_materials(gg_world *w, gg_pair *pair, float *density) {
@@ -303,7 +310,7 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
         pose.rotation = gg_quat_settle(q);
         w->view.tool_pose[listed_env(w, envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = pose;
     }
-    w->depth_valid = 0;
+    gg_world_moved(w);
     return GG_OK;
 }
 
@@ -342,13 +349,11 @@ gg_status gg_world_profile(gg_world *w, int32_t enable, double *seconds) {
             seconds[k] = w->seconds ? w->seconds[k] : 0.0;
         }
     }
-    free(w->seconds);
-    w->seconds = NULL;
-    if (enable) {
-        w->seconds = calloc(GG_PHASE_COUNT, sizeof(double));
-        if (!w->seconds) {
-            return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: profile");
-        }
+    double *fresh = enable ? calloc(GG_PHASE_COUNT, sizeof(double)) : NULL;
+    if (enable && !fresh) {
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: profile");
     }
+    free(w->seconds);
+    w->seconds = fresh;
     return GG_OK;
 }

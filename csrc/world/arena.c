@@ -54,12 +54,16 @@ static void set_field(gg_view *v, gg_field_id field, char *data) {
  * ones exist. */
 gg_status gg_arena_resize(gg_world *w, gg_dims dims) {
     size_t total = ALIGNMENT;
+    double wanted = 0.0;
     for (int f = 0; f < GG_FIELD_COUNT; f++) {
-        total += aligned(gg_field_size(&dims, (gg_field_id)f, NULL) * (size_t)dims.env_count);
+        size_t size = gg_field_size(&dims, (gg_field_id)f, NULL);
+        total += aligned(size * (size_t)dims.env_count);
+        wanted += (double)size * (double)dims.env_count;
     }
-    void *memory = calloc(1, total);
+    /* a sum past what size_t holds would have wrapped to something small */
+    void *memory = wanted < (double)(SIZE_MAX / 2) ? calloc(1, total) : NULL;
     if (!memory) {
-        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: %zu bytes for %lld envs of %lld grains", total,
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: %.0f bytes for %lld envs of %lld grains", wanted,
                              (long long)dims.env_count, (long long)dims.grain_count);
     }
     char *at = (char *)aligned((size_t)(uintptr_t)memory);
@@ -88,9 +92,13 @@ static int32_t candidate_limit(const gg_params *p, int level) {
     return limit < 1.0e6f ? (int32_t)limit : 1000000;
 }
 
-/* what the envs asked for; an env that asks for the impossible is frozen */
-static gg_status collect(gg_world *w, gg_dims *dims, int *grew) {
-    gg_params *p = &w->view.params;
+static int noted(const gg_env *env) {
+    return env->overflow_candidates || env->overflow_rows || env->overflow_tool_rows;
+}
+
+/* what the envs asked for, as sizes and as candidates per size class; an env that asks for the impossible is frozen */
+static gg_status collect(gg_world *w, gg_dims *dims, int32_t *candidates) {
+    const gg_params *p = &w->view.params;
     gg_status status = GG_OK;
     int64_t rows = 0, tool_rows = 0;
     for (int64_t e = 0; e < dims->env_count; e++) {
@@ -104,17 +112,12 @@ static gg_status collect(gg_world *w, gg_dims *dims, int *grew) {
             env->stats.diverged = 1;
             wanted = 0;
         }
-        int32_t *room = &p->level_candidates[env->overflow_level];
+        int32_t *room = &candidates[env->overflow_level];
         if (wanted > *room) {
             *room = wanted + wanted / 8 + 1;
         }
         rows = GG_MAX(rows, env->overflow_rows);
         tool_rows = GG_MAX(tool_rows, env->overflow_tool_rows);
-        if (env->overflow_candidates || env->overflow_rows || env->overflow_tool_rows) {
-            env->stats.growth_count++;
-            *grew = 1;
-        }
-        env->overflow_candidates = env->overflow_rows = env->overflow_tool_rows = 0;
     }
     if (rows) {
         dims->contact_rows = rows + rows / 16 + 4;
@@ -127,35 +130,41 @@ static gg_status collect(gg_world *w, gg_dims *dims, int *grew) {
     return status;
 }
 
-/* candidates of all grains of one env, at the present room per size class */
-static int64_t candidate_room(const gg_world *w, int64_t env_count) {
-    int64_t most = 0;
-    for (int64_t e = 0; e < env_count; e++) {
-        int64_t sum = 0;
-        for (int64_t i = 0; i < w->view.dims.grain_count; i++) {
-            sum += w->view.params
-                       .level_candidates[gg_level_of(&w->view.params, w->view.position[e * w->view.dims.slots + i].w)];
-        }
-        most = GG_MAX(most, sum);
+/* room for the candidates of all grains of one env, by what each size class may have; radii are the same in all envs */
+static int64_t candidate_room(const gg_world *w, const int32_t *candidates) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < w->view.dims.grain_count; i++) {
+        sum += candidates[gg_level_of(&w->view.params, w->view.position[i].w)];
     }
-    return most;
+    return sum;
 }
 
 gg_status gg_arena_grow(gg_world *w, int *grew) {
     gg_dims dims = w->view.dims;
+    gg_params *p = &w->view.params;
+    int32_t candidates[GG_LEVELS];
+    memcpy(candidates, p->level_candidates, sizeof candidates);
     *grew = 0;
-    gg_status status = collect(w, &dims, grew);
+    for (int64_t e = 0; e < dims.env_count; e++) {
+        *grew |= noted(&w->view.env[e]);
+    }
     if (!*grew) {
-        return status;
+        return GG_OK;
     }
-    int64_t room = candidate_room(w, 1);
-    if (room > dims.candidate_cap) {
-        dims.candidate_cap = room;
-        /* lists are laid out by room: all are built again */
-        for (int64_t e = 0; e < dims.env_count; e++) {
-            w->view.env[e].rebuild = 1;
-        }
-    }
+    gg_status status = collect(w, &dims, candidates);
+    int64_t room = candidate_room(w, candidates);
+    int lists_move = room > dims.candidate_cap;
+    dims.candidate_cap = GG_MAX(dims.candidate_cap, room);
     gg_status resized = gg_arena_resize(w, dims);
+    if (resized == GG_OK) {
+        memcpy(p->level_candidates, candidates, sizeof candidates);
+    }
+    for (int64_t e = 0; e < dims.env_count; e++) {
+        gg_env *env = &w->view.env[e];
+        env->stats.growth_count += resized == GG_OK && noted(env);
+        env->overflow_candidates = env->overflow_rows = env->overflow_tool_rows = 0;
+        /* lists are laid out by room: all are built again */
+        env->rebuild |= lists_move;
+    }
     return resized != GG_OK ? resized : status;
 }

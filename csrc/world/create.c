@@ -12,23 +12,6 @@
 #include <omp.h>
 #endif
 
-gg_solver gg_solver_default(void) {
-    gg_solver s;
-    memset(&s, 0, sizeof s);
-    s.mode = GG_MODE_CONVERGENT;
-    s.iterations = 10;
-    s.nesterov = 1;
-    s.spin = 1;
-    s.broad_phase = GG_BROAD_CELLS;
-    s.alpha = 0.8f;
-    s.tool_alpha = 0.5f;
-    s.margin = 0.02f;
-    s.skin = 0.15f;
-    s.bounce_speed = 0.05f;
-    s.correction_share = 0.2f;
-    return s;
-}
-
 #define EXPECT(w, condition, ...)                                                                                      \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
@@ -38,28 +21,11 @@ gg_solver gg_solver_default(void) {
 
 static int within(float x, float low, float high) { return x >= low && x <= high; }
 
-gg_status gg_solver_check(gg_world *w, const gg_solver *s) {
-    EXPECT(w, s->mode == GG_MODE_CONVERGENT || s->mode == GG_MODE_PAPER, "solver.mode: expected 0 or 1, got %d",
-           (int)s->mode);
-    EXPECT(w, s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
-           "solver.broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
-    EXPECT(w, s->iterations >= 1 && s->iterations <= GG_MAX_ITERATIONS, "solver.iterations: expected 1 to %d, got %d",
-           GG_MAX_ITERATIONS, (int)s->iterations);
-    EXPECT(w, within(s->alpha, 0.0f, 1.0f), "solver.alpha: expected a share in [0, 1], got %g", s->alpha);
-    EXPECT(w, within(s->tool_alpha, 0.0f, 1.0f), "solver.tool_alpha: expected a share in [0, 1], got %g",
-           s->tool_alpha);
-    EXPECT(w, within(s->relaxation, 0.0f, 2.0f), "solver.relaxation: expected 0 (safe value) or (0, 2], got %g",
-           s->relaxation);
-    EXPECT(w, within(s->relaxation_sum, 0.0f, 100.0f),
-           "solver.relaxation_sum: expected 0 (safe value) or (0, 100], got %g", s->relaxation_sum);
-    EXPECT(w, within(s->margin, 0.0f, 0.5f), "solver.margin: expected a share in [0, 0.5], got %g", s->margin);
-    EXPECT(w, within(s->skin, 0.01f, 1.0f), "solver.skin: expected a share in [0.01, 1], got %g", s->skin);
-    EXPECT(w, within(s->bounce_speed, 0.0f, 1e6f), "solver.bounce_speed: expected a speed >= 0, got %g",
-           s->bounce_speed);
-    EXPECT(w, within(s->correction_share, 1e-6f, 1.0f), "solver.correction_share: expected a share in (0, 1], got %g",
-           s->correction_share);
-    EXPECT(w, within(s->tolerance, 0.0f, 1e6f), "solver.tolerance: expected a speed >= 0, got %g", s->tolerance);
-    return GG_OK;
+gg_status gg_world_check_solver(gg_world *w, const gg_solver *solver) {
+    static const char prefix[] = "solver.";
+    const size_t length = sizeof prefix - 1;
+    memcpy(w->message, prefix, sizeof prefix);
+    return gg_solver_check(solver, w->message + length, sizeof w->message - length);
 }
 
 static gg_status check_counts(gg_world *w, const gg_world_def *d) {
@@ -242,18 +208,28 @@ void gg_params_from_grains(gg_world *w) {
     }
 }
 
+void gg_world_laws(const gg_world *w, const gg_pair *pair, int64_t count, int32_t *rolling, int32_t *extra) {
+    if (w->solver.mode != GG_MODE_CONVERGENT) {
+        return;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        int turns = pair[k].rolling_friction > 0.0f || pair[k].twisting_friction > 0.0f;
+        int apart = pair[k].twisting_friction != pair[k].rolling_friction;
+        *rolling |= turns && w->solver.spin;
+        *extra |= pair[k].cohesion > 0.0f || (apart && w->solver.spin);
+    }
+}
+
 void gg_params_from_materials(gg_world *w) {
-    int rolling = 0, extra = 0;
     int64_t count = w->view.dims.material_count * w->view.dims.material_count;
     gg_params *p = &w->view.params;
+    p->rolling = p->extra = 0;
     p->cohesion_range = 0.0f;
+    gg_world_laws(w, w->view.pair, w->view.dims.env_count * count, &p->rolling, &p->extra);
     for (int64_t e = 0; e < w->view.dims.env_count; e++) {
         float range = 0.0f;
         for (int64_t k = e * count; k < (e + 1) * count; k++) {
-            const gg_pair *pair = &w->view.pair[k];
-            rolling |= pair->rolling_friction > 0.0f || pair->twisting_friction > 0.0f;
-            extra |= pair->cohesion > 0.0f || (pair->twisting_friction != pair->rolling_friction && w->solver.spin);
-            range = gg_maxf(range, gg_pair_range(pair));
+            range = gg_maxf(range, gg_pair_range(&w->view.pair[k]));
         }
         /* lists that were built for shorter ranges would miss pairs */
         gg_env *env = &w->view.env[e];
@@ -261,26 +237,11 @@ void gg_params_from_materials(gg_world *w) {
         env->cohesion_range = range;
         p->cohesion_range = gg_maxf(p->cohesion_range, range);
     }
-    p->rolling = rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
-    p->extra = extra && w->solver.mode == GG_MODE_CONVERGENT;
 }
 
 void gg_dims_from_materials(const gg_world *w, gg_dims *dims) {
     dims->roll_rows = dims->roll_rows || w->view.params.rolling ? dims->contact_rows : 0;
     dims->extra_rows = dims->extra_rows || w->view.params.extra ? dims->contact_rows : 0;
-}
-
-/* relaxation that is stable by rule; see solvers/ncp.h for what the numbers bound */
-static void safe_relaxation(const gg_world *w, float *relaxation, float *sum) {
-    const gg_solver *s = &w->solver;
-    if (s->mode == GG_MODE_PAPER || !s->spin) {
-        *relaxation = 0.3f;
-        *sum = s->nesterov || s->mode == GG_MODE_PAPER ? 1.2f : 1.6f;
-        return;
-    }
-    *relaxation = 0.5f;
-    /* many iterations and tools that can jam a bed leave less room for acceleration */
-    *sum = !s->nesterov ? 3.0f : (s->iterations >= 20 || gg_own_tool_count(w) > 0) ? 1.5f : 2.0f;
 }
 
 void gg_params_from_solver(gg_world *w) {
@@ -292,7 +253,8 @@ void gg_params_from_solver(gg_world *w) {
     p->spin = s->spin;
     p->nesterov = s->nesterov && !paper;
     p->broad_phase = s->broad_phase;
-    safe_relaxation(w, &p->relaxation, &p->relaxation_sum);
+    /* see solvers/ncp.h for what these bound */
+    gg_solver_safe_relaxation(s, gg_own_tool_count(w) > 0, &p->relaxation, &p->relaxation_sum);
     p->relaxation = s->relaxation > 0.0f ? s->relaxation : p->relaxation;
     p->relaxation_sum = s->relaxation_sum > 0.0f ? s->relaxation_sum : p->relaxation_sum;
     /* One grain's contacts with much heavier things get the whole sum, those with its like half of it. The spin of a grain
@@ -491,7 +453,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_status status;
     w->solver = d->solver;
     if ((status = check_counts(w, d)) != GG_OK || (status = check_space(w, d)) != GG_OK ||
-        (status = gg_solver_check(w, &d->solver)) != GG_OK || (status = check_grains(w, d)) != GG_OK ||
+        (status = gg_world_check_solver(w, &d->solver)) != GG_OK || (status = check_grains(w, d)) != GG_OK ||
         (status = gg_pairs_check(w, d->pair, d->density, d->material_count, smallest_radius(d))) != GG_OK ||
         (status = gg_air_check(w, &d->air)) != GG_OK || (status = check_tools(w, d)) != GG_OK ||
         (status = gg_world_set_thread_count(w, d->thread_count)) != GG_OK) {

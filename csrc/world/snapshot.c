@@ -143,7 +143,7 @@ gg_status gg_world_load_state(gg_world *w, const int32_t *envs, int64_t listed, 
         }
     }
     gg_params_from_materials(w);
-    w->depth_valid = 0;
+    gg_world_moved(w);
     return GG_OK;
 }
 

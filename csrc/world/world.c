@@ -125,6 +125,11 @@ static void open_step(const gg_team *team, void *context) {
     gg_team_run(team, GG_PHASE_plan_tools, 0);
 }
 
+static void withdraw(const gg_team *team, void *context) {
+    (void)context;
+    gg_team_run(team, GG_PHASE_withdraw, 0);
+}
+
 static gg_crew crew_of(const gg_world *w) {
     gg_crew crew = {&w->view, w->thread_count, w->kernel, w->seconds};
     return crew;
@@ -153,32 +158,56 @@ static gg_status check_step(gg_world *w, double dt, int32_t substeps, const floa
     return GG_OK;
 }
 
+static size_t targets_size(const gg_world *w) {
+    return sizeof(float) * 7 * (size_t)(w->view.dims.env_count * gg_own_tool_count(w));
+}
+
+/* whether this call asks for the step that the last one could not finish */
+static int resumes(const gg_world *w, double dt, int32_t substeps, const float *targets) {
+    const gg_params *p = &w->view.params;
+    return w->unfinished && p->dt == (float)dt && p->substeps == substeps && !targets == !w->view.tool_targets &&
+           (!targets || !memcmp(targets, w->targets, targets_size(w)));
+}
+
 gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
                         void *poll_context) {
     gg_status status = check_step(w, dt, substeps, tool_targets);
     if (status != GG_OK) {
         return status;
     }
+    int resumed = resumes(w, dt, substeps, tool_targets);
     gg_params *p = &w->view.params;
     p->dt = (float)dt;
     p->substeps = substeps;
     gg_params_from_solver(w);
-    if (tool_targets && gg_own_tool_count(w) > 0) {
-        memcpy(w->targets, tool_targets, sizeof(float) * 7 * (size_t)(w->view.dims.env_count * gg_own_tool_count(w)));
+    if (tool_targets) {
+        memcpy(w->targets, tool_targets, targets_size(w));
     }
     w->view.tool_targets = tool_targets ? w->targets : NULL;
     w->duration = (double)p->dt * substeps;
-    w->depth_valid = 0;
+    gg_world_moved(w);
     step_context context = {w, poll, poll_context, now() + 0.1, 0};
     gg_crew crew = crew_of(w);
-    gg_crew_run(&crew, open_step, &context);
+    if (resumed) {
+        /* envs may have stopped at different substeps: each goes on alone */
+        crew.thread_count = 1;
+    } else {
+        gg_crew_run(&crew, open_step, &context);
+    }
     int grew = 1;
     while (grew && !context.cancelled) {
         gg_crew_run(&crew, run_substeps, &context);
         gg_status grown = gg_arena_grow(w, &grew);
         status = grown != GG_OK ? grown : status;
         if (grown == GG_ERROR_MEMORY) {
+            w->unfinished = 1;
             break;
+        }
+    }
+    if (context.cancelled || w->unfinished) {
+        gg_crew_run(&crew, withdraw, NULL);
+        for (int64_t e = 0; e < w->view.dims.env_count; e++) {
+            w->view.env[e].predicted = 0;
         }
     }
     return context.cancelled ? gg_world_fail(w, GG_INTERRUPTED, "step: interrupted") : status;

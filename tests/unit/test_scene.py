@@ -385,21 +385,38 @@ def test_known_unstable_settings_warn():
 
 
 def test_known_unstable_time_steps_warn_once(recwarn):
-    scene = with_material()
-    scene.add_grains(0, [[0, 0, 0.5]])
+    scene = gg.Scene(((-1, -1, 0), (1, 1, 1)))
+    scene.add_grains(scene.add_material(density=2500.0), [[0, 0, 0.5]], 0.005)
     with scene.build() as world:
-        world.step(1e-3, 1)
+        world.step(2e-3, 1)
         assert not recwarn.list
-        with pytest.warns(gg.StabilityWarning, match=r"dt 0.005 s with 10 iterations"):
+        with pytest.warns(gg.StabilityWarning, match=r"dt 0.005 s with 10 iterations.*fewer than 16"):
             world.step(5e-3, 1)
         recwarn.clear()
         world.step(5e-3, 1)
         assert not recwarn.list
-        world.set_solver(gg.Solver(iterations=20))
+        world.set_solver(gg.Solver(iterations=16))
         world.step(5e-3, 1)
         assert not recwarn.list
-        with pytest.warns(gg.StabilityWarning, match=r"fewer than 40"):
+        with pytest.warns(gg.StabilityWarning, match=r"fewer than 32"):
             world.step(1e-2, 1)
+        with pytest.raises(gg.ArgumentError, match="^dt: expected"):
+            world.step(2.0)
+
+
+@pytest.mark.parametrize(
+    ("radius", "gravity", "warns"), [(0.005, 9.81, True), (0.05, 9.81, False), (0.005, 1.6, False)]
+)
+def test_time_steps_are_measured_by_the_grains(radius, gravity, warns, recwarn):
+    """The same step is long for small grains that fall fast."""
+    scene = gg.Scene(((-1, -1, 0), (1, 1, 1)), gravity=(0.0, 0.0, -gravity))
+    scene.add_grains(scene.add_material(density=2500.0), [[0, 0, 0.5]], radius)
+    with scene.build() as world:
+        world.step(5e-3, 1)
+    assert bool(recwarn.list) == warns
+    # without grains or weight nothing can collapse
+    with gg.Scene(((-1, -1, 0), (1, 1, 1)), gravity=(0, 0, 0)).build() as world:
+        world.step(1.0)
 
 
 def test_defaults_do_not_warn(recwarn):
