@@ -49,6 +49,7 @@ typedef struct gg_solver {
     float
         correction_share; /* no contact moves a grain by more than this share of the smallest radius per substep [0.2] */
     float tolerance;      /* stop iterating once no velocity changes by more than this [0: never, m/s] */
+    float hash_ratio;     /* buckets of the linked hash per grain; fixed when the world is built [2] */
 } gg_solver;
 
 /* what a world is built from; all arrays are copied */

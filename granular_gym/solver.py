@@ -40,6 +40,8 @@ class Solver:
         correction_share: no contact moves a grain by more than this share of the smallest radius per substep,
             1e-6 .. 1.
         tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never.
+        hash_ratio: buckets of the linked hash per grain, 0.01 .. 64; fixed when a world is built. The default is that
+            of GranularGym (2023), figure 3. Changes no result.
     """
 
     mode: str = "convergent"
@@ -56,6 +58,7 @@ class Solver:
     bounce_speed: float = 0.05
     correction_share: float = 0.2
     tolerance: float = 0.0
+    hash_ratio: float = 2.0
 
     def __post_init__(self) -> None:
         checks.choice("mode", self.mode, MODES)

@@ -32,6 +32,11 @@ gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
         return gg_world_fail(w, GG_ERROR_ARGUMENT,
                              "solver: spin, mode and broad_phase are fixed when a world is built; build another");
     }
+    if (solver->broad_phase == GG_BROAD_LINKED_HASH && solver->hash_ratio != w->solver.hash_ratio) {
+        return gg_world_fail(w, GG_ERROR_ARGUMENT,
+                             "solver.hash_ratio: expected %g, with which the world was built, got %g",
+                             w->solver.hash_ratio, solver->hash_ratio);
+    }
     gg_view *host;
     if ((status = gg_world_pull(w, GG_BIT(env), -1, &host)) != GG_OK) {
         return status;

@@ -330,8 +330,8 @@ static gg_dims dims_of(const gg_world_def *d) {
         dims.pixels += (int64_t)d->camera[k].height * d->camera[k].width;
     }
     if (d->solver.broad_phase == GG_BROAD_LINKED_HASH) {
-        /* GranularGym (2023), figure 3: twice the number of grains */
-        dims.hash_size = GG_MAX(2 * d->grain_count, 1);
+        double buckets = (double)d->solver.hash_ratio * (double)d->grain_count;
+        dims.hash_size = buckets < 1.0 ? 1 : buckets > (double)INT32_MAX ? INT32_MAX : (int64_t)buckets;
         dims.hash_next = dims.slots;
     }
     return dims;

@@ -18,6 +18,7 @@ gg_solver gg_solver_default(void) {
     s.skin = 0.15f;
     s.bounce_speed = 0.05f;
     s.correction_share = 0.2f;
+    s.hash_ratio = 2.0f;
     return s;
 }
 
@@ -49,6 +50,7 @@ gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size
     EXPECT(within(s->correction_share, 1e-6f, 1.0f), "correction_share: expected a share in [1e-6, 1], got %g",
            s->correction_share);
     EXPECT(within(s->tolerance, 0.0f, 1e6f), "tolerance: expected a speed in [0, 1e6], got %g", s->tolerance);
+    EXPECT(within(s->hash_ratio, 0.01f, 64.0f), "hash_ratio: expected a ratio in [0.01, 64], got %g", s->hash_ratio);
 #undef EXPECT
     return GG_OK;
 }

@@ -21,6 +21,7 @@ EDGES = {
     "bounce_speed": ((0.0, 1e6), (-1e-6, 1.1e6)),
     "correction_share": ((1e-6, 1.0), (0.0, 9e-7, 1.001)),
     "tolerance": ((0.0, 1e6), (-1e-6, 1.1e6)),
+    "hash_ratio": ((0.01, 64.0), (0.0, 0.0099, 64.1)),
 }
 CASES = [(name, value, True) for name, (taken, _) in EDGES.items() for value in taken] + [
     (name, value, False) for name, (_, refused) in EDGES.items() for value in refused
@@ -100,6 +101,16 @@ def test_relaxation_is_bounded_by_the_engine_s_safe_value() -> None:
                 assert [words.split()[0] for words in solver.dangers(tools)] == [name]
                 with pytest.warns(gg.StabilityWarning, match=name):
                     scene.build(solver=solver, num_threads=1).close()
+
+
+def test_the_hash_table_is_fixed() -> None:
+    """Its size is chosen when a world is built; where there is none, its setting means nothing."""
+    with small_scene().build(solver=gg.Solver(broad_phase="linked_hash"), num_threads=1) as world:
+        with pytest.raises(gg.ArgumentError, match=r"^solver\.hash_ratio: expected 2, .*, got 4"):
+            world.set_solver(gg.Solver(broad_phase="linked_hash", hash_ratio=4.0))
+        world.set_solver(gg.Solver(broad_phase="linked_hash", iterations=5))
+    with small_scene().build(num_threads=1) as world:
+        world.set_solver(gg.Solver(hash_ratio=4.0))
 
 
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
