@@ -12,6 +12,7 @@ Every csrc/**/*.c is compiled. Switches, by environment:
     NVCC              the CUDA compiler; otherwise nvcc on the path or in CUDA_HOME/bin
     GG_CUDA_ARCH      GPU generations to build for, as 75,80,90 (the last one also as PTX, for newer ones), or native;
                       default: 75 to 120
+    GG_CUDA_FLAGS     further flags for nvcc; -fmad=true lets it contract: other bits than the CPU's, for timing only
 """
 
 from __future__ import annotations
@@ -127,7 +128,10 @@ def cuda_command() -> list[str] | None:
         return None
     strict = ["-Werror", "all-warnings"] if on("GG_WERROR") else []
     # no contraction to fused multiply-add: the GPU gives the bits of the CPU
-    flags = ["-fmad=false", "--threads=0", "-cudart=static", "-Xptxas=-v", "-Xcompiler=" + ",".join(host), *strict]
+    further = os.environ.get("GG_CUDA_FLAGS", "").split()
+    contraction = [] if any("fmad" in flag for flag in further) else ["-fmad=false"]
+    flags = [*contraction, "--threads=0", "-cudart=static", "-Xptxas=-v", "-Xcompiler=" + ",".join(host), *strict]
+    flags += further
     return [compiler, "-std=c++17", optimise, *flags, *cuda_architectures(compiler)]
 
 
