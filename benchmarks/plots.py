@@ -144,6 +144,15 @@ PLOTS: dict[str, tuple[Callable[[Any, list[Row]], None], int]] = {
 
 def draw(name: str, rows: list[Row], facts: Row, path: Path) -> bool:
     """Draws one table; False where matplotlib is not installed."""
+    drawing, panels = PLOTS[name]
+    machine = f"{facts['cpu']}, {facts['cores']} cores, {facts['compiler']}, kernel {facts['kernel']}, {facts['date']}"
+    return save(drawing, panels, rows, machine, path)
+
+
+def save(
+    drawing: Callable[[Any, list[Row]], None], panels: int, rows: list[Row], machine: str, path: Path, title: str = ""
+) -> bool:
+    """Draws rows into a file, above a line about the machine; False where matplotlib is not installed."""
     try:
         import matplotlib
     except ImportError:
@@ -151,13 +160,13 @@ def draw(name: str, rows: list[Row], facts: Row, path: Path) -> bool:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    drawing, panels = PLOTS[name]
     columns = 2 if panels == 4 else panels
     lines = -(-panels // columns)
     width = 8.0 if panels == 1 else 5.0 * columns
     figure, axes = pyplot.subplots(lines, columns, figsize=(width, 4.2 * lines + 0.6), squeeze=False)
     drawing(list(axes.flat), rows)
-    machine = f"{facts['cpu']}, {facts['cores']} cores, {facts['compiler']}, kernel {facts['kernel']}, {facts['date']}"
+    if title:
+        figure.suptitle(title)
     figure.text(0.01, 0.005, machine, fontsize=7, color="0.4")
     figure.tight_layout(rect=(0, 0.02, 1, 1))
     figure.savefig(path, dpi=110)

@@ -53,9 +53,9 @@ def standard_scene(bounds: Any, boundary: Any = None, rolling: float = 0.0) -> t
     return scene, grain
 
 
-def column_scene(count: int, rolling: float = 0.0) -> gg.Scene:
-    """Grains about to fall into a square box with frictional walls."""
-    half_width = COLUMN_HALF_WIDTH[count]
+def column_scene(count: int, rolling: float = 0.0, half_width: float | None = None) -> gg.Scene:
+    """Grains about to fall into a square box with frictional walls, half_width diameters from its middle."""
+    half_width = half_width or COLUMN_HALF_WIDTH[count]
     places = lattice(count, half_width)
     side = half_width * DIAMETER
     top = float(places[:, 2].max()) + 2.0 * DIAMETER
@@ -72,7 +72,7 @@ def resting_column(count: int, rolling: float = 0.0, seconds: float = 1.0) -> gg
         return world.save_state(env=0)
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=4)
 def settled_patch(layers: int = 12) -> tuple[NDArray[np.float32], float]:
     """A resting bed, periodic in x and y, that can be laid side by side: positions (n, 3) [m] and its side [m]."""
     side, count = 10, 100 * layers
@@ -94,9 +94,9 @@ def _stir(count: int) -> NDArray[np.float32]:
     return np.random.default_rng(2).normal(0.0, 0.3, (count, 3)).astype(np.float32)
 
 
-def wide_bed(tiles: tuple[int, int]) -> gg.Scene:
+def wide_bed(tiles: tuple[int, int], layers: int = 12) -> gg.Scene:
     """The settled patch laid out tiles[0] x tiles[1] times, periodic in x and y."""
-    patch, side = settled_patch()
+    patch, side = settled_patch(layers)
     shift = np.array([(i * side, j * side, 0.0) for i in range(tiles[0]) for j in range(tiles[1])], np.float32)
     places = (patch[None] + shift[:, None]).reshape(-1, 3)
     lower = (-0.5 * side, -0.5 * side, 0.0)
