@@ -157,11 +157,11 @@ def speed(run: Run) -> list[Row]:
     rows = []
 
     def bed(count: int, substeps: int) -> Callable[[], Drive]:
-        return lambda: Drive(gpu_scenes.bed(count, s.layers), run.device, substeps=substeps)
+        return lambda: Drive(gpu_scenes.bed(count, s.layers, run.device), run.device, substeps=substeps)
 
     def tooled(make: Any, dt: float, substeps: int) -> Callable[[], Drive]:
         def build() -> Drive:
-            scene, ends = make(s.bed, s.layers, dt * substeps)
+            scene, ends = make(s.bed, s.layers, dt * substeps, run.device)
             return Drive(scene, run.device, dt, substeps, ends)
 
         return build
@@ -185,7 +185,7 @@ def crossover(run: Run) -> list[Row]:
         row = driven(
             run,
             f"{count} grains at rest, 1 ms",
-            lambda n=count, k=substeps: Drive(gpu_scenes.bed(n, s.layers), run.device, substeps=k),
+            lambda n=count, k=substeps: Drive(gpu_scenes.bed(n, s.layers, run.device), run.device, substeps=k),
         )
         rows.append(row)
         if plots.median(row["us_per_step"]) > 1.3e3:
@@ -215,14 +215,19 @@ def batch(run: Run) -> list[Row]:
     small = driven(
         run,
         f"{s.envs} envs x {100 * s.env_layers} grains",
-        lambda: Drive(gpu_scenes.bed(100 * s.env_layers, s.env_layers), run.device, env_count=s.envs, substeps=50),
+        lambda: Drive(
+            gpu_scenes.bed(100 * s.env_layers, s.env_layers, run.device), run.device, env_count=s.envs, substeps=50
+        ),
     )
     envs, tiles, layers = s.wide
     wide = driven(
         run,
         f"{envs} envs x {100 * tiles * layers} grains",
         lambda: Drive(
-            gpu_scenes.bed(100 * tiles * layers, layers), run.device, env_count=envs, substeps=max(2, s.substeps // 8)
+            gpu_scenes.bed(100 * tiles * layers, layers, run.device),
+            run.device,
+            env_count=envs,
+            substeps=max(2, s.substeps // 8),
         ),
     )
     return [promise(small, "grain_steps_per_s", 1.5e9), promise(wide, "times_real_time", 1.0)]
@@ -298,7 +303,7 @@ def depth(run: Run) -> list[Row]:
                 world.depth(camera, "device" if world.device != "cpu" else "numpy")
             world.stats  # noqa: B018  waits for the images
 
-        with gpu_scenes.filmed(s.env_layers, pixels).build(env_count=s.envs, device=run.device) as world:
+        with gpu_scenes.filmed(s.env_layers, pixels, run.device).build(env_count=s.envs, device=run.device) as world:
             world.step(scenes.DT, 2)
             look(world, 1)
             times = [measure.time_block(lambda w: look(w, rounds), world)[1] for _ in range(s.repeats)]
@@ -369,7 +374,9 @@ def _shares(profile: cProfile.Profile, count: int, most: int = 14) -> dict[str, 
 
 def _bed_drive(run: Run, envs: int, grains: int, layers: int, kernel: str = "auto") -> Drive:
     substeps = max(2, min(run.sizes.substeps // 2, 50_000_000 // (envs * grains)))
-    return Drive(gpu_scenes.bed(grains, layers), run.device, env_count=envs, substeps=substeps, kernel=kernel)
+    return Drive(
+        gpu_scenes.bed(grains, layers, run.device), run.device, env_count=envs, substeps=substeps, kernel=kernel
+    )
 
 
 def kernels(run: Run) -> list[Row]:
@@ -455,7 +462,7 @@ def gears(run: Run) -> list[Row]:
 
         def build(bodies: int = bodies, grains: int = grains, substeps: int = substeps) -> Drive:
             scene, ends = gpu_scenes.gear_tower(grains, bodies, scenes.DT * substeps)
-            return Drive(scene, run.device, substeps=substeps, ends=ends, before=4 * substeps)
+            return Drive(scene, run.device, substeps=substeps, ends=ends, before=0.2 if s is FULL else 0.01)
 
         rows.append({**driven(run, f"{grains} grains, {bodies} gears", build), "axis": axis, "bodies": bodies})
     return rows

@@ -18,8 +18,8 @@ import granular_gym as gg
 from . import scenes
 
 Poses = NDArray[np.float32]
-#: settles the seams of a bed [substeps]
-SEAM_STEPS = 60
+#: brings the seams of a bed to rest, and tools down to where they begin [s]
+SEAM_TIME = 0.15
 
 
 class Drive:
@@ -33,7 +33,7 @@ class Drive:
         ends: poses (tool_count, 7) at the start and the end of a block; None: tools rest.
         env_count: copies of the scene.
         kernel: "auto", "team" or "graph".
-        before: substeps that are not timed.
+        before: time that is not timed [s].
         solver: settings of the solver.
     """
 
@@ -46,14 +46,14 @@ class Drive:
         ends: tuple[Poses, Poses] | None = None,
         env_count: int = 1,
         kernel: str = "auto",
-        before: int = SEAM_STEPS,
+        before: float = SEAM_TIME,
         solver: gg.Solver | None = None,
     ) -> None:
         self.world = scene.build(env_count=env_count, device=device, solver=solver)
         self.dt, self.substeps, self.ends, self.blocks = dt, substeps, ends, 0
         if self.world.device != "cpu":
             self.world._core.set_kernel(kernel)
-        self.world.step(dt, before, ends[0] if ends else None)
+        self.world.step(dt, max(1, round(before / dt)), ends[0] if ends else None)
 
     def step(self) -> None:
         """One block; returns when it is computed."""
@@ -72,14 +72,14 @@ def tiles_for(count: int, layers: int) -> tuple[int, int]:
     return a, patches // a
 
 
-def bed(count: int, layers: int) -> gg.Scene:
+def bed(count: int, layers: int, device: str) -> gg.Scene:
     """A resting bed of about `count` grains, periodic in x and y."""
-    return scenes.wide_bed(tiles_for(count, layers), layers)
+    return scenes.wide_bed(tiles_for(count, layers), layers, device)
 
 
-def surface(scene_layers: int) -> float:
-    """Height of a bed of so many layers [m], roughly: layers of a random packing are 0.88 diameters apart."""
-    return 0.88 * scene_layers * scenes.DIAMETER
+def surface(layers: int, device: str) -> float:
+    """Height of such a bed [m]."""
+    return float(scenes.settled_patch(layers, device)[0][:, 2].max()) + scenes.RADIUS
 
 
 def _ends(start: tuple[float, ...], way: tuple[float, float, float], pitch: float = 0.0) -> tuple[Poses, Poses]:
@@ -91,20 +91,24 @@ def _ends(start: tuple[float, ...], way: tuple[float, float, float], pitch: floa
     return first, last
 
 
-def pushed(count: int, layers: int, seconds: float) -> tuple[gg.Scene, tuple[Poses, Poses]]:
-    """A bed and a blade that pushes through its top at 0.2 m/s for `seconds`, as in the bulldozing task."""
-    scene = bed(count, layers)
+def pushed(count: int, layers: int, seconds: float, device: str) -> tuple[gg.Scene, tuple[Poses, Poses]]:
+    """A bed and a blade that pushes through its top at 0.2 m/s for `seconds`, as in the bulldozing task.
+
+    The blade stands above the bed at first, and comes down to the first of the two poses.
+    """
+    scene = bed(count, layers, device)
     width = tiles_for(count, layers)[1] * 10 * scenes.DIAMETER
-    depth = min(0.03, 0.5 * surface(layers))
+    top = surface(layers, device)
+    depth = min(0.03, 0.5 * top)
     blade = gg.Sdf.box((0.004, min(0.15, 0.3 * width), 0.04))
-    start = (0.0, 0.5 * width - 0.05, surface(layers) + 0.04 - depth)
-    scene.add_tool(blade, name="blade", pose=(*start, 1.0, 0.0, 0.0, 0.0))
+    start = (0.0, 0.5 * width - 0.05, top + 0.04 - depth)
+    scene.add_tool(blade, name="blade", pose=(*start[:2], top + 0.045, 1.0, 0.0, 0.0, 0.0))
     return scene, _ends(start, (0.2 * seconds, 0.0, 0.0))
 
 
-def dug(count: int, layers: int, seconds: float) -> tuple[gg.Scene, tuple[Poses, Poses]]:
+def dug(count: int, layers: int, seconds: float, device: str) -> tuple[gg.Scene, tuple[Poses, Poses]]:
     """A bed and a bucket of four plates that cuts into it and curls, as in the excavation task."""
-    scene = bed(count, layers)
+    scene = bed(count, layers, device)
     x, y, z = 0.05, 0.04, 0.03
     bucket = gg.Sdf.union(
         gg.Sdf.box((x, y, 0.003)),
@@ -112,7 +116,7 @@ def dug(count: int, layers: int, seconds: float) -> tuple[gg.Scene, tuple[Poses,
         gg.Sdf.box((x, 0.003, z)).at((0.0, y, z)),
         gg.Sdf.box((x, 0.003, z)).at((0.0, -y, z)),
     )
-    start = (0.0, 0.0, surface(layers))
+    start = (0.0, 0.0, surface(layers, device) + 0.005)
     scene.add_tool(bucket, name="bucket", pose=(*start, 1.0, 0.0, 0.0, 0.0))
     return scene, _ends(start, (0.15 * seconds, 0.0, -0.1 * seconds), 1.0 * seconds)
 
@@ -170,9 +174,9 @@ def gear_tower(count: int, bodies: int, seconds: float) -> tuple[gg.Scene, tuple
     return scene, (ends[0], ends[1])
 
 
-def filmed(layers: int, pixels: int = 64) -> gg.Scene:
+def filmed(layers: int, pixels: int, device: str) -> gg.Scene:
     """One patch with two square depth cameras, "sky" and "side"."""
-    scene = scenes.wide_bed((1, 1), layers)
+    scene = scenes.wide_bed((1, 1), layers, device)
     cameras: dict[str, Callable[..., Any]] = {
         "sky": lambda **at: gg.DepthCamera.orthographic(extent=0.06, **at, position=(0.0, 0.0, 0.5)),
         "side": lambda **at: gg.DepthCamera.perspective(fov=0.9, **at, position=(0.12, 0.05, 0.3)),

@@ -73,7 +73,7 @@ def resting_column(count: int, rolling: float = 0.0, seconds: float = 1.0) -> gg
 
 
 @functools.lru_cache(maxsize=4)
-def settled_patch(layers: int = 12) -> tuple[NDArray[np.float32], float]:
+def settled_patch(layers: int = 12, device: str = "cpu") -> tuple[NDArray[np.float32], float]:
     """A resting bed, periodic in x and y, that can be laid side by side: positions (n, 3) [m] and its side [m]."""
     side, count = 10, 100 * layers
     places = lattice(count, side / 2 + 0.5, spacing=1.0)[:count]
@@ -84,7 +84,7 @@ def settled_patch(layers: int = 12) -> tuple[NDArray[np.float32], float]:
     periodic = {"x": "periodic", "y": "periodic", "z": ("wall", "open")}
     scene, grain = standard_scene(((-half, -half, 0.0), (half, half, 0.4)), periodic)
     scene.add_grains(grain, places, velocities=_stir(count))
-    with scene.build(num_threads=1) as world:
+    with scene.build(device=device, num_threads=1) as world:
         world.step(DT, 800)
         return world.positions[0], 2.0 * half
 
@@ -94,9 +94,9 @@ def _stir(count: int) -> NDArray[np.float32]:
     return np.random.default_rng(2).normal(0.0, 0.3, (count, 3)).astype(np.float32)
 
 
-def wide_bed(tiles: tuple[int, int], layers: int = 12) -> gg.Scene:
-    """The settled patch laid out tiles[0] x tiles[1] times, periodic in x and y."""
-    patch, side = settled_patch(layers)
+def wide_bed(tiles: tuple[int, int], layers: int = 12, device: str = "cpu") -> gg.Scene:
+    """The settled patch, settled on `device`, laid out tiles[0] x tiles[1] times, periodic in x and y."""
+    patch, side = settled_patch(layers, device)
     shift = np.array([(i * side, j * side, 0.0) for i in range(tiles[0]) for j in range(tiles[1])], np.float32)
     places = (patch[None] + shift[:, None]).reshape(-1, 3)
     lower = (-0.5 * side, -0.5 * side, 0.0)
