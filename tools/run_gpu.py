@@ -4,7 +4,8 @@
 
 Needs Python 3.10 or newer with its headers, nvcc, a C compiler, stb_image_write.h (STB_INCLUDE_DIR) and, from the
 system or from FOLDER, the packages numpy, setuptools, gymnasium, pytest. A stage that fails or takes too long is noted,
-and the next one goes on. Prints one table; leaves report.json, report.txt and pictures in benchmarks/results/<GPU>, logs in build/gpu.
+and the next one goes on. Prints one table; leaves report.json, report.txt and pictures in
+benchmarks/results/<GPU>, logs in build/gpu.
 Exit status: 0 all stages passed, 1 one did not, 2 the machine lacks something.
 
 Only the standard library: this runs before anything is installed.
