@@ -9,7 +9,7 @@ import pytest
 
 import granular_gym as gg
 
-# pytest's importlib mode does not put the folder of tests on the path
+# pytest's importlib mode puts no test folder on the path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 

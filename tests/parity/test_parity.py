@@ -215,3 +215,16 @@ def test_run_to_run() -> None:
             world.step(1e-3, 4, tool_poses=poses(0, world))
             hashes.add(world.state_hash(0))
     assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("count", [1, 17, 40])
+def test_few_grains(count: int, way: str) -> None:
+    """Worlds of fewer slices than one thread of a scan takes."""
+    cpu, gpu = pair(lambda: heap(count), way)
+    with cpu, gpu:
+        for _ in range(2):
+            cpu.step(1e-3, 20)
+            gpu.step(1e-3, 20)
+        assert cpu.stats["contact_count"].sum() > 0
+        same(cpu, gpu)

@@ -386,7 +386,7 @@ static int64_t threads_of(const gg_view *v, gg_phase phase) {
     case GG_PHASE_room:
         return v->dims.slots;
     case GG_PHASE_place_contacts:
-        return v->dims.slices / GG_SCAN_ITEMS;
+        return (v->dims.slices + GG_SCAN_ITEMS - 1) / GG_SCAN_ITEMS;
     case GG_PHASE_sum_wrench_blocks:
         return v->dims.load_blocks * v->dims.tool_count * 6;
     case GG_PHASE_sum_boxes:
