@@ -342,7 +342,7 @@ def calibrate(
         The best candidate, whether or not it meets the targets: see `Calibration.met` and `Calibration.require`.
     """
     try:
-        from scipy.optimize import differential_evolution
+        from scipy.optimize import differential_evolution  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         raise ImportError('calibrate needs SciPy: pip install "granular_gym[calibrate]"') from None
     tests: list[Experiment] = list(experiments) if isinstance(experiments, Sequence) else [experiments]

@@ -23,7 +23,7 @@ def torch_module() -> Any:
         GranularError: it is not installed.
     """
     try:
-        import torch
+        import torch  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
         raise GranularError("output: 'torch' needs PyTorch: pip install torch") from error
     return torch

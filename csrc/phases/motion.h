@@ -65,13 +65,14 @@ GG_FN void gg_motion_pose_part(const gg_view *v, int64_t e, int64_t part) {
     pose->angular_velocity = gg_scale(motion->axis, motion->speed);
 }
 
-/* what prediction is about to change, by grain id, in arrays that are idle until the solve */
-GG_FN void gg_motion_note(const gg_view *v, int64_t e, int64_t id, const float *row, const float *rest) {
-    float *note = v->velocity + (e * v->dims.slots + id) * 6, *spin = v->shift + (e * v->dims.slots + id) * 3;
+/* what prediction is about to change, by grain id, in an array that is idle until the solve */
+GG_FN void gg_motion_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *rest) {
+    float *note = v->velocity + (e * v->dims.slots + id) * 6;
+    note[0] = velocity.x;
+    note[1] = velocity.y;
+    note[2] = velocity.z;
     for (int k = 0; k < 3; k++) {
-        note[k] = row[k];
         note[3 + k] = rest[k];
-        spin[k] = row[4 + k];
     }
 }
 
@@ -82,10 +83,9 @@ GG_FN void gg_motion_withdraw_slot(const gg_view *v, int64_t e, int64_t i) {
     if (!v->env[e].predicted || id < 0) {
         return;
     }
-    const float *note = v->velocity + (e * v->dims.slots + id) * 6, *spin = v->shift + (e * v->dims.slots + id) * 3;
+    const float *note = v->velocity + (e * v->dims.slots + id) * 6;
     for (int k = 0; k < 3; k++) {
         v->row_a[(e * v->dims.rows + i) * GG_ROW + k] = note[k];
-        v->row_a[(e * v->dims.rows + i) * GG_ROW + 4 + k] = spin[k];
         v->kick_rest[(e * v->dims.slots + id) * 3 + k] = note[3 + k];
     }
 }
@@ -113,13 +113,9 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
     const gg_air *air = &v->env[e].air;
     gg_vec3 kick = gg_scale(v->env[e].gravity, p->dt);
     gg_vec3 before = gg_v3(row[0], row[1], row[2]);
-    gg_motion_note(v, e, v->grain_id[at], row, rest);
+    gg_motion_note(v, e, v->grain_id[at], before, rest);
     if (gg_air_drags(air)) {
-        float radius = v->position[at].w, left = gg_drag_spin_left(air, radius, row[3], p->dt);
-        kick = gg_drag_kick(air, kick, before, radius, row[3], p->dt);
-        row[4] *= left;
-        row[5] *= left;
-        row[6] *= left;
+        kick = gg_drag_kick(air, kick, before, v->position[at].w, row[3], p->dt);
     }
     gg_vec3 due = gg_add(kick, gg_v3(rest[0], rest[1], rest[2]));
     gg_vec3 velocity = gg_add(before, due);
@@ -355,6 +351,9 @@ GG_FN gg_motion gg_motion_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     gg_vec3 velocity = gg_load_lane3(v->velocity, first * 6 + lane);
     gg_vec3 spin = gg_load_lane3(v->velocity, first * 6 + lane + 3 * GG_LANES);
     float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    if (gg_air_drags(&v->env[e].air)) {
+        spin = gg_scale(spin, gg_drag_spin_left(&v->env[e].air, v->position[at].w, row[3], p->dt));
+    }
     row[0] = velocity.x;
     row[1] = velocity.y;
     row[2] = velocity.z;

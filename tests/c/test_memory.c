@@ -85,7 +85,7 @@ static float position[3 * GRAINS], radius[GRAINS];
 static int32_t material[GRAINS];
 static float samples[4 * 4 * 4];
 static const float density = 2500.0f;
-static const gg_pair pair = {0.5f, 0.1f, 0.0f, 0.0f}, rolling = {0.5f, 0.1f, 0.3f, 0.0f};
+static const gg_pair pair = {0.5f, 0.1f, 0.0f, 0.0f, 0.0f, 0.0f}, rolling = {0.5f, 0.1f, 0.3f, 0.3f, 0.0f, 0.0f};
 static const gg_pose pose = {{0.0f, 0.0f, 0.1f}, {1.0f, 0.0f, 0.0f, 0.0f}};
 static gg_shape parts[2];
 static gg_camera camera;
