@@ -322,8 +322,9 @@ class BulldozerTask(Task):
         pose[:, 2] = wrap_angle(pose[:, 2])
         space = self.observation_space["pose"]
         pose = np.clip(pose.astype(np.float32), space.low, space.high)  # type: ignore[attr-defined]
+        placed = self.world.put(pose, output)  # ahead of the images: an upload would wait for them
         images = {name: self._image(name, limits, output) for name, limits in IMAGE_RANGES.items()}
-        return {**images, "pose": self.world.put(pose, output)}
+        return {**images, "pose": placed}
 
     def _image(self, camera: str, limits: tuple[float, float], output: str) -> Any:
         depth = self.world.depth(camera, output, limits=limits, dtype=self.depth)
