@@ -64,7 +64,8 @@ def build(name: str, folder: Path) -> Path:
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         objects = list(pool.map(compile_one, enumerate(sorted(sources))))
     program = folder / "hash_scene"
-    run([compiler, *flags, *objects, "-lm", "-o", str(program)])
+    link = ["nvcc", "-cudart=static", "-Xcompiler=-fopenmp"] if name == "nvcc-host" else [compiler, *flags]
+    run([*link, *objects, "-lm", "-o", str(program)])
     return program
 
 
