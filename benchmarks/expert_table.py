@@ -27,7 +27,12 @@ from granular_gym.tasks import task_ids
 
 SPACE = "granular_gym/"
 #: info that says how well a task was done at the end of an episode, besides "success"
-MEASURES = {"Bulldozer-v0": "goal_share", "Silo-v0": "dose_error"}
+MEASURES = {
+    "Bulldozer-v0": "goal_share",
+    "Silo-v0": "dose_error",
+    "Level-v0": "error_share",
+    "Pour-v0": "dose_error",
+}
 
 
 def measure_of(task: str) -> str:

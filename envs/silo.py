@@ -92,8 +92,8 @@ class SiloTask(GrainTask):
     in all [share], opening of the gate [share], place of the receiver in [-1, 1].
     Reward: 1 - min(|discharged - commanded| / 0.05, 2) - min(spilled / 0.05, 1), each step.
     Info: "received", "spilled", "discharged", "commanded", "dose", "dose_error" [share], "mass" received [kg], "rate"
-    [kg/s], "clogged", "success" (the programme is over, the discharge meets the dose within the level's tolerance, at most
-    0.02 is spilled), and what every task reports (docs/tasks/Silo-v0.md).
+    [kg/s], "clogged", "success" (the programme is over, the discharge meets the dose within the level's tolerance, at
+    most 0.02 is spilled), and what every task reports (docs/tasks/Silo-v0.md).
 
     Args:
         env_count: number of envs.
