@@ -32,6 +32,7 @@ MEASURES = {
     "Silo-v0": "dose_error",
     "Level-v0": "error_share",
     "Pour-v0": "dose_error",
+    "GearTower-v0": "mixing",
 }
 
 

@@ -2,8 +2,8 @@
 
 A rectangular trough holds a bed with hills drawn from the seed, and a target surface of the same volume is shown beside
 it: a plane, a slope, or a slope with a mound or a pit. The blade is moved forward and sideways in its own frame,
-lifted, and turned. What counts is how far the bed's column heights (heights.py) are from the target's on the part of the field
-that the blade can reach; single grains hardly show in them, so the same goal holds for any number of grains.
+lifted, and turned. What counts is how far the bed's column heights (heights.py) are from the target's on the part of
+the field that the blade can reach; single grains hardly show in them, so the same goal holds for any number of grains.
 """
 
 from __future__ import annotations

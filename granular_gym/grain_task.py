@@ -96,9 +96,9 @@ class GrainTask(Task):
     """
 
     control_period: ClassVar[float]  # [s] per env step
-    radius_of_2000: ClassVar[float]  # [m] of a grain where there are 2,000
-    fastest: ClassVar[float]  # [m/s] no grain is expected to be faster
-    images: ClassVar[Mapping[str, Image]]
+    radius_of_2000: float  # [m] of a grain where there are 2,000
+    fastest: float  # [m/s] no grain is expected to be faster
+    images: Mapping[str, Image]
     difficulties: ClassVar[Mapping[str, Any]]
 
     def __init__(

@@ -20,6 +20,7 @@ _TASKS: dict[str, tuple[dict[str, Any], str]] = {
     "granular_gym/Bulldozer-v0": _task("bulldozer", "Bulldozer", 600, "experts:BulldozerDrivers"),
     "granular_gym/Silo-v0": _task("silo", "Silo", 120, "silo_expert:SiloExperts"),
     "granular_gym/Level-v0": _task("level", "Level", 300, "level_expert:LevelExperts"),
+    "granular_gym/GearTower-v0": _task("gear_tower", "GearTower", 40, "gear_tower_expert:GearTowerExperts"),
     "granular_gym/Pour-v0": _task("pour", "Pour", 180, "pour_expert:PourExperts"),
 }
 

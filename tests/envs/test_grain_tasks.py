@@ -7,18 +7,18 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from env_helpers import SMALL, TASK_IDS
+from env_helpers import TASK_IDS, small
 
 import granular_gym as gg
 from granular_gym.grain_task import GRAIN_LADDER, PRESETS, GrainTask, grain_radius, pace
 from granular_gym.scripted import Experts, scripted_expert
 
-TASKS = [name for name in TASK_IDS if issubclass(gym.make(name, **SMALL).unwrapped.task_class, GrainTask)]
+TASKS = [name for name in TASK_IDS if issubclass(gym.make(name, **small(name)).unwrapped.task_class, GrainTask)]
 
 
 def task_of(name: str, **kwargs: Any) -> Any:
     """The task alone: no wrapper stands between a bad argument and its message."""
-    return gym.make(name, **SMALL).unwrapped.task_class(**{**SMALL, **kwargs})
+    return gym.make(name, **small(name)).unwrapped.task_class(**{**small(name), **kwargs})
 
 
 @pytest.mark.parametrize("preset", list(PRESETS))
@@ -56,7 +56,7 @@ def test_bad_arguments_name_themselves(name: str, kwargs: dict[str, Any], word: 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_hostile_actions_change_nothing(name: str) -> None:
-    envs = [gym.make(name, **SMALL).unwrapped for _ in range(2)]
+    envs = [gym.make(name, **small(name)).unwrapped for _ in range(2)]
     for env in envs:
         env.reset(seed=0)
     size = envs[0].action_space.shape[0]
@@ -71,7 +71,7 @@ def test_hostile_actions_change_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", TASK_IDS)
 def test_every_task_has_an_expert_and_a_success(name: str) -> None:
-    env = gym.make(name, **SMALL)
+    env = gym.make(name, **small(name))
     info = env.reset(seed=0)[1]
     expert = scripted_expert(env)
     for _ in range(3):
@@ -81,7 +81,7 @@ def test_every_task_has_an_expert_and_a_success(name: str) -> None:
     if isinstance(expert, Experts):
         assert type(info["success"]) is bool
     env.close()
-    batch = gym.make_vec(name, num_envs=2, **SMALL)
+    batch = gym.make_vec(name, num_envs=2, **small(name))
     batch.reset(seed=0)
     experts = scripted_expert(batch)
     assert experts.act().shape == (2, *env.action_space.shape)
@@ -92,3 +92,35 @@ def test_every_task_has_an_expert_and_a_success(name: str) -> None:
 def test_an_unknown_task_has_no_expert() -> None:
     with pytest.raises(gg.ArgumentError, match="task: expected one of"):
         scripted_expert(gym.make("CartPole-v1"))
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+def test_a_batch_plays_what_its_envs_play_alone(name: str, mode: str) -> None:
+    envs = gym.make_vec(name, num_envs=3, autoreset_mode=mode, max_episode_steps=4, **small(name))
+    alone = gym.make(name, **small(name)).unwrapped
+    batch, _ = envs.reset(seed=40)
+    single, _ = alone.reset(seed=41)
+    plan = np.random.default_rng(3).uniform(-1.0, 1.0, (4, *envs.action_space.shape)).astype(np.float32)
+    for step in range(3):
+        assert all(np.array_equal(batch[key][1], single[key]) for key in single), f"step {step}"
+        batch, rewards, _, truncated, infos = envs.step(plan[step])
+        single, reward, _, _, info = alone.step(plan[step, 1])
+        assert rewards[1] == reward and not truncated.any()
+        assert all(np.array_equal(infos[key][1], value) for key, value in info.items())
+    # the masked env starts afresh from its own generator, the others carry on
+    alone.reset()
+    envs.reset(options={"reset_mask": np.array([False, True, False])})
+    batch, _, _, truncated, infos = envs.step(plan[3])
+    single, _, _, _, info = alone.step(plan[3, 1])
+    assert truncated.tolist() == [True, False, True]
+    assert all(np.array_equal(batch[key][1], single[key]) for key in single)
+    if mode == "SameStep":
+        assert infos["_final_obs"].tolist() == [True, False, True]
+    if mode == "Disabled":
+        envs.reset(options={"reset_mask": truncated})
+    batch, rewards, _, truncated, _ = envs.step(plan[0])
+    assert not truncated.any() and envs.observation_space.contains(batch)
+    assert mode != "NextStep" or rewards[0] == rewards[2] == 0.0
+    envs.close()
+    alone.close()
