@@ -37,9 +37,9 @@ FASTEST = 4.0  # [m/s] a grain that reaches the floor
 HALF_DEPTH = 0.17  # [m] half of the slab between the glass walls
 BOUNDS = ((-1.9, -HALF_DEPTH, 0.0), (1.9, HALF_DEPTH, 2.8))
 BIN_HALF_WIDTH = 0.5  # [m] inside
-OUTLET = 0.40  # [m] width of the slot between the hopper's lips
+OUTLET = 0.40, (0.2, 0.5)  # [m] width of the slot between the hopper's lips, and what it may be
 OUTLET_HEIGHT = 0.90  # [m] z of the lips
-SLOPES = {"wedge": math.radians(55.0), "flat": 0.0}  # of the hopper's bottom
+SLOPE = 55.0, (0.0, 75.0)  # [degrees] of the hopper's bottom, and what it may be
 WALL = 0.06  # [m] thickness of walls
 LEAF = 0.022  # [m] half thickness of a leaf of the gate; its nose is round
 LEAF_LENGTH = 0.32  # [m]
@@ -97,7 +97,8 @@ class SiloTask(GrainTask):
 
     Args:
         env_count: number of envs.
-        hopper: "wedge" (bottom at 55 degrees) or "flat".
+        slope: of the hopper's bottom [degrees], 0 (flat) .. 75.
+        outlet: width of the slot between the hopper's lips [m], 0.2 .. 0.5.
         shaker: True: the hopper can be shaken.
         **kwargs: see GrainTask; difficulty "easy" (one rate), "medium" (three rates, the receiver stands aside,
             friction drawn) or "hard" (five stages with a pause, receiver far aside, more friction drawn).
@@ -116,9 +117,18 @@ class SiloTask(GrainTask):
     images: ClassVar = {"side": Image((48, 64), 1.7, 2.2)}
     difficulties = LEVELS
 
-    def __init__(self, env_count: int = 1, *, hopper: str = "wedge", shaker: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        env_count: int = 1,
+        *,
+        slope: float = SLOPE[0],
+        outlet: float = OUTLET[0],
+        shaker: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(env_count, **kwargs)
-        self.hopper = checks.choice("hopper", hopper, list(SLOPES))
+        self.slope = math.radians(checks.number("slope", slope, *SLOPE[1]))
+        self.outlet = checks.number("outlet", outlet, *OUTLET[1])
         self.shaker = checks.flag("shaker", shaker)
         self.action_space = spaces.Box(-1.0, 1.0, (3 if self.shaker else 2,), np.float32)
         self.flow_space = spaces.Box(
@@ -150,7 +160,7 @@ class SiloTask(GrainTask):
         scene.set_pair(sand, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)
         scene.wall_material = glass
         scene.add_grains(sand, grains)
-        scene.add_tool(hopper_solid(SLOPES[self.hopper]), name="hopper", material=steel)
+        scene.add_tool(hopper_solid(self.slope, self.outlet), name="hopper", material=steel)
         scene.add_tool(leaf_solid(-1.0), name="left", material=steel)
         scene.add_tool(leaf_solid(1.0), name="right", material=steel)
         scene.add_tool(receiver_solid(), name="receiver", material=steel)
@@ -166,7 +176,7 @@ class SiloTask(GrainTask):
         step = 2.35 * radius
         points: list[Floats] = []
         count, z = 0, OUTLET_HEIGHT + 1.2 * radius
-        slope = SLOPES[self.hopper]
+        slope = self.slope
         draw = np.random.Generator(np.random.PCG64(number))
         depth = max(int((2.0 * HALF_DEPTH - 2.1 * radius) / step) + 1, 1)
         ys = (np.arange(depth) - 0.5 * (depth - 1)) * step
@@ -174,7 +184,7 @@ class SiloTask(GrainTask):
             # how far the hopper's inside reaches at this height, less a grain
             half = BIN_HALF_WIDTH
             if slope > 0.0:
-                half = min(half, 0.5 * OUTLET + (z - OUTLET_HEIGHT) / math.tan(slope) - 0.1 * radius)
+                half = min(half, 0.5 * self.outlet + (z - OUTLET_HEIGHT) / math.tan(slope) - 0.1 * radius)
             half -= 1.15 * radius / (math.sin(slope) if slope > 0.0 and half < BIN_HALF_WIDTH else 1.0)
             side = int(2.0 * max(half, 0.0) / step) + 1
             xs = (np.arange(side) - 0.5 * (side - 1)) * step
@@ -243,7 +253,7 @@ class SiloTask(GrainTask):
         moves = np.where(held[:, None], 0.0, actions.astype(np.float64))
         opening, place = self.opening.copy(), self.place.copy()
         shaking = np.maximum(moves[:, 2], 0.0) * SHAKE if self.shaker else np.zeros(self.env_count)
-        self.opening = np.clip(opening + moves[:, 0] * GATE_SPEED * CONTROL_PERIOD, 0.0, OUTLET)
+        self.opening = np.clip(opening + moves[:, 0] * GATE_SPEED * CONTROL_PERIOD, 0.0, self.outlet)
         self.place = np.clip(place + moves[:, 1] * RECEIVER_SPEED * CONTROL_PERIOD, -RECEIVER_REACH, RECEIVER_REACH)
         strokes = STROKES if self.shaker else 1
         for stroke in range(strokes):
@@ -329,7 +339,7 @@ class SiloTask(GrainTask):
                 rate,
                 commanded,
                 self.dose,
-                self.opening / OUTLET,
+                self.opening / self.outlet,
                 self.place / RECEIVER_REACH,
             ],
             self.flow_space,
@@ -368,15 +378,20 @@ def tilted(angle: float) -> Floats:
     return from_matrix(np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]))
 
 
-def hopper_solid(slope: float) -> Sdf:
-    """Two sloping plates that end in the lips of the outlet, and two upright walls above them: one part each."""
+def hopper_solid(slope: float, outlet: float) -> Sdf:
+    """Two sloping plates that end in the lips of the outlet, and two upright walls above them: one part each.
+
+    Args:
+        slope: of the plates [rad].
+        outlet: distance of the lips [m].
+    """
     deep = HALF_DEPTH + 0.05
     parts = []
-    rise = (BIN_HALF_WIDTH - 0.5 * OUTLET) * math.tan(slope)
+    rise = (BIN_HALF_WIDTH - 0.5 * outlet) * math.tan(slope)
     for side in (-1.0, 1.0):
         # the plate's upper face runs from the lip to below the wall
-        length = (BIN_HALF_WIDTH - 0.5 * OUTLET) / math.cos(slope) + WALL
-        middle = np.array([0.5 * OUTLET, OUTLET_HEIGHT]) + 0.5 * length * np.array([math.cos(slope), math.sin(slope)])
+        length = (BIN_HALF_WIDTH - 0.5 * outlet) / math.cos(slope) + WALL
+        middle = np.array([0.5 * outlet, OUTLET_HEIGHT]) + 0.5 * length * np.array([math.cos(slope), math.sin(slope)])
         middle += 0.5 * WALL * np.array([math.sin(slope), -math.cos(slope)])
         plate = Sdf.box((0.5 * length, deep, 0.5 * WALL))
         parts.append(plate.at((side * middle[0], 0.0, middle[1]), tilted(-side * slope)))

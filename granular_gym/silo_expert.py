@@ -31,7 +31,7 @@ class SiloExperts(Experts):
 
     def actions(self) -> Floats:
         """Opening rate, receiver speed and, where there is one, shaking."""
-        from .envs.silo import CONTROL_PERIOD, GATE_SPEED, OUTLET, RECEIVER_SPEED
+        from .envs.silo import CONTROL_PERIOD, GATE_SPEED, RECEIVER_SPEED
 
         task = self.task
         diameter = 2.0 * task.radius
@@ -52,7 +52,7 @@ class SiloExperts(Experts):
         enough = np.where(is_open, np.minimum(error, last) <= closing, np.minimum(error, last) < 0.5 * pulse)
         steady = (width > narrowest) & (last > pulse) & (error > -0.5 * pulse)
         shut = (wanted < SMALLEST) | (enough & ~steady)
-        width = np.where(shut, 0.0, np.minimum(width, OUTLET))
+        width = np.where(shut, 0.0, np.minimum(width, task.outlet))
         gate = (width - task.opening) / (GATE_SPEED * CONTROL_PERIOD)
         swing = [math.sin(2.0 * t) if r > 0.15 else 0.0 for t, r in zip(task.time, task.received, strict=True)]
         receiver = (SWING * np.array(swing) - task.place) / (RECEIVER_SPEED * CONTROL_PERIOD)

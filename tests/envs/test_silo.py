@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from granular_gym.envs.silo import BOUNDS, LEAF, LEVELS, OUTLET, OUTLET_HEIGHT, RECEIVER, RECEIVER_FLOOR, SiloEnv
+from granular_gym.envs.silo import BOUNDS, LEAF, LEVELS, OUTLET_HEIGHT, RECEIVER, RECEIVER_FLOOR, SiloEnv
 from granular_gym.scripted import scripted_expert
 
 SILO = "granular_gym/Silo-v0"
@@ -22,9 +22,9 @@ def test_spaces(make: Any) -> None:
     assert make(SILO).action_space.shape == (2,) and make(SILO, shaker=True).action_space.shape == (3,)
 
 
-@pytest.mark.parametrize("hopper", ["wedge", "flat"])
-def test_a_shut_gate_holds_every_grain(make: Any, hopper: str) -> None:
-    env = make(SILO, hopper=hopper, grain_count=500)
+@pytest.mark.parametrize("slope, outlet", [(55.0, 0.4), (0.0, 0.2), (75.0, 0.5)])
+def test_a_shut_gate_holds_every_grain(make: Any, slope: float, outlet: float) -> None:
+    env = make(SILO, slope=slope, outlet=outlet, grain_count=500, difficulty="easy")
     env.reset(seed=1)
     world = env.unwrapped.task.world
     places = world.positions[0]
@@ -32,10 +32,9 @@ def test_a_shut_gate_holds_every_grain(make: Any, hopper: str) -> None:
     for _ in range(20):
         info = env.step([-1.0, 1.0])[4]
     assert info["discharged"] == 0.0 and info["escaped_count"] == 0
-    # the friction drawn differs from that the bed settled with: a few grains on its top may roll
     moved = np.abs(world.positions[0] - places).max(axis=1)
     radius = env.unwrapped.task.radius
-    assert moved.mean() < 0.02 * radius and moved.max() < radius, "the bed moves on its own"
+    assert moved.mean() < 0.02 * radius and moved.max() < 0.5 * radius, "the bed moves on its own"
 
 
 def test_shares_are_counts_of_grains(make: Any) -> None:
@@ -93,7 +92,7 @@ def test_gate_and_receiver_keep_their_limits(make: Any) -> None:
     for _ in range(60):
         env.step([1.0, 1.0, 1.0])
     poses = env.unwrapped.task.world.tool_poses[0]
-    assert poses[2, 0] - poses[1, 0] == pytest.approx(OUTLET)
+    assert poses[2, 0] - poses[1, 0] == pytest.approx(0.4)
     assert poses[3, 0] == pytest.approx(0.7) and poses[0, 0] == 0.0, "the shaken hopper ends where it began"
 
 
@@ -130,7 +129,10 @@ def test_expert_meets_the_dose_and_random_does_not(make_vec: Any) -> None:
     assert (returns[:seeds] > returns[seeds:] + 50.0).all()
 
 
-@pytest.mark.parametrize("kwargs, word", [({"hopper": "cone"}, "hopper"), ({"shaker": 1}, "shaker")])
+@pytest.mark.parametrize(
+    "kwargs, word",
+    [({"slope": 80}, "slope"), ({"slope": "flat"}, "slope"), ({"outlet": 0.1}, "outlet"), ({"shaker": 1}, "shaker")],
+)
 def test_bad_arguments_name_themselves(kwargs: dict[str, Any], word: str) -> None:
     with pytest.raises(gg.ArgumentError, match=word):
         SiloEnv(**kwargs)
