@@ -140,11 +140,11 @@ def gears(axes: Any, rows: list[Row]) -> None:
         if axis == "grains":
             chosen += [r for r in rows if r["axis"] == "gears" and r["gears"] == chosen[0]["gears"]]
         chosen.sort(key=lambda r: r[axis])
-        values = [r["sim_per_wall"] for r in chosen]
+        values = [r["sim_per_cpu"] for r in chosen]
         ax.errorbar([r[axis] for r in chosen], [median(v) for v in values], yerr=_errors(values), marker="o", capsize=4)
         ax.set_xlabel(f"{axis} ({chosen[0][fixed]} {fixed})")
-        ax.set_ylabel("simulated s per s, all cores")
-        ax.set_ylim(bottom=0.0)
+        ax.set_ylabel("simulated s per processor s, one thread")
+    axes[0].set_ylim(bottom=0.0)
     axes[1].set_xscale("log")
     axes[1].set_yscale("log")
     axes[0].set_title("Gear tower")
