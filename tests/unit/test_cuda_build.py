@@ -45,8 +45,8 @@ def run(emulated: Path, arguments: list[str], cwd: Path, **environment: str) -> 
 def test_emulated_parity(emulated: Path, tmp_path: Path, order: str) -> None:
     """All parity tests, with the threads of a block in order and in any other."""
     seed, only = ("0", "parity or golden") if order == "in order" else ("5", "not golden and not run_to_run")
-    tests = [str(ROOT / "tests" / "parity"), "-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT / "tests"), "-k", only]
-    done = run(emulated, ["-m", "pytest", *tests], tmp_path, GG_EMULATOR_SEED=seed)
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT / "tests"), "-k", only]
+    done = run(emulated, ["-m", "pytest", str(ROOT / "tests" / "parity"), *options], tmp_path, GG_EMULATOR_SEED=seed)
     assert done.returncode == 0, done.stdout[-4000:]
     assert "passed" in done.stdout and "skipped" not in done.stdout.splitlines()[-1], done.stdout[-400:]
 
