@@ -9,6 +9,7 @@ from typing_extensions import Buffer
 
 _Floats = NDArray[np.float32]
 _Ints = NDArray[np.int32]
+_Doubles = NDArray[np.float64]
 
 @final
 class World:
@@ -95,6 +96,18 @@ def mesh_to_grid(
     thread_count: int = 0,
     /,
 ) -> _Floats: ...
+def arm_frames(rows: _Doubles, base: _Doubles, joints: _Doubles, /) -> _Doubles: ...
+def arm_jacobian(rows: _Doubles, base: _Doubles, joints: _Doubles, point: _Doubles, /) -> _Doubles: ...
+def arm_clearance(arm: tuple[Any, ...], joints: _Doubles, blocks: _Doubles, cap: float, /) -> _Doubles: ...
+def arm_guard(
+    arm: tuple[Any, ...],
+    joints: _Doubles,
+    velocities: _Doubles,
+    wanted: _Doubles,
+    blocks: _Doubles,
+    duration: float,
+    /,
+) -> tuple[_Doubles, _Doubles, _Ints]: ...
 def write_png(path: str | bytes | os.PathLike[str], image: NDArray[np.uint8], /) -> None: ...
 def build_info() -> dict[str, Any]: ...
 def hardware_threads() -> int: ...

@@ -12,6 +12,11 @@ _TASKS: dict[str, dict[str, Any]] = {
         "vector_entry_point": "granular_gym.envs.bulldozer:BulldozerVectorEnv",
         "max_episode_steps": 600,
     },
+    "granular_gym/Excavator-v0": {
+        "entry_point": "granular_gym.envs.excavator:ExcavatorEnv",
+        "vector_entry_point": "granular_gym.envs.excavator:ExcavatorVectorEnv",
+        "max_episode_steps": 600,
+    },
 }
 
 

@@ -226,6 +226,9 @@ static int core_exec(PyObject *module) {
     if (!state->world_type || PyModule_AddObjectRef(module, "World", state->world_type)) {
         goto fail;
     }
+    if (PyModule_AddFunctions(module, gg_py_arm_methods)) {
+        goto fail;
+    }
     pthread_once(&fork_once, register_fork);
     Py_DECREF(errors);
     return 0;
