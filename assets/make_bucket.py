@@ -2,11 +2,11 @@
 
     python assets/make_bucket.py [folder]
 
-Needs trimesh and manifold3d (the `dev` extra); the package itself only reads the files. Metres. The origin is
-the middle of the arm's flange; x points towards the mouth, y across, z from the top plate to the floor. The shell is one bent plate (top, back, floor, lip) with
-the mount on it; the cheek is the plate that closes a side, drawn around y = 0 and used once per side. Three solids
-instead of one, because the engine finds one contact per grain and solid: a grain in a corner then feels both plates.
-The shell reaches over the full width, so no seam is open.
+Needs trimesh and manifold3d (the `dev` extra); the package itself only reads the files. Metres. The origin is the
+middle of the arm's flange; x points towards the mouth, y across, z from the top plate to the floor. The shell is one
+bent plate (top, back, floor, lip) with the mount on it; the cheek is the plate that closes a side, drawn around y = 0
+and used once per side. Three solids instead of one, because the engine finds one contact per grain and solid: a grain
+in a corner then feels both plates. The shell reaches over the full width, so no seam is open.
 """
 
 from __future__ import annotations

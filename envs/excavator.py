@@ -2,9 +2,9 @@
 
 After Millard et al., "GranularGym", section III.C: a Franka Emika Panda with an excavator's bucket on its flange takes
 joint velocities, at dt 5e-4 s. The paper names no observation, reward or end; these are ours, and so are the bucket,
-the tray, the bin, the guard that keeps the motion possible (csrc/geometry/arm_guard.h) and the optional end of an episode
-where the grains ask for more torque than the arm has, which the paper proposes as the remedy for tools that nothing
-pushes back. The bed keeps its volume whatever the number of grains (the radius shrinks with the cube root).
+the tray, the bin, the guard that keeps the motion possible (csrc/geometry/arm_guard.h) and the optional end of an
+episode where the grains ask for more torque than the arm has, which the paper proposes as the remedy for tools that
+nothing pushes back. The bed keeps its volume whatever the number of grains (the radius shrinks with the cube root).
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ BUCKET_CAPSULES = np.array(
     ]
 )
 BUCKET_APART = (0, 1, 2, 3, 4, 5)  # frames of the arm it must not meet
-# from the flange to the bucket: half a turn about z, so that the mouth faces the base as a backhoe's does, and a lean of
-# half a radian about y, as the mount of the mesh has it
+# from the flange to the bucket: half a turn about z, so that the mouth faces the base as a backhoe's does, and a lean
+# of half a radian about y, as the mount of the mesh has it
 BUCKET_ROWS = np.array([[0.0, 0.0, 0.0, 1.5 * math.pi], [0.0, -0.5, 0.0, -0.5 * math.pi]])
 
 
@@ -171,8 +171,8 @@ class ExcavatorTask(Task):
     for all on the table, minus 10 per metre of the grains' mean distance from the bin; "level": the score itself.
     End: never, or with `force_limit` where the grains ask for more torque; 600 steps of 0.05 s.
     Info: "bin_share", "spill_share", "lifted_share" of the grains (in the bin; on the table; above 0.15 m), "success"
-    (share and spill meet the difficulty's goal), "torque_share" (largest joint torque that holds the grains' wrench over
-    the joint's limit), "overloaded" (that share was above `force_limit`), "guard" (bits: 1 end stop, 2 Cartesian
+    (share and spill meet the difficulty's goal), "torque_share" (largest joint torque that holds the grains' wrench
+    over the joint's limit), "overloaded" (that share was above `force_limit`), "guard" (bits: 1 end stop, 2 Cartesian
     speed, 4 collision), "fast_tool_count", "bin" (2,) [m], and the engine's counters as in every task.
 
     Args:

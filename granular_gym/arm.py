@@ -58,7 +58,7 @@ class ArmDescription:
 
     Attributes:
         name: for people.
-        rows: (rows, 4) a [m], alpha [rad], d [m], theta [rad] in modified (Craig) form; joints first, then what is fixed.
+        rows: (rows, 4) a [m], alpha [rad], d [m], theta [rad] in modified (Craig) form; joints first, then the fixed.
         lower: (joints,) [rad].
         upper: (joints,) [rad].
         speed: (joints,) largest [rad/s].
@@ -303,7 +303,7 @@ class Arm:
         )
 
     def frames(self, joints: Any) -> Array:
-        """Poses x y z qw qx qy qz of all frames in the world, (n, frame_count, 7), for joints (n, joint_count) [rad]."""
+        """Poses x y z qw qx qy qz of all frames in the world (n, frame_count, 7) for joints (n, joint_count) [rad]."""
         return _core.arm_frames(*self._chain, self._batch("joints", joints))
 
     def jacobian(self, joints: Any, point: Any = (0.0, 0.0, 0.0)) -> Array:

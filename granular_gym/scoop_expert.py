@@ -3,9 +3,9 @@
 `ScoopExpert` may read what a learner may not (grain positions). It works scoop by scoop:
 
 1. *Choose a strip* of the tray, as wide as the bucket, where most grains lie, and how deep to bite there.
-2. *Follow waypoints* of the bucket's lip: over the far end of the strip, down into the bed, back through it towards the
-   base, curl, lift, swing, over the bin, tip, shake out, away. A waypoint is (distance from the base, azimuth, height) of
-   the lip, the azimuth the bucket faces away from, and its curl; between waypoints these five numbers run smoothly.
+2. *Follow waypoints* of the bucket's lip: over the far end of the strip, down into the bed, back through it towards
+   the base, curl, lift, swing, over the bin, tip, wait, away. A waypoint is the lip's distance from the base, azimuth
+   and height, the azimuth the bucket turns its back to, and its curl; between two the five numbers run smoothly.
 3. *Turn the way into joint velocities* by damped least squares on the arm's Jacobian at the lip (Wampler 1986; Nakamura
    and Hanafusa 1986), with what is left of the seven joints drawn to a comfortable posture.
 """
@@ -32,7 +32,7 @@ SWEEP, TURN = 0.6, 2.0  # [m/s], [rad/s] of the lip on its way
 DIG_SPEED = 0.26  # [m/s] in the bed
 STRIPS = (-0.066, -0.033, 0.0, 0.033, 0.066)  # [m] y of a strip's middle from the tray's
 STRIP_HALF = 0.064  # [m] half the inner width of the bucket
-BITE = 0.055  # [m] depth below the surface
+BITE = 0.065  # [m] depth below the surface
 FLOOR = 0.019  # [m] the lip keeps above the table
 FAR, NEAR = (
     0.045,
