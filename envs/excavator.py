@@ -48,7 +48,7 @@ WRIST_SHAPE, SIDE_SHAPE = (36, 36), (36, 72)
 WRIST_RANGE, SIDE_RANGE = (0.03, 0.6), (0.3, 2.5)  # [m]
 SHAPING = 10.0  # points per metre of the grains' mean distance from the bin
 BEDS = ("flat", "ridge", "slope")  # shapes the grains are poured in
-SETTLING = (0.25, 12, 2e-3)  # [s] at a time, at most so often, until no grain is faster than [m/s]
+SETTLING = (0.5, 20, 2e-3)  # [s] at a time, at most so often, until no grain is faster than [m/s]
 VIEW_SHAPE = (480, 640)  # of rendered pictures
 LINK_COLORS = ((236, 238, 240), (222, 225, 228))
 BUCKET_COLOR, TRAY_COLOR, BIN_COLOR = (224, 146, 40), (124, 132, 142), (62, 150, 92)
@@ -115,9 +115,9 @@ class Difficulty:
 
 
 DIFFICULTIES = {
-    "easy": Difficulty(0.14, 0.08, (1.5, 1.5), (0.48, 0.48), False, ("flat",), 0.0, 0.10, 0.05),
-    "medium": Difficulty(0.12, 0.12, (1.25, 1.75), (0.45, 0.51), True, BEDS, HOME_JITTER, 0.15, 0.05),
-    "hard": Difficulty(0.10, 0.18, (1.15, 2.05), (0.43, 0.52), True, BEDS, 2 * HOME_JITTER, 0.20, 0.02),
+    "easy": Difficulty(0.14, 0.08, (1.5, 1.5), (0.48, 0.48), False, ("flat",), 0.0, 0.08, 0.05),
+    "medium": Difficulty(0.12, 0.12, (1.25, 1.75), (0.45, 0.51), True, BEDS, HOME_JITTER, 0.10, 0.05),
+    "hard": Difficulty(0.10, 0.18, (1.15, 2.05), (0.43, 0.52), True, BEDS, 2 * HOME_JITTER, 0.12, 0.03),
 }
 
 

@@ -165,7 +165,7 @@ def _read(data: Any) -> ArmDescription:
             raise ArgumentError(
                 f"joints[{k}].lower: expected less than upper = {limits['upper'][k]}, got {limits['lower'][k]}"
             )
-    links = []
+    links: list[Link] = []
     for k, link in enumerate(_list("links", _entry("", data, "links"), 0, len(rows) + 1)):
         where = f"links[{k}]."
         frame = checks.integer(f"{where}frame", _entry(where, link, "frame"), 0, len(rows))

@@ -7,9 +7,10 @@
  *   2. the whole motion is slowed until no frame's origin moves, plus no part turns about it, faster than the arm's
  *      Cartesian limit: |change of position| + |angle| * reach, the measure by which the engine counts fast tools;
  *   3. where capsules of the arm would come nearer to each other or to a block than `margin`, the part of the motion that
- *      closes the gap is taken out (the velocity is projected on the plane of constant clearance, up to three planes), so
- *      that the arm slides along the obstacle; what is left is walked in eight parts and stops before the first that
- *      would still come too near. A motion that opens a gap is always let through.
+ *      closes the gap is taken out (the velocity is projected on the plane where the gap is the margin, one plane after
+ *      the other), so that the arm slides along the obstacle; what is left is walked in eight parts and stops before the
+ *      first that would still come nearer than 98 % of the margin (the planes are only where the gap is to first order).
+ *      A motion that opens a gap is always let through.
  * Steps 2 and 3 stop joints at once, without regard to their limits of acceleration: they are the arm's emergency stop.
  */
 #ifndef GG_ARM_GUARD_H
@@ -19,6 +20,7 @@
 
 #define GG_ARM_CAPSULES 64 /* most capsules of an arm */
 #define GG_ARM_PARTS    8  /* of a motion that is looked at for collisions */
+#define GG_ARM_PLANES   8  /* most planes a motion is projected on */
 
 /* what the guard had to do, as bits */
 typedef enum gg_arm_event {
@@ -154,15 +156,17 @@ GG_FN int gg_arm_avoid(const gg_arm *arm, const gg_frame *base, const double *jo
     if (gap >= cap) {
         return 0;
     }
+    /* to first order a turned motion ends at the margin; one that starts deeper inside comes no nearer */
+    double near = 0.98 * arm->margin, hold = gap > 0.96 * arm->margin ? arm->margin : gap;
     int blocked = 0;
-    for (int plane = 0; plane <= 3; plane++) {
+    for (int plane = 0; plane <= GG_ARM_PLANES; plane++) {
         /* walk the motion; the last turn takes what can be walked */
         double last = gap;
         int part = 0;
         while (part < GG_ARM_PARTS) {
             gg_arm_move(arm, joints, velocity, duration * (part + 1) / GG_ARM_PARTS, moved);
             double next = gg_arm_clearance(arm, base, moved, blocks, block_count, cap);
-            if (next < arm->margin && next < last) {
+            if (next < near && next < last) {
                 break;
             }
             last = next;
@@ -172,7 +176,7 @@ GG_FN int gg_arm_avoid(const gg_arm *arm, const gg_frame *base, const double *jo
             return blocked;
         }
         blocked = GG_ARM_TOUCH;
-        if (plane == 3) {
+        if (plane == GG_ARM_PLANES) {
             for (int j = 0; j < arm->joint_count; j++) {
                 velocity[j] *= (double)part / GG_ARM_PARTS;
             }
@@ -181,6 +185,10 @@ GG_FN int gg_arm_avoid(const gg_arm *arm, const gg_frame *base, const double *jo
         /* the plane of constant clearance where the motion first comes too near */
         double at[GG_ARM_ROWS], slope[GG_ARM_ROWS], along = 0.0, steep = 0.0;
         const double h = 1e-5;
+        gg_arm_move(arm, joints, velocity, duration, at);
+        for (int j = 0; j < arm->joint_count; j++) {
+            velocity[j] = (at[j] - joints[j]) / duration;
+        }
         gg_arm_move(arm, joints, velocity, duration * (part + 1) / GG_ARM_PARTS, at);
         double there = gg_arm_clearance(arm, base, at, blocks, block_count, cap);
         for (int j = 0; j < arm->joint_count; j++) {
@@ -188,12 +196,15 @@ GG_FN int gg_arm_avoid(const gg_arm *arm, const gg_frame *base, const double *jo
             at[j] = keep + h;
             slope[j] = (gg_arm_clearance(arm, base, at, blocks, block_count, cap) - there) / h;
             at[j] = keep;
+            /* a joint at its end stop can open no gap by going further */
+            double end = joints[j] + velocity[j] * duration;
+            if (slope[j] > 0.0 ? end >= arm->upper[j] - 1e-9 : end <= arm->lower[j] + 1e-9) {
+                slope[j] = 0.0;
+            }
             along += slope[j] * velocity[j];
             steep += slope[j] * slope[j];
         }
-        /* to first order the end of the motion keeps the margin, or the gap there is now */
-        double floor = gap < arm->margin ? gap : arm->margin;
-        double allowed = (floor - there) / duration + along * (part + 1) / GG_ARM_PARTS;
+        double allowed = (hold - there) / duration + along * (part + 1) / GG_ARM_PARTS;
         if (along < allowed && steep > 1e-12) {
             for (int j = 0; j < arm->joint_count; j++) {
                 velocity[j] += slope[j] * (allowed - along) / steep;
