@@ -201,7 +201,7 @@ class ExcavatorTask(Task):
         "velocities",
         "bin",
         "events",
-        "load",
+        "torque_share",
         "score",
         "gain",
         "shares",
@@ -257,7 +257,7 @@ class ExcavatorTask(Task):
         self.joints, self.velocities = np.zeros((n, joints)), np.zeros((n, joints))
         self.bin = np.zeros((n, 2))
         self.events = np.zeros(n, np.int32)
-        self.load = np.zeros(n)  # joint torques of the last step over their limits, largest
+        self.torque_share = np.zeros(n)  # joint torques of the last step over their limits, largest
         self.score, self.gain = np.zeros(n), np.zeros(n)
         self.shares = np.zeros((n, 3))  # of the grains in the bin, on the table, lifted
         self.friction = np.full(n, GRAIN_FRICTION)
@@ -408,7 +408,7 @@ class ExcavatorTask(Task):
         world.set_tool_poses(self._tool_poses(self.joints, self.bin)[envs], envs=envs)
         if self.friction_range is not None:
             self._set_friction(envs)
-        self.velocities[envs], self.events[envs], self.load[envs] = 0.0, 0, 0.0
+        self.velocities[envs], self.events[envs], self.torque_share[envs] = 0.0, 0, 0.0
         self._measure()
         self.gain[envs] = 0.0
 
@@ -429,7 +429,7 @@ class ExcavatorTask(Task):
         poses = self._tool_poses(self.joints, self.bin)
         self.world.step(dt=self.dt, substeps=self.substeps, tool_poses=poses)
         torques = self.arm.torques(self.joints, self._wrenches())
-        self.load = np.abs(torques / self.arm.description.torque).max(axis=1)
+        self.torque_share = np.abs(torques / self.arm.description.torque).max(axis=1)
         before = self.score.copy()
         self._measure()
         self.gain = self.score - before
@@ -469,7 +469,7 @@ class ExcavatorTask(Task):
         reward = self.gain if self.reward == "incremental" else self.score
         overloaded = np.zeros(self.env_count, bool)
         if self.force_limit is not None:
-            overloaded = self.load > self.force_limit
+            overloaded = self.torque_share > self.force_limit
         game = self.difficulty
         fast = np.asarray(self.world.stats["fast_tool_count"], np.int64)
         infos: Arrays = {
@@ -477,7 +477,7 @@ class ExcavatorTask(Task):
             "spill_share": self.shares[:, 1].copy(),
             "lifted_share": self.shares[:, 2].copy(),
             "success": (self.shares[:, 0] >= game.share) & (self.shares[:, 1] <= game.spill),
-            "torque_share": self.load.copy(),
+            "torque_share": self.torque_share.copy(),
             "overloaded": overloaded.copy(),
             "guard": self.events.astype(np.int64),
             "fast_tool_count": np.where(self.fresh, 0, fast),
