@@ -9,6 +9,7 @@ nothing pushes back. The bed keeps its volume whatever the number of grains (the
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -53,23 +54,37 @@ VIEW_SHAPE = (480, 640)  # of rendered pictures
 LINK_COLORS = ((236, 238, 240), (222, 225, 228))
 BUCKET_COLOR, TRAY_COLOR, BIN_COLOR = (224, 146, 40), (124, 132, 142), (62, 150, 92)
 
-# what the guard sees of the bucket, in the frame of the meshes (assets/make_bucket.py): ax ay az bx by bz radius [m]
-_Y = 0.062
-BUCKET_CAPSULES = np.array(
-    [
-        [0.072, -_Y, 0.156, 0.072, _Y, 0.156, 0.007],  # lip
-        [0.070, -_Y, 0.154, -0.010, -_Y, 0.154, 0.009],  # floor
-        [0.070, 0.0, 0.154, -0.010, 0.0, 0.154, 0.008],
-        [0.070, _Y, 0.154, -0.010, _Y, 0.154, 0.009],
-        [-0.042, -_Y, 0.136, -0.042, _Y, 0.136, 0.014],  # bend, back, top
-        [-0.059, -_Y, 0.095, -0.059, _Y, 0.095, 0.011],
-        [-0.050, -_Y, 0.056, -0.050, _Y, 0.056, 0.014],
-        [0.006, -_Y, 0.052, 0.006, _Y, 0.052, 0.009],
-        [0.008, -_Y, 0.054, 0.070, -_Y, 0.152, 0.010],  # front edges of the cheeks
-        [0.008, _Y, 0.054, 0.070, _Y, 0.152, 0.010],
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.030, 0.045],  # mount
-    ]
+# the bucket's section in (x, z) from the lip round to the front of the top plate, in the middle of the plates, and how far
+# the guard's capsules along it reach (assets/make_bucket.py) [m]
+BUCKET_SECTION = (
+    (0.072, 0.1555),
+    (-0.018, 0.1575),
+    (-0.040, 0.148),
+    (-0.055, 0.133),
+    (-0.064, 0.108),
+    (-0.0645, 0.078),
+    (-0.056, 0.058),
+    (-0.038, 0.050),
+    (0.008, 0.050),
 )
+BUCKET_SIDE, BUCKET_PLATE = 0.066, 0.007
+
+
+def bucket_capsules() -> Floats:
+    """What the guard sees of the bucket: ax ay az bx by bz radius (n, 7) [m], in the frame of the meshes."""
+    y, r = BUCKET_SIDE, BUCKET_PLATE
+    rows = []
+    for (x0, z0), (x1, z1) in itertools.pairwise(BUCKET_SECTION):
+        rows += [[x0, side, z0, x1, side, z1, r] for side in (-y, y)]
+    # across: lip, bends, front of the top plate; along: the middle of the floor
+    rows += [[x, -y, z, x, y, z, r] for x, z in (BUCKET_SECTION[k] for k in (0, 3, 5, 8))]
+    rows.append([BUCKET_SECTION[0][0], 0.0, BUCKET_SECTION[0][1], BUCKET_SECTION[1][0], 0.0, BUCKET_SECTION[1][1], r])
+    # front edges of the cheeks, and the mount
+    rows += [[0.010, side, 0.056, 0.066, side, 0.150, 0.009] for side in (-y, y)]
+    rows.append([0.0, 0.0, 0.0, -0.012, 0.0, 0.026, 0.044])
+    return np.array(rows)
+
+
 BUCKET_APART = (0, 1, 2, 3, 4, 5)  # frames of the arm it must not meet
 # from the flange to the bucket: half a turn about z, so that the mouth faces the base as a backhoe's does, and a lean
 # of half a radian about y, as the mount of the mesh has it
@@ -154,7 +169,7 @@ def walls_sdf(table: Floats) -> Sdf:
 @lru_cache(maxsize=1)
 def make_arm() -> Arm:
     """The Panda with the bucket; the same for all tasks of this process, and never changed."""
-    tool = ArmTool(BUCKET_ROWS, bucket_sdf(), BUCKET_CAPSULES, BUCKET_APART)
+    tool = ArmTool(BUCKET_ROWS, bucket_sdf(), bucket_capsules(), BUCKET_APART)
     return Arm(load_arm("panda.json"), tool)
 
 
