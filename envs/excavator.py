@@ -54,8 +54,8 @@ VIEW_SHAPE = (480, 640)  # of rendered pictures
 LINK_COLORS = ((236, 238, 240), (222, 225, 228))
 BUCKET_COLOR, TRAY_COLOR, BIN_COLOR = (224, 146, 40), (124, 132, 142), (62, 150, 92)
 
-# the bucket's section in (x, z) from the lip round to the front of the top plate, in the middle of the plates, and how far
-# the guard's capsules along it reach (assets/make_bucket.py) [m]
+# the bucket's section in (x, z) from the lip round to the front of the top plate, in the middle of the plates; where
+# the guard's capsules along it are and how thick they are (assets/make_bucket.py) [m]
 BUCKET_SECTION = (
     (0.072, 0.1555),
     (-0.018, 0.1575),

@@ -33,11 +33,8 @@ DIG_SPEED = 0.26  # [m/s] in the bed
 STRIPS = (-0.066, -0.033, 0.0, 0.033, 0.066)  # [m] y of a strip's middle from the tray's
 STRIP_HALF = 0.064  # [m] half the inner width of the bucket
 BITE = 0.065  # [m] depth below the surface
-FLOOR = 0.019  # [m] the lip keeps above the table
-FAR, NEAR = (
-    0.045,
-    0.055,
-)  # [m] the lip keeps from the far end (from where the back touches) and the near end of the tray
+FLOOR, UNDER = 0.019, 0.006  # [m] the lip keeps above the table, and above a grain on it
+FAR, NEAR = 0.011, 0.055  # [m] the back keeps from the far end of the tray, the lip from the near one
 BUCKET_LENGTH = 0.146  # [m] from the lip to the back
 CARRY_HEIGHT, CARRY_RADIUS = 0.40, 0.37  # [m] of the lip; the wrist is further out
 DUMP_RANGE = (0.44, 0.53)  # [m] distance at which the wrist can tip the bucket
@@ -196,20 +193,21 @@ class ScoopExpert:
         frame = self.arm.frames(joints[None])[0, -1]
         m = matrix_of(frame[3:])
         lip = frame[:3] + m @ np.array(LIP)
-        heading = (
-            math.atan2(m[1, 0], m[0, 0]) + math.pi if math.hypot(m[0, 0], m[1, 0]) > 0.2 else math.atan2(*lip[1::-1])
-        )
-        heading = (heading + math.pi) % (2.0 * math.pi) - math.pi
-        return np.array([math.hypot(lip[0], lip[1]), math.atan2(lip[1], lip[0]), lip[2], heading, math.asin(m[2, 0])])
+        distance, azimuth = math.hypot(lip[0], lip[1]), math.atan2(lip[1], lip[0])
+        # a mouth that looks straight up or down says nothing about the heading
+        level = math.hypot(m[0, 0], m[1, 0])
+        heading = math.atan2(-m[1, 0], -m[0, 0]) if level > 0.2 else azimuth
+        return np.array([distance, azimuth, lip[2], heading, math.atan2(m[2, 0], level)])
 
     def plan(self, grains: Floats, bin_place: Floats) -> list[Waypoint]:
         """The waypoints of the next scoop."""
         cx, cy, half_x, half_y = self.tray
         inside = (np.abs(grains[:, 0] - cx) < half_x) & (np.abs(grains[:, 1] - cy) < half_y) & (grains[:, 2] < 0.15)
         bed = grains[inside]
-        near, far = cx - half_x + NEAR, cx + half_x - BUCKET_LENGTH - 0.25 * FAR
-        y, surface, middle = self._strip(bed, near, far)
-        low = max(FLOOR, surface - BITE)
+        near, far = cx - half_x + NEAR, cx + half_x - BUCKET_LENGTH - FAR
+        y, surface, middle = self._strip(bed, 0.5 * (near + far))
+        # a grain under the floor of the bucket must not be squeezed against the table
+        low = max(FLOOR, 2.0 * self.radius + UNDER, surface - BITE)
         # start the bite behind where most grains of the strip are
         begin = min(far, max(middle + 0.12, near + 0.14))
         end = max(near, begin - 0.20)
@@ -238,9 +236,9 @@ class ScoopExpert:
             carry(CARRY_RADIUS, CARRY_HEIGHT, DRAG_CURL),
         ]
 
-    def _strip(self, bed: Floats, near: float, far: float) -> tuple[float, float, float]:
+    def _strip(self, bed: Floats, middle: float) -> tuple[float, float, float]:
         """y from the tray's middle, height of the surface and x of the middle of the grains of the best strip [m]."""
-        best = (0.0, 0.0, 0.5 * (near + far))
+        best = (0.0, 0.0, middle)
         most = -1.0
         for y in STRIPS:
             strip = bed[np.abs(bed[:, 1] - self.tray[1] - y) < STRIP_HALF]

@@ -46,7 +46,8 @@ def test_meshes_come_from_the_script(tmp_path: Path) -> None:
 def test_the_guard_s_capsules_cover_the_bucket() -> None:
     """Every point of the meshes lies in a capsule or next to one, and no capsule sticks out far."""
     shell, cheek = load_mesh(ASSETS / "bucket_shell.stl"), load_mesh(ASSETS / "bucket_cheek.stl")
-    points = np.concatenate([shell.vertices, cheek.vertices + [0, 0.067, 0], cheek.vertices - [0, 0.067, 0]])
+    side = np.array([0.0, 0.067, 0.0])
+    points = np.concatenate([shell.vertices, cheek.vertices + side, cheek.vertices - side])
     capsules = bucket_capsules()
     a, b, radius = capsules[:, :3], capsules[:, 3:6], capsules[:, 6]
     way = b - a
