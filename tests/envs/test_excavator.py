@@ -348,3 +348,24 @@ def test_driver_carries_grains_and_random_does_not() -> None:
     assert fast == 0 and not infos["escaped_count"].any() and not infos["diverged"].any()
     assert infos["spill_share"][0] <= 0.02
     envs.close()
+
+
+def test_a_diverged_env_is_truncated_alone(make_vec: Any) -> None:
+    envs, calm = make_vec(EXCAVATOR), make_vec(EXCAVATOR)
+    for each in (envs, calm):
+        each.reset(seed=1)
+    world = envs.unwrapped.task.world
+    velocities = world.velocities[1:2].copy()
+    velocities[0, 0] = 3e38
+    world.set_grains(velocities=velocities, envs=[1])
+    rng = np.random.default_rng(6)
+    for step in range(3):
+        actions = rng.uniform(-1, 1, (3, 7)).astype(np.float32)
+        observations, rewards, terminated, truncated, infos = envs.step(actions)
+        expected = calm.step(actions)
+        assert truncated.tolist() == [False, step == 0, False] == infos["diverged"].tolist() and not terminated.any()
+        assert np.isfinite(rewards).all() and envs.observation_space.contains(observations)
+        for env in (0, 2):
+            assert rewards[env] == expected[1][env]
+            assert all(same(values[env], expected[0][key][env]) for key, values in observations.items())
+    assert np.isfinite(world.positions).all()
