@@ -143,8 +143,9 @@ def grain_radius(grain_count: int) -> float:
 
 def bucket_sdf() -> Sdf:
     """The bucket as a tool: shell and two cheeks, each a field of its own."""
-    shell = Sdf.from_mesh(asset_path("bucket_shell.stl"), spacing=0.002)
-    cheek = Sdf.from_mesh(asset_path("bucket_cheek.stl"), spacing=0.002)
+    # on one thread: making a task starts none
+    shell = Sdf.from_mesh(asset_path("bucket_shell.stl"), spacing=0.002, num_threads=1)
+    cheek = Sdf.from_mesh(asset_path("bucket_cheek.stl"), spacing=0.002, num_threads=1)
     return Sdf.union(shell, cheek.at((0.0, 0.067, 0.0)), cheek.at((0.0, -0.067, 0.0)))
 
 
