@@ -70,7 +70,7 @@ BUCKET_SECTION = (
 BUCKET_SIDE, BUCKET_PLATE = 0.066, 0.007
 
 
-def bucket_capsules() -> Floats:
+def bucket_capsules() -> NDArray[np.float64]:
     """What the guard sees of the bucket: ax ay az bx by bz radius (n, 7) [m], in the frame of the meshes."""
     y, r = BUCKET_SIDE, BUCKET_PLATE
     rows = []
