@@ -7,6 +7,11 @@ Every csrc/**/*.c is compiled. Switches, by environment:
     GG_SANITIZE=address,undefined or thread
     GG_WERROR=1       warnings are errors
     GG_CFLAGS         further flags
+    GG_CUDA           auto (default): with CUDA where nvcc is found; 0: without; 1: with, or fail;
+                      emulate: kernels run on the CPU, for tests of the device code (slow)
+    NVCC              the CUDA compiler; otherwise nvcc on the path or in CUDA_HOME/bin
+    GG_CUDA_ARCH      GPU generations to build for, as 75,80,90 (the last one also as PTX, for newer ones), or native;
+                      default: 75 to 120
 """
 
 from __future__ import annotations
@@ -14,7 +19,10 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -65,10 +73,77 @@ def compile_flags() -> tuple[list[str], list[str]]:
     return compiling, linking
 
 
+CUDA_SOURCE = "csrc/backend/cuda/cuda.cu"
+CUDA_ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
+
+
+def nvcc() -> str | None:
+    """The CUDA compiler that GG_CUDA asks for; None: none."""
+    wanted = os.environ.get("GG_CUDA", "auto") or "auto"
+    if wanted in ("0", "emulate"):
+        return None
+    if wanted not in ("auto", "1"):
+        raise SystemExit(f"granular_gym: GG_CUDA: expected auto, 0, 1 or emulate, got {wanted!r}.")
+    home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+    found = shutil.which(os.environ.get("NVCC", "nvcc")) or shutil.which("nvcc", path=os.path.join(home, "bin"))
+    if not found and wanted == "1":
+        raise SystemExit(
+            "granular_gym: GG_CUDA=1, but nvcc was not found. "
+            "Install the CUDA toolkit, or point NVCC or CUDA_HOME to it."
+        )
+    return found
+
+
+def cuda_architectures(compiler: str) -> list[str]:
+    """Flags that name the GPU generations to build for."""
+    given = os.environ.get("GG_CUDA_ARCH", "")
+    if given == "native":
+        return ["-arch=native"]
+    known = re.findall(r"compute_(\d+)\b", subprocess.run([compiler, "--list-gpu-arch"], **CAPTURE).stdout)
+    wanted = given.split(",") if given else [arch for arch in CUDA_ARCHITECTURES if arch in known]
+    for arch in wanted:
+        if arch not in known:
+            raise SystemExit(
+                f"granular_gym: GG_CUDA_ARCH: expected native or some of {','.join(known)}, got {given!r}."
+            )
+    flags = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in wanted]
+    return [*flags, f"-gencode=arch=compute_{wanted[-1]},code=compute_{wanted[-1]}"]
+
+
+CAPTURE = {"check": True, "text": True, "stdout": subprocess.PIPE}
+
+
+def cuda_command() -> list[str] | None:
+    """What compiles the CUDA backend, without file names; None: it is left out."""
+    warn = ["-Wall", "-Wextra", *(["-Werror"] if on("GG_WERROR") else [])]
+    host = ["-fPIC", "-fvisibility=hidden", "-ffp-contract=off", *warn]
+    optimise = "-O0" if on("GG_DEBUG") else "-O3"
+    if os.environ.get("GG_CUDA") == "emulate":
+        cxx = os.environ.get("CXX", "g++")
+        flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", "-Itests/emulator"]
+        return [cxx, "-std=c++17", optimise, *flags, "-x", "c++"]
+    compiler = nvcc()
+    if compiler is None:
+        return None
+    strict = ["-Werror", "all-warnings"] if on("GG_WERROR") else []
+    # no contraction to fused multiply-add: the GPU gives the bits of the CPU
+    flags = ["-fmad=false", "--threads=0", "-cudart=static", "-Xptxas=-v", "-Xcompiler=" + ",".join(host), *strict]
+    return [compiler, "-std=c++17", optimise, *flags, *cuda_architectures(compiler)]
+
+
+def cuda_library_dir(compiler: str) -> str:
+    """Where the toolkit keeps its static runtime."""
+    said = subprocess.run([compiler, "--dryrun", "-x", "cu", "-E", os.devnull], text=True, capture_output=True).stderr
+    for place in reversed(re.findall(r'"-L([^"]+)"', said)):
+        if os.path.exists(os.path.join(place, "libcudart_static.a")):
+            return place
+    raise SystemExit(f"granular_gym: {compiler} has no libcudart_static.a; set GG_CUDA=0 to build without CUDA.")
+
+
 def source_hash() -> str:
     """Names the engine's source: what was settled by another engine must not pass for a bed of this one."""
     total = hashlib.sha256()
-    for path in relative([*(ROOT / "csrc").rglob("*.c"), *(ROOT / "csrc").rglob("*.h")]):
+    for path in relative(path for kind in ("c", "h", "cu", "cuh") for path in (ROOT / "csrc").rglob("*." + kind)):
         total.update((ROOT / path).read_bytes())
     return total.hexdigest()[:16]
 
@@ -86,8 +161,37 @@ class BuildExtension(build_ext):
     def finalize_options(self) -> None:
         super().finalize_options()
         # a change of flags must not find objects of other flags
-        key = "".join(c if c.isalnum() else "_" for c in " ".join(compile_flags()[0][len(FLAGS) :]))
+        cuda = os.environ.get("GG_CUDA", "auto") or "auto"
+        flags = [*compile_flags()[0][len(FLAGS) :], "cuda", cuda if cuda == "emulate" else str(bool(nvcc()))]
+        key = "".join(c if c.isalnum() else "_" for c in " ".join(flags))
         self.build_temp = os.path.join(self.build_temp, key)
+
+    def add_cuda(self, ext: Extension) -> None:
+        """Compiles the CUDA backend into one object that is linked in, its runtime included: no library is needed."""
+        command = cuda_command()
+        if command is None:
+            print("granular_gym: built without CUDA (no nvcc)", file=sys.stderr)
+            return
+        os.makedirs(self.build_temp, exist_ok=True)
+        made = os.path.join(self.build_temp, "cuda.o")
+        seen = os.path.join(self.build_temp, "cuda.hash")
+        mark = source_hash() + " ".join(command)
+        if not (os.path.exists(made) and os.path.exists(seen) and Path(seen).read_text() == mark):
+            print("granular_gym: compiling the CUDA backend", file=sys.stderr)
+            done = subprocess.run(
+                [*command, "-DGG_CUDA", "-c", CUDA_SOURCE, "-o", made], cwd=ROOT, stderr=subprocess.PIPE
+            )
+            said = done.stderr.decode(errors="replace")
+            (ROOT / "build" / "cuda_kernels.log").write_text(said)  # registers and spills of each kernel
+            if done.returncode:
+                raise SystemExit(f"granular_gym: the CUDA backend did not compile:\n{said}")
+            Path(seen).write_text(mark)
+        ext.extra_objects.append(made)
+        ext.define_macros.append(("GG_CUDA", "1"))
+        ext.libraries += ["stdc++"]
+        if "emulate" not in os.environ.get("GG_CUDA", ""):
+            ext.library_dirs.append(cuda_library_dir(command[0]))
+            ext.libraries += ["cudart_static", "dl", "pthread", "rt"]
 
     def build_extension(self, ext: Extension) -> None:
         import numpy
@@ -98,6 +202,7 @@ class BuildExtension(build_ext):
         ext.extra_link_args += linking
         ext.define_macros.append(("GG_BUILD_FLAGS", '"' + " ".join(compiling) + '"'))
         ext.define_macros.append(("GG_SOURCE_HASH", f'"{source_hash()}"'))
+        self.add_cuda(ext)
         compiler = self.compiler
         plain_one, plain_all = compiler._compile, compiler.compile
 
@@ -135,7 +240,7 @@ setup(
         Extension(
             "granular_gym._core",
             sources=relative((ROOT / "csrc").rglob("*.c")),
-            depends=["setup.py", *relative((ROOT / "csrc").rglob("*.h"))],
+            depends=["setup.py", *relative([*(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")])],
             include_dirs=["csrc"],
         )
     ],

@@ -58,6 +58,7 @@ typedef struct gg_world_def {
     int32_t boundary[3][2]; /* gg_boundary of the lower and upper face of each axis; cyclic and periodic in pairs */
     int32_t wall_material;
     gg_vec3 gravity; /* [m/s2] */
+    gg_air air;      /* zero: none */
     int32_t material_count;
     const float *density;          /* (material_count) [kg/m3] */
     const gg_pair *pair;           /* (material_count, material_count), symmetric */
@@ -74,15 +75,24 @@ typedef struct gg_world_def {
     const gg_camera *camera; /* (camera_count); first_pixel is filled in by the world */
     gg_solver solver;
     int32_t thread_count; /* 0: one per core this process may use */
+    int32_t gpu;          /* 0: the CPU; k + 1: GPU number k */
 } gg_world_def;
 
 typedef struct gg_world gg_world;
 
+/* where an array of the caller's lies: on this machine, or on the GPU of the world. A world on the CPU knows no
+ * difference. */
+typedef enum gg_place { GG_HOST = 0, GG_DEVICE } gg_place;
+
 gg_solver gg_solver_default(void);
+/* whether a world takes these settings; message (message_size bytes, may be NULL) names what it does not take */
+gg_status gg_solver_check(const gg_solver *solver, char *message, size_t message_size);
+/* the relaxation and the sum of it that are stable by rule for these settings, without and with tools of the caller's */
+void gg_solver_safe_relaxation(const gg_solver *solver, int tools, float *relaxation, float *relaxation_sum);
 
 /* Builds a world. On failure *out is NULL and message (message_size bytes, may be NULL) says why. Walls of the bounds
  * become six tools ahead of the caller's: tool index = face (x lower, x upper, y lower, ...), without parts where the
- * face is not a wall; the caller's tool t is tool GG_WALL_COUNT + t in gg_world_wrenches. */
+ * face is not a wall. */
 gg_status gg_world_create(const gg_world_def *def, gg_world **out, char *message, size_t message_size);
 /* NULL is fine */
 void gg_world_destroy(gg_world *world);
@@ -92,7 +102,10 @@ const char *gg_world_message(const gg_world *world);
 typedef int (*gg_poll)(void *context);
 
 /* Advances all envs by substeps * dt [s]. Tools move at constant velocity and turn rate from where they are to
- * tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL). */
+ * tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL).
+ * GG_ERROR_MEMORY: a buffer could not grow. Each env then stands at the end of a whole substep, maybe not the last. The
+ * same call again finishes the step, with the bits it would have had, unless grains, tools or states were set meanwhile;
+ * a call with other arguments is a new step from there. */
 gg_status gg_world_step(gg_world *world, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
                         void *poll_context);
 
@@ -101,13 +114,16 @@ typedef struct gg_world_info {
     int64_t env_count, grain_count, tool_count, camera_count, material_count;
     int64_t memory; /* bytes of all arrays */
     int32_t thread_count;
-    const char *kernel; /* instruction set the solve runs on */
+    const char *kernel; /* instruction set the solve runs on, or how a GPU is used */
+    int32_t gpu;        /* 0: the CPU; k + 1: GPU number k */
     gg_solver solver;   /* with the safe values filled in */
 } gg_world_info;
 void gg_world_get_info(const gg_world *world, gg_world_info *info);
 gg_status gg_world_set_thread_count(gg_world *world, int32_t thread_count);
 gg_status gg_world_set_solver(gg_world *world, const gg_solver *solver);
-/* runs the solve on another instruction set: "scalar", "vector128", "avx2", "avx512" (same bits, other speed) */
+/* runs the solve on another instruction set: "scalar", "vector128", "avx2", "avx512"; on a GPU: "team" (one kernel lives
+ * through the step), "graph" (one kernel per phase), "auto" (the faster by the size of the world). Same bits, other
+ * speed. */
 gg_status gg_world_set_kernel(gg_world *world, const char *name);
 
 /* grains; each pointer (env_count or env_listed, grain_count, ...) or NULL to skip it */
@@ -118,7 +134,7 @@ typedef struct gg_grains {
     float *radius;           /* (..) [m]; read only */
     int32_t *material;       /* (..); read only */
 } gg_grains;
-gg_status gg_world_get_grains(gg_world *world, const gg_grains *out);
+gg_status gg_world_get_grains(gg_world *world, const gg_grains *out, gg_place place);
 /* Sets what is not NULL in the listed envs; stored impulses of these envs are dropped and `diverged` is cleared. */
 gg_status gg_world_set_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_grains *in);
 /* Turns the grains of each listed env about the world's z axis through the origin by yaw [rad], then shifts them by
@@ -129,24 +145,72 @@ gg_status gg_world_place_grains(gg_world *world, const int32_t *envs, int64_t en
 /* per-env parameters: (env_listed, 3), (env_listed, material_count, material_count), (env_listed, material_count) */
 gg_status gg_world_set_gravity(gg_world *world, const int32_t *envs, int64_t env_listed, const float *gravity);
 gg_status gg_world_get_gravity(gg_world *world, float *gravity);
+/* (env_listed), (env_count) */
+gg_status gg_world_set_air(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_air *air);
+gg_status gg_world_get_air(gg_world *world, gg_air *air);
 gg_status gg_world_set_materials(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_pair *pair,
                                  const float *density);
 gg_status gg_world_get_materials(gg_world *world, gg_pair *pair, float *density);
 
 /* tools of the caller; set moves them without velocity (a jump). (env_count or env_listed, tool_count, 7) */
-gg_status gg_world_get_tool_poses(gg_world *world, float *poses);
+gg_status gg_world_get_tool_poses(gg_world *world, float *poses, gg_place place);
 gg_status gg_world_set_tool_poses(gg_world *world, const int32_t *envs, int64_t env_listed, const float *poses);
-/* mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world axes:
- * (env_count, GG_WALL_COUNT + tool_count, 6) */
-gg_status gg_world_get_wrenches(gg_world *world, float *wrenches);
+/* mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world axes: of the
+ * caller's tools (env_count, tool_count, 6) and of the walls (env_count, GG_WALL_COUNT, 6), or NULL to skip it */
+gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_place place);
 
 /* (env_count) */
 gg_status gg_world_get_stats(gg_world *world, gg_env_stats *stats);
 /* grains whose centre lies in a box (env_count, 6: lower, upper), and the mean distance of all centres to it [m] */
-gg_status gg_world_box_stats(gg_world *world, const float *boxes, int64_t *counts, float *mean_distances);
+gg_status gg_world_box_stats(gg_world *world, const float *boxes, int64_t *counts, float *mean_distances,
+                             gg_place place);
 
 /* depth image of one camera in every env: (env_count, height, width) [m] */
-gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth);
+gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_place place);
+/* the same clipped to near_depth .. far_depth, in metres, as bytes (0 near, 255 far, ties to even), or NULL to skip it */
+gg_status gg_world_depth_image(gg_world *world, int32_t camera, double near_depth, double far_depth, float *metres,
+                               uint8_t *bytes, gg_place place);
+
+/* GPUs that can be used. On failure *count is 0 and message (message_size bytes, may be NULL) says why there is none. */
+gg_status gg_device_count(int32_t *count, char *message, size_t message_size);
+typedef struct gg_device_info {
+    char name[256];
+    int64_t memory, memory_free;             /* bytes */
+    int32_t multiprocessors, capability;     /* compute capability, 10 * major + minor */
+    int32_t driver_version, runtime_version; /* 1000 * major + 10 * minor */
+} gg_device_info;
+gg_status gg_device_get_info(int32_t device, gg_device_info *info, char *message, size_t message_size);
+/* opens and closes it */
+gg_status gg_device_check(int32_t device, char *message, size_t message_size);
+/* 1 where the CUDA backend was compiled in */
+int gg_device_built(void);
+
+/* The stream (cudaStream_t as a number) of a world on a GPU, and another one for what comes. On the CPU 0, and an error.
+ */
+gg_status gg_world_set_stream(gg_world *world, uintptr_t stream);
+uintptr_t gg_world_get_stream(const gg_world *world);
+
+/* Memory on the world's GPU that may outlive the world: arrays that phases write into and others read. What a new buffer
+ * holds is undefined. The world keeps what nobody holds any more for the next buffer of that size. */
+typedef struct gg_buffer gg_buffer;
+gg_status gg_buffer_create(gg_world *world, size_t size, gg_buffer **out);
+/* a copy, made on the stream of the buffer's world */
+gg_status gg_buffer_clone(gg_buffer *buffer, gg_buffer **out);
+void gg_buffer_retain(gg_buffer *buffer);
+/* NULL is fine */
+void gg_buffer_release(gg_buffer *buffer);
+void *gg_buffer_data(const gg_buffer *buffer);
+int32_t gg_buffer_device(const gg_buffer *buffer);
+/* to or from memory of this machine; returns when it is done */
+gg_status gg_buffer_read(gg_buffer *buffer, size_t offset, void *to, size_t size);
+gg_status gg_buffer_write(gg_buffer *buffer, size_t offset, const void *from, size_t size);
+/* Makes `stream` wait for what was put on the stream of the buffer's world so far. Somebody reads the buffer there until it
+ * is released. */
+gg_status gg_buffer_order(gg_buffer *buffer, uintptr_t stream);
+/* somebody reads the buffer on a stream that is not known, until it is released */
+void gg_buffer_lend(gg_buffer *buffer);
+uintptr_t gg_buffer_stream(const gg_buffer *buffer);
+const char *gg_buffer_message(const gg_buffer *buffer);
 
 /* picture for people: one env seen by any camera, (height, width, 3) 8-bit sRGB */
 typedef struct gg_picture {

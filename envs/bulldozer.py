@@ -22,6 +22,7 @@ from .. import checks
 from ..assets import asset_path
 from ..beds import settled_bed
 from ..cameras import DepthCamera
+from ..device import parse_device
 from ..errors import ArgumentError
 from ..rotations import rotate
 from ..scene import Scene
@@ -31,7 +32,6 @@ from ..state import State
 from ..task import Arrays, Floats, Task
 from ..vector import GranularEnv, GranularVectorEnv
 from ..vehicle import TrackedVehicle, wrap_angle, yaw_quaternions
-from ..world import check_device
 
 CONTROL_PERIOD = 0.1  # [s] per env step
 FIELD_LOWER, FIELD_UPPER = (-4.0, -2.0, 0.0), (4.0, 2.0, 2.0)  # [m]
@@ -41,6 +41,7 @@ RADIUS_OF_2000 = 0.025  # [m] radius of a grain where the heap has 2,000
 GRAIN_LIMIT = 200_000
 EGO_SHAPE, SKY_SHAPE = (36, 36), (36, 72)
 EGO_RANGE, SKY_RANGE = (0.2, 3.0), (0.0, 3.0)  # [m]; the sky camera looks down from 3 m: the floor reads 3
+IMAGE_RANGES = {"ego": EGO_RANGE, "sky": SKY_RANGE}
 GOAL_COLOR, BLADE_COLOR, HULL_COLOR = (62, 150, 92), (96, 100, 108), (236, 170, 40)
 VIEW_SHAPE = (400, 704)  # of rendered pictures
 HEAPS = ("cone", "ridge", "mesa")  # shapes the grains are poured in
@@ -127,8 +128,8 @@ class BulldozerTask(Task):
         self.preset = PRESETS[checks.choice("preset", preset, list(PRESETS))]
         self.depth = checks.choice("depth", depth, ["float32", "uint8"])
         self.reward = checks.choice("reward", reward, ["level", "incremental"])
-        self.device = check_device(device)
-        self.num_threads = None if num_threads is None else checks.integer("num_threads", num_threads, 1, 4096)
+        self.device = parse_device(device)
+        self.num_threads = checks.threads(num_threads)
         self.friction_range: tuple[float, float] | None = None
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
@@ -313,18 +314,21 @@ class BulldozerTask(Task):
 
     def observe(self) -> Arrays:
         """Depth images and pose of all envs."""
+        return self.observe_as("numpy")
+
+    def observe_as(self, output: str) -> dict[str, Any]:
+        """The same as `output` arrays; depth stays where the world runs."""
         pose = self.pose.copy()
         pose[:, 2] = wrap_angle(pose[:, 2])
-        images = {name: self._image(name, limits) for name, limits in (("ego", EGO_RANGE), ("sky", SKY_RANGE))}
         space = self.observation_space["pose"]
-        return {**images, "pose": np.clip(pose.astype(np.float32), space.low, space.high)}  # type: ignore[attr-defined]
+        pose = np.clip(pose.astype(np.float32), space.low, space.high)  # type: ignore[attr-defined]
+        images = {name: self._image(name, limits, output) for name, limits in IMAGE_RANGES.items()}
+        return {**images, "pose": self.world.put(pose, output)}
 
-    def _image(self, camera: str, limits: tuple[float, float]) -> NDArray[Any]:
-        near, far = limits
-        depth = self.world.depth(camera)
-        if self.depth == "float32":
-            return np.clip(depth, np.float32(near), np.float32(far))
-        return np.rint(np.clip((depth[:, None] - near) / (far - near), 0.0, 1.0) * 255.0).astype(np.uint8)
+    def _image(self, camera: str, limits: tuple[float, float], output: str) -> Any:
+        depth = self.world.depth(camera, output, limits=limits, dtype=self.depth)
+        # learners want bytes with a channel
+        return depth if self.depth == "float32" else depth.reshape(depth.shape[0], 1, *depth.shape[1:])
 
     # pictures --------------------------------------------------------------------------------------------------------
 

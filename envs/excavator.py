@@ -24,6 +24,7 @@ from ..arm import Arm, ArmTool, load_arm
 from ..assets import asset_path
 from ..beds import settled_bed
 from ..cameras import DepthCamera
+from ..device import parse_device
 from ..errors import ArgumentError
 from ..scene import Scene
 from ..sdf import Sdf
@@ -31,7 +32,6 @@ from ..solver import Solver
 from ..state import State
 from ..task import Arrays, Floats, Task
 from ..vector import GranularEnv, GranularVectorEnv
-from ..world import check_device
 
 CONTROL_PERIOD = 0.05  # [s] per env step
 WORLD_LOWER, WORLD_UPPER = (-0.75, -0.95, 0.0), (1.05, 0.95, 1.4)  # [m]; z = 0 is the table the arm stands on
@@ -47,6 +47,7 @@ HOME_JITTER = 0.08  # [rad]
 WRENCH_LIMIT = (200.0, 50.0)  # [N], [N m] of the observation
 WRIST_SHAPE, SIDE_SHAPE = (36, 36), (36, 72)
 WRIST_RANGE, SIDE_RANGE = (0.03, 0.6), (0.3, 2.5)  # [m]
+IMAGE_RANGES = {"wrist": WRIST_RANGE, "side": SIDE_RANGE}
 SHAPING = 10.0  # points per metre of the grains' mean distance from the bin
 BEDS = ("flat", "ridge", "slope")  # shapes the grains are poured in
 SETTLING = (0.5, 20, 2e-3)  # [s] at a time, at most so often, until no grain is faster than [m/s]
@@ -253,8 +254,8 @@ class ExcavatorTask(Task):
         self.force_limit = None
         if force_limit is not None:
             self.force_limit = checks.number("force_limit", force_limit, 0.0, 1e6, above=True)
-        self.device = check_device(device)
-        self.num_threads = None if num_threads is None else checks.integer("num_threads", num_threads, 1, 4096)
+        self.device = parse_device(device)
+        self.num_threads = checks.threads(num_threads)
         self.friction_range: tuple[float, float] | None = None
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
@@ -503,18 +504,21 @@ class ExcavatorTask(Task):
 
     def observe(self) -> Arrays:
         """Depth images, joints, wrench and the place of the bin of all envs."""
-        observed: Arrays = {
-            "wrist": self._image("wrist", WRIST_RANGE),
-            "side": self._image("side", SIDE_RANGE),
+        return self.observe_as("numpy")
+
+    def observe_as(self, output: str) -> dict[str, Any]:
+        """The same as `output` arrays; depth stays where the world runs."""
+        vectors: Arrays = {
             "joints": self.joints.astype(np.float32),
             "velocities": self.velocities.astype(np.float32),
             "wrench": self._bucket_wrenches().astype(np.float32),
             "bin": self.bin.astype(np.float32),
         }
-        for name in ("joints", "velocities", "wrench", "bin"):
+        for name, values in vectors.items():
             space = self.observation_space[name]
-            observed[name] = np.clip(observed[name], space.low, space.high)  # type: ignore[attr-defined]
-        return observed
+            vectors[name] = np.clip(values, space.low, space.high)  # type: ignore[attr-defined]
+        images = {name: self._image(name, limits, output) for name, limits in IMAGE_RANGES.items()}
+        return {**images, **self.give(vectors, output)}
 
     def _bucket_wrenches(self) -> Floats:
         """The wrenches in the bucket's frame, as a sensor in the wrist reads them; 0 after a reset."""
@@ -526,12 +530,10 @@ class ExcavatorTask(Task):
             turned.append(vector + q[:, :1] * t + np.cross(q[:, 1:], t))
         return np.concatenate(turned, axis=1)
 
-    def _image(self, camera: str, limits: tuple[float, float]) -> NDArray[Any]:
-        near, far = limits
-        depth = self.world.depth(camera)
-        if self.depth == "float32":
-            return np.clip(depth, np.float32(near), np.float32(far))
-        return np.rint(np.clip((depth[:, None] - near) / (far - near), 0.0, 1.0) * 255.0).astype(np.uint8)
+    def _image(self, camera: str, limits: tuple[float, float], output: str) -> Any:
+        depth = self.world.depth(camera, output, limits=limits, dtype=self.depth)
+        # learners want bytes with a channel
+        return depth if self.depth == "float32" else depth.reshape(depth.shape[0], 1, *depth.shape[1:])
 
     # pictures --------------------------------------------------------------------------------------------------------
 

@@ -6,14 +6,16 @@ Importing registers the tasks with Gymnasium; it starts no thread and touches no
 from __future__ import annotations
 
 from . import errors
-from ._core import write_png
+from ._core import DeviceArray, write_png
 from .assets import asset_names, asset_path
 from .beds import settled_bed
+from .calibrate import BulkDensity, Calibration, DischargeRate, Grains, ReposeAngle, calibrate
 from .cameras import DepthCamera, look_at
 from .errors import (
     ArgumentError,
     BackendError,
     BusyError,
+    CalibrationError,
     CapacityError,
     ClosedError,
     DescriptionError,
@@ -23,9 +25,12 @@ from .errors import (
     StateError,
 )
 from .info import info
+from .materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
 from .mesh import Mesh, load_mesh, save_stl
+from .ranges import MaterialRanges
 from .scene import Scene
 from .sdf import Sdf, SdfGrid
+from .sizes import SizeDistribution
 from .solver import Solver
 from .state import State
 from .tasks import register_tasks
@@ -34,19 +39,31 @@ from .world import World
 __version__ = "0.1.0"
 
 __all__ = [
+    "Air",
     "ArgumentError",
     "BackendError",
+    "BulkDensity",
     "BusyError",
+    "Calibration",
+    "CalibrationError",
     "CapacityError",
     "ClosedError",
     "DepthCamera",
     "DescriptionError",
+    "DeviceArray",
+    "DischargeRate",
+    "Grains",
     "GranularError",
+    "Material",
+    "MaterialRanges",
     "Mesh",
     "MeshError",
+    "Pair",
+    "ReposeAngle",
     "Scene",
     "Sdf",
     "SdfGrid",
+    "SizeDistribution",
     "Solver",
     "StabilityWarning",
     "State",
@@ -55,6 +72,9 @@ __all__ = [
     "__version__",
     "asset_names",
     "asset_path",
+    "calibrate",
+    "capillary_cohesion",
+    "cohesion_of_force",
     "errors",
     "info",
     "load_mesh",

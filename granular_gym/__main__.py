@@ -1,11 +1,16 @@
-"""Command line: python -m granular_gym info."""
+"""Command line: python -m granular_gym info, python -m granular_gym calibrate."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 
+import numpy as np
+
+from .calibrate import BulkDensity, DischargeRate, Experiment, Grains, ReposeAngle, calibrate
+from .errors import GranularError
 from .info import describe, info
 
 
@@ -15,9 +20,68 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("info", help="say what was built and what runs")
     show.add_argument("--json", action="store_true", help="as JSON")
+    _add_calibrate(commands.add_parser("calibrate", help="find friction and rolling friction from measurements"))
     options = parser.parse_args(arguments)
+    if options.command == "calibrate":
+        return _calibrate(parser, options)
     print(json.dumps(info(), indent=2) if options.json else describe())
     return 0
+
+
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Exit status 0: all targets met, 1: not met, 2: a value that makes no sense."
+    parser.add_argument("--angle", type=float, help="angle of repose [deg]")
+    parser.add_argument("--bulk-density", type=float, help="bulk density [kg/m3]")
+    parser.add_argument("--discharge", type=float, nargs=2, metavar=("RATE", "OPENING"), help="[kg/s] [m]")
+    parser.add_argument("--density", type=float, required=True, help="of a grain [kg/m3]")
+    parser.add_argument("--radius", type=float, required=True, help="of a grain [m]")
+    parser.add_argument("--restitution", type=float, default=0.0)
+    parser.add_argument("--friction", type=float, nargs="+", default=[0.05, 1.0], help="lowest and highest, or one")
+    parser.add_argument("--rolling-friction", type=float, nargs="+", default=[0.0, 0.6], help="likewise")
+    parser.add_argument("--grain-count", type=int, help="of each experiment")
+    parser.add_argument("--tolerance", type=float, default=0.03, help="relative")
+    parser.add_argument("--candidates", type=int, default=12, help="simulated at once")
+    parser.add_argument("--rounds", type=int, default=6, help="of candidates after the first")
+    parser.add_argument("--repeats", type=int, default=4, help="fresh starts that measure the best one")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _calibrate(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    count = {} if options.grain_count is None else {"grain_count": options.grain_count}
+    try:
+        experiments: list[Experiment] = []
+        if options.angle is not None:
+            experiments.append(ReposeAngle(options.angle, **count))
+        if options.bulk_density is not None:
+            experiments.append(BulkDensity(options.bulk_density, **count))
+        if options.discharge is not None:
+            experiments.append(DischargeRate(*options.discharge, **count))
+        if not experiments:
+            parser.error("give at least one of --angle, --bulk-density, --discharge")
+        found = calibrate(
+            experiments,
+            Grains(options.density, options.radius, options.restitution),
+            friction=_one_or_two(options.friction),
+            rolling_friction=_one_or_two(options.rolling_friction),
+            tolerance=options.tolerance,
+            candidates=options.candidates,
+            rounds=options.rounds,
+            repeats=options.repeats,
+            seed=options.seed,
+        )
+    except GranularError as error:
+        parser.error(str(error))
+    if options.json:
+        fields = {**dataclasses.asdict(found), "misses": found.misses, "met": found.met}
+        print(json.dumps(fields, indent=2, default=np.ndarray.tolist))
+    else:
+        print(found.describe())
+    return 0 if found.met else 1
+
+
+def _one_or_two(values: list[float]) -> float | list[float]:
+    return values[0] if len(values) == 1 else values
 
 
 if __name__ == "__main__":

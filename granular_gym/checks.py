@@ -21,6 +21,8 @@ IntArray = NDArray[np.int32]
 
 #: largest length, speed or acceleration taken for a sane SI value
 LARGEST = 1e9
+#: most threads a world may use; the engine refuses more
+LARGEST_THREADS = 1024
 
 
 def number(name: str, value: Any, lower: float = -LARGEST, upper: float = LARGEST, *, above: bool = False) -> float:
@@ -64,6 +66,24 @@ def integer(name: str, value: Any, lower: int, upper: int = 2**31 - 1) -> int:
     return result
 
 
+def threads(value: Any) -> int | None:
+    """A number of threads that the engine takes, or None."""
+    return None if value is None else integer("num_threads", value, 1, LARGEST_THREADS)
+
+
+def seed(name: str, value: Any) -> int:
+    """An integer >= 0 of any size."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        result = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name}: expected an integer >= 0, got {value!r}") from None
+    if result < 0:
+        raise ArgumentError(f"{name}: expected an integer >= 0, got {result}")
+    return result
+
+
 def text(name: str, value: Any) -> str:
     """A string that is not empty."""
     if not isinstance(value, str) or not value:
@@ -95,9 +115,19 @@ def _fits(shape: tuple[int, ...], wanted: Sequence[int | None]) -> bool:
     return len(shape) == len(wanted) and all(w is None or n == w for n, w in zip(shape, wanted, strict=True))
 
 
+def host_array(value: Any) -> NDArray[Any]:
+    """A NumPy array from anything array-like, also from an array on a GPU (torch, CuPy, JAX, DeviceArray): one copy."""
+    if hasattr(value, "detach"):  # torch: off the graph, off the GPU, and to a dtype that NumPy knows
+        value = value.detach().cpu()
+        value = value.float() if str(value.dtype) == "torch.bfloat16" else value
+    elif hasattr(value, "__cuda_array_interface__") and hasattr(value, "get"):  # CuPy converts only when told to
+        value = value.get()
+    return np.asarray(value)
+
+
 def _numbers(name: str, value: Any, kinds: str, what: str) -> NDArray[Any]:
     try:
-        array = np.asarray(value)
+        array = host_array(value)
     except (TypeError, ValueError):
         raise ArgumentError(f"{name}: expected an array of {what}, got {type(value).__name__}") from None
     # an empty list is float64 whatever it was meant to hold

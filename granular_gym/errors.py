@@ -45,3 +45,7 @@ class BusyError(GranularError, RuntimeError):
 
 class StabilityWarning(UserWarning):
     """A combination of solver settings, time step and scene that is known to be unstable."""
+
+
+class CalibrationError(GranularError, RuntimeError):
+    """A calibration that did not meet its targets; the message says how close it came."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _core
 from .cache import cache_dir
-from .world import CUDA_MISSING
+from .device import cuda_devices
+from .errors import BackendError
 
 
 def info() -> dict[str, Any]:
@@ -23,7 +24,11 @@ def info() -> dict[str, Any]:
     from .scene import Scene
 
     build = _core.build_info()
-    with Scene(((0, 0, 0), (1, 1, 1))).build(num_threads=1) as world:
+    try:
+        gpus, reason = cuda_devices(), ""
+    except BackendError as error:
+        gpus, reason = [], str(error)
+    with Scene(((0, 0, 0), (1, 1, 1))).build(device="cpu", num_threads=1) as world:
         kernel = world.info["kernel"]
     try:
         from gymnasium import __version__ as gymnasium_version
@@ -43,7 +48,7 @@ def info() -> dict[str, Any]:
         "kernel": kernel,
         "devices": {
             "cpu": {"available": True, "reason": ""},
-            "cuda": {"available": False, "built": bool(build["cuda"]), "reason": CUDA_MISSING},
+            "cuda": {"available": bool(gpus), "built": bool(build["cuda"]), "reason": reason, "gpus": gpus},
         },
         "cache": str(cache_dir()),
     }
@@ -56,5 +61,7 @@ def describe() -> str:
     lines = [f"granular_gym {facts.pop('version')}"]
     lines += [f"  {name:<10} {value}" for name, value in facts.items()]
     for name, device in devices.items():
-        lines.append(f"  {name:<10} {'available' if device['available'] else 'not available: ' + device['reason']}")
+        names = ", ".join(gpu["name"] for gpu in device.get("gpus", []))
+        said = "available" + (f": {names}" if names else "")
+        lines.append(f"  {name:<10} {said if device['available'] else 'not available: ' + device['reason']}")
     return "\n".join(lines)

@@ -53,6 +53,8 @@ def sb3_vec_env(vector_env: GranularVectorEnv) -> VecEnv:
     if vector_env.autoreset_mode is not AutoresetMode.SAME_STEP:
         mode = vector_env.autoreset_mode.value
         raise ArgumentError(f"vector_env: expected one made with autoreset_mode='SameStep', got {mode!r}")
+    if vector_env.output != "numpy":
+        raise ArgumentError(f"vector_env: expected one made with output='numpy', got {vector_env.output!r}")
     return _adapter_class()(vector_env)
 
 

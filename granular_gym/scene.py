@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import math
-import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,9 @@ from numpy.typing import NDArray
 from . import checks, rng
 from .cameras import DepthCamera
 from .errors import ArgumentError
+from .materials import NO_AIR, Air, Material, Pair, meet, pair_value
 from .sdf import KINDS, Sdf, SdfGrid, as_sdf
+from .sizes import SizeDistribution
 from .solver import Solver
 
 if TYPE_CHECKING:
@@ -32,18 +32,6 @@ _DEFAULT_BOUNDARY: dict[str, Any] = {"x": "wall", "y": "wall", "z": ("wall", "op
 #: distance of neighbours in fill_box over the diameter of the largest grain
 _LATTICE = 1.05
 LARGEST_GRAIN_COUNT = 2**28
-
-
-@dataclasses.dataclass(frozen=True)
-class Material:
-    """What a grain or a tool is made of; see Scene.add_material."""
-
-    density: float
-    radius: float | None
-    friction: float
-    restitution: float
-    rolling_friction: float
-    name: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,11 +60,13 @@ class FrozenScene:
         arrays: arguments of `_core.World` apart from env_count, solver and thread_count; read-only.
         tool_names: index by name.
         cameras: camera and tool by name, in the order they were added.
+        material_names: by index.
     """
 
     arrays: dict[str, Any]
     tool_names: dict[str, int]
     cameras: dict[str, Mounted]
+    material_names: tuple[str, ...] = ()
 
     @property
     def grain_count(self) -> int:
@@ -161,6 +151,7 @@ class Scene:
             across. One name for both faces or a pair; cyclic and periodic only for both. Default: walls all round, open
             at the top.
         wall_material: index of a material for the walls; None: the first material. May be set later as an attribute.
+        air: what slows grains in flight; None: nothing does. May be set later as an attribute.
 
     Raises:
         ArgumentError: a value that makes no sense; the message names it.
@@ -172,6 +163,7 @@ class Scene:
         gravity: Any = (0.0, 0.0, -9.81),
         boundary: Mapping[str, Any] | None = None,
         wall_material: int | None = None,
+        air: Air | None = None,
     ) -> None:
         self.bounds = _bounds(bounds)
         self.gravity = checks.vector("gravity", gravity)
@@ -179,6 +171,7 @@ class Scene:
             raise ArgumentError(f"gravity: expected at most 1e6 m/s2, got {self.gravity.tolist()}")
         self.boundary = _faces(boundary)
         self.wall_material = wall_material
+        self.air = air
         self.materials: list[Material] = []
         self.tools: list[Tool] = []
         self.cameras: dict[str, Mounted] = {}
@@ -201,6 +194,9 @@ class Scene:
         restitution: float = 0.0,
         rolling_friction: float = 0.3,
         name: str | None = None,
+        twisting_friction: float | None = None,
+        cohesion: float = 0.0,
+        cohesion_range: float = 0.0,
     ) -> int:
         """Adds a material and returns its index.
 
@@ -211,6 +207,12 @@ class Scene:
             restitution: normal speed after over before an impact, 0 .. 1. A pair takes the larger one.
             rolling_friction: rolling torque over normal force and effective radius, >= 0. Geometric mean.
             name: for people; unique.
+            twisting_friction: torque about the normal over the same, >= 0; None: like rolling friction, and both
+                bounded together. Geometric mean.
+            cohesion: largest attraction over effective radius [N/m], >= 0: moist grains; see `capillary_cohesion` and
+                `cohesion_of_force`. Geometric mean, so that a dry material attracts nothing.
+            cohesion_range: surfaces this far apart attract no more [m]; with cohesion from 0.001 to 1 radii of the
+                smallest grain. A pair takes the larger one.
         """
         index = len(self.materials)
         name = f"material{index}" if name is None else checks.text("name", name)
@@ -219,11 +221,16 @@ class Scene:
         material = Material(
             density=checks.number("density", density, 0.0, above=True),
             radius=None if radius is None else checks.number("radius", radius, 0.0, above=True),
-            friction=checks.number("friction", friction, 0.0, 1e3),
-            restitution=checks.number("restitution", restitution, 0.0, 1.0),
-            rolling_friction=checks.number("rolling_friction", rolling_friction, 0.0, 1e3),
+            friction=pair_value("friction", friction),
+            restitution=pair_value("restitution", restitution),
+            rolling_friction=pair_value("rolling_friction", rolling_friction),
             name=name,
+            twisting_friction=None if twisting_friction is None else pair_value("twisting_friction", twisting_friction),
+            cohesion=pair_value("cohesion", cohesion),
+            cohesion_range=pair_value("cohesion_range", cohesion_range),
         )
+        if material.cohesion > 0.0 and material.cohesion_range == 0.0:
+            raise ArgumentError("cohesion_range: expected a length > 0 where there is cohesion, got 0")
         self.materials.append(material)
         return index
 
@@ -235,28 +242,30 @@ class Scene:
         friction: float | None = None,
         restitution: float | None = None,
         rolling_friction: float | None = None,
+        twisting_friction: float | None = None,
+        cohesion: float | None = None,
+        cohesion_range: float | None = None,
     ) -> None:
-        """Sets how two materials (or one with itself) meet, instead of what follows from each; None leaves a value."""
+        """Sets how two materials (or one with itself) meet, instead of what follows from each; None leaves a value.
+
+        The values are those of `add_material`. Twisting friction follows rolling friction until it is given.
+        """
         a, b = self._material("first", first), self._material("second", second)
         pair = self._pairs.setdefault((min(a, b), max(a, b)), {})
-        if friction is not None:
-            pair["friction"] = checks.number("friction", friction, 0.0, 1e3)
-        if restitution is not None:
-            pair["restitution"] = checks.number("restitution", restitution, 0.0, 1.0)
-        if rolling_friction is not None:
-            pair["rolling_friction"] = checks.number("rolling_friction", rolling_friction, 0.0, 1e3)
-
-    def pair(self, first: int, second: int) -> tuple[float, float, float]:
-        """Friction, restitution and rolling friction between two materials."""
-        a, b = self._material("first", first), self._material("second", second)
-        one, two = self.materials[a], self.materials[b]
-        values = {
-            "friction": math.sqrt(one.friction * two.friction),
-            "restitution": max(one.restitution, two.restitution),
-            "rolling_friction": math.sqrt(one.rolling_friction * two.rolling_friction),
+        given = {
+            "friction": friction,
+            "restitution": restitution,
+            "rolling_friction": rolling_friction,
+            "twisting_friction": twisting_friction,
+            "cohesion": cohesion,
+            "cohesion_range": cohesion_range,
         }
-        values.update(self._pairs.get((min(a, b), max(a, b)), {}))
-        return values["friction"], values["restitution"], values["rolling_friction"]
+        pair.update({name: pair_value(name, value) for name, value in given.items() if value is not None})
+
+    def pair(self, first: int, second: int) -> Pair:
+        """How two materials meet."""
+        a, b = self._material("first", first), self._material("second", second)
+        return meet(self.materials[a], self.materials[b], self._pairs.get((min(a, b), max(a, b)), {}))
 
     def _material(self, name: str, index: Any) -> int:
         if not self.materials:
@@ -306,7 +315,8 @@ class Scene:
             upper: other corner (3,) [m].
             count: number of grains; None: as many as the lattice takes.
             seed: of jitter and radii, >= 0.
-            radius: one for all, or (smallest, largest) to draw them evenly [m]; None: that of the material.
+            radius: one for all, (smallest, largest) to draw them evenly [m], or a SizeDistribution; None: that of the
+                material.
 
         Raises:
             ArgumentError: more grains than fit; the message says how many do.
@@ -315,15 +325,19 @@ class Scene:
         low, high = (checks.vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
         if not (low < high).all():
             raise ArgumentError(f"lower: expected less than upper along each axis, got {low.tolist()}, {high.tolist()}")
-        key = _seed(seed)
+        key = checks.seed("seed", seed)
         if radius is None:
             radius = self.materials[index].radius
             if radius is None:
                 raise ArgumentError("radius: expected a radius, neither the call nor the material gives one")
-        radii_range = checks.floats("radius", radius, (), (2,)).astype(np.float64).reshape(-1)
-        smallest, largest = float(radii_range[0]), float(radii_range[-1])
-        if not 0.0 < smallest <= largest:
-            raise ArgumentError(f"radius: expected 0 < smallest <= largest, got {radius!r}")
+        sizes = radius if isinstance(radius, SizeDistribution) else None
+        if sizes is None:
+            radii_range = checks.floats("radius", radius, (), (2,)).astype(np.float64).reshape(-1)
+            smallest, largest = float(radii_range[0]), float(radii_range[-1])
+            if not 0.0 < smallest <= largest:
+                raise ArgumentError(f"radius: expected 0 < smallest <= largest, got {radius!r}")
+        else:
+            smallest, largest = sizes.smallest, sizes.largest
         # cells that hold a grain each, stretched to fill the box along x and y
         step = 2.0 * largest * _LATTICE
         cells = np.floor((high - low) / step * (1.0 + 1e-9)).astype(np.int64)
@@ -339,7 +353,10 @@ class Scene:
         n = np.arange(wanted)
         layer = cells[0] * cells[1]
         cell = np.stack([n % cells[0], n // cells[0] % cells[1], n // layer], axis=1)
-        radii = smallest + (largest - smallest) * rng.uniform(key, 3, wanted)
+        if sizes is None:
+            radii = smallest + (largest - smallest) * rng.uniform(key, 3, wanted)
+        else:
+            radii = sizes.sample(wanted, key)
         jitter = np.stack([rng.uniform(key, axis, wanted) for axis in range(3)], axis=1)
         room = np.maximum(size - 2.0 * radii[:, None], 0.0)
         places = low + cell * size + radii[:, None] + jitter * room
@@ -402,16 +419,19 @@ class Scene:
         if not materials:
             # a scene without grains and tools still has walls
             materials = [Material(1000.0, None, 0.5, 0.0, 0.3, "wall")]
-            pair = np.array([[[0.5, 0.0, 0.3]]], np.float32)
+            pair = np.array([[meet(materials[0], materials[0], {})]], np.float32)
         else:
             every = range(len(materials))
             pair = np.array([[self.pair(a, b) for b in every] for a in every], np.float32)
+        if self.air is not None and not isinstance(self.air, Air):
+            raise ArgumentError(f"air: expected Air or None, got {type(self.air).__name__}")
         arrays: dict[str, Any] = {
             "lower": self.bounds[0].copy(),
             "upper": self.bounds[1].copy(),
             "boundary": self.boundary.copy(),
             "wall_material": wall,
             "gravity": self.gravity.copy(),
+            "air": np.array((self.air or NO_AIR).columns(), np.float32),
             "density": np.array([material.density for material in materials], np.float32),
             "pair": pair,
             **self._grain_arrays(),
@@ -423,7 +443,8 @@ class Scene:
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
         names = {tool.name: k for k, tool in enumerate(self.tools)}
-        return FrozenScene(arrays, names, dict(self.cameras))
+        material_names = tuple(material.name for material in materials)
+        return FrozenScene(arrays, names, dict(self.cameras), material_names)
 
     def _grain_arrays(self) -> dict[str, Any]:
         groups = self._grains
@@ -500,16 +521,6 @@ def tool_index(name: str, value: Any, names: dict[str, int]) -> int:
     if not names:
         raise ArgumentError(f"{name}: expected a tool, the scene has none")
     return checks.integer(name, value, 0, len(names) - 1)
-
-
-def _seed(value: Any) -> int:
-    try:
-        seed = operator.index(value)
-    except TypeError:
-        raise ArgumentError(f"seed: expected an integer >= 0, got {value!r}") from None
-    if seed < 0:
-        raise ArgumentError(f"seed: expected an integer >= 0, got {seed}")
-    return seed
 
 
 def _table(rows: Sequence[Any], columns: int, dtype: Any) -> NDArray[Any]:

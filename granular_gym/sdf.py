@@ -197,7 +197,7 @@ class Sdf:
             raise ArgumentError(f"mesh: expected a Mesh or a path, got {type(mesh).__name__}")
         step = float(np.float32(_length("spacing", spacing)))
         around = checks.integer("padding", padding, 1, 64)
-        threads = 0 if num_threads is None else checks.integer("num_threads", num_threads, 1, 4096)
+        threads = checks.threads(num_threads) or 0
         return cls.from_grid(_mesh_grid(mesh, step, around, cache, threads))
 
     @classmethod

@@ -22,6 +22,7 @@ from gymnasium.error import ClosedEnvironmentError
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
+from .checks import host_array
 from .errors import ArgumentError
 
 Floats = NDArray[np.floating[Any]]
@@ -54,7 +55,7 @@ def check_actions(name: str, actions: Any, space: spaces.Box, env_count: int, us
 
     Args:
         name: what messages call the argument.
-        actions: anything array-like of real numbers, shape (env_count, k).
+        actions: anything array-like of real numbers, on the host or a GPU, shape (env_count, k).
         space: Box of one env, shape (k,).
         env_count: number of rows wanted.
         used: (env_count,) rows that matter; the others may hold anything and read 0.
@@ -63,7 +64,7 @@ def check_actions(name: str, actions: Any, space: spaces.Box, env_count: int, us
         ArgumentError: not numbers, wrong shape, or a used entry that is NaN or infinite.
     """
     try:
-        array = np.asarray(actions)
+        array = host_array(actions)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name}: expected an array of numbers, got {type(actions).__name__} ({error})") from None
     if array.dtype.kind not in "fiub":
@@ -91,6 +92,7 @@ class Task(abc.ABC):
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "depth_array"], "render_fps": 10}
     memory: ClassVar[tuple[str, ...]] = ()
+    device: str = "cpu"  # where the world runs; tasks that leave the choice set it
     observation_space: spaces.Dict
     action_space: spaces.Box
 
@@ -124,6 +126,15 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def observe(self) -> Arrays:
         """Observations of all envs, fresh arrays (env_count, ...) by key of the observation space."""
+
+    def observe_as(self, output: str) -> dict[str, Any]:
+        """The same as `output` arrays, see `World.read`.
+
+        Made on the host and copied to the GPU, unless a task overrides it: what it reads from the world, depth above
+        all, need not leave the GPU.
+        """
+        observations = self.observe()
+        return observations if output == "numpy" else self.give(observations, output)
 
     @abc.abstractmethod
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
@@ -208,6 +219,10 @@ class Task(abc.ABC):
                 infos[name] = np.where(np.isfinite(values), values, 0.0)
         reward = np.where(diverged | ~np.isfinite(reward), 0.0, reward)
         return reward, terminated & ~diverged, diverged, infos
+
+    def give(self, arrays: Arrays, output: str) -> dict[str, Any]:
+        """Arrays of the host as `output`, see `World.put`."""
+        return {name: self.world.put(array, output) for name, array in arrays.items()}
 
     def save(self) -> dict[str, Any] | None:
         """Everything that shapes the future of all envs, picklable; None while no world is open."""

@@ -21,7 +21,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .errors import ArgumentError
-from .task import Arrays, Floats, Task, check_actions, check_seed
+from .outputs import check_output, torch_stream
+from .task import Arrays, Task, check_actions, check_seed
 
 try:
     from gymnasium.vector import AutoresetMode
@@ -57,10 +58,16 @@ class GranularVectorEnv(VectorEnv):
         max_episode_steps: episodes are truncated after this many steps; None: never. `make_vec` passes the task's.
         autoreset_mode: "NextStep" (default), "SameStep" or "Disabled", or Gymnasium's AutoresetMode.
         render_mode: None, "rgb_array" or "depth_array".
+        output: of observations, rewards, terminated and truncated: "numpy"; "torch": tensors on the GPU the world runs
+            on (`device="cuda"`), or on the host; "device": DeviceArrays, which JAX and CuPy take by DLPack. With the
+            last two rewards are float32 and depth images never visit the host; with "torch" the world works on the
+            stream that torch works on at the call. Infos, final observations among them, stay NumPy arrays.
         **task_kwargs: given to the task.
 
     Raises:
         ArgumentError: an argument is not what it should be.
+        BackendError: `output="device"`, and the world runs on the CPU.
+        GranularError: `output="torch"`, and it is not installed.
     """
 
     task_class: ClassVar[type[Task]]
@@ -72,6 +79,7 @@ class GranularVectorEnv(VectorEnv):
         max_episode_steps: int | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
+        output: str = "numpy",
         **task_kwargs: Any,
     ) -> None:
         self.closed = True  # a constructor that fails leaves nothing for __del__ to close
@@ -84,10 +92,14 @@ class GranularVectorEnv(VectorEnv):
             "max_episode_steps": max_episode_steps,
             "autoreset_mode": autoreset_mode,
             "render_mode": render_mode,
+            "output": output,
             **task_kwargs,
         }
+        self.output = check_output(output)
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.task = self.task_class(env_count=num_envs, render_mode=render_mode, **task_kwargs)
+        if self.output == "device" and self.task.device == "cpu":
+            raise ArgumentError("output: expected 'numpy' or 'torch' with device='cpu', got 'device'")
         self.num_envs = self.task.env_count
         self.max_episode_steps = max_episode_steps
         self.render_mode = render_mode
@@ -132,7 +144,7 @@ class GranularVectorEnv(VectorEnv):
         *,
         seed: int | list[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[Arrays, dict[str, Any]]:
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Starts new episodes.
 
         Args:
@@ -149,9 +161,17 @@ class GranularVectorEnv(VectorEnv):
         options = dict(options or {})
         mask = self._check_mask(options.pop("reset_mask")) if "reset_mask" in options else np.ones(self.num_envs, bool)
         seeds = self._seeds(seed)
+        self._join_stream()
         self._begin(mask, seeds, options)
         infos = self._infos(self.task.read()[3], mask)
-        return self.task.observe(), infos
+        return self.task.observe_as(self.output), infos
+
+    def _join_stream(self) -> None:
+        """Has the world work on the stream that torch works on now."""
+        if self.output == "torch" and self.task.world.device != "cpu":
+            stream = torch_stream(self.task.world.device)
+            if stream != self.task.world.stream:
+                self.task.world.set_stream(stream)
 
     def _check_mask(self, mask: Any) -> NDArray[np.bool_]:
         name = "options['reset_mask']"
@@ -174,14 +194,15 @@ class GranularVectorEnv(VectorEnv):
         self._started[mask] = True
         self._finished[mask] = False
 
-    def step(self, actions: Any) -> tuple[Arrays, Floats, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[dict[str, Any], Any, Any, Any, dict[str, Any]]:  # type: ignore[override]
         """Advances every env by one step.
 
         Args:
-            actions: (num_envs, k) real numbers; outside [-1, 1] they are clipped.
+            actions: (num_envs, k) real numbers, on the host or a GPU; outside [-1, 1] they are clipped.
 
         Returns:
-            Observations, rewards (num_envs,) float64, terminated and truncated (num_envs,) bool, infos.
+            Observations, rewards (num_envs,) float64 (float32 unless output is "numpy"), terminated and truncated
+            (num_envs,) bool, infos.
 
         Raises:
             ResetNeeded: before the first reset, or, with autoreset disabled, where a finished env was not reset.
@@ -197,6 +218,7 @@ class GranularVectorEnv(VectorEnv):
                 f"envs {np.flatnonzero(ended).tolist()} have finished; reset them with options['reset_mask'] first"
             )
         actions = check_actions("actions", actions, task.action_space, self.num_envs, ~ended)
+        self._join_stream()
         task.step(actions, ended)
         self._elapsed += 1
         if ended.any():  # next-step mode: this step is the reset of these envs
@@ -207,15 +229,17 @@ class GranularVectorEnv(VectorEnv):
             truncated |= self._elapsed >= self.max_episode_steps
         rewards[ended], terminated[ended], truncated[ended] = 0.0, False, False
         self._finished = terminated | truncated
-        observations = task.observe()
         everyone = np.ones(self.num_envs, bool)
         infos = self._infos(values, everyone)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._finished.any():
-            finals = self._finals(observations, values, self._finished)
+            finals = self._finals(task.observe(), values, self._finished)
             self._begin(self._finished.copy(), [None] * self.num_envs, None)
-            observations = task.observe()
             infos = {**self._infos(task.read()[3], everyone, values, ~finals["_final_obs"]), **finals}
-        return observations, rewards, terminated, truncated, infos
+        observations = task.observe_as(self.output)
+        if self.output == "numpy":
+            return observations, rewards, terminated, truncated, infos
+        given = {"rewards": rewards.astype(np.float32), "terminated": terminated, "truncated": truncated}
+        return observations, *task.give(given, self.output).values(), infos
 
     def _infos(
         self,

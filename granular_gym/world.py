@@ -1,7 +1,8 @@
 """world.py: the running world: what a user steps, reads and sets.
 
 A thin layer over `_core.World`: it turns what people pass into clean arrays, knows names, and keeps the frozen scene,
-so that a world can be branched, copied and pickled. What it returns is always a fresh array.
+so that a world can be branched, copied and pickled. What it returns is always a fresh array: NumPy's, or, where
+`output` says so, one that stays on the world's GPU.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import multiprocessing
 import struct
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,10 @@ from numpy.typing import NDArray
 
 from . import _core, checks
 from .cameras import DepthCamera
+from .device import check_device, gpu_number
 from .errors import ArgumentError, BackendError, StabilityWarning, StateError
+from .materials import LIMITS, PAIR_FIELDS
+from .outputs import as_torch, check_output, stream_handle
 from .scene import FrozenScene, Mounted, tool_index
 from .solver import Solver
 from .state import State
@@ -27,19 +32,6 @@ Floats = NDArray[np.float32]
 WALL_COUNT = 6
 _WALL_COLOR = (205, 205, 210)
 _TOOL_COLOR = (232, 164, 58)
-CUDA_MISSING = "this build has no CUDA backend"
-
-
-def check_device(device: Any) -> str:
-    """The device a world runs on, from "auto", "cpu", "cuda" or "cuda:0".
-
-    Raises:
-        BackendError: CUDA was asked for by name and is not there; it never falls back.
-    """
-    if isinstance(device, str) and (device == "cuda" or device.startswith("cuda:")):
-        raise BackendError(f"device: expected auto or cpu, got {device!r}: {CUDA_MISSING}")
-    checks.choice("device", device, ("auto", "cpu"))
-    return "cpu"
 
 
 class World:
@@ -50,7 +42,7 @@ class World:
     Args:
         frozen: what the world is built from.
         env_count: number of copies.
-        device: "auto" or "cpu".
+        device: "auto", "cpu", "cuda" or "cuda:1", see `granular_gym.device`.
         solver: None: the defaults.
         num_threads: None: one per usable core, one in daemon worker processes.
     """
@@ -67,16 +59,26 @@ class World:
         self.env_count = checks.integer("env_count", env_count, 1)
         self.device = check_device(device)
         self.solver = _solver(solver)
-        self._num_threads = None if num_threads is None else checks.integer("num_threads", num_threads, 1, 4096)
+        self._num_threads = checks.threads(num_threads)
         threads = self._num_threads or 0
         if not threads and multiprocessing.current_process().daemon:
             # a pool of workers brings its own parallelism
             threads = 1
         self._warned: set[str] = set()
-        self._warn(self.solver.dangers())
+        # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2]
+        radii = frozen.arrays["radius"]
+        self._scale = (
+            2.0 * float(radii.mean()) if len(radii) else 0.0,
+            float(np.linalg.norm(frozen.arrays["gravity"])),
+        )
+        self._warn(self.solver.dangers(frozen.tool_count > 0))
         self._layout = frozen.layout()
         self._core = _core.World(
-            env_count=self.env_count, solver=self.solver.fields(), thread_count=threads, **frozen.arrays
+            env_count=self.env_count,
+            solver=self.solver.fields(),
+            thread_count=threads,
+            gpu=gpu_number(self.device),
+            **frozen.arrays,
         )
 
     # ---- life ----
@@ -160,7 +162,7 @@ class World:
 
     @num_threads.setter
     def num_threads(self, count: int) -> None:
-        number = checks.integer("num_threads", count, 1, 4096)
+        number = checks.integer("num_threads", count, 1, checks.LARGEST_THREADS)
         self._core.set_thread_count(number)
         self._num_threads = number
 
@@ -170,7 +172,28 @@ class World:
         self._core.set_solver(checked.fields())
         self.solver = checked
         self._warned.clear()
-        self._warn(checked.dangers())
+        self._warn(checked.dangers(self.tool_count > 0))
+
+    @property
+    def stream(self) -> int:
+        """Handle of the CUDA stream that a world on a GPU works on; 0: the legacy default stream, or the CPU."""
+        return self._core.get_stream()
+
+    def set_stream(self, stream: Any) -> None:
+        """Works on this stream from now on, after all that was put on the one before.
+
+        What reads a DeviceArray by DLPack on another stream waits by itself; a world on the caller's own stream spares
+        that. The stream must live as long as the world and the arrays it gave use it.
+
+        Args:
+            stream: torch.cuda.Stream, cupy.cuda.Stream, what has `__cuda_stream__`, or a handle as an integer: 0 or 1
+                the legacy default stream, 2 the per-thread one.
+
+        Raises:
+            ArgumentError: none of these.
+            BackendError: the world runs on the CPU.
+        """
+        self._core.set_stream(stream_handle(stream))
 
     # ---- time ----
 
@@ -178,7 +201,7 @@ class World:
         """Advances all envs by substeps * dt.
 
         Args:
-            dt: length of a substep [s], > 0.
+            dt: length of a substep [s], above 0, at most 1.
             substeps: >= 1.
             tool_poses: (env_count, tool_count, 7) or, the same for all envs, (tool_count, 7): x y z qw qx qy qz that
                 the tools reach at the end, at constant velocity and turn rate; None: they stay.
@@ -186,17 +209,71 @@ class World:
         Raises:
             ArgumentError: a value outside what the engine accepts.
             CapacityError: the grains overlap massively.
+            MemoryError: a buffer could not grow. Each env stands at the end of a whole substep, maybe not the last; the
+                same call again finishes the step with the bits it would have had, unless grains, tools or states were
+                set meanwhile; a call with other arguments is a new step from there.
             KeyboardInterrupt: after Ctrl-C, at the end of a whole substep; the world can be used further.
         """
-        length = checks.number("dt", dt, 0.0, 1e3, above=True)
+        length = checks.number("dt", dt)
         count = checks.integer("substeps", substeps, 1)
         targets = None
         if tool_poses is not None:
             targets = self._per_env("tool_poses", tool_poses, (self.tool_count, 7), self.env_count)
-        dangers = self.solver.step_dangers(length)
-        if dangers:
-            self._warn(dangers)
+        if 0.0 < length <= 1.0 and self.grain_count:
+            self._warn(self.solver.step_dangers(length, *self._scale))
         self._core.step(length, count, targets)
+
+    # ---- reading ----
+
+    def read(self, name: str, output: str = "numpy") -> Any:
+        """What the property `name` holds, where and as `output` says.
+
+        Args:
+            name: positions, velocities, angular_velocities, radii, grain_materials, tool_poses, wrenches or
+                wall_wrenches.
+            output: "numpy": a NumPy array on the host. "device": a DeviceArray; a world on the CPU has none. "torch": a
+                tensor on the world's GPU, or on the host where the world runs on the CPU; it shares the memory of the
+                array it is made from, without a copy. Each is fresh: no later call changes it, and the caller may.
+
+        Raises:
+            ArgumentError: an unknown name or output.
+            BackendError: "device", and the world runs on the CPU.
+            GranularError: "torch" is not installed.
+            MemoryError: no room on the GPU; the world goes on.
+        """
+        core = self._core
+        readers: dict[str, Callable[[bool], Any]] = {
+            "positions": lambda device: core.get_grains("position", device),
+            "velocities": lambda device: core.get_grains("velocity", device),
+            "angular_velocities": lambda device: core.get_grains("angular_velocity", device),
+            "radii": lambda device: core.get_grains("radius", device),
+            "grain_materials": lambda device: core.get_grains("material", device),
+            "tool_poses": core.get_tool_poses,
+            "wrenches": lambda device: core.get_wrenches(False, device),
+            "wall_wrenches": lambda device: core.get_wrenches(True, device),
+        }
+        return self._give(readers[checks.choice("name", name, list(readers))], output)
+
+    def put(self, array: Any, output: str = "device") -> Any:
+        """A host array as `output`, see `read`: copied to the world's GPU where it has one.
+
+        Args:
+            array: at most 4 axes of float32, float64, int32, int64, uint8 or bool.
+            output: see `read`; on the CPU the result may share the memory of `array`.
+        """
+        values = np.asarray(array, order="C")
+        return self._give(lambda device: self._core.to_device(values) if device else values, output)
+
+    def _give(self, read: Callable[[bool], Any], output: str) -> Any:
+        """The answer of `read(on the GPU?)` as `output`."""
+        check_output(output)
+        on_gpu = self.device != "cpu"
+        if output == "device" and not on_gpu:
+            raise BackendError("output: expected numpy or torch, got 'device': this world runs on the CPU")
+        answer = read(on_gpu and output != "numpy")
+        if output != "torch":
+            return answer
+        return tuple(map(as_torch, answer)) if isinstance(answer, tuple) else as_torch(answer)
 
     # ---- grains ----
 
@@ -275,30 +352,107 @@ class World:
         self._core.set_gravity(listed, self._per_env("gravity", gravity, (3,), count))
 
     @property
+    def air(self) -> Floats:
+        """Density [kg/m3], viscosity [Pa s] and wind x y z [m/s] of the air (env_count, 5); see `Air`."""
+        return self._core.get_air()
+
+    def set_air(self, density: Any = None, viscosity: Any = None, wind: Any = None, envs: Any = None) -> None:
+        """Sets the air of the listed envs; None leaves a value.
+
+        Args:
+            density: (listed,) or one for all [kg/m3], >= 0.
+            viscosity: likewise [Pa s], >= 0.
+            wind: (listed, 3) or (3,) [m/s].
+            envs: None (all), an index, a list of indices or a mask.
+        """
+        listed, count = self._envs(envs)
+        air = self._core.get_air()
+        air = air if listed is None else air[listed]
+        for column, (name, value) in enumerate((("density", density), ("viscosity", viscosity))):
+            if value is not None:
+                air[:, column] = self._per_env(name, value, (), count)
+                if not ((air[:, column] >= 0.0) & (air[:, column] <= 1e5)).all():
+                    raise ArgumentError(f"{name}: expected numbers from 0 to 1e5, got {value!r}")
+        if wind is not None:
+            air[:, 2:] = self._per_env("wind", wind, (3,), count)
+            if not (np.abs(air[:, 2:]) <= 1e5).all():
+                raise ArgumentError(f"wind: expected at most 1e5 m/s, got {wind!r}")
+        self._core.set_air(listed, air)
+
+    @property
+    def material_names(self) -> list[str]:
+        """Names of the materials by index."""
+        return list(self._frozen.material_names)
+
+    @property
     def materials(self) -> tuple[Floats, Floats]:
-        """Pairs (env_count, m, m, 3): friction, restitution, rolling friction; and densities (env_count, m) [kg/m3]."""
+        """Pairs (env_count, m, m, 6), columns as in `Pair`; and densities (env_count, m) [kg/m3]."""
         return self._core.get_materials()
 
     def set_materials(self, pairs: Any = None, densities: Any = None, envs: Any = None) -> None:
-        """Sets how materials meet in the listed envs.
+        """Sets how materials meet in the listed envs; see `set_pair` for one pair.
 
         Args:
-            pairs: (listed, m, m, 3) or (m, m, 3), symmetric: friction, restitution, rolling friction.
+            pairs: (listed, m, m, 6) or (m, m, 6), symmetric, columns as in `Pair`. Tables of 3 columns give friction,
+                restitution and rolling friction; twisting friction is then like rolling friction, cohesion stays.
             densities: (listed, m) or (m,) [kg/m3].
             envs: None (all), an index, a list of indices or a mask.
         """
         listed, count = self._envs(envs)
         m = self.material_count
-        table = None if pairs is None else self._per_env("pairs", pairs, (m, m, 3), count)
+        table = None if pairs is None else self._pair_table(pairs, listed, count)
         if table is not None:
-            if not (table >= 0.0).all() or not (table[..., 1] <= 1.0).all():
-                raise ArgumentError("pairs: expected frictions >= 0 and restitution in 0 .. 1")
+            for column, name in enumerate(PAIR_FIELDS):
+                lower, upper = LIMITS[name]
+                values = table[..., column]
+                if not ((values >= lower) & (values <= upper)).all():
+                    bad = values[~((values >= lower) & (values <= upper))][0]
+                    raise ArgumentError(f"pairs: expected {name} from {lower:g} to {upper:g}, got {float(bad)}")
             if not np.array_equal(table, table.swapaxes(1, 2)):
                 raise ArgumentError("pairs: expected a symmetric table, pair (a, b) differs from pair (b, a)")
         dense = None if densities is None else self._per_env("densities", densities, (m,), count)
         if dense is not None and not (dense > 0.0).all():
             raise ArgumentError(f"densities: expected numbers > 0, got {float(dense.min())}")
         self._core.set_materials(listed, table, dense)
+
+    def set_pair(self, first: int | str, second: int | str, *, envs: Any = None, **values: Any) -> None:
+        """Sets how two materials (or one with itself) meet in the listed envs; what is not given stays.
+
+        Args:
+            first: a material by index or name.
+            second: likewise.
+            envs: None (all), an index, a list of indices or a mask.
+            values: by name as in `Pair`, each one number or (listed,). Where twisting friction was like rolling
+                friction, it follows it.
+        """
+        a, b = self._material("first", first), self._material("second", second)
+        listed, count = self._envs(envs)
+        table = self._core.get_materials()[0]
+        table = table if listed is None else table[listed]
+        for name in values:
+            checks.choice("values", name, PAIR_FIELDS)
+        if "rolling_friction" in values and "twisting_friction" not in values:
+            row = table[:, a, b].copy()
+            rolling = self._per_env("rolling_friction", values["rolling_friction"], (), count)
+            values["twisting_friction"] = np.where(row[:, 2] == row[:, 3], rolling, row[:, 3])
+        for name, value in values.items():
+            column, (lower, upper) = PAIR_FIELDS.index(name), LIMITS[name]
+            each = self._per_env(name, value, (), count)
+            if not ((each >= lower) & (each <= upper)).all():
+                raise ArgumentError(f"{name}: expected numbers from {lower:g} to {upper:g}, got {value!r}")
+            table[:, a, b, column] = table[:, b, a, column] = each
+        self._core.set_materials(listed, table, None)
+
+    def set_density(self, material: int | str, density: Any, envs: Any = None) -> None:
+        """Sets the density of one material in the listed envs: (listed,) or one for all [kg/m3]."""
+        index = self._material("material", material)
+        listed, count = self._envs(envs)
+        dense = self._core.get_materials()[1]
+        dense = dense if listed is None else dense[listed]
+        dense[:, index] = self._per_env("density", density, (), count)
+        if not (dense > 0.0).all():
+            raise ArgumentError(f"density: expected numbers > 0, got {density!r}")
+        self._core.set_materials(listed, None, dense)
 
     # ---- tools ----
 
@@ -318,12 +472,12 @@ class World:
 
         (env_count, tool_count, 6), world axes.
         """
-        return self._core.get_wrenches()[:, WALL_COUNT:].copy()
+        return self._core.get_wrenches(False)
 
     @property
     def wall_wrenches(self) -> Floats:
         """The same on the walls (env_count, 6, 6): x lower, x upper, y lower, y upper, z lower, z upper."""
-        return self._core.get_wrenches()[:, :WALL_COUNT].copy()
+        return self._core.get_wrenches(True)
 
     # ---- read-out ----
 
@@ -332,12 +486,13 @@ class World:
         """Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/phases/view.h."""
         return self._core.get_stats()
 
-    def box_stats(self, lower: Any, upper: Any) -> tuple[NDArray[np.int64], Floats]:
+    def box_stats(self, lower: Any, upper: Any, output: str = "numpy") -> tuple[Any, Any]:
         """Grains in a box, and how far all are from it.
 
         Args:
             lower: (3,) or (env_count, 3) [m].
             upper: (3,) or (env_count, 3) [m].
+            output: see `read`.
 
         Returns:
             Number of grains whose centre lies in the box, int64 (env_count,), and the mean distance of all centres to
@@ -346,7 +501,8 @@ class World:
         corners = [self._per_env(n, v, (3,), self.env_count) for n, v in (("lower", lower), ("upper", upper))]
         if not (corners[0] <= corners[1]).all():
             raise ArgumentError("lower: expected at most upper along each axis")
-        return self._core.box_stats(np.concatenate(corners, axis=1))
+        boxes = np.concatenate(corners, axis=1)
+        return self._give(lambda device: self._core.box_stats(boxes, device), output)
 
     def profile(self, enable: bool) -> dict[str, float]:
         """Seconds spent in each phase since profiling was switched on; switches it on or off."""
@@ -354,9 +510,29 @@ class World:
 
     # ---- cameras ----
 
-    def depth(self, camera: str | int) -> Floats:
-        """Depth image of a camera of the scene in every env (env_count, height, width) [m]; misses read `far`."""
-        return self._core.depth(self._camera(camera)[0])
+    def depth(
+        self,
+        camera: str | int,
+        output: str = "numpy",
+        *,
+        limits: tuple[float, float] | None = None,
+        dtype: str = "float32",
+    ) -> Any:
+        """Depth image of a camera of the scene in every env (env_count, height, width) [m]; misses read `far`.
+
+        Args:
+            camera: name or index.
+            output: see `read`.
+            limits: (near, far) [m] that depth is clipped to; None: the camera's own range.
+            dtype: "float32" [m], or "uint8": 0 at the nearer limit, 255 at the further one.
+        """
+        index, mounted = self._camera(camera)
+        whole = checks.choice("dtype", dtype, ("float32", "uint8")) == "uint8"
+        if limits is None and not whole:
+            return self._give(lambda device: self._core.depth(index, device), output)
+        eye = mounted.camera
+        near, far = (eye.near, eye.far) if limits is None else map(float, checks.floats("limits", limits, (2,)))
+        return self._give(lambda device: self._core.depth_image(index, near, far, whole, device), output)
 
     def height_map(self, camera: str | int) -> Floats:
         """Height z of what a camera that looks straight down sees (env_count, height, width) [m].
@@ -471,6 +647,27 @@ class World:
         if array.ndim == len(shape):
             array = np.ascontiguousarray(np.broadcast_to(array, (count, *shape)))
         return array
+
+    def _pair_table(self, pairs: Any, listed: NDArray[np.int32] | None, count: int) -> Floats:
+        """All columns (count, m, m, 6) from a table of all or of the first three."""
+        m, every = self.material_count, len(PAIR_FIELDS)
+        wide = np.shape(pairs)[-1:] != (3,)
+        table = self._per_env("pairs", pairs, (m, m, every if wide else 3), count)
+        if wide:
+            return table
+        whole = self._core.get_materials()[0]
+        whole = whole if listed is None else whole[listed]
+        whole[..., :3] = table
+        whole[..., 3] = table[..., 2]
+        return whole
+
+    def _material(self, name: str, value: int | str) -> int:
+        names = self._frozen.material_names
+        if isinstance(value, str):
+            if value not in names:
+                raise ArgumentError(f"{name}: expected one of the materials {list(names)}, got {value!r}")
+            return names.index(value)
+        return checks.integer(name, value, 0, self.material_count - 1)
 
     def _envs(self, value: Any) -> tuple[NDArray[np.int32] | None, int]:
         listed = checks.envs(value, self.env_count)

@@ -40,6 +40,8 @@ typedef struct gg_team {
 
 /* runs one phase on the team's envs; all threads of the team call it and leave together */
 void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass);
+/* the same, but a thread leaves as soon as its own share is done */
+void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass);
 /* all threads of the team wait for each other */
 void gg_team_wait(const gg_team *team);
 

@@ -99,7 +99,7 @@ void gg_team_wait(const gg_team *team) {
     }
 }
 
-void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
+static void run(const gg_team *team, gg_phase phase, int32_t pass, int wait) {
     const gg_view *view = team->crew->view;
     double *seconds = team->caller ? team->crew->seconds : NULL;
     double start = seconds ? omp_get_wtime() : 0.0;
@@ -116,11 +116,17 @@ void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
             loop_of(phase)(view, per_env, begin, end, team->env_begin, pass);
         }
     }
-    gg_team_wait(team);
+    if (wait) {
+        gg_team_wait(team);
+    }
     if (seconds) {
         seconds[phase] += omp_get_wtime() - start;
     }
 }
+
+void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) { run(team, phase, pass, 1); }
+
+void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { run(team, phase, pass, 0); }
 
 static void run_team(const gg_crew *crew, gg_barrier *barrier, int64_t begin, int64_t end, int32_t thread,
                      int32_t count, int caller, gg_team_body body, void *context) {

@@ -36,6 +36,9 @@
 /* floats of one velocity row: v.xyz [m/s], 1/m [1/kg], r*omega.xyz [m/s], 1/r [1/m]; both inverses are 0 for a tool */
 #define GG_ROW 8
 
+/* tool contacts whose loads one item adds up in order, before such sums are added in order */
+#define GG_LOAD_BLOCK 256
+
 /* grains that one item of a fixed-tree reduction sums in order before partial sums are added in order */
 #define GG_BLOCK 1024
 

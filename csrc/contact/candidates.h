@@ -29,10 +29,11 @@ GG_FN void gg_candidate_add(gg_candidate_list *list, int32_t slot) {
     list->count++;
 }
 
-/* pairs closer than this are listed: surfaces apart by the skin and the speculative margin */
+/* pairs closer than this are listed: surfaces apart by the skin and the speculative margin, or the range of cohesion */
 GG_FN int gg_candidate_near(const gg_view *v, const gg_env *env, gg_vec4 a, gg_vec4 b) {
     gg_vec3 d = gg_separation(&v->params, a, b);
-    float cut = (a.w + b.w) + (env->skin + v->params.margin * 2.0f * gg_minf(a.w, b.w));
+    float ahead = gg_maxf(v->params.margin * 2.0f * gg_minf(a.w, b.w), v->params.cohesion_range);
+    float cut = (a.w + b.w) + (env->skin + ahead);
     return gg_norm2(d) < cut * cut;
 }
 
@@ -75,7 +76,8 @@ GG_FN void gg_candidates_from_level(const gg_view *v, int64_t e, int l, int32_t 
     const gg_level *g = &env->level[l];
     const gg_vec4 *x = v->position + e * v->dims.slots;
     const int32_t *cell_first = v->cell_first + e * (v->dims.cells + 1);
-    float reach = ((x[slot].w + v->params.level_radius[l]) * (1.0f + v->params.margin) + env->skin) * 1.0001f;
+    float apart = (x[slot].w + v->params.level_radius[l]) * (1.0f + v->params.margin) + v->params.cohesion_range;
+    float reach = (apart + env->skin) * 1.0001f;
     gg_vec3 at = gg_sub(gg_v3(x[slot].x, x[slot].y, x[slot].z), env->origin);
     gg_cell_range r[3];
     for (int k = 0; k < 3; k++) {
@@ -111,7 +113,7 @@ GG_FN int32_t gg_hash_bucket(const int32_t c[3], int64_t hash_size) {
 
 /* width of a hash cell: the paper's 2r, wide enough for the skin that our lists carry */
 GG_FN float gg_hash_cell_size(const gg_view *v, const gg_env *env) {
-    return (2.0f * v->params.radius_max * (1.0f + v->params.margin) + env->skin) * 1.001f;
+    return (2.0f * v->params.radius_max * (1.0f + v->params.margin) + v->params.cohesion_range + env->skin) * 1.001f;
 }
 
 GG_FN void gg_hash_cell(const gg_view *v, const gg_env *env, gg_vec4 x, int32_t c[3]) {
@@ -121,18 +123,22 @@ GG_FN void gg_hash_cell(const gg_view *v, const gg_env *env, gg_vec4 x, int32_t 
     c[2] = gg_floor_int(x.z / size + 0.5f);
 }
 
+/* bucket of the grain in slot i of env e */
+GG_FN int32_t gg_hash_bucket_of(const gg_view *v, int64_t e, int64_t i) {
+    int32_t c[3];
+    gg_hash_cell(v, &v->env[e], v->position[e * v->dims.slots + i], c);
+    return gg_hash_bucket(c, v->dims.hash_size);
+}
+
 /* GranularGym (2023), Algorithm 2 for one env: chains every grain into its bucket. Sequential, so no atomic is needed;
  * the order of a chain does not matter, as lists are sorted by grain id. */
 GG_FN void gg_hash_build(const gg_view *v, int64_t e) {
-    const gg_env *env = &v->env[e];
     int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
     for (int64_t b = 0; b < v->dims.hash_size; b++) {
         head[b] = -1;
     }
     for (int64_t i = 0; i < v->dims.grain_count; i++) {
-        int32_t c[3];
-        gg_hash_cell(v, env, v->position[e * v->dims.slots + i], c);
-        int32_t bucket = gg_hash_bucket(c, v->dims.hash_size);
+        int32_t bucket = gg_hash_bucket_of(v, e, i);
         next[i] = head[bucket];
         head[bucket] = (int32_t)i;
     }

@@ -88,16 +88,41 @@ GG_FN void gg_level_fit(const gg_params *p, gg_level *g, float cell_size, gg_vec
     }
 }
 
-/* Fits all grids of env e and decides how far apart pairs are listed. One item, all grains of the env in order. */
-GG_FN void gg_grids_fit(const gg_view *v, int64_t e) {
+/* lowest and highest centre */
+typedef struct gg_span {
+    gg_vec3 low, high;
+} gg_span;
+
+GG_FN gg_span gg_span_none(void) {
+    gg_span s;
+    s.low = gg_v3(1e30f, 1e30f, 1e30f);
+    s.high = gg_v3(-1e30f, -1e30f, -1e30f);
+    return s;
+}
+
+GG_FN gg_span gg_span_join(gg_span a, gg_span b) {
+    a.low = gg_v3(gg_minf(a.low.x, b.low.x), gg_minf(a.low.y, b.low.y), gg_minf(a.low.z, b.low.z));
+    a.high = gg_v3(gg_maxf(a.high.x, b.high.x), gg_maxf(a.high.y, b.high.y), gg_maxf(a.high.z, b.high.z));
+    return a;
+}
+
+/* of the grains in slots begin, begin + stride, ... */
+GG_FN gg_span gg_span_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
+    const gg_vec4 *x = v->position + e * v->dims.slots;
+    gg_span s = gg_span_none();
+    for (int64_t i = begin; i < v->dims.grain_count; i += stride) {
+        gg_span one;
+        one.low = one.high = gg_v3(x[i].x, x[i].y, x[i].z);
+        s = gg_span_join(s, one);
+    }
+    return s;
+}
+
+/* fits all grids of env e to where its grains are, and decides how far apart pairs are listed */
+GG_FN void gg_grids_fit(const gg_view *v, int64_t e, gg_span span) {
     const gg_params *p = &v->params;
     gg_env *env = &v->env[e];
-    const gg_vec4 *x = v->position + e * v->dims.slots;
-    gg_vec3 low = gg_v3(1e30f, 1e30f, 1e30f), high = gg_v3(-1e30f, -1e30f, -1e30f);
-    for (int64_t i = 0; i < v->dims.grain_count; i++) {
-        low = gg_v3(gg_minf(low.x, x[i].x), gg_minf(low.y, x[i].y), gg_minf(low.z, x[i].z));
-        high = gg_v3(gg_maxf(high.x, x[i].x), gg_maxf(high.y, x[i].y), gg_maxf(high.z, x[i].z));
-    }
+    gg_vec3 low = span.low, high = span.high;
     if (p->boundary[0][0] == GG_BOUNDARY_PERIODIC) {
         low.x = p->lower.x;
         high.x = p->upper.x;
@@ -117,7 +142,7 @@ GG_FN void gg_grids_fit(const gg_view *v, int64_t e) {
     int64_t cap = v->dims.cells / p->level_count;
     for (int l = 0; l < p->level_count; l++) {
         gg_level *g = &env->level[l];
-        float size = 2.0f * p->level_radius[l] * (1.0f + p->margin) + env->skin;
+        float size = 2.0f * p->level_radius[l] * (1.0f + p->margin) + p->cohesion_range + env->skin;
         gg_level_fit(p, g, size * 1.001f, gg_sub(high, low), cap);
         g->first_cell = first;
         first += g->count[0] * g->count[1] * g->count[2];

@@ -24,7 +24,16 @@ GG_FN gg_vec3 gg_coincident_normal(int32_t id, int32_t other_id) {
     return gg_v3(0.0f, 0.0f, id > other_id ? 1.0f : -1.0f);
 }
 
-/* whether slots i and j of env e are in contact, foreseen contacts included */
+/* how two materials meet in env e */
+GG_FN const gg_pair *gg_pair_of(const gg_view *v, int64_t e, int32_t a, int32_t b) {
+    int64_t m = v->dims.material_count;
+    return &v->pair[(e * m + a) * m + b];
+}
+
+/* surfaces closer than this attract each other [m] */
+GG_FN float gg_pair_range(const gg_pair *pair) { return pair->cohesion > 0.0f ? pair->cohesion_range : 0.0f; }
+
+/* whether slots i and j of env e are in contact, foreseen contacts and those that attract included */
 GG_FN int gg_pair_active(const gg_view *v, int64_t e, int32_t i, int32_t j) {
     const gg_vec4 *x = v->position + e * v->dims.slots;
     float foreseen = x[i].w + x[j].w + v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w);
@@ -33,13 +42,17 @@ GG_FN int gg_pair_active(const gg_view *v, int64_t e, int32_t i, int32_t j) {
         return 1;
     }
     /* no two grains close faster than twice the fastest: most pairs that are apart need no look at their velocities */
-    float most = foreseen + 2.0001f * v->env[e].speed_max * v->params.foresight;
+    float most = foreseen + gg_maxf(2.0001f * v->env[e].speed_max * v->params.foresight, v->env[e].cohesion_range);
     if (distance2 >= most * most) {
         return 0;
     }
     const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
     gg_vec3 closing = gg_sub(gg_row_velocity(rows, i), gg_row_velocity(rows, j));
     foreseen += gg_norm(closing) * v->params.foresight;
+    if (v->env[e].cohesion_range > 0.0f) {
+        const int32_t *material = v->material + e * v->dims.slots;
+        foreseen = gg_maxf(foreseen, x[i].w + x[j].w + gg_pair_range(gg_pair_of(v, e, material[i], material[j])));
+    }
     return distance2 < foreseen * foreseen;
 }
 
@@ -54,9 +67,13 @@ GG_FN float gg_throw_margin(const gg_view *v, int64_t e) {
     return gg_minf(v->params.foresight * v->env[e].speed_max, 2.0f * v->params.radius_max);
 }
 
-/* Parts that some grain of a slice may touch, as bits; parts from 64 on count as near. A signed distance changes by no more
- * than the way one goes, so the distance at the middle of the slice bounds it for all its grains. */
-GG_FN uint64_t gg_slice_parts(const gg_view *v, int64_t e, int64_t slice) {
+/* a ball: parts that it does not reach touch no grain of a slice */
+typedef struct gg_slice_ball {
+    gg_vec3 middle;
+    float reach;
+} gg_slice_ball;
+
+GG_FN gg_slice_ball gg_slice_ball_of(const gg_view *v, int64_t e, int64_t slice) {
     const gg_vec4 *x = v->position + e * v->dims.slots + slice * GG_LANES;
     const int32_t *id = v->grain_id + e * v->dims.slots + slice * GG_LANES;
     gg_vec3 low = gg_v3(1e30f, 1e30f, 1e30f), high = gg_v3(-1e30f, -1e30f, -1e30f);
@@ -68,20 +85,34 @@ GG_FN uint64_t gg_slice_parts(const gg_view *v, int64_t e, int64_t slice) {
             radius = gg_maxf(radius, x[lane].w);
         }
     }
+    gg_slice_ball ball;
     gg_vec3 middle = gg_scale(gg_add(low, high), 0.5f);
     float reach = gg_norm(gg_sub(high, middle)) + radius * (1.0f + 2.0f * v->params.margin) + gg_throw_margin(v, e) +
-                  v->params.foresight * v->env[e].speed_max;
-    reach = reach * 1.0001f + 1e-5f * (gg_absf(middle.x) + gg_absf(middle.y) + gg_absf(middle.z));
+                  v->params.foresight * v->env[e].speed_max + v->env[e].cohesion_range;
+    ball.middle = middle;
+    ball.reach = reach * 1.0001f + 1e-5f * (gg_absf(middle.x) + gg_absf(middle.y) + gg_absf(middle.z));
+    return ball;
+}
+
+/* Whether some grain of a slice may touch a part. A signed distance changes by no more than the way one goes, so the
+ * distance at the middle of the slice bounds it for all its grains. */
+GG_FN int gg_slice_near(const gg_view *v, int64_t e, gg_slice_ball ball, int64_t part) {
+    const gg_shape *shape = &v->parts[part];
+    const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
+    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(ball.middle, pose->position));
+    float distance = gg_sdf_bound(shape, local);
+    if (distance <= ball.reach && shape->kind != GG_SHAPE_GRID) {
+        distance = gg_sdf_distance(shape, v->grids, v->samples, local);
+    }
+    return distance <= ball.reach;
+}
+
+/* parts that some grain of a slice may touch, as bits; parts from 64 on count as near */
+GG_FN uint64_t gg_slice_parts(const gg_view *v, int64_t e, int64_t slice) {
+    gg_slice_ball ball = gg_slice_ball_of(v, e, slice);
     uint64_t bits = 0;
     for (int64_t part = 0; part < v->dims.part_count && part < 64; part++) {
-        const gg_shape *shape = &v->parts[part];
-        const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
-        gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(middle, pose->position));
-        float distance = gg_sdf_bound(shape, local);
-        if (distance <= reach && shape->kind != GG_SHAPE_GRID) {
-            distance = gg_sdf_distance(shape, v->grids, v->samples, local);
-        }
-        bits |= distance <= reach ? (uint64_t)1 << part : 0;
+        bits |= gg_slice_near(v, e, ball, part) ? (uint64_t)1 << part : 0;
     }
     return bits;
 }
@@ -96,7 +127,7 @@ GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t par
     gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(x, pose->position));
     float thrown = v->params.margin * 2.0f * x4->w + gg_throw_margin(v, e);
     /* most parts are far: a bound on the margin spares their motion, a bound on the distance spares the field */
-    float most = thrown + v->params.foresight * v->env[e].speed_max;
+    float most = gg_maxf(thrown + v->params.foresight * v->env[e].speed_max, v->env[e].cohesion_range);
     gg_touch t;
     t.active = 0;
     t.gap = 0.0f;
@@ -109,6 +140,9 @@ GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t par
     }
     gg_vec3 own = gg_sub(gg_row_velocity(v->row_a + e * v->dims.rows * GG_ROW, i), gg_part_velocity(pose, x));
     t.active = t.gap < thrown + v->params.foresight * gg_norm(own);
+    if (!t.active && v->env[e].cohesion_range > 0.0f) {
+        t.active = t.gap < gg_pair_range(gg_pair_of(v, e, v->material[e * v->dims.slots + i], shape->material));
+    }
     return t;
 }
 

@@ -55,6 +55,9 @@
     X(float, friction, d->contact_rows * GG_LANES, SCRATCH)                                                            \
     X(float, roll_limit, d->roll_rows * GG_LANES, SCRATCH)           /* rolling friction times radius [m]           */ \
     X(float, roll_weight, d->roll_rows * GG_LANES, SCRATCH)          /* relaxed effective inertia [kg m2]           */ \
+    X(float, pull, d->extra_rows * GG_LANES, SCRATCH)                /* largest attraction [N s]                    */ \
+    X(float, pull_range, d->extra_rows * GG_LANES, SCRATCH)          /* surfaces this far apart attract no more [m] */ \
+    X(float, twist_limit, d->extra_rows * GG_LANES, SCRATCH)         /* twisting friction times radius [m]          */ \
     X(int32_t, next_first, d->slots, SCRATCH)                        /* contact_first of this substep               */ \
     X(int32_t, next_count, d->slots, SCRATCH)                                                                          \
     X(int32_t, next_tool_count, d->slots, SCRATCH)                                                                     \
@@ -71,13 +74,15 @@
     X(int32_t, source_slot, d->slots, SCRATCH)                       /* where the grain in a new slot comes from    */ \
     X(int32_t, cell_first, d->cells + 1, STATE)                      /* first place of each cell in cell_item       */ \
     X(int32_t, cell_item, d->slots, STATE)                           /* slots in order of cells                     */ \
+    X(int32_t, cell_cursor, d->cell_cursors, SCRATCH)                /* on a GPU: how far a cell is filled          */ \
     X(int32_t, hash_head, d->hash_size, SCRATCH)                     /* linked hash: first grain of a bucket        */ \
     X(int32_t, hash_next, d->hash_next, SCRATCH)                     /* linked hash: next grain, -1 at the end      */ \
     /* tools                                                                                                        */ \
     X(gg_pose, tool_pose, d->tool_count, STATE)                      /* now                                         */ \
     X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)           /* over this step                              */ \
     X(gg_part_pose, part_pose, d->part_count, SCRATCH)               /* over this substep                           */ \
-    X(float, wrench_partial, d->blocks * d->tool_count * 6, SCRATCH)                                                   \
+    X(gg_tool_load, tool_load, d->tool_rows, SCRATCH)                /* in the order of tool contact rows           */ \
+    X(float, wrench_partial, d->load_blocks * d->tool_count * 6, SCRATCH)                                                 \
     X(double, wrench, d->tool_count * 6, STATE)                      /* impulse on the tool over this step          */ \
     /* read-out                                                                                                     */ \
     X(gg_box_stats, box_partial, d->blocks, SCRATCH)                                                                   \

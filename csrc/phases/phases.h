@@ -9,39 +9,30 @@
 
 #include "../sensors/depth.h"
 #include "../solvers/ncp_scalar.h"
+#include "access.h"
 #include "motion.h"
 #include "sorting.h"
 
-/* early exit: stop once no velocity changed by more than the tolerance in this iteration. item: env */
-GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
-    gg_env *env = &v->env[e];
-    if (env->converged) {
-        return;
-    }
-    env->iteration = pass + 1;
+/* largest change of a velocity in slices begin, begin + stride, ... of an env */
+GG_FN float gg_solve_residual(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
     float residual = 0.0f;
-    for (int64_t s = 0; s < v->dims.slices; s++) {
+    for (int64_t s = begin; s < v->dims.slices; s += stride) {
         residual = gg_maxf(residual, v->slice_stats[e * v->dims.slices + s].residual);
     }
-    env->converged = residual < v->params.tolerance;
+    return residual;
 }
 
-/* grains of one block in the box of their env. item: block */
-GG_FN void gg_box_sum_block(const gg_view *v, int64_t e, int64_t block) {
-    const float *box = v->boxes + e * 6;
-    gg_box_stats sum;
-    sum.distance_sum = sum.count = 0.0;
-    int64_t end = GG_MIN((block + 1) * GG_BLOCK, v->dims.grain_count);
-    for (int64_t id = block * GG_BLOCK; id < end; id++) {
-        gg_vec4 x = v->position[e * v->dims.slots + v->slot_of[e * v->dims.slots + id]];
-        gg_vec3 d = gg_v3(gg_maxf(gg_maxf(box[0] - x.x, x.x - box[3]), 0.0f),
-                          gg_maxf(gg_maxf(box[1] - x.y, x.y - box[4]), 0.0f),
-                          gg_maxf(gg_maxf(box[2] - x.z, x.z - box[5]), 0.0f));
-        float distance = gg_norm(d);
-        sum.distance_sum += distance;
-        sum.count += distance == 0.0f;
+/* early exit: stop once no velocity changed by more than the tolerance in this iteration */
+GG_FN void gg_solve_check(const gg_view *v, int64_t e, int32_t pass, float residual) {
+    v->env[e].iteration = pass + 1;
+    v->env[e].converged = v->params.tolerance > 0.0f && residual < v->params.tolerance;
+}
+
+/* item: env */
+GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
+    if (!v->env[e].converged) {
+        gg_solve_check(v, e, pass, v->params.tolerance > 0.0f ? gg_solve_residual(v, e, 0, 1) : 0.0f);
     }
-    v->box_partial[e * v->dims.blocks + block] = sum;
 }
 
 /* X(name, items per env, skips envs that diverged, body) */
@@ -67,13 +58,24 @@ GG_FN void gg_box_sum_block(const gg_view *v, int64_t e, int64_t block) {
     X(iterate, v->dims.slices, 1, gg_scalar_iterate_slice(v, e, i, pass))                                              \
     X(check_convergence, 1, 1, gg_solve_check_env(v, e, pass))                                                         \
     X(project_tools, v->dims.slots, 1, gg_motion_project_tools(v, e, i))                                               \
-    X(sum_wrench_blocks, v->dims.blocks, 1, gg_motion_wrench_block(v, e, i))                                           \
+    X(load_tools, v->dims.slots, 1, gg_motion_load_tools(v, e, i))                                                     \
+    X(sum_wrench_blocks, v->dims.load_blocks, 1, gg_motion_wrench_block(v, e, i))                                      \
     X(sum_wrench_tools, v->dims.tool_count, 1, gg_motion_wrench_tool(v, e, i))                                         \
     X(integrate, v->dims.slices, 1, gg_motion_integrate_slice(v, e, i))                                                \
     X(close_substep, 1, 0, gg_motion_close_env(v, e))                                                                  \
+    X(withdraw, v->dims.slots, 1, gg_motion_withdraw_slot(v, e, i))                                                    \
+    X(withdrawn, 1, 0, gg_motion_withdrawn_env(v, e))                                                                  \
     X(arrive_tools, v->dims.tool_count, 0, gg_motion_arrive_tool(v, e, i))                                             \
-    X(sum_boxes, v->dims.blocks, 0, gg_box_sum_block(v, e, i))                                                         \
-    X(render_depth, gg_depth_env_bands(v), 0, gg_depth_band(v, e * gg_depth_env_bands(v) + i))
+    X(sum_boxes, v->dims.blocks, 0, gg_access_box_block(v, e, i))                                                      \
+    X(read_boxes, 1, 0, gg_access_box_env(v, e))                                                                       \
+    X(read_grains, v->dims.grain_count, 0, gg_access_read_grain(v, e, i))                                              \
+    X(write_grains, v->dims.grain_count, 0, gg_access_write_grain(v, e, i))                                            \
+    X(place_grains, v->dims.grain_count, 0, gg_access_place_grain(v, e, i))                                            \
+    X(weigh, v->dims.slots, 0, gg_access_weigh_slot(v, e, i))                                                          \
+    X(disturb, 1, 0, gg_access_disturb_env(v, e))                                                                      \
+    X(read_wrenches, v->dims.tool_count * 6, 0, gg_access_read_wrench(v, e, i))                                        \
+    X(render_depth, gg_depth_env_bands(v), 0, gg_depth_band(v, e * gg_depth_env_bands(v) + i))                         \
+    X(read_depth, v->access.pixel_count, 0, gg_access_read_pixel(v, e, i))
 /* clang-format on */
 
 typedef enum gg_phase {
@@ -82,5 +84,23 @@ typedef enum gg_phase {
 #undef GG_PHASE_ENUM
         GG_PHASE_COUNT
 } gg_phase;
+
+/* what decides the way of a substep */
+typedef enum gg_question {
+    GG_ASK_REBUILD,  /* must its lists be built? */
+    GG_ASK_OVERFLOW, /* was a buffer too small? */
+    GG_ASK_UNSOLVED  /* has its solve not met the tolerance? */
+} gg_question;
+
+GG_FN int gg_step_answer(const gg_env *env, gg_question question) {
+    switch (question) {
+    case GG_ASK_REBUILD:
+        return env->rebuild && !env->stats.diverged;
+    case GG_ASK_OVERFLOW:
+        return env->overflow_candidates || env->overflow_rows || env->overflow_tool_rows;
+    default:
+        return !env->converged;
+    }
+}
 
 #endif

@@ -10,7 +10,7 @@
 /* item: env */
 GG_FN void gg_sort_fit_env(const gg_view *v, int64_t e) {
     if (v->env[e].rebuild) {
-        gg_grids_fit(v, e);
+        gg_grids_fit(v, e, gg_span_of(v, e, 0, 1));
     }
 }
 
@@ -29,6 +29,9 @@ GG_FN void gg_sort_cell_slot(const gg_view *v, int64_t e, int64_t i) {
 /* lists longer than this count as equally long */
 #define GG_SORT_LENGTHS 32
 
+/* length of a grain's list as far as windows care */
+GG_FN int32_t gg_sort_length(int32_t contact_count) { return GG_MIN(contact_count, GG_SORT_LENGTHS - 1); }
+
 /* Lanes of a slice wait for the longest list among them. Within a window of grains in cell order, those with longer lists
  * (as of the last substep) come first, otherwise in order; results never depend on which slot a grain has. */
 GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int32_t *to, int32_t *place,
@@ -38,14 +41,14 @@ GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int
         first[k] = 0;
     }
     for (int64_t i = 0; i < count; i++) {
-        int32_t shorter = GG_SORT_LENGTHS - 1 - GG_MIN(contact_count[from[i]], GG_SORT_LENGTHS - 1);
+        int32_t shorter = GG_SORT_LENGTHS - 1 - gg_sort_length(contact_count[from[i]]);
         first[shorter + 1]++;
     }
     for (int k = 0; k < GG_SORT_LENGTHS; k++) {
         first[k + 1] += first[k];
     }
     for (int64_t i = 0; i < count; i++) {
-        int32_t shorter = GG_SORT_LENGTHS - 1 - GG_MIN(contact_count[from[i]], GG_SORT_LENGTHS - 1);
+        int32_t shorter = GG_SORT_LENGTHS - 1 - gg_sort_length(contact_count[from[i]]);
         place[i] = first[shorter]++;
         to[place[i]] = from[i];
     }
@@ -145,18 +148,21 @@ GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* gives every slot room for its candidates, by size class; chains the hash where it is used. item: env */
+/* candidates that a slot has room for, by size class */
+GG_FN int32_t gg_sort_room(const gg_view *v, int64_t e, int64_t i) {
+    int64_t at = e * v->dims.slots + i;
+    return v->grain_id[at] < 0 ? 0 : v->params.level_candidates[gg_level_of(&v->params, v->position[at].w)];
+}
+
+/* gives every slot room for its candidates; chains the hash where it is used. item: env */
 GG_FN void gg_sort_room_env(const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
         return;
     }
-    int64_t base = e * v->dims.slots;
     int32_t first = 0;
     for (int64_t i = 0; i < v->dims.slots; i++) {
-        v->candidate_first[base + i] = first;
-        if (v->grain_id[base + i] >= 0) {
-            first += v->params.level_candidates[gg_level_of(&v->params, v->position[base + i].w)];
-        }
+        v->candidate_first[e * v->dims.slots + i] = first;
+        first += gg_sort_room(v, e, i);
     }
     if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
         gg_hash_build(v, e);
@@ -173,9 +179,8 @@ GG_FN void gg_sort_search_slot(const gg_view *v, int64_t e, int64_t i) {
     list.grain_id = v->grain_id + base;
     list.slots = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
     list.count = 0;
-    list.cap = 0;
+    list.cap = gg_sort_room(v, e, i);
     if (v->grain_id[base + i] >= 0) {
-        list.cap = v->params.level_candidates[gg_level_of(&v->params, v->position[base + i].w)];
         if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
             gg_candidates_from_hash(v, e, (int32_t)i, &list);
         } else {
@@ -187,26 +192,34 @@ GG_FN void gg_sort_search_slot(const gg_view *v, int64_t e, int64_t i) {
     v->candidate_count[base + i] = list.count;
 }
 
-/* notes lists that were longer than their room; otherwise the lists stand. item: env */
-GG_FN void gg_sort_close_env(const gg_view *v, int64_t e) {
+/* notes the longest list that has no room and its size class; count 0: all have, and the lists stand */
+GG_FN void gg_sort_close(const gg_view *v, int64_t e, int32_t count, int level) {
     gg_env *env = &v->env[e];
-    if (!env->rebuild) {
-        return;
-    }
-    int64_t base = e * v->dims.slots;
-    env->overflow_candidates = 0;
-    for (int64_t i = 0; i < v->dims.grain_count; i++) {
-        int level = gg_level_of(&v->params, v->position[base + i].w);
-        int32_t count = v->candidate_count[base + i];
-        if (count > v->params.level_candidates[level] && count > env->overflow_candidates) {
-            env->overflow_candidates = count;
-            env->overflow_level = level;
-        }
-    }
-    if (!env->overflow_candidates) {
+    env->overflow_candidates = count;
+    if (count) {
+        env->overflow_level = level;
+    } else {
         env->rebuild = 0;
         env->stats.rebuild_count++;
     }
+}
+
+/* item: env */
+GG_FN void gg_sort_close_env(const gg_view *v, int64_t e) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    int64_t base = e * v->dims.slots;
+    int32_t most = 0, worst_level = 0;
+    for (int64_t i = 0; i < v->dims.grain_count; i++) {
+        int level = gg_level_of(&v->params, v->position[base + i].w);
+        int32_t count = v->candidate_count[base + i];
+        if (count > v->params.level_candidates[level] && count > most) {
+            most = count;
+            worst_level = level;
+        }
+    }
+    gg_sort_close(v, e, most, worst_level);
 }
 
 #endif

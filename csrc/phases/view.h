@@ -24,11 +24,20 @@ typedef enum gg_boundary {
 
 /* contact parameters of a pair of materials */
 typedef struct gg_pair {
-    float friction;         /* Coulomb coefficient of sliding */
-    float restitution;      /* normal velocity after / before */
-    float rolling_friction; /* rolling (and twisting) torque over normal force and effective radius */
-    float spare;
+    float friction;          /* Coulomb coefficient of sliding */
+    float restitution;       /* normal velocity after / before */
+    float rolling_friction;  /* rolling torque over normal force and effective radius */
+    float twisting_friction; /* torque about the normal over the same */
+    float cohesion;          /* largest attraction over effective radius [N/m] */
+    float cohesion_range;    /* surfaces this far apart attract no more [m] */
 } gg_pair;
+
+/* what grains fly through: off where density and viscosity are 0, Stokes' drag where the density is 0 */
+typedef struct gg_air {
+    float density;   /* [kg/m3] */
+    float viscosity; /* [Pa s] */
+    gg_vec3 wind;    /* velocity of the air [m/s] */
+} gg_air;
 
 /* the most size classes a broad phase tells apart, each with cells of its own size */
 #define GG_LEVELS 4
@@ -64,7 +73,9 @@ typedef struct gg_env_stats {
 
 /* state of one env's bookkeeping */
 typedef struct gg_env {
-    gg_vec3 gravity;                    /* [m/s2] */
+    gg_vec3 gravity; /* [m/s2] */
+    gg_air air;
+    float cohesion_range;               /* largest of the env's pairs that attract [m] */
     float dt_last;                      /* step the stored impulses belong to [s], 0: none stored */
     int32_t rebuild;                    /* lists must be built before the next solve */
     int32_t key_buffer, impulse_buffer; /* which half of the ping-pong holds the stored contacts: 0 = a, 1 = b */
@@ -74,6 +85,7 @@ typedef struct gg_env {
     int32_t converged;  /* early exit of this substep */
     int32_t iteration;  /* iterations done in this substep */
     int32_t predicted;  /* the substep under way is past its prediction: go on from there after a buffer grew */
+    int32_t fast_tool;  /* a tool moves by over half of the smallest radius in this substep */
     float bounce_speed; /* slower impacts do not bounce [m/s] */
     float skin;         /* lists hold while no grain moved further than half of this [m] */
     float speed_max;    /* of grains and tools at the start of this substep [m/s] */
@@ -91,6 +103,13 @@ typedef struct gg_slice_stats {
     int32_t overlap_count, bad, fast, escaped;
 } gg_slice_stats;
 
+/* what one contact did to a tool within a substep */
+typedef struct gg_tool_load {
+    gg_vec3 force;  /* impulse [N s] */
+    gg_vec3 torque; /* about the tool's origin [N m s] */
+    int32_t tool;
+} gg_tool_load;
+
 /* grains in a box: partial sums of one block */
 typedef struct gg_box_stats {
     double distance_sum; /* of centres to the box, 0 inside [m] */
@@ -103,11 +122,12 @@ typedef struct gg_dims {
     int64_t grain_count; /* per env */
     int64_t slots, slices, blocks;
     int64_t rows; /* slots + tool contact rows */
-    int64_t tool_rows;
+    int64_t tool_rows, load_blocks;
     int64_t contact_rows; /* rows of GG_LANES contacts */
     int64_t roll_rows;    /* contact_rows, or 0 where nothing rolls */
+    int64_t extra_rows;   /* contact_rows, or 0 where nothing is `extra` */
     int64_t candidate_cap;
-    int64_t cells;
+    int64_t cells, cell_cursors; /* cell_cursors: cells on a GPU, else 0 */
     int64_t hash_size, hash_next;
     int64_t material_count, tool_count, part_count;
     int64_t camera_count, pixels;
@@ -133,6 +153,7 @@ typedef struct gg_params {
     int32_t mode;
     int32_t spin;    /* grains turn */
     int32_t rolling; /* some pair resists rolling */
+    int32_t extra;   /* some pair attracts, or resists twisting otherwise than rolling */
     int32_t nesterov;
     int32_t broad_phase;
     float relaxation;     /* omega0: largest relaxation of a contact */
@@ -148,13 +169,31 @@ typedef struct gg_params {
     float bounce_speed;      /* of gg_solver [m/s] */
     float tolerance;         /* early exit [m/s], 0: never */
     float radius_min, radius_max;
+    float cohesion_range; /* largest of all envs [m] */
     int32_t level_count;
     float level_radius[GG_LEVELS];       /* largest radius of each class [m] */
     int32_t level_candidates[GG_LEVELS]; /* candidates a grain of each class may have */
     gg_vec3 lower, upper;                /* bounds [m] */
     int32_t boundary[3][2];
-    float beta[GG_MAX_ITERATIONS]; /* Nesterov's sequence */
 } gg_params;
+
+/* The caller's arrays of one call that reads or sets, see access.h; NULL where not asked for. They lie where the world
+ * runs. */
+typedef struct gg_access {
+    const int64_t *listed;                         /* (env_count) place of an env in the caller's list, -1 */
+    float *position, *velocity, *angular_velocity; /* (envs, grain_count, 3) */
+    float *radius;                                 /* (env_count, grain_count) */
+    int32_t *material;                             /* (env_count, grain_count) */
+    const float *move;                             /* (envs, 4) shift [m], yaw [rad] */
+    float *wrench, *wall_wrench;                   /* (env_count, tool_count of the caller or GG_WALL_COUNT, 6) */
+    double duration;                               /* of the last step [s] */
+    int64_t *box_count;                            /* (env_count) */
+    float *box_distance;                           /* (env_count) [m] */
+    float *metres;                                 /* (env_count, pixel_count) [m] */
+    uint8_t *bytes;                                /* (env_count, pixel_count) */
+    int64_t pixel_first, pixel_count;              /* of the camera that is read */
+    float depth_near, depth_far, depth_span;       /* [m] */
+} gg_access;
 
 typedef struct gg_view {
     gg_dims dims;
@@ -163,8 +202,10 @@ typedef struct gg_view {
     const gg_sdf_grid *grids;
     const float *samples;
     const gg_camera *cameras;
+    const float *beta;         /* (GG_MAX_ITERATIONS) Nesterov's sequence */
     const float *tool_targets; /* (env_count, tool_count, 7) x y z qw qx qy qz, or NULL: stay */
     const float *boxes;        /* (env_count, 6) lower, upper */
+    gg_access access;
 #define GG_FIELD_POINTER(type, name, count, keep) type *name;
     GG_FIELDS(GG_FIELD_POINTER)
 #undef GG_FIELD_POINTER

@@ -228,8 +228,10 @@ int gg_py_integer(const gg_module_state *state, const char *name, PyObject *obje
 
 /* the value of a solver field, borrowed */
 static PyObject *solver_item(const gg_module_state *state, PyObject *dict, const char *name) {
-    PyObject *value = PyDict_GetItemString(dict, name);
-    if (!value) {
+    PyObject *key = PyUnicode_FromString(name);
+    PyObject *value = key ? PyDict_GetItemWithError(dict, key) : NULL;
+    Py_XDECREF(key);
+    if (!value && !PyErr_Occurred()) {
         PyErr_Format(state->error[GG_PY_ARGUMENT], "solver: field %s is missing", name);
     }
     return value;
@@ -251,7 +253,7 @@ int gg_py_solver(const gg_module_state *state, PyObject *dict, gg_solver *out) {
     {                                                                                                                  \
         int64_t value = 0;                                                                                             \
         PyObject *item = solver_item(state, dict, #field);                                                             \
-        if (!item || gg_py_integer(state, "solver." #field, item, 0, INT32_MAX, &value)) {                             \
+        if (!item || gg_py_integer(state, "solver." #field, item, INT32_MIN, INT32_MAX, &value)) {                     \
             return -1;                                                                                                 \
         }                                                                                                              \
         out->field = (int32_t)value;                                                                                   \

@@ -30,9 +30,15 @@ typedef enum gg_py_error {
 } gg_py_error;
 
 typedef struct gg_module_state {
-    PyObject *world_type;
+    PyObject *world_type, *device_array_type;
     PyObject *error[GG_PY_ERROR_COUNT];
 } gg_module_state;
+
+/* columns of a table of pairs and of air: the floats of their structs, in order */
+#define GG_PY_PAIR_COLUMNS 6
+#define GG_PY_AIR_COLUMNS  5
+_Static_assert(sizeof(gg_pair) == GG_PY_PAIR_COLUMNS * sizeof(float), "a pair is its columns");
+_Static_assert(sizeof(gg_air) == GG_PY_AIR_COLUMNS * sizeof(float), "air is its columns");
 
 /* any length along this axis; gg_py_array writes the length found back */
 #define GG_PY_ANY (-1)
@@ -82,5 +88,7 @@ extern PyMethodDef gg_py_arm_methods[];
 
 /* world_type.c */
 extern PyType_Spec gg_py_world_spec;
+/* device_array.c */
+extern PyType_Spec gg_py_device_array_spec;
 
 #endif

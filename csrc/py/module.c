@@ -65,7 +65,43 @@ static PyObject *core_build_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSE
 #endif
     return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:O,s:O}", "version", GG_VERSION, "source", GG_SOURCE_HASH, "compiler",
                          compiler, "flags", GG_BUILD_FLAGS, "openmp", (int)_OPENMP, "debug", debug ? Py_True : Py_False,
-                         "cuda", Py_False);
+                         "cuda", gg_device_built() ? Py_True : Py_False);
+}
+
+static PyObject *core_cuda_device_count(PyObject *module, PyObject *Py_UNUSED(unused)) {
+    int32_t count = 0;
+    char message[512] = "";
+    gg_status status = gg_device_count(&count, message, sizeof message);
+    return status == GG_OK ? PyLong_FromLong(count) : gg_py_raise(PyModule_GetState(module), status, message);
+}
+
+static PyObject *core_cuda_device(PyObject *module, PyObject *argument) {
+    const gg_module_state *state = PyModule_GetState(module);
+    int64_t number = 0;
+    char message[512] = "";
+    gg_device_info info;
+    if (gg_py_integer(state, "device", argument, 0, 1023, &number)) {
+        return NULL;
+    }
+    gg_status status = gg_device_get_info((int32_t)number, &info, message, sizeof message);
+    if (status != GG_OK) {
+        return gg_py_raise(state, status, message);
+    }
+    return Py_BuildValue("{s:s,s:L,s:L,s:i,s:i,s:i,s:i}", "name", info.name, "memory", (long long)info.memory,
+                         "memory_free", (long long)info.memory_free, "multiprocessors", (int)info.multiprocessors,
+                         "capability", (int)info.capability, "driver_version", (int)info.driver_version,
+                         "runtime_version", (int)info.runtime_version);
+}
+
+static PyObject *core_cuda_check(PyObject *module, PyObject *argument) {
+    const gg_module_state *state = PyModule_GetState(module);
+    int64_t number = 0;
+    char message[512] = "";
+    if (gg_py_integer(state, "device", argument, 0, 1023, &number)) {
+        return NULL;
+    }
+    gg_status status = gg_device_check((int32_t)number, message, sizeof message);
+    return status == GG_OK ? Py_NewRef(Py_None) : gg_py_raise(state, status, message);
 }
 
 /* the arguments of mesh_to_grid, checked; the copies keep them unchanged while the GIL is free */
@@ -156,6 +192,24 @@ fail:
     return NULL;
 }
 
+static PyObject *core_check_solver(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *dict;
+    gg_solver solver;
+    int tools = 0;
+    char message[512] = "";
+    if (!PyArg_ParseTuple(args, "O|p:check_solver", &dict, &tools) || gg_py_solver(state, dict, &solver)) {
+        return NULL;
+    }
+    gg_status status = gg_solver_check(&solver, message, sizeof message);
+    if (status != GG_OK) {
+        return gg_py_raise(state, status, message);
+    }
+    float relaxation, relaxation_sum;
+    gg_solver_safe_relaxation(&solver, tools, &relaxation, &relaxation_sum);
+    return Py_BuildValue("(dd)", (double)relaxation, (double)relaxation_sum);
+}
+
 static PyObject *core_write_png(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
     PyObject *path = NULL, *object;
@@ -183,7 +237,8 @@ static PyObject *core_write_png(PyObject *module, PyObject *args) {
     Py_BEGIN_ALLOW_THREADS status =
         gg_write_png(PyBytes_AS_STRING(path), (int32_t)shape[0], (int32_t)shape[1], (int32_t)channels, pixels);
     Py_END_ALLOW_THREADS if (status != GG_OK) {
-        PyErr_Format(PyExc_OSError, "image: could not write %s", PyBytes_AS_STRING(path));
+        PyErr_Format(status == GG_ERROR_MEMORY ? PyExc_MemoryError : PyExc_OSError, "image: could not write %s",
+                     PyBytes_AS_STRING(path));
         Py_DECREF(path);
         return NULL;
     }
@@ -197,7 +252,16 @@ static PyMethodDef core_methods[] = {
     {"mesh_to_grid", core_mesh_to_grid, METH_VARARGS,
      PyDoc_STR("mesh_to_grid(vertices, faces, spacing, origin, counts, thread_count=0, /)\n\n"
                "Signed distances [m] of a mesh, float32 (z, y, x).")},
+    {"check_solver", core_check_solver, METH_VARARGS,
+     PyDoc_STR(
+         "check_solver(solver, tools=False, /)\n\n"
+         "Refuses what no world takes; the (relaxation, relaxation_sum) that are stable, in a scene with tools.")},
     {"write_png", core_write_png, METH_VARARGS, PyDoc_STR("write_png(path, image, /)\n\nWrites an 8-bit PNG.")},
+    {"cuda_device_count", core_cuda_device_count, METH_NOARGS,
+     PyDoc_STR("cuda_device_count($module, /)\n--\n\nUsable GPUs; BackendError: none, and why.")},
+    {"cuda_device", core_cuda_device, METH_O, PyDoc_STR("cuda_device($module, device, /)\n--\n\nFacts about a GPU.")},
+    {"cuda_check", core_cuda_check, METH_O,
+     PyDoc_STR("cuda_check($module, device, /)\n--\n\nOpens and closes a GPU; BackendError: it cannot be used.")},
     {"build_info", core_build_info, METH_NOARGS, PyDoc_STR("build_info($module, /)\n--\n\nHow this module was built.")},
     {"hardware_threads", core_hardware_threads, METH_NOARGS,
      PyDoc_STR("hardware_threads($module, /)\n--\n\nCores that this process may use.")},
@@ -226,6 +290,10 @@ static int core_exec(PyObject *module) {
     if (!state->world_type || PyModule_AddObjectRef(module, "World", state->world_type)) {
         goto fail;
     }
+    state->device_array_type = PyType_FromModuleAndSpec(module, &gg_py_device_array_spec, NULL);
+    if (!state->device_array_type || PyModule_AddObjectRef(module, "DeviceArray", state->device_array_type)) {
+        goto fail;
+    }
     if (PyModule_AddFunctions(module, gg_py_arm_methods)) {
         goto fail;
     }
@@ -242,6 +310,7 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg) {
     gg_module_state *state = PyModule_GetState(module);
     if (state) {
         Py_VISIT(state->world_type);
+        Py_VISIT(state->device_array_type);
         for (int k = 0; k < GG_PY_ERROR_COUNT; k++) {
             Py_VISIT(state->error[k]);
         }
@@ -253,6 +322,7 @@ static int core_clear(PyObject *module) {
     gg_module_state *state = PyModule_GetState(module);
     if (state) {
         Py_CLEAR(state->world_type);
+        Py_CLEAR(state->device_array_type);
         for (int k = 0; k < GG_PY_ERROR_COUNT; k++) {
             Py_CLEAR(state->error[k]);
         }

@@ -29,10 +29,10 @@ void gg_py_def_free(gg_py_def *def) {
 
 /* the arguments as Python objects, borrowed */
 typedef struct def_args {
-    PyObject *env_count, *lower, *upper, *boundary, *wall_material, *gravity, *density, *pair;
+    PyObject *env_count, *lower, *upper, *boundary, *wall_material, *gravity, *air, *density, *pair;
     PyObject *position, *velocity, *radius, *grain_material, *tool_pose;
     PyObject *part_integers, *part_floats, *grid_integers, *grid_floats, *sample;
-    PyObject *camera_integers, *camera_floats, *solver, *thread_count;
+    PyObject *camera_integers, *camera_floats, *solver, *thread_count, *gpu;
 } def_args;
 
 static gg_vec3 vec3_of(const float *a) { return gg_v3(a[0], a[1], a[2]); }
@@ -74,20 +74,25 @@ static int read_tables(const gg_module_state *state, const char *what, PyObject 
 /* bounds, boundaries, gravity, materials */
 static int read_field(const gg_module_state *state, const def_args *a, gg_py_def *out) {
     gg_world_def *def = &out->def;
-    npy_intp boundary_shape[2] = {3, 2}, density_shape[1] = {GG_PY_ANY};
+    npy_intp boundary_shape[2] = {3, 2}, density_shape[1] = {GG_PY_ANY}, air_shape[1] = {GG_PY_AIR_COLUMNS};
     int64_t wall_material = 0;
     if (gg_py_integer(state, "env_count", a->env_count, 1, INT32_MAX, &def->env_count) ||
         read_vec3(state, "lower", a->lower, &def->lower) || read_vec3(state, "upper", a->upper, &def->upper) ||
         read_vec3(state, "gravity", a->gravity, &def->gravity)) {
         return -1;
     }
+    const float *air = gg_py_array(state, "air", a->air, NPY_FLOAT32, 1, air_shape);
+    if (!air) {
+        return -1;
+    }
+    memcpy(&def->air, air, sizeof def->air);
     const int32_t *boundary = gg_py_array(state, "boundary", a->boundary, NPY_INT32, 2, boundary_shape);
     const float *density = boundary ? gg_py_array(state, "density", a->density, NPY_FLOAT32, 1, density_shape) : NULL;
     if (!density) {
         return -1;
     }
     memcpy(def->boundary, boundary, sizeof def->boundary);
-    npy_intp pair_shape[3] = {density_shape[0], density_shape[0], 3};
+    npy_intp pair_shape[3] = {density_shape[0], density_shape[0], GG_PY_PAIR_COLUMNS};
     const float *pair = gg_py_array(state, "pair", a->pair, NPY_FLOAT32, 3, pair_shape);
     if (!pair) {
         return -1;
@@ -107,11 +112,7 @@ static int read_field(const gg_module_state *state, const def_args *a, gg_py_def
     if (!pairs) {
         return -1;
     }
-    for (int64_t k = 0; k < pair_count; k++) {
-        pairs[k].friction = pair[k * 3];
-        pairs[k].restitution = pair[k * 3 + 1];
-        pairs[k].rolling_friction = pair[k * 3 + 2];
-    }
+    memcpy(pairs, pair, (size_t)pair_count * sizeof *pairs);
     def->pair = pairs;
     return 0;
 }
@@ -285,28 +286,30 @@ static int read_cameras(const gg_module_state *state, const def_args *a, gg_py_d
 }
 
 int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwargs, gg_py_def *out) {
-    static char *names[] = {"env_count",     "lower",          "upper",     "boundary",        "wall_material",
-                            "gravity",       "density",        "pair",      "position",        "velocity",
-                            "radius",        "grain_material", "tool_pose", "part_integers",   "part_floats",
-                            "grid_integers", "grid_floats",    "sample",    "camera_integers", "camera_floats",
-                            "solver",        "thread_count",   NULL};
+    static char *names[] = {"env_count",     "lower",         "upper",          "boundary",  "wall_material",
+                            "gravity",       "air",           "density",        "pair",      "position",
+                            "velocity",      "radius",        "grain_material", "tool_pose", "part_integers",
+                            "part_floats",   "grid_integers", "grid_floats",    "sample",    "camera_integers",
+                            "camera_floats", "solver",        "thread_count",   "gpu",       NULL};
     def_args a;
-    int64_t thread_count = 0;
+    int64_t thread_count = 0, gpu = 0;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower,
-                                     &a.upper, &a.boundary, &a.wall_material, &a.gravity, &a.density, &a.pair,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower,
+                                     &a.upper, &a.boundary, &a.wall_material, &a.gravity, &a.air, &a.density, &a.pair,
                                      &a.position, &a.velocity, &a.radius, &a.grain_material, &a.tool_pose,
                                      &a.part_integers, &a.part_floats, &a.grid_integers, &a.grid_floats, &a.sample,
-                                     &a.camera_integers, &a.camera_floats, &a.solver, &a.thread_count)) {
+                                     &a.camera_integers, &a.camera_floats, &a.solver, &a.thread_count, &a.gpu)) {
         return -1;
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||
         read_tools(state, &a, out) || read_cameras(state, &a, out) || gg_py_solver(state, a.solver, &out->def.solver) ||
-        gg_py_integer(state, "thread_count", a.thread_count, 0, 4096, &thread_count)) {
+        gg_py_integer(state, "thread_count", a.thread_count, 0, INT32_MAX, &thread_count) ||
+        gg_py_integer(state, "gpu", a.gpu, 0, 1024, &gpu)) {
         gg_py_def_free(out);
         return -1;
     }
     out->def.thread_count = (int32_t)thread_count;
+    out->def.gpu = (int32_t)gpu;
     return 0;
 }

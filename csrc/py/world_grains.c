@@ -1,39 +1,43 @@
 /* world_grains.c: methods of _core.World that read and set grains, gravity and materials. */
-#include "world_object.h"
+#include "device_array.h"
 
 /* ------------------------------------------------------------------------------------------------------------ grains */
 
 WORLD_METHOD(get_grains) {
     static const char *const names[] = {"position", "velocity", "angular_velocity", "radius", "material"};
     gg_grains grains;
-    int field = 0;
-    const char *name = PyUnicode_Check(argument) ? PyUnicode_AsUTF8(argument) : NULL;
+    int field = 0, device = 0;
+    PyObject *object;
+    if (!PyArg_ParseTuple(argument, "O|p:get_grains", &object, &device)) {
+        return NULL;
+    }
+    const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
     while (field < 5 && name && strcmp(name, names[field])) {
         field++;
     }
     if (!name || field == 5) {
         PyErr_Clear();
         PyErr_Format(self->state->error[GG_PY_ARGUMENT],
-                     "field: expected position, velocity, angular_velocity, radius or material, got %R", argument);
+                     "field: expected position, velocity, angular_velocity, radius or material, got %R", object);
         return NULL;
     }
+    gg_py_out out;
+    npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)self->grain_count, 3};
     if (begin(self)) {
         return NULL;
     }
-    PyObject *out =
-        new_array(field == 4 ? NPY_INT32 : NPY_FLOAT32, self->env_count, self->grain_count, field < 3 ? 3 : 0);
-    if (!out) {
+    if (gg_py_out_new(self, device, field == 4 ? NPY_INT32 : NPY_FLOAT32, field < 3 ? 3 : 2, shape, &out)) {
         return refuse(self);
     }
     memset(&grains, 0, sizeof grains);
-    grains.position = field == 0 ? data_of(out) : NULL;
-    grains.velocity = field == 1 ? data_of(out) : NULL;
-    grains.angular_velocity = field == 2 ? data_of(out) : NULL;
-    grains.radius = field == 3 ? data_of(out) : NULL;
-    grains.material = field == 4 ? data_of(out) : NULL;
+    grains.position = field == 0 ? out.data : NULL;
+    grains.velocity = field == 1 ? out.data : NULL;
+    grains.angular_velocity = field == 2 ? out.data : NULL;
+    grains.radius = field == 3 ? out.data : NULL;
+    grains.material = field == 4 ? out.data : NULL;
     gg_status status;
-    WITHOUT_GIL(status = gg_world_get_grains(self->world, &grains));
-    return finish(self, status, out);
+    WITHOUT_GIL(status = gg_world_get_grains(self->world, &grains, out.place));
+    return finish(self, status, out.object);
 }
 
 WORLD_METHOD(set_grains) {
@@ -106,71 +110,72 @@ WORLD_METHOD(set_gravity) {
     return finish_none(self, gg_world_set_gravity(self->world, envs, listed, gravity));
 }
 
+WORLD_METHOD(get_air) {
+    (void)argument;
+    if (begin(self)) {
+        return NULL;
+    }
+    PyObject *out = new_array(NPY_FLOAT32, self->env_count, GG_PY_AIR_COLUMNS, 0);
+    if (!out) {
+        return refuse(self);
+    }
+    return finish(self, gg_world_get_air(self->world, data_of(out)), out);
+}
+
+WORLD_METHOD(set_air) {
+    PyObject *envs_object, *air_object;
+    const int32_t *envs;
+    int64_t listed;
+    if (!PyArg_ParseTuple(argument, "OO:set_air", &envs_object, &air_object) ||
+        gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed)) {
+        return NULL;
+    }
+    npy_intp shape[2] = {(npy_intp)listed, GG_PY_AIR_COLUMNS};
+    const void *air = gg_py_array(self->state, "air", air_object, NPY_FLOAT32, 2, shape);
+    if (!air || begin(self)) {
+        return NULL;
+    }
+    return finish_none(self, gg_world_set_air(self->world, envs, listed, air));
+}
+
 WORLD_METHOD(get_materials) {
     (void)argument;
-    PyObject *result = NULL, *pair = NULL, *density = NULL;
-    int64_t m = self->material_count, count = self->env_count * m * m;
-    npy_intp shape[4] = {(npy_intp)self->env_count, (npy_intp)m, (npy_intp)m, 3};
-    gg_pair *pairs = PyMem_Calloc((size_t)count + 1, sizeof *pairs);
-    if (!pairs) {
-        return PyErr_NoMemory();
-    }
+    PyObject *result = NULL;
+    int64_t m = self->material_count;
+    npy_intp shape[4] = {(npy_intp)self->env_count, (npy_intp)m, (npy_intp)m, GG_PY_PAIR_COLUMNS};
     if (begin(self)) {
-        goto done;
+        return NULL;
     }
-    pair = PyArray_ZEROS(4, shape, NPY_FLOAT32, 0);
-    density = new_array(NPY_FLOAT32, self->env_count, m, 0);
-    if (!pair || !density) {
+    PyObject *pair = PyArray_ZEROS(4, shape, NPY_FLOAT32, 0);
+    PyObject *density = new_array(NPY_FLOAT32, self->env_count, m, 0);
+    if (pair && density) {
+        gg_status status = gg_world_get_materials(self->world, data_of(pair), data_of(density));
+        result = finish(self, status, Py_BuildValue("(OO)", pair, density));
+    } else {
         end(self);
-        goto done;
     }
-    gg_status status = gg_world_get_materials(self->world, pairs, data_of(density));
-    float *out = data_of(pair);
-    for (int64_t k = 0; k < count; k++) {
-        out[k * 3] = pairs[k].friction;
-        out[k * 3 + 1] = pairs[k].restitution;
-        out[k * 3 + 2] = pairs[k].rolling_friction;
-    }
-    result = finish(self, status, Py_BuildValue("(OO)", pair, density));
-
-done:
-    PyMem_Free(pairs);
     Py_XDECREF(pair);
     Py_XDECREF(density);
     return result;
 }
 
 WORLD_METHOD(set_materials) {
-    PyObject *envs_object, *pair_object, *density_object, *result = NULL;
+    PyObject *envs_object, *pair_object, *density_object;
     const int32_t *envs;
-    const float *pair, *density;
-    gg_pair *pairs = NULL;
+    const gg_pair *pair;
+    const float *density;
     int64_t listed, m = self->material_count;
     if (!PyArg_ParseTuple(argument, "OOO:set_materials", &envs_object, &pair_object, &density_object) ||
         gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed)) {
         return NULL;
     }
-    npy_intp pair_shape[4] = {(npy_intp)listed, (npy_intp)m, (npy_intp)m, 3};
+    npy_intp pair_shape[4] = {(npy_intp)listed, (npy_intp)m, (npy_intp)m, GG_PY_PAIR_COLUMNS};
     npy_intp density_shape[2] = {(npy_intp)listed, (npy_intp)m};
     if (gg_py_array_or_none(self->state, "pairs", pair_object, NPY_FLOAT32, 4, pair_shape, (void *)&pair) ||
         gg_py_array_or_none(self->state, "densities", density_object, NPY_FLOAT32, 2, density_shape,
-                            (void *)&density)) {
+                            (void *)&density) ||
+        begin(self)) {
         return NULL;
     }
-    if (pair) {
-        pairs = PyMem_Calloc((size_t)(listed * m * m) + 1, sizeof *pairs);
-        if (!pairs) {
-            return PyErr_NoMemory();
-        }
-        for (int64_t k = 0; k < listed * m * m; k++) {
-            pairs[k].friction = pair[k * 3];
-            pairs[k].restitution = pair[k * 3 + 1];
-            pairs[k].rolling_friction = pair[k * 3 + 2];
-        }
-    }
-    if (!begin(self)) {
-        result = finish_none(self, gg_world_set_materials(self->world, envs, listed, pairs, density));
-    }
-    PyMem_Free(pairs);
-    return result;
+    return finish_none(self, gg_world_set_materials(self->world, envs, listed, pair, density));
 }

@@ -76,6 +76,8 @@ WORLD_METHOD(set_grains);
 WORLD_METHOD(place_grains);
 WORLD_METHOD(get_gravity);
 WORLD_METHOD(set_gravity);
+WORLD_METHOD(get_air);
+WORLD_METHOD(set_air);
 WORLD_METHOD(get_materials);
 WORLD_METHOD(set_materials);
 WORLD_METHOD(get_tool_poses);
@@ -84,6 +86,8 @@ WORLD_METHOD(get_wrenches);
 WORLD_METHOD(get_stats);
 WORLD_METHOD(box_stats);
 WORLD_METHOD(depth);
+WORLD_METHOD(depth_image);
+WORLD_METHOD(to_device);
 WORLD_METHOD(picture);
 
 #endif

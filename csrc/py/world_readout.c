@@ -1,18 +1,22 @@
-/* world_readout.c: methods of _core.World that move and read tools, and read counters and cameras. */
-#include "world_object.h"
+/* world_readout.c: methods of _core.World that move and read tools, and read counters and cameras.
+ *
+ * What is read lies in a fresh NumPy array or, where `device` is set, in a DeviceArray.
+ */
+#include "device_array.h"
 
 /* ------------------------------------------------------------------------------------------------- tools and read-out */
 
 WORLD_METHOD(get_tool_poses) {
-    (void)argument;
-    if (begin(self)) {
+    int device = 0;
+    gg_py_out out;
+    npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)self->tool_count, 7};
+    if (!PyArg_ParseTuple(argument, "|p:get_tool_poses", &device) || begin(self)) {
         return NULL;
     }
-    PyObject *out = new_array(NPY_FLOAT32, self->env_count, self->tool_count, 7);
-    if (!out) {
+    if (gg_py_out_new(self, device, NPY_FLOAT32, 3, shape, &out)) {
         return refuse(self);
     }
-    return finish(self, gg_world_get_tool_poses(self->world, data_of(out)), out);
+    return finish(self, gg_world_get_tool_poses(self->world, out.data, out.place), out.object);
 }
 
 WORLD_METHOD(set_tool_poses) {
@@ -32,15 +36,17 @@ WORLD_METHOD(set_tool_poses) {
 }
 
 WORLD_METHOD(get_wrenches) {
-    (void)argument;
-    if (begin(self)) {
+    int walls = 0, device = 0;
+    gg_py_out out;
+    if (!PyArg_ParseTuple(argument, "p|p:get_wrenches", &walls, &device) || begin(self)) {
         return NULL;
     }
-    PyObject *out = new_array(NPY_FLOAT32, self->env_count, GG_WALL_COUNT + self->tool_count, 6);
-    if (!out) {
+    npy_intp shape[3] = {(npy_intp)self->env_count, walls ? GG_WALL_COUNT : (npy_intp)self->tool_count, 6};
+    if (gg_py_out_new(self, device, NPY_FLOAT32, 3, shape, &out)) {
         return refuse(self);
     }
-    return finish(self, gg_world_get_wrenches(self->world, data_of(out)), out);
+    gg_status status = gg_world_get_wrenches(self->world, walls ? NULL : out.data, walls ? out.data : NULL, out.place);
+    return finish(self, status, out.object);
 }
 
 /* the fields of gg_env_stats, once */
@@ -104,47 +110,111 @@ WORLD_METHOD(get_stats) {
 }
 
 WORLD_METHOD(box_stats) {
+    int device = 0;
+    PyObject *object, *result = NULL;
     npy_intp shape[2] = {(npy_intp)self->env_count, 6}, count = (npy_intp)self->env_count;
-    const float *boxes = gg_py_array(self->state, "boxes", argument, NPY_FLOAT32, 2, shape);
+    gg_py_out counts, distances = {NULL, NULL, GG_HOST};
+    if (!PyArg_ParseTuple(argument, "O|p:box_stats", &object, &device)) {
+        return NULL;
+    }
+    const float *boxes = gg_py_array(self->state, "boxes", object, NPY_FLOAT32, 2, shape);
     if (!boxes || begin(self)) {
         return NULL;
     }
-    PyObject *result = NULL;
-    PyObject *counts = PyArray_ZEROS(1, &count, NPY_INT64, 0), *distances = PyArray_ZEROS(1, &count, NPY_FLOAT32, 0);
-    if (!counts || !distances) {
+    if (gg_py_out_new(self, device, NPY_INT64, 1, &count, &counts) ||
+        gg_py_out_new(self, device, NPY_FLOAT32, 1, &count, &distances)) {
         end(self);
         goto done;
     }
     gg_status status;
-    WITHOUT_GIL(status = gg_world_box_stats(self->world, boxes, data_of(counts), data_of(distances)));
-    result = finish(self, status, Py_BuildValue("(OO)", counts, distances));
+    WITHOUT_GIL(status = gg_world_box_stats(self->world, boxes, counts.data, distances.data, counts.place));
+    result = finish(self, status, Py_BuildValue("(OO)", counts.object, distances.object));
 
 done:
-    Py_XDECREF(counts);
-    Py_XDECREF(distances);
+    Py_XDECREF(counts.object);
+    Py_XDECREF(distances.object);
     return result;
+}
+
+WORLD_METHOD(to_device) {
+    gg_py_out out;
+    if (!PyArray_Check(argument) || !PyArray_ISCARRAY_RO((PyArrayObject *)argument) ||
+        !gg_py_device_dtype(PyArray_TYPE((PyArrayObject *)argument)) || PyArray_NDIM((PyArrayObject *)argument) > 4) {
+        PyErr_Format(
+            self->state->error[GG_PY_ARGUMENT],
+            "array: expected a C-contiguous NumPy array of float32, float64, int32, int64, uint8 or bool with at "
+            "most 4 axes, got %R",
+            Py_TYPE(argument));
+        return NULL;
+    }
+    PyArrayObject *array = (PyArrayObject *)argument;
+    if (begin(self)) {
+        return NULL;
+    }
+    if (gg_py_out_new(self, 1, PyArray_TYPE(array), PyArray_NDIM(array), PyArray_DIMS(array), &out)) {
+        return refuse(self);
+    }
+    if (gg_py_device_fill(out.object, PyArray_DATA(array))) {
+        Py_CLEAR(out.object);
+    }
+    end(self);
+    return out.object;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- cameras */
 
-WORLD_METHOD(depth) {
-    int64_t camera = 0;
+/* index of a camera, and the shape of its images */
+static int read_camera(const world_object *self, PyObject *object, int64_t *camera, npy_intp *shape) {
     if (self->camera_count == 0) {
         PyErr_SetString(self->state->error[GG_PY_ARGUMENT], "camera: this world has none");
+        return -1;
+    }
+    if (gg_py_integer(self->state, "camera", object, 0, self->camera_count - 1, camera)) {
+        return -1;
+    }
+    PyObject *size = PyTuple_GET_ITEM(self->camera_sizes, *camera);
+    shape[0] = (npy_intp)self->env_count;
+    shape[1] = (npy_intp)PyLong_AsLong(PyTuple_GET_ITEM(size, 0));
+    shape[2] = (npy_intp)PyLong_AsLong(PyTuple_GET_ITEM(size, 1));
+    return 0;
+}
+
+WORLD_METHOD(depth) {
+    int64_t camera = 0;
+    int device = 0;
+    npy_intp shape[3];
+    PyObject *object;
+    gg_py_out out;
+    if (!PyArg_ParseTuple(argument, "O|p:depth", &object, &device) || read_camera(self, object, &camera, shape) ||
+        begin(self)) {
         return NULL;
     }
-    if (gg_py_integer(self->state, "camera", argument, 0, self->camera_count - 1, &camera) || begin(self)) {
-        return NULL;
-    }
-    PyObject *size = PyTuple_GET_ITEM(self->camera_sizes, camera);
-    long height = PyLong_AsLong(PyTuple_GET_ITEM(size, 0)), width = PyLong_AsLong(PyTuple_GET_ITEM(size, 1));
-    PyObject *out = new_array(NPY_FLOAT32, self->env_count, height, width);
-    if (!out) {
+    if (gg_py_out_new(self, device, NPY_FLOAT32, 3, shape, &out)) {
         return refuse(self);
     }
     gg_status status;
-    WITHOUT_GIL(status = gg_world_depth(self->world, (int32_t)camera, data_of(out)));
-    return finish(self, status, out);
+    WITHOUT_GIL(status = gg_world_depth(self->world, (int32_t)camera, out.data, out.place));
+    return finish(self, status, out.object);
+}
+
+WORLD_METHOD(depth_image) {
+    int64_t camera = 0;
+    int bytes = 0, device = 0;
+    double near_depth = 0.0, far_depth = 0.0;
+    npy_intp shape[3];
+    PyObject *object;
+    gg_py_out out;
+    if (!PyArg_ParseTuple(argument, "Oddp|p:depth_image", &object, &near_depth, &far_depth, &bytes, &device) ||
+        read_camera(self, object, &camera, shape) || begin(self)) {
+        return NULL;
+    }
+    if (gg_py_out_new(self, device, bytes ? NPY_UINT8 : NPY_FLOAT32, 3, shape, &out)) {
+        return refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_depth_image(self->world, (int32_t)camera, near_depth, far_depth,
+                                              bytes ? NULL : out.data, bytes ? out.data : NULL, out.place));
+    return finish(self, status, out.object);
 }
 
 WORLD_METHOD(picture) {

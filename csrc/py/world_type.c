@@ -112,12 +112,6 @@ static PyObject *world_step(world_object *self, PyObject *args) {
         (targets && gg_py_check_poses(self->state, "tool_poses", targets, self->env_count * self->tool_count))) {
         return NULL;
     }
-    if (!(dt > 0.0 && dt <= 1e3)) {
-        char text[32];
-        PyOS_snprintf(text, sizeof text, "%g", dt);
-        PyErr_Format(self->state->error[GG_PY_ARGUMENT], "dt: expected a number of seconds > 0, got %s", text);
-        return NULL;
-    }
     if (begin(self)) {
         return NULL;
     }
@@ -140,16 +134,33 @@ static PyObject *world_info(world_object *self, PyObject *Py_UNUSED(unused)) {
     if (!solver) {
         return NULL;
     }
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:s,s:N}", "env_count", (long long)info.env_count, "grain_count",
-                         (long long)info.grain_count, "tool_count", (long long)info.tool_count, "camera_count",
-                         (long long)info.camera_count, "material_count", (long long)info.material_count, "memory",
-                         (long long)info.memory, "thread_count", (int)info.thread_count, "kernel",
-                         info.kernel ? info.kernel : "", "solver", solver);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:s,s:i,s:N}", "env_count", (long long)info.env_count,
+                         "grain_count", (long long)info.grain_count, "tool_count", (long long)info.tool_count,
+                         "camera_count", (long long)info.camera_count, "material_count", (long long)info.material_count,
+                         "memory", (long long)info.memory, "thread_count", (int)info.thread_count, "kernel",
+                         info.kernel ? info.kernel : "", "gpu", (int)info.gpu, "solver", solver);
+}
+
+static PyObject *world_set_stream(world_object *self, PyObject *object) {
+    int64_t stream = 0;
+    if (gg_py_integer(self->state, "stream", object, 0, INT64_MAX, &stream) || begin(self)) {
+        return NULL;
+    }
+    return finish_none(self, gg_world_set_stream(self->world, (uintptr_t)stream));
+}
+
+static PyObject *world_get_stream(world_object *self, PyObject *Py_UNUSED(unused)) {
+    if (begin(self)) {
+        return NULL;
+    }
+    uintptr_t stream = gg_world_get_stream(self->world);
+    end(self);
+    return PyLong_FromUnsignedLongLong(stream);
 }
 
 static PyObject *world_set_thread_count(world_object *self, PyObject *object) {
     int64_t count = 0;
-    if (gg_py_integer(self->state, "thread_count", object, 0, 4096, &count) || begin(self)) {
+    if (gg_py_integer(self->state, "thread_count", object, 0, INT32_MAX, &count) || begin(self)) {
         return NULL;
     }
     return finish_none(self, gg_world_set_thread_count(self->world, (int32_t)count));
@@ -271,20 +282,32 @@ static PyMethodDef world_methods[] = {
     METHOD(set_thread_count, METH_O, "set_thread_count($self, thread_count, /)\n--\n\n0: one per usable core."),
     METHOD(set_kernel, METH_O,
            "set_kernel($self, name, /)\n--\n\nscalar, vector128, avx2 or avx512: same bits, other speed."),
+    METHOD(set_stream, METH_O, "set_stream($self, stream, /)\n--\n\nThe CUDA stream (as a number) of what comes."),
+    METHOD(get_stream, METH_NOARGS, "get_stream($self, /)\n--\n\nIts number; 0 on the CPU."),
     METHOD(set_solver, METH_O, "set_solver($self, solver, /)\n--\n\nA dict with all fields of gg_solver."),
-    SHARED(get_grains, METH_O, "get_grains($self, field, /)\n--\n\nOne field of all grains, a fresh array."),
+    SHARED(get_grains, METH_VARARGS,
+           "get_grains($self, field, device=False, /)\n--\n\nOne field of all grains, a fresh array."),
     SHARED(set_grains, METH_VARARGS, "set_grains(envs, positions, velocities, angular_velocities, /)"),
     SHARED(place_grains, METH_VARARGS, "place_grains(envs, translation, yaw, /)"),
     SHARED(get_gravity, METH_NOARGS, "get_gravity($self, /)\n--\n\n(env_count, 3) float32."),
     SHARED(set_gravity, METH_VARARGS, "set_gravity(envs, gravity, /)"),
+    SHARED(get_air, METH_NOARGS, "get_air($self, /)\n--\n\n(env_count, 5) float32: density, viscosity, wind x y z."),
+    SHARED(set_air, METH_VARARGS, "set_air(envs, air, /)"),
     SHARED(get_materials, METH_NOARGS, "get_materials($self, /)\n--\n\n(pairs, densities)."),
     SHARED(set_materials, METH_VARARGS, "set_materials(envs, pairs, densities, /)"),
-    SHARED(get_tool_poses, METH_NOARGS, "get_tool_poses($self, /)\n--\n\n(env_count, tool_count, 7) float32."),
+    SHARED(get_tool_poses, METH_VARARGS,
+           "get_tool_poses($self, device=False, /)\n--\n\n(env_count, tool_count, 7) float32."),
     SHARED(set_tool_poses, METH_VARARGS, "set_tool_poses(envs, poses, /)"),
-    SHARED(get_wrenches, METH_NOARGS, "get_wrenches($self, /)\n--\n\n(env_count, 6 + tool_count, 6) float32."),
+    SHARED(
+        get_wrenches, METH_VARARGS,
+        "get_wrenches($self, walls, device=False, /)\n--\n\nOf the walls or of the tools, (env_count, n, 6) float32."),
     SHARED(get_stats, METH_NOARGS, "get_stats($self, /)\n--\n\nDict of arrays (env_count,)."),
-    SHARED(box_stats, METH_O, "box_stats($self, boxes, /)\n--\n\n(counts, mean distances) for boxes (env_count, 6)."),
-    SHARED(depth, METH_O, "depth($self, camera, /)\n--\n\n(env_count, height, width) float32."),
+    SHARED(box_stats, METH_VARARGS,
+           "box_stats($self, boxes, device=False, /)\n--\n\n(counts, mean distances) for boxes (env_count, 6)."),
+    SHARED(depth, METH_VARARGS, "depth($self, camera, device=False, /)\n--\n\n(env_count, height, width) float32."),
+    SHARED(depth_image, METH_VARARGS,
+           "depth_image($self, camera, near, far, bytes, device=False, /)\n--\n\nClipped, float32 or uint8."),
+    SHARED(to_device, METH_O, "to_device($self, array, /)\n--\n\nA copy on the GPU of the world, a DeviceArray."),
     SHARED(picture, METH_VARARGS,
            "picture(env, camera_integers, camera_floats, light, grain_colors, tool_colors, show_walls, samples, /)"),
     METHOD(save_state, METH_O, "save_state($self, env, /)\n--\n\nThe bytes of one env."),
@@ -301,11 +324,12 @@ static PyGetSetDef world_getset[] = {
 
 PyDoc_STRVAR(
     world_doc,
-    "World(*, env_count, lower, upper, boundary, wall_material, gravity, density, pair, position, velocity, "
+    "World(*, env_count, lower, upper, boundary, wall_material, gravity, air, density, pair, position, velocity, "
     "radius, grain_material, tool_pose, part_integers, part_floats, grid_integers, grid_floats, sample, "
-    "camera_integers, camera_floats, solver, thread_count)\n\n"
+    "camera_integers, camera_floats, solver, thread_count, gpu)\n\n"
     "The engine's world. Use granular_gym.Scene.build instead. All arguments are needed; tables hold, by column:\n"
-    "pair (m, m, 3): friction, restitution, rolling friction\n"
+    "air: density, viscosity, wind 3; pair (m, m, 6): friction, restitution, rolling and twisting friction, cohesion, "
+    "its range\n"
     "part_integers: kind, tool, grid or -1, material; part_floats: size 4, position 3, rotation w x y z\n"
     "grid_integers: samples along x, y, z; grid_floats: spacing, origin 3; sample: all grids, x fastest\n"
     "camera_integers: kind, height, width, tool or -1; camera_floats: position 3, rotation w x y z, extent, near, "

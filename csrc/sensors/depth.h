@@ -40,10 +40,10 @@
 /* halvings of a step that crossed the surface */
 #define GG_DEPTH_HALVINGS 20
 
-/* rows of an image under way. id: grain id, GG_STRIP_PART - part, or GG_STRIP_NONE; NULL where nobody asks */
+/* A window of an image under way; depth and id hold whole rows from row_begin on, (rows, width). id: grain id, GG_STRIP_PART - part, or GG_STRIP_NONE; NULL where nobody asks */
 typedef struct gg_strip {
-    int32_t row_begin, row_end;
-    float *depth; /* (row_end - row_begin, width) */
+    int32_t row_begin, row_end, column_begin, column_end;
+    float *depth;
     int32_t *id;
 } gg_strip;
 #define GG_STRIP_NONE (-1)
@@ -58,6 +58,12 @@ typedef enum gg_strip_walls {
 
 /* keeps the nearer of a hit and what the pixel holds; of two at the same depth the smaller id, whatever came first */
 GG_FN void gg_strip_put(const gg_strip *strip, int64_t pixel, float t, int32_t id) {
+#ifdef __CUDA_ARCH__
+    /* many threads at one pixel: depths are not negative, so their bits are ordered as they are; + 0 turns -0 around */
+    (void)id;
+    atomicMin((int *)&strip->depth[pixel], __float_as_int(t + 0.0f));
+    return;
+#endif
     if (t < strip->depth[pixel] || (strip->id && t == strip->depth[pixel] && id < strip->id[pixel])) {
         strip->depth[pixel] = t;
         if (strip->id) {
@@ -161,6 +167,17 @@ GG_FN void gg_strip_grains(const gg_strip *strip, const gg_lens *lens, const gg_
     }
 }
 
+/* the grain in one slot of env e, if it lies between the near and far plane */
+GG_FN void gg_strip_slot(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t e, int64_t slot) {
+    gg_vec4 p = v->position[e * v->dims.slots + slot];
+    gg_vec3 c = gg_lens_local(lens, gg_v3(p.x, p.y, p.z));
+    float reach = p.w + 4e-6f * (gg_absf(c.x) + gg_absf(c.y) + gg_absf(c.z));
+    if (v->grain_id[e * v->dims.slots + slot] >= 0 && c.z - lens->near_depth >= -reach &&
+        lens->far_depth - c.z >= -reach) {
+        gg_strip_grain(strip, lens, lens->perspective, c, p.w, 0);
+    }
+}
+
 /* ---- tools ---- */
 
 /* The crossing of a ray that is outside at depth `a` and inside at `b`, to within the tolerance. */
@@ -228,7 +245,7 @@ GG_FN void gg_strip_plane(const gg_strip *strip, const gg_lens *lens, gg_pose po
     for (int32_t row = strip->row_begin; row < strip->row_end; row++) {
         float y = gg_lens_row(lens, row);
         int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
-        for (int32_t column = 0; column < lens->width; column++) {
+        for (int32_t column = strip->column_begin; column < strip->column_end; column++) {
             float x = gg_lens_column(lens, column);
             float side = n.y * y + n.x * x;
             float fall = lens->perspective ? n.z + side : n.z;
@@ -244,7 +261,7 @@ GG_FN void gg_strip_plane(const gg_strip *strip, const gg_lens *lens, gg_pose po
 GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
                           gg_pose pose, int32_t id) {
     gg_mat3 rotation = gg_quat_mat(pose.rotation);
-    gg_lens_area area = GG_LIT(gg_lens_area){strip->row_begin, strip->row_end, 0, lens->width};
+    gg_lens_area area = {strip->row_begin, strip->row_end, strip->column_begin, strip->column_end};
     gg_vec3 c = gg_v3(0.0f, 0.0f, 0.0f);
     float reach = 0.0f;
     int bounded = shape->bound_radius < GG_UNBOUNDED;
@@ -256,6 +273,8 @@ GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_v
             return;
         }
         area = gg_lens_cover(lens, c, reach, strip->row_begin, strip->row_end);
+        area.column_begin = GG_MAX(area.column_begin, strip->column_begin);
+        area.column_end = GG_MIN(area.column_end, strip->column_end);
     }
     for (int32_t row = area.row_begin; row < area.row_end; row++) {
         float y = gg_lens_row(lens, row);
@@ -333,6 +352,8 @@ GG_FN void gg_depth_band(const gg_view *v, int64_t item) {
     gg_strip strip;
     strip.row_begin = (int32_t)band * GG_DEPTH_BAND;
     strip.row_end = GG_MIN(strip.row_begin + GG_DEPTH_BAND, camera->height);
+    strip.column_begin = 0;
+    strip.column_end = camera->width;
     strip.depth = v->depth + env * v->dims.pixels + camera->first_pixel + (int64_t)strip.row_begin * camera->width;
     strip.id = 0;
     gg_strip_clear(&strip, &lens);

@@ -1,13 +1,55 @@
 /* png.c: 8-bit PNG files by stb_image_write (public domain or MIT).
  *
  * The image is made in memory and written by ourselves, so that a full disk is seen and nothing is left half written
- * without a word.
+ * without a word. The library does not survive a failed allocation; its memory is therefore ours: where there is none,
+ * we leave it by a long jump and free what it held.
  */
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../gg.h"
 
+/* a block of the library, in a ring that starts at png_memory.first */
+typedef union png_block {
+    struct {
+        union png_block *before, *after;
+    } ring;
+    max_align_t align;
+} png_block;
+
+/* of the call under way on this thread */
+static _Thread_local struct {
+    png_block first;
+    jmp_buf no_memory;
+} png_memory;
+
+static void *png_realloc(void *old, size_t size) {
+    png_block *block = old ? (png_block *)old - 1 : NULL;
+    png_block *fresh = realloc(block, sizeof *block + size);
+    if (!fresh) {
+        longjmp(png_memory.no_memory, 1);
+    }
+    if (!old) {
+        fresh->ring.before = &png_memory.first;
+        fresh->ring.after = png_memory.first.ring.after;
+    }
+    fresh->ring.before->ring.after = fresh->ring.after->ring.before = fresh;
+    return fresh + 1;
+}
+
+static void png_free(void *data) {
+    if (data) {
+        png_block *block = (png_block *)data - 1;
+        block->ring.before->ring.after = block->ring.after;
+        block->ring.after->ring.before = block->ring.before;
+        free(block);
+    }
+}
+
+#define STBIW_MALLOC(size)        png_realloc(NULL, size)
+#define STBIW_REALLOC(data, size) png_realloc(data, size)
+#define STBIW_FREE(data)          png_free(data)
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
 #if defined(__GNUC__)
@@ -28,17 +70,16 @@
 /* larger images would overflow the int arithmetic of the library */
 #define GG_PNG_BYTES ((int64_t)1 << 30)
 
-/* collects what the library writes */
-typedef struct gg_png_file {
-    FILE *file;
-    int failed;
-} gg_png_file;
-
-static void gg_png_put(void *context, void *data, int size) {
-    gg_png_file *out = context;
-    if (fwrite(data, 1, (size_t)size, out->file) != (size_t)size) {
-        out->failed = 1;
+/* the bytes of the file, to be freed by png_free; NULL where there is no memory for them */
+static unsigned char *png_make(int32_t height, int32_t width, int32_t channels, const uint8_t *pixels, int *size) {
+    png_memory.first.ring.before = png_memory.first.ring.after = &png_memory.first;
+    if (setjmp(png_memory.no_memory)) {
+        while (png_memory.first.ring.after != &png_memory.first) {
+            png_free(png_memory.first.ring.after + 1);
+        }
+        return NULL;
     }
+    return stbi_write_png_to_mem(pixels, width * channels, width, height, channels, size);
 }
 
 gg_status gg_write_png(const char *path, int32_t height, int32_t width, int32_t channels, const uint8_t *pixels) {
@@ -46,18 +87,18 @@ gg_status gg_write_png(const char *path, int32_t height, int32_t width, int32_t 
         (int64_t)height * width > GG_PNG_BYTES / channels) {
         return GG_ERROR_ARGUMENT;
     }
-    gg_png_file out = {fopen(path, "wb"), 0};
-    if (!out.file) {
-        return GG_ERROR_ARGUMENT;
+    int size = 0;
+    unsigned char *bytes = png_make(height, width, channels, pixels, &size);
+    if (!bytes) {
+        return GG_ERROR_MEMORY;
     }
-    int made = stbi_write_png_to_func(gg_png_put, &out, width, height, channels, pixels, width * channels);
+    FILE *file = fopen(path, "wb");
+    int failed = !file || fwrite(bytes, 1, (size_t)size, file) != (size_t)size;
     /* a full disk may show only when the last bytes leave */
-    if (fclose(out.file)) {
-        out.failed = 1;
-    }
-    if (!made || out.failed) {
+    failed |= file && fclose(file);
+    png_free(bytes);
+    if (file && failed) {
         remove(path);
-        return made ? GG_ERROR_ARGUMENT : GG_ERROR_MEMORY;
     }
-    return GG_OK;
+    return failed ? GG_ERROR_ARGUMENT : GG_OK;
 }

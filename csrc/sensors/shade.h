@@ -151,6 +151,8 @@ GG_FN void gg_shade_draw(const gg_shade *shade, const gg_lens *lens, int64_t ite
     gg_strip strip;
     strip.row_begin = (int32_t)item * band;
     strip.row_end = GG_MIN(strip.row_begin + band, lens->height);
+    strip.column_begin = 0;
+    strip.column_end = lens->width;
     int64_t first = (int64_t)strip.row_begin * lens->width;
     strip.depth = depth + first;
     strip.id = id ? id + first : 0;

@@ -26,6 +26,33 @@ GG_FN gg_lane GG_LANE_NAME(cone_scale)(GG_LANE_NAME(vec) a, gg_lane limit) {
     return lane_min(lane_splat(1.0f), lane_div(limit, lane_sqrt(a2)));
 }
 
+/* A torque impulse scaled back into its bounds: what turns about the normal within `twist`, what turns about the plane of
+ * the contact within `roll`, all of it within the larger of both. Where both are equal it is cone_scale, bit for bit. */
+GG_FN GG_LANE_NAME(vec)
+    GG_LANE_NAME(torque_bounds)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) normal, gg_lane roll, gg_lane twist) {
+    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), most = lane_max(roll, twist);
+    gg_lane scale = GG_LANE_NAME(cone_scale)(a, most);
+    a.x = scale * a.x;
+    a.y = scale * a.y;
+    a.z = scale * a.z;
+    /* the smaller bound holds for its part alone */
+    gg_lane about = GG_LANE_NAME(dot)(a, normal);
+    GG_LANE_NAME(vec) n, t;
+    n.x = about * normal.x;
+    n.y = about * normal.y;
+    n.z = about * normal.z;
+    t.x = a.x - n.x;
+    t.y = a.y - n.y;
+    t.z = a.z - n.z;
+    gg_lane n_scale = lane_less(twist, most, GG_LANE_NAME(cone_scale)(n, twist), one);
+    gg_lane t_scale = lane_less(roll, most, GG_LANE_NAME(cone_scale)(t, roll), one);
+    gg_lane unequal = lane_less(twist, most, one, lane_less(roll, most, one, zero));
+    a.x = lane_less(zero, unequal, n_scale * n.x + t_scale * t.x, a.x);
+    a.y = lane_less(zero, unequal, n_scale * n.y + t_scale * t.y, a.y);
+    a.z = lane_less(zero, unequal, n_scale * n.z + t_scale * t.z, a.z);
+    return a;
+}
+
 /* cross product a x b */
 GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(cross)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) b) {
     GG_LANE_NAME(vec) c;

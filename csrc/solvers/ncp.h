@@ -25,7 +25,14 @@
  *
  * Rolling and twisting resistance is a torque impulse T per contact [N m s], |T| <= mu_r R_eff P_n with
  * R_eff = r_i r_j / (r_i + r_j) (r_i at a wall), opposing omega_i - omega_j: accumulated, warm-started and solved in the
- * same iteration, equal and opposite on both sides, so angular momentum of a pair is kept.
+ * same iteration, equal and opposite on both sides, so angular momentum of a pair is kept. Twisting (about the normal) may
+ * have a coefficient of its own: then that part of T stays below it, the rest below mu_r, and all below the larger one.
+ *
+ * Cohesion lowers the bound of the normal part from 0 to -F dt, with F = cohesion R_eff (1 - gap / range) while surfaces are
+ * less than the range apart; cones are those of P_n + F dt. With P_n + F dt for the unknown it is the same complementarity
+ * problem as without, so it is as stable: attraction closes a gap within a substep at the fastest, never overshoots, and
+ * only ever takes energy from what it stops. Source of the shifted cone: Radjai, Topin, Richefeu, Voivret, Delenne, Azema,
+ * El Youssoufi, Force transmission in cohesive granular media (AIP Conf. Proc. 1227, 2010).
  */
 #ifndef GG_NCP_H
 #define GG_NCP_H

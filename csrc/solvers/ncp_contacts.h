@@ -10,9 +10,27 @@
 #include "../contact/narrow.h"
 #include "ncp.h"
 
-/* gives every slice its rows; notes what would not fit. item: env */
-GG_FN void gg_ncp_place_env(const gg_view *v, int64_t e) {
+/* longest list and tool contacts of a slice whose grains were counted */
+GG_FN void gg_ncp_counted(const gg_view *v, int64_t e, int64_t slice) {
+    int64_t first = e * v->dims.slots + slice * GG_LANES;
+    int32_t longest = 0, tool_rows = 0;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        longest = GG_MAX(longest, v->next_count[first + lane]);
+        tool_rows += v->next_tool_count[first + lane];
+    }
+    v->slice_rows[e * v->dims.slices + slice] = longest;
+    v->slice_tool_rows[e * v->dims.slices + slice] = tool_rows;
+}
+
+/* notes rows of contacts that would not fit: `row` and `tool_row` are the first ones after the last slice's */
+GG_FN void gg_ncp_placed(const gg_view *v, int64_t e, int64_t row, int64_t tool_row) {
     gg_env *env = &v->env[e];
+    env->overflow_rows = row > v->dims.contact_rows ? (int32_t)row : 0;
+    env->overflow_tool_rows = tool_row > v->dims.rows ? (int32_t)(tool_row - v->dims.slots) : 0;
+}
+
+/* gives every slice its rows. item: env */
+GG_FN void gg_ncp_place_env(const gg_view *v, int64_t e) {
     int64_t row = 0, tool_row = v->dims.slots, base = e * v->dims.slices;
     for (int64_t s = 0; s < v->dims.slices; s++) {
         v->slice_first_row[base + s] = (int32_t)row;
@@ -20,8 +38,26 @@ GG_FN void gg_ncp_place_env(const gg_view *v, int64_t e) {
         row += v->slice_rows[base + s];
         tool_row += v->slice_tool_rows[base + s];
     }
-    env->overflow_rows = row > v->dims.contact_rows ? (int32_t)row : 0;
-    env->overflow_tool_rows = tool_row > v->dims.rows ? (int32_t)(tool_row - v->dims.slots) : 0;
+    gg_ncp_placed(v, e, row, tool_row);
+}
+
+/* overlaps of one grain: the deepest and the sum, as shares of the smaller diameter, and their number */
+typedef struct gg_overlaps {
+    float most, sum, count;
+} gg_overlaps;
+
+/* notes the overlaps of the grains of a slice, in order of lanes */
+GG_FN void gg_ncp_prepared(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
+    gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
+    gg_overlaps all = GG_ZERO;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        all.most = gg_maxf(all.most, each[lane].most);
+        all.sum += each[lane].sum;
+        all.count += each[lane].count;
+    }
+    stats->overlap_max = all.most;
+    stats->overlap_sum = all.sum;
+    stats->overlap_count = (int32_t)all.count;
 }
 
 /* the stored contacts of one grain, walked in step with its new list */
@@ -64,7 +100,7 @@ GG_FN gg_memory gg_memory_of(const gg_view *v, int64_t e, int32_t i) {
 
 /* where the next contact of a grain is listed */
 typedef struct gg_contact_writer {
-    int64_t contact, contact3, roll, roll3;
+    int64_t contact, contact3, roll, roll3, extra;
     int32_t *key;
     float *impulse, *torque;
     gg_memory memory;
@@ -107,11 +143,12 @@ GG_FN void gg_ncp_list(const gg_view *v, gg_contact_writer *w, int32_t key, int6
         w->roll += GG_LANES;
         w->roll3 += 3 * GG_LANES;
     }
-}
-
-GG_FN const gg_pair *gg_pair_of(const gg_view *v, int64_t e, int32_t a, int32_t b) {
-    int64_t m = v->dims.material_count;
-    return &v->pair[(e * m + a) * m + b];
+    if (v->params.extra) {
+        v->pull[w->extra] = pair ? pair->cohesion : 0.0f;
+        v->pull_range[w->extra] = pair ? pair->cohesion_range : 0.0f;
+        v->twist_limit[w->extra] = pair ? pair->twisting_friction : 0.0f;
+        w->extra += GG_LANES;
+    }
 }
 
 /* Lists the contacts of a grain with grains. The first 64 candidates are closed up without a branch each: whether a
@@ -143,7 +180,7 @@ GG_FN void gg_ncp_list_grains(const gg_view *v, int64_t e, int32_t i, gg_contact
 
 /* A contact with a tool gets a velocity row of its own: the tool's surface velocity there, no spin, no inverse mass. The
  * solve then treats grains and tools alike. */
-GG_FN int32_t gg_ncp_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w, int64_t tool_row) {
+GG_FN void gg_ncp_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w, int64_t tool_row) {
     int64_t base = e * v->dims.slots, rows = e * v->dims.rows;
     gg_vec4 x = v->position[base + i];
     int32_t listed = 0;
@@ -172,37 +209,44 @@ GG_FN int32_t gg_ncp_list_parts(const gg_view *v, int64_t e, int32_t i, gg_conta
                     gg_pair_of(v, e, v->material[base + i], v->parts[part].material), normal, touch.gap);
         listed++;
     }
-    return listed;
 }
 
-/* Lists the contacts of one slice; the lanes of shorter lists are filled with places that do nothing. item: slice */
-GG_FN void gg_ncp_list_slice(const gg_view *v, int64_t e, int64_t slice) {
+/* Lists the contacts of one lane of a slice; its rows of tools begin at tool_row. Beyond the end of a shorter list come
+ * places that do nothing. */
+GG_FN void gg_ncp_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_row) {
     const gg_env *env = &v->env[e];
     int64_t base = e * v->dims.slots;
     int64_t row = v->slice_first_row[e * v->dims.slices + slice];
-    int32_t tool_row = v->slice_first_tool_row[e * v->dims.slices + slice];
+    int32_t i = (int32_t)(slice * GG_LANES + lane);
     gg_contact_writer w;
     w.key = env->key_buffer ? v->key_a : v->key_b;
     w.impulse = env->impulse_buffer ? v->impulse_a : v->impulse_b;
     w.torque = env->impulse_buffer ? v->roll_a : v->roll_b;
+    w.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
+    w.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
+    w.roll = (e * v->dims.roll_rows + row) * GG_LANES + lane;
+    w.roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
+    w.extra = (e * v->dims.extra_rows + row) * GG_LANES + lane;
+    if (v->next_count[base + i] > 0) {
+        w.memory = gg_memory_of(v, e, i);
+        gg_ncp_list_grains(v, e, i, &w);
+        if (v->next_tool_count[base + i] > 0) {
+            gg_ncp_list_parts(v, e, i, &w, tool_row);
+        }
+    }
+    gg_vec3 none = gg_v3(0.0f, 0.0f, 0.0f);
+    for (int32_t k = v->next_count[base + i]; k < v->slice_rows[e * v->dims.slices + slice]; k++) {
+        gg_ncp_list(v, &w, 0, i, NULL, none, 0.0f);
+    }
+    v->next_first[base + i] = (int32_t)(row * GG_LANES + lane);
+}
+
+/* item: slice of an env */
+GG_FN void gg_ncp_list_slice(const gg_view *v, int64_t e, int64_t slice) {
+    int32_t tool_row = v->slice_first_tool_row[e * v->dims.slices + slice];
     for (int lane = 0; lane < GG_LANES; lane++) {
-        int32_t i = (int32_t)(slice * GG_LANES + lane);
-        w.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
-        w.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-        w.roll = (e * v->dims.roll_rows + row) * GG_LANES + lane;
-        w.roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
-        if (v->next_count[base + i] > 0) {
-            w.memory = gg_memory_of(v, e, i);
-            gg_ncp_list_grains(v, e, i, &w);
-            if (v->next_tool_count[base + i] > 0) {
-                tool_row += gg_ncp_list_parts(v, e, i, &w, tool_row);
-            }
-        }
-        gg_vec3 none = gg_v3(0.0f, 0.0f, 0.0f);
-        for (int32_t k = v->next_count[base + i]; k < v->slice_rows[e * v->dims.slices + slice]; k++) {
-            gg_ncp_list(v, &w, 0, i, NULL, none, 0.0f);
-        }
-        v->next_first[base + i] = (int32_t)(row * GG_LANES + lane);
+        gg_ncp_list_lane(v, e, slice, lane, tool_row);
+        tool_row += v->next_tool_count[e * v->dims.slots + slice * GG_LANES + lane];
     }
 }
 

@@ -20,10 +20,11 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i,
     d.z = GG_LANE_NAME(nearest_image)(p, 2, lane_splat(x[i].z) - other[2], p->lower.z, p->upper.z);
     gg_lane distance2 = GG_LANE_NAME(dot)(d, d), radius = lane_splat(x[i].w);
     gg_lane foreseen = radius + other[3] + lane_splat(p->margin * 2.0f) * lane_min(radius, other[3]);
-    gg_lane most = foreseen + lane_splat(2.0001f * v->env[e].speed_max * p->foresight);
+    gg_lane most =
+        foreseen + lane_splat(gg_maxf(2.0001f * v->env[e].speed_max * p->foresight, v->env[e].cohesion_range));
     uint32_t valid = left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1u;
     uint32_t active = lane_less_bits(distance2, foreseen * foreseen) & valid;
-    /* the few that only their speed can bring together */
+    /* the few that only their speed or cohesion can bring together */
     uint32_t maybe = lane_less_bits(distance2, most * most) & valid & ~active;
     for (int k = 0; maybe; k++, maybe >>= 1) {
         if (maybe & 1u) {
@@ -33,36 +34,37 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i,
     return active;
 }
 
+/* Counts the contacts of slot i, with the parts in `parts` (see gg_slice_parts), into next_count and next_tool_count. */
+GG_FN void GG_LANE_NAME(count_lane)(const gg_view *v, int64_t e, int32_t i, uint64_t parts) {
+    int64_t base = e * v->dims.slots;
+    int32_t count = 0, tools = 0;
+    uint64_t bits = 0;
+    if (v->grain_id[base + i] >= 0) {
+        const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
+        int32_t candidates = v->candidate_count[base + i];
+        for (int32_t k = 0; k < candidates; k += GG_LANE_WIDTH) {
+            uint64_t active = GG_LANE_NAME(active_bits)(v, e, i, list + k, candidates - k);
+            bits |= k < 64 ? active << k : 0;
+            count += (int32_t)gg_bit_count((uint32_t)active);
+        }
+        for (int64_t part = 0; part < v->dims.part_count; part++) {
+            if (part >= 64 || (parts >> part & 1)) {
+                tools += gg_touch_part(v, e, i, part).active;
+            }
+        }
+    }
+    v->active[base + i] = bits;
+    v->next_count[base + i] = count + tools;
+    v->next_tool_count[base + i] = tools;
+    v->crowd[base + i] = (float)(count + tools) * v->row_a[(e * v->dims.rows + i) * GG_ROW + 3];
+}
+
 /* counts the contacts of all grains of one slice of env e */
 GG_FN void GG_LANE_NAME(count_slice)(const gg_view *v, int64_t e, int64_t slice) {
-    int64_t base = e * v->dims.slots;
-    int32_t longest = 0, tool_rows = 0;
     uint64_t parts = gg_slice_parts(v, e, slice);
     v->slice_parts[e * v->dims.slices + slice] = parts;
     for (int lane = 0; lane < GG_LANES; lane++) {
-        int32_t i = (int32_t)(slice * GG_LANES + lane), count = 0, tools = 0;
-        uint64_t bits = 0;
-        if (v->grain_id[base + i] >= 0) {
-            const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
-            int32_t candidates = v->candidate_count[base + i];
-            for (int32_t k = 0; k < candidates; k += GG_LANE_WIDTH) {
-                uint64_t active = GG_LANE_NAME(active_bits)(v, e, i, list + k, candidates - k);
-                bits |= k < 64 ? active << k : 0;
-                count += (int32_t)gg_bit_count((uint32_t)active);
-            }
-            for (int64_t part = 0; part < v->dims.part_count; part++) {
-                if (part >= 64 || (parts >> part & 1)) {
-                    tools += gg_touch_part(v, e, i, part).active;
-                }
-            }
-        }
-        v->active[base + i] = bits;
-        v->next_count[base + i] = count + tools;
-        v->next_tool_count[base + i] = tools;
-        v->crowd[base + i] = (float)(count + tools) * v->row_a[(e * v->dims.rows + i) * GG_ROW + 3];
-        longest = GG_MAX(longest, count + tools);
-        tool_rows += tools;
+        GG_LANE_NAME(count_lane)(v, e, (int32_t)(slice * GG_LANES + lane), parts);
     }
-    v->slice_rows[e * v->dims.slices + slice] = longest;
-    v->slice_tool_rows[e * v->dims.slices + slice] = tool_rows;
+    gg_ncp_counted(v, e, slice);
 }

@@ -41,10 +41,11 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(start)(const float *now, const float *befor
     return a;
 }
 
-/* GG_LANE_WIDTH grains from slot `slot` on (a multiple of the width); spin, rolling and accumulate are compile-time.
+/* GG_LANE_WIDTH grains from slot `slot` on (a multiple of the width); spin, rolling, accumulate and extra (cohesion, and
+ * twisting that is not bounded like rolling) are compile-time.
  * Returns the largest change of a velocity component among them. */
-GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot, int spin, int rolling,
-                                    int accumulate) {
+GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot, int spin, int rolling, int accumulate,
+                                    int extra) {
     const gg_view *v = s->v;
     int64_t n = v->dims.slots, base = s->e * n;
     int64_t slice = slot / GG_LANES, lane = slot % GG_LANES;
@@ -55,6 +56,7 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
     int64_t contact3 = (s->e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
     int64_t roll = (s->e * v->dims.roll_rows + row) * GG_LANES + lane;
     int64_t roll3 = (s->e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
+    int64_t extra_at = (s->e * v->dims.extra_rows + row) * GG_LANES + lane;
     gg_lane zero = lane_splat(0.0f), beta = lane_splat(s->beta), share = lane_splat(spin ? GG_TANGENT_SHARE : 1.0f);
     gg_lane own[GG_ROW], other[GG_ROW];
     for (int k = 0; k < GG_ROW; k++) {
@@ -91,9 +93,11 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
         } else {
             start.x = start.y = start.z = zero;
         }
-        /* normal: the total never pulls */
+        /* normal: the total never pulls more than cohesion can; friction feels what presses beyond that pull */
+        gg_lane pull = extra ? lane_load(v->pull + extra_at) : zero;
         gg_lane rel_n = GG_LANE_NAME(dot)(rel, nrm), start_n = GG_LANE_NAME(dot)(start, nrm);
-        gg_lane pressing = lane_max(start_n - weight * (rel_n - lane_load(v->bias + contact)), zero);
+        gg_lane pressing = lane_max(start_n - weight * (rel_n - lane_load(v->bias + contact)), zero - pull);
+        gg_lane bearing = extra ? pressing + pull : pressing;
         /* tangential: the total stays inside the cone */
         gg_lane weight_t = share * weight;
         GG_LANE_NAME(vec) t;
@@ -104,7 +108,7 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
         t.x = t.x - t_n * nrm.x;
         t.y = t.y - t_n * nrm.y;
         t.z = t.z - t_n * nrm.z;
-        gg_lane scale = GG_LANE_NAME(cone_scale)(t, lane_load(v->friction + contact) * pressing);
+        gg_lane scale = GG_LANE_NAME(cone_scale)(t, lane_load(v->friction + contact) * bearing);
         t.x = scale * t.x;
         t.y = scale * t.y;
         t.z = scale * t.z;
@@ -134,10 +138,15 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
             q.x = q.x - roll_weight * (own[4] * own[7] - other[4] * other[7]);
             q.y = q.y - roll_weight * (own[5] * own[7] - other[5] * other[7]);
             q.z = q.z - roll_weight * (own[6] * own[7] - other[6] * other[7]);
-            gg_lane q_scale = GG_LANE_NAME(cone_scale)(q, lane_load(v->roll_limit + roll) * pressing);
-            q.x = q_scale * q.x;
-            q.y = q_scale * q.y;
-            q.z = q_scale * q.z;
+            gg_lane limit = lane_load(v->roll_limit + roll) * bearing;
+            if (extra) {
+                q = GG_LANE_NAME(torque_bounds)(q, nrm, limit, lane_load(v->twist_limit + extra_at) * bearing);
+            } else {
+                gg_lane q_scale = GG_LANE_NAME(cone_scale)(q, limit);
+                q.x = q_scale * q.x;
+                q.y = q_scale * q.y;
+                q.z = q_scale * q.z;
+            }
             du.x = du.x + own[7] * q.x;
             du.y = du.y + own[7] * q.y;
             du.z = du.z + own[7] * q.z;
@@ -147,6 +156,7 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
         }
         contact += GG_LANES;
         contact3 += 3 * GG_LANES;
+        extra_at += GG_LANES;
     }
     /* the new velocity, from what it was without contact (accumulated) or from the last one (printed algorithm) */
     const float *origin = accumulate ? v->start_velocity + state : v->velocity + state;
@@ -166,13 +176,11 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
     return change;
 }
 
-/* iteration `pass` (from 0) of one slice of env e */
-GG_FN void GG_LANE_NAME(iterate_slice)(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+/* iteration `pass` (from 0) of the GG_LANE_WIDTH grains from slot `slot` on; returns the largest change of a velocity
+ * component of each */
+GG_FN gg_lane GG_LANE_NAME(iterate_lanes)(const gg_view *v, int64_t e, int64_t slot, int32_t pass) {
     const gg_params *p = &v->params;
-    gg_env *env = &v->env[e];
-    if (env->converged) {
-        return;
-    }
+    const gg_env *env = &v->env[e];
     /* iterate k lies in one half of the ping-pong, k-1 in the other, where k+1 is written over it */
     int now_in_b = env->impulse_buffer ^ 1 ^ (pass & 1);
     int64_t rows = e * v->dims.rows * GG_ROW;
@@ -186,20 +194,30 @@ GG_FN void GG_LANE_NAME(iterate_slice)(const gg_view *v, int64_t e, int64_t slic
     s.roll = now_in_b ? v->roll_b : v->roll_a;
     s.roll_before = s.roll_next = now_in_b ? v->roll_a : v->roll_b;
     s.first = pass == 0;
-    s.beta = p->beta[pass];
-    s.beta_next = pass + 1 < p->iterations ? p->beta[pass + 1] : 0.0f;
+    s.beta = v->beta[pass];
+    s.beta_next = pass + 1 < p->iterations ? v->beta[pass + 1] : 0.0f;
+    if (p->mode == GG_MODE_PAPER) {
+        return p->spin ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 0, 0) : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 0, 0);
+    }
+    if (p->extra) {
+        return p->rolling ? GG_LANE_NAME(iterate)(&s, slot, 1, 1, 1, 1)
+               : p->spin  ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 1, 1)
+                          : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 1, 1);
+    }
+    if (p->rolling) {
+        return GG_LANE_NAME(iterate)(&s, slot, 1, 1, 1, 0);
+    }
+    return p->spin ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 1, 0) : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 1, 0);
+}
+
+/* iteration `pass` of one slice of env e */
+GG_FN void GG_LANE_NAME(iterate_slice)(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {
+    if (v->env[e].converged) {
+        return;
+    }
     gg_lane change = lane_splat(0.0f);
     for (int lane = 0; lane < GG_LANES; lane += GG_LANE_WIDTH) {
-        int64_t slot = slice * GG_LANES + lane;
-        gg_lane c;
-        if (p->mode == GG_MODE_PAPER) {
-            c = p->spin ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 0) : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 0);
-        } else if (p->rolling) {
-            c = GG_LANE_NAME(iterate)(&s, slot, 1, 1, 1);
-        } else {
-            c = p->spin ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 1) : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 1);
-        }
-        change = lane_max(change, c);
+        change = lane_max(change, GG_LANE_NAME(iterate_lanes)(v, e, slice * GG_LANES + lane, pass));
     }
     float each[GG_LANE_WIDTH], most = 0.0f;
     lane_store(each, change);

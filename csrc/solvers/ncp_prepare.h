@@ -2,6 +2,7 @@
  *
  * Listing (ncp_contacts.h) has left, per contact: other_row; the stored impulses of the last substep, as they were; in
  * `friction`, `weight` and `roll_limit` the pair's friction, restitution and rolling friction (weight -1: an empty place);
+ * in `pull`, `pull_range` and `twist_limit`, where there are any, its cohesion, range and twisting friction;
  * for tools the normal and, in `bias`, the gap; for grains in normal.z the side to take should both centres coincide.
  * Here all of it becomes normal, bias, weights and re-projected impulses, and the grain's velocity after the warm start.
  * See ncp_iterate.h for the GG_LANE_* and lane_* operations; also needed here:
@@ -80,16 +81,49 @@ GG_FN gg_lane GG_LANE_NAME(shift)(const gg_params *p, const GG_LANE_NAME(contact
     return lane_max(lane_min(share * (lane_splat(-p->slack) - c->gap), lane_splat(p->correction)), zero);
 }
 
+/* effective radius of W contacts [m]: r r' / (r + r'), r at a tool. An empty place of an empty slot has none, and 0/0 must
+ * not get further than here */
+GG_FN gg_lane GG_LANE_NAME(effective_radius)(const GG_LANE_NAME(self) * self, gg_lane live, gg_lane other_radius,
+                                             gg_lane other_mass) {
+    gg_lane zero = lane_splat(0.0f);
+    gg_lane reduced = lane_div(self->point[3] * other_radius, self->point[3] + other_radius);
+    reduced = lane_less(zero, other_mass, reduced, self->point[3]);
+    return lane_less(live, zero, zero, reduced);
+}
+
+/* Largest attraction of W contacts over this substep [N s]: full where surfaces touch, falling to none at the range; and
+ * how far they resist twisting [m]. */
+GG_FN gg_lane GG_LANE_NAME(pull)(const gg_view *v, int64_t extra_at, gg_lane reduced, gg_lane gap) {
+    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->pull_range + extra_at);
+    gg_lane far = lane_div(lane_max(gap, zero), lane_max(range, lane_splat(1e-30f)));
+    gg_lane force = lane_load(v->pull + extra_at) * reduced * (one - lane_min(far, one));
+    gg_lane pull = force * lane_splat(v->params.dt);
+    lane_store(v->pull + extra_at, pull);
+    lane_store(v->twist_limit + extra_at, lane_load(v->twist_limit + extra_at) * reduced);
+    return pull;
+}
+
+/* Restitution of W contacts that attract each other. Grains that would leave the range within a substep or few are never held
+ * back on their way out: they pay at once for the attraction they came in by, c R_eff range / 2, so that bounces of moist
+ * grains gain no energy however coarse the substep. */
+GG_FN gg_lane GG_LANE_NAME(moist_restitution)(const gg_view *v, int64_t extra_at, gg_lane reduced, gg_lane single,
+                                              gg_lane approach, gg_lane restitution) {
+    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->pull_range + extra_at);
+    gg_lane away = zero - restitution * approach, way = lane_splat(4.0f * v->params.dt) * away;
+    gg_lane due = lane_load(v->pull + extra_at) * reduced * range * single;
+    gg_lane left = lane_max(one - lane_div(due, lane_max(away * away, lane_splat(1e-30f))), zero);
+    gg_lane bound = lane_less(range, way, restitution * lane_sqrt(left), restitution);
+    return lane_less(zero, due, bound, restitution);
+}
+
 /* the rolling part of W contacts; returns the torque impulse that is kept */
 GG_FN GG_LANE_NAME(vec)
-    GG_LANE_NAME(roll)(const gg_view *v, const GG_LANE_NAME(self) * self, int64_t roll, int64_t roll3, float *torques,
-                       gg_lane live, gg_lane pressing, const gg_lane *point, const gg_lane *row, gg_lane crowd) {
+    GG_LANE_NAME(roll)(const gg_view *v, const GG_LANE_NAME(self) * self, int64_t roll, int64_t roll3, int64_t extra_at,
+                       float *torques, gg_lane live, gg_lane bearing, gg_lane reduced, GG_LANE_NAME(vec) normal,
+                       const gg_lane *row, gg_lane crowd) {
     const gg_params *p = &v->params;
     gg_lane zero = lane_splat(0.0f);
-    gg_lane reduced = lane_div(self->point[3] * point[3], self->point[3] + point[3]);
-    reduced = lane_less(zero, row[3], reduced, self->point[3]);
-    /* an empty place of an empty slot has no radius, and 0/0 must not get further than here */
-    gg_lane limit = lane_less(live, zero, zero, lane_load(v->roll_limit + roll) * reduced);
+    gg_lane limit = lane_load(v->roll_limit + roll) * reduced;
     gg_lane factor = lane_splat(GG_SPIN_FACTOR) * (self->row[7] * self->row[7]);
     gg_lane other_factor = lane_splat(GG_SPIN_FACTOR) * (row[7] * row[7]);
     gg_lane single = factor * self->row[3] + other_factor * row[3];
@@ -101,10 +135,14 @@ GG_FN GG_LANE_NAME(vec)
     t.x = self->warm_scale * t.x;
     t.y = self->warm_scale * t.y;
     t.z = self->warm_scale * t.z;
-    gg_lane scale = GG_LANE_NAME(cone_scale)(t, limit * pressing);
-    t.x = scale * t.x;
-    t.y = scale * t.y;
-    t.z = scale * t.z;
+    if (p->extra) {
+        t = GG_LANE_NAME(torque_bounds)(t, normal, limit * bearing, lane_load(v->twist_limit + extra_at) * bearing);
+    } else {
+        gg_lane scale = GG_LANE_NAME(cone_scale)(t, limit * bearing);
+        t.x = scale * t.x;
+        t.y = scale * t.y;
+        t.z = scale * t.z;
+    }
     lane_store(v->roll_limit + roll, limit);
     lane_store(v->roll_weight + roll, lane_less(live, zero, zero, weight));
     GG_LANE_NAME(store3)(torques + roll3, t);
@@ -157,7 +195,12 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     gg_lane weight = lane_min(lane_splat(p->relaxation) * effective, lane_div(lane_splat(p->relaxation_sum), bound));
     weight = lane_less(live, zero, zero, weight);
     GG_LANE_NAME(add_scaled)(&sums->shift, normal, GG_LANE_NAME(shift)(p, &c, live, effective, self->row[3], row[3]));
-    c.bias = GG_LANE_NAME(bias)(p, self->bounce_speed, gap, c.approach, restitution);
+    int64_t extra_at = (e * v->dims.extra_rows + row_at) * GG_LANES + lane;
+    gg_lane reduced = p->rolling || p->extra ? GG_LANE_NAME(effective_radius)(self, live, point[3], row[3]) : zero;
+    if (p->extra) {
+        c.restitution = GG_LANE_NAME(moist_restitution)(v, extra_at, reduced, c.single, c.approach, restitution);
+    }
+    c.bias = GG_LANE_NAME(bias)(p, self->bounce_speed, gap, c.approach, c.restitution);
     if (p->mode == GG_MODE_CONVERGENT) {
         /* nothing disturbs a contact that is the only one of both sides: it is solved at once */
         weight = lane_less(c.single, c.split, weight, lane_less(live, zero, zero, effective));
@@ -175,9 +218,11 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     start.x = self->warm_scale * start.x;
     start.y = self->warm_scale * start.y;
     start.z = self->warm_scale * start.z;
-    gg_lane along = GG_LANE_NAME(dot)(start, normal), pressing = lane_max(along, zero);
+    gg_lane pull = p->extra ? GG_LANE_NAME(pull)(v, extra_at, reduced, gap) : zero;
+    gg_lane along = GG_LANE_NAME(dot)(start, normal), pressing = lane_max(along, zero - pull);
+    gg_lane bearing = pressing + pull;
     GG_LANE_NAME(add_scaled)(&start, normal, zero - along);
-    gg_lane scale = GG_LANE_NAME(cone_scale)(start, lane_load(v->friction + contact) * pressing);
+    gg_lane scale = GG_LANE_NAME(cone_scale)(start, lane_load(v->friction + contact) * bearing);
     start.x = scale * start.x + pressing * normal.x;
     start.y = scale * start.y + pressing * normal.y;
     start.z = scale * start.z + pressing * normal.z;
@@ -187,7 +232,8 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     if (p->rolling) {
         int64_t roll = (e * v->dims.roll_rows + row_at) * GG_LANES + lane;
         int64_t roll3 = (e * v->dims.roll_rows + row_at) * GG_LANES * 3 + lane;
-        GG_LANE_NAME(vec) t = GG_LANE_NAME(roll)(v, self, roll, roll3, torques, live, pressing, point, row, crowd);
+        GG_LANE_NAME(vec)
+        t = GG_LANE_NAME(roll)(v, self, roll, roll3, extra_at, torques, live, bearing, reduced, normal, row, crowd);
         GG_LANE_NAME(add_scaled)(&sums->du, t, self->row[7]);
     }
     /* overlap against the smaller diameter */
@@ -215,44 +261,48 @@ GG_FN void GG_LANE_NAME(prepare_end)(const gg_view *v, int64_t e, int64_t slot, 
     lane_rows_store(v->row_b + e * v->dims.rows * GG_ROW, slot, self->row);
 }
 
-/* all contacts of one slice of env e */
-GG_FN void GG_LANE_NAME(prepare_slice)(const gg_view *v, int64_t e, int64_t slice) {
+/* Contacts of the W grains from slot `slot` on. Returns, by grain, the deepest overlap, the sum and the number of
+ * overlaps. */
+GG_FN void GG_LANE_NAME(prepare_lanes)(const gg_view *v, int64_t e, int64_t slot, gg_overlaps *each) {
     const gg_env *env = &v->env[e];
+    int64_t slice = slot / GG_LANES;
     int64_t first_row = v->slice_first_row[e * v->dims.slices + slice];
     int32_t row_count = v->slice_rows[e * v->dims.slices + slice];
-    gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
-    float count = 0.0f;
-    stats->overlap_max = stats->overlap_sum = 0.0f;
-    for (int lane = 0; lane < GG_LANES; lane += GG_LANE_WIDTH) {
-        int64_t slot = slice * GG_LANES + lane;
-        GG_LANE_NAME(self) self;
-        GG_LANE_NAME(sums) sums;
-        int32_t own[GG_LANE_WIDTH];
-        for (int k = 0; k < GG_LANE_WIDTH; k++) {
-            own[k] = (int32_t)(slot + k);
-        }
-        gg_lane zero = lane_splat(0.0f);
-        sums.dv.x = sums.dv.y = sums.dv.z = sums.du.x = sums.du.y = sums.du.z = zero;
-        sums.shift.x = sums.shift.y = sums.shift.z = zero;
-        sums.overlap_max = sums.overlap_sum = sums.overlap_count = zero;
-        lane_points(v->position + e * v->dims.slots, own, self.point);
-        lane_rows(v->row_a + e * v->dims.rows * GG_ROW, own, self.row);
-        self.crowd = lane_load(v->crowd + e * v->dims.slots + slot);
-        self.bounce_speed = lane_splat(env->bounce_speed);
-        self.warm_scale = lane_splat(env->dt_last > 0.0f ? v->params.dt / env->dt_last : 0.0f);
-        for (int32_t k = 0; k < row_count; k++) {
-            GG_LANE_NAME(prepare_row)(v, e, first_row + k, slot, own, &self, &sums);
-        }
-        GG_LANE_NAME(prepare_end)(v, e, slot, &self, &sums);
-        float each[3][GG_LANE_WIDTH];
-        lane_store(each[0], sums.overlap_max);
-        lane_store(each[1], sums.overlap_sum);
-        lane_store(each[2], sums.overlap_count);
-        for (int k = 0; k < GG_LANE_WIDTH; k++) {
-            stats->overlap_max = gg_maxf(stats->overlap_max, each[0][k]);
-            stats->overlap_sum += each[1][k];
-            count += each[2][k];
-        }
+    GG_LANE_NAME(self) self;
+    GG_LANE_NAME(sums) sums;
+    int32_t own[GG_LANE_WIDTH];
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        own[k] = (int32_t)(slot + k);
     }
-    stats->overlap_count = (int32_t)count;
+    gg_lane zero = lane_splat(0.0f);
+    sums.dv.x = sums.dv.y = sums.dv.z = sums.du.x = sums.du.y = sums.du.z = zero;
+    sums.shift.x = sums.shift.y = sums.shift.z = zero;
+    sums.overlap_max = sums.overlap_sum = sums.overlap_count = zero;
+    lane_points(v->position + e * v->dims.slots, own, self.point);
+    lane_rows(v->row_a + e * v->dims.rows * GG_ROW, own, self.row);
+    self.crowd = lane_load(v->crowd + e * v->dims.slots + slot);
+    self.bounce_speed = lane_splat(env->bounce_speed);
+    self.warm_scale = lane_splat(env->dt_last > 0.0f ? v->params.dt / env->dt_last : 0.0f);
+    for (int32_t k = 0; k < row_count; k++) {
+        GG_LANE_NAME(prepare_row)(v, e, first_row + k, slot, own, &self, &sums);
+    }
+    GG_LANE_NAME(prepare_end)(v, e, slot, &self, &sums);
+    float most[GG_LANE_WIDTH], sum[GG_LANE_WIDTH], count[GG_LANE_WIDTH];
+    lane_store(most, sums.overlap_max);
+    lane_store(sum, sums.overlap_sum);
+    lane_store(count, sums.overlap_count);
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        each[k].most = most[k];
+        each[k].sum = sum[k];
+        each[k].count = count[k];
+    }
+}
+
+/* all contacts of one slice of env e */
+GG_FN void GG_LANE_NAME(prepare_slice)(const gg_view *v, int64_t e, int64_t slice) {
+    gg_overlaps each[GG_LANES];
+    for (int lane = 0; lane < GG_LANES; lane += GG_LANE_WIDTH) {
+        GG_LANE_NAME(prepare_lanes)(v, e, slice * GG_LANES + lane, each + lane);
+    }
+    gg_ncp_prepared(v, e, slice, each);
 }

@@ -15,14 +15,15 @@ void gg_world_get_info(const gg_world *w, gg_world_info *info) {
     info->material_count = w->view.dims.material_count;
     info->memory = (int64_t)w->arena_size;
     info->thread_count = w->thread_count;
-    info->kernel = w->kernel.name;
+    info->kernel = w->cuda ? gg_cuda_kernel(w->cuda) : w->kernel.name;
+    info->gpu = w->cuda ? gg_cuda_device(w->cuda) + 1 : 0;
     info->solver = w->solver;
     info->solver.relaxation = w->view.params.relaxation;
     info->solver.relaxation_sum = w->view.params.relaxation_sum;
 }
 
 gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
-    gg_status status = gg_solver_check(w, solver);
+    gg_status status = gg_world_check_solver(w, solver);
     if (status != GG_OK) {
         return status;
     }
@@ -31,15 +32,27 @@ gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
         return gg_world_fail(w, GG_ERROR_ARGUMENT,
                              "solver: spin, mode and broad_phase are fixed when a world is built; build another");
     }
+    gg_view *host;
+    if ((status = gg_world_pull(w, GG_BIT(env), -1, &host)) != GG_OK) {
+        return status;
+    }
     w->solver = *solver;
     gg_params_from_solver(w);
-    for (int64_t e = 0; e < w->view.dims.env_count; e++) {
-        w->view.env[e].rebuild = 1;
+    for (int64_t e = 0; e < host->dims.env_count; e++) {
+        host->env[e].rebuild = 1;
     }
-    return GG_OK;
+    if (w->cuda) {
+        status = gg_memory_copy(w, (void *)(uintptr_t)w->view.beta, sizeof w->beta, w->beta, sizeof w->beta,
+                                sizeof w->beta, 1, GG_TO_DEVICE);
+    }
+    return status == GG_OK ? gg_world_push(w, GG_BIT(env), -1) : status;
 }
 
 gg_status gg_world_set_kernel(gg_world *w, const char *name) {
+    if (w->cuda) {
+        gg_status status = gg_cuda_set_kernel(w->cuda, name);
+        return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
+    }
     gg_kernel kernel = gg_kernel_select(name);
     if (!kernel.iterate) {
         return gg_world_fail(w, GG_ERROR_BACKEND, "kernel: \"%s\" is not in this build or not for this processor",
@@ -48,6 +61,16 @@ gg_status gg_world_set_kernel(gg_world *w, const char *name) {
     w->kernel = kernel;
     return GG_OK;
 }
+
+gg_status gg_world_set_stream(gg_world *w, uintptr_t stream) {
+    if (!w->cuda) {
+        return gg_world_fail(w, GG_ERROR_BACKEND, "stream: this world runs on the CPU");
+    }
+    gg_status status = gg_cuda_set_stream(w->cuda, stream);
+    return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
+}
+
+uintptr_t gg_world_get_stream(const gg_world *w) { return w->cuda ? gg_cuda_stream(w->cuda) : 0; }
 
 /* index of the k-th listed env, -1 where it is out of range */
 static int64_t listed_env(const gg_world *w, const int32_t *envs, int64_t k) {
@@ -68,36 +91,55 @@ static gg_status check_envs(gg_world *w, const int32_t *envs, int64_t *listed) {
     return GG_OK;
 }
 
-gg_status gg_world_get_grains(gg_world *w, const gg_grains *out) {
-    const gg_view *v = &w->view;
-    int64_t n = v->dims.grain_count;
-    for (int64_t e = 0; e < v->dims.env_count; e++) {
-        for (int64_t id = 0; id < n; id++) {
-            int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot, to = e * n + id;
-            const float *row = v->row_a + (e * v->dims.rows + slot) * GG_ROW;
-            gg_vec4 x = v->position[at];
-            if (out->position) {
-                out->position[3 * to] = x.x;
-                out->position[3 * to + 1] = x.y;
-                out->position[3 * to + 2] = x.z;
-            }
-            for (int k = 0; k < 3; k++) {
-                if (out->velocity) {
-                    out->velocity[3 * to + k] = row[k];
-                }
-                if (out->angular_velocity) {
-                    out->angular_velocity[3 * to + k] = row[4 + k] / x.w;
-                }
-            }
-            if (out->radius) {
-                out->radius[to] = x.w;
-            }
-            if (out->material) {
-                out->material[to] = v->material[at];
-            }
-        }
+gg_status gg_world_list_envs(gg_world *w, const int32_t *envs, int64_t *listed) {
+    gg_status status = check_envs(w, envs, listed);
+    for (int64_t e = 0; e < w->view.dims.env_count; e++) {
+        w->listed[e] = -1;
     }
-    return GG_OK;
+    for (int64_t k = 0; status == GG_OK && k < *listed; k++) {
+        w->listed[listed_env(w, envs, k)] = k;
+    }
+    return status;
+}
+
+/* the list where phases can read it */
+static gg_access access_of(gg_world *w, gg_status *status) {
+    gg_access access;
+    memset(&access, 0, sizeof access);
+    access.listed =
+        gg_world_take(w, GG_LOAN_LISTED, w->listed, sizeof(int64_t) * (size_t)w->view.dims.env_count, status);
+    return access;
+}
+
+/* runs phases with the caller's arrays in place; what they were is forgotten afterwards */
+static gg_status run_with(gg_world *w, const gg_access *access, const gg_phase *phases, int count, gg_status status) {
+    w->view.access = *access;
+    for (int k = 0; status == GG_OK && k < count; k++) {
+        status = gg_world_run(w, phases[k]);
+    }
+    memset(&w->view.access, 0, sizeof w->view.access);
+    return status;
+}
+
+gg_status gg_world_get_grains(gg_world *w, const gg_grains *out, gg_place place) {
+    size_t grains = (size_t)(w->view.dims.env_count * w->view.dims.grain_count), floats = grains * sizeof(float);
+    gg_status status = GG_OK;
+    gg_access a;
+    memset(&a, 0, sizeof a);
+    a.position = gg_world_room(w, GG_LOAN_A, out->position, 3 * floats, place, &status);
+    a.velocity = gg_world_room(w, GG_LOAN_B, out->velocity, 3 * floats, place, &status);
+    a.angular_velocity = gg_world_room(w, GG_LOAN_C, out->angular_velocity, 3 * floats, place, &status);
+    a.radius = gg_world_room(w, GG_LOAN_D, out->radius, floats, place, &status);
+    a.material = gg_world_room(w, GG_LOAN_E, out->material, grains * sizeof(int32_t), place, &status);
+    const gg_phase phase = GG_PHASE_read_grains;
+    status = run_with(w, &a, &phase, 1, status);
+    if (status == GG_OK && (status = gg_world_give(w, out->position, a.position, 3 * floats)) == GG_OK &&
+        (status = gg_world_give(w, out->velocity, a.velocity, 3 * floats)) == GG_OK &&
+        (status = gg_world_give(w, out->angular_velocity, a.angular_velocity, 3 * floats)) == GG_OK &&
+        (status = gg_world_give(w, out->radius, a.radius, floats)) == GG_OK) {
+        status = gg_world_give(w, out->material, a.material, grains * sizeof(int32_t));
+    }
+    return status;
 }
 
 static gg_status check_finite(gg_world *w, const char *name, const float *values, int64_t count) {
@@ -111,199 +153,281 @@ static gg_status check_finite(gg_world *w, const char *name, const float *values
 }
 
 gg_status gg_world_set_grains(gg_world *w, const int32_t *envs, int64_t listed, const gg_grains *in) {
-    const gg_view *v = &w->view;
-    int64_t n = v->dims.grain_count;
-    gg_status status = check_envs(w, envs, &listed);
+    int64_t n = w->view.dims.grain_count;
+    gg_status status = gg_world_list_envs(w, envs, &listed);
     if (status != GG_OK || (status = check_finite(w, "positions", in->position, listed * n * 3)) != GG_OK ||
         (status = check_finite(w, "velocities", in->velocity, listed * n * 3)) != GG_OK ||
         (status = check_finite(w, "angular_velocities", in->angular_velocity, listed * n * 3)) != GG_OK) {
         return status;
     }
-    for (int64_t k = 0; k < listed; k++) {
-        int64_t e = listed_env(w, envs, k);
-        for (int64_t id = 0; id < n; id++) {
-            int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
-            int64_t from = (k * n + id) * 3;
-            float *row = v->row_a + (e * v->dims.rows + slot) * GG_ROW;
-            if (in->position) {
-                v->position[at].x = in->position[from];
-                v->position[at].y = in->position[from + 1];
-                v->position[at].z = in->position[from + 2];
-                v->built_position[at] = v->position[at];
-            }
-            for (int c = 0; c < 3; c++) {
-                if (in->velocity) {
-                    row[c] = in->velocity[from + c];
-                    v->kick_rest[(e * v->dims.slots + id) * 3 + c] = 0.0f;
-                }
-                if (in->angular_velocity) {
-                    row[4 + c] = in->angular_velocity[from + c] * v->position[at].w;
-                }
-            }
-        }
-        v->env[e].rebuild = 1;
-        v->env[e].dt_last = 0.0f;
-        v->env[e].stats.diverged = 0;
-        v->env[e].predicted = 0;
-    }
-    w->depth_valid = 0;
-    return GG_OK;
-}
-
-static void turn3(float *array, int64_t at, int64_t stride, float sine, float cosine) {
-    float x = array[at], y = array[at + stride];
-    array[at] = cosine * x - sine * y;
-    array[at + stride] = sine * x + cosine * y;
-}
-
-static void place_env(const gg_view *v, int64_t e, const float *shift, float yaw) {
-    float sine, cosine;
-    gg_sincos(yaw, &sine, &cosine);
-    for (int64_t i = 0; i < v->dims.grain_count; i++) {
-        int64_t at = e * v->dims.slots + i;
-        gg_vec4 *x = &v->position[at];
-        float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
-        float px = cosine * x->x - sine * x->y, py = sine * x->x + cosine * x->y;
-        x->x = px + shift[0];
-        x->y = py + shift[1];
-        x->z += shift[2];
-        v->built_position[at] = *x;
-        turn3(row, 0, 1, sine, cosine);
-        turn3(row, 4, 1, sine, cosine);
-        turn3(v->kick_rest, (e * v->dims.slots + v->grain_id[at]) * 3, 1, sine, cosine);
-        int64_t lane = v->contact_first[at] % GG_LANES, first = v->contact_first[at] / GG_LANES;
-        float *impulse = v->env[e].impulse_buffer ? v->impulse_b : v->impulse_a;
-        float *roll = v->env[e].impulse_buffer ? v->roll_b : v->roll_a;
-        for (int64_t k = 0; v->env[e].dt_last > 0.0f && k < v->contact_count[at]; k++) {
-            turn3(impulse, (e * v->dims.contact_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
-            if (v->dims.roll_rows) {
-                turn3(roll, (e * v->dims.roll_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
-            }
-        }
-    }
-    v->env[e].rebuild = 1;
+    size_t size = sizeof(float) * 3 * (size_t)(listed * n);
+    gg_access a = access_of(w, &status);
+    /* phases only read them: gg_access_write_grain */
+    a.position = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_A, in->position, size, &status);
+    a.velocity = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_B, in->velocity, size, &status);
+    a.angular_velocity = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_C, in->angular_velocity, size, &status);
+    const gg_phase phases[] = {GG_PHASE_write_grains, GG_PHASE_disturb};
+    gg_world_moved(w);
+    return run_with(w, &a, phases, 2, status);
 }
 
 gg_status gg_world_place_grains(gg_world *w, const int32_t *envs, int64_t listed, const float *translation,
                                 const float *yaw) {
-    gg_status status = check_envs(w, envs, &listed);
+    gg_status status = gg_world_list_envs(w, envs, &listed);
     if (status != GG_OK || (status = check_finite(w, "translation", translation, listed * 3)) != GG_OK ||
         (status = check_finite(w, "yaw", yaw, listed)) != GG_OK) {
         return status;
     }
-    for (int64_t k = 0; k < listed; k++) {
-        place_env(&w->view, listed_env(w, envs, k), translation + 3 * k, yaw[k]);
+    size_t size = sizeof(float) * 4 * (size_t)(listed + 1);
+    float *move = malloc(size);
+    if (!move) {
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: place_grains");
     }
-    w->depth_valid = 0;
-    return GG_OK;
+    for (int64_t k = 0; k < listed; k++) {
+        memcpy(move + 4 * k, translation + 3 * k, 3 * sizeof(float));
+        move[4 * k + 3] = yaw[k];
+    }
+    gg_access a = access_of(w, &status);
+    a.move = gg_world_take(w, GG_LOAN_A, move, size, &status);
+    const gg_phase phases[] = {GG_PHASE_place_grains, GG_PHASE_disturb};
+    gg_world_moved(w);
+    status = run_with(w, &a, phases, 2, status);
+    free(move);
+    return status;
 }
 
 gg_status gg_world_set_gravity(gg_world *w, const int32_t *envs, int64_t listed, const float *gravity) {
+    gg_view *host;
     gg_status status = check_envs(w, envs, &listed);
-    if (status != GG_OK || (status = check_finite(w, "gravity", gravity, listed * 3)) != GG_OK) {
+    if (status != GG_OK || (status = check_finite(w, "gravity", gravity, listed * 3)) != GG_OK ||
+        (status = gg_world_pull(w, GG_BIT(env), -1, &host)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed; k++) {
-        w->view.env[listed_env(w, envs, k)].gravity = gg_v3(gravity[3 * k], gravity[3 * k + 1], gravity[3 * k + 2]);
+        host->env[listed_env(w, envs, k)].gravity = gg_v3(gravity[3 * k], gravity[3 * k + 1], gravity[3 * k + 2]);
     }
-    return GG_OK;
+    return gg_world_push(w, GG_BIT(env), -1);
 }
 
 gg_status gg_world_get_gravity(gg_world *w, float *gravity) {
-    for (int64_t e = 0; e < w->view.dims.env_count; e++) {
-        memcpy(gravity + 3 * e, &w->view.env[e].gravity, 3 * sizeof(float));
+    gg_view *host;
+    gg_status status = gg_world_pull(w, GG_BIT(env), -1, &host);
+    for (int64_t e = 0; status == GG_OK && e < w->view.dims.env_count; e++) {
+        memcpy(gravity + 3 * e, &host->env[e].gravity, 3 * sizeof(float));
     }
-    return GG_OK;
+    return status;
+}
+
+gg_status gg_world_set_air(gg_world *w, const int32_t *envs, int64_t listed, const gg_air *air) {
+    gg_view *host;
+    gg_status status = check_envs(w, envs, &listed);
+    for (int64_t k = 0; status == GG_OK && k < listed; k++) {
+        status = gg_air_check(w, &air[k]);
+    }
+    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(env), -1, &host)) != GG_OK) {
+        return status;
+    }
+    for (int64_t k = 0; k < listed; k++) {
+        host->env[listed_env(w, envs, k)].air = air[k];
+    }
+    return gg_world_push(w, GG_BIT(env), -1);
+}
+
+gg_status gg_world_get_air(gg_world *w, gg_air *air) {
+    gg_view *host;
+    gg_status status = gg_world_pull(w, GG_BIT(env), -1, &host);
+    for (int64_t e = 0; status == GG_OK && e < w->view.dims.env_count; e++) {
+        air[e] = host->env[e].air;
+    }
+    return status;
 }
 
 gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t listed, const gg_pair *pair,
                                  const float *density) {
-    gg_status status = check_envs(w, envs, &listed);
+    gg_status status = gg_world_list_envs(w, envs, &listed);
     int64_t m = w->view.dims.material_count;
     for (int64_t k = 0; status == GG_OK && k < listed; k++) {
-        status = gg_pairs_check(w, pair ? pair + k * m * m : NULL, density ? density + k * m : NULL, m);
+        status = gg_pairs_check(w, pair ? pair + k * m * m : NULL, density ? density + k * m : NULL, m,
+                                w->view.params.radius_min);
     }
-    if (status != GG_OK) {
+    gg_view *host;
+    uint64_t fields = GG_BIT(pair) | GG_BIT(density);
+    gg_dims dims = w->view.dims;
+    if (status == GG_OK && pair && gg_dims_need(w, &dims, pair, listed * m * m)) {
+        /* room first: nothing changes where there is none */
+        status = gg_arena_resize(w, dims);
+    }
+    if (status != GG_OK || (status = gg_world_pull(w, fields, -1, &host)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed; k++) {
         int64_t e = listed_env(w, envs, k);
         if (pair) {
-            memcpy(w->view.pair + e * m * m, pair + k * m * m, sizeof(gg_pair) * (size_t)(m * m));
+            memcpy(host->pair + e * m * m, pair + k * m * m, sizeof(gg_pair) * (size_t)(m * m));
         }
         if (density) {
-            memcpy(w->view.density + e * m, density + k * m, sizeof(float) * (size_t)m);
-            gg_world_weigh(w, e);
+            memcpy(host->density + e * m, density + k * m, sizeof(float) * (size_t)m);
         }
     }
-    gg_params_from_materials(w);
-    if (w->view.params.rolling && !w->view.dims.roll_rows) {
-        gg_dims dims = w->view.dims;
-        dims.roll_rows = dims.contact_rows;
-        return gg_arena_resize(w, dims);
+    status = gg_world_push(w, fields, -1);
+    if (density) {
+        gg_access a = access_of(w, &status);
+        const gg_phase phase = GG_PHASE_weigh;
+        status = run_with(w, &a, &phase, 1, status);
     }
-    return GG_OK;
+    return status == GG_OK ? gg_params_from_materials(w) : status;
 }
 
 gg_status gg_world_get_materials(gg_world *w, gg_pair *pair, float *density) {
     const gg_dims *d = &w->view.dims;
     size_t m = (size_t)d->material_count, envs = (size_t)d->env_count;
-    if (pair) {
-        memcpy(pair, w->view.pair, sizeof(gg_pair) * m * m * envs);
+    gg_view *host;
+    gg_status status = gg_world_pull(w, GG_BIT(pair) | GG_BIT(density), -1, &host);
+    if (status == GG_OK && pair) {
+        memcpy(pair, host->pair, sizeof(gg_pair) * m * m * envs);
     }
-    if (density) {
-        memcpy(density, w->view.density, sizeof(float) * m * envs);
+    if (status == GG_OK && density) {
+        memcpy(density, host->density, sizeof(float) * m * envs);
     }
-    return GG_OK;
+    return status;
 }
 
-gg_status gg_world_get_tool_poses(gg_world *w, float *poses) {
+gg_status gg_world_get_tool_poses(gg_world *w, float *poses, gg_place place) {
     const gg_dims *d = &w->view.dims;
-    int64_t own = gg_own_tool_count(w);
-    for (int64_t e = 0; e < d->env_count; e++) {
-        for (int64_t t = 0; t < own; t++) {
-            const gg_pose *p = &w->view.tool_pose[e * d->tool_count + GG_WALL_COUNT + t];
-            memcpy(poses + (e * own + t) * 7, p, 7 * sizeof(float));
-        }
-    }
-    return GG_OK;
+    size_t width = sizeof(gg_pose) * (size_t)gg_own_tool_count(w);
+    return gg_memory_copy(w, poses, width, w->view.tool_pose + GG_WALL_COUNT, sizeof(gg_pose) * (size_t)d->tool_count,
+                          width, (size_t)d->env_count, place == GG_DEVICE ? GG_ON_DEVICE : GG_TO_HOST);
 }
 
 gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t listed, const float *poses) {
     const gg_dims *d = &w->view.dims;
     int64_t own = gg_own_tool_count(w);
+    gg_view *host;
     gg_status status = check_envs(w, envs, &listed);
     if (status != GG_OK || (status = check_finite(w, "poses", poses, listed * own * 7)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed * own; k++) {
-        gg_pose pose;
-        memcpy(&pose, poses + k * 7, sizeof pose);
-        gg_quat q = pose.rotation;
+        gg_quat q;
+        memcpy(&q, poses + k * 7 + 3, sizeof q);
         if (!(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z > 1e-12f)) {
             return gg_world_fail(w, GG_ERROR_ARGUMENT,
                                  "poses: expected quaternions of length > 0, got (%g, %g, %g, %g)", q.w, q.x, q.y, q.z);
         }
-        pose.rotation = gg_quat_settle(q);
-        w->view.tool_pose[listed_env(w, envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = pose;
     }
-    w->depth_valid = 0;
-    return GG_OK;
+    if ((status = gg_world_pull(w, GG_BIT(tool_pose), -1, &host)) != GG_OK) {
+        return status;
+    }
+    for (int64_t k = 0; k < listed * own; k++) {
+        gg_pose pose;
+        memcpy(&pose, poses + k * 7, sizeof pose);
+        pose.rotation = gg_quat_settle(pose.rotation);
+        host->tool_pose[listed_env(w, envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = pose;
+    }
+    gg_world_moved(w);
+    return gg_world_push(w, GG_BIT(tool_pose), -1);
 }
 
-gg_status gg_world_get_wrenches(gg_world *w, float *wrenches) {
-    int64_t count = w->view.dims.env_count * w->view.dims.tool_count * 6;
-    for (int64_t k = 0; k < count; k++) {
-        wrenches[k] = w->duration > 0.0 ? (float)(w->view.wrench[k] / w->duration) : 0.0f;
+gg_status gg_world_get_wrenches(gg_world *w, float *tools, float *walls, gg_place place) {
+    size_t each = sizeof(float) * 6 * (size_t)w->view.dims.env_count;
+    size_t tool_size = each * (size_t)gg_own_tool_count(w), wall_size = each * GG_WALL_COUNT;
+    gg_status status = GG_OK;
+    gg_access a;
+    memset(&a, 0, sizeof a);
+    a.duration = w->duration;
+    a.wrench = gg_world_room(w, GG_LOAN_A, tools, tool_size, place, &status);
+    a.wall_wrench = gg_world_room(w, GG_LOAN_B, walls, wall_size, place, &status);
+    const gg_phase phase = GG_PHASE_read_wrenches;
+    status = run_with(w, &a, &phase, 1, status);
+    if (status == GG_OK && (status = gg_world_give(w, tools, a.wrench, tool_size)) == GG_OK) {
+        status = gg_world_give(w, walls, a.wall_wrench, wall_size);
     }
-    return GG_OK;
+    return status;
+}
+
+gg_status gg_world_box_stats(gg_world *w, const float *boxes, int64_t *counts, float *mean_distances, gg_place place) {
+    const gg_dims *d = &w->view.dims;
+    for (int64_t e = 0; e < d->env_count; e++) {
+        for (int k = 0; k < 3; k++) {
+            const float *box = boxes + e * 6;
+            if (!(box[k] <= box[k + 3]) || !gg_finite(box[k]) || !gg_finite(box[k + 3])) {
+                return gg_world_fail(w, GG_ERROR_ARGUMENT,
+                                     "box: expected finite lower <= upper, got [%g, %g] on axis %d of env %d", box[k],
+                                     box[k + 3], k, (int)e);
+            }
+        }
+    }
+    size_t envs = (size_t)d->env_count;
+    gg_status status = GG_OK;
+    gg_access a;
+    memset(&a, 0, sizeof a);
+    w->view.boxes = gg_world_take(w, GG_LOAN_BOXES, boxes, sizeof(float) * 6 * envs, &status);
+    a.box_count = gg_world_room(w, GG_LOAN_A, counts, sizeof(int64_t) * envs, place, &status);
+    a.box_distance = gg_world_room(w, GG_LOAN_B, mean_distances, sizeof(float) * envs, place, &status);
+    const gg_phase phases[] = {GG_PHASE_sum_boxes, GG_PHASE_read_boxes};
+    status = run_with(w, &a, phases, 2, status);
+    w->view.boxes = NULL;
+    if (status == GG_OK && (status = gg_world_give(w, counts, a.box_count, sizeof(int64_t) * envs)) == GG_OK) {
+        status = gg_world_give(w, mean_distances, a.box_distance, sizeof(float) * envs);
+    }
+    return status;
+}
+
+/* the camera, with its image up to date */
+static gg_status see(gg_world *w, int32_t camera) {
+    if (camera < 0 || camera >= w->view.dims.camera_count) {
+        return gg_world_fail(w, GG_ERROR_ARGUMENT, "camera: expected an index in [0, %d), got %d",
+                             (int)w->view.dims.camera_count, (int)camera);
+    }
+    gg_status status = w->depth_valid ? GG_OK : gg_world_run(w, GG_PHASE_render_depth);
+    w->depth_valid = status == GG_OK;
+    return status;
+}
+
+gg_status gg_world_depth(gg_world *w, int32_t camera, float *depth, gg_place place) {
+    const gg_dims *d = &w->view.dims;
+    gg_status status = see(w, camera);
+    if (status != GG_OK) {
+        return status;
+    }
+    const gg_camera *c = &w->cameras[camera];
+    size_t width = sizeof(float) * (size_t)c->height * (size_t)c->width;
+    return gg_memory_copy(w, depth, width, w->view.depth + c->first_pixel, sizeof(float) * (size_t)d->pixels, width,
+                          (size_t)d->env_count, place == GG_DEVICE ? GG_ON_DEVICE : GG_TO_HOST);
+}
+
+gg_status gg_world_depth_image(gg_world *w, int32_t camera, double near_depth, double far_depth, float *metres,
+                               uint8_t *bytes, gg_place place) {
+    gg_access a;
+    memset(&a, 0, sizeof a);
+    a.depth_near = (float)near_depth;
+    a.depth_far = (float)far_depth;
+    a.depth_span = (float)(far_depth - near_depth);
+    if (!gg_finite(a.depth_near) || !gg_finite(a.depth_far) || !gg_finite(a.depth_span) || !(a.depth_span > 0.0f)) {
+        return gg_world_fail(w, GG_ERROR_ARGUMENT, "limits: expected finite near < far [m], got %g and %g", near_depth,
+                             far_depth);
+    }
+    gg_status status = see(w, camera);
+    if (status != GG_OK) {
+        return status;
+    }
+    const gg_camera *c = &w->cameras[camera];
+    a.pixel_first = c->first_pixel;
+    a.pixel_count = (int64_t)c->height * c->width;
+    size_t pixels = (size_t)(a.pixel_count * w->view.dims.env_count);
+    a.metres = gg_world_room(w, GG_LOAN_A, metres, pixels * sizeof(float), place, &status);
+    a.bytes = gg_world_room(w, GG_LOAN_B, bytes, pixels, place, &status);
+    const gg_phase phase = GG_PHASE_read_depth;
+    status = run_with(w, &a, &phase, 1, status);
+    if (status == GG_OK && (status = gg_world_give(w, metres, a.metres, pixels * sizeof(float))) == GG_OK) {
+        status = gg_world_give(w, bytes, a.bytes, pixels);
+    }
+    return status;
 }
 
 gg_status gg_world_get_stats(gg_world *w, gg_env_stats *stats) {
-    for (int64_t e = 0; e < w->view.dims.env_count; e++) {
-        stats[e] = w->view.env[e].stats;
-    }
-    return GG_OK;
+    return gg_memory_copy(w, stats, sizeof *stats, &w->view.env->stats, sizeof(gg_env), sizeof *stats,
+                          (size_t)w->view.dims.env_count, GG_TO_HOST);
 }
 
 gg_status gg_world_picture(gg_world *w, int64_t env, const gg_picture *picture, uint8_t *rgb) {
@@ -313,8 +437,13 @@ gg_status gg_world_picture(gg_world *w, int64_t env, const gg_picture *picture, 
     }
     gg_picture own = *picture;
     own.camera.tool += own.camera.tool >= 0 ? GG_WALL_COUNT : 0;
-    gg_status status = gg_picture_check(&w->view, env, &own, w->message, sizeof w->message);
-    if (status == GG_OK && gg_picture_render(&w->view, env, &own, w->thread_count, rgb) != GG_OK) {
+    gg_view *host;
+    gg_status status =
+        gg_world_pull(w, GG_BIT(position) | GG_BIT(grain_id) | GG_BIT(slot_of) | GG_BIT(tool_pose), env, &host);
+    if (status == GG_OK) {
+        status = gg_picture_check(host, env, &own, w->message, sizeof w->message);
+    }
+    if (status == GG_OK && gg_picture_render(host, env, &own, w->thread_count, rgb) != GG_OK) {
         return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: picture");
     }
     return status;
@@ -326,13 +455,14 @@ gg_status gg_world_profile(gg_world *w, int32_t enable, double *seconds) {
             seconds[k] = w->seconds ? w->seconds[k] : 0.0;
         }
     }
-    free(w->seconds);
-    w->seconds = NULL;
-    if (enable) {
-        w->seconds = calloc(GG_PHASE_COUNT, sizeof(double));
-        if (!w->seconds) {
-            return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: profile");
-        }
+    double *fresh = enable ? calloc(GG_PHASE_COUNT, sizeof(double)) : NULL;
+    if (enable && !fresh) {
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: profile");
     }
+    if (w->cuda) {
+        gg_cuda_profile(w->cuda, fresh);
+    }
+    free(w->seconds);
+    w->seconds = fresh;
     return GG_OK;
 }

@@ -1,5 +1,4 @@
 /* arena.c: one allocation for all arrays of a world, carved from the field list; it grows between substeps only. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "world.h"
@@ -50,35 +49,67 @@ static void set_field(gg_view *v, gg_field_id field, char *data) {
     }
 }
 
+void gg_dims_set_tool_rows(gg_dims *dims, int64_t tool_rows) {
+    dims->tool_rows = tool_rows;
+    dims->rows = dims->slots + tool_rows;
+    dims->load_blocks = (tool_rows + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
+}
+
+void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
+    dims->contact_rows = contact_rows;
+    dims->roll_rows = dims->roll_rows ? contact_rows : 0;
+    dims->extra_rows = dims->extra_rows ? contact_rows : 0;
+}
+
+/* bytes, as a number that cannot overflow */
+static double arena_wanted(const gg_dims *dims) {
+    double wanted = 0.0;
+    for (int f = 0; f < GG_FIELD_COUNT; f++) {
+        wanted += (double)gg_field_size(dims, (gg_field_id)f, NULL) * (double)dims->env_count;
+    }
+    return wanted;
+}
+
+size_t gg_arena_total(const gg_dims *dims) {
+    size_t total = ALIGNMENT;
+    for (int f = 0; f < GG_FIELD_COUNT; f++) {
+        total += aligned(gg_field_size(dims, (gg_field_id)f, NULL) * (size_t)dims->env_count);
+    }
+    /* a sum past what size_t holds would have wrapped to something small */
+    return arena_wanted(dims) < (double)(SIZE_MAX / 2) ? total : SIZE_MAX;
+}
+
+void gg_arena_carve(gg_view *view, const gg_dims *dims, void *memory) {
+    char *at = (char *)aligned((size_t)(uintptr_t)memory);
+    for (int f = 0; f < GG_FIELD_COUNT; f++) {
+        set_field(view, (gg_field_id)f, at);
+        at += aligned(gg_field_size(dims, (gg_field_id)f, NULL) * (size_t)dims->env_count);
+    }
+    view->dims = *dims;
+}
+
 /* Moves the world to arrays of new sizes: each env keeps what fits, new places are zero. The old arrays stay until the new
  * ones exist. */
 gg_status gg_arena_resize(gg_world *w, gg_dims dims) {
-    size_t total = ALIGNMENT;
-    for (int f = 0; f < GG_FIELD_COUNT; f++) {
-        total += aligned(gg_field_size(&dims, (gg_field_id)f, NULL) * (size_t)dims.env_count);
-    }
-    void *memory = calloc(1, total);
+    size_t total = gg_arena_total(&dims);
+    void *memory = total < SIZE_MAX ? gg_memory_new(w, total) : NULL;
     if (!memory) {
-        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: %zu bytes for %lld envs of %lld grains", total,
-                             (long long)dims.env_count, (long long)dims.grain_count);
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: %.0f bytes for %lld envs of %lld grains",
+                             arena_wanted(&dims), (long long)dims.env_count, (long long)dims.grain_count);
     }
-    char *at = (char *)aligned((size_t)(uintptr_t)memory);
     gg_view old = w->view;
-    for (int f = 0; f < GG_FIELD_COUNT; f++) {
+    gg_arena_carve(&w->view, &dims, memory);
+    gg_status status = GG_OK;
+    for (int f = 0; w->arena && status == GG_OK && f < GG_FIELD_COUNT; f++) {
         size_t size = gg_field_size(&dims, (gg_field_id)f, NULL);
-        size_t old_size = w->arena ? gg_field_size(&old.dims, (gg_field_id)f, NULL) : 0;
-        const char *from = w->arena ? gg_field_data(&old, (gg_field_id)f) : NULL;
-        for (int64_t e = 0; from && e < dims.env_count; e++) {
-            memcpy(at + (size_t)e * size, from + (size_t)e * old_size, GG_MIN(size, old_size));
-        }
-        set_field(&w->view, (gg_field_id)f, at);
-        at += aligned(size * (size_t)dims.env_count);
+        size_t old_size = gg_field_size(&old.dims, (gg_field_id)f, NULL);
+        status = gg_memory_copy(w, gg_field_data(&w->view, (gg_field_id)f), size, gg_field_data(&old, (gg_field_id)f),
+                                old_size, GG_MIN(size, old_size), (size_t)dims.env_count, GG_ON_DEVICE);
     }
-    free(w->arena);
+    gg_memory_free(w, w->arena);
     w->arena = memory;
     w->arena_size = total;
-    w->view.dims = dims;
-    return GG_OK;
+    return status;
 }
 
 /* more neighbours than this no grain of the size class can have, unless grains lie inside each other */
@@ -88,74 +119,81 @@ static int32_t candidate_limit(const gg_params *p, int level) {
     return limit < 1.0e6f ? (int32_t)limit : 1000000;
 }
 
-/* what the envs asked for; an env that asks for the impossible is frozen */
-static gg_status collect(gg_world *w, gg_dims *dims, int *grew) {
-    gg_params *p = &w->view.params;
+static int noted(const gg_env *env) {
+    return env->overflow_candidates || env->overflow_rows || env->overflow_tool_rows;
+}
+
+/* what the envs asked for, as sizes and as candidates per size class; an env that asks for the impossible is frozen */
+static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t *candidates) {
+    const gg_params *p = &w->view.params;
     gg_status status = GG_OK;
     int64_t rows = 0, tool_rows = 0;
     for (int64_t e = 0; e < dims->env_count; e++) {
-        gg_env *env = &w->view.env[e];
+        const gg_env *env = &envs[e];
         int32_t wanted = env->overflow_candidates;
         if (wanted > candidate_limit(p, env->overflow_level)) {
             status = gg_world_fail(w, GG_ERROR_CAPACITY,
                                    "env %d: a grain has %d neighbours, expected at most %d: the grains lie inside each "
                                    "other; the env is frozen until its grains are set again",
                                    (int)e, (int)wanted, (int)candidate_limit(p, env->overflow_level));
-            env->stats.diverged = 1;
             wanted = 0;
         }
-        int32_t *room = &p->level_candidates[env->overflow_level];
+        int32_t *room = &candidates[env->overflow_level];
         if (wanted > *room) {
             *room = wanted + wanted / 8 + 1;
         }
         rows = GG_MAX(rows, env->overflow_rows);
         tool_rows = GG_MAX(tool_rows, env->overflow_tool_rows);
-        if (env->overflow_candidates || env->overflow_rows || env->overflow_tool_rows) {
-            env->stats.growth_count++;
-            *grew = 1;
-        }
-        env->overflow_candidates = env->overflow_rows = env->overflow_tool_rows = 0;
     }
     if (rows) {
-        dims->contact_rows = rows + rows / 16 + 4;
-        dims->roll_rows = p->rolling ? dims->contact_rows : 0;
+        gg_dims_set_contact_rows(dims, rows + rows / 16 + 4);
     }
     if (tool_rows) {
-        dims->tool_rows = tool_rows + tool_rows / 8 + 16;
-        dims->rows = dims->slots + dims->tool_rows;
+        gg_dims_set_tool_rows(dims, tool_rows + tool_rows / 8 + 16);
     }
     return status;
 }
 
-/* candidates of all grains of one env, at the present room per size class */
-static int64_t candidate_room(const gg_world *w, int64_t env_count) {
-    int64_t most = 0;
-    for (int64_t e = 0; e < env_count; e++) {
-        int64_t sum = 0;
-        for (int64_t i = 0; i < w->view.dims.grain_count; i++) {
-            sum += w->view.params
-                       .level_candidates[gg_level_of(&w->view.params, w->view.position[e * w->view.dims.slots + i].w)];
-        }
-        most = GG_MAX(most, sum);
-    }
-    return most;
-}
-
 gg_status gg_arena_grow(gg_world *w, int *grew) {
     gg_dims dims = w->view.dims;
+    gg_params *p = &w->view.params;
+    int32_t candidates[GG_LEVELS];
+    gg_view *host;
+    memcpy(candidates, p->level_candidates, sizeof candidates);
     *grew = 0;
-    gg_status status = collect(w, &dims, grew);
+    if (w->cuda && !gg_cuda_overflowed(w->cuda)) {
+        return GG_OK;
+    }
+    gg_status status = gg_world_pull(w, GG_BIT(env), -1, &host);
+    for (int64_t e = 0; status == GG_OK && e < dims.env_count; e++) {
+        *grew |= noted(&host->env[e]);
+    }
     if (!*grew) {
         return status;
     }
-    int64_t room = candidate_room(w, 1);
-    if (room > dims.candidate_cap) {
-        dims.candidate_cap = room;
-        /* lists are laid out by room: all are built again */
-        for (int64_t e = 0; e < dims.env_count; e++) {
-            w->view.env[e].rebuild = 1;
-        }
+    status = collect(w, host->env, &dims, candidates);
+    /* room for the candidates of all grains of one env; radii are the same in all envs */
+    int64_t room = 0;
+    for (int l = 0; l < GG_LEVELS; l++) {
+        room += w->level_grains[l] * candidates[l];
     }
+    int lists_move = room > dims.candidate_cap;
+    dims.candidate_cap = GG_MAX(dims.candidate_cap, room);
     gg_status resized = gg_arena_resize(w, dims);
-    return resized != GG_OK ? resized : status;
+    if (resized == GG_OK) {
+        memcpy(p->level_candidates, candidates, sizeof candidates);
+    }
+    gg_status pulled = gg_world_pull(w, GG_BIT(env), -1, &host);
+    for (int64_t e = 0; pulled == GG_OK && e < dims.env_count; e++) {
+        gg_env *env = &host->env[e];
+        env->stats.growth_count += resized == GG_OK && noted(env);
+        env->stats.diverged |= env->overflow_candidates > candidate_limit(p, env->overflow_level);
+        env->overflow_candidates = env->overflow_rows = env->overflow_tool_rows = 0;
+        /* lists are laid out by room: all are built again */
+        env->rebuild |= lists_move;
+    }
+    if (pulled == GG_OK) {
+        pulled = gg_world_push(w, GG_BIT(env), -1);
+    }
+    return resized != GG_OK ? resized : pulled != GG_OK ? pulled : status;
 }

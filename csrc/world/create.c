@@ -5,28 +5,12 @@
 #include <string.h>
 
 #include "../base/rng.h"
+#include "../contact/narrow.h"
 #include "world.h"
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-gg_solver gg_solver_default(void) {
-    gg_solver s;
-    memset(&s, 0, sizeof s);
-    s.mode = GG_MODE_CONVERGENT;
-    s.iterations = 10;
-    s.nesterov = 1;
-    s.spin = 1;
-    s.broad_phase = GG_BROAD_CELLS;
-    s.alpha = 0.8f;
-    s.tool_alpha = 0.5f;
-    s.margin = 0.02f;
-    s.skin = 0.15f;
-    s.bounce_speed = 0.05f;
-    s.correction_share = 0.2f;
-    return s;
-}
 
 #define EXPECT(w, condition, ...)                                                                                      \
     do {                                                                                                               \
@@ -37,28 +21,11 @@ gg_solver gg_solver_default(void) {
 
 static int within(float x, float low, float high) { return x >= low && x <= high; }
 
-gg_status gg_solver_check(gg_world *w, const gg_solver *s) {
-    EXPECT(w, s->mode == GG_MODE_CONVERGENT || s->mode == GG_MODE_PAPER, "solver.mode: expected 0 or 1, got %d",
-           (int)s->mode);
-    EXPECT(w, s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
-           "solver.broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
-    EXPECT(w, s->iterations >= 1 && s->iterations <= GG_MAX_ITERATIONS, "solver.iterations: expected 1 to %d, got %d",
-           GG_MAX_ITERATIONS, (int)s->iterations);
-    EXPECT(w, within(s->alpha, 0.0f, 1.0f), "solver.alpha: expected a share in [0, 1], got %g", s->alpha);
-    EXPECT(w, within(s->tool_alpha, 0.0f, 1.0f), "solver.tool_alpha: expected a share in [0, 1], got %g",
-           s->tool_alpha);
-    EXPECT(w, within(s->relaxation, 0.0f, 2.0f), "solver.relaxation: expected 0 (safe value) or (0, 2], got %g",
-           s->relaxation);
-    EXPECT(w, within(s->relaxation_sum, 0.0f, 100.0f),
-           "solver.relaxation_sum: expected 0 (safe value) or (0, 100], got %g", s->relaxation_sum);
-    EXPECT(w, within(s->margin, 0.0f, 0.5f), "solver.margin: expected a share in [0, 0.5], got %g", s->margin);
-    EXPECT(w, within(s->skin, 0.01f, 1.0f), "solver.skin: expected a share in [0.01, 1], got %g", s->skin);
-    EXPECT(w, within(s->bounce_speed, 0.0f, 1e6f), "solver.bounce_speed: expected a speed >= 0, got %g",
-           s->bounce_speed);
-    EXPECT(w, within(s->correction_share, 1e-6f, 1.0f), "solver.correction_share: expected a share in (0, 1], got %g",
-           s->correction_share);
-    EXPECT(w, within(s->tolerance, 0.0f, 1e6f), "solver.tolerance: expected a speed >= 0, got %g", s->tolerance);
-    return GG_OK;
+gg_status gg_world_check_solver(gg_world *w, const gg_solver *solver) {
+    static const char prefix[] = "solver.";
+    const size_t length = sizeof prefix - 1;
+    memcpy(w->message, prefix, sizeof prefix);
+    return gg_solver_check(solver, w->message + length, sizeof w->message - length);
 }
 
 static gg_status check_counts(gg_world *w, const gg_world_def *d) {
@@ -100,7 +67,7 @@ static gg_status check_space(gg_world *w, const gg_world_def *d) {
     return GG_OK;
 }
 
-gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t m) {
+gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t m, float radius_min) {
     for (int64_t k = 0; density && k < m; k++) {
         EXPECT(w, density[k] > 0.0f && gg_finite(density[k]), "density: expected a value > 0, got %g for material %d",
                density[k], (int)k);
@@ -114,12 +81,41 @@ gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density,
                p->restitution, a, b);
         EXPECT(w, within(p->rolling_friction, 0.0f, 1e3f),
                "rolling_friction: expected [0, 1000], got %g for materials %d, %d", p->rolling_friction, a, b);
+        EXPECT(w, within(p->twisting_friction, 0.0f, 1e3f),
+               "twisting_friction: expected [0, 1000], got %g for materials %d, %d", p->twisting_friction, a, b);
+        EXPECT(w, within(p->cohesion, 0.0f, 1e6f), "cohesion: expected [0, 1e6] N/m, got %g for materials %d, %d",
+               p->cohesion, a, b);
+        EXPECT(w, p->cohesion == 0.0f || w->solver.mode == GG_MODE_CONVERGENT,
+               "cohesion: the printed algorithm knows none, expected 0, got %g for materials %d, %d", p->cohesion, a,
+               b);
+        EXPECT(w, within(p->cohesion_range, 0.0f, 1e3f),
+               "cohesion_range: expected a length >= 0, got %g for materials %d, %d", p->cohesion_range, a, b);
+        EXPECT(w, p->cohesion == 0.0f || within(p->cohesion_range, 1e-3f * radius_min, radius_min),
+               "cohesion_range: expected 0.001 to 1 radii of the smallest grain (%g m), got %g for materials %d, %d",
+               radius_min, p->cohesion_range, a, b);
         EXPECT(w,
                p->friction == q->friction && p->restitution == q->restitution &&
-                   p->rolling_friction == q->rolling_friction,
+                   p->rolling_friction == q->rolling_friction && p->twisting_friction == q->twisting_friction &&
+                   p->cohesion == q->cohesion && p->cohesion_range == q->cohesion_range,
                "pair: expected a symmetric table, materials %d, %d differ from %d, %d", a, b, b, a);
     }
     return GG_OK;
+}
+
+gg_status gg_air_check(gg_world *w, const gg_air *air) {
+    EXPECT(w, within(air->density, 0.0f, 1e5f), "air: expected a density in [0, 1e5] kg/m3, got %g", air->density);
+    EXPECT(w, within(air->viscosity, 0.0f, 1e5f), "air: expected a viscosity in [0, 1e5] Pa s, got %g", air->viscosity);
+    EXPECT(w, gg_finite3(air->wind) && gg_norm2(air->wind) <= 1e12f,
+           "air: expected a wind of up to 1e6 m/s, got (%g, %g, %g)", air->wind.x, air->wind.y, air->wind.z);
+    return GG_OK;
+}
+
+static float smallest_radius(const gg_world_def *d) {
+    float low = 1e30f;
+    for (int64_t i = 0; i < d->grain_count; i++) {
+        low = gg_minf(low, d->radius[i]);
+    }
+    return d->grain_count ? low : 1.0f;
 }
 
 static gg_status check_grains(gg_world *w, const gg_world_def *d) {
@@ -210,28 +206,62 @@ void gg_params_from_grains(gg_world *w) {
         float grow = p->level_radius[l] / p->radius_min;
         p->level_candidates[l] = 16 + (int32_t)(4.0f * (grow * grow - 1.0f));
     }
+    memset(w->level_grains, 0, sizeof w->level_grains);
+    for (int64_t i = 0; i < n; i++) {
+        w->level_grains[gg_level_of(p, x[i].w)]++;
+    }
 }
 
-void gg_params_from_materials(gg_world *w) {
+/* whether these pairs resist rolling, and whether they attract or resist twisting otherwise than rolling */
+static int pairs_roll(const gg_world *w, const gg_pair *pair, int64_t count) {
     int rolling = 0;
-    int64_t count = w->view.dims.env_count * w->view.dims.material_count * w->view.dims.material_count;
     for (int64_t k = 0; k < count; k++) {
-        rolling |= w->view.pair[k].rolling_friction > 0.0f;
+        rolling |= pair[k].rolling_friction > 0.0f || pair[k].twisting_friction > 0.0f;
     }
-    w->view.params.rolling = rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
+    return rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
 }
 
-/* relaxation that is stable by rule; see solvers/ncp.h for what the numbers bound */
-static void safe_relaxation(const gg_world *w, float *relaxation, float *sum) {
-    const gg_solver *s = &w->solver;
-    if (s->mode == GG_MODE_PAPER || !s->spin) {
-        *relaxation = 0.3f;
-        *sum = s->nesterov || s->mode == GG_MODE_PAPER ? 1.2f : 1.6f;
-        return;
+static int pairs_extra(const gg_world *w, const gg_pair *pair, int64_t count) {
+    int extra = 0;
+    for (int64_t k = 0; k < count; k++) {
+        extra |= pair[k].cohesion > 0.0f || (pair[k].twisting_friction != pair[k].rolling_friction && w->solver.spin);
     }
-    *relaxation = 0.5f;
-    /* many iterations and tools that can jam a bed leave less room for acceleration */
-    *sum = !s->nesterov ? 3.0f : (s->iterations >= 20 || gg_own_tool_count(w) > 0) ? 1.5f : 2.0f;
+    return extra && w->solver.mode == GG_MODE_CONVERGENT;
+}
+
+int gg_dims_need(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count) {
+    gg_dims before = *dims;
+    dims->roll_rows = dims->roll_rows || pairs_roll(w, pair, count) ? dims->contact_rows : 0;
+    dims->extra_rows = dims->extra_rows || pairs_extra(w, pair, count) ? dims->contact_rows : 0;
+    return before.roll_rows != dims->roll_rows || before.extra_rows != dims->extra_rows;
+}
+
+gg_status gg_params_from_materials(gg_world *w) {
+    const gg_dims *d = &w->view.dims;
+    int64_t pairs = d->material_count * d->material_count;
+    gg_params *p = &w->view.params;
+    gg_view *host;
+    uint64_t changed = 0;
+    gg_status status = gg_world_pull(w, GG_BIT(pair) | GG_BIT(env), -1, &host);
+    if (status != GG_OK) {
+        return status;
+    }
+    p->cohesion_range = 0.0f;
+    for (int64_t e = 0; e < d->env_count; e++) {
+        gg_env *env = &host->env[e];
+        float range = 0.0f;
+        for (int64_t k = 0; k < pairs; k++) {
+            range = gg_maxf(range, gg_pair_range(&host->pair[e * pairs + k]));
+        }
+        /* lists that were built for shorter ranges would miss pairs */
+        env->rebuild |= range > env->cohesion_range;
+        changed |= range != env->cohesion_range ? GG_BIT(env) : 0;
+        env->cohesion_range = range;
+        p->cohesion_range = gg_maxf(p->cohesion_range, range);
+    }
+    p->rolling = pairs_roll(w, host->pair, d->env_count * pairs);
+    p->extra = pairs_extra(w, host->pair, d->env_count * pairs);
+    return gg_world_push(w, changed, -1);
 }
 
 void gg_params_from_solver(gg_world *w) {
@@ -243,7 +273,8 @@ void gg_params_from_solver(gg_world *w) {
     p->spin = s->spin;
     p->nesterov = s->nesterov && !paper;
     p->broad_phase = s->broad_phase;
-    safe_relaxation(w, &p->relaxation, &p->relaxation_sum);
+    /* see solvers/ncp.h for what these bound */
+    gg_solver_safe_relaxation(s, gg_own_tool_count(w) > 0, &p->relaxation, &p->relaxation_sum);
     p->relaxation = s->relaxation > 0.0f ? s->relaxation : p->relaxation;
     p->relaxation_sum = s->relaxation_sum > 0.0f ? s->relaxation_sum : p->relaxation_sum;
     /* One grain's contacts with much heavier things get the whole sum, those with its like half of it. The spin of a grain
@@ -269,22 +300,12 @@ void gg_params_from_solver(gg_world *w) {
     /* Nesterov's sequence, started anew every substep */
     double t = 1.0;
     for (int k = 0; k < GG_MAX_ITERATIONS; k++) {
-        p->beta[k] = 0.0f;
+        w->beta[k] = 0.0f;
         if (p->nesterov && k > 0) {
             double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * t * t));
-            p->beta[k] = (float)((t - 1.0) / next);
+            w->beta[k] = (float)((t - 1.0) / next);
             t = next;
         }
-    }
-}
-
-void gg_world_weigh(gg_world *w, int64_t e) {
-    gg_view *v = &w->view;
-    for (int64_t i = 0; i < v->dims.grain_count; i++) {
-        int64_t at = e * v->dims.slots + i;
-        double r = v->position[at].w;
-        double density = v->density[e * v->dims.material_count + v->material[at]];
-        v->row_a[(e * v->dims.rows + i) * GG_ROW + 3] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
     }
 }
 
@@ -296,8 +317,7 @@ static gg_dims dims_of(const gg_world_def *d) {
     dims.slices = GG_MAX((d->grain_count + GG_LANES - 1) / GG_LANES, 1);
     dims.slots = dims.slices * GG_LANES;
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
-    dims.tool_rows = dims.slots / 4 + 64;
-    dims.rows = dims.slots + dims.tool_rows;
+    gg_dims_set_tool_rows(&dims, dims.slots / 4 + 64);
     dims.contact_rows = dims.slices * 5 + 8;
     dims.material_count = d->material_count;
     dims.tool_count = GG_WALL_COUNT + d->tool_count;
@@ -365,6 +385,7 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
     int64_t base = e * v->dims.slots, m = d->material_count;
     memset(env, 0, sizeof *env);
     env->gravity = d->gravity;
+    env->air = d->air;
     env->rebuild = 1;
     memcpy(v->pair + e * m * m, d->pair, sizeof(gg_pair) * (size_t)(m * m));
     memcpy(v->density + e * m, d->density, sizeof(float) * (size_t)m);
@@ -386,7 +407,6 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
         }
         v->built_position[base + i] = v->position[base + i];
     }
-    gg_world_weigh(w, e);
     for (int64_t t = 0; t < v->dims.tool_count; t++) {
         gg_pose rest = {gg_v3(0.0f, 0.0f, 0.0f), gg_quat_make(1.0f, 0.0f, 0.0f, 0.0f)};
         if (t >= GG_WALL_COUNT) {
@@ -400,10 +420,19 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
 static uint64_t layout_of(const gg_world *w) {
     uint64_t hash = 0;
     const gg_dims *d = &w->view.dims;
-    const int64_t words[] = {d->grain_count,          d->slots,          d->material_count,
-                             d->tool_count,           d->part_count,     (int64_t)sizeof(gg_env),
-                             (int64_t)GG_FIELD_COUNT, w->solver.spin,    w->solver.mode,
-                             w->solver.broad_phase,   (int64_t)GG_LANES, w->view.params.level_count};
+    const int64_t words[] = {d->grain_count,
+                             d->slots,
+                             d->material_count,
+                             d->tool_count,
+                             d->part_count,
+                             (int64_t)sizeof(gg_env),
+                             (int64_t)GG_FIELD_COUNT,
+                             w->solver.spin,
+                             w->solver.mode,
+                             (int64_t)sizeof(gg_pair),
+                             w->solver.broad_phase,
+                             (int64_t)GG_LANES,
+                             w->view.params.level_count};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
         hash = gg_rng_mix(hash ^ (uint64_t)words[k]);
     }
@@ -430,22 +459,25 @@ gg_status gg_world_set_thread_count(gg_world *w, int32_t thread_count) {
 
 static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_status status;
+    w->solver = d->solver;
     if ((status = check_counts(w, d)) != GG_OK || (status = check_space(w, d)) != GG_OK ||
-        (status = gg_pairs_check(w, d->pair, d->density, d->material_count)) != GG_OK ||
-        (status = check_grains(w, d)) != GG_OK || (status = check_tools(w, d)) != GG_OK ||
-        (status = gg_solver_check(w, &d->solver)) != GG_OK ||
+        (status = gg_world_check_solver(w, &d->solver)) != GG_OK || (status = check_grains(w, d)) != GG_OK ||
+        (status = gg_pairs_check(w, d->pair, d->density, d->material_count, smallest_radius(d))) != GG_OK ||
+        (status = gg_air_check(w, &d->air)) != GG_OK || (status = check_tools(w, d)) != GG_OK ||
         (status = gg_world_set_thread_count(w, d->thread_count)) != GG_OK) {
         return status;
     }
     gg_dims dims = dims_of(d);
-    w->solver = d->solver;
     w->kernel = gg_kernel_select(NULL);
     w->parts = malloc(sizeof(gg_shape) * (size_t)(dims.part_count + 1));
     w->grids = copy_of(d->grid, sizeof(gg_sdf_grid) * (size_t)d->grid_count);
     w->samples = copy_of(d->sample, sizeof(float) * (size_t)d->sample_count);
     w->cameras = copy_of(d->camera, sizeof(gg_camera) * (size_t)d->camera_count);
+    w->grid_count = d->grid_count;
+    w->sample_count = d->sample_count;
+    w->listed = malloc(sizeof(int64_t) * (size_t)d->env_count);
     w->targets = malloc(sizeof(float) * 7 * (size_t)(d->env_count * d->tool_count + 1));
-    if (!w->parts || !w->grids || !w->samples || !w->cameras || !w->targets) {
+    if (!w->parts || !w->grids || !w->samples || !w->cameras || !w->listed || !w->targets) {
         return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: tools and cameras");
     }
     place_walls(w, d);
@@ -461,6 +493,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     w->view.grids = w->grids;
     w->view.samples = w->samples;
     w->view.cameras = w->cameras;
+    w->view.beta = w->beta;
     gg_params *p = &w->view.params;
     p->lower = d->lower;
     p->upper = d->upper;
@@ -471,16 +504,28 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     for (int64_t e = 0; e < d->env_count; e++) {
         place_env(w, d, e);
     }
+    int64_t all = 0;
+    w->view.access.listed = w->listed;
+    if ((status = gg_world_list_envs(w, NULL, &all)) != GG_OK || (status = gg_world_run(w, GG_PHASE_weigh)) != GG_OK) {
+        return status;
+    }
+    w->view.access.listed = NULL;
     gg_params_from_grains(w);
     gg_params_from_materials(w);
     gg_params_from_solver(w);
     dims.cells = GG_MAX(2 * dims.slots, 64) * p->level_count;
-    dims.roll_rows = p->rolling ? dims.contact_rows : 0;
+    dims.cell_cursors = d->gpu ? dims.cells : 0;
+    gg_dims_need(w, &dims, d->pair, (int64_t)d->material_count * d->material_count);
     for (int64_t i = 0; i < d->grain_count; i++) {
         dims.candidate_cap += p->level_candidates[gg_level_of(p, d->radius[i])];
     }
     w->layout = layout_of(w);
-    return gg_arena_resize(w, dims);
+    if ((status = gg_arena_resize(w, dims)) != GG_OK || d->gpu == 0) {
+        return status;
+    }
+    gg_cuda *cuda = NULL;
+    status = gg_cuda_open(d->gpu - 1, &cuda, w->message, sizeof w->message);
+    return status == GG_OK ? gg_world_move_to_device(w, cuda) : status;
 }
 
 gg_status gg_world_create(const gg_world_def *def, gg_world **out, char *message, size_t message_size) {
@@ -502,11 +547,17 @@ void gg_world_destroy(gg_world *w) {
     if (!w) {
         return;
     }
-    free(w->arena);
+    gg_world_free_loans(w);
+    gg_world_free_scene(w);
+    gg_memory_free(w, w->arena);
+    gg_pool_close(w->pool);
+    gg_cuda_release(w->cuda);
+    free(w->mirror_arena);
     free(w->parts);
     free(w->grids);
     free(w->samples);
     free(w->cameras);
+    free(w->listed);
     free(w->targets);
     free(w->seconds);
     free(w);

@@ -65,8 +65,9 @@ gg_status gg_world_save_state(gg_world *w, int64_t env, void *state, size_t size
     for (int f = 0; f < GG_FIELD_COUNT; f++) {
         int keep = 0;
         size_t field = gg_field_size(&w->view.dims, (gg_field_id)f, &keep);
-        if (keep && field) {
-            memcpy(at, (const char *)gg_field_data(&w->view, (gg_field_id)f) + (size_t)env * field, field);
+        if (keep && field && status == GG_OK) {
+            const char *from = (const char *)gg_field_data(&w->view, (gg_field_id)f) + (size_t)env * field;
+            status = gg_memory_copy(w, at, field, from, field, field, 1, GG_TO_HOST);
             at += field;
         }
     }
@@ -78,7 +79,7 @@ gg_status gg_world_save_state(gg_world *w, int64_t env, void *state, size_t size
     header.dims = w->view.dims;
     header.check = hash_bytes(0, (char *)state + sizeof header, (size_t)header.size - sizeof header);
     memcpy(state, &header, sizeof header);
-    return GG_OK;
+    return status;
 }
 
 /* reads and verifies everything before anything is touched */
@@ -110,10 +111,10 @@ static gg_status check_state(gg_world *w, const void *state, size_t size, state_
 /* buffers at least as large as those of the world that saved the state */
 static gg_status make_room(gg_world *w, const gg_dims *saved) {
     gg_dims dims = w->view.dims;
-    dims.tool_rows = GG_MAX(dims.tool_rows, saved->tool_rows);
-    dims.rows = dims.slots + dims.tool_rows;
+    gg_dims_set_tool_rows(&dims, GG_MAX(dims.tool_rows, saved->tool_rows));
     dims.contact_rows = GG_MAX(dims.contact_rows, saved->contact_rows);
     dims.roll_rows = dims.roll_rows || saved->roll_rows ? dims.contact_rows : 0;
+    dims.extra_rows = dims.extra_rows || saved->extra_rows ? dims.contact_rows : 0;
     dims.candidate_cap = GG_MAX(dims.candidate_cap, saved->candidate_cap);
     return memcmp(&dims, &w->view.dims, sizeof dims) ? gg_arena_resize(w, dims) : GG_OK;
 }
@@ -128,29 +129,33 @@ gg_status gg_world_load_state(gg_world *w, const int32_t *envs, int64_t listed, 
     if (status != GG_OK || (status = make_room(w, &header.dims)) != GG_OK) {
         return status;
     }
-    for (int64_t k = 0; k < listed; k++) {
+    for (int64_t k = 0; status == GG_OK && k < listed; k++) {
         size_t env = (size_t)(envs ? envs[k] : k);
         const char *at = (const char *)state + sizeof header;
         for (int f = 0; f < GG_FIELD_COUNT; f++) {
             int keep = 0;
             size_t saved = gg_field_size(&header.dims, (gg_field_id)f, &keep);
             size_t here = gg_field_size(&w->view.dims, (gg_field_id)f, NULL);
-            if (keep && saved) {
-                memcpy((char *)gg_field_data(&w->view, (gg_field_id)f) + env * here, at, saved);
+            if (keep && saved && status == GG_OK) {
+                char *to = (char *)gg_field_data(&w->view, (gg_field_id)f) + env * here;
+                status = gg_memory_copy(w, to, saved, at, saved, saved, 1, GG_TO_DEVICE);
                 at += saved;
             }
         }
     }
-    gg_params_from_materials(w);
-    w->depth_valid = 0;
-    return GG_OK;
+    gg_world_moved(w);
+    return status == GG_OK ? gg_params_from_materials(w) : status;
 }
 
 gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
-    const gg_view *v = &w->view;
-    gg_status status = check_env(w, env);
     *hash = 0;
-    for (int64_t id = 0; status == GG_OK && id < v->dims.grain_count; id++) {
+    gg_view *v;
+    gg_status status = check_env(w, env);
+    uint64_t fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(row_a) | GG_BIT(tool_pose);
+    if (status != GG_OK || (status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
+        return status;
+    }
+    for (int64_t id = 0; id < v->dims.grain_count; id++) {
         int64_t slot = v->slot_of[env * v->dims.slots + id];
         const float *row = v->row_a + (env * v->dims.rows + slot) * GG_ROW;
         float words[10];
@@ -159,8 +164,8 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
         memcpy(words + 7, row + 4, 3 * sizeof(float));
         *hash = hash_bytes(*hash, words, sizeof words);
     }
-    for (int64_t t = GG_WALL_COUNT; status == GG_OK && t < v->dims.tool_count; t++) {
+    for (int64_t t = GG_WALL_COUNT; t < v->dims.tool_count; t++) {
         *hash = hash_bytes(*hash, &v->tool_pose[env * v->dims.tool_count + t], sizeof(gg_pose));
     }
-    return status;
+    return GG_OK;
 }

@@ -1,6 +1,5 @@
-/* world.c: START HERE. The step: the order in which phases run.
+/* world.c: the step of a world. The order of its phases is phases/step.h.
  *
- * Every phase is defined once (phases/phases.h) and looped over by a backend; this file only says what comes after what.
  * A step covers all envs. If a buffer of contacts turns out too small, the envs concerned stop before anything is lost,
  * the buffer grows, and they go on from where they stopped.
  */
@@ -18,76 +17,21 @@ typedef struct step_context {
     void *poll_context;
     double next_poll;
     int32_t cancelled;
+    int32_t resumed; /* this step goes on with one that failed */
 } step_context;
 
-static int any_env(const gg_team *team, int (*test)(const gg_env *)) {
+#define GG_TEAM_FN static
+static const gg_view *gg_team_view(const gg_team *team) { return team->crew->view; }
+static int gg_team_any(const gg_team *team, gg_question question) {
     for (int64_t e = team->env_begin; e < team->env_end; e++) {
-        if (test(&team->crew->view->env[e])) {
+        if (gg_step_answer(&gg_team_view(team)->env[e], question)) {
             return 1;
         }
     }
     return 0;
 }
 
-static int needs_lists(const gg_env *env) { return env->rebuild && !env->stats.diverged; }
-static int overflowed(const gg_env *env) {
-    return env->overflow_candidates || env->overflow_rows || env->overflow_tool_rows;
-}
-static int still_solving(const gg_env *env) { return !env->converged; }
-
-static void build_lists(const gg_team *team) {
-    gg_team_run(team, GG_PHASE_fit_grids, 0);
-    gg_team_run(team, GG_PHASE_find_cells, 0);
-    gg_team_run(team, GG_PHASE_order, 0);
-    gg_team_run(team, GG_PHASE_gather, 0);
-    gg_team_run(team, GG_PHASE_scatter, 0);
-    gg_team_run(team, GG_PHASE_room, 0);
-    gg_team_run(team, GG_PHASE_search, 0);
-    gg_team_run(team, GG_PHASE_close_lists, 0);
-}
-
-static void solve(const gg_team *team) {
-    const gg_params *p = &team->crew->view->params;
-    for (int32_t pass = 0; pass < p->iterations; pass++) {
-        gg_team_run(team, GG_PHASE_iterate, pass);
-        int last = pass + 1 == p->iterations;
-        if (last || (p->tolerance > 0.0f && pass % 2 == 1)) {
-            gg_team_run(team, GG_PHASE_check_convergence, pass);
-            if (!last && !any_env(team, still_solving)) {
-                return;
-            }
-        }
-    }
-}
-
-/* one substep of the team's envs; 0: a buffer must grow first */
-static int substep(const gg_team *team) {
-    if (!team->crew->view->env[team->env_begin].predicted) {
-        gg_team_run(team, GG_PHASE_pose_parts, 0);
-        gg_team_run(team, GG_PHASE_predict, 0);
-        gg_team_run(team, GG_PHASE_check, 0);
-    }
-    if (any_env(team, needs_lists)) {
-        build_lists(team);
-        if (any_env(team, overflowed)) {
-            return 0;
-        }
-    }
-    gg_team_run(team, GG_PHASE_count_contacts, 0);
-    gg_team_run(team, GG_PHASE_place_contacts, 0);
-    if (any_env(team, overflowed)) {
-        return 0;
-    }
-    gg_team_run(team, GG_PHASE_list_contacts, 0);
-    gg_team_run(team, GG_PHASE_prepare_contacts, 0);
-    solve(team);
-    gg_team_run(team, GG_PHASE_project_tools, 0);
-    gg_team_run(team, GG_PHASE_sum_wrench_blocks, 0);
-    gg_team_run(team, GG_PHASE_sum_wrench_tools, 0);
-    gg_team_run(team, GG_PHASE_integrate, 0);
-    gg_team_run(team, GG_PHASE_close_substep, 0);
-    return 1;
-}
+#include "../phases/step.h"
 
 static double now(void) {
     struct timespec t;
@@ -95,13 +39,20 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* asks the caller, on its own thread and not too often, whether to go on; all threads of a team hear the same answer */
-static int cancelled(const gg_team *team, step_context *c) {
-    if (team->caller && c->poll && now() >= c->next_poll) {
+/* asks the caller, not too often, whether to go on */
+static void poll_caller(step_context *c) {
+    if (c->poll && now() >= c->next_poll) {
         if (c->poll(c->poll_context)) {
             __atomic_store_n(&c->cancelled, 1, __ATOMIC_RELAXED);
         }
         c->next_poll = now() + 0.1;
+    }
+}
+
+/* asks the caller, on its own thread, whether to go on; all threads of a team hear the same answer */
+static int cancelled(const gg_team *team, step_context *c) {
+    if (team->caller) {
+        poll_caller(c);
     }
     gg_team_wait(team);
     int answer = __atomic_load_n(&c->cancelled, __ATOMIC_RELAXED);
@@ -110,24 +61,44 @@ static int cancelled(const gg_team *team, step_context *c) {
 }
 
 static void run_substeps(const gg_team *team, void *context) {
-    const gg_view *v = team->crew->view;
+    const gg_view *v = gg_team_view(team);
     while (v->env[team->env_begin].substeps_done < v->params.substeps) {
-        if (cancelled(team, context) || !substep(team)) {
+        int resumed = v->env[team->env_begin].predicted;
+        if (cancelled(team, context) || !gg_step_substep(team, resumed)) {
             break;
         }
     }
     gg_team_run(team, GG_PHASE_arrive_tools, 0);
 }
 
-static void open_step(const gg_team *team, void *context) {
-    (void)context;
-    gg_team_run(team, GG_PHASE_open_step, 0);
-    gg_team_run(team, GG_PHASE_plan_tools, 0);
-}
-
 static gg_crew crew_of(const gg_world *w) {
     gg_crew crew = {&w->view, w->thread_count, w->kernel, w->seconds};
     return crew;
+}
+
+/* all substeps on the CPU, or as many as the buffers allow */
+static void step_cpu(gg_world *w, step_context *context) {
+    gg_crew crew = crew_of(w);
+    /* after a failure envs may stand at different substeps: each goes on alone */
+    crew.thread_count = context->resumed ? 1 : crew.thread_count;
+    gg_crew_run(&crew, run_substeps, context);
+}
+
+/* the same on a GPU, which is left alone for a few milliseconds at a time: nobody can call it back */
+static gg_status step_cuda(gg_world *w, step_context *context) {
+    int32_t chunk = 16, done = 0;
+    while (!done && !context->cancelled) {
+        double start = now();
+        gg_status status = gg_cuda_step(w->cuda, &w->view, chunk, &done);
+        if (status != GG_OK) {
+            return gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
+        }
+        if (now() - start < 0.02 && chunk < 1 << 20) {
+            chunk *= 2;
+        }
+        poll_caller(context);
+    }
+    return GG_OK;
 }
 
 static gg_status check_step(gg_world *w, double dt, int32_t substeps, const float *targets) {
@@ -153,35 +124,84 @@ static gg_status check_step(gg_world *w, double dt, int32_t substeps, const floa
     return GG_OK;
 }
 
+static size_t targets_size(const gg_world *w) {
+    return sizeof(float) * 7 * (size_t)(w->view.dims.env_count * gg_own_tool_count(w));
+}
+
+/* whether this call asks for the step that the last one could not finish */
+static int resumes(const gg_world *w, double dt, int32_t substeps, const float *targets) {
+    const gg_params *p = &w->view.params;
+    return w->unfinished && p->dt == (float)dt && p->substeps == substeps && !targets == !w->has_targets &&
+           (!targets || !memcmp(targets, w->targets, targets_size(w)));
+}
+
+/* from here to the end of the step, or as far as memory reaches */
+static gg_status run_step(gg_world *w, step_context *context) {
+    gg_status status = GG_OK;
+    int grew = 1;
+    if (!context->resumed && ((status = gg_world_run(w, GG_PHASE_open_step)) != GG_OK ||
+                              (status = gg_world_run(w, GG_PHASE_plan_tools)) != GG_OK)) {
+        return status;
+    }
+    while (grew && !context->cancelled) {
+        if (w->cuda) {
+            gg_status stepped = step_cuda(w, context);
+            if (stepped != GG_OK) {
+                return stepped;
+            }
+        } else {
+            step_cpu(w, context);
+        }
+        gg_status grown = gg_arena_grow(w, &grew);
+        status = grown != GG_OK ? grown : status;
+        if (grown == GG_ERROR_MEMORY || grown == GG_ERROR_BACKEND) {
+            w->unfinished = 1;
+            break;
+        }
+    }
+    if (context->cancelled || w->unfinished) {
+        gg_status withdrawn = gg_world_run(w, GG_PHASE_withdraw);
+        withdrawn = withdrawn == GG_OK ? gg_world_run(w, GG_PHASE_withdrawn) : withdrawn;
+        status = status == GG_OK ? withdrawn : status;
+    }
+    return status;
+}
+
 gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
                         void *poll_context) {
     gg_status status = check_step(w, dt, substeps, tool_targets);
     if (status != GG_OK) {
         return status;
     }
+    step_context context = {w, poll, poll_context, now() + 0.1, 0, resumes(w, dt, substeps, tool_targets)};
     gg_params *p = &w->view.params;
     p->dt = (float)dt;
     p->substeps = substeps;
     gg_params_from_solver(w);
-    if (tool_targets && gg_own_tool_count(w) > 0) {
-        memcpy(w->targets, tool_targets, sizeof(float) * 7 * (size_t)(w->view.dims.env_count * gg_own_tool_count(w)));
+    w->has_targets = tool_targets != NULL;
+    if (tool_targets) {
+        memcpy(w->targets, tool_targets, targets_size(w));
+        w->view.tool_targets = gg_world_take(w, GG_LOAN_TARGETS, w->targets, targets_size(w), &status);
     }
-    w->view.tool_targets = tool_targets ? w->targets : NULL;
     w->duration = (double)p->dt * substeps;
-    w->depth_valid = 0;
-    step_context context = {w, poll, poll_context, now() + 0.1, 0};
-    gg_crew crew = crew_of(w);
-    gg_crew_run(&crew, open_step, &context);
-    int grew = 1;
-    while (grew && !context.cancelled) {
-        gg_crew_run(&crew, run_substeps, &context);
-        gg_status grown = gg_arena_grow(w, &grew);
-        status = grown != GG_OK ? grown : status;
-        if (grown == GG_ERROR_MEMORY) {
-            break;
-        }
+    gg_world_moved(w);
+    if (status == GG_OK) {
+        status = run_step(w, &context);
     }
+    w->view.tool_targets = NULL;
     return context.cancelled ? gg_world_fail(w, GG_INTERRUPTED, "step: interrupted") : status;
+}
+
+static void run_phase(const gg_team *team, void *context) { gg_team_run(team, *(const gg_phase *)context, 0); }
+
+gg_status gg_world_run(gg_world *w, gg_phase phase) {
+    if (w->cuda) {
+        gg_status status = gg_cuda_run(w->cuda, &w->view, phase);
+        return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
+    }
+    gg_crew crew = crew_of(w);
+    gg_crew_run(&crew, run_phase, &phase);
+    return GG_OK;
 }
 
 gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) {
@@ -193,63 +213,6 @@ gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) 
 }
 
 const char *gg_world_message(const gg_world *w) { return w->message; }
-
-static void sum_boxes(const gg_team *team, void *context) {
-    (void)context;
-    gg_team_run(team, GG_PHASE_sum_boxes, 0);
-}
-
-gg_status gg_world_box_stats(gg_world *w, const float *boxes, int64_t *counts, float *mean_distances) {
-    const gg_dims *d = &w->view.dims;
-    for (int64_t e = 0; e < d->env_count; e++) {
-        for (int k = 0; k < 3; k++) {
-            const float *box = boxes + e * 6;
-            if (!(box[k] <= box[k + 3]) || !gg_finite(box[k]) || !gg_finite(box[k + 3])) {
-                return gg_world_fail(w, GG_ERROR_ARGUMENT,
-                                     "box: expected finite lower <= upper, got [%g, %g] on axis %d of env %d", box[k],
-                                     box[k + 3], k, (int)e);
-            }
-        }
-    }
-    w->view.boxes = boxes;
-    gg_crew crew = crew_of(w);
-    gg_crew_run(&crew, sum_boxes, NULL);
-    w->view.boxes = NULL;
-    for (int64_t e = 0; e < d->env_count; e++) {
-        double distance = 0.0, count = 0.0;
-        for (int64_t b = 0; b < d->blocks; b++) {
-            distance += w->view.box_partial[e * d->blocks + b].distance_sum;
-            count += w->view.box_partial[e * d->blocks + b].count;
-        }
-        counts[e] = (int64_t)count;
-        mean_distances[e] = d->grain_count ? (float)(distance / (double)d->grain_count) : 0.0f;
-    }
-    return GG_OK;
-}
-
-static void render_depth(const gg_team *team, void *context) {
-    (void)context;
-    gg_team_run(team, GG_PHASE_render_depth, 0);
-}
-
-gg_status gg_world_depth(gg_world *w, int32_t camera, float *depth) {
-    const gg_dims *d = &w->view.dims;
-    if (camera < 0 || camera >= d->camera_count) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT, "camera: expected an index in [0, %d), got %d", (int)d->camera_count,
-                             (int)camera);
-    }
-    if (!w->depth_valid) {
-        gg_crew crew = crew_of(w);
-        gg_crew_run(&crew, render_depth, NULL);
-        w->depth_valid = 1;
-    }
-    const gg_camera *c = &w->cameras[camera];
-    size_t pixels = (size_t)c->height * (size_t)c->width;
-    for (int64_t e = 0; e < d->env_count; e++) {
-        memcpy(depth + (size_t)e * pixels, w->view.depth + e * d->pixels + c->first_pixel, pixels * sizeof(float));
-    }
-    return GG_OK;
-}
 
 int gg_phase_count(void) { return GG_PHASE_COUNT; }
 

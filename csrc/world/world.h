@@ -3,22 +3,55 @@
 #define GG_WORLD_H
 
 #include "../backend/backend.h"
+#include "../backend/cuda.h"
 #include "../gg.h"
 
+/* what the caller's arrays are copied into on a device, by purpose; kept from call to call */
+typedef enum gg_loan_id {
+    GG_LOAN_TARGETS,
+    GG_LOAN_BOXES,
+    GG_LOAN_LISTED,
+    GG_LOAN_A,
+    GG_LOAN_B,
+    GG_LOAN_C,
+    GG_LOAN_D,
+    GG_LOAN_E,
+    GG_LOAN_COUNT
+} gg_loan_id;
+typedef struct gg_loan {
+    void *memory;
+    size_t size;
+} gg_loan;
+
+/* buffer.c: memory of device arrays, used again */
+typedef struct gg_pool gg_pool;
+
 struct gg_world {
-    gg_view view;
-    void *arena; /* all fields of the view */
+    gg_view view; /* its arrays lie where the world runs */
+    void *arena;  /* all fields of the view */
     size_t arena_size;
+    /* on a GPU; NULL and unused on the CPU */
+    gg_cuda *cuda;
+    gg_view mirror; /* the same arrays on this machine, see gg_world_pull */
+    void *mirror_arena;
+    gg_loan loan[GG_LOAN_COUNT];
+    gg_pool *pool;
     /* owned copies of the scene */
     gg_shape *parts;
     gg_sdf_grid *grids;
     float *samples;
     gg_camera *cameras;
-    float *targets; /* (env_count, own tools, 7) */
+    int64_t grid_count, sample_count;
+    float beta[GG_MAX_ITERATIONS];
+    int64_t level_grains[GG_LEVELS]; /* grains of each size class in one env */
+    int64_t *listed;                 /* (env_count) for gg_access */
+    float *targets;                  /* (env_count, own tools, 7) of the last step */
+    int32_t has_targets;
     gg_solver solver;
     gg_kernel kernel;
     int32_t thread_count;
     int32_t depth_valid; /* the depth images show the present state */
+    int32_t unfinished;  /* the last step stopped for want of memory: the same call goes on with it */
     double duration;     /* of the last step [s] */
     double *seconds;     /* per phase, or NULL */
     uint64_t layout;     /* hash of what a snapshot must agree on */
@@ -28,24 +61,68 @@ struct gg_world {
 /* the caller's tools */
 static inline int64_t gg_own_tool_count(const gg_world *w) { return w->view.dims.tool_count - GG_WALL_COUNT; }
 
+/* grains or tools were set: what hung on where they were is over */
+static inline void gg_world_moved(gg_world *w) { w->depth_valid = w->unfinished = 0; }
+
 /* records a message and passes the status on */
 gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* world.c: one phase over all its items, where the world runs */
+gg_status gg_world_run(gg_world *w, gg_phase phase);
+
 /* arena.c: memory of all fields */
+/* SIZE_MAX: more than any machine has */
+size_t gg_arena_total(const gg_dims *dims);
+/* points the fields of a view into `memory` and gives it these dims */
+void gg_arena_carve(gg_view *view, const gg_dims *dims, void *memory);
 gg_status gg_arena_resize(gg_world *w, gg_dims dims);
 /* makes room for what the envs noted as overflow; GG_OK with *grew = 0 where nothing was noted */
 gg_status gg_arena_grow(gg_world *w, int *grew);
+/* rows of contacts, and of what they carry where they do */
+void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows);
+/* rows of tool contacts, and what follows from them */
+void gg_dims_set_tool_rows(gg_dims *dims, int64_t tool_rows);
 size_t gg_field_size(const gg_dims *d, gg_field_id field, int *keep);
 void *gg_field_data(const gg_view *v, gg_field_id field);
 
+/* transfer.c: memory where the world runs; new memory is zero, NULL: no room */
+void *gg_memory_new(gg_world *w, size_t size);
+void gg_memory_free(gg_world *w, void *memory);
+gg_status gg_memory_copy(gg_world *w, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                         size_t rows, gg_direction direction);
+/* *view: one whose listed fields this machine can read, of one env or (-1) of all; push brings changes back */
+#define GG_BIT(name) ((uint64_t)1 << GG_FIELD_##name)
+gg_status gg_world_pull(gg_world *w, uint64_t fields, int64_t env, gg_view **view);
+gg_status gg_world_push(gg_world *w, uint64_t fields, int64_t env);
+/* The caller's array as phases can read it. Nothing happens where *status is an error already; NULL stays NULL. */
+const void *gg_world_take(gg_world *w, gg_loan_id id, const void *data, size_t size, gg_status *status);
+/* Where phases can write what the caller wants in `out`, which lies at `place`; gg_world_give then brings it there. */
+void *gg_world_room(gg_world *w, gg_loan_id id, void *out, size_t size, gg_place place, gg_status *status);
+gg_status gg_world_give(gg_world *w, void *out, const void *room, size_t size);
+/* takes over `cuda` and moves a world that was built on this machine there */
+gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda);
+void gg_world_free_loans(gg_world *w);
+void gg_world_free_scene(gg_world *w);
+
+/* buffer.c: frees what nobody holds, and says how much that was; NULL is fine */
+int32_t gg_pool_trim(gg_pool *pool);
+/* the world is gone: from now on the last holder of a buffer frees it */
+void gg_pool_close(gg_pool *pool);
+
 /* create.c: parameters that follow from the solver, the grains and dt */
-gg_status gg_solver_check(gg_world *w, const gg_solver *solver);
-/* NULL: not given */
-gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t material_count);
+gg_status gg_world_check_solver(gg_world *w, const gg_solver *solver);
+/* NULL: not given; radius_min: of the smallest grain [m] */
+gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t material_count,
+                         float radius_min);
+gg_status gg_air_check(gg_world *w, const gg_air *air);
 void gg_params_from_solver(gg_world *w);
 void gg_params_from_grains(gg_world *w);
-void gg_params_from_materials(gg_world *w);
-/* mass of a grain of env e from its radius and material [kg] */
-void gg_world_weigh(gg_world *w, int64_t e);
+/* also the ranges of cohesion of the envs */
+gg_status gg_params_from_materials(gg_world *w);
+/* contact rows that these pairs need for rolling and the extra laws, and no fewer than there are; 1: more than before */
+int gg_dims_need(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count);
+
+/* access.c: fills w->listed and, for phases, gg_access.listed; NULL: all envs, whose number *listed becomes */
+gg_status gg_world_list_envs(gg_world *w, const int32_t *envs, int64_t *listed);
 
 #endif

@@ -46,8 +46,11 @@ int main(int argc, char **argv) {
         material[k] = k % 2;
     }
     float density[2] = {2500.0f, 1600.0f};
-    gg_pair pair[4] = {
-        {0.5f, 0.2f, 0.1f, 0.0f}, {0.4f, 0.0f, 0.2f, 0.0f}, {0.4f, 0.0f, 0.2f, 0.0f}, {0.6f, 0.5f, 0.3f, 0.0f}};
+    /* dry, dry, dry and moist, which resists twisting less than rolling */
+    gg_pair pair[4] = {{0.5f, 0.2f, 0.1f, 0.1f, 0.0f, 0.0f},
+                       {0.4f, 0.0f, 0.2f, 0.2f, 0.0f, 0.0f},
+                       {0.4f, 0.0f, 0.2f, 0.2f, 0.0f, 0.0f},
+                       {0.6f, 0.5f, 0.3f, 0.05f, 1.0f, 0.001f}};
     gg_shape parts[2] = {part(GG_SHAPE_BOX, 0.006f, 0.07f, 0.02f, gg_v3(0.0f, 0.0f, 0.0f)),
                          part(GG_SHAPE_SPHERE, 0.02f, 0.0f, 0.0f, gg_v3(0.0f, 0.0f, 0.03f))};
     gg_pose pose = {gg_v3(-0.14f, 0.0f, 0.03f), gg_quat_make(1.0f, 0.0f, 0.0f, 0.0f)};
@@ -61,6 +64,9 @@ int main(int argc, char **argv) {
         def.boundary[axis][0] = def.boundary[axis][1] = axis == 1 ? GG_BOUNDARY_PERIODIC : GG_BOUNDARY_WALL;
     }
     def.gravity = gg_v3(0.0f, 0.0f, -9.81f);
+    def.air.density = 1.2f;
+    def.air.viscosity = 1.8e-5f;
+    def.air.wind = gg_v3(0.5f, 0.0f, 0.0f);
     def.material_count = 2;
     def.density = density;
     def.pair = pair;

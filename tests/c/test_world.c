@@ -14,7 +14,7 @@
 static float position[3 * GRAINS], radius[GRAINS];
 static int32_t material[GRAINS];
 static const float density = 2500.0f;
-static const gg_pair pair = {0.5f, 0.1f, 0.2f, 0.0f};
+static const gg_pair pair = {0.5f, 0.1f, 0.2f, 0.2f, 0.0f, 0.0f};
 static gg_pose pose = {{0.0f, 0.0f, 0.2f}, {1.0f, 0.0f, 0.0f, 0.0f}};
 static gg_shape blade;
 static gg_camera camera;
@@ -129,7 +129,7 @@ static void test_weight(void) {
     CHECK(gg_world_step(w, 1e-3, 1500, NULL, NULL, NULL) == GG_OK);
     CHECK(gg_world_step(w, 1e-3, 100, NULL, NULL, NULL) == GG_OK);
     float wrench[(GG_WALL_COUNT + 1) * 6];
-    CHECK(gg_world_get_wrenches(w, wrench) == GG_OK);
+    CHECK(gg_world_get_wrenches(w, wrench, wrench + 6, GG_HOST) == GG_OK);
     double mass = 0.0, up = 0.0;
     for (int i = 0; i < GRAINS; i++) {
         mass += 2500.0 * 4.0 / 3.0 * 3.14159265358979 * pow(radius[i], 3.0);
@@ -279,6 +279,23 @@ static void test_refusals(void) {
     bad = pair;
     bad.friction = NAN;
     expect_refusal(&d, "friction");
+    bad = pair;
+    bad.twisting_friction = -0.1f;
+    expect_refusal(&d, "twisting_friction");
+    bad = pair;
+    bad.cohesion = -1.0f;
+    expect_refusal(&d, "cohesion");
+    /* cohesion needs a range, and none wider than the smallest grain */
+    bad.cohesion = 1.0f;
+    expect_refusal(&d, "cohesion_range");
+    bad.cohesion_range = 1.0f;
+    expect_refusal(&d, "cohesion_range");
+    d = scene();
+    d.air.viscosity = NAN;
+    expect_refusal(&d, "air");
+    d = scene();
+    d.air.wind.y = INFINITY;
+    expect_refusal(&d, "air");
     d = scene();
     const float nothing = 0.0f;
     d.density = &nothing;
@@ -310,11 +327,11 @@ static void test_empty(void) {
     gg_world *w = world_of(&d);
     CHECK(plough(w, ENVS, 2) == GG_OK);
     float depth[ENVS * 16 * 16];
-    CHECK(gg_world_depth(w, 0, depth) == GG_OK);
-    CHECK(gg_world_depth(w, 1, depth) == GG_ERROR_ARGUMENT);
+    CHECK(gg_world_depth(w, 0, depth, GG_HOST) == GG_OK);
+    CHECK(gg_world_depth(w, 1, depth, GG_HOST) == GG_ERROR_ARGUMENT);
     float boxes[ENVS * 6] = {0}, mean[ENVS];
     int64_t count[ENVS];
-    CHECK(gg_world_box_stats(w, boxes, count, mean) == GG_OK);
+    CHECK(gg_world_box_stats(w, boxes, count, mean, GG_HOST) == GG_OK);
     CHECK(count[0] == 0 && mean[0] == 0.0f);
     gg_world_destroy(w);
     gg_world_destroy(NULL);

@@ -248,7 +248,7 @@ def test_a_diverged_env_leaves_its_neighbours_alone(world):
 
 
 def raw_arguments(scene: gg.Scene) -> dict:
-    return {**scene.freeze().arrays, "env_count": 2, "solver": Solver().fields(), "thread_count": 1}
+    return {**scene.freeze().arrays, "env_count": 2, "solver": Solver().fields(), "thread_count": 1, "gpu": 0}
 
 
 def float32(*shape: int, fill: float = 0.0) -> np.ndarray:
@@ -323,6 +323,21 @@ def test_raw_world_needs_every_argument(scene):
         _core.World(**raw_arguments(scene), color="red")
 
 
+def test_raw_methods_know_no_device_arrays_on_the_cpu(scene):
+    world = _core.World(**raw_arguments(scene))
+    for call in (
+        lambda: world.depth(0, True),
+        lambda: world.get_grains("position", True),
+        lambda: world.get_tool_poses(True),
+        lambda: world.get_wrenches(True, True),
+        lambda: world.box_stats(float32(2, 6), True),
+        lambda: world.to_device(float32(2, 60, 3)),
+        lambda: world.set_stream(0),
+    ):
+        with pytest.raises(gg.BackendError, match="this world runs on the CPU"):
+            call()
+
+
 def test_raw_methods_refuse(scene):
     world = _core.World(**raw_arguments(scene))
     good = float32(2, 60, 3)
@@ -340,6 +355,12 @@ def test_raw_methods_refuse(scene):
         lambda: world.get_grains("\udc80"),
         lambda: world.depth(7),
         lambda: world.depth("sky"),
+        lambda: world.depth_image(7, 0.0, 1.0, True),
+        lambda: world.depth_image(0, 1.0, 1.0, True),
+        lambda: world.depth_image(0, NAN, 1.0, False),
+        lambda: world.depth_image(0, -1e300, 1e300, False),
+        lambda: world.to_device([1.0]),
+        lambda: world.set_stream(-1),
         lambda: world.save_state(2),
         lambda: world.state_hash(-1),
         lambda: world.box_stats(float32(2, 5)),

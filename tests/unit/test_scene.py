@@ -23,13 +23,32 @@ def test_pair_rules():
     scene = gg.Scene(BOUNDS)
     a = scene.add_material(density=1.0, friction=0.2, restitution=0.1, rolling_friction=0.04)
     b = scene.add_material(density=1.0, friction=0.8, restitution=0.5, rolling_friction=0.09)
-    assert scene.pair(a, b) == pytest.approx((0.4, 0.5, 0.06))
-    assert scene.pair(a, a) == pytest.approx((0.2, 0.1, 0.04))
+    # twisting friction is like rolling friction until it is given; without cohesion nothing attracts
+    assert scene.pair(a, b) == pytest.approx((0.4, 0.5, 0.06, 0.06, 0.0, 0.0))
+    assert scene.pair(a, a) == pytest.approx((0.2, 0.1, 0.04, 0.04, 0.0, 0.0))
     scene.set_pair(b, a, friction=0.7)
-    assert scene.pair(a, b) == pytest.approx((0.7, 0.5, 0.06))
+    assert scene.pair(a, b) == pytest.approx((0.7, 0.5, 0.06, 0.06, 0.0, 0.0))
+    scene.set_pair(b, a, rolling_friction=0.5)
+    assert scene.pair(a, b) == pytest.approx((0.7, 0.5, 0.5, 0.5, 0.0, 0.0))
+    scene.set_pair(a, b, twisting_friction=0.01, cohesion=2.0, cohesion_range=1e-3)
+    assert scene.pair(a, b) == pytest.approx((0.7, 0.5, 0.5, 0.01, 2.0, 1e-3))
+    assert scene.pair(b, b).cohesion == 0.0
     table = scene.freeze().arrays["pair"]
     assert np.array_equal(table, table.swapaxes(0, 1))
-    assert table[0, 1] == pytest.approx((0.7, 0.5, 0.06))
+    assert table[0, 1] == pytest.approx((0.7, 0.5, 0.5, 0.01, 2.0, 1e-3))
+
+
+def test_moist_pair_rules():
+    scene = gg.Scene(BOUNDS)
+    wet = scene.add_material(density=1.0, cohesion=0.9, cohesion_range=1e-3, twisting_friction=0.02)
+    damp = scene.add_material(density=1.0, cohesion=0.1, cohesion_range=2e-3, rolling_friction=0.5)
+    dry = scene.add_material(density=1.0)
+    assert scene.pair(wet, damp)[3:] == pytest.approx((0.1, 0.3, 2e-3))
+    assert scene.pair(wet, dry).cohesion == 0.0
+    # a force of 1 mN between grains of 2 and 3 mm has an effective radius of 1.2 mm
+    assert gg.cohesion_of_force(1e-3, 2e-3, 3e-3) == pytest.approx(1e-3 / 1.2e-3)
+    assert gg.cohesion_of_force(1e-3, 2e-3) == pytest.approx(0.5)
+    assert gg.capillary_cohesion(0.072) == pytest.approx(0.9048, rel=1e-4)
 
 
 def test_grain_ids_and_radii():
@@ -97,6 +116,11 @@ def test_random_numbers_match_the_engine():
         ("restitution", {"restitution": 1.01}),
         ("restitution", {"restitution": -0.01}),
         ("rolling_friction", {"rolling_friction": -1.0}),
+        ("twisting_friction", {"twisting_friction": -1.0}),
+        ("cohesion", {"cohesion": -1.0, "cohesion_range": 1e-3}),
+        ("cohesion", {"cohesion": math.nan, "cohesion_range": 1e-3}),
+        ("cohesion_range", {"cohesion": 1.0}),
+        ("cohesion_range", {"cohesion": 1.0, "cohesion_range": -1e-3}),
         ("name", {"name": ""}),
         ("name", {"name": 3}),
     ],
@@ -361,21 +385,38 @@ def test_known_unstable_settings_warn():
 
 
 def test_known_unstable_time_steps_warn_once(recwarn):
-    scene = with_material()
-    scene.add_grains(0, [[0, 0, 0.5]])
+    scene = gg.Scene(((-1, -1, 0), (1, 1, 1)))
+    scene.add_grains(scene.add_material(density=2500.0), [[0, 0, 0.5]], 0.005)
     with scene.build() as world:
-        world.step(1e-3, 1)
+        world.step(2e-3, 1)
         assert not recwarn.list
-        with pytest.warns(gg.StabilityWarning, match=r"dt 0.005 s with 10 iterations"):
+        with pytest.warns(gg.StabilityWarning, match=r"dt 0.005 s with 10 iterations.*fewer than 16"):
             world.step(5e-3, 1)
         recwarn.clear()
         world.step(5e-3, 1)
         assert not recwarn.list
-        world.set_solver(gg.Solver(iterations=20))
+        world.set_solver(gg.Solver(iterations=16))
         world.step(5e-3, 1)
         assert not recwarn.list
-        with pytest.warns(gg.StabilityWarning, match=r"fewer than 40"):
+        with pytest.warns(gg.StabilityWarning, match=r"fewer than 32"):
             world.step(1e-2, 1)
+        with pytest.raises(gg.ArgumentError, match="^dt: expected"):
+            world.step(2.0)
+
+
+@pytest.mark.parametrize(
+    ("radius", "gravity", "warns"), [(0.005, 9.81, True), (0.05, 9.81, False), (0.005, 1.6, False)]
+)
+def test_time_steps_are_measured_by_the_grains(radius, gravity, warns, recwarn):
+    """The same step is long for small grains that fall fast."""
+    scene = gg.Scene(((-1, -1, 0), (1, 1, 1)), gravity=(0.0, 0.0, -gravity))
+    scene.add_grains(scene.add_material(density=2500.0), [[0, 0, 0.5]], radius)
+    with scene.build() as world:
+        world.step(5e-3, 1)
+    assert bool(recwarn.list) == warns
+    # without grains or weight nothing can collapse
+    with gg.Scene(((-1, -1, 0), (1, 1, 1)), gravity=(0, 0, 0)).build() as world:
+        world.step(1.0)
 
 
 def test_defaults_do_not_warn(recwarn):

@@ -1,0 +1,208 @@
+"""stability.py: how long a time step a bed bears, by iterations, depth and share of the overlap removed.
+
+    python benchmarks/stability.py [--out FOLDER] [--quick]
+
+Beds of standard grains over a floor, periodic sideways. Each starts at rest (settled with small steps and many
+iterations) or falls from a loose lattice, runs for 2 s with the settings under test, and is looked at every 20 ms.
+Prints the tables of docs/stability.md and writes FOLDER/stability.json (default benchmarks/results/cpu). About ten
+minutes on one slow core.
+
+The law has no length of its own: what counts is g dt^2 / d, how far gravity moves a grain in a step
+over its diameter. Cases with grains of another size at the same g dt^2 / d stand beside the others as a check.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+if __package__ in (None, ""):
+    # run as a file: the package is the folder it lies in
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import granular_gym as gg
+from benchmarks import measure
+from benchmarks.measure import Row
+
+OUT = Path(__file__).resolve().parent / "results" / "cpu"
+GRAVITY = 9.81  # [m/s2]
+RADIUS = 0.005  # [m]
+SIDE = 7.0  # of the periodic square, in diameters
+PER_LAYER = 50
+STEPS = (5e-4, 1e-3, 2e-3, 5e-3, 1e-2)  # [s]
+ITERATIONS = (5, 10, 20, 40)
+LAYERS = (10, 24, 60)
+SECONDS, LOOK = 2.0, 0.02  # [s]
+
+
+def bed(layers: int, radius: float = RADIUS) -> gg.Scene:
+    """A loose lattice about to fall on a floor."""
+    diameter = 2.0 * radius
+    half = 0.5 * SIDE * diameter
+    boundary = {"x": "periodic", "y": "periodic", "z": ("wall", "open")}
+    scene = gg.Scene(((-half, -half, 0.0), (half, half, 4.0 * layers * diameter)), boundary=boundary)
+    grain = scene.add_material(radius=radius, density=2500.0, friction=0.5, restitution=0.5)
+    across = int(SIDE / 1.1)
+    k = np.arange(layers * PER_LAYER)
+    places = np.stack([k % across, k // across % across, k // across**2], axis=1) * (SIDE / across)
+    places[:, :2] += 0.5 * SIDE / across - 0.5 * SIDE
+    places[:, 2] += 0.6
+    places += np.random.default_rng(1).uniform(-0.04, 0.04, places.shape)
+    scene.add_grains(grain, places * diameter, radius)
+    return scene
+
+
+@functools.lru_cache
+def settled(layers: int, radius: float = RADIUS) -> tuple[gg.State, float]:
+    """The bed at rest, its impulses with it, and its mean height [m]."""
+    dt = 1e-3 * (radius / RADIUS) ** 0.5
+    with bed(layers, radius).build(solver=gg.Solver(iterations=40), num_threads=1) as world:
+        world.step(dt, 4000)
+        return world.save_state(), measure.mean_height(world)
+
+
+def rms_speed(world: gg.World) -> float:
+    """[m/s]"""
+    return float(np.sqrt(np.mean(np.sum(world.velocities[0].astype(np.float64) ** 2, axis=1))))
+
+
+def case(start: str, layers: int, dt: float, iterations: int, alpha: float = 0.8, radius: float = RADIUS) -> Row:
+    """One cell of a table.
+
+    Returns:
+        Speeds over g dt (what one step of free fall gives), overlaps and sinking in %.
+    """
+    scale = (radius / RADIUS) ** 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gg.StabilityWarning)
+        world = bed(layers, radius).build(solver=gg.Solver(iterations=iterations, alpha=alpha), num_threads=1)
+        with world:
+            rest, height = settled(layers, radius)
+            if start == "rest":
+                world.load_state(rest)
+            speeds, deepest = [], 0.0
+            for _ in range(round(SECONDS / LOOK)):
+                try:
+                    world.step(dt * scale, max(1, round(LOOK / dt)))
+                except gg.CapacityError:
+                    # grains inside each other: nothing is left to look at
+                    speeds += [float("nan")] * (round(SECONDS / LOOK) - len(speeds))
+                    break
+                speeds.append(rms_speed(world))
+                deepest = max(deepest, float(world.stats["overlap_max"][0]))
+            quality = measure.quality(world)
+            final = measure.mean_height(world)
+    quarter = len(speeds) // 4
+    early, late = (float(np.mean(part)) for part in (speeds[quarter : 2 * quarter], speeds[3 * quarter :]))
+    return {
+        "start": start,
+        "layers": layers,
+        "dt": dt,
+        "iterations": iterations,
+        "alpha": alpha,
+        "radius": radius,
+        "rms_mm_s": 1e3 * late,
+        "rms_over_g_dt": late / (GRAVITY * dt * scale),
+        "growth": late / early if early > 0.0 else 0.0,
+        "holds": bool(late < 0.1 * GRAVITY * dt * scale and abs(final / height - 1.0) < 1e-3),
+        "overlap_mean_pct": quality["overlap_mean_pct"],
+        "overlap_max_pct": 100.0 * deepest,
+        "height_pct": 100.0 * (final / height - 1.0),
+        "diverged": quality["diverged"],
+    }
+
+
+def grid(quick: bool) -> list[dict[str, Any]]:
+    """What is measured by dt, iterations and depth."""
+    return [
+        {"start": start, "layers": n, "dt": dt, "iterations": iterations}
+        for start in ("rest", "fall")
+        for n in (LAYERS[:2] if quick or start == "fall" else LAYERS)
+        for dt in STEPS
+        for iterations in ITERATIONS
+    ]
+
+
+def others() -> list[dict[str, Any]]:
+    """Other shares of the overlap, and grains nine times as large with steps three times as long."""
+    alphas = [
+        {"start": start, "layers": 24, "dt": dt, "iterations": iterations, "alpha": alpha}
+        for start in ("rest", "fall")
+        for alpha in (0.2, 0.5, 1.0)
+        for dt, iterations in ((1e-3, 10), (5e-3, 10), (5e-3, 20), (1e-2, 40))
+    ]
+    sizes = [
+        {"start": "rest", "layers": 24, "dt": dt, "iterations": iterations, "radius": 9.0 * RADIUS}
+        for dt in (1e-3, 5e-3, 1e-2)
+        for iterations in (10, 20, 40)
+    ]
+    return alphas + sizes
+
+
+def fewest(rows: list[Row], layers: int, dt: float) -> int:
+    """The fewest iterations that hold a resting bed, between those of the grid by bisection; 0: not even the most."""
+    cells = {
+        row["iterations"]: row["holds"]
+        for row in rows
+        if (row["start"], row["layers"], row["dt"], row["alpha"], row["radius"]) == ("rest", layers, dt, 0.8, RADIUS)
+    }
+    if not cells[max(cells)]:
+        return 0
+    fails = max((n for n, holds in cells.items() if not holds), default=0)
+    holds = min(n for n, good in cells.items() if good and n > fails)
+    while holds - fails > 1:
+        middle = (holds + fails) // 2
+        rows.append(case("rest", layers, dt, middle))
+        holds, fails = (middle, fails) if rows[-1]["holds"] else (holds, middle)
+    return holds
+
+
+def print_grid(rows: list[Row], start: str, layers: int) -> None:
+    """A table in Markdown: a line for each dt, a column for each number of iterations."""
+    print(f"\n{start}, {layers} layers: rms speed / (g dt), mean overlap %, height %\n")
+    print("| dt [ms] | " + " | ".join(f"{n} iterations" for n in ITERATIONS) + " |")
+    print("|---|" + "---|" * len(ITERATIONS))
+    by = {
+        (row["dt"], row["iterations"]): row
+        for row in rows
+        if (row["start"], row["layers"], row["alpha"], row["radius"]) == (start, layers, 0.8, RADIUS)
+    }
+    for dt in STEPS:
+        cells = [by[dt, n] for n in ITERATIONS]
+        text = [f"{c['rms_over_g_dt']:.3f}, {c['overlap_mean_pct']:.2f}, {c['height_pct']:+.2f}" for c in cells]
+        print(f"| {1e3 * dt:g} | " + " | ".join(text) + " |")
+
+
+def main() -> None:
+    """Runs all cases, prints the tables, writes the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="without the deepest bed")
+    parser.add_argument("--out", type=Path, default=OUT)
+    args = parser.parse_args()
+    rows: list[Row] = []
+    for settings in [*grid(args.quick), *others()]:
+        rows.append(case(**settings))
+        print(" ".join(f"{key}={value:.4g}" if key != "start" else value for key, value in rows[-1].items()))
+    depths = sorted({row["layers"] for row in rows})
+    print("\nfewest iterations that hold a resting bed\n")
+    print("| dt [ms] | " + " | ".join(f"{n} layers" for n in depths) + " |")
+    print("|---|" + "---|" * len(depths))
+    for dt in STEPS:
+        print(f"| {1e3 * dt:g} | " + " | ".join(str(fewest(rows, n, dt)) for n in depths) + " |")
+    for start, layers in sorted({(row["start"], row["layers"]) for row in rows}):
+        print_grid(rows, start, layers)
+    args.out.mkdir(parents=True, exist_ok=True)
+    path = args.out / "stability.json"
+    path.write_text(json.dumps({"facts": measure.facts(), "rows": rows}, indent=1, default=str) + "\n")
+    print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()

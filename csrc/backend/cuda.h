@@ -1,0 +1,66 @@
+/* cuda.h: the CUDA backend: memory of a GPU, and phases run on it. Plain C, so that the rest of the engine needs no toolkit.
+ *
+ * Built without nvcc, every call but gg_cuda_built answers GG_ERROR_BACKEND and says so. A gg_cuda is a place on one GPU:
+ * a device and a stream. It is counted: a world holds it, and so does every array on the device that outlives the world.
+ */
+#ifndef GG_CUDA_H
+#define GG_CUDA_H
+
+#include "../gg.h"
+#include "../phases/phases.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gg_cuda gg_cuda;
+
+/* Opens a device, the `device`-th that CUDA_VISIBLE_DEVICES leaves. On failure *out is NULL and message says why. */
+gg_status gg_cuda_open(int32_t device, gg_cuda **out, char *message, size_t message_size);
+void gg_cuda_retain(gg_cuda *cuda);
+/* the last release closes it; NULL is fine */
+void gg_cuda_release(gg_cuda *cuda);
+/* what the last call that failed had to say */
+const char *gg_cuda_message(const gg_cuda *cuda);
+int32_t gg_cuda_device(const gg_cuda *cuda);
+
+/* memory on the device; new memory is zero */
+gg_status gg_cuda_alloc(gg_cuda *cuda, size_t size, void **memory);
+void gg_cuda_free(gg_cuda *cuda, void *memory);
+
+typedef enum gg_direction { GG_TO_DEVICE, GG_TO_HOST, GG_ON_DEVICE } gg_direction;
+/* copies `rows` runs of `width` bytes; returns when the copy is done, except on the device, where it is in order with
+ * everything else on the stream */
+gg_status gg_cuda_copy(gg_cuda *cuda, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t rows, gg_direction direction);
+
+/* The stream that everything runs on (a cudaStream_t; 0 the legacy default, 1 its explicit name, 2 per thread). What is
+ * under way is ordered before what comes. */
+gg_status gg_cuda_set_stream(gg_cuda *cuda, uintptr_t stream);
+uintptr_t gg_cuda_stream(const gg_cuda *cuda);
+/* makes `stream` wait for everything that was put on the stream of `cuda` so far */
+gg_status gg_cuda_order(gg_cuda *cuda, uintptr_t stream);
+
+/* waits until nothing runs on the device, on any stream */
+gg_status gg_cuda_settle(gg_cuda *cuda);
+
+/* how a step is run: "team" (one kernel lives through the step), "graph" (a captured graph of one kernel per phase),
+ * "auto" */
+gg_status gg_cuda_set_kernel(gg_cuda *cuda, const char *name);
+const char *gg_cuda_kernel(const gg_cuda *cuda);
+
+/* one phase over all its items */
+gg_status gg_cuda_run(gg_cuda *cuda, const gg_view *view, gg_phase phase);
+/* Up to `most` substeps of every env. *done: 1 where all substeps of the step are done or a buffer must grow. Reads one
+ * small counter back. */
+gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, int32_t *done);
+/* whether the last step stopped because a buffer must grow */
+int gg_cuda_overflowed(const gg_cuda *cuda);
+/* seconds per phase of the steps since switched on, each phase a kernel of its own; NULL: off */
+void gg_cuda_profile(gg_cuda *cuda, double *seconds);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,599 @@
+/* cuda.cu: the CUDA backend's host side: devices, memory, streams, and how kernels are started. See cuda.h.
+ *
+ * No call assumes that the one before it worked: every answer of the runtime is checked and becomes a status with a message.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../cuda.h"
+#include "step.cuh"
+
+enum gg_cuda_way { GG_WAY_AUTO, GG_WAY_TEAM, GG_WAY_GRAPH };
+
+struct gg_cuda {
+    int32_t device, holders;
+    int32_t multiprocessors;
+    int32_t resident;       /* blocks of gg_step_kernel that run at once */
+    int32_t phase_resident; /* the same of the phases that meet */
+    pid_t process;          /* CUDA does not live through a fork */
+    cudaStream_t stream, own_stream;
+    cudaEvent_t event;
+    gg_control *control;      /* on the device */
+    gg_control *control_host; /* pinned; what was read last */
+    gg_meeting *meetings;     /* (resident) */
+    int32_t *partials;        /* (2, resident) */
+    int32_t way;
+    double *seconds; /* of the caller, per phase; NULL: not measured */
+    /* the graph of one substep, and the view it was captured for */
+    cudaGraphExec_t graph;
+    gg_view graph_view;
+    int32_t substeps_done; /* of the step under way, with one kernel per phase */
+    int32_t resumed;       /* a buffer grew: the next substep goes on from where it stopped */
+    char message[512];
+};
+
+/* ---- errors ---- */
+
+static gg_status fail(gg_cuda *c, gg_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c->message, sizeof c->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static gg_status failed(gg_cuda *c, cudaError_t error, const char *doing) {
+    (void)cudaGetLastError();
+    gg_status status = error == cudaErrorMemoryAllocation ? GG_ERROR_MEMORY : GG_ERROR_BACKEND;
+    return fail(c, status, "cuda:%d: %s: %s (%s)", (int)c->device, doing, cudaGetErrorString(error),
+                cudaGetErrorName(error));
+}
+
+#define TRY(c, call, doing)                                                                                            \
+    do {                                                                                                               \
+        cudaError_t error_ = (call);                                                                                   \
+        if (error_ != cudaSuccess) {                                                                                   \
+            return failed(c, error_, doing);                                                                           \
+        }                                                                                                              \
+    } while (0)
+
+/* every call begins here */
+static gg_status enter(gg_cuda *c) {
+    if (c->process != getpid()) {
+        return fail(c, GG_ERROR_BACKEND,
+                    "cuda:%d: this process was forked after CUDA was started, which CUDA does not survive; start "
+                    "processes with the method \"spawn\" or \"forkserver\"",
+                    (int)c->device);
+    }
+    TRY(c, cudaSetDevice(c->device), "choosing the device");
+    return GG_OK;
+}
+
+/* ---- devices ---- */
+
+static pid_t started_in; /* the process that first used CUDA */
+
+int gg_device_built(void) { return 1; }
+
+gg_status gg_device_count(int32_t *count, char *message, size_t message_size) {
+    int n = 0;
+    cudaError_t error;
+    *count = 0;
+    if (started_in && started_in != getpid()) {
+        if (message) {
+            snprintf(
+                message, message_size,
+                "this process was forked after CUDA was started, which CUDA does not survive; start processes with "
+                "the method \"spawn\" or \"forkserver\"");
+        }
+        return GG_ERROR_BACKEND;
+    }
+    error = cudaGetDeviceCount(&n);
+    if (error != cudaSuccess || n == 0) {
+        (void)cudaGetLastError();
+        if (message) {
+            int driver = 0, runtime = 0;
+            (void)cudaDriverGetVersion(&driver);
+            (void)cudaRuntimeGetVersion(&runtime);
+            const char *hidden = getenv("CUDA_VISIBLE_DEVICES");
+            if (driver == 0) {
+                snprintf(message, message_size, "no CUDA driver was found (%s)", cudaGetErrorString(error));
+            } else if (error == cudaErrorInsufficientDriver) {
+                snprintf(message, message_size,
+                         "the CUDA driver is too old: it knows CUDA %d.%d, this build needs %d.%d or newer",
+                         driver / 1000, driver / 10 % 100, runtime / 1000, runtime / 10 % 100);
+            } else if (hidden) {
+                snprintf(message, message_size, "no GPU is visible: CUDA_VISIBLE_DEVICES=\"%s\" (%s)", hidden,
+                         cudaGetErrorString(error));
+            } else {
+                snprintf(message, message_size, "no GPU was found (%s)", cudaGetErrorString(error));
+            }
+        }
+        return GG_ERROR_BACKEND;
+    }
+    started_in = getpid();
+    *count = n;
+    return GG_OK;
+}
+
+gg_status gg_device_get_info(int32_t device, gg_device_info *info, char *message, size_t message_size) {
+    int32_t count = 0;
+    memset(info, 0, sizeof *info);
+    gg_status status = gg_device_count(&count, message, message_size);
+    if (status != GG_OK) {
+        return status;
+    }
+    if (device < 0 || device >= count) {
+        if (message) {
+            snprintf(message, message_size, "device: expected cuda:0 to cuda:%d, got cuda:%d", (int)count - 1,
+                     (int)device);
+        }
+        return GG_ERROR_ARGUMENT;
+    }
+    cudaDeviceProp properties;
+    cudaError_t error = cudaGetDeviceProperties(&properties, device);
+    size_t left = 0, total = 0;
+    if (error == cudaSuccess && (error = cudaSetDevice(device)) == cudaSuccess) {
+        error = cudaMemGetInfo(&left, &total);
+    }
+    if (error != cudaSuccess) {
+        (void)cudaGetLastError();
+        if (message) {
+            snprintf(message, message_size, "cuda:%d: %s", (int)device, cudaGetErrorString(error));
+        }
+        return GG_ERROR_BACKEND;
+    }
+    int driver = 0, runtime = 0;
+    (void)cudaDriverGetVersion(&driver);
+    (void)cudaRuntimeGetVersion(&runtime);
+    snprintf(info->name, sizeof info->name, "%s", properties.name);
+    info->memory = (int64_t)total;
+    info->memory_free = (int64_t)left;
+    info->multiprocessors = properties.multiProcessorCount;
+    info->capability = properties.major * 10 + properties.minor;
+    info->driver_version = driver;
+    info->runtime_version = runtime;
+    return GG_OK;
+}
+
+static void close_device(gg_cuda *c) {
+    if (c->process == getpid() && cudaSetDevice(c->device) == cudaSuccess) {
+        if (c->graph) {
+            (void)cudaGraphExecDestroy(c->graph);
+        }
+        if (c->event) {
+            (void)cudaEventDestroy(c->event);
+        }
+        if (c->own_stream) {
+            (void)cudaStreamDestroy(c->own_stream);
+        }
+        (void)cudaFree(c->control);
+        (void)cudaFree(c->meetings);
+        (void)cudaFree(c->partials);
+        (void)cudaFreeHost(c->control_host);
+        (void)cudaGetLastError();
+    }
+    free(c);
+}
+
+static gg_status open_device(gg_cuda *c) {
+    int value = 0, per_multiprocessor = 0, per_meeting = 0, cooperative = 0;
+    TRY(c, cudaSetDevice(c->device), "choosing the device");
+    TRY(c, cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, c->device), "asking for its size");
+    TRY(c, cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, c->device), "asking for its abilities");
+    if (!cooperative) {
+        return fail(c, GG_ERROR_BACKEND, "cuda:%d: this GPU cannot keep a grid of blocks resident", (int)c->device);
+    }
+    c->multiprocessors = value;
+    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, gg_step_kernel, GG_THREADS, 0),
+        "loading kernels");
+    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_meeting, gg_phase_kernel<GG_PHASE_order>, GG_THREADS, 0),
+        "loading kernels");
+    int room = 0;
+    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&room, gg_phase_kernel<GG_PHASE_room>, GG_THREADS, 0),
+        "loading kernels");
+    per_meeting = per_meeting < room ? per_meeting : room;
+    TRY(c,
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&room, gg_phase_kernel<GG_PHASE_place_contacts>, GG_THREADS, 0),
+        "loading kernels");
+    per_meeting = per_meeting < room ? per_meeting : room;
+    c->resident = per_multiprocessor * value;
+    c->phase_resident = per_meeting * value;
+    int32_t most = c->resident > c->phase_resident ? c->resident : c->phase_resident;
+    TRY(c, cudaStreamCreateWithFlags(&c->own_stream, cudaStreamNonBlocking), "making a stream");
+    c->stream = c->own_stream;
+    TRY(c, cudaEventCreateWithFlags(&c->event, cudaEventDisableTiming), "making an event");
+    TRY(c, cudaMalloc((void **)&c->control, sizeof(gg_control)), "taking memory");
+    TRY(c, cudaMalloc((void **)&c->meetings, sizeof(gg_meeting) * (size_t)most), "taking memory");
+    TRY(c, cudaMalloc((void **)&c->partials, sizeof(int32_t) * 2 * (size_t)most), "taking memory");
+    TRY(c, cudaHostAlloc((void **)&c->control_host, sizeof(gg_control), cudaHostAllocDefault), "taking pinned memory");
+    memset(c->control_host, 0, sizeof(gg_control));
+    TRY(c, cudaMemsetAsync(c->control, 0, sizeof(gg_control), c->stream), "clearing memory");
+    TRY(c, cudaMemsetAsync(c->meetings, 0, sizeof(gg_meeting) * (size_t)most, c->stream), "clearing memory");
+    TRY(c, cudaStreamSynchronize(c->stream), "clearing memory");
+    return GG_OK;
+}
+
+gg_status gg_cuda_open(int32_t device, gg_cuda **out, char *message, size_t message_size) {
+    *out = NULL;
+    gg_device_info info;
+    gg_status status = gg_device_get_info(device, &info, message, message_size);
+    if (status != GG_OK) {
+        return status;
+    }
+    gg_cuda *c = (gg_cuda *)calloc(1, sizeof *c);
+    if (!c) {
+        if (message) {
+            snprintf(message, message_size, "out of memory: device");
+        }
+        return GG_ERROR_MEMORY;
+    }
+    c->device = device;
+    c->holders = 1;
+    c->process = getpid();
+    status = open_device(c);
+    if (status != GG_OK) {
+        if (message) {
+            snprintf(message, message_size, "%s", c->message);
+        }
+        close_device(c);
+        return status;
+    }
+    *out = c;
+    return GG_OK;
+}
+
+void gg_cuda_retain(gg_cuda *c) { __atomic_add_fetch(&c->holders, 1, __ATOMIC_RELAXED); }
+
+void gg_cuda_release(gg_cuda *c) {
+    if (c && __atomic_sub_fetch(&c->holders, 1, __ATOMIC_ACQ_REL) == 0) {
+        close_device(c);
+    }
+}
+
+const char *gg_cuda_message(const gg_cuda *c) { return c->message; }
+int32_t gg_cuda_device(const gg_cuda *c) { return c->device; }
+
+/* ---- memory ---- */
+
+gg_status gg_cuda_alloc(gg_cuda *c, size_t size, void **memory) {
+    *memory = NULL;
+    gg_status status = enter(c);
+    if (status != GG_OK) {
+        return status;
+    }
+    void *got = NULL;
+    cudaError_t error = cudaMalloc(&got, size ? size : 1);
+    if (error != cudaSuccess) {
+        size_t left = 0, total = 0;
+        (void)cudaGetLastError();
+        (void)cudaMemGetInfo(&left, &total);
+        return fail(c, error == cudaErrorMemoryAllocation ? GG_ERROR_MEMORY : GG_ERROR_BACKEND,
+                    "cuda:%d: taking %zu bytes: %s; %zu of %zu are free", (int)c->device, size,
+                    cudaGetErrorString(error), left, total);
+    }
+    error = cudaMemsetAsync(got, 0, size ? size : 1, c->stream);
+    if (error != cudaSuccess) {
+        (void)cudaFree(got);
+        return failed(c, error, "clearing memory");
+    }
+    *memory = got;
+    return GG_OK;
+}
+
+void gg_cuda_free(gg_cuda *c, void *memory) {
+    if (memory && enter(c) == GG_OK) {
+        /* cudaFree waits for the whole device: nothing under way can still use it */
+        (void)cudaFree(memory);
+        (void)cudaGetLastError();
+    }
+}
+
+gg_status gg_cuda_copy(gg_cuda *c, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t rows, gg_direction direction) {
+    gg_status status = enter(c);
+    if (status != GG_OK || width == 0 || rows == 0) {
+        return status;
+    }
+    cudaMemcpyKind kind = direction == GG_TO_DEVICE ? cudaMemcpyHostToDevice
+                          : direction == GG_TO_HOST ? cudaMemcpyDeviceToHost
+                                                    : cudaMemcpyDeviceToDevice;
+    if (rows == 1 || (to_pitch == width && from_pitch == width)) {
+        TRY(c, cudaMemcpyAsync(to, from, width * rows, kind, c->stream), "copying");
+    } else {
+        TRY(c, cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, c->stream), "copying");
+    }
+    if (direction != GG_ON_DEVICE) {
+        TRY(c, cudaStreamSynchronize(c->stream), "copying");
+    }
+    return GG_OK;
+}
+
+/* ---- streams ---- */
+
+gg_status gg_cuda_order(gg_cuda *c, uintptr_t stream) {
+    gg_status status = enter(c);
+    if (status != GG_OK || (cudaStream_t)stream == c->stream) {
+        return status;
+    }
+    TRY(c, cudaEventRecord(c->event, c->stream), "recording an event");
+    TRY(c, cudaStreamWaitEvent((cudaStream_t)stream, c->event, 0), "ordering streams");
+    return GG_OK;
+}
+
+gg_status gg_cuda_set_stream(gg_cuda *c, uintptr_t stream) {
+    gg_status status = gg_cuda_order(c, stream);
+    if (status == GG_OK) {
+        c->stream = (cudaStream_t)stream;
+    }
+    return status;
+}
+
+gg_status gg_cuda_settle(gg_cuda *c) {
+    gg_status status = enter(c);
+    if (status == GG_OK) {
+        TRY(c, cudaDeviceSynchronize(), "waiting for the device");
+    }
+    return status;
+}
+
+uintptr_t gg_cuda_stream(const gg_cuda *c) { return (uintptr_t)c->stream; }
+
+/* ---- kernels ---- */
+
+gg_status gg_cuda_set_kernel(gg_cuda *c, const char *name) {
+    static const char *const names[] = {"auto", "team", "graph"};
+    for (int k = 0; k < 3; k++) {
+        if (!strcmp(name, names[k])) {
+            c->way = k;
+            return GG_OK;
+        }
+    }
+    return fail(c, GG_ERROR_BACKEND, "kernel: expected auto, team or graph on a GPU, got \"%s\"", name);
+}
+
+const char *gg_cuda_kernel(const gg_cuda *c) {
+    return c->way == GG_WAY_GRAPH ? "graph" : c->way == GG_WAY_TEAM ? "team" : "auto";
+}
+
+/* items of a phase in one env: what a team has to do */
+static int64_t items_of(const gg_view *v, gg_phase phase) {
+    switch (phase) {
+#define ITEMS(name, count, skip, body)                                                                                 \
+    case GG_PHASE_##name:                                                                                              \
+        return count;
+        GG_PHASES(ITEMS)
+#undef ITEMS
+    default:
+        return 0;
+    }
+}
+
+/* threads that a phase can keep busy in one env */
+static int64_t threads_of(const gg_view *v, gg_phase phase) {
+    switch (phase) {
+    case GG_PHASE_predict:
+    case GG_PHASE_count_contacts:
+    case GG_PHASE_list_contacts:
+    case GG_PHASE_prepare_contacts:
+    case GG_PHASE_iterate:
+    case GG_PHASE_integrate:
+    case GG_PHASE_order:
+    case GG_PHASE_room:
+        return v->dims.slots;
+    case GG_PHASE_place_contacts:
+        return v->dims.slices / GG_SCAN_ITEMS;
+    case GG_PHASE_sum_wrench_blocks:
+        return v->dims.load_blocks * v->dims.tool_count * 6;
+    case GG_PHASE_sum_boxes:
+        return v->dims.blocks * GG_THREADS;
+    case GG_PHASE_render_depth:
+        return items_of(v, phase) * GG_THREADS;
+    default:
+        return items_of(v, phase);
+    }
+}
+
+typedef void (*phase_kernel)(const gg_view, gg_control *, gg_meeting *, int32_t *, int32_t, int32_t);
+
+static phase_kernel kernel_of(gg_phase phase) {
+    static const phase_kernel kernels[] = {
+#define ENTRY(name, count, skip, body) gg_phase_kernel<GG_PHASE_##name>,
+        GG_PHASES(ENTRY)
+#undef ENTRY
+    };
+    return kernels[phase];
+}
+
+static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *v, gg_phase phase, int32_t pass) {
+    int64_t threads = threads_of(v, phase), envs = v->dims.env_count;
+    if (threads <= 0 || envs <= 0) {
+        return cudaSuccess;
+    }
+    int64_t blocks = (threads + GG_THREADS - 1) / GG_THREADS;
+    int meets = gg_phase_meets(phase);
+    /* a grid has no end, unless its blocks must all be there at once */
+    int64_t most = meets ? c->phase_resident : c->multiprocessors * (int64_t)64;
+    int64_t teams = envs < most ? envs : most;
+    blocks = blocks < most / teams ? blocks : most / teams;
+    return gg_launch(kernel_of(phase), (int)(teams * blocks), GG_THREADS, meets && blocks > 1, stream, *v, c->control,
+                     c->meetings, c->partials, (int32_t)blocks, pass);
+}
+
+namespace gg_graph_way {
+
+/* a team that is the whole device: each phase a kernel, and the end of a kernel is where everybody meets */
+struct gg_team {
+    gg_cuda *cuda;
+    cudaStream_t stream;
+    const gg_view *view;
+    mutable cudaError_t error;
+};
+
+static const gg_view *gg_team_view(const gg_team *team) { return team->view; }
+static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
+    gg_cuda *c = team->cuda;
+    cudaEvent_t begin = NULL, end = NULL;
+    int timed = c->seconds && team->error == cudaSuccess && cudaEventCreate(&begin) == cudaSuccess &&
+                cudaEventCreate(&end) == cudaSuccess && cudaEventRecord(begin, team->stream) == cudaSuccess;
+    if (team->error == cudaSuccess) {
+        team->error = launch_phase(c, team->stream, team->view, phase, pass);
+    }
+    if (team->error == cudaSuccess && (phase == GG_PHASE_close_lists || phase == GG_PHASE_place_contacts)) {
+        int blocks = (int)((team->view->dims.env_count + GG_THREADS - 1) / GG_THREADS);
+        team->error = gg_launch(gg_halt_kernel, blocks, GG_THREADS, 0, team->stream, *team->view, c->control);
+    }
+    if (timed && team->error == cudaSuccess) {
+        float milliseconds = 0.0f;
+        if (cudaEventRecord(end, team->stream) == cudaSuccess && cudaEventSynchronize(end) == cudaSuccess &&
+            cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess) {
+            c->seconds[phase] += 1e-3 * milliseconds;
+        }
+    }
+    if (begin) {
+        (void)cudaEventDestroy(begin);
+    }
+    if (end) {
+        (void)cudaEventDestroy(end);
+    }
+}
+static void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }
+/* the host does not know: kernels that have nothing to do for an env leave it alone */
+static int gg_team_any(const gg_team *team, gg_question question) {
+    (void)team;
+    return question != GG_ASK_OVERFLOW;
+}
+
+#define GG_TEAM_FN static
+#include "../../phases/step.h"
+#undef GG_TEAM_FN
+#undef GG_STEP_H
+
+} // namespace gg_graph_way
+
+gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase) {
+    gg_status status = enter(c);
+    if (status != GG_OK) {
+        return status;
+    }
+    if (phase == GG_PHASE_open_step) {
+        c->substeps_done = 0;
+    }
+    if (phase == GG_PHASE_open_step || phase == GG_PHASE_withdraw) {
+        c->resumed = 0;
+    }
+    gg_graph_way::gg_team team = {c, c->stream, view, cudaSuccess};
+    gg_graph_way::gg_team_run(&team, phase, 0);
+    return team.error == cudaSuccess ? GG_OK : failed(c, team.error, gg_phase_name(phase));
+}
+
+/* ---- steps ---- */
+
+static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
+    int64_t envs = v->dims.env_count, teams = envs < c->resident ? envs : c->resident;
+    int64_t useful = (v->dims.slots + GG_THREADS - 1) / GG_THREADS, blocks = c->resident / teams;
+    blocks = blocks < useful ? blocks : useful;
+    TRY(c,
+        gg_launch(gg_step_kernel, (int)(teams * blocks), GG_THREADS, 1, c->stream, *v, c->control, c->meetings,
+                  c->partials, (int32_t)blocks, most),
+        "starting a step");
+    return GG_OK;
+}
+
+/* captures one substep; it is kept as long as the view stays as it is */
+static gg_status capture(gg_cuda *c, const gg_view *v) {
+    if (c->graph && !memcmp(&c->graph_view, v, sizeof *v)) {
+        return GG_OK;
+    }
+    if (c->graph) {
+        (void)cudaGraphExecDestroy(c->graph);
+        c->graph = NULL;
+    }
+    cudaGraph_t graph = NULL;
+    /* on a stream of its own: the default streams cannot be captured, and others may put work on the world's meanwhile */
+    cudaStream_t stream = NULL;
+    TRY(c, cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+    gg_graph_way::gg_team team = {c, stream, v, cudaSuccess};
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess) {
+        (void)gg_graph_way::gg_step_substep(&team, 0);
+        error = cudaStreamEndCapture(stream, &graph);
+    }
+    (void)cudaStreamDestroy(stream);
+    error = team.error != cudaSuccess ? team.error : error;
+    if (error == cudaSuccess) {
+        error = cudaGraphInstantiate(&c->graph, graph, 0);
+    }
+    if (graph) {
+        (void)cudaGraphDestroy(graph);
+    }
+    if (error != cudaSuccess) {
+        c->graph = NULL;
+        return failed(c, error, "capturing a substep");
+    }
+    c->graph_view = *v;
+    return GG_OK;
+}
+
+static gg_status step_by_graph(gg_cuda *c, const gg_view *v, int32_t most) {
+    gg_graph_way::gg_team team = {c, c->stream, v, cudaSuccess};
+    int32_t k = 0;
+    if (c->resumed || c->seconds) {
+        (void)gg_graph_way::gg_step_substep(&team, c->resumed);
+        k = 1;
+    }
+    for (; c->seconds && k < most && team.error == cudaSuccess; k++) {
+        (void)gg_graph_way::gg_step_substep(&team, 0);
+    }
+    if (team.error != cudaSuccess) {
+        return failed(c, team.error, "starting a phase");
+    }
+    if (k < most) {
+        gg_status status = capture(c, v);
+        if (status != GG_OK) {
+            return status;
+        }
+    }
+    for (; k < most; k++) {
+        TRY(c, cudaGraphLaunch(c->graph, c->stream), "starting a substep");
+    }
+    /* tools arrive, and envs are counted, whether or not a substep was left half done */
+    TRY(c, cudaMemsetAsync(&c->control->halt, 0, sizeof c->control->halt, c->stream), "clearing a counter");
+    gg_graph_way::gg_team_run(&team, GG_PHASE_arrive_tools, 0);
+    if (team.error == cudaSuccess) {
+        int blocks = (int)((v->dims.env_count + GG_THREADS - 1) / GG_THREADS);
+        team.error = gg_launch(gg_account_kernel, blocks, GG_THREADS, 0, c->stream, *v, c->control);
+    }
+    return team.error == cudaSuccess ? GG_OK : failed(c, team.error, "starting a phase");
+}
+
+gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, int32_t *done) {
+    *done = 1;
+    gg_status status = enter(c);
+    if (status != GG_OK) {
+        return status;
+    }
+    int by_graph = c->way == GG_WAY_GRAPH || c->seconds;
+    int32_t left = v->params.substeps - c->substeps_done;
+    most = most < left ? most : left;
+    TRY(c, cudaMemsetAsync(c->control, 0, sizeof(gg_control), c->stream), "clearing counters");
+    status = by_graph ? step_by_graph(c, v, most) : step_by_team(c, v, most);
+    if (status != GG_OK) {
+        return status;
+    }
+    TRY(c, cudaMemcpyAsync(c->control_host, c->control, sizeof(gg_control), cudaMemcpyDeviceToHost, c->stream),
+        "reading a counter");
+    TRY(c, cudaStreamSynchronize(c->stream), "running a step");
+    c->resumed = c->control_host->overflow;
+    c->substeps_done = c->control_host->substeps_done;
+    *done = c->control_host->overflow || !c->control_host->unfinished;
+    return GG_OK;
+}
+
+int gg_cuda_overflowed(const gg_cuda *c) { return c->control_host->overflow; }
+
+void gg_cuda_profile(gg_cuda *c, double *seconds) { c->seconds = seconds; }

@@ -1,0 +1,474 @@
+/* device.cuh: the phases on a GPU.
+ *
+ * Most are the shared bodies, item by item. Where the shared body walks a slice lane by lane, here every lane is a thread;
+ * where it walks a whole env (one item: env), here the team does it together. Each of these gives the bits of the shared
+ * body: what is added in floating point is added in the same order, and everything else does not depend on order.
+ */
+#ifndef GG_DEVICE_CUH
+#define GG_DEVICE_CUH
+
+#include "team.cuh"
+
+/* threads of a slice are half a warp */
+static_assert(GG_LANES == 16 && GG_THREADS % 32 == 0, "slices are half warps");
+
+__device__ __forceinline__ void gg_slice_wait() { __syncwarp(0xFFFFu << (threadIdx.x & 16u)); }
+
+/* calls body(slot) for the team's share of slots; the threads of a slice come together */
+template <class Body> __device__ __forceinline__ void gg_each_slot(const gg_gpu_team *team, Body body) {
+    int64_t slots = team->view->dims.slots;
+    for (int64_t slot = gg_team_rank(team); slot < slots; slot += gg_team_size(team)) {
+        body(slot);
+    }
+}
+
+/* Every lane leaves what it knows; the first one calls note(slice, what the 16 lanes left). */
+template <class T, class Note> __device__ __forceinline__ void gg_slice_note(T *room, T own, int64_t slot, Note note) {
+    gg_slice_wait();
+    room[threadIdx.x] = own;
+    gg_slice_wait();
+    if (threadIdx.x % GG_LANES == 0) {
+        note(slot / GG_LANES, room + threadIdx.x);
+    }
+}
+
+/* ---- phases over slices ---- */
+
+__device__ __forceinline__ void gg_gpu_predict(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_each_slot(team, [&](int64_t slot) {
+        gg_slice_note(team->memory->prediction, gg_motion_predict_lane(v, e, slot), slot,
+                      [&](int64_t slice, const gg_prediction *each) { gg_motion_predicted(v, e, slice, each); });
+    });
+}
+
+__device__ __forceinline__ void gg_gpu_count(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_each_slot(team, [&](int64_t slot) {
+        int64_t slice = slot / GG_LANES;
+        int lane = (int)(slot % GG_LANES);
+        gg_slice_ball ball = gg_slice_ball_of(v, e, slice);
+        uint64_t near = 0, parts = 0;
+        for (int64_t part = lane; part < v->dims.part_count && part < 64; part += GG_LANES) {
+            near |= gg_slice_near(v, e, ball, part) ? (uint64_t)1 << part : 0;
+        }
+        uint64_t *room = team->memory->parts;
+        gg_slice_wait();
+        room[threadIdx.x] = near;
+        gg_slice_wait();
+        for (int k = 0; k < GG_LANES; k++) {
+            parts |= room[threadIdx.x - lane + k];
+        }
+        if (lane == 0) {
+            v->slice_parts[e * v->dims.slices + slice] = parts;
+        }
+        gg_scalar_count_lane(v, e, (int32_t)slot, parts);
+        gg_slice_wait();
+        if (lane == 0) {
+            gg_ncp_counted(v, e, slice);
+        }
+    });
+}
+
+__device__ __forceinline__ void gg_gpu_list(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_each_slot(team, [&](int64_t slot) {
+        int64_t slice = slot / GG_LANES;
+        int lane = (int)(slot % GG_LANES);
+        int32_t tool_row = v->slice_first_tool_row[e * v->dims.slices + slice];
+        for (int k = 0; k < lane; k++) {
+            tool_row += v->next_tool_count[e * v->dims.slots + slice * GG_LANES + k];
+        }
+        gg_ncp_list_lane(v, e, slice, lane, tool_row);
+    });
+}
+
+__device__ __forceinline__ void gg_gpu_prepare(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_each_slot(team, [&](int64_t slot) {
+        gg_overlaps own;
+        gg_scalar_prepare_lanes(v, e, slot, &own);
+        gg_slice_note(team->memory->overlaps, own, slot,
+                      [&](int64_t slice, const gg_overlaps *each) { gg_ncp_prepared(v, e, slice, each); });
+    });
+}
+
+__device__ __forceinline__ void gg_gpu_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass) {
+    if (v->env[e].converged) {
+        return;
+    }
+    int asked = pass + 1 == v->params.iterations || v->params.tolerance > 0.0f;
+    gg_each_slot(team, [&](int64_t slot) {
+        float own = gg_scalar_iterate_lanes(v, e, slot, pass);
+        if (asked) {
+            gg_slice_note(team->memory->change, own, slot, [&](int64_t slice, const float *each) {
+                float most = 0.0f;
+                for (int k = 0; k < GG_LANES; k++) {
+                    most = gg_maxf(most, each[k]);
+                }
+                v->slice_stats[e * v->dims.slices + slice].residual = most;
+            });
+        }
+    });
+}
+
+__device__ __forceinline__ void gg_gpu_integrate(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_each_slot(team, [&](int64_t slot) {
+        gg_slice_note(team->memory->motion, gg_motion_integrate_lane(v, e, slot), slot,
+                      [&](int64_t slice, const gg_motion *each) { gg_motion_integrated(v, e, slice, each); });
+    });
+}
+
+/* ---- phases over whole envs: the first block of the team ---- */
+
+__device__ __forceinline__ void gg_gpu_check(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    if (team->block == 0) {
+        gg_prediction all =
+            gg_block_reduce(team->memory->prediction, gg_motion_predictions(v, e, threadIdx.x, GG_THREADS),
+                            [](gg_prediction a, gg_prediction b) { return gg_motion_predictions_join(a, b); });
+        if (threadIdx.x == 0) {
+            gg_motion_decide(v, e, all);
+        }
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_fit(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    if (team->block == 0 && v->env[e].rebuild) {
+        gg_span span = gg_block_reduce(team->memory->span, gg_span_of(v, e, threadIdx.x, GG_THREADS),
+                                       [](gg_span a, gg_span b) { return gg_span_join(a, b); });
+        if (threadIdx.x == 0) {
+            gg_grids_fit(v, e, span);
+        }
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    if (team->block != 0 || !v->env[e].rebuild) {
+        return;
+    }
+    /* the longest list that does not fit, of those the first: as an integer that is larger the longer and the earlier */
+    uint64_t worst = 0;
+    for (int64_t i = threadIdx.x; i < v->dims.grain_count; i += GG_THREADS) {
+        int level = gg_level_of(&v->params, v->position[e * v->dims.slots + i].w);
+        int32_t count = v->candidate_count[e * v->dims.slots + i];
+        if (count > v->params.level_candidates[level]) {
+            uint64_t key = (uint64_t)count << 32 | (uint32_t)(INT32_MAX - (int32_t)i);
+            worst = key > worst ? key : worst;
+        }
+    }
+    worst = gg_block_reduce(team->memory->words, worst, [](uint64_t a, uint64_t b) { return a > b ? a : b; });
+    if (threadIdx.x == 0) {
+        int64_t first = INT32_MAX - (int64_t)(worst & 0xFFFFFFFFu);
+        int level = worst ? gg_level_of(&v->params, v->position[e * v->dims.slots + first].w) : 0;
+        gg_sort_close(v, e, (int32_t)(worst >> 32), level);
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_converged(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass) {
+    if (team->block == 0 && !v->env[e].converged) {
+        float residual = 0.0f;
+        if (v->params.tolerance > 0.0f) {
+            residual = gg_block_reduce(team->memory->change, gg_solve_residual(v, e, threadIdx.x, GG_THREADS),
+                                       [](float a, float b) { return gg_maxf(a, b); });
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            gg_solve_check(v, e, pass, residual);
+        }
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_close_substep(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    if (team->block != 0) {
+        return;
+    }
+    int is_last = gg_last_substep(v, e);
+    gg_substep_stats all =
+        gg_block_reduce(team->memory->substep, gg_substep_stats_of(v, e, threadIdx.x, GG_THREADS),
+                        [](gg_substep_stats a, gg_substep_stats b) { return gg_substep_stats_join(a, b); });
+    gg_step_stats last = GG_ZERO;
+    for (int64_t first = 0; is_last && first < v->dims.blocks; first += GG_THREADS) {
+        if (first + (int64_t)threadIdx.x < v->dims.blocks) {
+            team->memory->step[threadIdx.x] = gg_step_stats_of_block(v, e, first + threadIdx.x);
+        }
+        __syncthreads();
+        for (int64_t k = 0; threadIdx.x == 0 && k < GG_THREADS && first + k < v->dims.blocks; k++) {
+            gg_step_stats_add(&last, team->memory->step[k]);
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        gg_motion_close(v, e, all, is_last ? &last : NULL);
+    }
+}
+
+/* ---- phases over whole envs: the team together ---- */
+
+__device__ __forceinline__ void gg_gpu_place(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    int64_t base = e * v->dims.slices;
+    int32_t rows = gg_team_scan(
+        team, 0, v->dims.slices, [&](int64_t s) { return v->slice_rows[base + s]; },
+        [&](int64_t s, int32_t sum) { v->slice_first_row[base + s] = sum; });
+    int32_t tool_rows = gg_team_scan(
+        team, 1, v->dims.slices, [&](int64_t s) { return v->slice_tool_rows[base + s]; },
+        [&](int64_t s, int32_t sum) { v->slice_first_tool_row[base + s] = (int32_t)v->dims.slots + sum; });
+    if (gg_team_rank(team) == 0) {
+        gg_ncp_placed(v, e, rows, v->dims.slots + tool_rows);
+    }
+}
+
+/* Counting sort by cell. Within a cell grains come in the order of ids, so that nothing depends on which thread was
+ * first. */
+__device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    int64_t base = e * v->dims.slots, n = v->dims.grain_count, rank = gg_team_rank(team), size = gg_team_size(team);
+    int32_t *source = v->source_slot + base;
+    for (int64_t i = n + rank; i < v->dims.slots; i += size) {
+        source[i] = (int32_t)i;
+    }
+    if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
+        for (int64_t i = rank; i < n; i += size) {
+            source[i] = v->slot_of[base + i];
+        }
+        return;
+    }
+    int32_t *first = v->cell_first + e * (v->dims.cells + 1), *cursor = v->cell_cursor + e * v->dims.cell_cursors;
+    /* idle while lists are built: the grains of a cell in any order, then in the order of ids */
+    int32_t *loose = v->next_count + base, *sorted = v->next_first + base, *item = v->cell_item + base;
+    for (int64_t c = rank; c < v->dims.cells; c += size) {
+        cursor[c] = 0;
+    }
+    gg_gpu_wait(team);
+    for (int64_t i = rank; i < n; i += size) {
+        atomicAdd(&cursor[v->cell[base + i]], 1);
+    }
+    gg_gpu_wait(team);
+    gg_team_scan(
+        team, 0, v->dims.cells, [&](int64_t c) { return cursor[c]; },
+        [&](int64_t c, int32_t sum) {
+            first[c] = sum;
+            cursor[c] = sum;
+        });
+    if (rank == 0) {
+        first[v->dims.cells] = (int32_t)n;
+    }
+    gg_gpu_wait(team);
+    for (int64_t i = rank; i < n; i += size) {
+        loose[atomicAdd(&cursor[v->cell[base + i]], 1)] = (int32_t)i;
+    }
+    gg_gpu_wait(team);
+    for (int64_t p = rank; p < n; p += size) {
+        int32_t slot = loose[p], id = v->grain_id[base + slot], cell = v->cell[base + slot];
+        int32_t place = first[cell];
+        for (int32_t q = first[cell]; q < first[cell + 1]; q++) {
+            place += v->grain_id[base + loose[q]] < id;
+        }
+        sorted[place] = slot;
+    }
+    gg_gpu_wait(team);
+    /* within a window longer lists first: the place of a grain is the number of those that come before it */
+    for (int64_t begin = (int64_t)team->block * GG_SORT_WINDOW; begin < n; begin += team->blocks * GG_SORT_WINDOW) {
+        int32_t count = (int32_t)(n - begin < GG_SORT_WINDOW ? n - begin : GG_SORT_WINDOW), own = (int32_t)threadIdx.x;
+        int32_t length = -1, slot = 0;
+        if (own < count) {
+            slot = sorted[begin + own];
+            length = gg_sort_length(v->contact_count[base + slot]);
+        }
+        team->memory->lengths[own] = length;
+        __syncthreads();
+        if (own < count) {
+            int32_t place = 0;
+            for (int32_t k = 0; k < count; k++) {
+                int32_t other = team->memory->lengths[k];
+                place += other > length || (other == length && k < own);
+            }
+            source[begin + place] = slot;
+            item[begin + own] = (int32_t)begin + place;
+        }
+        __syncthreads();
+    }
+}
+static_assert(GG_SORT_WINDOW == GG_THREADS, "a thread per grain of a window");
+
+__device__ __forceinline__ void gg_gpu_room(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    int64_t base = e * v->dims.slots, rank = gg_team_rank(team), size = gg_team_size(team);
+    gg_team_scan(
+        team, 0, v->dims.slots, [&](int64_t i) { return gg_sort_room(v, e, i); },
+        [&](int64_t i, int32_t sum) { v->candidate_first[base + i] = sum; });
+    if (v->params.broad_phase != GG_BROAD_LINKED_HASH) {
+        return;
+    }
+    /* the order within a chain is left to chance: lists are sorted by id */
+    int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
+    for (int64_t b = rank; b < v->dims.hash_size; b += size) {
+        head[b] = -1;
+    }
+    gg_gpu_wait(team);
+    for (int64_t i = rank; i < v->dims.grain_count; i += size) {
+        next[i] = atomicExch(&head[gg_hash_bucket_of(v, e, i)], (int32_t)i);
+    }
+}
+
+/* one thread per block of tool contacts, tool and component */
+__device__ __forceinline__ void gg_gpu_wrench_blocks(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    int64_t per_block = v->dims.tool_count * 6;
+    int64_t blocks = (gg_tool_loads(v, e) + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
+    for (int64_t k = gg_team_rank(team); k < blocks * per_block; k += gg_team_size(team)) {
+        int64_t block = k / per_block, component = k % per_block;
+        v->wrench_partial[(e * v->dims.load_blocks + block) * per_block + component] =
+            gg_motion_wrench_part(v, e, block, component / 6, (int)(component % 6));
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_boxes(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    const int32_t runs = GG_BLOCK / GG_BOX_RUN;
+    for (int64_t block = team->block; block < v->dims.blocks; block += team->blocks) {
+        if ((int32_t)threadIdx.x < runs) {
+            team->memory->box[threadIdx.x] = gg_access_box_run(v, e, block, threadIdx.x);
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            gg_box_stats sum = GG_ZERO;
+            for (int32_t run = 0; run < runs; run++) {
+                gg_box_stats_add(&sum, team->memory->box[run]);
+            }
+            v->box_partial[e * v->dims.blocks + block] = sum;
+        }
+        __syncthreads();
+    }
+}
+
+/* ---- cameras ---- */
+
+/* A block takes a band of rows, as many as its own memory holds: a thread per grain, then a thread per pixel for tools. */
+__device__ __forceinline__ void gg_gpu_render(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    int64_t band = team->block;
+    for (int64_t c = 0; c < v->dims.camera_count; c++) {
+        const gg_camera *camera = &v->cameras[c];
+        int32_t rows = GG_MIN(GG_MAX(GG_TILE / camera->width, 1), camera->height);
+        int64_t bands = (camera->height + rows - 1) / rows;
+        /* bands of all cameras in a row are dealt to the blocks of the team */
+        for (; band < bands; band += team->blocks) {
+            gg_lens lens = gg_lens_make(camera, gg_camera_pose(v, e, camera));
+            gg_strip strip;
+            strip.row_begin = (int32_t)band * rows;
+            strip.row_end = GG_MIN(strip.row_begin + rows, camera->height);
+            strip.column_begin = 0;
+            strip.column_end = camera->width;
+            strip.id = NULL;
+            int32_t pixels = (strip.row_end - strip.row_begin) * camera->width;
+            float *image =
+                v->depth + e * v->dims.pixels + camera->first_pixel + (int64_t)strip.row_begin * camera->width;
+            strip.depth = pixels <= GG_TILE ? team->memory->tile : image;
+            for (int32_t k = threadIdx.x; k < pixels; k += GG_THREADS) {
+                strip.depth[k] = lens.far_depth;
+            }
+            __syncthreads();
+            for (int64_t slot = threadIdx.x; lens.usable && slot < v->dims.slots; slot += GG_THREADS) {
+                gg_strip_slot(&strip, &lens, v, e, slot);
+            }
+            __syncthreads();
+            for (int32_t k = threadIdx.x; lens.usable && k < pixels; k += GG_THREADS) {
+                gg_strip one = strip;
+                one.row_begin += k / camera->width;
+                one.row_end = one.row_begin + 1;
+                one.column_begin = k % camera->width;
+                one.column_end = one.column_begin + 1;
+                one.depth += k - one.column_begin;
+                gg_strip_parts(&one, &lens, v, e, GG_STRIP_WALLS_FLOOR);
+            }
+            __syncthreads();
+            for (int32_t k = threadIdx.x; strip.depth != image && k < pixels; k += GG_THREADS) {
+                image[k] = strip.depth[k];
+            }
+            __syncthreads();
+        }
+        band -= bands;
+    }
+}
+
+/* ---- all of them ---- */
+
+#define GG_GENERIC(name, count, skip, body)                                                                            \
+    __device__ __forceinline__ void gg_gpu_items_##name(const gg_gpu_team *team, const gg_view *v, int64_t e,          \
+                                                        int32_t pass) {                                                \
+        (void)pass;                                                                                                    \
+        int64_t items = count;                                                                                         \
+        for (int64_t i = gg_team_rank(team); i < items; i += gg_team_size(team)) {                                     \
+            body;                                                                                                      \
+        }                                                                                                              \
+    }
+GG_PHASES(GG_GENERIC)
+#undef GG_GENERIC
+
+__device__ __forceinline__ int gg_phase_skips(gg_phase phase) {
+    switch (phase) {
+#define GG_SKIPS(name, count, skip, body)                                                                              \
+    case GG_PHASE_##name:                                                                                              \
+        return skip;
+        GG_PHASES(GG_SKIPS)
+#undef GG_SKIPS
+    default:
+        return 0;
+    }
+}
+
+/* the team's share of a phase of its env; `phase` is a constant wherever this is called */
+__device__ __forceinline__ void gg_gpu_start(const gg_gpu_team *team, gg_phase phase, int32_t pass) {
+    const gg_view *v = team->view;
+    int64_t e = team->env;
+    if (gg_phase_skips(phase) && v->env[e].stats.diverged) {
+        return;
+    }
+    switch (phase) {
+    case GG_PHASE_predict:
+        return gg_gpu_predict(team, v, e);
+    case GG_PHASE_check:
+        return gg_gpu_check(team, v, e);
+    case GG_PHASE_fit_grids:
+        return gg_gpu_fit(team, v, e);
+    case GG_PHASE_order:
+        return gg_gpu_order(team, v, e);
+    case GG_PHASE_room:
+        return gg_gpu_room(team, v, e);
+    case GG_PHASE_close_lists:
+        return gg_gpu_close_lists(team, v, e);
+    case GG_PHASE_count_contacts:
+        return gg_gpu_count(team, v, e);
+    case GG_PHASE_place_contacts:
+        return gg_gpu_place(team, v, e);
+    case GG_PHASE_list_contacts:
+        return gg_gpu_list(team, v, e);
+    case GG_PHASE_prepare_contacts:
+        return gg_gpu_prepare(team, v, e);
+    case GG_PHASE_iterate:
+        return gg_gpu_iterate(team, v, e, pass);
+    case GG_PHASE_check_convergence:
+        return gg_gpu_converged(team, v, e, pass);
+    case GG_PHASE_sum_wrench_blocks:
+        return gg_gpu_wrench_blocks(team, v, e);
+    case GG_PHASE_integrate:
+        return gg_gpu_integrate(team, v, e);
+    case GG_PHASE_close_substep:
+        return gg_gpu_close_substep(team, v, e);
+    case GG_PHASE_sum_boxes:
+        return gg_gpu_boxes(team, v, e);
+    case GG_PHASE_render_depth:
+        return gg_gpu_render(team, v, e);
+    default:
+        break;
+    }
+    /* the rest, item by item */
+    switch (phase) {
+#define GG_ITEMS(name, count, skip, body)                                                                              \
+    case GG_PHASE_##name:                                                                                              \
+        return gg_gpu_items_##name(team, v, e, pass);
+        GG_PHASES(GG_ITEMS)
+#undef GG_ITEMS
+    default:
+        return;
+    }
+}
+
+#endif

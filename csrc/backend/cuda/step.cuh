@@ -1,0 +1,130 @@
+/* step.cuh: the two ways of a step on a GPU; both follow phases/step.h.
+ *
+ * team: one kernel lives through many substeps. Its blocks form teams, one per env at a time, and meet after each phase.
+ * graph: every phase is a kernel of its own over all envs; the kernels of a substep are captured once as a CUDA graph.
+ */
+#ifndef GG_STEP_CUH
+#define GG_STEP_CUH
+
+#include "device.cuh"
+
+/* ---- team ---- */
+
+namespace gg_team_way {
+
+using gg_team = gg_gpu_team;
+
+__device__ __forceinline__ const gg_view *gg_team_view(const gg_team *team) { return team->view; }
+__device__ __forceinline__ void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) {
+    gg_gpu_start(team, phase, pass);
+}
+__device__ __forceinline__ void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
+    gg_gpu_start(team, phase, pass);
+    gg_gpu_wait(team);
+}
+__device__ __forceinline__ int gg_team_any(const gg_team *team, gg_question question) {
+    return gg_step_answer(&team->view->env[team->env], question);
+}
+
+#define GG_TEAM_FN static __device__ __forceinline__
+#include "../../phases/step.h"
+#undef GG_TEAM_FN
+#undef GG_STEP_H
+
+} // namespace gg_team_way
+
+/* the team that this block belongs to, of grid / blocks_per_team teams */
+__device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_block_memory *memory,
+                                                      gg_meeting *meetings, int32_t *partials,
+                                                      int32_t blocks_per_team) {
+    int32_t number = (int32_t)blockIdx.x / blocks_per_team;
+    gg_gpu_team team;
+    team.view = view;
+    team.memory = memory;
+    team.meeting = meetings + number;
+    team.partial = partials + (int64_t)number * blocks_per_team * 2;
+    team.env = number;
+    team.block = (int32_t)blockIdx.x % blocks_per_team;
+    team.blocks = blocks_per_team;
+    return team;
+}
+
+/* up to `most` substeps of every env */
+__global__ void __launch_bounds__(GG_THREADS, 2)
+    gg_step_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings, int32_t *partials,
+                   int32_t blocks_per_team, int32_t most) {
+    GG_BLOCK_MEMORY(gg_block_memory, memory);
+    gg_gpu_team team = gg_gpu_team_of(&view, &memory, meetings, partials, blocks_per_team);
+    int64_t teams = (int64_t)gridDim.x / blocks_per_team;
+    for (; team.env < view.dims.env_count; team.env += teams) {
+        const gg_env *env = &view.env[team.env];
+        int fits = 1;
+        for (int32_t k = 0; fits && k < most && env->substeps_done < view.params.substeps; k++) {
+            fits = gg_team_way::gg_step_substep(&team, env->predicted);
+        }
+        gg_team_way::gg_team_run(&team, GG_PHASE_arrive_tools, 0);
+        if (gg_team_rank(&team) == 0) {
+            if (!fits) {
+                atomicExch(&control->overflow, 1);
+            }
+            if (env->substeps_done < view.params.substeps) {
+                atomicExch(&control->unfinished, 1);
+            }
+        }
+        gg_gpu_wait(&team);
+    }
+}
+
+/* ---- one kernel per phase ---- */
+
+/* phases whose threads meet within; their blocks must all be resident */
+__host__ __device__ constexpr int gg_phase_meets(gg_phase phase) {
+    return phase == GG_PHASE_order || phase == GG_PHASE_room || phase == GG_PHASE_place_contacts;
+}
+
+template <int phase>
+__global__ void __launch_bounds__(GG_THREADS)
+    gg_phase_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings, int32_t *partials,
+                    int32_t blocks_per_team, int32_t pass) {
+    GG_BLOCK_MEMORY(gg_block_memory, memory);
+    gg_gpu_team team = gg_gpu_team_of(&view, &memory, meetings, partials, blocks_per_team);
+    int64_t teams = (int64_t)gridDim.x / blocks_per_team;
+    if (control->halt) {
+        return;
+    }
+    for (; team.env < view.dims.env_count; team.env += teams) {
+        gg_gpu_start(&team, (gg_phase)phase, pass);
+        /* what a block, or a team that meets, keeps for itself is used anew for the next env */
+        if (gg_phase_meets((gg_phase)phase)) {
+            gg_gpu_wait(&team);
+        } else {
+            __syncthreads();
+        }
+    }
+}
+
+/* after phases that may find a buffer too small: the rest of the substep is left out */
+static __global__ void gg_halt_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control) {
+    int64_t e = (int64_t)blockIdx.x * GG_THREADS + threadIdx.x;
+    if (e < view.dims.env_count && gg_step_answer(&view.env[e], GG_ASK_OVERFLOW)) {
+        atomicExch(&control->halt, 1);
+    }
+}
+
+/* what the host asks after some substeps */
+static __global__ void gg_account_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control) {
+    int64_t e = (int64_t)blockIdx.x * GG_THREADS + threadIdx.x;
+    if (e < view.dims.env_count) {
+        if (gg_step_answer(&view.env[e], GG_ASK_OVERFLOW)) {
+            atomicExch(&control->overflow, 1);
+        }
+        if (view.env[e].substeps_done < view.params.substeps) {
+            atomicExch(&control->unfinished, 1);
+        }
+        if (e == 0) {
+            control->substeps_done = view.env[e].substeps_done;
+        }
+    }
+}
+
+#endif

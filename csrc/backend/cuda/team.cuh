@@ -1,0 +1,177 @@
+/* team.cuh: threads of a GPU as a team: one env at a time, one block or several that meet at a barrier of their own.
+ *
+ * Many envs: a team is one block and meets at the block's barrier. Few envs: a team is many blocks, and its barrier a
+ * counter in memory; all blocks of the grid are resident at once (cooperative launch), so waiting in a loop is safe.
+ */
+#ifndef GG_TEAM_CUH
+#define GG_TEAM_CUH
+
+#include "../../phases/phases.h"
+#include "toolkit.cuh"
+
+/* threads per block */
+#define GG_THREADS 256
+/* values that a thread takes at a time in a scan */
+#define GG_SCAN_ITEMS 4
+/* pixels of an image that a block keeps in its own memory */
+#define GG_TILE 8192
+
+/* where the blocks of a team meet */
+struct gg_meeting {
+    int32_t arrived, round;
+};
+
+/* what the blocks of one use of the device have in common */
+struct gg_control {
+    int32_t unfinished;    /* envs with substeps left */
+    int32_t overflow;      /* a buffer must grow */
+    int32_t halt;          /* kernels of their own per phase: the rest of a substep is skipped */
+    int32_t substeps_done; /* of all envs alike, with kernels of their own per phase */
+};
+
+/* memory of a block; each phase uses one of these */
+union gg_block_memory {
+    gg_prediction prediction[GG_THREADS];
+    gg_motion motion[GG_THREADS];
+    gg_overlaps overlaps[GG_THREADS];
+    gg_span span[GG_THREADS];
+    gg_substep_stats substep[GG_THREADS];
+    gg_step_stats step[GG_THREADS];
+    gg_box_stats box[GG_THREADS];
+    float change[GG_THREADS];
+    uint64_t parts[GG_THREADS];
+    uint64_t words[GG_THREADS];
+    int32_t ints[GG_THREADS];
+    int32_t lengths[GG_THREADS];
+    float tile[GG_TILE];
+#ifndef GG_CUDA_EMULATED
+    typename cub::BlockScan<int32_t, GG_THREADS>::TempStorage scan;
+#endif
+};
+
+struct gg_gpu_team {
+    const gg_view *view;
+    gg_block_memory *memory;
+    gg_meeting *meeting;
+    int32_t *partial; /* (2, blocks) sums of blocks */
+    int32_t *halt;    /* see gg_control, NULL: nobody halts */
+    int64_t env;
+    int32_t block, blocks;
+};
+
+__device__ __forceinline__ int32_t gg_team_rank(const gg_gpu_team *team) {
+    return team->block * GG_THREADS + (int32_t)threadIdx.x;
+}
+__device__ __forceinline__ int32_t gg_team_size(const gg_gpu_team *team) { return team->blocks * GG_THREADS; }
+
+/* all threads of the team; what they wrote before, all can read after */
+__device__ __forceinline__ void gg_gpu_wait(const gg_gpu_team *team) {
+    __syncthreads();
+    if (team->blocks > 1) {
+        if (threadIdx.x == 0) {
+            volatile int32_t *round = &team->meeting->round;
+            int32_t before = *round;
+            __threadfence();
+            if (atomicAdd(&team->meeting->arrived, 1) == team->blocks - 1) {
+                team->meeting->arrived = 0;
+                __threadfence();
+                *round = before + 1;
+            } else {
+                while (*round == before) {
+                    GG_SPIN();
+                }
+            }
+            __threadfence();
+        }
+        __syncthreads();
+    }
+}
+
+/* all threads of a block get join of everyone's value; `room` holds one value per thread */
+template <class T, class Join> __device__ __forceinline__ T gg_block_reduce(T *room, T value, Join join) {
+    room[threadIdx.x] = value;
+    __syncthreads();
+    for (int32_t half = GG_THREADS / 2; half > 0; half /= 2) {
+        if ((int32_t)threadIdx.x < half) {
+            room[threadIdx.x] = join(room[threadIdx.x], room[threadIdx.x + half]);
+        }
+        __syncthreads();
+    }
+    T all = room[0];
+    __syncthreads();
+    return all;
+}
+
+__device__ __forceinline__ int32_t gg_add(int32_t a, int32_t b) { return a + b; }
+
+/* exclusive prefix sums of GG_SCAN_ITEMS values per thread, in order of threads; returns the sum of the block */
+__device__ __forceinline__ int32_t gg_block_scan(gg_block_memory *memory, int32_t (&values)[GG_SCAN_ITEMS]) {
+    int32_t sum;
+#ifdef GG_CUDA_EMULATED
+    int32_t own = 0;
+    for (int k = 0; k < GG_SCAN_ITEMS; k++) {
+        own += values[k];
+    }
+    memory->ints[threadIdx.x] = own;
+    __syncthreads();
+    int32_t before = 0;
+    sum = 0;
+    for (int32_t t = 0; t < GG_THREADS; t++) {
+        before += t < (int32_t)threadIdx.x ? memory->ints[t] : 0;
+        sum += memory->ints[t];
+    }
+    for (int k = 0; k < GG_SCAN_ITEMS; k++) {
+        int32_t value = values[k];
+        values[k] = before;
+        before += value;
+    }
+#else
+    cub::BlockScan<int32_t, GG_THREADS>(memory->scan).ExclusiveSum(values, values, sum);
+#endif
+    __syncthreads();
+    return sum;
+}
+
+/* Prefix sums over the team: put(i, sum of get(k) for k < i) for i < count; returns the sum of all. All threads of the team
+ * call it; the caller waits before it reads what others put. `use`: 0 or 1, another one for a second scan that follows. */
+template <class Get, class Put>
+__device__ __forceinline__ int32_t gg_team_scan(const gg_gpu_team *team, int use, int64_t count, Get get, Put put) {
+    int64_t share = (count + team->blocks - 1) / team->blocks;
+    int64_t begin = team->block * share, end = begin + share < count ? begin + share : count;
+    int32_t base = 0, total = 0;
+    if (team->blocks > 1) {
+        int32_t own = 0, *partial = team->partial + use * team->blocks;
+        for (int64_t i = begin + threadIdx.x; i < end; i += GG_THREADS) {
+            own += get(i);
+        }
+        own = gg_block_reduce(team->memory->ints, own, [](int32_t a, int32_t b) { return a + b; });
+        if (threadIdx.x == 0) {
+            partial[team->block] = own;
+        }
+        gg_gpu_wait(team);
+        int32_t before = 0, all = 0;
+        for (int32_t b = threadIdx.x; b < team->blocks; b += GG_THREADS) {
+            before += b < team->block ? partial[b] : 0;
+            all += partial[b];
+        }
+        base = gg_block_reduce(team->memory->ints, before, [](int32_t a, int32_t b) { return a + b; });
+        total = gg_block_reduce(team->memory->ints, all, [](int32_t a, int32_t b) { return a + b; });
+    }
+    for (int64_t first = begin; first < end; first += GG_THREADS * GG_SCAN_ITEMS) {
+        int32_t values[GG_SCAN_ITEMS];
+        int64_t at = first + (int64_t)threadIdx.x * GG_SCAN_ITEMS;
+        for (int k = 0; k < GG_SCAN_ITEMS; k++) {
+            values[k] = at + k < end ? get(at + k) : 0;
+        }
+        int32_t sum = gg_block_scan(team->memory, values);
+        for (int k = 0; k < GG_SCAN_ITEMS; k++) {
+            if (at + k < end) {
+                put(at + k, base + values[k]);
+            }
+        }
+        base += sum;
+    }
+    return team->blocks > 1 ? total : base;
+}
+
+#endif

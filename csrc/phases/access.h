@@ -1,0 +1,206 @@
+/* access.h: the phases that read and set what a world holds, between the arrays of the engine and the caller's.
+ *
+ * They run where the world runs, so that what a learner reads on a GPU never visits the host. The caller's arrays are in
+ * order of grain ids and in SI units; gg_access (view.h) says which are asked for.
+ */
+#ifndef GG_ACCESS_H
+#define GG_ACCESS_H
+
+#include "../base/scalar.h"
+#include "view.h"
+
+GG_FN void gg_store3(float *array, int64_t at, gg_vec3 a) {
+    array[3 * at] = a.x;
+    array[3 * at + 1] = a.y;
+    array[3 * at + 2] = a.z;
+}
+
+/* item: grain id of an env */
+GG_FN void gg_access_read_grain(const gg_view *v, int64_t e, int64_t id) {
+    const gg_access *out = &v->access;
+    int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
+    int64_t to = e * v->dims.grain_count + id;
+    const float *row = v->row_a + (e * v->dims.rows + slot) * GG_ROW;
+    gg_vec4 x = v->position[at];
+    if (out->position) {
+        gg_store3(out->position, to, gg_v3(x.x, x.y, x.z));
+    }
+    if (out->velocity) {
+        gg_store3(out->velocity, to, gg_v3(row[0], row[1], row[2]));
+    }
+    if (out->angular_velocity) {
+        gg_store3(out->angular_velocity, to, gg_v3(row[4] / x.w, row[5] / x.w, row[6] / x.w));
+    }
+    if (out->radius) {
+        out->radius[to] = x.w;
+    }
+    if (out->material) {
+        out->material[to] = v->material[at];
+    }
+}
+
+/* sets what is given in the listed envs. item: grain id of an env */
+GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
+    const gg_access *in = &v->access;
+    if (in->listed[e] < 0) {
+        return;
+    }
+    int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
+    int64_t from = (in->listed[e] * v->dims.grain_count + id) * 3;
+    float *row = v->row_a + (e * v->dims.rows + slot) * GG_ROW;
+    if (in->position) {
+        v->position[at].x = in->position[from];
+        v->position[at].y = in->position[from + 1];
+        v->position[at].z = in->position[from + 2];
+        v->built_position[at] = v->position[at];
+    }
+    for (int c = 0; c < 3; c++) {
+        if (in->velocity) {
+            row[c] = in->velocity[from + c];
+            v->kick_rest[(e * v->dims.slots + id) * 3 + c] = 0.0f;
+        }
+        if (in->angular_velocity) {
+            row[4 + c] = in->angular_velocity[from + c] * v->position[at].w;
+        }
+    }
+}
+
+/* inverse masses of the listed envs, from radius and density. item: slot */
+GG_FN void gg_access_weigh_slot(const gg_view *v, int64_t e, int64_t i) {
+    int64_t at = e * v->dims.slots + i;
+    if (v->access.listed[e] < 0 || v->grain_id[at] < 0) {
+        return;
+    }
+    double r = v->position[at].w;
+    double density = v->density[e * v->dims.material_count + v->material[at]];
+    v->row_a[(e * v->dims.rows + i) * GG_ROW + 3] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
+}
+
+/* After grains were set: lists are built again; where they were set to something new, stored impulses are dropped and
+ * `diverged` is cleared. item: env */
+GG_FN void gg_access_disturb_env(const gg_view *v, int64_t e) {
+    if (v->access.listed[e] < 0) {
+        return;
+    }
+    v->env[e].rebuild = 1;
+    if (!v->access.move) {
+        v->env[e].dt_last = 0.0f;
+        v->env[e].stats.diverged = 0;
+        v->env[e].predicted = 0;
+    }
+}
+
+GG_FN void gg_turn3(float *array, int64_t at, int64_t stride, float sine, float cosine) {
+    float x = array[at], y = array[at + stride];
+    array[at] = cosine * x - sine * y;
+    array[at + stride] = sine * x + cosine * y;
+}
+
+/* Turns a grain of a listed env about the world's z axis and shifts it; velocities and stored impulses turn along, so that
+ * a settled bed stays settled. item: slot of an env, of those that grains fill */
+GG_FN void gg_access_place_grain(const gg_view *v, int64_t e, int64_t i) {
+    if (v->access.listed[e] < 0) {
+        return;
+    }
+    const float *move = v->access.move + v->access.listed[e] * 4;
+    int64_t at = e * v->dims.slots + i;
+    gg_vec4 *x = &v->position[at];
+    float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    float sine, cosine;
+    gg_sincos(move[3], &sine, &cosine);
+    float px = cosine * x->x - sine * x->y, py = sine * x->x + cosine * x->y;
+    x->x = px + move[0];
+    x->y = py + move[1];
+    x->z += move[2];
+    v->built_position[at] = *x;
+    gg_turn3(row, 0, 1, sine, cosine);
+    gg_turn3(row, 4, 1, sine, cosine);
+    gg_turn3(v->kick_rest, (e * v->dims.slots + v->grain_id[at]) * 3, 1, sine, cosine);
+    int64_t lane = v->contact_first[at] % GG_LANES, first = v->contact_first[at] / GG_LANES;
+    float *impulse = v->env[e].impulse_buffer ? v->impulse_b : v->impulse_a;
+    float *roll = v->env[e].impulse_buffer ? v->roll_b : v->roll_a;
+    for (int64_t k = 0; v->env[e].dt_last > 0.0f && k < v->contact_count[at]; k++) {
+        gg_turn3(impulse, (e * v->dims.contact_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
+        if (v->dims.roll_rows) {
+            gg_turn3(roll, (e * v->dims.roll_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
+        }
+    }
+}
+
+/* mean force and torque over the last step. item: component of a tool of an env */
+GG_FN void gg_access_read_wrench(const gg_view *v, int64_t e, int64_t i) {
+    int64_t all = v->dims.tool_count * 6, walls = GG_WALL_COUNT * 6;
+    int wall = i < walls;
+    float *out = wall ? v->access.wall_wrench : v->access.wrench;
+    if (out) {
+        double sum = v->wrench[e * all + i];
+        out[wall ? e * walls + i : e * (all - walls) + i - walls] =
+            v->access.duration > 0.0 ? (float)(sum / v->access.duration) : 0.0f;
+    }
+}
+
+/* a pixel of one camera, clipped. item: pixel of an env */
+GG_FN void gg_access_read_pixel(const gg_view *v, int64_t e, int64_t i) {
+    const gg_access *a = &v->access;
+    float depth = v->depth[e * v->dims.pixels + a->pixel_first + i];
+    int64_t to = e * a->pixel_count + i;
+    if (a->metres) {
+        a->metres[to] = gg_minf(gg_maxf(depth, a->depth_near), a->depth_far);
+    }
+    if (a->bytes) {
+        float share = gg_minf(gg_maxf((depth - a->depth_near) / a->depth_span, 0.0f), 1.0f);
+        /* the sum with 1.5 * 2^23 rounds to an integer */
+        float shifted = share * 255.0f + 12582912.0f;
+        a->bytes[to] = (uint8_t)(shifted - 12582912.0f);
+    }
+}
+
+/* distance of a grain to the box of its env [m] */
+GG_FN float gg_access_box_distance(const gg_view *v, int64_t e, int64_t id) {
+    const float *box = v->boxes + e * 6;
+    gg_vec4 x = v->position[e * v->dims.slots + v->slot_of[e * v->dims.slots + id]];
+    return gg_norm(gg_v3(gg_maxf(gg_maxf(box[0] - x.x, x.x - box[3]), 0.0f),
+                         gg_maxf(gg_maxf(box[1] - x.y, x.y - box[4]), 0.0f),
+                         gg_maxf(gg_maxf(box[2] - x.z, x.z - box[5]), 0.0f)));
+}
+
+/* grains whose sums are added one after the other, before such sums are */
+#define GG_BOX_RUN 32
+
+/* the run-th GG_BOX_RUN grains of a block, in order of ids */
+GG_FN gg_box_stats gg_access_box_run(const gg_view *v, int64_t e, int64_t block, int64_t run) {
+    gg_box_stats sum = GG_ZERO;
+    int64_t begin = block * GG_BLOCK + run * GG_BOX_RUN, end = GG_MIN(begin + GG_BOX_RUN, v->dims.grain_count);
+    for (int64_t id = begin; id < end; id++) {
+        float distance = gg_access_box_distance(v, e, id);
+        sum.distance_sum += distance;
+        sum.count += distance == 0.0f;
+    }
+    return sum;
+}
+
+GG_FN void gg_box_stats_add(gg_box_stats *all, gg_box_stats one) {
+    all->distance_sum += one.distance_sum;
+    all->count += one.count;
+}
+
+/* grains of one block in the box of their env. item: block */
+GG_FN void gg_access_box_block(const gg_view *v, int64_t e, int64_t block) {
+    gg_box_stats sum = GG_ZERO;
+    for (int64_t run = 0; run < GG_BLOCK / GG_BOX_RUN; run++) {
+        gg_box_stats_add(&sum, gg_access_box_run(v, e, block, run));
+    }
+    v->box_partial[e * v->dims.blocks + block] = sum;
+}
+
+/* item: env */
+GG_FN void gg_access_box_env(const gg_view *v, int64_t e) {
+    gg_box_stats sum = GG_ZERO;
+    for (int64_t block = 0; block < v->dims.blocks; block++) {
+        gg_box_stats_add(&sum, v->box_partial[e * v->dims.blocks + block]);
+    }
+    v->access.box_count[e] = (int64_t)sum.count;
+    v->access.box_distance[e] = v->dims.grain_count ? (float)(sum.distance_sum / (double)v->dims.grain_count) : 0.0f;
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* step.h: the order in which the phases of a substep run. START HERE to learn how the engine works.
+ *
+ * Written once for every kind of team: threads of a CPU (backend/cpu.c), threads of a GPU that live through a whole step
+ * (backend/cuda/device.cuh), and a host that hands a GPU one kernel per phase (backend/cuda/launch.cuh). Whoever includes
+ * this file has defined
+ *   GG_TEAM_FN                       qualifiers of the functions here
+ *   gg_team                          a team: it works on one set of envs
+ *   gg_team_view(team)               its const gg_view *
+ *   gg_team_run(team, phase, pass)   all items of a phase; returns when all threads of the team are done
+ *   gg_team_start(team, phase, pass) the same, without waiting: what runs next needs nothing of it
+ *   gg_team_any(team, question)      whether an env of the team answers yes (gg_step_answer)
+ */
+#ifndef GG_STEP_H
+#define GG_STEP_H
+
+#include "phases.h"
+
+GG_TEAM_FN void gg_step_build_lists(const gg_team *team) {
+    gg_team_run(team, GG_PHASE_fit_grids, 0);
+    gg_team_run(team, GG_PHASE_find_cells, 0);
+    gg_team_run(team, GG_PHASE_order, 0);
+    gg_team_run(team, GG_PHASE_gather, 0);
+    gg_team_run(team, GG_PHASE_scatter, 0);
+    gg_team_run(team, GG_PHASE_room, 0);
+    gg_team_run(team, GG_PHASE_search, 0);
+    gg_team_run(team, GG_PHASE_close_lists, 0);
+}
+
+GG_TEAM_FN void gg_step_solve(const gg_team *team) {
+    const gg_params *p = &gg_team_view(team)->params;
+    for (int32_t pass = 0; pass < p->iterations; pass++) {
+        gg_team_run(team, GG_PHASE_iterate, pass);
+        int last = pass + 1 == p->iterations;
+        if (last || (p->tolerance > 0.0f && pass % 2 == 1)) {
+            gg_team_run(team, GG_PHASE_check_convergence, pass);
+            if (!last && !gg_team_any(team, GG_ASK_UNSOLVED)) {
+                return;
+            }
+        }
+    }
+}
+
+/* One substep of the team's envs; 0: a buffer must grow first. `resumed`: it did, and the substep goes on. */
+GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
+    if (!resumed) {
+        gg_team_start(team, GG_PHASE_pose_parts, 0);
+        gg_team_run(team, GG_PHASE_predict, 0);
+        gg_team_run(team, GG_PHASE_check, 0);
+    }
+    if (gg_team_any(team, GG_ASK_REBUILD)) {
+        gg_step_build_lists(team);
+        if (gg_team_any(team, GG_ASK_OVERFLOW)) {
+            return 0;
+        }
+    }
+    gg_team_run(team, GG_PHASE_count_contacts, 0);
+    gg_team_run(team, GG_PHASE_place_contacts, 0);
+    if (gg_team_any(team, GG_ASK_OVERFLOW)) {
+        return 0;
+    }
+    gg_team_run(team, GG_PHASE_list_contacts, 0);
+    gg_team_run(team, GG_PHASE_prepare_contacts, 0);
+    gg_step_solve(team);
+    gg_team_run(team, GG_PHASE_project_tools, 0);
+    gg_team_run(team, GG_PHASE_load_tools, 0);
+    gg_team_run(team, GG_PHASE_sum_wrench_blocks, 0);
+    gg_team_start(team, GG_PHASE_sum_wrench_tools, 0);
+    gg_team_run(team, GG_PHASE_integrate, 0);
+    gg_team_run(team, GG_PHASE_close_substep, 0);
+    return 1;
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* solver.c: the settings of the solver: defaults, what is accepted, and which relaxation is stable by rule. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../gg.h"
+
+gg_solver gg_solver_default(void) {
+    gg_solver s;
+    memset(&s, 0, sizeof s);
+    s.mode = GG_MODE_CONVERGENT;
+    s.iterations = 10;
+    s.nesterov = 1;
+    s.spin = 1;
+    s.broad_phase = GG_BROAD_CELLS;
+    s.alpha = 0.8f;
+    s.tool_alpha = 0.5f;
+    s.margin = 0.02f;
+    s.skin = 0.15f;
+    s.bounce_speed = 0.05f;
+    s.correction_share = 0.2f;
+    return s;
+}
+
+static int within(float x, float low, float high) { return x >= low && x <= high; }
+
+gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size) {
+#define EXPECT(condition, ...)                                                                                         \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            if (message && message_size) {                                                                             \
+                snprintf(message, message_size, __VA_ARGS__);                                                          \
+            }                                                                                                          \
+            return GG_ERROR_ARGUMENT;                                                                                  \
+        }                                                                                                              \
+    } while (0)
+    EXPECT(s->mode == GG_MODE_CONVERGENT || s->mode == GG_MODE_PAPER, "mode: expected 0 or 1, got %d", (int)s->mode);
+    EXPECT(s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
+           "broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
+    EXPECT(s->iterations >= 1 && s->iterations <= GG_MAX_ITERATIONS, "iterations: expected 1 to %d, got %d",
+           GG_MAX_ITERATIONS, (int)s->iterations);
+    EXPECT(within(s->alpha, 0.0f, 1.0f), "alpha: expected a share in [0, 1], got %g", s->alpha);
+    EXPECT(within(s->tool_alpha, 0.0f, 1.0f), "tool_alpha: expected a share in [0, 1], got %g", s->tool_alpha);
+    EXPECT(within(s->relaxation, 0.0f, 2.0f), "relaxation: expected 0 (safe value) or (0, 2], got %g", s->relaxation);
+    EXPECT(within(s->relaxation_sum, 0.0f, 100.0f), "relaxation_sum: expected 0 (safe value) or (0, 100], got %g",
+           s->relaxation_sum);
+    EXPECT(within(s->margin, 0.0f, 0.5f), "margin: expected a share in [0, 0.5], got %g", s->margin);
+    EXPECT(within(s->skin, 0.01f, 1.0f), "skin: expected a share in [0.01, 1], got %g", s->skin);
+    EXPECT(within(s->bounce_speed, 0.0f, 1e6f), "bounce_speed: expected a speed in [0, 1e6], got %g", s->bounce_speed);
+    EXPECT(within(s->correction_share, 1e-6f, 1.0f), "correction_share: expected a share in [1e-6, 1], got %g",
+           s->correction_share);
+    EXPECT(within(s->tolerance, 0.0f, 1e6f), "tolerance: expected a speed in [0, 1e6], got %g", s->tolerance);
+#undef EXPECT
+    return GG_OK;
+}
+
+void gg_solver_safe_relaxation(const gg_solver *s, int tools, float *relaxation, float *sum) {
+    if (s->mode == GG_MODE_PAPER || !s->spin) {
+        /* without spin the tangential rows couple harder */
+        *relaxation = 0.3f;
+        *sum = s->nesterov || s->mode == GG_MODE_PAPER ? 1.2f : 1.6f;
+        return;
+    }
+    *relaxation = 0.5f;
+    /* many iterations and tools that can jam a bed leave less room for acceleration */
+    *sum = !s->nesterov ? 3.0f : (s->iterations >= 20 || tools) ? 1.5f : 2.0f;
+}

@@ -1,0 +1,496 @@
+/* cuda_runtime.h: stands in for the CUDA toolkit and runs kernels on a CPU, thread by thread.
+ *
+ * For tests where there is no GPU: the device code of csrc/backend/cuda is compiled by a plain C++ compiler with this header
+ * in place of the toolkit's. Every CUDA thread is a fibre; barriers, half-warp barriers, atomics, cooperative grids, streams,
+ * graphs and memory behave as documented. A cooperative grid has all its blocks in flight, any other runs block after block,
+ * so that code which waits for a block that need not be resident hangs here too, and is reported.
+ *
+ * Environment: GG_EMULATOR_DEVICES (1), GG_EMULATOR_MEMORY bytes per device (unlimited), GG_EMULATOR_SEED (0: threads run in
+ * order, else shuffled by it), GG_EMULATOR_FAIL=n (kernel launch n and everything after it fails, as a lost device does),
+ * GG_EMULATOR_DRIVER (13000), 0: no driver.
+ */
+#ifndef GG_EMULATOR_CUDA_RUNTIME_H
+#define GG_EMULATOR_CUDA_RUNTIME_H
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <ucontext.h>
+#include <utility>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+/* ---- threads ---- */
+
+namespace emulator {
+
+constexpr size_t STACK = 128 * 1024;
+
+struct barrier {
+    unsigned arrived = 0, round = 0;
+};
+
+struct block {
+    unsigned index = 0, threads = 0;
+    barrier all;
+    std::vector<barrier> half_warps;
+    std::vector<unsigned char> memory;
+};
+
+struct fibre {
+    ucontext_t context;
+    void *stack_pointer = nullptr;
+    std::vector<char> stack;
+    block *home = nullptr;
+    unsigned thread = 0;
+    bool done = false;
+};
+
+struct state {
+    fibre *current = nullptr;
+    void *scheduler_stack = nullptr;
+    ucontext_t scheduler;
+    unsigned grid = 0, threads = 0;
+    uint64_t progress = 0;
+    const std::function<void()> *kernel = nullptr;
+};
+
+inline state &now() {
+    static thread_local state s;
+    return s;
+}
+
+/* leaves a fibre for the scheduler, and back; on x86-64 without the system calls of swapcontext */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define EMULATOR_FAST 1
+extern "C" void gg_emulator_switch(void **from, void *to);
+#ifdef GG_EMULATOR_IMPLEMENTATION
+asm(".text\n.globl gg_emulator_switch\n.type gg_emulator_switch,@function\ngg_emulator_switch:\n"
+    "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
+    "movq %rsp,(%rdi)\nmovq %rsi,%rsp\n"
+    "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret\n");
+#endif
+inline void leave(fibre *f) { gg_emulator_switch(&f->stack_pointer, now().scheduler_stack); }
+inline void visit(fibre *f) { gg_emulator_switch(&now().scheduler_stack, f->stack_pointer); }
+#else
+inline void leave(fibre *f) { swapcontext(&f->context, &now().scheduler); }
+inline void visit(fibre *f) { swapcontext(&now().scheduler, &f->context); }
+#endif
+
+inline void yield() { leave(now().current); }
+
+inline void meet(barrier &b, unsigned count) {
+    unsigned round = b.round;
+    if (++b.arrived == count) {
+        b.arrived = 0;
+        b.round++;
+        now().progress++;
+        return;
+    }
+    while (b.round == round) {
+        yield();
+    }
+    now().progress++;
+}
+
+inline void enter() {
+    (*now().kernel)();
+    fibre *f = now().current;
+    f->done = true;
+    now().progress++;
+    for (;;) {
+        leave(f);
+    }
+}
+
+inline void prepare(fibre &f) {
+    f.done = false;
+    f.stack.resize(STACK);
+#ifdef EMULATOR_FAST
+    /* six registers, then where to begin; the stack is aligned as at the entry of a function */
+    uintptr_t top = (uintptr_t)(f.stack.data() + STACK) & ~(uintptr_t)15;
+    void **at = (void **)(top - 16);
+    *at = (void *)&enter;
+    for (int k = 0; k < 6; k++) {
+        *--at = nullptr;
+    }
+    f.stack_pointer = at;
+#else
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = f.stack.data();
+    f.context.uc_stack.ss_size = STACK;
+    f.context.uc_link = nullptr;
+    makecontext(&f.context, (void (*)())enter, 0);
+#endif
+}
+
+inline long setting(const char *name, long otherwise) {
+    const char *text = getenv(name);
+    return text && *text ? atol(text) : otherwise;
+}
+
+/* runs blocks [begin, end) of a grid together */
+inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned threads, size_t memory,
+                       const std::function<void()> &kernel) {
+    static thread_local std::vector<fibre> fibres;
+    std::vector<block> blocks(end - begin);
+    size_t count = (size_t)(end - begin) * threads;
+    if (fibres.size() < count) {
+        fibres = std::vector<fibre>(count);
+    }
+    state &s = now();
+    s.grid = grid;
+    s.threads = threads;
+    s.kernel = &kernel;
+    std::vector<fibre *> order(count);
+    for (size_t k = 0; k < count; k++) {
+        block &b = blocks[k / threads];
+        b.index = begin + (unsigned)(k / threads);
+        b.threads = threads;
+        b.half_warps.resize(threads / 16 + 1);
+        b.memory.resize(memory);
+        prepare(fibres[k]);
+        fibres[k].home = &b;
+        fibres[k].thread = (unsigned)(k % threads);
+        order[k] = &fibres[k];
+    }
+    uint64_t seed = (uint64_t)setting("GG_EMULATOR_SEED", 0);
+    size_t left = count;
+    int idle = 0;
+    while (left) {
+        uint64_t before = s.progress;
+        if (seed) {
+            for (size_t k = left; k > 1; k--) {
+                seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+                std::swap(order[k - 1], order[(seed >> 33) % k]);
+            }
+        }
+        for (size_t k = 0; k < left; k++) {
+            s.current = order[k];
+            visit(order[k]);
+        }
+        left = (size_t)(std::remove_if(order.begin(), order.begin() + (long)left, [](fibre *f) { return f->done; }) -
+                        order.begin());
+        /* threads that wait for something in memory make no progress of their own while they see it */
+        idle = s.progress == before ? idle + 1 : 0;
+        if (idle > 8) {
+            fprintf(stderr, "CUDA emulator: deadlock, %zu threads wait for each other\n", left);
+            abort();
+        }
+    }
+    s.current = nullptr;
+}
+
+} // namespace emulator
+
+/* as in the toolkit, but a read-only view of the fibre under way */
+struct emulator_index {
+    unsigned x;
+};
+#define threadIdx (emulator_index{emulator::now().current->thread})
+#define blockIdx  (emulator_index{emulator::now().current->home->index})
+#define gridDim   (emulator_index{emulator::now().grid})
+#define blockDim  (emulator_index{emulator::now().threads})
+
+inline void __syncthreads() {
+    emulator::block *b = emulator::now().current->home;
+    emulator::meet(b->all, b->threads);
+}
+/* half warps only, which is all that is used */
+inline void __syncwarp(unsigned mask) {
+    emulator::fibre *f = emulator::now().current;
+    if (mask != 0xFFFFu << (f->thread & 16u)) {
+        fprintf(stderr, "CUDA emulator: __syncwarp of mask %08x\n", mask);
+        abort();
+    }
+    emulator::meet(f->home->half_warps[f->thread / 16], 16);
+}
+inline void __threadfence() {}
+inline int32_t atomicAdd(int32_t *at, int32_t value) {
+    int32_t before = *at;
+    *at = before + value;
+    return before;
+}
+inline int32_t atomicExch(int32_t *at, int32_t value) { return std::exchange(*at, value); }
+
+#define GG_BLOCK_MEMORY(type, name) type &name = *reinterpret_cast<type *>(emulator::now().current->home->memory.data())
+#define GG_SPIN()                   emulator::yield()
+#define GG_KERNEL_PARAMETER         const
+
+/* ---- the runtime ---- */
+
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorNoDevice = 100,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorCooperativeLaunchTooLarge = 720,
+    cudaErrorStreamCaptureUnsupported = 900
+};
+enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrCooperativeLaunch = 95 };
+enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocDefault = 0 };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
+
+struct emulator_graph {
+    std::vector<std::function<void()>> nodes;
+};
+struct emulator_stream {
+    emulator_graph *capture = nullptr;
+};
+typedef emulator_stream *cudaStream_t;
+typedef struct emulator_event *cudaEvent_t;
+typedef emulator_graph *cudaGraph_t;
+typedef emulator_graph *cudaGraphExec_t;
+struct cudaDeviceProp {
+    char name[256];
+    int multiProcessorCount, major, minor;
+};
+
+namespace emulator {
+
+constexpr int MULTIPROCESSORS = 3, BLOCKS_PER_MULTIPROCESSOR = 2;
+
+struct runtime {
+    std::mutex lock;
+    std::map<void *, size_t> memory;
+    size_t used = 0;
+    long launches = 0;
+    bool lost = false;
+};
+inline runtime &machine() {
+    static runtime r;
+    return r;
+}
+
+inline cudaError_t alive() { return machine().lost ? cudaErrorLaunchFailure : cudaSuccess; }
+
+inline cudaError_t execute(cudaStream_t stream, std::function<void()> work) {
+    if (stream > (cudaStream_t)2 && stream->capture) {
+        stream->capture->nodes.push_back(std::move(work));
+    } else {
+        work();
+    }
+    return cudaSuccess;
+}
+
+} // namespace emulator
+
+inline const char *cudaGetErrorString(cudaError_t e) {
+    switch (e) {
+    case cudaSuccess:
+        return "no error";
+    case cudaErrorMemoryAllocation:
+        return "out of memory";
+    case cudaErrorInsufficientDriver:
+        return "CUDA driver version is insufficient for CUDA runtime version";
+    case cudaErrorNoDevice:
+        return "no CUDA-capable device is detected";
+    case cudaErrorLaunchFailure:
+        return "unspecified launch failure";
+    default:
+        return "invalid argument";
+    }
+}
+inline const char *cudaGetErrorName(cudaError_t e) {
+    return e == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation"
+           : e == cudaErrorLaunchFailure  ? "cudaErrorLaunchFailure"
+                                          : "cudaError";
+}
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaDriverGetVersion(int *version) {
+    *version = (int)emulator::setting("GG_EMULATOR_DRIVER", 13000);
+    return cudaSuccess;
+}
+inline cudaError_t cudaRuntimeGetVersion(int *version) {
+    *version = 13000;
+    return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceCount(int *count) {
+    int driver = 0;
+    *count = 0;
+    cudaDriverGetVersion(&driver);
+    if (driver < 12000) {
+        return cudaErrorInsufficientDriver;
+    }
+    *count = (int)emulator::setting("GG_EMULATOR_DEVICES", 1);
+    return *count ? cudaSuccess : cudaErrorNoDevice;
+}
+inline cudaError_t cudaSetDevice(int device) {
+    int count = 0;
+    cudaError_t e = cudaGetDeviceCount(&count);
+    return e != cudaSuccess ? e : device < count ? emulator::alive() : cudaErrorInvalidDevice;
+}
+inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
+    *value = attribute == cudaDevAttrMultiProcessorCount ? emulator::MULTIPROCESSORS : 1;
+    return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int) {
+    snprintf(p->name, sizeof p->name, "CPU emulating CUDA");
+    p->multiProcessorCount = emulator::MULTIPROCESSORS;
+    p->major = 7;
+    p->minor = 5;
+    return cudaSuccess;
+}
+inline size_t emulator_memory() { return (size_t)emulator::setting("GG_EMULATOR_MEMORY", 1l << 40); }
+inline cudaError_t cudaMemGetInfo(size_t *left, size_t *total) {
+    *total = emulator_memory();
+    *left = *total - std::min(*total, emulator::machine().used);
+    return cudaSuccess;
+}
+template <class Kernel>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel, int, size_t) {
+    *blocks = emulator::BLOCKS_PER_MULTIPROCESSOR;
+    return emulator::alive();
+}
+
+inline cudaError_t cudaMalloc(void **memory, size_t size) {
+    emulator::runtime &r = emulator::machine();
+    std::lock_guard<std::mutex> hold(r.lock);
+    *memory = nullptr;
+    if (r.lost) {
+        return cudaErrorLaunchFailure;
+    }
+    if (r.used + size > emulator_memory() || !(*memory = malloc(size))) {
+        return cudaErrorMemoryAllocation;
+    }
+    /* new memory is anything but zero */
+    memset(*memory, 0xA5, size);
+    r.memory[*memory] = size;
+    r.used += size;
+    return cudaSuccess;
+}
+inline cudaError_t cudaFree(void *memory) {
+    emulator::runtime &r = emulator::machine();
+    std::lock_guard<std::mutex> hold(r.lock);
+    auto found = r.memory.find(memory);
+    if (found != r.memory.end()) {
+        r.used -= found->second;
+        r.memory.erase(found);
+        free(memory);
+    }
+    return cudaSuccess;
+}
+inline cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned) {
+    *memory = malloc(size);
+    return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+inline cudaError_t cudaFreeHost(void *memory) {
+    free(memory);
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t stream) {
+    return emulator::machine().lost ? cudaErrorLaunchFailure
+                                    : emulator::execute(stream, [=] { memset(memory, value, size); });
+}
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind, cudaStream_t stream) {
+    return emulator::machine().lost ? cudaErrorLaunchFailure
+                                    : emulator::execute(stream, [=] { memcpy(to, from, size); });
+}
+inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                     size_t rows, cudaMemcpyKind, cudaStream_t stream) {
+    if (width > to_pitch || width > from_pitch) {
+        return cudaErrorInvalidValue;
+    }
+    return emulator::machine().lost ? cudaErrorLaunchFailure : emulator::execute(stream, [=] {
+        for (size_t r = 0; r < rows; r++) {
+            memcpy((char *)to + r * to_pitch, (const char *)from + r * from_pitch, width);
+        }
+    });
+}
+
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
+    *stream = new emulator_stream;
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    delete stream;
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return emulator::alive(); }
+inline cudaError_t cudaDeviceSynchronize() { return emulator::alive(); }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return emulator::alive(); }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+    *event = nullptr;
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
+inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return emulator::alive(); }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return emulator::alive(); }
+inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t, cudaEvent_t) {
+    *milliseconds = 1.0f;
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+    if (stream <= (cudaStream_t)2) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    stream->capture = new emulator_graph;
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+    *graph = std::exchange(stream->capture, nullptr);
+    return cudaSuccess;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long) {
+    *exec = new emulator_graph(*graph);
+    return cudaSuccess;
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+    delete graph;
+    return cudaSuccess;
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return cudaGraphDestroy(exec); }
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t) {
+    for (const auto &node : exec->nodes) {
+        node();
+    }
+    return emulator::alive();
+}
+
+template <class... Parameters, class... Arguments>
+inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int threads, int cooperative,
+                             cudaStream_t stream, Arguments... arguments) {
+    emulator::runtime &r = emulator::machine();
+    long fail = emulator::setting("GG_EMULATOR_FAIL", 0);
+    if (fail > 0 && ++r.launches >= fail) {
+        r.lost = true;
+    }
+    if (r.lost) {
+        return cudaErrorLaunchFailure;
+    }
+    if (blocks < 1 || threads < 1) {
+        return cudaErrorInvalidValue;
+    }
+    if (cooperative && blocks > emulator::MULTIPROCESSORS * emulator::BLOCKS_PER_MULTIPROCESSOR) {
+        return cudaErrorCooperativeLaunchTooLarge;
+    }
+    return emulator::execute(stream, [=] {
+        std::function<void()> call = [=] { kernel(arguments...); };
+        unsigned grid = (unsigned)blocks, step = cooperative ? grid : 1;
+        for (unsigned b = 0; b < grid; b += step) {
+            emulator::run_blocks(b, b + step, grid, (unsigned)threads, 64 * 1024, call);
+        }
+    });
+}
+
+#endif

@@ -1,0 +1,31 @@
+"""Depth images are what they were when they were stored, to the bit; see golden_depth.py."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import golden_depth
+
+
+@pytest.mark.parametrize("num_threads", [1, 3])
+def test_golden_depth(num_threads: int) -> None:
+    """Where a change of images is meant: golden_depth.py --write."""
+    assert golden_depth.differences(golden_depth.images(num_threads), golden_depth.stored()) == []
+
+
+def test_there_is_something_to_see() -> None:
+    """Images of nothing would prove nothing: each shows many depths, and a difference is found."""
+    kept = golden_depth.stored()
+    assert len(kept) == 5
+    for name, image in kept.items():
+        assert len(np.unique(image)) > 100, name
+        touched = {**kept, name: image.copy()}
+        touched[name].flat[image.size // 2] = np.nextafter(image.flat[image.size // 2], np.float32(9.0))
+        assert len(golden_depth.differences(touched, kept)) == 1
+    assert golden_depth.GOLDEN.stat().st_size < 100_000

@@ -1,0 +1,131 @@
+"""Calibration: it finds what a known material does, and says so where it cannot."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+from granular_gym.__main__ import main
+
+GRAINS = gg.Grains(density=2500.0, radius=0.005)
+
+
+@dataclasses.dataclass(frozen=True)
+class Formula:
+    """An experiment without simulation: quick, and its answer is known."""
+
+    target: float
+    rolls: bool = False
+    noise: float = 0.0
+    name = "formula"
+    unit = "-"
+
+    def measure(self, grains: gg.Grains, candidates: np.ndarray, seeds: Sequence[int]) -> np.ndarray:
+        """Rises from 0 to 10 with friction, or with rolling friction."""
+        rise = candidates[:, int(self.rolls)]
+        return 10.0 * rise / (0.3 + rise) + [self.noise * np.random.default_rng(seed).normal() for seed in seeds]
+
+
+def test_two_targets_pin_down_both_parameters():
+    # 5 at 0.3; 2.5 at 0.1
+    found = gg.calibrate([Formula(5.0), Formula(2.5, rolls=True)], GRAINS, candidates=16, rounds=60, tolerance=0.01)
+    assert found.met and found.require() is found
+    assert found.friction == pytest.approx(0.3, rel=0.05)
+    assert found.rolling_friction == pytest.approx(0.1, rel=0.05)
+    assert found.uncertainty == (0.0, 0.0)
+    assert found.plausible["friction"][0] <= found.friction <= found.plausible["friction"][1]
+    # it stops where it is near enough
+    assert found.evaluations < 16 * 61
+    again = gg.calibrate([Formula(5.0), Formula(2.5, rolls=True)], GRAINS, candidates=16, rounds=60, tolerance=0.01)
+    assert np.array_equal(found.candidates, again.candidates)
+
+
+def test_one_target_leaves_the_other_open():
+    found = gg.calibrate(Formula(5.0), GRAINS, candidates=24, rounds=4)
+    assert found.met
+    assert found.plausible["rolling_friction"][1] - found.plausible["rolling_friction"][0] > 0.1
+    held = gg.calibrate(Formula(5.0), GRAINS, rolling_friction=0.2, candidates=10, rounds=8)
+    assert held.rolling_friction == 0.2 and held.plausible["rolling_friction"] == (0.2, 0.2)
+
+
+def test_a_target_out_of_reach_says_how_close_it_came():
+    found = gg.calibrate(Formula(9.0), GRAINS, rounds=8)
+    assert not found.met
+    assert found.friction > 0.9
+    assert found.misses[0] == pytest.approx(10.0 / 1.3 / 9.0 - 1.0, abs=0.01)
+    with pytest.raises(gg.CalibrationError, match=r"formula: wanted 9 -, got 7\.\d+ .*: not met within 3"):
+        found.require()
+
+
+def test_noise_is_measured_with_fresh_starts():
+    found = gg.calibrate(Formula(5.0, noise=0.2), GRAINS, candidates=10, rounds=3, repeats=40, tolerance=0.2)
+    assert found.uncertainty[0] == pytest.approx(0.2 / math.sqrt(40), rel=0.5)
+
+
+@pytest.mark.parametrize("radius", [0.005, 0.001, gg.SizeDistribution.uniform(0.004, 0.006)])
+def test_bulk_density_does_not_depend_on_size(radius):
+    """Without friction spheres settle at a solid fraction of about .63, with much of it looser."""
+    test = gg.BulkDensity(1500.0, grain_count=150)
+    values = test.measure(gg.Grains(2500.0, radius), np.array([[0.0, 0.0], [0.8, 0.3]]), [1, 1])
+    print(values / 2500.0)
+    assert 0.60 < values[0] / 2500.0 < 0.66
+    assert 0.40 < values[1] / 2500.0 < 0.57
+
+
+@pytest.mark.slow
+def test_angle_of_repose_is_found_again():
+    """The heap of a known material, searched with its friction given: rolling friction comes back."""
+    test = gg.ReposeAngle(1.0, grain_count=150)
+    truth = np.array([[0.5, 0.2]])
+    angle = float(np.mean(test.measure(GRAINS, np.repeat(truth, 3, axis=0), [50, 51, 52])))
+    found = gg.calibrate(
+        gg.ReposeAngle(angle, grain_count=150),
+        GRAINS,
+        friction=0.5,
+        rolling_friction=(0.0, 0.5),
+        candidates=6,
+        rounds=1,
+        repeats=4,
+        tolerance=0.1,
+    )
+    assert found.met, found.describe()
+    assert found.rolling_friction == pytest.approx(0.2, abs=0.1)
+
+
+def test_refusals():
+    for name, call in (
+        ("experiments", lambda: gg.calibrate([], GRAINS)),
+        ("target", lambda: gg.ReposeAngle(90.0)),
+        ("target", lambda: gg.BulkDensity(math.nan)),
+        ("grain_count", lambda: gg.BulkDensity(1000.0, grain_count=3)),
+        ("opening", lambda: gg.DischargeRate(1.0, 0.01).measure(GRAINS, np.ones((1, 2)), [0])),
+        ("friction", lambda: gg.calibrate(Formula(1.0), GRAINS, friction=(0.5, 0.1))),
+        ("rolling_friction", lambda: gg.calibrate(Formula(1.0), GRAINS, rolling_friction=-1.0)),
+        ("tolerance", lambda: gg.calibrate(Formula(1.0), GRAINS, tolerance=0.0)),
+        ("candidates", lambda: gg.calibrate(Formula(1.0), GRAINS, candidates=1)),
+        ("repeats", lambda: gg.calibrate(Formula(1.0), GRAINS, repeats=1)),
+        ("density", lambda: gg.calibrate(gg.BulkDensity(1e3, 50), gg.Grains(-1.0, 0.005), rounds=0)),
+        ("radius", lambda: gg.calibrate(gg.BulkDensity(1e3, 50), gg.Grains(1e3, 0.0), rounds=0)),
+    ):
+        with pytest.raises(gg.ArgumentError, match=f"^{name}: expected"):
+            call()
+
+
+def test_command_line(capsys):
+    common = ["calibrate", "--bulk-density", "1350", "--density", "2500", "--radius", "0.005", "--grain-count", "100"]
+    quick = ["--candidates", "5", "--rounds", "0", "--repeats", "2", "--json"]
+    status = main([*common, *quick, "--tolerance", "0.5"])
+    found = json.loads(capsys.readouterr().out)
+    assert status == 0 and found["met"] is True and found["targets"] == [1350.0]
+    status = main([*common[:2], "100000", *common[3:], *quick])
+    assert status == 1 and json.loads(capsys.readouterr().out)["met"] is False
+    for wrong in (["calibrate", "--density", "1", "--radius", "1"], [*common, "--friction", "3", "1"]):
+        with pytest.raises(SystemExit) as stop:
+            main(wrong)
+        assert stop.value.code == 2
