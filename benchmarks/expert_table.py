@@ -22,8 +22,8 @@ import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
+from granular_gym.excavator_expert import ScoopDrivers
 from granular_gym.experts import BulldozerDrivers
-from granular_gym.scoop_expert import ScoopDrivers
 
 #: id, scripted driver, the info that says what share of the grains is where it belongs
 TASKS: dict[str, tuple[str, Any, str]] = {

@@ -23,7 +23,7 @@ from granular_gym.envs.excavator import (
     bed_lattice,
     grain_radius,
 )
-from granular_gym.scoop_expert import LIP, ScoopDrivers, bucket_rotation, matrix_of
+from granular_gym.excavator_expert import LIP, ScoopDrivers, bucket_rotation, matrix_of
 
 EXCAVATOR = "granular_gym/Excavator-v0"
 

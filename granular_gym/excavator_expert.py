@@ -1,4 +1,4 @@
-"""scoop_expert.py: the scripted driver of the excavator task, the yardstick a learner is measured against.
+"""excavator_expert.py: the scripted driver of the excavator task, the yardstick a learner is measured against.
 
 `ScoopExpert` may read what a learner may not (grain positions). It works scoop by scoop:
 
