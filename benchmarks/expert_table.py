@@ -29,11 +29,16 @@ SPACE = "granular_gym/"
 #: info that says how well a task was done at the end of an episode, besides "success"
 MEASURES = {
     "Bulldozer-v0": "goal_share",
+    "Excavator-v0": "bin_share",
     "Silo-v0": "dose_error",
     "Level-v0": "error_share",
     "Pour-v0": "dose_error",
     "GearTower-v0": "mixing",
 }
+
+
+#: further infos worth keeping: largest over the episode, sum over the episode, last value
+LARGEST, SUMMED, LAST = ("torque_share",), ("fast_tool_count",), ("spill_share",)
 
 
 def measure_of(task: str) -> str:
@@ -49,11 +54,17 @@ def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
     expert = scripted_expert(env)
     env.action_space.seed(seed)
     start, total, steps, worst, over = time.perf_counter(), 0.0, 0, 0.0, False
+    kept: dict[str, Any] = {}
     while not over:
         action = expert.act() if driver == "expert" else env.action_space.sample()
         _, reward, terminated, truncated, info = env.step(action)
         total, steps, worst = total + reward, steps + 1, max(worst, info["overlap_max"])
         over = terminated or truncated
+        for key in set(LARGEST) & info.keys():
+            kept[key] = max(kept.get(key, 0.0), info[key])
+        for key in set(SUMMED) & info.keys():
+            kept[key] = kept.get(key, 0) + info[key]
+    kept.update({key: info[key] for key in LAST if key in info})
     seconds = time.perf_counter() - start
     env.close()
     measure = measure_of(task)
@@ -68,6 +79,7 @@ def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
         "overlap_max": worst,
         "escaped": info["escaped_count"],
         "diverged": info["diverged"],
+        **kept,
     }
 
 

@@ -21,7 +21,7 @@ from .scene import Scene
 from .solver import Solver
 from .state import State
 from .task import Floats, Task
-from .world import check_device
+from .device import parse_device
 
 #: numbers of grains of a coarse-to-fine curriculum
 GRAIN_LADDER = (500, 2000, 10_000, 50_000)
@@ -120,7 +120,7 @@ class GrainTask(Task):
         self.level = self.difficulties[self.difficulty]
         self.depth = checks.choice("depth", depth, ["float32", "uint8"])
         self.grain = checks.choice("grain", grain, GRAINS)
-        self.device = check_device(device)
+        self.device = parse_device(device)
         self.num_threads = None if num_threads is None else checks.integer("num_threads", num_threads, 1, 4096)
         self.radius = grain_radius(self.grain_count, self.radius_of_2000)
         checks.choice("preset", preset, list(PRESETS))

@@ -18,6 +18,7 @@ def _task(module: str, name: str, steps: int, expert: str) -> tuple[dict[str, An
 
 _TASKS: dict[str, tuple[dict[str, Any], str]] = {
     "granular_gym/Bulldozer-v0": _task("bulldozer", "Bulldozer", 600, "experts:BulldozerDrivers"),
+    "granular_gym/Excavator-v0": _task("excavator", "Excavator", 600, "excavator_expert:ScoopDrivers"),
     "granular_gym/Silo-v0": _task("silo", "Silo", 120, "silo_expert:SiloExperts"),
     "granular_gym/Level-v0": _task("level", "Level", 300, "level_expert:LevelExperts"),
     "granular_gym/GearTower-v0": _task("gear_tower", "GearTower", 40, "gear_tower_expert:GearTowerExperts"),

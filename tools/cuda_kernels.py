@@ -1,7 +1,7 @@
 """cuda_kernels.py: what each CUDA kernel takes: registers, spills, stack and shared memory, by GPU generation.
 
 Reads what ptxas said when the extension was built (build/cuda_kernels.log) and prints a table. With --check it fails
-where a kernel takes more than tests/unit/cuda_kernels.json allows; --write stores what is, after a change that is meant.
+where a kernel takes more than tests/unit/cuda_kernels.json allows; --write stores what is, after a meant change.
 """
 
 from __future__ import annotations

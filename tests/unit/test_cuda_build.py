@@ -1,4 +1,4 @@
-"""The CUDA backend where there is no GPU: its kernels run on a CPU (GG_CUDA=emulate), its errors are those that a user meets.
+"""The CUDA backend where there is no GPU: its kernels run on a CPU (GG_CUDA=emulate), its errors are those users meet.
 
 The emulated package is built once into build/emulated and used by processes of its own.
 """
