@@ -124,6 +124,7 @@ def column_scene(
     rolling: float = 0.0,
     restitution: float = 0.0,
     boundary: Any = None,
+    seed: int = 1,
 ) -> gg.Scene:
     """Grains about to fall into a square box, stirred a little.
 
@@ -135,8 +136,9 @@ def column_scene(
         rolling: rolling friction, with walls too.
         restitution: likewise.
         boundary: None: walls, open at the top.
+        seed: of the start.
     """
-    places = lattice(count, half_width)
+    places = lattice(count, half_width, seed)
     side = half_width * DIAMETER
     top = float(places[:, 2].max()) + 2.0 * DIAMETER
     scene = gg.Scene(((-side, -side, 0.0), (side, side, top)), boundary=boundary)
@@ -149,7 +151,7 @@ def column_scene(
     if wall_friction is not None:
         scene.set_pair(sand, wall, friction=wall_friction)
     scene.wall_material = wall
-    speeds = np.random.default_rng(2).uniform(-0.1, 0.1, places.shape)
+    speeds = np.random.default_rng(seed + 1).uniform(-0.1, 0.1, places.shape)
     scene.add_grains(sand, places, RADIUS, speeds)
     return scene
 
