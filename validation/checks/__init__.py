@@ -1,2 +1,2 @@
-from . import flight, slopes, sliding, impacts, budgets, convergence
-CHECKS=[flight.CHECK, slopes.CHECK, sliding.CHECK, impacts.CHECK, budgets.CHECK, convergence.CHECK]
+from . import packing,janssen,heap,collapse,silo,incline,drum
+CHECKS=[packing.CHECK,janssen.CHECK,heap.CHECK,collapse.CHECK,silo.CHECK,incline.CHECK,drum.CHECK,drum.MIXTURE]
