@@ -109,7 +109,13 @@ def near(
 
 
 def below(
-    results: Sequence[Result] | Result, setup: str, measure: str, value: float | None, most: float, source: str, **more: Any
+    results: Sequence[Result] | Result,
+    setup: str,
+    measure: str,
+    value: float | None,
+    most: float,
+    source: str,
+    **more: Any,
 ) -> Row:
     """A figure that should not exceed a bound."""
     found = verdict(value, -math.inf, most)

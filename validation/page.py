@@ -18,8 +18,8 @@ python validation/run.py NAME ...   # single checks, see the headings; --full, -
 ```
 
 Unless a line says otherwise: spheres of 5 mm radius and 2500 kg/m3, friction 0.5, no restitution, no rolling friction,
-10 iterations, g = 9.81 m/s2. *Spin off* is the model of the paper GranularGym (2023), whose grains do not turn: a sphere is
-then a sliding block. It has other correct answers than turning spheres (*spin on*), so the two are judged apart.
+10 iterations, g = 9.81 m/s2. *Spin off* is the model of the paper GranularGym (2023), whose grains do not turn: a
+sphere is then a sliding block. It has other correct answers than turning spheres (*spin on*): they are judged apart.
 `own` as a source means: our own bound, nobody else's. Lines marked *report* have no gate. Seconds are processor time.
 """
 
@@ -61,7 +61,9 @@ def not_run(check: Check, size: str, stored: dict[str, Any] | None) -> str:
     if stored is None:
         return f"{size} set: not run ({len(planned)} cases)"
     if stored["missing"]:
-        return f"{size} set: {len(stored['missing'])} of {stored['planned']} cases not run: " + "; ".join(stored["missing"])
+        return f"{size} set: {len(stored['missing'])} of {stored['planned']} cases not run: " + "; ".join(
+            stored["missing"]
+        )
     return ""
 
 
@@ -125,8 +127,12 @@ def render(checks: list[Check], results: dict[str, Any], folder: str, pictures: 
             some = " (in part)" if stored[size]["missing"] else ""
             numbers = [counts[PASS], f"**{counts[FAIL]}**" if counts[FAIL] else 0, counts[REPORT], counts[SKIPPED]]
             lines.append(_line([*head[:3], size + some, *numbers, stored[size]["date"]]))
-    lines += ["", f"In all: {total[PASS]} pass, {total[FAIL]} fail, {total[REPORT]} reported without a gate, "
-              f"{total[SKIPPED]} skipped. *list* is the number in the list of checks the page started from.", ""]
+    lines += [
+        "",
+        f"In all: {total[PASS]} pass, {total[FAIL]} fail, {total[REPORT]} reported without a gate, "
+        f"{total[SKIPPED]} skipped. *list* is the number in the list of checks the page started from.",
+        "",
+    ]
     for check in checks:
         stored = results.get(check.name, {})
         if stored:

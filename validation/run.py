@@ -103,7 +103,9 @@ def say(check: Check, size: str, kept: dict[str, Any]) -> None:
     for row in kept["rows"]:
         if row["verdict"] == FAIL:
             what = f"{row['setup']}, seed {row['seed']}: {row['measure']}"
-            print(f"    FAIL {what} = {page.number(row['value'])}, target {row['target']} {row['tolerance']}", flush=True)
+            print(
+                f"    FAIL {what} = {page.number(row['value'])}, target {row['target']} {row['tolerance']}", flush=True
+            )
 
 
 def main(arguments: list[str] | None = None) -> int:

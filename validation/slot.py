@@ -18,7 +18,15 @@ Floats = NDArray[Any]
 
 
 @functools.lru_cache(maxsize=8)
-def packing(length: float, width: float, height: float, seed: int, restitution: float = 0.0, spin: bool = True) -> Floats:
+def packing(
+    length: float,
+    width: float,
+    height: float,
+    seed: int,
+    restitution: float = 0.0,
+    spin: bool = True,
+    rolling: float = 0.0,
+) -> Floats:
     """Grains at rest between two walls: (n, 3) [m], the lower corner at the origin.
 
     Args:
@@ -28,6 +36,7 @@ def packing(length: float, width: float, height: float, seed: int, restitution: 
         seed: of the start.
         restitution: of the grains.
         spin: grains turn.
+        rolling: rolling friction.
     """
     rng = np.random.default_rng(seed)
     step = 1.06
@@ -40,7 +49,7 @@ def packing(length: float, width: float, height: float, seed: int, restitution: 
     top = float(places[:, 2].max()) + 2.0 * DIAMETER
     bounds = ((0.0, 0.0, 0.0), (length * DIAMETER, width * DIAMETER, top))
     scene = gg.Scene(bounds, boundary={"y": "periodic"})
-    sand = scene.add_material(density=DENSITY, friction=0.5, restitution=restitution, rolling_friction=0.0)
+    sand = scene.add_material(density=DENSITY, friction=0.5, restitution=restitution, rolling_friction=rolling)
     places[:, 1] %= width * DIAMETER
     scene.add_grains(sand, places, RADIUS, rng.normal(0.0, 0.15, places.shape))
     with scene.build(num_threads=1, solver=gg.Solver(spin=spin)) as world:
@@ -50,13 +59,15 @@ def packing(length: float, width: float, height: float, seed: int, restitution: 
         return world.positions[0]
 
 
-def open_slot(places: Floats, length: float, width: float, restitution: float = 0.0, floor: Any = None) -> gg.Scene:
+def open_slot(
+    places: Floats, length: float, width: float, restitution: float = 0.0, floor: Any = None, rolling: float = 0.0
+) -> gg.Scene:
     """The packing in a longer slot [d]; with a floor of its own, the bottom is open below it."""
     top = float(places[:, 2].max()) + 2.0 * DIAMETER
     low = 0.0 if floor is None else -10.0 * DIAMETER
     boundary = {"y": "periodic", "z": ("wall" if floor is None else "open", "open")}
     scene = gg.Scene(((0.0, 0.0, low), (length * DIAMETER, width * DIAMETER, top)), boundary=boundary)
-    sand = scene.add_material(density=DENSITY, friction=0.5, restitution=restitution, rolling_friction=0.0)
+    sand = scene.add_material(density=DENSITY, friction=0.5, restitution=restitution, rolling_friction=rolling)
     scene.add_grains(sand, places, RADIUS)
     if floor is not None:
         scene.add_tool(floor, name="floor")

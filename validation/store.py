@@ -22,9 +22,49 @@ from .check import Check, Params, Result
 CASES = ROOT / "out" / "validation" / "cases"
 
 
+def _code(function: Any, seen: set[str]) -> list[str]:
+    """What a function does, and what those of this project do that it names: bytecode and constants, no comments."""
+    function = inspect.unwrap(function)
+    mark = f"{function.__module__}.{function.__qualname__}"
+    if mark in seen:
+        return []
+    seen.add(mark)
+    parts, names = _bytecode(function.__code__, function.__doc__)
+    modules = [function.__globals__]
+    # names of modules of this project stand for what is taken from them
+    modules += [vars(m) for n in names if inspect.ismodule(m := function.__globals__.get(n)) and _ours(m)]
+    for name in sorted(names):
+        for found in (module[name] for module in modules if name in module):
+            if callable(found) and hasattr(inspect.unwrap(found), "__code__"):
+                if _ours(inspect.getmodule(inspect.unwrap(found))):
+                    parts += _code(found, seen)
+            elif isinstance(found, (int, float, str, tuple, dict)):
+                parts.append(f"{name} = {found!r}")
+    return parts
+
+
+def _ours(module: Any) -> bool:
+    """Whether a module is a part of validation, tests or benchmarks: the engine is known by its own source."""
+    path = Path(getattr(module, "__file__", None) or "/")
+    return any(path.is_relative_to(ROOT / folder) for folder in ("validation", "tests", "benchmarks"))
+
+
+def _bytecode(code: Any, doc: str | None = None) -> tuple[list[str], set[str]]:
+    """Bytecode and constants, and the names in it, of functions within as well."""
+    parts, names = [code.co_code.hex()], set(code.co_names)
+    for value in code.co_consts:
+        if inspect.iscode(value):
+            inner, more = _bytecode(value, value.co_consts[0] if value.co_consts else None)
+            parts, names = parts + inner, names | more
+        elif value != doc:
+            parts.append(repr(value))
+    return parts, names
+
+
 def _case_path(check: Check, params: Params) -> Path:
-    code = inspect.getsource(check.measure)
-    parts = [json.dumps(params, sort_keys=True), code, str(_core.build_info()["source"])]
+    # cases that are measured by one of several functions depend on all of them
+    code = _code(check.measure, set())
+    parts = [json.dumps(params, sort_keys=True), *code, str(_core.build_info()["source"])]
     return CASES / check.name / (hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24] + ".json")
 
 
@@ -71,7 +111,9 @@ def load_results(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_text())["checks"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path}: expected results of an earlier run, it is damaged ({error}); move it away") from error
+        raise ValueError(
+            f"{path}: expected results of an earlier run, it is damaged ({error}); move it away"
+        ) from error
 
 
 def save_results(path: Path, checks: dict[str, Any]) -> None:

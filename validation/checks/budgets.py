@@ -28,7 +28,9 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     found: list[Params] = [{"case": "ball", "dt": dt} for dt in (5e-4, 1e-3)]
     for spin in ("on", "off"):
         some = seeds[:1] if size == "quick" else seeds
-        found += [{"case": c, "dt": 1e-3, "seed": s, "spin": spin} for c in ("cooling", "smooth", "stirred") for s in some]
+        found += [
+            {"case": c, "dt": 1e-3, "seed": s, "spin": spin} for c in ("cooling", "smooth", "stirred") for s in some
+        ]
     return found
 
 
@@ -59,7 +61,11 @@ def _ball(p: Params) -> Values:
 
 def _gas(p: Params) -> Values:
     cooling = p["case"] == "cooling"
-    make = {"friction": 0.5, "restitution": 0.9, "half": 0.05} if cooling else {"friction": 0.0, "restitution": 1.0, "half": 0.12}
+    make = (
+        {"friction": 0.5, "restitution": 0.9, "half": 0.05}
+        if cooling
+        else {"friction": 0.0, "restitution": 1.0, "half": 0.12}
+    )
     times, energies, drifts = [0.0], [], [0.0]
     with gas(COUNT, seed=p["seed"], spin=p["spin"] == "on", **make) as world:
         before = world.velocities[0].astype(np.float64)
@@ -76,7 +82,8 @@ def _gas(p: Params) -> Values:
 
 
 def _stirred(p: Params) -> Values:
-    """Work of a paddle that swings through a bed, and what the grains keep of it: the rest must be lost, never gained."""
+    """Work of a paddle that swings through a bed, and what the grains keep of it: the rest must be lost, never "
+    "gained."""
     scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 0.4)), boundary={"z": "wall"})
     sand = scene.add_material(density=DENSITY, friction=0.5, restitution=0.3, rolling_friction=0.0)
     scene.fill_box(sand, (-0.06, -0.06, 0.0), (0.06, 0.06, 0.3), count=300, radius=RADIUS, seed=p["seed"])
@@ -109,14 +116,27 @@ def judge(results: list[Result]) -> list[Row]:
         rows.append(near(r, NAMES["ball"], "energy after 100 s / start", r.values["energies"][-1], 1.0, 0.01, OWN))
     for r in pick(results, case="cooling"):
         rows.append(below(r, NAMES["cooling"], "momentum drift / sum of sizes", r.values["drift"], 1e-5, "mechanics"))
-        rows.append(below(r, NAMES["cooling"], "largest rise of energy in .5 s / start", r.values["largest_rise"], 1e-6, "second law"))
+        rows.append(
+            below(
+                r,
+                NAMES["cooling"],
+                "largest rise of energy in .5 s / start",
+                r.values["largest_rise"],
+                1e-6,
+                "second law",
+            )
+        )
     for r in pick(results, case="smooth"):
         rows.append(below(r, NAMES["smooth"], "momentum drift / sum of sizes", r.values["drift"], 1e-5, "mechanics"))
         rows.append(below(r, NAMES["smooth"], "largest energy / start", max(r.values["energies"]), 1.001, "mechanics"))
         rows.append(near(r, NAMES["smooth"], "energy after 100 s / start", r.values["energies"][-1], 1.0, 0.01, OWN))
     for r in pick(results, case="stirred"):
         share = r.values["least_loss"] / max(r.values["worked"], 1e-30)
-        rows.append(between(r, NAMES["stirred"], "work of the paddle in 100 s [J]", r.values["worked"], 1e-3, 1e3, "it must do some"))
+        rows.append(
+            between(
+                r, NAMES["stirred"], "work of the paddle in 100 s [J]", r.values["worked"], 1e-3, 1e3, "it must do some"
+            )
+        )
         rows.append(between(r, NAMES["stirred"], "least loss in 1 s / all work", share, -1e-3, 1.0, "second law"))
         rows.append(below(r, NAMES["stirred"], "escaped grains", r.values["escaped"], 0, "closed box"))
     return rows
@@ -128,13 +148,27 @@ def draw(figure: Any, results: list[Result]) -> None:
         for j, r in enumerate(pick(results, case=name)):
             spin = r.params.get("spin", "on")
             style = "-" if spin == "on" else "--"
-            left.plot(r.values["times"], np.maximum(r.values["energies"], 1e-9), style, color=f"C{k}", lw=1, label=name if j == 0 else None)
+            left.plot(
+                r.values["times"],
+                np.maximum(r.values["energies"], 1e-9),
+                style,
+                color=f"C{k}",
+                lw=1,
+                label=name if j == 0 else None,
+            )
     left.set_yscale("log")
     left.set_title("dashed: spin off", fontsize=9)
     for r in pick(results, case="stirred"):
         style = "-" if r.params["spin"] == "on" else "--"
         first = r.params["seed"] == 1
-        right.plot(r.values["times"], r.values["losses"], style, color=plot.INK, lw=1, label=f"lost, spin {r.params['spin']}" if first else None)
+        right.plot(
+            r.values["times"],
+            r.values["losses"],
+            style,
+            color=plot.INK,
+            lw=1,
+            label=f"lost, spin {r.params['spin']}" if first else None,
+        )
         right.plot(r.values["times"], r.values["kept"], style, color=plot.TARGET, lw=1, label="kept" if first else None)
     right.set_title("work of a paddle", fontsize=9)
     for ax in (left, right):
@@ -145,9 +179,9 @@ CHECK = Check(
     name="budgets",
     title="energy and momentum over 100 seconds",
     about=(
-        "A gas of rough inelastic grains keeps its momentum and only ever loses energy; smooth elastic grains and an elastic "
-        "ball keep theirs; a bed that a paddle stirs loses what the paddle puts in, second by second, and never more comes "
-        "back. Energy is that of motion, spin and height."
+        "A gas of rough inelastic grains keeps its momentum and only ever loses energy; smooth elastic grains and "
+        "an elastic ball keep theirs; a bed that a paddle stirs loses what the paddle puts in, second by second, "
+        "and never more comes back. Energy is that of motion, spin and height."
     ),
     number="",
     cases=cases,
@@ -157,13 +191,14 @@ CHECK = Check(
     panels=2,
     causes={
         "energy after 100 s": (
-            "impacts of three or more grains in one substep are not elastic: solved to the end (200 iterations) the gas loses "
-            "3 % in 30 s at 1 ms and half of that at .25 ms; with spin off 10 iterations of the smaller relaxation leave a "
-            "residual of 3e-2 m/s in such a knot, which gains 1.7 % in 30 s (20 iterations: loses .7 %, 40: 3.3 %)"
+            "impacts of three or more grains in one substep are not elastic: solved to the end (200 iterations) the "
+            "gas loses 3 % in 30 s at 1 ms and half of that at .25 ms; with spin off 10 iterations of the smaller "
+            "relaxation leave a residual of 3e-2 m/s in such a knot, which gains 1.7 % in 30 s (20 iterations: "
+            "loses .7 %, 40: 3.3 %)"
         ),
         "largest energy": (
-            "spin off: knots of three and more elastic grains are not solved to the end by 10 iterations (the residual is "
-            "3e-2 m/s); with 20 and more the energy does not rise"
+            "spin off: knots of three and more elastic grains are not solved to the end by 10 iterations (the "
+            "residual is 3e-2 m/s); with 20 and more the energy does not rise"
         ),
     },
 )

@@ -30,7 +30,13 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     some = seeds[:1] if size == "quick" else seeds
     found: list[Params] = []
     for seed in some:
-        for mode, spin in (("paper", "off"), ("plain", "off"), ("nesterov", "off"), ("plain", "on"), ("nesterov", "on")):
+        for mode, spin in (
+            ("paper", "off"),
+            ("plain", "off"),
+            ("nesterov", "off"),
+            ("plain", "on"),
+            ("nesterov", "on"),
+        ):
             common = {"mode": mode, "spin": spin, "seed": seed, "count": count}
             for iterations in (2, 5, 10, 20, 40, 80):
                 found.append({"dt": 1e-3, "iterations": iterations, **common})
@@ -97,7 +103,7 @@ def measure(params: Params, threads: int) -> Values:
 
 def judge(results: list[Result]) -> list[Row]:
     rows = []
-    for (spin, seed), mine in groups(pick(results, dt=1e-3), "spin", "seed").items():
+    for (_spin, seed), mine in groups(pick(results, dt=1e-3), "spin", "seed").items():
         for mode in MODES:
             line = sorted(pick(mine, mode=mode), key=lambda r: r.params["iterations"])
             if not line:
@@ -112,7 +118,9 @@ def judge(results: list[Result]) -> list[Row]:
             errors = {r.params["iterations"]: r.values["solver_error"] for r in line}
             if mode != "paper" and len(errors) == 6:
                 falls = errors[80] < errors[20] < errors[5]
-                rows.append(holds(line, f"{mode}, 5, 20, 80 iterations", "flow: error of the solver falls", falls, "yes", OWN))
+                rows.append(
+                    holds(line, f"{mode}, 5, 20, 80 iterations", "flow: error of the solver falls", falls, "yes", OWN)
+                )
         for iterations in (10, 20, 40):
             by_mode = {r.params["mode"]: r for r in pick(mine, iterations=iterations)}
             for better, worse in (("nesterov", "plain"), ("plain", "paper")):
@@ -126,7 +134,14 @@ def judge(results: list[Result]) -> list[Row]:
 
 def draw(figure: Any, results: list[Result]) -> None:
     labels = (("iterations, dt 1 ms", "flow: error of the solver"), ("dt [ms], 20 iterations", "flow: error"))
-    axes = plot.panels(figure, (*labels, ("iterations, dt 1 ms", "rest: mean overlap / d"), ("dt [ms], 20 iterations", "rest: mean overlap / d")))
+    axes = plot.panels(
+        figure,
+        (
+            *labels,
+            ("iterations, dt 1 ms", "rest: mean overlap / d"),
+            ("dt [ms], 20 iterations", "rest: mean overlap / d"),
+        ),
+    )
     first = min(r.params["seed"] for r in results)
     for (mode, spin), mine in groups(pick(results, seed=first), "mode", "spin").items():
         color, style = f"C{list(MODES).index(mode)}", "o-" if spin == "on" else "s--"
@@ -147,13 +162,13 @@ CHECK = Check(
     name="convergence",
     title="error against iterations and step, three ways to solve",
     about=(
-        "Algorithm 1 of GranularGym (2023) as printed (`mode=\"paper\"`: impulses are added and never taken back), warm-started "
-        "projected Jacobi without and with Nesterov's acceleration. *Flow*: a column whose wall was taken away .15 s ago "
-        f"flows on for {SECONDS:g} s; errors are rms differences of velocity over its rms: *of the solver* beside "
-        f"{REFERENCE_ITERATIONS} iterations with the same step, *of solver and step* beside {REFERENCE_ITERATIONS} with dt "
-        f"{1e3 * REFERENCE_DT:g} ms. "
-        "*Rest*: the column at rest, its stored impulses dropped, after .3 s. The paper's algorithm has no spin, so each is "
-        "held against the reference of its own model."
+        'Algorithm 1 of GranularGym (2023) as printed (`mode="paper"`: impulses are added and never taken back), '
+        "warm-started projected Jacobi without and with Nesterov's acceleration. *Flow*: a column whose wall was "
+        f"taken away .15 s ago flows on for {SECONDS:g} s; errors are rms differences of velocity over its rms: *of "
+        f"the solver* beside {REFERENCE_ITERATIONS} iterations with the same step, *of solver and step* beside "
+        f"{REFERENCE_ITERATIONS} with dt {1e3 * REFERENCE_DT:g} ms. *Rest*: the column at rest, its stored impulses "
+        "dropped, after .3 s. The paper's algorithm has no spin, so each is held against the reference of its own "
+        "model."
     ),
     number="",
     cases=cases,

@@ -20,8 +20,11 @@ SETTLE, REST = 3.0, 10.0  # [s]
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     if size == "quick":
-        return [{"layers": n, "side": 5, "dt": dt, "iterations": its, "seed": 1, "spin": "on", "rolling": 0.0}
-                for n in (20, 60) for dt, its in ((1e-3, 10), (2e-3, 10), (5e-3, 20), (1e-2, 40))]
+        return [
+            {"layers": n, "side": 5, "dt": dt, "iterations": its, "seed": 1, "spin": "on", "rolling": 0.0}
+            for n in (20, 60)
+            for dt, its in ((1e-3, 10), (2e-3, 10), (5e-3, 20), (1e-2, 40))
+        ]
     return [
         {"layers": n, "side": 7, "dt": dt, "iterations": its, "seed": seed, "spin": spin, "rolling": rolling}
         for spin, rolling in (("on", 0.0), ("on", 0.3), ("off", 0.0))
@@ -50,7 +53,12 @@ def measure(params: Params, threads: int) -> Values:
     solver = gg.Solver(iterations=p["iterations"], spin=p["spin"] == "on")
     with bed(p["layers"], p["side"], p["seed"], p["rolling"]).build(num_threads=threads, solver=solver) as world:
         world.step(dt, round(SETTLE / dt))
-        times, speeds, heights, overlaps = [0.0], [rms_speed(world)], [float(world.positions[0, :, 2].mean(dtype=np.float64))], []
+        times, speeds, heights, overlaps = (
+            [0.0],
+            [rms_speed(world)],
+            [float(world.positions[0, :, 2].mean(dtype=np.float64))],
+            [],
+        )
         block = 0.5
         for k in range(round(REST / block)):
             world.step(dt, round(block / dt))
@@ -61,9 +69,16 @@ def measure(params: Params, threads: int) -> Values:
         half = len(heights) // 2
         creep = (heights[half] - heights[-1]) / RADIUS / (times[-1] - times[half])
         jitter = float(np.median(speeds[-6:]) / max(np.median(speeds[1:7]), 1e-7))
-        return {"times": times, "speeds": speeds, "heights": heights, "creep": creep, "jitter": jitter,
-                "rest": 0.5 * float(np.median(speeds[-6:])) ** 2 / (GRAVITY * DIAMETER),
-                "overlap": float(np.max(overlaps)), "largest": float(world.stats["overlap_max"][0])}
+        return {
+            "times": times,
+            "speeds": speeds,
+            "heights": heights,
+            "creep": creep,
+            "jitter": jitter,
+            "rest": 0.5 * float(np.median(speeds[-6:])) ** 2 / (GRAVITY * DIAMETER),
+            "overlap": float(np.max(overlaps)),
+            "largest": float(world.stats["overlap_max"][0]),
+        }
 
 
 def judge(results: list[Result]) -> list[Row]:
@@ -73,7 +88,11 @@ def judge(results: list[Result]) -> list[Row]:
         setup = f"{p['layers']} layers, {p['iterations']} iterations, rolling friction {p['rolling']:g}"
         rows.append(below(r, setup, "jitter: speed in the last / first 3 s of 10", v["jitter"], 1.0, OWN))
         rows.append(below(r, setup, "kinetic energy / m g d", v["rest"], 1e-6, "list, 5"))
-        rows.append(below(r, setup, "drift of the centre of mass, last 5 s [r/s]", abs(v["creep"]), 1e-3, "list, 2: stick drift"))
+        rows.append(
+            below(
+                r, setup, "drift of the centre of mass, last 5 s [r/s]", abs(v["creep"]), 1e-3, "list, 2: stick drift"
+            )
+        )
         rows.append(report(r, setup, "mean overlap [d]", v["overlap"]))
     return rows
 
@@ -85,7 +104,13 @@ def draw(figure: Any, results: list[Result]) -> None:
         mine = [r for r in results if (r.params["layers"], r.params["spin"], r.params["rolling"]) == (depth, "on", 0.0)]
         for k, ((dt, its), line) in enumerate(groups(mine, "dt", "iterations").items()):
             for j, r in enumerate(line):
-                ax.plot(r.values["times"], np.maximum(r.values["speeds"], 1e-8), color=f"C{k}", lw=1, label=f"{1e3 * dt:g} ms, {its} its" if j == 0 else None)
+                ax.plot(
+                    r.values["times"],
+                    np.maximum(r.values["speeds"], 1e-8),
+                    color=f"C{k}",
+                    lw=1,
+                    label=f"{1e3 * dt:g} ms, {its} its" if j == 0 else None,
+                )
         ax.axhline(float(np.sqrt(2e-6 * GRAVITY * DIAMETER)), color=plot.TARGET, label="bound")
         ax.set_yscale("log")
         plot.legend(ax)
@@ -95,8 +120,9 @@ CHECK = Check(
     name="deep",
     title="deep beds at rest: no creep, no growing jitter",
     about=(
-        "Beds of 20, 60 and 120 layers, periodic sideways (no wall helps to carry them), settle for 3 s and rest for 10 s, at "
-        "every combination of step and iterations that raises no warning. Jitter must not grow and the bed must not creep."
+        "Beds of 20, 60 and 120 layers, periodic sideways (no wall helps to carry them), settle for 3 s and rest "
+        "for 10 s, at every combination of step and iterations that raises no warning. Jitter must not grow and the "
+        "bed must not creep."
     ),
     number="",
     cases=cases,

@@ -71,7 +71,9 @@ def judge(results: list[Result]) -> list[Row]:
         setup = "one grain, gravity aslant, 2 s"
         rows.append(below(r, setup, "velocity, relative error", max(r.values["velocity_errors"]), 1e-6, LAW))
         wrong = max(r.values["place_errors"])
-        rows.append(below(r, setup, "place against x = g t (t + dt) / 2, relative error", wrong, 1e-4, "float32 rounding"))
+        rows.append(
+            below(r, setup, "place against x = g t (t + dt) / 2, relative error", wrong, 1e-4, "float32 rounding")
+        )
     for r in pick(results, case="gas"):
         p = r.params
         setup = f"1,000 colliding grains, .5 s, e {p['restitution']:g}, rolling friction {p['rolling']:g}"
@@ -83,8 +85,20 @@ def judge(results: list[Result]) -> list[Row]:
 def draw(figure: Any, results: list[Result]) -> None:
     left, right = plot.panels(figure, (("time [s]", "relative error"), ("time [s]", "momentum drift")))
     for r in pick(results, case="fall"):
-        left.plot(r.values["times"], np.maximum(r.values["velocity_errors"], 1e-9), "o-", ms=3, label=f"v, dt {r.params['dt']:g}")
-        left.plot(r.values["times"], np.maximum(r.values["place_errors"], 1e-9), "s--", ms=3, label=f"x, dt {r.params['dt']:g}")
+        left.plot(
+            r.values["times"],
+            np.maximum(r.values["velocity_errors"], 1e-9),
+            "o-",
+            ms=3,
+            label=f"v, dt {r.params['dt']:g}",
+        )
+        left.plot(
+            r.values["times"],
+            np.maximum(r.values["place_errors"], 1e-9),
+            "s--",
+            ms=3,
+            label=f"x, dt {r.params['dt']:g}",
+        )
     left.axhline(1e-6, color=plot.TARGET, label="bound on v")
     for r in pick(results, case="gas", seed=1):
         p = r.params

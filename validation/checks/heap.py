@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS, rms_speed, tube_filling, tube_mesh
+from bed_scenes import DENSITY, DIAMETER, RADIUS, tube_filling, tube_mesh
 
 import granular_gym as gg
 
@@ -54,14 +55,23 @@ def measure(params: Params, threads: int) -> Values:
     p, dt = params, params["dt"]
     plate, wall, tube, height = _tools(p["plate"], p["count"])
     wide = p["plate"] * DIAMETER + 4.0 * DIAMETER
-    scene = gg.Scene(((-wide, -wide, -4.0 * DIAMETER), (wide, wide, 3.0 * height)), boundary=dict.fromkeys("xyz", "open"))
+    scene = gg.Scene(
+        ((-wide, -wide, -4.0 * DIAMETER), (wide, wide, 3.0 * height)), boundary=dict.fromkeys("xyz", "open")
+    )
     sand = scene.add_material(density=DENSITY, friction=p["mu"], rolling_friction=p["mu_r"])
     scene.add_grains(sand, tube_filling(p["count"], tube, p["seed"]), RADIUS)
     scene.add_tool(plate, name="plate")
     scene.add_tool(wall, name="tube")
     still = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
     sky = gg.DepthCamera.orthographic(
-        height=96, width=96, extent=wide, position=(0, 0, 1), target=(0, 0, 0), up=(0, 1, 0), near=0.01, far=1.0 + 4 * DIAMETER
+        height=96,
+        width=96,
+        extent=wide,
+        position=(0, 0, 1),
+        target=(0, 0, 0),
+        up=(0, 1, 0),
+        near=0.01,
+        far=1.0 + 4 * DIAMETER,
     )
     scene.add_camera(sky, name="sky")
     with scene.build(num_threads=threads, solver=gg.Solver(spin=p["spin"] == "on")) as world:
@@ -85,11 +95,17 @@ def measure(params: Params, threads: int) -> Values:
     r = np.hypot(x, y)
     edges = np.linspace(0.0, p["plate"] * DIAMETER, p["plate"] + 1)
     middles = 0.5 * (edges[1:] + edges[:-1])
-    profile = np.array([image[(r >= a) & (r < b)].mean() for a, b in zip(edges, edges[1:], strict=False)])
+    profile = np.array([image[(r >= a) & (r < b)].mean() for a, b in itertools.pairwise(edges)])
     part = (middles > 0.2 * p["plate"] * DIAMETER) & (middles < 0.85 * p["plate"] * DIAMETER)
     slope = -np.polyfit(middles[part], profile[part], 1)[0]
-    return {"angle": np.degrees(np.arctan(slope)), "radii": middles / DIAMETER, "profile": profile / DIAMETER,
-            "kept": int(kept.sum()), "speed": speed, "waited": waited}
+    return {
+        "angle": np.degrees(np.arctan(slope)),
+        "radii": middles / DIAMETER,
+        "profile": profile / DIAMETER,
+        "kept": int(kept.sum()),
+        "speed": speed,
+        "waited": waited,
+    }
 
 
 def judge(results: list[Result]) -> list[Row]:
@@ -109,7 +125,7 @@ def judge(results: list[Result]) -> list[Row]:
         if len(line) >= 3:
             used = [r for mine in line.values() for r in mine]
             values = [mean(mine, "angle") for mine in line.values()]
-            grows = all(b > a for a, b in zip(values, values[1:], strict=False))
+            grows = all(b > a for a, b in itertools.pairwise(values))
             setup = f"means over {seeds} seeds, mu " + ", ".join(f"{k[0]:g}" for k in line)
             text = ", ".join(f"{v:.1f}" for v in values)
             rows.append(holds(used, setup, "angle grows with mu", grows, "yes", ZHOU, note=f"{text} deg"))
@@ -119,7 +135,7 @@ def judge(results: list[Result]) -> list[Row]:
     if len(line) >= 3:
         values = [mean(mine, "angle") for mine in line.values()]
         used = [r for mine in line.values() for r in mine]
-        grows = all(b > a for a, b in zip(values, values[1:], strict=False))
+        grows = all(b > a for a, b in itertools.pairwise(values))
         setup = "mu .5, mu_r " + ", ".join(f"{k[0]:g}" for k in line)
         text = ", ".join(f"{v:.1f}" for v in values)
         rows.append(holds(used, setup, "angle grows with rolling friction", grows, "yes", ZHOU, note=f"{text} deg"))
@@ -127,7 +143,17 @@ def judge(results: list[Result]) -> list[Row]:
         on, off = (pick(results, spin=s, dt=1e-3, mu_r=0.0, mu=mu) for s in ("on", "off"))
         if on and off:
             steeper = mean(off, "angle") > mean(on, "angle")
-            rows.append(holds(on + off, f"means over seeds, mu {mu:g}", "steeper without spin", steeper, "yes", "list, 11", spin="-"))
+            rows.append(
+                holds(
+                    on + off,
+                    f"means over seeds, mu {mu:g}",
+                    "steeper without spin",
+                    steeper,
+                    "yes",
+                    "list, 11",
+                    spin="-",
+                )
+            )
     for spin, mu_r in (("on", 0.0), ("on", 0.2), ("off", 0.0)):
         long, short = (pick(results, spin=spin, dt=dt, mu_r=mu_r, mu=0.5) for dt in (1e-3, 5e-4))
         if long and short:
@@ -138,15 +164,33 @@ def judge(results: list[Result]) -> list[Row]:
 
 
 def draw(figure: Any, results: list[Result]) -> None:
-    labels = (("friction", "angle of repose [deg]"), ("rolling friction, mu .5", "angle of repose [deg]"), ("r [d]", "height [d]"))
+    labels = (
+        ("friction", "angle of repose [deg]"),
+        ("rolling friction, mu .5", "angle of repose [deg]"),
+        ("r [d]", "height [d]"),
+    )
     axes = plot.panels(figure, labels)
     for spin, color in (("on", plot.INK), ("off", "#8a4f9e")):
         mine = pick(results, spin=spin, dt=1e-3, mu_r=0.0)
-        axes[0].plot([r.params["mu"] for r in mine], [r.values["angle"] for r in mine], "o", ms=3, color=color, label=f"spin {spin}")
+        axes[0].plot(
+            [r.params["mu"] for r in mine],
+            [r.values["angle"] for r in mine],
+            "o",
+            ms=3,
+            color=color,
+            label=f"spin {spin}",
+        )
         line = groups(mine, "mu")
         axes[0].plot([k[0] for k in line], [mean(m, "angle") for m in line.values()], color=color, lw=1)
         for k, r in enumerate(pick(mine, seed=1)):
-            axes[2].plot(r.values["radii"], r.values["profile"], "-" if spin == "on" else "--", lw=1, color=f"C{k}", label=f"mu {r.params['mu']:g}" if spin == "on" else None)
+            axes[2].plot(
+                r.values["radii"],
+                r.values["profile"],
+                "-" if spin == "on" else "--",
+                lw=1,
+                color=f"C{k}",
+                label=f"mu {r.params['mu']:g}" if spin == "on" else None,
+            )
     axes[0].axhline(25.0, color=plot.TARGET, label="bound, spin on")
     mine = pick(results, spin="on", dt=1e-3, mu=0.5)
     axes[1].plot([r.params["mu_r"] for r in mine], [r.values["angle"] for r in mine], "o", ms=3, color=plot.INK)
@@ -159,9 +203,9 @@ CHECK = Check(
     name="heap",
     title="angle of repose",
     about=(
-        "A tube of grains is lifted at .15 m/s off a plate whose rim (1 d high) keeps a first layer, so that grains without "
-        "rolling friction do not roll away; what flows over the rim is gone. The angle is that of a line through the mean "
-        "surface between .2 and .85 of the radius, as a camera from above sees it."
+        "A tube of grains is lifted at .15 m/s off a plate whose rim (1 d high) keeps a first layer, so that grains "
+        "without rolling friction do not roll away; what flows over the rim is gone. The angle is that of a line "
+        "through the mean surface between .2 and .85 of the radius, as a camera from above sees it."
     ),
     number="11",
     cases=cases,

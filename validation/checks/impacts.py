@@ -17,7 +17,9 @@ KHARAZ = {40: 545.0, 50: 457.0, 60: 357.0, 70: 246.0, 80: 126.0}
 
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
-    found: list[Params] = [{"case": "normal", "e": e, "dt": dt} for dt in (5e-4, 1e-3) for e in (0.2, 0.4, 0.6, 0.8, 1.0)]
+    found: list[Params] = [
+        {"case": "normal", "e": e, "dt": dt} for dt in (5e-4, 1e-3) for e in (0.2, 0.4, 0.6, 0.8, 1.0)
+    ]
     found += [{"case": "floor", "name": name, "dt": IMPACTS[name][-1]} for name in IMPACTS]
     found += [{"case": "curve", "dt": 1e-4}]
     found += [{"case": "pair", "large": large, "dt": 1e-3} for large in (0.1, 0.3, 1.0)]
@@ -80,7 +82,10 @@ def _equal(p: Params) -> Values:
     """Chung & Ooi 7: opposite spins, no slip."""
     spins = np.linspace(5.0, 25.0, 6)
     v, w = hit_pair((0.1, 0.1), 0.4, np.stack([spins, -spins], axis=1), 0.4, 0.5)
-    return {"spin_error": np.abs(w[:, :, 2] - np.stack([spins, -spins], axis=1)).max(), "side_speed": np.abs(v[:, :, 1]).max()}
+    return {
+        "spin_error": np.abs(w[:, :, 2] - np.stack([spins, -spins], axis=1)).max(),
+        "side_speed": np.abs(v[:, :, 1]).max(),
+    }
 
 
 def _bounce(p: Params) -> Values:
@@ -99,7 +104,12 @@ def _bounce(p: Params) -> Values:
     # at rest once it never again is a hundredth of r above the floor
     above = np.flatnonzero(h > 0.01 * RADIUS)
     ends = float(above[-1] + 1) * dt if len(above) and above[-1] + 1 < len(h) else None
-    return {"peaks": h[top][seen] / expected[seen], "heights": h[:: max(round(2e-3 / dt), 1)], "rests_at": ends, "total": total}
+    return {
+        "peaks": h[top][seen] / expected[seen],
+        "heights": h[:: max(round(2e-3 / dt), 1)],
+        "rests_at": ends,
+        "total": total,
+    }
 
 
 def judge(results: list[Result]) -> list[Row]:
@@ -118,8 +128,26 @@ def judge(results: list[Result]) -> list[Row]:
             source = "Chung & Ooi 2011, curve of test 4"
             rows.append(near(r, f"test 4 at {angle} deg", "spin [rad/s]", value, spin, 0.03, source, relative=True))
     for r in pick(results, case="equal"):
-        rows.append(below(r, "test 7: equal spheres, opposite spins", "spins kept, error [rad/s]", r.values["spin_error"], 0.01, CHUNG))
-        rows.append(below(r, "test 7: equal spheres, opposite spins", "tangential speed [m/s]", r.values["side_speed"], 1e-5, CHUNG))
+        rows.append(
+            below(
+                r,
+                "test 7: equal spheres, opposite spins",
+                "spins kept, error [rad/s]",
+                r.values["spin_error"],
+                0.01,
+                CHUNG,
+            )
+        )
+        rows.append(
+            below(
+                r,
+                "test 7: equal spheres, opposite spins",
+                "tangential speed [m/s]",
+                r.values["side_speed"],
+                1e-5,
+                CHUNG,
+            )
+        )
     for r in pick(results, case="pair"):
         setup = f"test 8: radii 0.1 and {r.params['large']:g} m"
         rows.append(below(r, setup, "tangential speed, relative error", r.values["speed_error"], 0.01, CHUNG))
@@ -130,7 +158,18 @@ def judge(results: list[Result]) -> list[Row]:
         rows.append(near(r, setup, "height of bounce k / (h0 e^2k), worst", worst, 1.0, 0.02, "mechanics"))
         if r.values["total"] is not None and r.values["total"] < 2.8:
             # the last bounces are below bounce_speed, where impacts do not bounce
-            rows.append(near(r, setup, "time until it rests [s]", r.values["rests_at"], r.values["total"], 0.02, "mechanics", relative=True))
+            rows.append(
+                near(
+                    r,
+                    setup,
+                    "time until it rests [s]",
+                    r.values["rests_at"],
+                    r.values["total"],
+                    0.02,
+                    "mechanics",
+                    relative=True,
+                )
+            )
     return rows
 
 
@@ -155,9 +194,9 @@ CHECK = Check(
     name="impacts",
     title="impacts of Chung & Ooi, bouncing",
     about=(
-        "Spheres that hit a floor or each other, with slip and spin, against the rigid law: below a slip of 7/2 mu (1 + e) Vn "
-        "they leave without slip (changes 2/7 and 5/7 of it), above it the impulse is mu (1 + e) Vn. Tests 1 and 2 time an "
-        "elastic contact, which rigid grains do not have."
+        "Spheres that hit a floor or each other, with slip and spin, against the rigid law: below a slip of 7/2 mu "
+        "(1 + e) Vn they leave without slip (changes 2/7 and 5/7 of it), above it the impulse is mu (1 + e) Vn. "
+        "Tests 1 and 2 time an elastic contact, which rigid grains do not have."
     ),
     number="4",
     cases=cases,

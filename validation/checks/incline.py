@@ -24,18 +24,45 @@ PULL, RUN = 1.5, 14.0  # [s]
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     if size == "quick":
         return [
-            {"side": 8, "layers": 20, "angles": [17.0, 22.0, 25.0], "dt": 1e-3, "seed": seeds[0], "spin": "on", "run": RUN},
+            {
+                "side": 8,
+                "layers": 20,
+                "angles": [17.0, 22.0, 25.0],
+                "dt": 1e-3,
+                "seed": seeds[0],
+                "spin": "on",
+                "run": RUN,
+            },
         ]
     found: list[Params] = []
     for dt in (1e-3, 5e-4):
         for seed in seeds:
-            found.append({"side": 10, "layers": 20, "angles": [17.0, 19.0, 22.0, 23.5, 25.0, 28.0], "dt": dt, "seed": seed,
-                          "spin": "on", "run": 2 * RUN})
+            found.append(
+                {
+                    "side": 10,
+                    "layers": 20,
+                    "angles": [17.0, 19.0, 22.0, 23.5, 25.0, 28.0],
+                    "dt": dt,
+                    "seed": seed,
+                    "spin": "on",
+                    "run": 2 * RUN,
+                }
+            )
     found += [
         {"side": 10, "layers": n, "angles": [23.5], "dt": 1e-3, "seed": seeds[0], "spin": "on", "run": run}
         for n, run in ((10, RUN), (30, 4 * RUN), (40, 6 * RUN))
     ]
-    found.append({"side": 10, "layers": 20, "angles": [17.0, 22.0, 25.0, 28.0, 35.0], "dt": 1e-3, "seed": seeds[0], "spin": "off", "run": RUN})
+    found.append(
+        {
+            "side": 10,
+            "layers": 20,
+            "angles": [17.0, 22.0, 25.0, 28.0, 35.0],
+            "dt": 1e-3,
+            "seed": seeds[0],
+            "spin": "off",
+            "run": RUN,
+        }
+    )
     return found
 
 
@@ -50,9 +77,12 @@ def _bed(side: int, layers: int, seed: int) -> gg.Scene:
     places = cell * [wide / cells, wide / cells, 1.06 * DIAMETER] + rng.uniform(-0.02, 0.02, (count, 3)) * DIAMETER
     places[:, :2] %= wide
     top = float(places[:, 2].max()) + 10.0 * DIAMETER
-    scene = gg.Scene(((0.0, 0.0, -2.0 * DIAMETER), (wide, wide, top)), boundary={"x": "periodic", "y": "periodic", "z": ("wall", "open")})
+    scene = gg.Scene(
+        ((0.0, 0.0, -2.0 * DIAMETER), (wide, wide, top)),
+        boundary={"x": "periodic", "y": "periodic", "z": ("wall", "open")},
+    )
     sand = scene.add_material(density=DENSITY, friction=0.5, restitution=0.0, rolling_friction=0.0)
-    scene.add_grains(sand, places + [0.0, 0.0, 1.0 * DIAMETER], RADIUS, rng.normal(0.0, 0.2, places.shape))
+    scene.add_grains(sand, [*places, 0.0, 0.0, 1.0 * DIAMETER], RADIUS, rng.normal(0.0, 0.2, places.shape))
     return scene
 
 
@@ -116,10 +146,22 @@ def measure(params: Params, threads: int) -> Values:
                 x, v = world.positions.astype(np.float64), world.velocities.astype(np.float64)
                 phis.append([bulk.slab_profile(x[e, :, 2], edges, area) for e in range(envs)])
                 which = np.digitize(x[..., 2], edges) - 1
-                profiles.append([[v[e, which[e] == b, 0].mean() if (which[e] == b).any() else 0.0 for b in range(len(edges) - 1)] for e in range(envs)])
+                profiles.append(
+                    [
+                        [v[e, which[e] == b, 0].mean() if (which[e] == b).any() else 0.0 for b in range(len(edges) - 1)]
+                        for e in range(envs)
+                    ]
+                )
         escaped = int(world.stats["escaped_count"].max())
-    return {"times": times, "speeds": np.array(speeds).T, "ratios": np.array(ratios).T, "heights": 0.5 * (edges[1:] + edges[:-1]) / DIAMETER,
-            "profiles": np.mean(profiles, axis=0), "phis": np.mean(phis, axis=0), "escaped": escaped}
+    return {
+        "times": times,
+        "speeds": np.array(speeds).T,
+        "ratios": np.array(ratios).T,
+        "heights": 0.5 * (edges[1:] + edges[:-1]) / DIAMETER,
+        "profiles": np.mean(profiles, axis=0),
+        "phis": np.mean(phis, axis=0),
+        "escaped": escaped,
+    }
 
 
 def _last(r: Result, e: int, key: str, seconds: float = 2.5) -> float:
@@ -131,7 +173,7 @@ def judge(results: list[Result]) -> list[Row]:
     for r in results:
         p, times = r.params, r.values["times"]
         for e, angle in enumerate(p["angles"]):
-            setup = f"{p['layers']} layers on {p['side']} x {p['side']} d, {angle:g} deg, {p['run']:g} s after flow at {START:g} deg"
+            setup = f"{p['layers']} layers, {p['side']} x {p['side']} d, {angle:g} deg for {p['run']:g} s"
             speed = _last(r, e, "speeds")
             ratio = _last(r, e, "ratios") / np.tan(np.radians(angle))
             growth = speed / max(float(np.mean(r.values["speeds"][e][len(times) // 2 - 3 : len(times) // 2 + 2])), 1e-9)
@@ -140,23 +182,60 @@ def judge(results: list[Result]) -> list[Row]:
                 continue
             if angle <= 17.0:
                 rows.append(below(r, setup, "mean speed: no flow [m/s]", speed, 1e-3, SILBERT))
-                rows.append(near(r, setup, "base shear / normal over tan θ", ratio, 1.0, 0.02, "statics", relative=True))
+                rows.append(
+                    near(r, setup, "base shear / normal over tan θ", ratio, 1.0, 0.02, "statics", relative=True)
+                )
             elif 22.0 <= angle <= 25.0:
-                rows.append(holds(r, setup, "flows (mean speed > .01 m/s)", speed > 0.01, "yes", SILBERT, note=f"{speed:.3f} m/s"))
-                rows.append(near(r, setup, "steady: speed at the end / half-way", growth, 1.0, 0.1, SILBERT, relative=True))
-                rows.append(near(r, setup, "base shear / normal over tan θ", ratio, 1.0, 0.02, "momentum", relative=True))
-                h, u, phi = (np.array(r.values[k]) if k == "heights" else np.array(r.values[k][e]) for k in ("heights", "profiles", "phis"))
+                rows.append(
+                    holds(
+                        r, setup, "flows (mean speed > .01 m/s)", speed > 0.01, "yes", SILBERT, note=f"{speed:.3f} m/s"
+                    )
+                )
+                rows.append(
+                    near(r, setup, "steady: speed at the end / half-way", growth, 1.0, 0.1, SILBERT, relative=True)
+                )
+                rows.append(
+                    near(r, setup, "base shear / normal over tan θ", ratio, 1.0, 0.02, "momentum", relative=True)
+                )
+                h, _u, phi = (
+                    np.array(r.values[k]) if k == "heights" else np.array(r.values[k][e])
+                    for k in ("heights", "profiles", "phis")
+                )
                 inner = (h > 3.0) & (h < 0.75 * p["layers"])
-                rows.append(report(r, setup, "solid fraction: spread over depth / mean", float(np.ptp(phi[inner]) / phi[inner].mean()), SILBERT))
+                rows.append(
+                    report(
+                        r,
+                        setup,
+                        "solid fraction: spread over depth / mean",
+                        float(np.ptp(phi[inner]) / phi[inner].mean()),
+                        SILBERT,
+                    )
+                )
             else:
                 rows.append(report(r, setup, "mean speed [m/s]", speed))
                 rows.append(report(r, setup, "speed at the end / half-way", growth))
     for (seed, dt), mine in groups(pick(results, spin="on"), "seed", "dt").items():
-        points = [(r.params["layers"], _last(r, r.params["angles"].index(23.5), "speeds"), r) for r in mine if 23.5 in r.params["angles"]]
+        points = [
+            (r.params["layers"], _last(r, r.params["angles"].index(23.5), "speeds"), r)
+            for r in mine
+            if 23.5 in r.params["angles"]
+        ]
         if len({n for n, _, _ in points}) >= 3:
             exponent = float(np.polyfit(np.log([n for n, _, _ in points]), np.log([u for _, u, _ in points]), 1)[0])
             setup = f"{', '.join(str(n) for n, _, _ in sorted(points, key=lambda t: t[0]))} layers at 23.5 deg"
-            rows.append(near([r for _, _, r in points], setup, "exponent of mean speed in height", exponent, 1.5, 0.15, SILBERT, seed=seed, dt=dt))
+            rows.append(
+                near(
+                    [r for _, _, r in points],
+                    setup,
+                    "exponent of mean speed in height",
+                    exponent,
+                    1.5,
+                    0.15,
+                    SILBERT,
+                    seed=seed,
+                    dt=dt,
+                )
+            )
     return rows
 
 
@@ -166,7 +245,9 @@ def draw(figure: Any, results: list[Result]) -> None:
     shown = [r for r in results if len(r.params["angles"]) > 1][:1] or results[:1]
     for r in shown:
         for e, angle in enumerate(r.params["angles"]):
-            axes[0].plot(r.values["times"], np.maximum(r.values["speeds"][e], 1e-7), color=f"C{e}", lw=1, label=f"{angle:g} deg")
+            axes[0].plot(
+                r.values["times"], np.maximum(r.values["speeds"][e], 1e-7), color=f"C{e}", lw=1, label=f"{angle:g} deg"
+            )
             axes[1].plot(r.values["profiles"][e], r.values["heights"], "o-", ms=2, color=f"C{e}", lw=1)
             axes[2].plot(r.values["phis"][e], r.values["heights"], color=f"C{e}", lw=1)
             # Bagnold's profile through the surface speed
@@ -185,10 +266,11 @@ CHECK = Check(
     name="incline",
     title="flow down a rough incline",
     about=(
-        "A bed of 20 layers, mu .5, e 0, periodic along and across, on a base of glued spheres (a slice of a packing). All flow at "
-        f"{START:g} degrees for {PULL:g} s, then gravity takes the slope of the row. Deep flows of such spheres stop below about 19 "
-        "degrees, flow steadily from 20 to 26 with u ~ h^1.5 and a uniform solid fraction, and accelerate above about 28. In "
-        "steady flow the base feels shear over normal stress of tan θ exactly."
+        "A bed of 20 layers, mu .5, e 0, periodic along and across, on a base of glued spheres (a slice of a "
+        f"packing). All flow at {START:g} degrees for {PULL:g} s, then gravity takes the slope of the row. Deep "
+        "flows of such spheres stop below about 19 degrees, flow steadily from 20 to 26 with u ~ h^1.5 and a "
+        "uniform solid fraction, and accelerate above about 28. In steady flow the base feels shear over normal "
+        "stress of tan θ exactly."
     ),
     number="15",
     cases=cases,

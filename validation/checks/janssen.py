@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,12 +26,12 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
         heights = {s: (1, 3, 6) if s == seeds[0] else () for s in seeds}
         steps: tuple[float, ...] = (1e-3,)
     else:
-        heights = {s: (0.5, 1, 2, 3, 4.5, 6) for s in seeds}
+        heights = dict.fromkeys(seeds, (0.5, 1, 2, 3, 4.5, 6))
         steps = (1e-3, 5e-4)
     found: list[Params] = [
         {"height": float(h), "dt": dt, "seed": s, "spin": "on"} for dt in steps for s in seeds for h in heights[s]
     ]
-    return found + [{"height": 6.0, "dt": 1e-3, "seed": seeds[0], "spin": "off"}]
+    return [*found, {"height": 6.0, "dt": 0.001, "seed": seeds[0], "spin": "off"}]
 
 
 def measure(params: Params, threads: int) -> Values:
@@ -39,7 +40,9 @@ def measure(params: Params, threads: int) -> Values:
     count = round(params["height"] * WIDE * 0.57 * 1.5 * WIDE**2)
     places = tube_filling(count, tube, params["seed"])
     top = float(places[:, 2].max()) + DIAMETER
-    scene = gg.Scene(((-tube - 0.05, -tube - 0.05, -0.1), (tube + 0.05, tube + 0.05, top)), boundary=dict.fromkeys("xyz", "open"))
+    scene = gg.Scene(
+        ((-tube - 0.05, -tube - 0.05, -0.1), (tube + 0.05, tube + 0.05, top)), boundary=dict.fromkeys("xyz", "open")
+    )
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.0, name="sand")
     wall = scene.add_material(density=DENSITY, friction=WALL_FRICTION, rolling_friction=0.0, name="wall")
     scene.set_pair(sand, wall, friction=WALL_FRICTION)
@@ -66,8 +69,15 @@ def measure(params: Params, threads: int) -> Values:
         phi = float(bulk.slab_profile(z, edges, np.pi * tube**2)[0]) if edges[1] > edges[0] else None
     half = steps // 2
     return {
-        "count": count, "before": before, "floor": np.mean(floors[half:]), "wall": np.mean(walls[half:]), "level": level,
-        "phi": phi, "times": times, "floors": floors, "sum": np.mean(np.add(floors, walls)[half:]),
+        "count": count,
+        "before": before,
+        "floor": np.mean(floors[half:]),
+        "wall": np.mean(walls[half:]),
+        "level": level,
+        "phi": phi,
+        "times": times,
+        "floors": floors,
+        "sum": np.mean(np.add(floors, walls)[half:]),
         "pressing": np.mean(floors[half:]) * weight,
     }
 
@@ -89,7 +99,11 @@ def _fit(mine: list[Result]) -> tuple[float, float, float]:
     y = np.array([r.values["pressing"] for r in mine])
     law = lambda z, load, length: load * (1.0 - np.exp(-z / length))  # noqa: E731
     (load, length), _ = curve_fit(law, x, y, p0=(float(y.max()), 0.1))
-    return float(load), float(length), 1.0 - float(((y - law(x, load, length)) ** 2).sum() / ((y - y.mean()) ** 2).sum())
+    return (
+        float(load),
+        float(length),
+        1.0 - float(((y - law(x, load, length)) ** 2).sum() / ((y - y.mean()) ** 2).sum()),
+    )
 
 
 def judge(results: list[Result]) -> list[Row]:
@@ -106,32 +120,51 @@ def judge(results: list[Result]) -> list[Row]:
                 # no target is published for grains that do not turn
                 rows.append(report(r, setup, "floor over weight while it sinks", v["floor"]))
                 rows.append(report(r, setup, "K", k))
-    for (seed, dt), mine in groups(pick(results, spin="on"), "seed", "dt").items():
+    for (_seed, _dt), mine in groups(pick(results, spin="on"), "seed", "dt").items():
         if len(mine) >= 4:
-            load, length, quality = _fit(mine)
+            _load, length, quality = _fit(mine)
             setup = f"fills to {', '.join(format(r.params['height'], 'g') for r in mine)} D"
             rows.append(between(mine, setup, "exponential of floor load: R2", quality, 0.98, np.inf, JANSSEN))
-            rows.append(between(mine, setup, "K from its length", WIDE * DIAMETER / (4 * WALL_FRICTION * length), 0.4, 1.0, JANSSEN))
+            rows.append(
+                between(
+                    mine, setup, "K from its length", WIDE * DIAMETER / (4 * WALL_FRICTION * length), 0.4, 1.0, JANSSEN
+                )
+            )
         saturates = sorted((r.params["height"], r.values["floor"]) for r in mine)
         if len(saturates) > 1:
-            falls = all(b[1] < a[1] for a, b in zip(saturates, saturates[1:], strict=False))
+            falls = all(b[1] < a[1] for a, b in itertools.pairwise(saturates))
             rows.append(holds(mine, "all fills", "floor over weight falls with height", falls, "yes", JANSSEN))
     return rows
 
 
 def draw(figure: Any, results: list[Result]) -> None:
-    left, right = plot.panels(figure, (("height of fill [cylinder diameters]", "load of the floor [N]"), ("time [s]", "floor / weight")))
+    left, right = plot.panels(
+        figure, (("height of fill [cylinder diameters]", "load of the floor [N]"), ("time [s]", "floor / weight"))
+    )
     for spin, marker in (("on", "o"), ("off", "s")):
         for dt, color in ((1e-3, plot.INK), (5e-4, "0.5")):
             mine = pick(results, spin=spin, dt=dt)
             if mine:
-                left.plot([r.values["level"] / WIDE / DIAMETER for r in mine], [r.values["pressing"] for r in mine], marker, ms=4, color=color, label=f"spin {spin}, {1e3 * dt:g} ms")
-    line = [r for r in pick(results, spin="on", dt=1e-3)]
+                left.plot(
+                    [r.values["level"] / WIDE / DIAMETER for r in mine],
+                    [r.values["pressing"] for r in mine],
+                    marker,
+                    ms=4,
+                    color=color,
+                    label=f"spin {spin}, {1e3 * dt:g} ms",
+                )
+    line = list(pick(results, spin="on", dt=1e-3))
     z = np.linspace(0.0, max(r.values["level"] for r in results), 100)
     weight = line[-1].values["count"] * float(mass()) * GRAVITY / line[-1].values["level"] if line else 0.0
     for k, style in ((0.4, "--"), (1.0, ":")):
         length = WIDE * DIAMETER / (4.0 * WALL_FRICTION * k)
-        left.plot(z / WIDE / DIAMETER, weight * length * (1.0 - np.exp(-z / length)), style, color=plot.TARGET, label=f"Janssen, K {k:g}")
+        left.plot(
+            z / WIDE / DIAMETER,
+            weight * length * (1.0 - np.exp(-z / length)),
+            style,
+            color=plot.TARGET,
+            label=f"Janssen, K {k:g}",
+        )
     left.plot(z / WIDE / DIAMETER, weight * z, color="0.7", lw=1, label="hydrostatic")
     left.set_ylim(0.0, 3.0 * max((r.values["pressing"] for r in results), default=1.0))
     for r in pick(results, spin="on", dt=1e-3, seed=1):
@@ -146,8 +179,9 @@ CHECK = Check(
     name="janssen",
     title="a silo's walls carry the weight (Janssen)",
     about=(
-        f"A rough cylinder {WIDE} d wide (mu_w {WALL_FRICTION:g}) is filled; its floor then sinks by .4 d in .8 s, which mobilises the "
-        "friction of the wall. The load of the floor saturates: rho g L A (1 - exp(-H/L)), L = D / (4 mu_w K), K between .4 and 1."
+        f"A rough cylinder {WIDE} d wide (mu_w {WALL_FRICTION:g}) is filled; its floor then sinks by .4 d in .8 s, "
+        "which mobilises the friction of the wall. The load of the floor saturates: rho g L A (1 - exp(-H/L)), L = "
+        "D / (4 mu_w K), K between .4 and 1."
     ),
     number="10",
     cases=cases,

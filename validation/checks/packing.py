@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -101,7 +102,7 @@ def judge(results: list[Result]) -> list[Row]:
     for key, name in (("phi", "solid fraction"), ("Z", "coordination")):
         if len(line) > 1:
             values = [mean(mine, key) for _, mine in line]
-            falls = all(b < a for a, b in zip(values, values[1:], strict=False))
+            falls = all(b < a for a, b in itertools.pairwise(values))
             used = [r for _, mine in line for r in mine]
             rows.append(holds(used, "means over seeds, by mu", f"{name} falls with mu", falls, "yes", "list, 8"))
     return rows
@@ -116,12 +117,28 @@ def draw(figure: Any, results: list[Result]) -> None:
             if mine:
                 name = f"spin {spin}, {1e3 * dt:g} ms"
                 for ax, key in zip(axes, ("phi", "Z"), strict=False):
-                    ax.plot([r.params["mu"] for r in mine], [r.values[key] for r in mine], marker, color=color, ms=4, label=name, mfc="none")
+                    ax.plot(
+                        [r.params["mu"] for r in mine],
+                        [r.values[key] for r in mine],
+                        marker,
+                        color=color,
+                        ms=4,
+                        label=name,
+                        mfc="none",
+                    )
     for mu, (phi, z) in TARGETS.items():
-        axes[0].errorbar([mu], [phi], [0.01], color=plot.TARGET, capsize=4, lw=2, label="Agnolin & Roux" if mu else None)
+        axes[0].errorbar(
+            [mu], [phi], [0.01], color=plot.TARGET, capsize=4, lw=2, label="Agnolin & Roux" if mu else None
+        )
         axes[1].errorbar([mu], [z], [0.2], color=plot.TARGET, capsize=4, lw=2)
     for k, r in enumerate(pick(results, spin="on", dt=1e-3, seed=1)):
-        axes[2].plot(r.values["times"], np.maximum(r.values["pressures"], 1e-2), lw=1, color=f"C{k}", label=f"mu {r.params['mu']:g}")
+        axes[2].plot(
+            r.values["times"],
+            np.maximum(r.values["pressures"], 1e-2),
+            lw=1,
+            color=f"C{k}",
+            label=f"mu {r.params['mu']:g}",
+        )
     axes[2].set_yscale("log")
     for ax in (axes[0], axes[2]):
         plot.legend(ax)
@@ -131,9 +148,9 @@ CHECK = Check(
     name="packing",
     title="slow isotropic compression",
     about=(
-        f"Six smooth walls close on an agitated gas (solid fraction .25, no gravity, e 0) and slow down as it resists, until its "
-        f"pressure stays at {PRESSURE:g} Pa, a little over the weight of one layer. Solid fraction and coordination "
-        "(without rattlers) of the grains further than 3 d from the walls."
+        "Six smooth walls close on an agitated gas (solid fraction .25, no gravity, e 0) and slow down as it "
+        f"resists, until its pressure stays at {PRESSURE:g} Pa, a little over the weight of one layer. Solid "
+        "fraction and coordination (without rattlers) of the grains further than 3 d from the walls."
     ),
     number="8",
     cases=cases,

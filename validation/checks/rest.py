@@ -76,7 +76,12 @@ def _slope(p: Params) -> Values:
             world.step(p["dt"], round(1.0 / p["dt"]))
             speeds.append(rms_speed(world))
         moved = np.linalg.norm(world.positions[0] - start, axis=1)
-        return {"angle": before, "turned": heap_angle(world.positions[0]) - before, "moved": moved.max() / RADIUS, "speeds": speeds}
+        return {
+            "angle": before,
+            "turned": heap_angle(world.positions[0]) - before,
+            "moved": moved.max() / RADIUS,
+            "speeds": speeds,
+        }
 
 
 def judge(results: list[Result]) -> list[Row]:
@@ -86,7 +91,16 @@ def judge(results: list[Result]) -> list[Row]:
         gate = below if p["dt"] < 1e-2 else lambda r, s, m, value, most, source: report(r, s, m, value, source)
         setup = f"drop of {p['count']}, then 10 s, {ITERATIONS[p['dt']]} iterations"
         rows.append(gate(r, setup, "largest rise of energy in a step [%]", 100.0 * v["rise"], 0.1, SOURCE))
-        rows.append(gate(r, setup, "kinetic energy at rest / m g d", 0.5 * v["speeds"][-1] ** 2 / (GRAVITY * DIAMETER), 1e-6, SOURCE))
+        rows.append(
+            gate(
+                r,
+                setup,
+                "kinetic energy at rest / m g d",
+                0.5 * v["speeds"][-1] ** 2 / (GRAVITY * DIAMETER),
+                1e-6,
+                SOURCE,
+            )
+        )
         jitter = float(np.median(v["speeds"][-6:]) / max(np.median(v["speeds"][:6]), 1e-7))
         rows.append(gate(r, setup, "jitter: speed in the last / first 3 s of 10", jitter, 1.0, OWN))
         judged = below if p["dt"] == 5e-4 else lambda r, s, m, value, most, source: report(r, s, m, value, source)
@@ -101,7 +115,11 @@ def judge(results: list[Result]) -> list[Row]:
 
 
 def draw(figure: Any, results: list[Result]) -> None:
-    labels = (("time at rest [s]", "rms speed [m/s]"), ("time at rest [s]", "largest overlap [% of r]"), ("time at rest [s]", "rise of centre of mass [d]"))
+    labels = (
+        ("time at rest [s]", "rms speed [m/s]"),
+        ("time at rest [s]", "largest overlap [% of r]"),
+        ("time at rest [s]", "rise of centre of mass [d]"),
+    )
     axes = plot.panels(figure, labels)
     for spin, style in (("on", "-"), ("off", "--")):
         for k, dt in enumerate(ITERATIONS):
@@ -123,9 +141,10 @@ CHECK = Check(
     name="rest",
     title="a drop, then ten seconds of rest",
     about=(
-        "A column of grains without rolling friction falls into a box (.6 s, energy read after every step), settles until 2 s "
-        "and rests for 10 s, at steps from .5 to 10 ms with the iterations documented as safe for each (10, 20 from 5 ms, 40 "
-        "at 10 ms; 10 ms is reported, not gated). A heap left by a lifted tube stands for 10 s."
+        "A column of grains without rolling friction falls into a box (.6 s, energy read after every step), settles "
+        "until 2 s and rests for 10 s, at steps from .5 to 10 ms with the iterations documented as safe for each "
+        "(10, 20 from 5 ms, 40 at 10 ms; 10 ms is reported, not gated). A heap left by a lifted tube stands for 10 "
+        "s."
     ),
     number="5",
     cases=cases,

@@ -49,7 +49,14 @@ def measure(params: Params, threads: int) -> Values:
     slowing = mu * GRAVITY * dt
     law = dt * np.maximum(START - slowing * np.arange(1, steps + 1), 0.0).sum()
     turn = np.degrees(np.angle(np.exp(1j * (np.arctan2(y, x) - headings))))
-    return {"headings": headings, "ways": np.hypot(x, y), "law": law, "turn": turn, "lift": lift / RADIUS, "left": left.max()}
+    return {
+        "headings": headings,
+        "ways": np.hypot(x, y),
+        "law": law,
+        "turn": turn,
+        "lift": lift / RADIUS,
+        "left": left.max(),
+    }
 
 
 def judge(results: list[Result]) -> list[Row]:
@@ -99,9 +106,9 @@ CHECK = Check(
     name="sliding",
     title="true Coulomb cone: isotropic, no lift",
     about=(
-        f"Grains thrown at {START:g} m/s to {SIDES} sides slide straight, equally far, and are not lifted. Convex models of "
-        "friction lift a sliding body by about mu v dt; the true cone must not. The law of the step is the sum of dt v over "
-        "the steps, which goes to v² / (2 mu g) as dt goes to 0."
+        f"Grains thrown at {START:g} m/s to {SIDES} sides slide straight, equally far, and are not lifted. Convex "
+        "models of friction lift a sliding body by about mu v dt; the true cone must not. The law of the step is "
+        "the sum of dt v over the steps, which goes to v² / (2 mu g) as dt goes to 0."
     ),
     number="3",
     cases=cases,

@@ -56,7 +56,14 @@ def _thrown(p: Params) -> Values:
             spins.append(float(world.angular_velocities[0, 0, 1]) * RADIUS)
             places.append(float(world.positions[0, 0, 0]))
     rolled = next((k for k in range(len(times)) if speeds[k] - spins[k] < 1e-4), len(times) - 1)
-    return {"rolled": times[rolled], "way": places[rolled], "speed": speeds[-1], "times": times, "speeds": speeds, "spins": spins}
+    return {
+        "rolled": times[rolled],
+        "way": places[rolled],
+        "speed": speeds[-1],
+        "times": times,
+        "speeds": speeds,
+        "spins": spins,
+    }
 
 
 def _rolling(p: Params) -> Values:
@@ -99,7 +106,9 @@ def judge(results: list[Result]) -> list[Row]:
     rows = [row for r in pick(results, case="slope") for row in _slope_rows(r)]
     for r in pick(results, case="way"):
         mu = r.params["mu"]
-        rows.append(near(r, f"ball, 45 deg, mu {mu:g}", "way in 1 s [m]", r.values["x"], WAYS[mu], 0.005, CONVEX, relative=True))
+        rows.append(
+            near(r, f"ball, 45 deg, mu {mu:g}", "way in 1 s [m]", r.values["x"], WAYS[mu], 0.005, CONVEX, relative=True)
+        )
     for r in pick(results, case="thrown"):
         mu, setup = r.params["mu"], f"ball thrown at 1 m/s, mu {r.params['mu']:g}"
         rolling_at, way = 2.0 / (7.0 * mu * GRAVITY), 12.0 / (49.0 * mu * GRAVITY)
@@ -109,7 +118,9 @@ def judge(results: list[Result]) -> list[Row]:
     for r in pick(results, case="rolling"):
         mu_r, setup = r.params["mu_r"], f"ball, rolling friction {r.params['mu_r']:g}"
         slowing = 5.0 / 7.0 * mu_r * GRAVITY
-        rows.append(near(r, setup, "slowing on the level [m/s2]", r.values["slowed"], slowing, 0.005, LAW, relative=True))
+        rows.append(
+            near(r, setup, "slowing on the level [m/s2]", r.values["slowed"], slowing, 0.005, LAW, relative=True)
+        )
         drift = np.abs(np.array(r.values["way"][:2])).max() / RADIUS
         rows.append(below(r, setup, "drift where tan θ < mu_r [r/s]", drift, 1e-3, LAW))
     return rows
@@ -141,9 +152,10 @@ CHECK = Check(
     name="slopes",
     title="block and ball on inclines",
     about=(
-        "A block slides where tan θ > mu, with g (sin θ - mu cos θ), and does not move otherwise. A ball rolls where "
-        "mu > 2/7 tan θ, with 5/7 g sin θ; beyond, it slides and spins up by 5/2 mu g cos θ / r. A thrown ball rolls with "
-        "5/7 of its speed after 2 v / (7 mu g). A rolling torque mu_r r N slows by 5/7 mu_r g and holds where tan θ < mu_r."
+        "A block slides where tan θ > mu, with g (sin θ - mu cos θ), and does not move otherwise. A ball rolls "
+        "where mu > 2/7 tan θ, with 5/7 g sin θ; beyond, it slides and spins up by 5/2 mu g cos θ / r. A thrown "
+        "ball rolls with 5/7 of its speed after 2 v / (7 mu g). A rolling torque mu_r r N slows by 5/7 mu_r g and "
+        "holds where tan θ < mu_r."
     ),
     number="2",
     cases=cases,

@@ -36,7 +36,9 @@ def _panel(p: Params) -> Values:
     """A ball of .4 kg that 10 N of side pull press on a rough vertical panel: mean force over the last .1 s [N]."""
     m, radius = 0.4, 0.03
     density = m / (4.0 / 3.0 * np.pi * radius**3)
-    scene = gg.Scene(((-1, -1, -1), (1, 1, 1)), gravity=(10.0 / m, 0.0, -GRAVITY), boundary=dict.fromkeys("xyz", "open"))
+    scene = gg.Scene(
+        ((-1, -1, -1), (1, 1, 1)), gravity=(10.0 / m, 0.0, -GRAVITY), boundary=dict.fromkeys("xyz", "open")
+    )
     ball = scene.add_material(density=density, friction=0.8, rolling_friction=0.0)
     scene.add_grains(ball, [[-radius, 0.0, 0.0]], radius)
     scene.add_tool(gg.Sdf.box((0.01, 0.1, 0.1)).at((0.01, 0.0, 0.0)))
@@ -45,7 +47,11 @@ def _panel(p: Params) -> Values:
         for _ in range(100):
             world.step(p["dt"])
             forces.append(world.wrenches[0, 0, :3])
-        return {"force": np.mean(forces, axis=0), "side": np.abs(np.array(forces)[:, 1]).max(), "fallen": world.positions[0, 0, 2]}
+        return {
+            "force": np.mean(forces, axis=0),
+            "side": np.abs(np.array(forces)[:, 1]).max(),
+            "fallen": world.positions[0, 0, 2],
+        }
 
 
 def _settled(world: gg.World, dt: float, blocks: int = 15) -> list[list[float]]:
@@ -92,24 +98,41 @@ def judge(results: list[Result]) -> list[Row]:
             rows.append(below(r, setup, "fallen [m]", abs(r.values["fallen"]), 1e-3 * 0.03, LAW))
         else:
             # it rolls down: 2/7 of its weight
-            rows.append(near(r, setup, "friction of the rolling ball [N]", -force[2], 2.0 / 7.0 * 0.4 * GRAVITY, 0.02, LAW, relative=True))
+            rows.append(
+                near(
+                    r,
+                    setup,
+                    "friction of the rolling ball [N]",
+                    -force[2],
+                    2.0 / 7.0 * 0.4 * GRAVITY,
+                    0.02,
+                    LAW,
+                    relative=True,
+                )
+            )
         rows.append(near(r, setup, "normal force [N]", force[0], 10.0, 0.02, LAW, relative=True))
         rows.append(below(r, setup, "sideways force at any step [N]", r.values["side"], 0.2, "2 % of 10 N"))
     for r in pick(results, case="smooth"):
-        bottom, walls, tool = np.mean(r.values["shares"][-3:], axis=0)
+        _bottom, walls, tool = np.mean(r.values["shares"][-3:], axis=0)
         setup = f"{r.params['count']} grains between smooth walls, floor a tool"
         rows.append(near(r, setup, "floor / weight", tool, 1.0, 0.01, LAW, relative=True))
         rows.append(near(r, setup, "walls / weight", walls, 0.0, 1e-6, LAW))
     for r in pick(results, case="shared"):
         last = np.mean(r.values["shares"][-3:], axis=0)
-        setup = f"{r.params['count']} grains between rough walls, rod across (bottom {last[0]:.2f}, walls {last[1]:.2f}, rod {last[2]:.2f})"
-        rows.append(near(r, setup, "bottom + walls + rod over weight", float(last.sum()), 1.0, 0.01, LAW, relative=True))
+        shares = f"bottom {last[0]:.2f}, walls {last[1]:.2f}, rod {last[2]:.2f}"
+        setup = f"{r.params['count']} grains between rough walls, rod across ({shares})"
+        rows.append(
+            near(r, setup, "bottom + walls + rod over weight", float(last.sum()), 1.0, 0.01, LAW, relative=True)
+        )
     return rows
 
 
 def draw(figure: Any, results: list[Result]) -> None:
     left, right = plot.panels(figure, (("time [s]", "force / weight"), ("time [s]", "force / weight")))
-    for ax, case, names in ((left, "smooth", ("", "walls", "floor (tool)")), (right, "shared", ("bottom", "walls", "rod"))):
+    for ax, case, names in (
+        (left, "smooth", ("", "walls", "floor (tool)")),
+        (right, "shared", ("bottom", "walls", "rod")),
+    ):
         for r in pick(results, case=case, seed=1, spin="on", dt=DT):
             shares = np.array(r.values["shares"])
             times = 0.1 * np.arange(1, len(shares) + 1)
@@ -126,10 +149,10 @@ CHECK = Check(
     name="weight",
     title="bottom, walls and tools carry the weight",
     about=(
-        "A settled column presses on its floor, walls and tools with its weight. The cube of .4 kg between two panels at 10 N "
-        "needs a body pushed by force, which kinematic tools are not: one panel is run instead, on which a side pull of 10 N "
-        "presses a ball. Without spin friction holds it with its whole weight of 3.92 N (limit 8 N; per panel of two: 1.96); "
-        "with spin it rolls down and feels 2/7 of that."
+        "A settled column presses on its floor, walls and tools with its weight. The cube of .4 kg between two "
+        "panels at 10 N needs a body pushed by force, which kinematic tools are not: one panel is run instead, on "
+        "which a side pull of 10 N presses a ball. Without spin friction holds it with its whole weight of 3.92 N "
+        "(limit 8 N; per panel of two: 1.96); with spin it rolls down and feels 2/7 of that."
     ),
     number="6",
     cases=cases,
