@@ -16,7 +16,8 @@ sys.path.insert(0, str(ROOT))
 
 validation_check = pytest.importorskip("validation.check", reason="validation/ lies beside the tests in a checkout")
 
-from validation import check, page, store  # noqa: E402
+import granular_gym as gg  # noqa: E402
+from validation import check, page, resume, store  # noqa: E402
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -121,3 +122,26 @@ def test_a_case_is_known_by_what_it_does() -> None:
 
     assert key(lambda p, t: {"x": 1}) == key(lambda p, t: {"x": 1})
     assert key(lambda p, t: {"x": 1}) != key(lambda p, t: {"x": 2})
+
+
+def test_checkpoint_goes_on_with_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A case that is stopped and taken up again ends as the straight one; a damaged file is as good as none."""
+    monkeypatch.setattr(resume, "_FOLDER", tmp_path)
+    scene = gg.Scene(((-0.05, -0.05, 0.0), (0.05, 0.05, 0.3)))
+    sand = scene.add_material(radius=0.005, density=2500.0)
+    scene.fill_box(sand, (-0.05, -0.05, 0.0), (0.05, 0.05, 0.2), count=60)
+    kept = resume.Checkpoint("case", {"seed": 1})
+    with scene.build(num_threads=1) as straight, scene.build(num_threads=1) as taken_up:
+        assert kept.load(taken_up) is None
+        straight.step(1e-3, 50)
+        kept.save(straight, {"times": [0.05]})
+        straight.step(1e-3, 50)
+        assert resume.Checkpoint("case", {"seed": 1}).load(taken_up) == {"times": [0.05]}
+        taken_up.step(1e-3, 50)
+        assert taken_up.state_hash() == straight.state_hash()
+        assert resume.Checkpoint("case", {"seed": 2}).load(taken_up) is None
+        (path,) = tmp_path.glob("*.ggstate")
+        path.write_bytes(path.read_bytes()[:-1])
+        assert kept.load(taken_up) is None
+        kept.remove()
+        assert not list(tmp_path.iterdir())

@@ -12,6 +12,7 @@ import granular_gym as gg
 
 from .. import plot
 from ..check import Check, Params, Result, Row, Values, between, holds, near, pick, report
+from ..resume import Checkpoint
 
 LAW = "Coulomb in a turning frame"
 DOSTA = "Dosta et al. 2024, case 2"
@@ -173,31 +174,29 @@ def mixture(params: Params, threads: int) -> Values:
     scene.add_tool(gg.Sdf.union(gg.Sdf.cavity(radius).at((0, 0, 0), _ACROSS), *ends), name="drum", material=steel)
     big = np.r_[np.ones(large, bool), np.zeros(small, bool)]
     with scene.build(num_threads=threads, solver=gg.Solver(spin=p["spin"] == "on")) as world:
-        world.step(dt, round(0.4 / dt))
-        times, counts, cores = [], [], []
+        kept = Checkpoint("mixture", p)
         blocks = 100
-        for k in range(blocks + 1):
+        notes = kept.load(world) or {"times": [], "counts": [], "cores": []}
+        if not notes["times"]:
+            world.step(dt, round(0.4 / dt))
+        for k in range(len(notes["times"]), blocks + 1):
             if k:
-                world.step(dt, round(seconds / blocks / dt), tool_poses=[_turned(rate * seconds * k / blocks)])
+                turn = _turned(rate * seconds * k / blocks)
+                world.step(dt, round(seconds / blocks / dt), tool_poses=[turn])
             x = world.positions[0].astype(np.float64)
             right, lower = x[:, 0] > 0.0, x[:, 2] < 0.0
-            times.append(seconds * k / blocks)
-            counts.append(
-                [
-                    int((right & lower & ~big).sum()),
-                    int((~right & lower & ~big).sum()),
-                    int((right & lower & big).sum()),
-                    int((~right & lower & big).sum()),
-                ]
-            )
-            cores.append(_core_share(x, big))
+            notes["times"].append(seconds * k / blocks)
+            quarters = [side & lower & size for size in (~big, big) for side in (right, ~right)]
+            notes["counts"].append([int(quarter.sum()) for quarter in quarters])
+            notes["cores"].append(_core_share(x, big))
+            if k % 10 == 0:
+                kept.save(world, notes)
+        kept.remove()
         inside = np.hypot(x[:, 0], x[:, 2]) < radius + 0.004
         lost = int((~inside | (np.abs(x[:, 1]) > half + 0.004)).sum())
         overlap = float(world.stats["overlap_max"][0])
     return {
-        "times": times,
-        "counts": counts,
-        "cores": cores,
+        **notes,
         "lost": lost,
         "overlap": overlap,
         "small": small,
