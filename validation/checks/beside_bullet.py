@@ -196,6 +196,13 @@ CHECK = Check(
     measure=measure,
     judge=judge,
     draw=draw,
+    causes={
+        "sinking in": (
+            "the stored impulses were dropped for the sake of an equal start; with 10 iterations they are built "
+            "anew within 30 ms, in which the bed sinks, and then it rests. A state that is loaded keeps its "
+            "impulses and does not sink"
+        ),
+    },
     available=available,
     panels=2,
 )
