@@ -76,7 +76,7 @@ def measure(params: Params, threads: int) -> Values:
 
 def _exponent(mine: list[Result], key: str, low: float, high: float) -> tuple[float, float, list[Result]]:
     """Power law of a value in the aspect over a range: exponent, prefactor, the results used."""
-    used = [r for r in mine if low <= r.params["a"] <= high]
+    used = [r for r in mine if low <= r.params["a"] <= high and r.values[key] > 0.0]
     if len(used) < 3:
         return np.nan, np.nan, used
     slope, offset = np.polyfit(np.log([r.values["aspect"] for r in used]), np.log([r.values[key] for r in used]), 1)

@@ -20,10 +20,10 @@ BEVERLOO = "Beverloo 1961, Mankoc 2007"
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     if size == "quick":
-        openings, wide, tall, some = (6, 8, 10), 20, 30, seeds[:1]
+        openings, wide, tall, seconds, some = (6, 8, 10), 20, 28, 1.0, seeds[:1]
     else:
-        openings, wide, tall, some = (8, 10, 12, 14), 32, 64, seeds
-    common = {"wide": wide, "tall": tall}
+        openings, wide, tall, seconds, some = (8, 10, 12, 14), 32, 64, 4.0, seeds
+    common = {"wide": wide, "tall": tall, "seconds": seconds}
     found: list[Params] = [
         {"opening": d, "spin": "on", "dt": 1e-3, "seed": s, **common} for s in some for d in openings
     ]
@@ -65,7 +65,7 @@ def measure(params: Params, threads: int) -> Values:
     area = (2.0 * half) ** 2
     with scene.build(num_threads=threads, solver=gg.Solver(spin=spin)) as world:
         times, left, heights = [0.0], [0], [top]
-        while times[-1] < 4.0:
+        while times[-1] < p["seconds"]:
             world.step(dt, round(0.02 / dt))
             z = world.positions[0, :, 2]
             inside = z > -2.0 * DIAMETER
@@ -138,6 +138,8 @@ def draw(figure: Any, results: list[Result]) -> None:
     left, right = plot.panels(figure, (("hole [d]", "(mass flow [kg/s])^(2/5)"), ("time [s]", "grains out")))
     for spin, marker in (("on", "o"), ("off", "s")):
         mine = pick(results, spin=spin, dt=1e-3)
+        if not mine:
+            continue
         left.plot(
             [r.params["opening"] for r in mine],
             [_rate(r, 1.2, 99.0) ** 0.4 for r in mine],
@@ -175,5 +177,11 @@ CHECK = Check(
     measure=measure,
     judge=judge,
     draw=draw,
+    causes={
+        "C with exponent 2.5": (
+            "the silo of the quick set is too narrow: 20 d, where holes of 6 to 10 d ask for 36 to 40 d. C and k "
+            "come from one line through three holes, and a larger k goes with a larger C"
+        ),
+    },
     panels=2,
 )
