@@ -71,3 +71,9 @@ def core(places: Floats, lower: Any, upper: Any) -> NDArray[np.bool_]:
 def depth_profile(x: Floats, edges: Floats, width: float, fraction: float = 0.58, radius: float = RADIUS) -> Floats:
     """Depth of a deposit along x: volume of the grains over width and solid fraction [m]."""
     return slab_profile(x, edges, width, radius) / fraction
+
+
+def growth(speeds: Any) -> float:
+    """Median of the last six rms speeds over that of the first six; below 1e-6 m/s all is rounding [m/s]."""
+    line = np.maximum(np.asarray(speeds, np.float64), 1e-6)
+    return float(np.median(line[-6:]) / np.median(line[:6]))

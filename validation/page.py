@@ -20,7 +20,8 @@ python validation/run.py NAME ...   # single checks, see the headings; --full, -
 Unless a line says otherwise: spheres of 5 mm radius and 2500 kg/m3, friction 0.5, no restitution, no rolling friction,
 10 iterations, g = 9.81 m/s2. *Spin off* is the model of the paper GranularGym (2023), whose grains do not turn: a
 sphere is then a sliding block. It has other correct answers than turning spheres (*spin on*): they are judged apart.
-`own` as a source means: our own bound, nobody else's. Lines marked *report* have no gate. Seconds are processor time.
+`own` as a source means: a bound of our own, set before the measurement. Lines marked *report* have no gate. Seconds are
+processor time.
 """
 
 _COLUMNS = ("size", "seed", "dt [ms]", "setup", "measure", "value", "target", "tolerance", "source", "verdict", "s")
@@ -75,6 +76,13 @@ def _facts(stored: dict[str, Any]) -> str:
     )
 
 
+def shown(check: Check, stored: dict[str, Any]) -> dict[str, Any]:
+    """The sizes a page shows: where the full set is complete the quick one adds nothing."""
+    if "full" in stored and not stored["full"]["missing"]:
+        return {"full": stored["full"]}
+    return {size: stored[size] for size in check.sizes() if size in stored}
+
+
 def _section(check: Check, stored: dict[str, Any], folder: str, pictures: set[str]) -> list[str]:
     lines = [f"## `{check.name}`: {check.title}", "", check.about, ""]
     for size in check.sizes():
@@ -95,7 +103,8 @@ def _section(check: Check, stored: dict[str, Any], folder: str, pictures: set[st
         lines += [f"- {start}: {why}" for start, why in known.items()]
         unknown = sorted(m for m in failed if not any(m.startswith(start) for start in known))
         lines += [f"- {m}: cause not found yet." for m in unknown] + [""]
-    missing = [text for size in check.sizes() if (text := not_run(check, size, stored.get(size)))]
+    sizes = list(stored) if "quick" not in stored and "full" in stored else check.sizes()
+    missing = [text for size in sizes if (text := not_run(check, size, stored.get(size)))]
     lines += [f"{text}." for text in missing] + [""] * bool(missing)
     lines += [f"<sub>{size} set: {_facts(stored[size])}</sub>  " for size in check.sizes() if size in stored]
     return [*lines, ""]
@@ -111,12 +120,12 @@ def render(checks: list[Check], results: dict[str, Any], folder: str, pictures: 
         pictures: names of those that exist.
     """
     lines = [_HEAD]
-    summary = ["check", "law", "list", "size", "pass", "FAIL", "report", "skipped", "date"]
+    summary = ["check", "law", "no.", "size", "pass", "FAIL", "report", "skipped", "date"]
     lines += ["## Summary", "", _line(summary), _line(["-"] * len(summary))]
     total = dict.fromkeys((PASS, FAIL, REPORT, SKIPPED, NOT_RUN), 0)
     for check in checks:
-        stored = results.get(check.name, {})
-        for size in check.sizes():
+        stored = shown(check, results.get(check.name, {}))
+        for size in stored if list(stored) == ["full"] else check.sizes():
             anchor = _anchor(f"{check.name} {check.title}")
             head = [f"[{check.name}](#{anchor})", check.title, check.number, size]
             if size not in stored:
@@ -130,11 +139,11 @@ def render(checks: list[Check], results: dict[str, Any], folder: str, pictures: 
     lines += [
         "",
         f"In all: {total[PASS]} pass, {total[FAIL]} fail, {total[REPORT]} reported without a gate, "
-        f"{total[SKIPPED]} skipped. *list* is the number in the list of checks the page started from.",
+        f"{total[SKIPPED]} skipped. *no.* is the number in the project's list of physical checks.",
         "",
     ]
     for check in checks:
-        stored = results.get(check.name, {})
+        stored = shown(check, results.get(check.name, {}))
         if stored:
             lines += _section(check, stored, folder, pictures)
         else:

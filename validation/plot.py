@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,14 @@ def save(check: Check, results: list[Result], path: Path) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure = pyplot.figure(figsize=(4.4 * check.panels, 3.3), layout="constrained")
     check.draw(figure, results)
-    figure.savefig(path, dpi=90)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=90)
     pyplot.close(figure)
+    # lines and dots need few colours; matplotlib brings Pillow
+    from PIL import Image
+
+    picture = Image.open(buffer).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    picture.save(path, optimize=True)
     return True
 
 

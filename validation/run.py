@@ -1,6 +1,7 @@
 """run.py: physical laws as commands: measures, judges, and writes docs/validation.md with plots.
 
-    python validation/run.py [CHECK ...] [--full] [--seeds 3] [--fresh] [--threads N] [--out docs] [--list] [--page]
+    python validation/run.py [CHECK ...] [--full] [--seeds 3] [--only KEY=VALUE] [--fresh] [--threads N] [--out docs]
+                             [--list] [--page]
 
 Running one check updates its section and leaves the others as they are. Cases that were measured before with the same
 engine and code are not measured again (--fresh does); Ctrl-C keeps what is done and says on the page what was not run.
@@ -44,6 +45,19 @@ def label(params: Params) -> str:
     return " ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in params.items())
 
 
+def chosen(params: Params, only: list[str]) -> bool:
+    """Whether a case has all the parameters asked for; numbers are compared as numbers."""
+    for key, _, value in (text.partition("=") for text in only):
+        have = params.get(key)
+        try:
+            same = float(value) == float(have)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            same = value == str(have)
+        if not same:
+            return False
+    return True
+
+
 def run_check(check: Check, size: str, options: argparse.Namespace) -> dict[str, Any]:
     """Measures what is missing of a check, draws it, and returns what results.json keeps.
 
@@ -52,7 +66,7 @@ def run_check(check: Check, size: str, options: argparse.Namespace) -> dict[str,
     """
     reason = check.available()
     every = check.cases(size, range(1, max(options.seeds, len(SEEDS)) + 1))
-    wanted = check.cases(size, range(1, options.seeds + 1))
+    wanted = [p for p in check.cases(size, range(1, options.seeds + 1)) if chosen(p, options.only)]
     interrupted = False
     if not reason:
         bar = tqdm(wanted, desc=f"{check.name:<13}", unit="case", disable=options.quiet, file=sys.stderr)
@@ -115,6 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="CHECK", help=f"of {', '.join(names)}; none: all")
     parser.add_argument("--full", action="store_true", help="larger, longer, more seeds: hours")
     parser.add_argument("--seeds", type=int, default=3, help="of checks whose start is random (default 3)")
+    parser.add_argument("--only", action="append", default=[], metavar="KEY=VALUE", help="cases with this parameter")
     parser.add_argument("--fresh", action="store_true", help="measure again what was measured before")
     parser.add_argument("--threads", type=int, default=_core.hardware_threads(), help="of the engine")
     parser.add_argument("--out", type=Path, default=ROOT / "docs", help="folder of validation.md")
@@ -125,6 +140,8 @@ def main(arguments: list[str] | None = None) -> int:
     unknown = [name for name in options.names if name not in names]
     if unknown:
         parser.error(f"CHECK: expected some of {', '.join(names)}, got {', '.join(unknown)}")
+    if any("=" not in text for text in options.only):
+        parser.error(f"--only: expected KEY=VALUE, got {' '.join(options.only)}")
     if options.seeds < 1 or options.threads < 1:
         parser.error("--seeds, --threads: expected at least 1")
     if options.list:

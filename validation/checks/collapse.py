@@ -74,13 +74,15 @@ def measure(params: Params, threads: int) -> Values:
     }
 
 
-def _exponent(mine: list[Result], key: str, low: float, high: float) -> tuple[float, float, list[Result]]:
-    """Power law of a value in the aspect over a range: exponent, prefactor, the results used."""
+def _exponent(
+    mine: list[Result], key: str, low: float, high: float, law: float = 1.0
+) -> tuple[float, float, list[Result]]:
+    """Power law of a value in the aspect over a range: exponent, prefactor with the law's exponent, results used."""
     used = [r for r in mine if low <= r.params["a"] <= high and r.values[key] > 0.0]
     if len(used) < 3:
         return np.nan, np.nan, used
-    slope, offset = np.polyfit(np.log([r.values["aspect"] for r in used]), np.log([r.values[key] for r in used]), 1)
-    return float(slope), float(np.exp(offset)), used
+    a, y = (np.array([r.values[name] for r in used]) for name in ("aspect", key))
+    return float(np.polyfit(np.log(a), np.log(y), 1)[0]), float(np.mean(y / a**law)), used
 
 
 def judge(results: list[Result]) -> list[Row]:
@@ -93,7 +95,7 @@ def judge(results: list[Result]) -> list[Row]:
     judged = [r for r in pick(results, dt=1e-3) if r.params["spin"] == "off" or r.params["mu_r"] == SAND]
     for (spin, seed), mine in groups(judged, "spin", "seed").items():
         for low, high, target, factors in ((0.0, 2.1, 1.0, (1.2, LUBE)), (1.9, 99.0, 2.0 / 3.0, (1.9, LUBE))):
-            exponent, factor, used = _exponent(mine, "runout", low, high)
+            exponent, factor, used = _exponent(mine, "runout", low, high, target)
             if len(used) < 3:
                 continue
             setup = f"a {used[0].params['a']:g} .. {used[-1].params['a']:g}"
@@ -202,7 +204,7 @@ CHECK = Check(
             "high, and its front, which ends where it is one grain deep, loses a grain or two against sand; the "
             "points themselves lie within 20 % of Lube's line from a of 1 on"
         ),
-        "prefactor of run-out": "the same: prefactor and exponent come from one fit",
+        "prefactor of run-out": "the same",
         "exponent of final height": "size, and few aspects: the height at the wall is that of 6 to 26 grains",
         "change of run-out": "the front is read in steps of one grain: 1 d of 8 to 18 d",
     },

@@ -13,7 +13,7 @@ from bed_scenes import DENSITY, DIAMETER, RADIUS, tube_filling, tube_mesh
 import granular_gym as gg
 
 from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, groups, holds, mean, pick, report
+from ..check import OWN, Check, Params, Result, Row, Values, below, groups, holds, mean, pick, report
 
 ZHOU = "Zhou 2002"
 FRICTIONS = (0.1, 0.2, 0.3, 0.5, 0.8)
@@ -115,7 +115,11 @@ def judge(results: list[Result]) -> list[Row]:
         setup = f"plate of {2 * p['plate']} d, mu {p['mu']:g}, mu_r {p['mu_r']:g}, {v['kept']} grains stay"
         note = "" if v["speed"] < 2e-3 else f"still moving at {v['speed']:.1e} m/s"
         if p["spin"] == "on" and p["mu_r"] == 0.0:
-            rows.append(below(r, setup, "angle of repose [deg]", v["angle"], 25.0, "list, 11", note=note))
+            rows.append(
+                below(
+                    r, setup, "angle of repose [deg]", v["angle"], 25.0, "spheres that roll freely: 20 to 24", note=note
+                )
+            )
         else:
             rows.append(report(r, setup, "angle of repose [deg]", v["angle"], note=note))
     for spin in ("on", "off"):
@@ -150,7 +154,7 @@ def judge(results: list[Result]) -> list[Row]:
                     "steeper without spin",
                     steeper,
                     "yes",
-                    "list, 11",
+                    OWN,
                     spin="-",
                 )
             )
@@ -159,7 +163,7 @@ def judge(results: list[Result]) -> list[Row]:
         if long and short:
             change = abs(mean(long, "angle") - mean(short, "angle"))
             setup = f"means over {len(short)} seeds, mu .5, mu_r {mu_r:g}"
-            rows.append(below(long + short, setup, "change of angle from .5 to 1 ms [deg]", change, 1.0, "list, 11"))
+            rows.append(below(long + short, setup, "change of angle from .5 to 1 ms [deg]", change, 1.0, OWN))
     return rows
 
 

@@ -104,7 +104,7 @@ def judge(results: list[Result]) -> list[Row]:
             values = [mean(mine, key) for _, mine in line]
             falls = all(b < a for a, b in itertools.pairwise(values))
             used = [r for _, mine in line for r in mine]
-            rows.append(holds(used, "means over seeds, by mu", f"{name} falls with mu", falls, "yes", "list, 8"))
+            rows.append(holds(used, "means over seeds, by mu", f"{name} falls with mu", falls, "yes", "Silbert 2010"))
     return rows
 
 

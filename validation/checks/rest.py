@@ -11,9 +11,9 @@ from bed_scenes import DIAMETER, GRAVITY, RADIUS, column_scene, heap, heap_angle
 import granular_gym as gg
 
 from .. import plot
+from ..bulk import growth
 from ..check import OWN, Check, Params, Result, Row, Values, below, pick, report
 
-SOURCE = "list, 5"
 #: iterations that are documented as safe, by step [s]; see Solver.step_dangers
 ITERATIONS = {5e-4: 10, 1e-3: 10, 2e-3: 10, 5e-3: 20, 1e-2: 40}
 
@@ -90,7 +90,7 @@ def judge(results: list[Result]) -> list[Row]:
         p, v = r.params, r.values
         gate = below if p["dt"] < 1e-2 else lambda r, s, m, value, most, source: report(r, s, m, value, source)
         setup = f"drop of {p['count']}, then 10 s, {ITERATIONS[p['dt']]} iterations"
-        rows.append(gate(r, setup, "largest rise of energy in a step [%]", 100.0 * v["rise"], 0.1, SOURCE))
+        rows.append(gate(r, setup, "largest rise of energy in a step [%]", 100.0 * v["rise"], 0.1, OWN))
         rows.append(
             gate(
                 r,
@@ -98,18 +98,18 @@ def judge(results: list[Result]) -> list[Row]:
                 "kinetic energy at rest / m g d",
                 0.5 * v["speeds"][-1] ** 2 / (GRAVITY * DIAMETER),
                 1e-6,
-                SOURCE,
+                OWN,
             )
         )
-        jitter = float(np.median(v["speeds"][-6:]) / max(np.median(v["speeds"][:6]), 1e-7))
+        jitter = growth(v["speeds"])
         rows.append(gate(r, setup, "jitter: speed in the last / first 3 s of 10", jitter, 1.0, OWN))
         judged = below if p["dt"] == 5e-4 else lambda r, s, m, value, most, source: report(r, s, m, value, source)
-        rows.append(judged(r, setup, "mean overlap [% of r]", 200.0 * max(v["means"]), 1.0, SOURCE))
-        rows.append(judged(r, setup, "largest overlap [% of r]", 200.0 * max(v["largest"]), 5.0, SOURCE))
+        rows.append(judged(r, setup, "mean overlap [% of r]", 200.0 * max(v["means"]), 1.0, OWN))
+        rows.append(judged(r, setup, "largest overlap [% of r]", 200.0 * max(v["largest"]), 5.0, OWN))
         rows.append(report(r, setup, "sinking of the centre of mass in 10 s [d]", -v["heights"][-1]))
     for r in pick(results, case="slope"):
         setup = f"heap of {r.params['count']} (rolling friction .3, {r.values['angle']:.1f} deg)"
-        rows.append(below(r, setup, "change of slope in 10 s [deg]", abs(r.values["turned"]), 0.5, SOURCE))
+        rows.append(below(r, setup, "change of slope in 10 s [deg]", abs(r.values["turned"]), 0.5, OWN))
         rows.append(report(r, setup, "largest creep of a grain in 10 s [r]", r.values["moved"]))
     return rows
 
