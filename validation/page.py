@@ -24,6 +24,8 @@ sphere is then a sliding block. It has other correct answers than turning sphere
 processor time.
 """
 
+#: longer tables are folded
+_LONG = 24
 _COLUMNS = ("size", "seed", "dt [ms]", "setup", "measure", "value", "target", "tolerance", "source", "verdict", "s")
 
 
@@ -50,6 +52,12 @@ def _row(size: str, row: dict[str, Any]) -> str:
     source = OWN if row["source"] == OWN else row["source"]
     cells = [size, row["seed"], dt, row["setup"], measure, number(row["value"])]
     return _line([*cells, row["target"], row["tolerance"], source, judged, seconds])
+
+
+def _table(rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
+    """Lines of a table of (size, row); none where there is no row."""
+    head = [_line(list(_COLUMNS)), _line(["-"] * len(_COLUMNS))] if rows else []
+    return [*head, *(_row(size, row) for size, row in rows), *[""] * bool(rows)]
 
 
 def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:
@@ -93,9 +101,14 @@ def _section(check: Check, stored: dict[str, Any], folder: str, pictures: set[st
                 lines[-2] += f"\n*{size} set*"
     for spin, heading in (("on", "Spin on"), ("off", "Spin off (the paper's model)"), ("-", "Both")):
         table = [(s, r) for s in check.sizes() if s in stored for r in stored[s]["rows"] if r["spin"] == spin]
-        if table:
-            lines += [f"**{heading}**", "", _line(list(_COLUMNS)), _line(["-"] * len(_COLUMNS))]
-            lines += [_row(size, row) for size, row in table] + [""]
+        if len(table) > _LONG:
+            # what fails stays in sight
+            failing = [(size, row) for size, row in table if row["verdict"] == FAIL]
+            lines += [f"**{heading}**", "", *_table(failing)]
+            lines += [f"<details><summary>{len(table)} lines, {len(failing)} fail</summary>", ""]
+            lines += [*_table(table), "</details>", ""]
+        elif table:
+            lines += [f"**{heading}**", "", *_table(table)]
     failed = {r["measure"] for s in stored.values() for r in s["rows"] if r["verdict"] == FAIL}
     if failed:
         known = {start: why for start, why in check.causes.items() if any(m.startswith(start) for m in failed)}

@@ -82,8 +82,7 @@ def _gas(p: Params) -> Values:
 
 
 def _stirred(p: Params) -> Values:
-    """Work of a paddle that swings through a bed, and what the grains keep of it: the rest must be lost, never "
-    "gained."""
+    """Work of a paddle that swings through a bed, and what the grains keep of it: the rest must be lost."""
     scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 0.4)), boundary={"z": "wall"})
     sand = scene.add_material(density=DENSITY, friction=0.5, restitution=0.3, rolling_friction=0.0)
     scene.fill_box(sand, (-0.06, -0.06, 0.0), (0.06, 0.06, 0.3), count=300, radius=RADIUS, seed=p["seed"])

@@ -101,7 +101,7 @@ def judge_single(results: list[Result]) -> list[Row]:
 
 def draw_single(figure: Any, results: list[Result]) -> None:
     left, right = plot.panels(
-        figure, (("time [s]", "angle from the bottom [deg]"), ("Fr", "behind the wall [turns of 6]"))
+        figure, (("time [s]", "angle from the bottom [deg]"), ("Fr", "apart from the wall [turns of 6]"))
     )
     for k, r in enumerate(pick(results, case="slow", dt=1e-3)):
         left.plot(
@@ -117,7 +117,7 @@ def draw_single(figure: Any, results: list[Result]) -> None:
         mine = pick(results, case="fast", mu=mu)
         right.plot(
             [r.params["froude"] for r in mine],
-            [max(r.values["stuck_turns"] - r.values["turns"], 1e-5) for r in mine],
+            [abs(r.values["stuck_turns"] - r.values["turns"]) for r in mine],
             "os"[k],
             ms=5,
             label=f"mu {mu:g}",
