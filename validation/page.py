@@ -133,7 +133,7 @@ def render(checks: list[Check], results: dict[str, Any], folder: str, pictures: 
         pictures: names of those that exist.
     """
     lines = [_HEAD]
-    summary = ["check", "law", "no.", "size", "pass", "FAIL", "report", "skipped", "date"]
+    summary = ["check", "law", "no.", "size", "pass", "FAIL", "report", "skipped", "s", "date"]
     lines += ["## Summary", "", _line(summary), _line(["-"] * len(summary))]
     total = dict.fromkeys((PASS, FAIL, REPORT, SKIPPED, NOT_RUN), 0)
     for check in checks:
@@ -142,13 +142,14 @@ def render(checks: list[Check], results: dict[str, Any], folder: str, pictures: 
             anchor = _anchor(f"{check.name} {check.title}")
             head = [f"[{check.name}](#{anchor})", check.title, check.number, size]
             if size not in stored:
-                lines.append(_line([*head, NOT_RUN, "", "", "", ""]))
+                lines.append(_line([*head, NOT_RUN, "", "", "", "", ""]))
                 continue
             counts = _counts(stored[size]["rows"])
             total = {k: total[k] + counts[k] for k in total}
             some = " (in part)" if stored[size]["missing"] else ""
             numbers = [counts[PASS], f"**{counts[FAIL]}**" if counts[FAIL] else 0, counts[REPORT], counts[SKIPPED]]
-            lines.append(_line([*head[:3], size + some, *numbers, stored[size]["date"]]))
+            seconds = f"{stored[size]['seconds']:.0f}"
+            lines.append(_line([*head[:3], size + some, *numbers, seconds, stored[size]["date"]]))
     lines += [
         "",
         f"In all: {total[PASS]} pass, {total[FAIL]} fail, {total[REPORT]} reported without a gate, "
