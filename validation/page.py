@@ -69,10 +69,10 @@ def not_run(check: Check, size: str, stored: dict[str, Any] | None) -> str:
     planned = check.cases(size, (1, 2, 3))
     if stored is None:
         return f"{size} set: not run ({len(planned)} cases)"
-    if stored["missing"]:
-        return f"{size} set: {len(stored['missing'])} of {stored['planned']} cases not run: " + "; ".join(
-            stored["missing"]
-        )
+    gone = stored["missing"]
+    if gone:
+        more = f"; and {len(gone) - 6} more" if len(gone) > 6 else ""
+        return f"{size} set: {len(gone)} of {stored['planned']} cases not run: " + "; ".join(gone[:6]) + more
     return ""
 
 
