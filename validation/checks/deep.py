@@ -126,9 +126,10 @@ CHECK = Check(
     draw=draw,
     causes={
         "kinetic energy": (
-            "10 iterations carry news over about 20 layers; below that, what the landing pressed together is still "
-            "being moved apart. 60 layers at 1 ms: 1e-6 m g d after 13 s with 10 iterations, 2e-10 with 40; at 2 ms "
-            "1e-5, 9e-7, 2e-9 with 10, 20, 40. No documented setting names a depth yet: iterations must grow with it"
+            "10 iterations are too few for 60 layers: what the landing pressed together is still being moved apart. "
+            "At 1 ms 1e-6 m g d are left after 13 s with 10 iterations, 2e-10 with 40; at 2 ms 1e-5, 9e-7, 2e-9 "
+            "with 10, 20, 40. The documented limits of step and iterations name no depth: iterations must grow with "
+            "it"
         ),
         "drift": "the same: the bed is still expanding or sinking because overlaps of the landing leave it slowly",
         "jitter": "the same: the bed still swings after its landing",
