@@ -164,8 +164,8 @@ def main(arguments: list[str] | None = None) -> int:
             print("interrupted: what is finished is on the page")
             return 130
         results.setdefault(check.name, {})[size] = kept
-        say(check, size, kept)
         write_page(options.out, results)
+        say(check, size, kept)
     write_page(options.out, results)
     print(f"wrote {options.out / 'validation.md'}")
     return 0
