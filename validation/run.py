@@ -101,9 +101,12 @@ def run_check(check: Check, size: str, options: argparse.Namespace) -> dict[str,
     return kept
 
 
-def write_page(out: Path, results: dict[str, Any]) -> None:
-    """docs/validation.md and results.json beside its pictures."""
+def update(out: Path, check: Check | None = None, size: str = "", kept: dict[str, Any] | None = None) -> None:
+    """Puts the results of a check among those on disk, as they are by now, and writes the page anew."""
     folder = out / "validation"
+    results = store.load_results(folder / "results.json")
+    if check is not None:
+        results.setdefault(check.name, {})[size] = kept
     store.save_results(folder / "results.json", results)
     pictures = {p.name for p in folder.glob("*.png")}
     store.write(out / "validation.md", page.render(CHECKS, results, folder.name, pictures))
@@ -148,9 +151,9 @@ def main(arguments: list[str] | None = None) -> int:
         for check in CHECKS:
             print(f"{check.name:<13} {check.title}")
         return 0
-    results = store.load_results(options.out / "validation" / "results.json")
     # some cases go where the solver warns not to
     warnings.simplefilter("ignore", gg.StabilityWarning)
+    update(options.out)
     for check in CHECKS if not options.page else []:
         if options.names and check.name not in options.names:
             continue
@@ -159,14 +162,11 @@ def main(arguments: list[str] | None = None) -> int:
             kept = run_check(check, size, options)
         except KeyboardInterrupt as stop:
             if stop.args:
-                results.setdefault(check.name, {})[size] = stop.args[0]
-                write_page(options.out, results)
+                update(options.out, check, size, stop.args[0])
             print("interrupted: what is finished is on the page")
             return 130
-        results.setdefault(check.name, {})[size] = kept
-        write_page(options.out, results)
+        update(options.out, check, size, kept)
         say(check, size, kept)
-    write_page(options.out, results)
     print(f"wrote {options.out / 'validation.md'}")
     return 0
 
