@@ -29,7 +29,7 @@ import granular_gym as gg
 from benchmarks import measure
 from granular_gym import _core
 from validation import ROOT, page, plot, store
-from validation.check import FAIL, SEEDS, Check, Params, Result
+from validation.check import FAIL, SEEDS, SKIPPED, Check, Params, Result
 from validation.checks import CHECKS
 
 
@@ -113,11 +113,13 @@ def update(out: Path, check: Check | None = None, size: str = "", kept: dict[str
 
 
 def say(check: Check, size: str, kept: dict[str, Any]) -> None:
-    """One line per check, and one per failure."""
+    """One line per check, and one for what failed or was skipped."""
     verdicts = [row["verdict"] for row in kept["rows"]]
     counted = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
     print(f"{check.name:<13} {size:<5} {counted or 'nothing'} ({kept['seconds']:.0f} s)", flush=True)
     for row in kept["rows"]:
+        if row["verdict"] == SKIPPED:
+            print(f"    skipped: {row['note']}", flush=True)
         if row["verdict"] == FAIL:
             what = f"{row['setup']}, seed {row['seed']}: {row['measure']}"
             print(
