@@ -72,8 +72,8 @@ def run_check(check: Check, size: str, options: argparse.Namespace) -> dict[str,
         bar = tqdm(wanted, desc=f"{check.name:<13}", unit="case", disable=options.quiet, file=sys.stderr)
         try:
             for params in bar:
-                bar.set_postfix_str(label(params)[:60])
                 if options.fresh or store.load_case(check, params) is None:
+                    bar.set_postfix_str(label(params)[:60])
                     store.run_case(check, params, options.threads)
         except KeyboardInterrupt:
             interrupted = True
