@@ -30,10 +30,10 @@ _COLUMNS = ("size", "seed", "dt [ms]", "setup", "measure", "value", "target", "t
 
 
 def number(value: float | None) -> str:
-    """Four digits."""
+    """Four digits; large numbers whole."""
     if value is None:
         return "-"
-    return f"{value:.4g}" if abs(value) < 1e5 else f"{value:.3e}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _cell(text: Any) -> str:

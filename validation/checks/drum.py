@@ -315,7 +315,8 @@ MIXTURE = Check(
         "rad/s, 8,000 grains of 4 mm (M2) below 30,000 of 2 mm (M1), 5 s. Their start is not ours to ship: the "
         "grains are laid in layers and fall, so counts per quadrant are reported, not gated (the published start "
         "has 14,953 / 15,047 small and 4,037 / 3,963 large grains right / left of the axis, all in the lower half). "
-        "End walls turn with the drum. The bed must keep all grains and gather the small ones in its core."
+        "End walls turn with the drum. The bed must keep all grains and gather the small ones in its core; after 5 s "
+        "(1.6 turns) that is under way and swings with the turning bed, see the plot."
     ),
     number="16",
     cases=mixture_cases,
