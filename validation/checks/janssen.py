@@ -190,7 +190,8 @@ CHECK = Check(
     draw=draw,
     causes={
         "exponential of floor load": (
-            "one filling per height: above 3 D, where the load is saturated, fillings scatter by 5 % (16.2, 16.7, 15.9 N)"
+            "one filling per height: above 3 D, where the load is saturated, fillings scatter by 5 % (16.2, 16.7, "
+            "15.9 N)"
         ),
     },
     panels=2,

@@ -159,9 +159,9 @@ CHECK = Check(
     draw=draw,
     causes={
         "coordination": (
-            "what is counted are grains that touch, not those that press: rigid grains that were moved apart stay "
-            "at a gap of zero without a force. In the packing beside LAMMPS, whose soft grains part, the same count "
-            "is .2 higher for us"
+            "probably what is counted: grains that touch, not those that press (impulses are not read out); rigid "
+            "grains that were moved apart stay at a gap of zero without a force. In the packing beside LAMMPS, "
+            "whose soft grains part, the same count is .2 higher for us"
         ),
         "solid fraction": (
             "cause not known: .581 instead of .583 at the least. It does not depend on the step (.5 ms: .582) nor on "
