@@ -164,8 +164,8 @@ CHECK = Check(
             "whose soft grains part, the same count is .2 higher for us"
         ),
         "solid fraction": (
-            "cause not known: .581 instead of .583 at the least. It does not depend on the step (.5 ms: .582) nor on "
-            "the speed of the walls (a fifth of it: .580); 3,000 grains leave a core of seven diameters"
+            "probably size: .582 with 3,000 grains, whose core is seven diameters wide, .588 with 20,000. It does not "
+            "depend on the step (.5 ms: .582) nor on the speed of the walls (a fifth of it: .580)"
         ),
     },
     panels=3,
