@@ -12,18 +12,19 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check
 # GPU generations to build for where nvcc is found: that of this machine, else one that newer drivers translate from
 export GG_CUDA_ARCH ?= $(shell nvidia-smi >/dev/null 2>&1 && echo native || echo 75)
 C_SOURCES := $(shell find csrc -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
-PY_FILES := granular_gym envs tests examples benchmarks setup.py $(wildcard assets/*.py)
+PY_FILES := granular_gym envs tests examples benchmarks validation setup.py $(wildcard assets/*.py)
 STAMP_SYSTEM := $(VENV)/.stamp-system
 STAMP_PACKAGES := $(VENV)/.stamp-packages
 STAMP_BUILD := $(VENV)/.stamp-build
 
-.PHONY: help setup build demo test sanitize bench lint format typecheck clean
+.PHONY: help setup build demo test sanitize bench validate lint format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer and leave a film, pictures and a report in out/bulldozer"
 	@echo "make test      run all tests (ARGS='-k name' passes options to pytest)"
 	@echo "make sanitize  unit and hostile tests on an extension built with AddressSanitizer and UBSan (minutes)"
 	@echo "make bench     measure speed, leave tables and plots in benchmarks/results/cpu"
+	@echo "make validate  measure physical laws, write docs/validation.md (FULL=1: all of it; ARGS='rest silo' some checks)"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
 	@echo "make lint      style and types; make format applies the style"
@@ -65,6 +66,9 @@ sanitize: $(STAMP_BUILD)
 
 bench: $(STAMP_BUILD)
 	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+validate: $(STAMP_BUILD)
+	@$(BIN)/python validation/run.py $(if $(FULL),--full) $(ARGS)
 
 lint: $(STAMP_PACKAGES)
 	@$(BIN)/ruff check $(PY_FILES)
