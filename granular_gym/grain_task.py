@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from . import checks
 from .beds import settled_bed
+from .device import parse_device
 from .scene import Scene
 from .solver import Solver
 from .state import State
 from .task import Floats, Task
-from .device import parse_device
 
 #: numbers of grains of a coarse-to-fine curriculum
 GRAIN_LADDER = (500, 2000, 10_000, 50_000)
