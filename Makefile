@@ -12,12 +12,12 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check
 # GPU generations to build for where nvcc is found: that of this machine, else one that newer drivers translate from
 export GG_CUDA_ARCH ?= $(shell nvidia-smi >/dev/null 2>&1 && echo native || echo 75)
 C_SOURCES := $(shell find csrc -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
-PY_FILES := granular_gym envs tests examples benchmarks tools setup.py $(wildcard assets/*.py)
+PY_FILES := granular_gym envs tests examples benchmarks validation tools setup.py $(wildcard assets/*.py)
 STAMP_SYSTEM := $(VENV)/.stamp-system
 STAMP_PACKAGES := $(VENV)/.stamp-packages
 STAMP_BUILD := $(VENV)/.stamp-build
 
-.PHONY: help setup build demo test sanitize bench gpu lint format typecheck clean
+.PHONY: help setup build demo test sanitize bench gpu validate lint format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer and leave a film, pictures and a report in out/bulldozer"
@@ -25,6 +25,7 @@ help:
 	@echo "make sanitize  unit and hostile tests on an extension built with AddressSanitizer and UBSan (minutes)"
 	@echo "make bench     measure speed, leave tables and plots in benchmarks/results/cpu"
 	@echo "make gpu       on a machine with a GPU: build, test and measure within 10 minutes (docs/gpu.md; WHEELS=folder)"
+	@echo "make validate  measure physical laws, write docs/validation.md (FULL=1: all of it; ARGS='rest silo' some checks)"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
 	@echo "make lint      style and types; make format applies the style"
@@ -70,6 +71,9 @@ bench: $(STAMP_BUILD)
 # an environment of its own in build/gpu, of what the system has and the folder of wheels: no network is needed
 gpu:
 	@WHEELS="$(WHEELS)" $(PYTHON) tools/run_gpu.py $(ARGS)
+
+validate: $(STAMP_BUILD)
+	@$(BIN)/python validation/run.py $(if $(FULL),--full) $(ARGS)
 
 lint: $(STAMP_PACKAGES)
 	@$(BIN)/ruff check $(PY_FILES)

@@ -186,7 +186,9 @@ class BuildExtension(build_ext):
                 [*command, "-DGG_CUDA", "-c", CUDA_SOURCE, "-o", made], cwd=ROOT, stderr=subprocess.PIPE
             )
             said = done.stderr.decode(errors="replace")
-            (ROOT / "build" / "cuda_kernels.log").write_text(said)  # registers and spills of each kernel
+            if "-Xptxas=-v" in command:
+                # registers, spills and shared memory of each kernel: see tools/cuda_kernels.py
+                (ROOT / "build" / "cuda_kernels.log").write_text(said)
             if done.returncode:
                 raise SystemExit(f"granular_gym: the CUDA backend did not compile:\n{said}")
             Path(seen).write_text(mark)

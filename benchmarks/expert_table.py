@@ -1,9 +1,11 @@
-"""expert_table.py: what the scripted bulldozer driver and random actions earn, seed by seed.
+"""expert_table.py: what the scripted expert of a task and random actions earn, seed by seed.
 
-    python benchmarks/expert_table.py [--seeds 20] [--grains 2000] [--preset fast] [--jobs 2] [--out out/benchmarks]
+    python benchmarks/expert_table.py [TASK] [--seeds 20] [--grains 2000] [--difficulty medium] [--preset fast]
+                                      [--jobs 2] [--out out/benchmarks]
 
-Prints a table and writes expert_table.json. Driving well must pay: the driver ends with at least 60 % of the grains in
-the goal on the average and beats random on every seed, random ends under 10 %.
+Prints a table and writes expert_table_TASK.json (expert_table.json for the bulldozer). Playing well must pay: the
+expert is to beat random on every seed. The measure of the last step stands beside the return: for most tasks
+info["success"], for the bulldozer the share of grains in the goal.
 """
 
 from __future__ import annotations
@@ -20,99 +22,131 @@ import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
-from granular_gym.experts import BulldozerDrivers
+from granular_gym.scripted import scripted_expert
+from granular_gym.tasks import task_ids
 
-TASK = "granular_gym/Bulldozer-v0"
+SPACE = "granular_gym/"
+#: info that says how well a task was done at the end of an episode, besides "success"
+MEASURES = {
+    "Bulldozer-v0": "goal_share",
+    "Excavator-v0": "bin_share",
+    "Silo-v0": "dose_error",
+    "Level-v0": "error_share",
+    "Pour-v0": "dose_error",
+    "GearTower-v0": "mixing",
+}
 
 
-def play(job: tuple[str, int, int, str]) -> dict[str, Any]:
-    """One episode; the job is (driver, seed, grain_count, preset)."""
-    driver, seed, grain_count, preset = job
-    env = gym.make(TASK, grain_count=grain_count, preset=preset, num_threads=1)
+#: further infos worth keeping: largest over the episode, sum over the episode, last value
+LARGEST, SUMMED, LAST = ("torque_share",), ("fast_tool_count",), ("spill_share",)
+
+
+def measure_of(task: str) -> str:
+    """The info that stands in the table."""
+    return MEASURES.get(task.removeprefix(SPACE), "success")
+
+
+def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
+    """One episode; the job is (task, driver, seed, arguments of the task)."""
+    task, driver, seed, arguments = job
+    env = gym.make(task, num_threads=1, **arguments)
     _, info = env.reset(seed=seed)
-    drivers = BulldozerDrivers(env)
+    expert = scripted_expert(env)
     env.action_space.seed(seed)
     start, total, steps, worst, over = time.perf_counter(), 0.0, 0, 0.0, False
+    kept: dict[str, Any] = {}
     while not over:
-        action = drivers.act() if driver == "expert" else env.action_space.sample()
+        action = expert.act() if driver == "expert" else env.action_space.sample()
         _, reward, terminated, truncated, info = env.step(action)
         total, steps, worst = total + reward, steps + 1, max(worst, info["overlap_max"])
         over = terminated or truncated
+        for key in set(LARGEST) & info.keys():
+            kept[key] = max(kept.get(key, 0.0), info[key])
+        for key in set(SUMMED) & info.keys():
+            kept[key] = kept.get(key, 0) + info[key]
+    kept.update({key: info[key] for key in LAST if key in info})
     seconds = time.perf_counter() - start
     env.close()
+    measure = measure_of(task)
     return {
         "driver": driver,
         "seed": seed,
-        "goal_share": info["goal_share"],
+        measure: float(info[measure]),
+        "success": bool(info.get("success", False)),
         "return": total,
         "steps": steps,
         "seconds": seconds,
         "overlap_max": worst,
         "escaped": info["escaped_count"],
         "diverged": info["diverged"],
+        **kept,
     }
 
 
 def main() -> None:
     """Plays all episodes, prints the table, writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("task", nargs="?", default="Bulldozer-v0", help=f"of {', '.join(task_ids())}")
     parser.add_argument("--seeds", type=int, default=20, help="number of seeds, from 0")
     parser.add_argument("--grains", type=int, default=2000)
+    parser.add_argument("--difficulty", help="easy, medium or hard, for tasks that have difficulties")
     parser.add_argument("--preset", choices=("fast", "accurate"), default="fast")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), help="processes")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks"))
     args = parser.parse_args()
+    task = args.task if args.task.startswith(SPACE) else SPACE + args.task
+    if task not in task_ids():
+        parser.error(f"task: expected one of {', '.join(task_ids())}, got {args.task}")
+    arguments: dict[str, Any] = {"grain_count": args.grains, "preset": args.preset}
+    if args.difficulty:
+        arguments["difficulty"] = args.difficulty
 
-    # the heaps settle once, before the workers ask for them
-    env = gym.make(TASK, grain_count=args.grains, preset=args.preset, num_threads=1)
-    env.reset(seed=0)
+    # beds settle once, before the workers ask for them; a few seeds draw them all
+    env = gym.make(task, num_threads=1, **arguments)
+    for seed in range(6):
+        env.reset(seed=seed)
     env.close()
-    jobs = [(driver, seed, args.grains, args.preset) for seed in range(args.seeds) for driver in ("expert", "random")]
+    jobs = [(task, driver, seed, arguments) for seed in range(args.seeds) for driver in ("expert", "random")]
     with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
         results = pool.map(play, jobs, chunksize=1)
 
-    print(f"{TASK}, {args.grains} grains, preset {args.preset}")
-    print("seed   expert share   random share   expert return   random return   largest overlap")
+    measure = measure_of(task)
+    print(f"{task}, {', '.join(f'{name} {value}' for name, value in arguments.items())}")
+    print(
+        f"seed   {'expert ' + measure:>20}   {'random ' + measure:>20}   expert return   random return   "
+        f"expert success   random success   largest overlap"
+    )
     by = {(result["driver"], result["seed"]): result for result in results}
     for seed in range(args.seeds):
         one, two = by["expert", seed], by["random", seed]
         print(
-            f"{seed:4d}   {one['goal_share']:12.1%}   {two['goal_share']:12.1%}   {one['return']:13.0f}   "
-            f"{two['return']:13.0f}   {max(one['overlap_max'], two['overlap_max']):15.1%}"
+            f"{seed:4d}   {one[measure]:20.3f}   {two[measure]:20.3f}   {one['return']:13.1f}   "
+            f"{two['return']:13.1f}   "
+            f"{one['success']!s:>14}   {two['success']!s:>14}   {max(one['overlap_max'], two['overlap_max']):15.1%}"
         )
-    shares = {driver: [by[driver, seed]["goal_share"] for seed in range(args.seeds)] for driver in ("expert", "random")}
-    wins = sum(by["expert", seed]["return"] > by["random", seed]["return"] for seed in range(args.seeds))
-    summary = {
-        "expert_mean": float(np.mean(shares["expert"])),
-        "expert_worst": float(np.min(shares["expert"])),
-        "random_mean": float(np.mean(shares["random"])),
-        "random_best": float(np.max(shares["random"])),
-        "expert_wins": wins,
-        "seeds": args.seeds,
-        "diverged": sum(result["diverged"] for result in results),
-        "escaped": sum(result["escaped"] for result in results),
-    }
+    mine = {driver: [by[driver, seed] for seed in range(args.seeds)] for driver in ("expert", "random")}
+    wins = sum(a["return"] > b["return"] for a, b in zip(mine["expert"], mine["random"], strict=True))
+    summary: dict[str, Any] = {"measure": measure, "expert_wins": wins, "seeds": args.seeds}
+    for driver, rows in mine.items():
+        summary[f"{driver}_mean"] = float(np.mean([row[measure] for row in rows]))
+        summary[f"{driver}_least"] = float(np.min([row[measure] for row in rows]))
+        summary[f"{driver}_most"] = float(np.max([row[measure] for row in rows]))
+        summary[f"{driver}_return"] = float(np.mean([row["return"] for row in rows]))
+        summary[f"{driver}_success"] = float(np.mean([row["success"] for row in rows]))
+    summary["diverged"] = sum(result["diverged"] for result in results)
+    summary["escaped"] = sum(result["escaped"] for result in results)
     print(
-        f"mean   {summary['expert_mean']:12.1%}   {summary['random_mean']:12.1%}   expert wins {wins} of {args.seeds}; "
-        f"worst expert {summary['expert_worst']:.1%}, best random {summary['random_best']:.1%}"
+        f"mean   {summary['expert_mean']:20.3f}   {summary['random_mean']:20.3f}   {summary['expert_return']:13.1f}   "
+        f"{summary['random_return']:13.1f}   {summary['expert_success']:14.0%}   {summary['random_success']:14.0%}   "
+        f"expert wins {wins} of {args.seeds}"
     )
     args.out.mkdir(parents=True, exist_ok=True)
-    path = args.out / "expert_table.json"
+    short = task.removeprefix(SPACE)
+    path = args.out / ("expert_table.json" if short == "Bulldozer-v0" else f"expert_table_{short}.json")
     facts = {"machine": platform.machine(), "python": platform.python_version(), **gg.info()}
-    path.write_text(
-        json.dumps(
-            {
-                "task": TASK,
-                "grains": args.grains,
-                "preset": args.preset,
-                "summary": summary,
-                "results": results,
-                "facts": facts,
-            },
-            indent=1,
-            default=str,
-        )
-    )
+    del facts["cache"]
+    head = {"task": task, "arguments": arguments, "summary": summary}
+    path.write_text(json.dumps({**head, "results": results, "facts": facts}, indent=1, default=str))
     print(f"wrote {path}")
 
 

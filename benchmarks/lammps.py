@@ -34,7 +34,7 @@ def _damping(mass: float) -> float:
     return 2.0 * -log_e / math.sqrt(math.pi**2 + log_e**2) * math.sqrt(STIFFNESS * mass)
 
 
-def _laws() -> tuple[str, str]:
+def laws() -> tuple[str, str]:
     """The parameters of grain on grain and of grain on wall."""
     tangent = 2.0 / 7.0 * STIFFNESS
     pair, wall = (_damping(m) / m for m in (0.5 * MASS, MASS))
@@ -60,7 +60,7 @@ class Lammps:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
         )
-        grain, wall = _laws()
+        grain, wall = laws()
         w = f"{half_width:.9g}"
         self._send(
             "units si\natom_style sphere\nnewton off\nboundary f f fm\ncomm_modify vel yes",

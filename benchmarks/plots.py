@@ -132,6 +132,24 @@ def convergence(axes: Any, rows: list[Row]) -> None:
 
 
 #: table -> (drawing, panels)
+def gears(axes: Any, rows: list[Row]) -> None:
+    """Speed over real time by number of gears, and by number of grains."""
+    for ax, axis in zip(axes, ("gears", "grains"), strict=True):
+        fixed = "grains" if axis == "gears" else "gears"
+        chosen = [r for r in rows if r["axis"] == axis]
+        if axis == "grains":
+            chosen += [r for r in rows if r["axis"] == "gears" and r["gears"] == chosen[0]["gears"]]
+        chosen.sort(key=lambda r: r[axis])
+        values = [r["sim_per_cpu"] for r in chosen]
+        ax.errorbar([r[axis] for r in chosen], [median(v) for v in values], yerr=_errors(values), marker="o", capsize=4)
+        ax.set_xlabel(f"{axis} ({chosen[0][fixed]} {fixed})")
+        ax.set_ylabel("simulated s per processor s, one thread")
+    axes[0].set_ylim(bottom=0.0)
+    axes[1].set_xscale("log")
+    axes[1].set_yscale("log")
+    axes[0].set_title("Gear tower")
+
+
 PLOTS: dict[str, tuple[Callable[[Any, list[Row]], None], int]] = {
     "column": (column, 1),
     "phases": (phases, 1),
@@ -139,6 +157,7 @@ PLOTS: dict[str, tuple[Callable[[Any, list[Row]], None], int]] = {
     "scaling": (scaling, 4),
     "bulldozer": (bulldozer, 2),
     "convergence": (convergence, 3),
+    "gears": (gears, 2),
 }
 
 

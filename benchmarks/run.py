@@ -1,6 +1,6 @@
 """run.py: measures speed and, beside every speed, what it costs in accuracy.
 
-    python benchmarks/run.py [column phases broad_phase scaling bulldozer convergence] [--quick] [--out FOLDER]
+    python benchmarks/run.py [column phases broad_phase scaling bulldozer convergence gears] [--quick] [--out FOLDER]
     python -m benchmarks ...
 
 Prints a table per case and writes FOLDER/<case>.json and .png (default benchmarks/results/cpu). --quick takes under
@@ -23,7 +23,7 @@ if __package__ in (None, ""):
     # run as a file: the package is the folder it lies in
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import columns, growth, measure, plots, tasks
+from benchmarks import columns, gears, growth, measure, plots, tasks
 from benchmarks.measure import Row
 
 OUT = Path(__file__).resolve().parent / "results" / "cpu"
@@ -86,6 +86,11 @@ CASES: dict[str, Case] = {
         "the resting column against iterations, step and mode, one thread",
         columns.convergence,
         ("sim_per_cpu", "rms_speed", "sinking_pct_per_s", *QUALITY, *COUNTERS),
+    ),
+    "gears": Case(
+        "the gear tower of the paper, dt 2 ms, 10 iterations, one thread; simulated s per processor s",
+        gears.gears,
+        ("sim_per_cpu", *QUALITY, "contacts_per_grain", *COUNTERS),
     ),
 }
 

@@ -24,6 +24,7 @@ from ..beds import settled_bed
 from ..cameras import DepthCamera
 from ..device import parse_device
 from ..errors import ArgumentError
+from ..pictures import grain_colors
 from ..rotations import rotate
 from ..scene import Scene
 from ..sdf import Sdf
@@ -322,8 +323,9 @@ class BulldozerTask(Task):
         pose[:, 2] = wrap_angle(pose[:, 2])
         space = self.observation_space["pose"]
         pose = np.clip(pose.astype(np.float32), space.low, space.high)  # type: ignore[attr-defined]
+        placed = self.world.put(pose, output)  # ahead of the images: an upload would wait for them
         images = {name: self._image(name, limits, output) for name, limits in IMAGE_RANGES.items()}
-        return {**images, "pose": self.world.put(pose, output)}
+        return {**images, "pose": placed}
 
     def _image(self, camera: str, limits: tuple[float, float], output: str) -> Any:
         depth = self.world.depth(camera, output, limits=limits, dtype=self.depth)
@@ -365,16 +367,6 @@ def view_camera() -> DepthCamera:
         near=0.1,
         far=20.0,
     )
-
-
-def grain_colors(grain_count: int) -> Floats:
-    """Quartz, ochre and a few brown grains, (n, 3) in 0 .. 255; the same for every picture."""
-    draw = np.random.Generator(np.random.PCG64(1))
-    share = draw.random((grain_count, 1))
-    colors = (1.0 - share) * np.array([209.0, 176.0, 128.0]) + share * np.array([220.0, 200.0, 165.0])
-    brown = draw.random(grain_count) < 0.09
-    colors[brown] = [161.0, 126.0, 93.0]
-    return colors
 
 
 @lru_cache(maxsize=4)

@@ -1,4 +1,4 @@
-"""Command line: python -m granular_gym info, python -m granular_gym calibrate."""
+"""Command line: python -m granular_gym info, play, calibrate."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import argparse
 import dataclasses
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 
 from .calibrate import BulkDensity, DischargeRate, Experiment, Grains, ReposeAngle, calibrate
 from .errors import GranularError
 from .info import describe, info
+from .play import BUILT_IN, parse_arguments, play
+from .tasks import task_ids
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,10 +24,46 @@ def main(arguments: list[str] | None = None) -> int:
     show = commands.add_parser("info", help="say what was built and what runs")
     show.add_argument("--json", action="store_true", help="as JSON")
     _add_calibrate(commands.add_parser("calibrate", help="find friction and rolling friction from measurements"))
+    _add_play(commands.add_parser("play", help="play one episode of a task and leave a film, pictures and a report"))
     options = parser.parse_args(arguments)
+    if options.command == "play":
+        return _play(parser, options)
     if options.command == "calibrate":
         return _calibrate(parser, options)
     print(json.dumps(info(), indent=2) if options.json else describe())
+    return 0
+
+
+def _add_play(game: argparse.ArgumentParser) -> None:
+    """The arguments of play."""
+    game.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in task_ids())}")
+    game.add_argument(
+        "--policy", default="expert", help=f"{', '.join(BUILT_IN)} or module:function, called with the env"
+    )
+    game.add_argument("--seed", type=int, default=0)
+    game.add_argument("--steps", type=int, help="at most so many; default: the task's time limit")
+    game.add_argument("--out", type=Path, help="folder for the results; default: out/TASK")
+    game.add_argument("--no-film", action="store_true", help="pictures and report only")
+    game.add_argument(
+        "--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument of the task, as grain_count=500"
+    )
+
+
+def _play(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Plays; 2: an argument was wrong or a file could not be written."""
+    try:
+        play(
+            options.task,
+            options.out or Path("out") / options.task.rpartition("/")[2],
+            policy=options.policy,
+            seed=options.seed,
+            steps=options.steps,
+            film=not options.no_film,
+            arguments=parse_arguments(options.arg),
+        )
+    except (GranularError, OSError) as error:
+        print(f"{parser.prog} play: {error}", file=sys.stderr)
+        return 2
     return 0
 
 

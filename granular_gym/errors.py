@@ -19,6 +19,10 @@ class MeshError(ArgumentError):
     """A triangle mesh or mesh file that cannot be used; the message names the fault."""
 
 
+class DescriptionError(ArgumentError):
+    """A robot description that cannot be used; the message names file, entry and fault."""
+
+
 class CapacityError(GranularError, RuntimeError):
     """More contacts than any packing of grains can have: the scene overlaps massively."""
 

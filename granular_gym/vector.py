@@ -235,11 +235,11 @@ class GranularVectorEnv(VectorEnv):
             finals = self._finals(task.observe(), values, self._finished)
             self._begin(self._finished.copy(), [None] * self.num_envs, None)
             infos = {**self._infos(task.read()[3], everyone, values, ~finals["_final_obs"]), **finals}
-        observations = task.observe_as(self.output)
-        if self.output == "numpy":
-            return observations, rewards, terminated, truncated, infos
-        given = {"rewards": rewards.astype(np.float32), "terminated": terminated, "truncated": truncated}
-        return observations, *task.give(given, self.output).values(), infos
+        if self.output != "numpy":
+            # ahead of the images: an upload waits for what was started before it, and nobody need wait for those
+            flags = {"rewards": rewards.astype(np.float32), "terminated": terminated, "truncated": truncated}
+            rewards, terminated, truncated = task.give(flags, self.output).values()
+        return task.observe_as(self.output), rewards, terminated, truncated, infos
 
     def _infos(
         self,

@@ -124,6 +124,7 @@ def column_scene(
     rolling: float = 0.0,
     restitution: float = 0.0,
     boundary: Any = None,
+    seed: int = 1,
 ) -> gg.Scene:
     """Grains about to fall into a square box, stirred a little.
 
@@ -135,8 +136,9 @@ def column_scene(
         rolling: rolling friction, with walls too.
         restitution: likewise.
         boundary: None: walls, open at the top.
+        seed: of the start.
     """
-    places = lattice(count, half_width)
+    places = lattice(count, half_width, seed)
     side = half_width * DIAMETER
     top = float(places[:, 2].max()) + 2.0 * DIAMETER
     scene = gg.Scene(((-side, -side, 0.0), (side, side, top)), boundary=boundary)
@@ -149,7 +151,7 @@ def column_scene(
     if wall_friction is not None:
         scene.set_pair(sand, wall, friction=wall_friction)
     scene.wall_material = wall
-    speeds = np.random.default_rng(2).uniform(-0.1, 0.1, places.shape)
+    speeds = np.random.default_rng(seed + 1).uniform(-0.1, 0.1, places.shape)
     scene.add_grains(sand, places, RADIUS, speeds)
     return scene
 
@@ -211,6 +213,8 @@ def heap(
     lift_speed: float = 0.2,
     friction: float = 0.5,
     settle: float = 0.6,
+    seed: int = 0,
+    dt: float = DT,
 ) -> gg.World:
     """Heaps left by a lifted tube, one env per rolling friction; the tube ends far above.
 
@@ -221,8 +225,10 @@ def heap(
         lift_speed: [m/s].
         friction: of everything.
         settle: in the tube, before it is lifted [s].
+        seed: of the start.
+        dt: [s].
     """
-    places = tube_filling(count, tube)
+    places = tube_filling(count, tube, seed)
     height = float(places[:, 2].max()) + 2.0 * DIAMETER
     scene = gg.Scene(((-0.6, -0.6, 0.0), (0.6, 0.6, 3.0 * height)))
     sand = scene.add_material(density=DENSITY, friction=friction, rolling_friction=rolling[0])
@@ -230,9 +236,9 @@ def heap(
     scene.add_tool(_tube_sdf(tube, height), name="tube")
     world = scene.build(env_count=len(rolling), num_threads=THREADS)
     world.set_materials(pairs=per_env_pairs([friction] * len(rolling), rolling=0.0) + _rolling_rows(rolling))
-    world.step(DT, round(settle / DT))
+    world.step(dt, round(settle / dt))
     lift = 0.8 * height
-    world.step(DT, round(lift / lift_speed / DT), tool_poses=[[0.0, 0.0, lift, 1.0, 0.0, 0.0, 0.0]])
+    world.step(dt, round(lift / lift_speed / dt), tool_poses=[[0.0, 0.0, lift, 1.0, 0.0, 0.0, 0.0]])
     world.set_tool_poses([[0.0, 0.0, 2.0 * height, 1.0, 0.0, 0.0, 0.0]])
     return world
 

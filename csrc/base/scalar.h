@@ -2,7 +2,7 @@
  *
  * libm is free to round differently from one version to the next; these polynomials use only IEEE add, multiply, divide
  * and square root, in double. Error bounds: 1e-7 absolute for sine and cosine at |x| <= 1e4 rad (2e-7 at 1e9), 1e-6
- * absolute and relative for angles.
+ * absolute and relative for angles; 1e-15 absolute for the wide sine and cosine at |x| <= 10 rad.
  */
 #ifndef GG_SCALAR_H
 #define GG_SCALAR_H
@@ -32,6 +32,41 @@ GG_FN void gg_sincos(double x, float *sine, float *cosine) {
     double out_c = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
     *sine = (float)out_s;
     *cosine = (float)out_c;
+}
+
+/* Sine and cosine in double, for kinematics, |x| <= 1e5 rad; 0 is taken for anything beyond, and for NaN. As gg_sincos, but
+ * pi/2 is subtracted in two parts, the first with so few bits that its product with k is exact, and the series leave out
+ * less than 1e-17. */
+GG_FN void gg_sincos_wide(double x, double *sine, double *cosine) {
+    if (!(x >= -1e5 && x <= 1e5)) {
+        x = 0.0;
+    }
+    double magic = 6755399441055744.0;
+    double shifted = x * (2.0 / GG_PI) + magic;
+    double k = shifted - magic;
+    /* pi/2 = 6588397 / 2^22 and the rest */
+    double r = (x - k * 1.5707962512969970703125) - k * 7.5497899548918821691639e-8;
+    double r2 = r * r;
+    double s = 1.0 / 355687428096000.0, c = 1.0 / 20922789888000.0;
+    s = -1.0 / 1307674368000.0 + r2 * s;
+    s = 1.0 / 6227020800.0 + r2 * s;
+    s = -1.0 / 39916800.0 + r2 * s;
+    s = 1.0 / 362880.0 + r2 * s;
+    s = -1.0 / 5040.0 + r2 * s;
+    s = 1.0 / 120.0 + r2 * s;
+    s = -1.0 / 6.0 + r2 * s;
+    s = r + r * (r2 * s);
+    c = -1.0 / 87178291200.0 + r2 * c;
+    c = 1.0 / 479001600.0 + r2 * c;
+    c = -1.0 / 3628800.0 + r2 * c;
+    c = 1.0 / 40320.0 + r2 * c;
+    c = -1.0 / 720.0 + r2 * c;
+    c = 1.0 / 24.0 + r2 * c;
+    c = -0.5 + r2 * c;
+    c = 1.0 + r2 * c;
+    int64_t quarter = (int64_t)k & 3;
+    *sine = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;
+    *cosine = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
 }
 
 /* Angle [rad] in [0, pi] of the direction (cosine, sine >= 0) of any length; 0 for the zero vector. Halved four times

@@ -83,6 +83,9 @@ typedef struct gg_py_def {
 int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwargs, gg_py_def *out);
 void gg_py_def_free(gg_py_def *def);
 
+/* arm.c: functions on robot arms */
+extern PyMethodDef gg_py_arm_methods[];
+
 /* world_type.c */
 extern PyType_Spec gg_py_world_spec;
 /* device_array.c */

@@ -25,7 +25,10 @@ BUILDS = {
     "gcc-O2-no-openmp": ("gcc", ["-O2"]),
     "clang-O0": ("clang", ["-O0"]),
     "clang-O3-native": ("clang", ["-O3", "-march=native"]),
+    "nvcc-host": ("gcc", ["-O2", "-fopenmp"]),
 }
+#: compiled as C++ by nvcc, as the host part of a CUDA program: the phases and the scalar solve
+BY_NVCC = ("cpu.c", "kernels.c")
 
 
 def run(command: list[str]) -> str:
@@ -37,8 +40,9 @@ def run(command: list[str]) -> str:
 def build(name: str, folder: Path) -> Path:
     """Compiles the engine and the scene; the path of the program."""
     compiler, flags = BUILDS[name]
-    if not shutil.which(compiler):
-        pytest.skip(f"no C compiler {compiler}")
+    for needed in [compiler, *(["nvcc"] if name == "nvcc-host" else [])]:
+        if not shutil.which(needed):
+            pytest.skip(f"no compiler {needed}")
     sources = [path for path in (ROOT / "csrc").rglob("*.c") if "py" not in path.relative_to(ROOT / "csrc").parts]
     sources.append(ROOT / "tests" / "c" / "hash_scene.c")
     stb = [f"-I{place}" for place in STB_PLACES if place and (Path(place) / "stb_image_write.h").is_file()][:1]
@@ -48,13 +52,20 @@ def build(name: str, folder: Path) -> Path:
         k, source = numbered
         target = str(folder / f"{k}.o")
         simd = SIMD.get(source.name, []) if wide else []
+        if name == "nvcc-host" and source.name in BY_NVCC:
+            wrapped = folder / f"{k}.cu"
+            wrapped.write_text(f'extern "C" {{\n#include "{source}"\n}}\n')
+            host = "-Xcompiler=-ffp-contract=off,-fno-math-errno,-fopenmp"
+            run(["nvcc", "-std=c++17", "-O2", "-w", "-arch=sm_90", host, "-c", str(wrapped), "-o", target])
+            return target
         run([compiler, *FLAGS, *flags, *simd, *stb, f"-I{ROOT / 'csrc'}", "-c", str(source), "-o", target])
         return target
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         objects = list(pool.map(compile_one, enumerate(sorted(sources))))
     program = folder / "hash_scene"
-    run([compiler, *flags, *objects, "-lm", "-o", str(program)])
+    link = ["nvcc", "-cudart=static", "-Xcompiler=-fopenmp"] if name == "nvcc-host" else [compiler, *flags]
+    run([*link, *objects, "-lm", "-o", str(program)])
     return program
 
 

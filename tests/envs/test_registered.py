@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from env_helpers import SMALL, TASK_IDS, follow, play_in_child, same
+from env_helpers import TASK_IDS, follow, play_in_child, same, small
 from gymnasium.utils.env_checker import check_env
 
 DEPTHS = ("float32", "uint8")
@@ -24,7 +24,7 @@ def test_there_are_tasks() -> None:
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("name", TASK_IDS)
 def test_gymnasium_checker_finds_nothing(name: str, depth: str) -> None:
-    env = gym.make(name, depth=depth, **SMALL)
+    env = gym.make(name, depth=depth, **small(name))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env.unwrapped)
@@ -35,7 +35,7 @@ def test_gymnasium_checker_finds_nothing(name: str, depth: str) -> None:
 @pytest.mark.parametrize("name", TASK_IDS)
 def test_sb3_checker_finds_nothing(name: str, depth: str) -> None:
     checker = pytest.importorskip("stable_baselines3.common.env_checker", reason="Stable-Baselines3 is not installed")
-    env = gym.make(name, depth=depth, **SMALL)
+    env = gym.make(name, depth=depth, **small(name))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         checker.check_env(env.unwrapped)
@@ -49,7 +49,7 @@ def test_sb3_checker_finds_nothing(name: str, depth: str) -> None:
 
 @pytest.mark.parametrize("name", TASK_IDS)
 def test_two_envs_agree_for_fifty_steps(name: str) -> None:
-    envs = [gym.make(name, **SMALL) for _ in range(2)]
+    envs = [gym.make(name, **small(name)) for _ in range(2)]
     for env in envs:
         env.action_space.seed(5)
     assert same(*[env.reset(seed=11) for env in envs])
@@ -64,7 +64,7 @@ def test_two_envs_agree_for_fifty_steps(name: str) -> None:
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])
 @pytest.mark.parametrize("steps", [None, 0, 7], ids=["unused", "reset", "stepped"])
 def test_copies_carry_on_from_where_the_original_is(name: str, clone: Any, steps: int | None) -> None:
-    env = gym.make(name, **SMALL)
+    env = gym.make(name, **small(name))
     if steps is not None:
         env.reset(seed=4)
         follow(env, steps)
@@ -82,7 +82,7 @@ def test_copies_carry_on_from_where_the_original_is(name: str, clone: Any, steps
 @pytest.mark.parametrize("name", TASK_IDS)
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_another_process_sees_the_same(name: str, method: str) -> None:
-    env = gym.make(name, **SMALL)
+    env = gym.make(name, **small(name))
     env.reset(seed=9)
     expected = follow(env, 3)
     context = multiprocessing.get_context(method)
@@ -99,8 +99,8 @@ def test_another_process_sees_the_same(name: str, method: str) -> None:
 
 @pytest.mark.parametrize("name", TASK_IDS)
 def test_worker_processes_of_gymnasium(name: str) -> None:
-    envs = gym.vector.AsyncVectorEnv([lambda: gym.make(name, **SMALL)] * 2)
-    single = gym.make(name, **SMALL)
+    envs = gym.vector.AsyncVectorEnv([lambda: gym.make(name, **small(name))] * 2)
+    single = gym.make(name, **small(name))
     observations, _ = envs.reset(seed=21)
     alone, _ = single.reset(seed=22)
     assert all(same(observations[key][1], alone[key]) for key in alone)
@@ -110,13 +110,13 @@ def test_worker_processes_of_gymnasium(name: str) -> None:
 
 @pytest.mark.parametrize("name", TASK_IDS)
 def test_pictures(name: str) -> None:
-    env = gym.make(name, render_mode="rgb_array", **SMALL)
+    env = gym.make(name, render_mode="rgb_array", **small(name))
     env.reset(seed=0)
     frame = env.render()
     assert frame.dtype == np.uint8 and frame.ndim == 3 and frame.shape[2] == 3
     assert len(np.unique(frame)) > 20, "an empty picture"
     env.close()
-    env = gym.make(name, render_mode="depth_array", **SMALL)
+    env = gym.make(name, render_mode="depth_array", **small(name))
     env.reset(seed=0)
     depth = env.render()
     assert depth.dtype == np.float32 and depth.ndim == 2 and np.isfinite(depth).all() and depth.min() < depth.max()

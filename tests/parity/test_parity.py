@@ -58,7 +58,8 @@ def same(cpu: gg.World, gpu: gg.World) -> None:
     a, b = cpu.stats, gpu.stats
     for name in a:
         np.testing.assert_array_equal(a[name], b[name], err_msg=name)
-    np.testing.assert_array_equal(cpu._core.get_wrenches(True), gpu._core.get_wrenches(True))
+    for walls in (False, True):
+        np.testing.assert_array_equal(cpu._core.get_wrenches(walls), gpu._core.get_wrenches(walls))
     for camera in cpu.camera_names:
         np.testing.assert_array_equal(cpu.depth(camera), gpu.depth(camera), err_msg=camera)
 

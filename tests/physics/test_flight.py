@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DT, GRAVITY, RADIUS, faces, mass, on_floor, random_apart, space
-
-import granular_gym as gg
+from bed_scenes import DT, GRAVITY, RADIUS, mass, on_floor, space
+from law_scenes import angular_momentum, gas
 
 Note = Callable[..., None]
 
@@ -93,32 +92,6 @@ def test_speed_after_an_impact_on_the_floor(restitution: float, measured: Note) 
     assert wrong.max() < 0.01
 
 
-def gas(
-    count: int,
-    friction: float,
-    restitution: float,
-    order: np.ndarray | None = None,
-    rolling: float = 0.0,
-    half: float = 0.12,
-) -> gg.World:
-    """Grains that fly about in a periodic cube of side 2 half [m]."""
-    rng = np.random.default_rng(4)
-    places = random_apart(rng, count, half)
-    speeds = rng.normal(0.0, 0.4, (count, 3))
-    speeds -= speeds.mean(axis=0)
-    order = np.arange(count) if order is None else order
-    scene = space(
-        places[order],
-        speeds[order],
-        friction=friction,
-        restitution=restitution,
-        rolling=rolling,
-        half=half,
-        boundary=faces("periodic"),
-    )
-    return scene.build(num_threads=1)
-
-
 @pytest.mark.parametrize("rolling", [0.0, 0.3])
 @pytest.mark.parametrize("restitution", [0.5, 1.0])
 def test_momentum_of_a_gas(restitution: float, rolling: float, measured: Note) -> None:
@@ -155,13 +128,6 @@ def test_order_of_grains_does_not_matter(measured: Note) -> None:
     wrong = np.abs(np.array(means[0]) / np.array(means[1]) - 1.0).max()
     measured(means_relative_difference=wrong)
     assert wrong < 0.01
-
-
-def angular_momentum(world: gg.World, radii: np.ndarray) -> np.ndarray:
-    """About the origin, summed over grains (env_count, 3)."""
-    m = mass(radii)
-    x, v, w = (a.astype(np.float64) for a in (world.positions, world.velocities, world.angular_velocities))
-    return (np.cross(x, v) * m[None, :, None] + w * (0.4 * m * radii**2)[None, :, None]).sum(axis=1)
 
 
 @pytest.mark.parametrize("rolling", [0.0, 0.3])

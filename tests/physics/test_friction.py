@@ -10,28 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DT, GRAVITY, RADIUS, mass, on_floor, space
+from bed_scenes import DT, GRAVITY, RADIUS, mass, on_floor
+from law_scenes import FRICTIONS, IMPACTS, SLOPES, down_slopes, hit_floor, hit_pair, rigid_law
 
 import granular_gym as gg
 
 Note = Callable[..., None]
-SLOPES = np.radians(np.arange(10.0, 41.0, 5.0))
-FRICTIONS = (0.1, 0.2, 0.3, 0.5, 0.6, 0.8)
-
-
-def tilted(angles: np.ndarray) -> np.ndarray:
-    """Gravity on floors that fall off towards +x by these angles (n, 3)."""
-    return GRAVITY * np.stack([np.sin(angles), np.zeros_like(angles), -np.cos(angles)], axis=1)
-
-
-def down_slopes(friction: float, spin: bool, seconds: float = 1.0, rolling: float = 0.0, angles=SLOPES) -> gg.World:
-    """One grain per slope after some time."""
-    world = on_floor([[0.0, 0.0, RADIUS]], friction=friction, rolling=rolling).build(
-        env_count=len(angles), solver=gg.Solver(spin=spin), num_threads=1
-    )
-    world.set_gravity(tilted(angles))
-    world.step(DT, round(seconds / DT))
-    return world
 
 
 @pytest.mark.parametrize("friction", FRICTIONS)
@@ -150,43 +134,6 @@ def test_friction_is_the_same_in_all_directions(measured: Note) -> None:
     assert np.abs(world.velocities).max() == 0.0
 
 
-def rigid_law(slip, normal_speed, friction, restitution):
-    """What an impact does to the tangential velocity of the contact: change of v and of r omega, for one moving side.
-
-    Sliding throughout: mu (1 + e) Vn and 2.5 times that; sticking in the end: 2/7 and 5/7 of the slip.
-    """
-    slide = friction * (1.0 + restitution) * normal_speed
-    sticks = np.abs(slip) <= 3.5 * slide
-    dv = np.where(sticks, -2.0 / 7.0 * slip, -np.sign(slip) * slide)
-    return dv, -2.5 * dv
-
-
-def hit_floor(radius, vn, vt, spin, friction, restitution, dt):
-    """Spheres that fall on a floor with tangential velocity vt (along x) and spin (about y), one per env."""
-    height = radius + 2.3 * dt * np.max(vn)
-    world = on_floor(
-        [[0, 0, height]], radius=radius, friction=friction, restitution=restitution, gravity=(0, 0, 0)
-    ).build(env_count=len(vt), num_threads=1)
-    zero = np.zeros_like(vt)
-    world.set_grains(
-        velocities=np.stack([vt, zero, -vn + zero], axis=1)[:, None],
-        angular_velocities=np.stack([zero, spin + zero, zero], axis=1)[:, None],
-    )
-    world.step(dt, 400)
-    return world.velocities[:, 0].astype(np.float64), world.angular_velocities[:, 0].astype(np.float64)
-
-
-# radius [m], normal and tangential speed [m/s], spin [rad/s], friction, restitution, dt [s]
-_ANGLES = np.radians([2.0, 5.0, 10.0, 20.0, 30.0, 32.0, 33.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0])
-_SPINS = np.linspace(-24.0, 24.0, 13)
-IMPACTS = {
-    "4": (0.0025, 3.9 * np.cos(_ANGLES), 3.9 * np.sin(_ANGLES), 0.0, 0.092, 0.98, 1e-4),
-    "4-dt1e-3": (0.0025, 3.9 * np.cos(_ANGLES), 3.9 * np.sin(_ANGLES), 0.0, 0.092, 0.98, 1e-3),
-    "5": (1e-5, 5.0, np.array([0.5, 2.0, 5.0, 8.0, 10.0, 12.0, 15.0, 20.0]), 0.0, 0.3, 1.0, 1e-6),
-    "6": (0.1, 0.2, 0.0 * _SPINS, _SPINS, 0.4, 0.5, 1e-3),
-}
-
-
 @pytest.mark.parametrize("name", list(IMPACTS))
 def test_oblique_impact_on_a_floor(name: str, measured: Note) -> None:
     """Chung & Ooi 4, 5 and 6 against the rigid law in both branches, within 1 % of the largest change."""
@@ -208,20 +155,6 @@ def test_oblique_impact_spins_as_published() -> None:
     _, w = hit_floor(0.0025, 3.9 * np.cos(angles), 3.9 * np.sin(angles), 0.0, 0.092, 0.98, 1e-4)
     published = np.array([545.0, 457.0, 357.0, 246.0, 126.0])
     assert np.abs(w[:, 1] / published - 1.0).max() < 0.03
-
-
-def hit_pair(radii, closing, spins, friction, restitution):
-    """Two spheres that meet head-on along x with spins (n, 2) about z: velocities and spins after."""
-    apart = sum(radii) + 2.3 * DT * closing
-    scene = space(
-        [[-apart / 2, 0, 0], [apart / 2, 0, 0]], radius=list(radii), friction=friction, restitution=restitution
-    )
-    world = scene.build(env_count=len(spins), num_threads=1)
-    v, w = np.zeros((len(spins), 2, 3)), np.zeros((len(spins), 2, 3))
-    v[:, 0, 0], v[:, 1, 0], w[:, :, 2] = 0.5 * closing, -0.5 * closing, spins
-    world.set_grains(velocities=v, angular_velocities=w)
-    world.step(DT, 10)
-    return world.velocities.astype(np.float64), world.angular_velocities.astype(np.float64)
 
 
 def test_equal_spheres_with_opposite_spins_keep_them() -> None:

@@ -87,7 +87,8 @@ def test_shared_headers_are_in_the_overlap_of_c_and_cpp(command: list[str], tmp_
     if not shutil.which(command[0]):
         pytest.skip(f"no compiler {command[0]}")
     source = tmp_path / "phases.cpp"
-    source.write_text('#include "phases/phases.h"\nint main() { return GG_PHASE_COUNT == 0; }\n')
+    headers = '#include "phases/phases.h"\n#include "geometry/arm_guard.h"\n'
+    source.write_text(headers + "int main() { return GG_PHASE_COUNT == 0; }\n")
     strict = ["--fmad=false"] if command[0] == "nvcc" else ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
     target = ["-c", str(source), "-o", str(tmp_path / "phases.o")]
     done = subprocess.run(

@@ -362,6 +362,19 @@ def test_cuda_array_interface(gpu):
         assert gpu.put(np.zeros(1, dtype)).__cuda_array_interface__["typestr"] == np.dtype(dtype).str
 
 
+@needs_emulator
+def test_a_second_gpu(scene, monkeypatch):
+    monkeypatch.setenv("GG_EMULATOR_DEVICES", "2")
+    with build(scene, device="cuda:1") as world:
+        array = world.read("radii", "device")
+        assert array.device == "cuda:1" and array.__dlpack_device__() == (2, 1)
+        capsule = array.__dlpack__(dl_device=(2, 1))
+        assert inside(capsule).tensor.device_id == 1
+        with pytest.raises(BufferError, match="^dl_device: expected"):
+            array.__dlpack__(dl_device=(2, 0))
+        assert np.array_equal(np.from_dlpack(OnHost(array)), world.radii)
+
+
 # ---- the stream of a world -------------------------------------------------------------------------------------------
 
 

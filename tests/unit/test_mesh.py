@@ -454,6 +454,15 @@ def test_bulldozer_meshes(name, lower, upper):
     np.testing.assert_allclose(mesh.bounds[0, 1], -mesh.bounds[1, 1], atol=1e-6)
 
 
+def test_gear_mesh_comes_from_the_script(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mesh = load_mesh(ASSETS / "gear.stl")
+    assert mesh.is_watertight and (ASSETS / "gear.stl").stat().st_size < 300_000
+    subprocess.run([sys.executable, ASSETS / "make_gear.py", tmp_path], check=True, capture_output=True, timeout=120)
+    assert (tmp_path / "gear.stl").read_bytes() == (ASSETS / "gear.stl").read_bytes()
+
+
 def test_bulldozer_meshes_come_from_the_script(tmp_path):
     pytest.importorskip("manifold3d", reason="manifold3d is not installed: meshes cannot be made again")
     pytest.importorskip("trimesh", reason="trimesh is not installed: meshes cannot be made again")

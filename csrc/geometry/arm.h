@@ -1,0 +1,112 @@
+/* arm.h: where the links of a serial arm are, and how they move.
+ *
+ * A chain of rows in modified Denavit-Hartenberg form (Craig, Introduction to Robotics, section 3.6): frame k is reached
+ * from frame k - 1 by a turn alpha about x, a shift a along x, a turn theta about z, a shift d along z. The first rows are
+ * revolute joints, whose angle is added to theta; the rest is fixed (flange, tool). Everything is in double: positions
+ * are good to 1e-14 m and orientations to 1e-14 for an arm of metres and joint angles up to 10 rad.
+ */
+#ifndef GG_ARM_H
+#define GG_ARM_H
+
+#include "../base/scalar.h"
+
+#define GG_ARM_ROWS 16 /* most rows of a chain */
+
+/* a rigid frame: position [m] and unit quaternion w x y z, in that order seven doubles */
+typedef struct gg_frame {
+    double p[3];
+    double q[4];
+} gg_frame;
+
+/* one row of a chain: a [m], alpha [rad], d [m], theta [rad] */
+typedef struct gg_arm_row {
+    double a, alpha, d, theta;
+} gg_arm_row;
+
+/* v turned by a unit quaternion */
+GG_FN void gg_frame_turn(const double q[4], const double v[3], double out[3]) {
+    /* v + 2 w (u x v) + 2 u x (u x v) */
+    double tx = 2.0 * (q[2] * v[2] - q[3] * v[1]);
+    double ty = 2.0 * (q[3] * v[0] - q[1] * v[2]);
+    double tz = 2.0 * (q[1] * v[1] - q[2] * v[0]);
+    double x = v[0] + q[0] * tx + (q[2] * tz - q[3] * ty);
+    double y = v[1] + q[0] * ty + (q[3] * tx - q[1] * tz);
+    double z = v[2] + q[0] * tz + (q[1] * ty - q[2] * tx);
+    out[0] = x;
+    out[1] = y;
+    out[2] = z;
+}
+
+/* a point of a frame in the frame's parent */
+GG_FN void gg_frame_point(const gg_frame *frame, const double local[3], double out[3]) {
+    gg_frame_turn(frame->q, local, out);
+    for (int k = 0; k < 3; k++) {
+        out[k] += frame->p[k];
+    }
+}
+
+/* the rotation b first, then a */
+GG_FN void gg_frame_multiply(const double a[4], const double b[4], double out[4]) {
+    double w = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+    double x = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+    double y = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
+    double z = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
+    out[0] = w;
+    out[1] = x;
+    out[2] = y;
+    out[3] = z;
+}
+
+/* frame k from frame k - 1 */
+GG_FN gg_frame gg_arm_next(const gg_frame *before, const gg_arm_row *row, double angle) {
+    double sa, ca, st, ct;
+    gg_sincos_wide(0.5 * row->alpha, &sa, &ca);
+    gg_sincos_wide(0.5 * (row->theta + angle), &st, &ct);
+    gg_frame next;
+    double about_x[4] = {ca, sa, 0.0, 0.0}, about_z[4] = {ct, 0.0, 0.0, st}, turned[4];
+    gg_frame_multiply(before->q, about_x, turned);
+    double shift[3] = {row->a, 0.0, row->d};
+    gg_frame_turn(turned, shift, shift);
+    for (int k = 0; k < 3; k++) {
+        next.p[k] = before->p[k] + shift[k];
+    }
+    gg_frame_multiply(turned, about_z, next.q);
+    /* lengths drift by roundings only */
+    double n =
+        1.0 / sqrt(next.q[0] * next.q[0] + next.q[1] * next.q[1] + next.q[2] * next.q[2] + next.q[3] * next.q[3]);
+    for (int k = 0; k < 4; k++) {
+        next.q[k] *= n;
+    }
+    return next;
+}
+
+/* All frames of a chain: frames[0] is the base, frames[k] that of row k - 1. frames (row_count + 1). */
+GG_FN void gg_arm_frames(const gg_arm_row *rows, int row_count, int joint_count, const gg_frame *base,
+                         const double *joints, gg_frame *frames) {
+    frames[0] = *base;
+    for (int k = 0; k < row_count; k++) {
+        frames[k + 1] = gg_arm_next(&frames[k], &rows[k], k < joint_count ? joints[k] : 0.0);
+    }
+}
+
+/* Geometric Jacobian of a point [m] that rides on the last frame: out (6, joint_count), rows vx vy vz wx wy wz in the axes
+ * of the base's parent, columns per rad/s of a joint. */
+GG_FN void gg_arm_jacobian(const gg_frame *frames, int row_count, int joint_count, const double point[3], double *out) {
+    double tip[3];
+    const double z[3] = {0.0, 0.0, 1.0};
+    gg_frame_point(&frames[row_count], point, tip);
+    for (int j = 0; j < joint_count; j++) {
+        const gg_frame *frame = &frames[j + 1];
+        double axis[3];
+        gg_frame_turn(frame->q, z, axis);
+        double r[3] = {tip[0] - frame->p[0], tip[1] - frame->p[1], tip[2] - frame->p[2]};
+        out[0 * joint_count + j] = axis[1] * r[2] - axis[2] * r[1];
+        out[1 * joint_count + j] = axis[2] * r[0] - axis[0] * r[2];
+        out[2 * joint_count + j] = axis[0] * r[1] - axis[1] * r[0];
+        out[3 * joint_count + j] = axis[0];
+        out[4 * joint_count + j] = axis[1];
+        out[5 * joint_count + j] = axis[2];
+    }
+}
+
+#endif

@@ -1,0 +1,250 @@
+/* arm_guard.h: from the joint velocities somebody asks for to the motion an arm makes in one control period.
+ *
+ * A kinematic arm would go through its own elbow and through the table. The guard lets through what the real arm's limits
+ * allow, in this order:
+ *   1. joint speeds, and their changes, stay within the limits of the joints, and so small that each joint can still
+ *      brake ahead of its end stop;
+ *   2. the whole motion is slowed until no frame's origin moves, plus no part turns about it, faster than the arm's
+ *      Cartesian limit: |change of position| + |angle| * reach, the measure by which the engine counts fast tools;
+ *   3. where capsules of the arm would come nearer to each other or to a block than `margin`, the part of the motion that
+ *      closes the gap is taken out (the velocity is projected on the plane where the gap is the margin, one plane after
+ *      the other), so that the arm slides along the obstacle; what is left is walked in eight parts and stops before the
+ *      first that would still come nearer than 98 % of the margin (the planes are only where the gap is to first order).
+ *      A motion that opens a gap is always let through.
+ * Steps 2 and 3 stop joints at once, without regard to their limits of acceleration: they are the arm's emergency stop.
+ */
+#ifndef GG_ARM_GUARD_H
+#define GG_ARM_GUARD_H
+
+#include "clearance.h"
+
+#define GG_ARM_CAPSULES 64 /* most capsules of an arm */
+#define GG_ARM_PARTS    8  /* of a motion that is looked at for collisions */
+#define GG_ARM_PLANES   8  /* most planes a motion is projected on */
+
+/* what the guard had to do, as bits */
+typedef enum gg_arm_event {
+    GG_ARM_JOINT = 1, /* a joint was held back ahead of its end stop */
+    GG_ARM_SPEED = 2, /* the motion was slowed to the Cartesian limit */
+    GG_ARM_TOUCH = 4  /* the motion was turned or stopped short of a collision */
+} gg_arm_event;
+
+/* an arm as the guard knows it; arrays belong to the caller */
+typedef struct gg_arm {
+    int row_count, joint_count;
+    const gg_arm_row *row;
+    const double *lower, *upper; /* (joint_count) [rad] */
+    const double *speed;         /* (joint_count) [rad/s] */
+    const double *acceleration;  /* (joint_count) [rad/s2] */
+    const double *reach;         /* (row_count + 1): how far the shape of each frame reaches from its origin [m] */
+    double tip_speed;            /* Cartesian limit [m/s] */
+    double margin;               /* kept between capsules, and from blocks [m] */
+    int capsule_count;
+    const int32_t *capsule_frame; /* (capsule_count), 0: fixed */
+    const double *capsule;        /* (capsule_count, 7): a, b, radius in the frame [m] */
+    int pair_count;
+    const int32_t *pair; /* (pair_count, 2) capsules that must not meet */
+} gg_arm;
+
+/* least clearance between the pairs of capsules, and of the moving capsules and the blocks [m]; at most `cap` */
+GG_FN double gg_arm_clearance(const gg_arm *arm, const gg_frame *base, const double *joints, const gg_block *blocks,
+                              int block_count, double cap) {
+    gg_frame frames[GG_ARM_ROWS + 1];
+    gg_capsule world[GG_ARM_CAPSULES];
+    gg_arm_frames(arm->row, arm->row_count, arm->joint_count, base, joints, frames);
+    for (int c = 0; c < arm->capsule_count; c++) {
+        const double *local = arm->capsule + 7 * c;
+        const gg_frame *frame = &frames[arm->capsule_frame[c]];
+        gg_frame_point(frame, local, world[c].a);
+        gg_frame_point(frame, local + 3, world[c].b);
+        world[c].radius = local[6];
+    }
+    double least = cap;
+    for (int k = 0; k < arm->pair_count; k++) {
+        const gg_capsule *a = &world[arm->pair[2 * k]], *b = &world[arm->pair[2 * k + 1]];
+        double gap = gg_clearance_segments(a->a, a->b, b->a, b->b) - a->radius - b->radius;
+        least = gap < least ? gap : least;
+    }
+    for (int c = 0; c < arm->capsule_count; c++) {
+        for (int b = 0; b < block_count && arm->capsule_frame[c] > 0; b++) {
+            least = gg_clearance_block(&world[c], &blocks[b], least);
+        }
+    }
+    return least;
+}
+
+/* The most any frame moves between two sets of frames, its turn at the reach of its shape included [m]. */
+GG_FN double gg_arm_travel(const gg_arm *arm, const gg_frame *from, const gg_frame *to) {
+    double most = 0.0;
+    for (int k = 1; k <= arm->row_count; k++) {
+        double d2 = 0.0, w = 0.0, v2 = 0.0;
+        for (int i = 0; i < 3; i++) {
+            double d = to[k].p[i] - from[k].p[i];
+            d2 += d * d;
+        }
+        for (int i = 0; i < 4; i++) {
+            w += to[k].q[i] * from[k].q[i];
+        }
+        w = w < 0.0 ? -w : w;
+        v2 = 1.0 - w * w;
+        double angle = 2.0 * gg_angle_wide(sqrt(v2 > 0.0 ? v2 : 0.0), w);
+        double moved = sqrt(d2) + angle * arm->reach[k];
+        most = moved > most ? moved : most;
+    }
+    return most;
+}
+
+/* joint velocities within the limits of the joints; see step 1 above */
+GG_FN int gg_arm_limit_joints(const gg_arm *arm, const double *joints, const double *before, double duration,
+                              double *velocity) {
+    int event = 0;
+    for (int j = 0; j < arm->joint_count; j++) {
+        double a = arm->acceleration[j], change = a * duration;
+        double v = gg_clearance_clamp(velocity[j], -arm->speed[j], arm->speed[j]);
+        v = gg_clearance_clamp(v, before[j] - change, before[j] + change);
+        /* v T + v^2 / (2 a) is the way to the stop when v is held for T and then braked */
+        double up = arm->upper[j] - joints[j], down = joints[j] - arm->lower[j];
+        double most = up > 0.0 ? a * (sqrt(duration * duration + 2.0 * up / a) - duration) : 0.0;
+        double least = down > 0.0 ? -a * (sqrt(duration * duration + 2.0 * down / a) - duration) : 0.0;
+        if (v > most || v < least) {
+            v = gg_clearance_clamp(v, least, most);
+            event = GG_ARM_JOINT;
+        }
+        velocity[j] = v;
+    }
+    return event;
+}
+
+/* joints after `share` of a motion, inside their limits to the last bit */
+GG_FN void gg_arm_move(const gg_arm *arm, const double *joints, const double *velocity, double time, double *out) {
+    for (int j = 0; j < arm->joint_count; j++) {
+        out[j] = gg_clearance_clamp(joints[j] + velocity[j] * time, arm->lower[j], arm->upper[j]);
+    }
+}
+
+/* slows a motion to the Cartesian limit; returns the event and the travel [m] */
+GG_FN int gg_arm_limit_travel(const gg_arm *arm, const gg_frame *base, const double *joints, double duration,
+                              double *velocity, double *travel) {
+    gg_frame from[GG_ARM_ROWS + 1], to[GG_ARM_ROWS + 1];
+    double moved[GG_ARM_ROWS], limit = arm->tip_speed * duration;
+    int event = 0;
+    gg_arm_frames(arm->row, arm->row_count, arm->joint_count, base, joints, from);
+    /* chords grow slower than arcs: the second or third scaling is the last */
+    for (int round = 0; round < 8; round++) {
+        gg_arm_move(arm, joints, velocity, duration, moved);
+        gg_arm_frames(arm->row, arm->row_count, arm->joint_count, base, moved, to);
+        *travel = gg_arm_travel(arm, from, to);
+        if (*travel <= limit) {
+            break;
+        }
+        event = GG_ARM_SPEED;
+        double share = limit / *travel * (1.0 - 1e-9);
+        for (int j = 0; j < arm->joint_count; j++) {
+            velocity[j] *= share;
+        }
+    }
+    return event;
+}
+
+/* takes out of a motion what closes gaps below the margin; see step 3 above */
+GG_FN int gg_arm_avoid(const gg_arm *arm, const gg_frame *base, const double *joints, const gg_block *blocks,
+                       int block_count, double duration, double travel, double *velocity) {
+    double moved[GG_ARM_ROWS];
+    /* no gap closes by more than twice the travel: most motions need no further look */
+    double cap = arm->margin + 2.0 * travel + 1e-6;
+    double gap = gg_arm_clearance(arm, base, joints, blocks, block_count, cap);
+    if (gap >= cap) {
+        return 0;
+    }
+    /* to first order a turned motion ends at the margin; one that starts deeper inside comes no nearer */
+    double near = 0.98 * arm->margin, hold = gap > 0.96 * arm->margin ? arm->margin : gap;
+    int blocked = 0;
+    for (int plane = 0; plane <= GG_ARM_PLANES; plane++) {
+        /* walk the motion; the last turn takes what can be walked */
+        double last = gap;
+        int part = 0;
+        while (part < GG_ARM_PARTS) {
+            gg_arm_move(arm, joints, velocity, duration * (part + 1) / GG_ARM_PARTS, moved);
+            double next = gg_arm_clearance(arm, base, moved, blocks, block_count, cap);
+            if (next < near && next < last) {
+                break;
+            }
+            last = next;
+            part++;
+        }
+        if (part == GG_ARM_PARTS) {
+            return blocked;
+        }
+        blocked = GG_ARM_TOUCH;
+        if (plane == GG_ARM_PLANES) {
+            for (int j = 0; j < arm->joint_count; j++) {
+                velocity[j] *= (double)part / GG_ARM_PARTS;
+            }
+            break;
+        }
+        /* the plane of constant clearance where the motion first comes too near */
+        double at[GG_ARM_ROWS], slope[GG_ARM_ROWS], along = 0.0, steep = 0.0;
+        const double h = 1e-5;
+        gg_arm_move(arm, joints, velocity, duration, at);
+        for (int j = 0; j < arm->joint_count; j++) {
+            velocity[j] = (at[j] - joints[j]) / duration;
+        }
+        gg_arm_move(arm, joints, velocity, duration * (part + 1) / GG_ARM_PARTS, at);
+        double there = gg_arm_clearance(arm, base, at, blocks, block_count, cap);
+        for (int j = 0; j < arm->joint_count; j++) {
+            double keep = at[j];
+            at[j] = keep + h;
+            slope[j] = (gg_arm_clearance(arm, base, at, blocks, block_count, cap) - there) / h;
+            at[j] = keep;
+            /* a joint at its end stop can open no gap by going further */
+            double end = joints[j] + velocity[j] * duration;
+            if (slope[j] > 0.0 ? end >= arm->upper[j] - 1e-9 : end <= arm->lower[j] + 1e-9) {
+                slope[j] = 0.0;
+            }
+            along += slope[j] * velocity[j];
+            steep += slope[j] * slope[j];
+        }
+        double allowed = (hold - there) / duration + along * (part + 1) / GG_ARM_PARTS;
+        if (along < allowed && steep > 1e-12) {
+            for (int j = 0; j < arm->joint_count; j++) {
+                velocity[j] += slope[j] * (allowed - along) / steep;
+            }
+        }
+    }
+    return blocked;
+}
+
+/* Moves the joints by one control period.
+ *
+ * joints, velocity: (joint_count) before, and on return after, the period [rad], [rad/s]; wanted: what was asked for
+ * [rad/s]. Returns the events as bits. */
+GG_FN int gg_arm_guard(const gg_arm *arm, const gg_frame *base, const gg_block *blocks, int block_count,
+                       double duration, const double *wanted, double *joints, double *velocity) {
+    double going[GG_ARM_ROWS], moved[GG_ARM_ROWS], travel = 0.0;
+    for (int j = 0; j < arm->joint_count; j++) {
+        going[j] = wanted[j];
+    }
+    int event = gg_arm_limit_joints(arm, joints, velocity, duration, going);
+    event |= gg_arm_limit_travel(arm, base, joints, duration, going, &travel);
+    int touch = gg_arm_avoid(arm, base, joints, blocks, block_count, duration, travel, going);
+    if (touch) {
+        /* a turned motion is another motion: it must keep the limits, too, and only getting slower is safe */
+        double share = 1.0;
+        for (int j = 0; j < arm->joint_count; j++) {
+            double speed = going[j] < 0.0 ? -going[j] : going[j];
+            share = speed * share > arm->speed[j] ? arm->speed[j] / speed : share;
+        }
+        for (int j = 0; j < arm->joint_count; j++) {
+            going[j] *= share;
+        }
+        event |= touch | gg_arm_limit_travel(arm, base, joints, duration, going, &travel);
+    }
+    gg_arm_move(arm, joints, going, duration, moved);
+    for (int j = 0; j < arm->joint_count; j++) {
+        velocity[j] = (moved[j] - joints[j]) / duration;
+        joints[j] = moved[j];
+    }
+    return event;
+}
+
+#endif

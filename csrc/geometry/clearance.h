@@ -1,0 +1,109 @@
+/* clearance.h: distances between what an arm is made of (capsules) and what it must not touch (capsules, boxes), in double.
+ *
+ * Segments against segments: the squared distance is a quadratic in two parameters on the unit square; its minimum lies
+ * inside or on an edge, and following the clamps in order finds it. Segments against boxes: the distance of a point to a
+ * box is convex, so along a segment it has one valley, which golden sections close in on.
+ */
+#ifndef GG_CLEARANCE_H
+#define GG_CLEARANCE_H
+
+#include "arm.h"
+
+/* all points within `radius` of the segment from a to b, world [m] */
+typedef struct gg_capsule {
+    double a[3], b[3], radius;
+} gg_capsule;
+
+/* a box in a frame of its own [m] */
+typedef struct gg_block {
+    gg_frame frame;
+    double half[3];
+} gg_block;
+
+GG_FN double gg_clearance_clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+
+GG_FN double gg_clearance_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* distance of two segments [m] */
+GG_FN double gg_clearance_segments(const double a0[3], const double a1[3], const double b0[3], const double b1[3]) {
+    double u[3], v[3], w[3];
+    for (int k = 0; k < 3; k++) {
+        u[k] = a1[k] - a0[k];
+        v[k] = b1[k] - b0[k];
+        w[k] = a0[k] - b0[k];
+    }
+    double uu = gg_clearance_dot(u, u), vv = gg_clearance_dot(v, v), uv = gg_clearance_dot(u, v);
+    double uw = gg_clearance_dot(u, w), vw = gg_clearance_dot(v, w);
+    double area = uu * vv - uv * uv;
+    /* where on a; parallel segments may start anywhere */
+    double s = area > 1e-12 * uu * vv ? gg_clearance_clamp((uv * vw - vv * uw) / area, 0.0, 1.0) : 0.0;
+    /* the best place on b for it, and where that is off the end, the best place on a for the end */
+    double t = vv > 0.0 ? (uv * s + vw) / vv : 0.0;
+    if (t < 0.0 || t > 1.0 || vv <= 0.0) {
+        t = gg_clearance_clamp(t, 0.0, 1.0);
+        s = uu > 0.0 ? gg_clearance_clamp((uv * t - uw) / uu, 0.0, 1.0) : 0.0;
+    }
+    double d2 = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double d = w[k] + s * u[k] - t * v[k];
+        d2 += d * d;
+    }
+    return sqrt(d2);
+}
+
+/* distance of a point of the block's frame to the block [m], 0 inside */
+GG_FN double gg_clearance_point(const gg_block *block, const double x[3]) {
+    double d2 = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double beyond = (x[k] < 0.0 ? -x[k] : x[k]) - block->half[k];
+        d2 += beyond > 0.0 ? beyond * beyond : 0.0;
+    }
+    return sqrt(d2);
+}
+
+/* Clearance of a capsule and a block [m], negative by up to the radius where they overlap; at most `best`. */
+GG_FN double gg_clearance_block(const gg_capsule *capsule, const gg_block *block, double best) {
+    /* into the block's frame */
+    const double *q = block->frame.q;
+    double inverse[4] = {q[0], -q[1], -q[2], -q[3]};
+    double a[3], b[3], middle[3], along[3];
+    for (int k = 0; k < 3; k++) {
+        a[k] = capsule->a[k] - block->frame.p[k];
+        b[k] = capsule->b[k] - block->frame.p[k];
+    }
+    gg_frame_turn(inverse, a, a);
+    gg_frame_turn(inverse, b, b);
+    for (int k = 0; k < 3; k++) {
+        along[k] = b[k] - a[k];
+        middle[k] = 0.5 * (a[k] + b[k]);
+    }
+    double length = sqrt(gg_clearance_dot(along, along));
+    if (gg_clearance_point(block, middle) - 0.5 * length - capsule->radius >= best) {
+        return best;
+    }
+    /* each round leaves 0.618 of the valley: 3e-8 of the length after 36 */
+    const double gold = 0.6180339887498949;
+    double low = 0.0, high = 1.0, least = best + capsule->radius;
+    for (int round = 0; round < 36; round++) {
+        double t0 = high - gold * (high - low), t1 = low + gold * (high - low);
+        double x0[3], x1[3];
+        for (int k = 0; k < 3; k++) {
+            x0[k] = a[k] + t0 * along[k];
+            x1[k] = a[k] + t1 * along[k];
+        }
+        double f0 = gg_clearance_point(block, x0), f1 = gg_clearance_point(block, x1);
+        if (f0 <= f1) {
+            high = t1;
+        } else {
+            low = t0;
+        }
+        least = f0 < least ? f0 : least;
+        least = f1 < least ? f1 : least;
+    }
+    double end_a = gg_clearance_point(block, a), end_b = gg_clearance_point(block, b);
+    least = end_a < least ? end_a : least;
+    least = end_b < least ? end_b : least;
+    return least - capsule->radius;
+}
+
+#endif

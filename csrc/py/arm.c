@@ -1,0 +1,266 @@
+/* arm.c: kinematics and motion guard of robot arms for Python, in batches; see geometry/arm.h and geometry/arm_guard.h.
+ *
+ * granular_gym/arm.py is the one user. Arrays are float64; a row of a batch depends on nothing but that row.
+ */
+#include "convert.h"
+
+#include "../geometry/arm_guard.h"
+
+static const npy_intp frame_size = 7, block_size = 10;
+
+static void frame_read(const double *from, gg_frame *out) {
+    for (int k = 0; k < 3; k++) {
+        out->p[k] = from[k];
+    }
+    for (int k = 0; k < 4; k++) {
+        out->q[k] = from[3 + k];
+    }
+}
+
+/* rows of a chain, its base and a batch of joint angles. Returns 0 or -1. */
+typedef struct chain_arguments {
+    const gg_arm_row *row;
+    gg_frame base;
+    const double *joints;
+    npy_intp row_count, joint_count, count;
+} chain_arguments;
+
+static int chain_read(const gg_module_state *state, PyObject *rows, PyObject *base, PyObject *joints,
+                      chain_arguments *out) {
+    npy_intp row_shape[2] = {GG_PY_ANY, 4}, base_shape[1] = {frame_size}, joint_shape[2] = {GG_PY_ANY, GG_PY_ANY};
+    const double *row_data = gg_py_array(state, "rows", rows, NPY_FLOAT64, 2, row_shape);
+    const double *base_data = row_data ? gg_py_array(state, "base", base, NPY_FLOAT64, 1, base_shape) : NULL;
+    out->joints = base_data ? gg_py_array(state, "joints", joints, NPY_FLOAT64, 2, joint_shape) : NULL;
+    if (!out->joints) {
+        return -1;
+    }
+    if (row_shape[0] < 1 || row_shape[0] > GG_ARM_ROWS || joint_shape[1] > row_shape[0]) {
+        PyErr_Format(state->error[GG_PY_ARGUMENT],
+                     "rows: expected 1 .. %d rows, at least one per joint, got %lld for %lld", GG_ARM_ROWS,
+                     (long long)row_shape[0], (long long)joint_shape[1]);
+        return -1;
+    }
+    out->row = (const gg_arm_row *)(const void *)row_data;
+    frame_read(base_data, &out->base);
+    out->row_count = row_shape[0];
+    out->joint_count = joint_shape[1];
+    out->count = joint_shape[0];
+    return 0;
+}
+
+static PyObject *arm_frames(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *rows, *base, *joints;
+    chain_arguments chain;
+    if (!PyArg_ParseTuple(args, "OOO:arm_frames", &rows, &base, &joints) ||
+        chain_read(state, rows, base, joints, &chain)) {
+        return NULL;
+    }
+    npy_intp shape[3] = {chain.count, chain.row_count + 1, frame_size};
+    PyObject *result = PyArray_EMPTY(3, shape, NPY_FLOAT64, 0);
+    if (!result) {
+        return NULL;
+    }
+    double *out = PyArray_DATA((PyArrayObject *)result);
+    for (npy_intp n = 0; n < chain.count; n++) {
+        gg_frame frames[GG_ARM_ROWS + 1];
+        gg_arm_frames(chain.row, (int)chain.row_count, (int)chain.joint_count, &chain.base,
+                      chain.joints + n * chain.joint_count, frames);
+        for (npy_intp k = 0; k <= chain.row_count; k++, out += frame_size) {
+            for (int i = 0; i < 3; i++) {
+                out[i] = frames[k].p[i];
+            }
+            for (int i = 0; i < 4; i++) {
+                out[3 + i] = frames[k].q[i];
+            }
+        }
+    }
+    return result;
+}
+
+static PyObject *arm_jacobian(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *rows, *base, *joints, *point;
+    chain_arguments chain;
+    npy_intp point_shape[1] = {3};
+    if (!PyArg_ParseTuple(args, "OOOO:arm_jacobian", &rows, &base, &joints, &point) ||
+        chain_read(state, rows, base, joints, &chain)) {
+        return NULL;
+    }
+    const double *local = gg_py_array(state, "point", point, NPY_FLOAT64, 1, point_shape);
+    npy_intp shape[3] = {chain.count, 6, chain.joint_count};
+    PyObject *result = local ? PyArray_EMPTY(3, shape, NPY_FLOAT64, 0) : NULL;
+    if (!result) {
+        return NULL;
+    }
+    double *out = PyArray_DATA((PyArrayObject *)result);
+    for (npy_intp n = 0; n < chain.count; n++) {
+        gg_frame frames[GG_ARM_ROWS + 1];
+        gg_arm_frames(chain.row, (int)chain.row_count, (int)chain.joint_count, &chain.base,
+                      chain.joints + n * chain.joint_count, frames);
+        gg_arm_jacobian(frames, (int)chain.row_count, (int)chain.joint_count, local, out + n * 6 * chain.joint_count);
+    }
+    return result;
+}
+
+/* The tuple that describes a whole arm: rows, base, lower, upper, speed, acceleration, reach, capsule_frame, capsule,
+ * pair, tip_speed, margin; and a batch of joint angles. */
+static int arm_read(const gg_module_state *state, PyObject *tuple, PyObject *joints, gg_arm *arm,
+                    chain_arguments *chain) {
+    PyObject *rows, *base, *lower, *upper, *speed, *acceleration, *reach, *frames, *capsules, *pairs;
+    PyObject *error = state->error[GG_PY_ARGUMENT];
+    if (!PyTuple_Check(tuple)) {
+        PyErr_Format(error, "arm: expected a tuple, got %s", Py_TYPE(tuple)->tp_name);
+        return -1;
+    }
+    if (!PyArg_ParseTuple(tuple, "OOOOOOOOOOdd:arm", &rows, &base, &lower, &upper, &speed, &acceleration, &reach,
+                          &frames, &capsules, &pairs, &arm->tip_speed, &arm->margin) ||
+        chain_read(state, rows, base, joints, chain)) {
+        return -1;
+    }
+    npy_intp one_each[1] = {chain->joint_count}, per_frame[1] = {chain->row_count + 1};
+    npy_intp capsule_shape[2] = {GG_PY_ANY, 7}, frame_shape[1], pair_shape[2] = {GG_PY_ANY, 2};
+    arm->row_count = (int)chain->row_count;
+    arm->joint_count = (int)chain->joint_count;
+    arm->row = chain->row;
+    if (!(arm->lower = gg_py_array(state, "lower", lower, NPY_FLOAT64, 1, one_each)) ||
+        !(arm->upper = gg_py_array(state, "upper", upper, NPY_FLOAT64, 1, one_each)) ||
+        !(arm->speed = gg_py_array(state, "speed", speed, NPY_FLOAT64, 1, one_each)) ||
+        !(arm->acceleration = gg_py_array(state, "acceleration", acceleration, NPY_FLOAT64, 1, one_each)) ||
+        !(arm->reach = gg_py_array(state, "reach", reach, NPY_FLOAT64, 1, per_frame)) ||
+        !(arm->capsule = gg_py_array(state, "capsule", capsules, NPY_FLOAT64, 2, capsule_shape))) {
+        return -1;
+    }
+    frame_shape[0] = capsule_shape[0];
+    if (!(arm->capsule_frame = gg_py_array(state, "capsule_frame", frames, NPY_INT32, 1, frame_shape)) ||
+        !(arm->pair = gg_py_array(state, "pair", pairs, NPY_INT32, 2, pair_shape))) {
+        return -1;
+    }
+    if (capsule_shape[0] > GG_ARM_CAPSULES || pair_shape[0] > GG_ARM_CAPSULES * GG_ARM_CAPSULES) {
+        PyErr_Format(error, "capsule: expected at most %d capsules, got %lld", GG_ARM_CAPSULES,
+                     (long long)capsule_shape[0]);
+        return -1;
+    }
+    arm->capsule_count = (int)capsule_shape[0];
+    arm->pair_count = (int)pair_shape[0];
+    for (int c = 0; c < arm->capsule_count; c++) {
+        if (arm->capsule_frame[c] < 0 || arm->capsule_frame[c] > arm->row_count) {
+            PyErr_Format(error, "capsule_frame: expected 0 .. %d, got %d", arm->row_count, arm->capsule_frame[c]);
+            return -1;
+        }
+    }
+    for (int k = 0; k < 2 * arm->pair_count; k++) {
+        if (arm->pair[k] < 0 || arm->pair[k] >= arm->capsule_count) {
+            PyErr_Format(error, "pair: expected 0 .. %d, got %d", arm->capsule_count - 1, arm->pair[k]);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* the most blocks of one env */
+#define ARM_BLOCKS 64
+
+/* blocks (count, n, 10): pose and half extents. Returns the data or NULL. */
+static const double *blocks_read(const gg_module_state *state, PyObject *object, npy_intp count, npy_intp *each) {
+    npy_intp shape[3] = {count, GG_PY_ANY, block_size};
+    const double *data = gg_py_array(state, "blocks", object, NPY_FLOAT64, 3, shape);
+    if (data && shape[1] > ARM_BLOCKS) {
+        PyErr_Format(state->error[GG_PY_ARGUMENT], "blocks: expected at most %d blocks, got %lld", ARM_BLOCKS,
+                     (long long)shape[1]);
+        return NULL;
+    }
+    *each = shape[1];
+    return data;
+}
+
+static void blocks_of(const double *data, npy_intp count, gg_block *out) {
+    for (npy_intp k = 0; k < count; k++, data += block_size) {
+        frame_read(data, &out[k].frame);
+        for (int i = 0; i < 3; i++) {
+            out[k].half[i] = data[frame_size + i];
+        }
+    }
+}
+
+static PyObject *arm_clearance(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *tuple, *joints, *blocks;
+    double cap;
+    gg_arm arm;
+    chain_arguments chain;
+    npy_intp each;
+    if (!PyArg_ParseTuple(args, "OOOd:arm_clearance", &tuple, &joints, &blocks, &cap) ||
+        arm_read(state, tuple, joints, &arm, &chain)) {
+        return NULL;
+    }
+    const double *data = blocks_read(state, blocks, chain.count, &each);
+    PyObject *result = data ? PyArray_EMPTY(1, &chain.count, NPY_FLOAT64, 0) : NULL;
+    if (!result) {
+        return NULL;
+    }
+    double *out = PyArray_DATA((PyArrayObject *)result);
+    for (npy_intp n = 0; n < chain.count; n++) {
+        gg_block block[ARM_BLOCKS];
+        blocks_of(data + n * each * block_size, each, block);
+        out[n] = gg_arm_clearance(&arm, &chain.base, chain.joints + n * chain.joint_count, block, (int)each, cap);
+    }
+    return result;
+}
+
+static PyObject *arm_guard(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *tuple, *joints, *velocities, *wanted, *blocks;
+    double duration;
+    gg_arm arm;
+    chain_arguments chain;
+    npy_intp each;
+    if (!PyArg_ParseTuple(args, "OOOOOd:arm_guard", &tuple, &joints, &velocities, &wanted, &blocks, &duration) ||
+        arm_read(state, tuple, joints, &arm, &chain)) {
+        return NULL;
+    }
+    npy_intp shape[2] = {chain.count, chain.joint_count};
+    if (!gg_py_array(state, "velocities", velocities, NPY_FLOAT64, 2, shape)) {
+        return NULL;
+    }
+    const double *asked = gg_py_array(state, "wanted", wanted, NPY_FLOAT64, 2, shape);
+    const double *data = asked ? blocks_read(state, blocks, chain.count, &each) : NULL;
+    if (!data) {
+        return NULL;
+    }
+    if (!(duration > 0.0 && duration <= 1e3)) {
+        PyErr_SetString(state->error[GG_PY_ARGUMENT], "duration: expected a time > 0");
+        return NULL;
+    }
+    PyObject *place = PyArray_NewCopy((PyArrayObject *)joints, NPY_CORDER);
+    PyObject *speed = PyArray_NewCopy((PyArrayObject *)velocities, NPY_CORDER);
+    PyObject *events = PyArray_EMPTY(1, &chain.count, NPY_INT32, 0);
+    if (!place || !speed || !events) {
+        Py_XDECREF(place);
+        Py_XDECREF(speed);
+        Py_XDECREF(events);
+        return NULL;
+    }
+    double *q = PyArray_DATA((PyArrayObject *)place), *v = PyArray_DATA((PyArrayObject *)speed);
+    int32_t *event = PyArray_DATA((PyArrayObject *)events);
+    for (npy_intp n = 0; n < chain.count; n++) {
+        gg_block block[ARM_BLOCKS];
+        npy_intp row = n * chain.joint_count;
+        blocks_of(data + n * each * block_size, each, block);
+        event[n] = gg_arm_guard(&arm, &chain.base, block, (int)each, duration, asked + row, q + row, v + row);
+    }
+    return Py_BuildValue("NNN", place, speed, events);
+}
+
+PyMethodDef gg_py_arm_methods[] = {
+    {"arm_frames", arm_frames, METH_VARARGS,
+     PyDoc_STR("arm_frames(rows, base, joints, /)\n\nPoses of all frames of a chain (n, rows + 1, 7).")},
+    {"arm_jacobian", arm_jacobian, METH_VARARGS,
+     PyDoc_STR("arm_jacobian(rows, base, joints, point, /)\n\nJacobians of a point of the last frame (n, 6, joints).")},
+    {"arm_clearance", arm_clearance, METH_VARARGS,
+     PyDoc_STR("arm_clearance(arm, joints, blocks, cap, /)\n\nLeast gap of an arm to itself and to blocks (n,) [m].")},
+    {"arm_guard", arm_guard, METH_VARARGS,
+     PyDoc_STR("arm_guard(arm, joints, velocities, wanted, blocks, duration, /)\n\n"
+               "Joints, velocities and events after one control period.")},
+    {NULL, NULL, 0, NULL},
+};

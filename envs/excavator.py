@@ -1,0 +1,613 @@
+"""excavator.py: `granular_gym/Excavator-v0`: a 7-joint arm with a bucket scoops grains from a tray into a bin.
+
+After Millard et al., "GranularGym", section III.C: a Franka Emika Panda with an excavator's bucket on its flange takes
+joint velocities, at dt 5e-4 s. The paper names no observation, reward or end; these are ours, and so are the bucket,
+the tray, the bin, the guard that keeps the motion possible (csrc/geometry/arm_guard.h) and the optional end of an
+episode where the grains ask for more torque than the arm has, which the paper proposes as the remedy for tools that
+nothing pushes back. The bed keeps its volume whatever the number of grains (the radius shrinks with the cube root).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from .. import checks
+from ..arm import Arm, ArmTool, load_arm
+from ..assets import asset_path
+from ..beds import settled_bed
+from ..cameras import DepthCamera
+from ..device import parse_device
+from ..errors import ArgumentError
+from ..scene import Scene
+from ..sdf import Sdf
+from ..solver import Solver
+from ..state import State
+from ..task import Arrays, Floats, Task
+from ..vector import GranularEnv, GranularVectorEnv
+
+CONTROL_PERIOD = 0.05  # [s] per env step
+WORLD_LOWER, WORLD_UPPER = (-0.75, -0.95, 0.0), (1.05, 0.95, 1.4)  # [m]; z = 0 is the table the arm stands on
+GRAIN_VOLUME = 4.5e-3  # [m3] of all grains together
+GRAIN_LIMIT = 200_000
+GRAIN_FRICTION = 0.5
+TRAY_CENTER, TRAY_HALF, TRAY_HEIGHT = (0.52, 0.0), (0.20, 0.15), 0.12  # [m] inside
+WALL = 0.012  # [m] thickness of the walls of tray and bin
+LIFTED = 0.15  # [m] a grain above this height was lifted
+SPILL_LAYERS = 2.5  # a grain outside tray and bin and lower than so many radii lies on the table
+HOME = (0.0, -0.25 * math.pi, 0.0, -0.75 * math.pi, 0.0, 0.5 * math.pi, 0.0)  # [rad]; the bucket hangs over the tray
+HOME_JITTER = 0.08  # [rad]
+WRENCH_LIMIT = (200.0, 50.0)  # [N], [N m] of the observation
+WRIST_SHAPE, SIDE_SHAPE = (36, 36), (36, 72)
+WRIST_RANGE, SIDE_RANGE = (0.03, 0.6), (0.3, 2.5)  # [m]
+IMAGE_RANGES = {"wrist": WRIST_RANGE, "side": SIDE_RANGE}
+SHAPING = 10.0  # points per metre of the grains' mean distance from the bin
+BEDS = ("flat", "ridge", "slope")  # shapes the grains are poured in
+SETTLING = (0.5, 20, 2e-3)  # [s] at a time, at most so often, until no grain is faster than [m/s]
+VIEW_SHAPE = (480, 640)  # of rendered pictures
+LINK_COLORS = ((236, 238, 240), (222, 225, 228))
+BUCKET_COLOR, TRAY_COLOR, BIN_COLOR = (224, 146, 40), (124, 132, 142), (62, 150, 92)
+
+# the bucket's section in (x, z) from the lip round to the front of the top plate, in the middle of the plates; where
+# the guard's capsules along it are and how thick they are (assets/make_bucket.py) [m]
+BUCKET_SECTION = (
+    (0.072, 0.1555),
+    (-0.018, 0.1575),
+    (-0.040, 0.148),
+    (-0.055, 0.133),
+    (-0.064, 0.108),
+    (-0.0645, 0.078),
+    (-0.056, 0.058),
+    (-0.038, 0.050),
+    (0.008, 0.050),
+)
+BUCKET_SIDE, BUCKET_PLATE = 0.066, 0.007
+
+
+def bucket_capsules() -> NDArray[np.float64]:
+    """What the guard sees of the bucket: ax ay az bx by bz radius (n, 7) [m], in the frame of the meshes."""
+    y, r = BUCKET_SIDE, BUCKET_PLATE
+    rows = []
+    for (x0, z0), (x1, z1) in itertools.pairwise(BUCKET_SECTION):
+        rows += [[x0, side, z0, x1, side, z1, r] for side in (-y, y)]
+    # across: lip, bends, front of the top plate; along: the middle of the floor
+    rows += [[x, -y, z, x, y, z, r] for x, z in (BUCKET_SECTION[k] for k in (0, 3, 5, 8))]
+    rows.append([BUCKET_SECTION[0][0], 0.0, BUCKET_SECTION[0][1], BUCKET_SECTION[1][0], 0.0, BUCKET_SECTION[1][1], r])
+    # front edges of the cheeks, and the mount
+    rows += [[0.010, side, 0.056, 0.066, side, 0.150, 0.009] for side in (-y, y)]
+    rows.append([0.0, 0.0, 0.0, -0.012, 0.0, 0.026, 0.044])
+    return np.array(rows)
+
+
+BUCKET_APART = (0, 1, 2, 3, 4, 5)  # frames of the arm it must not meet
+# from the flange to the bucket: half a turn about z, so that the mouth faces the base as a backhoe's does, and a lean
+# of half a radian about y, as the mount of the mesh has it
+BUCKET_ROWS = np.array([[0.0, 0.0, 0.0, 1.5 * math.pi], [0.0, -0.5, 0.0, -0.5 * math.pi]])
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How finely an env step is computed."""
+
+    dt: float  # [s] at most; less where the tools would move over half a radius
+    iterations: int
+
+
+PRESETS = {"accurate": Preset(5e-4, 10), "fast": Preset(2.5e-3, 10)}
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """What an episode draws, and what counts as success.
+
+    Attributes:
+        bin_half: half the side of the bin, inside [m].
+        bin_height: of its walls [m].
+        azimuth: range of the bin's direction from the base [rad].
+        distance: range of its distance [m].
+        both_sides: the bin may stand left or right of the tray.
+        beds: shapes of the bed.
+        jitter: of the arm's first posture [rad].
+        share: of the grains that must be in the bin at the end.
+        spill: share of the grains that may lie on the table.
+    """
+
+    bin_half: float
+    bin_height: float
+    azimuth: tuple[float, float]
+    distance: tuple[float, float]
+    both_sides: bool
+    beds: tuple[str, ...]
+    jitter: float
+    share: float
+    spill: float
+
+
+DIFFICULTIES = {
+    "easy": Difficulty(0.14, 0.08, (1.5, 1.5), (0.48, 0.48), False, ("flat",), 0.0, 0.08, 0.05),
+    "medium": Difficulty(0.12, 0.12, (1.25, 1.75), (0.45, 0.51), True, BEDS, HOME_JITTER, 0.10, 0.05),
+    "hard": Difficulty(0.10, 0.18, (1.15, 2.05), (0.43, 0.52), True, BEDS, 2 * HOME_JITTER, 0.12, 0.03),
+}
+
+
+def grain_radius(grain_count: int) -> float:
+    """Radius that keeps the volume of the bed at any number of grains [m]."""
+    return (3.0 * GRAIN_VOLUME / (4.0 * math.pi * grain_count)) ** (1.0 / 3.0)
+
+
+def bucket_sdf() -> Sdf:
+    """The bucket as a tool: shell and two cheeks, each a field of its own."""
+    # on one thread: making a task starts none
+    shell = Sdf.from_mesh(asset_path("bucket_shell.stl"), spacing=0.002, num_threads=1)
+    cheek = Sdf.from_mesh(asset_path("bucket_cheek.stl"), spacing=0.002, num_threads=1)
+    return Sdf.union(shell, cheek.at((0.0, 0.067, 0.0)), cheek.at((0.0, -0.067, 0.0)))
+
+
+def walls(half_x: float, half_y: float, height: float) -> Floats:
+    """Four walls around a rectangle, open above, on the table: centre and half extents (4, 6) [m]."""
+    t, h = 0.5 * WALL, 0.5 * height
+    return np.array(
+        [
+            [half_x + t, 0.0, h, t, half_y + WALL, h],
+            [-half_x - t, 0.0, h, t, half_y + WALL, h],
+            [0.0, half_y + t, h, half_x + WALL, t, h],
+            [0.0, -half_y - t, h, half_x + WALL, t, h],
+        ]
+    )
+
+
+def walls_sdf(table: Floats) -> Sdf:
+    """Walls as a tool, a part each, so that grains in corners feel both."""
+    return Sdf.union(Sdf.box(row[3:]).at(row[:3]) for row in table)
+
+
+@lru_cache(maxsize=1)
+def make_arm() -> Arm:
+    """The Panda with the bucket; the same for all tasks of this process, and never changed."""
+    tool = ArmTool(BUCKET_ROWS, bucket_sdf(), bucket_capsules(), BUCKET_APART)
+    return Arm(load_arm("panda.json"), tool)
+
+
+class ExcavatorTask(Task):
+    """The rules of the excavator task for `env_count` envs.
+
+    Action (7,) in [-1, 1]: joint velocities, 1 = the joint's largest (2.175 rad/s for joints 1 to 4, 2.61 rad/s for 5
+    to 7). The arm's limits hold: acceleration, end stops, 1.7 m/s, no contact with itself, table, tray or bin.
+    Observation: "wrist" (36, 36) and "side" (36, 72) float32 depth [m] (a miss reads `far`), or both as (1, H, W)
+    uint8, 0 = near, 255 = far; "joints" (7,) [rad]; "velocities" (7,) [rad/s]; "wrench" (6,) mean force [N] and torque
+    [N m] of the grains on the bucket over the step, in the bucket's frame, clipped to 200 N and 50 N m; "bin" (2,) its
+    place on the table x, y [m].
+    Reward: the change over the step of a score: 100 points for all grains in the bin, minus `spill_penalty` times 100
+    for all on the table, minus 10 per metre of the grains' mean distance from the bin; "level": the score itself.
+    End: never, or with `force_limit` where the grains ask for more torque; 600 steps of 0.05 s.
+    Info: "bin_share", "spill_share", "lifted_share" of the grains (in the bin; on the table; above 0.15 m), "success"
+    (share and spill meet the difficulty's goal), "torque_share" (largest joint torque that holds the grains' wrench
+    over the joint's limit), "overloaded" (that share was above `force_limit`), "guard" (bits: 1 end stop, 2 Cartesian
+    speed, 4 collision), "fast_tool_count", "bin" (2,) [m], and the engine's counters as in every task.
+
+    Args:
+        env_count: number of envs.
+        grain_count: grains per env; 500, 2,000, 10,000 and 50,000 are the steps the task is meant for.
+        preset: "fast" (dt 2.5 ms, less for small grains) or "accurate" (dt 0.5 ms, as in the paper).
+        difficulty: "easy", "medium" or "hard", see DIFFICULTIES.
+        depth: "float32" or "uint8".
+        reward: "incremental" or "level".
+        spill_penalty: points lost per spilled grain over points earned per grain in the bin, >= 0.
+        force_limit: None, or the share of the arm's joint torques above which an episode is terminated; 1: the real
+            arm's. Its own weight is not counted.
+        device: "cpu", "cuda" or "auto".
+        num_threads: None: one per core this process may use.
+        friction_range: None, or (lower, upper): each episode draws the friction between grains from it.
+        render_mode: None, "rgb_array" or "depth_array" (the side camera).
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        DescriptionError: the arm's description file is damaged.
+        BackendError: the device is missing.
+    """
+
+    memory: ClassVar[tuple[str, ...]] = (
+        "joints",
+        "velocities",
+        "bin",
+        "events",
+        "torque_share",
+        "score",
+        "gain",
+        "shares",
+        "friction",
+    )
+    metadata: ClassVar[dict[str, Any]] = {**Task.metadata, "render_fps": round(1.0 / CONTROL_PERIOD)}
+    control_period: ClassVar[float] = CONTROL_PERIOD
+    tray: ClassVar[tuple[float, float, float, float]] = (*TRAY_CENTER, *TRAY_HALF)
+
+    def __init__(
+        self,
+        env_count: int = 1,
+        *,
+        grain_count: int = 2000,
+        preset: str = "fast",
+        difficulty: str = "medium",
+        depth: str = "float32",
+        reward: str = "incremental",
+        spill_penalty: float = 1.0,
+        force_limit: float | None = None,
+        device: str = "cpu",
+        num_threads: int | None = None,
+        friction_range: tuple[float, float] | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        super().__init__(env_count, render_mode)
+        self.grain_count = checks.integer("grain_count", grain_count, 1, GRAIN_LIMIT)
+        self.preset = PRESETS[checks.choice("preset", preset, list(PRESETS))]
+        self.difficulty = DIFFICULTIES[checks.choice("difficulty", difficulty, list(DIFFICULTIES))]
+        self.depth = checks.choice("depth", depth, ["float32", "uint8"])
+        self.reward = checks.choice("reward", reward, ["incremental", "level"])
+        self.spill_penalty = checks.number("spill_penalty", spill_penalty, 0.0, 1e6)
+        self.force_limit = None
+        if force_limit is not None:
+            self.force_limit = checks.number("force_limit", force_limit, 0.0, 1e6, above=True)
+        self.device = parse_device(device)
+        self.num_threads = checks.threads(num_threads)
+        self.friction_range: tuple[float, float] | None = None
+        if friction_range is not None:
+            low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
+            if not 0.0 <= low <= high:
+                raise ArgumentError(f"friction_range: expected 0 <= lower <= upper, got {friction_range!r}")
+            self.friction_range = (low, high)
+        self.arm = make_arm()
+        self.radius = grain_radius(self.grain_count)
+        # no tool may move over half a radius per substep; the guard sees to the speed
+        longest = 0.5 * self.radius / self.arm.description.tip_speed
+        self.substeps = math.ceil(CONTROL_PERIOD / min(self.preset.dt, longest) - 1e-9)
+        self.dt = CONTROL_PERIOD / self.substeps
+        self.action_space = spaces.Box(-1.0, 1.0, (self.arm.joint_count,), np.float32)
+        self.observation_space = self._observation_space()
+        n, joints = self.env_count, self.arm.joint_count
+        self.joints, self.velocities = np.zeros((n, joints)), np.zeros((n, joints))
+        self.bin = np.zeros((n, 2))
+        self.events = np.zeros(n, np.int32)
+        self.torque_share = np.zeros(n)  # joint torques of the last step over their limits, largest
+        self.score, self.gain = np.zeros(n), np.zeros(n)
+        self.shares = np.zeros((n, 3))  # of the grains in the bin, on the table, lifted
+        self.friction = np.full(n, GRAIN_FRICTION)
+        self._beds: dict[str, State] = {}  # settled; made when first drawn
+
+    def _observation_space(self) -> spaces.Dict:
+        def image(shape: tuple[int, int], limits: tuple[float, float]) -> spaces.Box:
+            if self.depth == "uint8":
+                return spaces.Box(0, 255, (1, *shape), np.uint8)
+            return spaces.Box(limits[0], limits[1], shape, np.float32)
+
+        def vector(high: Any, low: Any = None) -> spaces.Box:
+            top = np.asarray(high, np.float32)
+            return spaces.Box(-top if low is None else np.asarray(low, np.float32), top, dtype=np.float32)
+
+        arm = self.arm.description
+        return spaces.Dict(
+            {
+                "wrist": image(WRIST_SHAPE, WRIST_RANGE),
+                "side": image(SIDE_SHAPE, SIDE_RANGE),
+                "joints": vector(arm.upper, arm.lower),
+                "velocities": vector(arm.speed),
+                "wrench": vector(np.repeat(WRENCH_LIMIT, 3)),
+                "bin": vector(WORLD_UPPER[:2], WORLD_LOWER[:2]),
+            }
+        )
+
+    # the scene -------------------------------------------------------------------------------------------------------
+
+    def scene(self, grains: Floats) -> Scene:
+        """Arm, tray and bin.
+
+        Args:
+            grains: (n, 3) positions [m].
+        """
+        scene = Scene(bounds=(WORLD_LOWER, WORLD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
+        sand = scene.add_material(
+            radius=self.radius, density=1600.0, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.3
+        )
+        steel = scene.add_material(density=7800.0, friction=0.3)
+        scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
+        scene.add_grains(sand, grains)
+        poses = self._tool_poses(np.array([HOME]), np.array([[0.0, 0.6]]))[0]
+        names = [f"link{k}" for k in range(len(self.arm.shapes) - 1)] + ["bucket"]
+        for (_, sdf), name, pose in zip(self.arm.shapes, names, poses, strict=False):
+            scene.add_tool(sdf, name=name, material=steel, pose=pose)
+        scene.add_tool(walls_sdf(walls(*TRAY_HALF, TRAY_HEIGHT)), name="tray", material=steel, pose=poses[-2])
+        scene.add_tool(walls_sdf(self._bin_walls()), name="bin", material=steel, pose=poses[-1])
+        return scene
+
+    def _bin_walls(self) -> Floats:
+        return walls(self.difficulty.bin_half, self.difficulty.bin_half, self.difficulty.bin_height)
+
+    def _add_cameras(self, scene: Scene) -> None:
+        scene.add_camera(
+            DepthCamera.perspective(
+                height=WRIST_SHAPE[0],
+                width=WRIST_SHAPE[1],
+                fov=1.2,
+                position=(0.115, 0.0, -0.03),
+                target=(0.085, 0.0, 0.20),
+                up=(1.0, 0.0, 0.0),
+                near=WRIST_RANGE[0],
+                far=WRIST_RANGE[1],
+            ),
+            name="wrist",
+            tool="bucket",
+        )
+        scene.add_camera(
+            DepthCamera.perspective(
+                height=SIDE_SHAPE[0],
+                width=SIDE_SHAPE[1],
+                fov=0.62,
+                position=(1.45, 0.0, 1.05),
+                target=(0.25, 0.0, 0.12),
+                near=SIDE_RANGE[0],
+                far=SIDE_RANGE[1],
+            ),
+            name="side",
+        )
+        if self.render_mode == "rgb_array":
+            scene.add_camera(view_camera(), name="view")
+
+    def build(self) -> Any:
+        """The world of all envs."""
+        scene = self.scene(bed_lattice(BEDS[0], self.grain_count, self.radius))
+        self._add_cameras(scene)
+        solver = Solver(iterations=self.preset.iterations)
+        return scene.build(env_count=self.env_count, device=self.device, solver=solver, num_threads=self.num_threads)
+
+    def bed(self, shape: str) -> State:
+        """A settled bed in the tray: settled once, then taken from the cache."""
+        if shape in self._beds:
+            return self._beds[shape]
+        solver = Solver(iterations=self.preset.iterations)
+        scene = self.scene(bed_lattice(shape, self.grain_count, self.radius))
+
+        def settle() -> State:
+            with scene.build(device=self.device, solver=solver, num_threads=self.num_threads) as world:
+                for _ in range(SETTLING[1]):
+                    world.step(dt=self.dt, substeps=round(SETTLING[0] / self.dt))
+                    if np.abs(world.velocities).max() < SETTLING[2]:
+                        break
+                return world.save_state()
+
+        key = {"solver": solver.fields(), "dt": self.dt, "settling": SETTLING}
+        self._beds[shape] = settled_bed(scene, key, settle)
+        return self._beds[shape]
+
+    def _tool_poses(self, joints: Floats, bins: Floats) -> Floats:
+        """Poses of links, bucket, tray and bin: (n, tools, 7) float32."""
+        frames = self.arm.frames(joints)
+        still = np.zeros((len(joints), 2, 7))
+        still[:, :, 3] = 1.0
+        still[:, 0, :2], still[:, 1, :2] = TRAY_CENTER, bins
+        moving = frames[:, [frame for frame, _ in self.arm.shapes]]
+        return np.concatenate([moving, still], axis=1).astype(np.float32)
+
+    def blocks(self) -> Floats:
+        """What the arm must not touch in each env: table, walls of tray and bin; (n, 9, 10), see Arm.clearance."""
+        tray, bin_walls = walls(*TRAY_HALF, TRAY_HEIGHT), self._bin_walls()
+        out = np.zeros((self.env_count, 1 + len(tray) + len(bin_walls), 10))
+        out[:, :, 3] = 1.0
+        out[:, 0, 2], out[:, 0, 7:] = -0.5, (5.0, 5.0, 0.5)
+        out[:, 1:5, :3], out[:, 1:5, 7:] = tray[:, :3] + (*TRAY_CENTER, 0.0), tray[:, 3:]
+        out[:, 5:, :3], out[:, 5:, 7:] = bin_walls[:, :3], bin_walls[:, 3:]
+        out[:, 5:, :2] += self.bin[:, None]
+        return out
+
+    # episodes --------------------------------------------------------------------------------------------------------
+
+    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """Draws bed, bin and posture of each listed env and puts grains, arm and bin there."""
+        world, game = self.world, self.difficulty
+        chosen = np.zeros(len(envs), np.int64)
+        for row, env in enumerate(envs):
+            draw = self.generator(env)
+            chosen[row] = BEDS.index(game.beds[draw.integers(len(game.beds))])
+            side = -1.0 if game.both_sides and draw.random() < 0.5 else 1.0
+            angle, distance = side * draw.uniform(*game.azimuth), draw.uniform(*game.distance)
+            self.bin[env] = distance * math.cos(angle), distance * math.sin(angle)
+            self.joints[env] = np.array(HOME) + draw.uniform(-game.jitter, game.jitter, len(HOME))
+            low, high = self.friction_range or (GRAIN_FRICTION, GRAIN_FRICTION)
+            self.friction[env] = draw.uniform(low, high)
+        for number, shape in enumerate(BEDS):
+            if (chosen == number).any():
+                world.load_state(self.bed(shape), envs=envs[chosen == number])
+        world.set_tool_poses(self._tool_poses(self.joints, self.bin)[envs], envs=envs)
+        if self.friction_range is not None:
+            self._set_friction(envs)
+        self.velocities[envs], self.events[envs], self.torque_share[envs] = 0.0, 0, 0.0
+        self._measure()
+        self.gain[envs] = 0.0
+
+    def _set_friction(self, envs: NDArray[np.int32]) -> None:
+        """Gives the grains of the listed envs their own friction."""
+        pairs = self.world.materials[0][envs]
+        pairs[:, 0, 0, 0] = self.friction[envs]
+        self.world.set_materials(pairs=pairs, envs=envs)
+
+    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
+        """One control period."""
+        wanted = actions.astype(np.float64) * self.arm.description.speed
+        joints, velocities, events = self.arm.guard(self.joints, self.velocities, wanted, self.blocks(), CONTROL_PERIOD)
+        keep = held[:, None]
+        self.joints = np.where(keep, self.joints, joints)
+        self.velocities = np.where(keep, 0.0, velocities)
+        self.events = np.where(held, 0, events).astype(np.int32)
+        poses = self._tool_poses(self.joints, self.bin)
+        self.world.step(dt=self.dt, substeps=self.substeps, tool_poses=poses)
+        torques = self.arm.torques(self.joints, self._wrenches())
+        self.torque_share = np.abs(torques / self.arm.description.torque).max(axis=1)
+        before = self.score.copy()
+        self._measure()
+        self.gain = self.score - before
+
+    def _wrenches(self) -> Floats:
+        """Of the grains on the bucket about its origin, world axes, (n, 6); 0 where an env is no longer finite."""
+        wrenches = self.world.wrenches[:, len(self.arm.shapes) - 1].astype(np.float64)
+        return np.where(np.isfinite(wrenches), wrenches, 0.0)
+
+    def _measure(self) -> None:
+        """Where the grains of all envs are, and the score."""
+        game, world = self.difficulty, self.world
+        rim, top = game.bin_half + WALL, SPILL_LAYERS * self.radius
+        bins = np.concatenate([self.bin, np.zeros((self.env_count, 1))], axis=1)
+
+        def box(center: Floats, half: Any, low: float, high: float) -> tuple[Floats, Floats]:
+            offset = np.array([half[0], half[1], 0.0])
+            return center - offset + (0.0, 0.0, low), center + offset + (0.0, 0.0, high)
+
+        tray = np.tile([*TRAY_CENTER, 0.0], (self.env_count, 1))
+        tray_rim = (TRAY_HALF[0] + WALL, TRAY_HALF[1] + WALL)
+        inside, distances = world.box_stats(*box(bins, (game.bin_half, game.bin_half), 0.0, game.bin_height))
+        low = world.box_stats(WORLD_LOWER, (*WORLD_UPPER[:2], top))[0]
+        low_tray = world.box_stats(*box(tray, tray_rim, 0.0, top))[0]
+        low_bin = world.box_stats(*box(bins, (rim, rim), 0.0, top))[0]
+        lifted = world.box_stats((*WORLD_LOWER[:2], LIFTED), WORLD_UPPER)[0]
+        counts = np.stack([inside, low - low_tray - low_bin, lifted], axis=1)
+        self.shares = counts / self.grain_count
+        self.score = (
+            100.0 * self.shares[:, 0]
+            - 100.0 * self.spill_penalty * self.shares[:, 1]
+            - SHAPING * np.asarray(distances, np.float64)
+        )
+
+    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """Reward, terminated (where the arm was overloaded), infos."""
+        reward = self.gain if self.reward == "incremental" else self.score
+        overloaded = np.zeros(self.env_count, bool)
+        if self.force_limit is not None:
+            overloaded = self.torque_share > self.force_limit
+        game = self.difficulty
+        fast = np.asarray(self.world.stats["fast_tool_count"], np.int64)
+        infos: Arrays = {
+            "bin_share": self.shares[:, 0].copy(),
+            "spill_share": self.shares[:, 1].copy(),
+            "lifted_share": self.shares[:, 2].copy(),
+            "success": (self.shares[:, 0] >= game.share) & (self.shares[:, 1] <= game.spill),
+            "torque_share": self.torque_share.copy(),
+            "overloaded": overloaded.copy(),
+            "guard": self.events.astype(np.int64),
+            "fast_tool_count": np.where(self.fresh, 0, fast),
+            "bin": self.bin.astype(np.float32),
+        }
+        return reward.copy(), overloaded, infos
+
+    def observe(self) -> Arrays:
+        """Depth images, joints, wrench and the place of the bin of all envs."""
+        return self.observe_as("numpy")
+
+    def observe_as(self, output: str) -> dict[str, Any]:
+        """The same as `output` arrays; depth stays where the world runs."""
+        vectors: Arrays = {
+            "joints": self.joints.astype(np.float32),
+            "velocities": self.velocities.astype(np.float32),
+            "wrench": self._bucket_wrenches().astype(np.float32),
+            "bin": self.bin.astype(np.float32),
+        }
+        for name, values in vectors.items():
+            space = self.observation_space[name]
+            vectors[name] = np.clip(values, space.low, space.high)  # type: ignore[attr-defined]
+        images = {name: self._image(name, limits, output) for name, limits in IMAGE_RANGES.items()}
+        return {**images, **self.give(vectors, output)}
+
+    def _bucket_wrenches(self) -> Floats:
+        """The wrenches in the bucket's frame, as a sensor in the wrist reads them; 0 after a reset."""
+        world = np.where(self.fresh[:, None], 0.0, self._wrenches())
+        q = self.arm.frames(self.joints)[:, -1, 3:] * (1.0, -1.0, -1.0, -1.0)
+        turned = []
+        for vector in (world[:, :3], world[:, 3:]):
+            t = 2.0 * np.cross(q[:, 1:], vector)
+            turned.append(vector + q[:, :1] * t + np.cross(q[:, 1:], t))
+        return np.concatenate(turned, axis=1)
+
+    def _image(self, camera: str, limits: tuple[float, float], output: str) -> Any:
+        depth = self.world.depth(camera, output, limits=limits, dtype=self.depth)
+        # learners want bytes with a channel
+        return depth if self.depth == "float32" else depth.reshape(depth.shape[0], 1, *depth.shape[1:])
+
+    # pictures --------------------------------------------------------------------------------------------------------
+
+    def picture(self, env: int, camera: DepthCamera | str = "view") -> NDArray[np.uint8]:
+        """Arm, tray and bin from the far side of the table."""
+        links = len(self.arm.shapes) - 1
+        colors = [LINK_COLORS[k % 2] for k in range(links)] + [BUCKET_COLOR, TRAY_COLOR, BIN_COLOR]
+        return self.world.picture(
+            camera,
+            env=env,
+            grain_colors=grain_colors(self.grain_count),
+            tool_colors=np.array(colors, np.uint8),
+        )
+
+    def depth_picture(self, env: int) -> Floats:
+        """What the side camera sees, (36, 72) float32 [m]."""
+        return self.world.depth("side")[env].copy()
+
+
+def view_camera() -> DepthCamera:
+    """The camera pictures for people are taken with."""
+    return DepthCamera.perspective(
+        height=VIEW_SHAPE[0],
+        width=VIEW_SHAPE[1],
+        fov=0.62,
+        position=(1.55, -1.25, 1.15),
+        target=(0.16, 0.02, 0.24),
+        near=0.1,
+        far=20.0,
+    )
+
+
+@lru_cache(maxsize=4)
+def grain_colors(grain_count: int) -> NDArray[np.uint8]:
+    """Quartz, ochre and a few brown grains, (n, 3); the same for every picture."""
+    draw = np.random.Generator(np.random.PCG64(1))
+    share = draw.random((grain_count, 1))
+    colors = (1.0 - share) * np.array([209.0, 176.0, 128.0]) + share * np.array([220.0, 200.0, 165.0])
+    colors[draw.random(grain_count) < 0.09] = [161.0, 126.0, 93.0]
+    return colors.astype(np.uint8)
+
+
+def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
+    """Where grains are before they settle: a jittered lattice in the tray, cut to a shape, (n, 3) [m].
+
+    The lattice points with the smallest key are taken, so that each shape comes out with exactly `grain_count` grains.
+    """
+    step, shake = 2.3 * radius, 0.14 * radius
+    nx, ny = (max(int((2.0 * half - 2.0 * radius) / step) + 1, 1) for half in TRAY_HALF)
+    layers = 4 * math.ceil(grain_count / (nx * ny)) + 2
+    i, j, k = (a.ravel() for a in np.meshgrid(np.arange(nx), np.arange(ny), np.arange(layers), indexing="ij"))
+    x, y = ((n - 0.5 * (count - 1)) * step for n, count in ((i, nx), (j, ny)))
+    z = k * step
+    if shape == "flat":
+        key = z
+    elif shape == "ridge":
+        key = z + 0.3 * np.hypot(x, y)
+    else:
+        key = z - 0.15 * x
+    chosen = np.sort(np.argsort(key, kind="stable")[:grain_count])
+    points = np.stack([x + TRAY_CENTER[0], y + TRAY_CENTER[1], z + 1.2 * radius], axis=1)[chosen]
+    jitter = np.random.Generator(np.random.PCG64(BEDS.index(shape))).uniform(-shake, shake, points.shape)
+    return (points + jitter).astype(np.float32)
+
+
+class ExcavatorEnv(GranularEnv):
+    """`gymnasium.make("granular_gym/Excavator-v0")`; arguments: ExcavatorTask."""
+
+    metadata = ExcavatorTask.metadata
+    task_class = ExcavatorTask
+
+
+class ExcavatorVectorEnv(GranularVectorEnv):
+    """`gymnasium.make_vec("granular_gym/Excavator-v0", num_envs=n)`; arguments: ExcavatorTask, GranularVectorEnv."""
+
+    metadata = ExcavatorTask.metadata
+    task_class = ExcavatorTask

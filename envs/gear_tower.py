@@ -1,0 +1,357 @@
+"""gear_tower.py: `granular_gym/GearTower-v0`: helical gears in a tower mix two kinds of grains.
+
+The benchmark scene of "GranularGym" (2023), section III.B, is a cylindrical tower with helical involute gears that
+rotate at random speeds, closed in a cycle along z so that grains keep flowing. Here it has a goal: the grains of one
+half of the tower are painted, and turning the gears is to mix them with the others (index of Lacey, mixing.py). Turned
+one way a helical gear lifts the grains, turned the other way it presses them down or lets them through.
+
+The task closes the tower with a floor unless it is told otherwise: grains that fall in a cycle past these gears reach
+about 4 m/s with 500 and 9 m/s with 2,000 grains, so that the game would change with their number; a bed does not.
+
+`tower_scene` makes the bare scene for any number of gears and grains; benchmarks/gears.py measures it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from .. import checks
+from ..assets import asset_path
+from ..cameras import DepthCamera
+from ..errors import ArgumentError
+from ..grain_task import GrainTask, Image
+from ..mixing import lacey_index
+from ..scene import Scene
+from ..sdf import Sdf
+from ..state import State
+from ..task import Arrays, Floats, Task
+from ..vector import GranularEnv, GranularVectorEnv
+from ..vehicle import yaw_quaternions
+
+CONTROL_PERIOD = 0.1  # [s]
+RADIUS_OF_2000 = 0.027  # [m] with 4 gears
+DENSITY = 1600.0  # [kg/m3]
+FASTEST = {"wall": 4.0, "periodic": 10.0, "cyclic": 10.0}  # [m/s] a grain, by what closes the tower
+TUBE_RADIUS = 0.5  # [m]
+STOREY = 0.3  # [m] of the tower's height for each gear
+GEAR_RADIUS, GEAR_HALF_WIDTH = 0.27, 0.09  # [m] envelope of gear.stl
+ECCENTRICITY = 0.1  # [m] of the gears' axes; from gear to gear they turn by the golden angle
+GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))
+SPEED = 5.0  # [rad/s] at full action
+BEDS = 2  # flows that episodes begin with
+FLOW_TIME = 1.0  # [s] grains fall past standing gears before an episode
+GEAR_LIMIT = 64
+HEADROOM = 1.5  # height of a tower with a floor over that of its storeys: room for grains before they settle
+SAMPLES = (3, 3, 2)  # samples along x and y, and per gear along z
+GRAIN_FRICTION = 0.4
+REWARD_SCALE, POWER_SCALE = 100.0, 0.05  # what mixing earns in all; what 1 W per newton of grains costs a step
+VIEW_SHAPE = (480, 352)
+SKY_SHAPE = (36, 36)
+GEAR_COLOR = (120, 130, 142)
+KIND_COLORS = ((204, 92, 62), (226, 206, 164))
+
+
+@dataclass(frozen=True)
+class Level:
+    """What makes mixing hard."""
+
+    friction: tuple[float, float]  # between grains
+    goal: float  # index that must be reached
+
+
+LEVELS = {
+    "easy": Level((0.4, 0.4), 0.75),
+    "medium": Level((0.3, 0.5), 0.8),
+    "hard": Level((0.2, 0.6), 0.85),
+}
+
+
+def gear_axes(gear_count: int, storeys: int) -> Floats:
+    """Centres of the gears (gear_count, 3) [m], evenly spaced over the tower."""
+    turns = [k * GOLDEN_ANGLE for k in range(gear_count)]
+    rise = STOREY * storeys / max(gear_count, 1)
+    places = [(ECCENTRICITY * math.cos(a), ECCENTRICITY * math.sin(a), (k + 0.5) * rise) for k, a in enumerate(turns)]
+    return np.array(places).reshape(gear_count, 3)
+
+
+def tower_scene(
+    gear_count: int, grains: Floats, radius: float, *, storeys: int | None = None, boundary: str = "periodic"
+) -> Scene:
+    """The tower with its gears and grains.
+
+    Args:
+        gear_count: number of gears.
+        grains: (n, 3) positions [m].
+        radius: of the grains [m].
+        storeys: of the tower, 0.3 m each, at least one per gear; None: as many as gears.
+        boundary: of z: "wall" (a floor), "periodic", or "cyclic" as in the paper: without contacts across.
+    """
+    storeys = storeys or gear_count
+    height = storeys * STOREY * (HEADROOM if boundary == "wall" else 1.0)
+    bounds = ((-TUBE_RADIUS, -TUBE_RADIUS, 0.0), (TUBE_RADIUS, TUBE_RADIUS, height))
+    scene = Scene(
+        bounds=bounds, boundary={"x": "open", "y": "open", "z": ("wall", "open") if boundary == "wall" else boundary}
+    )
+    sand = scene.add_material(
+        radius=radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.2
+    )
+    steel = scene.add_material(density=7800.0, friction=0.3)
+    scene.set_pair(sand, steel, friction=0.5, restitution=0.0, rolling_friction=0.2)
+    scene.add_grains(sand, grains)
+    scene.add_tool(Sdf.cavity(TUBE_RADIUS), name="tube", material=steel)
+    solid = gear_solid(min(max(0.4 * radius, 0.006), 0.012))
+    for k, axis in enumerate(gear_axes(gear_count, storeys)):
+        scene.add_tool(solid, name=f"gear{k}", material=steel, pose=axis)
+    return scene
+
+
+@lru_cache(maxsize=8)
+def gear_solid(spacing: float) -> Sdf:
+    """The gear on a grid of that spacing [m]; all gears of a tower share it."""
+    return Sdf.from_mesh(asset_path("gear.stl"), spacing=spacing)
+
+
+def tower_lattice(
+    gear_count: int,
+    grain_count: int,
+    radius: float,
+    *,
+    storeys: int | None = None,
+    boundary: str = "periodic",
+    seed: int = 0,
+) -> Floats:
+    """Grains spread over the free places of a lattice between the gears, (n, 3) [m].
+
+    Raises:
+        ArgumentError: the tower has no room for that many grains of that radius.
+    """
+    storeys = storeys or gear_count
+    step = 2.05 * radius
+    side = np.arange(math.ceil(-TUBE_RADIUS / step), math.floor(TUBE_RADIUS / step) + 1) * step
+    height = storeys * STOREY * (HEADROOM if boundary == "wall" else 1.0)
+    levels = max(int((height - 0.05 * radius) / step), 1)
+    heights = (np.arange(levels) + 0.5) * (height / levels)
+    points = np.stack([a.ravel() for a in np.meshgrid(side, side, heights, indexing="ij")], axis=1)
+    free = np.hypot(points[:, 0], points[:, 1]) < TUBE_RADIUS - 1.02 * radius
+    for x, y, z in gear_axes(gear_count, storeys).tolist():
+        beside = np.hypot(points[:, 0] - x, points[:, 1] - y) > GEAR_RADIUS + 1.02 * radius
+        free &= beside | (np.abs(points[:, 2] - z) > GEAR_HALF_WIDTH + 1.02 * radius)
+    points = points[free]
+    if grain_count > len(points):
+        raise ArgumentError(
+            f"grain_count: expected grains that fit between the gears, got {grain_count} of radius {radius:.3g} m "
+            f"where {len(points)} find room; in the task more grains are finer"
+        )
+    chosen = np.random.Generator(np.random.PCG64(seed)).permutation(len(points))[:grain_count]
+    return points[np.sort(chosen)].astype(np.float32)
+
+
+class GearTowerTask(GrainTask):
+    """The rules of the mixing task for `env_count` envs.
+
+    Action (gear_count,) in [-1, 1]: speed of each gear (1 = 5 rad/s, counter-clockwise seen from above).
+    Observation: "sky" (36, 36) depth from the top of the tower [m], float32, or (1, 36, 36) uint8; "drive"
+    (2 gear_count + 1,) float32: speeds as actions, torque of the grains on each gear about its axis over the weight of
+    all grains times the gear's radius, index of mixing.
+    Reward: 100 times what the step added to the index, less 0.05 times the power of the gears over the weight of the
+    grains [m/s], where it is positive.
+    Info: "mixing" (index of Lacey over 3 x 3 samples in plan and two per gear in height), "power" of the gears on the
+    grains over the last step [W], "success" (the index has reached the level's goal), and what every task reports
+    (docs/tasks/README.md).
+
+    Args:
+        env_count: number of envs.
+        gear_count: number of gears; the content grows with it.
+        boundary: "wall" (a floor), "periodic" (what falls out below comes in above), or "cyclic" as in the paper (the
+            same without contacts across the border: grains overlap there).
+        **kwargs: see GrainTask; difficulty "easy", "medium" or "hard": friction drawn more widely, a higher goal.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        BackendError: the device is missing.
+    """
+
+    memory: ClassVar[tuple[str, ...]] = ("angle", "speed", "kind", "mixing", "gain", "power", "friction")
+    control_period = CONTROL_PERIOD
+    difficulties = LEVELS
+
+    def __init__(self, env_count: int = 1, *, gear_count: int = 4, boundary: str = "wall", **kwargs: Any) -> None:
+        self.gear_count = checks.integer("gear_count", gear_count, 1, GEAR_LIMIT)
+        self.boundary = checks.choice("boundary", boundary, list(FASTEST))
+        self.radius_of_2000 = RADIUS_OF_2000 * (self.gear_count / 4.0) ** (1.0 / 3.0)
+        self.fastest = FASTEST[self.boundary]
+        self.height = self.gear_count * STOREY
+        self.images = {"sky": Image(SKY_SHAPE, 0.0, self.height)}
+        super().__init__(env_count, **kwargs)
+        # what would go wrong at the first reset is said now
+        tower_lattice(self.gear_count, self.grain_count, self.radius, boundary=self.boundary)
+        if self.boundary != "wall" and self.height <= 8.0 * self.radius:
+            raise ArgumentError(
+                f"grain_count: expected grains of less than an eighth of the tower's height, got {self.grain_count} of "
+                f"radius {self.radius:.3g} m in {self.height:.3g} m; in the task more grains are finer"
+            )
+        self.action_space = spaces.Box(-1.0, 1.0, (self.gear_count,), np.float32)
+        high = np.array([*[1.0] * self.gear_count, *[10.0] * self.gear_count, 2.0], np.float32)
+        self.drive_space = spaces.Box(-high, high, dtype=np.float32)
+        self.observation_space = spaces.Dict({**self.image_spaces(), "drive": self.drive_space})
+        n = self.env_count
+        self.angle, self.speed = np.zeros((n, self.gear_count)), np.zeros((n, self.gear_count))  # [rad], as actions
+        self.kind = np.zeros((n, self.grain_count), bool)
+        self.mixing, self.gain, self.power = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.friction = np.full(n, GRAIN_FRICTION)
+
+    # the scene -------------------------------------------------------------------------------------------------------
+
+    def scene(self, number: int) -> Scene:
+        """The tower with grains at rest in mid-air."""
+        grains = tower_lattice(self.gear_count, self.grain_count, self.radius, boundary=self.boundary, seed=number)
+        return tower_scene(self.gear_count, grains, self.radius, boundary=self.boundary)
+
+    def bed(self, number: int) -> State:
+        """A bed at rest among standing gears, or the flow past them: there is no rest in a tower without a floor."""
+        most = 8 if self.boundary == "wall" else 1
+        return self.settled(number, lambda: self.scene(number), period=FLOW_TIME, most=most)
+
+    def build(self) -> Any:
+        """The world of all envs."""
+        scene = self.scene(0)
+        sky = DepthCamera.orthographic(
+            height=SKY_SHAPE[0],
+            width=SKY_SHAPE[1],
+            extent=TUBE_RADIUS,
+            position=(0.0, 0.0, self.height),
+            target=(0.0, 0.0, 0.0),
+            up=(0.0, 1.0, 0.0),
+            near=0.0,
+            far=self.height,
+        )
+        scene.add_camera(sky, name="sky")
+        return scene.build(
+            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
+        )
+
+    # episodes --------------------------------------------------------------------------------------------------------
+
+    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """Draws the flow, which half is painted, and the friction of each listed env."""
+        chosen = np.zeros(len(envs), np.int64)
+        directions = np.zeros(len(envs))
+        for row, env in enumerate(envs):
+            draw = self.generator(env)
+            chosen[row] = draw.integers(BEDS)
+            directions[row] = draw.uniform(-math.pi, math.pi)
+            self.friction[env] = draw.uniform(*self.level.friction)
+        self.load_beds(envs, chosen, self.bed)
+        self.set_friction(envs, self.friction[envs])
+        for array in (self.angle, self.speed, self.gain, self.power):
+            array[envs] = 0.0
+        self.world.set_tool_poses(self._tool_poses()[envs], envs=envs)
+        positions = self.world.positions
+        for env, direction in zip(envs.tolist(), directions.tolist(), strict=True):
+            # the half of the grains that lies furthest along a direction in plan
+            along = positions[env, :, 0] * math.cos(direction) + positions[env, :, 1] * math.sin(direction)
+            order = np.argsort(along, kind="stable")
+            self.kind[env] = False
+            self.kind[env, order[self.grain_count // 2 :]] = True
+            self.mixing[env] = self._index(env, positions[env])
+
+    def _index(self, env: int, positions: Floats) -> float:
+        """Index of Lacey of one env."""
+        places = np.nan_to_num(positions.astype(np.float64))
+        nx, ny, nz = SAMPLES[0], SAMPLES[1], SAMPLES[2] * self.gear_count
+        lower, size = np.array([-TUBE_RADIUS, -TUBE_RADIUS, 0.0]), np.array([2 * TUBE_RADIUS] * 2 + [self.height])
+        counts = np.array([nx, ny, nz])
+        i, j, k = np.clip(((places - lower) / size * counts).astype(np.int64), 0, counts - 1).T
+        return lacey_index((i * ny + j) * nz + k, self.kind[env])
+
+    def _tool_poses(self) -> Floats:
+        """Tube and gears: (env_count, 1 + gear_count, 7)."""
+        poses = np.zeros((self.env_count, 1 + self.gear_count, 7), np.float32)
+        poses[:, :, 3] = 1.0
+        poses[:, 1:, :3] = gear_axes(self.gear_count, self.gear_count)
+        for env in range(self.env_count):
+            poses[env, 1:, 3:] = yaw_quaternions(self.angle[env])
+        return poses
+
+    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
+        """One control period."""
+        self.speed = np.where(held[:, None], self.speed, actions.astype(np.float64))
+        turned = np.where(held[:, None], 0.0, self.speed) * SPEED * CONTROL_PERIOD
+        self.angle = (self.angle + turned + math.pi) % (2.0 * math.pi) - math.pi
+        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
+        positions = self.world.positions
+        torque = self.world.wrenches[:, 1:, 5].astype(np.float64)
+        for env in np.flatnonzero(~held).tolist():
+            before = self.mixing[env]
+            self.mixing[env] = self._index(env, positions[env])
+            self.gain[env] = self.mixing[env] - before
+            # the grains' torque on the gears is against the gears' on the grains
+            self.power[env] = -float((torque[env] * self.speed[env] * SPEED).sum())
+
+    @property
+    def weight(self) -> float:
+        """Of all grains of an env [N]."""
+        return 9.81 * self.grain_count * DENSITY * 4.0 / 3.0 * math.pi * self.radius**3
+
+    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """Reward, terminated (never: the task has no end but its time), infos."""
+        reward = REWARD_SCALE * self.gain - POWER_SCALE * np.maximum(self.power, 0.0) / self.weight
+        infos: Arrays = {
+            "mixing": self.mixing.copy(),
+            "power": self.power.copy(),
+            "success": self.mixing >= self.level.goal,
+        }
+        return reward, np.zeros(self.env_count, bool), infos
+
+    def observe(self) -> Arrays:
+        """Depth image and drive of all envs."""
+        torque = self.world.wrenches[:, 1:, 5] / (self.weight * GEAR_RADIUS)
+        torque = np.where(self.fresh[:, None], 0.0, torque)  # that of the episode before
+        drive = self.vector([*self.speed.T, *torque.T, self.mixing], self.drive_space)
+        return {"sky": self.image("sky", self.world.depth("sky")), "drive": drive}
+
+    # pictures --------------------------------------------------------------------------------------------------------
+
+    def picture(self, env: int) -> NDArray[np.uint8]:
+        """The tower without its near wall; the two kinds have two colours."""
+        colors = np.where(self.kind[env][:, None], np.array(KIND_COLORS[0]), np.array(KIND_COLORS[1]))
+        tools = np.array([(236, 238, 241), *[GEAR_COLOR] * self.gear_count], np.uint8)
+        return self.world.picture(self.view_camera(), env=env, grain_colors=colors.astype(np.uint8), tool_colors=tools)
+
+    def view_camera(self) -> DepthCamera:
+        """The camera of pictures for people: the whole tower from before and a little above."""
+        away = 0.95 * self.height + 1.4
+        return DepthCamera.perspective(
+            height=VIEW_SHAPE[0],
+            width=VIEW_SHAPE[1],
+            fov=0.62,
+            position=(0.25 * away, -0.95 * away, 0.5 * self.height + 0.3 * away),
+            target=(0.0, 0.0, 0.48 * self.height),
+            near=0.1,
+            far=20.0 + 2.0 * away,
+        )
+
+    def depth_picture(self, env: int) -> Floats:
+        """What the sky camera sees, (36, 36) float32 [m]."""
+        return self.world.depth("sky")[env].copy()
+
+
+class GearTowerEnv(GranularEnv):
+    """`gymnasium.make("granular_gym/GearTower-v0")`; arguments: GearTowerTask."""
+
+    metadata = Task.metadata
+    task_class = GearTowerTask
+
+
+class GearTowerVectorEnv(GranularVectorEnv):
+    """`gymnasium.make_vec("granular_gym/GearTower-v0", num_envs=n)`; arguments: GearTowerTask, GranularVectorEnv."""
+
+    metadata = Task.metadata
+    task_class = GearTowerTask

@@ -1,0 +1,355 @@
+"""level.py: `granular_gym/Level-v0`: a blade shapes a bed of grains to a target surface.
+
+A rectangular trough holds a bed with hills drawn from the seed, and a target surface of the same volume is shown beside
+it: a plane, a slope, or a slope with a mound or a pit. The blade is moved forward and sideways in its own frame,
+lifted, and turned. What counts is how far the bed's column heights (heights.py) are from the target's on the part of
+the field that the blade can reach; single grains hardly show in them, so the same goal holds for any number of grains.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ..cameras import DepthCamera
+from ..grain_task import GrainTask, Image
+from ..heights import HeightGrid, smooth
+from ..pictures import grain_colors
+from ..scene import Scene
+from ..sdf import Sdf
+from ..state import State
+from ..task import Arrays, Floats, Task
+from ..vector import GranularEnv, GranularVectorEnv
+from ..vehicle import TrackedVehicle, yaw_quaternions
+
+CONTROL_PERIOD = 0.1  # [s]
+RADIUS_OF_2000 = 0.038  # [m]
+DENSITY = 1600.0  # [kg/m3]
+FASTEST = 1.5  # [m/s] a grain that slides off a hill
+HALF_X, HALF_Y, TOP = 0.9, 0.6, 2.0  # [m] of the field
+GRID = HeightGrid((-HALF_X, -HALF_Y), (HALF_X, HALF_Y), (8, 12))
+MARGIN = 1  # cells along the walls that do not count: the blade does not reach them
+BLADE_HALF_WIDTH, BLADE_HEIGHT, BLADE_THICKNESS = 0.3, 0.45, 0.06  # [m]
+LIFT = (0.08, 0.90)  # [m] z of the blade's lower edge
+SPEED, SIDEWAYS, LIFTING, TURNING = 0.5, 0.5, 0.5, 1.2  # [m/s], [rad/s] at full action
+CLEARANCE = 0.13  # [m] between blade and walls: room for a grain where there are 500
+SKY_SHAPE, SKY_HEIGHT = (36, 54), 1.8  # the sky camera looks down from there [m]
+HILLS = ("mound", "ridge", "slope", "twins")  # beds that episodes begin with
+GRAIN_FRICTION = 0.5
+REWARD_SCALE = 100.0  # what removing the whole error earns
+VIEW_SHAPE = (480, 640)
+BLADE_COLOR = (236, 170, 40)
+
+
+@dataclass(frozen=True)
+class Level:
+    """What makes a target hard."""
+
+    tilt: float  # largest rise of the target over half the field's length [m]
+    bump: tuple[float, float]  # height of its mound, or depth of its pit [m]
+    friction: tuple[float, float]  # between grains
+    goal: float  # share of the error at the start that may be left in a success
+
+
+LEVELS = {
+    "easy": Level(0.0, (0.0, 0.0), (0.5, 0.5), 0.4),
+    "medium": Level(0.08, (0.0, 0.0), (0.4, 0.6), 0.4),
+    "hard": Level(0.05, (0.08, 0.14), (0.3, 0.7), 0.45),
+}
+
+
+class LevelTask(GrainTask):
+    """The rules of the levelling task for `env_count` envs.
+
+    Action (4,) in [-1, 1]: speed of the blade forward and sideways (left positive) in its own frame (1 = 0.5 m/s), up
+    (1 = 0.5 m/s), turn rate (1 = 1.2 rad/s, left positive).
+    Observation: "sky" (36, 54) depth from above [m], and "target" (36, 54), what that camera would see of the target
+    surface without the blade; float32, or (1, 36, 54) uint8; "blade" (8,) float32: x, y and z of its lower edge [m],
+    sine and cosine of its yaw, force of the grains on it (3,) as shares of their weight.
+    Reward: 100 times what the step took off the error, as a share of the error at the start.
+    Info: "error" mean distance of the column heights from the target [m], "error_share" of the error at the start,
+    "success" (error_share at most the level's goal), and what every task reports (docs/tasks/README.md).
+
+    Args:
+        env_count: number of envs.
+        **kwargs: see GrainTask; difficulty "easy" (a plane), "medium" (a slope, friction drawn) or "hard" (a slope with
+            a mound or a pit, more friction drawn).
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        BackendError: the device is missing.
+    """
+
+    memory: ClassVar[tuple[str, ...]] = ("pose", "target", "error", "first_error", "gain", "friction")
+    control_period = CONTROL_PERIOD
+    radius_of_2000 = RADIUS_OF_2000
+    fastest = FASTEST
+    images: ClassVar = {"sky": Image(SKY_SHAPE, 0.2, SKY_HEIGHT), "target": Image(SKY_SHAPE, 0.2, SKY_HEIGHT)}
+    difficulties = LEVELS
+    outline: ClassVar[TrackedVehicle] = TrackedVehicle(
+        rear=-0.5 * BLADE_THICKNESS,
+        front=0.5 * BLADE_THICKNESS,
+        half_width=BLADE_HALF_WIDTH,
+        lower=GRID.lower,
+        upper=GRID.upper,
+        speed=SPEED,
+        turn_rate=TURNING,
+        clearance=CLEARANCE,
+    )
+
+    def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
+        super().__init__(env_count, **kwargs)
+        self.action_space = spaces.Box(-1.0, 1.0, (4,), np.float32)
+        high = np.array([HALF_X, HALF_Y, LIFT[1], 1, 1, 10, 10, 10], np.float32)
+        low = -high
+        low[2] = 0.0
+        self.blade_space = spaces.Box(low, high, dtype=np.float32)
+        self.observation_space = spaces.Dict({**self.image_spaces(), "blade": self.blade_space})
+        n = self.env_count
+        self.pose = np.zeros((n, 4))  # x, y, z of the lower edge [m], yaw [rad], not wrapped
+        self.target = np.zeros((n, *GRID.shape))  # column heights [m]
+        self.error, self.first_error, self.gain = np.zeros(n), np.ones(n), np.zeros(n)
+        self.friction = np.full(n, GRAIN_FRICTION)
+
+    # the scene -------------------------------------------------------------------------------------------------------
+
+    def scene(self, grains: Floats) -> Scene:
+        """Trough, blade and grains (n, 3) [m]."""
+        bounds = ((-HALF_X, -HALF_Y, 0.0), (HALF_X, HALF_Y, TOP))
+        scene = Scene(bounds=bounds, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
+        sand = scene.add_material(
+            radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.3
+        )
+        steel = scene.add_material(density=7800.0, friction=0.3)
+        scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
+        scene.add_grains(sand, grains)
+        scene.add_tool(blade_solid(), name="blade", material=steel, pose=(0.0, 0.0, TOP))
+        return scene
+
+    def bed(self, number: int) -> State:
+        """A settled bed with a hill."""
+        return self.settled(HILLS[number], lambda: self.scene(hill_lattice(HILLS[number], self)))
+
+    def build(self) -> Any:
+        """The world of all envs."""
+        scene = self.scene(hill_lattice(HILLS[0], self))
+        sky = DepthCamera.orthographic(
+            height=SKY_SHAPE[0],
+            width=SKY_SHAPE[1],
+            extent=HALF_Y,
+            position=(0.0, 0.0, SKY_HEIGHT),
+            target=(0.0, 0.0, 0.0),
+            up=(0.0, 1.0, 0.0),
+            near=self.images["sky"].near,
+            far=self.images["sky"].far,
+        )
+        scene.add_camera(sky, name="sky")
+        return scene.build(
+            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
+        )
+
+    # episodes --------------------------------------------------------------------------------------------------------
+
+    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """Draws bed, target, friction and the blade's place of each listed env."""
+        world, level = self.world, self.level
+        chosen = np.zeros(len(envs), np.int64)
+        turns = np.zeros(len(envs), np.float32)
+        x, y = GRID.centers()
+        for row, env in enumerate(envs):
+            draw = self.generator(env)
+            chosen[row] = draw.integers(len(HILLS))
+            turns[row] = math.pi * draw.integers(2)
+            self.friction[env] = draw.uniform(*level.friction)
+            tilt = draw.uniform(-level.tilt, level.tilt, 2)
+            surface = tilt[0] * x / HALF_X + tilt[1] * y / HALF_Y
+            height = draw.uniform(*level.bump) * (1.0 if draw.random() < 0.5 else -1.0)
+            center = draw.uniform(-0.35, 0.35), draw.uniform(-0.2, 0.2)
+            away = ((x - center[0]) ** 2 + (y - center[1]) ** 2) / 0.28**2
+            self.target[env] = surface + height * np.maximum(1.0 - 0.5 * away, 0.0)
+            yaw = draw.uniform(-math.pi, math.pi)
+            place = self.outline.clamp(draw.uniform(-HALF_X, HALF_X), draw.uniform(-HALF_Y, HALF_Y), yaw)
+            self.pose[env] = (place[0], place[1], LIFT[1], yaw)
+        self.load_beds(envs, chosen, self.bed)
+        world.place_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
+        self.set_friction(envs, self.friction[envs])
+        world.set_tool_poses(self._tool_poses()[envs], envs=envs)
+        heights = self.heights()
+        for env in envs:
+            # the target holds as much as the bed
+            target = smooth(self.target[env])
+            self.target[env] = target + (heights[env].mean() - target.mean())
+        error = self._error(heights)
+        self.error[envs] = error[envs]
+        self.first_error[envs] = np.maximum(error[envs], 1e-6)
+        self.gain[envs] = 0.0
+
+    def heights(self) -> Floats:
+        """Column heights of every env's bed (env_count, rows, columns) [m]."""
+        volume = 4.0 / 3.0 * math.pi * self.radius**3
+        return np.stack([GRID.heights(np.nan_to_num(grains), volume) for grains in self.world.positions])
+
+    def _error(self, heights: Floats) -> Floats:
+        inner = slice(MARGIN, -MARGIN)
+        return np.abs(heights - self.target)[:, inner, inner].mean(axis=(1, 2))
+
+    def _tool_poses(self) -> Floats:
+        """(env_count, 1, 7)."""
+        poses = np.zeros((self.env_count, 1, 7), np.float32)
+        poses[:, 0, :3] = self.pose[:, :3]
+        poses[:, 0, 3:] = yaw_quaternions(self.pose[:, 3])
+        return poses
+
+    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
+        """One control period."""
+        for env, (forward, left, up, turn) in enumerate(actions.astype(np.float64).tolist()):
+            if held[env]:
+                continue
+            x, y, z, yaw = self.pose[env].tolist()
+            middle = yaw + 0.5 * turn * TURNING * CONTROL_PERIOD
+            c, s = math.cos(middle), math.sin(middle)
+            along, across = forward * SPEED * CONTROL_PERIOD, left * SIDEWAYS * CONTROL_PERIOD
+            x, y, yaw = self.outline.clamp(
+                x + along * c - across * s, y + along * s + across * c, yaw + turn * TURNING * CONTROL_PERIOD
+            )
+            z = min(max(z + up * LIFTING * CONTROL_PERIOD, LIFT[0]), LIFT[1])
+            self.pose[env] = (x, y, z, yaw)
+        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
+        error = self._error(self.heights())
+        self.gain = np.where(held, 0.0, (self.error - error) / self.first_error)
+        self.error = np.where(held, self.error, error)
+
+    @property
+    def weight(self) -> float:
+        """Of all grains of an env [N]."""
+        return 9.81 * self.grain_count * DENSITY * 4.0 / 3.0 * math.pi * self.radius**3
+
+    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """Reward, terminated (never: the task has no end but its time), infos."""
+        share = self.error / self.first_error
+        infos: Arrays = {
+            "error": self.error.copy(),
+            "error_share": share,
+            "success": share <= self.level.goal,
+        }
+        return REWARD_SCALE * self.gain, np.zeros(self.env_count, bool), infos
+
+    def observe(self) -> Arrays:
+        """Depth images of bed and target, and the blade, of all envs."""
+        force = self.world.wrenches[:, 0, :3] / self.weight
+        force = np.where(self.fresh[:, None], 0.0, force)  # that of the episode before
+        yaws = self.pose[:, 3].tolist()
+        columns = [*self.pose[:, :3].T, [math.sin(a) for a in yaws], [math.cos(a) for a in yaws], *force.T]
+        return {
+            "sky": self.image("sky", self.world.depth("sky")),
+            "target": self.image("target", SKY_HEIGHT - enlarged(self.target)),
+            "blade": self.vector(columns, self.blade_space),
+        }
+
+    # pictures --------------------------------------------------------------------------------------------------------
+
+    def picture(self, env: int) -> NDArray[np.uint8]:
+        """The trough from above its lower y wall; grains above the target are reddish, below it bluish."""
+        grains = self.world.positions[env]
+        difference = (self.heights()[env] - self.target[env])[nearest_cells(grains)]
+        share = np.clip(difference / 0.12, -1.0, 1.0)[:, None]
+        tint = np.where(share > 0.0, np.array([196.0, 84.0, 60.0]), np.array([60.0, 110.0, 196.0]))
+        colors = (1.0 - np.abs(share)) * grain_colors(self.grain_count) + np.abs(share) * tint
+        return self.world.picture(
+            view_camera(),
+            env=env,
+            grain_colors=colors.astype(np.uint8),
+            tool_colors=np.array([BLADE_COLOR], np.uint8),
+        )
+
+    def depth_picture(self, env: int) -> Floats:
+        """What the sky camera sees, (36, 54) float32 [m]."""
+        return self.world.depth("sky")[env].copy()
+
+
+def view_camera() -> DepthCamera:
+    """The camera of pictures for people."""
+    return DepthCamera.perspective(
+        height=VIEW_SHAPE[0],
+        width=VIEW_SHAPE[1],
+        fov=0.62,
+        position=(0.0, -2.5, 2.6),
+        target=(0.0, -0.02, 0.25),
+        near=0.1,
+        far=20.0,
+    )
+
+
+def nearest_cells(points: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows and columns of the cells that points (n, 2 or 3) lie in; outside: the nearest."""
+    dx, dy = GRID.cell
+    places = np.nan_to_num(np.asarray(points, np.float64))
+    columns = np.clip((places[:, 0] - GRID.lower[0]) / dx, 0, GRID.shape[1] - 1).astype(np.int64)
+    rows = np.clip((places[:, 1] - GRID.lower[1]) / dy, 0, GRID.shape[0] - 1).astype(np.int64)
+    return rows, columns
+
+
+def enlarged(heights: Floats) -> NDArray[np.float32]:
+    """Heights (n, rows, columns) as the sky camera's pixels see them, (n, H, W), bilinear; row 0: upper y edge."""
+    table = heights
+    for axis, size in ((1, SKY_SHAPE[0]), (2, SKY_SHAPE[1])):
+        count = table.shape[axis]
+        at = np.clip((np.arange(size) + 0.5) / size * count - 0.5, 0.0, count - 1.0)
+        low = np.minimum(at.astype(np.int64), count - 2)
+        part = (at - low).reshape([-1 if k == axis else 1 for k in range(3)])
+        table = (1.0 - part) * np.take(table, low, axis) + part * np.take(table, low + 1, axis)
+    return np.ascontiguousarray(table[:, ::-1], np.float32)
+
+
+def hill_lattice(shape: str, task: LevelTask) -> Floats:
+    """Grains before they settle, (n, 3) [m]: a loose jittered lattice under a hilly surface, the lowest taken first."""
+    radius = task.radius
+    # every other layer is shifted by half a step: as dense as the bed will be, so that the hills do not collapse
+    step, rise = 2.3 * radius, 1.36 * radius
+    counts = [max(int((2.0 * half - 3.4 * radius) / step) + 1, 1) for half in (HALF_X, HALF_Y)]
+    layers = math.ceil(4.0 * task.grain_count / (counts[0] * counts[1])) + 2
+    i, j, k = (a.ravel() for a in np.meshgrid(*(np.arange(n) for n in (*counts, layers)), indexing="ij"))
+    x = (i - 0.5 * (counts[0] - 1) + 0.5 * (k % 2) - 0.25) * step
+    y = (j - 0.5 * (counts[1] - 1) + 0.5 * (k % 2) - 0.25) * step
+    z = 1.2 * radius + k * rise
+    u, v = x / HALF_X, y / HALF_Y
+    if shape == "mound":
+        hill = 0.55 * np.exp(-4.0 * ((u - 0.2) ** 2 + (v + 0.1) ** 2))
+    elif shape == "ridge":
+        hill = 0.45 * np.exp(-12.0 * (u + 0.25 * v) ** 2)
+    elif shape == "slope":
+        hill = 0.3 * u + 0.1 * v
+    else:
+        hill = 0.45 * np.exp(-9.0 * ((u - 0.5) ** 2 + v**2)) + 0.45 * np.exp(-9.0 * ((u + 0.5) ** 2 + v**2))
+    chosen = np.sort(np.argsort(z - hill, kind="stable")[: task.grain_count])
+    points = np.stack([x, y, z], axis=1)[chosen]
+    draw = np.random.Generator(np.random.PCG64(HILLS.index(shape)))
+    return (points + draw.uniform(-0.05, 0.05, points.shape) * radius).astype(np.float32)
+
+
+def blade_solid() -> Sdf:
+    """An upright plate across x, its origin in the middle of its round lower edge."""
+    half = 0.5 * BLADE_THICKNESS
+    rest = 0.5 * (BLADE_HEIGHT - half)
+    plate = Sdf.box((half, BLADE_HALF_WIDTH, rest)).at((0.0, 0.0, half + rest))
+    edge = Sdf.cylinder(half, BLADE_HALF_WIDTH).at((0.0, 0.0, half), (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))
+    return Sdf.union(plate, edge)
+
+
+class LevelEnv(GranularEnv):
+    """`gymnasium.make("granular_gym/Level-v0")`; arguments: LevelTask."""
+
+    metadata = Task.metadata
+    task_class = LevelTask
+
+
+class LevelVectorEnv(GranularVectorEnv):
+    """`gymnasium.make_vec("granular_gym/Level-v0", num_envs=n)`; arguments: LevelTask, GranularVectorEnv."""
+
+    metadata = Task.metadata
+    task_class = LevelTask

@@ -1,0 +1,308 @@
+"""pour.py: `granular_gym/Pour-v0`: pour a dose of grains from a cup into a target.
+
+A cup full of grains moves in the x-z plane and tilts about y. The dose, the place of the target, the cup's start and
+the friction between grains are drawn from the seed. What is poured cannot be taken back, and grains run on for a moment
+after the cup is turned back: to hit the dose the flow must be slow at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ..cameras import DepthCamera
+from ..grain_task import GrainTask, Image
+from ..pictures import grain_colors
+from ..scene import Scene
+from ..sdf import Sdf
+from ..state import State
+from ..task import Arrays, Floats, Task
+from ..vector import GranularEnv, GranularVectorEnv
+
+CONTROL_PERIOD = 0.05  # [s]
+RADIUS_OF_2000 = 0.0215  # [m]
+DENSITY = 1200.0  # [kg/m3]
+FASTEST = 4.2  # [m/s] a grain that reaches the floor
+BOUNDS = ((-1.7, -0.9, 0.0), (2.0, 0.9, 3.2))
+CUP = (0.30, 0.21, 0.425)  # [m] half extents of the cup's inside
+TARGET_HALF_Y, TARGET_HEIGHT = 0.36, 0.45  # [m] inside
+WALL = 0.05  # [m] thickness
+CUP_X, CUP_Z, CUP_TILT = (-0.9, 1.3), (1.1, 1.7), (-0.3, 2.6)  # limits of the cup's centre [m] and tilt [rad]
+SPEED, LIFTING, TILTING = 0.6, 0.4, 1.2  # [m/s], [m/s], [rad/s] at full action
+BED_X, BED_Z = 0.0, 1.3  # [m] where the cup stands while its bed settles
+BEDS = 3  # settled beds that episodes begin with
+SPILL_HEIGHT = 0.2  # [m] grains below it and beside the target are spilled
+GRAIN_FRICTION = 0.35
+REWARD_SCALE = 100.0  # what the dose earns; spilling all of the content costs SPILL_COST times as much
+SPILL_COST = 2.0
+SPILL_LIMIT = 0.02  # share of the content that may be spilled in a success
+VIEW_SHAPE = (480, 640)
+CUP_COLOR, TARGET_COLOR = (222, 120, 50), (84, 132, 178)
+
+
+@dataclass(frozen=True)
+class Level:
+    """What makes pouring hard."""
+
+    half_width: float  # of the target along x, inside [m]
+    distance: tuple[float, float]  # x of the target [m]
+    dose: tuple[float, float]  # share of the content
+    friction: tuple[float, float]  # between grains
+    tolerance: float  # share of the content within which the dose must be met
+
+
+LEVELS = {
+    "easy": Level(0.40, (0.7, 0.8), (0.4, 0.6), (0.35, 0.35), 0.05),
+    "medium": Level(0.33, (0.5, 1.0), (0.25, 0.75), (0.25, 0.45), 0.04),
+    "hard": Level(0.26, (0.4, 1.2), (0.15, 0.85), (0.2, 0.6), 0.03),
+}
+
+
+class PourTask(GrainTask):
+    """The rules of the pouring task for `env_count` envs.
+
+    A share is a share of all grains of the env.
+
+    Action (3,) in [-1, 1]: speed of the cup along x (1 = 0.6 m/s) and z (1 = 0.4 m/s), tilt rate towards +x
+    (1 = 1.2 rad/s).
+    Observation: "side" (48, 64) depth from before and above, "cup" (36, 36) depth of a camera that rides on the cup's
+    back wall and looks over its lip; float32 [m], or (1, H, W) uint8; "state" (8,) float32: x and z of the cup [m], its
+    tilt [rad], x of the target [m], shares in the cup, received and spilled, dose.
+    Reward: 100 times what the step took off |dose - received| / dose, less 200 times the share it spilled.
+    Info: "received", "spilled", "held", "dose" [share], "dose_error" [share], "mass" received [kg], "success" (the dose
+    is met within the level's tolerance, at most 0.02 is spilled), and what every task reports (docs/tasks/README.md).
+
+    Args:
+        env_count: number of envs.
+        **kwargs: see GrainTask; difficulty "easy" (wide target, doses of 0.4 .. 0.6), "medium" or "hard" (narrow
+            target, further away, doses of 0.15 .. 0.85, friction drawn).
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        BackendError: the device is missing.
+    """
+
+    memory: ClassVar[tuple[str, ...]] = (
+        "cup", "place", "dose", "held", "received", "spilled", "gain", "friction",
+    )  # fmt: skip
+    control_period = CONTROL_PERIOD
+    radius_of_2000 = RADIUS_OF_2000
+    fastest = FASTEST
+    images: ClassVar = {"side": Image((48, 64), 0.5, 6.0), "cup": Image((36, 36), 0.05, 3.0)}
+    difficulties = LEVELS
+
+    def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
+        super().__init__(env_count, **kwargs)
+        self.action_space = spaces.Box(-1.0, 1.0, (3,), np.float32)
+        self.state_space = spaces.Box(
+            np.array([CUP_X[0], 0, CUP_TILT[0], 0, 0, 0, 0, 0], np.float32),
+            np.array([CUP_X[1], CUP_Z[1], CUP_TILT[1], 2, 1, 1, 1, 1], np.float32),
+        )
+        self.observation_space = spaces.Dict({**self.image_spaces(), "state": self.state_space})
+        n = self.env_count
+        self.cup = np.zeros((n, 3))  # x, z of its centre [m], tilt [rad]
+        self.place = np.zeros(n)  # x of the target [m]
+        self.dose = np.ones(n)  # shares
+        self.held, self.received, self.spilled, self.gain = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+        self.friction = np.full(n, GRAIN_FRICTION)
+
+    # the scene -------------------------------------------------------------------------------------------------------
+
+    def scene(self, grains: Floats) -> Scene:
+        """Cup, target and grains (n, 3) [m]."""
+        scene = Scene(bounds=BOUNDS, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
+        sand = scene.add_material(
+            radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.1
+        )
+        steel = scene.add_material(density=7800.0, friction=0.3)
+        scene.set_pair(sand, steel, friction=0.25, restitution=0.0, rolling_friction=0.1)
+        scene.wall_material = steel
+        scene.add_grains(sand, grains)
+        scene.add_tool(box_of_walls(CUP), name="cup", material=steel, pose=(BED_X, 0.0, BED_Z))
+        inside = (self.level.half_width, TARGET_HALF_Y, 0.5 * TARGET_HEIGHT)
+        height = WALL + 0.5 * TARGET_HEIGHT
+        scene.add_tool(box_of_walls(inside), name="target", material=steel, pose=(1.0, 0.0, height))
+        return scene
+
+    def bed(self, number: int) -> State:
+        """The settled content of the cup."""
+        return self.settled(number, lambda: self.scene(cup_lattice(number, self)))
+
+    def build(self) -> Any:
+        """The world of all envs."""
+        scene = self.scene(cup_lattice(0, self))
+        for name, camera, tool in (
+            ("side", side_camera(*self.images["side"].shape), None),
+            ("cup", cup_camera(), "cup"),
+        ):
+            scene.add_camera(camera, name=name, tool=tool)
+        return scene.build(
+            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
+        )
+
+    # episodes --------------------------------------------------------------------------------------------------------
+
+    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """Draws bed, dose, friction, and the places of cup and target of each listed env."""
+        world, level = self.world, self.level
+        chosen = np.zeros(len(envs), np.int64)
+        shifts = np.zeros((len(envs), 3), np.float32)
+        for row, env in enumerate(envs):
+            draw = self.generator(env)
+            chosen[row] = draw.integers(BEDS)
+            self.cup[env] = draw.uniform(-0.8, -0.4), draw.uniform(1.2, 1.6), 0.0
+            self.place[env] = draw.uniform(*level.distance)
+            self.dose[env] = draw.uniform(*level.dose)
+            self.friction[env] = draw.uniform(*level.friction)
+            shifts[row] = self.cup[env, 0] - BED_X, 0.0, self.cup[env, 1] - BED_Z
+        self.load_beds(envs, chosen, self.bed)
+        world.place_grains(shifts, np.zeros(len(envs), np.float32), envs=envs)
+        self.set_friction(envs, self.friction[envs])
+        world.set_tool_poses(self._tool_poses()[envs], envs=envs)
+        self._count(envs)
+        self.gain[envs] = 0.0
+
+    def _tool_poses(self) -> Floats:
+        """Cup and target: (env_count, 2, 7)."""
+        poses = np.zeros((self.env_count, 2, 7), np.float32)
+        poses[:, 0, 0], poses[:, 0, 2] = self.cup[:, 0], self.cup[:, 1]
+        for env, tilt in enumerate(self.cup[:, 2].tolist()):
+            poses[env, 0, 3], poses[env, 0, 5] = math.cos(0.5 * tilt), math.sin(0.5 * tilt)
+        poses[:, 1, 0], poses[:, 1, 2], poses[:, 1, 3] = self.place, WALL + 0.5 * TARGET_HEIGHT, 1.0
+        return poses
+
+    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
+        """One control period."""
+        moves = actions.astype(np.float64) * (SPEED, LIFTING, TILTING) * CONTROL_PERIOD
+        lower, upper = np.array([CUP_X, CUP_Z, CUP_TILT]).T
+        self.cup = np.where(held[:, None], self.cup, np.clip(self.cup + moves, lower, upper))
+        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
+        missing, spilled = np.abs(self.dose - self.received), self.spilled.copy()
+        self._count(np.flatnonzero(~held).astype(np.int32))
+        gain = (missing - np.abs(self.dose - self.received)) / self.dose - SPILL_COST * (self.spilled - spilled)
+        self.gain = np.where(held, 0.0, gain)
+
+    def _count(self, envs: NDArray[np.int32]) -> None:
+        """Where the grains of the listed envs are."""
+        positions = self.world.positions
+        half = np.array([self.level.half_width, TARGET_HALF_Y])
+        for env in envs.tolist():
+            x, y, z = np.nan_to_num(positions[env].astype(np.float64)).T
+            target = (np.abs(x - self.place[env]) <= half[0]) & (np.abs(y) <= half[1])
+            target &= (z >= 0.0) & (z <= WALL + TARGET_HEIGHT + self.radius)
+            # in the cup's frame; a heap may stand above its rim
+            c, s = math.cos(self.cup[env, 2]), math.sin(self.cup[env, 2])
+            u, w = x - self.cup[env, 0], z - self.cup[env, 1]
+            a, b = c * u - s * w, s * u + c * w
+            cup = (np.abs(a) <= CUP[0]) & (np.abs(y) <= CUP[1]) & (b >= -CUP[2]) & (b <= CUP[2] + self.radius)
+            self.received[env] = target.mean()
+            self.held[env] = (cup & ~target).mean()
+            self.spilled[env] = ((z < SPILL_HEIGHT) & ~target).mean()
+
+    @property
+    def mass(self) -> float:
+        """Of all grains of an env [kg]."""
+        return self.grain_count * DENSITY * 4.0 / 3.0 * math.pi * self.radius**3
+
+    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """Reward, terminated (never: the task has no end but its time), infos."""
+        error = np.abs(self.dose - self.received)
+        infos: Arrays = {
+            "received": self.received.copy(),
+            "spilled": self.spilled.copy(),
+            "held": self.held.copy(),
+            "dose": self.dose.copy(),
+            "dose_error": error,
+            "mass": self.received * self.mass,
+            "success": (error <= self.level.tolerance) & (self.spilled <= SPILL_LIMIT),
+        }
+        return REWARD_SCALE * self.gain, np.zeros(self.env_count, bool), infos
+
+    def observe(self) -> Arrays:
+        """Depth images and readings of all envs."""
+        state = self.vector(
+            [*self.cup.T, self.place, self.held, self.received, self.spilled, self.dose], self.state_space
+        )
+        images = {name: self.image(name, self.world.depth(name)) for name in self.images}
+        return {**images, "state": state}
+
+    # pictures --------------------------------------------------------------------------------------------------------
+
+    def picture(self, env: int) -> NDArray[np.uint8]:
+        """Cup and target from before and above."""
+        colors = np.array([CUP_COLOR, TARGET_COLOR], np.uint8)
+        grains = grain_colors(self.grain_count).astype(np.uint8)
+        return self.world.picture(side_camera(*VIEW_SHAPE), env=env, grain_colors=grains, tool_colors=colors)
+
+    def depth_picture(self, env: int) -> Floats:
+        """What the side camera sees, (48, 64) float32 [m]."""
+        return self.world.depth("side")[env].copy()
+
+
+def side_camera(height: int, width: int) -> DepthCamera:
+    """A camera before and above the scene."""
+    return DepthCamera.perspective(
+        height=height,
+        width=width,
+        fov=0.72,
+        position=(0.45, -3.0, 2.9),
+        target=(0.2, 0.0, 0.75),
+        near=0.5,
+        far=6.0,
+    )
+
+
+def cup_camera() -> DepthCamera:
+    """A camera that rides on the top of the cup's back wall and looks over the content and the lip."""
+    return DepthCamera.perspective(
+        height=36,
+        width=36,
+        fov=1.5,
+        position=(-CUP[0] - WALL, 0.0, CUP[2] + 0.25),
+        target=(CUP[0], 0.0, 0.5 * CUP[2]),
+        near=0.05,
+        far=3.0,
+    )
+
+
+def box_of_walls(inside: tuple[float, float, float]) -> Sdf:
+    """A box open at the top around an inside of given half extents [m]: floor and four walls, one part each."""
+    x, y, z = inside
+    half = 0.5 * WALL
+    floor = Sdf.box((x + WALL, y + WALL, half)).at((0.0, 0.0, -z - half))
+    ends = [Sdf.box((half, y + WALL, z + half)).at((side * (x + half), 0.0, -half)) for side in (-1.0, 1.0)]
+    sides = [Sdf.box((x + WALL, half, z + half)).at((0.0, side * (y + half), -half)) for side in (-1.0, 1.0)]
+    return Sdf.union(floor, *ends, *sides)
+
+
+def cup_lattice(number: int, task: PourTask) -> Floats:
+    """Grains before they settle, (n, 3) [m]: a jittered lattice in the standing cup, bottom up."""
+    radius = task.radius
+    step = 2.12 * radius
+    counts = [max(int((2.0 * half - 2.1 * radius) / step) + 1, 1) for half in CUP[:2]]
+    layer = counts[0] * counts[1]
+    n = np.arange(task.grain_count)
+    cell = np.stack([n % counts[0], n // counts[0] % counts[1], n // layer], axis=1).astype(np.float64)
+    cell[:, :2] -= 0.5 * (np.array(counts) - 1)
+    points = cell * step + (BED_X, 0.0, BED_Z - CUP[2] + 1.1 * radius)
+    draw = np.random.Generator(np.random.PCG64(number))
+    return (points + draw.uniform(-0.05, 0.05, points.shape) * radius).astype(np.float32)
+
+
+class PourEnv(GranularEnv):
+    """`gymnasium.make("granular_gym/Pour-v0")`; arguments: PourTask."""
+
+    metadata: ClassVar = {**Task.metadata, "render_fps": 20}
+    task_class = PourTask
+
+
+class PourVectorEnv(GranularVectorEnv):
+    """`gymnasium.make_vec("granular_gym/Pour-v0", num_envs=n)`; arguments: PourTask, GranularVectorEnv."""
+
+    metadata: ClassVar = {**Task.metadata, "render_fps": 20}
+    task_class = PourTask

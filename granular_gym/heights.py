@@ -1,0 +1,76 @@
+"""heights.py: column heights of a bed on a coarse grid: how much material stands where, whatever its grains' size.
+
+The height of a cell is the volume of the grains over its ground divided by the share of space a bed fills. A grain is
+shared out bilinearly among the four nearest cell centres and the map is smoothed by (1, 2, 1) / 4 along both axes, with
+both mirrored at the walls: the volume is kept to rounding, and single grains hardly show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+PACKING = 0.6  # share of space that a bed of spheres fills
+
+
+@dataclass(frozen=True)
+class HeightGrid:
+    """Cells over a rectangular field.
+
+    Args:
+        lower: (x, y) of the field's corner [m].
+        upper: (x, y) of the other corner [m].
+        shape: rows (y, from the lower edge) and columns (x).
+    """
+
+    lower: tuple[float, float]
+    upper: tuple[float, float]
+    shape: tuple[int, int]
+
+    @property
+    def cell(self) -> tuple[float, float]:
+        """Size of a cell along x and y [m]."""
+        return (self.upper[0] - self.lower[0]) / self.shape[1], (self.upper[1] - self.lower[1]) / self.shape[0]
+
+    def centers(self) -> tuple[Floats, Floats]:
+        """x and y of the cells' centres, each (rows, columns) [m]."""
+        dx, dy = self.cell
+        x = self.lower[0] + (np.arange(self.shape[1]) + 0.5) * dx
+        y = self.lower[1] + (np.arange(self.shape[0]) + 0.5) * dy
+        return np.broadcast_to(x, self.shape).copy(), np.broadcast_to(y[:, None], self.shape).copy()
+
+    def heights(self, positions: Floats, volume: float) -> Floats:
+        """Column heights (rows, columns) [m].
+
+        Args:
+            positions: (n, 3) centres of the grains [m]; those outside the field count at its edge.
+            volume: of a grain [m3].
+        """
+        rows, columns = self.shape
+        dx, dy = self.cell
+        places = np.asarray(positions, np.float64)
+        u = np.clip((places[:, 0] - self.lower[0]) / dx, 0.0, columns) - 0.5
+        v = np.clip((places[:, 1] - self.lower[1]) / dy, 0.0, rows) - 0.5
+        i, j = np.floor(u).astype(np.int64), np.floor(v).astype(np.int64)
+        a, b = u - i, v - j
+        total = np.zeros(rows * columns)
+        for row, weight_row in ((j, 1.0 - b), (j + 1, b)):
+            for column, weight_column in ((i, 1.0 - a), (i + 1, a)):
+                # what falls beyond the wall is mirrored: cell -1 is cell 0
+                at = np.clip(row, 0, rows - 1) * columns + np.clip(column, 0, columns - 1)
+                total += np.bincount(at, weight_row * weight_column, rows * columns)
+        return smooth(total.reshape(self.shape)) * (volume / (PACKING * dx * dy))
+
+
+def smooth(table: Floats) -> Floats:
+    """A map (..., rows, columns) smoothed by (1, 2, 1) / 4 along both axes, mirrored at its edges."""
+    for axis in (-2, -1):
+        padded = np.concatenate([np.take(table, [0], axis), table, np.take(table, [table.shape[axis] - 1], axis)], axis)
+        size = table.shape[axis]
+        before, here, after = (np.take(padded, np.arange(k, k + size), axis) for k in range(3))
+        table = 0.25 * before + 0.5 * here + 0.25 * after
+    return table

@@ -1,0 +1,126 @@
+"""What all tasks with a settled bed share: arguments, the ladder of grain counts, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from env_helpers import TASK_IDS, small
+
+import granular_gym as gg
+from granular_gym.grain_task import GRAIN_LADDER, PRESETS, GrainTask, grain_radius, pace
+from granular_gym.scripted import Experts, scripted_expert
+
+TASKS = [name for name in TASK_IDS if issubclass(gym.make(name, **small(name)).unwrapped.task_class, GrainTask)]
+
+
+def task_of(name: str, **kwargs: Any) -> Any:
+    """The task alone: no wrapper stands between a bad argument and its message."""
+    return gym.make(name, **small(name)).unwrapped.task_class(**{**small(name), **kwargs})
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+@pytest.mark.parametrize("name", TASKS)
+def test_the_ladder_keeps_volume_spaces_and_what_walls_promise(name: str, preset: str) -> None:
+    steps = [task_of(name, grain_count=count, preset=preset) for count in GRAIN_LADDER]
+    for count, task in zip(GRAIN_LADDER, steps, strict=True):
+        assert count * task.radius**3 == pytest.approx(2000 * task.radius_of_2000**3)
+        assert task.radius == grain_radius(count, task.radius_of_2000)
+        assert task.pace == pace(preset, task.control_period, task.radius, task.fastest)
+        assert task.pace.dt * task.pace.substeps == pytest.approx(task.control_period)
+        assert task.fastest * task.pace.dt <= 0.5 * task.radius * (1.0 + 1e-6) and task.pace.dt <= 5e-3 + 1e-9
+        assert task.observation_space == steps[0].observation_space and task.action_space == steps[0].action_space
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize(
+    "kwargs, word",
+    [
+        ({"grain": "cube"}, "grain: expected one of 'sphere'"),
+        ({"difficulty": "absurd"}, "difficulty: expected one of 'easy', 'medium', 'hard'"),
+        ({"grain_count": 0}, "grain_count"),
+        ({"preset": "slow"}, "preset"),
+        ({"depth": "uint16"}, "depth"),
+        ({"num_threads": 0}, "num_threads"),
+        ({"device": "abacus"}, "device"),
+        ({"render_mode": "ansi"}, "render_mode"),
+        ({"env_count": 0}, "env_count"),
+    ],
+)
+def test_bad_arguments_name_themselves(name: str, kwargs: dict[str, Any], word: str) -> None:
+    with pytest.raises(gg.ArgumentError, match=word):
+        task_of(name, **kwargs)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_hostile_actions_change_nothing(name: str) -> None:
+    envs = [gym.make(name, **small(name)).unwrapped for _ in range(2)]
+    for env in envs:
+        env.reset(seed=0)
+    size = envs[0].action_space.shape[0]
+    for action in (np.full(size, np.nan), np.zeros(size + 1), np.zeros((1, size)), "no", None, [1j] * size):
+        with pytest.raises(gg.ArgumentError, match="action"):
+            envs[0].step(action)
+    one, two = (env.step(np.ones(size))[0] for env in envs)
+    assert all(np.array_equal(one[key], two[key]) for key in one)
+    for env in envs:
+        env.close()
+
+
+@pytest.mark.parametrize("name", TASK_IDS)
+def test_every_task_has_an_expert_and_a_success(name: str) -> None:
+    env = gym.make(name, **small(name))
+    info = env.reset(seed=0)[1]
+    expert = scripted_expert(env)
+    for _ in range(3):
+        action = expert.act()
+        assert action.shape == env.action_space.shape and env.action_space.contains(action)
+        info = env.step(action)[4]
+    if isinstance(expert, Experts):
+        assert type(info["success"]) is bool
+    env.close()
+    batch = gym.make_vec(name, num_envs=2, **small(name))
+    batch.reset(seed=0)
+    experts = scripted_expert(batch)
+    assert experts.act().shape == (2, *env.action_space.shape)
+    experts.reset(np.array([True, False]))
+    batch.close()
+
+
+def test_an_unknown_task_has_no_expert() -> None:
+    with pytest.raises(gg.ArgumentError, match="task: expected one of"):
+        scripted_expert(gym.make("CartPole-v1"))
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+def test_a_batch_plays_what_its_envs_play_alone(name: str, mode: str) -> None:
+    envs = gym.make_vec(name, num_envs=3, autoreset_mode=mode, max_episode_steps=4, **small(name))
+    alone = gym.make(name, **small(name)).unwrapped
+    batch, _ = envs.reset(seed=40)
+    single, _ = alone.reset(seed=41)
+    plan = np.random.default_rng(3).uniform(-1.0, 1.0, (4, *envs.action_space.shape)).astype(np.float32)
+    for step in range(3):
+        assert all(np.array_equal(batch[key][1], single[key]) for key in single), f"step {step}"
+        batch, rewards, _, truncated, infos = envs.step(plan[step])
+        single, reward, _, _, info = alone.step(plan[step, 1])
+        assert rewards[1] == reward and not truncated.any()
+        assert all(np.array_equal(infos[key][1], value) for key, value in info.items())
+    # the masked env starts afresh from its own generator, the others carry on
+    alone.reset()
+    envs.reset(options={"reset_mask": np.array([False, True, False])})
+    batch, _, _, truncated, infos = envs.step(plan[3])
+    single, _, _, _, info = alone.step(plan[3, 1])
+    assert truncated.tolist() == [True, False, True]
+    assert all(np.array_equal(batch[key][1], single[key]) for key in single)
+    if mode == "SameStep":
+        assert infos["_final_obs"].tolist() == [True, False, True]
+    if mode == "Disabled":
+        envs.reset(options={"reset_mask": truncated})
+    batch, rewards, _, truncated, _ = envs.step(plan[0])
+    assert not truncated.any() and envs.observation_space.contains(batch)
+    assert mode != "NextStep" or rewards[0] == rewards[2] == 0.0
+    envs.close()
+    alone.close()

@@ -1,0 +1,138 @@
+"""The rules of the silo task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+from granular_gym.envs.silo import BOUNDS, LEAF, LEVELS, OUTLET_HEIGHT, RECEIVER, RECEIVER_FLOOR, SiloEnv
+from granular_gym.scripted import scripted_expert
+
+SILO = "granular_gym/Silo-v0"
+
+
+def test_spaces(make: Any) -> None:
+    metres, images = make(SILO).observation_space, make(SILO, depth="uint8").observation_space
+    assert metres["side"].shape == (48, 64) and metres["side"].dtype == np.float32
+    assert images["side"].shape == (1, 48, 64) and images["side"].dtype == np.uint8
+    assert metres["flow"].shape == (9,) and np.isfinite(metres["flow"].high).all()
+    assert make(SILO).action_space.shape == (2,) and make(SILO, shaker=True).action_space.shape == (3,)
+
+
+@pytest.mark.parametrize("slope, outlet", [(55.0, 0.4), (0.0, 0.2), (75.0, 0.5)])
+def test_a_shut_gate_holds_every_grain(make: Any, slope: float, outlet: float) -> None:
+    env = make(SILO, slope=slope, outlet=outlet, grain_count=500, difficulty="easy")
+    env.reset(seed=1)
+    world = env.unwrapped.task.world
+    places = world.positions[0]
+    assert places[:, 2].min() > OUTLET_HEIGHT, "the bed lies over the gate"
+    for _ in range(20):
+        info = env.step([-1.0, 1.0])[4]
+    assert info["discharged"] == 0.0 and info["escaped_count"] == 0
+    moved = np.abs(world.positions[0] - places).max(axis=1)
+    radius = env.unwrapped.task.radius
+    assert moved.mean() < 0.02 * radius and moved.max() < 0.5 * radius, "the bed moves on its own"
+
+
+def test_shares_are_counts_of_grains(make: Any) -> None:
+    env = make(SILO, grain_count=500, difficulty="hard")
+    env.reset(seed=3)
+    task = env.unwrapped.task
+    for step in range(60):
+        info = env.step([1.0 if step < 6 else 0.0, 1.0 if step > 40 else 0.0])[4]
+    x, _, z = task.world.positions[0].T
+    below = z <= OUTLET_HEIGHT - 2.0 * LEAF
+    inside = (np.abs(x - task.place[0]) <= RECEIVER[0]) & (z >= RECEIVER_FLOOR) & (z <= RECEIVER_FLOOR + RECEIVER[1])
+    assert info["discharged"] == pytest.approx(below.mean()) and info["discharged"] > 0.2
+    assert info["received"] == pytest.approx(inside.mean(), abs=0.003)
+    assert info["spilled"] == pytest.approx((z <= RECEIVER_FLOOR).mean()) and info["spilled"] > 0.0
+    assert info["mass"] == pytest.approx(info["received"] * task.mass)
+    assert (np.abs(x) < BOUNDS[1][0]).all() and info["escaped_count"] == 0
+    assert not info["success"], "grains beside the receiver are no success"
+
+
+def test_reward_follows_the_programme(make: Any) -> None:
+    env = make(SILO)
+    env.reset(seed=2)
+    task = env.unwrapped.task
+    for _ in range(30):
+        _, reward, _, _, info = env.step([0.3, 0.0])
+        error = abs(info["discharged"] - info["commanded"])
+        assert reward == pytest.approx(1.0 - min(error / 0.05, 2.0) - min(info["spilled"] / 0.05, 1.0))
+    # the programme is the integral of its rates
+    times = np.linspace(0.0, 5.0, 2001)
+    shares = np.array([task.commanded(np.array([t]))[0][0] for t in times])
+    rates = np.array([task.commanded(np.array([t]))[1][0] for t in times])
+    assert shares[-1] == pytest.approx(rates.sum() * (times[1] - times[0]), abs=2e-3)
+    assert shares[-1] == pytest.approx(info["dose"]) and (np.diff(shares) >= -1e-12).all()
+
+
+def test_programmes_differ_by_seed_and_level(make: Any) -> None:
+    for name, level in LEVELS.items():
+        env = make(SILO, difficulty=name)
+        doses, places, frictions = [], [], []
+        for seed in range(6):
+            _, info = env.reset(seed=seed)
+            task = env.unwrapped.task
+            assert task.rates.shape == (1, level.stages) and task.ends[0, -1] == pytest.approx(level.duration)
+            assert (task.rates[0] == 0.0).sum() == level.pause
+            doses.append(info["dose"])
+            places.append(float(task.place[0]))
+            frictions.append(float(task.world.materials[0][0, 0, 0, 0]))
+        assert len(set(doses)) == 6 and max(np.abs(places)) <= level.offset
+        assert level.friction[0] - 1e-6 <= min(frictions) and max(frictions) <= level.friction[1] + 1e-6
+
+
+def test_gate_and_receiver_keep_their_limits(make: Any) -> None:
+    env = make(SILO, shaker=True, grain_count=1)
+    env.reset(seed=0)
+    for _ in range(60):
+        env.step([1.0, 1.0, 1.0])
+    poses = env.unwrapped.task.world.tool_poses[0]
+    assert poses[2, 0] - poses[1, 0] == pytest.approx(0.4)
+    assert poses[3, 0] == pytest.approx(0.7) and poses[0, 0] == 0.0, "the shaken hopper ends where it began"
+
+
+def test_a_narrow_gate_clogs_and_shaking_frees_it(make_vec: Any) -> None:
+    def discharged(strength: float) -> tuple[np.ndarray, np.ndarray]:
+        envs = make_vec(SILO, 2, grain_count=500, difficulty="easy", shaker=True)
+        envs.reset(seed=0)
+        task = envs.unwrapped.task
+        for _ in range(50):
+            opening = (0.17 - task.opening) / 0.05
+            infos = envs.step(np.stack([opening, -20.0 * task.place, np.full(2, strength)], axis=1))[4]
+        return infos["discharged"], infos["clogged"]
+
+    shares, clogged = discharged(-1.0)
+    assert (shares < 0.1).all() and clogged.any()
+    shares, clogged = discharged(1.0)
+    assert (shares > 0.2).all() and not clogged.any()
+
+
+def test_expert_meets_the_dose_and_random_does_not(make_vec: Any) -> None:
+    seeds = 2
+    envs = make_vec(SILO, 2 * seeds, grain_count=500, autoreset_mode="Disabled")
+    envs.reset(seed=[*range(seeds), *range(seeds)])
+    expert = scripted_expert(envs)
+    envs.action_space.seed(0)
+    returns = np.zeros(2 * seeds)
+    for _ in range(120):
+        actions = envs.action_space.sample()
+        actions[:seeds] = expert.act()[:seeds]
+        _, rewards, _, truncated, infos = envs.step(actions)
+        returns += rewards
+    assert truncated.all() and not infos["diverged"].any()
+    assert infos["success"][:seeds].all() and (infos["received"][:seeds] > 0.2).all()
+    assert (returns[:seeds] > returns[seeds:] + 50.0).all()
+
+
+@pytest.mark.parametrize(
+    "kwargs, word",
+    [({"slope": 80}, "slope"), ({"slope": "flat"}, "slope"), ({"outlet": 0.1}, "outlet"), ({"shaker": 1}, "shaker")],
+)
+def test_bad_arguments_name_themselves(kwargs: dict[str, Any], word: str) -> None:
+    with pytest.raises(gg.ArgumentError, match=word):
+        SiloEnv(**kwargs)

@@ -1,0 +1,210 @@
+"""The CUDA backend where there is no GPU: its kernels run on a CPU (GG_CUDA=emulate), its errors are those users meet.
+
+The emulated package is built once into build/emulated and used by processes of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLACE = ROOT / "build" / "emulated"
+
+
+@pytest.fixture(scope="session")
+def emulated() -> Path:
+    """Folder of the package whose CUDA kernels run on the CPU."""
+    if not shutil.which(os.environ.get("CXX", "g++")):
+        pytest.skip("no C++ compiler: the CUDA kernels cannot be emulated")
+    command = [sys.executable, "setup.py", "--quiet", "build", "--build-base", str(PLACE / "base")]
+    environment = {**os.environ, "GG_CUDA": "emulate"}
+    done = subprocess.run(
+        [*command, "--build-lib", str(PLACE / "lib")], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return PLACE / "lib"
+
+
+def run(emulated: Path, arguments: list[str], cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Python with the emulated package first on its path."""
+    settings = {**os.environ, "PYTHONPATH": str(emulated), **environment}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=cwd, env=settings, capture_output=True, text=True, timeout=900
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["in order", "shuffled"])
+def test_emulated_parity(emulated: Path, tmp_path: Path, order: str) -> None:
+    """All parity tests, with the threads of a block in order and in any other."""
+    seed, only = ("0", "parity or golden") if order == "in order" else ("5", "not golden and not run_to_run")
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT / "tests"), "-k", only]
+    done = run(emulated, ["-m", "pytest", str(ROOT / "tests" / "parity"), *options], tmp_path, GG_EMULATOR_SEED=seed)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert "passed" in done.stdout and "skipped" not in done.stdout.splitlines()[-1], done.stdout[-400:]
+
+
+WORLD = """
+import granular_gym as gg
+def scene(count=64):
+    scene = gg.Scene(((-0.1, -0.1, 0.0), (0.1, 0.1, 0.6)))
+    sand = scene.add_material(density=1600.0)
+    scene.fill_box(sand, (-0.1, -0.1, 0.0), (0.1, 0.1, 0.4), count=count, radius=0.01)
+    return scene
+"""
+
+
+def script(emulated: Path, tmp_path: Path, text: str, **environment: str) -> str:
+    """What a short program prints."""
+    done = run(emulated, ["-c", WORLD + text], tmp_path, **environment)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"GG_EMULATOR_DRIVER": "0"}, "no CUDA driver was found"),
+        ({"GG_EMULATOR_DRIVER": "11040"}, "driver is too old: it knows CUDA 11.4, this build needs"),
+        ({"GG_EMULATOR_DEVICES": "0", "CUDA_VISIBLE_DEVICES": ""}, "CUDA_VISIBLE_DEVICES"),
+        ({"GG_EMULATOR_DEVICES": "0"}, "no GPU"),
+    ],
+)
+def test_no_device(emulated: Path, tmp_path: Path, environment: dict[str, str], said: str) -> None:
+    """Asked for by name, a GPU that is not there is an error that says why; auto takes the CPU."""
+    text = """
+try:
+    scene().build(device="cuda")
+except gg.BackendError as error:
+    print(error)
+world = scene().build(device="auto")
+world.step(1e-3, 2)
+print(world.device)
+"""
+    printed = script(emulated, tmp_path, text, **environment).splitlines()
+    assert said in printed[0]
+    assert printed[1] == "cpu"
+
+
+def test_wrong_number(emulated: Path, tmp_path: Path) -> None:
+    """A GPU beyond the last one."""
+    text = """
+for device in ("cuda:1", "cuda:x", "gpu"):
+    try:
+        scene().build(device=device)
+    except (gg.BackendError, gg.ArgumentError) as error:
+        print(type(error).__name__, error)
+"""
+    printed = script(emulated, tmp_path, text).splitlines()
+    assert "cuda:0" in printed[0] and "cuda:1" in printed[0]
+    assert printed[1].startswith("ArgumentError device: expected") and printed[2].startswith("ArgumentError")
+
+
+def test_out_of_memory(emulated: Path, tmp_path: Path) -> None:
+    """A world that does not fit is a MemoryError; one that fits still works, and what was taken is given back."""
+    text = """
+free = gg.info()["devices"]["cuda"]["gpus"][0]["memory_free"]
+try:
+    scene().build(device="cuda", env_count=500)
+except MemoryError as error:
+    print("MemoryError", error)
+with scene().build(device="cuda") as world:
+    world.step(1e-3, 2)
+    print(world.state_hash(0) != 0)
+print(free == gg.info()["devices"]["cuda"]["gpus"][0]["memory_free"])
+"""
+    printed = script(emulated, tmp_path, text, GG_EMULATOR_MEMORY="2000000").splitlines()
+    assert printed[0].startswith("MemoryError") and "bytes" in printed[0]
+    assert printed[1:] == ["True", "True"]
+
+
+def test_memory_that_ends_in_a_step(emulated: Path, tmp_path: Path) -> None:
+    """Where a buffer cannot grow the step fails, the world stands at the end of a substep and can be read and freed."""
+    text = """
+import numpy as np
+dense = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 4.0)))
+sand = dense.add_material(density=2500.0, rolling_friction=0.1)
+grid = np.stack(np.meshgrid(range(5), range(5), range(24)), -1).reshape(-1, 3) * (0.0205, 0.0205, 0.0205)
+dense.add_grains(sand, grid + (-0.042, -0.042, 0.011), 0.01)
+world = dense.build(device="cuda", env_count=4)
+left = gg.info()["devices"]["cuda"]["gpus"][0]["memory_free"]
+print(left)
+"""
+    used = 1 << 40
+    used -= int(script(emulated, tmp_path, text, GG_EMULATOR_MEMORY=str(used)))
+    text += """
+try:
+    for _ in range(60):
+        world.step(5e-3, 4)
+    print("never grew")
+except MemoryError as error:
+    print("MemoryError", error)
+print(bool(np.isfinite(world.positions).all()))
+world.close()
+print(gg.info()["devices"]["cuda"]["gpus"][0]["memory_free"] > left)
+"""
+    printed = script(emulated, tmp_path, text, GG_EMULATOR_MEMORY=str(used + 200_000)).splitlines()
+    assert printed[1].startswith("MemoryError"), printed
+    assert printed[2:] == ["True", "True"]
+
+
+def test_lost_device(emulated: Path, tmp_path: Path) -> None:
+    """A GPU that is lost in a step: a typed error, again and again, and the CPU goes on."""
+    text = """
+world = scene().build(device="cuda")
+for _ in range(3):
+    try:
+        world.step(1e-3, 4)
+    except gg.BackendError as error:
+        print(error)
+world.close()
+with scene().build(device="cpu") as other:
+    other.step(1e-3, 4)
+    print(other.state_hash(0) != 0)
+"""
+    printed = script(emulated, tmp_path, text, GG_EMULATOR_FAIL="3").splitlines()
+    assert len(printed) == 4 and all("unspecified launch failure" in line for line in printed[:3])
+    assert printed[3] == "True"
+
+
+def test_fork(emulated: Path, tmp_path: Path) -> None:
+    """After a fork the child is told to spawn, and the parent is unharmed."""
+    text = """
+import os, sys
+world = scene().build(device="cuda")
+child = os.fork()
+if child == 0:
+    for act in (lambda: world.step(1e-3, 1), lambda: scene().build(device="cuda")):
+        try:
+            act()
+        except gg.BackendError as error:
+            print("spawn" in str(error))
+    with scene().build(device="cpu") as other:
+        other.step(1e-3, 1)
+    sys.stdout.flush()
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+world.step(1e-3, 1)
+print(world.device)
+"""
+    assert script(emulated, tmp_path, text).split() == ["True", "True", "0", "cuda:0"]
+
+
+def test_kernel_resources() -> None:
+    """Registers, spills and shared memory of each kernel stay below what tests/unit/cuda_kernels.json allows."""
+    log = ROOT / "build" / "cuda_kernels.log"
+    if not log.is_file():
+        pytest.skip("no nvcc: the CUDA backend was not compiled here")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "cuda_kernels.py"), "--check"], capture_output=True, text=True
+    )
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "gg_step_kernel" in json.loads((ROOT / "tests" / "unit" / "cuda_kernels.json").read_text())

@@ -1,0 +1,30 @@
+"""The index of Lacey."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from granular_gym.mixing import lacey_index
+
+
+def test_apart_is_zero_and_random_is_one() -> None:
+    rng = np.random.default_rng(0)
+    cells = rng.integers(0, 40, 4000)
+    assert lacey_index(cells, cells < 20) == pytest.approx(0.0, abs=0.02)
+    values = [lacey_index(rng.integers(0, 40, 4000), rng.random(4000) < 0.3) for _ in range(50)]
+    # of what is left to chance the mean is 1
+    assert np.mean(values) == pytest.approx(1.0, abs=3.0 * np.std(values) / np.sqrt(50) + 1e-4)
+
+
+def test_half_mixed_by_hand() -> None:
+    # two samples of 10: 7 of 10 and 3 of 10; s0^2 = 1/4, s^2 = 0.04, sr^2 = 1/4 * 2 / 20
+    cells = np.repeat([3, 8], 10)
+    kinds = np.array([True] * 7 + [False] * 3 + [True] * 3 + [False] * 7)
+    assert lacey_index(cells, kinds) == pytest.approx((0.25 - 0.04) / (0.25 - 0.025))
+
+
+def test_nothing_left_to_mix() -> None:
+    assert lacey_index(np.zeros(0, int), np.zeros(0, bool)) == 1.0
+    assert lacey_index(np.arange(5), np.array([True, False, True, False, True])) == 1.0
+    assert lacey_index(np.zeros(5, int), np.ones(5, bool)) == 1.0

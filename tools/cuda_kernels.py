@@ -1,0 +1,96 @@
+"""cuda_kernels.py: what each CUDA kernel takes: registers, spills, stack and shared memory, by GPU generation.
+
+Reads what ptxas said when the extension was built (build/cuda_kernels.log) and prints a table. With --check it fails
+where a kernel takes more than tests/unit/cuda_kernels.json allows; --write stores what is, after a meant change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOG = ROOT / "build" / "cuda_kernels.log"
+LIMITS = ROOT / "tests" / "unit" / "cuda_kernels.json"
+FIELDS = ("registers", "spills", "stack", "shared")
+SLACK = {"registers": 8, "spills": 64, "stack": 128, "shared": 1024}  # what another generation or compiler may add
+
+
+def phase_names() -> list[str]:
+    """The phases in the order of their table."""
+    table = (ROOT / "csrc" / "phases" / "phases.h").read_text()
+    return re.findall(r"^ +X\((\w+),", table, re.MULTILINE)
+
+
+def kernel_name(mangled: str) -> str:
+    """A readable name."""
+    phase = re.search(r"gg_phase_kernelILi(\d+)", mangled)
+    if phase:
+        return "phase " + phase_names()[int(phase.group(1))]
+    found = re.search(r"gg_\w*?_kernel", mangled)
+    return found.group(0) if found else mangled
+
+
+def read(text: str) -> dict[tuple[str, str], dict[str, int]]:
+    """(generation, kernel): its numbers."""
+    table: dict[tuple[str, str], dict[str, int]] = {}
+    for block in re.split(r"(?=ptxas info\s+: Compiling entry function)", text)[1:]:
+        head = re.search(r"entry function '(\w+)' for '(\w+)'", block)
+        used = re.search(r"Used (\d+) registers", block)
+        if not head or not used:
+            continue
+        stack = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", block)
+        shared = re.search(r"(\d+) bytes smem", block)
+        table[head.group(2), kernel_name(head.group(1))] = {
+            "registers": int(used.group(1)),
+            "spills": int(stack.group(2)) + int(stack.group(3)) if stack else 0,
+            "stack": int(stack.group(1)) if stack else 0,
+            "shared": int(shared.group(1)) if shared else 0,
+        }
+    return table
+
+
+def main() -> int:
+    """0: within the limits, or none were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="fail where a kernel takes more than it may")
+    parser.add_argument("--write", action="store_true", help="store what is as the limits")
+    arguments = parser.parse_args()
+    if not LOG.is_file():
+        print(f"no {LOG.relative_to(ROOT)}: build the extension where nvcc is")
+        return 1
+    table = read(LOG.read_text())
+    if not table:
+        print(f"{LOG.relative_to(ROOT)} names no kernels")
+        return 1
+    print(f"{'generation':<10} {'kernel':<26}" + "".join(f"{field:>10}" for field in FIELDS))
+    for (generation, name), numbers in sorted(table.items()):
+        print(f"{generation:<10} {name:<26}" + "".join(f"{numbers[field]:>10}" for field in FIELDS))
+    if arguments.write:
+        most: dict[str, dict[str, int]] = {}
+        for (_, name), numbers in sorted(table.items()):
+            kept = most.setdefault(name, dict(numbers))
+            for field in FIELDS:
+                kept[field] = max(kept[field], numbers[field])
+        LIMITS.write_text(json.dumps(most, indent=1, sort_keys=True) + "\n")
+        return 0
+    if not arguments.check:
+        return 0
+    limits = json.loads(LIMITS.read_text())
+    faults = [
+        f"{generation} {name}: {field} {numbers[field]}, allowed {limits[name][field] + SLACK[field]}"
+        if name in limits
+        else f"{generation} {name}: no limit is stored; run tools/cuda_kernels.py --write"
+        for (generation, name), numbers in sorted(table.items())
+        for field in FIELDS
+        if name not in limits or numbers[field] > limits[name][field] + SLACK[field]
+    ]
+    print("\n".join(faults) or "all within their limits")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""bulk.py: figures of a packing, the same for our positions and for those of another code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bed_scenes import DIAMETER, RADIUS
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+Floats = NDArray[Any]
+#: surfaces closer than this are taken for touching, in diameters: single precision places contacts of rigid grains to
+#: about 1e-5, and from there to 5e-4 their number hardly grows
+TOUCH = 1e-4
+
+
+def slab_profile(values: Floats, edges: Floats, area: float, radius: float = RADIUS) -> Floats:
+    """Solid fraction in slabs between edges along one axis: exact volumes of spheres cut by planes.
+
+    Args:
+        values: (n,) coordinates of the centres along the axis [m].
+        edges: (k + 1,) ascending [m].
+        area: of the cross-section [m2].
+        radius: [m].
+    """
+    h = np.clip(edges[None, :] - (np.asarray(values, np.float64)[:, None] - radius), 0.0, 2.0 * radius)
+    below = np.pi * h**2 * (3.0 * radius - h) / 3.0
+    return np.diff(below, axis=1).sum(axis=0) / (np.diff(edges) * area)
+
+
+def solid_fraction(places: Floats, lower: Any, upper: Any, radius: float = RADIUS, samples: int = 200_000) -> float:
+    """Share of random points of a box that lie inside grains; good to .001."""
+    points = np.random.default_rng(0).uniform(lower, upper, (samples, 3))
+    distance, _ = cKDTree(places).query(points, distance_upper_bound=radius)
+    return float(np.isfinite(distance).mean())
+
+
+def contacts(places: Floats, touch: float = TOUCH, diameter: float = DIAMETER) -> NDArray[np.int64]:
+    """Pairs (n, 2) whose surfaces are closer than `touch` diameters."""
+    found = cKDTree(places).query_pairs(diameter * (1.0 + touch), output_type="ndarray")
+    return np.asarray(found, np.int64).reshape(-1, 2)
+
+
+def coordination(places: Floats, inside: NDArray[np.bool_], needed: int = 0, touch: float = TOUCH) -> float:
+    """Mean number of touching grains over those inside.
+
+    Args:
+        places: (n, 3) [m].
+        inside: which grains are counted (n,).
+        needed: grains with fewer contacts are rattlers and taken out, again and again; 0: none are.
+        touch: see `contacts`.
+    """
+    pairs = contacts(np.asarray(places, np.float64), touch)
+    alive = np.ones(len(places), bool)
+    while True:
+        pairs = pairs[alive[pairs].all(axis=1)]
+        degree = np.bincount(pairs.ravel(), minlength=len(places))
+        # grains outside may lean on walls, which are no pairs
+        rattles = alive & inside & (degree < needed)
+        if not rattles.any():
+            return float(degree[alive & inside].mean())
+        alive &= ~rattles
+
+
+def core(places: Floats, lower: Any, upper: Any) -> NDArray[np.bool_]:
+    """Centres inside a box (n,)."""
+    return np.asarray(((places > lower) & (places < upper)).all(axis=1))
+
+
+def depth_profile(x: Floats, edges: Floats, width: float, fraction: float = 0.58, radius: float = RADIUS) -> Floats:
+    """Depth of a deposit along x: volume of the grains over width and solid fraction [m]."""
+    return slab_profile(x, edges, width, radius) / fraction
+
+
+def growth(speeds: Any) -> float:
+    """Median of the last six rms speeds over that of the first six; below 1e-6 m/s all is rounding [m/s]."""
+    line = np.maximum(np.asarray(speeds, np.float64), 1e-6)
+    return float(np.median(line[-6:]) / np.median(line[:6]))

@@ -1,0 +1,47 @@
+"""The checks, in the order of the page: laws of single grains first, then beds, flows, and other codes."""
+
+from __future__ import annotations
+
+from ..check import Check
+from . import (
+    beside_bullet,
+    beside_lammps,
+    budgets,
+    collapse,
+    convergence,
+    deep,
+    drum,
+    flight,
+    heap,
+    impacts,
+    incline,
+    janssen,
+    packing,
+    rest,
+    silo,
+    sliding,
+    slopes,
+    weight,
+)
+
+CHECKS: list[Check] = [
+    flight.CHECK,
+    slopes.CHECK,
+    sliding.CHECK,
+    impacts.CHECK,
+    budgets.CHECK,
+    convergence.CHECK,
+    weight.CHECK,
+    rest.CHECK,
+    deep.CHECK,
+    packing.CHECK,
+    janssen.CHECK,
+    heap.CHECK,
+    collapse.CHECK,
+    silo.CHECK,
+    incline.CHECK,
+    drum.CHECK,
+    drum.MIXTURE,
+    beside_lammps.CHECK,
+    beside_bullet.CHECK,
+]

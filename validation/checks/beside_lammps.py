@@ -1,0 +1,241 @@
+"""beside_lammps.py: collapse, silo flow and a settled packing beside LAMMPS, from the same positions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from bed_scenes import DENSITY, DIAMETER, RADIUS, lattice
+
+import granular_gym as gg
+
+from .. import bulk, peer, plot, slot
+from ..check import OWN, SKIPPED, Check, Params, Result, Row, Values, near, pick, report
+
+CODE = "LAMMPS, same start"
+
+
+def cases(size: str, seeds: Sequence[int]) -> list[Params]:
+    quick = size == "quick"
+    slots: list[Params] = [
+        {"case": "collapse", "length": 15, "width": 5, "height": 22.5 if quick else 60.0},
+        {"case": "silo", "length": 24, "width": 5, "height": 20.0 if quick else 48.0, "opening": 8},
+        {"case": "settled", "count": 1500 if quick else 6000, "half": 5.0 if quick else 8.0},
+    ]
+    return [{**c, "dt": 1e-3, "seed": s, "spin": "on"} for c in slots for s in (seeds[:1] if quick else seeds)]
+
+
+def measure(params: Params, threads: int) -> Values:
+    return {"collapse": _collapse, "silo": _silo, "settled": _settled}[params["case"]](params, threads)
+
+
+def _collapse(p: Params, threads: int) -> Values:
+    """Depth along the slot at four times."""
+    length, width = p["length"], p["width"]
+    places = slot.packing(length, width, p["height"], p["seed"], restitution=peer.RESTITUTION)
+    wide = length * (3.0 + 4.0 * p["height"] / length)
+    seconds, frames = 4.0 * float(np.sqrt(2.0 * p["height"] * DIAMETER / 9.81)), 10
+    edges = np.arange(0.0, wide + 0.5) * DIAMETER
+    top = float(places[:, 2].max()) + 2 * DIAMETER
+    times, theirs, cpu = peer.run(
+        places, (0, 0, 0), (wide * DIAMETER, width * DIAMETER, top), seconds=seconds, frames=frames, periodic_y=True
+    )
+    scene = slot.open_slot(places, wide, width, restitution=peer.RESTITUTION)
+    ours = [places]
+    with scene.build(num_threads=threads) as world:
+        for a, b in itertools.pairwise(times):
+            world.step((b - a) / max(round((b - a) / p["dt"]), 1), max(round((b - a) / p["dt"]), 1))
+            ours.append(world.positions[0])
+    shown = [2, 4, 7, frames]
+    depth = [
+        [bulk.depth_profile(frame[k][:, 0], edges, width * DIAMETER) / DIAMETER for k in shown]
+        for frame in (ours, theirs)
+    ]
+    figures = []
+    for line in depth:
+        passed = np.cumsum(line[-1]) / line[-1].sum()
+        half, most = np.interp([0.5, 0.9], passed, np.arange(len(passed)) + 1.0)
+        figures.append({"most": float(most), "height": float(line[-1][:3].mean()), "half": float(half)})
+    apart = [float(np.abs(a - b).sum() / b.sum()) for a, b in zip(*depth, strict=True)]
+    return {
+        "times": [times[k] for k in shown],
+        "ours": depth[0],
+        "theirs": depth[1],
+        "figures": figures,
+        "apart": apart,
+        "count": len(places),
+        "peer_seconds": cpu,
+    }
+
+
+def _silo(p: Params, threads: int) -> Values:
+    """Grains left above the slit against time."""
+    length, width, opening = p["length"], p["width"], p["opening"]
+    places = slot.packing(length, width, p["height"], p["seed"], restitution=peer.RESTITUTION)
+    seconds, frames = 0.5 if p["height"] < 30 else 1.0, 50
+    top = float(places[:, 2].max()) + 2 * DIAMETER
+    side = 0.5 * (length - opening) * DIAMETER
+    blocks = [((a, -1.0, -2 * DIAMETER), (b, 1.0, 0.0)) for a, b in ((-1.0, side), (length * DIAMETER - side, 1.0))]
+    size = (length * DIAMETER, width * DIAMETER, top)
+    times, theirs, cpu = peer.run(
+        places,
+        (0, 0, -10 * DIAMETER),
+        size,
+        seconds=seconds,
+        frames=frames,
+        periodic_y=True,
+        floor=False,
+        blocks=blocks,
+    )
+    scene = slot.open_slot(places, length, width, restitution=peer.RESTITUTION, floor=slot.slit(length, opening, width))
+    ours = [places]
+    with scene.build(num_threads=threads) as world:
+        for _ in range(frames):
+            world.step(p["dt"], round(seconds / frames / p["dt"]))
+            ours.append(world.positions[0])
+    left = [[int((f[:, 2] > -2 * DIAMETER).sum()) for f in frame] for frame in (ours, theirs)]
+    part = np.array(times) > 0.15
+    rates = [-float(np.polyfit(np.array(times)[part], np.array(line)[part], 1)[0]) for line in left]
+    return {"times": times, "left": left, "rates": rates, "count": len(places), "peer_seconds": cpu}
+
+
+def _settled(p: Params, threads: int) -> Values:
+    """The same lattice falls into a box and rests: profiles of solid fraction and coordination."""
+    half, count = p["half"] * DIAMETER, p["count"]
+    places = lattice(count, p["half"], p["seed"])
+    velocities = np.random.default_rng(p["seed"]).uniform(-0.1, 0.1, places.shape)
+    top = float(places[:, 2].max()) + 2 * DIAMETER
+    seconds = 1.2
+    _, theirs, cpu = peer.run(
+        places, (-half, -half, 0.0), (half, half, top), seconds=seconds, frames=1, velocities=velocities
+    )
+    scene = gg.Scene(((-half, -half, 0.0), (half, half, top)))
+    sand = scene.add_material(density=DENSITY, friction=0.5, restitution=peer.RESTITUTION, rolling_friction=0.0)
+    scene.add_grains(sand, places, RADIUS, velocities)
+    with scene.build(num_threads=threads) as world:
+        world.step(p["dt"], round(seconds / p["dt"]))
+        ours = world.positions[0].astype(np.float64)
+    edges = np.arange(0.0, 200.0) * DIAMETER
+    found: list[Values] = []
+    for x in (ours, theirs[-1]):
+        z = x[:, 2]
+        level = float(np.sort(z)[-max(count // 100, 20) :].mean()) + RADIUS
+        inner = half - 2 * DIAMETER
+        lower, upper = [-inner, -inner, 2 * DIAMETER], [inner, inner, level - 3 * DIAMETER]
+        inside = bulk.core(x, lower, upper)
+        degree = np.bincount(bulk.contacts(x).ravel(), minlength=len(x))
+        slab = np.digitize(z, edges) - 1
+        layers = int(level / DIAMETER) + 1
+        found.append(
+            {
+                "level": level / DIAMETER,
+                "phi": bulk.solid_fraction(x, lower, upper),
+                "Z": bulk.coordination(x, inside),
+                "phis": bulk.slab_profile(z, edges[: layers + 1], (2 * half) ** 2),
+                "Zs": [float(degree[slab == k].mean()) if (slab == k).any() else 0.0 for k in range(layers)],
+            }
+        )
+    return {"ours": found[0], "theirs": found[1], "count": count, "peer_seconds": cpu}
+
+
+def judge(results: list[Result]) -> list[Row]:
+    if not results:
+        return [Row("all", "comparison", None, "-", "-", CODE, SKIPPED, note=peer.available() or "no case was run")]
+    rows = []
+    for r in pick(results, case="collapse"):
+        v, p = r.values, r.params
+        setup = f"collapse in a slot, column {p['length']} d wide, {p['height']:g} d high, {v['count']} grains"
+        ours, theirs = v["figures"]
+        rows.append(
+            near(r, setup, "x with 9/10 of the grains [d]", ours["most"], theirs["most"], 0.1, CODE, relative=True)
+        )
+        rows.append(
+            near(r, setup, "final depth at the wall [d]", ours["height"], theirs["height"], 0.1, CODE, relative=True)
+        )
+        rows.append(
+            near(r, setup, "x with half of the grains [d]", ours["half"], theirs["half"], 0.1, CODE, relative=True)
+        )
+        for time, apart in zip(v["times"], v["apart"], strict=True):
+            rows.append(report(r, setup, f"difference of profiles / area, at {time:.2f} s", apart, OWN))
+    for r in pick(results, case="silo"):
+        v, p = r.values, r.params
+        setup = f"slit of {p['opening']} d in a flat floor, slot {p['length']} d long, {v['count']} grains"
+        rows.append(near(r, setup, "grains per second", v["rates"][0], v["rates"][1], 0.1, CODE, relative=True))
+        rows.append(
+            report(
+                r,
+                setup,
+                "difference of grains left at the end / all",
+                abs(v["left"][0][-1] - v["left"][1][-1]) / v["count"],
+                OWN,
+            )
+        )
+    for r in pick(results, case="settled"):
+        v = r.values
+        setup = f"{v['count']} grains fell into a box {2 * r.params['half']:g} d wide"
+        rows.append(near(r, setup, "solid fraction of the core", v["ours"]["phi"], v["theirs"]["phi"], 0.01, CODE))
+        rows.append(
+            near(r, setup, "height of the bed [d]", v["ours"]["level"], v["theirs"]["level"], 0.02, CODE, relative=True)
+        )
+        rows.append(
+            near(r, setup, "coordination of the core, rattlers counted", v["ours"]["Z"], v["theirs"]["Z"], 0.3, CODE)
+        )
+        n = min(len(v["ours"]["phis"]), len(v["theirs"]["phis"])) - 2
+        apart = np.sqrt(np.mean((np.array(v["ours"]["phis"][:n]) - np.array(v["theirs"]["phis"][:n])) ** 2))
+        rows.append(report(r, setup, "rms difference of solid fraction by layer", float(apart), OWN))
+    return rows
+
+
+def draw(figure: Any, results: list[Result]) -> None:
+    labels = (
+        ("x [d]", "depth [d]"),
+        ("time [s]", "grains left"),
+        ("solid fraction by layer", "height [d]"),
+        ("contacts by layer", "height [d]"),
+    )
+    axes = plot.panels(figure, labels)
+    for r in pick(results, case="collapse")[:1]:
+        v = r.values
+        for k, time in enumerate(v["times"]):
+            for line, style in ((v["ours"], "-"), (v["theirs"], "--")):
+                text = f"{time:.2f} s" if style == "-" else ("dashed: LAMMPS" if k == 0 else None)
+                axes[0].plot(np.arange(len(line[k])) + 0.5, line[k], style, color=f"C{k}", lw=1, label=text)
+        reach = np.flatnonzero(np.array(v["theirs"][-1]) > 0.05)[-1]
+        axes[0].set_xlim(0.0, 1.1 * reach)
+    for r in pick(results, case="silo")[:1]:
+        axes[1].plot(r.values["times"], r.values["left"][0], color=plot.INK, label="granular_gym")
+        axes[1].plot(r.values["times"], r.values["left"][1], "--", color=plot.TARGET, label="LAMMPS")
+    for r in pick(results, case="settled")[:1]:
+        for name, color, style in (("ours", plot.INK, "-"), ("theirs", plot.TARGET, "--")):
+            for ax, key in ((axes[2], "phis"), (axes[3], "Zs")):
+                line = r.values[name][key]
+                ax.plot(
+                    line,
+                    np.arange(len(line)) + 0.5,
+                    style,
+                    color=color,
+                    label="granular_gym" if name == "ours" else "LAMMPS",
+                )
+    for ax in axes[:3]:
+        plot.legend(ax)
+
+
+CHECK = Check(
+    name="lammps",
+    title="collapse, silo flow and settled packing beside LAMMPS",
+    about=(
+        "The same positions are given to LAMMPS (gran/hooke/history, 2.5e4 N/m, 2e-5 s, the grains' e .5) and to us "
+        "(rigid, 1 ms): a column in a slot, a slot over a slit, and a lattice that falls into a box. Tolerances are "
+        "our own: 10 % for flows, .01 for the solid fraction, .3 contacts. Soft grains overlap by .05 % of d on "
+        "average, ours by less. Seconds are of both codes."
+    ),
+    number="",
+    cases=cases,
+    measure=measure,
+    judge=judge,
+    draw=draw,
+    available=peer.available,
+    panels=4,
+)

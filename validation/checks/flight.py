@@ -1,0 +1,128 @@
+"""flight.py: free fall, momentum of a gas, no dependence on the order of grains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from bed_scenes import GRAVITY, space
+from law_scenes import gas
+
+from .. import plot
+from ..check import Check, Params, Result, Row, Values, below, pick
+
+LAW = "mechanics"
+
+
+def cases(size: str, seeds: Sequence[int]) -> list[Params]:
+    falls: list[Params] = [{"case": "fall", "dt": dt} for dt in (5e-4, 1e-3)]
+    gases: list[Params] = [
+        {"case": "gas", "dt": 1e-3, "seed": seed, "spin": spin, "restitution": e, "rolling": rolling}
+        for spin in ("on", "off")
+        for e, rolling in ((0.5, 0.0), (1.0, 0.0), (0.5, 0.3))
+        if spin == "on" or rolling == 0.0
+        for seed in seeds
+    ]
+    return falls + gases
+
+
+def measure(params: Params, threads: int) -> Values:
+    return _fall(params["dt"]) if params["case"] == "fall" else _gas(params)
+
+
+def _fall(dt: float) -> Values:
+    """Largest relative error of velocity and place over 2 s of fall."""
+    pull = np.array([3.0, -4.0, -GRAVITY])
+    times, wrong_v, wrong_x = [], [], []
+    with space([[0.0, 0.0, 0.0]], gravity=pull, half=1e3).build(num_threads=1) as world:
+        for k in range(1, 21):
+            world.step(dt, round(0.1 / dt))
+            t = 0.1 * k
+            v, x = pull * t, 0.5 * pull * t * (t + dt)
+            times.append(t)
+            wrong_v.append(np.abs(world.velocities[0, 0] - v).max() / np.abs(v).max())
+            wrong_x.append(np.abs(world.positions[0, 0] - x).max() / np.abs(x).max())
+    return {"times": times, "velocity_errors": wrong_v, "place_errors": wrong_x}
+
+
+def _gas(params: Params) -> Values:
+    """Drift of momentum and spin of a gas in .5 s, and how far the means of the shuffled gas are off."""
+    common = {"restitution": params["restitution"], "rolling": params["rolling"], "seed": params["seed"]}
+    means, drifts = [], []
+    for order in (None, np.random.default_rng(params["seed"]).permutation(1000)):
+        with gas(1000, 0.5, order=order, spin=params["spin"] == "on", **common) as world:
+            before = world.velocities[0].astype(np.float64)
+            speeds = np.linalg.norm(before, axis=1).sum()
+            for _ in range(20):
+                world.step(params["dt"], 25)
+                change = (world.velocities[0].astype(np.float64) - before).sum(axis=0)
+                drifts.append(np.abs(change).max() / speeds)
+            v, w = world.velocities[0].astype(np.float64), world.angular_velocities[0].astype(np.float64)
+            means.append([(v**2).sum(1).mean(), np.linalg.norm(v, axis=1).mean(), (w**2).sum(1).mean()])
+    a, b = np.array(means)
+    used = a != 0.0
+    return {"drifts": drifts[:20], "drift": max(drifts), "shuffled": np.abs(a[used] / b[used] - 1.0).max()}
+
+
+def judge(results: list[Result]) -> list[Row]:
+    rows = []
+    for r in pick(results, case="fall"):
+        setup = "one grain, gravity aslant, 2 s"
+        rows.append(below(r, setup, "velocity, relative error", max(r.values["velocity_errors"]), 1e-6, LAW))
+        wrong = max(r.values["place_errors"])
+        rows.append(
+            below(r, setup, "place against x = g t (t + dt) / 2, relative error", wrong, 1e-4, "float32 rounding")
+        )
+    for r in pick(results, case="gas"):
+        p = r.params
+        setup = f"1,000 colliding grains, .5 s, e {p['restitution']:g}, rolling friction {p['rolling']:g}"
+        rows.append(below(r, setup, "momentum drift / sum of sizes", r.values["drift"], 1e-5, LAW))
+        rows.append(below(r, setup, "shuffled names: difference of bulk means", r.values["shuffled"], 0.01, LAW))
+    return rows
+
+
+def draw(figure: Any, results: list[Result]) -> None:
+    left, right = plot.panels(figure, (("time [s]", "relative error"), ("time [s]", "momentum drift")))
+    for r in pick(results, case="fall"):
+        left.plot(
+            r.values["times"],
+            np.maximum(r.values["velocity_errors"], 1e-9),
+            "o-",
+            ms=3,
+            label=f"v, dt {r.params['dt']:g}",
+        )
+        left.plot(
+            r.values["times"],
+            np.maximum(r.values["place_errors"], 1e-9),
+            "s--",
+            ms=3,
+            label=f"x, dt {r.params['dt']:g}",
+        )
+    left.axhline(1e-6, color=plot.TARGET, label="bound on v")
+    for r in pick(results, case="gas", seed=1):
+        p = r.params
+        times = 0.025 * np.arange(1, 21)
+        right.plot(times, r.values["drifts"], label=f"spin {p['spin']}, e {p['restitution']:g}, roll {p['rolling']:g}")
+    right.axhline(1e-5, color=plot.TARGET, label="bound")
+    for ax in (left, right):
+        ax.set_yscale("log")
+        plot.legend(ax)
+
+
+CHECK = Check(
+    name="flight",
+    title="free fall, momentum, order of grains",
+    about=(
+        "A falling grain has v = g t to rounding (symplectic Euler is exact in v). 1,000 grains that collide in a "
+        "periodic cube keep their momentum; the same gas with its grains named in another order has the same means "
+        "(a race would not)."
+    ),
+    number="1",
+    cases=cases,
+    measure=measure,
+    judge=judge,
+    draw=draw,
+    same=True,
+    panels=2,
+)

@@ -1,0 +1,177 @@
+"""run.py: physical laws as commands: measures, judges, and writes docs/validation.md with plots.
+
+    python validation/run.py [CHECK ...] [--full] [--seeds 3] [--only KEY=VALUE] [--fresh] [--threads N] [--out docs]
+                             [--list] [--page]
+
+Running one check updates its section and leaves the others as they are. Cases that were measured before with the same
+engine and code are not measured again (--fresh does); Ctrl-C keeps what is done and says on the page what was not run.
+--list names the checks, --page only writes the page anew. To add a check, write a module in validation/checks and name
+it there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+if __package__ in (None, ""):
+    # run as a file: the package is the folder it lies in
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tqdm import tqdm
+
+import granular_gym as gg
+from benchmarks import measure
+from granular_gym import _core
+from validation import ROOT, page, plot, store
+from validation.check import FAIL, SEEDS, SKIPPED, Check, Params, Result
+from validation.checks import CHECKS
+
+
+def facts(threads: int) -> dict[str, Any]:
+    """What the figures were measured on."""
+    found = measure.facts()
+    kept = {key: found[key] for key in ("cpu", "cores", "system", "version", "compiler", "flags", "kernel", "numpy")}
+    return {**kept, "threads": threads, "source": str(_core.build_info()["source"])[:12]}
+
+
+def label(params: Params) -> str:
+    """A case in a few words."""
+    return " ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in params.items())
+
+
+def chosen(params: Params, only: list[str]) -> bool:
+    """Whether a case has all the parameters asked for; numbers are compared as numbers."""
+    for key, _, value in (text.partition("=") for text in only):
+        have = params.get(key)
+        try:
+            same = float(value) == float(have)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            same = value == str(have)
+        if not same:
+            return False
+    return True
+
+
+def run_check(check: Check, size: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Measures what is missing of a check, draws it, and returns what results.json keeps.
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C, with the finished part as its argument.
+    """
+    reason = check.available()
+    every = check.cases(size, range(1, max(options.seeds, len(SEEDS)) + 1))
+    wanted = [p for p in check.cases(size, range(1, options.seeds + 1)) if chosen(p, options.only)]
+    interrupted = False
+    if not reason:
+        bar = tqdm(wanted, desc=f"{check.name:<13}", unit="case", disable=options.quiet, file=sys.stderr)
+        try:
+            for params in bar:
+                if options.fresh or store.load_case(check, params) is None:
+                    bar.set_postfix_str(label(params)[:60])
+                    store.run_case(check, params, options.threads)
+        except KeyboardInterrupt:
+            interrupted = True
+    results: list[Result] = []
+    missing: list[str] = []
+    for params in every:
+        found = store.load_case(check, params)
+        if found is None:
+            missing.append(label(params))
+        else:
+            results.append(found)
+    rows = check.judge(results) if results or reason else []
+    kept = {
+        "date": time.strftime("%Y-%m-%d"),
+        "facts": facts(options.threads),
+        "rows": [dataclasses.asdict(row) for row in rows],
+        "planned": len(every),
+        "missing": missing,
+        "seconds": sum(r.seconds for r in results),
+    }
+    if results:
+        plot.save(check, results, options.out / "validation" / f"{check.name}_{size}.png")
+    if interrupted:
+        raise KeyboardInterrupt(kept)
+    return kept
+
+
+def update(out: Path, check: Check | None = None, size: str = "", kept: dict[str, Any] | None = None) -> None:
+    """Puts the results of a check among those on disk, as they are by now, and writes the page anew."""
+    folder = out / "validation"
+    results = store.load_results(folder / "results.json")
+    if check is not None:
+        results.setdefault(check.name, {})[size] = kept
+    store.save_results(folder / "results.json", results)
+    pictures = {p.name for p in folder.glob("*.png")}
+    store.write(out / "validation.md", page.render(CHECKS, results, folder.name, pictures))
+
+
+def say(check: Check, size: str, kept: dict[str, Any]) -> None:
+    """One line per check, and one for what failed or was skipped."""
+    verdicts = [row["verdict"] for row in kept["rows"]]
+    counted = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
+    print(f"{check.name:<13} {size:<5} {counted or 'nothing'} ({kept['seconds']:.0f} s)", flush=True)
+    for row in kept["rows"]:
+        if row["verdict"] == SKIPPED:
+            print(f"    skipped: {row['note']}", flush=True)
+        if row["verdict"] == FAIL:
+            what = f"{row['setup']}, seed {row['seed']}: {row['measure']}"
+            print(
+                f"    FAIL {what} = {page.number(row['value'])}, target {row['target']} {row['tolerance']}", flush=True
+            )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line. The exit status says whether the page could be written, not whether the physics pleased."""
+    names = [check.name for check in CHECKS]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="validation/run.py")
+    parser.add_argument("names", nargs="*", metavar="CHECK", help=f"of {', '.join(names)}; none: all")
+    parser.add_argument("--full", action="store_true", help="larger, longer, more seeds: hours")
+    parser.add_argument("--seeds", type=int, default=3, help="of checks whose start is random (default 3)")
+    parser.add_argument("--only", action="append", default=[], metavar="KEY=VALUE", help="cases with this parameter")
+    parser.add_argument("--fresh", action="store_true", help="measure again what was measured before")
+    parser.add_argument("--threads", type=int, default=_core.hardware_threads(), help="of the engine")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs", help="folder of validation.md")
+    parser.add_argument("--list", action="store_true", help="name the checks and end")
+    parser.add_argument("--page", action="store_true", help="write the page from what is stored and end")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.names if name not in names]
+    if unknown:
+        parser.error(f"CHECK: expected some of {', '.join(names)}, got {', '.join(unknown)}")
+    if any("=" not in text for text in options.only):
+        parser.error(f"--only: expected KEY=VALUE, got {' '.join(options.only)}")
+    if options.seeds < 1 or options.threads < 1:
+        parser.error("--seeds, --threads: expected at least 1")
+    if options.list:
+        for check in CHECKS:
+            print(f"{check.name:<13} {check.title}")
+        return 0
+    # some cases go where the solver warns not to
+    warnings.simplefilter("ignore", gg.StabilityWarning)
+    update(options.out)
+    for check in CHECKS if not options.page else []:
+        if options.names and check.name not in options.names:
+            continue
+        size = "any" if check.same else "full" if options.full else "quick"
+        try:
+            kept = run_check(check, size, options)
+        except KeyboardInterrupt as stop:
+            if stop.args:
+                update(options.out, check, size, stop.args[0])
+            print("interrupted: what is finished is on the page")
+            return 130
+        update(options.out, check, size, kept)
+        say(check, size, kept)
+    print(f"wrote {options.out / 'validation.md'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
