@@ -28,12 +28,12 @@ WARM_UP = 0.5  # [s] until grains fall
 class Tower:
     """A tower with turning gears."""
 
-    def __init__(self, gear_count: int, grain_count: int, boundary: str) -> None:
+    def __init__(self, gear_count: int, grain_count: int, boundary: str, device: str = "cpu") -> None:
         radius = RADIUS_OF_10000 * (10_000 / grain_count) ** (1.0 / 3.0)
         # the lattice keeps the room of all 8 gears free, so that fewer gears start from the same places
         grains = tower_lattice(STOREYS, grain_count, radius)
         scene = tower_scene(gear_count, grains, radius, storeys=STOREYS, boundary=boundary)
-        self.world = scene.build(solver=gg.Solver(iterations=10), num_threads=1)
+        self.world = scene.build(device=device, solver=gg.Solver(iterations=10), num_threads=1)
         self.speeds = np.random.default_rng(0).uniform(-SPEED, SPEED, gear_count)
         self.angles = np.zeros(gear_count)
         self.poses = np.zeros((1 + gear_count, 7), np.float32)

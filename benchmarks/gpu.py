@@ -34,7 +34,7 @@ import gymnasium as gym
 
 import granular_gym as gg
 from benchmarks import gpu_plots, gpu_scenes, measure, plots, scenes
-from benchmarks.gpu_scenes import Drive
+from benchmarks.gpu_scenes import Drive, TowerDrive
 from benchmarks.measure import Row, Subject
 from benchmarks.run import COUNTERS, QUALITY, table
 from granular_gym.envs import bulldozer as bulldozer_task
@@ -58,8 +58,8 @@ class Sizes:
     kernels: tuple[tuple[int, int, int], ...]  # envs, grains, layers
     column: tuple[int, float]  # grains and half width [diameters] of the tall column
     settle: int  # its substeps
-    bodies: tuple[int, ...]
-    tower: int  # grains of the tower where its bodies are counted
+    gears: tuple[int, ...]
+    tower: int  # grains of the tower where its gears are counted
     towers: tuple[int, ...]
     repeats: int = measure.REPEATS
 
@@ -76,7 +76,7 @@ FULL = Sizes(
     kernels=((1, 1_000, 10), (1, 10_000, 20), (1, 50_000, 20), (1, 500_000, 20), (64, 1_000, 10), (1024, 1_000, 10)),
     column=(50_000, 15.0),
     settle=800,
-    bodies=(0, 1, 2, 4, 8, 16, 32),
+    gears=(2, 4, 6, 8),
     tower=10_000,
     towers=(1_000, 3_000, 10_000, 30_000, 100_000, 300_000),
 )
@@ -92,9 +92,9 @@ TINY = Sizes(
     kernels=((1, 100, 1), (3, 100, 1)),
     column=(100, 3.0),
     settle=4,
-    bodies=(0, 2),
-    tower=100,
-    towers=(50, 100),
+    gears=(3,),
+    tower=500,
+    towers=(500,),
     repeats=2,
 )
 
@@ -115,14 +115,14 @@ def promise(row: Row, key: str, wanted: float, at_most: bool = False) -> Row:
     return row
 
 
-def driven(run: Run, name: str, build: Callable[[], Drive], **facts: Any) -> Row:
+def driven(run: Run, name: str, build: Callable[[], Drive | TowerDrive], **facts: Any) -> Row:
     """Times blocks of a Drive."""
     row = measure.run(_subject(name, build, facts), run.sizes.repeats)
     return _speeds(row)
 
 
-def _subject(name: str, build: Callable[[], Drive], facts: Row) -> Subject:
-    def made() -> Drive:
+def _subject(name: str, build: Callable[[], Drive | TowerDrive], facts: Row) -> Subject:
+    def made() -> Drive | TowerDrive:
         drive = build()
         facts.update({"dt": drive.dt, "substeps": drive.substeps, "iterations": drive.world.solver.iterations})
         facts.update({"grains": drive.world.grain_count, "envs": drive.world.env_count})
@@ -455,16 +455,16 @@ def gears(run: Run) -> list[Row]:
     """GranularGym (2023), figure 9: speed against the number of turning gears, and of grains."""
     s = run.sizes
     rows = []
-    cases = [("bodies", n, s.tower) for n in s.bodies]
-    cases += [("grains", min(8, max(s.bodies)), n) for n in s.towers]
-    for axis, bodies, grains in cases:
+    cases = [("gears", n, s.tower) for n in s.gears]
+    cases += [("grains", max(s.gears), n) for n in s.towers]
+    for axis, count, grains in cases:
         substeps = max(2, min(s.substeps // 4, 20_000_000 // grains))
-
-        def build(bodies: int = bodies, grains: int = grains, substeps: int = substeps) -> Drive:
-            scene, ends = gpu_scenes.gear_tower(grains, bodies, scenes.DT * substeps)
-            return Drive(scene, run.device, substeps=substeps, ends=ends, before=0.2 if s is FULL else 0.01)
-
-        rows.append({**driven(run, f"{grains} grains, {bodies} gears", build), "axis": axis, "bodies": bodies})
+        row = driven(
+            run,
+            f"{grains} grains, {count} gears",
+            lambda c=count, g=grains, k=substeps: TowerDrive(run.device, c, g, k),
+        )
+        rows.append({**row, "axis": axis, "gears": count})
     return rows
 
 

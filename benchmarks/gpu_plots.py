@@ -85,11 +85,11 @@ def hash_size(axes: Any, rows: list[Row]) -> None:
 
 def gears(axes: Any, rows: list[Row]) -> None:
     """Speed against gears and against grains."""
-    for ax, axis in zip(axes, ("bodies", "grains"), strict=True):
+    for ax, axis in zip(axes, ("gears", "grains"), strict=True):
         mine = [row for row in rows if row["axis"] == axis]
         speeds = [median(row["times_real_time"]) for row in mine]
         ax.plot([row[axis] for row in mine], speeds, "o-")
-        ax.set_xlabel("gears" if axis == "bodies" else "grains")
+        ax.set_xlabel(axis)
         ax.set_ylabel("simulated s per s")
         ax.set_ylim(bottom=0)
     axes[1].set_xscale("log")

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 import granular_gym as gg
 
 from . import scenes
+from .gears import DT as TOWER_DT
+from .gears import Tower
 
 Poses = NDArray[np.float32]
 #: brings the seams of a bed to rest, and tools down to where they begin [s]
@@ -121,57 +123,27 @@ def dug(count: int, layers: int, seconds: float, device: str) -> tuple[gg.Scene,
     return scene, _ends(start, (0.15 * seconds, 0.0, -0.1 * seconds), 1.0 * seconds)
 
 
-def gear_mesh(radius: float = 0.03, height: float = 0.02, teeth: int = 9, twist: float = 0.5, cuts: int = 6) -> gg.Mesh:
-    """A helical gear about z: a toothed outline, turned by `twist` [rad] from bottom to top; closed."""
-    angles = np.arange(4 * teeth) * (0.5 * math.pi / teeth)
-    rim = radius * np.where(np.arange(4 * teeth) % 4 < 2, 1.0, 0.78)
-    n, vertices, faces = len(angles), [], []
-    for k in range(cuts + 1):
-        turn = angles + twist * k / cuts
-        z = np.full(n, height * (k / cuts - 0.5))
-        vertices.append(np.stack([rim * np.cos(turn), rim * np.sin(turn), z], axis=1))
-    i, j = np.arange(n), (np.arange(n) + 1) % n
-    for k in range(cuts):
-        a, b = k * n, (k + 1) * n
-        faces += [np.stack([a + i, a + j, b + j], 1), np.stack([a + i, b + j, b + i], 1)]
-    low, high = (cuts + 1) * n, (cuts + 1) * n + 1
-    vertices.append(np.array([[0.0, 0.0, -0.5 * height], [0.0, 0.0, 0.5 * height]]))
-    faces += [np.stack([np.full(n, low), j, i], 1), np.stack([np.full(n, high), cuts * n + i, cuts * n + j], 1)]
-    return gg.Mesh(np.concatenate(vertices), np.concatenate(faces).astype(np.int32))
+class TowerDrive:
+    """The gear tower of benchmarks/gears.py as a Drive.
 
-
-def gear_tower(count: int, bodies: int, seconds: float) -> tuple[gg.Scene, tuple[Poses, Poses] | None]:
-    """A box of grains with turning gears in it, after the gear tower of GranularGym (2023), section III.B.
-
-    Ours has a floor: grains are stirred, where those of the paper fall through and come in again at the top.
+    Args:
+        device: where.
+        gears: number of turning gears.
+        grains: number of grains.
+        substeps: of a block.
     """
-    half = max(8.0, 15.0 * (count / 10_000) ** (1 / 3))  # [diameters]
-    side = half * scenes.DIAMETER
-    # gears stand in a lattice of places as wide as the box takes
-    across = max(1, int(2.0 * side / 0.08))
-    k = np.arange(bodies)
-    places = np.stack([k % across, k // across % across, k // across**2], axis=1).astype(np.float64)
-    places[:, :2] = (places[:, :2] + 0.5) * 0.08 - 0.5 * across * 0.08
-    places[:, 2] = 0.03 + 0.04 * places[:, 2]
-    lattice = scenes.lattice(2 * count + 4000, half)
-    free = np.ones(len(lattice), bool)
-    for x, y, z in places:
-        near = np.hypot(lattice[:, 0] - x, lattice[:, 1] - y) < 0.03 + 1.1 * scenes.RADIUS
-        free &= ~(near & (np.abs(lattice[:, 2] - z) < 0.01 + 1.1 * scenes.RADIUS))
-    grains = lattice[free][:count]
-    top = max(float(grains[:, 2].max()), float(places[:, 2].max()) + 0.02 if bodies else 0.0) + 2.0 * scenes.DIAMETER
-    scene, grain = scenes.standard_scene(((-side, -side, 0.0), (side, side, top)))
-    scene.add_grains(grain, grains)
-    if not bodies:
-        return scene, None
-    gear = gg.Sdf.from_mesh(gear_mesh(), spacing=0.8 * scenes.RADIUS, cache=False)
-    ends = np.zeros((2, bodies, 7), np.float32)
-    ends[:, :, :3], ends[0, :, 3] = places, 1.0
-    turn = 0.5 * seconds * np.random.default_rng(3).uniform(-6.0, 6.0, bodies)
-    ends[1, :, 3], ends[1, :, 6] = np.cos(turn), np.sin(turn)
-    for number, pose in enumerate(ends[0]):
-        scene.add_tool(gear, name=f"gear {number}", pose=tuple(pose))
-    return scene, (ends[0], ends[1])
+
+    def __init__(self, device: str, gears: int, grains: int, substeps: int) -> None:
+        self.tower = Tower(gears, grains, "periodic", device)
+        self.world, self.dt, self.substeps = self.tower.world, TOWER_DT, substeps
+
+    def step(self) -> None:
+        """One block."""
+        self.tower.step(self.substeps)
+
+    def close(self) -> None:
+        """Frees the world."""
+        self.tower.close()
 
 
 def filmed(layers: int, pixels: int, device: str) -> gg.Scene:
