@@ -354,7 +354,7 @@ def benchmark(run: Run, case: str, out: Path, name: str = "", **environment: str
     words = [PYTHON, "benchmarks/gpu.py", case, "--out", str(out), *(["--quick"] if run.args.quick else [])]
     name = name or f"benchmark {case}"
     if run.left() < 5.0:
-        run.note(name, "skipped", 0.0, why="out of time")
+        run.note(name, "timeout", 0.0, why="there was no time left")
         return
     status, seconds, said = run.command(name.replace(" ", "_"), words, run.limit("benchmark"), **environment)
     run.note(name, status, seconds, **({} if status == "passed" else {"log": tail(said)}))
