@@ -123,7 +123,7 @@ void gg_world_get_info(const gg_world *world, gg_world_info *info);
 gg_status gg_world_set_thread_count(gg_world *world, int32_t thread_count);
 gg_status gg_world_set_solver(gg_world *world, const gg_solver *solver);
 /* runs the solve on another instruction set: "scalar", "vector128", "avx2", "avx512"; on a GPU: "team" (one kernel lives
- * through the step), "graph" (one kernel per phase), "auto" (the faster by the size of the world). Same bits, other
+ * through the step), "graph" (one kernel per phase), "auto" (team: which is faster is not measured yet). Same bits, other
  * speed. */
 gg_status gg_world_set_kernel(gg_world *world, const char *name);
 
