@@ -26,6 +26,7 @@ from ..beds import settled_bed
 from ..cameras import DepthCamera
 from ..device import parse_device
 from ..errors import ArgumentError
+from ..pictures import grain_colors
 from ..scene import Scene
 from ..sdf import Sdf
 from ..solver import Solver
@@ -544,7 +545,7 @@ class ExcavatorTask(Task):
         return self.world.picture(
             camera,
             env=env,
-            grain_colors=grain_colors(self.grain_count),
+            grain_colors=grain_colors(self.grain_count).astype(np.uint8),
             tool_colors=np.array(colors, np.uint8),
         )
 
@@ -564,16 +565,6 @@ def view_camera() -> DepthCamera:
         near=0.1,
         far=20.0,
     )
-
-
-@lru_cache(maxsize=4)
-def grain_colors(grain_count: int) -> NDArray[np.uint8]:
-    """Quartz, ochre and a few brown grains, (n, 3); the same for every picture."""
-    draw = np.random.Generator(np.random.PCG64(1))
-    share = draw.random((grain_count, 1))
-    colors = (1.0 - share) * np.array([209.0, 176.0, 128.0]) + share * np.array([220.0, 200.0, 165.0])
-    colors[draw.random(grain_count) < 0.09] = [161.0, 126.0, 93.0]
-    return colors.astype(np.uint8)
 
 
 def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
