@@ -152,7 +152,7 @@ def test_growth(way: str) -> None:
         for _ in range(3):
             cpu.step(5e-3, 8)
             gpu.step(5e-3, 8)
-            # one buffer serves all envs: when it grows, lists of the others are built again too, at once or a step later
+            # one buffer serves all envs: when it grows, lists of all are built again, at once or a step later
             same(cpu, gpu, besides="rebuild_count")
             grown += int(gpu.stats["growth_count"].sum())
         assert grown > 0
