@@ -74,6 +74,7 @@ class World:
         sample: _Floats,
         camera_integers: _Ints,
         camera_floats: _Floats,
+        planar: dict[str, Any] | None,
         solver: dict[str, Any],
         thread_count: int,
         gpu: int,
@@ -90,7 +91,7 @@ class World:
     def set_solver(self, solver: dict[str, Any], /) -> None: ...
     @overload
     def get_grains(
-        self, field: Literal["position", "velocity", "angular_velocity", "radius"], device: Literal[False] = False, /
+        self, field: Literal["position", "velocity", "angular_velocity", "radius", "angle"], device: Literal[False] = False, /
     ) -> _Floats: ...
     @overload
     def get_grains(self, field: Literal["material"], device: Literal[False] = False, /) -> _Ints: ...
@@ -102,6 +103,7 @@ class World:
         positions: _Floats | None,
         velocities: _Floats | None,
         angular_velocities: _Floats | None,
+        angles: _Floats | None,
         /,
     ) -> None: ...
     def place_grains(self, envs: _Ints | None, translation: _Floats, yaw: _Floats, /) -> None: ...

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from . import checks
 from .errors import ArgumentError
+from .shape2d import Shape2D
 
 #: reach of the values, by name: lower, upper
 LIMITS = {
@@ -59,6 +60,8 @@ class Material:
     twisting_friction: float | None = None
     cohesion: float = 0.0
     cohesion_range: float = 0.0
+    shape: Shape2D | None = None
+    fixed: bool = False
 
 
 def pair_value(name: str, value: Any) -> float:

@@ -18,7 +18,10 @@ from . import checks, rng
 from .cameras import DepthCamera
 from .errors import ArgumentError
 from .materials import NO_AIR, Air, Material, Pair, meet, pair_value
+from .pair_field import PairField
+from .planar import planar_arrays
 from .sdf import KINDS, Sdf, SdfGrid, as_sdf
+from .shape2d import Shape2D
 from .sizes import SizeDistribution
 from .solver import Solver
 
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 BOUNDARIES = {"open": 0, "wall": 1, "cyclic": 2, "periodic": 3}
 _PAIRED = ("cyclic", "periodic")
 _DEFAULT_BOUNDARY: dict[str, Any] = {"x": "wall", "y": "wall", "z": ("wall", "open")}
+_PLANAR_BOUNDARY: dict[str, Any] = {"x": "wall", "y": ("wall", "open"), "z": "open"}
 #: distance of neighbours in fill_box over the diameter of the largest grain
 _LATTICE = 1.05
 LARGEST_GRAIN_COUNT = 2**28
@@ -42,6 +46,17 @@ class Tool:
     name: str
     material: int
     pose: tuple[float, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Grains:
+    """Grains of one call: places and speeds (n, 3), radii and angles (n,)."""
+
+    material: int
+    places: NDArray[np.float32]
+    radii: NDArray[np.float32]
+    speeds: NDArray[np.float32]
+    angles: NDArray[np.float32]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,8 +98,11 @@ class FrozenScene:
     def digest(self, *names: str) -> str:
         """Hash of some of the arrays, by default of all."""
         total = hashlib.sha256()
-        for name in sorted(names or self.arrays):
-            array = np.asarray(self.arrays[name])
+        arrays = {**self.arrays, **{f"planar.{name}": array for name, array in (self.arrays["planar"] or {}).items()}}
+        del arrays["planar"]
+        wanted = [name for name in arrays if not names or name in names or name.startswith("planar.")]
+        for name in sorted(set(wanted) - ({"planar.angle"} if names else set())):
+            array = np.asarray(arrays[name])
             total.update(repr((name, array.dtype.str, array.shape)).encode())
             total.update(array.tobytes())
         return total.hexdigest()
@@ -109,17 +127,18 @@ _LAYOUT = (
 )
 
 
-def _faces(boundary: Any) -> NDArray[np.int32]:
+def _faces(boundary: Any, planar: bool) -> NDArray[np.int32]:
     """The (3, 2) table of gg_boundary from a dict by axis."""
+    default = _PLANAR_BOUNDARY if planar else _DEFAULT_BOUNDARY
     if boundary is None:
         boundary = {}
     if not isinstance(boundary, Mapping):
         raise ArgumentError(f"boundary: expected a dict of axes, got {type(boundary).__name__}")
     for axis in boundary:
-        checks.choice("boundary: axis", axis, "xyz")
+        checks.choice("boundary: axis", axis, "xy" if planar else "xyz")
     table = np.zeros((3, 2), np.int32)
     for row, axis in enumerate("xyz"):
-        value = boundary.get(axis, _DEFAULT_BOUNDARY[axis])
+        value = boundary.get(axis, default[axis])
         pair = (value, value) if isinstance(value, str) else value
         if not isinstance(pair, Sequence) or len(pair) != 2:
             raise ArgumentError(f'boundary["{axis}"]: expected a name or a pair of names, got {value!r}')
@@ -132,7 +151,8 @@ def _faces(boundary: Any) -> NDArray[np.int32]:
 
 
 def _bounds(value: Any) -> NDArray[np.float32]:
-    bounds = checks.floats("bounds", value, (2, 3))
+    """(2, 3) or, in the plane, (2, 2)."""
+    bounds = checks.floats("bounds", value, (2, 3), (2, 2))
     if (np.abs(bounds) > 1e6).any():
         raise ArgumentError(f"bounds: expected lengths up to 1e6 m, got {bounds.tolist()}")
     if not (bounds[0] < bounds[1]).all():
@@ -143,9 +163,13 @@ def _bounds(value: Any) -> NDArray[np.float32]:
 class Scene:
     """The description of one env.
 
+    With corners of two numbers the scene is planar: its grains are shapes (`Shape2D`) in the plane z = 0, places and
+    velocities are given as (x, y), tools are cut by that plane, masses are per metre of depth, and y is up. What a world reads
+    and sets has three components as always, z being 0.
+
     Args:
-        bounds: ((x0, y0, z0), (x1, y1, z1)) lower and upper corner [m], finite.
-        gravity: (3,) [m/s2].
+        bounds: ((x0, y0, z0), (x1, y1, z1)) lower and upper corner [m], finite; or ((x0, y0), (x1, y1)).
+        gravity: (3,) or, in the plane, (2,) [m/s2]; None: 9.81 downwards.
         boundary: what happens at the faces of x, y, z: "wall" closes a face, "open" lets grains leave (they are counted
             as escaped), "cyclic" carries them to the other face without contacts across, "periodic" with contacts
             across. One name for both faces or a pair; cyclic and periodic only for both. Default: walls all round, open
@@ -160,28 +184,45 @@ class Scene:
     def __init__(
         self,
         bounds: Any,
-        gravity: Any = (0.0, 0.0, -9.81),
+        gravity: Any = None,
         boundary: Mapping[str, Any] | None = None,
         wall_material: int | None = None,
         air: Air | None = None,
     ) -> None:
-        self.bounds = _bounds(bounds)
-        self.gravity = checks.vector("gravity", gravity)
+        corners = _bounds(bounds)
+        self.planar = corners.shape[1] == 2
+        half = np.float32(0.5) * (corners[1] - corners[0]).min()
+        # as deep as it is wide or high: grains never leave the plane
+        self.bounds = np.column_stack([corners, [-half, half]]) if self.planar else corners
+        if gravity is None:
+            gravity = (0.0, -9.81) if self.planar else (0.0, 0.0, -9.81)
+        self.gravity = self._vector("gravity", gravity)
         if float(np.abs(self.gravity).max()) > 1e6:
             raise ArgumentError(f"gravity: expected at most 1e6 m/s2, got {self.gravity.tolist()}")
-        self.boundary = _faces(boundary)
+        self.boundary = _faces(boundary, self.planar)
         self.wall_material = wall_material
         self.air = air
         self.materials: list[Material] = []
         self.tools: list[Tool] = []
         self.cameras: dict[str, Mounted] = {}
         self._pairs: dict[tuple[int, int], dict[str, float]] = {}
-        self._grains: list[tuple[int, NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]] = []
+        self._fields: dict[tuple[str, str], PairField] = {}
+        self._grains: list[_Grains] = []
 
     @property
     def grain_count(self) -> int:
         """Grains added so far."""
-        return sum(len(radii) for _, _, radii, _ in self._grains)
+        return sum(len(group.radii) for group in self._grains)
+
+    def _vectors(self, name: str, value: Any, count: int | None) -> NDArray[np.float32]:
+        """(n, 3) from what was given, which in the plane is (n, 2)."""
+        values = checks.floats(name, value, (count, 2 if self.planar else 3))
+        return np.column_stack([values, np.zeros(len(values), np.float32)]) if self.planar else values.copy()
+
+    def _vector(self, name: str, value: Any) -> NDArray[np.float32]:
+        if not self.planar:
+            return checks.vector(name, value)
+        return np.append(checks.floats(name, value, (2,)), np.float32(0.0))
 
     # ---- materials ----
 
@@ -192,20 +233,23 @@ class Scene:
         radius: float | None = None,
         friction: float = 0.5,
         restitution: float = 0.0,
-        rolling_friction: float = 0.3,
+        rolling_friction: float | None = None,
         name: str | None = None,
         twisting_friction: float | None = None,
         cohesion: float = 0.0,
         cohesion_range: float = 0.0,
+        shape: Shape2D | None = None,
+        fixed: bool = False,
     ) -> int:
         """Adds a material and returns its index.
 
         Args:
-            density: [kg/m3], > 0.
+            density: [kg/m3], in the plane [kg/m2]; > 0.
             radius: of grains that are given none of their own [m], > 0; None for tools.
             friction: Coulomb coefficient, >= 0. A pair of materials takes the geometric mean.
             restitution: normal speed after over before an impact, 0 .. 1. A pair takes the larger one.
-            rolling_friction: rolling torque over normal force and effective radius, >= 0. Geometric mean.
+            rolling_friction: rolling torque over normal force and effective radius, >= 0; None: 0.3. Geometric mean. The
+                shapes of planar grains are what resists rolling, they take none.
             name: for people; unique.
             twisting_friction: torque about the normal over the same, >= 0; None: like rolling friction, and both
                 bounded together. Geometric mean.
@@ -213,14 +257,32 @@ class Scene:
                 `cohesion_of_force`. Geometric mean, so that a dry material attracts nothing.
             cohesion_range: surfaces this far apart attract no more [m]; with cohesion from 0.001 to 1 radii of the
                 smallest grain. A pair takes the larger one.
+            shape: of planar grains.
+            fixed: planar grains that nothing pushes: they stay, or move at the velocity they are given.
         """
         index = len(self.materials)
+        if shape is not None and not isinstance(shape, Shape2D):
+            raise ArgumentError(f"shape: expected a Shape2D or None, got {type(shape).__name__}")
+        if shape is not None and not self.planar:
+            raise ArgumentError("shape: grains have shapes in planar scenes, whose bounds are ((x0, y0), (x1, y1))")
+        if shape is not None and radius is not None:
+            raise ArgumentError("radius: a grain with a shape has that of the shape")
+        if self.planar and (rolling_friction or twisting_friction or cohesion):
+            raise ArgumentError("rolling_friction, twisting_friction, cohesion: planar grains have none")
+        if checks.flag("fixed", fixed) and shape is None:
+            raise ArgumentError("fixed: expected a shape along with it")
+        if rolling_friction is None:
+            rolling_friction = 0.0 if self.planar else 0.3
         name = f"material{index}" if name is None else checks.text("name", name)
         if any(material.name == name for material in self.materials):
             raise ArgumentError(f"name: expected a new name, {name!r} is taken by another material")
         material = Material(
             density=checks.number("density", density, 0.0, above=True),
-            radius=None if radius is None else checks.number("radius", radius, 0.0, above=True),
+            radius=shape.circumradius
+            if shape is not None
+            else None
+            if radius is None
+            else checks.number("radius", radius, 0.0, above=True),
             friction=pair_value("friction", friction),
             restitution=pair_value("restitution", restitution),
             rolling_friction=pair_value("rolling_friction", rolling_friction),
@@ -228,6 +290,8 @@ class Scene:
             twisting_friction=None if twisting_friction is None else pair_value("twisting_friction", twisting_friction),
             cohesion=pair_value("cohesion", cohesion),
             cohesion_range=pair_value("cohesion_range", cohesion_range),
+            shape=shape,
+            fixed=fixed,
         )
         if material.cohesion > 0.0 and material.cohesion_range == 0.0:
             raise ArgumentError("cohesion_range: expected a length > 0 where there is cohesion, got 0")
@@ -274,17 +338,24 @@ class Scene:
 
     # ---- grains ----
 
-    def add_grains(self, material: int, positions: Any, radius: Any = None, velocities: Any = None) -> range:
+    def add_grains(
+        self, material: int, positions: Any, radius: Any = None, velocities: Any = None, angles: Any = None
+    ) -> range:
         """Adds grains and returns their ids.
 
         Args:
             material: index.
-            positions: (n, 3) centres [m].
+            positions: (n, 3) centres [m]; in the plane (n, 2) centres of mass.
             radius: one for all or (n,) [m]; None: that of the material.
-            velocities: (n, 3) [m/s]; None: at rest.
+            velocities: (n, 3), in the plane (n, 2) [m/s]; None: at rest.
+            angles: of planar grains, one for all or (n,) [rad]; None: 0.
         """
         index = self._material("material", material)
-        places = checks.floats("positions", positions, (None, 3))
+        places = self._vectors("positions", positions, None)
+        if self.planar and (self.materials[index].shape is None or radius is not None):
+            raise ArgumentError("material: expected one with a shape and no radius, as the scene is planar")
+        if angles is not None and not self.planar:
+            raise ArgumentError("angles: spheres have none")
         count = len(places)
         first = self.grain_count
         if first + count > LARGEST_GRAIN_COUNT:
@@ -300,8 +371,9 @@ class Scene:
         if velocities is None:
             speeds = np.zeros((count, 3), np.float32)
         else:
-            speeds = checks.floats("velocities", velocities, (count, 3)).copy()
-        self._grains.append((index, places.copy(), radii, speeds))
+            speeds = self._vectors("velocities", velocities, count)
+        turned = np.array(np.broadcast_to(checks.floats("angles", 0.0 if angles is None else angles, (), (count,)), count))
+        self._grains.append(_Grains(index, places, radii, speeds, turned))
         return range(first, first + count)
 
     def fill_box(
@@ -322,7 +394,9 @@ class Scene:
             ArgumentError: more grains than fit; the message says how many do.
         """
         index = self._material("material", material)
-        low, high = (checks.vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
+        low, high = (self._vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
+        if self.planar:
+            return self._fill_rectangle(index, low[:2], high[:2], count, checks.seed("seed", seed))
         if not (low < high).all():
             raise ArgumentError(f"lower: expected less than upper along each axis, got {low.tolist()}, {high.tolist()}")
         key = checks.seed("seed", seed)
@@ -361,6 +435,40 @@ class Scene:
         room = np.maximum(size - 2.0 * radii[:, None], 0.0)
         places = low + cell * size + radii[:, None] + jitter * room
         return self.add_grains(index, places, radii)
+
+    def _fill_rectangle(
+        self, index: int, low: NDArray[np.float64], high: NDArray[np.float64], count: int | None, key: int
+    ) -> range:
+        """Planar grains at random angles, each within a circle of its own."""
+        radius = self.materials[index].radius
+        if radius is None:
+            raise ArgumentError("material: expected one with a shape, as the scene is planar")
+        if not (low < high).all():
+            raise ArgumentError(f"lower: expected less than upper along each axis, got {low.tolist()}, {high.tolist()}")
+        step = 2.0 * radius * _LATTICE
+        cells = np.floor((high - low) / step * (1.0 + 1e-9)).astype(np.int64)
+        capacity = int(cells.prod()) if (cells > 0).all() else 0
+        wanted = capacity if count is None else checks.integer("count", count, 0)
+        if wanted > capacity:
+            raise ArgumentError(
+                f"count: expected at most {capacity} grains of radius {radius:g} m in the box, got {wanted}"
+            )
+        n = np.arange(wanted)
+        cell = np.stack([n % max(cells[0], 1), n // max(cells[0], 1)], axis=1)
+        size = np.array([(high[0] - low[0]) / max(cells[0], 1), step])
+        jitter = np.stack([rng.uniform(key, axis, wanted) for axis in range(2)], axis=1)
+        places = low + cell * size + radius + jitter * np.maximum(size - 2.0 * radius, 0.0)
+        return self.add_grains(index, places, angles=(2.0 * rng.uniform(key, 2, wanted) - 1.0) * np.pi)
+
+    def set_pair_field(self, field: PairField) -> None:
+        """Uses this field for the pair of shapes it was built for, instead of the default (`PairField.build`).
+
+        Args:
+            field: of two shapes of this scene; the order does not matter to the scene, and it is turned as needed.
+        """
+        if not isinstance(field, PairField):
+            raise ArgumentError(f"field: expected a PairField, got {type(field).__name__}")
+        self._fields[field.a.digest(), field.b.digest()] = field
 
     # ---- tools and cameras ----
 
@@ -435,6 +543,7 @@ class Scene:
             "density": np.array([material.density for material in materials], np.float32),
             "pair": pair,
             **self._grain_arrays(),
+            "planar": self._planar_arrays(materials) if self.planar else None,
             **self._tool_arrays(),
             "camera_integers": _table([c.camera.integers(c.tool) for c in self.cameras.values()], 4, np.int32),
             "camera_floats": _table([c.camera.floats() for c in self.cameras.values()], 10, np.float32),
@@ -449,13 +558,34 @@ class Scene:
     def _grain_arrays(self) -> dict[str, Any]:
         groups = self._grains
         none = np.zeros((0, 3), np.float32)
-        materials = [np.full(len(radii), material, np.int32) for material, _, radii, _ in groups]
+        materials = [np.full(len(group.radii), group.material, np.int32) for group in groups]
         return {
-            "position": np.concatenate([none, *(places for _, places, _, _ in groups)]),
-            "velocity": np.concatenate([none, *(speeds for _, _, _, speeds in groups)]),
-            "radius": np.concatenate([none[:, 0], *(radii for _, _, radii, _ in groups)]),
+            "position": np.concatenate([none, *(group.places for group in groups)]),
+            "velocity": np.concatenate([none, *(group.speeds for group in groups)]),
+            "radius": np.concatenate([none[:, 0], *(group.radii for group in groups)]),
             "grain_material": np.concatenate([np.zeros(0, np.int32), *materials]),
         }
+
+    def _planar_arrays(self, materials: Sequence[Material]) -> dict[str, Any]:
+        shapes: dict[str, Shape2D] = {}
+        for material in materials:
+            if material.shape is not None:
+                shapes.setdefault(material.shape.digest(), material.shape)
+        if not shapes:
+            raise ArgumentError("materials: a planar scene needs one with a shape")
+        known, every = list(shapes), list(shapes.values())
+        fields: dict[tuple[int, int], PairField] = {}
+        for a in range(len(every)):
+            for b in range(a, len(every)):
+                given = self._fields.get((known[a], known[b]))
+                fields[a, b] = given or PairField.build(every[a], every[b])
+        # tools and walls have a material without a shape; no grain is of it
+        of_material = [
+            (known.index(m.shape.digest()) if m.shape is not None else 0, m.shape is not None and m.fixed)
+            for m in materials
+        ]
+        angles = np.concatenate([np.zeros(0, np.float32), *(group.angles for group in self._grains)])
+        return planar_arrays(every, fields, of_material, angles)
 
     def _tool_arrays(self) -> dict[str, Any]:
         integers: list[list[int]] = []

@@ -131,6 +131,11 @@ class World:
         return self._frozen.grain_count
 
     @property
+    def planar(self) -> bool:
+        """Whether grains are shapes in the plane."""
+        return self._frozen.arrays["planar"] is not None
+
+    @property
     def tool_count(self) -> int:
         """Tools per env, without walls."""
         return self._frozen.tool_count
@@ -219,7 +224,7 @@ class World:
         targets = None
         if tool_poses is not None:
             targets = self._per_env("tool_poses", tool_poses, (self.tool_count, 7), self.env_count)
-        if 0.0 < length <= 1.0 and self.grain_count:
+        if 0.0 < length <= 1.0 and self.grain_count and not self.planar:
             self._warn(self.solver.step_dangers(length, *self._scale))
         self._core.step(length, count, targets)
 
@@ -229,7 +234,7 @@ class World:
         """What the property `name` holds, where and as `output` says.
 
         Args:
-            name: positions, velocities, angular_velocities, radii, grain_materials, tool_poses, wrenches or
+            name: positions, velocities, angular_velocities, angles (planar grains), radii, grain_materials, tool_poses, wrenches or
                 wall_wrenches.
             output: "numpy": a NumPy array on the host. "device": a DeviceArray; a world on the CPU has none. "torch": a
                 tensor on the world's GPU, or on the host where the world runs on the CPU; it shares the memory of the
@@ -246,6 +251,7 @@ class World:
             "positions": lambda device: core.get_grains("position", device),
             "velocities": lambda device: core.get_grains("velocity", device),
             "angular_velocities": lambda device: core.get_grains("angular_velocity", device),
+            "angles": lambda device: core.get_grains("angle", device),
             "radii": lambda device: core.get_grains("radius", device),
             "grain_materials": lambda device: core.get_grains("material", device),
             "tool_poses": core.get_tool_poses,
@@ -293,6 +299,15 @@ class World:
         return self._core.get_grains("angular_velocity")
 
     @property
+    def angles(self) -> Floats:
+        """Of planar grains (env_count, grain_count), -pi .. pi [rad].
+
+        Raises:
+            ArgumentError: the grains are spheres.
+        """
+        return self._core.get_grains("angle")
+
+    @property
     def radii(self) -> Floats:
         """(env_count, grain_count) [m]."""
         return self._core.get_grains("radius")
@@ -303,7 +318,12 @@ class World:
         return self._core.get_grains("material")
 
     def set_grains(
-        self, positions: Any = None, velocities: Any = None, angular_velocities: Any = None, envs: Any = None
+        self,
+        positions: Any = None,
+        velocities: Any = None,
+        angular_velocities: Any = None,
+        envs: Any = None,
+        angles: Any = None,
     ) -> None:
         """Sets what is given in the listed envs; their stored impulses are dropped and `diverged` is cleared.
 
@@ -312,6 +332,7 @@ class World:
             velocities: likewise [m/s].
             angular_velocities: likewise [rad/s].
             envs: None (all), an index, a list of indices or a mask.
+            angles: of planar grains (listed, grain_count) or (grain_count,) [rad].
         """
         listed, count = self._envs(envs)
         shape = (self.grain_count, 3)
@@ -323,7 +344,8 @@ class World:
                 ("angular_velocities", angular_velocities),
             )
         ]
-        self._core.set_grains(listed, *fields)
+        turned = None if angles is None else self._per_env("angles", angles, shape[:1], count)
+        self._core.set_grains(listed, *fields, turned)
 
     def place_grains(self, translation: Any, yaw: Any, envs: Any = None) -> None:
         """Turns the grains of each listed env about the z axis through the origin, then shifts them.

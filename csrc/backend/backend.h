@@ -8,11 +8,11 @@
 
 #include "../phases/phases.h"
 
-/* faster bodies of the phases count_contacts, prepare_contacts and iterate, same bits; chosen by what the processor has */
+/* faster bodies of the phases of the contact laws, same bits; chosen by what the processor has */
 typedef void (*gg_slice_body)(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
 typedef struct gg_kernel {
     const char *name; /* "scalar", "vector128", "avx2", "avx512" */
-    gg_slice_body count, prepare, iterate;
+    gg_slice_body count, prepare, iterate, planar_prepare, planar_iterate;
 } gg_kernel;
 /* the best kernel (NULL), or the one called `name` if this build and machine have it, else all NULL */
 gg_kernel gg_kernel_select(const char *name);

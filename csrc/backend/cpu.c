@@ -51,6 +51,8 @@ static gg_slice_body kernel_of(const gg_kernel *kernel, gg_phase phase) {
     return phase == GG_PHASE_iterate            ? kernel->iterate
            : phase == GG_PHASE_prepare_contacts ? kernel->prepare
            : phase == GG_PHASE_count_contacts   ? kernel->count
+           : phase == GG_PHASE_planar_iterate   ? kernel->planar_iterate
+           : phase == GG_PHASE_planar_prepare   ? kernel->planar_prepare
                                                 : NULL;
 }
 

@@ -17,23 +17,29 @@ static int supported(const char *name) {
     return !strcmp(name, "vector128") || !strcmp(name, "scalar");
 }
 
+#define KERNEL(name)                                                                                                   \
+    {                                                                                                                  \
+        #name, gg_kernel_##name##_count, gg_kernel_##name##_prepare, gg_kernel_##name##_iterate,                       \
+            gg_kernel_##name##_planar_prepare, gg_kernel_##name##_planar_iterate                                       \
+    }
+
 gg_kernel gg_kernel_select(const char *name) {
     static const gg_kernel kernels[] = {
 #ifdef GG_VECTOR_KERNELS
 #if defined(__x86_64__) && !defined(GG_NO_WIDE_KERNELS)
-        {"avx512", gg_kernel_avx512_count, gg_kernel_avx512_prepare, gg_kernel_avx512_iterate},
-        {"avx2", gg_kernel_avx2_count, gg_kernel_avx2_prepare, gg_kernel_avx2_iterate},
+        KERNEL(avx512),
+        KERNEL(avx2),
 #endif
-        {"vector128", gg_kernel_vector128_count, gg_kernel_vector128_prepare, gg_kernel_vector128_iterate},
+        KERNEL(vector128),
 #endif
-        {"scalar", gg_kernel_scalar_count, gg_kernel_scalar_prepare, gg_kernel_scalar_iterate},
+        KERNEL(scalar),
     };
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
         if (supported(kernels[k].name) && (!name || !strcmp(name, kernels[k].name))) {
             return kernels[k];
         }
     }
-    gg_kernel none = {NULL, NULL, NULL, NULL};
+    gg_kernel none = {NULL, NULL, NULL, NULL, NULL, NULL};
     return none;
 }
 

@@ -15,7 +15,9 @@
 #define GG_KERNEL_DECLARE(name)                                                                                        \
     void gg_kernel_##name##_count(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                           \
     void gg_kernel_##name##_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                         \
-    void gg_kernel_##name##_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
+    void gg_kernel_##name##_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                         \
+    void gg_kernel_##name##_planar_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                  \
+    void gg_kernel_##name##_planar_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
 GG_KERNEL_DECLARE(scalar)
 GG_KERNEL_DECLARE(vector128)
 GG_KERNEL_DECLARE(avx2)
@@ -34,6 +36,13 @@ GG_KERNEL_DECLARE(avx512)
     }                                                                                                                  \
     void gg_kernel_##name##_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {                        \
         gg_##name##_iterate_slice(v, e, slice, pass);                                                                  \
+    }                                                                                                                  \
+    void gg_kernel_##name##_planar_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {                 \
+        (void)pass;                                                                                                    \
+        gg_##name##_planar_prepare_slice(v, e, slice);                                                                 \
+    }                                                                                                                  \
+    void gg_kernel_##name##_planar_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {                 \
+        gg_##name##_planar_iterate_slice(v, e, slice, pass);                                                           \
     }
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../solvers/ncp_contacts.h"
+#include "../solvers/planar.h"
 
 typedef float lanes __attribute__((vector_size(4 * GG_LANE_WIDTH)));
 typedef int32_t lane_mask __attribute__((vector_size(4 * GG_LANE_WIDTH)));
@@ -203,3 +204,5 @@ GG_FN void lane_rows_store(float *rows, int64_t first, const lanes in[GG_ROW]) {
 #include "../solvers/ncp_count.h"
 #include "../solvers/ncp_iterate.h"
 #include "../solvers/ncp_prepare.h"
+#include "../solvers/planar_prepare.h"
+#include "../solvers/planar_iterate.h"

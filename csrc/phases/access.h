@@ -15,6 +15,12 @@ GG_FN void gg_store3(float *array, int64_t at, gg_vec3 a) {
     array[3 * at + 2] = a.z;
 }
 
+/* the same angle within -pi .. pi [rad], |angle| <= 1e9 */
+GG_FN float gg_turn_within(float angle) {
+    double turns = (double)angle * (0.5 / GG_PI), magic = 6755399441055744.0, shifted = turns + magic;
+    return (float)((double)angle - (shifted - magic) * (2.0 * GG_PI));
+}
+
 /* item: grain id of an env */
 GG_FN void gg_access_read_grain(const gg_view *v, int64_t e, int64_t id) {
     const gg_access *out = &v->access;
@@ -29,7 +35,11 @@ GG_FN void gg_access_read_grain(const gg_view *v, int64_t e, int64_t id) {
         gg_store3(out->velocity, to, gg_v3(row[0], row[1], row[2]));
     }
     if (out->angular_velocity) {
-        gg_store3(out->angular_velocity, to, gg_v3(row[4] / x.w, row[5] / x.w, row[6] / x.w));
+        gg_vec3 u = v->params.planar ? gg_v3(0.0f, 0.0f, row[6]) : gg_v3(row[4], row[5], row[6]);
+        gg_store3(out->angular_velocity, to, gg_v3(u.x / x.w, u.y / x.w, u.z / x.w));
+    }
+    if (out->angle) {
+        out->angle[to] = v->angle[e * v->dims.planar_slots + id];
     }
     if (out->radius) {
         out->radius[to] = x.w;
@@ -48,6 +58,9 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
     int64_t from = (in->listed[e] * v->dims.grain_count + id) * 3;
     float *row = v->row_a + (e * v->dims.rows + slot) * GG_ROW;
+    if (in->angle) {
+        v->angle[e * v->dims.planar_slots + id] = gg_turn_within(in->angle[in->listed[e] * v->dims.grain_count + id]);
+    }
     if (in->position) {
         v->position[at].x = in->position[from];
         v->position[at].y = in->position[from + 1];
@@ -59,7 +72,7 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
             row[c] = in->velocity[from + c];
             v->kick_rest[(e * v->dims.slots + id) * 3 + c] = 0.0f;
         }
-        if (in->angular_velocity) {
+        if (in->angular_velocity && (c == 2 || !v->params.planar)) {
             row[4 + c] = in->angular_velocity[from + c] * v->position[at].w;
         }
     }
@@ -71,9 +84,19 @@ GG_FN void gg_access_weigh_slot(const gg_view *v, int64_t e, int64_t i) {
     if (v->access.listed[e] < 0 || v->grain_id[at] < 0) {
         return;
     }
+    float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    if (v->params.planar) {
+        int32_t material = v->material[at];
+        const gg_outline *outline = &v->outlines[v->material_outline[material]];
+        double mass = (double)v->density[e * v->dims.material_count + material] * outline->area;
+        int fixed = v->material_fixed[material];
+        row[3] = fixed ? 0.0f : (float)(1.0 / mass);
+        row[5] = fixed ? 0.0f : (float)((double)outline->radius * outline->radius / (mass * outline->gyration2));
+        return;
+    }
     double r = v->position[at].w;
     double density = v->density[e * v->dims.material_count + v->material[at]];
-    v->row_a[(e * v->dims.rows + i) * GG_ROW + 3] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
+    row[3] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
 }
 
 /* After grains were set: lists are built again; where they were set to something new, stored impulses are dropped and
@@ -114,6 +137,13 @@ GG_FN void gg_access_place_grain(const gg_view *v, int64_t e, int64_t i) {
     x->z += move[2];
     v->built_position[at] = *x;
     gg_turn3(row, 0, 1, sine, cosine);
+    if (v->params.planar) {
+        /* spin is about the axis of the turn, and stored impulses go with the normals */
+        float *angle = &v->angle[e * v->dims.planar_slots + v->grain_id[at]];
+        *angle = gg_turn_within(*angle + move[3]);
+        gg_turn3(v->kick_rest, (e * v->dims.slots + v->grain_id[at]) * 3, 1, sine, cosine);
+        return;
+    }
     gg_turn3(row, 4, 1, sine, cosine);
     gg_turn3(v->kick_rest, (e * v->dims.slots + v->grain_id[at]) * 3, 1, sine, cosine);
     int64_t lane = v->contact_first[at] % GG_LANES, first = v->contact_first[at] / GG_LANES;

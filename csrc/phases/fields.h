@@ -27,6 +27,7 @@
     X(gg_vec4, position, d->slots, STATE)                            /* x y z [m], radius [m]                       */ \
     X(gg_vec4, built_position, d->slots, STATE)                      /* position when the lists were built; w spare */ \
     X(float, row_a, d->rows * GG_ROW, STATE)                         /* velocities, see GG_ROW                      */ \
+    X(float, angle, d->planar_slots, STATE)                          /* by grain id, of planar grains [rad]         */ \
     X(float, kick_rest, d->slots * 3, STATE)                         /* by grain id: gravity yet to be added [m/s]  */ \
     X(float, row_b, d->rows * GG_ROW, SCRATCH)                       /* the other half of the ping-pong             */ \
     X(float, start_velocity, d->slots * 6, SCRATCH)                  /* v, r*omega before contact, SoA per slice    */ \
@@ -77,6 +78,9 @@
     X(int32_t, cell_cursor, d->cell_cursors, SCRATCH)                /* on a GPU: how far a cell is filled          */ \
     X(int32_t, hash_head, d->hash_size, SCRATCH)                     /* linked hash: first grain of a bucket        */ \
     X(int32_t, hash_next, d->hash_next, SCRATCH)                     /* linked hash: next grain, -1 at the end      */ \
+    /* planar grains                                                                                                */ \
+    X(gg_planar_pair, planar_pair, d->planar_pairs, SCRATCH)         /* beside the candidates of lower ids          */ \
+    X(float, planar_geometry, d->planar_rows * GG_LANES * 5, SCRATCH) /* GG_PLANAR_GEOMETRY floats a row, SoA       */ \
     /* tools                                                                                                        */ \
     X(gg_pose, tool_pose, d->tool_count, STATE)                      /* now                                         */ \
     X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)           /* over this step                              */ \

@@ -111,7 +111,8 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
     /* small kicks on a fast grain would all be rounded the same way: what is lost is added next time (Kahan's sum) */
     float *rest = v->kick_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
     const gg_air *air = &v->env[e].air;
-    gg_vec3 kick = gg_scale(v->env[e].gravity, p->dt);
+    /* what is fixed (planar grains only) keeps the velocity it was given */
+    gg_vec3 kick = gg_scale(v->env[e].gravity, row[3] > 0.0f ? p->dt : 0.0f);
     gg_vec3 before = gg_v3(row[0], row[1], row[2]);
     gg_motion_note(v, e, v->grain_id[at], before, rest);
     if (gg_air_drags(air)) {

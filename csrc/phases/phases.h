@@ -11,6 +11,7 @@
 #include "../solvers/ncp_scalar.h"
 #include "access.h"
 #include "motion.h"
+#include "planar_motion.h"
 #include "sorting.h"
 
 /* largest change of a velocity in slices begin, begin + stride, ... of an env */
@@ -62,6 +63,14 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(sum_wrench_blocks, v->dims.load_blocks, 1, gg_motion_wrench_block(v, e, i))                                      \
     X(sum_wrench_tools, v->dims.tool_count, 1, gg_motion_wrench_tool(v, e, i))                                         \
     X(integrate, v->dims.slices, 1, gg_motion_integrate_slice(v, e, i))                                                \
+    X(planar_pairs, v->dims.planar_slots, 1, gg_planar_pairs_slot(v, e, i))                                            \
+    X(planar_count, v->dims.slices, 1, gg_planar_count_slice(v, e, i))                                                 \
+    X(planar_list, v->dims.slices, 1, gg_planar_list_slice(v, e, i))                                                   \
+    X(planar_prepare, v->dims.slices, 1, gg_scalar_planar_prepare_slice(v, e, i))                                      \
+    X(planar_iterate, v->dims.slices, 1, gg_scalar_planar_iterate_slice(v, e, i, pass))                                \
+    X(planar_project_tools, v->dims.slots, 1, gg_planar_project_tools(v, e, i))                                        \
+    X(planar_load_tools, v->dims.slots, 1, gg_planar_load_tools(v, e, i))                                              \
+    X(planar_integrate, v->dims.slices, 1, gg_planar_integrate_slice(v, e, i))                                         \
     X(close_substep, 1, 0, gg_motion_close_env(v, e))                                                                  \
     X(withdraw, v->dims.slots, 1, gg_motion_withdraw_slot(v, e, i))                                                    \
     X(withdrawn, 1, 0, gg_motion_withdrawn_env(v, e))                                                                  \

@@ -6,6 +6,8 @@
 #define GG_VIEW_H
 
 #include "../base/vec.h"
+#include "../contact/pair_field.h"
+#include "../geometry/outline.h"
 #include "../geometry/shape.h"
 #include "../sensors/camera.h"
 #include "fields.h"
@@ -116,6 +118,20 @@ typedef struct gg_box_stats {
     double count;        /* centres inside */
 } gg_box_stats;
 
+/* one row of contact of two planar grains, see solvers/planar.h: a is the first of their field, b the second */
+typedef struct gg_planar_row {
+    float gap;                    /* [m] */
+    float nx, ny;                 /* normal from a to b, world */
+    float cn_a, cn_b, ct_a, ct_b; /* arms over circumradius */
+    int32_t which;                /* the same row from substep to substep */
+} gg_planar_row;
+
+typedef struct gg_planar_pair {
+    int32_t count;
+    int32_t swapped; /* 1: the grain beside whose candidates this stands is b */
+    gg_planar_row row[3];
+} gg_planar_pair;
+
 /* sizes; everything an array's length depends on */
 typedef struct gg_dims {
     int64_t env_count;
@@ -131,6 +147,9 @@ typedef struct gg_dims {
     int64_t hash_size, hash_next;
     int64_t material_count, tool_count, part_count;
     int64_t camera_count, pixels;
+    int64_t outline_count;                            /* shapes of planar grains; 0: grains are spheres */
+    int64_t outline_points;                           /* of all outlines */
+    int64_t planar_slots, planar_pairs, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */
 } gg_dims;
 
 typedef enum gg_mode {
@@ -151,6 +170,7 @@ typedef struct gg_params {
     int32_t substeps;
     int32_t iterations;
     int32_t mode;
+    int32_t planar;  /* grains are shapes in the plane z = 0 */
     int32_t spin;    /* grains turn */
     int32_t rolling; /* some pair resists rolling */
     int32_t extra;   /* some pair attracts, or resists twisting otherwise than rolling */
@@ -182,6 +202,7 @@ typedef struct gg_params {
 typedef struct gg_access {
     const int64_t *listed;                         /* (env_count) place of an env in the caller's list, -1 */
     float *position, *velocity, *angular_velocity; /* (envs, grain_count, 3) */
+    float *angle;                                  /* (envs, grain_count) [rad], of planar grains */
     float *radius;                                 /* (env_count, grain_count) */
     int32_t *material;                             /* (env_count, grain_count) */
     const float *move;                             /* (envs, 4) shift [m], yaw [rad] */
@@ -202,6 +223,12 @@ typedef struct gg_view {
     const gg_sdf_grid *grids;
     const float *samples;
     const gg_camera *cameras;
+    const gg_outline *outlines;             /* (outline_count) */
+    const gg_outline_point *outline_point;  /* (outline_points) */
+    const gg_pair_field *pair_fields;       /* (outline_count, outline_count), where the first is not the larger */
+    const void *pair_data;                  /* what the fields point into */
+    const int32_t *material_outline;        /* (material_count) shape of the grains of a material */
+    const int32_t *material_fixed;          /* (material_count) 1: its grains move as they were told to */
     const float *beta;         /* (GG_MAX_ITERATIONS) Nesterov's sequence */
     const float *tool_targets; /* (env_count, tool_count, 7) x y z qw qx qy qz, or NULL: stay */
     const float *boxes;        /* (env_count, 6) lower, upper */

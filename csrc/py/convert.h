@@ -74,7 +74,7 @@ PyObject *gg_py_solver_dict(const gg_solver *solver);
 gg_camera gg_py_camera(const int32_t *integers, const float *floats);
 
 /* A definition read from the keyword arguments of World(). Arrays that need another layout are owned by `memory`. */
-#define GG_PY_DEF_BLOCKS 8
+#define GG_PY_DEF_BLOCKS 16
 typedef struct gg_py_def {
     gg_world_def def;
     void *memory[GG_PY_DEF_BLOCKS];
@@ -82,6 +82,10 @@ typedef struct gg_py_def {
 } gg_py_def;
 int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwargs, gg_py_def *out);
 void gg_py_def_free(gg_py_def *def);
+/* memory that lives as long as the definition; NULL with an exception set */
+void *gg_py_def_alloc(gg_py_def *out, int64_t count, size_t size);
+/* planar_def.c: shapes of planar grains; materials and grains are read already */
+int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *out);
 
 /* arm.c: functions on robot arms */
 extern PyMethodDef gg_py_arm_methods[];

@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-/* memory that lives as long as the definition */
-static void *def_alloc(gg_py_def *out, int64_t count, size_t size) {
+void *gg_py_def_alloc(gg_py_def *out, int64_t count, size_t size) {
     void *block = PyMem_Calloc(count > 0 ? (size_t)count : 1, size);
     if (!block) {
         PyErr_NoMemory();
@@ -32,7 +31,7 @@ typedef struct def_args {
     PyObject *env_count, *lower, *upper, *boundary, *wall_material, *gravity, *air, *density, *pair;
     PyObject *position, *velocity, *radius, *grain_material, *tool_pose;
     PyObject *part_integers, *part_floats, *grid_integers, *grid_floats, *sample;
-    PyObject *camera_integers, *camera_floats, *solver, *thread_count, *gpu;
+    PyObject *camera_integers, *camera_floats, *planar, *solver, *thread_count, *gpu;
 } def_args;
 
 static gg_vec3 vec3_of(const float *a) { return gg_v3(a[0], a[1], a[2]); }
@@ -108,7 +107,7 @@ static int read_field(const gg_module_state *state, const def_args *a, gg_py_def
     def->material_count = (int32_t)density_shape[0];
     def->density = density;
     int64_t pair_count = (int64_t)density_shape[0] * density_shape[0];
-    gg_pair *pairs = def_alloc(out, pair_count, sizeof *pairs);
+    gg_pair *pairs = gg_py_def_alloc(out, pair_count, sizeof *pairs);
     if (!pairs) {
         return -1;
     }
@@ -154,7 +153,7 @@ static int read_grids(const gg_module_state *state, const def_args *a, gg_py_def
         return -1;
     }
     def->sample = gg_py_array(state, "sample", a->sample, NPY_FLOAT32, 1, sample_shape);
-    gg_sdf_grid *grids = def->sample ? def_alloc(out, count, sizeof *grids) : NULL;
+    gg_sdf_grid *grids = def->sample ? gg_py_def_alloc(out, count, sizeof *grids) : NULL;
     if (!grids) {
         return -1;
     }
@@ -233,7 +232,7 @@ static int read_tools(const gg_module_state *state, const def_args *a, gg_py_def
     /* x y z qw qx qy qz is exactly what gg_pose holds */
     _Static_assert(sizeof(gg_pose) == 7 * sizeof(float), "a pose is seven floats");
     def->tool_count = (int32_t)pose_shape[0];
-    gg_pose *tool_pose = def_alloc(out, pose_shape[0], sizeof *tool_pose);
+    gg_pose *tool_pose = gg_py_def_alloc(out, pose_shape[0], sizeof *tool_pose);
     if (!tool_pose) {
         return -1;
     }
@@ -242,7 +241,7 @@ static int read_tools(const gg_module_state *state, const def_args *a, gg_py_def
     if (read_tables(state, "part", a->part_integers, a->part_floats, 4, 11, &integers, &floats, &count)) {
         return -1;
     }
-    gg_shape *parts = def_alloc(out, count, sizeof *parts);
+    gg_shape *parts = gg_py_def_alloc(out, count, sizeof *parts);
     if (!parts) {
         return -1;
     }
@@ -264,7 +263,7 @@ static int read_cameras(const gg_module_state *state, const def_args *a, gg_py_d
     if (read_tables(state, "camera", a->camera_integers, a->camera_floats, 4, 10, &integers, &floats, &count)) {
         return -1;
     }
-    gg_camera *cameras = def_alloc(out, count, sizeof *cameras);
+    gg_camera *cameras = gg_py_def_alloc(out, count, sizeof *cameras);
     if (!cameras) {
         return -1;
     }
@@ -290,20 +289,21 @@ int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwarg
                             "gravity",       "air",           "density",        "pair",      "position",
                             "velocity",      "radius",        "grain_material", "tool_pose", "part_integers",
                             "part_floats",   "grid_integers", "grid_floats",    "sample",    "camera_integers",
-                            "camera_floats", "solver",        "thread_count",   "gpu",       NULL};
+                            "camera_floats", "planar",        "solver",         "thread_count", "gpu",      NULL};
     def_args a;
     int64_t thread_count = 0, gpu = 0;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower,
                                      &a.upper, &a.boundary, &a.wall_material, &a.gravity, &a.air, &a.density, &a.pair,
                                      &a.position, &a.velocity, &a.radius, &a.grain_material, &a.tool_pose,
                                      &a.part_integers, &a.part_floats, &a.grid_integers, &a.grid_floats, &a.sample,
-                                     &a.camera_integers, &a.camera_floats, &a.solver, &a.thread_count, &a.gpu)) {
+                                     &a.camera_integers, &a.camera_floats, &a.planar, &a.solver, &a.thread_count, &a.gpu)) {
         return -1;
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||
-        read_tools(state, &a, out) || read_cameras(state, &a, out) || gg_py_solver(state, a.solver, &out->def.solver) ||
+        read_tools(state, &a, out) || read_cameras(state, &a, out) ||
+        gg_py_def_planar(state, a.planar, out) || gg_py_solver(state, a.solver, &out->def.solver) ||
         gg_py_integer(state, "thread_count", a.thread_count, 0, INT32_MAX, &thread_count) ||
         gg_py_integer(state, "gpu", a.gpu, 0, 1024, &gpu)) {
         gg_py_def_free(out);

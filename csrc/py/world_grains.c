@@ -4,7 +4,7 @@
 /* ------------------------------------------------------------------------------------------------------------ grains */
 
 WORLD_METHOD(get_grains) {
-    static const char *const names[] = {"position", "velocity", "angular_velocity", "radius", "material"};
+    static const char *const names[] = {"position", "velocity", "angular_velocity", "radius", "angle", "material"};
     gg_grains grains;
     int field = 0, device = 0;
     PyObject *object;
@@ -12,13 +12,13 @@ WORLD_METHOD(get_grains) {
         return NULL;
     }
     const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
-    while (field < 5 && name && strcmp(name, names[field])) {
+    while (field < 6 && name && strcmp(name, names[field])) {
         field++;
     }
-    if (!name || field == 5) {
+    if (!name || field == 6) {
         PyErr_Clear();
         PyErr_Format(self->state->error[GG_PY_ARGUMENT],
-                     "field: expected position, velocity, angular_velocity, radius or material, got %R", object);
+                     "field: expected position, velocity, angular_velocity, radius, angle or material, got %R", object);
         return NULL;
     }
     gg_py_out out;
@@ -26,7 +26,7 @@ WORLD_METHOD(get_grains) {
     if (begin(self)) {
         return NULL;
     }
-    if (gg_py_out_new(self, device, field == 4 ? NPY_INT32 : NPY_FLOAT32, field < 3 ? 3 : 2, shape, &out)) {
+    if (gg_py_out_new(self, device, field == 5 ? NPY_INT32 : NPY_FLOAT32, field < 3 ? 3 : 2, shape, &out)) {
         return refuse(self);
     }
     memset(&grains, 0, sizeof grains);
@@ -34,19 +34,21 @@ WORLD_METHOD(get_grains) {
     grains.velocity = field == 1 ? out.data : NULL;
     grains.angular_velocity = field == 2 ? out.data : NULL;
     grains.radius = field == 3 ? out.data : NULL;
-    grains.material = field == 4 ? out.data : NULL;
+    grains.angle = field == 4 ? out.data : NULL;
+    grains.material = field == 5 ? out.data : NULL;
     gg_status status;
     WITHOUT_GIL(status = gg_world_get_grains(self->world, &grains, out.place));
     return finish(self, status, out.object);
 }
 
 WORLD_METHOD(set_grains) {
-    PyObject *envs_object, *position, *velocity, *angular_velocity;
+    PyObject *envs_object, *position, *velocity, *angular_velocity, *angle;
     const int32_t *envs;
     int64_t listed;
     gg_grains grains;
     memset(&grains, 0, sizeof grains);
-    if (!PyArg_ParseTuple(argument, "OOOO:set_grains", &envs_object, &position, &velocity, &angular_velocity) ||
+    if (!PyArg_ParseTuple(argument, "OOOOO:set_grains", &envs_object, &position, &velocity, &angular_velocity,
+                          &angle) ||
         gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed)) {
         return NULL;
     }
@@ -55,6 +57,7 @@ WORLD_METHOD(set_grains) {
         gg_py_array_or_none(self->state, "velocities", velocity, NPY_FLOAT32, 3, shape, (void *)&grains.velocity) ||
         gg_py_array_or_none(self->state, "angular_velocities", angular_velocity, NPY_FLOAT32, 3, shape,
                             (void *)&grains.angular_velocity) ||
+        gg_py_array_or_none(self->state, "angles", angle, NPY_FLOAT32, 2, shape, (void *)&grains.angle) ||
         begin(self)) {
         return NULL;
     }

@@ -287,7 +287,7 @@ static PyMethodDef world_methods[] = {
     METHOD(set_solver, METH_O, "set_solver($self, solver, /)\n--\n\nA dict with all fields of gg_solver."),
     SHARED(get_grains, METH_VARARGS,
            "get_grains($self, field, device=False, /)\n--\n\nOne field of all grains, a fresh array."),
-    SHARED(set_grains, METH_VARARGS, "set_grains(envs, positions, velocities, angular_velocities, /)"),
+    SHARED(set_grains, METH_VARARGS, "set_grains(envs, positions, velocities, angular_velocities, angles, /)"),
     SHARED(place_grains, METH_VARARGS, "place_grains(envs, translation, yaw, /)"),
     SHARED(get_gravity, METH_NOARGS, "get_gravity($self, /)\n--\n\n(env_count, 3) float32."),
     SHARED(set_gravity, METH_VARARGS, "set_gravity(envs, gravity, /)"),
@@ -326,14 +326,15 @@ PyDoc_STRVAR(
     world_doc,
     "World(*, env_count, lower, upper, boundary, wall_material, gravity, air, density, pair, position, velocity, "
     "radius, grain_material, tool_pose, part_integers, part_floats, grid_integers, grid_floats, sample, "
-    "camera_integers, camera_floats, solver, thread_count, gpu)\n\n"
+    "camera_integers, camera_floats, planar, solver, thread_count, gpu)\n\n"
     "The engine's world. Use granular_gym.Scene.build instead. All arguments are needed; tables hold, by column:\n"
     "air: density, viscosity, wind 3; pair (m, m, 6): friction, restitution, rolling and twisting friction, cohesion, "
     "its range\n"
     "part_integers: kind, tool, grid or -1, material; part_floats: size 4, position 3, rotation w x y z\n"
     "grid_integers: samples along x, y, z; grid_floats: spacing, origin 3; sample: all grids, x fastest\n"
     "camera_integers: kind, height, width, tool or -1; camera_floats: position 3, rotation w x y z, extent, near, "
-    "far");
+    "far\n"
+    "planar: None, or a dict of the shapes of planar grains, see csrc/py/planar_def.c");
 
 static PyType_Slot world_slots[] = {
     {Py_tp_new, world_new},       {Py_tp_dealloc, world_dealloc}, {Py_tp_methods, world_methods},

@@ -3,6 +3,7 @@
 #define GG_NCP_SCALAR_H
 
 #include "ncp_contacts.h"
+#include "planar.h"
 
 #define GG_LANE_WIDTH   1
 #define GG_LANE_NAME(x) gg_scalar_##x
@@ -45,6 +46,8 @@ GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *
 #include "ncp_count.h"
 #include "ncp_iterate.h"
 #include "ncp_prepare.h"
+#include "planar_prepare.h"
+#include "planar_iterate.h"
 
 #undef GG_LANE_WIDTH
 #undef GG_LANE_NAME

@@ -126,22 +126,30 @@ static gg_status run_with(gg_world *w, const gg_access *access, const gg_phase *
     return status;
 }
 
+static gg_status check_angles(gg_world *w, const float *angle) {
+    return !angle || w->view.params.planar
+               ? GG_OK
+               : gg_world_fail(w, GG_ERROR_ARGUMENT, "angle: expected a world of planar grains; spheres have none");
+}
+
 gg_status gg_world_get_grains(gg_world *w, const gg_grains *out, gg_place place) {
     size_t grains = (size_t)(w->view.dims.env_count * w->view.dims.grain_count), floats = grains * sizeof(float);
-    gg_status status = GG_OK;
+    gg_status status = check_angles(w, out->angle);
     gg_access a;
     memset(&a, 0, sizeof a);
     a.position = gg_world_room(w, GG_LOAN_A, out->position, 3 * floats, place, &status);
     a.velocity = gg_world_room(w, GG_LOAN_B, out->velocity, 3 * floats, place, &status);
     a.angular_velocity = gg_world_room(w, GG_LOAN_C, out->angular_velocity, 3 * floats, place, &status);
     a.radius = gg_world_room(w, GG_LOAN_D, out->radius, floats, place, &status);
+    a.angle = gg_world_room(w, GG_LOAN_F, out->angle, floats, place, &status);
     a.material = gg_world_room(w, GG_LOAN_E, out->material, grains * sizeof(int32_t), place, &status);
     const gg_phase phase = GG_PHASE_read_grains;
     status = run_with(w, &a, &phase, 1, status);
     if (status == GG_OK && (status = gg_world_give(w, out->position, a.position, 3 * floats)) == GG_OK &&
         (status = gg_world_give(w, out->velocity, a.velocity, 3 * floats)) == GG_OK &&
         (status = gg_world_give(w, out->angular_velocity, a.angular_velocity, 3 * floats)) == GG_OK &&
-        (status = gg_world_give(w, out->radius, a.radius, floats)) == GG_OK) {
+        (status = gg_world_give(w, out->radius, a.radius, floats)) == GG_OK &&
+        (status = gg_world_give(w, out->angle, a.angle, floats)) == GG_OK) {
         status = gg_world_give(w, out->material, a.material, grains * sizeof(int32_t));
     }
     return status;
@@ -157,12 +165,30 @@ static gg_status check_finite(gg_world *w, const char *name, const float *values
     return GG_OK;
 }
 
+/* planar grains stay in their plane */
+static gg_status check_planar(gg_world *w, const gg_grains *in, int64_t count) {
+    const char *names[] = {"positions", "velocities"};
+    const float *arrays[] = {in->position, in->velocity};
+    for (int a = 0; w->view.params.planar && a < 2; a++) {
+        for (int64_t k = 0; arrays[a] && k < count; k++) {
+            if (arrays[a][3 * k + 2] != 0.0f) {
+                return gg_world_fail(w, GG_ERROR_ARGUMENT, "%s: expected z = 0 for planar grains, got %g at grain %lld",
+                                     names[a], arrays[a][3 * k + 2], (long long)k);
+            }
+        }
+    }
+    return GG_OK;
+}
+
 gg_status gg_world_set_grains(gg_world *w, const int32_t *envs, int64_t listed, const gg_grains *in) {
     int64_t n = w->view.dims.grain_count;
     gg_status status = gg_world_list_envs(w, envs, &listed);
     if (status != GG_OK || (status = check_finite(w, "positions", in->position, listed * n * 3)) != GG_OK ||
         (status = check_finite(w, "velocities", in->velocity, listed * n * 3)) != GG_OK ||
-        (status = check_finite(w, "angular_velocities", in->angular_velocity, listed * n * 3)) != GG_OK) {
+        (status = check_finite(w, "angular_velocities", in->angular_velocity, listed * n * 3)) != GG_OK ||
+        (status = check_angles(w, in->angle)) != GG_OK ||
+        (status = check_finite(w, "angles", in->angle, listed * n)) != GG_OK ||
+        (status = check_planar(w, in, listed * n)) != GG_OK) {
         return status;
     }
     size_t size = sizeof(float) * 3 * (size_t)(listed * n);
@@ -171,6 +197,7 @@ gg_status gg_world_set_grains(gg_world *w, const int32_t *envs, int64_t listed, 
     a.position = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_A, in->position, size, &status);
     a.velocity = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_B, in->velocity, size, &status);
     a.angular_velocity = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_C, in->angular_velocity, size, &status);
+    a.angle = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_D, in->angle, size / 3, &status);
     const gg_phase phases[] = {GG_PHASE_write_grains, GG_PHASE_disturb};
     gg_world_moved(w);
     return run_with(w, &a, phases, 2, status);

@@ -59,6 +59,12 @@ void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
     dims->contact_rows = contact_rows;
     dims->roll_rows = dims->roll_rows ? contact_rows : 0;
     dims->extra_rows = dims->extra_rows ? contact_rows : 0;
+    dims->planar_rows = dims->outline_count ? contact_rows : 0;
+}
+
+void gg_dims_set_candidates(gg_dims *dims, int64_t candidates) {
+    dims->candidate_cap = candidates;
+    dims->planar_pairs = dims->outline_count ? candidates : 0;
 }
 
 /* bytes, as a number that cannot overflow */
@@ -178,7 +184,7 @@ gg_status gg_arena_grow(gg_world *w, int *grew) {
         room += w->level_grains[l] * candidates[l];
     }
     int lists_move = room > dims.candidate_cap;
-    dims.candidate_cap = GG_MAX(dims.candidate_cap, room);
+    gg_dims_set_candidates(&dims, GG_MAX(dims.candidate_cap, room));
     gg_status resized = gg_arena_resize(w, dims);
     if (resized == GG_OK) {
         memcpy(p->level_candidates, candidates, sizeof candidates);

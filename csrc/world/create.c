@@ -6,6 +6,8 @@
 
 #include "../base/rng.h"
 #include "../contact/narrow.h"
+#include "../phases/access.h"
+#include "../solvers/planar.h"
 #include "world.h"
 
 #ifdef _OPENMP
@@ -218,7 +220,7 @@ static int pairs_roll(const gg_world *w, const gg_pair *pair, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
         rolling |= pair[k].rolling_friction > 0.0f || pair[k].twisting_friction > 0.0f;
     }
-    return rolling && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
+    return rolling && !w->view.dims.outline_count && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
 }
 
 static int pairs_extra(const gg_world *w, const gg_pair *pair, int64_t count) {
@@ -226,7 +228,7 @@ static int pairs_extra(const gg_world *w, const gg_pair *pair, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
         extra |= pair[k].cohesion > 0.0f || (pair[k].twisting_friction != pair[k].rolling_friction && w->solver.spin);
     }
-    return extra && w->solver.mode == GG_MODE_CONVERGENT;
+    return extra && !w->view.dims.outline_count && w->solver.mode == GG_MODE_CONVERGENT;
 }
 
 int gg_dims_need(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count) {
@@ -275,6 +277,10 @@ void gg_params_from_solver(gg_world *w) {
     p->broad_phase = s->broad_phase;
     /* see solvers/ncp.h for what these bound */
     gg_solver_safe_relaxation(s, gg_own_tool_count(w) > 0, &p->relaxation, &p->relaxation_sum);
+    if (p->planar) {
+        p->relaxation = GG_PLANAR_RELAXATION;
+        p->relaxation_sum = p->nesterov ? GG_PLANAR_SUM : 1.8f;
+    }
     p->relaxation = s->relaxation > 0.0f ? s->relaxation : p->relaxation;
     p->relaxation_sum = s->relaxation_sum > 0.0f ? s->relaxation_sum : p->relaxation_sum;
     /* One grain's contacts with much heavier things get the whole sum, those with its like half of it. The spin of a grain
@@ -318,7 +324,10 @@ static gg_dims dims_of(const gg_world_def *d) {
     dims.slots = dims.slices * GG_LANES;
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
     gg_dims_set_tool_rows(&dims, dims.slots / 4 + 64);
-    dims.contact_rows = dims.slices * 5 + 8;
+    dims.outline_count = d->outline_count;
+    dims.outline_points = d->outline_point_count;
+    dims.planar_slots = d->outline_count ? dims.slots : 0;
+    gg_dims_set_contact_rows(&dims, dims.slices * 5 + 8);
     dims.material_count = d->material_count;
     dims.tool_count = GG_WALL_COUNT + d->tool_count;
     dims.part_count = d->part_count;
@@ -404,6 +413,9 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
                 row[k] = d->velocity[3 * i + k];
             }
             row[7] = 1.0f / d->radius[i];
+            if (v->dims.planar_slots && d->angle) {
+                v->angle[e * v->dims.planar_slots + i] = gg_turn_within(d->angle[i]);
+            }
         }
         v->built_position[base + i] = v->position[base + i];
     }
@@ -432,7 +444,9 @@ static uint64_t layout_of(const gg_world *w) {
                              (int64_t)sizeof(gg_pair),
                              w->solver.broad_phase,
                              (int64_t)GG_LANES,
-                             w->view.params.level_count};
+                             w->view.params.level_count,
+                             d->outline_count,
+                             d->outline_points};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
         hash = gg_rng_mix(hash ^ (uint64_t)words[k]);
     }
@@ -464,6 +478,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
         (status = gg_world_check_solver(w, &d->solver)) != GG_OK || (status = check_grains(w, d)) != GG_OK ||
         (status = gg_pairs_check(w, d->pair, d->density, d->material_count, smallest_radius(d))) != GG_OK ||
         (status = gg_air_check(w, &d->air)) != GG_OK || (status = check_tools(w, d)) != GG_OK ||
+        (status = gg_planar_check(w, d)) != GG_OK ||
         (status = gg_world_set_thread_count(w, d->thread_count)) != GG_OK) {
         return status;
     }
@@ -498,7 +513,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     p->lower = d->lower;
     p->upper = d->upper;
     memcpy(p->boundary, d->boundary, sizeof p->boundary);
-    if ((status = gg_arena_resize(w, dims)) != GG_OK) {
+    if ((status = gg_planar_take(w, d)) != GG_OK || (status = gg_arena_resize(w, dims)) != GG_OK) {
         return status;
     }
     for (int64_t e = 0; e < d->env_count; e++) {
@@ -516,9 +531,11 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     dims.cells = GG_MAX(2 * dims.slots, 64) * p->level_count;
     dims.cell_cursors = d->gpu ? dims.cells : 0;
     gg_dims_need(w, &dims, d->pair, (int64_t)d->material_count * d->material_count);
+    int64_t candidates = 0;
     for (int64_t i = 0; i < d->grain_count; i++) {
-        dims.candidate_cap += p->level_candidates[gg_level_of(p, d->radius[i])];
+        candidates += p->level_candidates[gg_level_of(p, d->radius[i])];
     }
+    gg_dims_set_candidates(&dims, candidates);
     w->layout = layout_of(w);
     if ((status = gg_arena_resize(w, dims)) != GG_OK || d->gpu == 0) {
         return status;
@@ -557,6 +574,7 @@ void gg_world_destroy(gg_world *w) {
     free(w->grids);
     free(w->samples);
     free(w->cameras);
+    gg_planar_free(w);
     free(w->listed);
     free(w->targets);
     free(w->seconds);

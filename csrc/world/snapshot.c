@@ -115,7 +115,8 @@ static gg_status make_room(gg_world *w, const gg_dims *saved) {
     dims.contact_rows = GG_MAX(dims.contact_rows, saved->contact_rows);
     dims.roll_rows = dims.roll_rows || saved->roll_rows ? dims.contact_rows : 0;
     dims.extra_rows = dims.extra_rows || saved->extra_rows ? dims.contact_rows : 0;
-    dims.candidate_cap = GG_MAX(dims.candidate_cap, saved->candidate_cap);
+    dims.planar_rows = dims.outline_count ? dims.contact_rows : 0;
+    gg_dims_set_candidates(&dims, GG_MAX(dims.candidate_cap, saved->candidate_cap));
     return memcmp(&dims, &w->view.dims, sizeof dims) ? gg_arena_resize(w, dims) : GG_OK;
 }
 
@@ -151,7 +152,7 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
     *hash = 0;
     gg_view *v;
     gg_status status = check_env(w, env);
-    uint64_t fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(row_a) | GG_BIT(tool_pose);
+    uint64_t fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(row_a) | GG_BIT(tool_pose) | GG_BIT(angle);
     if (status != GG_OK || (status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
     }
@@ -163,6 +164,9 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
         memcpy(words + 4, row, 3 * sizeof(float));
         memcpy(words + 7, row + 4, 3 * sizeof(float));
         *hash = hash_bytes(*hash, words, sizeof words);
+        if (v->dims.planar_slots) {
+            *hash = hash_bytes(*hash, &v->angle[env * v->dims.planar_slots + id], sizeof(float));
+        }
     }
     for (int64_t t = GG_WALL_COUNT; t < v->dims.tool_count; t++) {
         *hash = hash_bytes(*hash, &v->tool_pose[env * v->dims.tool_count + t], sizeof(gg_pose));

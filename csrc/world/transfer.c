@@ -9,8 +9,6 @@
 
 #include "world.h"
 
-_Static_assert(GG_FIELD_COUNT <= 64, "fields are listed as bits of 64");
-
 void *gg_memory_new(gg_world *w, size_t size) {
     if (!w->cuda) {
         return calloc(1, size ? size : 1);
@@ -66,16 +64,22 @@ static gg_status mirror_fit(gg_world *w) {
     m->grids = w->grids;
     m->samples = w->samples;
     m->cameras = w->cameras;
+    m->outlines = w->outlines;
+    m->outline_point = w->outline_point;
+    m->pair_fields = w->pair_fields;
+    m->pair_data = w->pair_data;
+    m->material_outline = w->material_outline;
+    m->material_fixed = w->material_fixed;
     m->beta = w->beta;
     return GG_OK;
 }
 
-static gg_status mirror_copy(gg_world *w, uint64_t fields, int64_t env, gg_direction direction) {
+static gg_status mirror_copy(gg_world *w, gg_fields fields, int64_t env, gg_direction direction) {
     const gg_dims *d = &w->view.dims;
     gg_status status = GG_OK;
     size_t envs = env < 0 ? (size_t)d->env_count : 1, first = env < 0 ? 0 : (size_t)env;
     for (int f = 0; status == GG_OK && f < GG_FIELD_COUNT; f++) {
-        if (fields >> f & 1) {
+        if (fields == GG_ALL_FIELDS || (f < 64 && fields >> f & 1)) {
             size_t size = gg_field_size(d, (gg_field_id)f, NULL);
             char *here = (char *)gg_field_data(&w->mirror, (gg_field_id)f) + first * size;
             char *there = (char *)gg_field_data(&w->view, (gg_field_id)f) + first * size;
@@ -87,7 +91,7 @@ static gg_status mirror_copy(gg_world *w, uint64_t fields, int64_t env, gg_direc
     return status;
 }
 
-gg_status gg_world_pull(gg_world *w, uint64_t fields, int64_t env, gg_view **view) {
+gg_status gg_world_pull(gg_world *w, gg_fields fields, int64_t env, gg_view **view) {
     *view = &w->view;
     if (!w->cuda) {
         return GG_OK;
@@ -97,7 +101,7 @@ gg_status gg_world_pull(gg_world *w, uint64_t fields, int64_t env, gg_view **vie
     return status == GG_OK ? mirror_copy(w, fields, env, GG_TO_HOST) : status;
 }
 
-gg_status gg_world_push(gg_world *w, uint64_t fields, int64_t env) {
+gg_status gg_world_push(gg_world *w, gg_fields fields, int64_t env) {
     return w->cuda ? mirror_copy(w, fields, env, GG_TO_DEVICE) : GG_OK;
 }
 
@@ -173,6 +177,17 @@ gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda) {
     v->samples = scene_copy(w, host.samples, sizeof(float) * (size_t)w->sample_count, &status);
     v->cameras = scene_copy(w, host.cameras, sizeof(gg_camera) * (size_t)d->camera_count, &status);
     v->beta = scene_copy(w, host.beta, sizeof w->beta, &status);
+    if (d->outline_count) {
+        size_t materials = sizeof(int32_t) * (size_t)d->material_count;
+        v->outlines = scene_copy(w, host.outlines, sizeof(gg_outline) * (size_t)d->outline_count, &status);
+        v->outline_point =
+            scene_copy(w, host.outline_point, sizeof(gg_outline_point) * (size_t)d->outline_points, &status);
+        v->pair_fields = scene_copy(w, host.pair_fields,
+                                    sizeof(gg_pair_field) * (size_t)(d->outline_count * d->outline_count), &status);
+        v->pair_data = scene_copy(w, host.pair_data, (size_t)w->pair_data_size, &status);
+        v->material_outline = scene_copy(w, host.material_outline, materials, &status);
+        v->material_fixed = scene_copy(w, host.material_fixed, materials, &status);
+    }
     /* what stands in the arena so far becomes the mirror's, and goes over in one piece */
     void *arena = w->arena;
     w->mirror = host;
@@ -187,7 +202,7 @@ gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda) {
         return status;
     }
     gg_arena_carve(v, d, w->arena);
-    return mirror_copy(w, ~(uint64_t)0 >> (64 - GG_FIELD_COUNT), -1, GG_TO_DEVICE);
+    return mirror_copy(w, GG_ALL_FIELDS, -1, GG_TO_DEVICE);
 }
 
 void gg_world_free_scene(gg_world *w) {
@@ -195,7 +210,13 @@ void gg_world_free_scene(gg_world *w) {
         const gg_view *v = &w->view;
         const void *copies[] = {v->parts == w->parts ? NULL : v->parts, v->grids == w->grids ? NULL : v->grids,
                                 v->samples == w->samples ? NULL : v->samples,
-                                v->cameras == w->cameras ? NULL : v->cameras, v->beta == w->beta ? NULL : v->beta};
+                                v->cameras == w->cameras ? NULL : v->cameras, v->beta == w->beta ? NULL : v->beta,
+                                v->outlines == w->outlines ? NULL : v->outlines,
+                                v->outline_point == w->outline_point ? NULL : v->outline_point,
+                                v->pair_fields == w->pair_fields ? NULL : v->pair_fields,
+                                v->pair_data == w->pair_data ? NULL : v->pair_data,
+                                v->material_outline == w->material_outline ? NULL : v->material_outline,
+                                v->material_fixed == w->material_fixed ? NULL : v->material_fixed};
         for (size_t k = 0; k < sizeof copies / sizeof copies[0]; k++) {
             gg_memory_free(w, (void *)(uintptr_t)copies[k]);
         }

@@ -16,6 +16,7 @@ typedef enum gg_loan_id {
     GG_LOAN_C,
     GG_LOAN_D,
     GG_LOAN_E,
+    GG_LOAN_F,
     GG_LOAN_COUNT
 } gg_loan_id;
 typedef struct gg_loan {
@@ -41,6 +42,12 @@ struct gg_world {
     gg_sdf_grid *grids;
     float *samples;
     gg_camera *cameras;
+    gg_outline *outlines;
+    gg_outline_point *outline_point;
+    gg_pair_field *pair_fields;
+    void *pair_data;
+    int32_t *material_outline, *material_fixed;
+    int64_t pair_data_size;
     int64_t grid_count, sample_count;
     float beta[GG_MAX_ITERATIONS];
     int64_t level_grains[GG_LEVELS]; /* grains of each size class in one env */
@@ -80,6 +87,8 @@ gg_status gg_arena_resize(gg_world *w, gg_dims dims);
 gg_status gg_arena_grow(gg_world *w, int *grew);
 /* rows of contacts, and of what they carry where they do */
 void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows);
+/* candidates of an env, and the pairs beside them where grains are planar */
+void gg_dims_set_candidates(gg_dims *dims, int64_t candidates);
 /* rows of tool contacts, and what follows from them */
 void gg_dims_set_tool_rows(gg_dims *dims, int64_t tool_rows);
 size_t gg_field_size(const gg_dims *d, gg_field_id field, int *keep);
@@ -91,9 +100,12 @@ void gg_memory_free(gg_world *w, void *memory);
 gg_status gg_memory_copy(gg_world *w, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                          size_t rows, gg_direction direction);
 /* *view: one whose listed fields this machine can read, of one env or (-1) of all; push brings changes back */
-#define GG_BIT(name) ((uint64_t)1 << GG_FIELD_##name)
-gg_status gg_world_pull(gg_world *w, uint64_t fields, int64_t env, gg_view **view);
-gg_status gg_world_push(gg_world *w, uint64_t fields, int64_t env);
+typedef uint64_t gg_fields;
+/* what is listed one by one stands among the first 64 of the list of fields; a later one does not compile */
+#define GG_BIT(name)  ((gg_fields)1 << GG_FIELD_##name)
+#define GG_ALL_FIELDS (~(gg_fields)0)
+gg_status gg_world_pull(gg_world *w, gg_fields fields, int64_t env, gg_view **view);
+gg_status gg_world_push(gg_world *w, gg_fields fields, int64_t env);
 /* The caller's array as phases can read it. Nothing happens where *status is an error already; NULL stays NULL. */
 const void *gg_world_take(gg_world *w, gg_loan_id id, const void *data, size_t size, gg_status *status);
 /* Where phases can write what the caller wants in `out`, which lies at `place`; gg_world_give then brings it there. */
@@ -121,6 +133,12 @@ void gg_params_from_grains(gg_world *w);
 gg_status gg_params_from_materials(gg_world *w);
 /* contact rows that these pairs need for rolling and the extra laws, and no fewer than there are; 1: more than before */
 int gg_dims_need(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count);
+
+/* planar.c: shapes of planar grains; nothing happens where grains are spheres */
+gg_status gg_planar_check(gg_world *w, const gg_world_def *d);
+/* copies them, and the view knows them */
+gg_status gg_planar_take(gg_world *w, const gg_world_def *d);
+void gg_planar_free(gg_world *w);
 
 /* access.c: fills w->listed and, for phases, gg_access.listed; NULL: all envs, whose number *listed becomes */
 gg_status gg_world_list_envs(gg_world *w, const int32_t *envs, int64_t *listed);

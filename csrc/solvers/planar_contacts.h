@@ -1,0 +1,258 @@
+/* planar_contacts.h: counts and lists the rows of contact of planar grains. See planar.h, and ncp_contacts.h for the lists.
+ *
+ * Keys in a list: 4 id + row for another grain, rising; then -1 - (part * points + point) for the points of the outline
+ * that feel a tool, falling. A flat face on a plane feels it at its two corners.
+ */
+#ifndef GG_PLANAR_CONTACTS_H
+#define GG_PLANAR_CONTACTS_H
+
+#include "ncp_contacts.h"
+#include "planar_pairs.h"
+
+/* a point of an outline that feels a part */
+typedef struct gg_planar_touch {
+    gg_vec3 at;     /* from the centre of the grain, world [m] */
+    gg_vec3 normal; /* out of the part, in the plane */
+    float gap;      /* [m] */
+} gg_planar_touch;
+
+GG_FN int32_t gg_planar_tool_key(const gg_view *v, int64_t part, int32_t point) {
+    return (int32_t)(-1 - (part * v->dims.outline_points + point));
+}
+
+GG_FN int64_t gg_planar_part_of_key(const gg_view *v, int32_t key) { return (-1 - (int64_t)key) / v->dims.outline_points; }
+
+/* what the outline of one grain is to one part */
+typedef struct gg_planar_look {
+    const gg_shape *shape;
+    const gg_part_pose *pose;
+    const gg_outline *outline;
+    gg_vec3 center;
+    float sine, cosine;
+} gg_planar_look;
+
+GG_FN gg_vec3 gg_planar_point(const gg_view *v, const gg_planar_look *look, int32_t point) {
+    gg_outline_point p = v->outline_point[look->outline->first_point + point];
+    return gg_v3(look->cosine * p.x - look->sine * p.y, look->sine * p.x + look->cosine * p.y, 0.0f);
+}
+
+GG_FN gg_vec3 gg_planar_local(const gg_planar_look *look, gg_vec3 at) {
+    return gg_mat_tmul(look->pose->rotation, gg_sub(gg_add(look->center, at), look->pose->position));
+}
+
+GG_FN float gg_planar_gap(const gg_view *v, const gg_planar_look *look, int32_t point) {
+    gg_vec3 local = gg_planar_local(look, gg_planar_point(v, look, point));
+    return gg_sdf_distance(look->shape, v->grids, v->samples, local);
+}
+
+/* Calls for each point of slot i that feels a part, in order: how many there are is returned; the touch number `wanted` is
+ * left in *out, and its point in *point (wanted -1: none). */
+GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points,
+                                int32_t room) {
+    const gg_vec4 x = v->position[e * v->dims.slots + i];
+    const float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    gg_planar_look look;
+    look.shape = &v->parts[part];
+    look.pose = &v->part_pose[e * v->dims.part_count + part];
+    look.outline = gg_outline_of(v, e, i);
+    look.center = gg_v3(x.x, x.y, x.z);
+    if (row[3] == 0.0f) {
+        return 0;
+    }
+    float reach = v->params.margin * 2.0f * x.w + gg_throw_margin(v, e) +
+                  v->params.foresight * (v->env[e].speed_max + gg_absf(row[6]));
+    gg_vec3 middle = gg_planar_local(&look, gg_v3(0.0f, 0.0f, 0.0f));
+    if (gg_sdf_bound(look.shape, middle) > x.w + reach ||
+        gg_sdf_distance(look.shape, v->grids, v->samples, middle) > x.w + reach) {
+        return 0;
+    }
+    gg_sincos(gg_planar_angle(v, e, i), &look.sine, &look.cosine);
+    int32_t count = 0;
+    for (int32_t p = 0; p < look.outline->point_count; p++) {
+        float gap = gg_planar_gap(v, &look, p);
+        if (gap >= reach) {
+            continue;
+        }
+        gg_outline_point point = v->outline_point[look.outline->first_point + p];
+        /* between corners only the nearest point counts, and along a straight face that lies flat none does */
+        float least = gap + 1e-5f * x.w;
+        if (!point.corner &&
+            (gg_planar_gap(v, &look, point.before) < least || gg_planar_gap(v, &look, point.after) < least)) {
+            continue;
+        }
+        if (points && count < room) {
+            points[count] = p;
+        }
+        count++;
+    }
+    return count;
+}
+
+/* where a point of slot i feels a part */
+GG_FN gg_planar_touch gg_planar_touch_at(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t point) {
+    const gg_vec4 x = v->position[e * v->dims.slots + i];
+    gg_planar_look look;
+    gg_planar_touch touch;
+    look.shape = &v->parts[part];
+    look.pose = &v->part_pose[e * v->dims.part_count + part];
+    look.outline = gg_outline_of(v, e, i);
+    look.center = gg_v3(x.x, x.y, x.z);
+    gg_sincos(gg_planar_angle(v, e, i), &look.sine, &look.cosine);
+    touch.at = gg_planar_point(v, &look, point);
+    gg_sdf_hit hit = gg_sdf_eval(look.shape, v->grids, v->samples, gg_planar_local(&look, touch.at));
+    gg_vec3 out = gg_mat_mul(look.pose->rotation, hit.gradient);
+    float length = sqrtf(out.x * out.x + out.y * out.y);
+    touch.normal = length > 1e-6f ? gg_v3(out.x / length, out.y / length, 0.0f) : gg_v3(0.0f, 1.0f, 0.0f);
+    touch.gap = hit.distance;
+    return touch;
+}
+
+/* counts the rows of slot i, with the parts in `parts` (see gg_slice_parts) */
+GG_FN void gg_planar_count_lane(const gg_view *v, int64_t e, int32_t i, uint64_t parts) {
+    int64_t base = e * v->dims.slots;
+    int32_t count = 0, tools = 0;
+    if (v->grain_id[base + i] >= 0) {
+        for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
+            int second;
+            count += gg_planar_pair_at(v, e, i, k, &second)->count;
+        }
+        for (int64_t part = 0; part < v->dims.part_count; part++) {
+            if (part >= 64 || (parts >> part & 1)) {
+                tools += gg_planar_touches(v, e, i, part, NULL, 0);
+            }
+        }
+    }
+    v->next_count[base + i] = count + tools;
+    v->next_tool_count[base + i] = tools;
+    v->crowd[base + i] = (float)(count + tools);
+}
+
+/* item: slice of an env */
+GG_FN void gg_planar_count_slice(const gg_view *v, int64_t e, int64_t slice) {
+    uint64_t parts = gg_slice_parts(v, e, slice);
+    v->slice_parts[e * v->dims.slices + slice] = parts;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        gg_planar_count_lane(v, e, (int32_t)(slice * GG_LANES + lane), parts);
+    }
+    gg_ncp_counted(v, e, slice);
+}
+
+/* where the next row of a grain is listed */
+typedef struct gg_planar_writer {
+    int64_t contact, contact3, geometry;
+    int32_t *key;
+    float *impulse;
+    gg_memory memory;
+} gg_planar_writer;
+
+/* Lists one row: gap, normal towards this grain, arms, and what was stored. pair NULL: an empty place. */
+GG_FN void gg_planar_list(const gg_view *v, gg_planar_writer *w, int32_t key, int64_t other_row, const gg_pair *pair,
+                          float gap, float nx, float ny, const float arms[4]) {
+    gg_vec3 impulse = gg_v3(0.0f, 0.0f, 0.0f);
+    if (pair) {
+        w->key[w->contact] = key;
+        if (gg_memory_seek(&w->memory, key)) {
+            impulse = gg_load_lane3(w->memory.impulse, w->memory.at3);
+        }
+    }
+    v->other_row[w->contact] = (int32_t)other_row;
+    v->friction[w->contact] = pair ? pair->friction : 0.0f;
+    v->weight[w->contact] = pair ? pair->restitution : -1.0f;
+    v->bias[w->contact] = gap;
+    gg_store_lane3(v->normal, w->contact3, gg_v3(nx, ny, 0.0f));
+    gg_store_lane3(w->impulse, w->contact3, impulse);
+    for (int k = 0; k < 4; k++) {
+        v->planar_geometry[w->geometry + k * GG_LANES] = arms[k];
+    }
+    w->contact += GG_LANES;
+    w->contact3 += 3 * GG_LANES;
+    w->geometry += GG_PLANAR_GEOMETRY * GG_LANES;
+}
+
+GG_FN void gg_planar_list_grains(const gg_view *v, int64_t e, int32_t i, gg_planar_writer *w) {
+    int64_t base = e * v->dims.slots;
+    const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
+    for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
+        int second;
+        const gg_planar_pair *pair = gg_planar_pair_at(v, e, i, k, &second);
+        int32_t j = list[k], id = v->grain_id[base + j];
+        for (int32_t r = 0; r < pair->count; r++) {
+            const gg_planar_row *row = &pair->row[r];
+            /* the normal of a field points from the first to the second */
+            float arms[4] = {second ? row->cn_b : -row->cn_a, second ? row->ct_b : -row->ct_a,
+                             second ? row->cn_a : -row->cn_b, second ? row->ct_a : -row->ct_b};
+            gg_planar_list(v, w, 4 * id + row->which, j,
+                           gg_pair_of(v, e, v->material[base + i], v->material[base + j]), row->gap,
+                           second ? row->nx : -row->nx, second ? row->ny : -row->ny, arms);
+        }
+    }
+}
+
+/* A contact with a tool gets a velocity row of its own, as in ncp_contacts.h. */
+GG_FN void gg_planar_list_parts(const gg_view *v, int64_t e, int32_t i, gg_planar_writer *w, int64_t tool_row) {
+    int64_t base = e * v->dims.slots, rows = e * v->dims.rows;
+    gg_vec4 x = v->position[base + i];
+    uint64_t near_parts = v->slice_parts[e * v->dims.slices + i / GG_LANES];
+    int32_t left = v->next_tool_count[base + i];
+    for (int64_t part = 0; part < v->dims.part_count && left > 0; part++) {
+        if (part < 64 && !(near_parts >> part & 1)) {
+            continue;
+        }
+        int32_t points[GG_OUTLINE_POINTS];
+        int32_t count = gg_planar_touches(v, e, i, part, points, GG_MIN(left, GG_OUTLINE_POINTS));
+        for (int32_t k = 0; k < count && left > 0; k++, left--) {
+            gg_planar_touch touch = gg_planar_touch_at(v, e, i, part, points[k]);
+            gg_vec3 at = gg_madd(gg_add(gg_v3(x.x, x.y, x.z), touch.at), touch.normal, -touch.gap);
+            gg_vec3 velocity = gg_part_velocity(&v->part_pose[e * v->dims.part_count + part], at);
+            for (int half = 0; half < 2; half++) {
+                float *row = (half ? v->row_b : v->row_a) + (rows + tool_row) * GG_ROW;
+                row[0] = velocity.x;
+                row[1] = velocity.y;
+                for (int c = 2; c < GG_ROW; c++) {
+                    row[c] = 0.0f;
+                }
+            }
+            float cross = touch.at.x * touch.normal.y - touch.at.y * touch.normal.x;
+            float arms[4] = {cross / x.w, gg_dot(touch.at, touch.normal) / x.w, 0.0f, 0.0f};
+            gg_planar_list(v, w, gg_planar_tool_key(v, part, points[k]), tool_row,
+                           gg_pair_of(v, e, v->material[base + i], v->parts[part].material), touch.gap, touch.normal.x,
+                           touch.normal.y, arms);
+            tool_row++;
+        }
+    }
+}
+
+/* lists the rows of one lane of a slice; its rows of tools begin at tool_row */
+GG_FN void gg_planar_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_row) {
+    const gg_env *env = &v->env[e];
+    int64_t base = e * v->dims.slots;
+    int64_t row = v->slice_first_row[e * v->dims.slices + slice];
+    int32_t i = (int32_t)(slice * GG_LANES + lane);
+    gg_planar_writer w;
+    w.key = env->key_buffer ? v->key_a : v->key_b;
+    w.impulse = env->impulse_buffer ? v->impulse_a : v->impulse_b;
+    w.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
+    w.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
+    w.geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+    if (v->next_count[base + i] > 0) {
+        w.memory = gg_memory_of(v, e, i);
+        gg_planar_list_grains(v, e, i, &w);
+        gg_planar_list_parts(v, e, i, &w, tool_row);
+    }
+    const float none[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (int32_t k = v->next_count[base + i]; k < v->slice_rows[e * v->dims.slices + slice]; k++) {
+        gg_planar_list(v, &w, 0, i, NULL, 0.0f, 0.0f, 0.0f, none);
+    }
+    v->next_first[base + i] = (int32_t)(row * GG_LANES + lane);
+}
+
+/* item: slice of an env */
+GG_FN void gg_planar_list_slice(const gg_view *v, int64_t e, int64_t slice) {
+    int32_t tool_row = v->slice_first_tool_row[e * v->dims.slices + slice];
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        gg_planar_list_lane(v, e, slice, lane, tool_row);
+        tool_row += v->next_tool_count[e * v->dims.slots + slice * GG_LANES + lane];
+    }
+}
+
+#endif

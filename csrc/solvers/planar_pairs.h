@@ -1,0 +1,152 @@
+/* planar_pairs.h: asks the pair fields: which candidates touch, and by which rows. See planar.h.
+ *
+ * A pair stands in two candidate lists; the grain with the lower id asks for both and leaves the answer beside its own
+ * list, where the other one finds it. In a field the first shape is the one with the lower index; of two alike it is the
+ * one with the lower id.
+ */
+#ifndef GG_PLANAR_PAIRS_H
+#define GG_PLANAR_PAIRS_H
+
+#include "../contact/narrow.h"
+#include "planar.h"
+
+/* outline of the grain in a slot */
+GG_FN const gg_outline *gg_outline_of(const gg_view *v, int64_t e, int64_t i) {
+    return &v->outlines[v->material_outline[v->material[e * v->dims.slots + i]]];
+}
+
+/* the field of two outlines, a <= b */
+GG_FN const gg_pair_field *gg_pair_field_of(const gg_view *v, int32_t a, int32_t b) {
+    return &v->pair_fields[(int64_t)a * v->dims.outline_count + b];
+}
+
+/* distance of two nodes of a field along its angle [rad] */
+GG_FN float gg_pair_field_step(const gg_pair_field *field) {
+    return (float)(2.0 * GG_PI) / (float)(field->theta_count * field->fold_b);
+}
+
+/* the most that a row of velocity moves any point of its grain [m/s] */
+GG_FN float gg_planar_speed(const float *row) { return sqrtf(row[0] * row[0] + row[1] * row[1]) + gg_absf(row[6]); }
+
+GG_FN float gg_planar_angle(const gg_view *v, int64_t e, int64_t i) {
+    return v->angle[e * v->dims.planar_slots + v->grain_id[e * v->dims.slots + i]];
+}
+
+/* One row from what a field says about a pose that is `turn` beyond the present one. `t`: from A to B in A's frame. */
+GG_FN gg_planar_row gg_planar_row_of(gg_pair_sample s, float turn, float tx, float ty, float radius_a, float radius_b) {
+    gg_planar_row row;
+    row.gap = s.d - turn * s.dtheta;
+    row.nx = s.nx;
+    row.ny = s.ny;
+    row.cn_b = s.dtheta / radius_b;
+    row.cn_a = (s.dtheta + tx * s.ny - ty * s.nx) / radius_a;
+    row.ct_a = s.arm_a / radius_a;
+    row.ct_b = (s.d - (tx * s.nx + ty * s.ny) + s.arm_a) / radius_b;
+    return row;
+}
+
+/* The rows of slots a and b, a's shape being the first of their field; reach: rows with a larger gap are left out [m]. */
+GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, float reach, gg_planar_pair *out) {
+    int64_t base = e * v->dims.slots;
+    const gg_vec4 *x = v->position + base;
+    int32_t shape_a = v->material_outline[v->material[base + a]], shape_b = v->material_outline[v->material[base + b]];
+    const gg_pair_field *field = gg_pair_field_of(v, shape_a, shape_b);
+    float radius_a = v->outlines[shape_a].radius, radius_b = v->outlines[shape_b].radius;
+    float angle = gg_planar_angle(v, e, a), theta = gg_planar_angle(v, e, b) - angle, sine, cosine;
+    gg_sincos(angle, &sine, &cosine);
+    gg_vec3 apart = gg_separation(&v->params, x[b], x[a]);
+    float tx = cosine * apart.x + sine * apart.y, ty = cosine * apart.y - sine * apart.x;
+    gg_pair_sample here = gg_pair_field_query(field, v->pair_data, theta, tx, ty);
+    float turn = GG_PLANAR_TURN * gg_pair_field_step(field);
+    /* turning by so much opens or closes a gap by no more than the smaller circle's share of it */
+    if (here.d >= reach + turn * gg_minf(radius_a, radius_b)) {
+        return;
+    }
+    gg_planar_row rows[GG_PLANAR_ROWS];
+    int32_t count = 0;
+    rows[count++] = gg_planar_row_of(here, 0.0f, tx, ty, radius_a, radius_b);
+    float slack = 0.002f * gg_minf(radius_a, radius_b), scale = gg_minf(radius_a, radius_b);
+    for (int side = -1; side <= 1; side += 2) {
+        float by = turn * (float)side;
+        gg_pair_sample s = gg_pair_field_query(field, v->pair_data, theta + by, tx, ty);
+        float gap = s.d - by * s.dtheta;
+        float dx = s.nx - here.nx, dy = s.ny - here.ny, dc = (s.dtheta - here.dtheta) / scale;
+        /* a second place of contact pushes otherwise, and lies no deeper than the pair as a whole */
+        if (gap >= reach || gap < here.d - slack || dx * dx + dy * dy + dc * dc < 0.15f * 0.15f) {
+            continue;
+        }
+        /* the face of the one that was turned along: its normal at the present angle is that of the pair */
+        if (dx * dx + dy * dy < 1.6f * 1.6f * by * by) {
+            s.nx = here.nx;
+            s.ny = here.ny;
+        }
+        rows[count++] = gg_planar_row_of(s, by, tx, ty, radius_a, radius_b);
+    }
+    for (int32_t k = 0; k < count; k++) {
+        if (rows[k].gap >= reach) {
+            continue;
+        }
+        float nx = cosine * rows[k].nx - sine * rows[k].ny, ny = sine * rows[k].nx + cosine * rows[k].ny;
+        rows[k].nx = nx;
+        rows[k].ny = ny;
+        rows[k].which = k;
+        out->row[out->count++] = rows[k];
+    }
+}
+
+/* asks for the pairs of a slot with grains of higher ids. item: slot */
+GG_FN void gg_planar_pairs_slot(const gg_view *v, int64_t e, int64_t i) {
+    int64_t base = e * v->dims.slots;
+    int32_t id = v->grain_id[base + i];
+    if (id < 0) {
+        return;
+    }
+    const gg_vec4 *x = v->position + base;
+    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
+    int64_t first = v->candidate_first[base + i];
+    const int32_t *list = v->candidate + e * v->dims.candidate_cap + first;
+    gg_planar_pair *pairs = v->planar_pair + e * v->dims.planar_pairs + first;
+    for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
+        int32_t j = list[k];
+        pairs[k].count = 0;
+        if (v->grain_id[base + j] < id || (rows[i * GG_ROW + 3] == 0.0f && rows[(int64_t)j * GG_ROW + 3] == 0.0f)) {
+            continue;
+        }
+        float closing = gg_planar_speed(rows + i * GG_ROW) + gg_planar_speed(rows + (int64_t)j * GG_ROW);
+        float reach = v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w) + closing * v->params.foresight;
+        float apart = x[i].w + x[j].w + reach;
+        if (gg_norm2(gg_separation(&v->params, x[i], x[j])) >= apart * apart) {
+            continue;
+        }
+        /* of two alike shapes this grain, which has the lower id, is the first */
+        int swapped = v->material_outline[v->material[base + i]] > v->material_outline[v->material[base + j]];
+        gg_planar_ask(v, e, swapped ? j : (int32_t)i, swapped ? (int32_t)i : j, reach, &pairs[k]);
+        pairs[k].swapped = swapped;
+    }
+}
+
+/* the pair of slot i and its candidate k, wherever it was left; *second: slot i is the second of its field */
+GG_FN const gg_planar_pair *gg_planar_pair_at(const gg_view *v, int64_t e, int32_t i, int32_t k, int *second) {
+    int64_t base = e * v->dims.slots, first = v->candidate_first[base + i];
+    const gg_planar_pair *pairs = v->planar_pair + e * v->dims.planar_pairs;
+    const int32_t *candidate = v->candidate + e * v->dims.candidate_cap;
+    int32_t j = candidate[first + k], id = v->grain_id[base + i];
+    if (id < v->grain_id[base + j]) {
+        *second = pairs[first + k].swapped;
+        return &pairs[first + k];
+    }
+    /* lists are in order of ids */
+    int64_t low = v->candidate_first[base + j], high = low + v->candidate_count[base + j] - 1;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (v->grain_id[base + candidate[middle]] < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *second = !pairs[low].swapped;
+    return &pairs[low];
+}
+
+#endif
