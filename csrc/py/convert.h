@@ -85,6 +85,8 @@ void gg_py_def_free(gg_py_def *def);
 
 /* arm.c: functions on robot arms */
 extern PyMethodDef gg_py_arm_methods[];
+/* pair.c: functions on plane shapes and their pairs */
+extern PyMethodDef gg_py_pair_methods[];
 
 /* world_type.c */
 extern PyType_Spec gg_py_world_spec;
