@@ -27,9 +27,11 @@ from .errors import (
 from .info import info
 from .materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
 from .mesh import Mesh, load_mesh, save_stl
+from .pair_field import PairField, exact_distance
 from .ranges import MaterialRanges
 from .scene import Scene
 from .sdf import Sdf, SdfGrid
+from .shape2d import Shape2D
 from .sizes import SizeDistribution
 from .solver import Solver
 from .state import State
@@ -59,10 +61,12 @@ __all__ = [
     "Mesh",
     "MeshError",
     "Pair",
+    "PairField",
     "ReposeAngle",
     "Scene",
     "Sdf",
     "SdfGrid",
+    "Shape2D",
     "SizeDistribution",
     "Solver",
     "StabilityWarning",
@@ -76,6 +80,7 @@ __all__ = [
     "capillary_cohesion",
     "cohesion_of_force",
     "errors",
+    "exact_distance",
     "info",
     "load_mesh",
     "look_at",

@@ -52,8 +52,8 @@ GG_FN int gg_pair_field_fits(const gg_pair_field *field, int64_t blob_size) {
     float most = 16384.0f;
     int sizes = field->theta_count >= 1 && field->theta_count <= 4096 && field->y_count >= 4 &&
                 field->y_count <= 4096 && field->x_count >= 4 && field->x_count <= 4096;
-    int folds = (field->fold_a == 1 || field->fold_a == 2 || field->fold_a == 4) && field->fold_b >= 1 &&
-                field->fold_b <= 4096;
+    int folds =
+        (field->fold_a == 1 || field->fold_a == 2 || field->fold_a == 4) && field->fold_b >= 1 && field->fold_b <= 4096;
     int lengths = field->scale > 0.0f && field->radius > 0.0f && field->reach >= field->radius &&
                   gg_finite(field->reach) && gg_finite(field->scale);
     if ((field->kind != GG_PAIR_CUBIC && field->kind != GG_PAIR_LINEAR) || !sizes || !folds || !lengths) {

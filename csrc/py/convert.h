@@ -89,6 +89,8 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
 
 /* arm.c: functions on robot arms */
 extern PyMethodDef gg_py_arm_methods[];
+/* pair.c: functions on plane shapes and their pairs */
+extern PyMethodDef gg_py_pair_methods[];
 
 /* world_type.c */
 extern PyType_Spec gg_py_world_spec;
