@@ -21,6 +21,7 @@
 
 #include "../geometry/sdf.h"
 #include "lens.h"
+#include "prism.h"
 
 #define GG_DEPTH_BAND 8
 
@@ -115,10 +116,37 @@ GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, int perspe
     }
 }
 
+/* one planar grain, whose ball has centre c in the camera frame */
+GG_FN void gg_strip_prism(const gg_strip *strip, const gg_lens *lens, gg_vec3 c, const gg_prism *prism, int32_t id) {
+    float reach = gg_prism_reach(prism);
+    gg_lens_area area = gg_lens_cover(lens, c, reach, strip->row_begin, strip->row_end);
+    for (int32_t row = area.row_begin; row < area.row_end; row++) {
+        float y = gg_lens_row(lens, row);
+        int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
+        for (int32_t column = area.column_begin; column < area.column_end; column++) {
+            float x = gg_lens_column(lens, column), enter, leave;
+            if (!gg_lens_sphere(lens->perspective, c, reach, x, y, &enter, &leave)) {
+                continue;
+            }
+            gg_vec3 origin, direction, normal;
+            gg_lens_ray(lens, x, y, &origin, &direction);
+            float t = gg_prism_enter(prism, origin, direction, lens->near_depth, &normal);
+            if (t < lens->far_depth) {
+                gg_strip_put(strip, first + column, t, id);
+            }
+        }
+    }
+}
+
 /* all grains of one env; slots are whole slices. `perspective` is passed apart so that each kind gets a loop of its own
  */
-GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int perspective, const gg_vec4 *position,
-                                const int32_t *grain_id, int64_t slots) {
+GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int perspective, const gg_view *v,
+                                int64_t e) {
+    int64_t slots = v->dims.slots;
+    const gg_vec4 *position = v->position + e * slots;
+    const int32_t *grain_id = v->grain_id + e * slots;
+    /* a prism sticks out of the sphere of its outline by less than its depth */
+    float more = v->params.planar ? GG_PRISM_DEPTH * v->params.radius_min : 0.0f;
     gg_strip_side top = gg_strip_side_make(perspective, gg_lens_row(lens, strip->row_begin), 1.0f);
     gg_strip_side bottom = gg_strip_side_make(perspective, gg_lens_row(lens, strip->row_end - 1), -1.0f);
     gg_strip_side left = gg_strip_side_make(perspective, gg_lens_column(lens, 0), 1.0f);
@@ -136,7 +164,7 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
             float y = m.r0.y * ax + m.r1.y * ay + m.r2.y * az;
             float z = m.r0.z * ax + m.r1.z * ay + m.r2.z * az;
             /* widened by what the tests themselves may round */
-            float reach = -(p.w + 4e-6f * (fabsf(x) + fabsf(y) + fabsf(z)));
+            float reach = -(p.w + more + 4e-6f * (fabsf(x) + fabsf(y) + fabsf(z)));
             cx[lane] = x;
             cy[lane] = y;
             cz[lane] = z;
@@ -150,7 +178,10 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
             any |= keep[lane];
         }
         for (int lane = 0; any && lane < GG_LANES; lane++) {
-            if (keep[lane]) {
+            if (keep[lane] && v->params.planar) {
+                gg_prism prism = gg_prism_of(v, e, slot + lane);
+                gg_strip_prism(strip, lens, gg_v3(cx[lane], cy[lane], cz[lane]), &prism, grain_id[slot + lane]);
+            } else if (keep[lane]) {
                 gg_strip_grain(strip, lens, perspective, gg_v3(cx[lane], cy[lane], cz[lane]), position[slot + lane].w,
                                grain_id[slot + lane]);
             }
@@ -158,12 +189,11 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
     }
 }
 
-GG_FN void gg_strip_grains(const gg_strip *strip, const gg_lens *lens, const gg_vec4 *position, const int32_t *grain_id,
-                           int64_t slots) {
+GG_FN void gg_strip_grains(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t e) {
     if (lens->perspective) {
-        gg_strip_grains_kind(strip, lens, 1, position, grain_id, slots);
+        gg_strip_grains_kind(strip, lens, 1, v, e);
     } else {
-        gg_strip_grains_kind(strip, lens, 0, position, grain_id, slots);
+        gg_strip_grains_kind(strip, lens, 0, v, e);
     }
 }
 
@@ -171,9 +201,16 @@ GG_FN void gg_strip_grains(const gg_strip *strip, const gg_lens *lens, const gg_
 GG_FN void gg_strip_slot(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t e, int64_t slot) {
     gg_vec4 p = v->position[e * v->dims.slots + slot];
     gg_vec3 c = gg_lens_local(lens, gg_v3(p.x, p.y, p.z));
-    float reach = p.w + 4e-6f * (gg_absf(c.x) + gg_absf(c.y) + gg_absf(c.z));
-    if (v->grain_id[e * v->dims.slots + slot] >= 0 && c.z - lens->near_depth >= -reach &&
-        lens->far_depth - c.z >= -reach) {
+    float more = v->params.planar ? GG_PRISM_DEPTH * v->params.radius_min : 0.0f;
+    float reach = p.w + more + 4e-6f * (gg_absf(c.x) + gg_absf(c.y) + gg_absf(c.z));
+    if (v->grain_id[e * v->dims.slots + slot] < 0 || c.z - lens->near_depth < -reach ||
+        lens->far_depth - c.z < -reach) {
+        return;
+    }
+    if (v->params.planar) {
+        gg_prism prism = gg_prism_of(v, e, slot);
+        gg_strip_prism(strip, lens, c, &prism, 0);
+    } else {
         gg_strip_grain(strip, lens, lens->perspective, c, p.w, 0);
     }
 }
@@ -358,8 +395,7 @@ GG_FN void gg_depth_band(const gg_view *v, int64_t item) {
     strip.id = 0;
     gg_strip_clear(&strip, &lens);
     if (lens.usable) {
-        gg_strip_grains(&strip, &lens, v->position + env * v->dims.slots, v->grain_id + env * v->dims.slots,
-                        v->dims.slots);
+        gg_strip_grains(&strip, &lens, v, env);
         gg_strip_parts(&strip, &lens, v, env, GG_STRIP_WALLS_FLOOR);
     }
 }

@@ -158,8 +158,7 @@ GG_FN void gg_shade_draw(const gg_shade *shade, const gg_lens *lens, int64_t ite
     strip.id = id ? id + first : 0;
     gg_strip_clear(&strip, lens);
     if (lens->usable) {
-        int64_t slot = shade->env * v->dims.slots;
-        gg_strip_grains(&strip, lens, v->position + slot, v->grain_id + slot, v->dims.slots);
+        gg_strip_grains(&strip, lens, v, shade->env);
         gg_strip_parts(&strip, lens, v, shade->env, walls);
     }
 }
@@ -377,8 +376,13 @@ GG_FN gg_shade_hit gg_shade_meet(const gg_shade *shade, gg_vec3 origin, gg_vec3 
     hit.point = gg_madd(origin, direction, t);
     hit.gloss = 0.0f;
     if (id >= 0) {
-        gg_vec4 p = v->position[shade->env * v->dims.slots + v->slot_of[shade->env * v->dims.slots + id]];
+        int64_t slot = v->slot_of[shade->env * v->dims.slots + id];
+        gg_vec4 p = v->position[shade->env * v->dims.slots + slot];
         hit.normal = gg_unit(gg_sub(hit.point, gg_v3(p.x, p.y, p.z)), gg_v3(0.0f, 0.0f, 1.0f));
+        if (v->params.planar) {
+            gg_prism prism = gg_prism_of(v, shade->env, slot);
+            gg_prism_enter(&prism, origin, direction, shade->lens.near_depth, &hit.normal);
+        }
         hit.color = gg_shade_grain_color(shade, id);
         return hit;
     }
