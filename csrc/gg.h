@@ -77,15 +77,15 @@ typedef struct gg_world_def {
     /* Shapes of planar grains; none: grains are spheres. `radius` of a grain is then that of its outline, `density` is
      * per area [kg/m2], all z are 0. See solvers/planar.h. */
     int32_t outline_count;
-    const gg_outline *outline;               /* (outline_count) */
-    const gg_outline_point *outline_point;   /* (outline_point_count) of all outlines */
+    const gg_outline *outline;             /* (outline_count) */
+    const gg_outline_point *outline_point; /* (outline_point_count) of all outlines */
     int64_t outline_point_count;
-    const gg_pair_field *pair_field;         /* (outline_count, outline_count); used where row <= column */
-    const void *pair_data;                   /* (pair_data_size) bytes, aligned to 64 */
+    const gg_pair_field *pair_field; /* (outline_count, outline_count); used where row <= column */
+    const void *pair_data;           /* (pair_data_size) bytes, aligned to 64 */
     int64_t pair_data_size;
-    const int32_t *material_outline;         /* (material_count) */
-    const int32_t *material_fixed;           /* (material_count) 1: grains that nothing moves but their own velocity */
-    const float *angle;                      /* (grain_count) [rad] or NULL: 0 */
+    const int32_t *material_outline; /* (material_count) */
+    const int32_t *material_fixed;   /* (material_count) 1: grains that nothing moves but their own velocity */
+    const float *angle;              /* (grain_count) [rad] or NULL: 0 */
     gg_solver solver;
     int32_t thread_count; /* 0: one per core this process may use */
     int32_t gpu;          /* 0: the CPU; k + 1: GPU number k */

@@ -19,7 +19,7 @@ static int supported(const char *name) {
 
 #define KERNEL(name)                                                                                                   \
     {                                                                                                                  \
-        #name, gg_kernel_##name##_count, gg_kernel_##name##_prepare, gg_kernel_##name##_iterate,                       \
+#name, gg_kernel_##name##_count, gg_kernel_##name##_prepare, gg_kernel_##name##_iterate,                       \
             gg_kernel_##name##_planar_prepare, gg_kernel_##name##_planar_iterate                                       \
     }
 

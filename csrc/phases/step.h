@@ -8,6 +8,7 @@
  *   gg_team_view(team)               its const gg_view *
  *   gg_team_run(team, phase, pass)   all items of a phase; returns when all threads of the team are done
  *   gg_team_start(team, phase, pass) the same, without waiting: what runs next needs nothing of it
+ *   gg_team_planar(team)             1: its grains are planar; a constant where phases must be
  *   gg_team_any(team, question)      whether an env of the team answers yes (gg_step_answer)
  */
 #ifndef GG_STEP_H
@@ -28,9 +29,12 @@ GG_TEAM_FN void gg_step_build_lists(const gg_team *team) {
 
 GG_TEAM_FN void gg_step_solve(const gg_team *team) {
     const gg_params *p = &gg_team_view(team)->params;
-    gg_phase iterate = p->planar ? GG_PHASE_planar_iterate : GG_PHASE_iterate;
     for (int32_t pass = 0; pass < p->iterations; pass++) {
-        gg_team_run(team, iterate, pass);
+        if (gg_team_planar(team)) {
+            gg_team_run(team, GG_PHASE_planar_iterate, pass);
+        } else {
+            gg_team_run(team, GG_PHASE_iterate, pass);
+        }
         int last = pass + 1 == p->iterations;
         if (last || (p->tolerance > 0.0f && pass % 2 == 1)) {
             gg_team_run(team, GG_PHASE_check_convergence, pass);
@@ -54,24 +58,36 @@ GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
             return 0;
         }
     }
-    /* the phases that know what shape a grain has; everything else is the same for spheres and planar grains */
-    int planar = gg_team_view(team)->params.planar;
-    if (planar) {
+    if (gg_team_planar(team)) {
         gg_team_run(team, GG_PHASE_planar_pairs, 0);
+        gg_team_run(team, GG_PHASE_planar_count, 0);
+    } else {
+        gg_team_run(team, GG_PHASE_count_contacts, 0);
     }
-    gg_team_run(team, planar ? GG_PHASE_planar_count : GG_PHASE_count_contacts, 0);
     gg_team_run(team, GG_PHASE_place_contacts, 0);
     if (gg_team_any(team, GG_ASK_OVERFLOW)) {
         return 0;
     }
-    gg_team_run(team, planar ? GG_PHASE_planar_list : GG_PHASE_list_contacts, 0);
-    gg_team_run(team, planar ? GG_PHASE_planar_prepare : GG_PHASE_prepare_contacts, 0);
-    gg_step_solve(team);
-    gg_team_run(team, planar ? GG_PHASE_planar_project_tools : GG_PHASE_project_tools, 0);
-    gg_team_run(team, planar ? GG_PHASE_planar_load_tools : GG_PHASE_load_tools, 0);
+    if (gg_team_planar(team)) {
+        gg_team_run(team, GG_PHASE_planar_list, 0);
+        gg_team_run(team, GG_PHASE_planar_prepare, 0);
+        gg_step_solve(team);
+        gg_team_run(team, GG_PHASE_planar_project_tools, 0);
+        gg_team_run(team, GG_PHASE_planar_load_tools, 0);
+    } else {
+        gg_team_run(team, GG_PHASE_list_contacts, 0);
+        gg_team_run(team, GG_PHASE_prepare_contacts, 0);
+        gg_step_solve(team);
+        gg_team_run(team, GG_PHASE_project_tools, 0);
+        gg_team_run(team, GG_PHASE_load_tools, 0);
+    }
     gg_team_run(team, GG_PHASE_sum_wrench_blocks, 0);
     gg_team_start(team, GG_PHASE_sum_wrench_tools, 0);
-    gg_team_run(team, planar ? GG_PHASE_planar_integrate : GG_PHASE_integrate, 0);
+    if (gg_team_planar(team)) {
+        gg_team_run(team, GG_PHASE_planar_integrate, 0);
+    } else {
+        gg_team_run(team, GG_PHASE_integrate, 0);
+    }
     gg_team_run(team, GG_PHASE_close_substep, 0);
     return 1;
 }

@@ -147,8 +147,8 @@ typedef struct gg_dims {
     int64_t hash_size, hash_next;
     int64_t material_count, tool_count, part_count;
     int64_t camera_count, pixels;
-    int64_t outline_count;                            /* shapes of planar grains; 0: grains are spheres */
-    int64_t outline_points;                           /* of all outlines */
+    int64_t outline_count;                           /* shapes of planar grains; 0: grains are spheres */
+    int64_t outline_points;                          /* of all outlines */
     int64_t planar_slots, planar_pairs, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */
 } gg_dims;
 
@@ -223,15 +223,15 @@ typedef struct gg_view {
     const gg_sdf_grid *grids;
     const float *samples;
     const gg_camera *cameras;
-    const gg_outline *outlines;             /* (outline_count) */
-    const gg_outline_point *outline_point;  /* (outline_points) */
-    const gg_pair_field *pair_fields;       /* (outline_count, outline_count), where the first is not the larger */
-    const void *pair_data;                  /* what the fields point into */
-    const int32_t *material_outline;        /* (material_count) shape of the grains of a material */
-    const int32_t *material_fixed;          /* (material_count) 1: its grains move as they were told to */
-    const float *beta;         /* (GG_MAX_ITERATIONS) Nesterov's sequence */
-    const float *tool_targets; /* (env_count, tool_count, 7) x y z qw qx qy qz, or NULL: stay */
-    const float *boxes;        /* (env_count, 6) lower, upper */
+    const gg_outline *outlines;            /* (outline_count) */
+    const gg_outline_point *outline_point; /* (outline_points) */
+    const gg_pair_field *pair_fields;      /* (outline_count, outline_count), where the first is not the larger */
+    const void *pair_data;                 /* what the fields point into */
+    const int32_t *material_outline;       /* (material_count) shape of the grains of a material */
+    const int32_t *material_fixed;         /* (material_count) 1: its grains move as they were told to */
+    const float *beta;                     /* (GG_MAX_ITERATIONS) Nesterov's sequence */
+    const float *tool_targets;             /* (env_count, tool_count, 7) x y z qw qx qy qz, or NULL: stay */
+    const float *boxes;                    /* (env_count, 6) lower, upper */
     gg_access access;
 #define GG_FIELD_POINTER(type, name, count, keep) type *name;
     GG_FIELDS(GG_FIELD_POINTER)

@@ -37,11 +37,11 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
     npy_intp outline_shape[2] = {outlines[0], 4};
     const float *outline_floats =
         outline_integers ? item(state, planar, "outline_floats", NPY_FLOAT32, 2, outline_shape) : NULL;
-    const int32_t *point_integers =
-        outline_floats ? item(state, planar, "point_integers", NPY_INT32, 2, points) : NULL;
+    const int32_t *point_integers = outline_floats ? item(state, planar, "point_integers", NPY_INT32, 2, points) : NULL;
     npy_intp point_shape[2] = {points[0], 2}, materials[2] = {def->material_count, 2}, angles[1] = {def->grain_count};
     npy_intp fields[1] = {outlines[0] * outlines[0] * (npy_intp)sizeof(gg_pair_field)};
-    const float *point_floats = point_integers ? item(state, planar, "point_floats", NPY_FLOAT32, 2, point_shape) : NULL;
+    const float *point_floats =
+        point_integers ? item(state, planar, "point_floats", NPY_FLOAT32, 2, point_shape) : NULL;
     const void *pair_field = point_floats ? item(state, planar, "pair_field", NPY_UINT8, 1, fields) : NULL;
     const void *pair_data = pair_field ? item(state, planar, "pair_data", NPY_UINT8, 1, data) : NULL;
     const int32_t *material = pair_data ? item(state, planar, "material_integers", NPY_INT32, 2, materials) : NULL;

@@ -77,8 +77,7 @@ GG_FN float gg_prism_enter(const gg_prism *prism, gg_vec3 origin, gg_vec3 direct
         }
         float t = ((a.x - o.x) * ey - (a.y - o.y) * ex) / against;
         float z = o.z + t * d.z, along = (o.x + t * d.x - a.x) * ex + (o.y + t * d.y - a.y) * ey;
-        if (t >= near_depth && t < best && gg_absf(z) <= prism->half && along >= 0.0f &&
-            along <= ex * ex + ey * ey) {
+        if (t >= near_depth && t < best && gg_absf(z) <= prism->half && along >= 0.0f && along <= ex * ex + ey * ey) {
             float length = sqrtf(ex * ex + ey * ey);
             gg_vec3 n = gg_v3(ey / length, -ex / length, 0.0f);
             best = t;

@@ -20,7 +20,9 @@ GG_FN int32_t gg_planar_tool_key(const gg_view *v, int64_t part, int32_t point) 
     return (int32_t)(-1 - (part * v->dims.outline_points + point));
 }
 
-GG_FN int64_t gg_planar_part_of_key(const gg_view *v, int32_t key) { return (-1 - (int64_t)key) / v->dims.outline_points; }
+GG_FN int64_t gg_planar_part_of_key(const gg_view *v, int32_t key) {
+    return (-1 - (int64_t)key) / v->dims.outline_points;
+}
 
 /* what the outline of one grain is to one part */
 typedef struct gg_planar_look {
@@ -47,8 +49,7 @@ GG_FN float gg_planar_gap(const gg_view *v, const gg_planar_look *look, int32_t 
 
 /* Calls for each point of slot i that feels a part, in order: how many there are is returned; the touch number `wanted` is
  * left in *out, and its point in *point (wanted -1: none). */
-GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points,
-                                int32_t room) {
+GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points, int32_t room) {
     const gg_vec4 x = v->position[e * v->dims.slots + i];
     const float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
     gg_planar_look look;
@@ -181,9 +182,8 @@ GG_FN void gg_planar_list_grains(const gg_view *v, int64_t e, int32_t i, gg_plan
             /* the normal of a field points from the first to the second */
             float arms[4] = {second ? row->cn_b : -row->cn_a, second ? row->ct_b : -row->ct_a,
                              second ? row->cn_a : -row->cn_b, second ? row->ct_a : -row->ct_b};
-            gg_planar_list(v, w, 4 * id + row->which, j,
-                           gg_pair_of(v, e, v->material[base + i], v->material[base + j]), row->gap,
-                           second ? row->nx : -row->nx, second ? row->ny : -row->ny, arms);
+            gg_planar_list(v, w, 4 * id + row->which, j, gg_pair_of(v, e, v->material[base + i], v->material[base + j]),
+                           row->gap, second ? row->nx : -row->nx, second ? row->ny : -row->ny, arms);
         }
     }
 }

@@ -85,8 +85,8 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
         gg_lane approach = GG_LANE_NAME(planar_parting)(&r);
         lane_store(v->bias + contact, GG_LANE_NAME(bias)(p, bounce_speed, gap, approach, live));
         /* overlap is moved out by position; fixed things and tools leave all of it to the grain */
-        gg_lane push = GG_LANE_NAME(planar_weight)(&r, r.cn, r.other_cn, count, other_count, one,
-                                                   lane_splat(GG_PLANAR_SHIFT_SUM));
+        gg_lane push =
+            GG_LANE_NAME(planar_weight)(&r, r.cn, r.other_cn, count, other_count, one, lane_splat(GG_PLANAR_SHIFT_SUM));
         gg_lane share = lane_less(zero, r.other[3], lane_splat(p->alpha), lane_splat(p->tool_alpha));
         gg_lane effective = r.own[3] + r.own[5] * (r.cn * r.cn) + r.other[3] + r.other[5] * (r.other_cn * r.other_cn);
         gg_lane depth = share * (lane_splat(-p->slack) - gap);

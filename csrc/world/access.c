@@ -470,8 +470,9 @@ gg_status gg_world_picture(gg_world *w, int64_t env, const gg_picture *picture, 
     gg_picture own = *picture;
     own.camera.tool += own.camera.tool >= 0 ? GG_WALL_COUNT : 0;
     gg_view *host;
-    gg_status status =
-        gg_world_pull(w, GG_BIT(position) | GG_BIT(grain_id) | GG_BIT(slot_of) | GG_BIT(tool_pose) | GG_BIT(angle) | GG_BIT(material), env, &host);
+    gg_status status = gg_world_pull(
+        w, GG_BIT(position) | GG_BIT(grain_id) | GG_BIT(slot_of) | GG_BIT(tool_pose) | GG_BIT(angle) | GG_BIT(material),
+        env, &host);
     if (status == GG_OK) {
         status = gg_picture_check(host, env, &own, w->message, sizeof w->message);
     }

@@ -16,8 +16,8 @@ static gg_status check_outline(gg_world *w, const gg_world_def *d, int32_t k) {
     EXPECT(w, o->radius > 0.0f && o->area > 0.0f && o->gyration2 > 0.0f && o->thickness > 0.0f && gg_finite(o->radius),
            "outline %d: expected radius, area, gyration2 and thickness > 0, got %g, %g, %g, %g", (int)k, o->radius,
            o->area, o->gyration2, o->thickness);
-    EXPECT(w, o->point_count >= 3 && o->point_count <= GG_OUTLINE_POINTS,
-           "outline %d: expected 3 to %d points, got %d", (int)k, GG_OUTLINE_POINTS, (int)o->point_count);
+    EXPECT(w, o->point_count >= 3 && o->point_count <= GG_OUTLINE_POINTS, "outline %d: expected 3 to %d points, got %d",
+           (int)k, GG_OUTLINE_POINTS, (int)o->point_count);
     EXPECT(w, o->first_point >= 0 && (int64_t)o->first_point + o->point_count <= d->outline_point_count,
            "outline %d: its points lie outside the array", (int)k);
     for (int32_t p = 0; p < o->point_count; p++) {
@@ -53,7 +53,8 @@ gg_status gg_planar_check(gg_world *w, const gg_world_def *d) {
     EXPECT(w, d->solver.broad_phase == GG_BROAD_CELLS, "solver.broad_phase: planar grains are sorted by cells");
     EXPECT(w, d->air.density == 0.0f && d->air.viscosity == 0.0f, "air: planar grains fly without drag");
     EXPECT(w, d->gravity.z == 0.0f, "gravity: expected z = 0 for planar grains, got %g", d->gravity.z);
-    EXPECT(w, (int64_t)(d->part_count + GG_WALL_COUNT) * d->outline_point_count < INT32_MAX && d->outline_point_count > 0,
+    EXPECT(w,
+           (int64_t)(d->part_count + GG_WALL_COUNT) * d->outline_point_count < INT32_MAX && d->outline_point_count > 0,
            "outline_point: too many points for %d parts of tools", (int)d->part_count);
     for (int32_t a = 0; a < d->outline_count; a++) {
         gg_status status = check_outline(w, d, a);

@@ -208,9 +208,11 @@ gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda) {
 void gg_world_free_scene(gg_world *w) {
     if (w->cuda) {
         const gg_view *v = &w->view;
-        const void *copies[] = {v->parts == w->parts ? NULL : v->parts, v->grids == w->grids ? NULL : v->grids,
+        const void *copies[] = {v->parts == w->parts ? NULL : v->parts,
+                                v->grids == w->grids ? NULL : v->grids,
                                 v->samples == w->samples ? NULL : v->samples,
-                                v->cameras == w->cameras ? NULL : v->cameras, v->beta == w->beta ? NULL : v->beta,
+                                v->cameras == w->cameras ? NULL : v->cameras,
+                                v->beta == w->beta ? NULL : v->beta,
                                 v->outlines == w->outlines ? NULL : v->outlines,
                                 v->outline_point == w->outline_point ? NULL : v->outline_point,
                                 v->pair_fields == w->pair_fields ? NULL : v->pair_fields,

@@ -22,6 +22,7 @@ typedef struct step_context {
 
 #define GG_TEAM_FN static
 static const gg_view *gg_team_view(const gg_team *team) { return team->crew->view; }
+static int gg_team_planar(const gg_team *team) { return gg_team_view(team)->params.planar; }
 static int gg_team_any(const gg_team *team, gg_question question) {
     for (int64_t e = team->env_begin; e < team->env_end; e++) {
         if (gg_step_answer(&gg_team_view(team)->env[e], question)) {

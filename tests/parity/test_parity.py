@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bed_scenes import DENSITY, RADIUS, lattice
+from planar_scenes import COARSE
 
 import granular_gym as gg
 
@@ -105,6 +106,39 @@ def test_mixed_sizes(way: str) -> None:
             cpu.step(1e-3, 10)
             gpu.step(1e-3, 10)
             same(cpu, gpu)
+
+
+def planar() -> gg.Scene:
+    """Two kinds of planar grains fall on a fixed one, with a tool among them and cameras above and aside."""
+    shapes = gg.Shape2D.hash(0.05), gg.Shape2D.octagon(0.03)
+    scene = gg.Scene(((0.0, 0.0), (0.5, 1.5)))
+    kinds = [scene.add_material(density=900.0, friction=0.4, restitution=0.2, shape=shape) for shape in shapes]
+    still = scene.add_material(density=900.0, friction=0.4, shape=shapes[0], fixed=True)
+    for a, b in ((0, 0), (0, 1), (1, 1)):
+        scene.set_pair_field(gg.PairField.build(shapes[a], shapes[b], **COARSE))
+    scene.add_grains(still, [(0.25, 0.05)], angles=0.3)
+    scene.fill_box(kinds[0], (0.0, 0.1), (0.5, 0.5), count=12)
+    scene.fill_box(kinds[1], (0.0, 0.5), (0.5, 0.8), count=12)
+    scene.add_tool(gg.Sdf.box((0.05, 0.05, 1.0)), name="blade", material=0, pose=(-0.06, 0.0, 0.04, 1, 0, 0, 0))
+    top = {"target": (0.25, 0.3, 0.0), "up": (0, 1, 0), "far": 3.0}
+    sky = gg.DepthCamera.orthographic(height=13, width=17, extent=0.3, position=(0.25, 0.3, 1.0), **top)
+    scene.add_camera(sky, name="sky")
+    scene.add_camera(gg.DepthCamera.perspective(height=9, width=11, position=(0.1, -0.4, 0.5), **top), name="ego")
+    return scene
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("envs", [1, 3])
+def test_planar(way: str, envs: int) -> None:
+    """Nonconvex grains in the plane."""
+    cpu, gpu = pair(planar, way, env_count=envs, iterations=12)
+    with cpu, gpu:
+        for k in range(4):
+            cpu.step(1e-3, 25, tool_poses=poses(k, cpu))
+            gpu.step(1e-3, 25, tool_poses=poses(k, gpu))
+            same(cpu, gpu)
+            np.testing.assert_array_equal(cpu.angles, gpu.angles)
+        assert int(cpu.stats["contact_count"][0]) > 20
 
 
 @pytest.mark.parametrize("way", WAYS)

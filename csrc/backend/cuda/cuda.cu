@@ -17,7 +17,7 @@ enum gg_cuda_way { GG_WAY_AUTO, GG_WAY_TEAM, GG_WAY_GRAPH };
 struct gg_cuda {
     int32_t device, holders;
     int32_t multiprocessors;
-    int32_t resident;       /* blocks of gg_step_kernel that run at once */
+    int32_t resident;       /* blocks of a step kernel that run at once */
     int32_t phase_resident; /* the same of the phases that meet */
     pid_t process;          /* CUDA does not live through a fork */
     cudaStream_t stream, own_stream;
@@ -189,8 +189,12 @@ static gg_status open_device(gg_cuda *c) {
         return fail(c, GG_ERROR_BACKEND, "cuda:%d: this GPU cannot keep a grid of blocks resident", (int)c->device);
     }
     c->multiprocessors = value;
+    int planar = 0;
     TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, gg_step_kernel, GG_THREADS, 0),
         "loading kernels");
+    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&planar, gg_planar_step_kernel, GG_THREADS, 0),
+        "loading kernels");
+    per_multiprocessor = per_multiprocessor < planar ? per_multiprocessor : planar;
     TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_meeting, gg_phase_kernel<GG_PHASE_order>, GG_THREADS, 0),
         "loading kernels");
     int room = 0;
@@ -382,6 +386,11 @@ static int64_t threads_of(const gg_view *v, gg_phase phase) {
     case GG_PHASE_prepare_contacts:
     case GG_PHASE_iterate:
     case GG_PHASE_integrate:
+    case GG_PHASE_planar_count:
+    case GG_PHASE_planar_list:
+    case GG_PHASE_planar_prepare:
+    case GG_PHASE_planar_iterate:
+    case GG_PHASE_planar_integrate:
     case GG_PHASE_order:
     case GG_PHASE_room:
         return v->dims.slots;
@@ -435,6 +444,7 @@ struct gg_team {
 };
 
 static const gg_view *gg_team_view(const gg_team *team) { return team->view; }
+static int gg_team_planar(const gg_team *team) { return team->view->params.planar; }
 static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     gg_cuda *c = team->cuda;
     cudaEvent_t begin = NULL, end = NULL;
@@ -498,8 +508,8 @@ static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
     int64_t useful = (v->dims.slots + GG_THREADS - 1) / GG_THREADS, blocks = c->resident / teams;
     blocks = blocks < useful ? blocks : useful;
     TRY(c,
-        gg_launch(gg_step_kernel, (int)(teams * blocks), GG_THREADS, 1, c->stream, *v, c->control, c->meetings,
-                  c->partials, (int32_t)blocks, most),
+        gg_launch(v->params.planar ? gg_planar_step_kernel : gg_step_kernel, (int)(teams * blocks), GG_THREADS, 1,
+                  c->stream, *v, c->control, c->meetings, c->partials, (int32_t)blocks, most),
         "starting a step");
     return GG_OK;
 }

@@ -41,42 +41,53 @@ __device__ __forceinline__ void gg_gpu_predict(const gg_gpu_team *team, const gg
     });
 }
 
+/* the parts that the slice of a slot may touch, found by its 16 threads together and noted */
+__device__ __forceinline__ uint64_t gg_gpu_slice_parts(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                       int64_t slot) {
+    int64_t slice = slot / GG_LANES;
+    int lane = (int)(slot % GG_LANES);
+    gg_slice_ball ball = gg_slice_ball_of(v, e, slice);
+    uint64_t near = 0, parts = 0;
+    for (int64_t part = lane; part < v->dims.part_count && part < 64; part += GG_LANES) {
+        near |= gg_slice_near(v, e, ball, part) ? (uint64_t)1 << part : 0;
+    }
+    uint64_t *room = team->memory->parts;
+    gg_slice_wait();
+    room[threadIdx.x] = near;
+    gg_slice_wait();
+    for (int k = 0; k < GG_LANES; k++) {
+        parts |= room[threadIdx.x - lane + k];
+    }
+    if (lane == 0) {
+        v->slice_parts[e * v->dims.slices + slice] = parts;
+    }
+    return parts;
+}
+
+/* the first row of tools of a slot */
+__device__ __forceinline__ int32_t gg_gpu_tool_row(const gg_view *v, int64_t e, int64_t slot) {
+    int64_t slice = slot / GG_LANES;
+    int32_t tool_row = v->slice_first_tool_row[e * v->dims.slices + slice];
+    for (int64_t k = slice * GG_LANES; k < slot; k++) {
+        tool_row += v->next_tool_count[e * v->dims.slots + k];
+    }
+    return tool_row;
+}
+
 __device__ __forceinline__ void gg_gpu_count(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     gg_each_slot(team, [&](int64_t slot) {
-        int64_t slice = slot / GG_LANES;
-        int lane = (int)(slot % GG_LANES);
-        gg_slice_ball ball = gg_slice_ball_of(v, e, slice);
-        uint64_t near = 0, parts = 0;
-        for (int64_t part = lane; part < v->dims.part_count && part < 64; part += GG_LANES) {
-            near |= gg_slice_near(v, e, ball, part) ? (uint64_t)1 << part : 0;
-        }
-        uint64_t *room = team->memory->parts;
-        gg_slice_wait();
-        room[threadIdx.x] = near;
-        gg_slice_wait();
-        for (int k = 0; k < GG_LANES; k++) {
-            parts |= room[threadIdx.x - lane + k];
-        }
-        if (lane == 0) {
-            v->slice_parts[e * v->dims.slices + slice] = parts;
-        }
+        uint64_t parts = gg_gpu_slice_parts(team, v, e, slot);
         gg_scalar_count_lane(v, e, (int32_t)slot, parts);
         gg_slice_wait();
-        if (lane == 0) {
-            gg_ncp_counted(v, e, slice);
+        if (slot % GG_LANES == 0) {
+            gg_ncp_counted(v, e, slot / GG_LANES);
         }
     });
 }
 
 __device__ __forceinline__ void gg_gpu_list(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     gg_each_slot(team, [&](int64_t slot) {
-        int64_t slice = slot / GG_LANES;
-        int lane = (int)(slot % GG_LANES);
-        int32_t tool_row = v->slice_first_tool_row[e * v->dims.slices + slice];
-        for (int k = 0; k < lane; k++) {
-            tool_row += v->next_tool_count[e * v->dims.slots + slice * GG_LANES + k];
-        }
-        gg_ncp_list_lane(v, e, slice, lane, tool_row);
+        gg_ncp_list_lane(v, e, slot / GG_LANES, (int)(slot % GG_LANES), gg_gpu_tool_row(v, e, slot));
     });
 }
 
@@ -89,13 +100,16 @@ __device__ __forceinline__ void gg_gpu_prepare(const gg_gpu_team *team, const gg
     });
 }
 
-__device__ __forceinline__ void gg_gpu_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass) {
+/* one iteration; `lanes` is that of one slot */
+template <class Lanes>
+__device__ __forceinline__ void gg_gpu_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass,
+                                               Lanes lanes) {
     if (v->env[e].converged) {
         return;
     }
     int asked = pass + 1 == v->params.iterations || v->params.tolerance > 0.0f;
     gg_each_slot(team, [&](int64_t slot) {
-        float own = gg_scalar_iterate_lanes(v, e, slot, pass);
+        float own = lanes(slot);
         if (asked) {
             gg_slice_note(team->memory->change, own, slot, [&](int64_t slice, const float *each) {
                 float most = 0.0f;
@@ -105,6 +119,40 @@ __device__ __forceinline__ void gg_gpu_iterate(const gg_gpu_team *team, const gg
                 v->slice_stats[e * v->dims.slices + slice].residual = most;
             });
         }
+    });
+}
+
+__device__ __forceinline__ void gg_gpu_planar_count(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_each_slot(team, [&](int64_t slot) {
+        int64_t slice = slot / GG_LANES;
+        uint64_t parts = gg_gpu_slice_parts(team, v, e, slot);
+        gg_planar_count_lane(v, e, (int32_t)slot, parts);
+        gg_slice_wait();
+        if (slot % GG_LANES == 0) {
+            gg_ncp_counted(v, e, slice);
+        }
+    });
+}
+
+__device__ __forceinline__ void gg_gpu_planar_list(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_each_slot(team, [&](int64_t slot) {
+        gg_planar_list_lane(v, e, slot / GG_LANES, (int)(slot % GG_LANES), gg_gpu_tool_row(v, e, slot));
+    });
+}
+
+__device__ __forceinline__ void gg_gpu_planar_prepare(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_each_slot(team, [&](int64_t slot) {
+        gg_overlaps own;
+        gg_scalar_planar_prepare_lanes(v, e, slot, &own);
+        gg_slice_note(team->memory->overlaps, own, slot,
+                      [&](int64_t slice, const gg_overlaps *each) { gg_ncp_prepared(v, e, slice, each); });
+    });
+}
+
+__device__ __forceinline__ void gg_gpu_planar_integrate(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_each_slot(team, [&](int64_t slot) {
+        gg_slice_note(team->memory->motion, gg_planar_integrate_lane(v, e, slot), slot,
+                      [&](int64_t slice, const gg_motion *each) { gg_motion_integrated(v, e, slice, each); });
     });
 }
 
@@ -443,7 +491,19 @@ __device__ __forceinline__ void gg_gpu_start(const gg_gpu_team *team, gg_phase p
     case GG_PHASE_prepare_contacts:
         return gg_gpu_prepare(team, v, e);
     case GG_PHASE_iterate:
-        return gg_gpu_iterate(team, v, e, pass);
+        return gg_gpu_iterate(team, v, e, pass,
+                              [=](int64_t slot) { return gg_scalar_iterate_lanes(v, e, slot, pass); });
+    case GG_PHASE_planar_count:
+        return gg_gpu_planar_count(team, v, e);
+    case GG_PHASE_planar_list:
+        return gg_gpu_planar_list(team, v, e);
+    case GG_PHASE_planar_prepare:
+        return gg_gpu_planar_prepare(team, v, e);
+    case GG_PHASE_planar_iterate:
+        return gg_gpu_iterate(team, v, e, pass,
+                              [=](int64_t slot) { return gg_scalar_planar_iterate_lanes(v, e, slot, pass); });
+    case GG_PHASE_planar_integrate:
+        return gg_gpu_planar_integrate(team, v, e);
     case GG_PHASE_check_convergence:
         return gg_gpu_converged(team, v, e, pass);
     case GG_PHASE_sum_wrench_blocks:

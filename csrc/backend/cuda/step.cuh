@@ -10,28 +10,35 @@
 
 /* ---- team ---- */
 
-namespace gg_team_way {
-
-using gg_team = gg_gpu_team;
-
-__device__ __forceinline__ const gg_view *gg_team_view(const gg_team *team) { return team->view; }
-__device__ __forceinline__ void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) {
+/* what both kinds of worlds share of step.h's wishes */
+__device__ __forceinline__ const gg_view *gg_team_view(const gg_gpu_team *team) { return team->view; }
+__device__ __forceinline__ void gg_team_start(const gg_gpu_team *team, gg_phase phase, int32_t pass) {
     gg_gpu_start(team, phase, pass);
 }
-__device__ __forceinline__ void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
+__device__ __forceinline__ void gg_team_run(const gg_gpu_team *team, gg_phase phase, int32_t pass) {
     gg_gpu_start(team, phase, pass);
     gg_gpu_wait(team);
 }
-__device__ __forceinline__ int gg_team_any(const gg_team *team, gg_question question) {
+__device__ __forceinline__ int gg_team_any(const gg_gpu_team *team, gg_question question) {
     return gg_step_answer(&team->view->env[team->env], question);
 }
 
+/* A phase must be a constant where it runs, or each place would hold the code of all: spheres and planar grains have a
+ * kernel each. */
 #define GG_TEAM_FN static __device__ __forceinline__
+namespace gg_sphere_way {
+using gg_team = gg_gpu_team;
+__device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 0; }
 #include "../../phases/step.h"
-#undef GG_TEAM_FN
 #undef GG_STEP_H
-
-} // namespace gg_team_way
+} // namespace gg_sphere_way
+namespace gg_planar_way {
+using gg_team = gg_gpu_team;
+__device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 1; }
+#include "../../phases/step.h"
+#undef GG_STEP_H
+} // namespace gg_planar_way
+#undef GG_TEAM_FN
 
 /* the team that this block belongs to, of grid / blocks_per_team teams */
 __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_block_memory *memory,
@@ -50,30 +57,42 @@ __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_bl
 }
 
 /* up to `most` substeps of every env */
-__global__ void __launch_bounds__(GG_THREADS, 2)
-    gg_step_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings, int32_t *partials,
-                   int32_t blocks_per_team, int32_t most) {
-    GG_BLOCK_MEMORY(gg_block_memory, memory);
-    gg_gpu_team team = gg_gpu_team_of(&view, &memory, meetings, partials, blocks_per_team);
+template <class Substep>
+__device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memory *memory, gg_control *control,
+                                             gg_meeting *meetings, int32_t *partials, int32_t blocks_per_team,
+                                             int32_t most, Substep substep) {
+    gg_gpu_team team = gg_gpu_team_of(view, memory, meetings, partials, blocks_per_team);
     int64_t teams = (int64_t)gridDim.x / blocks_per_team;
-    for (; team.env < view.dims.env_count; team.env += teams) {
-        const gg_env *env = &view.env[team.env];
+    for (; team.env < view->dims.env_count; team.env += teams) {
+        const gg_env *env = &view->env[team.env];
         int fits = 1;
-        for (int32_t k = 0; fits && k < most && env->substeps_done < view.params.substeps; k++) {
-            fits = gg_team_way::gg_step_substep(&team, env->predicted);
+        for (int32_t k = 0; fits && k < most && env->substeps_done < view->params.substeps; k++) {
+            fits = substep(&team, env->predicted);
         }
-        gg_team_way::gg_team_run(&team, GG_PHASE_arrive_tools, 0);
+        gg_team_run(&team, GG_PHASE_arrive_tools, 0);
         if (gg_team_rank(&team) == 0) {
             if (!fits) {
                 atomicExch(&control->overflow, 1);
             }
-            if (env->substeps_done < view.params.substeps) {
+            if (env->substeps_done < view->params.substeps) {
                 atomicExch(&control->unfinished, 1);
             }
         }
         gg_gpu_wait(&team);
     }
 }
+
+#define GG_STEP_KERNEL(name, way)                                                                                      \
+    __global__ void __launch_bounds__(GG_THREADS, 2)                                                                   \
+        name(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings, int32_t *partials,           \
+             int32_t blocks_per_team, int32_t most) {                                                                  \
+        GG_BLOCK_MEMORY(gg_block_memory, memory);                                                                      \
+        gg_gpu_steps(&view, &memory, control, meetings, partials, blocks_per_team, most,                               \
+                     [](const gg_gpu_team *team, int resumed) { return way::gg_step_substep(team, resumed); });        \
+    }
+GG_STEP_KERNEL(gg_step_kernel, gg_sphere_way)
+GG_STEP_KERNEL(gg_planar_step_kernel, gg_planar_way)
+#undef GG_STEP_KERNEL
 
 /* ---- one kernel per phase ---- */
 

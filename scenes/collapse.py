@@ -1,0 +1,80 @@
+"""collapse.py: a column of grains loses a wall: the less convex the grains, the steeper what is left."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.scene import Scene
+from granular_gym.scene_runs import Check, Lines, SceneRun, surface
+from granular_gym.sdf import Sdf
+from granular_gym.shape2d import Shape2D
+from granular_gym.world import World
+
+#: shapes of circumradius .5 m, from convex to not at all
+SHAPES = {
+    "O": lambda: Shape2D.arc(1.0, 0.5),
+    "U": lambda: Shape2D.letter("U", 0.5),
+    "N": lambda: Shape2D.letter("N", 0.5),
+    "#": lambda: Shape2D.hash(0.5),
+}
+SETTLE, LIFT = 5.0, 0.4
+
+
+class Collapse(SceneRun):
+    """Columns as wide as high behind a gate that is lifted after 5 s; slopes are read 10 s later."""
+
+    about = "a column loses a wall"
+    labels = ("O", "U", "N", "hash")
+    default_grains = 400
+    seconds = 15.0
+
+    def __init__(self, seed: int = 0, grains: int | None = None) -> None:
+        super().__init__(seed, grains)
+        # one and a half diameters a grain each way, loosely
+        self.width = math.ceil(1.1 * math.sqrt(max(self.grains, 1)))
+        self.reach = 4.0 * self.width
+        self.view = ((-0.5, -0.5), (self.reach + 0.5, 1.6 * self.width))
+        self.profiles: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
+
+    def scene(self, label: str) -> Scene:
+        shape = SHAPES["#" if label == "hash" else label]()
+        height = 6.0 * self.width
+        scene = Scene(bounds=((0.0, 0.0), (self.reach, 2.0 * height)))
+        material = scene.add_material(density=1000.0, friction=0.4, shape=shape)
+        smooth = scene.add_material(density=1000.0, friction=0.0)
+        scene.fill_box(material, (0.0, 0.0), (self.width, height), count=self.grains, seed=self.seed)
+        scene.add_tool(Sdf.box((0.25, height, 1.0)), "gate", smooth, pose=(self.width + 0.25, height, 0, 1, 0, 0, 0))
+        return scene
+
+    def drive(self, label: str, world: World, now: float) -> Any:
+        lifted = min(max(now + 1.0 / self.pictures_per_second - SETTLE, 0.0) / LIFT, 1.0)
+        height = 6.0 * self.width
+        return [[self.width + 0.25, height * (1.0 + 2.0 * lifted), 0, 1, 0, 0, 0]]
+
+    def watch(self, label: str, world: World, now: float) -> None:
+        self.profiles[label] = surface(world, 0.0, self.reach, 2 * self.width)
+
+    def slope(self, label: str) -> float:
+        """Angle of the front: a line through the surface between a fifth and four fifths of its height [deg]."""
+        x, y = self.profiles[label]
+        top = y[: max(2, self.width // 3)].max()
+        front = (y < 0.8 * top) & (y > 0.2 * top)
+        if front.sum() < 2:
+            return 90.0
+        return math.degrees(math.atan(-float(np.polyfit(x[front], y[front], 1)[0])))
+
+    def checks(self) -> list[Check]:
+        slopes = [self.slope(label) for label in self.labels]
+        found = []
+        for k in range(1, len(slopes)):
+            name = f"slope of {self.labels[k]} [deg]"
+            target = f"above that of {self.labels[k - 1]}, {slopes[k - 1]:.1f}"
+            found.append(Check(name, slopes[k], target, slopes[k] > slopes[k - 1]))
+        return found
+
+    def plots(self) -> dict[str, tuple[str, str, Lines]]:
+        return {"profiles": ("x [m]", "height of the surface [m]", dict(self.profiles))}

@@ -1,0 +1,54 @@
+"""packing.py: arcs poured into a column: open ones nest, closed ones cannot, so the column grows with their closure."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from granular_gym.scene import Scene
+from granular_gym.scene_runs import Check, Lines, SceneRun, surface
+from granular_gym.shape2d import Shape2D
+from granular_gym.world import World
+
+
+class Packing(SceneRun):
+    """The same number of arcs of a ring of radius .5 m, closed to 25, 50, 75 and 100 %."""
+
+    about = "arcs fill a column"
+    labels = ("25", "50", "75", "100")
+    default_grains = 200
+    seconds = 8.0
+
+    def __init__(self, seed: int = 0, grains: int | None = None) -> None:
+        super().__init__(seed, grains)
+        self.width = max(4.0, math.ceil(0.7 * math.sqrt(max(self.grains, 1))))
+        self.height = 1.3 * self.grains / self.width + 8.0
+        self.view = ((-0.5, -0.5), (self.width + 0.5, 0.8 * self.height))
+        self.heights: dict[str, float] = {}
+        self.grown: dict[str, list[tuple[float, float]]] = {label: [] for label in self.labels}
+
+    def scene(self, label: str) -> Scene:
+        scene = Scene(bounds=((0.0, 0.0), (self.width, 2.0 * self.height)))
+        material = scene.add_material(density=1000.0, friction=0.1, shape=Shape2D.arc(float(label) / 100.0, 0.5))
+        scene.fill_box(material, (0.0, 0.0), (self.width, 2.0 * self.height), count=self.grains, seed=self.seed)
+        return scene
+
+    def watch(self, label: str, world: World, now: float) -> None:
+        # the mean of the surface, so that no single grain decides
+        self.heights[label] = float(surface(world, 0.0, self.width, max(2, int(self.width) // 2))[1].mean())
+        self.grown[label].append((now, self.heights[label]))
+
+    def checks(self) -> list[Check]:
+        h = self.heights
+        nested = max(h["25"], h["50"])
+        return [
+            Check("height at 75 % closure [m]", h["75"], f"above 25 and 50 %, {nested:.2f}", h["75"] > nested),
+            Check("height at 100 % closure [m]", h["100"], f"above 75 %, {h['75']:.2f}", h["100"] > h["75"]),
+        ]
+
+    def plots(self) -> dict[str, tuple[str, str, Lines]]:
+        lines: dict[str, Any] = {}
+        for label, grown in self.grown.items():
+            times, heights = zip(*grown, strict=True)
+            lines[f"{label} % closed"] = (times, heights)
+        return {"height": ("time [s]", "height of the column [m]", lines)}

@@ -1,0 +1,124 @@
+"""Laws of planar grains: friction on slopes, impacts, momentum, weight, rest."""
+
+import math
+
+import numpy as np
+import planar_scenes
+import pytest
+
+import granular_gym as gg
+
+GRAVITY = 9.81
+
+
+def slide(friction: float, seconds: tuple[int, ...] = (1, 2)) -> list[float]:
+    """Ways down a slope of 16 degrees after a block was set on it [m]."""
+    scene, down = planar_scenes.block_on_ramp(friction)
+    world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(iterations=20))
+    world.step(1e-3, 200)
+    start = world.positions[0, 1, :2]
+    ways = []
+    for _ in seconds:
+        world.step(1e-3, 1000)
+        ways.append(float((world.positions[0, 1, :2] - start) @ down))
+    return ways
+
+
+def test_slope_slides():
+    """mu = .28 < tan 16 degrees: the block slides at g (sin - mu cos) = .0636 m/s2 (10 % as the paper's figure is read)."""
+    one, two = slide(0.28)
+    acceleration = two - 2.0 * one  # whatever speed it had at the start
+    exact = GRAVITY * (math.sin(math.radians(16)) - 0.28 * math.cos(math.radians(16)))
+    assert acceleration == pytest.approx(exact, rel=0.1)
+
+
+@pytest.mark.parametrize("friction", [0.30, 0.32])
+def test_slope_holds(friction):
+    """mu > tan 16 degrees = .287: it stays to a millimetre, and to a micrometre a second at that."""
+    ways = slide(friction)
+    assert abs(ways[1]) < 1e-3
+    assert abs(ways[1] - ways[0]) < 1e-6
+
+
+def hits(count: int, shape: gg.Shape2D, dt: float) -> gg.World:
+    """Pairs of grains that fly at each other, each pair far from the others."""
+    rng = np.random.default_rng(1)
+    scene = planar_scenes.free_scene(size=40.0)
+    material = scene.add_material(density=1000.0, friction=0.0, restitution=1.0, shape=shape)
+    scene.set_pair_field(gg.PairField.build(shape, shape))
+    places, speeds = [], []
+    for k in range(count):
+        center = np.array([(k % 8) * 8.0 - 28.0, (k // 8) * 8.0 - 28.0])
+        turn = rng.uniform(-math.pi, math.pi)
+        way = np.array([math.cos(turn), math.sin(turn)])
+        aside = np.array([-way[1], way[0]]) * rng.uniform(-0.5, 0.5)
+        places += [center - 1.2 * way, center + 1.2 * way + aside]
+        speeds += [way, -way]
+    scene.add_grains(material, places, velocities=speeds, angles=rng.uniform(-math.pi, math.pi, 2 * count))
+    return scene.build(device="cpu", num_threads=1, solver=gg.Solver(iterations=20))
+
+
+def energy(world: gg.World, shape: gg.Shape2D) -> np.ndarray:
+    """Kinetic energy of each grain over the density [J m2 / kg]."""
+    speed2 = (world.velocities[0] ** 2).sum(axis=1)
+    return 0.5 * (shape.area * speed2 + shape.inertia * world.angular_velocities[0, :, 2] ** 2)
+
+
+@pytest.mark.parametrize("shape", [gg.Shape2D.letter("U", 0.5), gg.Shape2D.octagon(0.5)], ids=["U", "octagon"])
+def test_hits_keep_energy_and_momentum(shape):
+    """Undamped, frictionless: energy of a pair within .5 % in the median (reference: exact), momentum to rounding."""
+    world = hits(40, shape, 1e-4)
+    before, momentum = energy(world, shape).reshape(-1, 2).sum(axis=1), world.velocities[0].reshape(-1, 2, 3).sum(axis=1)
+    spin_before = world.angular_velocities[0, :, 2].copy()
+    world.step(1e-3, 2000)
+    after = energy(world, shape).reshape(-1, 2).sum(axis=1)
+    met = np.abs(world.angular_velocities[0, :, 2] - spin_before).reshape(-1, 2).max(axis=1) > 1e-3
+    assert met.sum() > 25
+    assert np.median(np.abs(after[met] / before[met] - 1.0)) < 5e-3
+    assert np.abs(world.velocities[0].reshape(-1, 2, 3).sum(axis=1) - momentum).max() < 1e-5
+
+
+@pytest.mark.parametrize("shape", [gg.Shape2D.hash(0.05), gg.Shape2D.letter("U", 0.05)], ids=["hash", "U"])
+def test_pile_rests(shape):
+    """A pile comes to rest, floor and walls carry its weight, and grains hardly overlap."""
+    scene = planar_scenes.pile(shape, 60)
+    world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(iterations=20))
+    world.step(1e-3, 3000)
+    mass = 60 * 1000.0 * shape.area
+    assert float(world.stats["kinetic_energy"][0]) / mass < 1e-4
+    assert float(world.stats["overlap_max_last"][0]) < 0.01
+    assert int(world.stats["escaped_count"][0]) == 0
+    lifted = -world.wall_wrenches[0, :, 1].sum()
+    assert lifted == pytest.approx(mass * GRAVITY, rel=1e-3)
+
+
+def test_thin_tilted_blocks_lean():
+    """Two thin blocks lean at each other 15 degrees from upright: mu_c = tan(15) / 2 - a / (2 b) = .109 for half thickness over
+    half length a / b = .05: at .1 they slide apart, at .3 they stand."""
+    fallen = {}
+    for friction in (0.1, 0.3):
+        half, thick, tilt = 1.0, 0.05, math.radians(15.0)
+        shape = gg.Shape2D.block(2 * half, 2 * thick)
+        scene = gg.Scene(bounds=((-4.0, 0.0), (4.0, 4.0)))
+        material = scene.add_material(density=1000.0, friction=friction, shape=shape)
+        up = np.array([math.sin(tilt), math.cos(tilt)])
+        # the lower corner stands on the floor, the upper one touches the other block on the axis of symmetry
+        x = half * up[0] + thick * math.cos(tilt)
+        y = half * up[1] + thick * math.sin(tilt)
+        scene.add_grains(material, [(-x, y), (x, y)], angles=[math.pi / 2 - tilt, math.pi / 2 + tilt])
+        world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(iterations=20))
+        world.step(1e-3, 2000)
+        fallen[friction] = bool((world.positions[0, :, 1] < 0.8 * y).any())
+    assert fallen == {0.1: True, 0.3: False}
+
+
+def test_fixed_grains_stay_and_move_as_told():
+    scene = planar_scenes.free_scene((0.0, -GRAVITY))
+    shape = gg.Shape2D.octagon(0.2)
+    fixed = scene.add_material(density=1000.0, friction=0.5, shape=shape, fixed=True)
+    scene.add_grains(fixed, [(0.0, 0.0), (1.0, 0.0)], velocities=[(0.0, 0.0), (0.5, 0.0)])
+    world = scene.build(device="cpu", num_threads=1)
+    world.step(1e-3, 1000)
+    assert world.positions[0, 0].tolist() == [0.0, 0.0, 0.0]
+    # a thousand roundings of half a unit in the last place of 1
+    assert world.positions[0, 1] == pytest.approx([1.5, 0.0, 0.0], abs=6e-5)

@@ -1,0 +1,39 @@
+"""planar_scenes.py: scenes of planar grains that tests share."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import granular_gym as gg
+
+#: fields of small tests: coarse, quick to compute
+COARSE = {"theta_count": 64, "count": 32}
+
+
+def free_scene(gravity=(0.0, 0.0), size: float = 4.0) -> gg.Scene:
+    """A large open space."""
+    return gg.Scene(bounds=((-size, -size), (size, size)), gravity=gravity, boundary={"x": "open", "y": "open"})
+
+
+def pile(shape: gg.Shape2D, count: int, friction: float = 0.4, seed: int = 0) -> gg.Scene:
+    """Grains above the floor of a box 16 radii wide, about to fall."""
+    width = 16.0 * shape.circumradius
+    scene = gg.Scene(bounds=((0.0, 0.0), (width, 5.0 * width)))
+    material = scene.add_material(density=1000.0, friction=friction, shape=shape)
+    scene.set_pair_field(gg.PairField.build(shape, shape, **COARSE))
+    scene.fill_box(material, (0.0, 0.0), (width, 5.0 * width), count=count, seed=seed)
+    return scene
+
+
+def block_on_ramp(friction: float, angle: float = math.radians(16.0)) -> tuple[gg.Scene, np.ndarray]:
+    """A block of 0.6 m x 0.3 m on a fixed one of 2 m; returns the direction down the slope as well."""
+    scene = free_scene((0.0, -9.81))
+    block, ramp = gg.Shape2D.block(0.6, 0.3), gg.Shape2D.block(2.0, 0.3)
+    moving = scene.add_material(density=1000.0, friction=friction, shape=block)
+    still = scene.add_material(density=1000.0, friction=friction, shape=ramp, fixed=True)
+    along, up = np.array([math.cos(angle), math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
+    scene.add_grains(still, [(0.0, 0.0)], angles=angle)
+    scene.add_grains(moving, [0.5 * along + 0.3 * up], angles=angle)
+    return scene, -along
