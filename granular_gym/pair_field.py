@@ -32,6 +32,8 @@ Floats = NDArray[np.floating[Any]]
 KINDS = {"cubic": 0, "linear": 1}
 #: GG_PAIR_FIELD_VERSION of the engine
 VERSION = 1
+#: changes with what the generators give, so that the cache does not hand out older fields
+_GENERATED = 2
 #: gg_pair_field of the engine
 RECORD = np.dtype(
     [
@@ -115,6 +117,8 @@ def exact_distance(a: Shape2D, b: Shape2D, poses: Any, *, num_threads: int | Non
 
     The shapes meet at those translations that lie in the Minkowski sum of A and the mirrored, turned B; d is the
     distance to its boundary. Where several boundary points are equally near (a medial axis), one of them is taken.
+    Where the nearest one is a corner of the free space, two contacts hold the pose at once: dtheta and arm_a are theirs in
+    the shares that their normals have in the normal.
 
     Args:
         a: the shape whose frame is used.
@@ -129,14 +133,13 @@ def exact_distance(a: Shape2D, b: Shape2D, poses: Any, *, num_threads: int | Non
     at = _poses(poses, np.float64)
     polygon_a, polygon_b = _shape("a", a).polygon, _shape("b", b).polygon
     out = _core.pair_distance(polygon_a, polygon_b, at, checks.threads(num_threads) or 0)
-    normal, point_a = out[:, 1:3], out[:, 4:6]
     return ExactContact(
         d=out[:, 0],
-        normal=normal,
+        normal=out[:, 1:3],
         dtheta=out[:, 3],
-        arm_a=(normal * point_a).sum(axis=1),
-        point_a=point_a,
-        point_b=out[:, 6:8],
+        arm_a=out[:, 4],
+        point_a=out[:, 5:7],
+        point_b=out[:, 7:9],
     )
 
 
@@ -449,7 +452,7 @@ _GENERATORS = {"exact": _exact_nodes}
 
 
 def _cache_path(a: Shape2D, b: Shape2D, settings: dict[str, Any]) -> Path:
-    key = json.dumps([VERSION, _core.build_info()["version"], a.digest(), b.digest(), settings], sort_keys=True)
+    key = json.dumps([VERSION, _GENERATED, _core.build_info()["version"], a.digest(), b.digest(), settings], sort_keys=True)
     return cache.cache_dir() / "pair_field" / f"{hashlib.sha256(key.encode()).hexdigest()}.ggpair"
 
 
