@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, cache, checks
+from . import _core, cache, checks, pair_network
 from .errors import ArgumentError, StateError
 from .pair_overlay import Overlay
 from .shape2d import Shape2D
@@ -30,9 +30,11 @@ from .shape2d import Shape2D
 Floats = NDArray[np.floating[Any]]
 
 #: values of gg_pair_kind
-KINDS = {"cubic": 0, "linear": 1}
+KINDS = {"cubic": 0, "linear": 1, "network": 2}
+#: those that are tables
+TABLES = ("cubic", "linear")
 #: GG_PAIR_FIELD_VERSION of the engine
-VERSION = 1
+VERSION = 2
 #: changes with what the generators give, so that the cache does not hand out older fields
 _GENERATED = 2
 #: gg_pair_field of the engine
@@ -53,6 +55,10 @@ RECORD = np.dtype(
         ("y_first", "<f4"),
         ("x_first", "<f4"),
         ("per_metre", "<f4"),
+        ("layers", "<i4"),
+        ("width", "<i4"),
+        ("encoding", "<i4"),
+        ("activation", "<i4"),
         ("reserved", "<i4"),
     ]
 )
@@ -146,7 +152,7 @@ def exact_distance(a: Shape2D, b: Shape2D, poses: Any, *, num_threads: int | Non
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PairField:
-    """A field of one ordered pair of shapes, made by `build` or `load`; immutable.
+    """A field of one ordered pair of shapes, made by `build`, `train` or `load`; immutable.
 
     Attributes:
         a: the shape whose frame is used.
@@ -215,7 +221,7 @@ class PairField:
         layout = _TableLayout.plan(
             _shape("a", a),
             _shape("b", b),
-            checks.choice("kind", kind, tuple(KINDS)),
+            checks.choice("kind", kind, TABLES),
             checks.integer("theta_count", theta_count, 4, 2048),
             checks.integer("count", count, 8, 1024),
             margin,
@@ -230,6 +236,68 @@ class PairField:
         threads = checks.threads(num_threads)
         blob = layout.fill(_GENERATORS[generator](a, b), checks.flag("progress", progress), threads)
         field = cls(a, b, layout.record(), blob, settings)
+        if cache:
+            _store(path, field.to_bytes())
+        return field
+
+    @classmethod
+    def train(
+        cls,
+        a: Shape2D,
+        b: Shape2D,
+        *,
+        layers: int = 5,
+        width: int = 64,
+        folded: bool = True,
+        activation: str = "sine",
+        samples: int = 200_000,
+        iterations: int = 4000,
+        margin: float | None = None,
+        seed: int = 0,
+        cache: bool = True,
+        progress: bool = False,
+    ) -> PairField:
+        """Trains a field of two networks, one for d and one for the arm, with PyTorch, or takes it from the cache.
+
+        `folded=False, activation="relu"` with 5 layers of 64 or 3 of 32 are the networks of the paper. Bits depend on
+        the version of PyTorch and the machine; the field itself gives the same bits everywhere.
+
+        Args:
+            a: the shape whose frame is used.
+            b: the other shape.
+            layers: hidden layers, 1 to 8.
+            width: values of each: 16, 32, 48 or 64.
+            folded: the angle goes in as cosine and sine, and poses that the symmetries of the shapes make equal are
+                one; otherwise as the angle itself, with a jump at half a turn.
+            activation: "relu" or "sine".
+            samples: exact distances to learn from: nine of ten within a tenth of the mean circumradius of contact, the
+                others anywhere within the reach.
+            iterations: steps of Adam, over batches of 4096.
+            margin: as for `build`.
+            seed: of the samples, the first weights and the batches.
+            cache: keep the field on disk and take it from there.
+            progress: show a bar, where tqdm is installed.
+
+        Raises:
+            ArgumentError: a value outside what is accepted.
+            ImportError: PyTorch is not installed (pip install "granular_gym[train]").
+        """
+        plan = pair_network.Plan.make(
+            _shape("a", a), _shape("b", b), layers, width, folded, activation, samples, iterations, margin, seed
+        )
+        path = _cache_path(a, b, plan.settings())
+        if cache:
+            try:
+                return _read(path.read_bytes(), str(path), a, b)
+            except (OSError, StateError):
+                pass
+        shown = checks.flag("progress", progress)
+        weights = plan.train(exact_distance, lambda items: _bar(items, shown, f"{a.name} {b.name}"))
+        record: Any = np.zeros((), RECORD)
+        for name, value in plan.layout().items():
+            record[name] = value
+        record["kind"], record["size"] = KINDS["network"], weights.nbytes
+        field = cls(a, b, record[()], np.frombuffer(weights.tobytes(), np.uint8), plan.settings())
         if cache:
             _store(path, field.to_bytes())
         return field
@@ -350,11 +418,9 @@ class _TableLayout:
     ) -> _TableLayout:
         if count % 2:
             raise ArgumentError(f"count: expected an even number, got {count}")
-        mean = 0.5 * (a.circumradius + b.circumradius)
-        further = 0.1 * mean if margin is None else checks.number("margin", margin, 0.0, 100 * mean)
         fold_a = math.gcd(a.symmetry, 4)
         turn_count, first = _theta_nodes(a, b, fold_a, theta_count)
-        return cls(a, b, kind, turn_count, first, fold_a, count, further)
+        return cls(a, b, kind, turn_count, first, fold_a, count, pair_network.margin_of(a, b, margin))
 
     def settings(self) -> dict[str, Any]:
         names = ("kind", "turn_count", "theta_first", "fold_a", "count", "margin")

@@ -375,7 +375,83 @@ static void test_table(void) {
     CHECK(!gg_pair_field_fits(&wrong, sizeof node));
 }
 
+/* a network computed here in double, its gradient by differences */
+static double network_value(const gg_pair_field *f, const float *weight, const double in[4]) {
+    double value[64], next[64];
+    int count = gg_pair_inputs(f);
+    memcpy(value, in, 4 * sizeof *in);
+    for (int layer = 0; layer < f->layers; layer++) {
+        for (int k = 0; k < f->width; k++) {
+            double sum = (double)weight[count * f->width + k];
+            for (int i = 0; i < count; i++) {
+                sum += (double)weight[i * f->width + k] * value[i];
+            }
+            next[k] = f->activation == GG_PAIR_SINE ? sin(sum) : fmax(sum, 0.0);
+        }
+        weight += (count + 1) * f->width;
+        count = f->width;
+        memcpy(value, next, sizeof value);
+    }
+    double out = (double)weight[count];
+    for (int i = 0; i < count; i++) {
+        out += (double)weight[i] * value[i];
+    }
+    return out;
+}
+
+static double network_at(const gg_pair_field *f, const float *weight, double theta, double x, double y) {
+    double circle[4] = {cos(f->fold_b * theta), sin(f->fold_b * theta), x, y}, angle[4] = {theta, x, y, 0.0};
+    return network_value(f, weight, f->encoding == GG_PAIR_CIRCLE ? circle : angle);
+}
+
+static void test_network(void) {
+    static float weight[2 * 20000] __attribute__((aligned(64)));
+    for (int form = 0; form < 8; form++) {
+        gg_pair_field f = {.kind = GG_PAIR_NETWORK, .fold_a = 1, .fold_b = 1, .theta_count = 1, .radius = 1.9f};
+        f.reach = 2.0f, f.scale = 1.0f, f.per_metre = 1.0f;
+        f.layers = form & 1 ? 5 : 3;
+        f.width = form & 1 ? 64 : 32;
+        f.encoding = form & 2 ? GG_PAIR_CIRCLE : GG_PAIR_ANGLE;
+        f.fold_b = form & 2 ? 3 : 1;
+        f.activation = form & 4 ? GG_PAIR_SINE : GG_PAIR_RELU;
+        f.size = gg_pair_network_bytes(&f);
+        CHECK(gg_pair_field_fits(&f, sizeof weight));
+        CHECK(!gg_pair_field_fits(&f, f.size - 4));
+        for (int64_t k = 0; k < f.size / 4; k++) {
+            weight[k] = (float)uniform(-1.5, 1.5) / sqrtf((float)f.width);
+        }
+        for (int k = 0; k < 300; k++) {
+            double theta = uniform(-3, 3), x = uniform(-1.2, 1.2), y = uniform(-1.2, 1.2), h = 1e-4, slope[3];
+            const float *arm = weight + gg_pair_network_floats(&f);
+            gg_pair_sample s = gg_pair_field_query(&f, weight, (float)theta, (float)x, (float)y);
+            CHECK_NEAR(s.d, network_at(&f, weight, theta, x, y), 2e-5);
+            CHECK_NEAR(s.arm_a, network_at(&f, arm, theta, x, y), 2e-5);
+            slope[0] = network_at(&f, weight, theta + h, x, y) - network_at(&f, weight, theta - h, x, y);
+            slope[1] = network_at(&f, weight, theta, x + h, y) - network_at(&f, weight, theta, x - h, y);
+            slope[2] = network_at(&f, weight, theta, x, y + h) - network_at(&f, weight, theta, x, y - h);
+            double length = hypot(slope[1], slope[2]) / (2 * h);
+            /* a kink of a ReLU between the two places of the difference makes it another number: sines only */
+            if (f.activation == GG_PAIR_SINE && length > 0.05) {
+                CHECK_NEAR(s.nx, slope[1] / (2 * h) / length, 2e-3);
+                CHECK_NEAR(s.ny, slope[2] / (2 * h) / length, 2e-3);
+                CHECK_NEAR(s.dtheta, slope[0] / (2 * h) / fmax(length, 0.25), 2e-3 * f.fold_b);
+            }
+        }
+    }
+    float s, c;
+    double worst = 0.0;
+    for (int k = 0; k < 100000; k++) {
+        float x = (float)uniform(-1000, 1000);
+        gg_pair_sincos(x, &s, &c);
+        worst = fmax(worst, fmax(fabs((double)s - sin((double)x)), fabs((double)c - cos((double)x))));
+    }
+    CHECK_NEAR(worst, 0.0, 1e-6);
+    gg_pair_sincos(INFINITY, &s, &c);
+    CHECK(s == 0.0f && c == 1.0f);
+}
+
 int main(void) {
+    test_network();
     test_split();
     test_exact();
     test_exact_fit();
