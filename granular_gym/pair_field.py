@@ -15,23 +15,28 @@ import math
 import os
 import struct
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, cache, checks
+from . import _core, cache, checks, pair_network
 from .errors import ArgumentError, StateError
+from .pair_overlay import Overlay
 from .shape2d import Shape2D
 
 Floats = NDArray[np.floating[Any]]
 
 #: values of gg_pair_kind
-KINDS = {"cubic": 0, "linear": 1}
+KINDS = {"cubic": 0, "linear": 1, "network": 2}
+#: those that are tables
+TABLES = ("cubic", "linear")
 #: GG_PAIR_FIELD_VERSION of the engine
-VERSION = 1
+VERSION = 2
+#: changes with what the generators give, so that the cache does not hand out older fields
+_GENERATED = 2
 #: gg_pair_field of the engine
 RECORD = np.dtype(
     [
@@ -50,6 +55,10 @@ RECORD = np.dtype(
         ("y_first", "<f4"),
         ("x_first", "<f4"),
         ("per_metre", "<f4"),
+        ("layers", "<i4"),
+        ("width", "<i4"),
+        ("encoding", "<i4"),
+        ("activation", "<i4"),
         ("reserved", "<i4"),
     ]
 )
@@ -115,6 +124,8 @@ def exact_distance(a: Shape2D, b: Shape2D, poses: Any, *, num_threads: int | Non
 
     The shapes meet at those translations that lie in the Minkowski sum of A and the mirrored, turned B; d is the
     distance to its boundary. Where several boundary points are equally near (a medial axis), one of them is taken.
+    Where the nearest one is a corner of the free space, two contacts hold the pose at once: dtheta and arm_a are theirs
+    in the shares that their normals have in the normal.
 
     Args:
         a: the shape whose frame is used.
@@ -129,20 +140,19 @@ def exact_distance(a: Shape2D, b: Shape2D, poses: Any, *, num_threads: int | Non
     at = _poses(poses, np.float64)
     polygon_a, polygon_b = _shape("a", a).polygon, _shape("b", b).polygon
     out = _core.pair_distance(polygon_a, polygon_b, at, checks.threads(num_threads) or 0)
-    normal, point_a = out[:, 1:3], out[:, 4:6]
     return ExactContact(
         d=out[:, 0],
-        normal=normal,
+        normal=out[:, 1:3],
         dtheta=out[:, 3],
-        arm_a=(normal * point_a).sum(axis=1),
-        point_a=point_a,
-        point_b=out[:, 6:8],
+        arm_a=out[:, 4],
+        point_a=out[:, 5:7],
+        point_b=out[:, 7:9],
     )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PairField:
-    """A field of one ordered pair of shapes, made by `build` or `load`; immutable.
+    """A field of one ordered pair of shapes, made by `build`, `train` or `load`; immutable.
 
     Attributes:
         a: the shape whose frame is used.
@@ -200,7 +210,7 @@ class PairField:
             margin: distance up to which d is looked up, beyond contact of the circumcircles [m]; default: a tenth of
                 the mean circumradius. Contacts that are foreseen further apart need more.
             generator: "exact", or "overlay": the published approximation by two overlaid distance fields, for
-                comparison.
+                comparison (some 20 ms a node).
             cache: keep the field on disk and take it from there.
             progress: show a bar, where tqdm is installed.
             num_threads: threads to use; default: one per core.
@@ -211,7 +221,7 @@ class PairField:
         layout = _TableLayout.plan(
             _shape("a", a),
             _shape("b", b),
-            checks.choice("kind", kind, tuple(KINDS)),
+            checks.choice("kind", kind, TABLES),
             checks.integer("theta_count", theta_count, 4, 2048),
             checks.integer("count", count, 8, 1024),
             margin,
@@ -224,8 +234,70 @@ class PairField:
             except (OSError, StateError):
                 pass
         threads = checks.threads(num_threads)
-        blob = layout.fill(_GENERATORS[generator], checks.flag("progress", progress), threads)
+        blob = layout.fill(_GENERATORS[generator](a, b), checks.flag("progress", progress), threads)
         field = cls(a, b, layout.record(), blob, settings)
+        if cache:
+            _store(path, field.to_bytes())
+        return field
+
+    @classmethod
+    def train(
+        cls,
+        a: Shape2D,
+        b: Shape2D,
+        *,
+        layers: int = 5,
+        width: int = 64,
+        folded: bool = True,
+        activation: str = "sine",
+        samples: int = 200_000,
+        iterations: int = 4000,
+        margin: float | None = None,
+        seed: int = 0,
+        cache: bool = True,
+        progress: bool = False,
+    ) -> PairField:
+        """Trains a field of two networks, one for d and one for the arm, with PyTorch, or takes it from the cache.
+
+        `folded=False, activation="relu"` with 5 layers of 64 or 3 of 32 are the networks of the paper. Bits depend on
+        the version of PyTorch and the machine; the field itself gives the same bits everywhere.
+
+        Args:
+            a: the shape whose frame is used.
+            b: the other shape.
+            layers: hidden layers, 1 to 8.
+            width: values of each: 16, 32, 48 or 64.
+            folded: the angle goes in as cosine and sine, and poses that the symmetries of the shapes make equal are
+                one; otherwise as the angle itself, with a jump at half a turn.
+            activation: "relu" or "sine".
+            samples: exact distances to learn from: nine of ten within a tenth of the mean circumradius of contact, the
+                others anywhere within the reach.
+            iterations: steps of Adam, over batches of 4096.
+            margin: as for `build`.
+            seed: of the samples, the first weights and the batches.
+            cache: keep the field on disk and take it from there.
+            progress: show a bar, where tqdm is installed.
+
+        Raises:
+            ArgumentError: a value outside what is accepted.
+            ImportError: PyTorch is not installed (pip install "granular_gym[train]").
+        """
+        plan = pair_network.Plan.make(
+            _shape("a", a), _shape("b", b), layers, width, folded, activation, samples, iterations, margin, seed
+        )
+        path = _cache_path(a, b, plan.settings())
+        if cache:
+            try:
+                return _read(path.read_bytes(), str(path), a, b)
+            except (OSError, StateError):
+                pass
+        shown = checks.flag("progress", progress)
+        weights = plan.train(exact_distance, lambda items: _bar(items, shown, f"{a.name} {b.name}"))
+        record: Any = np.zeros((), RECORD)
+        for name, value in plan.layout().items():
+            record[name] = value
+        record["kind"], record["size"] = KINDS["network"], weights.nbytes
+        field = cls(a, b, record[()], np.frombuffer(weights.tobytes(), np.uint8), plan.settings())
         if cache:
             _store(path, field.to_bytes())
         return field
@@ -346,11 +418,9 @@ class _TableLayout:
     ) -> _TableLayout:
         if count % 2:
             raise ArgumentError(f"count: expected an even number, got {count}")
-        mean = 0.5 * (a.circumradius + b.circumradius)
-        further = 0.1 * mean if margin is None else checks.number("margin", margin, 0.0, 100 * mean)
         fold_a = math.gcd(a.symmetry, 4)
         turn_count, first = _theta_nodes(a, b, fold_a, theta_count)
-        return cls(a, b, kind, turn_count, first, fold_a, count, further)
+        return cls(a, b, kind, turn_count, first, fold_a, count, pair_network.margin_of(a, b, margin))
 
     def settings(self) -> dict[str, Any]:
         names = ("kind", "turn_count", "theta_first", "fold_a", "count", "margin")
@@ -392,7 +462,7 @@ class _TableLayout:
         record["per_metre"] = 1 / self.spacing
         return record[()]
 
-    def fill(self, generator: Any, progress: bool, threads: int | None) -> NDArray[np.uint8]:
+    def fill(self, nodes: _Generator, progress: bool, threads: int | None) -> NDArray[np.uint8]:
         """Values of all nodes: halves of d and arm side by side."""
         y, x = (axis * self.spacing for axis in self.axes())
         grid_y, grid_x = np.meshgrid(y, x, indexing="ij")
@@ -410,7 +480,7 @@ class _TableLayout:
             poses = np.empty((len(some), len(place), 3))
             poses[:, :, 0] = thetas[some, None]
             poses[:, :, 1:] = place
-            found = generator(self.a, self.b, poses.reshape(-1, 3), threads)
+            found = nodes(poses.reshape(-1, 3), threads)
             values[some[0] : some[-1] + 1, touched] = found.reshape(len(some), len(place), 2)
         halves = _halves(values / self.scale)
         # one layer before the period and two behind it
@@ -437,19 +507,31 @@ def _bar(items: Sequence[Any], show: bool, name: str) -> Iterable[Any]:
     return items
 
 
-def _exact_nodes(a: Shape2D, b: Shape2D, poses: Floats, threads: int | None) -> Floats:
-    found = exact_distance(a, b, poses, num_threads=threads)
-    return np.stack([found.d, found.arm_a], axis=1)
+def _exact_nodes(a: Shape2D, b: Shape2D) -> _Generator:
+    def nodes(poses: Floats, threads: int | None) -> Floats:
+        found = exact_distance(a, b, poses, num_threads=threads)
+        return np.stack([found.d, found.arm_a], axis=1)
+
+    return nodes
 
 
-_GENERATORS = {"exact": _exact_nodes}
+def _overlay_nodes(a: Shape2D, b: Shape2D) -> _Generator:
+    overlay = Overlay(a, b)
+    return lambda poses, threads: overlay.nodes(poses)
+
+
+#: what gives d and the arm (n, 2) at poses (n, 3), for a number of threads
+_Generator = Callable[[Floats, "int | None"], Floats]
+_GENERATORS: dict[str, Callable[[Shape2D, Shape2D], _Generator]] = {"exact": _exact_nodes, "overlay": _overlay_nodes}
 
 
 # ---- files ----
 
 
 def _cache_path(a: Shape2D, b: Shape2D, settings: dict[str, Any]) -> Path:
-    key = json.dumps([VERSION, _core.build_info()["version"], a.digest(), b.digest(), settings], sort_keys=True)
+    key = json.dumps(
+        [VERSION, _GENERATED, _core.build_info()["version"], a.digest(), b.digest(), settings], sort_keys=True
+    )
     return cache.cache_dir() / "pair_field" / f"{hashlib.sha256(key.encode()).hexdigest()}.ggpair"
 
 

@@ -10,7 +10,7 @@
  * rotational symmetry is stored, with one layer more in front and two behind. Where A has a symmetry of two or four turns,
  * t is first turned into the upper half plane or the first quadrant. All nodes that a query inside `reach` touches exist.
  * Cubic (Catmull-Rom) interpolation gives a d that is smooth across cells, which friction at rest asks for; linear gives
- * one with kinks, cheaper.
+ * one with kinks, cheaper. For networks see pair_network.h.
  */
 #ifndef GG_PAIR_FIELD_H
 #define GG_PAIR_FIELD_H
@@ -18,9 +18,9 @@
 #include "../base/scalar.h"
 
 /* layout of gg_pair_field and of the data behind it; files and worlds carry it */
-#define GG_PAIR_FIELD_VERSION 1
+#define GG_PAIR_FIELD_VERSION 2
 
-typedef enum gg_pair_kind { GG_PAIR_CUBIC = 0, GG_PAIR_LINEAR } gg_pair_kind;
+typedef enum gg_pair_kind { GG_PAIR_CUBIC = 0, GG_PAIR_LINEAR, GG_PAIR_NETWORK } gg_pair_kind;
 
 typedef struct gg_pair_sample {
     float d;      /* signed distance of the two shapes [m], < 0: depth */
@@ -28,6 +28,10 @@ typedef struct gg_pair_sample {
     float dtheta; /* dd/dtheta at fixed t, scaled with dd/dt to its unit length [m] */
     float arm_a;  /* r_A . n [m], r_A from A's centre of mass to the contact point; r_B . n = d - t . n + arm_a */
 } gg_pair_sample;
+
+/* how a network sees the angle: as it is, with a jump at half a turn, or as cosine and sine */
+typedef enum gg_pair_encoding { GG_PAIR_ANGLE = 0, GG_PAIR_CIRCLE } gg_pair_encoding;
+typedef enum gg_pair_activation { GG_PAIR_RELU = 0, GG_PAIR_SINE } gg_pair_activation;
 
 /* plain data without pointers: many fields share one blob */
 typedef struct gg_pair_field {
@@ -42,29 +46,37 @@ typedef struct gg_pair_field {
     int32_t theta_count, y_count, x_count; /* cells of one period of theta; nodes along y and x */
     float theta_first;                     /* theta of node 0, in cells, 0 .. 1 */
     float y_first, x_first;                /* place of node 0 in cells: node k lies at (first + k) / per_metre */
-    float per_metre;                       /* cells per metre */
+    float per_metre;                       /* cells per metre; of a network: inputs per metre */
+    int32_t layers, width;                 /* of a network: hidden layers, and values of each */
+    int32_t encoding, activation;          /* gg_pair_encoding, gg_pair_activation */
     int32_t reserved;
 } gg_pair_field;
+
+#include "pair_network.h"
 
 /* Whether a query of any pose stays inside the field's data and the data inside a blob of so many bytes: to be asked once of
  * a field that comes from outside. */
 GG_FN int gg_pair_field_fits(const gg_pair_field *field, int64_t blob_size) {
     float most = 16384.0f;
-    int sizes = field->theta_count >= 1 && field->theta_count <= 4096 && field->y_count >= 4 &&
-                field->y_count <= 4096 && field->x_count >= 4 && field->x_count <= 4096;
     int folds =
         (field->fold_a == 1 || field->fold_a == 2 || field->fold_a == 4) && field->fold_b >= 1 && field->fold_b <= 4096;
     int lengths = field->scale > 0.0f && field->radius > 0.0f && field->reach >= field->radius &&
-                  gg_finite(field->reach) && gg_finite(field->scale);
-    if ((field->kind != GG_PAIR_CUBIC && field->kind != GG_PAIR_LINEAR) || !sizes || !folds || !lengths) {
-        return 0;
+                  gg_finite(field->reach) && gg_finite(field->scale) && field->per_metre > 0.0f &&
+                  field->reach * field->per_metre < most && field->theta_first >= 0.0f && field->theta_first < 1.0f;
+    int sizes = field->theta_count >= 1 && field->theta_count <= 4096;
+    int64_t bytes = 0;
+    if (field->kind == GG_PAIR_NETWORK) {
+        sizes = sizes && gg_pair_network_fits(field);
+        bytes = sizes ? gg_pair_network_bytes(field) : 0;
+    } else if (field->kind == GG_PAIR_CUBIC || field->kind == GG_PAIR_LINEAR) {
+        sizes = sizes && field->y_count >= 4 && field->y_count <= 4096 && field->x_count >= 4 &&
+                field->x_count <= 4096 && gg_absf(field->x_first) < most && gg_absf(field->y_first) < most;
+        bytes = sizes ? 4 * (int64_t)(field->theta_count + 3) * field->y_count * field->x_count : 0;
+    } else {
+        sizes = 0;
     }
-    float span = field->reach * field->per_metre;
-    int places = field->per_metre > 0.0f && span < most && gg_absf(field->x_first) < most &&
-                 gg_absf(field->y_first) < most && field->theta_first >= 0.0f && field->theta_first < 1.0f;
-    int64_t bytes = 4 * (int64_t)(field->theta_count + 3) * field->y_count * field->x_count;
-    return places && field->offset >= 0 && field->offset % 64 == 0 && field->size == bytes && bytes <= blob_size &&
-           field->offset <= blob_size - bytes;
+    return sizes && folds && lengths && field->offset >= 0 && field->offset % 64 == 0 && field->size == bytes &&
+           bytes <= blob_size && field->offset <= blob_size - bytes;
 }
 
 /* a stored half: never infinite, NaN or subnormal, so that shifting its bits into place and a product with a power of two
@@ -181,8 +193,13 @@ GG_FN gg_pair_sample gg_pair_field_query(const gg_pair_field *field, const void 
     x = turned == 0 ? tx : turned == 1 ? ty : turned == 2 ? -tx : -ty;
     y = turned == 0 ? ty : turned == 1 ? -tx : turned == 2 ? -ty : tx;
     float value[5];
-    const uint32_t *node = (const uint32_t *)(const void *)((const char *)blob + field->offset);
-    gg_pair_interpolate(field, node, gg_pair_phase(field, theta, turned), y, x, value);
+    const void *data = (const char *)blob + field->offset;
+    float phase = gg_pair_phase(field, theta, turned);
+    if (field->kind == GG_PAIR_NETWORK) {
+        gg_pair_infer(field, (const float *)data, phase, y, x, value);
+    } else {
+        gg_pair_interpolate(field, (const uint32_t *)data, phase, y, x, value);
+    }
 
     float per_radian = (float)field->theta_count * (float)field->fold_b * (float)(0.5 / GG_PI);
     float gx = value[3] * field->per_metre, gy = value[2] * field->per_metre; /* per unit of scale */

@@ -301,6 +301,29 @@ static int within(const obstacle *o, point t) {
     return 0;
 }
 
+/* A corner p of the free space, seen from within, is two contacts at once: n is a sum of both normals with shares >= 0, and
+ * what is linear in the normal, the slope in theta and the arm, is the same sum. The other segment at p that gives such
+ * shares, or NULL. */
+static const segment *second_contact(const obstacle *o, const segment *one, point p, point n, double share[2]) {
+    for (int32_t k = 0; k < o->segment_count; k++) {
+        const segment *s = &o->segments[k];
+        point off_p = minus(s->p, p), off_q = minus(s->q, p);
+        double det = cross(one->normal, s->normal), near = 100.0 * HAIR * o->size;
+        if (fmin(dot(off_p, off_p), dot(off_q, off_q)) > near * near || fabs(det) < PARALLEL) {
+            continue;
+        }
+        share[0] = cross(n, s->normal) / det;
+        share[1] = cross(one->normal, n) / det;
+        if (share[0] >= 0.0 && share[1] >= 0.0) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+/* slope in theta of a contact with normal n at boundary point p where a is A's contact point: B's moves with B */
+static double slope_of(point n, point p, point a) { return n.y * (a.x - p.x) - n.x * (a.y - p.y); }
+
 static gg_pair_exact query(const obstacle *o, point t) {
     double best2 = INFINITY, best_s = 0.0;
     const segment *best = NULL;
@@ -324,19 +347,25 @@ static gg_pair_exact query(const obstacle *o, point t) {
     }
     point near = along(best->p, best->q, best_s), a = along(best->a_p, best->a_q, best_s), off = minus(t, near);
     double sign = within(o, t) ? -1.0 : 1.0, distance = sqrt(best2);
-    point n = best->normal;
-    if ((best_s == 0.0 || best_s == 1.0) && distance > HAIR * o->size) {
-        n = (point){sign * off.x / distance, sign * off.y / distance};
-    }
+    int corner = (best_s == 0.0 || best_s == 1.0) && distance > HAIR * o->size;
+    point n = corner ? (point){sign * off.x / distance, sign * off.y / distance} : best->normal;
     out.d = sign * distance;
+    out.dtheta = slope_of(n, near, a);
+    out.arm_a = dot(n, a);
+    double share[2];
+    const segment *second = corner && sign < 0.0 ? second_contact(o, best, near, n, share) : NULL;
+    if (second) {
+        point p = minus(second->p, near), q = minus(second->q, near);
+        point other = dot(p, p) < dot(q, q) ? second->a_p : second->a_q;
+        out.dtheta = share[0] * slope_of(best->normal, near, a) + share[1] * slope_of(second->normal, near, other);
+        out.arm_a = share[0] * dot(best->normal, a) + share[1] * dot(second->normal, other);
+    }
     out.normal[0] = n.x;
     out.normal[1] = n.y;
     out.point_a[0] = a.x;
     out.point_a[1] = a.y;
     out.point_b[0] = a.x + out.d * n.x;
     out.point_b[1] = a.y + out.d * n.y;
-    /* B's contact point moves with B */
-    out.dtheta = n.y * (out.point_b[0] - t.x) - n.x * (out.point_b[1] - t.y);
     return out;
 }
 

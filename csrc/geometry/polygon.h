@@ -27,10 +27,11 @@ gg_status gg_polygon_split(const gg_polygon *polygon, int32_t *piece, int32_t *p
 
 /* what is known exactly of two polygons at one pose; points in A's frame */
 typedef struct gg_pair_exact {
-    double d;          /* signed distance, < 0: least translation that parts them [m] */
-    double normal[2];  /* dd/dt, unit, from A to B */
-    double dtheta;     /* dd/dtheta at fixed t [m] */
-    double point_a[2]; /* contact point on A's surface */
+    double d;         /* signed distance, < 0: least translation that parts them [m] */
+    double normal[2]; /* dd/dt, unit, from A to B */
+    double dtheta;    /* dd/dtheta at fixed t [m] */
+    double arm_a; /* r_A . n [m]; where two contacts hold a pose at once, their arms in the shares of their normals */
+    double point_a[2]; /* contact point on A's surface, one of them */
     double point_b[2]; /* on B's surface: point_a + d * normal */
 } gg_pair_exact;
 

@@ -7,7 +7,7 @@
 #include "../contact/pair_field.h"
 #include "../geometry/polygon.h"
 
-_Static_assert(sizeof(gg_pair_exact) == 8 * sizeof(double), "an exact distance is its columns");
+_Static_assert(sizeof(gg_pair_exact) == 9 * sizeof(double), "an exact distance is its columns");
 _Static_assert(sizeof(gg_pair_sample) == 5 * sizeof(float), "a sample is its columns");
 
 /* ring or piece ends: positive, increasing, the last one `total`. Returns 0 or -1. */
@@ -183,7 +183,7 @@ PyMethodDef gg_py_pair_methods[] = {
      PyDoc_STR("polygon_split(vertices, ring_end, /)\n\nVertex indices of convex pieces and where each piece ends.")},
     {"pair_distance", pair_distance, METH_VARARGS,
      PyDoc_STR("pair_distance(a, b, poses, thread_count=0, /)\n\n"
-               "Exact d, normal, dd/dtheta and contact points of two polygons (n, 8).")},
+               "Exact d, normal, dd/dtheta, arm and contact points of two polygons (n, 9).")},
     {"pair_query", pair_query, METH_VARARGS,
      PyDoc_STR("pair_query(field, blob, poses, /)\n\nd, normal, dd/dtheta and arm of a field at poses (n, 5).")},
     {NULL, NULL, 0, NULL},
