@@ -21,13 +21,11 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image
-from ..pictures import grain_colors
+from ..grain_task import GrainTask, Image, view_camera
 from ..rotations import from_matrix
 from ..scene import Scene
 from ..sdf import Sdf
-from ..state import State
-from ..task import Arrays, Floats, Task
+from ..task import Arrays, Floats
 from ..vector import GranularEnv, GranularVectorEnv
 
 CONTROL_PERIOD = 0.05  # [s]
@@ -56,7 +54,15 @@ RATE_WINDOW = 0.2  # [s] over which the measured rate is averaged
 CLOG_TIME, CLOG_OPENING = 1.0, 0.1  # [s] without a grain, [m] of opening: clogged
 ERROR_SCALE = 0.05  # share of the content by which the discharge may be off until the reward is 0
 SPILL_LIMIT = 0.02  # share of the content that may miss the receiver in a success
-VIEW_SHAPE = (480, 640)
+SIDE_CAMERA = DepthCamera.orthographic(
+    height=48,
+    width=64,
+    extent=1.05,
+    position=(0.0, -2.0, 1.05),
+    target=(0.0, 0.0, 1.05),
+    near=1.7,
+    far=2.2,
+)
 STEEL_COLOR, GATE_COLOR, RECEIVER_COLOR = (150, 158, 168), (222, 120, 50), (84, 132, 178)
 
 
@@ -113,8 +119,12 @@ class SiloTask(GrainTask):
     )  # fmt: skip
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
+    density = DENSITY
     fastest = FASTEST
-    images: ClassVar = {"side": Image((48, 64), 1.7, 2.2)}
+    images: ClassVar = {"side": Image(SIDE_CAMERA)}
+    depth_view = "side"
+    view: ClassVar = view_camera((0.5, -3.9, 1.75), (0.0, 0.0, 1.0))
+    tool_colors = STEEL_COLOR, GATE_COLOR, GATE_COLOR, RECEIVER_COLOR
     difficulties = LEVELS
 
     def __init__(
@@ -131,10 +141,10 @@ class SiloTask(GrainTask):
         self.outlet = checks.number("outlet", outlet, *OUTLET[1])
         self.shaker = checks.flag("shaker", shaker)
         self.action_space = spaces.Box(-1.0, 1.0, (3 if self.shaker else 2,), np.float32)
-        self.flow_space = spaces.Box(
+        flow = spaces.Box(
             np.array([0, 0, 0, 0, 0, 0, 0, 0, -1], np.float32), np.array([1, 1, 1, 4, 4, 1, 1, 1, 1], np.float32)
         )
-        self.observation_space = spaces.Dict({**self.image_spaces(), "flow": self.flow_space})
+        self.observation_space = spaces.Dict({**self.image_spaces(), "flow": flow})
         n, stages = self.env_count, self.level.stages
         self.opening = np.zeros(n)  # of the gate [m]
         self.place = np.zeros(n)  # x of the receiver [m]
@@ -144,12 +154,11 @@ class SiloTask(GrainTask):
         self.discharged, self.received, self.spilled = np.zeros(n), np.zeros(n), np.zeros(n)  # shares
         self.rate = np.zeros(n)  # of discharge, averaged [share/s]
         self.still = np.zeros(n)  # since the last grain came out of the open gate [s]
-        self.friction = np.full(n, GRAIN_FRICTION)
 
     # the scene -------------------------------------------------------------------------------------------------------
 
-    def scene(self, grains: Floats) -> Scene:
-        """Hopper, gate, receiver and grains (n, 3) [m]."""
+    def bed_scene(self, number: int) -> Scene:
+        """Hopper, closed gate, receiver and grains over the gate."""
         scene = Scene(bounds=BOUNDS, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = scene.add_material(
             radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.05
@@ -159,16 +168,12 @@ class SiloTask(GrainTask):
         scene.set_pair(sand, steel, friction=0.25, restitution=0.0, rolling_friction=0.05)
         scene.set_pair(sand, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)
         scene.wall_material = glass
-        scene.add_grains(sand, grains)
+        scene.add_grains(sand, self._lattice(number))
         scene.add_tool(hopper_solid(self.slope, self.outlet), name="hopper", material=steel)
         scene.add_tool(leaf_solid(-1.0), name="left", material=steel)
         scene.add_tool(leaf_solid(1.0), name="right", material=steel)
         scene.add_tool(receiver_solid(), name="receiver", material=steel)
         return scene
-
-    def bed(self, number: int) -> State:
-        """A settled bed over the closed gate."""
-        return self.settled(number, lambda: self.scene(self._lattice(number)))
 
     def _lattice(self, number: int) -> Floats:
         """Grains before they settle, (n, 3): a loose jittered lattice over the gate, bottom up."""
@@ -194,24 +199,6 @@ class SiloTask(GrainTask):
             z += step
         return np.concatenate(points)[: self.grain_count].astype(np.float32)
 
-    def build(self) -> Any:
-        """The world of all envs."""
-        scene = self.scene(self._lattice(0))
-        shape = self.images["side"].shape
-        side = DepthCamera.orthographic(
-            height=shape[0],
-            width=shape[1],
-            extent=1.05,
-            position=(0.0, -2.0, 1.05),
-            target=(0.0, 0.0, 1.05),
-            near=1.7,
-            far=2.2,
-        )
-        scene.add_camera(side, name="side")
-        return scene.build(
-            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
-        )
-
     # episodes --------------------------------------------------------------------------------------------------------
 
     def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
@@ -225,15 +212,15 @@ class SiloTask(GrainTask):
             # the hopper looks the same turned by half a turn, its bed does not
             turns[row] = math.pi * draw.integers(2)
             self.place[env] = draw.uniform(-level.offset, level.offset)
-            self.friction[env] = draw.uniform(*level.friction)
+            self.friction[env] = draw.uniform(*self.friction_range)
             shares = draw.uniform(0.7, 1.3, level.stages)
             self.ends[env] = level.duration * np.cumsum(shares) / shares.sum()
             self.rates[env] = draw.uniform(*level.rates, level.stages)
             if level.pause:
                 self.rates[env, draw.integers(1, level.stages - 1)] = 0.0
-        self.load_beds(envs, chosen, self.bed)
+        self.load_beds(envs, chosen)
         world.place_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
-        self.set_friction(envs, self.friction[envs])
+        self.set_friction(envs)
         for array in (self.opening, self.time, self.rate, self.still, self.discharged):
             array[envs] = 0.0
         world.set_tool_poses(self._tool_poses(self.opening, self.place, np.zeros(self.env_count))[envs], envs=envs)
@@ -301,11 +288,6 @@ class SiloTask(GrainTask):
         """What the programme asks for in all [share]."""
         return self.commanded(np.full(self.env_count, np.inf))[0]
 
-    @property
-    def mass(self) -> float:
-        """Of all grains of an env [kg]."""
-        return self.grain_count * DENSITY * 4.0 / 3.0 * math.pi * self.radius**3
-
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Reward, terminated (never: the task has no end but its time), infos."""
         commanded, dose = self.commanded(self.time)[0], self.dose
@@ -327,49 +309,21 @@ class SiloTask(GrainTask):
         }
         return reward, np.zeros(self.env_count, bool), infos
 
-    def observe(self) -> Arrays:
-        """Depth image and readings of all envs."""
+    def readings(self) -> Arrays:
+        """The flow of all envs."""
         commanded, rate = self.commanded(self.time)
-        flow = self.vector(
-            [
-                1.0 - self.discharged,
-                self.received,
-                self.spilled,
-                self.rate,
-                rate,
-                commanded,
-                self.dose,
-                self.opening / self.outlet,
-                self.place / RECEIVER_REACH,
-            ],
-            self.flow_space,
-        )
-        return {"side": self.image("side", self.world.depth("side")), "flow": flow}
-
-    # pictures --------------------------------------------------------------------------------------------------------
-
-    def picture(self, env: int) -> NDArray[np.uint8]:
-        """The silo seen through its front glass, from a little above."""
-        colors = np.array([STEEL_COLOR, GATE_COLOR, GATE_COLOR, RECEIVER_COLOR], np.uint8)
-        grains = grain_colors(self.grain_count).astype(np.uint8)
-        return self.world.picture(view_camera(), env=env, grain_colors=grains, tool_colors=colors)
-
-    def depth_picture(self, env: int) -> Floats:
-        """What the side camera sees, (48, 64) float32 [m]."""
-        return self.world.depth("side")[env].copy()
-
-
-def view_camera() -> DepthCamera:
-    """The camera of pictures for people."""
-    return DepthCamera.perspective(
-        height=VIEW_SHAPE[0],
-        width=VIEW_SHAPE[1],
-        fov=0.62,
-        position=(0.5, -3.9, 1.75),
-        target=(0.0, 0.0, 1.0),
-        near=0.1,
-        far=20.0,
-    )
+        flow = [
+            1.0 - self.discharged,
+            self.received,
+            self.spilled,
+            self.rate,
+            rate,
+            commanded,
+            self.dose,
+            self.opening / self.outlet,
+            self.place / RECEIVER_REACH,
+        ]
+        return {"flow": self.vector("flow", flow)}
 
 
 def tilted(angle: float) -> Floats:
@@ -426,12 +380,10 @@ def receiver_solid() -> Sdf:
 class SiloEnv(GranularEnv):
     """`gymnasium.make("granular_gym/Silo-v0")`; arguments: SiloTask."""
 
-    metadata: ClassVar = {**Task.metadata, "render_fps": 20}
     task_class = SiloTask
 
 
 class SiloVectorEnv(GranularVectorEnv):
     """`gymnasium.make_vec("granular_gym/Silo-v0", num_envs=n)`; arguments: SiloTask, GranularVectorEnv."""
 
-    metadata: ClassVar = {**Task.metadata, "render_fps": 20}
     task_class = SiloTask
