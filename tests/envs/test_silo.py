@@ -108,7 +108,7 @@ def test_every_hopper_discharges_into_the_receiver(make: Any, hopper: str) -> No
     env = make(SILO, hopper=hopper, grain_count=500, difficulty="easy")
     observation, _ = env.reset(seed=1)
     far = env.observation_space["side"].high.max()
-    rows = slice(13, 27)  # above the gate, where the bed is
+    rows = slice(19, 27)  # above the gate, where the bed is
     assert (observation["side"][rows, 28:36] < far).mean() > 0.9, "the camera sees the bed"
     task = env.unwrapped.task
     for step in range(20):
