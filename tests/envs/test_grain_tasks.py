@@ -61,13 +61,41 @@ def test_hostile_actions_change_nothing(name: str) -> None:
     for env in envs:
         env.reset(seed=0)
     size = envs[0].action_space.shape[0]
-    for action in (np.full(size, np.nan), np.zeros(size + 1), np.zeros((1, size)), "no", None, [1j] * size):
+    one_bad = np.zeros(size)
+    one_bad[-1] = np.inf
+    hostile = [np.full(size, np.nan), one_bad, -one_bad, np.zeros(size + 1), np.zeros((1, size)), np.zeros(0), 0.0]
+    hostile += ["no", b"no", None, {}, ["0"] * size, [1j] * size, [None] * size, np.zeros(size, "M8[s]"), [[0], [0, 1]]]
+    for action in hostile:
         with pytest.raises(gg.ArgumentError, match="action"):
             envs[0].step(action)
     one, two = (env.step(np.ones(size))[0] for env in envs)
     assert all(np.array_equal(one[key], two[key]) for key in one)
     for env in envs:
         env.close()
+
+
+@pytest.mark.parametrize("name", TASK_IDS)
+def test_a_batch_refuses_hostile_actions_and_takes_any_real_numbers(name: str) -> None:
+    envs = gym.make_vec(name, num_envs=2, **small(name))
+    envs.reset(seed=0)
+    size = envs.single_action_space.shape[0]
+    one_bad = np.zeros((2, size))
+    one_bad[1, 0] = np.nan
+    for actions in (
+        one_bad,
+        np.zeros(size),
+        np.zeros((3, size)),
+        np.zeros((2, size + 1)),
+        None,
+        "no",
+        [["0"] * size] * 2,
+    ):
+        with pytest.raises(gg.ArgumentError, match="actions"):
+            envs.step(actions)
+    for dtype in (np.float16, np.float64, np.int8, np.uint64, bool):
+        envs.step(np.zeros((2, size), dtype))
+    assert envs.unwrapped._elapsed.tolist() == [5, 5], "what was refused changed nothing"
+    envs.close()
 
 
 @pytest.mark.parametrize("name", TASK_IDS)
