@@ -1,11 +1,10 @@
 """expert_table.py: what the scripted expert of a task and random actions earn, seed by seed.
 
     python benchmarks/expert_table.py [TASK] [--seeds 20] [--grains 2000] [--difficulty medium] [--preset fast]
-                                      [--jobs 2] [--out out/benchmarks]
+                                      [--arg name=value] [--jobs 2] [--out out/benchmarks]
 
-Prints a table and writes expert_table_TASK.json (expert_table.json for the bulldozer). Playing well must pay: the
-expert is to beat random on every seed. The measure of the last step stands beside the return: for most tasks
-info["success"], for the bulldozer the share of grains in the goal.
+Prints a table and writes expert_table_TASK.json, with what --arg and --difficulty say in its name. Playing well must
+pay: the expert is to beat random on every seed. A measure of the last step stands beside return and success.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
+from granular_gym.play import parse_arguments
 from granular_gym.scripted import scripted_expert
 from granular_gym.tasks import task_ids
 
@@ -91,6 +91,7 @@ def main() -> None:
     parser.add_argument("--grains", type=int, default=2000)
     parser.add_argument("--difficulty", help="easy, medium or hard, for tasks that have difficulties")
     parser.add_argument("--preset", choices=("fast", "accurate"), default="fast")
+    parser.add_argument("--arg", action="append", default=[], help="a further argument of the task, name=value")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), help="processes")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks"))
     args = parser.parse_args()
@@ -100,6 +101,8 @@ def main() -> None:
     arguments: dict[str, Any] = {"grain_count": args.grains, "preset": args.preset}
     if args.difficulty:
         arguments["difficulty"] = args.difficulty
+    further = parse_arguments(args.arg)
+    arguments.update(further)
 
     # beds settle once, before the workers ask for them; a few seeds draw them all
     env = gym.make(task, num_threads=1, **arguments)
@@ -141,8 +144,10 @@ def main() -> None:
         f"expert wins {wins} of {args.seeds}"
     )
     args.out.mkdir(parents=True, exist_ok=True)
-    short = task.removeprefix(SPACE)
-    path = args.out / ("expert_table.json" if short == "Bulldozer-v0" else f"expert_table_{short}.json")
+    named = [task.removeprefix(SPACE), *(f"{key}-{value}" for key, value in further.items())]
+    if args.difficulty not in (None, "medium"):
+        named.append(args.difficulty)
+    path = args.out / f"expert_table_{'_'.join(named)}.json"
     facts = {"machine": platform.machine(), "python": platform.python_version(), **gg.info()}
     del facts["cache"]
     head = {"task": task, "arguments": arguments, "summary": summary}

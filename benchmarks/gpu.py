@@ -37,7 +37,7 @@ from benchmarks import gpu_plots, gpu_scenes, measure, plots, scenes
 from benchmarks.gpu_scenes import Drive, TowerDrive
 from benchmarks.measure import Row, Subject
 from benchmarks.run import COUNTERS, QUALITY, table
-from granular_gym.envs import bulldozer as bulldozer_task
+from granular_gym.grain_task import Pace
 
 OUT = Path(__file__).resolve().parent / "results"
 TASK = "granular_gym/Bulldozer-v0"
@@ -244,7 +244,7 @@ def _envs(run: Run, envs: int, grains: int, output: str) -> Any:
         device=run.device,
         output=output,
     )
-    made.task.preset = bulldozer_task.Preset(2e-3, 50, 10)
+    made.task.pace = Pace(2e-3, 50, 10)
     made.reset(seed=0)
     made.action_space.seed(0)
     return made

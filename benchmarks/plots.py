@@ -131,7 +131,6 @@ def convergence(axes: Any, rows: list[Row]) -> None:
     axes[0].legend(fontsize=7)
 
 
-#: table -> (drawing, panels)
 def gears(axes: Any, rows: list[Row]) -> None:
     """Speed over real time by number of gears, and by number of grains."""
     for ax, axis in zip(axes, ("gears", "grains"), strict=True):
@@ -147,9 +146,12 @@ def gears(axes: Any, rows: list[Row]) -> None:
     axes[0].set_ylim(bottom=0.0)
     axes[1].set_xscale("log")
     axes[1].set_yscale("log")
+    axes[1].set_xticks([r["grains"] for r in chosen], [f"{r['grains']:,}" for r in chosen], fontsize=8)
+    axes[1].set_xticks([], minor=True)
     axes[0].set_title("Gear tower")
 
 
+#: table -> (drawing, panels)
 PLOTS: dict[str, tuple[Callable[[Any, list[Row]], None], int]] = {
     "column": (column, 1),
     "phases": (phases, 1),

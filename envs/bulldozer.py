@@ -20,56 +20,58 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..assets import asset_path
-from ..beds import settled_bed
 from ..cameras import DepthCamera
-from ..device import parse_device
-from ..errors import ArgumentError
-from ..pictures import grain_colors
+from ..grain_task import GrainTask, Image, Settling, sky_camera, view_camera
 from ..rotations import rotate
 from ..scene import Scene
 from ..sdf import Sdf
-from ..solver import Solver
-from ..state import State
-from ..task import Arrays, Floats, Task
+from ..task import Arrays, Floats
 from ..vector import GranularEnv, GranularVectorEnv
 from ..vehicle import TrackedVehicle, wrap_angle, yaw_quaternions
 
 CONTROL_PERIOD = 0.1  # [s] per env step
+RADIUS_OF_2000 = 0.025  # [m]
+DENSITY = 1600.0  # [kg/m3]
+FASTEST = 1.5  # [m/s] the blade's end while the vehicle drives and turns, and what it pushes
 FIELD_LOWER, FIELD_UPPER = (-4.0, -2.0, 0.0), (4.0, 2.0, 2.0)  # [m]
-GOAL_SIZE = (2.0, 2.0)  # [m]
 GOAL_HEIGHT = 2.0  # [m]: a grain on top of a pile in the goal counts
-RADIUS_OF_2000 = 0.025  # [m] radius of a grain where the heap has 2,000
-GRAIN_LIMIT = 200_000
-EGO_SHAPE, SKY_SHAPE = (36, 36), (36, 72)
-EGO_RANGE, SKY_RANGE = (0.2, 3.0), (0.0, 3.0)  # [m]; the sky camera looks down from 3 m: the floor reads 3
-IMAGE_RANGES = {"ego": EGO_RANGE, "sky": SKY_RANGE}
+SKY_SHAPE, SKY_HEIGHT = (36, 72), 3.0  # the sky camera looks down from there [m]
+EGO_CAMERA = DepthCamera.perspective(
+    height=36,
+    width=36,
+    fov=0.5 * math.pi,
+    position=(0.1, 0.0, 0.75),
+    target=(1.0, 0.0, 0.1),
+    near=0.2,
+    far=3.0,
+)
 GOAL_COLOR, BLADE_COLOR, HULL_COLOR = (62, 150, 92), (96, 100, 108), (236, 170, 40)
-VIEW_SHAPE = (400, 704)  # of rendered pictures
-HEAPS = ("cone", "ridge", "mesa")  # shapes the grains are poured in
-SETTLING = (0.5, 10, 2e-3)  # [s] at a time, at most so often, until no grain is faster than [m/s]
+HEAPS = ("cone", "ridge", "mesa")  # shapes the grains of a bed are poured in
 HEAP_REACH = 1.15  # [m] no grain of a settled heap lies further from its centre
 PARKING = (3.3, 1.4, 0.0)  # [m] where the vehicle stands while heaps settle
 GRAIN_FRICTION = 0.5
 
 
 @dataclass(frozen=True)
-class Preset:
-    """How finely an env step of 0.1 s is computed."""
+class Level:
+    """What makes pushing hard."""
 
-    dt: float  # [s]
-    substeps: int
-    iterations: int
-
-
-PRESETS = {"accurate": Preset(1e-3, 100, 10), "fast": Preset(5e-3, 20, 20)}
-
-
-def grain_radius(grain_count: int) -> float:
-    """Radius that keeps the volume of the heap at any number of grains [m]."""
-    return RADIUS_OF_2000 * (2000.0 / grain_count) ** (1.0 / 3.0)
+    goal_side: float  # of the square goal [m]
+    goal_y: float  # the goal's centre is at most so far from the middle of the field [m]
+    heap_y: float  # the heap's likewise [m]
+    heaps: tuple[str, ...]  # shapes of the heap
+    friction: tuple[float, float]  # between grains
+    goal: float  # share of the grains that must lie in the goal
 
 
-class BulldozerTask(Task):
+LEVELS = {
+    "easy": Level(2.4, 0.3, 0.2, ("cone",), (GRAIN_FRICTION, GRAIN_FRICTION), 0.6),
+    "medium": Level(2.0, 0.8, 0.5, HEAPS, (GRAIN_FRICTION, GRAIN_FRICTION), 0.7),
+    "hard": Level(1.6, 1.0, 0.7, HEAPS, (0.3, 0.7), 0.7),
+}
+
+
+class BulldozerTask(GrainTask):
     """The rules of the bulldozer task for `env_count` envs.
 
     Action (2,) in [-1, 1]: forward speed (1 = 0.8 m/s), yaw rate (1 = 1 rad/s, left positive).
@@ -77,21 +79,14 @@ class BulldozerTask(Task):
     (1, H, W) uint8, 0 = near, 255 = far; "pose" (3,) float32 x [m], y [m], yaw [rad] in [-pi, pi].
     Reward: mean over the grains of 100 inside the goal box, else minus the distance to it [m]; "incremental": the
     change of that mean over the step.
-    Info: "goal_share" of the grains in the goal, "goal" (6,) lower and upper corner of the goal box [m], and of the
-    step the engine's "overlap_mean" and "overlap_max" [share of a diameter], "residual" [m/s], "contact_count",
-    "escaped_count", "fast_count", "diverged".
+    Info: "goal_share" of the grains in the goal, "goal" (6,) lower and upper corner of the goal box [m], "success"
+    (goal_share is at least the level's goal), and what every task reports (docs/tasks/README.md).
 
     Args:
         env_count: number of envs.
-        grain_count: grains per env; 500 to 50,000 is what the task is meant for.
-        preset: "fast" (dt 5 ms, 20 iterations) or "accurate" (dt 1 ms, 10 iterations). At full speed the blade moves
-            4 mm per substep of "fast": with 10,000 grains and more (radius below 15 mm) it presses them visibly.
-        depth: "float32" or "uint8".
         reward: "level" or "incremental".
-        device: "cpu", "cuda" or "auto".
-        num_threads: None: one per core this process may use. On a machine that is busy with other work, 1 is faster.
-        friction_range: None, or (lower, upper): each episode draws the friction between grains from it.
-        render_mode: None, "rgb_array" or "depth_array" (the sky camera).
+        **kwargs: see GrainTask; difficulty "easy" (a large goal straight ahead of a cone), "medium" or "hard" (a small
+            goal, friction drawn).
 
     Raises:
         ArgumentError: an argument is not what it should be.
@@ -99,7 +94,19 @@ class BulldozerTask(Task):
     """
 
     memory: ClassVar[tuple[str, ...]] = ("pose", "goal", "score", "gain", "share", "friction")
-    control_period: ClassVar[float] = CONTROL_PERIOD
+    control_period = CONTROL_PERIOD
+    radius_of_2000 = RADIUS_OF_2000
+    density = DENSITY
+    fastest = FASTEST
+    images: ClassVar = {
+        "ego": Image(EGO_CAMERA, "hull"),
+        "sky": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT)),
+    }
+    depth_view = "sky"
+    view: ClassVar = view_camera((0.0, -5.9, 4.9), (0.0, 0.02, 0.0), fov=0.7, shape=(400, 704))
+    tool_colors = BLADE_COLOR, HULL_COLOR
+    difficulties = LEVELS
+    settling = Settling(0.5, 10, 2e-3)
     vehicle: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.45,
         front=0.62,
@@ -111,70 +118,30 @@ class BulldozerTask(Task):
         clearance=0.06,
     )
 
-    def __init__(
-        self,
-        env_count: int = 1,
-        *,
-        grain_count: int = 2000,
-        preset: str = "fast",
-        depth: str = "float32",
-        reward: str = "level",
-        device: str = "cpu",
-        num_threads: int | None = None,
-        friction_range: tuple[float, float] | None = None,
-        render_mode: str | None = None,
-    ) -> None:
-        super().__init__(env_count, render_mode)
-        self.grain_count = checks.integer("grain_count", grain_count, 1, GRAIN_LIMIT)
-        self.preset = PRESETS[checks.choice("preset", preset, list(PRESETS))]
-        self.depth = checks.choice("depth", depth, ["float32", "uint8"])
+    def __init__(self, env_count: int = 1, *, reward: str = "level", **kwargs: Any) -> None:
+        super().__init__(env_count, **kwargs)
         self.reward = checks.choice("reward", reward, ["level", "incremental"])
-        self.device = parse_device(device)
-        self.num_threads = checks.threads(num_threads)
-        self.friction_range: tuple[float, float] | None = None
-        if friction_range is not None:
-            low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
-            if not 0.0 <= low <= high:
-                raise ArgumentError(f"friction_range: expected 0 <= lower <= upper, got {friction_range!r}")
-            self.friction_range = (low, high)
-        self.radius = grain_radius(self.grain_count)
         self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
         low_pose = np.array([*FIELD_LOWER[:2], -np.pi], np.float32)
-        images = {"ego": (EGO_SHAPE, EGO_RANGE), "sky": (SKY_SHAPE, SKY_RANGE)}
-        self.observation_space = spaces.Dict(
-            {
-                **{name: self._image_space(*image) for name, image in images.items()},
-                "pose": spaces.Box(low_pose, -low_pose, dtype=np.float32),
-            }
-        )
+        pose = spaces.Box(low_pose, -low_pose, dtype=np.float32)
+        self.observation_space = spaces.Dict({**self.image_spaces(), "pose": pose})
         self.pose = np.zeros((self.env_count, 3))  # x, y, yaw; yaw is not wrapped
         self.goal = np.zeros((self.env_count, 6), np.float32)
         self.score = np.zeros(self.env_count)  # the paper's mean, after the last step
         self.gain = np.zeros(self.env_count)  # its change over the last step
         self.share = np.zeros(self.env_count)  # of the grains in the goal
-        self.friction = np.full(self.env_count, GRAIN_FRICTION)
-        self._heaps: dict[str, State] = {}  # settled; made when first drawn
-
-    def _image_space(self, shape: tuple[int, int], limits: tuple[float, float]) -> spaces.Box:
-        if self.depth == "uint8":
-            return spaces.Box(0, 255, (1, *shape), np.uint8)
-        return spaces.Box(limits[0], limits[1], shape, np.float32)
 
     # the scene -------------------------------------------------------------------------------------------------------
 
-    def scene(self, grains: Floats) -> Scene:
-        """The field with the vehicle in it.
-
-        Args:
-            grains: (n, 3) positions [m].
-        """
+    def bed_scene(self, number: int) -> Scene:
+        """The field with the vehicle parked in it, and a heap around the z axis."""
         scene = Scene(bounds=(FIELD_LOWER, FIELD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = scene.add_material(
-            radius=self.radius, density=1600.0, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.3
+            radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.3
         )
         steel = scene.add_material(density=7800.0, friction=0.3)
         scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
-        scene.add_grains(sand, grains)
+        scene.add_grains(sand, heap_lattice(HEAPS[number], self.grain_count, self.radius))
         for name, coarsest in (("blade", 0.012), ("hull", 0.015)):
             # sharp enough for the grains, and for a picture
             spacing = min(max(0.8 * self.radius, 0.008), coarsest)
@@ -182,88 +149,28 @@ class BulldozerTask(Task):
             scene.add_tool(field, name=name, material=steel, pose=(*PARKING, 1.0, 0.0, 0.0, 0.0))
         return scene
 
-    def _add_cameras(self, scene: Scene) -> None:
-        scene.add_camera(
-            DepthCamera.perspective(
-                height=EGO_SHAPE[0],
-                width=EGO_SHAPE[1],
-                fov=0.5 * math.pi,
-                position=(0.1, 0.0, 0.75),
-                target=(1.0, 0.0, 0.1),
-                near=EGO_RANGE[0],
-                far=EGO_RANGE[1],
-            ),
-            name="ego",
-            tool="hull",
-        )
-        scene.add_camera(
-            DepthCamera.orthographic(
-                height=SKY_SHAPE[0],
-                width=SKY_SHAPE[1],
-                extent=FIELD_UPPER[1],
-                position=(0.0, 0.0, SKY_RANGE[1]),
-                target=(0.0, 0.0, 0.0),
-                up=(0.0, 1.0, 0.0),
-                near=SKY_RANGE[0],
-                far=SKY_RANGE[1],
-            ),
-            name="sky",
-        )
-        if self.render_mode == "rgb_array":
-            scene.add_camera(view_camera(), name="view")
-
-    def build(self) -> Any:
-        """The world of all envs."""
-        solver = Solver(iterations=self.preset.iterations)
-        scene = self.scene(heap_lattice(HEAPS[0], self.grain_count, self.radius))
-        self._add_cameras(scene)
-        return scene.build(env_count=self.env_count, device=self.device, solver=solver, num_threads=self.num_threads)
-
-    def heap(self, shape: str) -> State:
-        """A settled heap around the z axis: settled once, then taken from the cache."""
-        if shape in self._heaps:
-            return self._heaps[shape]
-        solver = Solver(iterations=self.preset.iterations)
-        scene = self.scene(heap_lattice(shape, self.grain_count, self.radius))
-
-        def settle() -> State:
-            with scene.build(device=self.device, solver=solver, num_threads=self.num_threads) as world:
-                for _ in range(SETTLING[1]):
-                    world.step(dt=self.preset.dt, substeps=round(SETTLING[0] / self.preset.dt))
-                    if np.abs(world.velocities).max() < SETTLING[2]:
-                        break
-                return world.save_state()
-
-        key = {"solver": solver.fields(), "dt": self.preset.dt, "settling": SETTLING}
-        self._heaps[shape] = settled_bed(scene, key, settle)
-        return self._heaps[shape]
-
     # episodes --------------------------------------------------------------------------------------------------------
 
     def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
         """Draws heap, goal and start of each listed env and puts grains and vehicle there."""
-        world = self.world
+        world, level = self.world, self.level
         chosen = np.zeros(len(envs), np.int64)
         shifts, turns = np.zeros((len(envs), 3), np.float32), np.zeros(len(envs), np.float32)
         for row, env in enumerate(envs):
             draw = self.generator(env)
-            chosen[row] = draw.integers(len(HEAPS))
+            chosen[row] = HEAPS.index(level.heaps[draw.integers(len(level.heaps))])
             side = 1.0 if draw.random() < 0.5 else -1.0
-            goal = side * draw.uniform(1.5, 2.2), draw.uniform(-0.8, 0.8)
-            heap = -side * draw.uniform(0.9, 1.4), draw.uniform(-0.5, 0.5)
+            goal = side * draw.uniform(1.5, 2.2), draw.uniform(-level.goal_y, level.goal_y)
+            heap = -side * draw.uniform(0.9, 1.4), draw.uniform(-level.heap_y, level.heap_y)
             turns[row] = draw.uniform(-math.pi, math.pi)
             shifts[row, :2] = heap
-            self.goal[env] = goal_box(*goal)
+            self.goal[env] = goal_box(*goal, level.goal_side)
             self.pose[env] = self._start_pose(draw, heap)
-            low, high = self.friction_range or (GRAIN_FRICTION, GRAIN_FRICTION)
-            self.friction[env] = draw.uniform(low, high)
-        for number, shape in enumerate(HEAPS):
-            if (chosen == number).any():
-                world.load_state(self.heap(shape), envs=envs[chosen == number])
+            self.friction[env] = draw.uniform(*self.friction_range)
+        self.load_beds(envs, chosen)
         world.place_grains(shifts, turns, envs=envs)
         world.set_tool_poses(self._tool_poses()[envs], envs=envs)
-        if self.friction_range is not None:
-            self._set_friction(envs)
+        self.set_friction(envs)
         self._measure()
         self.gain[envs] = 0.0
 
@@ -290,16 +197,10 @@ class BulldozerTask(Task):
         """One control period."""
         target = self.vehicle.advance(self.pose, actions, CONTROL_PERIOD)
         self.pose = np.where(held[:, None], self.pose, target)
-        self.world.step(dt=self.preset.dt, substeps=self.preset.substeps, tool_poses=self._tool_poses())
+        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
         before = self.score.copy()
         self._measure()
         self.gain = self.score - before
-
-    def _set_friction(self, envs: NDArray[np.int32]) -> None:
-        """Gives the grains of the listed envs their own friction."""
-        pairs = self.world.materials[0][envs]
-        pairs[:, 0, 0, 0] = self.friction[envs]
-        self.world.set_materials(pairs=pairs, envs=envs)
 
     def _measure(self) -> None:
         """Share of the grains in the goal, and the paper's mean reward, of all envs."""
@@ -310,63 +211,33 @@ class BulldozerTask(Task):
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Reward, terminated (never: the task has no end but its time), infos."""
         reward = self.score if self.reward == "level" else self.gain
-        infos: Arrays = {"goal_share": self.share.copy(), "goal": self.goal.copy()}
+        infos: Arrays = {
+            "goal_share": self.share.copy(),
+            "goal": self.goal.copy(),
+            "success": self.share >= self.level.goal,
+        }
         return reward.copy(), np.zeros(self.env_count, bool), infos
 
-    def observe(self) -> Arrays:
-        """Depth images and pose of all envs."""
-        return self.observe_as("numpy")
-
-    def observe_as(self, output: str) -> dict[str, Any]:
-        """The same as `output` arrays; depth stays where the world runs."""
-        pose = self.pose.copy()
-        pose[:, 2] = wrap_angle(pose[:, 2])
-        space = self.observation_space["pose"]
-        pose = np.clip(pose.astype(np.float32), space.low, space.high)  # type: ignore[attr-defined]
-        placed = self.world.put(pose, output)  # ahead of the images: an upload would wait for them
-        images = {name: self._image(name, limits, output) for name, limits in IMAGE_RANGES.items()}
-        return {**images, "pose": placed}
-
-    def _image(self, camera: str, limits: tuple[float, float], output: str) -> Any:
-        depth = self.world.depth(camera, output, limits=limits, dtype=self.depth)
-        # learners want bytes with a channel
-        return depth if self.depth == "float32" else depth.reshape(depth.shape[0], 1, *depth.shape[1:])
+    def readings(self) -> Arrays:
+        """The vehicle's pose of all envs."""
+        return {"pose": self.vector("pose", [*self.pose[:, :2].T, wrap_angle(self.pose[:, 2])])}
 
     # pictures --------------------------------------------------------------------------------------------------------
 
-    def picture(self, env: int, camera: DepthCamera | str = "view") -> NDArray[np.uint8]:
-        """The field seen from the side of the lower y wall; grains in the goal are painted, its floor is tinted."""
-        goal = self.goal[env]
-        positions = self.world.positions[env]
+    def grain_colors(self, env: int) -> Floats:
+        """Grains in the goal are painted."""
+        goal, positions = self.goal[env], self.world.positions[env]
         inside = ((positions >= goal[:3]) & (positions <= goal[3:])).all(axis=1)
-        colors = grain_colors(self.grain_count)
+        colors = super().grain_colors(env)
         colors[inside] = 0.45 * colors[inside] + 0.55 * np.array(GOAL_COLOR)
-        frame = self.world.picture(
-            camera,
-            env=env,
-            grain_colors=colors.astype(np.uint8),
-            tool_colors=np.array([BLADE_COLOR, HULL_COLOR], np.uint8),
-        )
+        return colors
+
+    def picture(self, env: int, camera: DepthCamera | str = "view") -> NDArray[np.uint8]:
+        """The field seen from the side of the lower y wall; the goal's floor is tinted."""
+        frame = super().picture(env, camera)
         if camera == "view":
-            tint_floor(frame, view_camera(), self.world.depth("view")[env], goal)
+            tint_floor(frame, self.view, self.world.depth("view")[env], self.goal[env])
         return frame
-
-    def depth_picture(self, env: int) -> Floats:
-        """What the sky camera sees, (36, 72) float32 [m]."""
-        return self.world.depth("sky")[env].copy()
-
-
-def view_camera() -> DepthCamera:
-    """The camera pictures for people are taken with: the whole field from above the lower y wall."""
-    return DepthCamera.perspective(
-        height=VIEW_SHAPE[0],
-        width=VIEW_SHAPE[1],
-        fov=0.7,
-        position=(0.0, -5.9, 4.9),
-        target=(0.0, 0.02, 0.0),
-        near=0.1,
-        far=20.0,
-    )
 
 
 @lru_cache(maxsize=4)
@@ -389,10 +260,10 @@ def tint_floor(frame: NDArray[np.uint8], camera: DepthCamera, depth: Floats, goa
     frame[floor] = ((1.0 - share) * frame[floor] + share * np.array(GOAL_COLOR)).astype(np.uint8)
 
 
-def goal_box(x: float, y: float) -> Floats:
-    """Lower and upper corner (6,) of a goal centred at (x, y) [m]."""
-    half_x, half_y = 0.5 * GOAL_SIZE[0], 0.5 * GOAL_SIZE[1]
-    return np.array([x - half_x, y - half_y, 0.0, x + half_x, y + half_y, GOAL_HEIGHT], np.float32)
+def goal_box(x: float, y: float, side: float) -> Floats:
+    """Lower and upper corner (6,) of a square goal centred at (x, y) [m]."""
+    half = 0.5 * side
+    return np.array([x - half, y - half, 0.0, x + half, y + half, GOAL_HEIGHT], np.float32)
 
 
 def heap_lattice(shape: str, grain_count: int, radius: float) -> Floats:
@@ -423,12 +294,10 @@ def heap_lattice(shape: str, grain_count: int, radius: float) -> Floats:
 class BulldozerEnv(GranularEnv):
     """`gymnasium.make("granular_gym/Bulldozer-v0")`; arguments: BulldozerTask."""
 
-    metadata = Task.metadata
     task_class = BulldozerTask
 
 
 class BulldozerVectorEnv(GranularVectorEnv):
     """`gymnasium.make_vec("granular_gym/Bulldozer-v0", num_envs=n)`; arguments: BulldozerTask, GranularVectorEnv."""
 
-    metadata = Task.metadata
     task_class = BulldozerTask

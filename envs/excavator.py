@@ -22,22 +22,18 @@ from numpy.typing import NDArray
 from .. import checks
 from ..arm import Arm, ArmTool, load_arm
 from ..assets import asset_path
-from ..beds import settled_bed
 from ..cameras import DepthCamera
-from ..device import parse_device
-from ..errors import ArgumentError
-from ..pictures import grain_colors
+from ..grain_task import GrainTask, Image, Preset, Settling, view_camera
 from ..scene import Scene
 from ..sdf import Sdf
-from ..solver import Solver
-from ..state import State
-from ..task import Arrays, Floats, Task
+from ..task import Arrays, Floats
 from ..vector import GranularEnv, GranularVectorEnv
 
 CONTROL_PERIOD = 0.05  # [s] per env step
 WORLD_LOWER, WORLD_UPPER = (-0.75, -0.95, 0.0), (1.05, 0.95, 1.4)  # [m]; z = 0 is the table the arm stands on
 GRAIN_VOLUME = 4.5e-3  # [m3] of all grains together
-GRAIN_LIMIT = 200_000
+RADIUS_OF_2000 = (3.0 * GRAIN_VOLUME / (4.0 * math.pi * 2000)) ** (1.0 / 3.0)  # [m]
+DENSITY = 1600.0  # [kg/m3]
 GRAIN_FRICTION = 0.5
 TRAY_CENTER, TRAY_HALF, TRAY_HEIGHT = (0.52, 0.0), (0.20, 0.15), 0.12  # [m] inside
 WALL = 0.012  # [m] thickness of the walls of tray and bin
@@ -46,13 +42,27 @@ SPILL_LAYERS = 2.5  # a grain outside tray and bin and lower than so many radii 
 HOME = (0.0, -0.25 * math.pi, 0.0, -0.75 * math.pi, 0.0, 0.5 * math.pi, 0.0)  # [rad]; the bucket hangs over the tray
 HOME_JITTER = 0.08  # [rad]
 WRENCH_LIMIT = (200.0, 50.0)  # [N], [N m] of the observation
-WRIST_SHAPE, SIDE_SHAPE = (36, 36), (36, 72)
-WRIST_RANGE, SIDE_RANGE = (0.03, 0.6), (0.3, 2.5)  # [m]
-IMAGE_RANGES = {"wrist": WRIST_RANGE, "side": SIDE_RANGE}
+WRIST_CAMERA = DepthCamera.perspective(
+    height=36,
+    width=36,
+    fov=1.2,
+    position=(0.115, 0.0, -0.03),
+    target=(0.085, 0.0, 0.20),
+    up=(1.0, 0.0, 0.0),
+    near=0.03,
+    far=0.6,
+)
+SIDE_CAMERA = DepthCamera.perspective(
+    height=36,
+    width=72,
+    fov=0.62,
+    position=(1.45, 0.0, 1.05),
+    target=(0.25, 0.0, 0.12),
+    near=0.3,
+    far=2.5,
+)
 SHAPING = 10.0  # points per metre of the grains' mean distance from the bin
 BEDS = ("flat", "ridge", "slope")  # shapes the grains are poured in
-SETTLING = (0.5, 20, 2e-3)  # [s] at a time, at most so often, until no grain is faster than [m/s]
-VIEW_SHAPE = (480, 640)  # of rendered pictures
 LINK_COLORS = ((236, 238, 240), (222, 225, 228))
 BUCKET_COLOR, TRAY_COLOR, BIN_COLOR = (224, 146, 40), (124, 132, 142), (62, 150, 92)
 
@@ -94,18 +104,7 @@ BUCKET_ROWS = np.array([[0.0, 0.0, 0.0, 1.5 * math.pi], [0.0, -0.5, 0.0, -0.5 * 
 
 
 @dataclass(frozen=True)
-class Preset:
-    """How finely an env step is computed."""
-
-    dt: float  # [s] at most; less where the tools would move over half a radius
-    iterations: int
-
-
-PRESETS = {"accurate": Preset(5e-4, 10), "fast": Preset(2.5e-3, 10)}
-
-
-@dataclass(frozen=True)
-class Difficulty:
+class Level:
     """What an episode draws, and what counts as success.
 
     Attributes:
@@ -116,6 +115,7 @@ class Difficulty:
         both_sides: the bin may stand left or right of the tray.
         beds: shapes of the bed.
         jitter: of the arm's first posture [rad].
+        friction: between grains.
         share: of the grains that must be in the bin at the end.
         spill: share of the grains that may lie on the table.
     """
@@ -127,20 +127,17 @@ class Difficulty:
     both_sides: bool
     beds: tuple[str, ...]
     jitter: float
+    friction: tuple[float, float]
     share: float
     spill: float
 
 
-DIFFICULTIES = {
-    "easy": Difficulty(0.14, 0.08, (1.5, 1.5), (0.48, 0.48), False, ("flat",), 0.0, 0.08, 0.05),
-    "medium": Difficulty(0.12, 0.12, (1.25, 1.75), (0.45, 0.51), True, BEDS, HOME_JITTER, 0.10, 0.05),
-    "hard": Difficulty(0.10, 0.18, (1.15, 2.05), (0.43, 0.52), True, BEDS, 2 * HOME_JITTER, 0.12, 0.03),
+SAND = (GRAIN_FRICTION, GRAIN_FRICTION)
+LEVELS = {
+    "easy": Level(0.14, 0.08, (1.5, 1.5), (0.48, 0.48), False, ("flat",), 0.0, SAND, 0.08, 0.05),
+    "medium": Level(0.12, 0.12, (1.25, 1.75), (0.45, 0.51), True, BEDS, HOME_JITTER, SAND, 0.10, 0.05),
+    "hard": Level(0.10, 0.18, (1.15, 2.05), (0.43, 0.52), True, BEDS, 2 * HOME_JITTER, SAND, 0.12, 0.03),
 }
-
-
-def grain_radius(grain_count: int) -> float:
-    """Radius that keeps the volume of the bed at any number of grains [m]."""
-    return (3.0 * GRAIN_VOLUME / (4.0 * math.pi * grain_count)) ** (1.0 / 3.0)
 
 
 def bucket_sdf() -> Sdf:
@@ -176,7 +173,7 @@ def make_arm() -> Arm:
     return Arm(load_arm("panda.json"), tool)
 
 
-class ExcavatorTask(Task):
+class ExcavatorTask(GrainTask):
     """The rules of the excavator task for `env_count` envs.
 
     Action (7,) in [-1, 1]: joint velocities, 1 = the joint's largest (2.175 rad/s for joints 1 to 4, 2.61 rad/s for 5
@@ -195,18 +192,12 @@ class ExcavatorTask(Task):
 
     Args:
         env_count: number of envs.
-        grain_count: grains per env; 500, 2,000, 10,000 and 50,000 are the steps the task is meant for.
-        preset: "fast" (dt 2.5 ms, less for small grains) or "accurate" (dt 0.5 ms, as in the paper).
-        difficulty: "easy", "medium" or "hard", see DIFFICULTIES.
-        depth: "float32" or "uint8".
         reward: "incremental" or "level".
         spill_penalty: points lost per spilled grain over points earned per grain in the bin, >= 0.
         force_limit: None, or the share of the arm's joint torques above which an episode is terminated; 1: the real
             arm's. Its own weight is not counted.
-        device: "cpu", "cuda" or "auto".
-        num_threads: None: one per core this process may use.
-        friction_range: None, or (lower, upper): each episode draws the friction between grains from it.
-        render_mode: None, "rgb_array" or "depth_array" (the side camera).
+        **kwargs: see GrainTask; preset "fast" (dt 2.5 ms, less for small grains) or "accurate" (dt 0.5 ms, as in the
+            paper); difficulty "easy", "medium" or "hard", see LEVELS.
 
     Raises:
         ArgumentError: an argument is not what it should be.
@@ -225,50 +216,37 @@ class ExcavatorTask(Task):
         "shares",
         "friction",
     )
-    metadata: ClassVar[dict[str, Any]] = {**Task.metadata, "render_fps": round(1.0 / CONTROL_PERIOD)}
-    control_period: ClassVar[float] = CONTROL_PERIOD
+    control_period = CONTROL_PERIOD
+    radius_of_2000 = RADIUS_OF_2000
+    density = DENSITY
+    images: ClassVar = {"wrist": Image(WRIST_CAMERA, "bucket"), "side": Image(SIDE_CAMERA)}
+    depth_view = "side"
+    view: ClassVar = view_camera((1.55, -1.25, 1.15), (0.16, 0.02, 0.24))
+    difficulties = LEVELS
+    # no tool may move over half a radius per substep; the guard sees to the speed
+    presets: ClassVar = {"fast": Preset(2.5e-3, 0.5, 10), "accurate": Preset(5e-4, 0.5, 10)}
+    settling = Settling(0.5, 20, 2e-3)
     tray: ClassVar[tuple[float, float, float, float]] = (*TRAY_CENTER, *TRAY_HALF)
 
     def __init__(
         self,
         env_count: int = 1,
         *,
-        grain_count: int = 2000,
-        preset: str = "fast",
-        difficulty: str = "medium",
-        depth: str = "float32",
         reward: str = "incremental",
         spill_penalty: float = 1.0,
         force_limit: float | None = None,
-        device: str = "cpu",
-        num_threads: int | None = None,
-        friction_range: tuple[float, float] | None = None,
-        render_mode: str | None = None,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(env_count, render_mode)
-        self.grain_count = checks.integer("grain_count", grain_count, 1, GRAIN_LIMIT)
-        self.preset = PRESETS[checks.choice("preset", preset, list(PRESETS))]
-        self.difficulty = DIFFICULTIES[checks.choice("difficulty", difficulty, list(DIFFICULTIES))]
-        self.depth = checks.choice("depth", depth, ["float32", "uint8"])
+        self.arm = make_arm()
+        self.fastest = self.arm.description.tip_speed
+        super().__init__(env_count, **kwargs)
         self.reward = checks.choice("reward", reward, ["incremental", "level"])
         self.spill_penalty = checks.number("spill_penalty", spill_penalty, 0.0, 1e6)
         self.force_limit = None
         if force_limit is not None:
             self.force_limit = checks.number("force_limit", force_limit, 0.0, 1e6, above=True)
-        self.device = parse_device(device)
-        self.num_threads = checks.threads(num_threads)
-        self.friction_range: tuple[float, float] | None = None
-        if friction_range is not None:
-            low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
-            if not 0.0 <= low <= high:
-                raise ArgumentError(f"friction_range: expected 0 <= lower <= upper, got {friction_range!r}")
-            self.friction_range = (low, high)
-        self.arm = make_arm()
-        self.radius = grain_radius(self.grain_count)
-        # no tool may move over half a radius per substep; the guard sees to the speed
-        longest = 0.5 * self.radius / self.arm.description.tip_speed
-        self.substeps = math.ceil(CONTROL_PERIOD / min(self.preset.dt, longest) - 1e-9)
-        self.dt = CONTROL_PERIOD / self.substeps
+        links = len(self.arm.shapes) - 1
+        self.tool_colors = (*(LINK_COLORS[k % 2] for k in range(links)), BUCKET_COLOR, TRAY_COLOR, BIN_COLOR)
         self.action_space = spaces.Box(-1.0, 1.0, (self.arm.joint_count,), np.float32)
         self.observation_space = self._observation_space()
         n, joints = self.env_count, self.arm.joint_count
@@ -278,15 +256,8 @@ class ExcavatorTask(Task):
         self.torque_share = np.zeros(n)  # joint torques of the last step over their limits, largest
         self.score, self.gain = np.zeros(n), np.zeros(n)
         self.shares = np.zeros((n, 3))  # of the grains in the bin, on the table, lifted
-        self.friction = np.full(n, GRAIN_FRICTION)
-        self._beds: dict[str, State] = {}  # settled; made when first drawn
 
     def _observation_space(self) -> spaces.Dict:
-        def image(shape: tuple[int, int], limits: tuple[float, float]) -> spaces.Box:
-            if self.depth == "uint8":
-                return spaces.Box(0, 255, (1, *shape), np.uint8)
-            return spaces.Box(limits[0], limits[1], shape, np.float32)
-
         def vector(high: Any, low: Any = None) -> spaces.Box:
             top = np.asarray(high, np.float32)
             return spaces.Box(-top if low is None else np.asarray(low, np.float32), top, dtype=np.float32)
@@ -294,8 +265,7 @@ class ExcavatorTask(Task):
         arm = self.arm.description
         return spaces.Dict(
             {
-                "wrist": image(WRIST_SHAPE, WRIST_RANGE),
-                "side": image(SIDE_SHAPE, SIDE_RANGE),
+                **self.image_spaces(),
                 "joints": vector(arm.upper, arm.lower),
                 "velocities": vector(arm.speed),
                 "wrench": vector(np.repeat(WRENCH_LIMIT, 3)),
@@ -305,19 +275,15 @@ class ExcavatorTask(Task):
 
     # the scene -------------------------------------------------------------------------------------------------------
 
-    def scene(self, grains: Floats) -> Scene:
-        """Arm, tray and bin.
-
-        Args:
-            grains: (n, 3) positions [m].
-        """
+    def bed_scene(self, number: int) -> Scene:
+        """Arm, bin, and a tray with grains."""
         scene = Scene(bounds=(WORLD_LOWER, WORLD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = scene.add_material(
-            radius=self.radius, density=1600.0, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.3
+            radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.3
         )
         steel = scene.add_material(density=7800.0, friction=0.3)
         scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
-        scene.add_grains(sand, grains)
+        scene.add_grains(sand, bed_lattice(BEDS[number], self.grain_count, self.radius))
         poses = self._tool_poses(np.array([HOME]), np.array([[0.0, 0.6]]))[0]
         names = [f"link{k}" for k in range(len(self.arm.shapes) - 1)] + ["bucket"]
         for (_, sdf), name, pose in zip(self.arm.shapes, names, poses, strict=False):
@@ -327,63 +293,7 @@ class ExcavatorTask(Task):
         return scene
 
     def _bin_walls(self) -> Floats:
-        return walls(self.difficulty.bin_half, self.difficulty.bin_half, self.difficulty.bin_height)
-
-    def _add_cameras(self, scene: Scene) -> None:
-        scene.add_camera(
-            DepthCamera.perspective(
-                height=WRIST_SHAPE[0],
-                width=WRIST_SHAPE[1],
-                fov=1.2,
-                position=(0.115, 0.0, -0.03),
-                target=(0.085, 0.0, 0.20),
-                up=(1.0, 0.0, 0.0),
-                near=WRIST_RANGE[0],
-                far=WRIST_RANGE[1],
-            ),
-            name="wrist",
-            tool="bucket",
-        )
-        scene.add_camera(
-            DepthCamera.perspective(
-                height=SIDE_SHAPE[0],
-                width=SIDE_SHAPE[1],
-                fov=0.62,
-                position=(1.45, 0.0, 1.05),
-                target=(0.25, 0.0, 0.12),
-                near=SIDE_RANGE[0],
-                far=SIDE_RANGE[1],
-            ),
-            name="side",
-        )
-        if self.render_mode == "rgb_array":
-            scene.add_camera(view_camera(), name="view")
-
-    def build(self) -> Any:
-        """The world of all envs."""
-        scene = self.scene(bed_lattice(BEDS[0], self.grain_count, self.radius))
-        self._add_cameras(scene)
-        solver = Solver(iterations=self.preset.iterations)
-        return scene.build(env_count=self.env_count, device=self.device, solver=solver, num_threads=self.num_threads)
-
-    def bed(self, shape: str) -> State:
-        """A settled bed in the tray: settled once, then taken from the cache."""
-        if shape in self._beds:
-            return self._beds[shape]
-        solver = Solver(iterations=self.preset.iterations)
-        scene = self.scene(bed_lattice(shape, self.grain_count, self.radius))
-
-        def settle() -> State:
-            with scene.build(device=self.device, solver=solver, num_threads=self.num_threads) as world:
-                for _ in range(SETTLING[1]):
-                    world.step(dt=self.dt, substeps=round(SETTLING[0] / self.dt))
-                    if np.abs(world.velocities).max() < SETTLING[2]:
-                        break
-                return world.save_state()
-
-        key = {"solver": solver.fields(), "dt": self.dt, "settling": SETTLING}
-        self._beds[shape] = settled_bed(scene, key, settle)
-        return self._beds[shape]
+        return walls(self.level.bin_half, self.level.bin_half, self.level.bin_height)
 
     def _tool_poses(self, joints: Floats, bins: Floats) -> Floats:
         """Poses of links, bucket, tray and bin: (n, tools, 7) float32."""
@@ -409,7 +319,7 @@ class ExcavatorTask(Task):
 
     def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
         """Draws bed, bin and posture of each listed env and puts grains, arm and bin there."""
-        world, game = self.world, self.difficulty
+        world, game = self.world, self.level
         chosen = np.zeros(len(envs), np.int64)
         for row, env in enumerate(envs):
             draw = self.generator(env)
@@ -418,23 +328,13 @@ class ExcavatorTask(Task):
             angle, distance = side * draw.uniform(*game.azimuth), draw.uniform(*game.distance)
             self.bin[env] = distance * math.cos(angle), distance * math.sin(angle)
             self.joints[env] = np.array(HOME) + draw.uniform(-game.jitter, game.jitter, len(HOME))
-            low, high = self.friction_range or (GRAIN_FRICTION, GRAIN_FRICTION)
-            self.friction[env] = draw.uniform(low, high)
-        for number, shape in enumerate(BEDS):
-            if (chosen == number).any():
-                world.load_state(self.bed(shape), envs=envs[chosen == number])
+            self.friction[env] = draw.uniform(*self.friction_range)
+        self.load_beds(envs, chosen)
         world.set_tool_poses(self._tool_poses(self.joints, self.bin)[envs], envs=envs)
-        if self.friction_range is not None:
-            self._set_friction(envs)
+        self.set_friction(envs)
         self.velocities[envs], self.events[envs], self.torque_share[envs] = 0.0, 0, 0.0
         self._measure()
         self.gain[envs] = 0.0
-
-    def _set_friction(self, envs: NDArray[np.int32]) -> None:
-        """Gives the grains of the listed envs their own friction."""
-        pairs = self.world.materials[0][envs]
-        pairs[:, 0, 0, 0] = self.friction[envs]
-        self.world.set_materials(pairs=pairs, envs=envs)
 
     def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
         """One control period."""
@@ -445,7 +345,7 @@ class ExcavatorTask(Task):
         self.velocities = np.where(keep, 0.0, velocities)
         self.events = np.where(held, 0, events).astype(np.int32)
         poses = self._tool_poses(self.joints, self.bin)
-        self.world.step(dt=self.dt, substeps=self.substeps, tool_poses=poses)
+        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=poses)
         torques = self.arm.torques(self.joints, self._wrenches())
         self.torque_share = np.abs(torques / self.arm.description.torque).max(axis=1)
         before = self.score.copy()
@@ -459,7 +359,7 @@ class ExcavatorTask(Task):
 
     def _measure(self) -> None:
         """Where the grains of all envs are, and the score."""
-        game, world = self.difficulty, self.world
+        game, world = self.level, self.world
         rim, top = game.bin_half + WALL, SPILL_LAYERS * self.radius
         bins = np.concatenate([self.bin, np.zeros((self.env_count, 1))], axis=1)
 
@@ -488,7 +388,7 @@ class ExcavatorTask(Task):
         overloaded = np.zeros(self.env_count, bool)
         if self.force_limit is not None:
             overloaded = self.torque_share > self.force_limit
-        game = self.difficulty
+        game = self.level
         fast = np.asarray(self.world.stats["fast_tool_count"], np.int64)
         infos: Arrays = {
             "bin_share": self.shares[:, 0].copy(),
@@ -503,23 +403,15 @@ class ExcavatorTask(Task):
         }
         return reward.copy(), overloaded, infos
 
-    def observe(self) -> Arrays:
-        """Depth images, joints, wrench and the place of the bin of all envs."""
-        return self.observe_as("numpy")
-
-    def observe_as(self, output: str) -> dict[str, Any]:
-        """The same as `output` arrays; depth stays where the world runs."""
-        vectors: Arrays = {
-            "joints": self.joints.astype(np.float32),
-            "velocities": self.velocities.astype(np.float32),
-            "wrench": self._bucket_wrenches().astype(np.float32),
-            "bin": self.bin.astype(np.float32),
+    def readings(self) -> Arrays:
+        """Joints, wrench and the place of the bin of all envs."""
+        vectors = {
+            "joints": self.joints,
+            "velocities": self.velocities,
+            "wrench": self._bucket_wrenches(),
+            "bin": self.bin,
         }
-        for name, values in vectors.items():
-            space = self.observation_space[name]
-            vectors[name] = np.clip(values, space.low, space.high)  # type: ignore[attr-defined]
-        images = {name: self._image(name, limits, output) for name, limits in IMAGE_RANGES.items()}
-        return {**images, **self.give(vectors, output)}
+        return {name: self.vector(name, values.T) for name, values in vectors.items()}
 
     def _bucket_wrenches(self) -> Floats:
         """The wrenches in the bucket's frame, as a sensor in the wrist reads them; 0 after a reset."""
@@ -530,41 +422,6 @@ class ExcavatorTask(Task):
             t = 2.0 * np.cross(q[:, 1:], vector)
             turned.append(vector + q[:, :1] * t + np.cross(q[:, 1:], t))
         return np.concatenate(turned, axis=1)
-
-    def _image(self, camera: str, limits: tuple[float, float], output: str) -> Any:
-        depth = self.world.depth(camera, output, limits=limits, dtype=self.depth)
-        # learners want bytes with a channel
-        return depth if self.depth == "float32" else depth.reshape(depth.shape[0], 1, *depth.shape[1:])
-
-    # pictures --------------------------------------------------------------------------------------------------------
-
-    def picture(self, env: int, camera: DepthCamera | str = "view") -> NDArray[np.uint8]:
-        """Arm, tray and bin from the far side of the table."""
-        links = len(self.arm.shapes) - 1
-        colors = [LINK_COLORS[k % 2] for k in range(links)] + [BUCKET_COLOR, TRAY_COLOR, BIN_COLOR]
-        return self.world.picture(
-            camera,
-            env=env,
-            grain_colors=grain_colors(self.grain_count).astype(np.uint8),
-            tool_colors=np.array(colors, np.uint8),
-        )
-
-    def depth_picture(self, env: int) -> Floats:
-        """What the side camera sees, (36, 72) float32 [m]."""
-        return self.world.depth("side")[env].copy()
-
-
-def view_camera() -> DepthCamera:
-    """The camera pictures for people are taken with."""
-    return DepthCamera.perspective(
-        height=VIEW_SHAPE[0],
-        width=VIEW_SHAPE[1],
-        fov=0.62,
-        position=(1.55, -1.25, 1.15),
-        target=(0.16, 0.02, 0.24),
-        near=0.1,
-        far=20.0,
-    )
 
 
 def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
@@ -593,12 +450,10 @@ def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
 class ExcavatorEnv(GranularEnv):
     """`gymnasium.make("granular_gym/Excavator-v0")`; arguments: ExcavatorTask."""
 
-    metadata = ExcavatorTask.metadata
     task_class = ExcavatorTask
 
 
 class ExcavatorVectorEnv(GranularVectorEnv):
     """`gymnasium.make_vec("granular_gym/Excavator-v0", num_envs=n)`; arguments: ExcavatorTask, GranularVectorEnv."""
 
-    metadata = ExcavatorTask.metadata
     task_class = ExcavatorTask

@@ -24,14 +24,12 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..assets import asset_path
-from ..cameras import DepthCamera
 from ..errors import ArgumentError
-from ..grain_task import GrainTask, Image
+from ..grain_task import GrainTask, Image, Settling, sky_camera, view_camera
 from ..mixing import lacey_index
 from ..scene import Scene
 from ..sdf import Sdf
-from ..state import State
-from ..task import Arrays, Floats, Task
+from ..task import Arrays, Floats
 from ..vector import GranularEnv, GranularVectorEnv
 from ..vehicle import yaw_quaternions
 
@@ -52,9 +50,7 @@ HEADROOM = 1.5  # height of a tower with a floor over that of its storeys: room 
 SAMPLES = (3, 3, 2)  # samples along x and y, and per gear along z
 GRAIN_FRICTION = 0.4
 REWARD_SCALE, POWER_SCALE = 100.0, 0.05  # what mixing earns in all; what 1 W per newton of grains costs a step
-VIEW_SHAPE = (480, 352)
-SKY_SHAPE = (36, 36)
-GEAR_COLOR = (120, 130, 142)
+TUBE_COLOR, GEAR_COLOR = (236, 238, 241), (120, 130, 142)
 KIND_COLORS = ((204, 92, 62), (226, 206, 164))
 
 
@@ -180,6 +176,8 @@ class GearTowerTask(GrainTask):
 
     memory: ClassVar[tuple[str, ...]] = ("angle", "speed", "kind", "mixing", "gain", "power", "friction")
     control_period = CONTROL_PERIOD
+    density = DENSITY
+    depth_view = "sky"
     difficulties = LEVELS
 
     def __init__(self, env_count: int = 1, *, gear_count: int = 4, boundary: str = "wall", **kwargs: Any) -> None:
@@ -188,7 +186,18 @@ class GearTowerTask(GrainTask):
         self.radius_of_2000 = RADIUS_OF_2000 * (self.gear_count / 4.0) ** (1.0 / 3.0)
         self.fastest = FASTEST[self.boundary]
         self.height = self.gear_count * STOREY
-        self.images = {"sky": Image(SKY_SHAPE, 0.0, self.height)}
+        self.images = {"sky": Image(sky_camera(36, 36, TUBE_RADIUS, self.height))}
+        # the whole tower from before and a little above
+        away = 0.95 * self.height + 1.4
+        self.view = view_camera(
+            (0.25 * away, -0.95 * away, 0.5 * self.height + 0.3 * away),
+            (0.0, 0.0, 0.48 * self.height),
+            shape=(480, 352),
+            far=20.0 + 2.0 * away,
+        )
+        self.tool_colors = (TUBE_COLOR, *[GEAR_COLOR] * self.gear_count)
+        # there is no rest in a tower without a floor: its bed is the flow past standing gears
+        self.settling = Settling(FLOW_TIME, 8 if self.boundary == "wall" else 1)
         super().__init__(env_count, **kwargs)
         # what would go wrong at the first reset is said now
         tower_lattice(self.gear_count, self.grain_count, self.radius, boundary=self.boundary)
@@ -199,43 +208,19 @@ class GearTowerTask(GrainTask):
             )
         self.action_space = spaces.Box(-1.0, 1.0, (self.gear_count,), np.float32)
         high = np.array([*[1.0] * self.gear_count, *[10.0] * self.gear_count, 2.0], np.float32)
-        self.drive_space = spaces.Box(-high, high, dtype=np.float32)
-        self.observation_space = spaces.Dict({**self.image_spaces(), "drive": self.drive_space})
+        drive = spaces.Box(-high, high, dtype=np.float32)
+        self.observation_space = spaces.Dict({**self.image_spaces(), "drive": drive})
         n = self.env_count
         self.angle, self.speed = np.zeros((n, self.gear_count)), np.zeros((n, self.gear_count))  # [rad], as actions
         self.kind = np.zeros((n, self.grain_count), bool)
         self.mixing, self.gain, self.power = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.friction = np.full(n, GRAIN_FRICTION)
 
     # the scene -------------------------------------------------------------------------------------------------------
 
-    def scene(self, number: int) -> Scene:
+    def bed_scene(self, number: int) -> Scene:
         """The tower with grains at rest in mid-air."""
         grains = tower_lattice(self.gear_count, self.grain_count, self.radius, boundary=self.boundary, seed=number)
         return tower_scene(self.gear_count, grains, self.radius, boundary=self.boundary)
-
-    def bed(self, number: int) -> State:
-        """A bed at rest among standing gears, or the flow past them: there is no rest in a tower without a floor."""
-        most = 8 if self.boundary == "wall" else 1
-        return self.settled(number, lambda: self.scene(number), period=FLOW_TIME, most=most)
-
-    def build(self) -> Any:
-        """The world of all envs."""
-        scene = self.scene(0)
-        sky = DepthCamera.orthographic(
-            height=SKY_SHAPE[0],
-            width=SKY_SHAPE[1],
-            extent=TUBE_RADIUS,
-            position=(0.0, 0.0, self.height),
-            target=(0.0, 0.0, 0.0),
-            up=(0.0, 1.0, 0.0),
-            near=0.0,
-            far=self.height,
-        )
-        scene.add_camera(sky, name="sky")
-        return scene.build(
-            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
-        )
 
     # episodes --------------------------------------------------------------------------------------------------------
 
@@ -247,9 +232,9 @@ class GearTowerTask(GrainTask):
             draw = self.generator(env)
             chosen[row] = draw.integers(BEDS)
             directions[row] = draw.uniform(-math.pi, math.pi)
-            self.friction[env] = draw.uniform(*self.level.friction)
-        self.load_beds(envs, chosen, self.bed)
-        self.set_friction(envs, self.friction[envs])
+            self.friction[env] = draw.uniform(*self.friction_range)
+        self.load_beds(envs, chosen)
+        self.set_friction(envs)
         for array in (self.angle, self.speed, self.gain, self.power):
             array[envs] = 0.0
         self.world.set_tool_poses(self._tool_poses()[envs], envs=envs)
@@ -295,11 +280,6 @@ class GearTowerTask(GrainTask):
             # the grains' torque on the gears is against the gears' on the grains
             self.power[env] = -float((torque[env] * self.speed[env] * SPEED).sum())
 
-    @property
-    def weight(self) -> float:
-        """Of all grains of an env [N]."""
-        return 9.81 * self.grain_count * DENSITY * 4.0 / 3.0 * math.pi * self.radius**3
-
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Reward, terminated (never: the task has no end but its time), infos."""
         reward = REWARD_SCALE * self.gain - POWER_SCALE * np.maximum(self.power, 0.0) / self.weight
@@ -310,48 +290,26 @@ class GearTowerTask(GrainTask):
         }
         return reward, np.zeros(self.env_count, bool), infos
 
-    def observe(self) -> Arrays:
-        """Depth image and drive of all envs."""
+    def readings(self) -> Arrays:
+        """The drive of all envs."""
         torque = self.world.wrenches[:, 1:, 5] / (self.weight * GEAR_RADIUS)
         torque = np.where(self.fresh[:, None], 0.0, torque)  # that of the episode before
-        drive = self.vector([*self.speed.T, *torque.T, self.mixing], self.drive_space)
-        return {"sky": self.image("sky", self.world.depth("sky")), "drive": drive}
+        return {"drive": self.vector("drive", [*self.speed.T, *torque.T, self.mixing])}
 
     # pictures --------------------------------------------------------------------------------------------------------
 
-    def picture(self, env: int) -> NDArray[np.uint8]:
-        """The tower without its near wall; the two kinds have two colours."""
-        colors = np.where(self.kind[env][:, None], np.array(KIND_COLORS[0]), np.array(KIND_COLORS[1]))
-        tools = np.array([(236, 238, 241), *[GEAR_COLOR] * self.gear_count], np.uint8)
-        return self.world.picture(self.view_camera(), env=env, grain_colors=colors.astype(np.uint8), tool_colors=tools)
-
-    def view_camera(self) -> DepthCamera:
-        """The camera of pictures for people: the whole tower from before and a little above."""
-        away = 0.95 * self.height + 1.4
-        return DepthCamera.perspective(
-            height=VIEW_SHAPE[0],
-            width=VIEW_SHAPE[1],
-            fov=0.62,
-            position=(0.25 * away, -0.95 * away, 0.5 * self.height + 0.3 * away),
-            target=(0.0, 0.0, 0.48 * self.height),
-            near=0.1,
-            far=20.0 + 2.0 * away,
-        )
-
-    def depth_picture(self, env: int) -> Floats:
-        """What the sky camera sees, (36, 36) float32 [m]."""
-        return self.world.depth("sky")[env].copy()
+    def grain_colors(self, env: int) -> Floats:
+        """The two kinds have two colours."""
+        return np.where(self.kind[env][:, None], np.array(KIND_COLORS[0], float), np.array(KIND_COLORS[1], float))
 
 
 class GearTowerEnv(GranularEnv):
     """`gymnasium.make("granular_gym/GearTower-v0")`; arguments: GearTowerTask."""
 
-    metadata = Task.metadata
     task_class = GearTowerTask
 
 
 class GearTowerVectorEnv(GranularVectorEnv):
     """`gymnasium.make_vec("granular_gym/GearTower-v0", num_envs=n)`; arguments: GearTowerTask, GranularVectorEnv."""
 
-    metadata = Task.metadata
     task_class = GearTowerTask

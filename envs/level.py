@@ -16,14 +16,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image
+from ..grain_task import GrainTask, Image, sky_camera, view_camera
 from ..heights import HeightGrid, smooth
-from ..pictures import grain_colors
 from ..scene import Scene
 from ..sdf import Sdf
-from ..state import State
-from ..task import Arrays, Floats, Task
+from ..task import Arrays, Floats
 from ..vector import GranularEnv, GranularVectorEnv
 from ..vehicle import TrackedVehicle, yaw_quaternions
 
@@ -42,7 +39,7 @@ SKY_SHAPE, SKY_HEIGHT = (36, 54), 1.8  # the sky camera looks down from there [m
 HILLS = ("mound", "ridge", "slope", "twins")  # beds that episodes begin with
 GRAIN_FRICTION = 0.5
 REWARD_SCALE = 100.0  # what removing the whole error earns
-VIEW_SHAPE = (480, 640)
+SKY_CAMERA = sky_camera(*SKY_SHAPE, HALF_Y, SKY_HEIGHT, near=0.2)
 BLADE_COLOR = (236, 170, 40)
 
 
@@ -88,8 +85,12 @@ class LevelTask(GrainTask):
     memory: ClassVar[tuple[str, ...]] = ("pose", "target", "error", "first_error", "gain", "friction")
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
+    density = DENSITY
     fastest = FASTEST
-    images: ClassVar = {"sky": Image(SKY_SHAPE, 0.2, SKY_HEIGHT), "target": Image(SKY_SHAPE, 0.2, SKY_HEIGHT)}
+    images: ClassVar = {"sky": Image(SKY_CAMERA), "target": Image(SKY_CAMERA, drawn=True)}
+    depth_view = "sky"
+    view: ClassVar = view_camera((0.0, -2.5, 2.6), (0.0, -0.02, 0.25))
+    tool_colors = (BLADE_COLOR,)
     difficulties = LEVELS
     outline: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.5 * BLADE_THICKNESS,
@@ -108,18 +109,17 @@ class LevelTask(GrainTask):
         high = np.array([HALF_X, HALF_Y, LIFT[1], 1, 1, 10, 10, 10], np.float32)
         low = -high
         low[2] = 0.0
-        self.blade_space = spaces.Box(low, high, dtype=np.float32)
-        self.observation_space = spaces.Dict({**self.image_spaces(), "blade": self.blade_space})
+        blade = spaces.Box(low, high, dtype=np.float32)
+        self.observation_space = spaces.Dict({**self.image_spaces(), "blade": blade})
         n = self.env_count
         self.pose = np.zeros((n, 4))  # x, y, z of the lower edge [m], yaw [rad], not wrapped
         self.target = np.zeros((n, *GRID.shape))  # column heights [m]
         self.error, self.first_error, self.gain = np.zeros(n), np.ones(n), np.zeros(n)
-        self.friction = np.full(n, GRAIN_FRICTION)
 
     # the scene -------------------------------------------------------------------------------------------------------
 
-    def scene(self, grains: Floats) -> Scene:
-        """Trough, blade and grains (n, 3) [m]."""
+    def bed_scene(self, number: int) -> Scene:
+        """Trough, raised blade and a hill."""
         bounds = ((-HALF_X, -HALF_Y, 0.0), (HALF_X, HALF_Y, TOP))
         scene = Scene(bounds=bounds, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = scene.add_material(
@@ -127,31 +127,9 @@ class LevelTask(GrainTask):
         )
         steel = scene.add_material(density=7800.0, friction=0.3)
         scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
-        scene.add_grains(sand, grains)
+        scene.add_grains(sand, hill_lattice(HILLS[number], self))
         scene.add_tool(blade_solid(), name="blade", material=steel, pose=(0.0, 0.0, TOP))
         return scene
-
-    def bed(self, number: int) -> State:
-        """A settled bed with a hill."""
-        return self.settled(HILLS[number], lambda: self.scene(hill_lattice(HILLS[number], self)))
-
-    def build(self) -> Any:
-        """The world of all envs."""
-        scene = self.scene(hill_lattice(HILLS[0], self))
-        sky = DepthCamera.orthographic(
-            height=SKY_SHAPE[0],
-            width=SKY_SHAPE[1],
-            extent=HALF_Y,
-            position=(0.0, 0.0, SKY_HEIGHT),
-            target=(0.0, 0.0, 0.0),
-            up=(0.0, 1.0, 0.0),
-            near=self.images["sky"].near,
-            far=self.images["sky"].far,
-        )
-        scene.add_camera(sky, name="sky")
-        return scene.build(
-            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
-        )
 
     # episodes --------------------------------------------------------------------------------------------------------
 
@@ -165,7 +143,7 @@ class LevelTask(GrainTask):
             draw = self.generator(env)
             chosen[row] = draw.integers(len(HILLS))
             turns[row] = math.pi * draw.integers(2)
-            self.friction[env] = draw.uniform(*level.friction)
+            self.friction[env] = draw.uniform(*self.friction_range)
             tilt = draw.uniform(-level.tilt, level.tilt, 2)
             surface = tilt[0] * x / HALF_X + tilt[1] * y / HALF_Y
             height = draw.uniform(*level.bump) * (1.0 if draw.random() < 0.5 else -1.0)
@@ -175,9 +153,9 @@ class LevelTask(GrainTask):
             yaw = draw.uniform(-math.pi, math.pi)
             place = self.outline.clamp(draw.uniform(-HALF_X, HALF_X), draw.uniform(-HALF_Y, HALF_Y), yaw)
             self.pose[env] = (place[0], place[1], LIFT[1], yaw)
-        self.load_beds(envs, chosen, self.bed)
+        self.load_beds(envs, chosen)
         world.place_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
-        self.set_friction(envs, self.friction[envs])
+        self.set_friction(envs)
         world.set_tool_poses(self._tool_poses()[envs], envs=envs)
         heights = self.heights()
         for env in envs:
@@ -224,11 +202,6 @@ class LevelTask(GrainTask):
         self.gain = np.where(held, 0.0, (self.error - error) / self.first_error)
         self.error = np.where(held, self.error, error)
 
-    @property
-    def weight(self) -> float:
-        """Of all grains of an env [N]."""
-        return 9.81 * self.grain_count * DENSITY * 4.0 / 3.0 * math.pi * self.radius**3
-
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Reward, terminated (never: the task has no end but its time), infos."""
         share = self.error / self.first_error
@@ -239,50 +212,26 @@ class LevelTask(GrainTask):
         }
         return REWARD_SCALE * self.gain, np.zeros(self.env_count, bool), infos
 
-    def observe(self) -> Arrays:
-        """Depth images of bed and target, and the blade, of all envs."""
+    def readings(self) -> Arrays:
+        """The target and the blade of all envs."""
         force = self.world.wrenches[:, 0, :3] / self.weight
         force = np.where(self.fresh[:, None], 0.0, force)  # that of the episode before
         yaws = self.pose[:, 3].tolist()
-        columns = [*self.pose[:, :3].T, [math.sin(a) for a in yaws], [math.cos(a) for a in yaws], *force.T]
+        blade = [*self.pose[:, :3].T, [math.sin(a) for a in yaws], [math.cos(a) for a in yaws], *force.T]
         return {
-            "sky": self.image("sky", self.world.depth("sky")),
-            "target": self.image("target", SKY_HEIGHT - enlarged(self.target)),
-            "blade": self.vector(columns, self.blade_space),
+            "target": self.drawn("target", SKY_HEIGHT - enlarged(self.target)),
+            "blade": self.vector("blade", blade),
         }
 
     # pictures --------------------------------------------------------------------------------------------------------
 
-    def picture(self, env: int) -> NDArray[np.uint8]:
-        """The trough from above its lower y wall; grains above the target are reddish, below it bluish."""
+    def grain_colors(self, env: int) -> Floats:
+        """Grains above the target are reddish, below it bluish."""
         grains = self.world.positions[env]
         difference = (self.heights()[env] - self.target[env])[nearest_cells(grains)]
         share = np.clip(difference / 0.12, -1.0, 1.0)[:, None]
         tint = np.where(share > 0.0, np.array([196.0, 84.0, 60.0]), np.array([60.0, 110.0, 196.0]))
-        colors = (1.0 - np.abs(share)) * grain_colors(self.grain_count) + np.abs(share) * tint
-        return self.world.picture(
-            view_camera(),
-            env=env,
-            grain_colors=colors.astype(np.uint8),
-            tool_colors=np.array([BLADE_COLOR], np.uint8),
-        )
-
-    def depth_picture(self, env: int) -> Floats:
-        """What the sky camera sees, (36, 54) float32 [m]."""
-        return self.world.depth("sky")[env].copy()
-
-
-def view_camera() -> DepthCamera:
-    """The camera of pictures for people."""
-    return DepthCamera.perspective(
-        height=VIEW_SHAPE[0],
-        width=VIEW_SHAPE[1],
-        fov=0.62,
-        position=(0.0, -2.5, 2.6),
-        target=(0.0, -0.02, 0.25),
-        near=0.1,
-        far=20.0,
-    )
+        return (1.0 - np.abs(share)) * super().grain_colors(env) + np.abs(share) * tint
 
 
 def nearest_cells(points: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -344,12 +293,10 @@ def blade_solid() -> Sdf:
 class LevelEnv(GranularEnv):
     """`gymnasium.make("granular_gym/Level-v0")`; arguments: LevelTask."""
 
-    metadata = Task.metadata
     task_class = LevelTask
 
 
 class LevelVectorEnv(GranularVectorEnv):
     """`gymnasium.make_vec("granular_gym/Level-v0", num_envs=n)`; arguments: LevelTask, GranularVectorEnv."""
 
-    metadata = Task.metadata
     task_class = LevelTask

@@ -16,12 +16,10 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image
-from ..pictures import grain_colors
+from ..grain_task import GrainTask, Image, view_camera
 from ..scene import Scene
 from ..sdf import Sdf
-from ..state import State
-from ..task import Arrays, Floats, Task
+from ..task import Arrays, Floats
 from ..vector import GranularEnv, GranularVectorEnv
 
 CONTROL_PERIOD = 0.05  # [s]
@@ -41,7 +39,16 @@ GRAIN_FRICTION = 0.35
 REWARD_SCALE = 100.0  # what the dose earns; spilling all of the content costs SPILL_COST times as much
 SPILL_COST = 2.0
 SPILL_LIMIT = 0.02  # share of the content that may be spilled in a success
-VIEW_SHAPE = (480, 640)
+VIEW: dict[str, Any] = {"position": (0.45, -3.0, 2.9), "target": (0.2, 0.0, 0.75), "fov": 0.72, "near": 0.5, "far": 6.0}
+CUP_CAMERA = DepthCamera.perspective(
+    height=36,
+    width=36,
+    fov=1.5,
+    position=(-CUP[0] - WALL, 0.0, CUP[2] + 0.25),
+    target=(CUP[0], 0.0, 0.5 * CUP[2]),
+    near=0.05,
+    far=3.0,
+)
 CUP_COLOR, TARGET_COLOR = (222, 120, 50), (84, 132, 178)
 
 
@@ -92,29 +99,32 @@ class PourTask(GrainTask):
     )  # fmt: skip
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
+    density = DENSITY
     fastest = FASTEST
-    images: ClassVar = {"side": Image((48, 64), 0.5, 6.0), "cup": Image((36, 36), 0.05, 3.0)}
+    images: ClassVar = {"side": Image(view_camera(**VIEW, shape=(48, 64))), "cup": Image(CUP_CAMERA, "cup")}
+    depth_view = "side"
+    view: ClassVar = view_camera(**VIEW)
+    tool_colors = CUP_COLOR, TARGET_COLOR
     difficulties = LEVELS
 
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
         self.action_space = spaces.Box(-1.0, 1.0, (3,), np.float32)
-        self.state_space = spaces.Box(
+        state = spaces.Box(
             np.array([CUP_X[0], 0, CUP_TILT[0], 0, 0, 0, 0, 0], np.float32),
             np.array([CUP_X[1], CUP_Z[1], CUP_TILT[1], 2, 1, 1, 1, 1], np.float32),
         )
-        self.observation_space = spaces.Dict({**self.image_spaces(), "state": self.state_space})
+        self.observation_space = spaces.Dict({**self.image_spaces(), "state": state})
         n = self.env_count
         self.cup = np.zeros((n, 3))  # x, z of its centre [m], tilt [rad]
         self.place = np.zeros(n)  # x of the target [m]
         self.dose = np.ones(n)  # shares
         self.held, self.received, self.spilled, self.gain = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-        self.friction = np.full(n, GRAIN_FRICTION)
 
     # the scene -------------------------------------------------------------------------------------------------------
 
-    def scene(self, grains: Floats) -> Scene:
-        """Cup, target and grains (n, 3) [m]."""
+    def bed_scene(self, number: int) -> Scene:
+        """Standing cup with grains, and target."""
         scene = Scene(bounds=BOUNDS, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = scene.add_material(
             radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.1
@@ -122,28 +132,12 @@ class PourTask(GrainTask):
         steel = scene.add_material(density=7800.0, friction=0.3)
         scene.set_pair(sand, steel, friction=0.25, restitution=0.0, rolling_friction=0.1)
         scene.wall_material = steel
-        scene.add_grains(sand, grains)
+        scene.add_grains(sand, cup_lattice(number, self))
         scene.add_tool(box_of_walls(CUP), name="cup", material=steel, pose=(BED_X, 0.0, BED_Z))
         inside = (self.level.half_width, TARGET_HALF_Y, 0.5 * TARGET_HEIGHT)
         height = WALL + 0.5 * TARGET_HEIGHT
         scene.add_tool(box_of_walls(inside), name="target", material=steel, pose=(1.0, 0.0, height))
         return scene
-
-    def bed(self, number: int) -> State:
-        """The settled content of the cup."""
-        return self.settled(number, lambda: self.scene(cup_lattice(number, self)))
-
-    def build(self) -> Any:
-        """The world of all envs."""
-        scene = self.scene(cup_lattice(0, self))
-        for name, camera, tool in (
-            ("side", side_camera(*self.images["side"].shape), None),
-            ("cup", cup_camera(), "cup"),
-        ):
-            scene.add_camera(camera, name=name, tool=tool)
-        return scene.build(
-            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
-        )
 
     # episodes --------------------------------------------------------------------------------------------------------
 
@@ -158,11 +152,11 @@ class PourTask(GrainTask):
             self.cup[env] = draw.uniform(-0.8, -0.4), draw.uniform(1.2, 1.6), 0.0
             self.place[env] = draw.uniform(*level.distance)
             self.dose[env] = draw.uniform(*level.dose)
-            self.friction[env] = draw.uniform(*level.friction)
+            self.friction[env] = draw.uniform(*self.friction_range)
             shifts[row] = self.cup[env, 0] - BED_X, 0.0, self.cup[env, 1] - BED_Z
-        self.load_beds(envs, chosen, self.bed)
+        self.load_beds(envs, chosen)
         world.place_grains(shifts, np.zeros(len(envs), np.float32), envs=envs)
-        self.set_friction(envs, self.friction[envs])
+        self.set_friction(envs)
         world.set_tool_poses(self._tool_poses()[envs], envs=envs)
         self._count(envs)
         self.gain[envs] = 0.0
@@ -204,11 +198,6 @@ class PourTask(GrainTask):
             self.held[env] = (cup & ~target).mean()
             self.spilled[env] = ((z < SPILL_HEIGHT) & ~target).mean()
 
-    @property
-    def mass(self) -> float:
-        """Of all grains of an env [kg]."""
-        return self.grain_count * DENSITY * 4.0 / 3.0 * math.pi * self.radius**3
-
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Reward, terminated (never: the task has no end but its time), infos."""
         error = np.abs(self.dose - self.received)
@@ -223,51 +212,10 @@ class PourTask(GrainTask):
         }
         return REWARD_SCALE * self.gain, np.zeros(self.env_count, bool), infos
 
-    def observe(self) -> Arrays:
-        """Depth images and readings of all envs."""
-        state = self.vector(
-            [*self.cup.T, self.place, self.held, self.received, self.spilled, self.dose], self.state_space
-        )
-        images = {name: self.image(name, self.world.depth(name)) for name in self.images}
-        return {**images, "state": state}
-
-    # pictures --------------------------------------------------------------------------------------------------------
-
-    def picture(self, env: int) -> NDArray[np.uint8]:
-        """Cup and target from before and above."""
-        colors = np.array([CUP_COLOR, TARGET_COLOR], np.uint8)
-        grains = grain_colors(self.grain_count).astype(np.uint8)
-        return self.world.picture(side_camera(*VIEW_SHAPE), env=env, grain_colors=grains, tool_colors=colors)
-
-    def depth_picture(self, env: int) -> Floats:
-        """What the side camera sees, (48, 64) float32 [m]."""
-        return self.world.depth("side")[env].copy()
-
-
-def side_camera(height: int, width: int) -> DepthCamera:
-    """A camera before and above the scene."""
-    return DepthCamera.perspective(
-        height=height,
-        width=width,
-        fov=0.72,
-        position=(0.45, -3.0, 2.9),
-        target=(0.2, 0.0, 0.75),
-        near=0.5,
-        far=6.0,
-    )
-
-
-def cup_camera() -> DepthCamera:
-    """A camera that rides on the top of the cup's back wall and looks over the content and the lip."""
-    return DepthCamera.perspective(
-        height=36,
-        width=36,
-        fov=1.5,
-        position=(-CUP[0] - WALL, 0.0, CUP[2] + 0.25),
-        target=(CUP[0], 0.0, 0.5 * CUP[2]),
-        near=0.05,
-        far=3.0,
-    )
+    def readings(self) -> Arrays:
+        """Cup, target and shares of all envs."""
+        state = [*self.cup.T, self.place, self.held, self.received, self.spilled, self.dose]
+        return {"state": self.vector("state", state)}
 
 
 def box_of_walls(inside: tuple[float, float, float]) -> Sdf:
@@ -297,12 +245,10 @@ def cup_lattice(number: int, task: PourTask) -> Floats:
 class PourEnv(GranularEnv):
     """`gymnasium.make("granular_gym/Pour-v0")`; arguments: PourTask."""
 
-    metadata: ClassVar = {**Task.metadata, "render_fps": 20}
     task_class = PourTask
 
 
 class PourVectorEnv(GranularVectorEnv):
     """`gymnasium.make_vec("granular_gym/Pour-v0", num_envs=n)`; arguments: PourTask, GranularVectorEnv."""
 
-    metadata: ClassVar = {**Task.metadata, "render_fps": 20}
     task_class = PourTask

@@ -1,9 +1,9 @@
 """silo.py: `granular_gym/Silo-v0`: a gate lets grains out of a hopper into a moving receiver, after a programme.
 
-The silo is a slab between two glass walls (y). A hopper with sloping or flat bottom holds a settled bed over a slot
+A hopper (a wedge between two glass walls, the same with a flat bottom, or a cone) holds a settled bed over an outlet
 that two leaves close from both sides. A programme of discharge rates is drawn from the seed; its integral is the dose.
 The agent opens and closes the gate so that what has come out follows the programme, keeps the receiver under the stream
-and its heap within its walls, and, where asked for, shakes the hopper to free a clogged outlet.
+and its heap within its walls, and, where asked for, shakes the hopper or one wall of it to free a clogged outlet.
 
 Flow through a slot: W. A. Beverloo et al., "The flow of granular solids through orifices" (1961): the rate goes with
 the power 1.5 of the slot's width less about 1.4 grain diameters, so coarse grains need a wider gate and clog sooner.
@@ -21,26 +21,28 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image
-from ..pictures import grain_colors
+from ..errors import ArgumentError
+from ..grain_task import GrainTask, Image, view_camera
+from ..hoppers import WALL, Hopper
 from ..rotations import from_matrix
 from ..scene import Scene
 from ..sdf import Sdf
-from ..state import State
-from ..task import Arrays, Floats, Task
+from ..task import Arrays, Floats
 from ..vector import GranularEnv, GranularVectorEnv
 
 CONTROL_PERIOD = 0.05  # [s]
 RADIUS_OF_2000 = 0.022  # [m]
 DENSITY = 1200.0  # [kg/m3]
 FASTEST = 4.0  # [m/s] a grain that reaches the floor
-HALF_DEPTH = 0.17  # [m] half of the slab between the glass walls
-BOUNDS = ((-1.9, -HALF_DEPTH, 0.0), (1.9, HALF_DEPTH, 2.8))
-BIN_HALF_WIDTH = 0.5  # [m] inside
-OUTLET = 0.40, (0.2, 0.5)  # [m] width of the slot between the hopper's lips, and what it may be
+HALF_LENGTH, TOP = 1.9, 2.8  # [m] of the field along x, and its height
+SHAPES = {  # half of the slab between the glass walls, half width or radius of the bin inside [m]
+    "wedge": (0.17, 0.5),
+    "flat": (0.17, 0.5),
+    "cone": (0.42, 0.33),  # about the same section
+}
+OUTLET = 0.40, (0.2, 0.5)  # [m] width of the slot between the hopper's lips, or diameter, and what it may be
 OUTLET_HEIGHT = 0.90  # [m] z of the lips
 SLOPE = 55.0, (0.0, 75.0)  # [degrees] of the hopper's bottom, and what it may be
-WALL = 0.06  # [m] thickness of walls
 LEAF = 0.022  # [m] half thickness of a leaf of the gate; its nose is round
 LEAF_LENGTH = 0.32  # [m]
 GATE_SPEED = 1.0  # [m/s] of the opening
@@ -49,15 +51,16 @@ RECEIVER_FLOOR = 0.15  # [m] z inside
 RECEIVER_REACH = 0.7  # [m] the receiver's centre stays within
 RECEIVER_SPEED = 0.5  # [m/s]
 SHAKE = 0.008  # [m] the hopper goes to either side at full shaking
-STROKES = 2  # of the shaking hopper per env step
+STROKES = 2  # of what shakes per env step
+SHAKERS = ("hopper", "wall")  # what shakes: all of the hopper, or its half at x < 0
 BEDS = 3  # settled beds that episodes begin with
 GRAIN_FRICTION = 0.35
 RATE_WINDOW = 0.2  # [s] over which the measured rate is averaged
 CLOG_TIME, CLOG_OPENING = 1.0, 0.1  # [s] without a grain, [m] of opening: clogged
 ERROR_SCALE = 0.05  # share of the content by which the discharge may be off until the reward is 0
 SPILL_LIMIT = 0.02  # share of the content that may miss the receiver in a success
-VIEW_SHAPE = (480, 640)
-STEEL_COLOR, GATE_COLOR, RECEIVER_COLOR = (150, 158, 168), (222, 120, 50), (84, 132, 178)
+STEEL_COLOR, WALL_COLOR = (150, 158, 168), (176, 150, 190)
+GATE_COLOR, RECEIVER_COLOR = (222, 120, 50), (84, 132, 178)
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,10 @@ class SiloTask(GrainTask):
 
     A share is a share of all grains of the env.
 
-    Action (2,) in [-1, 1]: opening rate of the gate (1 = 1.0 m/s), speed of the receiver (1 = 0.5 m/s); with
-    `shaker=True` (3,), the third being the strength of shaking (below 0: none).
-    Observation: "side" (48, 64) depth through the glass [m], float32, or (1, 48, 64) uint8; "flow" (9,) float32: shares
+    Action (2,) in [-1, 1]: opening rate of the gate (1 = 1.0 m/s), speed of the receiver (1 = 0.5 m/s); with a
+    `shaker` (3,), the third being the strength of shaking (below 0: none).
+    Observation: "side" (48, 64) depth through the glass [m] (of a cone: what lies behind its middle, as if it were cut
+    in half), float32, or (1, 48, 64) uint8; "flow" (9,) float32: shares
     in the hopper, in the receiver, and spilled, measured and commanded rate [share/s], commanded discharge so far and
     in all [share], opening of the gate [share], place of the receiver in [-1, 1].
     Reward: 1 - min(|discharged - commanded| / 0.05, 2) - min(spilled / 0.05, 1), each step.
@@ -97,9 +101,10 @@ class SiloTask(GrainTask):
 
     Args:
         env_count: number of envs.
-        slope: of the hopper's bottom [degrees], 0 (flat) .. 75.
-        outlet: width of the slot between the hopper's lips [m], 0.2 .. 0.5.
-        shaker: True: the hopper can be shaken.
+        hopper: "wedge", "flat" (a wedge of slope 0) or "cone" (round, with a round outlet).
+        slope: of the hopper's bottom [degrees], 0 (flat) .. 75: 90 less its half-angle; None: 55, of "flat" 0.
+        outlet: width of the slot between the hopper's lips, or diameter of the round outlet [m], 0.2 .. 0.5.
+        shaker: False: none; "hopper" or True: all of the hopper is shaken; "wall": only its half at x < 0.
         **kwargs: see GrainTask; difficulty "easy" (one rate), "medium" (three rates, the receiver stands aside,
             friction drawn) or "hard" (five stages with a pause, receiver far aside, more friction drawn).
 
@@ -113,28 +118,47 @@ class SiloTask(GrainTask):
     )  # fmt: skip
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
+    density = DENSITY
     fastest = FASTEST
-    images: ClassVar = {"side": Image((48, 64), 1.7, 2.2)}
+    depth_view = "side"
     difficulties = LEVELS
 
     def __init__(
         self,
         env_count: int = 1,
         *,
-        slope: float = SLOPE[0],
+        hopper: str = "wedge",
+        slope: float | None = None,
         outlet: float = OUTLET[0],
-        shaker: bool = False,
+        shaker: bool | str = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(env_count, **kwargs)
-        self.slope = math.radians(checks.number("slope", slope, *SLOPE[1]))
+        shape = checks.choice("hopper", hopper, list(SHAPES))
+        self.half_depth, reach = SHAPES[shape]
+        angle = checks.number("slope", slope, *SLOPE[1]) if slope is not None else 0.0 if shape == "flat" else SLOPE[0]
+        if shape == "flat" and angle != 0.0:
+            raise ArgumentError(f"slope: expected None or 0 with hopper='flat', got {slope!r}")
         self.outlet = checks.number("outlet", outlet, *OUTLET[1])
-        self.shaker = checks.flag("shaker", shaker)
+        is_round = shape == "cone"
+        self.hopper = Hopper(is_round, math.radians(angle), self.outlet, OUTLET_HEIGHT, TOP, reach, self.half_depth)
+        if isinstance(shaker, bool):
+            self.shaker = "hopper" if shaker else None
+        else:
+            self.shaker = checks.choice("shaker", shaker, SHAKERS)
+        self.images = {"side": Image(side_camera(0.0 if is_round else -0.3, self.half_depth))}
+        # a cone is drawn as if its half before y = 0 were cut away
+        self.view = view_camera((0.5, -3.9, 1.75), (0.0, 0.0, 1.0))
+        if is_round:
+            self.view = view_camera((0.0, -4.0, 1.0), (0.0, 0.0, 1.0), near=4.0)
+        self.tool_colors = [STEEL_COLOR, GATE_COLOR, GATE_COLOR, RECEIVER_COLOR]
+        if self.shaker == "wall":
+            self.tool_colors.append(WALL_COLOR)
+        super().__init__(env_count, **kwargs)
         self.action_space = spaces.Box(-1.0, 1.0, (3 if self.shaker else 2,), np.float32)
-        self.flow_space = spaces.Box(
+        flow = spaces.Box(
             np.array([0, 0, 0, 0, 0, 0, 0, 0, -1], np.float32), np.array([1, 1, 1, 4, 4, 1, 1, 1, 1], np.float32)
         )
-        self.observation_space = spaces.Dict({**self.image_spaces(), "flow": self.flow_space})
+        self.observation_space = spaces.Dict({**self.image_spaces(), "flow": flow})
         n, stages = self.env_count, self.level.stages
         self.opening = np.zeros(n)  # of the gate [m]
         self.place = np.zeros(n)  # x of the receiver [m]
@@ -144,13 +168,13 @@ class SiloTask(GrainTask):
         self.discharged, self.received, self.spilled = np.zeros(n), np.zeros(n), np.zeros(n)  # shares
         self.rate = np.zeros(n)  # of discharge, averaged [share/s]
         self.still = np.zeros(n)  # since the last grain came out of the open gate [s]
-        self.friction = np.full(n, GRAIN_FRICTION)
 
     # the scene -------------------------------------------------------------------------------------------------------
 
-    def scene(self, grains: Floats) -> Scene:
-        """Hopper, gate, receiver and grains (n, 3) [m]."""
-        scene = Scene(bounds=BOUNDS, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
+    def bed_scene(self, number: int) -> Scene:
+        """Hopper, closed gate, receiver and grains over the gate."""
+        bounds = (-HALF_LENGTH, -self.half_depth, 0.0), (HALF_LENGTH, self.half_depth, TOP)
+        scene = Scene(bounds=bounds, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = scene.add_material(
             radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.05
         )
@@ -159,58 +183,30 @@ class SiloTask(GrainTask):
         scene.set_pair(sand, steel, friction=0.25, restitution=0.0, rolling_friction=0.05)
         scene.set_pair(sand, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)
         scene.wall_material = glass
-        scene.add_grains(sand, grains)
-        scene.add_tool(hopper_solid(self.slope, self.outlet), name="hopper", material=steel)
-        scene.add_tool(leaf_solid(-1.0), name="left", material=steel)
-        scene.add_tool(leaf_solid(1.0), name="right", material=steel)
-        scene.add_tool(receiver_solid(), name="receiver", material=steel)
+        scene.add_grains(sand, self._lattice(number))
+        wall, rest = self.hopper.sides(self.radius) if self.shaker == "wall" else (None, self.hopper.whole(self.radius))
+        scene.add_tool(rest, name="hopper", material=steel)
+        gate = 0.5 * self.outlet + 0.05 if self.hopper.is_round else self.half_depth + 0.05
+        scene.add_tool(leaf_solid(-1.0, gate), name="left", material=steel)
+        scene.add_tool(leaf_solid(1.0, gate), name="right", material=steel)
+        scene.add_tool(receiver_solid(self.half_depth + 0.02), name="receiver", material=steel)
+        if wall is not None:
+            scene.add_tool(wall, name="wall", material=steel)
         return scene
-
-    def bed(self, number: int) -> State:
-        """A settled bed over the closed gate."""
-        return self.settled(number, lambda: self.scene(self._lattice(number)))
 
     def _lattice(self, number: int) -> Floats:
         """Grains before they settle, (n, 3): a loose jittered lattice over the gate, bottom up."""
-        radius = self.radius
-        step = 2.35 * radius
+        radius, step = self.radius, 2.35 * self.radius
         points: list[Floats] = []
         count, z = 0, OUTLET_HEIGHT + 1.2 * radius
-        slope = self.slope
         draw = np.random.Generator(np.random.PCG64(number))
-        depth = max(int((2.0 * HALF_DEPTH - 2.1 * radius) / step) + 1, 1)
-        ys = (np.arange(depth) - 0.5 * (depth - 1)) * step
         while count < self.grain_count:
-            # how far the hopper's inside reaches at this height, less a grain
-            half = BIN_HALF_WIDTH
-            if slope > 0.0:
-                half = min(half, 0.5 * self.outlet + (z - OUTLET_HEIGHT) / math.tan(slope) - 0.1 * radius)
-            half -= 1.15 * radius / (math.sin(slope) if slope > 0.0 and half < BIN_HALF_WIDTH else 1.0)
-            side = int(2.0 * max(half, 0.0) / step) + 1
-            xs = (np.arange(side) - 0.5 * (side - 1)) * step
-            layer = np.stack([a.ravel() for a in np.meshgrid(xs, ys, [z], indexing="ij")], axis=1)
+            places = self.hopper.layer(z, step, radius)
+            layer = np.concatenate([places, np.full((len(places), 1), z)], axis=1)
             points.append(layer + draw.uniform(-0.16, 0.16, layer.shape) * radius)
             count += len(layer)
             z += step
         return np.concatenate(points)[: self.grain_count].astype(np.float32)
-
-    def build(self) -> Any:
-        """The world of all envs."""
-        scene = self.scene(self._lattice(0))
-        shape = self.images["side"].shape
-        side = DepthCamera.orthographic(
-            height=shape[0],
-            width=shape[1],
-            extent=1.05,
-            position=(0.0, -2.0, 1.05),
-            target=(0.0, 0.0, 1.05),
-            near=1.7,
-            far=2.2,
-        )
-        scene.add_camera(side, name="side")
-        return scene.build(
-            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
-        )
 
     # episodes --------------------------------------------------------------------------------------------------------
 
@@ -225,27 +221,27 @@ class SiloTask(GrainTask):
             # the hopper looks the same turned by half a turn, its bed does not
             turns[row] = math.pi * draw.integers(2)
             self.place[env] = draw.uniform(-level.offset, level.offset)
-            self.friction[env] = draw.uniform(*level.friction)
+            self.friction[env] = draw.uniform(*self.friction_range)
             shares = draw.uniform(0.7, 1.3, level.stages)
             self.ends[env] = level.duration * np.cumsum(shares) / shares.sum()
             self.rates[env] = draw.uniform(*level.rates, level.stages)
             if level.pause:
                 self.rates[env, draw.integers(1, level.stages - 1)] = 0.0
-        self.load_beds(envs, chosen, self.bed)
+        self.load_beds(envs, chosen)
         world.place_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
-        self.set_friction(envs, self.friction[envs])
+        self.set_friction(envs)
         for array in (self.opening, self.time, self.rate, self.still, self.discharged):
             array[envs] = 0.0
         world.set_tool_poses(self._tool_poses(self.opening, self.place, np.zeros(self.env_count))[envs], envs=envs)
         self._count(envs)
 
     def _tool_poses(self, opening: Floats, place: Floats, shift: Floats) -> Floats:
-        """Hopper, leaves and receiver: (env_count, 4, 7)."""
-        poses = np.zeros((self.env_count, 4, 7), np.float32)
+        """Hopper, leaves, receiver and, where it is shaken alone, the hopper's wall: (env_count, 4 or 5, 7)."""
+        poses = np.zeros((self.env_count, len(self.tool_colors), 7), np.float32)
         poses[:, :, 3] = 1.0
-        poses[:, 0, 0] = shift
         poses[:, 1, 0], poses[:, 2, 0] = -0.5 * opening, 0.5 * opening
         poses[:, 3, 0] = place
+        poses[:, 4 if self.shaker == "wall" else 0, 0] = shift
         return poses
 
     def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
@@ -278,7 +274,8 @@ class SiloTask(GrainTask):
 
     def _count(self, envs: NDArray[np.int32]) -> None:
         """Where the grains of the listed envs are."""
-        lower, upper = np.array(BOUNDS[0]), np.array(BOUNDS[1])
+        upper = np.array([HALF_LENGTH, self.half_depth, TOP])
+        lower = upper * (-1.0, -1.0, 0.0)
         gate = np.array([upper[0], upper[1], OUTLET_HEIGHT - 2.0 * LEAF])
         out = self.share_in(lower, gate)
         spilled = self.share_in(lower, np.array([upper[0], upper[1], RECEIVER_FLOOR]))
@@ -301,11 +298,6 @@ class SiloTask(GrainTask):
         """What the programme asks for in all [share]."""
         return self.commanded(np.full(self.env_count, np.inf))[0]
 
-    @property
-    def mass(self) -> float:
-        """Of all grains of an env [kg]."""
-        return self.grain_count * DENSITY * 4.0 / 3.0 * math.pi * self.radius**3
-
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Reward, terminated (never: the task has no end but its time), infos."""
         commanded, dose = self.commanded(self.time)[0], self.dose
@@ -327,92 +319,53 @@ class SiloTask(GrainTask):
         }
         return reward, np.zeros(self.env_count, bool), infos
 
-    def observe(self) -> Arrays:
-        """Depth image and readings of all envs."""
+    def readings(self) -> Arrays:
+        """The flow of all envs."""
         commanded, rate = self.commanded(self.time)
-        flow = self.vector(
-            [
-                1.0 - self.discharged,
-                self.received,
-                self.spilled,
-                self.rate,
-                rate,
-                commanded,
-                self.dose,
-                self.opening / self.outlet,
-                self.place / RECEIVER_REACH,
-            ],
-            self.flow_space,
-        )
-        return {"side": self.image("side", self.world.depth("side")), "flow": flow}
-
-    # pictures --------------------------------------------------------------------------------------------------------
-
-    def picture(self, env: int) -> NDArray[np.uint8]:
-        """The silo seen through its front glass, from a little above."""
-        colors = np.array([STEEL_COLOR, GATE_COLOR, GATE_COLOR, RECEIVER_COLOR], np.uint8)
-        grains = grain_colors(self.grain_count).astype(np.uint8)
-        return self.world.picture(view_camera(), env=env, grain_colors=grains, tool_colors=colors)
-
-    def depth_picture(self, env: int) -> Floats:
-        """What the side camera sees, (48, 64) float32 [m]."""
-        return self.world.depth("side")[env].copy()
+        flow = [
+            1.0 - self.discharged,
+            self.received,
+            self.spilled,
+            self.rate,
+            rate,
+            commanded,
+            self.dose,
+            self.opening / self.outlet,
+            self.place / RECEIVER_REACH,
+        ]
+        return {"flow": self.vector("flow", flow)}
 
 
-def view_camera() -> DepthCamera:
-    """The camera of pictures for people."""
-    return DepthCamera.perspective(
-        height=VIEW_SHAPE[0],
-        width=VIEW_SHAPE[1],
-        fov=0.62,
-        position=(0.5, -3.9, 1.75),
-        target=(0.0, 0.0, 1.0),
-        near=0.1,
-        far=20.0,
+def side_camera(near: float, far: float) -> DepthCamera:
+    """A camera before the silo that sees what lies between two planes y = near and y = far [m]."""
+    away, height = 2.0, 1.05
+    return DepthCamera.orthographic(
+        height=48,
+        width=64,
+        extent=height,
+        position=(0.0, -away, height),
+        target=(0.0, 0.0, height),
+        near=away + near,
+        far=away + max(far, 0.2),
     )
 
 
-def tilted(angle: float) -> Floats:
-    """Quaternion of a turn about the y axis that lowers +x by `angle` [rad]."""
-    c, s = math.cos(angle), math.sin(angle)
-    return from_matrix(np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]))
-
-
-def hopper_solid(slope: float, outlet: float) -> Sdf:
-    """Two sloping plates that end in the lips of the outlet, and two upright walls above them: one part each.
+def leaf_solid(side: float, deep: float) -> Sdf:
+    """The leaf of the gate on one side (-1: left), its round nose at x = 0 where the gate is closed.
 
     Args:
-        slope: of the plates [rad].
-        outlet: distance of the lips [m].
+        side: -1 or 1.
+        deep: half its size along y [m].
     """
-    deep = HALF_DEPTH + 0.05
-    parts = []
-    rise = (BIN_HALF_WIDTH - 0.5 * outlet) * math.tan(slope)
-    for side in (-1.0, 1.0):
-        # the plate's upper face runs from the lip to below the wall
-        length = (BIN_HALF_WIDTH - 0.5 * outlet) / math.cos(slope) + WALL
-        middle = np.array([0.5 * outlet, OUTLET_HEIGHT]) + 0.5 * length * np.array([math.cos(slope), math.sin(slope)])
-        middle += 0.5 * WALL * np.array([math.sin(slope), -math.cos(slope)])
-        plate = Sdf.box((0.5 * length, deep, 0.5 * WALL))
-        parts.append(plate.at((side * middle[0], 0.0, middle[1]), tilted(-side * slope)))
-        top, foot = BOUNDS[1][2], OUTLET_HEIGHT + rise
-        wall = Sdf.box((0.5 * WALL, deep, 0.5 * (top - foot)))
-        parts.append(wall.at((side * (BIN_HALF_WIDTH + 0.5 * WALL), 0.0, 0.5 * (top + foot))))
-    return Sdf.union(*parts)
-
-
-def leaf_solid(side: float) -> Sdf:
-    """The leaf of the gate on one side (-1: left), its round nose at x = 0 where the gate is closed."""
-    deep, z = HALF_DEPTH + 0.05, OUTLET_HEIGHT - LEAF
+    z = OUTLET_HEIGHT - LEAF
     plate = Sdf.box((0.5 * (LEAF_LENGTH - LEAF), deep, LEAF)).at((side * 0.5 * (LEAF_LENGTH + LEAF), 0.0, z))
     along_y = from_matrix(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]))
     return Sdf.union(plate, Sdf.cylinder(LEAF, deep).at((side * LEAF, 0.0, z), along_y))
 
 
-def receiver_solid() -> Sdf:
-    """A trough: floor and two end walls; the glass closes its sides."""
+def receiver_solid(deep: float) -> Sdf:
+    """A trough, `deep` half its size along y [m]: floor and two end walls; the glass closes its sides."""
     half, height = RECEIVER
-    deep = HALF_DEPTH + 0.02
     floor = Sdf.box((half + WALL, deep, 0.5 * WALL)).at((0.0, 0.0, RECEIVER_FLOOR - 0.5 * WALL))
     ends = [
         Sdf.box((0.5 * WALL, deep, 0.5 * (height + WALL))).at(
@@ -426,12 +379,10 @@ def receiver_solid() -> Sdf:
 class SiloEnv(GranularEnv):
     """`gymnasium.make("granular_gym/Silo-v0")`; arguments: SiloTask."""
 
-    metadata: ClassVar = {**Task.metadata, "render_fps": 20}
     task_class = SiloTask
 
 
 class SiloVectorEnv(GranularVectorEnv):
     """`gymnasium.make_vec("granular_gym/Silo-v0", num_envs=n)`; arguments: SiloTask, GranularVectorEnv."""
 
-    metadata: ClassVar = {**Task.metadata, "render_fps": 20}
     task_class = SiloTask

@@ -43,6 +43,7 @@ def _add_play(game: argparse.ArgumentParser) -> None:
     game.add_argument("--seed", type=int, default=0)
     game.add_argument("--steps", type=int, help="at most so many; default: the task's time limit")
     game.add_argument("--out", type=Path, help="folder for the results; default: out/TASK")
+    game.add_argument("--every", type=int, default=1, help="the film shows every so many steps")
     game.add_argument("--no-film", action="store_true", help="pictures and report only")
     game.add_argument(
         "--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument of the task, as grain_count=500"
@@ -59,6 +60,7 @@ def _play(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             seed=options.seed,
             steps=options.steps,
             film=not options.no_film,
+            every=options.every,
             arguments=parse_arguments(options.arg),
         )
     except (GranularError, OSError) as error:

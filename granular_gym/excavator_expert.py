@@ -265,7 +265,7 @@ class ScoopDrivers:
         self.single = not hasattr(env.unwrapped, "num_envs")
         task = self.task
         self.drivers = [
-            ScoopExpert(task.arm, task.control_period, task.tray, task.difficulty.bin_height, task.radius)
+            ScoopExpert(task.arm, task.control_period, task.tray, task.level.bin_height, task.radius)
             for _ in range(task.env_count)
         ]
 

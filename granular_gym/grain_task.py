@@ -1,4 +1,4 @@
-"""grain_task.py: what tasks that begin with a settled bed have in common: arguments, time step, depth images, beds.
+"""grain_task.py: what the tasks have in common: arguments, time step, beds, depth images, pictures.
 
 A rule for all of them: the volume of the grains does not depend on their number, so that one task can be learned with
 few coarse grains and then with many fine ones (`GRAIN_LADDER`); spaces, geometry, goals and rewards stay the same.
@@ -6,8 +6,9 @@ few coarse grains and then with many fine ones (`GRAIN_LADDER`); spaces, geometr
 
 from __future__ import annotations
 
+import abc
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,19 +16,22 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from . import checks
+from . import checks, pictures
 from .beds import settled_bed
+from .cameras import DepthCamera
 from .device import parse_device
+from .errors import ArgumentError
 from .scene import Scene
 from .solver import Solver
 from .state import State
-from .task import Floats, Task
+from .task import Arrays, Floats, Task
 
 #: numbers of grains of a coarse-to-fine curriculum
 GRAIN_LADDER = (500, 2000, 10_000, 50_000)
 GRAIN_LIMIT = 200_000
 #: shapes of grains the tasks know
 GRAINS = ("sphere",)
+GRAVITY = 9.81  # [m/s2]
 
 
 def grain_radius(grain_count: int, radius_of_2000: float) -> float:
@@ -44,50 +48,110 @@ class Pace:
     iterations: int
 
 
-#: longest substep [s], share of a radius that the fastest grain may move in it, iterations
-PRESETS = {"fast": (5e-3, 0.5, 20), "accurate": (1e-3, 0.25, 10)}
+@dataclass(frozen=True)
+class Preset:
+    """What a pace is to keep to."""
+
+    longest: float  # [s] no substep is longer
+    share: float  # of a radius that the fastest grain may move in a substep
+    iterations: int
+
+    def pace(self, period: float, radius: float, speed: float) -> Pace:
+        """The time step of an env step.
+
+        Walls are promised to hold grains while none moves by more than half a radius per substep, so the step follows
+        from the size of the grains and from the fastest speed the task expects.
+
+        Args:
+            period: length of an env step [s].
+            radius: of the grains [m].
+            speed: of the fastest grain that is expected [m/s].
+        """
+        substeps = math.ceil(period / min(self.longest, self.share * radius / speed) - 1e-9)
+        return Pace(period / substeps, substeps, self.iterations)
 
 
-def pace(preset: str, period: float, radius: float, speed: float) -> Pace:
-    """The time step of a preset.
-
-    Walls are promised to hold grains while none moves by more than half a radius per substep, so the step follows from
-    the size of the grains and from the fastest speed the task expects.
-
-    Args:
-        preset: "fast" or "accurate".
-        period: length of an env step [s].
-        radius: of the grains [m].
-        speed: of the fastest grain that is expected [m/s].
-    """
-    longest, share, iterations = PRESETS[preset]
-    substeps = math.ceil(period / min(longest, share * radius / speed) - 1e-9)
-    return Pace(period / substeps, substeps, iterations)
+PRESETS = {"fast": Preset(5e-3, 0.5, 20), "accurate": Preset(1e-3, 0.25, 10)}
 
 
 @dataclass(frozen=True)
 class Image:
-    """A depth camera's image in the observation: rows and columns, nearest and furthest depth [m]."""
+    """A depth image of the observation: what `camera` sees.
 
-    shape: tuple[int, int]
-    near: float
-    far: float
+    Attributes:
+        camera: its size and range are those of the image.
+        tool: name of the tool that the camera rides on; None: it is fixed.
+        drawn: the task draws the image itself, as if that camera had taken it.
+    """
+
+    camera: DepthCamera
+    tool: str | None = None
+    drawn: bool = False
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Nearest and furthest depth [m]."""
+        return self.camera.near, self.camera.far
+
+
+@dataclass(frozen=True)
+class Settling:
+    """How a bed comes to rest."""
+
+    period: float = 0.25  # [s] before a look
+    most: int = 12  # looks at the most
+    speed: float = 5e-3  # [m/s] at rest is what moves no faster
+
+
+def sky_camera(height: int, width: int, extent: float, altitude: float, near: float = 0.0) -> DepthCamera:
+    """A camera over the middle of the field; row 0 is its upper y edge, the floor reads `altitude`.
+
+    Args:
+        height: rows [pixels].
+        width: columns [pixels].
+        extent: half the height of the view [m].
+        altitude: of the camera over the floor [m].
+        near: nothing nearer is seen [m].
+    """
+    return DepthCamera.orthographic(
+        height=height,
+        width=width,
+        extent=extent,
+        position=(0.0, 0.0, altitude),
+        target=(0.0, 0.0, 0.0),
+        up=(0.0, 1.0, 0.0),
+        near=near,
+        far=altitude,
+    )
+
+
+def view_camera(
+    position: Any, target: Any, *, fov: float = 0.62, shape: tuple[int, int] = (480, 640), near: float = 0.1,
+    far: float = 20.0,
+) -> DepthCamera:  # fmt: skip
+    """A camera of pictures for people."""
+    return DepthCamera.perspective(
+        height=shape[0], width=shape[1], fov=fov, position=position, target=target, near=near, far=far
+    )
 
 
 class GrainTask(Task):
-    """Base of tasks with a settled bed.
+    """Base of the tasks: each begins with a settled bed, sees depth images, and has the difficulties and the ladder.
 
-    Subclasses set the class attributes below and fill in the hooks of `Task`.
+    Subclasses set the class attributes below, say what lies where (`bed_scene`) and what is read beside the images
+    (`readings`), and fill in `start`, `advance` and `outcome` of `Task`. `start` draws `self.friction`.
 
     Args:
         env_count: number of envs.
         grain_count: grains per env; the tasks are meant for those of GRAIN_LADDER.
         difficulty: a key of `difficulties`.
-        preset: "fast" or "accurate", see `pace`.
+        preset: "fast" or "accurate", see `Preset`.
         depth: "float32" [m] or "uint8" (0 near, 255 far).
+        friction_range: (lower, upper): each episode draws the friction between grains from it; None: as `difficulty`
+            has it.
         grain: shape of the grains; only "sphere" so far.
         device: "cpu", "cuda" or "auto".
-        num_threads: None: one per core this process may use.
+        num_threads: None: one per core this process may use. On a machine that is busy with other work, 1 is faster.
         render_mode: None, "rgb_array" or "depth_array".
 
     Raises:
@@ -97,9 +161,19 @@ class GrainTask(Task):
 
     control_period: ClassVar[float]  # [s] per env step
     radius_of_2000: float  # [m] of a grain where there are 2,000
+    density: ClassVar[float]  # of the grains [kg/m3]
     fastest: float  # [m/s] no grain is expected to be faster
     images: Mapping[str, Image]
-    difficulties: ClassVar[Mapping[str, Any]]
+    depth_view: ClassVar[str]  # the image that render_mode="depth_array" shows
+    view: DepthCamera  # of pictures for people
+    tool_colors: Sequence[tuple[int, int, int]]  # in pictures for people
+    difficulties: ClassVar[Mapping[str, Any]]  # each with a range `friction` among its attributes
+    presets: ClassVar[Mapping[str, Preset]] = PRESETS
+    settling: Settling = Settling()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.metadata = {**Task.metadata, "render_fps": round(1.0 / cls.control_period)}
 
     def __init__(
         self,
@@ -109,6 +183,7 @@ class GrainTask(Task):
         difficulty: str = "medium",
         preset: str = "fast",
         depth: str = "float32",
+        friction_range: tuple[float, float] | None = None,
         grain: str = "sphere",
         device: str = "cpu",
         num_threads: int | None = None,
@@ -119,72 +194,148 @@ class GrainTask(Task):
         self.difficulty = checks.choice("difficulty", difficulty, list(self.difficulties))
         self.level = self.difficulties[self.difficulty]
         self.depth = checks.choice("depth", depth, ["float32", "uint8"])
+        self.friction_range: tuple[float, float] = self.level.friction
+        if friction_range is not None:
+            low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
+            if not 0.0 <= low <= high:
+                raise ArgumentError(f"friction_range: expected 0 <= lower <= upper, got {friction_range!r}")
+            self.friction_range = (low, high)
         self.grain = checks.choice("grain", grain, GRAINS)
         self.device = parse_device(device)
-        self.num_threads = None if num_threads is None else checks.integer("num_threads", num_threads, 1, 4096)
+        self.num_threads = checks.threads(num_threads)
         self.radius = grain_radius(self.grain_count, self.radius_of_2000)
-        checks.choice("preset", preset, list(PRESETS))
-        self.pace = pace(preset, self.control_period, self.radius, self.fastest)
+        chosen = self.presets[checks.choice("preset", preset, list(self.presets))]
+        self.pace = chosen.pace(self.control_period, self.radius, self.fastest)
         self.solver = Solver(iterations=self.pace.iterations)
-        self._beds: dict[Any, State] = {}
+        self.friction = np.zeros(self.env_count)  # between grains
+        self._beds: dict[int, State] = {}  # settled; made when first drawn
 
-    # images ----------------------------------------------------------------------------------------------------------
+    # hooks -----------------------------------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def bed_scene(self, number: int) -> Scene:
+        """Tools and grains of bed `number` before it settles; its tools are those of the game."""
+
+    @abc.abstractmethod
+    def readings(self) -> Arrays:
+        """What the observations hold besides the images of cameras, fresh arrays (env_count, ...) by key."""
+
+    def grain_colors(self, env: int) -> Floats:
+        """Colours of the grains of an env in pictures for people, (grain_count, 3) in 0 .. 255."""
+        return pictures.grain_colors(self.grain_count)
+
+    # the world -------------------------------------------------------------------------------------------------------
+
+    def build(self) -> Any:
+        """The world of all envs."""
+        scene = self.bed_scene(0)
+        for name, image in self.images.items():
+            if not image.drawn:
+                scene.add_camera(image.camera, name=name, tool=image.tool)
+        if self.render_mode == "rgb_array":
+            scene.add_camera(self.view, name="view")
+        return scene.build(
+            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
+        )
+
+    def bed(self, number: int) -> State:
+        """Bed `number` at rest: settled once, then taken from the cache."""
+        if number not in self._beds:
+            scene, rest = self.bed_scene(number), self.settling
+
+            def settle() -> State:
+                with scene.build(device=self.device, solver=self.solver, num_threads=self.num_threads) as world:
+                    for _ in range(rest.most):
+                        world.step(dt=self.pace.dt, substeps=math.ceil(rest.period / self.pace.dt - 1e-9))
+                        if np.abs(world.velocities).max() < rest.speed:
+                            break
+                    return world.save_state()
+
+            extra = {
+                "solver": self.solver.fields(),
+                "dt": self.pace.dt,
+                "settling": [rest.period, rest.most, rest.speed],
+            }
+            self._beds[number] = settled_bed(scene, extra, settle)
+        return self._beds[number]
+
+    @property
+    def mass(self) -> float:
+        """Of all grains of an env [kg]."""
+        return self.grain_count * self.density * 4.0 / 3.0 * math.pi * self.radius**3
+
+    @property
+    def weight(self) -> float:
+        """Of all grains of an env [N]."""
+        return GRAVITY * self.mass
+
+    # observations ----------------------------------------------------------------------------------------------------
 
     def image_spaces(self) -> dict[str, spaces.Box]:
         """A space for each depth image."""
-        if self.depth == "uint8":
-            return {name: spaces.Box(0, 255, (1, *image.shape), np.uint8) for name, image in self.images.items()}
-        return {name: spaces.Box(image.near, image.far, image.shape, np.float32) for name, image in self.images.items()}
+        found: dict[str, spaces.Box] = {}
+        for name, image in self.images.items():
+            shape = image.camera.height, image.camera.width
+            if self.depth == "uint8":
+                found[name] = spaces.Box(0, 255, (1, *shape), np.uint8)
+            else:
+                found[name] = spaces.Box(*image.limits, shape, np.float32)
+        return found
 
-    def image(self, name: str, depth: Floats) -> NDArray[Any]:
-        """A batch of depth images (env_count, H, W) [m] as the observation shows them."""
-        image = self.images[name]
+    def drawn(self, name: str, depth: Floats) -> NDArray[Any]:
+        """A batch of depth images (env_count, H, W) [m] that the task drew, as the observation shows them."""
+        near, far = self.images[name].limits
         if self.depth == "float32":
-            return np.clip(depth, np.float32(image.near), np.float32(image.far))
-        share = np.clip((depth[:, None] - image.near) / (image.far - image.near), 0.0, 1.0)
-        return np.rint(share * 255.0).astype(np.uint8)
+            return np.clip(depth, np.float32(near), np.float32(far))
+        return np.rint(np.clip((depth[:, None] - near) / (far - near), 0.0, 1.0) * 255.0).astype(np.uint8)
 
-    # beds ------------------------------------------------------------------------------------------------------------
+    def observe(self) -> Arrays:
+        """Images and readings of all envs."""
+        return self.observe_as("numpy")
 
-    def settled(
-        self, key: Any, make: Callable[[], Scene], *, period: float = 0.25, most: int = 12, speed: float = 5e-3
-    ) -> State:
-        """A bed at rest: settled once, then taken from the cache.
+    def observe_as(self, output: str) -> dict[str, Any]:
+        """The same as `output` arrays; the images of cameras stay where the world runs."""
+        readings = self.give(self.readings(), output)  # ahead of the images: an upload would wait for them
+        return {**{name: self._taken(name, output) for name in self.images if name not in readings}, **readings}
 
-        Args:
-            key: names the bed within this task.
-            make: gives the scene the grains settle in.
-            period: how long it settles before a look [s].
-            most: looks at the most.
-            speed: at rest is what moves no faster [m/s].
-        """
-        if key in self._beds:
-            return self._beds[key]
-        scene = make()
+    def _taken(self, name: str, output: str) -> Any:
+        depth = self.world.depth(name, output, limits=self.images[name].limits, dtype=self.depth)
+        # learners want bytes with a channel
+        return depth if self.depth == "float32" else depth.reshape(depth.shape[0], 1, *depth.shape[1:])
 
-        def settle() -> State:
-            with scene.build(device=self.device, solver=self.solver, num_threads=self.num_threads) as world:
-                for _ in range(most):
-                    world.step(dt=self.pace.dt, substeps=math.ceil(period / self.pace.dt))
-                    if np.abs(world.velocities).max() < speed:
-                        break
-                return world.save_state()
+    def vector(self, name: str, columns: Any) -> Floats:
+        """Columns (env_count,) side by side as the observation `name`, clipped to its space: (env_count, k) float32."""
+        table = np.stack([np.asarray(column, np.float64) for column in columns], axis=1)
+        table = np.where(np.isfinite(table), table, 0.0)
+        space = self.observation_space[name]
+        return np.clip(table.astype(np.float32), space.low, space.high)  # type: ignore[attr-defined]
 
-        extra = {"solver": self.solver.fields(), "dt": self.pace.dt, "settling": [period, most, speed]}
-        self._beds[key] = settled_bed(scene, extra, settle)
-        return self._beds[key]
+    # pictures --------------------------------------------------------------------------------------------------------
+
+    def picture(self, env: int, camera: DepthCamera | str = "view") -> NDArray[np.uint8]:
+        """A picture for people, (H, W, 3); the camera "view" is there with render_mode="rgb_array"."""
+        return self.world.picture(
+            camera,
+            env=env,
+            grain_colors=self.grain_colors(env).astype(np.uint8),
+            tool_colors=np.array(self.tool_colors, np.uint8),
+        )
+
+    def depth_picture(self, env: int) -> Floats:
+        """What the camera `depth_view` sees, (H, W) float32 [m]."""
+        return self.world.depth(self.depth_view)[env].copy()
 
     # pieces for start and outcome ------------------------------------------------------------------------------------
 
-    def load_beds(self, envs: NDArray[np.int32], chosen: NDArray[np.int64], bed: Callable[[int], State]) -> None:
+    def load_beds(self, envs: NDArray[np.int32], chosen: NDArray[np.int64]) -> None:
         """Puts bed number `chosen[k]` into env `envs[k]`."""
         for number in np.unique(chosen):
-            self.world.load_state(bed(int(number)), envs=envs[chosen == number])
+            self.world.load_state(self.bed(int(number)), envs=envs[chosen == number])
 
-    def set_friction(self, envs: NDArray[np.int32], friction: Floats) -> None:
-        """Gives the grains (material 0) of the listed envs their own friction (listed,)."""
+    def set_friction(self, envs: NDArray[np.int32]) -> None:
+        """Gives the grains (material 0) of the listed envs their own friction."""
         pairs = self.world.materials[0][envs]
-        pairs[:, 0, 0, 0] = friction
+        pairs[:, 0, 0, 0] = self.friction[envs]
         self.world.set_materials(pairs=pairs, envs=envs)
 
     def share_in(self, lower: Any, upper: Any) -> Floats:
@@ -195,9 +346,3 @@ class GrainTask(Task):
             upper: (3,) or (env_count, 3) other corner [m].
         """
         return np.asarray(self.world.box_stats(lower, upper)[0], np.float64) / self.grain_count
-
-    def vector(self, columns: list[Any], space: spaces.Box) -> Floats:
-        """Columns (env_count,) side by side, clipped to the space: (env_count, k) float32."""
-        table = np.stack([np.asarray(column, np.float64) for column in columns], axis=1)
-        table = np.where(np.isfinite(table), table, 0.0)
-        return np.clip(table.astype(np.float32), space.low, space.high)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from . import checks
 from ._core import write_png
 from .errors import ArgumentError
+from .film import Film
 from .scripted import scripted_expert
 from .tasks import task_ids
 
@@ -103,6 +104,7 @@ def play(
     seed: int = 0,
     steps: int | None = None,
     film: bool = True,
+    every: int = 1,
     arguments: dict[str, Any] | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, Any]:
@@ -115,6 +117,7 @@ def play(
         seed: of the episode, >= 0.
         steps: at most so many; None: to the task's time limit.
         film: write a film where the `video` extra is installed.
+        every: the film shows every so many steps.
         arguments: of the task.
         say: told how it goes.
 
@@ -123,12 +126,13 @@ def play(
 
     Raises:
         ArgumentError: an argument is not what it should be.
-        OSError: the folder cannot be written.
+        OSError: the folder cannot be written, or the disk is full; the pictures and the film written so far stay.
     """
     name = task_id(task)
     checks.integer("seed", seed, 0)
     if steps is not None:
         checks.integer("steps", steps, 1)
+    checks.integer("every", every, 1)
     given = dict(arguments or {})
     if "render_mode" in given:
         raise ArgumentError("argument: expected none named render_mode, pictures need 'rgb_array'")
@@ -138,7 +142,7 @@ def play(
         # the constructor's own message names the argument it does not know
         raise ArgumentError(f"argument: {error}") from None
     short = name.removeprefix(SPACE)
-    writer = None
+    reel = None
     try:
         observation, info = env.reset(seed=seed)
         env.action_space.seed(seed)
@@ -147,27 +151,25 @@ def play(
         pictures_per_second = int(env.metadata.get("render_fps", 10))
         frame = _frame(env)
         write_png(str(out / "first.png"), frame)
-        writer = _writer(out / f"{short}.mp4", pictures_per_second) if film else None
-        if film and writer is None:
+        reel = _film(out / f"{short}.mp4", pictures_per_second) if film else None
+        if film and reel is None:
             say("no film: imageio with ffmpeg is not installed (pip install 'granular_gym[video]')")
         total, done, count, worst, fast, begin = 0.0, False, 0, 0.0, 0, time.perf_counter()
         while not done and (steps is None or count < steps):
-            if writer is not None:
-                writer.append_data(frame)
+            if reel is not None and count % every == 0:
+                reel.add(_frame(env) if count else frame)
             observation, reward, terminated, truncated, info = env.step(chosen(observation))
             total, count, done = total + float(reward), count + 1, terminated or truncated
             worst, fast = max(worst, info["overlap_max"]), fast + info["fast_count"]
-            if writer is not None:
-                frame = _frame(env)
         seconds = time.perf_counter() - begin
         frame = _frame(env)
         write_png(str(out / "last.png"), frame)
-        if writer is not None:
-            writer.append_data(frame)
+        if reel is not None:
+            reel.add(frame)
     finally:
-        if writer is not None:
-            writer.close()
         env.close()
+        if reel is not None:
+            reel.close()
     report = {
         "task": name,
         "policy": policy,
@@ -190,14 +192,12 @@ def _frame(env: Any) -> NDArray[np.uint8]:
     return np.ascontiguousarray(env.render())
 
 
-def _writer(path: Path, pictures_per_second: int) -> Any:
+def _film(path: Path, pictures_per_second: int) -> Film | None:
     """A film to write to; None where the packages for it are missing."""
     try:
-        import imageio.v2 as imageio
-        import imageio_ffmpeg  # noqa: F401
+        return Film(path, pictures_per_second)
     except ImportError:
         return None
-    return imageio.get_writer(path, fps=pictures_per_second, quality=8, macro_block_size=16)
 
 
 def _plain(value: Any) -> Any:

@@ -72,6 +72,10 @@ class GranularVectorEnv(VectorEnv):
 
     task_class: ClassVar[type[Task]]
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.metadata = cls.task_class.metadata
+
     def __init__(
         self,
         num_envs: int = 1,
@@ -327,6 +331,10 @@ class GranularEnv(gym.Env):
     """
 
     task_class: ClassVar[type[Task]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.metadata = cls.task_class.metadata
 
     def __init__(self, render_mode: str | None = None, **task_kwargs: Any) -> None:
         self._kwargs = {"render_mode": render_mode, **task_kwargs}

@@ -14,14 +14,13 @@ from granular_gym.arm import SPEED_EVENT, TOUCH_EVENT
 from granular_gym.envs.excavator import (
     BEDS,
     CONTROL_PERIOD,
-    DIFFICULTIES,
+    LEVELS,
     TRAY_CENTER,
     TRAY_HALF,
     TRAY_HEIGHT,
     WALL,
     ExcavatorTask,
     bed_lattice,
-    grain_radius,
 )
 from granular_gym.excavator_expert import LIP, ScoopDrivers, bucket_rotation, matrix_of
 
@@ -52,16 +51,17 @@ def test_substeps_keep_every_tool_under_half_a_radius() -> None:
     for count in (60, 500, 2000, 10_000, 50_000, 200_000):
         for preset, longest in (("fast", 2.5e-3), ("accurate", 5e-4)):
             task = ExcavatorTask(grain_count=count, preset=preset)
-            assert task.dt * task.arm.description.tip_speed <= 0.5 * grain_radius(count) * (1 + 1e-9)
-            assert task.dt <= longest * (1 + 1e-9) and task.dt * task.substeps == pytest.approx(CONTROL_PERIOD)
-            assert count * grain_radius(count) ** 3 == pytest.approx(500 * grain_radius(500) ** 3)
-    assert ExcavatorTask(preset="accurate", grain_count=50_000).dt == pytest.approx(5e-4), "the paper's"
+            dt = task.pace.dt
+            assert dt * task.arm.description.tip_speed <= 0.5 * task.radius * (1 + 1e-9)
+            assert dt <= longest * (1 + 1e-9) and dt * task.pace.substeps == pytest.approx(CONTROL_PERIOD)
+            assert count * 4.0 / 3.0 * np.pi * task.radius**3 == pytest.approx(4.5e-3), "the volume of the bed"
+    assert ExcavatorTask(preset="accurate", grain_count=50_000).pace.dt == pytest.approx(5e-4), "the paper's"
 
 
-@pytest.mark.parametrize("difficulty", list(DIFFICULTIES))
+@pytest.mark.parametrize("difficulty", list(LEVELS))
 def test_an_episode_starts_settled_and_clear(make: Any, difficulty: str) -> None:
     env = make(EXCAVATOR, grain_count=200, difficulty=difficulty)
-    task, game = env.unwrapped.task, DIFFICULTIES[difficulty]
+    task, game = env.unwrapped.task, LEVELS[difficulty]
     bins = []
     for seed in range(6):
         observation, info = env.reset(seed=seed)
@@ -86,12 +86,13 @@ def test_an_episode_starts_settled_and_clear(make: Any, difficulty: str) -> None
 def test_beds_keep_their_count() -> None:
     for shape in BEDS:
         for count in (1, 7, 500, 2000):
-            places = bed_lattice(shape, count, grain_radius(count))
-            assert places.shape == (count, 3) and places[:, 2].min() > grain_radius(count)
+            radius = ExcavatorTask(grain_count=count).radius
+            places = bed_lattice(shape, count, radius)
+            assert places.shape == (count, 3) and places[:, 2].min() > radius
             if 1 < count < 600:
                 gaps = np.linalg.norm(places[:, None] - places[None, :], axis=2)
                 np.fill_diagonal(gaps, 1.0)
-                assert gaps.min() > 1.99 * grain_radius(count)
+                assert gaps.min() > 1.99 * radius
 
 
 def test_score_counts_what_lies_where(make: Any) -> None:

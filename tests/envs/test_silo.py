@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from granular_gym.envs.silo import BOUNDS, LEAF, LEVELS, OUTLET_HEIGHT, RECEIVER, RECEIVER_FLOOR, SiloEnv
+from granular_gym.envs.silo import HALF_LENGTH, LEAF, LEVELS, OUTLET_HEIGHT, RECEIVER, RECEIVER_FLOOR, SiloEnv
 from granular_gym.scripted import scripted_expert
 
 SILO = "granular_gym/Silo-v0"
@@ -22,18 +22,25 @@ def test_spaces(make: Any) -> None:
     assert make(SILO).action_space.shape == (2,) and make(SILO, shaker=True).action_space.shape == (3,)
 
 
-@pytest.mark.parametrize("slope, outlet", [(55.0, 0.4), (0.0, 0.2), (75.0, 0.5)])
-def test_a_shut_gate_holds_every_grain(make: Any, slope: float, outlet: float) -> None:
-    env = make(SILO, slope=slope, outlet=outlet, grain_count=500, difficulty="easy")
+@pytest.mark.parametrize(
+    "hopper, slope, outlet",
+    [("wedge", 55.0, 0.4), ("flat", None, 0.2), ("wedge", 75.0, 0.5), ("cone", 55.0, 0.4), ("cone", 30.0, 0.3)],
+)
+def test_a_shut_gate_holds_every_grain(make: Any, hopper: str, slope: float | None, outlet: float) -> None:
+    env = make(SILO, hopper=hopper, slope=slope, outlet=outlet, grain_count=500, difficulty="easy")
     env.reset(seed=1)
-    world = env.unwrapped.task.world
+    task = env.unwrapped.task
+    world = task.world
     places = world.positions[0]
     assert places[:, 2].min() > OUTLET_HEIGHT, "the bed lies over the gate"
     for _ in range(20):
         info = env.step([-1.0, 1.0])[4]
     assert info["discharged"] == 0.0 and info["escaped_count"] == 0
     moved = np.abs(world.positions[0] - places).max(axis=1)
-    radius = env.unwrapped.task.radius
+    radius = task.radius
+    assert np.abs(places[:, 1]).max() < task.half_depth - 0.9 * radius
+    if hopper == "cone":
+        assert np.hypot(places[:, 0], places[:, 1]).max() < task.hopper.reach - 0.9 * radius
     assert moved.mean() < 0.02 * radius and moved.max() < 0.5 * radius, "the bed moves on its own"
 
 
@@ -50,7 +57,7 @@ def test_shares_are_counts_of_grains(make: Any) -> None:
     assert info["received"] == pytest.approx(inside.mean(), abs=0.003)
     assert info["spilled"] == pytest.approx((z <= RECEIVER_FLOOR).mean()) and info["spilled"] > 0.0
     assert info["mass"] == pytest.approx(info["received"] * task.mass)
-    assert (np.abs(x) < BOUNDS[1][0]).all() and info["escaped_count"] == 0
+    assert (np.abs(x) < HALF_LENGTH).all() and info["escaped_count"] == 0
     assert not info["success"], "grains beside the receiver are no success"
 
 
@@ -96,6 +103,43 @@ def test_gate_and_receiver_keep_their_limits(make: Any) -> None:
     assert poses[3, 0] == pytest.approx(0.7) and poses[0, 0] == 0.0, "the shaken hopper ends where it began"
 
 
+@pytest.mark.parametrize("hopper", ["wedge", "flat", "cone"])
+def test_every_hopper_discharges_into_the_receiver(make: Any, hopper: str) -> None:
+    env = make(SILO, hopper=hopper, grain_count=500, difficulty="easy")
+    observation, _ = env.reset(seed=1)
+    far = env.observation_space["side"].high.max()
+    rows = slice(19, 27)  # above the gate, where the bed is
+    assert (observation["side"][rows, 28:36] < far).mean() > 0.9, "the camera sees the bed"
+    task = env.unwrapped.task
+    for step in range(20):
+        info = env.step([1.0 if step < 6 else 0.0, -20.0 * task.place[0]])[4]
+    assert info["discharged"] > 0.3 and info["spilled"] == 0.0 and info["escaped_count"] == 0
+    assert info["received"] > 0.7 * info["discharged"]
+
+
+@pytest.mark.parametrize("hopper", ["wedge", "cone"])
+def test_a_wall_is_shaken_alone(make: Any, hopper: str) -> None:
+    env = make(SILO, hopper=hopper, shaker="wall", grain_count=60)
+    env.reset(seed=0)
+    task = env.unwrapped.task
+    wall, rest = task.hopper.sides(task.radius)
+    assert len(wall.parts) == len(rest.parts) == 2
+    moved: list[Any] = []
+    step = task.world.step
+
+    def seen(*args: Any, tool_poses: Any, **kwargs: Any) -> None:
+        moved.append(tool_poses[0, :, 0].copy())
+        step(*args, tool_poses=tool_poses, **kwargs)
+
+    task.world.step = seen
+    env.step([0.0, 0.0, 1.0])
+    env.step([0.0, 0.0, -1.0])
+    there, back, *still = np.array(moved)
+    assert there[4] == pytest.approx(0.008) and back[4] == 0.0 and (there[:3] == 0.0).all(), "the hopper stands"
+    assert (np.array(still)[:, 4] == 0.0).all()
+    assert task.world.tool_poses.shape == (1, 5, 7)
+
+
 def test_a_narrow_gate_clogs_and_shaking_frees_it(make_vec: Any) -> None:
     def discharged(strength: float) -> tuple[np.ndarray, np.ndarray]:
         envs = make_vec(SILO, 2, grain_count=500, difficulty="easy", shaker=True)
@@ -131,7 +175,15 @@ def test_expert_meets_the_dose_and_random_does_not(make_vec: Any) -> None:
 
 @pytest.mark.parametrize(
     "kwargs, word",
-    [({"slope": 80}, "slope"), ({"slope": "flat"}, "slope"), ({"outlet": 0.1}, "outlet"), ({"shaker": 1}, "shaker")],
+    [
+        ({"slope": 80}, "slope"),
+        ({"slope": "flat"}, "slope"),
+        ({"hopper": "flat", "slope": 55.0}, "slope: expected None or 0"),
+        ({"hopper": "sphere"}, "hopper: expected one of 'wedge', 'flat', 'cone'"),
+        ({"outlet": 0.1}, "outlet"),
+        ({"shaker": 1}, "shaker"),
+        ({"shaker": "gate"}, "shaker: expected one of 'hopper', 'wall'"),
+    ],
 )
 def test_bad_arguments_name_themselves(kwargs: dict[str, Any], word: str) -> None:
     with pytest.raises(gg.ArgumentError, match=word):

@@ -30,7 +30,7 @@ def bulldozer(num_threads: int = 1) -> Images:
         # turned by 3-4-5 and moved, so that no library function takes part
         poses[1, :] = (0.7, -0.9, 0.0, 0.6, 0.0, 0.0, 0.8)
         world.set_tool_poses(poses)
-        world.step(task.preset.dt, 20)
+        world.step(task.pace.dt, 20)
         return {f"bulldozer {name}": world.depth(name) for name in ("ego", "sky")}
 
 

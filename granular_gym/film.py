@@ -1,0 +1,78 @@
+"""film.py: films of pictures, which stay readable up to where writing stopped.
+
+A film is written in fragments of a second. A disk that fills up, or a process that is killed, then costs the end of the
+film and not all of it; and what did not reach the disk is said by `close`, not passed over.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Film:
+    """An MP4 (H.264) that is being written; a context manager.
+
+    Args:
+        path: of the film.
+        pictures_per_second: how fast it plays.
+
+    Raises:
+        ImportError: imageio with ffmpeg, the `video` extra, is not installed.
+    """
+
+    def __init__(self, path: Path, pictures_per_second: int) -> None:
+        import imageio.v2 as imageio
+        import imageio_ffmpeg
+
+        self.path, self.count = path, 0
+        self._count_pictures = imageio_ffmpeg.count_frames_and_secs
+        self._writer: Any = imageio.get_writer(
+            path,
+            fps=pictures_per_second,
+            quality=8,
+            macro_block_size=16,
+            ffmpeg_log_level="quiet",
+            output_params=["-g", str(pictures_per_second), "-movflags", "+frag_keyframe+empty_moov+default_base_moof"],
+        )
+
+    def add(self, picture: NDArray[np.uint8]) -> None:
+        """Adds a picture (H, W, 3).
+
+        Raises:
+            OSError: the film cannot be written; what was written before stays readable.
+        """
+        try:
+            self._writer.append_data(picture)
+        except OSError as error:
+            raise self._failed() from error
+        self.count += 1
+
+    def close(self) -> None:
+        """Ends the film; calling it again does nothing.
+
+        Raises:
+            OSError: not all pictures are in it.
+        """
+        if self._writer is None:
+            return
+        writer, self._writer = self._writer, None
+        try:
+            writer.close()
+            found = self._count_pictures(str(self.path))[0] if self.count else 0
+        except (OSError, RuntimeError) as error:
+            raise self._failed() from error
+        if found != self.count:
+            raise self._failed(f", {found} of {self.count} pictures are in it")
+
+    def _failed(self, more: str = "") -> OSError:
+        return OSError(f"film: could not write {self.path}{more}; is the disk full?")
+
+    def __enter__(self) -> Film:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
