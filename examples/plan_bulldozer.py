@@ -1,9 +1,9 @@
 """plan_bulldozer.py: a planner tries futures in copies of the env, and is scored beside the scripted driver.
 
-    python examples/plan_bulldozer.py [--seeds 6] [--grains 300] [--steps 300] [--copies 16] [--out out/plan_bulldozer]
+    python examples/plan_bulldozer.py [--seeds 6] [--grains 300] [--steps 300] [--copies 12] [--out out/plan_bulldozer]
 
-At every fifteenth step 16 copies of the env take its state to the bit (grains, velocities, stored impulses, tools),
-each drives 12 s ahead in its own way, and the best way is driven. The copies compute more coarsely than the env that is
+Every 5 s 12 copies of the env take its state to the bit (grains, velocities, stored impulses, tools), each drives to
+the end of the episode in its own way, and the best way is driven. The copies compute more coarsely than the env that is
 scored: substeps of 25 ms instead of 5 ms. Their drivers are the scripted one, each with beliefs of its own about the
 blade.
 
@@ -87,7 +87,6 @@ def make_planner(args: argparse.Namespace, seed: int) -> Planner:
         noise=args.noise,
         correlation=0.9,
         temperature=0.05,
-        last_weight=args.last_weight,
         seed=seed,
     )
 
@@ -104,14 +103,14 @@ def play(driver: str, seed: int, args: argparse.Namespace, filmed: bool, bar: An
     env.reset(seed=seed)
     env.action_space.seed(seed)
     planner = make_planner(args, seed) if driver == "planner" else None
+    rewards: list[float] = []
+    shares: list[float] = []
     act: Callable[[], Any] = env.action_space.sample
     if planner is not None:
-        act = lambda: planner.act(env)  # noqa: E731
+        act = lambda: planner.act(env, args.steps - len(rewards))  # noqa: E731
     elif driver == "expert":
         act = scripted_expert(env).act
     begin = time.perf_counter()
-    rewards: list[float] = []
-    shares: list[float] = []
     overlap, pictures, info = 0.0, [], {"diverged": False}
     for step in range(args.steps):
         _, reward, _, _, info = env.step(act())
@@ -209,14 +208,15 @@ def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=6, help="number of seeds")
-    parser.add_argument("--first-seed", type=int, default=0, help="settings were chosen on seeds 100 to 102")
+    parser.add_argument("--first-seed", type=int, default=10, help="settings were chosen on seeds 0, 3 and 100 to 102")
     parser.add_argument("--grains", type=int, default=300, help="number of grains")
     parser.add_argument("--steps", type=int, default=300, help="env steps of 0.1 s")
-    parser.add_argument("--copies", type=int, default=16, help="futures tried at a time")
-    parser.add_argument("--horizon", type=int, default=120, help="env steps each looks ahead")
-    parser.add_argument("--interval", type=int, default=15, help="env steps driven of each plan")
+    parser.add_argument("--copies", type=int, default=12, help="futures tried at a time")
+    parser.add_argument(
+        "--horizon", type=int, default=300, help="env steps each looks ahead, at most to the end of the episode"
+    )
+    parser.add_argument("--interval", type=int, default=50, help="env steps driven of each plan")
     parser.add_argument("--noise", type=float, default=0.3, help="standard deviation of the noise on actions")
-    parser.add_argument("--last-weight", type=float, default=100.0, help="how often the last step's reward counts")
     parser.add_argument("--variety", type=float, default=0.5, help="how far the copies' drivers disagree, as a share")
     parser.add_argument("--threads", type=int, default=1, help="of each world; changes no result")
     parser.add_argument("--no-film", action="store_true", help="numbers and plot only")

@@ -57,7 +57,7 @@ class Planner:
             may compute more coarsely than the env that is played.
         guide: has `act()`, which gives actions for all envs of `copies`, and `reset(mask)`, as scripted experts have;
             None: none.
-        horizon: steps looked ahead.
+        horizon: steps looked ahead, at most to the end of the episode where `act` is told how far that is.
         interval: steps played of a plan before the next one, at most `horizon`.
         rounds: of trying per plan; each draws around what the one before found.
         noise: standard deviation of the noise, a number or one per number of an action; each sequence takes a share of
@@ -115,21 +115,25 @@ class Planner:
         #: return that the last plan expects over its horizon
         self.expected = -np.inf
 
-    def act(self, env: Any) -> NDArray[np.float32]:
+    def act(self, env: Any, steps_left: int | None = None) -> NDArray[np.float32]:
         """The next action (k,) for an env made by `gymnasium.make`; plans where the last plan has been played.
+
+        Args:
+            env: what is played.
+            steps_left: of its episode; None: no end is in sight.
 
         Raises:
             ArgumentError: not one env of the task of the copies, or one that was not reset.
             StateError: its scene is not that of the copies.
         """
         if self._known == 0 or self._played >= self.interval:
-            self.plan(env)
+            self.plan(env, steps_left)
         action = self._best[self._played]
         self._played += 1
         return action.astype(np.float32)
 
-    def plan(self, env: Any) -> None:
-        """Plans from the state the env is in."""
+    def plan(self, env: Any, steps_left: int | None = None) -> None:
+        """Plans from the state the env is in; see `act`."""
         task = getattr(env.unwrapped, "task", None)
         if type(task) is not type(self.task) or task.env_count != 1:
             raise ArgumentError(f"env: expected one env of {type(self.task).__name__}, got {env!r}")
@@ -137,16 +141,19 @@ class Planner:
         if saved is None:
             raise ArgumentError("env: expected an env that has been reset, got one that has not")
         saved = copies_of(saved, self.task.env_count)
+        ahead = self.horizon
+        if steps_left is not None:
+            ahead = min(ahead, checks.integer("steps_left", steps_left, 1))
         self._shift()
         best = -np.inf
         for _ in range(self.rounds):
             self.task.load(saved)
-            actions, returns = self._try()
+            actions, returns = self._try(ahead)
             first = int(np.argmax(returns))
             if returns[first] >= best:
                 best, self._best = returns[first], actions[first]
             self._mean = self._average(actions, returns)
-            self._known = self.horizon
+            self._known = ahead
         self.expected = float(best)
 
     def _shift(self) -> None:
@@ -157,14 +164,14 @@ class Planner:
             plan[self._known :] = 0.0
         self._played = 0
 
-    def _try(self) -> tuple[Floats, Floats]:
-        """Plays one sequence in each copy: the actions (copies, horizon, k) and their returns (copies,)."""
+    def _try(self, ahead: int) -> tuple[Floats, Floats]:
+        """Plays `ahead` steps in each copy: the actions (copies, horizon, k) and their returns (copies,)."""
         count, size = self.task.env_count, self.task.action_space.shape[0]
         draw = self.generator
         plans = np.repeat(self._mean[None], count, axis=0)
         plans[0] = self._best
-        # the guide takes over where the plan ends, or earlier
-        until = draw.integers(0, self._known + 1, count)
+        # the guide takes over where the plan ends, or earlier, rather soon than late
+        until = (draw.random(count) ** 2 * (self._known + 1)).astype(np.int64)
         until[:3] = self._known, self._known, 0
         if self.guide is None:
             until[:] = self.horizon
@@ -173,7 +180,7 @@ class Planner:
         noise[: 2 if self.guide is None else 3] = 0.0
         held, alive = np.zeros(count, bool), np.ones(count, bool)
         total, reward = np.zeros(count), np.zeros(count)
-        for step in range(self.horizon):
+        for step in range(ahead):
             plan = plans[:, step]
             if self.guide is not None:
                 if (until == step).any():
@@ -187,7 +194,7 @@ class Planner:
             total += reward
             total[diverged] = -np.inf
             alive &= ~terminated & ~diverged
-        self.steps_tried += count * self.horizon
+        self.steps_tried += count * ahead
         return plans, total + (self.last_weight - 1.0) * reward
 
     def _average(self, actions: Floats, returns: Floats) -> Floats:
