@@ -1,4 +1,4 @@
-"""Command line: python -m granular_gym info, play, calibrate."""
+"""Command line: python -m granular_gym info, play, view, calibrate."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .errors import GranularError
 from .info import describe, info
 from .play import BUILT_IN, parse_arguments, play
 from .tasks import task_ids
+from .view import view
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,7 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
     show.add_argument("--json", action="store_true", help="as JSON")
     _add_calibrate(commands.add_parser("calibrate", help="find friction and rolling friction from measurements"))
     _add_play(commands.add_parser("play", help="play one episode of a task and leave a film, pictures and a report"))
+    _add_view(commands.add_parser("view", help="play a task live in a browser, also over ssh"))
     options = parser.parse_args(arguments)
+    if options.command == "view":
+        return _view(parser, options)
     if options.command == "play":
         return _play(parser, options)
     if options.command == "calibrate":
@@ -65,6 +69,41 @@ def _play(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         )
     except (GranularError, OSError) as error:
         print(f"{parser.prog} play: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _add_view(game: argparse.ArgumentParser) -> None:
+    """The arguments of view."""
+    game.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in task_ids())}")
+    game.add_argument(
+        "--policy", default="expert", help=f"{', '.join(BUILT_IN)} or module:function, called with the env"
+    )
+    game.add_argument("--envs", type=int, default=1, help="played at a time; people choose which they see")
+    game.add_argument("--seed", type=int, default=0)
+    game.add_argument("--steps", type=int, help="at most so many; default: until Ctrl-C")
+    game.add_argument("--port", type=int, default=8080, help="0: any that is free")
+    game.add_argument("--host", default="127.0.0.1", help="0.0.0.0 shows it to every network of this machine")
+    game.add_argument(
+        "--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument of the task, as grain_count=500"
+    )
+
+
+def _view(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Shows; 2: an argument was wrong, the port could not be opened or the extra is missing."""
+    try:
+        view(
+            options.task,
+            policy=options.policy,
+            env_count=options.envs,
+            seed=options.seed,
+            steps=options.steps,
+            port=options.port,
+            host=options.host,
+            arguments=parse_arguments(options.arg),
+        )
+    except (GranularError, OSError) as error:
+        print(f"{parser.prog} view: {error}", file=sys.stderr)
         return 2
     return 0
 

@@ -12,6 +12,7 @@ env k alone equals env k among many, bit for bit.
 from __future__ import annotations
 
 import abc
+import copy
 import operator
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -77,6 +78,17 @@ def check_actions(name: str, actions: Any, space: spaces.Box, env_count: int, us
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
         raise ArgumentError(f"{name}: expected finite numbers, got {values[index]} at {list(index)}")
     return np.clip(values, space.low, space.high).astype(np.float32)
+
+
+def copies_of(saved: dict[str, Any], count: int) -> dict[str, Any]:
+    """What `Task.save` gave for one env, for a task of `count` copies of that env."""
+    return {
+        "world": saved["world"] * count,
+        "generators": [copy.deepcopy(saved["generators"][0]) for _ in range(count)],
+        "seeds": saved["seeds"] * count,
+        "fresh": np.repeat(saved["fresh"], count),
+        "memory": {name: np.repeat(values, count, axis=0) for name, values in saved["memory"].items()},
+    }
 
 
 class Task(abc.ABC):

@@ -1,0 +1,123 @@
+"""Other libraries: every snippet of docs/interfaces.md runs as it stands; the single-file trainer trains."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "interfaces.md"
+TRAINER = ROOT / "examples" / "ppo_single_file.py"
+BLOCK = re.compile(r"(?:<!-- needs: ([\w ]+) -->\n)?```python\n(.*?)```", re.DOTALL)
+
+
+def snippets() -> list[Any]:
+    """Code and what it needs, under the heading it stands below."""
+    page, found = PAGE.read_text(), []
+    for block in BLOCK.finditer(page):
+        heading = page[: block.start()].rpartition("\n## ")[2].partition("\n")[0]
+        name = f"{heading}-{sum(one.id.startswith(heading + '-') for one in found)}"
+        found.append(pytest.param(block[2], (block[1] or "").split(), id=name))
+    return found
+
+
+def test_the_page_is_read() -> None:
+    needs = {module for one in snippets() for module in one.values[1]}
+    assert {"torch", "stable_baselines3", "torchrl", "skrl", "moviepy", "viser"} <= needs
+    assert PAGE.read_text().count("```python") == len(snippets())
+
+
+@pytest.mark.parametrize("code, needs", snippets())
+def test_snippet(code: str, needs: list[str], tmp_path: Path, monkeypatch: Any) -> None:
+    for module in needs:
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, str(PAGE), "exec"), {"__name__": "snippet"})
+    if "videos" in code:
+        assert [path.suffix for path in (tmp_path / "videos").iterdir()] == [".mp4"]
+
+
+class TestSingleFileTrainer:
+    """Needs torch."""
+
+    @pytest.fixture(autouse=True)
+    def needs_torch(self) -> None:
+        pytest.importorskip("torch", reason="torch is not installed")
+
+    def test_it_trains_and_leaves_what_it_promises(self, tmp_path: Path) -> None:
+        import torch
+
+        arguments = ["Pour-v0", "--steps", "24", "--envs", "2", "--rollout", "6", "--grains", "60", "--epochs", "1"]
+        arguments += ["--minibatches", "2", "--max-episode-steps", "4", "--threads", "1", "--out", str(tmp_path)]
+        # what this process imports from must be found by the child, too
+        paths = os.pathsep.join(path for path in sys.path if path)
+        done = subprocess.run(
+            [sys.executable, str(TRAINER), *arguments],
+            env={**os.environ, "PYTHONPATH": paths},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        report = json.loads((tmp_path / "report.json").read_text())
+        assert [line["steps"] for line in report["iterations"]] == [12, 24]
+        # 12 steps of each env, of which every fifth only starts an episode
+        assert report["iterations"][-1]["episodes"] == 4 and np.isfinite(report["iterations"][-1]["return"])
+        weights = torch.load(tmp_path / "policy.pt", weights_only=True)
+        assert all(torch.isfinite(array).all() for array in weights.values())
+        assert (weights["log_std"] != -0.5).all(), "the optimizer moved it"
+
+    def test_advantages_end_with_episodes_and_go_on_where_time_ran_out(self) -> None:
+        import torch
+
+        trainer = runpy.run_path(str(TRAINER))
+        rewards = torch.tensor([[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]])
+        values = torch.tensor([[0.5, 0.5], [1.0, 1.0], [3.0, 3.0], [7.0, 7.0]])
+        # env 0 terminates with step 1, env 1 is cut there
+        terminated = torch.tensor([[False, False], [True, False], [False, False]])
+        done = torch.tensor([[False, False], [True, True], [False, False]])
+        found = trainer["advantages"](rewards, values, terminated, done, 0.5, 0.5)
+        last = 4.0 + 0.5 * 7.0 - 3.0
+        ended, cut = 2.0 - 1.0, 2.0 + 0.5 * 3.0 - 1.0
+        first = 1.0 + 0.5 * 1.0 - 0.5
+        expected = [[first + 0.25 * ended, first + 0.25 * cut], [ended, cut], [last, last]]
+        assert found.tolist() == pytest.approx(expected)
+
+    def test_the_policy_learns_what_pays(self) -> None:
+        import argparse
+
+        import gymnasium as gym
+        import torch
+
+        trainer = runpy.run_path(str(TRAINER))
+        torch.manual_seed(0)
+        space = gym.spaces.Dict(
+            {
+                "pose": gym.spaces.Box(-2.0, 2.0, (3,), np.float32),
+                "eye": gym.spaces.Box(0.0, 3.0, (12, 16), np.float32),
+            }
+        )
+        agent = trainer["Agent"](space, 2)
+        optimizer = torch.optim.Adam(agent.parameters(), lr=1e-2)
+        args = argparse.Namespace(epochs=4, minibatches=2, clip=0.2, entropy=0.0)
+        observation = {"pose": torch.rand(64, 3), "eye": 3.0 * torch.rand(64, 12, 16)}
+        wanted = torch.tensor([0.6, -0.6])
+        for _ in range(30):
+            with torch.no_grad():
+                distribution, value = agent(observation)
+                action = distribution.sample()
+            reward = -(action - wanted).square().sum(-1)
+            log_prob = distribution.log_prob(action).sum(-1)
+            batch = {"observations": observation, "actions": action, "log_probs": log_prob, "returns": reward}
+            trainer["update"](agent, optimizer, {**batch, "advantages": reward - value}, args)
+        assert agent(observation)[0].mean.mean(0).tolist() == pytest.approx(wanted.tolist(), abs=0.15)
