@@ -1,4 +1,4 @@
-"""Command line: python -m granular_gym info, play, view, calibrate."""
+"""Command line: python -m granular_gym info, play, view, scene, calibrate."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from .calibrate import BulkDensity, DischargeRate, Experiment, Grains, ReposeAng
 from .errors import GranularError
 from .info import describe, info
 from .play import BUILT_IN, parse_arguments, play
+from .scene_runs import SCENES, run_scene
 from .tasks import task_ids
 from .view import view
 
@@ -27,7 +28,10 @@ def main(arguments: list[str] | None = None) -> int:
     _add_calibrate(commands.add_parser("calibrate", help="find friction and rolling friction from measurements"))
     _add_play(commands.add_parser("play", help="play one episode of a task and leave a film, pictures and a report"))
     _add_view(commands.add_parser("view", help="play a task live in a browser, also over ssh"))
+    _add_scene(commands.add_parser("scene", help="run an experiment with planar grains"))
     options = parser.parse_args(arguments)
+    if options.command == "scene":
+        return _scene(parser, options)
     if options.command == "view":
         return _view(parser, options)
     if options.command == "play":
@@ -36,6 +40,33 @@ def main(arguments: list[str] | None = None) -> int:
         return _calibrate(parser, options)
     print(json.dumps(info(), indent=2) if options.json else describe())
     return 0
+
+
+def _add_scene(parser: argparse.ArgumentParser) -> None:
+    """The arguments of scene."""
+    parser.description = "Exit status 0: all checks pass, 1: one fails, 2: an argument was wrong or a file not written."
+    parser.add_argument("scene", help=f"one of {', '.join(SCENES)}")
+    parser.add_argument("--out", type=Path, help="folder for the results; default: out/SCENE")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--grains", type=int, help="of each world; default: a size that runs in about a minute")
+    parser.add_argument("--threads", type=int, help="default: one per core")
+    parser.add_argument("--no-film", action="store_true", help="pictures, plots and report only")
+
+
+def _scene(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    try:
+        report = run_scene(
+            options.scene,
+            options.out or Path("out") / options.scene,
+            seed=options.seed,
+            grains=options.grains,
+            film=not options.no_film,
+            num_threads=options.threads,
+        )
+    except (GranularError, OSError) as error:
+        print(f"{parser.prog} scene: {error}", file=sys.stderr)
+        return 2
+    return 0 if all(check["passed"] for check in report["checks"]) else 1
 
 
 def _add_play(game: argparse.ArgumentParser) -> None:
