@@ -75,10 +75,9 @@ GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t 
             continue;
         }
         gg_outline_point point = v->outline_point[look.outline->first_point + p];
-        /* between corners only the nearest point counts, and along a straight face that lies flat none does */
-        float least = gap + 1e-5f * x.w;
+        /* between corners only the nearest point counts, of equally near ones the last */
         if (!point.corner &&
-            (gg_planar_gap(v, &look, point.before) < least || gg_planar_gap(v, &look, point.after) < least)) {
+            (gg_planar_gap(v, &look, point.before) < gap || gg_planar_gap(v, &look, point.after) <= gap)) {
             continue;
         }
         if (points && count < room) {

@@ -1,0 +1,148 @@
+"""Planar scenes: what they take, what they refuse by name, and what experiments leave."""
+
+import json
+import math
+
+import numpy as np
+import planar_scenes
+import pytest
+
+import granular_gym as gg
+from granular_gym import planar
+from granular_gym.__main__ import main
+from granular_gym.scene_runs import SCENES, load_scene
+
+SHAPE = gg.Shape2D.octagon(0.1)
+
+
+def scene() -> gg.Scene:
+    made = gg.Scene(bounds=((0, 0), (1, 2)))
+    made.add_material(density=1000.0, friction=0.4, shape=SHAPE)
+    made.set_pair_field(gg.PairField.build(SHAPE, SHAPE, **planar_scenes.COARSE))
+    return made
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda s: s.add_material(density=1.0, shape="octagon"), "shape: expected a Shape2D"),
+        (lambda s: s.add_material(density=1.0, shape=SHAPE, radius=0.1), "radius: a grain with a shape"),
+        (lambda s: s.add_material(density=1.0, fixed=True), "fixed: expected a shape"),
+        (lambda s: s.add_material(density=1.0, shape=SHAPE, rolling_friction=0.1), "rolling_friction"),
+        (lambda s: s.add_material(density=1.0, shape=SHAPE, cohesion=1.0, cohesion_range=0.1), "cohesion"),
+        (lambda s: s.add_grains(0, [(0.5, 0.5, 0.0)]), "positions: expected shape"),
+        (lambda s: s.add_grains(0, [(0.5, math.nan)]), "positions: expected"),
+        (lambda s: s.add_grains(0, [(0.5, 0.5)], radius=0.1), "no radius"),
+        (lambda s: s.add_grains(0, [(0.5, 0.5)], angles=[0.0, 1.0]), "angles: expected shape"),
+        (lambda s: s.add_grains(s.add_material(density=1.0), [(0.5, 0.5)]), "expected one with a shape"),
+        (lambda s: s.fill_box(0, (0, 0), (1, 1), count=1000), "count: expected at most"),
+        (lambda s: s.set_pair_field("cubic"), "field: expected a PairField"),
+        (lambda s: gg.Scene(bounds=((0, 0), (1, 1)), boundary={"z": "wall"}), "boundary: axis"),
+        (lambda s: gg.Scene(bounds=((0, 0), (1, 1)), gravity=(0, 0, -9.81)), "gravity"),
+        (lambda s: gg.Scene(bounds=((0, 0), (1, 1))).build(), "a planar scene needs one with a shape"),
+        (lambda s: gg.Scene(bounds=((0, 0, 0), (1, 1, 1))).add_material(density=1.0, shape=SHAPE), "planar scenes"),
+        (lambda s: s.build(device="cpu", solver=gg.Solver(mode="paper")), "solver.mode"),
+        (lambda s: s.build(device="cpu", solver=gg.Solver(spin=False)), "solver.spin"),
+        (lambda s: s.build(device="cpu", solver=gg.Solver(broad_phase="linked_hash")), "solver.broad_phase"),
+    ],
+)
+def test_refused(wrong, words):
+    made = scene()
+    made.fill_box(0, (0, 0), (1, 1), count=2)
+    with pytest.raises(gg.ArgumentError, match=words.replace("(", r"\(")):
+        wrong(made)
+
+
+def test_drag_is_refused():
+    made = scene()
+    made.air = gg.Air()
+    with pytest.raises(gg.ArgumentError, match="air"):
+        made.build(device="cpu")
+
+
+def test_world_of_shapes():
+    made = scene()
+    made.add_grains(0, [(0.3, 0.5), (0.7, 0.5)], velocities=[(0.1, 0.0), (0.0, 0.0)], angles=[4.0, -0.5])
+    world = made.build(device="cpu", num_threads=1)
+    assert world.planar
+    assert world.angles[0] == pytest.approx([4.0 - 2 * math.pi, -0.5], abs=1e-6)
+    assert world.radii[0] == pytest.approx([0.1, 0.1])
+    assert world.positions[0].tolist() == pytest.approx(np.array([[0.3, 0.5, 0.0], [0.7, 0.5, 0.0]]))
+    world.set_grains(angles=[1.0, 2.0], angular_velocities=[[0, 0, 3.0], [0, 0, 0]])
+    assert world.angles[0] == pytest.approx([1.0, 2.0])
+    assert world.angular_velocities[0, 0].tolist() == pytest.approx([0.0, 0.0, 3.0])
+    with pytest.raises(gg.ArgumentError, match="z = 0"):
+        world.set_grains(positions=[[0.3, 0.5, 0.1], [0.7, 0.5, 0.0]])
+    world.place_grains((0.1, 0.0, 0.0), 0.5)
+    assert world.angles[0] == pytest.approx([1.5, 2.5])
+    before = world.angles
+    world.step(1e-3, 100)
+    assert world.angles[0, 0] - before[0, 0] == pytest.approx(0.3, abs=1e-4)
+
+
+def test_spheres_have_no_angles():
+    made = gg.Scene(bounds=((0, 0, 0), (1, 1, 1)))
+    made.add_material(density=1000.0, radius=0.1)
+    world = made.build(device="cpu")
+    assert not world.planar
+    with pytest.raises(gg.ArgumentError, match="angle"):
+        _ = world.angles
+    with pytest.raises(gg.ArgumentError, match="angle"):
+        world.set_grains(angles=np.zeros((1, 0)))
+
+
+def test_outline_points():
+    """Corners are marked, points lie close together, and neighbours are neighbours."""
+    points, integers = planar.outline_points(gg.Shape2D.hash(1.0))
+    assert int(integers[:, 2].sum()) == 16  # 8 tips of two convex corners; the hole and the reentrant ones have none
+    gap = np.linalg.norm(points[integers[:, 1]] - points, axis=1)
+    assert gap.max() <= 0.15 + 1e-6
+    assert (integers[integers[:, 1], 0] == np.arange(len(points))).all()
+
+
+@pytest.mark.parametrize("shape, exact", [(gg.Shape2D.block(2.0, 0.3), 0.3), (gg.Shape2D.arc(1.0, 1.0, 0.2), 0.2)])
+def test_thickness(shape, exact):
+    assert planar.thickness(shape) == pytest.approx(exact, rel=0.05)
+
+
+def test_pictures_show_prisms():
+    """From above, a pixel sees a grain exactly where its centre lies in the outline."""
+    made = scene()
+    made.add_grains(0, [(0.5, 0.5)], angles=0.3)
+    camera = gg.DepthCamera.orthographic(
+        height=40, width=40, extent=0.15, position=(0.5, 0.5, 1), target=(0.5, 0.5, 0), up=(0, 1, 0), near=0.1, far=2.0
+    )
+    made.add_camera(camera, name="top")
+    depth = made.build(device="cpu").depth("top")[0]
+    row, column = np.mgrid[:40, :40]
+    x, y = ((column + 0.5) / 20 - 1) * 0.15, (1 - (row + 0.5) / 20) * 0.15
+    turned = (x + 1j * y) * np.exp(-0.3j)
+    # an octagon is where all eight faces are inside
+    faces = np.exp(1j * np.arange(8) * math.pi / 4)
+    inside = (np.real(turned[..., None] * faces.conj()) < 0.1 * math.cos(math.pi / 8)).all(axis=-1)
+    np.testing.assert_array_equal(depth < 2.0, inside)
+    assert depth[20, 20] == pytest.approx(1.0 - 0.4 * 0.1, abs=1e-6)
+
+
+def test_scene_command(tmp_path):
+    assert main(["scene", "incline", "--no-film", "--threads", "1", "--out", str(tmp_path)]) == 0
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [check["passed"] for check in report["checks"]] == [True] * 3
+    assert (tmp_path / "0.28.png").stat().st_size > 1000
+
+
+def test_scene_command_names_scenes(tmp_path, capsys):
+    assert main(["scene", "volcano", "--out", str(tmp_path)]) == 2
+    assert "incline" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_scenes_build(name):
+    """Every experiment can be made, with few grains."""
+    run = load_scene(name)(seed=1, grains=12)
+    if name in ("incline", "triangle", "leaning_block"):
+        world = run.scene(run.labels[0]).build(device="cpu", num_threads=1)
+        world.step(run.dt, 2, tool_poses=run.drive(run.labels[0], world, 0.0))
+        run.watch(run.labels[0], world, 0.0)
+    else:
+        assert run.scene(run.labels[0]).grain_count == 12
