@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
+from granular_gym import pair_network
 from granular_gym.pair_field import RECORD, pack_fields
 from granular_gym.pair_overlay import Overlay, signed_distance
 
@@ -127,7 +128,7 @@ def test_files_are_read_whole_or_refused(tmp_path, fields):
         (data[:20], "cut short"),
         (data[:500] + bytes([data[500] ^ 1]) + data[501:], "checksum"),
         (b"GGSTATE\n" + data[8:], "begins differently"),
-        (data[:8] + b"\x09" + data[9:], "version 1, got 9"),
+        (data[:8] + b"\x09" + data[9:], "version 2, got 9"),
     ):
         path.write_bytes(damaged)
         with pytest.raises(gg.StateError, match=said):
@@ -184,3 +185,30 @@ def test_the_overlay_is_near_the_exact_distance():
 def test_bad_arguments_are_refused(call):
     with pytest.raises(gg.ArgumentError):
         call()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("folded", "activation"), [(True, "sine"), (False, "relu")])
+def test_the_engine_runs_a_network_as_torch_does(folded, activation, monkeypatch):
+    torch = pytest.importorskip("torch")
+    trained = []
+    plain = pair_network.Plan._network
+    monkeypatch.setattr(pair_network.Plan, "_network", lambda *given: trained.append(plain(*given)) or trained[-1])
+    settings = {"layers": 2, "width": 32, "folded": folded, "activation": activation}
+    field = gg.PairField.train(HASH, OCTAGON, samples=20_000, iterations=150, cache=False, **settings)
+    plan = pair_network.Plan.make(HASH, OCTAGON, 2, 32, folded, activation, 20_000, 150, None, 0)
+    at = poses(field, 600)
+    inputs = torch.tensor(plan.inputs(at.astype(np.float64)), dtype=torch.float32)
+    wanted = [plan._forward(torch, net, inputs).detach().numpy() * plan.scale for net in trained]
+    found = field.query(at)
+    assert np.allclose(found.d, wanted[0], atol=2e-5) and np.allclose(found.arm_a, wanted[1], atol=2e-5)
+    # it has learned: better than the mean of what it saw
+    exact = gg.exact_distance(HASH, OCTAGON, at).d
+    near = np.abs(exact) < 0.09
+    assert np.sqrt(((found.d - exact)[near] ** 2).mean()) < 0.75 * exact[near].std()
+
+
+@pytest.mark.parametrize("bad", [{"width": 40}, {"layers": 9}, {"activation": "tanh"}, {"samples": 10}, {"folded": 1}])
+def test_bad_networks_are_refused(bad):
+    with pytest.raises(gg.ArgumentError, match=next(iter(bad))):
+        gg.PairField.train(HASH, OCTAGON, **bad)
