@@ -3,9 +3,10 @@
     python examples/plan_bulldozer.py [--seeds 6] [--grains 300] [--steps 300] [--copies 12] [--out out/plan_bulldozer]
 
 Every 5 s 12 copies of the env take its state to the bit (grains, velocities, stored impulses, tools), each drives to
-the end of the episode in its own way, and the best way is driven. The copies compute more coarsely than the env that is
-scored: substeps of 25 ms instead of 5 ms. Their drivers are the scripted one, each with beliefs of its own about the
-blade.
+the end of the episode in its own way, and the best way is driven. The first copy goes on with the plan that is being
+driven, one drives as the expert would from now on, the others as experts with beliefs of their own about the blade,
+with noise. Copies compute as the env does, so what a plan promises is kept to the bit, later plans only add to it, and
+the planner never earns less than the expert's own way from the start.
 
 Plays planner, expert and random on each seed, prints a table, and writes into the folder: report.json (all numbers,
 kept after every episode), progress.png (share of the grains in the goal over time), plan.mp4 and picture.png (expert
@@ -17,7 +18,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,6 @@ from PIL import Image, ImageDraw, ImageFont
 from tqdm import tqdm
 
 import granular_gym as gg
-from granular_gym.envs.bulldozer import Preset
 from granular_gym.experts import BulldozerDrivers
 from granular_gym.planning import Planner
 from granular_gym.scripted import scripted_expert
@@ -41,7 +40,6 @@ import matplotlib.pyplot as plt
 TASK = "granular_gym/Bulldozer-v0"
 DRIVERS = ("planner", "expert", "random")
 COLORS = {"planner": "#3e965c", "expert": "#c77d0a", "random": "#8a8f98"}
-COARSE = Preset(dt=2.5e-2, substeps=4, iterations=8)  # of the copies; the env that is scored keeps "fast"
 STEPS_PER_FRAME, FRAME_RATE = 3, 10  # of the film: three times real time
 PLAIN = 3  # the planner's first copies drive without noise: theirs stay the expert
 
@@ -78,7 +76,6 @@ class VariedDrivers(BulldozerDrivers):
 def make_planner(args: argparse.Namespace, seed: int) -> Planner:
     """The planner with its copies."""
     copies = gym.make_vec(TASK, num_envs=args.copies, grain_count=args.grains, num_threads=args.threads)
-    copies.unwrapped.task.preset = COARSE  # type: ignore[attr-defined]
     return Planner(
         copies,
         guide=VariedDrivers(copies, args.variety, seed),
@@ -208,7 +205,9 @@ def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=6, help="number of seeds")
-    parser.add_argument("--first-seed", type=int, default=10, help="settings were chosen on seeds 0, 3 and 100 to 102")
+    parser.add_argument(
+        "--first-seed", type=int, default=20, help="settings were chosen on seeds below 20, and 100 to 102"
+    )
     parser.add_argument("--grains", type=int, default=300, help="number of grains")
     parser.add_argument("--steps", type=int, default=300, help="env steps of 0.1 s")
     parser.add_argument("--copies", type=int, default=12, help="futures tried at a time")
@@ -228,7 +227,6 @@ def main() -> None:
     """Plays all episodes and writes everything."""
     args = parse()
     args.out.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("ignore", gg.StabilityWarning)  # of the copies' coarse substeps, which are meant
     results: list[dict[str, Any]] = []
     report: dict[str, Any] = {"task": TASK, "settings": {**vars(args), "out": str(args.out)}, "machine": gg.info()}
     seeds = range(args.first_seed, args.first_seed + args.seeds)
