@@ -112,10 +112,11 @@ def pack(model: Any) -> dict[str, bytes]:
     members = {"model.zip": buffer.getvalue(), "envs.pickle": model.env.save()}
     if getattr(model, "replay_buffer", None) is not None:
         members["replay.pickle"] = pickle.dumps(model.replay_buffer)
+    # NumPy's global generator is the one that Stable-Baselines3 draws from
     members["random.pickle"] = pickle.dumps(
         {
             "python": random.getstate(),
-            "numpy": np.random.get_state(),  # noqa: NPY002: what Stable-Baselines3 draws from
+            "numpy": np.random.get_state(),  # noqa: NPY002
             "torch": torch.get_rng_state(),
             "actions": model.action_space.np_random.bit_generator.state,
         }

@@ -1,8 +1,8 @@
 """features.py: what a learner sees: a short vector computed from the observation of a task.
 
 A small network on a CPU learns faster from a few dozen numbers than from thousands of pixels, and a replay buffer of
-them is small. Images are averaged over blocks; the bulldozer's sky camera is read further, see `Bulldozer`. Nothing enters
-that is not in the observation or, for the bulldozer's goal box, in the info.
+them is small. Images are averaged over blocks; the bulldozer's sky camera is read further, see `Bulldozer`. Nothing
+enters that is not in the observation or, for the bulldozer's goal box, in the info.
 """
 
 from __future__ import annotations
