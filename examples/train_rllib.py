@@ -108,6 +108,7 @@ def make_config(args: argparse.Namespace) -> PPOConfig:
     """What RLlib is told."""
     arguments = {"grain_count": args.grains, "num_threads": 1, **parse_arguments(args.arg)}
     settings = {"task": task_id(args.task), "repeat": args.repeat, "scale": args.scale, **arguments}
+    decisions = max(args.runners, 1) * args.envs * args.rollout
     register_env("learner_batch", lambda context: LearnerBatch(**{"num_envs": args.envs, **context}))
     return (
         PPOConfig()
@@ -123,8 +124,8 @@ def make_config(args: argparse.Namespace) -> PPOConfig:
             lr=args.learning_rate,
             gamma=args.gamma,
             lambda_=0.95,
-            train_batch_size_per_learner=max(args.runners, 1) * args.envs * args.rollout,
-            minibatch_size=120,
+            train_batch_size_per_learner=decisions,
+            minibatch_size=min(120, decisions),
             num_epochs=10,
             vf_clip_param=1e6,
         )

@@ -102,6 +102,9 @@ def main(
     except OSError as error:
         print(f"{parser.prog}: {lost(run, error)}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(f"\n{parser.prog}: stopped; the last checkpoint is kept, go on with --resume", file=sys.stderr)
+        return 130
     finally:
         if run is not None:
             run.close()
@@ -128,8 +131,9 @@ def train_with_bar(run: Run, env_steps: int | None, minutes: float | None, save_
     """Trains and shows a bar over env steps, or over seconds where only they are limited."""
     by_steps = env_steps is not None
     total = env_steps if env_steps is not None else 60.0 * (minutes or 0.0)
+    pause = 1.0 if sys.stderr.isatty() else 30.0  # a log file needs few lines
     form = "{desc}: {percentage:3.0f}% |{bar}| {elapsed} {postfix}"
-    with tqdm(total=total, desc=run.settings.task.rpartition("/")[2], bar_format=form, mininterval=1.0) as bar:
+    with tqdm(total=total, desc=run.settings.task.rpartition("/")[2], bar_format=form, mininterval=pause) as bar:
 
         def tick() -> None:
             bar.n = min(run.env_steps if by_steps else run.seconds, total)

@@ -84,7 +84,10 @@ def plot_curves(
             minutes = [row["seconds"] / 60.0 for row in rows]
             returns = [row["return"] for row in rows]
             axes.scatter(minutes, returns, s=4, color=color, alpha=0.25, linewidths=0)
-            axes.plot(minutes, running_mean(returns, window), color=color, linewidth=1.8, label=label)
+            # envs that began together end together: a point for all of them
+            last = [k for k in range(len(rows)) if k + 1 == len(rows) or minutes[k + 1] - minutes[k] > 1e-3]
+            means = running_mean(returns, window)[last]
+            axes.plot([minutes[k] for k in last], means, color=color, linewidth=1.8, label=label)
             label = None
     for style, (name, value) in zip(("--", ":", "-."), baselines.items(), strict=False):
         axes.axhline(value, color="#555555", linestyle=style, linewidth=1.0, label=f"{name} {value:.0f}")

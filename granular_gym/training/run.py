@@ -101,7 +101,7 @@ class Run:
             ArgumentError: a setting is not what it should be.
             StateError: the folder holds a run already.
         """
-        if (folder / checkpoint.NAME).exists():
+        if any((folder / name).exists() for name in (checkpoint.NAME, checkpoint.PREVIOUS)):
             raise StateError(f"{folder}: expected a folder without a run; resume this one, or choose another folder")
         prepare(settings.seed)
         batch = make_batch(settings.task, settings.envs, settings.arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def test_two_env_runners_learn_together(tmp_path: Path) -> None:
         pytest.skip("the examples are not here")
     spec = importlib.util.spec_from_file_location("train_rllib", path)
     assert spec is not None and spec.loader is not None
-    example = importlib.util.module_from_spec(spec)
+    example = sys.modules["train_rllib"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
     import ray
 

@@ -164,6 +164,10 @@ def test_no_checkpoint_is_said(tmp_path: Path) -> None:
     run = begin(tmp_path, "PPO")
     run.train(env_steps=0)
     run.close()
+    # as a crash between the two renames of a save leaves it
+    (tmp_path / "checkpoint.zip").rename(tmp_path / "previous.zip")
+    with pytest.raises(gg.StateError, match=r"there is no such file; .* resume from .*previous\.zip"):
+        Run.resume(tmp_path)
     with pytest.raises(gg.StateError, match="expected a folder without a run"):
         begin(tmp_path, "PPO")
 
