@@ -46,7 +46,7 @@ class Curve:
         return f"{self.task.partition('-')[0].lower()}_{self.algorithm.lower()}"
 
 
-CURVES = (Curve("TD3", "Bulldozer-v0", 12.0), Curve("PPO", "Bulldozer-v0", 12.0), Curve("PPO", "Silo-v0", 8.0))
+CURVES = (Curve("TD3", "Bulldozer-v0", 12.0), Curve("PPO", "Bulldozer-v0", 12.0), Curve("PPO", "Silo-v0", 6.0))
 GRAINS = 300
 EPISODES = 20  # of each evaluation
 

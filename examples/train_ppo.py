@@ -17,7 +17,9 @@ from typing import Any
 
 from stable_baselines3 import PPO
 
+from granular_gym.play import task_id
 from granular_gym.training.command import main, make_parser
+from granular_gym.training.recipes import exploration
 
 
 def parser() -> argparse.ArgumentParser:
@@ -32,12 +34,15 @@ def parser() -> argparse.ArgumentParser:
     group.add_argument("--epochs", type=int, default=10, help="passes over a rollout")
     group.add_argument("--target-kl", type=float, default=0.03, help="an update stops where the policy moves further")
     group.add_argument("--hidden", type=int, nargs="+", default=[64, 64], help="widths of the networks' layers")
-    group.add_argument("--noise-hold", type=int, default=8, help="decisions for which exploration keeps its direction")
+    group.add_argument("--log-std", type=float, help="log of the first noise of exploration; default: the recipe's")
+    group.add_argument("--noise-hold", type=int, help="decisions that noise is held; default: the recipe's")
     return made
 
 
 def make_model(env: Any, seed: int, args: argparse.Namespace) -> PPO:
     """PPO with exploration that depends on the state (gSDE): a vehicle that shivers goes nowhere."""
+    log_std, hold = exploration(task_id(args.task))
+    log_std = log_std if args.log_std is None else args.log_std
     return PPO(
         "MlpPolicy",
         env,
@@ -51,8 +56,11 @@ def make_model(env: Any, seed: int, args: argparse.Namespace) -> PPO:
         learning_rate=args.learning_rate,
         target_kl=args.target_kl,
         use_sde=True,
-        sde_sample_freq=args.noise_hold,
-        policy_kwargs={"net_arch": list(args.hidden), "log_std_init": -0.5},
+        sde_sample_freq=hold if args.noise_hold is None else args.noise_hold,
+        policy_kwargs={
+            "net_arch": list(args.hidden),
+            "log_std_init": log_std if args.log_std is None else args.log_std,
+        },
     )
 
 

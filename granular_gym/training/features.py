@@ -130,6 +130,32 @@ class Bulldozer(Features):
         return np.concatenate(parts, axis=1, dtype=np.float32)
 
 
+class Silo(Features):
+    """Features of the silo: besides those of any task, what "flow" says of the programme, at the scale that counts.
+
+    The reward is lost where the discharge is off by a twentieth of the content; scaled to what it may be at all, that
+    is too small a difference to learn from.
+    """
+
+    def __call__(self, observations: Arrays, infos: Sequence[Info]) -> NDArray[np.float32]:
+        """Features (n, size), see the class."""
+        flow = np.asarray(observations["flow"], np.float64)
+        discharged = 1.0 - flow[:, 0]
+        columns = [
+            (flow[:, 5] - discharged) / 0.1,  # behind the programme
+            (flow[:, 6] - discharged) / 0.5,  # still to come
+            flow[:, 2] / 0.05,  # spilled
+            flow[:, 3] / 0.25,  # rates, measured and commanded
+            flow[:, 4] / 0.25,
+        ]
+        return np.concatenate([super().__call__(observations, infos), clipped(columns)], axis=1, dtype=np.float32)
+
+
+def clipped(columns: Sequence[Floats]) -> Floats:
+    """Columns (n,) side by side, within [-2, 2]: (n, k)."""
+    return np.clip(np.stack(columns, axis=1), -2.0, 2.0)
+
+
 def unit(vectors: Floats) -> Floats:
     """Vectors (n, 2) of length one; short ones stay short."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 0.1)
@@ -147,4 +173,7 @@ def features_of(task: str, space: spaces.Dict) -> Features:
         task: id of the task.
         space: observation space of one env, made with depth="uint8".
     """
-    return Bulldozer(space) if task == "granular_gym/Bulldozer-v0" else Features(space)
+    return _OWN.get(task, Features)(space)
+
+
+_OWN = {"granular_gym/Bulldozer-v0": Bulldozer, "granular_gym/Silo-v0": Silo}
