@@ -57,10 +57,7 @@ def make_model(env: Any, seed: int, args: argparse.Namespace) -> PPO:
         target_kl=args.target_kl,
         use_sde=True,
         sde_sample_freq=hold if args.noise_hold is None else args.noise_hold,
-        policy_kwargs={
-            "net_arch": list(args.hidden),
-            "log_std_init": log_std if args.log_std is None else args.log_std,
-        },
+        policy_kwargs={"net_arch": list(args.hidden), "log_std_init": log_std},
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -95,7 +96,8 @@ def main(
             folder = args.out or Path("out/train") / name
             run = Run.begin(folder, settings, lambda env, seed: make_model(env, seed, args))
         train_with_bar(run, args.steps, args.minutes, args.save_every)
-        report(run, args.evaluate, args.episodes, [sys.argv[0], *(sys.argv[1:] if words is None else words)])
+        command = ["python", os.path.relpath(sys.argv[0]), *(sys.argv[1:] if words is None else words)]
+        report(run, args.evaluate, args.episodes, command)
     except GranularError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
