@@ -16,11 +16,13 @@ PY_FILES := granular_gym envs tests examples benchmarks validation tools setup.p
 STAMP_SYSTEM := $(VENV)/.stamp-system
 STAMP_PACKAGES := $(VENV)/.stamp-packages
 STAMP_BUILD := $(VENV)/.stamp-build
+STAMP_TRAIN := $(VENV)/.stamp-train
 
-.PHONY: help setup build demo test sanitize bench gpu validate lint format typecheck clean
+.PHONY: help setup build demo train test sanitize bench gpu validate lint format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer and leave a film, pictures and a report in out/bulldozer"
+	@echo "make train     learn a small task on the CPU within 15 minutes, compare with random and the expert, draw the curve"
 	@echo "make test      run all tests (ARGS='-k name' passes options to pytest)"
 	@echo "make sanitize  unit and hostile tests on an extension built with AddressSanitizer and UBSan (minutes)"
 	@echo "make bench     measure speed, leave tables and plots in benchmarks/results/cpu"
@@ -58,6 +60,17 @@ $(STAMP_BUILD): $(STAMP_PACKAGES) $(C_SOURCES)
 
 demo: $(STAMP_BUILD)
 	@$(BIN)/python examples/bulldozer_demo.py $(ARGS)
+
+# what learning needs besides; TORCH may name a version, as torch==2.13.0. A run that is there is gone on with
+TORCH ?= torch
+$(STAMP_TRAIN): $(STAMP_PACKAGES)
+	@echo "installing PyTorch and Stable-Baselines3 into $(VENV)"
+	@($(PIP) "$(TORCH)" && $(PIP) --no-build-isolation --editable ".[train]") >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
+	@touch $@
+
+train: $(STAMP_BUILD) $(STAMP_TRAIN)
+	@$(BIN)/python examples/train_ppo.py --minutes 10 $(ARGS) \
+		$(if $(wildcard out/train/silo/checkpoint.zip),--resume out/train/silo,Silo-v0 --out out/train/silo)
 
 test: $(STAMP_BUILD)
 	@$(BIN)/python -m pytest $(ARGS)

@@ -73,7 +73,9 @@ def _add_play(game: argparse.ArgumentParser) -> None:
     """The arguments of play."""
     game.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in task_ids())}")
     game.add_argument(
-        "--policy", default="expert", help=f"{', '.join(BUILT_IN)} or module:function, called with the env"
+        "--policy",
+        default="expert",
+        help=f"{', '.join(BUILT_IN)}, a checkpoint.zip, or module:function, called with the env",
     )
     game.add_argument("--seed", type=int, default=0)
     game.add_argument("--steps", type=int, help="at most so many; default: the task's time limit")

@@ -51,21 +51,27 @@ def load_policy(name: str, env: Any) -> Policy:
     """A policy by name.
 
     Args:
-        name: "expert", "random", or "module:function": the function is called once with the env and returns a function
-            from observation to action.
+        name: "expert", "random", the path of a training run's checkpoint (it ends in ".zip"), or "module:function": the
+            function is called once with the env and returns a function from observation to action.
         env: the env it will play, which has been reset.
 
     Raises:
         ArgumentError: there is no such policy, or it is not a function.
+        StateError: the checkpoint is damaged.
+        GranularError: it is a checkpoint, and the `train` extra is not installed.
     """
     if name == "expert":
         expert = scripted_expert(env)
         return lambda observation: expert.act()
     if name == "random":
         return lambda observation: env.action_space.sample()
+    if _is_checkpoint(name):
+        from .training.policy import load_actor
+
+        return load_actor(Path(name), env).act
     module, colon, function = checks.text("policy", name).partition(":")
     if not (module and colon and function):
-        raise ArgumentError(f"policy: expected 'expert', 'random' or 'module:function', got {name!r}")
+        raise ArgumentError(f"policy: expected 'expert', 'random', a checkpoint.zip or 'module:function', got {name!r}")
     try:
         make = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as error:
@@ -76,6 +82,27 @@ def load_policy(name: str, env: Any) -> Policy:
             f"policy: expected {name!r} to return a function from observation to action, got {policy!r}"
         )
     return policy
+
+
+def _is_checkpoint(name: str) -> bool:
+    return name.endswith(".zip")
+
+
+def trained_arguments(task: str, policy: str) -> dict[str, Any]:
+    """Arguments of the task that a checkpoint was trained with; none for other policies.
+
+    Raises:
+        ArgumentError: the checkpoint was trained on another task.
+        StateError: it is damaged.
+    """
+    if not _is_checkpoint(policy):
+        return {}
+    from .training.checkpoint import read_about
+
+    settings = read_about(Path(policy))["settings"]
+    if settings["task"] != task:
+        raise ArgumentError(f"policy: expected one trained on {task}, {policy} was trained on {settings['task']}")
+    return {**settings["arguments"], "depth": "uint8"}
 
 
 def parse_arguments(pairs: list[str]) -> dict[str, Any]:
@@ -113,12 +140,12 @@ def play(
     Args:
         task: name, see `task_id`.
         out: folder; made where it is missing.
-        policy: "expert", "random" or "module:function".
+        policy: "expert", "random", the path of a checkpoint.zip or "module:function".
         seed: of the episode, >= 0.
         steps: at most so many; None: to the task's time limit.
         film: write a film where the `video` extra is installed.
         every: the film shows every so many steps.
-        arguments: of the task.
+        arguments: of the task; what is not given is that of the checkpoint, or the task's default.
         say: told how it goes.
 
     Returns:
@@ -126,6 +153,7 @@ def play(
 
     Raises:
         ArgumentError: an argument is not what it should be.
+        StateError: the checkpoint is damaged.
         OSError: the folder cannot be written, or the disk is full; the pictures and the film written so far stay.
     """
     name = task_id(task)
@@ -133,7 +161,7 @@ def play(
     if steps is not None:
         checks.integer("steps", steps, 1)
     checks.integer("every", every, 1)
-    given = dict(arguments or {})
+    given = {**trained_arguments(name, checks.text("policy", policy)), **(arguments or {})}
     if "render_mode" in given:
         raise ArgumentError("argument: expected none named render_mode, pictures need 'rgb_array'")
     try:

@@ -1,0 +1,145 @@
+"""learning.py: return against wall clock, three seeds each: the bulldozer by TD3 and PPO, the silo by PPO.
+
+    python benchmarks/learning.py [--seeds 3] [--jobs 2] [--runs out/learning] [--out out/benchmarks/learning]
+
+After Millard et al., "GranularGym" (2023), figure 8, on a small setting for a CPU: each run has one core and a fixed
+wall clock. A run is one of the training scripts in `examples`, whose command stands in its JSON; runs that are in the
+folder already are gone on with. Leaves a CSV and a JSON per run, a plot per task, and summary.json: learned, random and
+expert on the same seeds. Random actions and the expert play once per task.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.measure import facts
+from granular_gym.training import evaluation, records
+from granular_gym.training.command import FIRST_SEED
+from granular_gym.training.recipes import recipe
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What is trained: names of the algorithm and the task, minutes of wall clock per run."""
+
+    algorithm: str
+    task: str
+    minutes: float
+
+    @property
+    def name(self) -> str:
+        """Of its files."""
+        return f"{self.task.partition('-')[0].lower()}_{self.algorithm.lower()}"
+
+
+CURVES = (Curve("TD3", "Bulldozer-v0", 12.0), Curve("PPO", "Bulldozer-v0", 12.0), Curve("PPO", "Silo-v0", 6.0))
+GRAINS = 300
+EPISODES = 20  # of each evaluation
+
+
+def train(curve: Curve, seed: int, folder: Path) -> None:
+    """One run, in a process of its own; its words go to a file beside it."""
+    words = [str(EXAMPLES / f"train_{curve.algorithm.lower()}.py"), "--minutes", str(curve.minutes)]
+    words += ["--evaluate", "learned", "--episodes", str(EPISODES)]
+    if (folder / "checkpoint.zip").exists():
+        words += ["--resume", str(folder)]
+    else:
+        words += [curve.task, "--grains", str(GRAINS), "--seed", str(seed), "--out", str(folder)]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".log").open("a") as log:
+        done = subprocess.run([sys.executable, *words], stdout=log, stderr=subprocess.STDOUT)
+    print(f"{folder.name}: {'done' if done.returncode == 0 else f'failed, see {log.name}'}", flush=True)
+
+
+def baselines(task: str) -> dict[str, dict[str, float]]:
+    """Random actions, random actions held as long as a learner's, and the expert, on the seeds of the evaluation."""
+    seeds = range(FIRST_SEED, FIRST_SEED + EPISODES)
+    arguments = {"grain_count": GRAINS, "num_threads": 1}
+    name = f"granular_gym/{task}"
+    drivers = {
+        "random": evaluation.random_driver,
+        "random_held": evaluation.held(evaluation.random_driver, recipe(name, "PPO")["repeat"]),
+        "expert": evaluation.expert_driver,
+    }
+    return {
+        kind: evaluation.summary(evaluation.evaluate(name, arguments, driver, seeds))
+        for kind, driver in drivers.items()
+    }
+
+
+def collect(task: str, runs: dict[Curve, list[Path]], out: Path) -> dict[str, Any]:
+    """Copies the runs of a task, draws its plot; returns its part of the summary."""
+    yardsticks = baselines(task)
+    random, expert = yardsticks["random"]["return"], yardsticks["expert"]["return"]
+    part: dict[str, Any] = {"baselines": yardsticks}
+    curves: dict[str, list[list[dict[str, float]]]] = {}
+    for curve, folders in runs.items():
+        means = []
+        for folder in folders:
+            report = json.loads((folder / "report.json").read_text())
+            rows = records.read_episodes(folder / records.EPISODES)
+            curves.setdefault(curve.algorithm, []).append(rows)
+            means.append(report["evaluation"]["learned"])
+            (out / f"{folder.name}.csv").write_bytes((folder / records.EPISODES).read_bytes())
+            (out / f"{folder.name}.json").write_text(json.dumps(report, indent=1) + "\n")
+        returns = [mean["return"] for mean in means]
+        part[curve.algorithm] = {
+            "minutes": curve.minutes,
+            "returns": returns,
+            "return": float(np.mean(returns)),
+            "success": [mean.get("success") for mean in means],
+            "share_of_expert": evaluation.share_of_expert(float(np.mean(returns)), random, expert),
+        }
+        if "goal_share" in means[0]:
+            part[curve.algorithm]["goal_share"] = [mean["goal_share"] for mean in means]
+    short = task.partition("-")[0]
+    title = f"{short}, {GRAINS} grains, one core per run, three seeds"
+    window = 40
+    lines = {"expert": expert, "random": random}
+    records.plot_curves(out / f"{short.lower()}.png", title, curves, lines, window)
+    return part
+
+
+def main() -> None:
+    """Trains what is not trained yet, and collects."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=2, help="runs at once, each on one core")
+    parser.add_argument("--runs", type=Path, default=Path("out/learning"), help="folder of the runs")
+    parser.add_argument("--out", type=Path, default=Path("out/benchmarks/learning"), help="folder of the results")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    start = facts()
+    jobs = [(curve, seed, args.runs / f"{curve.name}_{seed}") for seed in range(args.seeds) for curve in CURVES]
+    with ThreadPoolExecutor(args.jobs) as pool:
+        list(pool.map(lambda job: train(*job), [job for job in jobs if not (job[2] / "report.json").exists()]))
+    content: dict[str, Any] = {"command": " ".join(["python", *sys.argv]), "grains": GRAINS, "episodes": EPISODES}
+    for task in dict.fromkeys(curve.task for curve in CURVES):
+        runs = {
+            curve: [folder for one, _, folder in jobs if one == curve and (folder / "report.json").exists()]
+            for curve in CURVES
+            if curve.task == task
+        }
+        content[task] = collect(task, {curve: folders for curve, folders in runs.items() if folders}, args.out)
+        print(json.dumps({task: content[task]}, indent=1), flush=True)
+    content["facts"] = start
+    (args.out / "summary.json").write_text(json.dumps(content, indent=1) + "\n")
+    print(f"wrote {args.out}")
+
+
+if __name__ == "__main__":
+    main()

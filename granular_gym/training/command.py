@@ -1,0 +1,187 @@
+"""command.py: what the training scripts share: arguments, the run with its progress bar, table and plot at the end."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from ..errors import GranularError
+from ..info import info
+from ..play import parse_arguments, task_id
+from . import checkpoint, evaluation, records
+from .policy import Actor
+from .recipes import recipe
+from .run import Run, Settings, versions
+
+DRIVERS = ("learned", "random", "expert")
+#: seeds of evaluations begin here: far from those of training
+FIRST_SEED = 100_000
+
+
+def make_parser(description: str) -> argparse.ArgumentParser:
+    """The arguments that all training scripts take."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("task", nargs="?", default="Bulldozer-v0", help="name of the task; default: Bulldozer-v0")
+    parser.add_argument("--minutes", type=float, help="wall clock of training, a resumed run's earlier part included")
+    parser.add_argument("--steps", type=int, help="env steps of training, those of a resumed run included")
+    parser.add_argument("--seed", type=int, default=0, help="of envs, weights and exploration")
+    parser.add_argument("--grains", type=int, default=300, help="grains per env")
+    parser.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="further argument of the task, as difficulty=easy",
+    )
+    parser.add_argument("--envs", type=int, default=8, help="envs played at once, in one world")
+    parser.add_argument("--threads", type=int, default=1, help="threads of the engine; changes no result")
+    parser.add_argument("--repeat", type=int, help="env steps per decision; default: of the task's recipe")
+    parser.add_argument("--reward", choices=("sum", "change"), help="of a decision; default: of the task's recipe")
+    parser.add_argument("--scale", type=float, help="of the learner's reward; default: of the task's recipe")
+    parser.add_argument("--out", type=Path, help="folder of the run; default: out/train/TASK_ALGORITHM_SEED")
+    parser.add_argument("--resume", type=Path, metavar="PATH", help="go on from a checkpoint or the folder of a run")
+    parser.add_argument("--save-every", type=float, default=1.0, help="minutes between checkpoints")
+    parser.add_argument(
+        "--evaluate", nargs="*", choices=DRIVERS, default=list(DRIVERS), help="who plays at the end; none: nothing"
+    )
+    parser.add_argument("--episodes", type=int, default=10, help="of the evaluation, each with its own seed")
+    return parser
+
+
+def settings_of(args: argparse.Namespace, algorithm: str, chunk: int) -> Settings:
+    """What the arguments ask for; what they leave open comes from the task's recipe."""
+    arguments = {"grain_count": args.grains, "num_threads": args.threads, **parse_arguments(args.arg)}
+    task = task_id(args.task)
+    given = {name: getattr(args, name) for name in ("repeat", "reward", "scale") if getattr(args, name) is not None}
+    settings = Settings(task=task, arguments=arguments, envs=args.envs, seed=args.seed, chunk=chunk)
+    return replace(settings, **{**recipe(task, algorithm), **given})
+
+
+def main(
+    parser: argparse.ArgumentParser,
+    algorithm: str,
+    chunk: Callable[[argparse.Namespace], int],
+    make_model: Callable[[Any, int, argparse.Namespace], Any],
+    words: Sequence[str] | None = None,
+) -> int:
+    """Trains as the command line asks; returns the exit status (1: a file could not be written, 2: bad arguments).
+
+    Args:
+        parser: made by `make_parser`, with the algorithm's own arguments.
+        algorithm: "PPO" or "TD3", for the name of the folder.
+        chunk: decisions between two looks at the clock, by the arguments.
+        make_model: makes the model from env, seed and arguments.
+        words: of the command line; None: those of this process.
+    """
+    args = parser.parse_args(words)
+    if args.minutes is None and args.steps is None:
+        args.minutes = 10.0
+    run = None
+    try:
+        if args.resume is not None:
+            run = Run.resume(args.resume, args.out)
+            print(f"resumed after {run.env_steps:,} env steps and {run.seconds / 60.0:.1f} minutes", flush=True)
+        else:
+            settings = settings_of(args, algorithm, chunk(args))
+            name = f"{settings.task.rpartition('/')[2]}_{algorithm.lower()}_{settings.seed}"
+            folder = args.out or Path("out/train") / name
+            run = Run.begin(folder, settings, lambda env, seed: make_model(env, seed, args))
+        train_with_bar(run, args.steps, args.minutes, args.save_every)
+        command = ["python", os.path.relpath(sys.argv[0]), *(sys.argv[1:] if words is None else words)]
+        report(run, args.evaluate, args.episodes, command)
+    except GranularError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{parser.prog}: {lost(run, error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"\n{parser.prog}: stopped; the last checkpoint is kept, go on with --resume", file=sys.stderr)
+        return 130
+    finally:
+        if run is not None:
+            run.close()
+    print(f"plot, table, episodes and checkpoint: {run.folder}")
+    return 0
+
+
+def lost(run: Run | None, error: OSError) -> str:
+    """What a failed write cost, in words."""
+    what = f"cannot write {error.filename or 'a file of the run'} ({error.strerror or error})"
+    if run is None:
+        return what
+    try:
+        kept = checkpoint.read_about(run.folder)
+    except GranularError:
+        return f"{what}; no checkpoint was written yet"
+    return (
+        f"{what}; the checkpoint of {kept['env_steps']:,} env steps is whole: make room, then go on with "
+        f"--resume {run.folder}"
+    )
+
+
+def train_with_bar(run: Run, env_steps: int | None, minutes: float | None, save_every: float) -> None:
+    """Trains and shows a bar over env steps, or over seconds where only they are limited."""
+    by_steps = env_steps is not None
+    total = env_steps if env_steps is not None else 60.0 * (minutes or 0.0)
+    pause = 1.0 if sys.stderr.isatty() else 30.0  # a log file needs few lines
+    form = "{desc}: {percentage:3.0f}% |{bar}| {elapsed} {postfix}"
+    with tqdm(total=total, desc=run.settings.task.rpartition("/")[2], bar_format=form, mininterval=pause) as bar:
+
+        def tick() -> None:
+            bar.n = min(run.env_steps if by_steps else run.seconds, total)
+            if run.episodes:
+                mean = records.running_mean([row["return"] for row in run.episodes])[-1]
+                bar.set_postfix_str(f"{run.env_steps:,} env steps, return {mean:.1f}", refresh=False)
+            bar.update(0)
+
+        run.tick = tick
+        run.train(env_steps, minutes, save_every)
+        tick()
+
+
+def report(run: Run, drivers: Sequence[str], episodes: int, command: Sequence[str]) -> dict[str, Any]:
+    """Evaluates, prints the table, writes report.json and plot.png; returns what report.json holds."""
+    settings = run.settings
+    seeds = range(FIRST_SEED, FIRST_SEED + episodes)
+
+    def learned(batch: Any, _: Sequence[int]) -> evaluation.Act:
+        return Actor(run.model, batch, settings.repeat).act
+
+    makers = {"learned": learned, "random": evaluation.random_driver, "expert": evaluation.expert_driver}
+    results = {
+        name: evaluation.evaluate(settings.task, settings.arguments, makers[name], seeds)
+        for name in drivers
+        if episodes
+    }
+    table = {name: evaluation.summary(rows) for name, rows in results.items()}
+    if table:
+        print(f"{settings.task}, {episodes} episodes, deterministic policy\n            return        std   success")
+        for name, means in table.items():
+            print(f"{name:8} {means['return']:10.1f} {means['return_std']:10.1f} {means.get('success', 0.0):9.0%}")
+    content: dict[str, Any] = {"command": " ".join(command), "algorithm": type(run.model).__name__}
+    content |= {"settings": asdict(run.settings), "env_steps": run.env_steps, "decisions": run.model.num_timesteps}
+    content |= {"training_seconds": run.seconds, "episodes": len(run.episodes)}
+    content |= {"evaluation": table, "evaluation_seeds": [seeds[0], seeds[-1]] if episodes else [], "results": results}
+    if set(table) == set(DRIVERS):
+        share = evaluation.share_of_expert(*(table[name]["return"] for name in DRIVERS))
+        if np.isfinite(share):
+            content["share_of_expert"] = share
+            print(f"learned: {share:.0%} of the way from random to the expert")
+    facts = {key: value for key, value in info().items() if key in ("machine", "compiler", "kernel", "threads")}
+    content["facts"] = {**versions(), **facts}
+    (run.folder / "report.json").write_text(json.dumps(content, indent=1) + "\n")
+    baselines: dict[str, float] = {name: table[name]["return"] for name in ("expert", "random") if name in table}
+    title = f"{settings.task.rpartition('/')[2]}, {content['algorithm']}, seed {settings.seed}"
+    window = int(np.clip(len(run.episodes) // 4, 1, records.WINDOW))
+    records.plot_curves(run.folder / "plot.png", title, {content["algorithm"]: [run.episodes]}, baselines, window)
+    return content

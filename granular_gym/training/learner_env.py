@@ -1,0 +1,118 @@
+"""learner_env.py: a batch of envs as a learner plays it: features for observations, an action held over several steps.
+
+The learner decides every `repeat` env steps. Its reward is the task's reward over those steps, or its change (then the
+sum over an episode is how far the last reward is above the first; discounted by g it is, but for a constant, (1 - g)
+times the discounted sum of the rewards themselves: where episodes do not end the two have the same best policy).
+Returns that are reported are those of the task, unscaled.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
+
+from .. import checks
+from ..sb3 import sb3_vec_env
+from ..tasks import task_ids
+from .features import features_of
+
+#: what a learner is paid
+REWARDS = ("sum", "change")
+
+
+def make_batch(task: str, env_count: int, arguments: dict[str, Any]) -> Any:
+    """A GranularVectorEnv of a task as learners need it.
+
+    Raises:
+        ArgumentError: no such task, or an argument that it does not take.
+    """
+    checks.choice("task", task, task_ids())
+    return gym.make_vec(task, num_envs=env_count, autoreset_mode="SameStep", depth="uint8", **arguments)
+
+
+class LearnerEnv(VecEnvWrapper):
+    """A batch of envs for a learner of Stable-Baselines3.
+
+    Args:
+        batch: made by `make_batch`.
+        repeat: env steps per decision, >= 1.
+        reward: "sum" or "change" of the task's reward over a decision.
+        scale: the learner's reward is multiplied by it.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+    """
+
+    def __init__(self, batch: Any, *, repeat: int = 1, reward: str = "sum", scale: float = 1.0) -> None:
+        adapter: VecEnv = sb3_vec_env(batch)
+        self.batch = batch
+        self.repeat = checks.integer("repeat", repeat, 1)
+        self.reward = checks.choice("reward", reward, REWARDS)
+        self.scale = checks.number("scale", scale, 0.0)
+        self.features = features_of(batch.spec.id, batch.single_observation_space)
+        super().__init__(adapter, observation_space=self.features.space)
+        self._actions: Any = None
+        self._last = np.full(self.num_envs, np.nan)  # the task's reward of the step before; NaN as an episode begins
+        self._returns = np.zeros(self.num_envs)  # of the episodes that run, as the task pays them
+        self._lengths = np.zeros(self.num_envs, np.int64)  # [env steps]
+        self.env_steps = 0  # played by all envs since the beginning
+
+    def reset(self) -> NDArray[np.float32]:
+        """Features of the first observations."""
+        observations = self.venv.reset()
+        self.reset_infos = self.venv.reset_infos
+        self._last[:], self._returns[:], self._lengths[:] = np.nan, 0.0, 0
+        return self.features(observations, self.reset_infos)  # type: ignore[arg-type]
+
+    def step_async(self, actions: Any) -> None:
+        """Takes the actions; step_wait plays them."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Holds the actions for `repeat` env steps; an episode that ends cuts the decision of all envs short.
+
+        The info of an episode that ended has "episode": "r" (return of the task) and "l" (env steps).
+        """
+        paid = np.zeros(self.num_envs)
+        for _ in range(self.repeat):
+            observations, rewards, dones, infos = self.venv.step(self._actions)
+            rewards = rewards.astype(np.float64)
+            before = np.where(np.isnan(self._last), rewards, self._last)
+            paid += rewards - before if self.reward == "change" else rewards
+            self._last = np.where(dones, np.nan, rewards)
+            self._returns += rewards
+            self._lengths += 1
+            self.env_steps += self.num_envs
+            if dones.any():
+                break
+        current = list(infos)  # of the observations: an episode that ended has already been followed by the next
+        for env in np.flatnonzero(dones):
+            info = infos[env]
+            ended = {name: part[None] for name, part in info["terminal_observation"].items()}
+            info["terminal_observation"] = self.features(ended, [info])[0]
+            info["episode"] = {"r": float(self._returns[env]), "l": int(self._lengths[env])}
+            current[env] = self.venv.reset_infos[env]
+            self._returns[env], self._lengths[env] = 0.0, 0
+        self.reset_infos = self.venv.reset_infos
+        return self.features(observations, current), (self.scale * paid).astype(np.float32), dones, infos  # type: ignore[arg-type]
+
+    # snapshots -------------------------------------------------------------------------------------------------------
+
+    def save(self) -> bytes:
+        """Everything that shapes the future of the batch, the state of the grains included."""
+        counters = (self._last, self._returns, self._lengths, self.env_steps)
+        settings = {"repeat": self.repeat, "reward": self.reward, "scale": self.scale}
+        return pickle.dumps({"batch": self.batch, "counters": counters, "settings": settings})
+
+    @classmethod
+    def load(cls, saved: bytes) -> LearnerEnv:
+        """The batch that `save` wrote, at the same moment, bit for bit."""
+        state = pickle.loads(saved)
+        env = cls(state["batch"], **state["settings"])
+        env._last, env._returns, env._lengths, env.env_steps = state["counters"]
+        return env
