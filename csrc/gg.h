@@ -173,6 +173,13 @@ gg_status gg_world_set_tool_poses(gg_world *world, const int32_t *envs, int64_t 
  * caller's tools (env_count, tool_count, 6) and of the walls (env_count, GG_WALL_COUNT, 6), or NULL to skip it */
 gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_place place);
 
+/* The contacts of one env in the last substep, foreseen ones too, in order of grains: pairs (count, 2) of a grain and a grain
+ * with a higher number, tool k of the caller (-1 - k) or wall k (-1 - tool_count - k); the impulse on the first (count, 3)
+ * [N s]. At most `room` are written; *count is how many there are, *dt the substep they belong to [s]. None before the first
+ * step, and none after grains were set. */
+gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t room, int32_t *pairs, float *impulses, int64_t *count,
+                                double *dt);
+
 /* (env_count) */
 gg_status gg_world_get_stats(gg_world *world, gg_env_stats *stats);
 /* grains whose centre lies in a box (env_count, 6: lower, upper), and the mean distance of all centres to it [m] */

@@ -11,6 +11,7 @@ from .assets import asset_names, asset_path
 from .beds import settled_bed
 from .calibrate import BulkDensity, Calibration, DischargeRate, Grains, ReposeAngle, calibrate
 from .cameras import DepthCamera, look_at
+from .contacts import Contacts
 from .errors import (
     ArgumentError,
     BackendError,
@@ -50,6 +51,7 @@ __all__ = [
     "CalibrationError",
     "CapacityError",
     "ClosedError",
+    "Contacts",
     "DepthCamera",
     "DescriptionError",
     "DeviceArray",

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from . import _core, checks
 from .cameras import DepthCamera
+from .contacts import Contacts
 from .device import check_device, gpu_number
 from .errors import ArgumentError, BackendError, StabilityWarning, StateError
 from .materials import LIMITS, PAIR_FIELDS
 from .outputs import as_torch, check_output, stream_handle
 from .scene import FrozenScene, Mounted, tool_index
-from .solver import Solver
+from .solver import Solver, layers
 from .state import State
 
 Floats = NDArray[np.float32]
@@ -65,13 +66,18 @@ class World:
             # a pool of workers brings its own parallelism
             threads = 1
         self._warned: set[str] = set()
-        # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2]
-        radii = frozen.arrays["radius"]
+        # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2], depth as built
+        radii, gravity = frozen.arrays["radius"], frozen.arrays["gravity"]
         self._scale = (
             2.0 * float(radii.mean()) if len(radii) else 0.0,
-            float(np.linalg.norm(frozen.arrays["gravity"])),
+            float(np.linalg.norm(gravity)),
+            layers(frozen.arrays["position"], radii, gravity),
         )
-        self._warn(self.solver.dangers(frozen.tool_count > 0))
+        # largest restitution of all pairs; impacts are crowded from three grains on
+        pairs = frozen.arrays["pair"].reshape(-1, len(PAIR_FIELDS))
+        crowded = len(pairs) > 0 and len(radii) > 2
+        self._restitution = float(pairs[:, PAIR_FIELDS.index("restitution")].max()) if crowded else 0.0
+        self._warn(self.solver.dangers(frozen.tool_count > 0) + self.solver.impact_dangers(self._restitution))
         self._layout = frozen.layout()
         self._core = _core.World(
             env_count=self.env_count,
@@ -177,7 +183,7 @@ class World:
         self._core.set_solver(checked.fields())
         self.solver = checked
         self._warned.clear()
-        self._warn(checked.dangers(self.tool_count > 0))
+        self._warn(checked.dangers(self.tool_count > 0) + checked.impact_dangers(self._restitution))
 
     @property
     def stream(self) -> int:
@@ -507,6 +513,19 @@ class World:
     def stats(self) -> dict[str, NDArray[Any]]:
         """Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/phases/view.h."""
         return self._core.get_stats()
+
+    def contacts(self, env: int = 0) -> Contacts:
+        """The contacts of one env in its last substep and their impulses, on the host.
+
+        None before the first step and after grains were set; a loaded state brings its own.
+
+        Args:
+            env: index of the env.
+
+        Raises:
+            ArgumentError: not an env of this world.
+        """
+        return Contacts(*self._core.get_contacts(checks.integer("env", env, 0, self.env_count - 1)))
 
     def box_stats(self, lower: Any, upper: Any, output: str = "numpy") -> tuple[Any, Any]:
         """Grains in a box, and how far all are from it.

@@ -83,6 +83,7 @@ WORLD_METHOD(set_materials);
 WORLD_METHOD(get_tool_poses);
 WORLD_METHOD(set_tool_poses);
 WORLD_METHOD(get_wrenches);
+WORLD_METHOD(get_contacts);
 WORLD_METHOD(get_stats);
 WORLD_METHOD(box_stats);
 WORLD_METHOD(depth);

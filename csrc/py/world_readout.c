@@ -49,6 +49,25 @@ WORLD_METHOD(get_wrenches) {
     return finish(self, status, out.object);
 }
 
+WORLD_METHOD(get_contacts) {
+    long long env = PyLong_AsLongLong(argument);
+    int64_t count = 0;
+    double dt = 0.0;
+    if ((env == -1 && PyErr_Occurred()) || begin(self)) {
+        return NULL;
+    }
+    gg_status status = gg_world_get_contacts(self->world, env, 0, NULL, NULL, &count, &dt);
+    npy_intp shape[2] = {(npy_intp)count, 2}, shape3[2] = {(npy_intp)count, 3};
+    PyObject *pairs = PyArray_SimpleNew(2, shape, NPY_INT32), *impulses = PyArray_SimpleNew(2, shape3, NPY_FLOAT32);
+    PyObject *result = pairs && impulses ? Py_BuildValue("(OOd)", pairs, impulses, dt) : NULL;
+    if (status == GG_OK && result) {
+        status = gg_world_get_contacts(self->world, env, count, data_of(pairs), data_of(impulses), &count, &dt);
+    }
+    Py_XDECREF(pairs);
+    Py_XDECREF(impulses);
+    return finish(self, status, result);
+}
+
 /* the fields of gg_env_stats, once */
 #define STATS_FIELDS(X)                                                                                                \
     X(overlap_sum, double, NPY_FLOAT64)                                                                                \

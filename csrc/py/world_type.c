@@ -301,6 +301,7 @@ static PyMethodDef world_methods[] = {
     SHARED(
         get_wrenches, METH_VARARGS,
         "get_wrenches($self, walls, device=False, /)\n--\n\nOf the walls or of the tools, (env_count, n, 6) float32."),
+    SHARED(get_contacts, METH_O, "get_contacts($self, env, /)\n--\n\n(pairs, impulses, dt) of one env."),
     SHARED(get_stats, METH_NOARGS, "get_stats($self, /)\n--\n\nDict of arrays (env_count,)."),
     SHARED(box_stats, METH_VARARGS,
            "box_stats($self, boxes, device=False, /)\n--\n\n(counts, mean distances) for boxes (env_count, 6)."),

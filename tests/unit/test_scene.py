@@ -420,6 +420,35 @@ def test_time_steps_are_measured_by_the_grains(radius, gravity, warns, recwarn):
         world.step(1.0)
 
 
+@pytest.mark.parametrize("spacing", [1.0, 3.0])
+def test_deep_beds_warn_however_loosely_they_start(spacing, recwarn):
+    """1.6 layers sqrt(dt sqrt(g / d)): 40 layers at 1 ms need 12 iterations, 20 need 6."""
+    for high, warns in ((40, True), (20, False)):
+        scene = gg.Scene(((-1, -1, 0), (1, 1, 9)))
+        sand = scene.add_material(density=2500.0)
+        k = np.arange(36 * high)
+        # a solid fraction of .6 where it stands on its floor
+        places = np.stack([k % 6, k // 6 % 6, k // 36 * spacing * np.pi / 6 / 0.6 + 1], axis=1) * 0.01
+        scene.add_grains(sand, places, 0.005)
+        recwarn.clear()
+        with scene.build() as world:
+            world.step(1e-3, 1)
+            assert [f"a bed of {0.873 * high:.0f} layers" in str(w.message) for w in recwarn.list] == [True] * warns
+            world.set_solver(gg.Solver(iterations=20))
+            recwarn.clear()
+            world.step(1e-3, 1)
+            assert not recwarn.list
+
+
+def test_crowded_elastic_impacts_warn(recwarn):
+    for count, restitution, iterations, warns in ((3, 1.0, 10, True), (3, 1.0, 20, False), (3, 0.9, 10, False), (2, 1, 10, False)):
+        scene = gg.Scene(((-1, -1, 0), (1, 1, 1)))
+        scene.add_grains(scene.add_material(density=2500.0, restitution=restitution), [[0.1 * k, 0, 0.5] for k in range(count)], 0.005)
+        recwarn.clear()
+        scene.build(solver=gg.Solver(iterations=iterations)).close()
+        assert ["restitution 1 with 10 iterations" in str(w.message) for w in recwarn.list] == [True] * warns
+
+
 def test_defaults_do_not_warn(recwarn):
     scene = with_material()
     scene.fill_box(0, (-1, -1, 0), (1, 1, 1), count=50)

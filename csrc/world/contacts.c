@@ -1,0 +1,51 @@
+/* contacts.c: the contacts of one env and what they did in the last substep, as a list. */
+#include "world.h"
+
+/* who a key of a contact list stands for: grain ids as they are, the caller's tools from -1 downwards, then the walls */
+static int32_t named(const gg_world *w, const gg_view *v, int32_t key) {
+    if (key >= 0) {
+        return key;
+    }
+    int32_t tool = v->parts[-1 - key].tool, own = (int32_t)gg_own_tool_count(w);
+    return -1 - (tool < GG_WALL_COUNT ? own + tool : tool - GG_WALL_COUNT);
+}
+
+gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t room, int32_t *pairs, float *impulses, int64_t *count,
+                                double *dt) {
+    *count = 0;
+    if (env < 0 || env >= w->view.dims.env_count) {
+        return gg_world_fail(w, GG_ERROR_ARGUMENT, "env: expected an index in [0, %d), got %lld",
+                             (int)w->view.dims.env_count, (long long)env);
+    }
+    uint64_t fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |
+                      GG_BIT(key_b) | GG_BIT(impulse_a) | GG_BIT(impulse_b);
+    gg_view *v;
+    gg_status status = gg_world_pull(w, fields, env, &v);
+    if (status != GG_OK) {
+        return status;
+    }
+    const gg_env *state = &v->env[env];
+    const int32_t *keys = state->key_buffer ? v->key_b : v->key_a;
+    const float *stored = state->impulse_buffer ? v->impulse_b : v->impulse_a;
+    *dt = state->dt_last;
+    for (int64_t id = 0; state->dt_last > 0.0f && id < v->dims.grain_count; id++) {
+        int64_t at = env * v->dims.slots + v->slot_of[env * v->dims.slots + id], first = v->contact_first[at];
+        int64_t lane = first % GG_LANES, row = env * v->dims.contact_rows + first / GG_LANES;
+        for (int32_t k = 0; k < v->contact_count[at]; k++, row++) {
+            int32_t key = keys[row * GG_LANES + lane];
+            /* both sides keep a contact: it is told by the one that comes first */
+            if (key >= 0 && key < id) {
+                continue;
+            }
+            if (*count < room) {
+                pairs[2 * *count] = (int32_t)id;
+                pairs[2 * *count + 1] = named(w, v, key);
+                for (int c = 0; c < 3; c++) {
+                    impulses[3 * *count + c] = stored[(3 * row + c) * GG_LANES + lane];
+                }
+            }
+            ++*count;
+        }
+    }
+    return GG_OK;
+}
