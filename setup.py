@@ -237,7 +237,13 @@ if not shutil.which(os.environ.get("CC", "cc").split()[0]) and not shutil.which(
     print("granular_gym: no C compiler found; set CC or install one (Debian, Ubuntu: apt-get install gcc)")
 
 setup(
-    packages=["granular_gym", "granular_gym.envs", "granular_gym.scenes", "granular_gym.training", "granular_gym._assets"],
+    packages=[
+        "granular_gym",
+        "granular_gym.envs",
+        "granular_gym.scenes",
+        "granular_gym.training",
+        "granular_gym._assets",
+    ],
     package_dir={
         "granular_gym": "granular_gym",
         "granular_gym.envs": "envs",

@@ -177,8 +177,8 @@ gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_
  * with a higher number, tool k of the caller (-1 - k) or wall k (-1 - tool_count - k); the impulse on the first (count, 3)
  * [N s]. At most `room` are written; *count is how many there are, *dt the substep they belong to [s]. None before the first
  * step, and none after grains were set. */
-gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t room, int32_t *pairs, float *impulses, int64_t *count,
-                                double *dt);
+gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t room, int32_t *pairs, float *impulses,
+                                int64_t *count, double *dt);
 
 /* (env_count) */
 gg_status gg_world_get_stats(gg_world *world, gg_env_stats *stats);

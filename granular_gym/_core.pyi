@@ -91,7 +91,10 @@ class World:
     def set_solver(self, solver: dict[str, Any], /) -> None: ...
     @overload
     def get_grains(
-        self, field: Literal["position", "velocity", "angular_velocity", "radius", "angle"], device: Literal[False] = False, /
+        self,
+        field: Literal["position", "velocity", "angular_velocity", "radius", "angle"],
+        device: Literal[False] = False,
+        /,
     ) -> _Floats: ...
     @overload
     def get_grains(self, field: Literal["material"], device: Literal[False] = False, /) -> _Ints: ...

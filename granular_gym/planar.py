@@ -1,7 +1,7 @@
 """planar.py: shapes of planar grains as the arrays that the engine takes.
 
-A world knows a shape by its mass properties and by points along its boundary that feel tools (csrc/geometry/outline.h); what
-two grains do to each other is in the field of their pair of shapes (pair_field.py).
+A world knows a shape by its mass properties and by points along its boundary that feel tools (csrc/geometry/outline.h);
+what two grains do to each other is in the field of their pair of shapes (pair_field.py).
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ def outline_points(shape: Shape2D) -> tuple[NDArray[np.float32], NDArray[np.int3
         first = len(integers)
         ahead = np.roll(ring, -1, axis=0) - ring
         behind = ring - np.roll(ring, 1, axis=0)
-        turn = np.arctan2(
-            behind[:, 0] * ahead[:, 1] - behind[:, 1] * ahead[:, 0], (behind * ahead).sum(axis=1)
-        )
+        turn = np.arctan2(behind[:, 0] * ahead[:, 1] - behind[:, 1] * ahead[:, 0], (behind * ahead).sum(axis=1))
         for vertex, step, angle in zip(ring, ahead, turn, strict=True):
             pieces = max(1, math.ceil(float(np.linalg.norm(step)) / (_SPACING * shape.circumradius)))
             points.append(vertex + np.arange(pieces)[:, None] / pieces * step)
@@ -48,8 +46,8 @@ def outline_points(shape: Shape2D) -> tuple[NDArray[np.float32], NDArray[np.int3
 
 
 def thickness(shape: Shape2D) -> float:
-    """Thickness of the thinnest part of a shape [m]: the shortest way from a point of the boundary straight to the other
-    side."""
+    """Thickness of the thinnest part of a shape [m]: the shortest way from a point of the boundary straight to the
+    other side."""
     start = np.concatenate(shape.rings)
     end = np.concatenate([np.roll(ring, -1, axis=0) for ring in shape.rings])
     along = end - start

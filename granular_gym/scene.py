@@ -164,8 +164,8 @@ class Scene:
     """The description of one env.
 
     With corners of two numbers the scene is planar: its grains are shapes (`Shape2D`) in the plane z = 0, places and
-    velocities are given as (x, y), tools are cut by that plane, masses are per metre of depth, and y is up. What a world reads
-    and sets has three components as always, z being 0.
+    velocities are given as (x, y), tools are cut by that plane, masses are per metre of depth, and y is up. What a
+    world reads and sets has three components as always, z being 0.
 
     Args:
         bounds: ((x0, y0, z0), (x1, y1, z1)) lower and upper corner [m], finite; or ((x0, y0), (x1, y1)).
@@ -248,8 +248,8 @@ class Scene:
             radius: of grains that are given none of their own [m], > 0; None for tools.
             friction: Coulomb coefficient, >= 0. A pair of materials takes the geometric mean.
             restitution: normal speed after over before an impact, 0 .. 1. A pair takes the larger one.
-            rolling_friction: rolling torque over normal force and effective radius, >= 0; None: 0.3. Geometric mean. The
-                shapes of planar grains are what resists rolling, they take none.
+            rolling_friction: rolling torque over normal force and effective radius, >= 0; None: 0.3. Geometric mean.
+                The shapes of planar grains are what resists rolling, they take none.
             name: for people; unique.
             twisting_friction: torque about the normal over the same, >= 0; None: like rolling friction, and both
                 bounded together. Geometric mean.
@@ -372,7 +372,9 @@ class Scene:
             speeds = np.zeros((count, 3), np.float32)
         else:
             speeds = self._vectors("velocities", velocities, count)
-        turned = np.array(np.broadcast_to(checks.floats("angles", 0.0 if angles is None else angles, (), (count,)), count))
+        turned = np.array(
+            np.broadcast_to(checks.floats("angles", 0.0 if angles is None else angles, (), (count,)), count)
+        )
         self._grains.append(_Grains(index, places, radii, speeds, turned))
         return range(first, first + count)
 

@@ -1,7 +1,7 @@
 """scene_runs.py: runs an experiment with planar grains and leaves films, pictures, plots and a report.
 
-An experiment is a file in `scenes/`: it says which worlds to build, how tools move, what to measure and what must come out.
-Everything else is here, once. `python -m granular_gym scene NAME --out DIR`.
+An experiment is a file in `scenes/`: it says which worlds to build, how tools move, what to measure and what must come
+out. Everything else is here, once. `python -m granular_gym scene NAME --out DIR`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class SceneRun(abc.ABC):
         """Tool poses at the end of the next picture's time, or None: they stay."""
         return None
 
-    def watch(self, label: str, world: World, now: float) -> None:
+    def watch(self, label: str, world: World, now: float) -> None:  # noqa: B027
         """Called after each picture's time."""
 
     @abc.abstractmethod

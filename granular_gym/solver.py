@@ -20,7 +20,8 @@ MODES = ("convergent", "paper")
 BROAD_PHASES = ("cells", "linked_hash")
 #: iterations that a resting bed of up to 60 layers needs, over dt sqrt(g / d): docs/stability.md
 ITERATIONS_PER_STEP = 100.0
-#: iterations under which a bed comes to rest in seconds, over layers times the root of dt sqrt(g / d): docs/stability.md
+#: iterations under which a bed comes to rest in seconds, over layers times the root of dt sqrt(g / d):
+#: docs/stability.md
 ITERATIONS_PER_LAYER = 1.6
 #: restitution above which crowded impacts need this many iterations to gain no energy: docs/materials.md
 ELASTIC, ELASTIC_ITERATIONS = 0.9, 20
@@ -112,8 +113,8 @@ class Solver:
     def impact_dangers(self, restitution: float) -> list[str]:
         """Restitution that these settings do not bear, in words.
 
-        Impacts of several nearly elastic grains at one instant are left unsolved by few iterations and then gain energy:
-        seen with e = 1 and 10 iterations, not with 20, nor with e = 0.9 (validation check `budgets`).
+        Impacts of several nearly elastic grains at one instant are left unsolved by few iterations and then gain
+        energy: seen with e = 1 and 10 iterations, not with 20, nor with e = 0.9 (validation check `budgets`).
 
         Args:
             restitution: largest of all pairs.
@@ -121,8 +122,8 @@ class Solver:
         if self.mode == "paper" or restitution <= ELASTIC or self.iterations >= ELASTIC_ITERATIONS:
             return []
         return [
-            f"restitution {restitution:g} with {self.iterations} iterations: impacts of several grains at once can gain "
-            f"energy with fewer than {ELASTIC_ITERATIONS} iterations"
+            f"restitution {restitution:g} with {self.iterations} iterations: impacts of several grains at once can "
+            f"gain energy with fewer than {ELASTIC_ITERATIONS} iterations"
         ]
 
     def step_dangers(self, dt: float, diameter: float, gravity: float, layers: float = 0.0) -> list[str]:
@@ -152,8 +153,8 @@ class Solver:
         needed = math.ceil(ITERATIONS_PER_LAYER * layers * math.sqrt(step))
         if self.iterations < needed:
             return [
-                f"dt {dt:g} s with {self.iterations} iterations: a bed of {layers:.0f} layers of grains of {diameter:g} m "
-                f"keeps swinging for seconds with fewer than {needed} iterations"
+                f"dt {dt:g} s with {self.iterations} iterations: a bed of {layers:.0f} layers of grains of "
+                f"{diameter:g} m keeps swinging for seconds with fewer than {needed} iterations"
             ]
         return []
 

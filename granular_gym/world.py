@@ -240,8 +240,8 @@ class World:
         """What the property `name` holds, where and as `output` says.
 
         Args:
-            name: positions, velocities, angular_velocities, angles (planar grains), radii, grain_materials, tool_poses, wrenches or
-                wall_wrenches.
+            name: positions, velocities, angular_velocities, angles (planar grains), radii, grain_materials, tool_poses,
+                wrenches or wall_wrenches.
             output: "numpy": a NumPy array on the host. "device": a DeviceArray; a world on the CPU has none. "torch": a
                 tensor on the world's GPU, or on the host where the world runs on the CPU; it shares the memory of the
                 array it is made from, without a copy. Each is fresh: no later call changes it, and the caller may.
@@ -342,16 +342,16 @@ class World:
         """
         listed, count = self._envs(envs)
         shape = (self.grain_count, 3)
-        fields = [
+        places, speeds, spins = (
             None if value is None else self._per_env(name, value, shape, count)
             for name, value in (
                 ("positions", positions),
                 ("velocities", velocities),
                 ("angular_velocities", angular_velocities),
             )
-        ]
+        )
         turned = None if angles is None else self._per_env("angles", angles, shape[:1], count)
-        self._core.set_grains(listed, *fields, turned)
+        self._core.set_grains(listed, places, speeds, spins, turned)
 
     def place_grains(self, translation: Any, yaw: Any, envs: Any = None) -> None:
         """Turns the grains of each listed env about the z axis through the origin, then shifts them.

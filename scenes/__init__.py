@@ -1,4 +1,4 @@
-"""Experiments with planar grains, one file each, after "The Configurational Element Method for Nonconvex Granular Media".
+"""Experiments with planar grains, after "The Configurational Element Method for Nonconvex Granular Media".
 
 `python -m granular_gym scene NAME` runs one (granular_gym/scene_runs.py).
 """

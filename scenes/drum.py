@@ -56,7 +56,9 @@ class Drum(SceneRun):
         """Places of circles that do not touch, inside the drum and off the paddles, from the middle outwards."""
         step = 1.05
         count = int(2 * self.radius / step) + 2
-        grid = (np.stack(np.meshgrid(*[np.arange(count) - count // 2] * 2), axis=-1).reshape(-1, 2) * step).astype(float)
+        grid = (np.stack(np.meshgrid(*[np.arange(count) - count // 2] * 2), axis=-1).reshape(-1, 2) * step).astype(
+            float
+        )
         distance = np.linalg.norm(grid, axis=1)
         order = np.argsort(distance, kind="stable")
         inside = order[distance[order] < 0.74 * self.radius - 0.55]

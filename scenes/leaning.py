@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,12 +44,12 @@ class _Leaning(SceneRun):
 class LeaningBlock(_Leaning):
     """A block of 2 m x 0.6 m leans at the corner of a ledge, TILT from upright, its foot on the floor.
 
-    Angles are from the vertical. With the ledge's friction at a point of height h and the foot's on the floor the same, it
-    stands where mu is above the root of the balance of forces and torques (`threshold`).
+    Angles are from the vertical. With the ledge's friction at a point of height h and the foot's on the floor the same,
+    it stands where mu is above the root of the balance of forces and torques (`threshold`).
     """
 
     about = "a block leans at a ledge"
-    stands = {"0.1": False, "0.3": True, "0.5": True}
+    stands: ClassVar = {"0.1": False, "0.3": True, "0.5": True}
     view = ((-1.5, -0.1), (2.5, 2.4))
     TILT = math.radians(34.4)
     LENGTH, WIDTH = 2.0, 0.6
@@ -78,12 +79,12 @@ class LeaningBlock(_Leaning):
 class Triangle(_Leaning):
     """Two thin blocks lean at each other 15 degrees from upright.
 
-    By symmetry the upper contact only pushes sideways: mu_c = tan(15) / 2 - a / (2 b) = .109 at the foot, a / b = .05 being
-    half thickness over half length.
+    By symmetry the upper contact only pushes sideways: mu_c = tan(15) / 2 - a / (2 b) = .109 at the foot, a / b = .05
+    being half thickness over half length.
     """
 
     about = "two blocks lean at each other"
-    stands = {"0.1": False, "0.3": True, "0.5": True}
+    stands: ClassVar = {"0.1": False, "0.3": True, "0.5": True}
     view = ((-1.5, -0.1), (1.5, 2.3))
     TILT = math.radians(15.0)
     HALF, THICK = 1.0, 0.05

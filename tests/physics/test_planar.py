@@ -25,7 +25,7 @@ def slide(friction: float, seconds: tuple[int, ...] = (1, 2)) -> list[float]:
 
 
 def test_slope_slides():
-    """mu = .28 < tan 16 degrees: the block slides at g (sin - mu cos) = .0636 m/s2 (10 % as the paper's figure is read)."""
+    """mu = .28 < tan 16 degrees: the block slides at g (sin - mu cos) = .0636 m/s2 (10 %: read off a figure)."""
     one, two = slide(0.28)
     acceleration = two - 2.0 * one  # whatever speed it had at the start
     exact = GRAVITY * (math.sin(math.radians(16)) - 0.28 * math.cos(math.radians(16)))
@@ -68,7 +68,10 @@ def energy(world: gg.World, shape: gg.Shape2D) -> np.ndarray:
 def test_hits_keep_energy_and_momentum(shape):
     """Undamped, frictionless: energy of a pair within .5 % in the median (reference: exact), momentum to rounding."""
     world = hits(40, shape, 1e-4)
-    before, momentum = energy(world, shape).reshape(-1, 2).sum(axis=1), world.velocities[0].reshape(-1, 2, 3).sum(axis=1)
+    before, momentum = (
+        energy(world, shape).reshape(-1, 2).sum(axis=1),
+        world.velocities[0].reshape(-1, 2, 3).sum(axis=1),
+    )
     spin_before = world.angular_velocities[0, :, 2].copy()
     world.step(1e-3, 2000)
     after = energy(world, shape).reshape(-1, 2).sum(axis=1)
@@ -93,8 +96,8 @@ def test_pile_rests(shape):
 
 
 def test_thin_tilted_blocks_lean():
-    """Two thin blocks lean at each other 15 degrees from upright: mu_c = tan(15) / 2 - a / (2 b) = .109 for half thickness over
-    half length a / b = .05: at .1 they slide apart, at .3 they stand."""
+    """Two thin blocks lean at each other 15 degrees from upright: mu_c = tan(15) / 2 - a / (2 b) = .109 for half
+    thickness over half length a / b = .05: at .1 they slide apart, at .3 they stand."""
     fallen = {}
     for friction in (0.1, 0.3):
         half, thick, tilt = 1.0, 0.05, math.radians(15.0)

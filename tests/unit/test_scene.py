@@ -441,9 +441,18 @@ def test_deep_beds_warn_however_loosely_they_start(spacing, recwarn):
 
 
 def test_crowded_elastic_impacts_warn(recwarn):
-    for count, restitution, iterations, warns in ((3, 1.0, 10, True), (3, 1.0, 20, False), (3, 0.9, 10, False), (2, 1, 10, False)):
+    for count, restitution, iterations, warns in (
+        (3, 1.0, 10, True),
+        (3, 1.0, 20, False),
+        (3, 0.9, 10, False),
+        (2, 1, 10, False),
+    ):
         scene = gg.Scene(((-1, -1, 0), (1, 1, 1)))
-        scene.add_grains(scene.add_material(density=2500.0, restitution=restitution), [[0.1 * k, 0, 0.5] for k in range(count)], 0.005)
+        scene.add_grains(
+            scene.add_material(density=2500.0, restitution=restitution),
+            [[0.1 * k, 0, 0.5] for k in range(count)],
+            0.005,
+        )
         recwarn.clear()
         scene.build(solver=gg.Solver(iterations=iterations)).close()
         assert ["restitution 1 with 10 iterations" in str(w.message) for w in recwarn.list] == [True] * warns
