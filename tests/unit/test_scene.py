@@ -422,8 +422,8 @@ def test_time_steps_are_measured_by_the_grains(radius, gravity, warns, recwarn):
 
 @pytest.mark.parametrize("spacing", [1.0, 3.0])
 def test_deep_beds_warn_however_loosely_they_start(spacing, recwarn):
-    """1.6 layers sqrt(dt sqrt(g / d)): 40 layers at 1 ms need 12 iterations, 20 need 6."""
-    for high, warns in ((40, True), (20, False)):
+    """1.6 layers sqrt(dt sqrt(g / d)): 40 layers at 1 ms need 12 iterations, 21 need 6."""
+    for high, warns in ((46, True), (24, False)):
         scene = gg.Scene(((-1, -1, 0), (1, 1, 9)))
         sand = scene.add_material(density=2500.0)
         k = np.arange(36 * high)

@@ -14,6 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
 def test_stubs_match_the_module(tmp_path):
-    command = [sys.executable, "-m", "mypy.stubtest", "granular_gym._core"]
+    command = [sys.executable, "-m", "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "granular_gym._core"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
