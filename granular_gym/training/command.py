@@ -18,7 +18,6 @@ from ..errors import GranularError
 from ..info import info
 from ..play import parse_arguments, task_id
 from . import checkpoint, evaluation, records
-from .learner_env import REWARDS
 from .policy import Actor
 from .recipes import recipe
 from .run import Run, Settings, versions
@@ -46,7 +45,7 @@ def make_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--envs", type=int, default=8, help="envs played at once, in one world")
     parser.add_argument("--threads", type=int, default=1, help="threads of the engine; changes no result")
     parser.add_argument("--repeat", type=int, help="env steps per decision; default: of the task's recipe")
-    parser.add_argument("--reward", choices=REWARDS, help="of a decision; default: of the task's recipe")
+    parser.add_argument("--reward", choices=("sum", "change"), help="of a decision; default: of the task's recipe")
     parser.add_argument("--scale", type=float, help="of the learner's reward; default: of the task's recipe")
     parser.add_argument("--out", type=Path, help="folder of the run; default: out/train/TASK_ALGORITHM_SEED")
     parser.add_argument("--resume", type=Path, metavar="PATH", help="go on from a checkpoint or the folder of a run")

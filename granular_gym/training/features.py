@@ -22,8 +22,6 @@ SKY_FAR = 3.0  # [m] depth of the floor below the bulldozer's sky camera
 SKY_HALF = (4.0, 2.0)  # [m] half of the field it sees
 VEHICLE = (-0.50, 0.62, 0.52)  # [m] rear, front, half width of what hides the grains below the vehicle
 THIN = 0.03  # [m] lower heights are noise of the image
-PUSH_REACH = 1.2  # [m] from the vehicle to the middle of the grains that it pushes
-GUIDE_WEIGHT = 2.0  # what a metre nearer to the start of a push is worth; a heap in the goal is worth 100
 
 Floats = NDArray[np.floating[Any]]
 #: info of one env
@@ -57,9 +55,6 @@ class Features:
         ArgumentError: images are not bytes.
     """
 
-    #: whether `guide` says anything
-    guides = False
-
     def __init__(self, space: spaces.Dict) -> None:
         self.images, self.vectors = [], []
         for name, part in space.spaces.items():
@@ -84,10 +79,6 @@ class Features:
         parts += [scaled(observations[name], part) for name, part in self.vectors]
         return np.concatenate(parts, axis=1, dtype=np.float32)
 
-    def guide(self, features: NDArray[np.float32]) -> Floats:
-        """How well placed the tool is (n,) to earn rewards soon, in units of the task's reward; 0: nothing is known."""
-        return np.zeros(len(features))
-
 
 class Bulldozer(Features):
     """Features of the bulldozer: the vehicle's view of heap and goal.
@@ -96,8 +87,6 @@ class Bulldozer(Features):
     all: the share inside. Places are in the vehicle's frame, in units of 4 m. The goal box is that of info["goal"]: the
     task draws it anew in every episode, and no image shows it. The ego camera is averaged over blocks.
     """
-
-    guides = True
 
     def __call__(self, observations: Arrays, infos: Sequence[Info]) -> NDArray[np.float32]:
         """Features (n, size), see the class."""
@@ -139,18 +128,6 @@ class Bulldozer(Features):
             averaged(observations["ego"]),
         ]
         return np.concatenate(parts, axis=1, dtype=np.float32)
-
-    def guide(self, features: NDArray[np.float32]) -> Floats:
-        """Grows as the vehicle comes to where a push begins, behind the grains as seen from the goal, and faces it.
-
-        It comes there on a way round the grains, at PUSH_REACH from their middle: a straight one would push them off.
-        """
-        heap, target = 4.0 * features[:, 0:2].astype(np.float64), 4.0 * features[:, 2:4].astype(np.float64)
-        way, away = unit(target - heap), np.linalg.norm(heap, axis=1)
-        behind = np.clip((unit(heap) * way).sum(axis=1), -1.0, 1.0)  # 1; -1: between them and the goal
-        near = np.maximum(PUSH_REACH - away, 0.0)
-        length = PUSH_REACH * np.arccos(behind) + np.maximum(away - PUSH_REACH, 0.0) + 2.0 * (1.0 - behind) * near
-        return GUIDE_WEIGHT * (0.25 * way[:, 0] * (1.0 + behind) - length)
 
 
 class Silo(Features):

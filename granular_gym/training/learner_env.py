@@ -2,9 +2,7 @@
 
 The learner decides every `repeat` env steps. Its reward is the task's reward over those steps, or its change (then the
 sum over an episode is how far the last reward is above the first; discounted by g it is, but for a constant, (1 - g)
-times the discounted sum of the rewards themselves: where episodes do not end the two have the same best policy), or
-its change and the change of what `Features.guide` says of the state: a potential, so nothing is gained by going to and
-fro (Ng et al., "Policy invariance under reward transformations", 1999).
+times the discounted sum of the rewards themselves: where episodes do not end the two have the same best policy).
 Returns that are reported are those of the task, unscaled.
 """
 
@@ -19,13 +17,12 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from .. import checks
-from ..errors import ArgumentError
 from ..sb3 import sb3_vec_env
 from ..tasks import task_ids
 from .features import features_of
 
 #: what a learner is paid
-REWARDS = ("sum", "change", "guided")
+REWARDS = ("sum", "change")
 
 
 def make_batch(task: str, env_count: int, arguments: dict[str, Any]) -> Any:
@@ -44,7 +41,7 @@ class LearnerEnv(VecEnvWrapper):
     Args:
         batch: made by `make_batch`.
         repeat: env steps per decision, >= 1.
-        reward: "sum" or "change" of the task's reward over a decision; "guided": its change and that of the guide.
+        reward: "sum" or "change" of the task's reward over a decision.
         scale: the learner's reward is multiplied by it.
 
     Raises:
@@ -58,12 +55,9 @@ class LearnerEnv(VecEnvWrapper):
         self.reward = checks.choice("reward", reward, REWARDS)
         self.scale = checks.number("scale", scale, 0.0)
         self.features = features_of(batch.spec.id, batch.single_observation_space)
-        if self.reward == "guided" and not self.features.guides:
-            raise ArgumentError(f"reward: expected 'sum' or 'change' for {batch.spec.id}, which has no guide")
         super().__init__(adapter, observation_space=self.features.space)
         self._actions: Any = None
         self._last = np.full(self.num_envs, np.nan)  # the task's reward of the step before; NaN as an episode begins
-        self._guide = np.zeros(self.num_envs)  # what the guide said of the state the learner saw last
         self._returns = np.zeros(self.num_envs)  # of the episodes that run, as the task pays them
         self._lengths = np.zeros(self.num_envs, np.int64)  # [env steps]
         self.env_steps = 0  # played by all envs since the beginning
@@ -73,9 +67,7 @@ class LearnerEnv(VecEnvWrapper):
         observations = self.venv.reset()
         self.reset_infos = self.venv.reset_infos
         self._last[:], self._returns[:], self._lengths[:] = np.nan, 0.0, 0
-        features = self.features(observations, self.reset_infos)  # type: ignore[arg-type]
-        self._guide = self.features.guide(features)
-        return features
+        return self.features(observations, self.reset_infos)  # type: ignore[arg-type]
 
     def step_async(self, actions: Any) -> None:
         """Takes the actions; step_wait plays them."""
@@ -91,7 +83,7 @@ class LearnerEnv(VecEnvWrapper):
             observations, rewards, dones, infos = self.venv.step(self._actions)
             rewards = rewards.astype(np.float64)
             before = np.where(np.isnan(self._last), rewards, self._last)
-            paid += rewards if self.reward == "sum" else rewards - before
+            paid += rewards - before if self.reward == "change" else rewards
             self._last = np.where(dones, np.nan, rewards)
             self._returns += rewards
             self._lengths += 1
@@ -107,21 +99,13 @@ class LearnerEnv(VecEnvWrapper):
             current[env] = self.venv.reset_infos[env]
             self._returns[env], self._lengths[env] = 0.0, 0
         self.reset_infos = self.venv.reset_infos
-        features = self.features(observations, current)  # type: ignore[arg-type]
-        if self.reward == "guided":
-            guide = self.features.guide(features)
-            reached = guide.copy()
-            for env in np.flatnonzero(dones):
-                reached[env] = self.features.guide(infos[env]["terminal_observation"][None])[0]
-            paid += reached - self._guide
-            self._guide = guide
-        return features, (self.scale * paid).astype(np.float32), dones, infos
+        return self.features(observations, current), (self.scale * paid).astype(np.float32), dones, infos  # type: ignore[arg-type]
 
     # snapshots -------------------------------------------------------------------------------------------------------
 
     def save(self) -> bytes:
         """Everything that shapes the future of the batch, the state of the grains included."""
-        counters = (self._last, self._returns, self._lengths, self.env_steps, self._guide)
+        counters = (self._last, self._returns, self._lengths, self.env_steps)
         settings = {"repeat": self.repeat, "reward": self.reward, "scale": self.scale}
         return pickle.dumps({"batch": self.batch, "counters": counters, "settings": settings})
 
@@ -130,6 +114,5 @@ class LearnerEnv(VecEnvWrapper):
         """The batch that `save` wrote, at the same moment, bit for bit."""
         state = pickle.loads(saved)
         env = cls(state["batch"], **state["settings"])
-        env._last, env._returns, env._lengths, env.env_steps, *guide = state["counters"]
-        env._guide = guide[0] if guide else env._guide  # checkpoints from before there was a guide
+        env._last, env._returns, env._lengths, env.env_steps = state["counters"]
         return env

@@ -36,7 +36,7 @@ class Settings:
         arguments: of the task.
         envs: number of envs.
         repeat: env steps per decision.
-        reward: "sum", "change" or "guided", see LearnerEnv.
+        reward: "sum" or "change", see LearnerEnv.
         scale: of the learner's reward.
         seed: of envs, weights and exploration.
         chunk: decisions of all envs together between two looks at the clock.

@@ -280,23 +280,16 @@ def test_rewards_and_returns_of_a_learner() -> None:
     plain.reset(seed=[7, 8])
     actions = np.array([[0.5, 0.2], [-1.0, 0.0]], np.float32)
     rewards = np.stack([plain.step(actions)[1] for _ in range(10)])
-    for kind in ("sum", "change", "guided"):
+    for kind in ("sum", "change"):
         env = LearnerEnv(make_batch(BULLDOZER, 2, arguments), repeat=4, reward=kind, scale=2.0)
         env.seed(7)
-        first = env.reset()
-        assert first.shape == (2, *env.observation_space.shape)
+        assert env.reset().shape == (2, *env.observation_space.shape)
         paid = []
         for _ in range(3):  # 4, 4 and the 2 steps that are left
             features, reward, dones, infos = env.step(actions)
             paid.append(reward)
         assert dones.all() and np.isfinite(features).all()
-        expected = rewards.sum(axis=0) if kind == "sum" else rewards[-1] - rewards[0]
-        if kind == "guided":
-            last = np.stack([info["terminal_observation"] for info in infos])
-            expected = expected + env.features.guide(last) - env.features.guide(first)
-            again = LearnerEnv.load(env.save())
-            assert np.array_equal(again.step(actions)[1], env.step(actions)[1])
-            again.close()
+        expected = rewards[-1] - rewards[0] if kind == "change" else rewards.sum(axis=0)
         assert np.allclose(np.sum(paid, axis=0), 2.0 * expected, rtol=1e-5, atol=1e-5)
         for index, info in enumerate(infos):
             assert info["episode"]["l"] == 10
@@ -304,29 +297,6 @@ def test_rewards_and_returns_of_a_learner() -> None:
             assert info["terminal_observation"].shape == env.observation_space.shape
         env.close()
     plain.close()
-
-
-def test_a_guide_leads_the_bulldozer_round_the_grains() -> None:
-    from granular_gym.training.features import features_of
-    from granular_gym.training.learner_env import LearnerEnv, make_batch
-
-    batch = make_batch(BULLDOZER, 1, ARGUMENTS)
-    guide = features_of(BULLDOZER, batch.single_observation_space).guide
-
-    def said(heap: tuple[float, float], goal: tuple[float, float]) -> float:
-        """For places in the vehicle's frame, x ahead [m]."""
-        return float(guide(np.array([[*heap, *goal]], np.float32) / 4.0)[0])
-
-    pushing = said((1.0, 0.0), (4.0, 0.0))
-    assert pushing > said((2.0, 0.0), (5.0, 0.0))  # not there yet
-    assert pushing > said((-1.0, 0.0), (-4.0, 0.0))  # faces away
-    assert pushing > said((0.0, 1.2), (3.0, 1.2)) > said((1.2, 0.0), (-3.0, 0.0))  # beside, on the wrong side
-    assert said((1.2, 0.0), (-3.0, 0.0)) > said((0.4, 0.0), (-3.0, 0.0))  # would push them away from the goal
-    batch.close()
-    batch = make_batch("granular_gym/Silo-v0", 1, {"grain_count": 60, "num_threads": 1})
-    with pytest.raises(gg.ArgumentError, match="no guide"):
-        LearnerEnv(batch, reward="guided")
-    batch.close()
 
 
 def test_what_the_bulldozer_s_learner_sees_is_where_the_grains_are() -> None:
