@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from . import _core, checks
 from .errors import ArgumentError
 
-MODES = ("convergent", "paper")
+MODES = ("convergent", "paper", "penalty")
 BROAD_PHASES = ("cells", "linked_hash")
 #: iterations that a resting bed of up to 60 layers needs, over dt sqrt(g / d): docs/stability.md
 ITERATIONS_PER_STEP = 100.0
@@ -34,11 +34,12 @@ class Solver:
     """Settings of the contact solver; None takes the safe value of the mode.
 
     Attributes:
-        mode: "convergent" (accumulated, warm-started impulses) or "paper" (the paper as printed: impulses are
-            added and never taken back; grains do not turn).
+        mode: "convergent" (accumulated, warm-started impulses), "paper" (the paper as printed: impulses are
+            added and never taken back; grains do not turn) or "penalty" (planar grains alone: contacts are springs,
+            steps are explicit and short: docs/planar.md).
         iterations: projected Jacobi iterations per substep, 1 .. 1024.
         nesterov: accelerate the iteration; None: only in convergent mode.
-        spin: grains turn; None: only in convergent mode.
+        spin: grains turn; None: not in paper mode.
         broad_phase: "cells" (sorted cells) or "linked_hash" (linked spatial hash, the reference).
         alpha: share of the overlap between grains removed per substep, 0 .. 1.
         tool_alpha: the same against tools, 0 .. 1.
@@ -52,6 +53,11 @@ class Solver:
         tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never.
         hash_ratio: buckets of the linked hash per grain, 0.01 .. 64; fixed when a world is built. The default is that
             of GranularGym (2023), figure 3. Changes no result.
+        stiffness: k_n of a contact in penalty mode, per metre of depth of the plane [N/m]; must be given there.
+        tangential_stiffness: k_t over k_n in penalty mode, 0 .. 1.
+        damping: share of the critical damping of a contact in penalty mode, 0 .. 1. It takes the place of the
+            materials' restitution.
+        tangential_damping: tangential over normal damping in penalty mode, 0 .. 1.
     """
 
     mode: str = "convergent"
@@ -69,6 +75,10 @@ class Solver:
     correction_share: float = 0.2
     tolerance: float = 0.0
     hash_ratio: float = 2.0
+    stiffness: float = 0.0
+    tangential_stiffness: float = 0.5
+    damping: float = 0.5
+    tangential_damping: float = 0.5
 
     def __post_init__(self) -> None:
         checks.choice("mode", self.mode, MODES)
@@ -77,10 +87,12 @@ class Solver:
         for name in ("nesterov", "spin"):
             value = getattr(self, name)
             if value is None:
-                value = self.mode == "convergent"
+                value = self.mode == "convergent" or (name == "spin" and self.mode == "penalty")
             object.__setattr__(self, name, checks.flag(name, value))
-        if self.mode == "paper" and self.nesterov:
-            raise ArgumentError("nesterov: expected False in paper mode, which has no accumulated impulses, got True")
+        if self.mode != "convergent" and self.nesterov:
+            raise ArgumentError(
+                f"nesterov: expected False in {self.mode} mode, which has no accumulated impulses, got True"
+            )
         for field in dataclasses.fields(self):
             if field.type == "float":
                 checks.number(field.name, getattr(self, field.name))
