@@ -50,6 +50,11 @@ typedef struct gg_solver {
         correction_share; /* no contact moves a grain by more than this share of the smallest radius per substep [0.2] */
     float tolerance;      /* stop iterating once no velocity changes by more than this [0: never, m/s] */
     float hash_ratio;     /* buckets of the linked hash per grain; fixed when the world is built [2] */
+    /* of GG_MODE_PENALTY, see solvers/penalty.h */
+    float stiffness;            /* of a contact [0: must be given, N/m] */
+    float tangential_stiffness; /* over stiffness [0.5] */
+    float damping;              /* share of the critical damping of a contact [0.5] */
+    float tangential_damping;   /* over the damping along the normal [0.5] */
 } gg_solver;
 
 /* what a world is built from; all arrays are copied */
@@ -100,6 +105,8 @@ typedef enum gg_place { GG_HOST = 0, GG_DEVICE } gg_place;
 gg_solver gg_solver_default(void);
 /* whether a world takes these settings; message (message_size bytes, may be NULL) names what it does not take */
 gg_status gg_solver_check(const gg_solver *solver, char *message, size_t message_size);
+/* the longest stable time step, in mode penalty, of one contact of a grain of this mass with what does not move [s] */
+float gg_penalty_step_bound(const gg_solver *solver, float mass);
 /* the relaxation and the sum of it that are stable by rule for these settings, without and with tools of the caller's */
 void gg_solver_safe_relaxation(const gg_solver *solver, int tools, float *relaxation, float *relaxation_sum);
 

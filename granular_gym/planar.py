@@ -66,6 +66,21 @@ def thickness(shape: Shape2D) -> float:
     return float(np.where(hit, s, np.inf).min())
 
 
+def lightest(arrays: dict[str, Any]) -> float:
+    """Mass of the lightest grain that is not fixed, per metre of depth [kg/m]; 0: none, or grains are spheres.
+
+    Args:
+        arrays: of a frozen scene.
+    """
+    planar = arrays["planar"]
+    if planar is None:
+        return 0.0
+    used = np.unique(arrays["grain_material"])
+    shape, fixed = planar["material_integers"][used].T
+    mass = (arrays["density"][used] * planar["outline_floats"][shape, 1])[fixed == 0]
+    return float(mass.min()) if len(mass) else 0.0
+
+
 def planar_arrays(
     shapes: Sequence[Shape2D],
     fields: dict[tuple[int, int], PairField],

@@ -24,6 +24,7 @@ from .device import check_device, gpu_number
 from .errors import ArgumentError, BackendError, StabilityWarning, StateError
 from .materials import LIMITS, PAIR_FIELDS
 from .outputs import as_torch, check_output, stream_handle
+from .planar import lightest
 from .scene import FrozenScene, Mounted, tool_index
 from .solver import Solver, layers
 from .state import State
@@ -73,6 +74,7 @@ class World:
             float(np.linalg.norm(gravity)),
             layers(frozen.arrays["position"], radii, gravity),
         )
+        self._mass = lightest(frozen.arrays)
         # largest restitution of all pairs; impacts are crowded from three grains on
         pairs = frozen.arrays["pair"].reshape(-1, len(PAIR_FIELDS))
         crowded = len(pairs) > 0 and len(radii) > 2
@@ -230,8 +232,11 @@ class World:
         targets = None
         if tool_poses is not None:
             targets = self._per_env("tool_poses", tool_poses, (self.tool_count, 7), self.env_count)
-        if 0.0 < length <= 1.0 and self.grain_count and not self.planar:
-            self._warn(self.solver.step_dangers(length, *self._scale))
+        if 0.0 < length <= 1.0 and self.grain_count:
+            if not self.planar:
+                self._warn(self.solver.step_dangers(length, *self._scale))
+            elif self._mass > 0.0:
+                self._warn(self.solver.spring_dangers(length, self._mass))
         self._core.step(length, count, targets)
 
     # ---- reading ----

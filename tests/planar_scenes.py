@@ -37,3 +37,28 @@ def block_on_ramp(friction: float, angle: float = math.radians(16.0)) -> tuple[g
     scene.add_grains(still, [(0.0, 0.0)], angles=angle)
     scene.add_grains(moving, [0.5 * along + 0.3 * up], angles=angle)
     return scene, -along
+
+
+def hits(count: int, shape: gg.Shape2D, solver: gg.Solver) -> gg.World:
+    """Pairs of grains that fly at each other, each pair far from the others."""
+    rng = np.random.default_rng(1)
+    scene = free_scene(size=40.0)
+    bounce = 0.0 if solver.mode == "penalty" else 1.0
+    material = scene.add_material(density=1000.0, friction=0.0, restitution=bounce, shape=shape)
+    scene.set_pair_field(gg.PairField.build(shape, shape))
+    places, speeds = [], []
+    for k in range(count):
+        center = np.array([(k % 8) * 8.0 - 28.0, (k // 8) * 8.0 - 28.0])
+        turn = rng.uniform(-math.pi, math.pi)
+        way = np.array([math.cos(turn), math.sin(turn)])
+        aside = np.array([-way[1], way[0]]) * rng.uniform(-0.5, 0.5)
+        places += [center - 1.2 * way, center + 1.2 * way + aside]
+        speeds += [way, -way]
+    scene.add_grains(material, places, velocities=speeds, angles=rng.uniform(-math.pi, math.pi, 2 * count))
+    return scene.build(device="cpu", num_threads=1, solver=solver)
+
+
+def energy(world: gg.World, shape: gg.Shape2D) -> np.ndarray:
+    """Kinetic energy of each grain over the density [J m2 / kg]."""
+    speed2 = (world.velocities[0] ** 2).sum(axis=1)
+    return 0.5 * (shape.area * speed2 + shape.inertia * world.angular_velocities[0, :, 2] ** 2)

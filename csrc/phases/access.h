@@ -58,6 +58,11 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
     int64_t from = (in->listed[e] * v->dims.grain_count + id) * 3;
     float *row = v->row_a + (e * v->dims.rows + slot) * GG_ROW;
+    for (int c = 0; v->dims.penalty_slots && c < 3; c++) {
+        if (c < 2 ? in->position : in->angle) {
+            v->way_rest[(e * v->dims.penalty_slots + id) * 3 + c] = 0.0f;
+        }
+    }
     if (in->angle) {
         v->angle[e * v->dims.planar_slots + id] = gg_turn_within(in->angle[in->listed[e] * v->dims.grain_count + id]);
     }
@@ -142,6 +147,9 @@ GG_FN void gg_access_place_grain(const gg_view *v, int64_t e, int64_t i) {
         float *angle = &v->angle[e * v->dims.planar_slots + v->grain_id[at]];
         *angle = gg_turn_within(*angle + move[3]);
         gg_turn3(v->kick_rest, (e * v->dims.slots + v->grain_id[at]) * 3, 1, sine, cosine);
+        if (v->dims.penalty_slots) {
+            gg_turn3(v->way_rest, (e * v->dims.penalty_slots + v->grain_id[at]) * 3, 1, sine, cosine);
+        }
         return;
     }
     gg_turn3(row, 4, 1, sine, cosine);

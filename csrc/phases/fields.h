@@ -81,6 +81,7 @@
     /* planar grains                                                                                                */ \
     X(gg_planar_pair, planar_pair, d->planar_pairs, SCRATCH)         /* beside the candidates of lower ids          */ \
     X(float, planar_geometry, d->planar_rows * GG_LANES * 5, SCRATCH) /* GG_PLANAR_GEOMETRY floats a row, SoA       */ \
+    X(float, way_rest, d->penalty_slots * 3, STATE)                  /* by grain id: x, y, angle yet to be added    */ \
     /* tools                                                                                                        */ \
     X(gg_pose, tool_pose, d->tool_count, STATE)                      /* now                                         */ \
     X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)           /* over this step                              */ \

@@ -9,6 +9,7 @@
  *   gg_team_run(team, phase, pass)   all items of a phase; returns when all threads of the team are done
  *   gg_team_start(team, phase, pass) the same, without waiting: what runs next needs nothing of it
  *   gg_team_planar(team)             1: its grains are planar; a constant where phases must be
+ *   gg_team_penalty(team)            1: they are, and their contacts are springs; likewise
  *   gg_team_any(team, question)      whether an env of the team answers yes (gg_step_answer)
  */
 #ifndef GG_STEP_H
@@ -59,7 +60,11 @@ GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
         }
     }
     if (gg_team_planar(team)) {
-        gg_team_run(team, GG_PHASE_planar_pairs, 0);
+        if (gg_team_penalty(team)) {
+            gg_team_run(team, GG_PHASE_penalty_pairs, 0);
+        } else {
+            gg_team_run(team, GG_PHASE_planar_pairs, 0);
+        }
         gg_team_run(team, GG_PHASE_planar_count, 0);
     } else {
         gg_team_run(team, GG_PHASE_count_contacts, 0);
@@ -70,9 +75,13 @@ GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
     }
     if (gg_team_planar(team)) {
         gg_team_run(team, GG_PHASE_planar_list, 0);
-        gg_team_run(team, GG_PHASE_planar_prepare, 0);
-        gg_step_solve(team);
-        gg_team_run(team, GG_PHASE_planar_project_tools, 0);
+        if (gg_team_penalty(team)) {
+            gg_team_run(team, GG_PHASE_penalty_forces, 0);
+        } else {
+            gg_team_run(team, GG_PHASE_planar_prepare, 0);
+            gg_step_solve(team);
+            gg_team_run(team, GG_PHASE_planar_project_tools, 0);
+        }
         gg_team_run(team, GG_PHASE_planar_load_tools, 0);
     } else {
         gg_team_run(team, GG_PHASE_list_contacts, 0);

@@ -150,11 +150,13 @@ typedef struct gg_dims {
     int64_t outline_count;                           /* shapes of planar grains; 0: grains are spheres */
     int64_t outline_points;                          /* of all outlines */
     int64_t planar_slots, planar_pairs, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */
+    int64_t penalty_slots;                           /* slots, or 0 where contacts are not springs */
 } gg_dims;
 
 typedef enum gg_mode {
     GG_MODE_CONVERGENT = 0, /* accumulated, warm-started, Nesterov */
-    GG_MODE_PAPER           /* GranularGym (2023), Algorithm 1 as printed: impulses are added, never taken back */
+    GG_MODE_PAPER,          /* GranularGym (2023), Algorithm 1 as printed: impulses are added, never taken back */
+    GG_MODE_PENALTY         /* planar grains: springs in explicit steps, solvers/penalty.h */
 } gg_mode;
 
 typedef enum gg_broad_phase {
@@ -180,14 +182,17 @@ typedef struct gg_params {
     float relaxation_sum; /* c: bound on the summed relaxation of a grain's contacts, see solvers/ncp.h */
     float uneven; /* how much more the more crowded side of a contact counts where the other is heavy or a tool */
     float roll_relaxation, roll_relaxation_sum;
-    float alpha, tool_alpha; /* share of the overlap removed per substep, by position */
-    float correction;        /* the most that one contact is moved apart per substep [m] */
-    float slack;             /* gaps and overlaps smaller than this are taken for none [m] */
-    float margin;            /* speculative distance / diameter */
-    float foresight;         /* dt, or 0: contacts are not foreseen (paper) */
-    float skin;              /* [m] */
-    float bounce_speed;      /* of gg_solver [m/s] */
-    float tolerance;         /* early exit [m/s], 0: never */
+    float alpha, tool_alpha;               /* share of the overlap removed per substep, by position */
+    float correction;                      /* the most that one contact is moved apart per substep [m] */
+    float slack;                           /* gaps and overlaps smaller than this are taken for none [m] */
+    float margin;                          /* speculative distance / diameter */
+    float foresight;                       /* dt, or 0: contacts are not foreseen (paper) */
+    float skin;                            /* [m] */
+    float bounce_speed;                    /* of gg_solver [m/s] */
+    float tolerance;                       /* early exit [m/s], 0: never */
+    float mass_min;                        /* of the free grains of all envs, where contacts are springs [kg/m] */
+    float stiffness, tangential_stiffness; /* of the springs of penalty.h [N/m] */
+    float damping, tangential_damping;     /* twice the share of the critical damping; tangential over normal damping */
     float radius_min, radius_max;
     float cohesion_range; /* largest of all envs [m] */
     int32_t level_count;

@@ -224,7 +224,11 @@ int gg_py_integer(const gg_module_state *state, const char *name, PyObject *obje
     F(bounce_speed)                                                                                                    \
     F(correction_share)                                                                                                \
     F(tolerance)                                                                                                       \
-    F(hash_ratio)
+    F(hash_ratio)                                                                                                      \
+    F(stiffness)                                                                                                       \
+    F(tangential_stiffness)                                                                                            \
+    F(damping)                                                                                                         \
+    F(tangential_damping)
 #define COUNT_ONE(name) +1
 
 /* the value of a solver field, borrowed */
@@ -273,14 +277,16 @@ int gg_py_solver(const gg_module_state *state, PyObject *dict, gg_solver *out) {
 }
 
 PyObject *gg_py_solver_dict(const gg_solver *solver) {
-    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "mode", (int)solver->mode,
-                         "iterations", (int)solver->iterations, "nesterov", (int)solver->nesterov, "spin",
-                         (int)solver->spin, "broad_phase", (int)solver->broad_phase, "alpha", (double)solver->alpha,
-                         "tool_alpha", (double)solver->tool_alpha, "relaxation", (double)solver->relaxation,
-                         "relaxation_sum", (double)solver->relaxation_sum, "margin", (double)solver->margin, "skin",
-                         (double)solver->skin, "bounce_speed", (double)solver->bounce_speed, "correction_share",
-                         (double)solver->correction_share, "tolerance", (double)solver->tolerance, "hash_ratio",
-                         (double)solver->hash_ratio);
+    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "mode",
+                         (int)solver->mode, "iterations", (int)solver->iterations, "nesterov", (int)solver->nesterov,
+                         "spin", (int)solver->spin, "broad_phase", (int)solver->broad_phase, "alpha",
+                         (double)solver->alpha, "tool_alpha", (double)solver->tool_alpha, "relaxation",
+                         (double)solver->relaxation, "relaxation_sum", (double)solver->relaxation_sum, "margin",
+                         (double)solver->margin, "skin", (double)solver->skin, "bounce_speed",
+                         (double)solver->bounce_speed, "correction_share", (double)solver->correction_share,
+                         "tolerance", (double)solver->tolerance, "hash_ratio", (double)solver->hash_ratio, "stiffness",
+                         (double)solver->stiffness, "tangential_stiffness", (double)solver->tangential_stiffness,
+                         "damping", (double)solver->damping, "tangential_damping", (double)solver->tangential_damping);
 }
 
 gg_camera gg_py_camera(const int32_t *integers, const float *floats) {

@@ -94,7 +94,7 @@ GG_FN gg_memory gg_memory_of(const gg_view *v, int64_t e, int32_t i) {
     m.at = (e * v->dims.contact_rows + row) * GG_LANES + lane;
     m.at3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
     m.at_roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
-    m.left = env->dt_last > 0.0f && v->params.mode == GG_MODE_CONVERGENT ? v->contact_count[base + i] : 0;
+    m.left = env->dt_last > 0.0f && v->params.mode != GG_MODE_PAPER ? v->contact_count[base + i] : 0;
     return m;
 }
 

@@ -22,8 +22,7 @@
  *
  * for which the iteration's matrix has no eigenvalue above c in the normal impulses alone.
  *
- * GG_MODE_PENALTY is Algorithm 1 of the paper in explicit steps: f_n = k_n depth - gamma_n v_n, never pulling (the paper's
- * |f_n| in the friction bound is max(f_n, 0) here), a tangential spring cut back to the cone by PROJECTFACTOR.
+ * GG_MODE_PENALTY has springs in place of the solve: penalty.h.
  *
  * A velocity row of a planar grain holds v_x, v_y, 0, 1/m, 0, R^2/I, u, 1/R; both inverses of mass are 0 where it is fixed.
  */

@@ -238,16 +238,32 @@ int gg_dims_need(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t 
     return before.roll_rows != dims->roll_rows || before.extra_rows != dims->extra_rows;
 }
 
+/* mass of the lightest grain that is not fixed, 0: there is none */
+static float lightest(const gg_world *w, const gg_view *v) {
+    float mass = 0.0f;
+    for (int64_t at = 0; at < v->dims.env_count * v->dims.slots; at++) {
+        int32_t material = v->material[at];
+        if (v->grain_id[at] >= 0 && !w->material_fixed[material]) {
+            float density = v->density[at / v->dims.slots * v->dims.material_count + material];
+            float own = density * w->outlines[w->material_outline[material]].area;
+            mass = mass > 0.0f ? gg_minf(mass, own) : own;
+        }
+    }
+    return mass;
+}
+
 gg_status gg_params_from_materials(gg_world *w) {
     const gg_dims *d = &w->view.dims;
     int64_t pairs = d->material_count * d->material_count;
     gg_params *p = &w->view.params;
     gg_view *host;
     uint64_t changed = 0;
-    gg_status status = gg_world_pull(w, GG_BIT(pair) | GG_BIT(env), -1, &host);
+    gg_fields springs = d->penalty_slots ? GG_BIT(density) | GG_BIT(material) | GG_BIT(grain_id) : 0;
+    gg_status status = gg_world_pull(w, GG_BIT(pair) | GG_BIT(env) | springs, -1, &host);
     if (status != GG_OK) {
         return status;
     }
+    p->mass_min = springs ? lightest(w, host) : 0.0f;
     p->cohesion_range = 0.0f;
     for (int64_t e = 0; e < d->env_count; e++) {
         gg_env *env = &host->env[e];
@@ -269,7 +285,7 @@ gg_status gg_params_from_materials(gg_world *w) {
 void gg_params_from_solver(gg_world *w) {
     const gg_solver *s = &w->solver;
     gg_params *p = &w->view.params;
-    int paper = s->mode == GG_MODE_PAPER;
+    int paper = s->mode == GG_MODE_PAPER, penalty = s->mode == GG_MODE_PENALTY;
     p->iterations = s->iterations;
     p->mode = s->mode;
     p->spin = s->spin;
@@ -298,11 +314,16 @@ void gg_params_from_solver(gg_world *w) {
         size = gg_maxf(size, gg_maxf(gg_absf(gg_axis_of(p->lower, axis)), gg_absf(gg_axis_of(p->upper, axis))));
     }
     p->slack = paper ? 0.0f : gg_clampf(2.5e-7f * size, 1e-5f * p->radius_min, 2e-4f * p->radius_min);
-    p->margin = paper ? 0.0f : s->margin;
-    p->foresight = paper ? 0.0f : p->dt;
+    /* springs are felt where there is overlap */
+    p->margin = paper || penalty ? 0.0f : s->margin;
+    p->foresight = paper || penalty ? 0.0f : p->dt;
     p->skin = s->skin * 2.0f * p->radius_min;
     p->bounce_speed = s->bounce_speed;
     p->tolerance = s->tolerance;
+    p->stiffness = s->stiffness;
+    p->tangential_stiffness = s->tangential_stiffness * s->stiffness;
+    p->damping = 2.0f * s->damping;
+    p->tangential_damping = s->tangential_damping;
     /* Nesterov's sequence, started anew every substep */
     double t = 1.0;
     for (int k = 0; k < GG_MAX_ITERATIONS; k++) {
@@ -327,6 +348,7 @@ static gg_dims dims_of(const gg_world_def *d) {
     dims.outline_count = d->outline_count;
     dims.outline_points = d->outline_point_count;
     dims.planar_slots = d->outline_count ? dims.slots : 0;
+    dims.penalty_slots = d->solver.mode == GG_MODE_PENALTY ? dims.planar_slots : 0;
     gg_dims_set_contact_rows(&dims, dims.slices * 5 + 8);
     dims.material_count = d->material_count;
     dims.tool_count = GG_WALL_COUNT + d->tool_count;

@@ -45,6 +45,8 @@ gg_status gg_planar_check(gg_world *w, const gg_world_def *d) {
     int64_t materials = d->material_count;
     EXPECT(w, d->outline_count >= 0 && d->outline_count <= 256, "outline_count: expected 0 to 256, got %d",
            (int)d->outline_count);
+    EXPECT(w, d->outline_count || d->solver.mode != GG_MODE_PENALTY,
+           "solver.mode: penalty is a law of planar grains; spheres have convergent and paper");
     if (!d->outline_count) {
         return GG_OK;
     }

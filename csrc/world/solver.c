@@ -1,4 +1,5 @@
 /* solver.c: the settings of the solver: defaults, what is accepted, and which relaxation is stable by rule. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ gg_solver gg_solver_default(void) {
     s.bounce_speed = 0.05f;
     s.correction_share = 0.2f;
     s.hash_ratio = 2.0f;
+    s.tangential_stiffness = s.damping = s.tangential_damping = 0.5f;
     return s;
 }
 
@@ -34,7 +36,7 @@ gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size
             return GG_ERROR_ARGUMENT;                                                                                  \
         }                                                                                                              \
     } while (0)
-    EXPECT(s->mode == GG_MODE_CONVERGENT || s->mode == GG_MODE_PAPER, "mode: expected 0 or 1, got %d", (int)s->mode);
+    EXPECT(s->mode >= GG_MODE_CONVERGENT && s->mode <= GG_MODE_PENALTY, "mode: expected 0 to 2, got %d", (int)s->mode);
     EXPECT(s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
            "broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
     EXPECT(s->iterations >= 1 && s->iterations <= GG_MAX_ITERATIONS, "iterations: expected 1 to %d, got %d",
@@ -51,8 +53,21 @@ gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size
            s->correction_share);
     EXPECT(within(s->tolerance, 0.0f, 1e6f), "tolerance: expected a speed in [0, 1e6], got %g", s->tolerance);
     EXPECT(within(s->hash_ratio, 0.01f, 64.0f), "hash_ratio: expected a ratio in [0.01, 64], got %g", s->hash_ratio);
+    EXPECT(within(s->stiffness, 0.0f, 1e15f), "stiffness: expected [0, 1e15] N/m, got %g", s->stiffness);
+    EXPECT(s->mode != GG_MODE_PENALTY || s->stiffness > 0.0f,
+           "stiffness: expected a value > 0 N/m for mode penalty, got %g", s->stiffness);
+    EXPECT(within(s->tangential_stiffness, 0.0f, 1.0f), "tangential_stiffness: expected a share in [0, 1], got %g",
+           s->tangential_stiffness);
+    EXPECT(within(s->damping, 0.0f, 1.0f), "damping: expected a share in [0, 1], got %g", s->damping);
+    EXPECT(within(s->tangential_damping, 0.0f, 1.0f), "tangential_damping: expected a share in [0, 1], got %g",
+           s->tangential_damping);
 #undef EXPECT
     return GG_OK;
+}
+
+float gg_penalty_step_bound(const gg_solver *s, float mass) {
+    double zeta = s->damping;
+    return (float)(2.0 * sqrt((double)mass / s->stiffness) * (sqrt(1.0 + zeta * zeta) - zeta));
 }
 
 void gg_solver_safe_relaxation(const gg_solver *s, int tools, float *relaxation, float *sum) {

@@ -23,6 +23,7 @@ typedef struct step_context {
 #define GG_TEAM_FN static
 static const gg_view *gg_team_view(const gg_team *team) { return team->crew->view; }
 static int gg_team_planar(const gg_team *team) { return gg_team_view(team)->params.planar; }
+static int gg_team_penalty(const gg_team *team) { return gg_team_view(team)->params.mode == GG_MODE_PENALTY; }
 static int gg_team_any(const gg_team *team, gg_question question) {
     for (int64_t e = team->env_begin; e < team->env_end; e++) {
         if (gg_step_answer(&gg_team_view(team)->env[e], question)) {
@@ -105,6 +106,13 @@ static gg_status step_cuda(gg_world *w, step_context *context) {
 static gg_status check_step(gg_world *w, double dt, int32_t substeps, const float *targets) {
     if (!(dt > 0.0) || !isfinite(dt) || !((float)dt > 0.0f) || dt > 1.0) {
         return gg_world_fail(w, GG_ERROR_ARGUMENT, "dt: expected a step in (0, 1] s, got %g", dt);
+    }
+    float mass = w->view.params.mass_min, bound = mass > 0.0f ? gg_penalty_step_bound(&w->solver, mass) : 1.0f;
+    if (dt >= bound) {
+        return gg_world_fail(w, GG_ERROR_ARGUMENT,
+                             "dt: expected less than %g s, beyond which a contact of stiffness %g N/m and damping %g "
+                             "throws a grain of %g kg/m ever further, got %g",
+                             bound, w->solver.stiffness, w->solver.damping, mass, dt);
     }
     if (substeps < 1) {
         return gg_world_fail(w, GG_ERROR_ARGUMENT, "substeps: expected at least 1, got %d", (int)substeps);

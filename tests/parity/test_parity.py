@@ -142,6 +142,19 @@ def test_planar(way: str, envs: int) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_penalty(way: str) -> None:
+    """The same on springs."""
+    cpu, gpu = pair(planar, way, env_count=2, mode="penalty", stiffness=1e5)
+    with cpu, gpu:
+        for k in range(4):
+            cpu.step(5e-4, 120, tool_poses=poses(k, cpu))
+            gpu.step(5e-4, 120, tool_poses=poses(k, gpu))
+            same(cpu, gpu)
+            np.testing.assert_array_equal(cpu.angles, gpu.angles)
+        assert int(cpu.stats["overlap_count"][0]) > 10
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_many_envs(way: str) -> None:
     """More envs than teams, each with grains, gravity and materials of its own; env k alone is env k among many."""
     envs = 9

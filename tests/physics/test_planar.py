@@ -40,41 +40,17 @@ def test_slope_holds(friction):
     assert abs(ways[1] - ways[0]) < 1e-6
 
 
-def hits(count: int, shape: gg.Shape2D, dt: float) -> gg.World:
-    """Pairs of grains that fly at each other, each pair far from the others."""
-    rng = np.random.default_rng(1)
-    scene = planar_scenes.free_scene(size=40.0)
-    material = scene.add_material(density=1000.0, friction=0.0, restitution=1.0, shape=shape)
-    scene.set_pair_field(gg.PairField.build(shape, shape))
-    places, speeds = [], []
-    for k in range(count):
-        center = np.array([(k % 8) * 8.0 - 28.0, (k // 8) * 8.0 - 28.0])
-        turn = rng.uniform(-math.pi, math.pi)
-        way = np.array([math.cos(turn), math.sin(turn)])
-        aside = np.array([-way[1], way[0]]) * rng.uniform(-0.5, 0.5)
-        places += [center - 1.2 * way, center + 1.2 * way + aside]
-        speeds += [way, -way]
-    scene.add_grains(material, places, velocities=speeds, angles=rng.uniform(-math.pi, math.pi, 2 * count))
-    return scene.build(device="cpu", num_threads=1, solver=gg.Solver(iterations=20))
-
-
-def energy(world: gg.World, shape: gg.Shape2D) -> np.ndarray:
-    """Kinetic energy of each grain over the density [J m2 / kg]."""
-    speed2 = (world.velocities[0] ** 2).sum(axis=1)
-    return 0.5 * (shape.area * speed2 + shape.inertia * world.angular_velocities[0, :, 2] ** 2)
-
-
 @pytest.mark.parametrize("shape", [gg.Shape2D.letter("U", 0.5), gg.Shape2D.octagon(0.5)], ids=["U", "octagon"])
 def test_hits_keep_energy_and_momentum(shape):
     """Undamped, frictionless: energy of a pair within .5 % in the median (reference: exact), momentum to rounding."""
-    world = hits(40, shape, 1e-4)
+    world = planar_scenes.hits(40, shape, gg.Solver(iterations=20))
     before, momentum = (
-        energy(world, shape).reshape(-1, 2).sum(axis=1),
+        planar_scenes.energy(world, shape).reshape(-1, 2).sum(axis=1),
         world.velocities[0].reshape(-1, 2, 3).sum(axis=1),
     )
     spin_before = world.angular_velocities[0, :, 2].copy()
     world.step(1e-3, 2000)
-    after = energy(world, shape).reshape(-1, 2).sum(axis=1)
+    after = planar_scenes.energy(world, shape).reshape(-1, 2).sum(axis=1)
     met = np.abs(world.angular_velocities[0, :, 2] - spin_before).reshape(-1, 2).max(axis=1) > 1e-3
     assert met.sum() > 25
     assert np.median(np.abs(after[met] / before[met] - 1.0)) < 5e-3

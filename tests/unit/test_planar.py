@@ -43,6 +43,12 @@ def scene() -> gg.Scene:
         (lambda s: gg.Scene(bounds=((0, 0, 0), (1, 1, 1))).add_material(density=1.0, shape=SHAPE), "planar scenes"),
         (lambda s: s.build(device="cpu", solver=gg.Solver(mode="paper")), "solver.mode"),
         (lambda s: s.build(device="cpu", solver=gg.Solver(spin=False)), "solver.spin"),
+        (lambda s: gg.Solver(mode="penalty"), "stiffness: expected a value > 0"),
+        (lambda s: gg.Solver(mode="penalty", stiffness=-1.0), "stiffness: expected"),
+        (lambda s: gg.Solver(mode="penalty", stiffness=1e5, damping=1.5), "damping: expected a share"),
+        (lambda s: gg.Solver(mode="penalty", stiffness=1e5, tangential_stiffness=2.0), "tangential_stiffness"),
+        (lambda s: gg.Solver(mode="penalty", stiffness=1e5, tangential_damping=math.nan), "tangential_damping"),
+        (lambda s: gg.Solver(mode="penalty", stiffness=1e5, nesterov=True), "nesterov"),
         (lambda s: s.build(device="cpu", solver=gg.Solver(broad_phase="linked_hash")), "solver.broad_phase"),
     ],
 )
@@ -51,6 +57,41 @@ def test_refused(wrong, words):
     made.fill_box(0, (0, 0), (1, 1), count=2)
     with pytest.raises(gg.ArgumentError, match=words.replace("(", r"\(")):
         wrong(made)
+
+
+def test_penalty_steps_are_bounded():
+    """A step that no contact bears is refused, one that piles do not bear is warned of, each with the numbers."""
+    made = scene()
+    made.fill_box(0, (0, 0), (1, 1), count=2)
+    mass = 1000.0 * SHAPE.area
+    solver = gg.Solver(mode="penalty", stiffness=1e6 * mass, damping=0.5)
+    world = made.build(device="cpu", num_threads=1, solver=solver)
+    # 2 sqrt(m / k) (sqrt(1 + zeta^2) - zeta) with sqrt(m / k) = 1 ms
+    bound = 2e-3 * (math.sqrt(1.25) - 0.5)
+    with pytest.raises(gg.ArgumentError, match=rf"dt: expected less than {bound:.4g}.* got 0.00125"):
+        world.step(1.25e-3)
+    with pytest.warns(gg.StabilityWarning, match=r"dt 0.0004 s with stiffness .* above 0.0003 s"):
+        world.step(4e-4)
+    # lighter grains bear shorter steps alone
+    world.set_density(0, 250.0)
+    with pytest.raises(gg.ArgumentError, match="dt: expected less than"):
+        world.step(6.5e-4)
+
+
+def test_penalty_is_for_planar_grains():
+    made = gg.Scene(bounds=((0, 0, 0), (1, 1, 1)))
+    made.add_material(density=1000.0, radius=0.1)
+    with pytest.raises(gg.ArgumentError, match=r"solver.mode: penalty"):
+        made.build(device="cpu", solver=gg.Solver(mode="penalty", stiffness=1e5))
+
+
+def test_penalty_reads_no_restitution():
+    made = planar_scenes.free_scene()
+    bouncy = made.add_material(density=1000.0, restitution=0.5, shape=SHAPE)
+    made.set_pair_field(gg.PairField.build(SHAPE, SHAPE, **planar_scenes.COARSE))
+    made.add_grains(bouncy, [(0, 0), (1, 0), (2, 0)])
+    with pytest.warns(gg.StabilityWarning, match=r"restitution 0.5 is not read"):
+        made.build(device="cpu", solver=gg.Solver(mode="penalty", stiffness=1e5))
 
 
 def test_drag_is_refused():
@@ -146,3 +187,9 @@ def test_scenes_build(name):
         run.watch(run.labels[0], world, 0.0)
     else:
         assert run.scene(run.labels[0]).grain_count == 12
+
+
+def test_contacts_of_planar_grains_are_refused():
+    with planar_scenes.pile(gg.Shape2D.octagon(0.5), 4).build(num_threads=1) as world:
+        with pytest.raises(gg.ArgumentError, match="contacts: expected a world of spheres"):
+            world.contacts()

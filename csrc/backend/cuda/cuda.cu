@@ -189,12 +189,15 @@ static gg_status open_device(gg_cuda *c) {
         return fail(c, GG_ERROR_BACKEND, "cuda:%d: this GPU cannot keep a grid of blocks resident", (int)c->device);
     }
     c->multiprocessors = value;
-    int planar = 0;
+    int planar = 0, penalty = 0;
     TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, gg_step_kernel, GG_THREADS, 0),
         "loading kernels");
     TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&planar, gg_planar_step_kernel, GG_THREADS, 0),
         "loading kernels");
+    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&penalty, gg_penalty_step_kernel, GG_THREADS, 0),
+        "loading kernels");
     per_multiprocessor = per_multiprocessor < planar ? per_multiprocessor : planar;
+    per_multiprocessor = per_multiprocessor < penalty ? per_multiprocessor : penalty;
     TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_meeting, gg_phase_kernel<GG_PHASE_order>, GG_THREADS, 0),
         "loading kernels");
     int room = 0;
@@ -391,6 +394,7 @@ static int64_t threads_of(const gg_view *v, gg_phase phase) {
     case GG_PHASE_planar_prepare:
     case GG_PHASE_planar_iterate:
     case GG_PHASE_planar_integrate:
+    case GG_PHASE_penalty_forces:
     case GG_PHASE_order:
     case GG_PHASE_room:
         return v->dims.slots;
@@ -445,6 +449,7 @@ struct gg_team {
 
 static const gg_view *gg_team_view(const gg_team *team) { return team->view; }
 static int gg_team_planar(const gg_team *team) { return team->view->params.planar; }
+static int gg_team_penalty(const gg_team *team) { return team->view->params.mode == GG_MODE_PENALTY; }
 static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     gg_cuda *c = team->cuda;
     cudaEvent_t begin = NULL, end = NULL;
@@ -507,9 +512,12 @@ static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
     int64_t envs = v->dims.env_count, teams = envs < c->resident ? envs : c->resident;
     int64_t useful = (v->dims.slots + GG_THREADS - 1) / GG_THREADS, blocks = c->resident / teams;
     blocks = blocks < useful ? blocks : useful;
+    auto kernel = v->params.mode == GG_MODE_PENALTY ? gg_penalty_step_kernel
+                  : v->params.planar                ? gg_planar_step_kernel
+                                                    : gg_step_kernel;
     TRY(c,
-        gg_launch(v->params.planar ? gg_planar_step_kernel : gg_step_kernel, (int)(teams * blocks), GG_THREADS, 1,
-                  c->stream, *v, c->control, c->meetings, c->partials, (int32_t)blocks, most),
+        gg_launch(kernel, (int)(teams * blocks), GG_THREADS, 1, c->stream, *v, c->control, c->meetings, c->partials,
+                  (int32_t)blocks, most),
         "starting a step");
     return GG_OK;
 }

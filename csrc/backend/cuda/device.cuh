@@ -149,6 +149,13 @@ __device__ __forceinline__ void gg_gpu_planar_prepare(const gg_gpu_team *team, c
     });
 }
 
+__device__ __forceinline__ void gg_gpu_penalty(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    gg_each_slot(team, [&](int64_t slot) {
+        gg_slice_note(team->memory->overlaps, gg_penalty_lane(v, e, slot), slot,
+                      [&](int64_t slice, const gg_overlaps *each) { gg_penalty_noted(v, e, slice, each); });
+    });
+}
+
 __device__ __forceinline__ void gg_gpu_planar_integrate(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     gg_each_slot(team, [&](int64_t slot) {
         gg_slice_note(team->memory->motion, gg_planar_integrate_lane(v, e, slot), slot,
@@ -502,6 +509,8 @@ __device__ __forceinline__ void gg_gpu_start(const gg_gpu_team *team, gg_phase p
     case GG_PHASE_planar_iterate:
         return gg_gpu_iterate(team, v, e, pass,
                               [=](int64_t slot) { return gg_scalar_planar_iterate_lanes(v, e, slot, pass); });
+    case GG_PHASE_penalty_forces:
+        return gg_gpu_penalty(team, v, e);
     case GG_PHASE_planar_integrate:
         return gg_gpu_planar_integrate(team, v, e);
     case GG_PHASE_check_convergence:

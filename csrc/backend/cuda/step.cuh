@@ -23,21 +23,30 @@ __device__ __forceinline__ int gg_team_any(const gg_gpu_team *team, gg_question 
     return gg_step_answer(&team->view->env[team->env], question);
 }
 
-/* A phase must be a constant where it runs, or each place would hold the code of all: spheres and planar grains have a
- * kernel each. */
+/* A phase must be a constant where it runs, or each place would hold the code of all: spheres, planar grains and
+ * planar grains on springs have a kernel each. */
 #define GG_TEAM_FN static __device__ __forceinline__
 namespace gg_sphere_way {
 using gg_team = gg_gpu_team;
 __device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 0; }
+__device__ __forceinline__ constexpr int gg_team_penalty(const gg_team *) { return 0; }
 #include "../../phases/step.h"
 #undef GG_STEP_H
 } // namespace gg_sphere_way
 namespace gg_planar_way {
 using gg_team = gg_gpu_team;
 __device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 1; }
+__device__ __forceinline__ constexpr int gg_team_penalty(const gg_team *) { return 0; }
 #include "../../phases/step.h"
 #undef GG_STEP_H
 } // namespace gg_planar_way
+namespace gg_penalty_way {
+using gg_team = gg_gpu_team;
+__device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 1; }
+__device__ __forceinline__ constexpr int gg_team_penalty(const gg_team *) { return 1; }
+#include "../../phases/step.h"
+#undef GG_STEP_H
+} // namespace gg_penalty_way
 #undef GG_TEAM_FN
 
 /* the team that this block belongs to, of grid / blocks_per_team teams */
@@ -92,6 +101,7 @@ __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memor
     }
 GG_STEP_KERNEL(gg_step_kernel, gg_sphere_way)
 GG_STEP_KERNEL(gg_planar_step_kernel, gg_planar_way)
+GG_STEP_KERNEL(gg_penalty_step_kernel, gg_penalty_way)
 #undef GG_STEP_KERNEL
 
 /* ---- one kernel per phase ---- */

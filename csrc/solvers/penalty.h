@@ -1,0 +1,165 @@
+/* penalty.h: contact of planar grains as springs: the explicit law of "The Configurational Element Method for Nonconvex
+ * Granular Media", Algorithm 1.
+ *
+ * A pair of grains has one row (planar.h), from its field at the present pose; a tool has one row for each point of the
+ * outline that lies in it. With depth -gap, and the velocities v_n at which the surfaces part and v_t at which they slide:
+ *
+ *     f_n = max(k_n depth - c_n v_n, 0)
+ *     s  += v_t dt                                 the tangential spring, kept from substep to substep, by key
+ *     f_t = -k_t s - c_t v_t                       within |f_t| <= mu f_n; where it is not,
+ *         c_t |v_t| > mu f_n: s = 0, f_t = -sign(v_t) mu f_n
+ *         else the spring is cut to PROJECTFACTOR s, the part of it for which |f_t| = mu f_n
+ *
+ * and, with the arms of planar.h, v changes by dt (f_n n + f_t t) / m and u = R omega by dt (R^2 / I) (c_n f_n + c_t f_t).
+ * Damping is given as a share of the critical one: c_n = 2 zeta sqrt(k_n m), m = m_i m_j / (m_i + m_j); the paper's gamma_n
+ * is 2 c_n. Then positions move with the new velocities (semi-implicit Euler).
+ *
+ * Where the printed algorithm is not followed:
+ *   - J_A and J_B, the derivatives of the relative pose, act there as their transposes would. What is right follows from
+ *     d alone: dd/dtheta_B is the field's own dd/dtheta, and dd/dtheta_A = -dd/dtheta - (t x n), for the relative
+ *     translation t turns back with A (tests hold both to differences of the energy).
+ *   - |f_n| in the bound of friction is max(f_n, 0), and f_n itself never pulls: a damped contact that opens would else be
+ *     held back, and rub while it is.
+ *   - An opened contact has no row, so its spring is forgotten.
+ *
+ * An undamped contact has the energy k_n depth^2 / 2 as far as the field's gradient has the length 1. A step is stable for
+ * one contact while omega dt < 2 (sqrt(1 + zeta^2) - zeta), omega = sqrt(k_n / m): gg_penalty_step_bound. Steps are so
+ * short that single precision would not hold the ways: what a sum of ways loses is added next time (`way_rest`).
+ *
+ * Storage: an impulse is (normal, tangential, spring): f_n dt, f_t dt, s [m].
+ */
+#ifndef GG_PENALTY_H
+#define GG_PENALTY_H
+
+#include "planar_contacts.h"
+
+/* the row of slots a and b, a's shape being the first of their field, where they overlap */
+GG_FN void gg_penalty_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, gg_planar_pair *out) {
+    int64_t base = e * v->dims.slots;
+    const gg_vec4 *x = v->position + base;
+    int32_t shape_a = v->material_outline[v->material[base + a]], shape_b = v->material_outline[v->material[base + b]];
+    float angle = gg_planar_angle(v, e, a), theta = gg_planar_angle(v, e, b) - angle, sine, cosine;
+    gg_sincos(angle, &sine, &cosine);
+    gg_vec3 apart = gg_separation(&v->params, x[b], x[a]);
+    float tx = cosine * apart.x + sine * apart.y, ty = cosine * apart.y - sine * apart.x;
+    gg_pair_sample s = gg_pair_field_query(gg_pair_field_of(v, shape_a, shape_b), v->pair_data, theta, tx, ty);
+    if (s.d >= 0.0f) {
+        return;
+    }
+    gg_planar_row row = gg_planar_row_of(s, 0.0f, tx, ty, v->outlines[shape_a].radius, v->outlines[shape_b].radius);
+    row.nx = cosine * s.nx - sine * s.ny;
+    row.ny = sine * s.nx + cosine * s.ny;
+    row.which = 0;
+    out->row[0] = row;
+    out->count = 1;
+}
+
+/* asks for the pairs of a slot with grains of higher ids, as gg_planar_pairs_slot. item: slot */
+GG_FN void gg_penalty_pairs_slot(const gg_view *v, int64_t e, int64_t i) {
+    int64_t base = e * v->dims.slots;
+    int32_t id = v->grain_id[base + i];
+    if (id < 0) {
+        return;
+    }
+    const gg_vec4 *x = v->position + base;
+    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
+    int64_t first = v->candidate_first[base + i];
+    const int32_t *list = v->candidate + e * v->dims.candidate_cap + first;
+    gg_planar_pair *pairs = v->planar_pair + e * v->dims.planar_pairs + first;
+    for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
+        int32_t j = list[k];
+        float apart = x[i].w + x[j].w;
+        pairs[k].count = 0;
+        if (v->grain_id[base + j] < id || (rows[i * GG_ROW + 3] == 0.0f && rows[(int64_t)j * GG_ROW + 3] == 0.0f) ||
+            gg_norm2(gg_separation(&v->params, x[i], x[j])) >= apart * apart) {
+            continue;
+        }
+        /* of two alike shapes this grain, which has the lower id, is the first */
+        int swapped = v->material_outline[v->material[base + i]] > v->material_outline[v->material[base + j]];
+        gg_penalty_ask(v, e, swapped ? j : (int32_t)i, swapped ? (int32_t)i : j, &pairs[k]);
+        pairs[k].swapped = swapped;
+    }
+}
+
+/* the tangential force of a row; *spring: as stored, and as it is left [m] */
+GG_FN float gg_penalty_friction(float stiffness, float damping, float bound, float sliding, float dt, float *spring) {
+    float s = *spring + sliding * dt, viscous = damping * sliding, force = -stiffness * s - viscous;
+    if (gg_absf(viscous) > bound) {
+        s = 0.0f;
+        force = sliding > 0.0f ? -bound : bound;
+    } else if (gg_absf(force) > bound) {
+        /* PROJECTFACTOR: -k_t s - c_t v_t = force is on the cone; here k_t > 0, or the force would be the viscous one */
+        force = force > 0.0f ? bound : -bound;
+        s = -(force + viscous) / stiffness;
+    }
+    *spring = s;
+    return force;
+}
+
+/* the forces on one grain; its velocity after them is left in `velocity`, and what its contacts did in their impulses */
+GG_FN gg_overlaps gg_penalty_lane(const gg_view *v, int64_t e, int64_t i) {
+    gg_overlaps out = GG_ZERO;
+    const gg_params *p = &v->params;
+    int64_t at = e * v->dims.slots + i, lane = i % GG_LANES, first = v->next_first[at] / GG_LANES;
+    const float *rows = v->row_a + e * v->dims.rows * GG_ROW, *own = rows + i * GG_ROW;
+    float *impulses = v->env[e].impulse_buffer ? v->impulse_a : v->impulse_b;
+    float x = 0.0f, y = 0.0f, turn = 0.0f;
+    for (int32_t k = 0; k < v->next_count[at]; k++) {
+        int64_t contact = (e * v->dims.contact_rows + first + k) * GG_LANES + lane;
+        int64_t contact3 = (e * v->dims.contact_rows + first + k) * GG_LANES * 3 + lane;
+        int64_t geometry = (e * v->dims.planar_rows + first + k) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+        int32_t j = v->other_row[contact];
+        const float *other = rows + (int64_t)j * GG_ROW;
+        float nx = v->normal[contact3], ny = v->normal[contact3 + GG_LANES];
+        float cn = v->planar_geometry[geometry], ct = v->planar_geometry[geometry + GG_LANES];
+        float other_cn = v->planar_geometry[geometry + 2 * GG_LANES];
+        float other_ct = v->planar_geometry[geometry + 3 * GG_LANES];
+        /* the sums are the same to the bit on both sides: each term is, up to its sign */
+        float parting = (nx * (own[0] - other[0]) + ny * (own[1] - other[1])) + (cn * own[6] - other_cn * other[6]);
+        float sliding = (nx * (own[1] - other[1]) - ny * (own[0] - other[0])) + (ct * own[6] - other_ct * other[6]);
+        float depth = gg_maxf(-v->bias[contact], 0.0f), lightness = own[3] + other[3];
+        float damping = lightness > 0.0f ? p->damping * sqrtf(p->stiffness / lightness) : 0.0f;
+        float push = depth > 0.0f ? gg_maxf(p->stiffness * depth - damping * parting, 0.0f) : 0.0f;
+        float spring = depth > 0.0f ? impulses[contact3 + 2 * GG_LANES] : 0.0f;
+        float rub = gg_penalty_friction(p->tangential_stiffness, p->tangential_damping * damping,
+                                        v->friction[contact] * push, depth > 0.0f ? sliding : 0.0f, p->dt, &spring);
+        float normal = p->dt * push, tangent = p->dt * rub;
+        impulses[contact3] = normal;
+        impulses[contact3 + GG_LANES] = tangent;
+        impulses[contact3 + 2 * GG_LANES] = spring;
+        x += nx * normal - ny * tangent;
+        y += ny * normal + nx * tangent;
+        turn += cn * normal + ct * tangent;
+        /* overlap against the smaller diameter, as the implicit law tells it */
+        float radius = v->position[at].w;
+        if (other[3] > 0.0f) {
+            radius = gg_minf(radius, v->position[e * v->dims.slots + j].w);
+        }
+        out.most = gg_maxf(out.most, depth / (2.0f * radius));
+        out.sum += depth / (2.0f * radius);
+        out.count += depth > 0.0f ? 1.0f : 0.0f;
+    }
+    int64_t state = (at - lane) * 6 + lane;
+    v->velocity[state] = own[0] + own[3] * x;
+    v->velocity[state + GG_LANES] = own[1] + own[3] * y;
+    v->velocity[state + 2 * GG_LANES] = own[6] + own[5] * turn;
+    gg_store_lane3(v->shift, (at - lane) * 3 + lane, gg_v3(0.0f, 0.0f, 0.0f));
+    return out;
+}
+
+/* notes the overlaps of the grains of a slice; there is nothing left to solve */
+GG_FN void gg_penalty_noted(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
+    gg_ncp_prepared(v, e, slice, each);
+    v->slice_stats[e * v->dims.slices + slice].residual = 0.0f;
+}
+
+/* item: slice of an env */
+GG_FN void gg_penalty_slice(const gg_view *v, int64_t e, int64_t slice) {
+    gg_overlaps each[GG_LANES];
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        each[lane] = gg_penalty_lane(v, e, slice * GG_LANES + lane);
+    }
+    gg_penalty_noted(v, e, slice, each);
+}
+
+#endif
