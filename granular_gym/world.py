@@ -529,7 +529,7 @@ class World:
             env: index of the env.
 
         Raises:
-            ArgumentError: not an env of this world.
+            ArgumentError: not an env of this world, or the world is planar.
         """
         return Contacts(*self._core.get_contacts(checks.integer("env", env, 0, self.env_count - 1)))
 

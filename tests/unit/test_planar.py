@@ -190,6 +190,6 @@ def test_scenes_build(name):
 
 
 def test_contacts_of_planar_grains_are_refused():
-    with planar_scenes.pile(gg.Shape2D.octagon(0.5), 4).build(num_threads=1) as world:
-        with pytest.raises(gg.ArgumentError, match="contacts: expected a world of spheres"):
-            world.contacts()
+    world = planar_scenes.pile(gg.Shape2D.octagon(0.5), 4).build(num_threads=1)
+    with pytest.raises(gg.ArgumentError, match="contacts: expected a world of spheres"):
+        world.contacts()
