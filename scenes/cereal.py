@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -84,7 +85,7 @@ class Cereal(SceneRun):
         turn = np.linspace(-RIM, RIM, self.SEGMENTS + 1)
         corner = (self.radius + self.thick) * np.stack([np.sin(turn), -np.cos(turn)], axis=1)
         parts = []
-        for a, b in zip(corner[:-1], corner[1:], strict=True):
+        for a, b in itertools.pairwise(corner):
             along = b - a
             length, angle = float(np.linalg.norm(along)), math.atan2(along[1], along[0])
             # z to x, then to the segment
