@@ -46,19 +46,21 @@ class Chain(SceneRun):
     default_grains = 100
     dt = 2.5e-5
     solver = Solver(mode="penalty", stiffness=1000.0 * LINK.area * OMEGA**2)
-    view = ((-2.0, -0.1), (2.0, 3.0))
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
         self.hang = self._hanging()
         self.start = 0.2 + self.hang * max(self.grains - 1, 0)
         self.seconds = max(0.2, (self.start - self._low()) / SPEED)
+        high = max(3.0, self._low() + 0.5)
+        self.view = ((-0.7 * high, -0.1), (0.7 * high, high))
         self.way: list[tuple[float, float]] = []
         self.held = 0
 
     def _low(self) -> float:
-        """Height down to which the first link goes: above what the others can make of a heap [m]."""
-        return min(0.75 + 0.06 * math.sqrt(max(self.grains, 1)), self.start)
+        """Height down to which the first link comes: above the loops that the others make, for a hand that presses on
+        them breaks joints [m]."""
+        return min(0.3 + 0.2 * math.sqrt(max(self.grains, 1)), self.start)
 
     @staticmethod
     def _hanging() -> float:
