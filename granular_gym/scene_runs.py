@@ -36,6 +36,8 @@ SCENES = {
     "silo": "silo:Silo",
     "packing": "packing:Packing",
     "drum": "drum:Drum",
+    "cereal": "cereal:Cereal",
+    "chain": "chain:Chain",
 }
 
 #: lines of a plot by label: x and y

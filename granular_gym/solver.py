@@ -25,6 +25,8 @@ ITERATIONS_PER_STEP = 100.0
 ITERATIONS_PER_LAYER = 1.6
 #: restitution above which crowded impacts need this many iterations to gain no more than 1 % energy: docs/materials.md
 ELASTIC, ELASTIC_ITERATIONS = 0.95, 20
+#: of a contact [N/m]; the engine's
+LARGEST_STIFFNESS = 1e15
 #: dt over sqrt(m / k) that piles on springs bear
 SPRING_STEP = 0.3
 #: solid fraction of a bed by which its layers are counted
@@ -97,7 +99,8 @@ class Solver:
             )
         for field in dataclasses.fields(self):
             if field.type == "float":
-                checks.number(field.name, getattr(self, field.name))
+                most = LARGEST_STIFFNESS if field.name == "stiffness" else checks.LARGEST
+                checks.number(field.name, getattr(self, field.name), -most, most)
         # what range each may have is the engine's to say
         _core.check_solver(self.fields())
 
@@ -148,7 +151,8 @@ class Solver:
         """Time steps in penalty mode under which piles fly apart, in words.
 
         Longer steps than 0.3 sqrt(m / k) are named: piles of 60 hashes and U came to rest with 0.3 at damping 0.1 and
-        0.5, and some flew apart with 0.5. Steps that not even a single contact bears are refused by the engine.
+        0.5, some trembled with 0.5 and flew apart with 0.7. Steps that not even a single contact bears are refused by
+        the engine.
 
         Args:
             dt: time step [s].

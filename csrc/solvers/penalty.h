@@ -11,8 +11,9 @@
  *         else the spring is cut to PROJECTFACTOR s, the part of it for which |f_t| = mu f_n
  *
  * and, with the arms of planar.h, v changes by dt (f_n n + f_t t) / m and u = R omega by dt (R^2 / I) (c_n f_n + c_t f_t).
- * Damping is given as a share of the critical one: c_n = 2 zeta sqrt(k_n m), m = m_i m_j / (m_i + m_j); the paper's gamma_n
- * is 2 c_n. Then positions move with the new velocities (semi-implicit Euler).
+ * Damping is given as a share of the critical one: c_n = 2 zeta sqrt(k_n m), where 1 / m = a_i + a_j of planar.h is what a
+ * push along the row moves; the paper's gamma_n is 2 c_n and the same for all contacts, which a row with a long lever does
+ * not bear in explicit steps. c_t is its share of the same with the tangential arms. Then positions move with the new velocities (semi-implicit Euler).
  *
  * Where the printed algorithm is not followed:
  *   - J_A and J_B, the derivatives of the relative pose, act there as their transposes would. What is right follows from
@@ -96,6 +97,12 @@ GG_FN float gg_penalty_friction(float stiffness, float damping, float bound, flo
     return force;
 }
 
+/* 2 zeta sqrt(k_n m) for what a push along an arm c moves of both sides; the same to the bit seen from either */
+GG_FN float gg_penalty_damping(const gg_params *p, const float *own, float c, const float *other, float other_c) {
+    float lightness = (own[3] + own[5] * (c * c)) + (other[3] + other[5] * (other_c * other_c));
+    return lightness > 0.0f ? p->damping * sqrtf(p->stiffness / lightness) : 0.0f;
+}
+
 /* the forces on one grain; its velocity after them is left in `velocity`, and what its contacts did in their impulses */
 GG_FN gg_overlaps gg_penalty_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_overlaps out = GG_ZERO;
@@ -117,12 +124,13 @@ GG_FN gg_overlaps gg_penalty_lane(const gg_view *v, int64_t e, int64_t i) {
         /* the sums are the same to the bit on both sides: each term is, up to its sign */
         float parting = (nx * (own[0] - other[0]) + ny * (own[1] - other[1])) + (cn * own[6] - other_cn * other[6]);
         float sliding = (nx * (own[1] - other[1]) - ny * (own[0] - other[0])) + (ct * own[6] - other_ct * other[6]);
-        float depth = gg_maxf(-v->bias[contact], 0.0f), lightness = own[3] + other[3];
-        float damping = lightness > 0.0f ? p->damping * sqrtf(p->stiffness / lightness) : 0.0f;
+        float depth = gg_maxf(-v->bias[contact], 0.0f);
+        float damping = gg_penalty_damping(p, own, cn, other, other_cn);
+        float rubbing = p->tangential_damping * gg_penalty_damping(p, own, ct, other, other_ct);
         float push = depth > 0.0f ? gg_maxf(p->stiffness * depth - damping * parting, 0.0f) : 0.0f;
         float spring = depth > 0.0f ? impulses[contact3 + 2 * GG_LANES] : 0.0f;
-        float rub = gg_penalty_friction(p->tangential_stiffness, p->tangential_damping * damping,
-                                        v->friction[contact] * push, depth > 0.0f ? sliding : 0.0f, p->dt, &spring);
+        float rub = gg_penalty_friction(p->tangential_stiffness, rubbing, v->friction[contact] * push,
+                                        depth > 0.0f ? sliding : 0.0f, p->dt, &spring);
         float normal = p->dt * push, tangent = p->dt * rub;
         impulses[contact3] = normal;
         impulses[contact3 + GG_LANES] = tangent;

@@ -78,6 +78,12 @@ def test_penalty_steps_are_bounded():
         world.step(6.5e-4)
 
 
+def test_stiffness_of_large_grains():
+    assert gg.Solver(mode="penalty", stiffness=1e12).stiffness == 1e12
+    with pytest.raises(gg.ArgumentError, match="stiffness"):
+        gg.Solver(mode="penalty", stiffness=1e16)
+
+
 def test_penalty_is_for_planar_grains():
     made = gg.Scene(bounds=((0, 0, 0), (1, 1, 1)))
     made.add_material(density=1000.0, radius=0.1)
