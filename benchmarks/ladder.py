@@ -1,0 +1,91 @@
+"""ladder.py: the tasks on the ladder of grain counts: how fast their experts play, and how well the engine keeps up.
+
+    python benchmarks/ladder.py [TASK ...] [--grains 500 2000 10000 50000] [--seconds 120] [--out out/benchmarks]
+
+One episode of the scripted expert for each task and number of grains, seed 0, medium, preset fast, one thread, or as
+many steps as fit into so many processor seconds after the first reset. Prints a table and writes ladder.json. Processor
+time is hardly disturbed by other programs on the machine; settling, which happens once, stands apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+import gymnasium as gym
+
+if __package__ in (None, ""):
+    # run as a file: the package is the folder it lies in
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import measure
+from benchmarks.measure import Row
+from benchmarks.run import table
+from granular_gym.grain_task import GRAIN_LADDER
+from granular_gym.play import SPACE, task_id
+from granular_gym.scripted import scripted_expert
+from granular_gym.tasks import task_ids
+
+COLUMNS = (
+    "steps",
+    "env_steps_per_cpu_s",
+    "env_steps_per_s",
+    "overlap_mean_pct",
+    "overlap_max_pct",
+    "fast_count",
+    "escaped_count",
+    "return",
+    "success",
+    "reset_cpu_s",
+)
+
+
+def climb(task: str, grains: int, seconds: float) -> Row:
+    """One rung: an episode, or its beginning; success only of a whole one."""
+    env = gym.make(task, grain_count=grains, num_threads=1)
+    begin = time.process_time()
+    env.reset(seed=0)
+    row: Row = {"name": f"{task.removeprefix(SPACE)}, {grains} grains", "task": task, "grains": grains}
+    row["reset_cpu_s"] = time.process_time() - begin
+    expert = scripted_expert(env)
+    begin, wall, over = time.process_time(), time.perf_counter(), False
+    row.update({"steps": 0, "return": 0.0, "overlap_max_pct": 0.0, "fast_count": 0})
+    while not over and time.process_time() - begin < seconds:
+        _, reward, terminated, truncated, info = env.step(expert.act())
+        over = terminated or truncated
+        row["steps"] += 1
+        row["return"] += float(reward)
+        row["overlap_max_pct"] = max(row["overlap_max_pct"], 100.0 * info["overlap_max"])
+        row["fast_count"] += info["fast_count"]
+    row["env_steps_per_cpu_s"] = row["steps"] / (time.process_time() - begin)
+    row["env_steps_per_s"] = row["steps"] / (time.perf_counter() - wall)
+    row.update({"overlap_mean_pct": 100.0 * info["overlap_mean"], "escaped_count": info["escaped_count"]})
+    row["success"] = str(info["success"]) if over else None
+    env.close()
+    return row
+
+
+def main() -> None:
+    """Climbs, prints and writes."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tasks", nargs="*", help="none: all")
+    parser.add_argument("--grains", type=int, nargs="+", default=list(GRAIN_LADDER))
+    parser.add_argument("--seconds", type=float, default=120.0, help="processor time of a rung after its reset")
+    parser.add_argument("--out", type=Path, default=Path("out/benchmarks"))
+    args = parser.parse_args()
+    facts, rows = measure.facts(), []
+    args.out.mkdir(parents=True, exist_ok=True)
+    for grains in args.grains:
+        for name in args.tasks or task_ids():
+            rows.append(climb(task_id(name), grains, args.seconds))
+            print(table(rows[-1:], COLUMNS), flush=True)
+            result = {"seconds": args.seconds, "load": measure.load_average(), "facts": facts, "rows": rows}
+            (args.out / "ladder.json").write_text(json.dumps(result, indent=1) + "\n")
+    print(f"\n{table(rows, COLUMNS)}\nwrote {args.out / 'ladder.json'}")
+
+
+if __name__ == "__main__":
+    main()
