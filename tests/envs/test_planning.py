@@ -69,11 +69,6 @@ def test_it_does_at_least_as_well_as_its_guide_and_as_its_last_plan(make: Any, m
         each.reset(seed=4)
     expert = scripted_expert(other)
     guided = sum(play(other, [expert.act()])[0] for _ in range(HORIZON))
-<<<<<<< HEAD
-    planner = Planner(copies, guide=scripted_expert(_reset(copies)), horizon=HORIZON, interval=1, noise=0.8)
-    planner.plan(env)
-    assert planner.expected >= guided, "the guide's own sequence is tried"
-=======
     expected = []
     for seed in range(4):
         guide = scripted_expert(_reset(copies))
@@ -82,7 +77,6 @@ def test_it_does_at_least_as_well_as_its_guide_and_as_its_last_plan(make: Any, m
         expected.append(planner.expected)
     assert min(expected) >= guided, "the guide's own way is among those that are tried"
     assert max(expected) > guided, "some noise is better than none"
->>>>>>> learn
     before = planner.expected
     planner.plan(env)
     assert planner.expected >= before, "the best sequence is tried again"
