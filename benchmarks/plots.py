@@ -152,6 +152,17 @@ def gears(axes: Any, rows: list[Row]) -> None:
 
 
 #: table -> (drawing, panels)
+def planar(axes: Any, rows: list[Row]) -> None:
+    """Processor time of a step against the number of grains."""
+    for shape in dict.fromkeys(row["shape"] for row in rows):
+        mine = [row for row in rows if row["shape"] == shape and row["threads"] == 1]
+        axes[0].plot(
+            [row["grains"] for row in mine], [row["cpu_ms_per_step"]["median"] for row in mine], "o-", label=shape
+        )
+    axes[0].set(xscale="log", yscale="log", xlabel="grains", ylabel="processor time of a step [ms]")
+    axes[0].legend()
+
+
 PLOTS: dict[str, tuple[Callable[[Any, list[Row]], None], int]] = {
     "column": (column, 1),
     "phases": (phases, 1),
@@ -160,6 +171,7 @@ PLOTS: dict[str, tuple[Callable[[Any, list[Row]], None], int]] = {
     "bulldozer": (bulldozer, 2),
     "convergence": (convergence, 3),
     "gears": (gears, 2),
+    "planar": (planar, 1),
 }
 
 

@@ -1,11 +1,12 @@
 """stability.py: how long a time step a bed bears, by iterations, depth and share of the overlap removed.
 
-    python benchmarks/stability.py [--out FOLDER] [--quick]
+    python benchmarks/stability.py [--out FOLDER] [--quick] [--depth]
 
 Beds of standard grains over a floor, periodic sideways. Each starts at rest (settled with small steps and many
 iterations) or falls from a loose lattice, runs for 2 s with the settings under test, and is looked at every 20 ms.
 Prints the tables of docs/stability.md and writes FOLDER/stability.json (default benchmarks/results/cpu). About ten
-minutes on one slow core.
+minutes on one slow core. --depth measures how long deep beds rest instead and writes FOLDER/stability_depth.json: as
+long again.
 
 The law has no length of its own: what counts is g dt^2 / d, how far gravity moves a grain in a step
 over its diameter. Cases with grains of another size at the same g dt^2 / d stand beside the others as a check.
@@ -30,6 +31,7 @@ if __package__ in (None, ""):
 import granular_gym as gg
 from benchmarks import measure
 from benchmarks.measure import Row
+from granular_gym.solver import layers as layers_of
 
 OUT = Path(__file__).resolve().parent / "results" / "cpu"
 GRAVITY = 9.81  # [m/s2]
@@ -40,19 +42,21 @@ STEPS = (5e-4, 1e-3, 2e-3, 5e-3, 1e-2)  # [s]
 ITERATIONS = (5, 10, 20, 40)
 LAYERS = (10, 24, 60)
 SECONDS, LOOK = 2.0, 0.02  # [s]
+#: long rests of deep beds: layers built, grains per layer, time [s], how far the mean height may change [radii]
+DEEP_LAYERS, DEEP_PER_LAYER, DEEP_SECONDS, DEEP_SINK = (20, 60, 120), 25, 10.0, 0.01
 
 
-def bed(layers: int, radius: float = RADIUS) -> gg.Scene:
+def bed(layers: int, radius: float = RADIUS, side: float = SIDE, per_layer: int = PER_LAYER) -> gg.Scene:
     """A loose lattice about to fall on a floor."""
     diameter = 2.0 * radius
-    half = 0.5 * SIDE * diameter
+    half = 0.5 * side * diameter
     boundary = {"x": "periodic", "y": "periodic", "z": ("wall", "open")}
     scene = gg.Scene(((-half, -half, 0.0), (half, half, 4.0 * layers * diameter)), boundary=boundary)
     grain = scene.add_material(radius=radius, density=2500.0, friction=0.5, restitution=0.5)
-    across = int(SIDE / 1.1)
-    k = np.arange(layers * PER_LAYER)
-    places = np.stack([k % across, k // across % across, k // across**2], axis=1) * (SIDE / across)
-    places[:, :2] += 0.5 * SIDE / across - 0.5 * SIDE
+    across = int(side / 1.1)
+    k = np.arange(layers * per_layer)
+    places = np.stack([k % across, k // across % across, k // across**2], axis=1) * (side / across)
+    places[:, :2] += 0.5 * side / across - 0.5 * side
     places[:, 2] += 0.6
     places += np.random.default_rng(1).uniform(-0.04, 0.04, places.shape)
     scene.add_grains(grain, places * diameter, radius)
@@ -164,6 +168,79 @@ def fewest(rows: list[Row], layers: int, dt: float) -> int:
     return holds
 
 
+@functools.lru_cache
+def deep_rest(layers: int) -> gg.State:
+    """A deep bed at rest and its impulses, settled by small steps with many iterations."""
+    with deep_bed(layers).build(solver=gg.Solver(iterations=60), num_threads=1) as world:
+        world.step(1e-3, 6000)
+        return world.save_state()
+
+
+def deep_bed(layers: int) -> gg.Scene:
+    """Half as wide as the others."""
+    return bed(layers, side=DEEP_PER_LAYER**0.5, per_layer=DEEP_PER_LAYER)
+
+
+def long_rest(layers: int, dt: float, iterations: int) -> Row:
+    """Whether a deep bed at rest stays as it is for ten seconds; stops as soon as it does not."""
+    with deep_bed(layers).build(solver=gg.Solver(iterations=iterations), num_threads=1) as world:
+        depth = layers_of(world.positions[0], world.radii[0], world.gravity[0])
+        world.load_state(deep_rest(layers))
+        start, sunk, time = measure.mean_height(world), 0.0, 0.0
+        while time < DEEP_SECONDS and abs(sunk) <= DEEP_SINK:
+            try:
+                world.step(dt, round(0.5 / dt))
+            except gg.CapacityError:
+                # grains inside each other
+                sunk = float("nan")
+                break
+            time += 0.5
+            sunk = (start - measure.mean_height(world)) / RADIUS
+        energy = 0.5 * rms_speed(world) ** 2 / (GRAVITY * 2.0 * RADIUS)
+    holds = abs(sunk) <= DEEP_SINK
+    found = {"layers": layers, "depth": depth, "dt": dt, "iterations": iterations, "holds": holds}
+    return {**found, "time": time, "sunk_radii": sunk, "energy_mgd": energy}
+
+
+def fewest_deep(rows: list[Row], layers: int, dt: float) -> int:
+    """The fewest iterations with which a deep bed rests for ten seconds, by bisection."""
+    fails, holds = 0, max(1, round(50.0 * dt * (GRAVITY / (2.0 * RADIUS)) ** 0.5))
+    while True:
+        rows.append(long_rest(layers, dt, holds))
+        print(" ".join(f"{key}={value:.4g}" for key, value in rows[-1].items()), flush=True)
+        if rows[-1]["holds"]:
+            break
+        fails, holds = holds, 2 * holds
+    while holds - fails > max(1, holds // 16):
+        middle = (holds + fails) // 2
+        rows.append(long_rest(layers, dt, middle))
+        print(" ".join(f"{key}={value:.4g}" for key, value in rows[-1].items()), flush=True)
+        holds, fails = (middle, fails) if rows[-1]["holds"] else (holds, middle)
+    return holds
+
+
+def run_depth(out: Path) -> None:
+    """Prints the table of long rests and writes its rows."""
+    rows: list[Row] = []
+    warnings.simplefilter("ignore", gg.StabilityWarning)
+    table = {(n, dt): fewest_deep(rows, n, dt) for n in DEEP_LAYERS for dt in STEPS}
+    depths = {row["layers"]: row["depth"] for row in rows}
+    print("\nfewest iterations with which a deep bed rests for 10 s, by depth\n")
+    print("| dt [ms] | " + " | ".join(f"{depths[n]:.0f} d" for n in DEEP_LAYERS) + " |")
+    print("|---|" + "---|" * len(DEEP_LAYERS))
+    for dt in STEPS:
+        cells = [str(table[n, dt]) for n in DEEP_LAYERS]
+        print(f"| {1e3 * dt:g} | " + " | ".join(cells) + " |")
+    write(out / "stability_depth.json", rows)
+
+
+def write(path: Path, rows: list[Row]) -> None:
+    """Rows and what they were measured on."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"facts": measure.facts(), "rows": rows}, indent=1, default=str) + "\n")
+    print(f"wrote {path}")
+
+
 def print_grid(rows: list[Row], start: str, layers: int) -> None:
     """A table in Markdown: a line for each dt, a column for each number of iterations."""
     print(f"\n{start}, {layers} layers: rms speed / (g dt), mean overlap %, height %\n")
@@ -184,8 +261,12 @@ def main() -> None:
     """Runs all cases, prints the tables, writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="without the deepest bed")
+    parser.add_argument("--depth", action="store_true", help="long rests of deep beds only")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
+    if args.depth:
+        run_depth(args.out)
+        return
     rows: list[Row] = []
     for settings in [*grid(args.quick), *others()]:
         rows.append(case(**settings))
@@ -198,10 +279,7 @@ def main() -> None:
         print(f"| {1e3 * dt:g} | " + " | ".join(str(fewest(rows, n, dt)) for n in depths) + " |")
     for start, layers in sorted({(row["start"], row["layers"]) for row in rows}):
         print_grid(rows, start, layers)
-    args.out.mkdir(parents=True, exist_ok=True)
-    path = args.out / "stability.json"
-    path.write_text(json.dumps({"facts": measure.facts(), "rows": rows}, indent=1, default=str) + "\n")
-    print(f"wrote {path}")
+    write(args.out / "stability.json", rows)
 
 
 if __name__ == "__main__":

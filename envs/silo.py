@@ -1,9 +1,10 @@
 """silo.py: `granular_gym/Silo-v0`: a gate lets grains out of a hopper into a moving receiver, after a programme.
 
 A hopper (a wedge between two glass walls, the same with a flat bottom, or a cone) holds a settled bed over an outlet
-that two leaves close from both sides. A programme of discharge rates is drawn from the seed; its integral is the dose.
-The agent opens and closes the gate so that what has come out follows the programme, keeps the receiver under the stream
-and its heap within its walls, and, where asked for, shakes the hopper or one wall of it to free a clogged outlet.
+that two leaves close from both sides. Grains are spheres or, in a section of a wedge, plane shapes: octagons, # and U.
+A programme of discharge rates is drawn from the seed; its integral is the dose. The agent opens and closes the gate so
+that what has come out follows the programme, keeps the receiver under the stream and its heap within its walls, and,
+where asked for, shakes the hopper or one wall of it to free a clogged outlet.
 
 Flow through a slot: W. A. Beverloo et al., "The flow of granular solids through orifices" (1961): the rate goes with
 the power 1.5 of the slot's width less about 1.4 grain diameters, so coarse grains need a wider gate and clog sooner.
@@ -12,6 +13,7 @@ the power 1.5 of the slot's width less about 1.4 grain diameters, so coarse grai
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,12 +24,15 @@ from numpy.typing import NDArray
 from .. import checks
 from ..cameras import DepthCamera
 from ..errors import ArgumentError
-from ..grain_task import GrainTask, Image, view_camera
+from ..grain_task import GrainTask, Image, Pace, view_camera
 from ..hoppers import WALL, Hopper
 from ..rotations import from_matrix
 from ..scene import Scene
 from ..sdf import Sdf
+from ..shape2d import Shape2D
+from ..solver import Solver
 from ..task import Arrays, Floats
+from ..upright import Upright
 from ..vector import GranularEnv, GranularVectorEnv
 
 CONTROL_PERIOD = 0.05  # [s]
@@ -42,6 +47,10 @@ SHAPES = {  # half of the slab between the glass walls, half width or radius of 
 }
 OUTLET = 0.40, (0.2, 0.5)  # [m] width of the slot between the hopper's lips, or diameter, and what it may be
 OUTLET_HEIGHT = 0.90  # [m] z of the lips
+#: plane shapes of grains, of circumradius 1
+GRAINS = {"octagon": Shape2D.octagon, "hash": Shape2D.hash, "u": lambda radius: Shape2D.letter("U", radius)}
+PLANE_RADIUS_OF_2000 = 0.0085  # [m] of the circle round a plane shape
+PLANE_PACE = Pace(1e-3, round(CONTROL_PERIOD / 1e-3), 20)
 SLOPE = 55.0, (0.0, 75.0)  # [degrees] of the hopper's bottom, and what it may be
 LEAF = 0.022  # [m] half thickness of a leaf of the gate; its nose is round
 LEAF_LENGTH = 0.32  # [m]
@@ -102,6 +111,8 @@ class SiloTask(GrainTask):
     Args:
         env_count: number of envs.
         hopper: "wedge", "flat" (a wedge of slope 0) or "cone" (round, with a round outlet).
+        grain: "sphere", or of planar grains in the section of a wedge: "octagon", "hash", "u", or several of these
+            names, of which there are equally many.
         slope: of the hopper's bottom [degrees], 0 (flat) .. 75: 90 less its half-angle; None: 55, of "flat" 0.
         outlet: width of the slot between the hopper's lips, or diameter of the round outlet [m], 0.2 .. 0.5.
         shaker: False: none; "hopper" or True: all of the hopper is shaken; "wall": only its half at x < 0.
@@ -122,6 +133,7 @@ class SiloTask(GrainTask):
     fastest = FASTEST
     depth_view = "side"
     difficulties = LEVELS
+    grains = ("sphere", *GRAINS)
 
     def __init__(
         self,
@@ -131,9 +143,13 @@ class SiloTask(GrainTask):
         slope: float | None = None,
         outlet: float = OUTLET[0],
         shaker: bool | str = False,
+        grain: str | Sequence[str] = "sphere",
         **kwargs: Any,
     ) -> None:
         shape = checks.choice("hopper", hopper, list(SHAPES))
+        self.upright = Upright(planar=self.shapes_of(grain) != ("sphere",))
+        if self.upright.planar and shape == "cone":
+            raise ArgumentError(f"hopper: expected 'wedge' or 'flat' with plane grains, got {hopper!r}")
         self.half_depth, reach = SHAPES[shape]
         angle = checks.number("slope", slope, *SLOPE[1]) if slope is not None else 0.0 if shape == "flat" else SLOPE[0]
         if shape == "flat" and angle != 0.0:
@@ -145,15 +161,18 @@ class SiloTask(GrainTask):
             self.shaker = "hopper" if shaker else None
         else:
             self.shaker = checks.choice("shaker", shaker, SHAKERS)
-        self.images = {"side": Image(side_camera(0.0 if is_round else -0.3, self.half_depth))}
+        self.images = {"side": Image(side_camera(0.0 if is_round else -0.3, self.half_depth, self.upright))}
         # a cone is drawn as if its half before y = 0 were cut away
-        self.view = view_camera((0.5, -3.9, 1.75), (0.0, 0.0, 1.0))
+        self.view = view_camera((0.5, -3.9, 1.75), (0.0, 0.0, 1.0), upright=self.upright)
         if is_round:
             self.view = view_camera((0.0, -4.0, 1.0), (0.0, 0.0, 1.0), near=4.0)
         self.tool_colors = [STEEL_COLOR, GATE_COLOR, GATE_COLOR, RECEIVER_COLOR]
         if self.shaker == "wall":
             self.tool_colors.append(WALL_COLOR)
-        super().__init__(env_count, **kwargs)
+        super().__init__(env_count, grain=grain, **kwargs)
+        if self.upright.planar:
+            self.pace = PLANE_PACE
+            self.solver = Solver(iterations=PLANE_PACE.iterations)
         self.action_space = spaces.Box(-1.0, 1.0, (3 if self.shaker else 2,), np.float32)
         flow = spaces.Box(
             np.array([0, 0, 0, 0, 0, 0, 0, 0, -1], np.float32), np.array([1, 1, 1, 4, 4, 1, 1, 1, 1], np.float32)
@@ -171,28 +190,82 @@ class SiloTask(GrainTask):
 
     # the scene -------------------------------------------------------------------------------------------------------
 
+    def shapes_of(self, grain: Any) -> tuple[str, ...]:
+        """A name, or several of plane shapes."""
+        if isinstance(grain, str):
+            return super().shapes_of(grain)
+        names = tuple(grain) if isinstance(grain, Sequence) else ()
+        if not names or len(set(names)) != len(names):
+            raise ArgumentError(f"grain: expected a name or several different ones, got {grain!r}")
+        for name in names:
+            checks.choice("grain", name, list(GRAINS))
+        return names
+
+    def grain_size(self) -> float:
+        """Of spheres by volume, of plane shapes by area [m]."""
+        if self.upright.planar:
+            return PLANE_RADIUS_OF_2000 * math.sqrt(2000.0 / self.grain_count)
+        return super().grain_size()
+
+    @property
+    def mass(self) -> float:
+        """Of all grains of an env [kg]."""
+        if not self.upright.planar:
+            return super().mass
+        kinds = len(self.grain)
+        areas = [GRAINS[name](self.radius).area for name in self.grain]
+        return self._density * sum(areas[k % kinds] for k in range(self.grain_count))
+
+    @property
+    def _density(self) -> float:
+        """Of the grains [kg/m3]; in the plane of the slab between the glass walls [kg/m2]."""
+        return DENSITY * (2.0 * self.half_depth if self.upright.planar else 1.0)
+
     def bed_scene(self, number: int) -> Scene:
         """Hopper, closed gate, receiver and grains over the gate."""
-        bounds = (-HALF_LENGTH, -self.half_depth, 0.0), (HALF_LENGTH, self.half_depth, TOP)
-        scene = Scene(bounds=bounds, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
-        sand = scene.add_material(
-            radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.05
-        )
+        if self.upright.planar:
+            bounds: Any = (-HALF_LENGTH, 0.0), (HALF_LENGTH, TOP)
+            scene = Scene(bounds=bounds, boundary={"x": "wall", "y": ("wall", "open")})
+        else:
+            bounds = (-HALF_LENGTH, -self.half_depth, 0.0), (HALF_LENGTH, self.half_depth, TOP)
+            scene = Scene(bounds=bounds, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
+        sand = [self._add_sand(scene, name) for name in self.grain]
         steel = scene.add_material(density=7800.0, friction=0.3)
         glass = scene.add_material(density=2500.0, friction=0.1)
-        scene.set_pair(sand, steel, friction=0.25, restitution=0.0, rolling_friction=0.05)
-        scene.set_pair(sand, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)
+        for kind in sand:
+            scene.set_pair(kind, steel, friction=0.25, restitution=0.0, rolling_friction=0.05)
+            scene.set_pair(kind, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)
         scene.wall_material = glass
-        scene.add_grains(sand, self._lattice(number))
+        self._add_grains(scene, sand, number)
         wall, rest = self.hopper.sides(self.radius) if self.shaker == "wall" else (None, self.hopper.whole(self.radius))
-        scene.add_tool(rest, name="hopper", material=steel)
+        turned = self.upright.solid
+        scene.add_tool(turned(rest), name="hopper", material=steel)
         gate = 0.5 * self.outlet + 0.05 if self.hopper.is_round else self.half_depth + 0.05
-        scene.add_tool(leaf_solid(-1.0, gate), name="left", material=steel)
-        scene.add_tool(leaf_solid(1.0, gate), name="right", material=steel)
-        scene.add_tool(receiver_solid(self.half_depth + 0.02), name="receiver", material=steel)
+        scene.add_tool(turned(leaf_solid(-1.0, gate)), name="left", material=steel)
+        scene.add_tool(turned(leaf_solid(1.0, gate)), name="right", material=steel)
+        scene.add_tool(turned(receiver_solid(self.half_depth + 0.02)), name="receiver", material=steel)
         if wall is not None:
-            scene.add_tool(wall, name="wall", material=steel)
+            scene.add_tool(turned(wall), name="wall", material=steel)
         return scene
+
+    def _add_sand(self, scene: Scene, name: str) -> int:
+        """The material of one shape of grains."""
+        if name == "sphere":
+            return scene.add_material(
+                radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.05
+            )
+        return scene.add_material(
+            shape=GRAINS[name](self.radius), density=self._density, friction=GRAIN_FRICTION, restitution=0.0
+        )
+
+    def _add_grains(self, scene: Scene, sand: list[int], number: int) -> None:
+        places = self._lattice(number)
+        if not self.upright.planar:
+            scene.add_grains(sand[0], places)
+            return
+        angles = np.random.Generator(np.random.PCG64([number, 1])).uniform(-math.pi, math.pi, len(places))
+        for k, kind in enumerate(sand):
+            scene.add_grains(kind, places[k :: len(sand), [0, 2]], angles=angles[k :: len(sand)])
 
     def _lattice(self, number: int) -> Floats:
         """Grains before they settle, (n, 3): a loose jittered lattice over the gate, bottom up."""
@@ -202,6 +275,8 @@ class SiloTask(GrainTask):
         draw = np.random.Generator(np.random.PCG64(number))
         while count < self.grain_count:
             places = self.hopper.layer(z, step, radius)
+            if self.upright.planar:
+                places = np.stack([np.unique(places[:, 0]), np.zeros(len(np.unique(places[:, 0])))], axis=1)
             layer = np.concatenate([places, np.full((len(places), 1), z)], axis=1)
             points.append(layer + draw.uniform(-0.16, 0.16, layer.shape) * radius)
             count += len(layer)
@@ -219,7 +294,7 @@ class SiloTask(GrainTask):
             draw = self.generator(env)
             chosen[row] = draw.integers(BEDS)
             # the hopper looks the same turned by half a turn, its bed does not
-            turns[row] = math.pi * draw.integers(2)
+            turns[row] = 0.0 if self.upright.planar else math.pi * draw.integers(2)
             self.place[env] = draw.uniform(-level.offset, level.offset)
             self.friction[env] = draw.uniform(*self.friction_range)
             shares = draw.uniform(0.7, 1.3, level.stages)
@@ -277,13 +352,14 @@ class SiloTask(GrainTask):
         upper = np.array([HALF_LENGTH, self.half_depth, TOP])
         lower = upper * (-1.0, -1.0, 0.0)
         gate = np.array([upper[0], upper[1], OUTLET_HEIGHT - 2.0 * LEAF])
-        out = self.share_in(lower, gate)
-        spilled = self.share_in(lower, np.array([upper[0], upper[1], RECEIVER_FLOOR]))
+        box = self.upright.box
+        out = self.share_in(*box(lower, gate))
+        spilled = self.share_in(*box(lower, np.array([upper[0], upper[1], RECEIVER_FLOOR])))
         corner = np.zeros((self.env_count, 3), np.float32)
         corner[:, 0] = self.place
         low = corner + np.array([-RECEIVER[0], lower[1], RECEIVER_FLOOR], np.float32)
         high = corner + np.array([RECEIVER[0], upper[1], RECEIVER_FLOOR + RECEIVER[1]], np.float32)
-        received = self.share_in(low, high)
+        received = self.share_in(*box(low, high))
         self.discharged[envs], self.spilled[envs], self.received[envs] = out[envs], spilled[envs], received[envs]
 
     def commanded(self, time: Floats) -> tuple[Floats, Floats]:
@@ -336,10 +412,10 @@ class SiloTask(GrainTask):
         return {"flow": self.vector("flow", flow)}
 
 
-def side_camera(near: float, far: float) -> DepthCamera:
+def side_camera(near: float, far: float, upright: Upright) -> DepthCamera:
     """A camera before the silo that sees what lies between two planes y = near and y = far [m]."""
     away, height = 2.0, 1.05
-    return DepthCamera.orthographic(
+    return upright.orthographic(
         height=48,
         width=64,
         extent=height,

@@ -35,3 +35,13 @@ class Contacts:
         """Only those that carry more than `force` [N]."""
         some = np.linalg.norm(self.forces, axis=1) > force
         return Contacts(self.pairs[some], self.impulses[some], self.dt)
+
+    def counts(self, grain_count: int, grains_only: bool = False) -> NDArray[np.int64]:
+        """Contacts of every grain, (grain_count,): its coordination number where only those that press are kept.
+
+        Args:
+            grain_count: of the world.
+            grains_only: leave out those with walls and tools.
+        """
+        pairs = self.pairs[self.pairs[:, 1] >= 0] if grains_only else self.pairs
+        return np.bincount(pairs[pairs >= 0], minlength=grain_count).astype(np.int64)

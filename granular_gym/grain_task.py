@@ -25,12 +25,11 @@ from .scene import Scene
 from .solver import Solver
 from .state import State
 from .task import Arrays, Floats, Task
+from .upright import Upright
 
 #: numbers of grains of a coarse-to-fine curriculum
 GRAIN_LADDER = (500, 2000, 10_000, 50_000)
 GRAIN_LIMIT = 200_000
-#: shapes of grains the tasks know
-GRAINS = ("sphere",)
 GRAVITY = 9.81  # [m/s2]
 
 
@@ -127,10 +126,10 @@ def sky_camera(height: int, width: int, extent: float, altitude: float, near: fl
 
 def view_camera(
     position: Any, target: Any, *, fov: float = 0.62, shape: tuple[int, int] = (480, 640), near: float = 0.1,
-    far: float = 20.0,
+    far: float = 20.0, upright: Upright = Upright(False),  # noqa: B008
 ) -> DepthCamera:  # fmt: skip
     """A camera of pictures for people."""
-    return DepthCamera.perspective(
+    return upright.perspective(
         height=shape[0], width=shape[1], fov=fov, position=position, target=target, near=near, far=far
     )
 
@@ -149,7 +148,7 @@ class GrainTask(Task):
         depth: "float32" [m] or "uint8" (0 near, 255 far).
         friction_range: (lower, upper): each episode draws the friction between grains from it; None: as `difficulty`
             has it.
-        grain: shape of the grains; only "sphere" so far.
+        grain: shape of the grains, one of `grains`; most tasks have spheres only.
         device: "cpu", "cuda" or "auto".
         num_threads: None: one per core this process may use. On a machine that is busy with other work, 1 is faster.
         render_mode: None, "rgb_array" or "depth_array".
@@ -169,6 +168,7 @@ class GrainTask(Task):
     tool_colors: Sequence[tuple[int, int, int]]  # in pictures for people
     difficulties: ClassVar[Mapping[str, Any]]  # each with a range `friction` among its attributes
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
+    grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows
     settling: Settling = Settling()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -184,7 +184,7 @@ class GrainTask(Task):
         preset: str = "fast",
         depth: str = "float32",
         friction_range: tuple[float, float] | None = None,
-        grain: str = "sphere",
+        grain: Any = "sphere",
         device: str = "cpu",
         num_threads: int | None = None,
         render_mode: str | None = None,
@@ -200,10 +200,10 @@ class GrainTask(Task):
             if not 0.0 <= low <= high:
                 raise ArgumentError(f"friction_range: expected 0 <= lower <= upper, got {friction_range!r}")
             self.friction_range = (low, high)
-        self.grain = checks.choice("grain", grain, GRAINS)
+        self.grain = self.shapes_of(grain)
         self.device = parse_device(device)
         self.num_threads = checks.threads(num_threads)
-        self.radius = grain_radius(self.grain_count, self.radius_of_2000)
+        self.radius = self.grain_size()
         chosen = self.presets[checks.choice("preset", preset, list(self.presets))]
         self.pace = chosen.pace(self.control_period, self.radius, self.fastest)
         self.solver = Solver(iterations=self.pace.iterations)
@@ -211,6 +211,14 @@ class GrainTask(Task):
         self._beds: dict[int, State] = {}  # settled; made when first drawn
 
     # hooks -----------------------------------------------------------------------------------------------------------
+
+    def shapes_of(self, grain: Any) -> tuple[str, ...]:
+        """What the argument `grain` asks for: names out of `grains`."""
+        return (checks.choice("grain", grain, list(self.grains)),)
+
+    def grain_size(self) -> float:
+        """Radius of a grain, or of the circle round it [m]."""
+        return grain_radius(self.grain_count, self.radius_of_2000)
 
     @abc.abstractmethod
     def bed_scene(self, number: int) -> Scene:
@@ -333,9 +341,10 @@ class GrainTask(Task):
             self.world.load_state(self.bed(int(number)), envs=envs[chosen == number])
 
     def set_friction(self, envs: NDArray[np.int32]) -> None:
-        """Gives the grains (material 0) of the listed envs their own friction."""
+        """Gives the grains (the first materials, one for each shape) of the listed envs their own friction."""
         pairs = self.world.materials[0][envs]
-        pairs[:, 0, 0, 0] = self.friction[envs]
+        kinds = len(self.grain)
+        pairs[:, :kinds, :kinds, 0] = self.friction[envs][:, None, None]
         self.world.set_materials(pairs=pairs, envs=envs)
 
     def share_in(self, lower: Any, upper: Any) -> Floats:

@@ -10,6 +10,7 @@ import abc
 import dataclasses
 import importlib
 import json
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -250,9 +251,12 @@ def _plot(path: Path, title: str, x_label: str, y_label: str, lines: Lines) -> N
     figure.savefig(path, dpi=120)
 
 
-def surface(world: World, lower: float, upper: float, bins: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Height of the pile over x: the highest centre of mass in each bin, 0 where there is none [m]."""
+def surface(
+    world: World, lower: float, upper: float, bins: int, top: float = math.inf
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Height of the pile over x: the highest centre of mass below `top` in each bin, 0 where there is none [m]."""
     places = world.positions[0, :, :2]
+    places = places[places[:, 1] < top]
     edges = np.linspace(lower, upper, bins + 1)
     height = np.zeros(bins)
     place = np.clip(np.searchsorted(edges, places[:, 0], side="right") - 1, 0, bins - 1)

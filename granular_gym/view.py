@@ -142,7 +142,7 @@ class Viewer:
                 still,
                 self.world.positions[self._env],
                 batched_scales=self.world.radii[self._env],
-                batched_colors=self._grain_colors.astype(np.uint8),
+                batched_colors=linear(self._grain_colors),
             )
         # the whole of the bounds in sight, from above the lower y face
         camera, center = self._server.initial_camera, 0.5 * (lower + upper)
@@ -295,6 +295,11 @@ class Viewer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def linear(colors: Any) -> NDArray[np.uint8]:
+    """Colours (n, 3) as light, 0 .. 255: what the browser takes colours of instances for, unlike those of meshes."""
+    return np.round(255.0 * (np.asarray(colors, np.float64) / 255.0) ** 2.2).astype(np.uint8)
 
 
 def _free_port(host: str) -> int:

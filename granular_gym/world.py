@@ -522,13 +522,14 @@ class World:
     def contacts(self, env: int = 0) -> Contacts:
         """The contacts of one env in its last substep and their impulses, on the host.
 
-        None before the first step and after grains were set; a loaded state brings its own.
+        Wrenches are means over a call of `step`, these are not. None before the first step and after grains were set; a
+        loaded state brings its own.
 
         Args:
             env: index of the env.
 
         Raises:
-            ArgumentError: not an env of this world.
+            ArgumentError: not an env of this world, or the world is planar.
         """
         return Contacts(*self._core.get_contacts(checks.integer("env", env, 0, self.env_count - 1)))
 

@@ -6,19 +6,22 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from granular_gym.scene import Scene
-from granular_gym.scene_runs import Check, Lines, SceneRun
+from granular_gym.scene_runs import Check, Lines, SceneRun, surface
 from granular_gym.sdf import Sdf
 from granular_gym.shape2d import Shape2D
 from granular_gym.world import World
 
+#: circumradius [m], that of the arcs of the paper's packing; for the silo it names none
+RADIUS = 0.7
 SETTLE = 5.0
 SLOPE = math.radians(35.0)
 
 
 class Silo(SceneRun):
-    """Grains of circumradius 1 m, openings of 8 m and 16 m, plugged for 5 s."""
+    """Grains of circumradius 0.7 m, openings of 8 m and 16 m, plugged for 5 s."""
 
     about = "a silo empties"
     labels = ("octagon 8 m", "hash 8 m", "octagon 16 m", "hash 16 m")
@@ -27,17 +30,18 @@ class Silo(SceneRun):
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
-        self.half = max(16.0, 1.3 * math.sqrt(max(self.grains, 1)))
+        self.half = max(16.0, 1.3 * RADIUS * math.sqrt(max(self.grains, 1)))
         #: height of the opening above the floor [m]
         self.drop = self.half
         self.view = ((-2.2 * self.half, -1.0), (2.2 * self.half, 4.5 * self.half))
         self.drained: dict[str, list[tuple[float, float]]] = {label: [] for label in self.labels}
+        self.profiles: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
 
     def _opening(self, label: str) -> float:
         return float(label.split()[1])
 
     def scene(self, label: str) -> Scene:
-        shape = Shape2D.octagon(1.0) if label.startswith("octagon") else Shape2D.hash(1.0)
+        shape = Shape2D.octagon(RADIUS) if label.startswith("octagon") else Shape2D.hash(RADIUS)
         opening, wide = self._opening(label), 3.0 * self.half
         tall = self.drop + 16.0 * self.half
         scene = Scene(bounds=((-wide, 0.0), (wide, tall)))
@@ -72,16 +76,27 @@ class Silo(SceneRun):
     def watch(self, label: str, world: World, now: float) -> None:
         below = float((world.positions[0, :, 1] < self.drop).mean())
         self.drained[label].append((now, below))
+        self.profiles[label] = surface(world, -3.0 * self.half, 3.0 * self.half, 96, top=self.drop)
+
+    def flow(self, label: str) -> float:
+        """Grains per second that came out in the last quarter of the time since the plug was pulled."""
+        times, shares = np.array(self.drained[label]).T
+        begin = np.searchsorted(times, SETTLE + 0.75 * (times[-1] - SETTLE))
+        return float(self.grains * (shares[-1] - shares[begin]) / (times[-1] - times[begin]))
 
     def checks(self) -> list[Check]:
-        share = {label: drained[-1][1] for label, drained in self.drained.items()}
+        flows = {label: self.flow(label) for label in self.labels}
+        slow, wide = flows["octagon 8 m"], flows["octagon 16 m"]
         return [
-            Check("octagons through 8 m", share["octagon 8 m"], "drain: above half", share["octagon 8 m"] > 0.5),
-            Check("# through 8 m", share["hash 8 m"], "jam: below a fifth", share["hash 8 m"] < 0.2),
-            Check("octagons through 16 m", share["octagon 16 m"], "drain: above half", share["octagon 16 m"] > 0.5),
-            Check("# through 16 m", share["hash 16 m"], "drain: above half", share["hash 16 m"] > 0.5),
+            Check("octagons through 8 m at last [1/s]", slow, "flow, slower than 16 m", 0.0 < slow < wide),
+            Check("# through 8 m at last [1/s]", flows["hash 8 m"], "jam: 0", flows["hash 8 m"] == 0.0),
+            Check("# through 16 m at last [1/s]", flows["hash 16 m"], "flow", flows["hash 16 m"] > 0.0),
         ]
 
     def plots(self) -> dict[str, tuple[str, str, Lines]]:
         lines = {label: tuple(np.array(drained).T) for label, drained in self.drained.items()}
-        return {"drained": ("time [s]", "share below the opening", lines)}
+        piles = {label: profile for label, profile in self.profiles.items() if label.endswith("16 m")}
+        return {
+            "drained": ("time [s]", "share below the opening", lines),
+            "piles": ("x [m]", "height of the pile [m]", piles),
+        }

@@ -91,6 +91,7 @@ def gas(
     half: float = 0.12,
     seed: int = 4,
     spin: bool = True,
+    iterations: int = 10,
 ) -> gg.World:
     """Grains that fly about in a periodic cube of side 2 half [m]."""
     rng = np.random.default_rng(seed)
@@ -107,7 +108,7 @@ def gas(
         half=half,
         boundary=faces("periodic"),
     )
-    return scene.build(num_threads=1, solver=gg.Solver(spin=spin))
+    return scene.build(num_threads=1, solver=gg.Solver(spin=spin, iterations=iterations))
 
 
 def angular_momentum(world: gg.World, radii: np.ndarray) -> np.ndarray:

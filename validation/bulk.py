@@ -9,10 +9,14 @@ from bed_scenes import DIAMETER, RADIUS
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+import granular_gym as gg
+
 Floats = NDArray[Any]
 #: surfaces closer than this are taken for touching, in diameters: single precision places contacts of rigid grains to
 #: about 1e-5, and from there to 5e-4 their number hardly grows
 TOUCH = 1e-4
+#: contacts that carry less than this share of the mean force are taken for none
+PRESSING = 1e-3
 
 
 def slab_profile(values: Floats, edges: Floats, area: float, radius: float = RADIUS) -> Floats:
@@ -43,24 +47,37 @@ def contacts(places: Floats, touch: float = TOUCH, diameter: float = DIAMETER) -
 
 
 def coordination(places: Floats, inside: NDArray[np.bool_], needed: int = 0, touch: float = TOUCH) -> float:
-    """Mean number of touching grains over those inside.
+    """Mean number of touching grains over those inside; see `contacts` and `mean_degree`."""
+    return mean_degree(contacts(np.asarray(places, np.float64), touch), len(places), inside, needed)
+
+
+def mean_degree(pairs: NDArray[Any], count: int, inside: NDArray[np.bool_], needed: int = 0) -> float:
+    """Mean number of contacts with grains over those inside.
 
     Args:
-        places: (n, 3) [m].
-        inside: which grains are counted (n,).
+        pairs: grains in contact (n, 2).
+        count: of all grains.
+        inside: which grains are counted (count,).
         needed: grains with fewer contacts are rattlers and taken out, again and again; 0: none are.
-        touch: see `contacts`.
     """
-    pairs = contacts(np.asarray(places, np.float64), touch)
-    alive = np.ones(len(places), bool)
+    alive = np.ones(count, bool)
     while True:
         pairs = pairs[alive[pairs].all(axis=1)]
-        degree = np.bincount(pairs.ravel(), minlength=len(places))
+        degree = np.bincount(pairs.ravel(), minlength=count)
         # grains outside may lean on walls, which are no pairs
         rattles = alive & inside & (degree < needed)
         if not rattles.any():
             return float(degree[alive & inside].mean())
         alive &= ~rattles
+
+
+def pressing(world: gg.World, share: float = PRESSING) -> NDArray[np.int32]:
+    """Pairs of grains (n, 2) whose contact carries more than this share of the mean force of those that carry any."""
+    found = world.contacts()
+    force = np.linalg.norm(found.forces, axis=1)
+    grains = (found.pairs[:, 1] >= 0) & (force > 0.0)
+    some = grains & (force > share * (force[grains].mean() if grains.any() else 0.0))
+    return found.pairs[some]
 
 
 def core(places: Floats, lower: Any, upper: Any) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@
 #ifndef GG_PAIR_FIELD_H
 #define GG_PAIR_FIELD_H
 
-#include "../base/scalar.h"
+#include "../base/four.h"
 
 /* layout of gg_pair_field and of the data behind it; files and worlds carry it */
 #define GG_PAIR_FIELD_VERSION 2
@@ -79,18 +79,6 @@ GG_FN int gg_pair_field_fits(const gg_pair_field *field, int64_t blob_size) {
            bytes <= blob_size && field->offset <= blob_size - bytes;
 }
 
-/* a stored half: never infinite, NaN or subnormal, so that shifting its bits into place and a product with a power of two
- * are exact */
-GG_FN float gg_pair_half(uint32_t half) {
-    union {
-        uint32_t bits;
-        float value;
-    } as;
-    as.bits = (half & 0x7FFFu) << 13;
-    float value = as.value * 5.192296858534828e33f; /* 2^112 */
-    return half & 0x8000u ? -value : value;
-}
-
 /* largest whole number not above x, |x| < 2^22; exact on every compiler, without libm */
 GG_FN float gg_pair_floor(float x) {
     float magic = 12582912.0f; /* 1.5 * 2^23 */
@@ -126,79 +114,148 @@ GG_FN void gg_pair_weights(int32_t kind, float f, float w[4], float slope[4]) {
     slope[3] = 1.5f * f2 - f;
 }
 
-/* d, its gradient (theta, y, x; per cell) and the arm at a place inside the table, in units of scale */
-GG_FN void gg_pair_interpolate(const gg_pair_field *field, const uint32_t *node, float phase, float y, float x,
-                               float out[5]) {
-    float place[3] = {phase * (float)field->theta_count, y * field->per_metre - field->y_first,
-                      x * field->per_metre - field->x_first};
-    int32_t last[3] = {field->theta_count - 1, field->y_count - 3, field->x_count - 3}, first[3] = {0, 1, 1}, cell[3];
-    float w[3][4], slope[3][4];
-    for (int axis = 0; axis < 3; axis++) {
-        int32_t k = (int32_t)place[axis];
-        cell[axis] = GG_MAX(first[axis], GG_MIN(k, last[axis]));
-        gg_pair_weights(field->kind, place[axis] - (float)cell[axis], w[axis], slope[axis]);
-    }
-    int from = field->kind == GG_PAIR_LINEAR ? 1 : 0, to = 4 - from;
-    float d = 0.0f, dt = 0.0f, dy = 0.0f, dx = 0.0f, arm = 0.0f;
-    for (int a = from; a < to; a++) {
-        float layer_d = 0.0f, layer_dy = 0.0f, layer_dx = 0.0f, layer_arm = 0.0f;
-        for (int b = from; b < to; b++) {
-            int64_t row = ((int64_t)(cell[0] + a) * field->y_count + (cell[1] - 1 + b)) * field->x_count + cell[2] - 1;
-            float row_d = 0.0f, row_dx = 0.0f, row_arm = 0.0f;
-            for (int c = from; c < to; c++) {
-                uint32_t pair = node[row + c];
-                float value = gg_pair_half(pair & 0xFFFFu);
-                row_d += w[2][c] * value;
-                row_dx += slope[2][c] * value;
-                row_arm += w[2][c] * gg_pair_half(pair >> 16);
-            }
-            layer_d += w[1][b] * row_d;
-            layer_dy += slope[1][b] * row_d;
-            layer_dx += w[1][b] * row_dx;
-            layer_arm += w[1][b] * row_arm;
-        }
-        d += w[0][a] * layer_d;
-        dt += slope[0][a] * layer_d;
-        dy += w[0][a] * layer_dy;
-        dx += w[0][a] * layer_dx;
-        arm += w[0][a] * layer_arm;
-    }
-    out[0] = d, out[1] = dt, out[2] = dy, out[3] = dx, out[4] = arm;
+/* weighted sums over y of one layer of nodes at four places along x, in units of scale; dy: per cell */
+typedef struct gg_pair_stripe {
+    gg_four d, dy, arm;
+} gg_pair_stripe;
+
+/* layers that are kept from one angle to the next */
+#define GG_PAIR_LAYERS 8
+
+/* One place t of B, asked at one angle or at several near each other: what does not depend on the angle is done once. */
+typedef struct gg_pair_probe {
+    const gg_pair_field *field;
+    const void *data;
+    float tx, ty;   /* in A's frame [m] */
+    float x, y;     /* after A was turned onto itself [m] */
+    int32_t turned; /* by so many quarter turns */
+    int32_t far;    /* beyond the field's reach */
+    /* of a table: nodes and weights along y and x; layers by number, from layer `first` on, and which of them are there */
+    int64_t node;
+    float wy[4], sy[4];
+    gg_four wx, sx;
+    int32_t first;
+    uint32_t known;
+    gg_pair_stripe layer[GG_PAIR_LAYERS];
+} gg_pair_probe;
+
+/* cell of a place given in cells, kept inside the table; *rest: how far into it */
+GG_FN int32_t gg_pair_cell(float place, int32_t first, int32_t last, float *rest) {
+    int32_t cell = GG_MAX(first, GG_MIN((int32_t)place, last));
+    *rest = place - (float)cell;
+    return cell;
 }
 
-/* The contact of A and B where B stands at angle theta (any real) and translation t in A's frame. blob: what holds the data
- * of all fields. The gradient is scaled as a whole so that its part along t is a unit vector: where the interpolation
- * averages two contacts, that is the direction and the lever arm of their common push. */
-GG_FN gg_pair_sample gg_pair_field_query(const gg_pair_field *field, const void *blob, float theta, float tx,
-                                         float ty) {
+/* opens a probe where B's centre of mass lies at (tx, ty) in A's frame. blob: what holds the data of all fields */
+GG_FN void gg_pair_open(gg_pair_probe *p, const gg_pair_field *field, const void *blob, float tx, float ty) {
+    p->field = field;
+    p->data = (const char *)blob + field->offset;
+    p->tx = tx;
+    p->ty = ty;
+    p->x = tx;
+    p->y = ty;
+    p->known = 0;
+    p->first = 0;
+    p->turned = 0;
+    p->node = 0;
+    p->wx = p->sx = gg_four_zero();
+    p->far = !(tx * tx + ty * ty < field->reach * field->reach);
+    if (p->far) {
+        return;
+    }
+    /* A turned onto itself: t comes to lie in the part that is stored */
+    if (field->fold_a == 4) {
+        p->turned = ty >= 0.0f ? (tx >= 0.0f ? 0 : 1) : (tx < 0.0f ? 2 : 3);
+    } else if (field->fold_a == 2) {
+        p->turned = ty >= 0.0f ? 0 : 2;
+    }
+    p->x = p->turned == 0 ? tx : p->turned == 1 ? ty : p->turned == 2 ? -tx : -ty;
+    p->y = p->turned == 0 ? ty : p->turned == 1 ? -tx : p->turned == 2 ? -ty : tx;
+    if (field->kind != GG_PAIR_NETWORK) {
+        float fy, fx;
+        int32_t row = gg_pair_cell(p->y * field->per_metre - field->y_first, 1, field->y_count - 3, &fy);
+        int32_t column = gg_pair_cell(p->x * field->per_metre - field->x_first, 1, field->x_count - 3, &fx);
+        gg_pair_weights(field->kind, fy, p->wy, p->sy);
+        float w[4], slope[4];
+        gg_pair_weights(field->kind, fx, w, slope);
+        p->wx = gg_four_set(w[0], w[1], w[2], w[3]);
+        p->sx = gg_four_set(slope[0], slope[1], slope[2], slope[3]);
+        p->node = (int64_t)(row - 1) * field->x_count + column - 1;
+    }
+}
+
+/* the sums over y of a stored layer */
+GG_FN void gg_pair_sum(const gg_pair_probe *p, int32_t number, gg_pair_stripe *out) {
+    const gg_pair_field *field = p->field;
+    const uint32_t *node = (const uint32_t *)p->data + (int64_t)number * field->y_count * field->x_count + p->node;
+    int from = field->kind == GG_PAIR_LINEAR ? 1 : 0, to = 4 - from;
+    gg_four d = gg_four_zero(), dy = d, arm = d;
+    for (int b = from; b < to; b++) {
+        gg_four_bits pairs = gg_four_load(node + (int64_t)b * field->x_count);
+        gg_four value = gg_four_halves(pairs, 0);
+        d = gg_four_add(d, p->wy[b], value);
+        dy = gg_four_add(dy, p->sy[b], value);
+        arm = gg_four_add(arm, p->wy[b], gg_four_halves(pairs, 1));
+    }
+    out->d = d, out->dy = dy, out->arm = arm;
+}
+
+/* d, its gradient (theta, y, x; per cell) and the arm at a phase of theta, in units of scale */
+GG_FN void gg_pair_interpolate(gg_pair_probe *p, float phase, float out[5]) {
+    const gg_pair_field *field = p->field;
+    int32_t count = field->theta_count;
+    float rest, w[4], slope[4];
+    int32_t cell = gg_pair_cell(phase * (float)count, 0, count - 1, &rest);
+    gg_pair_weights(field->kind, rest, w, slope);
+    /* places among the kept layers; theta is periodic, and layer n is layer n - count as well */
+    int32_t at = cell - p->first;
+    at += at < 0 ? count : 0;
+    if (p->known == 0 || at > GG_PAIR_LAYERS - 4) {
+        at = 2;
+        p->first = cell - 2 < 0 ? cell - 2 + count : cell - 2;
+        p->known = 0;
+    }
+    int from = field->kind == GG_PAIR_LINEAR ? 1 : 0, to = 4 - from;
+    gg_four d = gg_four_zero(), dt = d, dy = d, arm = d;
+    for (int a = from; a < to; a++) {
+        gg_pair_stripe *layer = &p->layer[at + a];
+        if (!(p->known >> (at + a) & 1)) {
+            gg_pair_sum(p, cell + a, layer);
+            p->known |= 1u << (at + a);
+        }
+        d = gg_four_add(d, w[a], layer->d);
+        dt = gg_four_add(dt, slope[a], layer->d);
+        dy = gg_four_add(dy, w[a], layer->dy);
+        arm = gg_four_add(arm, w[a], layer->arm);
+    }
+    out[0] = gg_four_dot(p->wx, d);
+    out[1] = gg_four_dot(p->wx, dt);
+    out[2] = gg_four_dot(p->wx, dy);
+    out[3] = gg_four_dot(p->sx, d);
+    out[4] = gg_four_dot(p->wx, arm);
+}
+
+/* The contact of A and B where B stands at angle theta (any real) in A's frame. The gradient is scaled as a whole so that its
+ * part along t is a unit vector: where the interpolation averages two contacts, that is the direction and the lever arm of
+ * their common push. */
+GG_FN gg_pair_sample gg_pair_at(gg_pair_probe *p, float theta) {
+    const gg_pair_field *field = p->field;
     gg_pair_sample out;
-    float distance2 = tx * tx + ty * ty;
-    if (!(distance2 < field->reach * field->reach)) {
-        float distance = sqrtf(distance2);
+    if (p->far) {
+        float distance = sqrtf(p->tx * p->tx + p->ty * p->ty);
         out.d = distance - field->radius;
-        out.nx = tx / distance;
-        out.ny = ty / distance;
+        out.nx = p->tx / distance;
+        out.ny = p->ty / distance;
         out.dtheta = 0.0f;
         out.arm_a = 0.5f * field->radius;
         return out;
     }
-    /* A turned onto itself: t comes to lie in the part that is stored */
-    int turned = 0;
-    float x = tx, y = ty;
-    if (field->fold_a == 4) {
-        turned = y >= 0.0f ? (x >= 0.0f ? 0 : 1) : (x < 0.0f ? 2 : 3);
-    } else if (field->fold_a == 2) {
-        turned = y >= 0.0f ? 0 : 2;
-    }
-    x = turned == 0 ? tx : turned == 1 ? ty : turned == 2 ? -tx : -ty;
-    y = turned == 0 ? ty : turned == 1 ? -tx : turned == 2 ? -ty : tx;
     float value[5];
-    const void *data = (const char *)blob + field->offset;
-    float phase = gg_pair_phase(field, theta, turned);
+    float phase = gg_pair_phase(field, theta, p->turned);
     if (field->kind == GG_PAIR_NETWORK) {
-        gg_pair_infer(field, (const float *)data, phase, y, x, value);
+        gg_pair_infer(field, (const float *)p->data, phase, p->y, p->x, value);
     } else {
-        gg_pair_interpolate(field, (const uint32_t *)data, phase, y, x, value);
+        gg_pair_interpolate(p, phase, value);
     }
 
     float per_radian = (float)field->theta_count * (float)field->fold_b * (float)(0.5 / GG_PI);
@@ -207,12 +264,21 @@ GG_FN gg_pair_sample gg_pair_field_query(const gg_pair_field *field, const void 
     float inverse = length > 1e-6f ? field->scale / length : 0.0f;
     /* on a medial axis the direction is anyone's guess: along x, and the lever arm stays finite */
     float ux = length > 1e-6f ? gx * inverse : 1.0f, uy = gy * inverse;
+    int turned = p->turned;
     out.d = value[0] * field->scale;
     out.nx = turned == 0 ? ux : turned == 1 ? -uy : turned == 2 ? -ux : uy;
     out.ny = turned == 0 ? uy : turned == 1 ? ux : turned == 2 ? -uy : -ux;
     out.dtheta = value[1] * per_radian * (field->scale / gg_maxf(length, 0.25f));
     out.arm_a = value[4] * field->scale;
     return out;
+}
+
+/* one place at one angle */
+GG_FN gg_pair_sample gg_pair_field_query(const gg_pair_field *field, const void *blob, float theta, float tx,
+                                         float ty) {
+    gg_pair_probe probe;
+    gg_pair_open(&probe, field, blob, tx, ty);
+    return gg_pair_at(&probe, theta);
 }
 
 #endif

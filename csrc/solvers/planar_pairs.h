@@ -56,7 +56,9 @@ GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, floa
     gg_sincos(angle, &sine, &cosine);
     gg_vec3 apart = gg_separation(&v->params, x[b], x[a]);
     float tx = cosine * apart.x + sine * apart.y, ty = cosine * apart.y - sine * apart.x;
-    gg_pair_sample here = gg_pair_field_query(field, v->pair_data, theta, tx, ty);
+    gg_pair_probe probe;
+    gg_pair_open(&probe, field, v->pair_data, tx, ty);
+    gg_pair_sample here = gg_pair_at(&probe, theta);
     float turn = GG_PLANAR_TURN * gg_pair_field_step(field);
     /* turning by so much opens or closes a gap by no more than the smaller circle's share of it */
     if (here.d >= reach + turn * gg_minf(radius_a, radius_b)) {
@@ -68,7 +70,7 @@ GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, floa
     float slack = 0.002f * gg_minf(radius_a, radius_b), scale = gg_minf(radius_a, radius_b);
     for (int side = -1; side <= 1; side += 2) {
         float by = turn * (float)side;
-        gg_pair_sample s = gg_pair_field_query(field, v->pair_data, theta + by, tx, ty);
+        gg_pair_sample s = gg_pair_at(&probe, theta + by);
         float gap = s.d - by * s.dtheta;
         float dx = s.nx - here.nx, dy = s.ny - here.ny, dc = (s.dtheta - here.dtheta) / scale;
         /* a second place of contact pushes otherwise, and lies no deeper than the pair as a whole */

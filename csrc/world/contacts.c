@@ -17,8 +17,11 @@ gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t room, int32_t 
         return gg_world_fail(w, GG_ERROR_ARGUMENT, "env: expected an index in [0, %d), got %lld",
                              (int)w->view.dims.env_count, (long long)env);
     }
-    uint64_t fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |
-                      GG_BIT(key_b) | GG_BIT(impulse_a) | GG_BIT(impulse_b);
+    if (w->view.params.planar) {
+        return gg_world_fail(w, GG_ERROR_ARGUMENT, "contacts: expected a world of spheres, this one is planar");
+    }
+    gg_fields fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |
+                       GG_BIT(key_b) | GG_BIT(impulse_a) | GG_BIT(impulse_b);
     gg_view *v;
     gg_status status = gg_world_pull(w, fields, env, &v);
     if (status != GG_OK) {

@@ -107,7 +107,8 @@ static gg_status check_step(gg_world *w, double dt, int32_t substeps, const floa
     if (!(dt > 0.0) || !isfinite(dt) || !((float)dt > 0.0f) || dt > 1.0) {
         return gg_world_fail(w, GG_ERROR_ARGUMENT, "dt: expected a step in (0, 1] s, got %g", dt);
     }
-    float mass = w->view.params.mass_min, bound = mass > 0.0f ? gg_penalty_step_bound(&w->solver, mass) : 1.0f;
+    float mass = w->view.params.mass_min; /* 0 where no contact is a spring */
+    float bound = mass > 0.0f ? gg_penalty_step_bound(&w->solver, mass) : INFINITY;
     if (dt >= bound) {
         return gg_world_fail(w, GG_ERROR_ARGUMENT,
                              "dt: expected less than %g s, beyond which a contact of stiffness %g N/m and damping %g "

@@ -114,7 +114,7 @@ def test_gears_leave_room_for_grains() -> None:
 
 
 def test_gears_share_their_field() -> None:
-    scene = GearTowerEnv(grain_count=500, gear_count=4, num_threads=1).task.scene(0)
+    scene = GearTowerEnv(grain_count=500, gear_count=4, num_threads=1).task.bed_scene(0)
     arrays = scene.freeze().arrays
     assert len(arrays["grid_integers"]) == 1 and scene.freeze().tool_count == 5
     assert gear_solid(0.012) is gear_solid(0.012)

@@ -71,7 +71,7 @@ def test_it_does_at_least_as_well_as_its_guide_and_as_its_last_plan(make: Any, m
     guided = sum(play(other, [expert.act()])[0] for _ in range(HORIZON))
     planner = Planner(copies, guide=scripted_expert(_reset(copies)), horizon=HORIZON, interval=1, noise=0.8)
     planner.plan(env)
-    assert planner.expected > guided, "some noise is better than none"
+    assert planner.expected >= guided, "the guide's own sequence is tried"
     before = planner.expected
     planner.plan(env)
     assert planner.expected >= before, "the best sequence is tried again"

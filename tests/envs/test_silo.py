@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from granular_gym.envs.silo import HALF_LENGTH, LEAF, LEVELS, OUTLET_HEIGHT, RECEIVER, RECEIVER_FLOOR, SiloEnv
+from granular_gym.envs.silo import (
+    DENSITY,
+    GRAINS,
+    HALF_LENGTH,
+    LEAF,
+    LEVELS,
+    OUTLET_HEIGHT,
+    RECEIVER,
+    RECEIVER_FLOOR,
+    SiloEnv,
+)
 from granular_gym.scripted import scripted_expert
 
 SILO = "granular_gym/Silo-v0"
@@ -42,6 +52,33 @@ def test_a_shut_gate_holds_every_grain(make: Any, hopper: str, slope: float | No
     if hopper == "cone":
         assert np.hypot(places[:, 0], places[:, 1]).max() < task.hopper.reach - 0.9 * radius
     assert moved.mean() < 0.02 * radius and moved.max() < 0.5 * radius, "the bed moves on its own"
+
+
+@pytest.mark.parametrize("grain, hopper", [("hash", "wedge"), (("octagon", "u"), "flat")])
+def test_plane_grains_are_dosed(make: Any, grain: Any, hopper: str) -> None:
+    env = make(SILO, grain=grain, hopper=hopper, grain_count=150, difficulty="easy", shaker="wall")
+    observation = env.reset(seed=1)[0]
+    assert observation in env.observation_space
+    task = env.unwrapped.task
+    world = task.world
+    assert world.planar and world.positions[0, :, 1].min() > OUTLET_HEIGHT, "the bed lies over the gate"
+    for _ in range(10):
+        info = env.step([-1.0, 1.0, -1.0])[4]
+    assert info["discharged"] == 0.0 and info["escaped_count"] == 0
+    for step in range(50):
+        observation, _, _, _, info = env.step([1.0 if step < 6 else 0.0, 0.0, 1.0 if step > 20 else -1.0])
+    x, y, _ = world.positions[0].T
+    below = y <= OUTLET_HEIGHT - 2.0 * LEAF
+    inside = (np.abs(x - task.place[0]) <= RECEIVER[0]) & (y >= RECEIVER_FLOOR) & (y <= RECEIVER_FLOOR + RECEIVER[1])
+    assert info["discharged"] == pytest.approx(below.mean()) and info["discharged"] > 0.2
+    assert info["received"] == pytest.approx(inside.mean(), abs=0.01) and not info["diverged"]
+    # the camera sees the front of the prisms that grains are drawn as, a little before the plane
+    side = observation["side"]
+    assert ((side > 2.0 - task.radius) & (side < 2.0)).mean() > 0.02
+    friction = world.materials[0][0, : len(task.grain), : len(task.grain), 0]
+    assert np.allclose(friction, task.friction[0])
+    masses = [GRAINS[name](task.radius).area for name in task.grain]
+    assert task.mass == pytest.approx(150 * np.mean(masses) * DENSITY * 2.0 * task.half_depth, rel=1e-6)
 
 
 def test_shares_are_counts_of_grains(make: Any) -> None:
@@ -182,6 +219,11 @@ def test_expert_meets_the_dose_and_random_does_not(make_vec: Any) -> None:
         ({"hopper": "sphere"}, "hopper: expected one of 'wedge', 'flat', 'cone'"),
         ({"outlet": 0.1}, "outlet"),
         ({"shaker": 1}, "shaker"),
+        ({"grain": "cube"}, "grain: expected one of 'sphere', 'octagon', 'hash', 'u'"),
+        ({"grain": ("hash", "sphere")}, "grain: expected one of 'octagon', 'hash', 'u'"),
+        ({"grain": ("hash", "hash")}, "grain: expected a name or several different ones"),
+        ({"grain": 3}, "grain: expected"),
+        ({"grain": "hash", "hopper": "cone"}, "hopper: expected 'wedge' or 'flat'"),
         ({"shaker": "gate"}, "shaker: expected one of 'hopper', 'wall'"),
     ],
 )

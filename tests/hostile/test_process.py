@@ -213,7 +213,15 @@ def test_two_worlds_in_two_threads_compute_the_same():
     assert hashes == [expected] * 4
 
 
-def test_ctrl_c_stops_a_long_step_and_the_world_goes_on():
+@pytest.fixture
+def hears_ctrl_c():
+    """A shell starts what runs in its background deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_stops_a_long_step_and_the_world_goes_on(hears_ctrl_c):
     world = make_scene(400).build(env_count=2)
     timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

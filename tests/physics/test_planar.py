@@ -101,3 +101,44 @@ def test_fixed_grains_stay_and_move_as_told():
     assert world.positions[0, 0].tolist() == [0.0, 0.0, 0.0]
     # a thousand roundings of half a unit in the last place of 1
     assert world.positions[0, 1] == pytest.approx([1.5, 0.0, 0.0], abs=6e-5)
+
+
+def signed_distances(ring: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Of points to a closed polygon, < 0 inside: by its edges and by the number of them that a ray crosses."""
+    start, end = ring, np.roll(ring, -1, axis=0)
+    along, to = end - start, points[:, None] - start
+    share = np.clip((to * along).sum(axis=2) / (along**2).sum(axis=1), 0.0, 1.0)
+    distance = np.linalg.norm(to - share[..., None] * along, axis=2).min(axis=1)
+    (x0, y0), (x1, y1) = start.T, end.T
+    x, y = points[:, :1], points[:, 1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crosses = ((y0 > y) != (y1 > y)) & (x < x0 + (y - y0) / (y1 - y0) * (x1 - x0))
+    return np.where(crosses.sum(axis=1) % 2, -distance, distance)
+
+
+@pytest.mark.parametrize("shape", [gg.Shape2D.hash(0.5), gg.Shape2D.letter("U", 0.5)], ids=["hash", "U"])
+def test_at_rest_no_vertex_lies_in_another_grain(shape):
+    """Vertices in the exact polygon: contact of another kind than fields of pairs, found at all places at once."""
+    with planar_scenes.pile(shape, 60, seed=3).build(solver=gg.Solver(iterations=20), num_threads=1) as world:
+        world.step(1e-3, 4000)
+        places = world.positions[0, :, :2].astype(np.float64)
+        angles = world.angles[0].astype(np.float64)
+        reported = float(world.stats["overlap_max"][0])
+    turn = np.stack([np.cos(angles), -np.sin(angles), np.sin(angles), np.cos(angles)], axis=1).reshape(-1, 2, 2)
+    rings = [[ring @ r.T + place for ring in shape.rings] for r, place in zip(turn, places, strict=True)]
+    near = np.linalg.norm(places[:, None] - places, axis=2) < 2.0 * shape.circumradius
+    deepest, touching = 0.0, 0
+    for a in range(len(places)):
+        for b in np.flatnonzero(near[a]):
+            if a == b:
+                continue
+            # the hole of # is outside: solid where the outer ring holds the point and no hole does
+            vertices = np.concatenate(rings[b])
+            outer, *holes = (signed_distances(ring, vertices) for ring in rings[a])
+            solid = np.max([outer, *(-hole for hole in holes)], axis=0)
+            deepest = max(deepest, -float(solid.min()))
+            touching += int((np.abs(solid) < 0.004).any())
+    # coarse fields (cells of a sixteenth of the size) are off by up to 2 % of the size in depth
+    assert touching > 60, "grains that carry each other touch"
+    assert deepest < 0.02, f"a vertex lies {deepest:.4f} m inside another grain, reported are {reported:.4f}"
+    assert places[:, 1].min() > 0.0

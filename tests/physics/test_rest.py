@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -49,7 +50,7 @@ def test_bottom_walls_and_tool_carry_the_weight(measured: Note) -> None:
     scene = column_scene(count, 6.0, rolling=0.2)
     rod = gg.Sdf.capsule(2.0 * RADIUS, 0.1).at((0, 0, 0.12), (np.sqrt(0.5), np.sqrt(0.5), 0, 0))
     # grains are not placed inside the rod
-    places = scene._grains[0][1]
+    places = scene._grains[0].places
     near = np.hypot(places[:, 0], places[:, 2] - 0.12) < 3.2 * RADIUS
     places[near, 2] += 0.6
     scene.bounds[1, 2] += 1.0
@@ -207,9 +208,10 @@ def test_bed_does_not_depend_on_names_of_grains(measured: Note) -> None:
     for seed in (None, 1):
         scene = column_scene(1000, 5.0)
         if seed is not None:
-            material, places, radii, speeds = scene._grains[0]
-            order = np.random.default_rng(seed).permutation(len(places))
-            scene._grains[0] = (material, places[order], radii, speeds[order])
+            grains = scene._grains[0]
+            order = np.random.default_rng(seed).permutation(len(grains.places))
+            shuffled = {"places": grains.places[order], "speeds": grains.speeds[order]}
+            scene._grains[0] = dataclasses.replace(grains, **shuffled)
         world = scene.build(num_threads=THREADS)
         world.step(DT, 1000)
         figures.append([world.positions[0, :, 2].mean(), -world.wall_wrenches[0, :, 2].sum()])

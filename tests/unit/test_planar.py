@@ -193,3 +193,9 @@ def test_scenes_build(name):
         run.watch(run.labels[0], world, 0.0)
     else:
         assert run.scene(run.labels[0]).grain_count == 12
+
+
+def test_contacts_of_planar_grains_are_refused():
+    world = planar_scenes.pile(gg.Shape2D.octagon(0.5), 4).build(num_threads=1)
+    with pytest.raises(gg.ArgumentError, match="contacts: expected a world of spheres"):
+        world.contacts()

@@ -64,6 +64,7 @@ def measure(params: Params, threads: int) -> Values:
             fractions.append(p["count"] * np.pi / 6.0 * DIAMETER**3 / (2.0 * half) ** 3)
         final = world.positions[0].astype(np.float64)
         overlap = float(world.stats["overlap_max"][0])
+        pressing = {share: bulk.pressing(world, share) for share in (0.0, bulk.PRESSING, 1e-2)}
     inner = half - 3.0 * DIAMETER
     lower, upper = [-inner] * 3, [inner] * 3
     inside = bulk.core(final, lower, upper)
@@ -71,7 +72,10 @@ def measure(params: Params, threads: int) -> Values:
     needed = 4 if p["mu"] == 0.0 else 2
     return {
         "phi": bulk.solid_fraction(final, lower, upper),
-        "Z": bulk.coordination(final, inside, needed),
+        "Z": bulk.mean_degree(pressing[bulk.PRESSING], len(final), inside, needed),
+        "Z_any": bulk.mean_degree(pressing[0.0], len(final), inside, needed),
+        "Z_strong": bulk.mean_degree(pressing[1e-2], len(final), inside, needed),
+        "Z_gap": bulk.coordination(final, inside, needed),
         "Z_tight": bulk.coordination(final, inside, needed, 1e-5),
         "Z_wide": bulk.coordination(final, inside, needed, 1e-3),
         "counted": int(inside.sum()),
@@ -91,12 +95,15 @@ def judge(results: list[Result]) -> list[Row]:
         if p["spin"] == "on" and p["mu"] in TARGETS:
             phi, z = TARGETS[p["mu"]]
             rows.append(near(r, setup, "solid fraction", v["phi"], phi, 0.01, AGNOLIN))
-            note = f"gap < 1e-5 d: {v['Z_tight']:.2f}, < 1e-3 d: {v['Z_wide']:.2f}"
-            rows.append(near(r, setup, "coordination, gap < 1e-4 d", v["Z"], z, 0.2, AGNOLIN, note=note))
+            note = f"any force: {v['Z_any']:.2f}, > 1e-2 of the mean: {v['Z_strong']:.2f}"
+            rows.append(near(r, setup, "coordination of contacts that press", v["Z"], z, 0.2, AGNOLIN, note=note))
         else:
             note = "isostatic: 6 without friction, 4 with infinite friction without spin 2 .. 4"
             rows.append(report(r, setup, "solid fraction", v["phi"]))
-            rows.append(report(r, setup, "coordination, gap < 1e-4 d", v["Z"], note=note if p["spin"] == "off" else ""))
+            note = note if p["spin"] == "off" else ""
+            rows.append(report(r, setup, "coordination of contacts that press", v["Z"], note=note))
+        note = f"< 1e-5 d: {v['Z_tight']:.2f}, < 1e-3 d: {v['Z_wide']:.2f}"
+        rows.append(report(r, setup, "grains with a gap < 1e-4 d", v["Z_gap"], note=note))
         rows.append(holds(r, setup, f"pressure came to {PRESSURE:g} Pa and stayed", v["settled"], "yes", "set-up"))
     line = [(mu, mine) for (mu,), mine in sorted(groups(pick(results, spin="on", dt=1e-3), "mu").items())]
     for key, name in (("phi", "solid fraction"), ("Z", "coordination")):
@@ -150,7 +157,8 @@ CHECK = Check(
     about=(
         "Six smooth walls close on an agitated gas (solid fraction .25, no gravity, e 0) and slow down as it "
         f"resists, until its pressure stays at {PRESSURE:g} Pa, a little over the weight of one layer. Solid "
-        "fraction and coordination (without rattlers) of the grains further than 3 d from the walls."
+        "fraction and coordination (without rattlers) of the grains further than 3 d from the walls; contacts count "
+        f"that carry more than {bulk.PRESSING:g} of the mean force. Touching grains that do not press are reported."
     ),
     number="8",
     cases=cases,
@@ -159,13 +167,16 @@ CHECK = Check(
     draw=draw,
     causes={
         "coordination": (
-            "probably what is counted: grains that touch, not those that press (impulses are not read out); rigid "
-            "grains that were moved apart stay at a gap of zero without a force. In the packing beside LAMMPS, "
-            "whose soft grains part, the same count is .2 higher for us"
+            "found in part. Without friction 10 iterations at 1 ms leave 5.74 to 5.81; .5 ms gives 5.97, 40 iterations "
+            "6.10. With friction .3 there are .2 to .3 contacts too many, and the cause is not known. It is not what "
+            "is counted: contacts that press are .05 to .1 fewer than grains that touch, and any force or a hundredth "
+            "of the mean make .03; not the step (.5 ms: 4.70) nor the iterations (40: 4.86). Beside LAMMPS, in a bed "
+            "that fell, we have .17 more"
         ),
         "solid fraction": (
-            "probably size: .582 with 3,000 grains, whose core is seven diameters wide, .588 with 20,000. It does not "
-            "depend on the step (.5 ms: .582) nor on the speed of the walls (a fifth of it: .580)"
+            "10 iterations: .582 with 3,000 grains and friction .3, .595 with 40 iterations (.639 without friction). "
+            "Size counts as well: .588 with 20,000 grains and 10 iterations. The step does not (.5 ms: .582), nor the "
+            "speed of the walls (a fifth of it: .580)"
         ),
     },
     panels=3,
