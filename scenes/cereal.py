@@ -28,7 +28,7 @@ class Cereal(SceneRun):
     about = "a box of letters is tipped over a bowl"
     labels = ("cereal",)
     default_grains = 280
-    seconds = 15.0
+    seconds = 20.0
     SEGMENTS = 40
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
