@@ -23,6 +23,8 @@ ITERATIONS_PER_STEP = 100.0
 #: iterations under which a bed comes to rest in seconds, over layers times the root of dt sqrt(g / d):
 #: docs/stability.md
 ITERATIONS_PER_LAYER = 1.6
+#: the same, over layers times the power 1.5 of dt sqrt(g / d), for a bed that fell not to go on sinking
+ITERATIONS_AGAINST_CREEP = 80.0
 #: restitution above which crowded impacts need this many iterations to gain no more than 1 % energy: docs/materials.md
 ELASTIC, ELASTIC_ITERATIONS = 0.95, 20
 #: of a contact [N/m]; the engine's
@@ -172,8 +174,8 @@ class Solver:
         A bed of more than ten layers was seen to sink or collapse with fewer iterations than 100 dt sqrt(g / d), the
         sooner the fewer; deeper than 50 layers also with a few more. A deep bed swings after a blow like a spring,
         since impulses travel through it with the iterations: with fewer than 1.6 layers sqrt(dt sqrt(g / d)) up to
-        1e-2 m g d of motion are left ten seconds after it fell. Not covered: a bed that fell with long steps may creep
-        for long (docs/stability.md, Depth). Measured with grains of one size.
+        1e-2 m g d of motion are left ten seconds after it fell. A bed that fell goes on sinking, by more than 1e-3
+        radii per second, with fewer than 80 layers (dt sqrt(g / d))^1.5. Measured with grains of one size.
 
         Args:
             dt: time step [s].
@@ -196,6 +198,13 @@ class Solver:
             return [
                 f"dt {dt:g} s with {self.iterations} iterations: a bed of {layers:.0f} layers of grains of "
                 f"{diameter:g} m can give way and swings for seconds with fewer than {needed} iterations"
+            ]
+        needed = math.ceil(ITERATIONS_AGAINST_CREEP * layers * step**1.5)
+        if self.iterations < needed:
+            return [
+                f"dt {dt:g} s with {self.iterations} iterations: a bed of {layers:.0f} layers of grains of "
+                f"{diameter:g} m that falls goes on sinking for long, by up to a tenth of a radius per second, "
+                f"with fewer than {needed} iterations"
             ]
         return []
 
