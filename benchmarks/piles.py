@@ -10,7 +10,7 @@ from . import measure
 from .measure import Row
 
 TARGET_GRAINS, TARGET_MS = 11_000, 10.0  # # grains, wall time of a step on two cores
-SETTLE = 3.0  # [s]
+SETTLE = 3.0, 10.0  # [s] of one kind, of ten kinds in layers, which fall from higher
 RADIUS = 0.5  # [m] of the circle round a grain
 ITERATIONS = 20
 #: ten kinds, 55 pairs
@@ -39,7 +39,7 @@ def pile(name: str, count: int, threads: int) -> gg.World:
         scene.fill_box(kinds[k % len(kinds)], (0.0, low), (width, high), count=share, seed=k)
         low = high
     world = scene.build(solver=gg.Solver(iterations=ITERATIONS), num_threads=threads)
-    world.step(1e-3, round(SETTLE / 1e-3))
+    world.step(1e-3, round(SETTLE[len(kinds) > 1] / 1e-3))
     return world
 
 

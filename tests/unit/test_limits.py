@@ -21,6 +21,10 @@ EDGES = {
     "bounce_speed": ((0.0, 1e6), (-1e-6, 1.1e6)),
     "correction_share": ((1e-6, 1.0), (0.0, 9e-7, 1.001)),
     "tolerance": ((0.0, 1e6), (-1e-6, 1.1e6)),
+    "stiffness": ((0.0, 1e15), (-1e-6, 1.1e15)),
+    "tangential_stiffness": ((0.0, 1.0), (-1e-6, 1.001)),
+    "damping": ((0.0, 1.0), (-1e-6, 1.001)),
+    "tangential_damping": ((0.0, 1.0), (-1e-6, 1.001)),
     "hash_ratio": ((0.01, 64.0), (0.0, 0.0099, 64.1)),
 }
 CASES = [(name, value, True) for name, (taken, _) in EDGES.items() for value in taken] + [
