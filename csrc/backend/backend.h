@@ -9,10 +9,12 @@
 #include "../phases/phases.h"
 
 /* faster bodies of the phases of the contact laws, same bits; chosen by what the processor has */
-typedef void (*gg_slice_body)(const gg_view *v, int64_t e, int64_t slice, int32_t pass);
+typedef void (*gg_kernel_body)(const gg_view *v, int64_t e, int64_t item, int32_t pass);
 typedef struct gg_kernel {
     const char *name; /* "scalar", "vector128", "avx2", "avx512" */
-    gg_slice_body count, prepare, iterate, planar_prepare, planar_iterate;
+    gg_kernel_body count, prepare, iterate, planar_prepare, planar_iterate, planar_pairs, penalty_pairs;
+    /* samples of a pair field at poses (theta, x, y) */
+    void (*query)(const gg_pair_field *field, const void *blob, const float *pose, int64_t count, gg_pair_sample *out);
 } gg_kernel;
 /* the best kernel (NULL), or the one called `name` if this build and machine have it, else all NULL */
 gg_kernel gg_kernel_select(const char *name);

@@ -33,7 +33,7 @@ GG_PHASES(PHASE_LOOP)
 #undef PHASE_LOOP
 
 /* the chosen kernel in place of a reference body */
-static void run_kernel(gg_slice_body kernel, const gg_view *v, int64_t per_env, int64_t begin, int64_t end,
+static void run_kernel(gg_kernel_body kernel, const gg_view *v, int64_t per_env, int64_t begin, int64_t end,
                        int64_t env_begin, int32_t pass) {
     int64_t e = env_begin + begin / per_env, i = begin % per_env;
     for (int64_t item = begin; item < end; item++) {
@@ -47,12 +47,14 @@ static void run_kernel(gg_slice_body kernel, const gg_view *v, int64_t per_env, 
     }
 }
 
-static gg_slice_body kernel_of(const gg_kernel *kernel, gg_phase phase) {
+static gg_kernel_body kernel_of(const gg_kernel *kernel, gg_phase phase) {
     return phase == GG_PHASE_iterate            ? kernel->iterate
            : phase == GG_PHASE_prepare_contacts ? kernel->prepare
            : phase == GG_PHASE_count_contacts   ? kernel->count
            : phase == GG_PHASE_planar_iterate   ? kernel->planar_iterate
            : phase == GG_PHASE_planar_prepare   ? kernel->planar_prepare
+           : phase == GG_PHASE_planar_pairs     ? kernel->planar_pairs
+           : phase == GG_PHASE_penalty_pairs    ? kernel->penalty_pairs
                                                 : NULL;
 }
 
@@ -111,7 +113,7 @@ static void run(const gg_team *team, gg_phase phase, int32_t pass, int wait) {
         /* fixed shares: which thread does an item never matters, but its cache remembers */
         int64_t begin = total * team->thread / team->thread_count;
         int64_t end = total * (team->thread + 1) / team->thread_count;
-        gg_slice_body body = kernel_of(&team->crew->kernel, phase);
+        gg_kernel_body body = kernel_of(&team->crew->kernel, phase);
         if (end > begin && body) {
             run_kernel(body, view, per_env, begin, end, team->env_begin, pass);
         } else if (end > begin) {

@@ -1,4 +1,4 @@
-/* kernels.c: picks the widest build of the contact solve that this processor runs. All of them give the same bits. */
+/* kernels.c: picks the widest build of what costs most that this processor runs. All of them give the same bits. */
 #include <string.h>
 
 #include "backend.h"
@@ -20,7 +20,8 @@ static int supported(const char *name) {
 #define KERNEL(name)                                                                                                   \
     {                                                                                                                  \
 #name, gg_kernel_##name##_count, gg_kernel_##name##_prepare, gg_kernel_##name##_iterate,                       \
-            gg_kernel_##name##_planar_prepare, gg_kernel_##name##_planar_iterate                                       \
+            gg_kernel_##name##_planar_prepare, gg_kernel_##name##_planar_iterate, gg_kernel_##name##_planar_pairs,     \
+            gg_kernel_##name##_penalty_pairs, gg_kernel_##name##_query                                                 \
     }
 
 gg_kernel gg_kernel_select(const char *name) {
@@ -39,7 +40,7 @@ gg_kernel gg_kernel_select(const char *name) {
             return kernels[k];
         }
     }
-    gg_kernel none = {NULL, NULL, NULL, NULL, NULL, NULL};
+    gg_kernel none = {0};
     return none;
 }
 

@@ -17,6 +17,12 @@
 #else
 #define GG_FN static inline
 #endif
+/* a function too large to be copied to wherever it is called */
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define GG_FN_LARGE static __attribute__((noinline, unused))
+#else
+#define GG_FN_LARGE GG_FN
+#endif
 
 /* compound literal in C, brace initialiser in C++; all zero in both */
 #ifdef __cplusplus

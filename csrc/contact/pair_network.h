@@ -131,7 +131,8 @@ GG_FN float gg_pair_chain(const gg_pair_field *field, const float *weight, const
 }
 
 /* d, its gradient (phase, y, x; per unit of input) and the arm, in units of scale; see gg_pair_interpolate */
-GG_FN void gg_pair_infer(const gg_pair_field *field, const float *weight, float phase, float y, float x, float out[5]) {
+GG_FN_LARGE void gg_pair_infer(const gg_pair_field *field, const float *weight, float phase, float y, float x,
+                               float out[5]) {
     float turn = (float)(2.0 * GG_PI), input[4], gradient[4];
     int circle = field->encoding == GG_PAIR_CIRCLE;
     /* -half a turn .. half a turn */

@@ -4,7 +4,7 @@
  */
 #include "convert.h"
 
-#include "../contact/pair_field.h"
+#include "../backend/backend.h"
 #include "../geometry/polygon.h"
 
 _Static_assert(sizeof(gg_pair_exact) == 9 * sizeof(double), "an exact distance is its columns");
@@ -149,8 +149,9 @@ static PyObject *pair_distance(PyObject *module, PyObject *args) {
 static PyObject *pair_query(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
     PyObject *record, *blob, *poses;
+    const char *name = NULL;
     npy_intp record_shape[1] = {sizeof(gg_pair_field)}, blob_shape[1] = {GG_PY_ANY}, shape[2] = {GG_PY_ANY, 3};
-    if (!PyArg_ParseTuple(args, "OOO:pair_query", &record, &blob, &poses)) {
+    if (!PyArg_ParseTuple(args, "OOO|z:pair_query", &record, &blob, &poses, &name)) {
         return NULL;
     }
     const void *bytes = gg_py_array(state, "field", record, NPY_UINT8, 1, record_shape);
@@ -165,6 +166,12 @@ static PyObject *pair_query(PyObject *module, PyObject *args) {
         PyErr_SetString(state->error[GG_PY_ARGUMENT], "field: expected a record that fits the blob");
         return NULL;
     }
+    gg_kernel kernel = gg_kernel_select(name);
+    if (!kernel.query) {
+        PyErr_Format(state->error[GG_PY_BACKEND], "kernel: \"%s\" is not in this build or not for this processor",
+                     name);
+        return NULL;
+    }
     npy_intp count = shape[0];
     shape[1] = (npy_intp)(sizeof(gg_pair_sample) / sizeof(float));
     PyObject *result = PyArray_EMPTY(2, shape, NPY_FLOAT32, 0);
@@ -172,9 +179,7 @@ static PyObject *pair_query(PyObject *module, PyObject *args) {
         return NULL;
     }
     gg_pair_sample *out = PyArray_DATA((PyArrayObject *)result);
-    Py_BEGIN_ALLOW_THREADS for (npy_intp k = 0; k < count; k++) {
-        out[k] = gg_pair_field_query(&field, data, pose[3 * k], pose[3 * k + 1], pose[3 * k + 2]);
-    }
+    Py_BEGIN_ALLOW_THREADS kernel.query(&field, data, pose, count, out);
     Py_END_ALLOW_THREADS return result;
 }
 
@@ -185,6 +190,9 @@ PyMethodDef gg_py_pair_methods[] = {
      PyDoc_STR("pair_distance(a, b, poses, thread_count=0, /)\n\n"
                "Exact d, normal, dd/dtheta, arm and contact points of two polygons (n, 9).")},
     {"pair_query", pair_query, METH_VARARGS,
-     PyDoc_STR("pair_query(field, blob, poses, /)\n\nd, normal, dd/dtheta and arm of a field at poses (n, 5).")},
+     PyDoc_STR(
+         "pair_query(field, blob, poses, kernel=None, /)\n\n"
+         "d, normal, dd/dtheta and arm of a field at poses (n, 5). kernel: scalar, vector128, avx2 or avx512: same "
+         "bits, other speed; None: the fastest.")},
     {NULL, NULL, 0, NULL},
 };

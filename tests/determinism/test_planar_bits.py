@@ -5,6 +5,7 @@ import planar_scenes
 import pytest
 
 import granular_gym as gg
+from granular_gym import _core, pair_network
 
 KERNELS = ("scalar", "vector128", "avx2", "avx512")
 
@@ -45,6 +46,35 @@ def test_kernels(scene, reference, kernel):
     except gg.BackendError as error:
         pytest.skip(str(error))
     assert world.state_hash(0) == reference
+
+
+def drawn_network(monkeypatch, width, **settings):
+    """A network of weights that nothing taught: bits are all that is asked of it."""
+    floats = (4 + 1) * width + 2 * (width + 1) * width + width + 1
+    weights = np.random.default_rng(5).normal(0, width**-0.5, 2 * floats).astype(np.float32)
+    monkeypatch.setattr(pair_network.Plan, "train", lambda *given: weights)
+    shape = gg.Shape2D.hash(0.05)
+    return gg.PairField.train(shape, shape, layers=3, width=width, cache=False, **settings)
+
+
+@pytest.mark.parametrize("kernel", KERNELS[1:])
+@pytest.mark.parametrize("kind", ["cubic", "linear", "relu", "sine"])
+def test_queries(kind, kernel, monkeypatch):
+    """What a field says is the same on every instruction set."""
+    if kind in ("relu", "sine"):
+        field = drawn_network(monkeypatch, 48, activation=kind)
+    else:
+        shape = gg.Shape2D.letter("U", 0.05)
+        field = gg.PairField.build(shape, shape, kind, **planar_scenes.COARSE)
+    poses = np.random.default_rng(7).uniform([-9, -0.1, -0.1], [9, 0.1, 0.1], (4000, 3)).astype(np.float32)
+    asked = (np.frombuffer(field.record.tobytes(), np.uint8), field.blob, poses)
+    wanted = _core.pair_query(*asked, "scalar")
+    try:
+        found = _core.pair_query(*asked, kernel)
+    except gg.BackendError as error:
+        pytest.skip(str(error))
+    assert np.isfinite(wanted).all() and len(np.unique(wanted[:, 0])) > 1000
+    assert np.array_equal(found.view(np.uint32), wanted.view(np.uint32))
 
 
 @pytest.mark.parametrize("num_threads", [2, 3])
