@@ -151,7 +151,6 @@ def gears(axes: Any, rows: list[Row]) -> None:
     axes[0].set_title("Gear tower")
 
 
-#: table -> (drawing, panels)
 def planar(axes: Any, rows: list[Row]) -> None:
     """Processor time of a step against the number of grains."""
     for shape in dict.fromkeys(row["shape"] for row in rows):
@@ -163,6 +162,17 @@ def planar(axes: Any, rows: list[Row]) -> None:
     axes[0].legend()
 
 
+def planar_laws(axes: Any, rows: list[Row]) -> None:
+    """Wall time of a simulated second, by law and field."""
+    names = [f"{row['name']}, {1e3 * row['dt']:g} ms" for row in rows]
+    values = [row["s_per_simulated_s"] for row in rows]
+    axes[0].barh(names, [median(value) for value in values], xerr=_errors(values))
+    axes[0].invert_yaxis()
+    axes[0].set(xscale="log", xlabel=f"seconds per simulated second, {rows[0]['grains']:,} #, 2 threads")
+    axes[0].axvline(1.0, color="black", linewidth=0.5)
+
+
+#: table -> (drawing, panels)
 PLOTS: dict[str, tuple[Callable[[Any, list[Row]], None], int]] = {
     "column": (column, 1),
     "phases": (phases, 1),
@@ -172,6 +182,7 @@ PLOTS: dict[str, tuple[Callable[[Any, list[Row]], None], int]] = {
     "convergence": (convergence, 3),
     "gears": (gears, 2),
     "planar": (planar, 1),
+    "planar_laws": (planar_laws, 1),
 }
 
 

@@ -1,6 +1,6 @@
 """run.py: measures speed and, beside every speed, what it costs in accuracy.
 
-    python benchmarks/run.py [column phases broad_phase scaling bulldozer convergence gears planar]
+    python benchmarks/run.py [column phases broad_phase scaling bulldozer convergence gears planar planar_laws]
                              [--quick] [--out FOLDER]
     python -m benchmarks ...
 
@@ -97,6 +97,11 @@ CASES: dict[str, Case] = {
         "settled piles of nonconvex grains in the plane, dt 1 ms, 20 iterations",
         piles.planar,
         ("ms_per_step", "cpu_ms_per_step", *QUALITY, "contacts_per_grain", "bytes_per_grain", *COUNTERS),
+    ),
+    "planar_laws": Case(
+        "a settled pile of # on two threads: the implicit law on a table, the published springs on table and networks",
+        piles.planar_laws,
+        ("dt", "ms_per_step", "s_per_simulated_s", *QUALITY, "contacts_per_grain", *COUNTERS),
     ),
 }
 
