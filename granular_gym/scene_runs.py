@@ -252,11 +252,14 @@ def _plot(path: Path, title: str, x_label: str, y_label: str, lines: Lines) -> N
 
 
 def surface(
-    world: World, lower: float, upper: float, bins: int, top: float = math.inf
+    world: World, lower: float, upper: float, bins: int, top: float = math.inf, speed: float = math.inf
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Height of the pile over x: the highest centre of mass below `top` in each bin, 0 where there is none [m]."""
+    """Height of the pile over x: the highest centre of mass in each bin, 0 where there is none [m].
+
+    Grains above `top` [m] or faster than `speed` [m/s], such as those that still fall, are not of the pile.
+    """
     places = world.positions[0, :, :2]
-    places = places[places[:, 1] < top]
+    places = places[(places[:, 1] < top) & (np.linalg.norm(world.velocities[0], axis=1) < speed)]
     edges = np.linspace(lower, upper, bins + 1)
     height = np.zeros(bins)
     place = np.clip(np.searchsorted(edges, places[:, 0], side="right") - 1, 0, bins - 1)

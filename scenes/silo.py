@@ -76,7 +76,7 @@ class Silo(SceneRun):
     def watch(self, label: str, world: World, now: float) -> None:
         below = float((world.positions[0, :, 1] < self.drop).mean())
         self.drained[label].append((now, below))
-        self.profiles[label] = surface(world, -3.0 * self.half, 3.0 * self.half, 96, top=self.drop)
+        self.profiles[label] = surface(world, -3.0 * self.half, 3.0 * self.half, 96, self.drop, speed=2.0)
 
     def flow(self, label: str) -> float:
         """Grains per second that came out in the last quarter of the time since the plug was pulled."""
