@@ -54,7 +54,6 @@ static gg_kernel_body kernel_of(const gg_kernel *kernel, gg_phase phase) {
            : phase == GG_PHASE_planar_iterate   ? kernel->planar_iterate
            : phase == GG_PHASE_planar_prepare   ? kernel->planar_prepare
            : phase == GG_PHASE_planar_pairs     ? kernel->planar_pairs
-           : phase == GG_PHASE_penalty_pairs    ? kernel->penalty_pairs
                                                 : NULL;
 }
 

@@ -2,7 +2,6 @@
 #ifndef GG_KERNELS_H
 #define GG_KERNELS_H
 
-#include "../solvers/penalty.h"
 #include "../solvers/planar_pairs.h"
 
 /* vector builds need shuffles written in the compiler's own vector types */
@@ -20,7 +19,6 @@
     void gg_kernel_##name##_planar_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                  \
     void gg_kernel_##name##_planar_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                  \
     void gg_kernel_##name##_planar_pairs(const gg_view *v, int64_t e, int64_t slot, int32_t pass);                     \
-    void gg_kernel_##name##_penalty_pairs(const gg_view *v, int64_t e, int64_t slot, int32_t pass);                    \
     void gg_kernel_##name##_query(const gg_pair_field *field, const void *blob, const float *pose, int64_t count,      \
                                   gg_pair_sample *out);
 GG_KERNEL_DECLARE(scalar)
@@ -52,10 +50,6 @@ GG_KERNEL_DECLARE(avx512)
     void gg_kernel_##name##_planar_pairs(const gg_view *v, int64_t e, int64_t slot, int32_t pass) {                    \
         (void)pass;                                                                                                    \
         gg_planar_pairs_slot(v, e, slot);                                                                              \
-    }                                                                                                                  \
-    void gg_kernel_##name##_penalty_pairs(const gg_view *v, int64_t e, int64_t slot, int32_t pass) {                   \
-        (void)pass;                                                                                                    \
-        gg_penalty_pairs_slot(v, e, slot);                                                                             \
     }                                                                                                                  \
     void gg_kernel_##name##_query(const gg_pair_field *field, const void *blob, const float *pose, int64_t count,      \
                                   gg_pair_sample *out) {                                                               \

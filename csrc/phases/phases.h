@@ -72,7 +72,6 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(planar_project_tools, v->dims.slots, 1, gg_planar_project_tools(v, e, i))                                        \
     X(planar_load_tools, v->dims.slots, 1, gg_planar_load_tools(v, e, i))                                              \
     X(planar_integrate, v->dims.slices, 1, gg_planar_integrate_slice(v, e, i))                                         \
-    X(penalty_pairs, v->dims.penalty_slots, 1, gg_penalty_pairs_slot(v, e, i))                                         \
     X(penalty_forces, v->dims.slices, 1, gg_penalty_slice(v, e, i))                                                    \
     X(close_substep, 1, 0, gg_motion_close_env(v, e))                                                                  \
     X(withdraw, v->dims.slots, 1, gg_motion_withdraw_slot(v, e, i))                                                    \

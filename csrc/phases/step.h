@@ -60,11 +60,7 @@ GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
         }
     }
     if (gg_team_planar(team)) {
-        if (gg_team_penalty(team)) {
-            gg_team_run(team, GG_PHASE_penalty_pairs, 0);
-        } else {
-            gg_team_run(team, GG_PHASE_planar_pairs, 0);
-        }
+        gg_team_run(team, GG_PHASE_planar_pairs, 0);
         gg_team_run(team, GG_PHASE_planar_count, 0);
     } else {
         gg_team_run(team, GG_PHASE_count_contacts, 0);

@@ -34,54 +34,6 @@
 
 #include "planar_contacts.h"
 
-/* the row of slots a and b, a's shape being the first of their field, where they overlap */
-GG_FN void gg_penalty_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, gg_planar_pair *out) {
-    int64_t base = e * v->dims.slots;
-    const gg_vec4 *x = v->position + base;
-    int32_t shape_a = v->material_outline[v->material[base + a]], shape_b = v->material_outline[v->material[base + b]];
-    float angle = gg_planar_angle(v, e, a), theta = gg_planar_angle(v, e, b) - angle, sine, cosine;
-    gg_sincos(angle, &sine, &cosine);
-    gg_vec3 apart = gg_separation(&v->params, x[b], x[a]);
-    float tx = cosine * apart.x + sine * apart.y, ty = cosine * apart.y - sine * apart.x;
-    gg_pair_sample s = gg_pair_field_query(gg_pair_field_of(v, shape_a, shape_b), v->pair_data, theta, tx, ty);
-    if (s.d >= 0.0f) {
-        return;
-    }
-    gg_planar_row row = gg_planar_row_of(s, 0.0f, tx, ty, v->outlines[shape_a].radius, v->outlines[shape_b].radius);
-    row.nx = cosine * s.nx - sine * s.ny;
-    row.ny = sine * s.nx + cosine * s.ny;
-    row.which = 0;
-    out->row[0] = row;
-    out->count = 1;
-}
-
-/* asks for the pairs of a slot with grains of higher ids, as gg_planar_pairs_slot. item: slot */
-GG_FN void gg_penalty_pairs_slot(const gg_view *v, int64_t e, int64_t i) {
-    int64_t base = e * v->dims.slots;
-    int32_t id = v->grain_id[base + i];
-    if (id < 0) {
-        return;
-    }
-    const gg_vec4 *x = v->position + base;
-    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
-    int64_t first = v->candidate_first[base + i];
-    const int32_t *list = v->candidate + e * v->dims.candidate_cap + first;
-    gg_planar_pair *pairs = v->planar_pair + e * v->dims.planar_pairs + first;
-    for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
-        int32_t j = list[k];
-        float apart = x[i].w + x[j].w;
-        pairs[k].count = 0;
-        if (v->grain_id[base + j] < id || (rows[i * GG_ROW + 3] == 0.0f && rows[(int64_t)j * GG_ROW + 3] == 0.0f) ||
-            gg_norm2(gg_separation(&v->params, x[i], x[j])) >= apart * apart) {
-            continue;
-        }
-        /* of two alike shapes this grain, which has the lower id, is the first */
-        int swapped = v->material_outline[v->material[base + i]] > v->material_outline[v->material[base + j]];
-        gg_penalty_ask(v, e, swapped ? j : (int32_t)i, swapped ? (int32_t)i : j, &pairs[k]);
-        pairs[k].swapped = swapped;
-    }
-}
-
 /* the tangential force of a row; *spring: as stored, and as it is left [m] */
 GG_FN float gg_penalty_friction(float stiffness, float damping, float bound, float sliding, float dt, float *spring) {
     float s = *spring + sliding * dt, viscous = damping * sliding, force = -stiffness * s - viscous;

@@ -45,8 +45,10 @@ GG_FN gg_planar_row gg_planar_row_of(gg_pair_sample s, float turn, float tx, flo
     return row;
 }
 
-/* The rows of slots a and b, a's shape being the first of their field; reach: rows with a larger gap are left out [m]. */
-GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, float reach, gg_planar_pair *out) {
+/* The rows of slots a and b, a's shape being the first of their field; reach: rows with a larger gap are left out [m];
+ * sides: whether the pair is also seen from both sides of its angle. */
+GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, float reach, int sides,
+                         gg_planar_pair *out) {
     int64_t base = e * v->dims.slots;
     const gg_vec4 *x = v->position + base;
     int32_t shape_a = v->material_outline[v->material[base + a]], shape_b = v->material_outline[v->material[base + b]];
@@ -59,7 +61,7 @@ GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, floa
     gg_pair_probe probe;
     gg_pair_open(&probe, field, v->pair_data, tx, ty);
     gg_pair_sample here = gg_pair_at(&probe, theta);
-    float turn = GG_PLANAR_TURN * gg_pair_field_step(field);
+    float turn = sides ? GG_PLANAR_TURN * gg_pair_field_step(field) : 0.0f;
     /* turning by so much opens or closes a gap by no more than the smaller circle's share of it */
     if (here.d >= reach + turn * gg_minf(radius_a, radius_b)) {
         return;
@@ -68,7 +70,7 @@ GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, floa
     int32_t count = 0;
     rows[count++] = gg_planar_row_of(here, 0.0f, tx, ty, radius_a, radius_b);
     float slack = 0.002f * gg_minf(radius_a, radius_b), scale = gg_minf(radius_a, radius_b);
-    for (int side = -1; side <= 1; side += 2) {
+    for (int side = -1; sides && side <= 1; side += 2) {
         float by = turn * (float)side;
         gg_pair_sample s = gg_pair_at(&probe, theta + by);
         float gap = s.d - by * s.dtheta;
@@ -96,13 +98,14 @@ GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, floa
     }
 }
 
-/* asks for the pairs of a slot with grains of higher ids. item: slot */
+/* Asks for the pairs of a slot with grains of higher ids. Springs have one row, and only where shapes overlap. item: slot */
 GG_FN void gg_planar_pairs_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t base = e * v->dims.slots;
     int32_t id = v->grain_id[base + i];
     if (id < 0) {
         return;
     }
+    int springs = v->dims.penalty_slots > 0;
     const gg_vec4 *x = v->position + base;
     const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
     int64_t first = v->candidate_first[base + i];
@@ -114,15 +117,18 @@ GG_FN void gg_planar_pairs_slot(const gg_view *v, int64_t e, int64_t i) {
         if (v->grain_id[base + j] < id || (rows[i * GG_ROW + 3] == 0.0f && rows[(int64_t)j * GG_ROW + 3] == 0.0f)) {
             continue;
         }
-        float closing = gg_planar_speed(rows + i * GG_ROW) + gg_planar_speed(rows + (int64_t)j * GG_ROW);
-        float reach = v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w) + closing * v->params.foresight;
+        float reach = 0.0f;
+        if (!springs) {
+            float closing = gg_planar_speed(rows + i * GG_ROW) + gg_planar_speed(rows + (int64_t)j * GG_ROW);
+            reach = v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w) + closing * v->params.foresight;
+        }
         float apart = x[i].w + x[j].w + reach;
         if (gg_norm2(gg_separation(&v->params, x[i], x[j])) >= apart * apart) {
             continue;
         }
         /* of two alike shapes this grain, which has the lower id, is the first */
         int swapped = v->material_outline[v->material[base + i]] > v->material_outline[v->material[base + j]];
-        gg_planar_ask(v, e, swapped ? j : (int32_t)i, swapped ? (int32_t)i : j, reach, &pairs[k]);
+        gg_planar_ask(v, e, swapped ? j : (int32_t)i, swapped ? (int32_t)i : j, reach, !springs, &pairs[k]);
         pairs[k].swapped = swapped;
     }
 }
