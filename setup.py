@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent
 STB_HEADER = "stb_image_write.h"
 STB_PLACES = ("/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/usr/local/include")
 FLAGS = ["-std=c17", "-ffp-contract=off", "-fno-math-errno", "-fopenmp", "-fvisibility=hidden", "-Wall", "-Wextra"]
-# the wide builds of the contact solve; which one runs is decided by the processor at run time
+# the wide builds of the contact solve and of pair queries; which one runs is decided by the processor at run time
 SIMD_FLAGS = {
     "ncp_avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
     "ncp_avx2.c": ["-mavx2"],
