@@ -60,10 +60,10 @@ def test_hits_keep_energy_and_momentum(shape):
 @pytest.mark.parametrize("shape", [gg.Shape2D.hash(0.05), gg.Shape2D.letter("U", 0.05)], ids=["hash", "U"])
 def test_pile_rests(shape):
     """A pile comes to rest, floor and walls carry its weight, and grains hardly overlap."""
-    scene = planar_scenes.pile(shape, 60)
+    scene = planar_scenes.pile(shape, 150)
     world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(iterations=20))
-    world.step(1e-3, 3000)
-    mass = 60 * 1000.0 * shape.area
+    world.step(1e-3, 5000)
+    mass = 150 * 1000.0 * shape.area
     assert float(world.stats["kinetic_energy"][0]) / mass < 1e-4
     assert float(world.stats["overlap_max_last"][0]) < 0.01
     assert int(world.stats["escaped_count"][0]) == 0
