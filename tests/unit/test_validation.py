@@ -18,6 +18,7 @@ validation_check = pytest.importorskip("validation.check", reason="validation/ l
 
 import granular_gym as gg  # noqa: E402
 from validation import check, page, resume, store  # noqa: E402
+from validation.checks import CHECKS  # noqa: E402
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -61,6 +62,24 @@ def test_one_check_writes_its_section(tmp_path: Path) -> None:
     text = (tmp_path / "validation.md").read_text()
     assert "## `drum`" in text and "2000-01-01" in text and "not run" in text
     assert 1_000 < (folder / "drum_any.png").stat().st_size < 100_000
+
+
+# those beside other codes wait for them: a minute
+@pytest.mark.parametrize("one", [c for c in CHECKS if c.name not in ("lammps", "bullet")], ids=lambda one: one.name)
+def test_every_check_can_be_measured(one: check.Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One case of each kind from end to end, with time nearly standing still: what it measures is no matter here."""
+    if one.available():
+        pytest.skip(one.available())
+    plain = gg.World.step
+
+    def step(world: gg.World, dt: float, substeps: int = 1, tool_poses: Any = None) -> None:
+        plain(world, dt, min(substeps, 1), tool_poses)
+
+    monkeypatch.setattr(gg.World, "step", step)
+    cases = one.cases("any" if one.same else "quick", range(1, 2))
+    first = {(p.get("case"), p.get("spin")): p for p in reversed(cases)}
+    for params in first.values():
+        assert one.measure(params, 1)
 
 
 def test_unknown_check_is_named() -> None:

@@ -82,7 +82,7 @@ def _bed(side: int, layers: int, seed: int) -> gg.Scene:
         boundary={"x": "periodic", "y": "periodic", "z": ("wall", "open")},
     )
     sand = scene.add_material(density=DENSITY, friction=0.5, restitution=0.0, rolling_friction=0.0)
-    scene.add_grains(sand, [*places, 0.0, 0.0, 1.0 * DIAMETER], RADIUS, rng.normal(0.0, 0.2, places.shape))
+    scene.add_grains(sand, places + np.array([0.0, 0.0, DIAMETER]), RADIUS, rng.normal(0.0, 0.2, places.shape))
     return scene
 
 
