@@ -27,6 +27,18 @@ def pile(shape: gg.Shape2D, count: int, friction: float = 0.4, seed: int = 0) ->
     return scene
 
 
+def pile_under_plunger(count: int, restitution: float = 0.0) -> gg.Scene:
+    """A pile of two shapes, 20 octagons over # grains, below a tool that comes down on it."""
+    shape, other = gg.Shape2D.hash(0.05), gg.Shape2D.octagon(0.03)
+    made = pile(shape, count)
+    material = made.add_material(density=500.0, friction=0.3, restitution=restitution, shape=other)
+    for pair in ((shape, other), (other, other)):
+        made.set_pair_field(gg.PairField.build(*pair, **COARSE))
+    made.fill_box(material, (0.0, 2.6), (0.8, 3.0), count=20)
+    made.add_tool(gg.Sdf.box((0.1, 0.1, 1.0)), name="plunger", material=0, pose=(0.4, 3.6, 0, 1, 0, 0, 0))
+    return made
+
+
 def block_on_ramp(friction: float, angle: float = math.radians(16.0)) -> tuple[gg.Scene, np.ndarray]:
     """A block of 0.6 m x 0.3 m on a fixed one of 2 m; returns the direction down the slope as well."""
     scene = free_scene((0.0, -9.81))

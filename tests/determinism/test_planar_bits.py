@@ -12,15 +12,7 @@ KERNELS = ("scalar", "vector128", "avx2", "avx512")
 
 @pytest.fixture(scope="module")
 def scene():
-    shape = gg.Shape2D.hash(0.05)
-    made = planar_scenes.pile(shape, 40)
-    material = made.add_material(density=500.0, friction=0.3, restitution=0.3, shape=gg.Shape2D.octagon(0.03))
-    other = made.materials[material].shape
-    for pair in ((shape, other), (other, other)):
-        made.set_pair_field(gg.PairField.build(*pair, **planar_scenes.COARSE))
-    made.fill_box(material, (0.0, 2.6), (0.8, 3.0), count=20)
-    made.add_tool(gg.Sdf.box((0.1, 0.1, 1.0)), name="plunger", material=0, pose=(0.4, 3.6, 0, 1, 0, 0, 0))
-    return made
+    return planar_scenes.pile_under_plunger(40, restitution=0.3)
 
 
 def played(scene, env_count=1, kernel=None, num_threads=1, steps=6):
