@@ -1,12 +1,12 @@
 """stability.py: how long a time step a bed bears, by iterations, depth and share of the overlap removed.
 
-    python benchmarks/stability.py [--out FOLDER] [--quick] [--depth]
+    python benchmarks/stability.py [--out FOLDER] [--quick] [--depth] [--landing]
 
 Beds of standard grains over a floor, periodic sideways. Each starts at rest (settled with small steps and many
 iterations) or falls from a loose lattice, runs for 2 s with the settings under test, and is looked at every 20 ms.
 Prints the tables of docs/stability.md and writes FOLDER/stability.json (default benchmarks/results/cpu). About ten
 minutes on one slow core. --depth measures how long deep beds rest instead and writes FOLDER/stability_depth.json: as
-long again.
+long again. --landing measures how dense a bed lands and writes FOLDER/stability_landing.json: a minute or two.
 
 The law has no length of its own: what counts is g dt^2 / d, how far gravity moves a grain in a step
 over its diameter. Cases with grains of another size at the same g dt^2 / d stand beside the others as a check.
@@ -44,6 +44,9 @@ LAYERS = (10, 24, 60)
 SECONDS, LOOK = 2.0, 0.02  # [s]
 #: long rests of deep beds: layers built, grains per layer, time [s], how far the mean height may change [radii]
 DEEP_LAYERS, DEEP_PER_LAYER, DEEP_SECONDS, DEEP_SINK = (20, 60, 120), 25, 10.0, 0.01
+#: landings: layers built, time [s], steps [s] and iterations
+LANDING_LAYERS, LANDING_SECONDS = 24, 2.0
+LANDINGS = ((2e-3, 10), (1e-3, 10), (1e-3, 40), (2.5e-4, 10), (2.5e-4, 40), (1e-4, 10))
 
 
 def bed(layers: int, radius: float = RADIUS, side: float = SIDE, per_layer: int = PER_LAYER) -> gg.Scene:
@@ -234,6 +237,32 @@ def run_depth(out: Path) -> None:
     write(out / "stability_depth.json", rows)
 
 
+def landing(dt: float, iterations: int) -> Row:
+    """Solid fraction and contacts that press, 3 d above the floor and below the surface, of a bed that fell."""
+    with bed(LANDING_LAYERS).build(solver=gg.Solver(iterations=iterations), num_threads=1) as world:
+        world.step(dt, round(LANDING_SECONDS / dt))
+        z = world.positions[0, :, 2] / (2.0 * RADIUS)
+        found = world.contacts()
+        force = np.linalg.norm(found.forces, axis=1)
+        degree = found.pressing(1e-3 * float(force[force > 0.0].mean())).counts(world.grain_count)
+        lower, upper = 3.0, float(np.sort(z)[-PER_LAYER:].mean()) - 3.0
+        core = (z > lower) & (z < upper)
+        # a grain that is cut by an end of the core counts by where its centre is
+        fraction = core.sum() * np.pi / 6.0 / (SIDE**2 * (upper - lower))
+    return {"dt": dt, "iterations": iterations, "solid_fraction": fraction, "contacts": float(degree[core].mean())}
+
+
+def run_landing(out: Path) -> None:
+    """Prints the table of landings and writes its rows."""
+    warnings.simplefilter("ignore", gg.StabilityWarning)
+    rows = [landing(dt, iterations) for dt, iterations in LANDINGS]
+    print("| dt [ms] | iterations | solid fraction | contacts that press |")
+    print("|---|---|---|---|")
+    for row in rows:
+        print(f"| {1e3 * row['dt']:g} | {row['iterations']} | {row['solid_fraction']:.3f} | {row['contacts']:.2f} |")
+    write(out / "stability_landing.json", rows)
+
+
 def write(path: Path, rows: list[Row]) -> None:
     """Rows and what they were measured on."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -262,10 +291,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="without the deepest bed")
     parser.add_argument("--depth", action="store_true", help="long rests of deep beds only")
+    parser.add_argument("--landing", action="store_true", help="how dense a bed lands only")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
     if args.depth:
         run_depth(args.out)
+        return
+    if args.landing:
+        run_landing(args.out)
         return
     rows: list[Row] = []
     for settings in [*grid(args.quick), *others()]:

@@ -242,9 +242,10 @@ CHECK = Check(
     draw=draw,
     causes={
         "solid fraction": (
-            "ten iterations at 1 ms let a bed of 22 layers give way as it lands. From the start of seed 1 they leave "
-            ".591 and 5.04 contacts that press, 40 iterations .572 and 4.62; 10 iterations at .25 ms .577 and 4.61, at "
-            ".1 ms .579 and 4.53 (LAMMPS: .581 and 4.73). e makes no difference, nor does waiting"
+            "ten iterations at 1 ms let a bed of 22 layers give way as it lands (docs/stability.md, Depth). Tried by "
+            "hand, from the start of seed 1: they leave .591 and 5.04 contacts that press, 40 iterations .572 and "
+            "4.62; 10 iterations at .25 ms .577 and 4.61, at .1 ms .579 and 4.53 (LAMMPS: .581 and 4.73). e makes no "
+            "difference, nor does waiting"
         ),
         "coordination": "the same as of the solid fraction",
     },
