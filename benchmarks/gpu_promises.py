@@ -52,4 +52,4 @@ KERNEL_SIZES = (
 )
 #: grains of each of the two worlds that are computed side by side
 STREAM_SIZES = (1_000, 10_000, 50_000)
-WAYS = ("team", "graph", "auto")
+WAYS = ("team", "graph")
