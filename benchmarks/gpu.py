@@ -481,6 +481,8 @@ def phases(run: Run) -> Iterator[Row]:
             row["phases_us"] = parts
             row["us_per_step"] = sum(parts.values())
             row.update(measure.quality(drive.world))
+            row["iterations"] = drive.world.solver.iterations
+            row["floor_us"] = 1e6 * run.floor(row)
             row.update({f"{name}_us": us for name, us in sorted(parts.items(), key=lambda item: -item[1])[:7]})
         finally:
             drive.close()
