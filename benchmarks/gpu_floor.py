@@ -123,3 +123,44 @@ def bandwidth(gpu: str) -> tuple[float, str]:
     """Bytes per second of a GPU's memory, and whose figure that is; of an H200 where the GPU is not known."""
     name = next((name for name in BANDWIDTHS if name in gpu), USUAL)
     return BANDWIDTHS[name], name
+
+
+#: promised scene -> envs, grains, contact sides per grain, rolling friction. The contacts are what the CPU finds in the
+#: same beds, settled (20, 10, 25 layers; the bulldozers' heap), where it finds the same as a GPU to the bit
+SCENES: dict[str, tuple[int, int, float, bool]] = {
+    "blade": (1, 50_000, 6.40, False),
+    "bucket": (1, 50_000, 6.40, False),
+    "large": (1, 500_000, 6.40, False),
+    "batch": (1024, 1_000, 6.01, False),
+    "wide": (148, 10_000, 6.51, False),
+    "bulldozer": (1024, 1_000, 4.03, True),
+    "crossover": (1, 1_500_000, 6.40, False),
+}
+ITERATIONS = 10
+#: pixels of the two images of the bulldozers, and of the images of the depth case
+BULLDOZER_PIXELS, PIXELS = 36 * 36 + 36 * 72, 64 * 64
+
+
+def expected(key: str, gpu: str = USUAL) -> float | None:
+    """What a promised figure (a key of gpu_promises.PROMISES) would be at the floor; None: memory does not bound it."""
+    rate = bandwidth(gpu)[0]
+    if key in ("sky", "side"):
+        return rate / bytes_per_image(PIXELS, 1_000)
+    if key not in SCENES:
+        return None
+    envs, grains, contacts, rolling = SCENES[key]
+    each = bytes_per_grain(contacts, ITERATIONS, rolling)
+    substep = envs * grains * each / rate
+    if key == "crossover":
+        return 1e-3 * rate / each
+    if key == "bulldozer":
+        return envs / (50 * substep + envs * bytes_per_image(BULLDOZER_PIXELS, 2 * grains) / rate)
+    return {"blade": 1e6 * substep, "bucket": 5e-4 / substep, "batch": envs * grains / substep}.get(key, 1e-3 / substep)
+
+
+def working_set(key: str) -> float | None:
+    """Bytes that the iterations of a promised scene work on."""
+    if key not in SCENES:
+        return None
+    envs, grains, contacts, rolling = SCENES[key]
+    return envs * grains * resident(contacts, rolling)

@@ -30,6 +30,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import gpu_floor  # noqa: E402
 from benchmarks.gpu_promises import KERNEL_SIZES, PROMISES, STREAM_SIZES, WAYS  # noqa: E402
 
 WORK = ROOT / "build" / "gpu"
@@ -67,8 +68,8 @@ PLAN: tuple[tuple[str, str, float], ...] = (
     ("benchmark price, fmad", "benchmarks", 8.0),
     ("report", "", 20.0),
 )
-#: nothing else can be done without it: it may take the time of what comes late
-ESSENTIAL = ("build",)
+#: nothing else can be done without these: they may take the time of what comes late
+ESSENTIAL = ("build", "info")
 GROUPS = ("benchmarks", "parity", "sanitizer", "suite")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 #: tests that compile engines of their own, for the CPU: they say nothing about a GPU and take long
@@ -618,7 +619,7 @@ def summary(run: Run, cases: dict[str, Any], contracted: dict[str, Any]) -> str:
 
 def floor_lines(cases: dict[str, Any]) -> list[str]:
     """What the floors of the rows follow from."""
-    rows = [row for case in cases.values() for row in case["rows"] if "bandwidth_of" in row and "working_set_mb" in row]
+    rows = [row for case in cases.values() for row in case["rows"] if "floor_us" in row and "bandwidth_of" in row]
     if not rows:
         return []
     lines = [f"floor: bytes that a substep must move / bandwidth of the memory (of {rows[0]['bandwidth_of']}); caches"]
@@ -648,7 +649,8 @@ def docs_promises(cases: dict[str, Any]) -> list[str]:
         row, wanted = reached.get(key), f"{asked.wanted:.4g}{' (at most)' if asked.at_most else ''}"
         cells = [asked.name, asked.figure, wanted]
         if row is None:
-            cells += [MISSING, "", *[""] * len(QUALITY_HEAD), ""]
+            least = gpu_floor.expected(key)
+            cells += [MISSING, "" if least is None else f"{least:.3g}", *[""] * len(QUALITY_HEAD), ""]
         else:
             least = floor_of(row, asked.figure)
             cells += [number(row[asked.figure]), "" if least is None else number(least), *quality(row)]
