@@ -187,8 +187,10 @@ class BuildExtension(build_ext):
             )
             said = done.stderr.decode(errors="replace")
             if "-Xptxas=-v" in command:
-                # registers, spills and shared memory of each kernel: see tools/cuda_kernels.py
-                (ROOT / "build" / "cuda_kernels.log").write_text(said)
+                # registers, spills and shared memory of each kernel: see tools/cuda_kernels.py, which judges the usual
+                # build; one with flags of its own keeps its log beside its objects
+                place = Path(self.build_temp) if os.environ.get("GG_CUDA_FLAGS") else ROOT / "build"
+                (place / "cuda_kernels.log").write_text(said)
             if done.returncode:
                 raise SystemExit(f"granular_gym: the CUDA backend did not compile:\n{said}")
             Path(seen).write_text(mark)

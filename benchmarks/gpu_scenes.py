@@ -146,13 +146,13 @@ class TowerDrive:
         self.tower.close()
 
 
-def filmed(layers: int, pixels: int, device: str) -> gg.Scene:
-    """One patch with two square depth cameras, "sky" and "side"."""
+def filmed(layers: int, pixels: int, device: str, camera: str) -> gg.Scene:
+    """One patch with a square depth camera, "sky" or "side": all cameras of a scene are rendered at once."""
     scene = scenes.wide_bed((1, 1), layers, device)
     cameras: dict[str, Callable[..., Any]] = {
         "sky": lambda **at: gg.DepthCamera.orthographic(extent=0.06, **at, position=(0.0, 0.0, 0.5)),
         "side": lambda **at: gg.DepthCamera.perspective(fov=0.9, **at, position=(0.12, 0.05, 0.3)),
     }
-    for name, make in cameras.items():
-        scene.add_camera(make(height=pixels, width=pixels, target=(0.0, 0.0, 0.05), far=1.0), name=name)
+    made = cameras[camera](height=pixels, width=pixels, target=(0.0, 0.0, 0.05), far=1.0)
+    scene.add_camera(made, name=camera)
     return scene

@@ -110,6 +110,19 @@ def bulldozer(axes: Any, rows: list[Row]) -> None:
         ax.legend(fontsize=8)
 
 
+def overhead(axes: Any, rows: list[Row]) -> None:
+    """Python's own time of a batched step against envs."""
+    (ax,) = axes
+    values = [row["overhead_us"] for row in rows]
+    ax.errorbar([r["envs"] for r in rows], [median(v) for v in values], yerr=_errors(values), marker="o", capsize=3)
+    ax.axhline(20.0, color="0.4", ls="--", label="target")
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    ax.set_xlabel("envs")
+    ax.set_ylabel("us of Python per batched step")
+    ax.legend()
+
+
 def convergence(axes: Any, rows: list[Row]) -> None:
     """Residual and overlap against iterations."""
     lines: dict[tuple[str, float], list[Row]] = {}
@@ -179,6 +192,7 @@ PLOTS: dict[str, tuple[Callable[[Any, list[Row]], None], int]] = {
     "broad_phase": (broad_phase, 1),
     "scaling": (scaling, 4),
     "bulldozer": (bulldozer, 2),
+    "overhead": (overhead, 1),
     "convergence": (convergence, 3),
     "gears": (gears, 2),
     "planar": (planar, 1),

@@ -1,6 +1,6 @@
 """run.py: measures speed and, beside every speed, what it costs in accuracy.
 
-    python benchmarks/run.py [column phases broad_phase scaling bulldozer convergence gears planar planar_laws]
+    python benchmarks/run.py [column phases broad_phase scaling bulldozer overhead convergence gears planar planar_laws]
                              [--quick] [--out FOLDER]
     python -m benchmarks ...
 
@@ -24,7 +24,7 @@ if __package__ in (None, ""):
     # run as a file: the package is the folder it lies in
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import columns, gears, growth, measure, piles, plots, tasks
+from benchmarks import columns, gears, growth, measure, overhead, piles, plots, tasks
 from benchmarks.measure import Row
 
 OUT = Path(__file__).resolve().parent / "results" / "cpu"
@@ -82,6 +82,20 @@ CASES: dict[str, Case] = {
         "env steps per second of the bulldozer, all cores",
         tasks.bulldozer,
         ("env_steps_per_s", "env_steps_per_cpu_s", *QUALITY, *COUNTERS),
+    ),
+    "overhead": Case(
+        "Python's own time of a batched env step of the bulldozer [us]; the core on one thread",
+        overhead.overhead,
+        (
+            "overhead_us",
+            "overhead_cpu_us",
+            "core_us",
+            "core_calls",
+            "clock_us",
+            *QUALITY,
+            "contacts_per_grain",
+            *COUNTERS,
+        ),
     ),
     "convergence": Case(
         "the resting column against iterations, step and mode, one thread",
@@ -148,6 +162,10 @@ def verdicts(name: str, rows: list[Row]) -> list[str]:
             lines.append(
                 f"{'met' if took <= most else 'MISSED'}: {took:.3g} ms a step of 11,000 # (target: at most {most:g})"
             )
+        if name == "overhead":
+            took, most = row["overhead_us"]["median"], overhead.TARGET_US
+            what = f"us of Python in a batched step of {row['envs']} envs (target: at most {most:g})"
+            lines.append(f"{'met' if took <= most else 'MISSED'}: {took:.3g} {what}")
     memory = [row["bytes_per_grain"] for row in rows if row.get("axis") == "grains"]
     if memory:
         most, limit = max(memory), growth.BYTES_PER_GRAIN_LIMIT

@@ -1,0 +1,159 @@
+"""overhead.py: what Python adds to a batched env step: its time less the time spent inside the C core.
+
+Every call that an env step makes into the core (the step itself, images, counters, box sums, copies) is timed; what is
+left is checking, bookkeeping, infos and the arrays of NumPy or torch: by the clock on the wall (overhead_us), and in
+time of the processor (overhead_cpu_us), which other programs on the machine hardly disturb. The clock's own cost is
+measured beside it: it is in the figures and can be taken off.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import gymnasium as gym
+
+from granular_gym.grain_task import Pace
+
+from . import measure
+from .measure import Row
+
+TASK = "granular_gym/Bulldozer-v0"
+TARGET_US = 20.0
+COUNTERS = ("escaped_count", "fast_count", "diverged")
+
+
+class Clocked:
+    """A core whose calls are timed.
+
+    Attributes:
+        seconds: spent in calls so far, on the wall.
+        cpu: the same in time of the processor, of the calling thread.
+        calls: number of them.
+    """
+
+    def __init__(self, core: Any) -> None:
+        self._clocked = core
+        self.clear()
+
+    def clear(self) -> None:
+        """Begins anew."""
+        self.seconds, self.cpu, self.calls = 0.0, 0.0, 0
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._clocked, name)
+        if not callable(value):
+            return value
+
+        def timed(*args: Any) -> Any:
+            start, cpu = time.perf_counter(), time.thread_time()
+            try:
+                return value(*args)
+            finally:
+                self.seconds += time.perf_counter() - start
+                self.cpu += time.thread_time() - cpu
+                self.calls += 1
+
+        # found at once from now on
+        self.__dict__[name] = timed
+        return timed
+
+
+def clock_cost(rounds: int = 2000) -> float:
+    """What timing one call adds to the time outside of it [s], measured on a call that does nothing."""
+
+    class Nothing:
+        def call(self, *_: Any) -> None:
+            pass
+
+    bare = Nothing()
+    clocked = Clocked(bare)
+    clocked.call(1, 2)
+    clocked.clear()
+    start = time.perf_counter()
+    for _ in range(rounds):
+        clocked.call(1, 2)
+    return max(0.0, (time.perf_counter() - start - clocked.seconds) / rounds)
+
+
+def vector_step(envs: Any, steps: int) -> Row:
+    """Python's own time of `steps` steps of a batch, and what the last one says of its accuracy.
+
+    Args:
+        envs: a granular vector env after its reset.
+        steps: number of timed steps; two more come before.
+    """
+    world = envs.task.world
+    plain, world._core = world._core, Clocked(world._core)
+    core: Any = world._core
+    try:
+        actions = envs.action_space.sample()
+        outside, cpu_outside, inside = [], [], []
+        infos: dict[str, Any] = {}
+        for k in range(steps + 2):
+            core.clear()
+            cpu, start = time.thread_time(), time.perf_counter()
+            answer = envs.step(actions)
+            whole, cpu_whole = time.perf_counter() - start, time.thread_time() - cpu
+            # letting go of the images is the caller's
+            infos = answer[-1]
+            del answer
+            if k >= 2:
+                outside.append(1e6 * (whole - core.seconds))
+                cpu_outside.append(1e6 * (cpu_whole - core.cpu))
+                inside.append(1e6 * core.seconds)
+        calls = core.calls
+    finally:
+        world._core = plain
+    row: Row = {"envs": envs.num_envs, "grains": world.grain_count, "output": envs.output, "repeats": steps}
+    row["overhead_us"] = measure.spread(outside)
+    row["overhead_cpu_us"] = measure.spread(cpu_outside)
+    row["core_us"] = measure.spread(inside)
+    row["core_calls"] = calls
+    row["clock_us"] = 1e6 * clock_cost() * calls
+    row.update(batch_quality(infos, world.grain_count))
+    return row
+
+
+def batch_quality(infos: dict[str, Any], grains: int) -> Row:
+    """Residual, overlap and counters that the infos of a step tell, over all envs."""
+    row: Row = {
+        "residual": float(infos["residual"].max()),
+        "overlap_mean_pct": 100.0 * float(infos["overlap_mean"].mean()),
+        "overlap_max_pct": 100.0 * float(infos["overlap_max"].max()),
+        "contacts_per_grain": float(infos["contact_count"].mean()) / grains,
+    }
+    return {**row, **{key: int(infos[key].sum()) for key in COUNTERS}}
+
+
+def bulldozers(count: int, grains: int, device: str, output: str, pace: Pace) -> Any:
+    """A batch of bulldozers after its first reset, whose env step is computed as `pace` says."""
+    made = gym.make_vec(
+        TASK,
+        num_envs=count,
+        vectorization_mode="vector_entry_point",
+        grain_count=grains,
+        preset="accurate",
+        device=device,
+        output=output,
+        # threads that wait for each other would disturb what is measured
+        num_threads=1,
+    )
+    made.task.pace = pace
+    made.reset(seed=0)
+    made.action_space.seed(0)
+    return made
+
+
+def overhead(quick: bool) -> list[Row]:
+    """Batches of 1 to 1,024 bulldozers of few grains, on the CPU; how long the core takes does not matter."""
+    rows = []
+    for count in (1, 16) if quick else (1, 16, 128, 1024):
+        envs = bulldozers(count, 20, "cpu", "numpy", Pace(2e-3, 2, 4))
+        try:
+            # most of the time goes to the images, which the core renders
+            row = vector_step(envs, max(15, min(300, 4000 // count)) if not quick else 20)
+        finally:
+            envs.close()
+        rows.append({"name": f"vector step of {count} bulldozers", "threads": 1, **row})
+    return rows

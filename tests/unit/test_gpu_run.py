@@ -1,0 +1,267 @@
+"""What can be said of `make gpu` without a GPU: its plan, its tables, rows that outlive a stage, what cases measure."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import granular_gym as gg
+
+ROOT = Path(__file__).resolve().parents[2]
+# behind what is installed: only `benchmarks` is taken from there
+sys.path.append(str(ROOT))
+
+
+@pytest.fixture(scope="module")
+def tool() -> Iterator[ModuleType]:
+    """tools/run_gpu.py."""
+    path = list(sys.path)
+    spec = importlib.util.spec_from_file_location("run_gpu", ROOT / "tools" / "run_gpu.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    sys.path[:] = path
+
+
+def row(key: str, **more: Any) -> dict[str, Any]:
+    """A measured row as benchmarks/gpu.py writes it."""
+    from benchmarks.gpu_promises import PROMISES
+
+    asked = PROMISES[key]
+    value = {"min": asked.wanted, "median": 2.0 * asked.wanted, "max": 3.0 * asked.wanted}
+    quality = {"residual": 1e-3, "overlap_mean_pct": 0.25, "overlap_max_pct": 1.5, "contacts_per_grain": 5.25}
+    counters = {"rebuild_count": 4, "escaped_count": 0, "fast_count": 7, "diverged": 0}
+    met = not asked.at_most
+    made = {"name": asked.name, "promise": key, "promised": asked.figure, "wanted": asked.wanted, "met": met}
+    return {**made, asked.figure: value, "floor": 0.5 * asked.wanted, **quality, **counters, **more}
+
+
+def cases() -> dict[str, Any]:
+    """A canned report: one case whole, one cut short."""
+    kernel = {"envs": 1, "grains": 50_000, "us_per_step": 40.0, "name": "1 x 50000 grains, team", "asked": "team"}
+    return {
+        "speed": {"about": "", "complete": True, "facts": {"gpu": "H"}, "rows": [row("blade"), row("large")]},
+        "kernels": {"about": "", "complete": False, "facts": {"gpu": "H"}, "rows": [kernel]},
+        "price": {"about": "", "facts": {}, "rows": [{"name": "1 x 50000 grains", "us_per_step": 50.0}]},
+    }
+
+
+CONTRACTED = {"rows": [{"name": "1 x 50000 grains", "us_per_step": {"min": 1, "median": 45.0, "max": 99}}]}
+
+
+def test_plan(tool: ModuleType) -> None:
+    """What is kept for all stages fits into ten minutes; what was promised comes before tests and everything else."""
+    names = [name for name, _, _ in tool.PLAN]
+    assert sum(seconds for _, _, seconds in tool.PLAN) <= 600.0
+    assert len(set(names)) == len(names) and {kind for _, kind, _ in tool.PLAN} == {"", *tool.GROUPS}
+    headline = {f"benchmark {asked.case}" for asked in tool.PROMISES.values()}
+    assert headline == set(names[3 : 3 + len(headline)]), names
+    from benchmarks import gpu
+
+    assert {*tool.PLAN_CASES, "price"} == set(gpu.CASES)
+
+
+def test_budget(tool: ModuleType) -> None:
+    """However long each stage takes of what it may, the report keeps its time; what ends early is left to others."""
+    for share in (0.0, 0.5, 1.0):
+        left, took = 600.0, {}
+        for name, _, _ in tool.PLAN:
+            took[name] = share * tool.allowed(tool.PLAN, name, left)
+            left -= took[name]
+        assert left >= -1e-6, (share, left)
+        assert took["report"] >= share * tool.PLAN[-1][2] - 1e-6
+    own = {name: seconds for name, _, seconds in tool.PLAN}
+    # the build may go over its time: the benchmarks that follow keep theirs, the last stages are cut
+    late = 600.0 - 330.0
+    assert tool.allowed(tool.PLAN, "benchmark speed", late) == own["benchmark speed"]
+    assert tool.allowed(tool.PLAN, "benchmark price", own["report"] + 1.0) == pytest.approx(1.0)
+    assert tool.allowed(tool.PLAN, "build", 570.0) == 570.0 - own["report"]
+    # twice as long a run has twice the time of each
+    assert tool.allowed(tool.PLAN, "parity", 0.0, 2.0) == 0.0
+    half = tool.allowed(tool.PLAN, "parity", 100.0, 0.5)
+    assert half == pytest.approx(0.5 * own["parity"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--only", "benchmark"], "--only: expected some of benchmarks,parity,sanitizer,suite, got benchmark"),
+        (["--minutes", "0"], "--minutes"),
+        (["--quick", "--write-docs"], "--write-docs: a rehearsal"),
+        (["--emulate", "--write-docs"], "--write-docs: a rehearsal"),
+    ],
+)
+def test_wrong_arguments(tool: ModuleType, capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
+    """A mistake is named before anything runs."""
+    with pytest.raises(SystemExit):
+        tool.arguments(words)
+    assert said in capsys.readouterr().err
+
+
+def test_arguments(tool: ModuleType) -> None:
+    """Stages that are not asked for keep no time."""
+    run = tool.Run(tool.arguments(["--only", "parity,sanitizer", "--minutes", "20"]))
+    kinds = {kind for _, kind, _ in run.plan}
+    assert kinds == {"", "parity", "sanitizer"}
+    assert run.kept_for("parity") == 2.0 * next(seconds for name, _, seconds in tool.PLAN if name == "parity")
+    assert 1190.0 < run.left() <= 1200.0
+
+
+def test_left_out(tool: ModuleType) -> None:
+    """Tests that build engines of their own are not run; the names still lead somewhere."""
+    files = tool.suite_files()
+    assert files[0].startswith("tests/determinism/") and "tests/unit/test_gpu_run.py" in files
+    for name in tool.LEFT_OUT:
+        assert (ROOT / name).is_file() and name not in files
+    assert not any("parity" in name for name in files) and tool.parity_files()
+
+
+def test_cores(tool: ModuleType) -> None:
+    """The second build has cores of its own where there are enough."""
+    assert tool.split_cores(list(range(16)), True) == (list(range(12)), list(range(12, 16)))
+    assert tool.split_cores([0, 1], True) == ([0, 1], [0, 1])
+    assert tool.split_cores(list(range(16)), False)[0] == list(range(16))
+
+
+def test_summary(tool: ModuleType) -> None:
+    """One table: beside each speed its floor, residual, overlap and counters; what was not measured is named."""
+    run = tool.Run(tool.arguments([]))
+    run.note("benchmark kernels", "timeout", 22.0, rows=1)
+    run.note("test suite", "cut", 0.0, why="there was no time left")
+    lines = tool.summary(run, cases(), CONTRACTED).splitlines()
+    text = "\n".join(lines)
+    blade = next(line for line in lines if line.startswith("50000 grains, blade"))
+    cells = ["us_per_step", "100", "50", "25", "SHORT", "1.00e-03", "0.25", "/", "1.5", "5.25", "4", "0", "/", "7"]
+    assert re.split(r"\s+", blade)[4:] == ["ms", *cells, "/", "0"]
+    assert re.search(r"500000 grains at rest.* 5 +2\.5 +1\.25 +met", text)
+    assert re.search(r"1024 envs x 1000 grains +grain_steps_per_s +not measured", text)
+    assert "cut, or ended before they were done: benchmark kernels, test suite" in text
+    assert re.search(r"^1 x 50000 +40 +-$", text, re.MULTILINE)
+    assert re.search(r"^1 x 50000 grains +0\.900$", text, re.MULTILINE)
+
+
+def test_docs(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables of docs/gpu.md are those that the run writes; figures take the place of "not measured"."""
+    empty = tool.docs_section("", {}, {}, [])
+    text = (ROOT / "docs" / "gpu.md").read_text()
+
+    def names(section: str) -> list[str]:
+        return [line.split("|")[1].strip() for line in section.splitlines() if line.startswith("|")]
+
+    assert names(empty) == names(text.partition(tool.MARKS[0])[2].partition(tool.MARKS[1])[0])
+    stages = [{"stage": "memcheck", "status": "passed", "said": "0 errors"}, {"stage": "synccheck", "status": "cut"}]
+    section = tool.docs_section("a GPU.", cases(), CONTRACTED, stages)
+    assert names(section) == names(empty)
+    assert section.count("not measured") == empty.count("not measured") - 5
+    assert "blade, 1 ms | us_per_step | 50 (at most) | 100 | 25 | 1.00e-03 | 0.25 / 1.5 | 5.25 |" in section
+    assert "compute-sanitizer, memcheck | passed (0 errors) |" in section
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "gpu.md").write_text(text)
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    tool.write_docs(section)
+    written = (tmp_path / "docs" / "gpu.md").read_text()
+    assert section in written and written.startswith(text.partition(tool.MARKS[0])[0])
+    assert written.endswith(text.partition(tool.MARKS[1])[2])
+
+
+def test_timeout_keeps_rows(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A case that is ended by the clock leaves the rows it had."""
+    from benchmarks import gpu
+
+    def slow(run: gpu.Run) -> Iterator[dict[str, Any]]:
+        yield {"name": "first"}
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(gpu.CASES, "speed", gpu.GpuCase("", slow, ()))
+    with pytest.raises(KeyboardInterrupt):
+        gpu.report("speed", gpu.Run(gpu.TINY, "cpu"), {}, tmp_path)
+    found = tool.read_cases(tmp_path)["speed"]
+    assert found["rows"] == [{"name": "first"}] and not found["complete"]
+    # the same from outside: the process is ended, what lies on the disk is read
+    monkeypatch.setattr(tool, "WORK", tmp_path)
+    code = f"import json, time; json.dump({found!r}, open({str(tmp_path / 'batch.json')!r}, 'w')); time.sleep(60)"
+    fake = tmp_path / "python"
+    fake.write_text(f"#!/bin/sh\nexec {sys.executable} -c {json.dumps(code)}\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(tool, "PYTHON", str(fake))
+    run = tool.Run(tool.arguments(["--minutes", "0.5"]))
+    start = time.monotonic()
+    tool.benchmark(run, "batch", tmp_path)
+    assert time.monotonic() - start < 10.0
+    assert (run.stages[-1]["status"], run.stages[-1]["rows"]) == ("timeout", 1)
+    run.end = time.monotonic()
+    tool.benchmark(run, "gears", tmp_path)
+    assert run.stages[-1]["status"] == "cut"
+
+
+def test_depth_renders() -> None:
+    """An image that is counted was rendered; one that was only handed out again is refused."""
+    from benchmarks import gpu, gpu_scenes
+
+    with gpu_scenes.filmed(1, 16, "cpu", "sky").build(2, device="cpu", num_threads=1) as world:
+        assert world.camera_names == ["sky"]
+        wall, inside = gpu.render_once(world, "sky")
+        assert 0.0 < inside <= wall
+        step = world.step
+        world.step = lambda *_: None  # type: ignore[method-assign]
+        with pytest.raises(RuntimeError, match="nothing was rendered"):
+            gpu.render_once(world, "sky")
+        world.step = step  # type: ignore[method-assign]
+
+
+def test_overhead() -> None:
+    """Time inside the core is not counted as Python's, time outside is."""
+    from benchmarks import overhead
+
+    class Core:
+        value = 3
+
+        def step(self, seconds: float) -> float:
+            time.sleep(seconds)
+            return seconds
+
+    core = overhead.Clocked(Core())
+    start = time.perf_counter()
+    assert core.value == 3 and core.step(0.02) == 0.02 and core.step(0.02) == 0.02
+    whole = time.perf_counter() - start
+    assert core.calls == 2 and 0.04 <= core.seconds <= whole
+    assert 0.0 <= overhead.clock_cost(100) < 1e-3
+
+
+def test_floor() -> None:
+    """The bytes of a substep follow from the engine's arrays."""
+    from benchmarks import gpu_floor
+
+    widths = gpu_floor.widths()
+    assert (widths["row_a"], widths["position"], widths["impulse_a"], widths["other_row"]) == (32.0, 16.0, 12.0, 4.0)
+    every = (*gpu_floor.GRAINS.values(), *gpu_floor.CONTACTS.values())
+    named = {name for table in every for part in table for name in part.split()}
+    assert named <= widths.keys(), named - widths.keys()
+    one, two = (gpu_floor.bytes_per_grain(5.0, count) for count in (1, 2))
+    # an iteration of a grain with five contacts: rows, velocities, and 64 bytes a contact; 12 fewer in the first one
+    assert two - one == pytest.approx(139.0 + 5.0 * 64.0)
+    assert gpu_floor.bytes_per_grain(5.0, 1, rolling=True) > one
+    phases = set(gg.Scene(((0, 0, 0), (1, 1, 1))).build(device="cpu").profile(False))
+    assert gpu_floor.GRAINS.keys() | gpu_floor.CONTACTS.keys() <= phases
+    assert gpu_floor.expected("overhead_1") is None
+    assert gpu_floor.expected("blade") == pytest.approx(5e4 * gpu_floor.bytes_per_grain(6.4, 10) / 4.8e6)
+    assert gpu_floor.bandwidth("NVIDIA H200 NVL") == (4.8e12, "H200")
+
+
+def test_real_time_count() -> None:
+    """Where the line of real time is crossed."""
+    from benchmarks.gpu import real_time_count
+
+    assert real_time_count([(100, 500.0), (400, 2000.0)])[0] == pytest.approx(200.0)
+    assert real_time_count([(100, 500.0)]) == (100.0, "at least: the ladder ends there")
+    assert real_time_count([(100, 1500.0)])[0] == 0.0
