@@ -122,6 +122,23 @@ for device in ("cuda:1", "cuda:x", "gpu"):
     assert printed[1].startswith("ArgumentError device: expected") and printed[2].startswith("ArgumentError")
 
 
+def test_a_variable_says_what_auto_means(emulated: Path, tmp_path: Path) -> None:
+    """GG_DEVICE stands for "auto", never falls back, and changes nothing that is named."""
+    text = """
+import os
+for wanted in ("cuda", "cuda:0", "cpu", "", "cuda:3"):
+    os.environ["GG_DEVICE"] = wanted
+    try:
+        print(scene().build().device, scene().build(device="cpu").device, scene().build(device="cuda").device)
+    except gg.BackendError as error:
+        print(error)
+"""
+    printed = script(emulated, tmp_path, text).splitlines()
+    gpu = "cuda:0 cpu cuda:0"
+    assert printed[:4] == [gpu, gpu, "cpu cpu cuda:0", gpu]
+    assert printed[4].startswith("GG_DEVICE: 'cuda:3' cannot be used: device: expected cuda:0 to cuda:0")
+
+
 def test_out_of_memory(emulated: Path, tmp_path: Path) -> None:
     """A world that does not fit is a MemoryError; one that fits still works, and what was taken is given back."""
     text = """

@@ -190,7 +190,8 @@ def test_command_line(capsys):
     assert "granular_gym" in text and "kernel" in text and "cuda" in text
 
 
-def test_devices(scene):
+def test_devices(scene, monkeypatch):
+    monkeypatch.delenv("GG_DEVICE", raising=False)
     scene.build(device="auto").close()
     scene.build(device="cpu").close()
     with pytest.raises(gg.ArgumentError, match="^device: expected"):
@@ -213,3 +214,19 @@ def test_png(tmp_path):
         gg.write_png(tmp_path / "c.png", image[:, ::2])
     with pytest.raises(OSError):
         gg.write_png(tmp_path / "no" / "c.png", image)
+
+
+def test_a_variable_says_what_auto_means(scene, monkeypatch):
+    monkeypatch.setenv("GG_DEVICE", "cpu")
+    for device in ({}, {"device": "auto"}, {"device": "cpu"}):
+        with scene.build(**device) as world:
+            assert world.device == "cpu"
+    for wrong in ("tpu", "cuda:", "CPU", " cpu"):
+        monkeypatch.setenv("GG_DEVICE", wrong)
+        with pytest.raises(gg.ArgumentError, match=f"^GG_DEVICE: expected auto, cpu, cuda or .*, got '{wrong}'"):
+            scene.build()
+        # what is named needs no variable
+        scene.build(device="cpu").close()
+    monkeypatch.setenv("GG_DEVICE", "cuda:999")  # never falls back
+    with pytest.raises(gg.BackendError, match="^GG_DEVICE: 'cuda:999' cannot be used: ."):
+        scene.build()
