@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -196,9 +197,30 @@ def test_devices(scene, monkeypatch):
     scene.build(device="cpu").close()
     with pytest.raises(gg.ArgumentError, match="^device: expected"):
         scene.build(device="tpu")
-    if not gg.info()["devices"]["cuda"]["available"]:
-        with pytest.raises(gg.BackendError, match="cannot be used: ."):
+    cuda = gg.info()["devices"]["cuda"]
+    if not cuda["available"]:
+        with pytest.raises(gg.BackendError, match=f"^device: 'cuda' cannot be used: {re.escape(cuda['reason'])}$"):
             scene.build(device="cuda")
+
+
+def test_info_says_why_there_is_no_gpu():
+    """Which of the reasons it is depends on the build and on the machine; CI has builds of both kinds."""
+    from granular_gym.info import describe
+
+    cuda = gg.info()["devices"]["cuda"]
+    lines = [line.split(None, 1)[1] for line in describe().splitlines() if line.startswith("  cuda ")]
+    if cuda["available"]:
+        assert cuda["built"] and cuda["gpus"] and not cuda["reason"]
+        assert lines == [f"available: {', '.join(gpu['name'] for gpu in cuda['gpus'])}"]
+        return
+    assert cuda["gpus"] == [] and lines == [f"not available: {cuda['reason']}"]
+    if not cuda["built"]:
+        assert cuda["reason"] == "this build has no CUDA backend: it was built without nvcc"
+    else:
+        reasons = (
+            r"no CUDA driver was found \(.+\)|the CUDA driver is too old: .*|no GPU (was found|is visible: .*) \(.+\)"
+        )
+        assert re.fullmatch(reasons, cuda["reason"])
 
 
 def test_png(tmp_path):
