@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "envs"))
 from env_helpers import TASK_IDS, same, small
 
 STEPS = 500
-EMULATED_STEPS = 12
+EMULATED_STEPS = 8
 
 
 @pytest.fixture

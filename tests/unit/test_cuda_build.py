@@ -69,6 +69,16 @@ def test_emulated_arrays(emulated: Path, tmp_path: Path) -> None:
     assert set(skipped) <= {"torch is not installed", "a GPU is needed"}
 
 
+@pytest.mark.slow
+def test_emulated_by_default(emulated: Path, tmp_path: Path) -> None:
+    """Tests that name no device, on a machine whose first choice is a GPU: those of the CPU alone keep to it."""
+    # what takes thousands of substeps is beyond emulation; a process that is spawned finds no tests here
+    slow = ("second_thread", "spawn", "forkserver", "thousand", "weight_rests", "bed_settled")
+    only = "(process or cuda) and " + " and ".join(f"not {name}" for name in slow)
+    paths = ["hostile/test_process.py", "unit/test_world_api.py"]
+    assert pytest_with(emulated, tmp_path, paths, "-k", only, GG_DEVICE="cuda") == []
+
+
 WORLD = """
 import granular_gym as gg
 def scene(count=64):
