@@ -264,6 +264,13 @@ int gg_phase_count(void);
 const char *gg_phase_name(int phase);
 gg_status gg_world_profile(gg_world *world, int32_t enable, double *seconds);
 
+/* For tests: one substep, phase by phase; after each `note` gets a hash of every array of the world, gg_field_count() of
+ * them. */
+typedef void (*gg_trace)(void *context, int phase, int32_t pass, const uint64_t *hashes);
+gg_status gg_world_trace(gg_world *world, double dt, const float *tool_targets, gg_trace note, void *context);
+int gg_field_count(void);
+const char *gg_field_name(int field);
+
 /* Signed distances [m] of a triangle mesh at the samples of a grid, written to samples[0] on (x fastest; first_sample is
  * not used): exact distance, sign by winding number, so that small holes and self-intersections do no harm and an
  * inverted mesh gives the same field. vertices (vertex_count, 3) [m], faces (face_count, 3). thread_count 0: one per core

@@ -1,7 +1,8 @@
 """device.py: where a world runs: "cpu", or a GPU as "cuda:0".
 
-"auto" takes the first GPU that works and otherwise the CPU. A GPU that is asked for by name never falls back: where it
-cannot be used, the error says why. Nothing here touches a GPU before it is asked for.
+"auto" takes the first GPU that works and otherwise the CPU. The environment variable GG_DEVICE (cpu, cuda, cuda:1)
+takes the place of "auto" where it is set. A GPU that is asked for by name never falls back: where it cannot be used,
+the error says why. Nothing here touches a GPU before it is asked for.
 """
 
 from __future__ import annotations
@@ -41,20 +42,26 @@ def _fault(number: int) -> str:
     return _working[key]
 
 
-def parse_device(device: Any) -> str:
-    """Returns `device` as it came; touches no GPU, so that a process may still fork.
-
-    Raises:
-        ArgumentError: not auto, cpu, cuda or cuda:<number>.
-        BackendError: a GPU is asked for, and this build knows none.
-    """
+def _named(name: str, device: Any) -> str:
+    """The device that an argument or a variable called `name` asks for."""
     if not isinstance(device, str) or not re.fullmatch(r"auto|cpu|cuda(:\d{1,3})?", device):
-        raise ArgumentError(f"device: expected auto, cpu, cuda or cuda:<number>, got {device!r}")
+        raise ArgumentError(f"{name}: expected auto, cpu, cuda or cuda:<number>, got {device!r}")
     if device.startswith("cuda") and not _core.build_info()["cuda"]:
         raise BackendError(
-            f"device: {device!r} cannot be used: this build has no CUDA backend: it was built without nvcc"
+            f"{name}: {device!r} cannot be used: this build has no CUDA backend: it was built without nvcc"
         )
     return device
+
+
+def parse_device(device: Any) -> str:
+    """Returns `device`, or what GG_DEVICE says in place of "auto"; touches no GPU, so that a process may still fork.
+
+    Raises:
+        ArgumentError: one of them is not auto, cpu, cuda or cuda:<number>.
+        BackendError: a GPU is asked for, and this build knows none.
+    """
+    name = _named("device", device)
+    return _named("GG_DEVICE", os.environ.get("GG_DEVICE") or "auto") if name == "auto" else name
 
 
 def check_device(device: Any) -> str:
@@ -70,7 +77,8 @@ def check_device(device: Any) -> str:
         return "cpu"
     fault = _fault(number)
     if fault:
-        raise BackendError(f"device: {device!r} cannot be used: {fault}")
+        asked = "device" if device == name else "GG_DEVICE"
+        raise BackendError(f"{asked}: {name!r} cannot be used: {fault}")
     return f"cuda:{number}"
 
 

@@ -630,7 +630,8 @@ class Scene:
 
         Args:
             env_count: number of copies.
-            device: "auto" or "cpu"; "cuda" where this build has it.
+            device: "cpu", "cuda" (the first GPU) or "cuda:1"; "auto": the first GPU that works, else the CPU, or what
+                the environment variable GG_DEVICE names.
             solver: None: the defaults.
             num_threads: None: one per usable core, one in daemon worker processes.
 

@@ -44,7 +44,7 @@ class World:
     Args:
         frozen: what the world is built from.
         env_count: number of copies.
-        device: "auto", "cpu", "cuda" or "cuda:1", see `granular_gym.device`.
+        device: "auto", "cpu", "cuda" or "cuda:1", see `Scene.build`.
         solver: None: the defaults.
         num_threads: None: one per usable core, one in daemon worker processes.
     """

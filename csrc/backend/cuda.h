@@ -49,8 +49,8 @@ gg_status gg_cuda_settle(gg_cuda *cuda);
 gg_status gg_cuda_set_kernel(gg_cuda *cuda, const char *name);
 const char *gg_cuda_kernel(const gg_cuda *cuda);
 
-/* one phase over all its items */
-gg_status gg_cuda_run(gg_cuda *cuda, const gg_view *view, gg_phase phase);
+/* one phase over all its items; `pass` is that of an iteration */
+gg_status gg_cuda_run(gg_cuda *cuda, const gg_view *view, gg_phase phase, int32_t pass);
 /* Up to `most` substeps of every env. *done: 1 where all substeps of the step are done or a buffer must grow. Reads one
  * small counter back. */
 gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, int32_t *done);

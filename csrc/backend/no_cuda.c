@@ -92,10 +92,11 @@ const char *gg_cuda_kernel(const gg_cuda *cuda) {
     (void)cuda;
     return "";
 }
-gg_status gg_cuda_run(gg_cuda *cuda, const gg_view *view, gg_phase phase) {
+gg_status gg_cuda_run(gg_cuda *cuda, const gg_view *view, gg_phase phase, int32_t pass) {
     (void)cuda;
     (void)view;
     (void)phase;
+    (void)pass;
     return GG_ERROR_BACKEND;
 }
 gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, int32_t *done) {

@@ -238,6 +238,41 @@ static PyObject *world_state_hash(world_object *self, PyObject *object) {
     return finish(self, status, PyLong_FromUnsignedLongLong(hash));
 }
 
+/* a list of (phase, pass, {array: hash}); NULL once something went wrong */
+static void note_phase(void *context, int phase, int32_t pass, const uint64_t *hashes) {
+    PyObject **list = context, *dict = *list ? PyDict_New() : NULL;
+    for (int f = 0; dict && f < gg_field_count(); f++) {
+        PyObject *hash = PyLong_FromUnsignedLongLong(hashes[f]);
+        if (!hash || PyDict_SetItemString(dict, gg_field_name(f), hash)) {
+            Py_CLEAR(dict);
+        }
+        Py_XDECREF(hash);
+    }
+    PyObject *line = dict ? Py_BuildValue("(siN)", gg_phase_name(phase), (int)pass, dict) : NULL;
+    if (!line || PyList_Append(*list, line)) {
+        Py_CLEAR(*list);
+    }
+    Py_XDECREF(line);
+}
+
+static PyObject *world_trace(world_object *self, PyObject *args) {
+    double dt = 0.0;
+    PyObject *targets_object = Py_None;
+    const float *targets = NULL;
+    npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)self->tool_count, 7};
+    if (!PyArg_ParseTuple(args, "d|O:trace", &dt, &targets_object) ||
+        gg_py_array_or_none(self->state, "tool_poses", targets_object, NPY_FLOAT32, 3, shape, (void *)&targets) ||
+        begin(self)) {
+        return NULL;
+    }
+    PyObject *list = PyList_New(0);
+    if (!list) {
+        return refuse(self);
+    }
+    gg_status status = gg_world_trace(self->world, dt, targets, note_phase, &list);
+    return finish(self, status, list);
+}
+
 static PyObject *world_profile(world_object *self, PyObject *object) {
     int count = gg_phase_count(), enable = PyObject_IsTrue(object);
     PyObject *dict = NULL;
@@ -314,6 +349,8 @@ static PyMethodDef world_methods[] = {
     METHOD(save_state, METH_O, "save_state($self, env, /)\n--\n\nThe bytes of one env."),
     METHOD(load_state, METH_VARARGS, "load_state(envs, state, /)"),
     METHOD(state_hash, METH_O, "state_hash($self, env, /)\n--\n\nHash of grains and tool poses."),
+    METHOD(trace, METH_VARARGS,
+           "trace(dt, tool_poses=None, /)\n\nFor tests: a substep as [(phase, pass, {array: hash after it})]."),
     METHOD(profile, METH_O, "profile($self, enable, /)\n--\n\nSeconds by phase since profiling was switched on."),
     {NULL, NULL, 0, NULL},
 };

@@ -167,9 +167,6 @@ gg_status gg_arena_grow(gg_world *w, int *grew) {
     gg_view *host;
     memcpy(candidates, p->level_candidates, sizeof candidates);
     *grew = 0;
-    if (w->cuda && !gg_cuda_overflowed(w->cuda)) {
-        return GG_OK;
-    }
     gg_status status = gg_world_pull(w, GG_BIT(env), -1, &host);
     for (int64_t e = 0; status == GG_OK && e < dims.env_count; e++) {
         *grew |= noted(&host->env[e]);

@@ -496,6 +496,7 @@ gg_status gg_world_set_thread_count(gg_world *w, int32_t thread_count) {
 static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_status status;
     w->solver = d->solver;
+    w->chunk = GG_CHUNK_FIRST;
     if ((status = check_counts(w, d)) != GG_OK || (status = check_space(w, d)) != GG_OK ||
         (status = gg_world_check_solver(w, &d->solver)) != GG_OK || (status = check_grains(w, d)) != GG_OK ||
         (status = gg_pairs_check(w, d->pair, d->density, d->material_count, smallest_radius(d))) != GG_OK ||

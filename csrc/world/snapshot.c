@@ -15,7 +15,7 @@ typedef struct state_header {
     gg_dims dims; /* of the world that saved it */
 } state_header;
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
+uint64_t gg_hash_bytes(uint64_t hash, const void *data, size_t size) {
     const unsigned char *at = data;
     for (; size >= 8; size -= 8, at += 8) {
         uint64_t word;
@@ -77,7 +77,7 @@ gg_status gg_world_save_state(gg_world *w, int64_t env, void *state, size_t size
     header.layout = w->layout;
     header.size = state_size(&w->view.dims);
     header.dims = w->view.dims;
-    header.check = hash_bytes(0, (char *)state + sizeof header, (size_t)header.size - sizeof header);
+    header.check = gg_hash_bytes(0, (char *)state + sizeof header, (size_t)header.size - sizeof header);
     memcpy(state, &header, sizeof header);
     return status;
 }
@@ -101,7 +101,7 @@ static gg_status check_state(gg_world *w, const void *state, size_t size, state_
         return gg_world_fail(w, GG_ERROR_STATE, "state: expected %llu bytes, got %zu: truncated",
                              (unsigned long long)header->size, size);
     }
-    if (header->check != hash_bytes(0, (const char *)state + sizeof *header, size - sizeof *header) ||
+    if (header->check != gg_hash_bytes(0, (const char *)state + sizeof *header, size - sizeof *header) ||
         state_size(&header->dims) != size) {
         return gg_world_fail(w, GG_ERROR_STATE, "state: damaged: its checksum does not fit its content");
     }
@@ -163,13 +163,13 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
         memcpy(words, &v->position[env * v->dims.slots + slot], 4 * sizeof(float));
         memcpy(words + 4, row, 3 * sizeof(float));
         memcpy(words + 7, row + 4, 3 * sizeof(float));
-        *hash = hash_bytes(*hash, words, sizeof words);
+        *hash = gg_hash_bytes(*hash, words, sizeof words);
         if (v->dims.planar_slots) {
-            *hash = hash_bytes(*hash, &v->angle[env * v->dims.planar_slots + id], sizeof(float));
+            *hash = gg_hash_bytes(*hash, &v->angle[env * v->dims.planar_slots + id], sizeof(float));
         }
     }
     for (int64_t t = GG_WALL_COUNT; t < v->dims.tool_count; t++) {
-        *hash = hash_bytes(*hash, &v->tool_pose[env * v->dims.tool_count + t], sizeof(gg_pose));
+        *hash = gg_hash_bytes(*hash, &v->tool_pose[env * v->dims.tool_count + t], sizeof(gg_pose));
     }
     return GG_OK;
 }

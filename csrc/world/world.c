@@ -88,16 +88,16 @@ static void step_cpu(gg_world *w, step_context *context) {
 
 /* the same on a GPU, which is left alone for a few milliseconds at a time: nobody can call it back */
 static gg_status step_cuda(gg_world *w, step_context *context) {
-    int32_t chunk = 16, done = 0;
+    int32_t left = w->view.params.substeps, done = 0;
     while (!done && !context->cancelled) {
         double start = now();
+        int32_t chunk = w->chunk;
         gg_status status = gg_cuda_step(w->cuda, &w->view, chunk, &done);
         if (status != GG_OK) {
             return gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
         }
-        if (now() - start < 0.02 && chunk < 1 << 20) {
-            chunk *= 2;
-        }
+        w->chunk = gg_chunk_next(chunk, left, now() - start); /* the next call begins with what this one found */
+        left -= GG_MIN(chunk, left);
         poll_caller(context);
     }
     return GG_OK;
@@ -162,7 +162,8 @@ static gg_status run_step(gg_world *w, step_context *context) {
         } else {
             step_cpu(w, context);
         }
-        gg_status grown = gg_arena_grow(w, &grew);
+        grew = !w->cuda || gg_cuda_overflowed(w->cuda);
+        gg_status grown = grew ? gg_arena_grow(w, &grew) : GG_OK;
         status = grown != GG_OK ? grown : status;
         if (grown == GG_ERROR_MEMORY || grown == GG_ERROR_BACKEND) {
             w->unfinished = 1;
@@ -177,13 +178,11 @@ static gg_status run_step(gg_world *w, step_context *context) {
     return status;
 }
 
-gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
-                        void *poll_context) {
+gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets) {
     gg_status status = check_step(w, dt, substeps, tool_targets);
     if (status != GG_OK) {
         return status;
     }
-    step_context context = {w, poll, poll_context, now() + 0.1, 0, resumes(w, dt, substeps, tool_targets)};
     gg_params *p = &w->view.params;
     p->dt = (float)dt;
     p->substeps = substeps;
@@ -195,6 +194,13 @@ gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *t
     }
     w->duration = (double)p->dt * substeps;
     gg_world_moved(w);
+    return status;
+}
+
+gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
+                        void *poll_context) {
+    step_context context = {w, poll, poll_context, now() + 0.1, 0, resumes(w, dt, substeps, tool_targets)};
+    gg_status status = gg_world_plan_step(w, dt, substeps, tool_targets);
     if (status == GG_OK) {
         status = run_step(w, &context);
     }
@@ -202,17 +208,28 @@ gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *t
     return context.cancelled ? gg_world_fail(w, GG_INTERRUPTED, "step: interrupted") : status;
 }
 
-static void run_phase(const gg_team *team, void *context) { gg_team_run(team, *(const gg_phase *)context, 0); }
+typedef struct phase_pass {
+    gg_phase phase;
+    int32_t pass;
+} phase_pass;
 
-gg_status gg_world_run(gg_world *w, gg_phase phase) {
+static void run_phase(const gg_team *team, void *context) {
+    const phase_pass *p = context;
+    gg_team_run(team, p->phase, p->pass);
+}
+
+gg_status gg_world_run_pass(gg_world *w, gg_phase phase, int32_t pass) {
     if (w->cuda) {
-        gg_status status = gg_cuda_run(w->cuda, &w->view, phase);
+        gg_status status = gg_cuda_run(w->cuda, &w->view, phase, pass);
         return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
     }
     gg_crew crew = crew_of(w);
-    gg_crew_run(&crew, run_phase, &phase);
+    phase_pass context = {phase, pass};
+    gg_crew_run(&crew, run_phase, &context);
     return GG_OK;
 }
+
+gg_status gg_world_run(gg_world *w, gg_phase phase) { return gg_world_run_pass(w, phase, 0); }
 
 gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) {
     va_list arguments;

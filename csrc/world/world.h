@@ -57,6 +57,7 @@ struct gg_world {
     gg_solver solver;
     gg_kernel kernel;
     int32_t thread_count;
+    int32_t chunk;       /* substeps that a GPU is given at a time; no result depends on it */
     int32_t depth_valid; /* the depth images show the present state */
     int32_t unfinished;  /* the last step stopped for want of memory: the same call goes on with it */
     double duration;     /* of the last step [s] */
@@ -71,11 +72,24 @@ static inline int64_t gg_own_tool_count(const gg_world *w) { return w->view.dims
 /* grains or tools were set: what hung on where they were is over */
 static inline void gg_world_moved(gg_world *w) { w->depth_valid = w->unfinished = 0; }
 
+/* A GPU is left alone for tens of milliseconds at a time: launches are few, and Ctrl-C is heard. The chunk that follows one
+ * which took `seconds`; where fewer were `left` before it, it was not run in full and says nothing of a longer one. */
+#define GG_CHUNK_FIRST 16
+static inline int32_t gg_chunk_next(int32_t chunk, int32_t left, double seconds) {
+    if (seconds < 0.02) {
+        return chunk <= left && chunk < 1 << 20 ? chunk * 2 : chunk;
+    }
+    return seconds > 0.08 && chunk > 1 ? chunk / 2 : chunk;
+}
+
 /* records a message and passes the status on */
 gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* world.c: one phase over all its items, where the world runs */
+/* world.c: one phase over all its items, where the world runs; `pass` is that of an iteration */
 gg_status gg_world_run(gg_world *w, gg_phase phase);
+gg_status gg_world_run_pass(gg_world *w, gg_phase phase, int32_t pass);
+/* what a step needs before its first phase: parameters, and the targets of tools where phases can read them */
+gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets);
 
 /* arena.c: memory of all fields */
 /* SIZE_MAX: more than any machine has */
@@ -139,6 +153,9 @@ gg_status gg_planar_check(gg_world *w, const gg_world_def *d);
 /* copies them, and the view knows them */
 gg_status gg_planar_take(gg_world *w, const gg_world_def *d);
 void gg_planar_free(gg_world *w);
+
+/* snapshot.c */
+uint64_t gg_hash_bytes(uint64_t hash, const void *data, size_t size);
 
 /* access.c: fills w->listed and, for phases, gg_access.listed; NULL: all envs, whose number *listed becomes */
 gg_status gg_world_list_envs(gg_world *w, const int32_t *envs, int64_t *listed);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../csrc/gg.h"
+#include "../../csrc/world/world.h"
 #include "check.h"
 
 #define GRAINS 400
@@ -337,6 +338,47 @@ static void test_empty(void) {
     gg_world_destroy(NULL);
 }
 
+/* how many substeps a GPU is given at a time */
+static void test_chunks(void) {
+    const double quick = 0.01, right = 0.05, slow = 0.1;
+    /* calls of 50 substeps that are quick: one launch each from the second call on */
+    int32_t chunk = GG_CHUNK_FIRST, launches = 0;
+    const int32_t expected[] = {3, 1, 1, 1, 1};
+    for (int call = 0; call < 5; call++) {
+        launches = 0;
+        for (int32_t left = 50; left > 0; launches++) {
+            int32_t run = chunk < left ? chunk : left;
+            chunk = gg_chunk_next(chunk, left, quick);
+            left -= run;
+        }
+        CHECK(launches == expected[call]);
+    }
+    /* what was not run in full says nothing */
+    CHECK(chunk == 64 && gg_chunk_next(64, 63, quick) == 64 && gg_chunk_next(64, 64, quick) == 128);
+    CHECK(gg_chunk_next(64, 64, right) == 64 && gg_chunk_next(64, 10, right) == 64);
+    CHECK(gg_chunk_next(64, 64, slow) == 32 && gg_chunk_next(64, 10, slow) == 32);
+    CHECK(gg_chunk_next(1, 1, slow) == 1 && gg_chunk_next(1 << 20, 1 << 20, quick) == 1 << 20);
+}
+
+/* this program is linked with no CUDA backend: what asks for one is told why */
+static void test_no_cuda(void) {
+    char message[256] = "";
+    int32_t count = 1;
+    gg_device_info info;
+    CHECK(!gg_device_built());
+    CHECK(gg_device_count(&count, message, sizeof message) == GG_ERROR_BACKEND && count == 0);
+    CHECK(strstr(message, "it was built without nvcc") != NULL);
+    message[0] = 0;
+    CHECK(gg_device_get_info(0, &info, message, sizeof message) == GG_ERROR_BACKEND);
+    CHECK(strstr(message, "it was built without nvcc") != NULL);
+    gg_world_def d = scene();
+    d.gpu = 1;
+    gg_world *w = NULL;
+    message[0] = 0;
+    CHECK(gg_world_create(&d, &w, message, sizeof message) == GG_ERROR_BACKEND && !w);
+    CHECK(strstr(message, "it was built without nvcc") != NULL);
+}
+
 int main(void) {
     test_threads_and_envs();
     test_weight();
@@ -345,5 +387,7 @@ int main(void) {
     test_poll();
     test_refusals();
     test_empty();
+    test_chunks();
+    test_no_cuda();
     return check_report();
 }

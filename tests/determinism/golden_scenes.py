@@ -73,8 +73,8 @@ def drive(world: gg.World, begin: int = 0, end: int = STEPS) -> list[int]:
 
 
 def final_hash(name: str, num_threads: int = 1, kernel: str | None = None, **solver: object) -> int:
-    """Hash of a scene at the end."""
-    with SCENES[name]().build(num_threads=num_threads, solver=gg.Solver(**solver)) as world:
+    """Hash of a scene at the end, on the CPU: threads and kernels are its own."""
+    with SCENES[name]().build(device="cpu", num_threads=num_threads, solver=gg.Solver(**solver)) as world:
         if kernel is not None:
             world._core.set_kernel(kernel)
         return drive(world)[-1]

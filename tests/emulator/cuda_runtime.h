@@ -7,7 +7,8 @@
  *
  * Environment: GG_EMULATOR_DEVICES (1), GG_EMULATOR_MEMORY bytes per device (unlimited), GG_EMULATOR_SEED (0: threads run in
  * order, else shuffled by it), GG_EMULATOR_FAIL=n (kernel launch n and everything after it fails, as a lost device does),
- * GG_EMULATOR_DRIVER (13000), 0: no driver.
+ * GG_EMULATOR_DRIVER (13000), 0: no driver; GG_EMULATOR_OWNER: the process in which another library has started CUDA, so
+ * that it cannot be started in a child.
  */
 #ifndef GG_EMULATOR_CUDA_RUNTIME_H
 #define GG_EMULATOR_CUDA_RUNTIME_H
@@ -21,6 +22,7 @@
 #include <map>
 #include <mutex>
 #include <ucontext.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -238,6 +240,7 @@ enum cudaError_t {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
+    cudaErrorInitializationError = 3,
     cudaErrorInsufficientDriver = 35,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
@@ -300,6 +303,8 @@ inline const char *cudaGetErrorString(cudaError_t e) {
         return "no error";
     case cudaErrorMemoryAllocation:
         return "out of memory";
+    case cudaErrorInitializationError:
+        return "initialization error";
     case cudaErrorInsufficientDriver:
         return "CUDA driver version is insufficient for CUDA runtime version";
     case cudaErrorNoDevice:
@@ -330,6 +335,10 @@ inline cudaError_t cudaGetDeviceCount(int *count) {
     cudaDriverGetVersion(&driver);
     if (driver < 12000) {
         return cudaErrorInsufficientDriver;
+    }
+    long owner = emulator::setting("GG_EMULATOR_OWNER", 0);
+    if (owner && owner != (long)getpid()) {
+        return cudaErrorInitializationError;
     }
     *count = (int)emulator::setting("GG_EMULATOR_DEVICES", 1);
     return *count ? cudaSuccess : cudaErrorNoDevice;

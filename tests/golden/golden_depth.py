@@ -53,9 +53,8 @@ def zoo_solids() -> list[gg.Sdf]:
     ]
 
 
-def zoo(num_threads: int = 1) -> Images:
-    """Solids of every kind, upright and tilted, and grains of three sizes between them, over a floor, in
-    a round wall."""
+def zoo_scene() -> gg.Scene:
+    """Solids of every kind, upright and tilted, grains of three sizes between them, over a floor, in a round wall."""
     boundary = {"x": "open", "y": "open", "z": ("wall", "open")}
     scene = gg.Scene(((-1.0, -1.0, 0.0), (1.0, 1.0, 1.0)), boundary=boundary)
     sand = scene.add_material(density=1600.0)
@@ -67,6 +66,12 @@ def zoo(num_threads: int = 1) -> Images:
     k = np.arange(60)
     places = np.stack([0.07 * (k % 12) - 0.38, 0.09 * (k // 12) - 0.2, 0.02 + 0.004 * (k % 7)], axis=1)
     scene.add_grains(sand, places, 0.008 + 0.006 * (k % 3))
+    return scene
+
+
+def zoo(num_threads: int = 1) -> Images:
+    """What cameras of both kinds see of them."""
+    scene = zoo_scene()
     views: dict[str, dict[str, Any]] = {
         "side": {"position": (0.5, -0.9, 0.6), "target": (0.0, 0.0, 0.1)},
         "above": {"position": (0.0, 0.0, 1.0), "target": (0.0, 0.0, 0.0)},

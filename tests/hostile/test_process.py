@@ -1,4 +1,8 @@
-"""Threads, forks, signals, copies, collection: what a process can do to a world."""
+"""Threads, forks, signals, copies, collection: what a process can do to a world.
+
+What forks runs on the CPU, and so does what counts resident memory: a GPU's driver takes part in both. What a GPU makes
+of a fork, and of the memory of its worlds, is in tests/unit/test_cuda_build.py and test_device_array.py.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +95,7 @@ def test_a_thousand_worlds_leave_no_memory_behind(how):
     frozen = scene.freeze()
 
     def cycle() -> None:
-        world = gg.World(frozen, 2, num_threads=1)
+        world = gg.World(frozen, 2, "cpu", num_threads=1)
         world.step(1e-3, 1)
         world.depth("eye")
         if how == "close":
@@ -115,7 +119,7 @@ def test_refused_worlds_leave_no_memory_behind():
 
     def cycle() -> None:
         with pytest.raises(gg.ArgumentError):
-            gg.World(bad, 2, num_threads=1)
+            gg.World(bad, 2, "cpu", num_threads=1)
 
     for _ in range(50):
         cycle()
@@ -128,7 +132,7 @@ def test_refused_worlds_leave_no_memory_behind():
 
 
 def test_reading_and_failing_leave_no_memory_behind():
-    with make_scene(200).build(num_threads=1) as world:
+    with make_scene(200).build(device="cpu", num_threads=1) as world:
 
         def cycle() -> None:
             for call in every_call(world)[1:13]:
@@ -155,7 +159,7 @@ def test_worlds_in_reference_cycles_are_collected():
     before = resident()
     for _ in range(200):
         holder = Holder()
-        holder.world = make_scene(500).build(num_threads=1)
+        holder.world = make_scene(500).build(device="cpu", num_threads=1)
         holder.me = holder
     del holder
     gc.collect()
@@ -275,7 +279,7 @@ def wait_for(pid: int, seconds: float) -> int:
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_child_forked_after_a_step_can_step():
-    with make_scene(200).build(num_threads=2) as world:
+    with make_scene(200).build(device="cpu", num_threads=2) as world:
         world.step(1e-3, 20)
         for _ in range(3):
             pid = os.fork()
@@ -283,7 +287,7 @@ def test_a_child_forked_after_a_step_can_step():
                 status = 1
                 try:
                     world.step(1e-3, 20)
-                    with make_scene(100).build(num_threads=2) as fresh:
+                    with make_scene(100).build(device="cpu", num_threads=2) as fresh:
                         fresh.step(1e-3, 20)
                     status = 0
                 finally:
@@ -295,7 +299,7 @@ def test_a_child_forked_after_a_step_can_step():
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_fork_while_another_thread_steps():
-    world = make_scene(400).build(num_threads=2)
+    world = make_scene(400).build(device="cpu", num_threads=2)
     thread = threading.Thread(target=world.step, args=(1e-3, 800))
     thread.start()
     time.sleep(0.05)
@@ -307,7 +311,7 @@ def test_a_fork_while_another_thread_steps():
             try:
                 world.step(1e-3)
             except gg.BusyError:
-                with make_scene(100).build(num_threads=2) as fresh:
+                with make_scene(100).build(device="cpu", num_threads=2) as fresh:
                     fresh.step(1e-3, 20)
                 status = 0
         finally:
@@ -330,7 +334,7 @@ def hash_after(world: gg.World) -> int:
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_worlds_travel_to_other_processes(method):
-    with make_scene().build(env_count=2) as world:
+    with make_scene().build(env_count=2, device="cpu" if method == "fork" else "auto") as world:
         world.step(1e-3, 50)
         with multiprocessing.get_context(method).Pool(1) as pool:
             remote = pool.apply_async(hash_after, (world,)).get(120)
@@ -343,7 +347,7 @@ def test_daemon_workers_use_one_thread():
 
 
 def threads_used() -> int:
-    with make_scene().build() as world:
+    with make_scene().build(device="cpu") as world:
         return world.num_threads
 
 

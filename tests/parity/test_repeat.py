@@ -30,10 +30,10 @@ def falling(count: int, half_width: float) -> gg.Scene:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_twenty_runs(way: str, emulated: bool) -> None:
-    """One large world, twenty times from the start."""
-    count, half_width, steps = (60, 2.0, 60) if emulated else (20_000, 14.0, 60)
+    """One large world, twenty times from the start; an emulator has no whims, so that a few times do."""
+    count, half_width, steps, runs = (60, 2.0, 60, 3) if emulated else (20_000, 14.0, 60, 20)
     scene, hashes = falling(count, half_width), set()
-    for _ in range(20):
+    for _ in range(runs):
         with scene.build(device="cuda") as world:
             world._core.set_kernel(way)
             world.step(1e-3, steps)

@@ -229,7 +229,7 @@ def test_moist_bits_are_the_same_everywhere(solver: dict[str, object]) -> None:
     scene = column_scene(200, 3.0, rolling=0.1, restitution=0.3)
     hashes = set()
     for kernel, threads in ((None, 1), (None, 3), ("scalar", 1), ("vector128", 2)):
-        with scene.build(num_threads=threads, solver=gg.Solver(**solver)) as world:
+        with scene.build(device="cpu", num_threads=threads, solver=gg.Solver(**solver)) as world:
             if kernel is not None:
                 world._core.set_kernel(kernel)
             world.set_pair(0, 0, cohesion=bond, cohesion_range=RANGE, twisting_friction=0.02)

@@ -8,7 +8,6 @@ import pickle
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -585,10 +584,9 @@ world.close()
 
 @needs_emulator
 @pytest.mark.parametrize("way", ["fork", "lost"])
-def test_a_lost_device_and_a_fork_are_errors(way):
-    done = subprocess.run(
-        [sys.executable, "-c", LOST, way], capture_output=True, text=True, cwd=Path(__file__).parents[2]
-    )
+def test_a_lost_device_and_a_fork_are_errors(way, tmp_path):
+    # elsewhere, or the folder of the source would stand before the emulated package on the path
+    done = subprocess.run([sys.executable, "-c", LOST, way], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -190,14 +191,36 @@ def test_command_line(capsys):
     assert "granular_gym" in text and "kernel" in text and "cuda" in text
 
 
-def test_devices(scene):
+def test_devices(scene, monkeypatch):
+    monkeypatch.delenv("GG_DEVICE", raising=False)
     scene.build(device="auto").close()
     scene.build(device="cpu").close()
     with pytest.raises(gg.ArgumentError, match="^device: expected"):
         scene.build(device="tpu")
-    if not gg.info()["devices"]["cuda"]["available"]:
-        with pytest.raises(gg.BackendError, match="cannot be used: ."):
+    cuda = gg.info()["devices"]["cuda"]
+    if not cuda["available"]:
+        with pytest.raises(gg.BackendError, match=f"^device: 'cuda' cannot be used: {re.escape(cuda['reason'])}$"):
             scene.build(device="cuda")
+
+
+def test_info_says_why_there_is_no_gpu():
+    """Which of the reasons it is depends on the build and on the machine; CI has builds of both kinds."""
+    from granular_gym.info import describe
+
+    cuda = gg.info()["devices"]["cuda"]
+    lines = [line.split(None, 1)[1] for line in describe().splitlines() if line.startswith("  cuda ")]
+    if cuda["available"]:
+        assert cuda["built"] and cuda["gpus"] and not cuda["reason"]
+        assert lines == [f"available: {', '.join(gpu['name'] for gpu in cuda['gpus'])}"]
+        return
+    assert cuda["gpus"] == [] and lines == [f"not available: {cuda['reason']}"]
+    if not cuda["built"]:
+        assert cuda["reason"] == "this build has no CUDA backend: it was built without nvcc"
+    else:
+        reasons = (
+            r"no CUDA driver was found \(.+\)|the CUDA driver is too old: .*|no GPU (was found|is visible: .*) \(.+\)"
+        )
+        assert re.fullmatch(reasons, cuda["reason"])
 
 
 def test_png(tmp_path):
@@ -213,3 +236,19 @@ def test_png(tmp_path):
         gg.write_png(tmp_path / "c.png", image[:, ::2])
     with pytest.raises(OSError):
         gg.write_png(tmp_path / "no" / "c.png", image)
+
+
+def test_a_variable_says_what_auto_means(scene, monkeypatch):
+    monkeypatch.setenv("GG_DEVICE", "cpu")
+    for device in ({}, {"device": "auto"}, {"device": "cpu"}):
+        with scene.build(**device) as world:
+            assert world.device == "cpu"
+    for wrong in ("tpu", "cuda:", "CPU", " cpu"):
+        monkeypatch.setenv("GG_DEVICE", wrong)
+        with pytest.raises(gg.ArgumentError, match=f"^GG_DEVICE: expected auto, cpu, cuda or .*, got '{wrong}'"):
+            scene.build()
+        # what is named needs no variable
+        scene.build(device="cpu").close()
+    monkeypatch.setenv("GG_DEVICE", "cuda:999")  # never falls back
+    with pytest.raises(gg.BackendError, match="^GG_DEVICE: 'cuda:999' cannot be used: ."):
+        scene.build()

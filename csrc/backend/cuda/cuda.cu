@@ -100,7 +100,13 @@ gg_status gg_device_count(int32_t *count, char *message, size_t message_size) {
             (void)cudaDriverGetVersion(&driver);
             (void)cudaRuntimeGetVersion(&runtime);
             const char *hidden = getenv("CUDA_VISIBLE_DEVICES");
-            if (driver == 0) {
+            if (error == cudaErrorInitializationError) {
+                /* of a fork after others started CUDA we know no more than this error */
+                snprintf(message, message_size,
+                         "CUDA cannot be started in this process (%s); where it was forked after a library, as torch, "
+                         "had started CUDA, start processes with the method \"spawn\" or \"forkserver\"",
+                         cudaGetErrorString(error));
+            } else if (driver == 0) {
                 snprintf(message, message_size, "no CUDA driver was found (%s)", cudaGetErrorString(error));
             } else if (error == cudaErrorInsufficientDriver) {
                 snprintf(message, message_size,
@@ -490,7 +496,7 @@ static int gg_team_any(const gg_team *team, gg_question question) {
 
 } // namespace gg_graph_way
 
-gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase) {
+gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase, int32_t pass) {
     gg_status status = enter(c);
     if (status != GG_OK) {
         return status;
@@ -502,7 +508,11 @@ gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase) {
         c->resumed = 0;
     }
     gg_graph_way::gg_team team = {c, c->stream, view, cudaSuccess};
-    gg_graph_way::gg_team_run(&team, phase, 0);
+    gg_graph_way::gg_team_run(&team, phase, pass);
+    if (team.error == cudaSuccess) {
+        /* whoever runs single phases looks himself whether a buffer is too small */
+        team.error = cudaMemsetAsync(&c->control->halt, 0, sizeof c->control->halt, c->stream);
+    }
     return team.error == cudaSuccess ? GG_OK : failed(c, team.error, gg_phase_name(phase));
 }
 

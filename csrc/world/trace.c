@@ -1,0 +1,75 @@
+/* trace.c: one substep, phase by phase, with a hash of every array after each.
+ *
+ * For tests alone: where two devices differ, the first phase after which they do is the one to look at. The order is that
+ * of phases/step.h, followed by this machine for every kind of device.
+ */
+#include "world.h"
+
+typedef struct trace_team {
+    gg_world *world;
+    gg_trace note;
+    void *context;
+    gg_status *status; /* of what went wrong first: nothing runs after it */
+} trace_team;
+
+static void trace_run(const trace_team *t, gg_phase phase, int32_t pass) {
+    uint64_t hashes[GG_FIELD_COUNT];
+    gg_view *v = NULL;
+    if (*t->status == GG_OK && (*t->status = gg_world_run_pass(t->world, phase, pass)) == GG_OK &&
+        (*t->status = gg_world_pull(t->world, GG_ALL_FIELDS, -1, &v)) == GG_OK) {
+        for (int f = 0; f < GG_FIELD_COUNT; f++) {
+            size_t size = gg_field_size(&v->dims, (gg_field_id)f, NULL) * (size_t)v->dims.env_count;
+            hashes[f] = gg_hash_bytes(0, gg_field_data(v, (gg_field_id)f), size);
+        }
+        t->note(t->context, phase, pass, hashes);
+    }
+}
+
+static int trace_any(const trace_team *t, gg_question question) {
+    gg_view *v = NULL;
+    if (*t->status == GG_OK) {
+        *t->status = gg_world_pull(t->world, GG_BIT(env), -1, &v);
+    }
+    for (int64_t e = 0; *t->status == GG_OK && e < v->dims.env_count; e++) {
+        if (gg_step_answer(&v->env[e], question)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* the team of step.h: this machine, which asks the device for one phase after the other */
+#define GG_TEAM_FN            static
+#define gg_team               trace_team
+#define gg_team_run           trace_run
+#define gg_team_start         trace_run
+#define gg_team_any           trace_any
+#define gg_team_view(team)    (&(team)->world->view)
+#define gg_team_planar(team)  (gg_team_view(team)->params.planar)
+#define gg_team_penalty(team) (gg_team_view(team)->params.mode == GG_MODE_PENALTY)
+#include "../phases/step.h"
+
+gg_status gg_world_trace(gg_world *w, double dt, const float *tool_targets, gg_trace note, void *context) {
+    gg_status status = gg_world_plan_step(w, dt, 1, tool_targets);
+    trace_team team = {w, note, context, &status};
+    trace_run(&team, GG_PHASE_open_step, 0);
+    trace_run(&team, GG_PHASE_plan_tools, 0);
+    for (int resumed = 0; !gg_step_substep(&team, resumed) && status == GG_OK; resumed = 1) {
+        int grew = 0;
+        status = gg_arena_grow(w, &grew);
+    }
+    trace_run(&team, GG_PHASE_arrive_tools, 0);
+    w->view.tool_targets = NULL;
+    return status;
+}
+
+int gg_field_count(void) { return GG_FIELD_COUNT; }
+
+const char *gg_field_name(int field) {
+    static const char *const names[] = {
+#define FIELD_NAME(type, name, count, keep) #name,
+        GG_FIELDS(FIELD_NAME)
+#undef FIELD_NAME
+    };
+    return field >= 0 && field < GG_FIELD_COUNT ? names[field] : "";
+}

@@ -1,0 +1,50 @@
+"""Depth cameras on the CPU and on a GPU: solids of every kind, and images that a block of a GPU cannot hold at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
+
+from golden_depth import zoo_scene
+
+#: pixels that a block keeps in its own memory (GG_TILE in csrc/backend/cuda/team.cuh)
+TILE = 8192
+SIDE = {"position": (0.5, -0.9, 0.6), "target": (0.0, 0.0, 0.1), "near": 0.05, "far": 3.0}
+VIEWS: dict[str, gg.DepthCamera] = {
+    # two bands of 64 rows, each of them full
+    "perspective": gg.DepthCamera.perspective(height=128, width=128, fov=0.6, **SIDE),
+    # bands of unequal height
+    "orthographic": gg.DepthCamera.orthographic(height=100, width=120, extent=0.35, **SIDE),
+    # a row that is larger than a block's memory: it is drawn where it stays
+    "wide": gg.DepthCamera.orthographic(height=2, width=TILE + 100, extent=2e-4, **SIDE),
+    # from between the solids, so that some lie behind and some cut the nearest plane
+    "inside": gg.DepthCamera.perspective(
+        height=40, width=60, fov=1.6, position=(0.0, 0.0, 0.2), target=(0.3, 0.1, 0.1), near=0.02, far=3.0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_images(name: str) -> None:
+    """Every pixel, in two envs whose grains lie apart; and what is made of them for a learner."""
+    images: dict[str, list[Any]] = {}
+    for device in ("cpu", "cuda"):
+        scene = zoo_scene()
+        scene.add_camera(VIEWS[name], name=name)
+        with scene.build(env_count=2, device=device, num_threads=1) as world:
+            world.set_grains(positions=world.positions[:1] + np.float32((0.01, 0.02, 0.03)), envs=[1])
+            images[device] = [world.depth(name), world.depth(name, limits=(0.2, 1.2), dtype="uint8")]
+    for one, other in zip(images["cpu"], images["cuda"], strict=True):
+        np.testing.assert_array_equal(one, other)
+    depth = images["cpu"][0]
+    assert depth.shape == (2, VIEWS[name].height, VIEWS[name].width)
+    # there is something to see, and the envs differ
+    assert len(np.unique(depth)) > 0.1 * depth[0].size and (depth[0] != depth[1]).any()

@@ -1,0 +1,97 @@
+"""Phase by phase: after each phase of a substep every array of a world is the same on the CPU and on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from parity_scenes import heap, mixed, moist, planar, poses, scooped
+
+import granular_gym as gg
+
+#: arrays that may differ, and after which phases (None: all): what they hold there is a device's own
+OWN: dict[str, set[str] | None] = {
+    "cell_cursor": None,  # a GPU's alone
+    "hash_head": None,  # chains of the linked hash, in any order
+    "hash_next": None,
+    "next_count": {"order"},  # where a GPU keeps grains that it has not yet sorted
+    "slice_stats": {"iterate", "planar_iterate"},  # a GPU notes the residual only where it is asked for
+}
+CASES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "heap": (lambda: heap(60), {}),
+    "linked_hash": (lambda: heap(60), {"broad_phase": "linked_hash"}),
+    "paper": (lambda: heap(60), {"mode": "paper", "iterations": 5}),
+    "tolerance": (lambda: heap(60), {"tolerance": 2e-3, "iterations": 12}),
+    "mixed": (mixed, {}),
+    "moist": (moist, {}),
+    "scooped": (scooped, {}),
+    "planar": (planar, {"iterations": 12}),
+    "penalty": (planar, {"mode": "penalty", "stiffness": 1e5}),
+}
+
+
+def first_difference(one: gg.World, other: gg.World, dt: float, tool_poses: Any = None) -> str:
+    """Where a substep of two worlds parts: the phase and the arrays; empty: nowhere."""
+    targets = None
+    if tool_poses is not None:
+        targets = np.ascontiguousarray(np.broadcast_to(tool_poses, (one.env_count, one.tool_count, 7)), np.float32)
+    traces = [world._core.trace(dt, targets) for world in (one, other)]
+    for (phase, number, here), (also, same_number, there) in zip(*traces, strict=True):
+        assert (phase, number) == (also, same_number)
+        allowed = {name for name, phases in OWN.items() if phases is None or phase in phases}
+        differing = sorted(name for name in here if here[name] != there[name] and name not in allowed)
+        if differing:
+            return f"{phase} {number}: {', '.join(differing)}"
+    return ""
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
+def test_every_phase(name: str) -> None:
+    """Six substeps of a bed in motion, in two envs."""
+    make, settings = CASES[name]
+    solver, dt = gg.Solver(**settings), 5e-4
+    with make().build(device="cpu", num_threads=1, solver=solver) as before:
+        for k in range(4):
+            before.step(dt, 60, tool_poses=poses(k, before))
+        state = before.save_state()
+    cpu = make().build(env_count=2, device="cpu", num_threads=1, solver=solver)
+    gpu = make().build(env_count=2, device="cuda", solver=solver)
+    with cpu, gpu:
+        for world in (cpu, gpu):
+            world.load_state(state, envs=[1])  # env 0 is as built
+        for k in range(4, 10):
+            assert first_difference(cpu, gpu, dt, poses(k, cpu)) == "", f"substep {k - 4}"
+        assert int(cpu.stats["contact_count"][1]) > 10
+        assert cpu.state_hash(1) == gpu.state_hash(1)
+
+
+def test_a_trace_is_a_substep() -> None:
+    """What is compared above is what a step does."""
+    traced, stepped = (heap(60).build(device="cpu", num_threads=1) for _ in range(2))
+    with traced, stepped:
+        for k in range(20):
+            stepped.step(1e-3, 1, tool_poses=poses(k, stepped))
+            seen = [phase for phase, _, _ in traced._core.trace(1e-3, np.float32([poses(k, traced)]))]
+        assert traced.state_hash() == stepped.state_hash()
+        assert seen[:2] == ["open_step", "plan_tools"] and seen.count("iterate") == traced.solver.iterations
+        assert seen[-2:] == ["close_substep", "arrive_tools"]
+
+
+def test_a_difference_is_named() -> None:
+    """One bit of one velocity, and one of a material: the phase that meets them first, and nothing is left out."""
+    cpu, gpu = heap(60).build(device="cpu", num_threads=1), heap(60).build(device="cuda")
+    with cpu, gpu:
+        assert first_difference(cpu, gpu, 1e-3) == ""
+        pairs, densities = gpu._core.get_materials()
+        pairs[0, 0, 0, 0] = np.nextafter(pairs[0, 0, 0, 0], np.float32(1))
+        gpu._core.set_materials(None, pairs, densities)
+        assert first_difference(cpu, gpu, 1e-3) == "open_step 0: pair"
+    cpu, gpu = heap(60).build(device="cpu", num_threads=1), heap(60).build(device="cuda")
+    with cpu, gpu:
+        velocities = np.zeros((1, 60, 3), np.float32)
+        for world in (cpu, gpu):
+            world.set_grains(velocities=velocities)
+            velocities[0, 7, 0] = 1e-30
+        assert first_difference(cpu, gpu, 1e-3).startswith("open_step 0: row_a")
