@@ -102,6 +102,11 @@ def cuda_architectures(compiler: str) -> list[str]:
         return ["-arch=native"]
     known = re.findall(r"compute_(\d+)\b", subprocess.run([compiler, "--list-gpu-arch"], **CAPTURE).stdout)
     wanted = given.split(",") if given else [arch for arch in CUDA_ARCHITECTURES if arch in known]
+    if not wanted:
+        raise SystemExit(
+            f"granular_gym: nvcc knows {','.join(known) or 'nothing'}, and none of {','.join(CUDA_ARCHITECTURES)}: "
+            "GG_CUDA_ARCH names others; GG_CUDA=0 builds without CUDA."
+        )
     for arch in wanted:
         if arch not in known:
             raise SystemExit(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import sys
 import time
 import warnings
@@ -22,6 +23,8 @@ from typing import Any
 if __package__ in (None, ""):
     # run as a file: the package is the folder it lies in
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+# what is published are figures of the CPU, also where there is a GPU
+os.environ["GG_DEVICE"] = "cpu"
 
 from tqdm import tqdm
 

@@ -332,6 +332,8 @@ def test_architectures(architectures: Callable[[str, str], list[str]], tmp_path:
     for wrong in ("65", "80,65", "80,", "sm_80", "Native"):
         with pytest.raises(SystemExit, match=f"GG_CUDA_ARCH: expected native or some of 75,80,.*, got '{wrong}'"):
             architectures(newer, wrong)
+    with pytest.raises(SystemExit, match="nvcc knows 50,60, and none of 75,80,.*GG_CUDA_ARCH names others"):
+        architectures(compiler_of(tmp_path, "50 60"), "")
 
 
 def test_architectures_of_this_compiler(architectures: Callable[[str, str], list[str]], tmp_path: Path) -> None:
