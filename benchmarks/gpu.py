@@ -575,7 +575,7 @@ CASES: dict[str, GpuCase] = {
     "overhead": GpuCase(
         "Python's own time of a batched env step [us]",
         vector_overhead,
-        ("overhead_us", "overhead_cpu_us", "core_us", "core_calls", "clock_us", *VERDICT, *SEEN),
+        ("overhead_us", "overhead_cpu_us", "warm_us", "core_us", "core_calls", "clock_us", *VERDICT, *SEEN),
     ),
     "kernels": GpuCase("how a step is run", kernels, ("kernel", *SPEED, "floor_us", *SEEN)),
     "streams": GpuCase(

@@ -4,10 +4,15 @@ Every call that an env step makes into the core (the step itself, images, counte
 left is checking, bookkeeping, infos and the arrays of NumPy or torch: by the clock on the wall (overhead_us), and in
 time of the processor (overhead_cpu_us), which other programs on the machine hardly disturb. The clock's own cost is
 measured beside it: it is in the figures and can be taken off.
+
+While the core works, the processor's caches forget Python, and fetching it again is in these figures: they grow with
+the time that a step takes on the CPU. warm_us and warm_cpu_us are the same step with a core that gives the answers of
+the last one at once: what Python itself has to do.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import Any
 
@@ -20,6 +25,7 @@ from .measure import Row
 
 TASK = "granular_gym/Bulldozer-v0"
 TARGET_US = 20.0
+WARM_STEPS = 200
 COUNTERS = ("escaped_count", "fast_count", "diverged")
 
 
@@ -30,10 +36,12 @@ class Clocked:
         seconds: spent in calls so far, on the wall.
         cpu: the same in time of the processor, of the calling thread.
         calls: number of them.
+        answers: None, or a list that takes the name and the answer of each call.
     """
 
     def __init__(self, core: Any) -> None:
         self._clocked = core
+        self.answers: list[tuple[str, Any]] | None = None
         self.clear()
 
     def clear(self) -> None:
@@ -48,15 +56,35 @@ class Clocked:
         def timed(*args: Any) -> Any:
             start, cpu = time.perf_counter(), time.thread_time()
             try:
-                return value(*args)
+                answer = value(*args)
             finally:
                 self.seconds += time.perf_counter() - start
                 self.cpu += time.thread_time() - cpu
                 self.calls += 1
+            if self.answers is not None:
+                self.answers.append((name, answer))
+            return answer
 
         # found at once from now on
         self.__dict__[name] = timed
         return timed
+
+
+class Answering:
+    """A core that gives the answers of an earlier step at once, in their order, and again after the last."""
+
+    def __init__(self, answers: list[tuple[str, Any]]) -> None:
+        self._answers = itertools.cycle(answers)
+
+    def __getattr__(self, name: str) -> Any:
+        def answer(*_: Any) -> Any:
+            asked, value = next(self._answers)
+            if asked != name:
+                raise RuntimeError(f"core: expected the call {asked} of the step before, got {name}")
+            return value
+
+        self.__dict__[name] = answer
+        return answer
 
 
 def clock_cost(rounds: int = 2000) -> float:
@@ -81,7 +109,7 @@ def vector_step(envs: Any, steps: int) -> Row:
 
     Args:
         envs: a granular vector env after its reset.
-        steps: number of timed steps; two more come before.
+        steps: number of timed steps; two more come before, and one and WARM_STEPS behind.
     """
     world = envs.task.world
     plain, world._core = world._core, Clocked(world._core)
@@ -103,11 +131,22 @@ def vector_step(envs: Any, steps: int) -> Row:
                 cpu_outside.append(1e6 * (cpu_whole - core.cpu))
                 inside.append(1e6 * core.seconds)
         calls = core.calls
+        core.answers = []
+        envs.step(actions)
+        world._core = Answering(core.answers)
+        warm, cpu_warm = [], []
+        for _ in range(WARM_STEPS):
+            cpu, start = time.thread_time(), time.perf_counter()
+            envs.step(actions)
+            warm.append(1e6 * (time.perf_counter() - start))
+            cpu_warm.append(1e6 * (time.thread_time() - cpu))
     finally:
         world._core = plain
     row: Row = {"envs": envs.num_envs, "grains": world.grain_count, "output": envs.output, "repeats": steps}
     row["overhead_us"] = measure.spread(outside)
     row["overhead_cpu_us"] = measure.spread(cpu_outside)
+    row["warm_us"] = measure.spread(warm)
+    row["warm_cpu_us"] = measure.spread(cpu_warm)
     row["core_us"] = measure.spread(inside)
     row["core_calls"] = calls
     row["clock_us"] = 1e6 * clock_cost() * calls

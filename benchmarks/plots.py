@@ -113,8 +113,10 @@ def bulldozer(axes: Any, rows: list[Row]) -> None:
 def overhead(axes: Any, rows: list[Row]) -> None:
     """Python's own time of a batched step against envs."""
     (ax,) = axes
-    values = [row["overhead_us"] for row in rows]
-    ax.errorbar([r["envs"] for r in rows], [median(v) for v in values], yerr=_errors(values), marker="o", capsize=3)
+    for key, label in (("overhead_us", "after a step of the core"), ("warm_us", "the core answers at once")):
+        values = [row[key] for row in rows]
+        counts, medians = [row["envs"] for row in rows], [median(v) for v in values]
+        ax.errorbar(counts, medians, yerr=_errors(values), marker="o", capsize=3, label=label)
     ax.axhline(20.0, color="0.4", ls="--", label="target")
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")

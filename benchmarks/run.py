@@ -89,6 +89,8 @@ CASES: dict[str, Case] = {
         (
             "overhead_us",
             "overhead_cpu_us",
+            "warm_us",
+            "warm_cpu_us",
             "core_us",
             "core_calls",
             "clock_us",

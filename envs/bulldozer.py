@@ -196,17 +196,19 @@ class BulldozerTask(GrainTask):
     def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
         """One control period."""
         target = self.vehicle.advance(self.pose, actions, CONTROL_PERIOD)
-        self.pose = np.where(held[:, None], self.pose, target)
+        if np.count_nonzero(held):
+            target[held] = self.pose[held]
+        self.pose = target
         self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
-        before = self.score.copy()
+        before = self.score
         self._measure()
         self.gain = self.score - before
 
     def _measure(self) -> None:
         """Share of the grains in the goal, and the paper's mean reward, of all envs."""
         counts, distances = self.world.box_stats(self.goal[:, :3], self.goal[:, 3:])
-        self.share = np.asarray(counts, np.float64) / self.grain_count
-        self.score = 100.0 * self.share - np.asarray(distances, np.float64)
+        self.share = counts / self.grain_count
+        self.score = 100.0 * self.share - distances
 
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Reward, terminated (never: the task has no end but its time), infos."""

@@ -238,31 +238,30 @@ class GearTowerTask(GrainTask):
         for array in (self.angle, self.speed, self.gain, self.power):
             array[envs] = 0.0
         self.world.set_tool_poses(self._tool_poses()[envs], envs=envs)
-        positions = self.world.positions
-        for env, direction in zip(envs.tolist(), directions.tolist(), strict=True):
+        positions = self.world.positions[envs]
+        for env, places, direction in zip(envs.tolist(), positions, directions.tolist(), strict=True):
             # the half of the grains that lies furthest along a direction in plan
-            along = positions[env, :, 0] * math.cos(direction) + positions[env, :, 1] * math.sin(direction)
+            along = places[:, 0] * math.cos(direction) + places[:, 1] * math.sin(direction)
             order = np.argsort(along, kind="stable")
             self.kind[env] = False
             self.kind[env, order[self.grain_count // 2 :]] = True
-            self.mixing[env] = self._index(env, positions[env])
+        self.mixing[envs] = self._index(positions, self.kind[envs])
 
-    def _index(self, env: int, positions: Floats) -> float:
-        """Index of Lacey of one env."""
+    def _index(self, positions: Floats, kinds: NDArray[np.bool_]) -> Floats:
+        """Index of Lacey (n,) of grains (n, grain_count, 3)."""
         places = np.nan_to_num(positions.astype(np.float64))
         nx, ny, nz = SAMPLES[0], SAMPLES[1], SAMPLES[2] * self.gear_count
         lower, size = np.array([-TUBE_RADIUS, -TUBE_RADIUS, 0.0]), np.array([2 * TUBE_RADIUS] * 2 + [self.height])
         counts = np.array([nx, ny, nz])
-        i, j, k = np.clip(((places - lower) / size * counts).astype(np.int64), 0, counts - 1).T
-        return lacey_index((i * ny + j) * nz + k, self.kind[env])
+        cells = np.clip(((places - lower) / size * counts).astype(np.int64), 0, counts - 1)
+        return lacey_index((cells[..., 0] * ny + cells[..., 1]) * nz + cells[..., 2], kinds)
 
     def _tool_poses(self) -> Floats:
         """Tube and gears: (env_count, 1 + gear_count, 7)."""
         poses = np.zeros((self.env_count, 1 + self.gear_count, 7), np.float32)
         poses[:, :, 3] = 1.0
         poses[:, 1:, :3] = gear_axes(self.gear_count, self.gear_count)
-        for env in range(self.env_count):
-            poses[env, 1:, 3:] = yaw_quaternions(self.angle[env])
+        poses[:, 1:, 3:] = yaw_quaternions(self.angle.ravel()).reshape(self.env_count, self.gear_count, 4)
         return poses
 
     def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
@@ -271,14 +270,13 @@ class GearTowerTask(GrainTask):
         turned = np.where(held[:, None], 0.0, self.speed) * SPEED * CONTROL_PERIOD
         self.angle = (self.angle + turned + math.pi) % (2.0 * math.pi) - math.pi
         self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
-        positions = self.world.positions
         torque = self.world.wrenches[:, 1:, 5].astype(np.float64)
-        for env in np.flatnonzero(~held).tolist():
-            before = self.mixing[env]
-            self.mixing[env] = self._index(env, positions[env])
-            self.gain[env] = self.mixing[env] - before
-            # the grains' torque on the gears is against the gears' on the grains
-            self.power[env] = -float((torque[env] * self.speed[env] * SPEED).sum())
+        mixing = np.where(held, self.mixing, self._index(self.world.positions, self.kind))
+        self.gain = np.where(held, self.gain, mixing - self.mixing)
+        self.mixing = mixing
+        # the grains' torque on the gears is against the gears' on the grains; summed gear by gear in any batch
+        power = (torque * self.speed * SPEED).cumsum(axis=1)[:, -1]
+        self.power = np.where(held, self.power, -power)
 
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Reward, terminated (never: the task has no end but its time), infos."""

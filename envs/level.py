@@ -22,7 +22,7 @@ from ..scene import Scene
 from ..sdf import Sdf
 from ..task import Arrays, Floats
 from ..vector import GranularEnv, GranularVectorEnv
-from ..vehicle import TrackedVehicle, yaw_quaternions
+from ..vehicle import TrackedVehicle, sin_cos, yaw_quaternions
 
 CONTROL_PERIOD = 0.1  # [s]
 RADIUS_OF_2000 = 0.038  # [m]
@@ -33,7 +33,8 @@ GRID = HeightGrid((-HALF_X, -HALF_Y), (HALF_X, HALF_Y), (8, 12))
 MARGIN = 1  # cells along the walls that do not count: the blade does not reach them
 BLADE_HALF_WIDTH, BLADE_HEIGHT, BLADE_THICKNESS = 0.3, 0.45, 0.06  # [m]
 LIFT = (0.08, 0.90)  # [m] z of the blade's lower edge
-SPEED, SIDEWAYS, LIFTING, TURNING = 0.5, 0.5, 0.5, 1.2  # [m/s], [rad/s] at full action
+SPEED, SIDEWAYS, LIFTING, TURNING = MOTION = 0.5, 0.5, 0.5, 1.2  # [m/s], [rad/s] at full action
+PLANE = [0, 1, 3]  # x, y and yaw among x, y, z and yaw
 CLEARANCE = 0.13  # [m] between blade and walls: room for a grain where there are 500
 SKY_SHAPE, SKY_HEIGHT = (36, 54), 1.8  # the sky camera looks down from there [m]
 HILLS = ("mound", "ridge", "slope", "twins")  # beds that episodes begin with
@@ -151,8 +152,8 @@ class LevelTask(GrainTask):
             away = ((x - center[0]) ** 2 + (y - center[1]) ** 2) / 0.28**2
             self.target[env] = surface + height * np.maximum(1.0 - 0.5 * away, 0.0)
             yaw = draw.uniform(-math.pi, math.pi)
-            place = self.outline.clamp(draw.uniform(-HALF_X, HALF_X), draw.uniform(-HALF_Y, HALF_Y), yaw)
-            self.pose[env] = (place[0], place[1], LIFT[1], yaw)
+            place = draw.uniform(-HALF_X, HALF_X), draw.uniform(-HALF_Y, HALF_Y), yaw
+            self.pose[env, PLANE], self.pose[env, 2] = self.outline.clamp(np.array([place]))[0], LIFT[1]
         self.load_beds(envs, chosen)
         world.place_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
         self.set_friction(envs)
@@ -170,7 +171,7 @@ class LevelTask(GrainTask):
     def heights(self) -> Floats:
         """Column heights of every env's bed (env_count, rows, columns) [m]."""
         volume = 4.0 / 3.0 * math.pi * self.radius**3
-        return np.stack([GRID.heights(np.nan_to_num(grains), volume) for grains in self.world.positions])
+        return GRID.heights(np.nan_to_num(self.world.positions), volume)
 
     def _error(self, heights: Floats) -> Floats:
         inner = slice(MARGIN, -MARGIN)
@@ -185,18 +186,11 @@ class LevelTask(GrainTask):
 
     def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
         """One control period."""
-        for env, (forward, left, up, turn) in enumerate(actions.astype(np.float64).tolist()):
-            if held[env]:
-                continue
-            x, y, z, yaw = self.pose[env].tolist()
-            middle = yaw + 0.5 * turn * TURNING * CONTROL_PERIOD
-            c, s = math.cos(middle), math.sin(middle)
-            along, across = forward * SPEED * CONTROL_PERIOD, left * SIDEWAYS * CONTROL_PERIOD
-            x, y, yaw = self.outline.clamp(
-                x + along * c - across * s, y + along * s + across * c, yaw + turn * TURNING * CONTROL_PERIOD
-            )
-            z = min(max(z + up * LIFTING * CONTROL_PERIOD, LIFT[0]), LIFT[1])
-            self.pose[env] = (x, y, z, yaw)
+        moves = actions.astype(np.float64) * MOTION * CONTROL_PERIOD
+        pose = np.empty_like(self.pose)
+        pose[:, PLANE] = self.outline.move(self.pose[:, PLANE], moves[:, PLANE])
+        pose[:, 2] = np.clip(self.pose[:, 2] + moves[:, 2], *LIFT)
+        self.pose = np.where(held[:, None], self.pose, pose)
         self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
         error = self._error(self.heights())
         self.gain = np.where(held, 0.0, (self.error - error) / self.first_error)
@@ -216,8 +210,7 @@ class LevelTask(GrainTask):
         """The target and the blade of all envs."""
         force = self.world.wrenches[:, 0, :3] / self.weight
         force = np.where(self.fresh[:, None], 0.0, force)  # that of the episode before
-        yaws = self.pose[:, 3].tolist()
-        blade = [*self.pose[:, :3].T, [math.sin(a) for a in yaws], [math.cos(a) for a in yaws], *force.T]
+        blade = [*self.pose[:, :3].T, *sin_cos(self.pose[:, 3]), *force.T]
         return {
             "target": self.drawn("target", SKY_HEIGHT - enlarged(self.target)),
             "blade": self.vector("blade", blade),

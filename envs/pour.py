@@ -7,7 +7,6 @@ after the cup is turned back: to hit the dose the flow must be slow at the end.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from ..scene import Scene
 from ..sdf import Sdf
 from ..task import Arrays, Floats
 from ..vector import GranularEnv, GranularVectorEnv
+from ..vehicle import sin_cos
 
 CONTROL_PERIOD = 0.05  # [s]
 RADIUS_OF_2000 = 0.0215  # [m]
@@ -165,8 +165,7 @@ class PourTask(GrainTask):
         """Cup and target: (env_count, 2, 7)."""
         poses = np.zeros((self.env_count, 2, 7), np.float32)
         poses[:, 0, 0], poses[:, 0, 2] = self.cup[:, 0], self.cup[:, 1]
-        for env, tilt in enumerate(self.cup[:, 2].tolist()):
-            poses[env, 0, 3], poses[env, 0, 5] = math.cos(0.5 * tilt), math.sin(0.5 * tilt)
+        poses[:, 0, 5], poses[:, 0, 3] = sin_cos(0.5 * self.cup[:, 2])
         poses[:, 1, 0], poses[:, 1, 2], poses[:, 1, 3] = self.place, WALL + 0.5 * TARGET_HEIGHT, 1.0
         return poses
 
@@ -183,20 +182,18 @@ class PourTask(GrainTask):
 
     def _count(self, envs: NDArray[np.int32]) -> None:
         """Where the grains of the listed envs are."""
-        positions = self.world.positions
-        half = np.array([self.level.half_width, TARGET_HALF_Y])
-        for env in envs.tolist():
-            x, y, z = np.nan_to_num(positions[env].astype(np.float64)).T
-            target = (np.abs(x - self.place[env]) <= half[0]) & (np.abs(y) <= half[1])
-            target &= (z >= 0.0) & (z <= WALL + TARGET_HEIGHT + self.radius)
-            # in the cup's frame; a heap may stand above its rim
-            c, s = math.cos(self.cup[env, 2]), math.sin(self.cup[env, 2])
-            u, w = x - self.cup[env, 0], z - self.cup[env, 1]
-            a, b = c * u - s * w, s * u + c * w
-            cup = (np.abs(a) <= CUP[0]) & (np.abs(y) <= CUP[1]) & (b >= -CUP[2]) & (b <= CUP[2] + self.radius)
-            self.received[env] = target.mean()
-            self.held[env] = (cup & ~target).mean()
-            self.spilled[env] = ((z < SPILL_HEIGHT) & ~target).mean()
+        x, y, z = np.nan_to_num(self.world.positions[envs].astype(np.float64)).transpose(2, 0, 1)
+        cup_x, cup_z, tilt = self.cup[envs].T[:, :, None]
+        target = (np.abs(x - self.place[envs, None]) <= self.level.half_width) & (np.abs(y) <= TARGET_HALF_Y)
+        target &= (z >= 0.0) & (z <= WALL + TARGET_HEIGHT + self.radius)
+        # in the cup's frame; a heap may stand above its rim
+        s, c = (part[:, None] for part in sin_cos(tilt[:, 0]))
+        u, w = x - cup_x, z - cup_z
+        a, b = c * u - s * w, s * u + c * w
+        cup = (np.abs(a) <= CUP[0]) & (np.abs(y) <= CUP[1]) & (b >= -CUP[2]) & (b <= CUP[2] + self.radius)
+        self.received[envs] = target.mean(axis=1)
+        self.held[envs] = (cup & ~target).mean(axis=1)
+        self.spilled[envs] = ((z < SPILL_HEIGHT) & ~target).mean(axis=1)
 
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Reward, terminated (never: the task has no end but its time), infos."""

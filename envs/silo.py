@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -207,9 +208,9 @@ class SiloTask(GrainTask):
             return PLANE_RADIUS_OF_2000 * math.sqrt(2000.0 / self.grain_count)
         return super().grain_size()
 
-    @property
+    @cached_property
     def mass(self) -> float:
-        """Of all grains of an env [kg]."""
+        """Of all grains of an env [kg]; asked for in every step."""
         if not self.upright.planar:
             return super().mass
         kinds = len(self.grain)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
 from .errors import ArgumentError
 
 FloatArray = NDArray[np.float32]
@@ -112,11 +113,15 @@ def shape_text(shape: Sequence[int | None]) -> str:
 
 
 def _fits(shape: tuple[int, ...], wanted: Sequence[int | None]) -> bool:
+    if shape == wanted:
+        return True
     return len(shape) == len(wanted) and all(w is None or n == w for n, w in zip(shape, wanted, strict=True))
 
 
 def host_array(value: Any) -> NDArray[Any]:
     """A NumPy array from anything array-like, also from an array on a GPU (torch, CuPy, JAX, DeviceArray): one copy."""
+    if type(value) is np.ndarray:
+        return value
     if hasattr(value, "detach"):  # torch: off the graph, off the GPU, and to a dtype that NumPy knows
         value = value.detach().cpu()
         value = value.float() if str(value.dtype) == "torch.bfloat16" else value
@@ -146,16 +151,27 @@ def floats(name: str, value: Any, shape: Sequence[int | None], *also: Sequence[i
         also: further shapes allowed.
     """
     array = _numbers(name, value, "fiu", "numbers")
-    if not any(_fits(array.shape, wanted) for wanted in (shape, *also)):
+    if not (_fits(array.shape, shape) or any(_fits(array.shape, wanted) for wanted in also)):
         wanted_text = " or ".join(shape_text(wanted) for wanted in (shape, *also))
         raise ArgumentError(f"{name}: expected shape {wanted_text}, got {array.shape}")
-    with np.errstate(over="ignore"):
-        result = np.ascontiguousarray(array, np.float32).reshape(array.shape)
-    finite = np.isfinite(result)
-    if not finite.all():
-        index = tuple(int(i) for i in np.argwhere(~finite)[0])
+    if array.dtype == np.float32:
+        result = array if array.flags.c_contiguous else np.ascontiguousarray(array)
+    else:
+        with np.errstate(over="ignore"):
+            result = np.ascontiguousarray(array, np.float32).reshape(array.shape)
+    if not _core.all_finite(result):
+        index = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
         raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {list(index)}")
     return result
+
+
+def pair(name: str, value: Any) -> tuple[float, float]:
+    """Two finite numbers, rounded to single precision."""
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name}: expected two numbers, got {value!r}") from None
+    return float(np.float32(number(name, first))), float(np.float32(number(name, second)))
 
 
 def integers(name: str, value: Any, shape: Sequence[int | None], lower: int, upper: int) -> IntArray:

@@ -16,7 +16,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from . import checks, pictures
+from . import _core, checks, pictures
 from .beds import settled_bed
 from .cameras import DepthCamera
 from .device import parse_device
@@ -303,7 +303,9 @@ class GrainTask(Task):
 
     def observe_as(self, output: str) -> dict[str, Any]:
         """The same as `output` arrays; the images of cameras stay where the world runs."""
-        readings = self.give(self.readings(), output)  # ahead of the images: an upload would wait for them
+        readings: dict[str, Any] = self.readings()
+        if output != "numpy":
+            readings = self.give(readings, output)  # ahead of the images: an upload would wait for them
         return {**{name: self._taken(name, output) for name in self.images if name not in readings}, **readings}
 
     def _taken(self, name: str, output: str) -> Any:
@@ -313,10 +315,11 @@ class GrainTask(Task):
 
     def vector(self, name: str, columns: Any) -> Floats:
         """Columns (env_count,) side by side as the observation `name`, clipped to its space: (env_count, k) float32."""
-        table = np.stack([np.asarray(column, np.float64) for column in columns], axis=1)
-        table = np.where(np.isfinite(table), table, 0.0)
-        space = self.observation_space[name]
-        return np.clip(table.astype(np.float32), space.low, space.high)  # type: ignore[attr-defined]
+        table = np.array(columns, np.float64).T.astype(np.float32, order="C")
+        if not _core.all_finite(table):
+            table = np.where(np.isfinite(table), table, np.float32(0.0))
+        space: Any = self.observation_space[name]
+        return np.minimum(np.maximum(table, space.low, out=table), space.high, out=table)
 
     # pictures --------------------------------------------------------------------------------------------------------
 

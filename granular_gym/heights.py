@@ -7,6 +7,7 @@ both mirrored at the walls: the volume is kept to rounding, and single grains ha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,26 +45,30 @@ class HeightGrid:
         return np.broadcast_to(x, self.shape).copy(), np.broadcast_to(y[:, None], self.shape).copy()
 
     def heights(self, positions: Floats, volume: float) -> Floats:
-        """Column heights (rows, columns) [m].
+        """Column heights (..., rows, columns) [m].
 
         Args:
-            positions: (n, 3) centres of the grains [m]; those outside the field count at its edge.
+            positions: (..., n, 3) centres of the grains [m]; those outside the field count at its edge.
             volume: of a grain [m3].
         """
         rows, columns = self.shape
         dx, dy = self.cell
         places = np.asarray(positions, np.float64)
-        u = np.clip((places[:, 0] - self.lower[0]) / dx, 0.0, columns) - 0.5
-        v = np.clip((places[:, 1] - self.lower[1]) / dy, 0.0, rows) - 0.5
+        beds = places.shape[:-2]
+        u = np.clip((places[..., 0] - self.lower[0]) / dx, 0.0, columns) - 0.5
+        v = np.clip((places[..., 1] - self.lower[1]) / dy, 0.0, rows) - 0.5
         i, j = np.floor(u).astype(np.int64), np.floor(v).astype(np.int64)
         a, b = u - i, v - j
-        total = np.zeros(rows * columns)
+        cells = math.prod(beds) * rows * columns
+        # the cells of all beds, one after the other
+        first = (np.arange(math.prod(beds)) * rows * columns).reshape(*beds, 1)
+        total = np.zeros(cells)
         for row, weight_row in ((j, 1.0 - b), (j + 1, b)):
             for column, weight_column in ((i, 1.0 - a), (i + 1, a)):
                 # what falls beyond the wall is mirrored: cell -1 is cell 0
-                at = np.clip(row, 0, rows - 1) * columns + np.clip(column, 0, columns - 1)
-                total += np.bincount(at, weight_row * weight_column, rows * columns)
-        return smooth(total.reshape(self.shape)) * (volume / (PACKING * dx * dy))
+                at = first + np.clip(row, 0, rows - 1) * columns + np.clip(column, 0, columns - 1)
+                total += np.bincount(at.ravel(), (weight_row * weight_column).ravel(), cells)
+        return smooth(total.reshape(*beds, *self.shape)) * (volume / (PACKING * dx * dy))
 
 
 def smooth(table: Floats) -> Floats:

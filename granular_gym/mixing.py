@@ -7,6 +7,7 @@ mixture. 0: apart; about 1: random; chance may carry a random mixture a little p
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,28 +16,33 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating[Any]]
 
 
-def lacey_index(cells: NDArray[np.integer[Any]], kinds: NDArray[np.bool_]) -> float:
-    """The index of one bed, samples of different size weighted by their grains.
+def lacey_index(cells: NDArray[np.integer[Any]], kinds: NDArray[np.bool_]) -> Floats:
+    """The index of each bed, samples of different size weighted by their grains.
 
     A sample of n_i grains of a random mixture varies by p q / n_i; weighted by n_i / n, the samples that hold grains
     leave p q (number of samples) / n.
 
     Args:
-        cells: (n,) sample each grain belongs to, >= 0.
-        kinds: (n,) which of two kinds it is of.
+        cells: (..., n) sample each grain belongs to, >= 0.
+        kinds: (..., n) which of two kinds it is of.
 
     Returns:
-        The index; 1 where there is only one kind or not more than one grain a sample: nothing is left to mix.
+        The indices (...); 1 where there is only one kind or not more than one grain a sample: nothing is left to mix.
     """
-    count = len(cells)
-    share = float(np.mean(kinds)) if count else 0.0
+    beds, count = cells.shape[:-1], max(cells.shape[-1], 1)
+    bed_count = math.prod(beds)
+    samples = int(cells.max(initial=0)) + 1
+    # the samples of all beds, one after the other
+    at = (np.arange(bed_count)[:, None] * samples + cells.reshape(bed_count, -1)).ravel()
+    sizes = np.bincount(at, minlength=bed_count * samples).reshape(bed_count, samples)
+    ones = np.bincount(at, kinds.ravel().astype(np.float64), bed_count * samples).reshape(bed_count, samples)
+    share = ones.sum(axis=1) / count
     apart = share * (1.0 - share)
-    sizes = np.bincount(cells)
-    filled = sizes > 0
-    sizes_filled = sizes[filled].astype(np.float64)
-    random = apart * float(filled.sum()) / max(count, 1)
-    if apart <= 0.0 or apart - random <= 1e-12:
-        return 1.0
-    composition = np.bincount(cells, kinds.astype(np.float64))[filled] / sizes_filled
-    variance = float((sizes_filled * (composition - share) ** 2).sum()) / count
-    return (apart - variance) / (apart - random)
+    random = apart * np.count_nonzero(sizes, axis=1) / count
+    composition = ones / np.maximum(sizes, 1)
+    # summed one after the other: the sum of a bed must not depend on how many samples other beds fill
+    variance = (sizes * (composition - share[:, None]) ** 2).cumsum(axis=1)[:, -1] / count
+    left = apart - random
+    usable = (apart > 0.0) & (left > 1e-12)
+    index = np.where(usable, (apart - variance) / np.where(usable, left, 1.0), 1.0)
+    return index.reshape(beds)

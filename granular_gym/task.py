@@ -23,6 +23,7 @@ from gymnasium.error import ClosedEnvironmentError
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
+from . import _core
 from .checks import host_array
 from .errors import ArgumentError
 
@@ -73,11 +74,13 @@ def check_actions(name: str, actions: Any, space: spaces.Box, env_count: int, us
     shape = (env_count, *space.shape)
     if array.shape != shape:
         raise ArgumentError(f"{name}: expected shape {shape}, got {array.shape}")
-    values = np.where(used.reshape(-1, *[1] * len(space.shape)), array, 0).astype(np.float64)
-    if not np.isfinite(values).all():
+    values = np.array(array, np.float32 if array.dtype == np.float32 else np.float64)
+    if np.count_nonzero(used) < env_count:
+        values[~used] = 0.0
+    if not _core.all_finite(values):
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
         raise ArgumentError(f"{name}: expected finite numbers, got {values[index]} at {list(index)}")
-    return np.clip(values, space.low, space.high).astype(np.float32)
+    return np.minimum(np.maximum(values, space.low), space.high).astype(np.float32, copy=False)
 
 
 def copies_of(saved: dict[str, Any], count: int) -> dict[str, Any]:
@@ -150,7 +153,7 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
-        """Reward (env_count,) float64, terminated (env_count,), infos: arrays (env_count, ...) by name."""
+        """Reward (env_count,) float64, terminated (env_count,), infos: arrays (env_count, ...) by name; all fresh."""
 
     @abc.abstractmethod
     def picture(self, env: int) -> NDArray[np.uint8]:
@@ -214,23 +217,27 @@ class Task(abc.ABC):
         wrappers truncate it.
         """
         stats = self.world.stats
-        diverged = np.asarray(stats["diverged"], bool) & ~self.fresh
+        diverged = stats["diverged"] != 0
         reward, terminated, infos = self.outcome()
-        contacts = np.maximum(np.asarray(stats["overlap_count"], np.float64), 1.0)
-        infos["overlap_mean"] = np.asarray(stats["overlap_sum"], np.float64) / contacts
+        counters: Arrays = {"overlap_mean": stats["overlap_sum"] / np.maximum(stats["overlap_count"], 1)}
         for name in ("overlap_max", "residual"):
-            infos[name] = np.asarray(stats[name], np.float64)
+            counters[name] = stats[name].astype(np.float64)
         for name in ("escaped_count", "fast_count", "contact_count"):
-            infos[name] = np.asarray(stats[name], np.int64)
-        # after a reset no step was made yet: the counters of the episode before must not leak into the new one
-        for name in ("overlap_mean", "overlap_max", "residual", "escaped_count", "fast_count", "contact_count"):
-            infos[name] = np.where(self.fresh, 0, infos[name])
+            counters[name] = stats[name].astype(np.int64)
+        if np.count_nonzero(self.fresh):
+            # after a reset no step was made yet: the counters of the episode before must not leak into the new one
+            diverged &= ~self.fresh
+            for values in counters.values():
+                values[self.fresh] = 0
+        infos.update(counters)
         infos["diverged"] = diverged
         for name, values in infos.items():
-            if values.dtype.kind == "f":
+            if values.dtype.kind == "f" and not _core.all_finite(values):
                 infos[name] = np.where(np.isfinite(values), values, 0.0)
-        reward = np.where(diverged | ~np.isfinite(reward), 0.0, reward)
-        return reward, terminated & ~diverged, diverged, infos
+        if np.count_nonzero(diverged) or not _core.all_finite(reward):
+            reward = np.where(diverged | ~np.isfinite(reward), 0.0, reward)
+            terminated = terminated & ~diverged
+        return reward, terminated, diverged, infos
 
     def give(self, arrays: Arrays, output: str) -> dict[str, Any]:
         """Arrays of the host as `output`, see `World.put`."""

@@ -214,10 +214,11 @@ class GranularVectorEnv(VectorEnv):
         """
         task = self.task
         task.check_open()
-        if not self._started.all():
+        if np.count_nonzero(self._started) < self.num_envs:
             raise ResetNeeded("step() was called before reset()")
         ended = self._finished.copy()
-        if self.autoreset_mode is AutoresetMode.DISABLED and ended.any():
+        some_ended = np.count_nonzero(ended) > 0
+        if some_ended and self.autoreset_mode is AutoresetMode.DISABLED:
             raise ResetNeeded(
                 f"envs {np.flatnonzero(ended).tolist()} have finished; reset them with options['reset_mask'] first"
             )
@@ -225,17 +226,21 @@ class GranularVectorEnv(VectorEnv):
         self._join_stream()
         task.step(actions, ended)
         self._elapsed += 1
-        if ended.any():  # next-step mode: this step is the reset of these envs
+        if some_ended:  # next-step mode: this step is the reset of these envs
             self._begin(ended, [None] * self.num_envs, None)
         rewards, terminated, diverged, values = task.read()
         truncated = diverged.copy()
         if self.max_episode_steps is not None:
             truncated |= self._elapsed >= self.max_episode_steps
-        rewards[ended], terminated[ended], truncated[ended] = 0.0, False, False
+        if some_ended:
+            rewards[ended], terminated[ended], truncated[ended] = 0.0, False, False
         self._finished = terminated | truncated
         everyone = np.ones(self.num_envs, bool)
-        infos = self._infos(values, everyone)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._finished.any():
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP or not np.count_nonzero(self._finished):
+            infos: dict[str, Any] = {}
+            for name, array in values.items():
+                infos[name], infos["_" + name] = array, everyone.copy()
+        else:
             finals = self._finals(task.observe(), values, self._finished)
             self._begin(self._finished.copy(), [None] * self.num_envs, None)
             infos = {**self._infos(task.read()[3], everyone, values, ~finals["_final_obs"]), **finals}

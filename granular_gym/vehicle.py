@@ -3,16 +3,20 @@
 The vehicle moves along its heading and turns about its centre (unicycle, midpoint rule). Its outline in plan is a
 rectangle that holds hull and blade. After each step the centre is clamped to where the whole outline, at the new
 heading, lies inside the field: against a wall the vehicle slides along it, turning pushes it off the wall, and it never
-gets stuck. Sines and cosines come from Python's math, one env at a time, so that env k alone equals env k among many.
+gets stuck. The engine computes all envs of a batch in one call (csrc/geometry/vehicle.h), each from its own row alone,
+so that env k alone equals env k among many; NumPy's sines may depend on where in an array an angle stands.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from . import _core
 
 Floats = NDArray[np.floating]
 
@@ -46,52 +50,65 @@ class TrackedVehicle:
         """Largest distance of the outline from the centre [m]."""
         return math.hypot(max(self.front, -self.rear), self.half_width)
 
+    @cached_property
+    def _outline(self) -> NDArray[np.float64]:
+        """Outline and field as the engine takes them."""
+        return np.array([self.rear, self.front, self.half_width, *self.lower, *self.upper, self.clearance], np.float64)
+
+    @cached_property
+    def _rates(self) -> NDArray[np.float64]:
+        """Speed and turn rate at full action [m/s], [rad/s]."""
+        return np.array([self.speed, self.turn_rate])
+
     def corners(self, pose: Floats) -> Floats:
         """Corners of the outline in the field, (N, 4, 2) [m], for poses (N, 3): x, y, yaw."""
-        local = [(x, y) for x in (self.rear, self.front) for y in (-self.half_width, self.half_width)]
-        out = np.empty((len(pose), 4, 2))
-        for row, (x, y, yaw) in enumerate(np.asarray(pose, np.float64).tolist()):
-            c, s = math.cos(yaw), math.sin(yaw)
-            out[row] = [(x + c * a - s * b, y + s * a + c * b) for a, b in local]
-        return out
+        place = np.asarray(pose, np.float64)[:, None]
+        a = np.array([self.rear, self.rear, self.front, self.front])
+        b = self.half_width * np.array([-1.0, 1.0, -1.0, 1.0])
+        s, c = (part[:, None] for part in sin_cos(place[:, 0, 2]))
+        return place[:, :, :2] + np.stack([c * a - s * b, s * a + c * b], axis=2)
 
     def room(self, yaw: float) -> tuple[float, float, float, float]:
         """Where the centre may be at a heading: x lower, x upper, y lower, y upper [m]."""
-        c, s = math.cos(yaw), math.sin(yaw)
-        xs = [c * a - s * b for a in (self.rear, self.front) for b in (-self.half_width, self.half_width)]
-        ys = [s * a + c * b for a in (self.rear, self.front) for b in (-self.half_width, self.half_width)]
-        gap = self.clearance
-        return (
-            self.lower[0] + gap - min(xs),
-            self.upper[0] - gap - max(xs),
-            self.lower[1] + gap - min(ys),
-            self.upper[1] - gap - max(ys),
-        )
+        x0, x1, y0, y1 = _core.vehicle_room(self._outline, np.array([yaw], np.float64))[0].tolist()
+        return x0, x1, y0, y1
 
-    def clamp(self, x: float, y: float, yaw: float) -> tuple[float, float, float]:
-        """The nearest pose of the same heading that keeps the outline inside the field."""
-        x0, x1, y0, y1 = self.room(yaw)
-        return min(max(x, x0), x1), min(max(y, y0), y1), yaw
+    def clamp(self, pose: Floats) -> Floats:
+        """The nearest poses (N, 3) of the same headings that keep the outline inside the field."""
+        return self.move(pose, np.zeros(np.shape(pose)))
+
+    def move(self, pose: Floats, moves: Floats) -> Floats:
+        """Poses after one move in the vehicle's own frame, inside the field.
+
+        Args:
+            pose: (N, 3) x [m], y [m], yaw [rad] (not wrapped, so that headings stay continuous).
+            moves: (N, 3) along the heading [m], across it to the left [m], turn to the left [rad].
+
+        Returns:
+            (N, 3) float64.
+        """
+        start, way = np.ascontiguousarray(pose, np.float64), np.ascontiguousarray(moves, np.float64)
+        return _core.vehicle_move(self._outline, start, way)
 
     def advance(self, pose: Floats, actions: Floats, duration: float) -> Floats:
         """Poses after `duration` [s].
 
         Args:
-            pose: (N, 3) x [m], y [m], yaw [rad] (not wrapped, so that headings stay continuous).
+            pose: (N, 3) as in `move`.
             actions: (N, 2) in [-1, 1]: share of the forward speed, share of the turn rate (left positive).
             duration: of the step [s].
 
         Returns:
             (N, 3) float64.
         """
-        out = np.empty((len(pose), 3))
-        rows = zip(np.asarray(pose, np.float64).tolist(), np.asarray(actions, np.float64).tolist(), strict=True)
-        for row, ((x, y, yaw), (forward, turn)) in enumerate(rows):
-            change = turn * self.turn_rate * duration
-            middle = yaw + 0.5 * change
-            way = forward * self.speed * duration
-            out[row] = self.clamp(x + way * math.cos(middle), y + way * math.sin(middle), yaw + change)
-        return out
+        moves = np.zeros((len(actions), 3))
+        moves[:, ::2] = actions * self._rates * duration
+        return self.move(pose, moves)
+
+
+def sin_cos(angle: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sines and cosines of angles (N,) [rad], each from its angle alone, wherever in the array it stands."""
+    return _core.sin_cos(np.ascontiguousarray(angle, np.float64))
 
 
 def wrap_angle(angle: Floats) -> Floats:
@@ -102,6 +119,5 @@ def wrap_angle(angle: Floats) -> Floats:
 def yaw_quaternions(yaw: Floats) -> Floats:
     """Unit quaternions (N, 4) w x y z of turns about z by yaw (N,) [rad]."""
     out = np.zeros((len(yaw), 4))
-    for row, angle in enumerate(np.asarray(yaw, np.float64).tolist()):
-        out[row, 0], out[row, 3] = math.cos(0.5 * angle), math.sin(0.5 * angle)
+    out[:, 3], out[:, 0] = sin_cos(0.5 * np.asarray(yaw, np.float64))
     return out

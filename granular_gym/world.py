@@ -67,6 +67,7 @@ class World:
             # a pool of workers brings its own parallelism
             threads = 1
         self._warned: set[str] = set()
+        self._judged = 0.0  # the time step whose dangers were last looked at [s]
         # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2], depth as built
         radii, gravity = frozen.arrays["radius"], frozen.arrays["gravity"]
         self._scale = (
@@ -185,6 +186,7 @@ class World:
         self._core.set_solver(checked.fields())
         self.solver = checked
         self._warned.clear()
+        self._judged = 0.0
         self._warn(checked.dangers(self.tool_count > 0) + checked.impact_dangers(self._restitution))
 
     @property
@@ -232,7 +234,8 @@ class World:
         targets = None
         if tool_poses is not None:
             targets = self._per_env("tool_poses", tool_poses, (self.tool_count, 7), self.env_count)
-        if 0.0 < length <= 1.0 and self.grain_count:
+        if length != self._judged and 0.0 < length <= 1.0 and self.grain_count:
+            self._judged = length
             if not self.planar:
                 self._warn(self.solver.step_dangers(length, *self._scale))
             elif self._mass > 0.0:
@@ -283,11 +286,13 @@ class World:
 
     def _give(self, read: Callable[[bool], Any], output: str) -> Any:
         """The answer of `read(on the GPU?)` as `output`."""
+        if output == "numpy":
+            return read(False)
         check_output(output)
         on_gpu = self.device != "cpu"
         if output == "device" and not on_gpu:
             raise BackendError("output: expected numpy or torch, got 'device': this world runs on the CPU")
-        answer = read(on_gpu and output != "numpy")
+        answer = read(on_gpu)
         if output != "torch":
             return answer
         return tuple(map(as_torch, answer)) if isinstance(answer, tuple) else as_torch(answer)
@@ -545,10 +550,9 @@ class World:
             Number of grains whose centre lies in the box, int64 (env_count,), and the mean distance of all centres to
             the box [m], float32 (env_count,).
         """
-        corners = [self._per_env(n, v, (3,), self.env_count) for n, v in (("lower", lower), ("upper", upper))]
-        if not (corners[0] <= corners[1]).all():
-            raise ArgumentError("lower: expected at most upper along each axis")
-        boxes = np.concatenate(corners, axis=1)
+        boxes = np.empty((self.env_count, 6), np.float32)
+        boxes[:, :3] = checks.floats("lower", lower, (self.env_count, 3), (3,))
+        boxes[:, 3:] = checks.floats("upper", upper, (self.env_count, 3), (3,))
         return self._give(lambda device: self._core.box_stats(boxes, device), output)
 
     def profile(self, enable: bool) -> dict[str, float]:
@@ -578,7 +582,7 @@ class World:
         if limits is None and not whole:
             return self._give(lambda device: self._core.depth(index, device), output)
         eye = mounted.camera
-        near, far = (eye.near, eye.far) if limits is None else map(float, checks.floats("limits", limits, (2,)))
+        near, far = (eye.near, eye.far) if limits is None else checks.pair("limits", limits)
         return self._give(lambda device: self._core.depth_image(index, near, far, whole, device), output)
 
     def height_map(self, camera: str | int) -> Floats:

@@ -2,7 +2,7 @@
  *
  * libm is free to round differently from one version to the next; these polynomials use only IEEE add, multiply, divide
  * and square root, in double. Error bounds: 1e-7 absolute for sine and cosine at |x| <= 1e4 rad (2e-7 at 1e9), 1e-6
- * absolute and relative for angles; 1e-15 absolute for the wide sine and cosine at |x| <= 10 rad.
+ * absolute and relative for angles; 1e-15 absolute for the wide sine and cosine at |x| <= 1e6 rad (2e-14 at 1e9).
  */
 #ifndef GG_SCALAR_H
 #define GG_SCALAR_H
@@ -34,11 +34,11 @@ GG_FN void gg_sincos(double x, float *sine, float *cosine) {
     *cosine = (float)out_c;
 }
 
-/* Sine and cosine in double, for kinematics, |x| <= 1e5 rad; 0 is taken for anything beyond, and for NaN. As gg_sincos, but
- * pi/2 is subtracted in two parts, the first with so few bits that its product with k is exact, and the series leave out
- * less than 1e-17. */
+/* Sine and cosine in double, for kinematics, |x| <= 1e9 rad; 0 is taken for anything beyond, and for NaN. As gg_sincos, but
+ * pi/2 is subtracted in two parts, the first with so few bits that its product with k is exact (23, and k has up to 30),
+ * and the series leave out less than 1e-17. */
 GG_FN void gg_sincos_wide(double x, double *sine, double *cosine) {
-    if (!(x >= -1e5 && x <= 1e5)) {
+    if (!(x >= -1e9 && x <= 1e9)) {
         x = 0.0;
     }
     double magic = 6755399441055744.0;

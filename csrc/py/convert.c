@@ -73,16 +73,17 @@ static const char *dtype_name(int dtype) {
     }
 }
 
-/* index of the first value that is not finite, or -1 */
-static int64_t first_not_finite(int dtype, const void *data, int64_t count) {
-    /* the sum of a - a is zero exactly where all are finite: one pass without branches, then a search if needed */
+int64_t gg_py_first_not_finite(int dtype, const void *data, int64_t count) {
+    /* the exponent is all ones: one pass without branches, which compilers turn into vectors, then a search if needed */
+    uint32_t bad = 0;
     if (dtype == NPY_FLOAT32) {
         const float *a = data;
-        float bad = 0.0f;
         for (int64_t k = 0; k < count; k++) {
-            bad += a[k] - a[k];
+            uint32_t bits;
+            memcpy(&bits, a + k, sizeof bits);
+            bad |= (bits & 0x7F800000u) == 0x7F800000u;
         }
-        for (int64_t k = 0; bad != 0.0f && k < count; k++) {
+        for (int64_t k = 0; bad && k < count; k++) {
             if (a[k] - a[k] != 0.0f) {
                 return k;
             }
@@ -90,6 +91,11 @@ static int64_t first_not_finite(int dtype, const void *data, int64_t count) {
     } else if (dtype == NPY_FLOAT64) {
         const double *a = data;
         for (int64_t k = 0; k < count; k++) {
+            uint64_t bits;
+            memcpy(&bits, a + k, sizeof bits);
+            bad |= ((uint32_t)(bits >> 32) & 0x7FF00000u) == 0x7FF00000u;
+        }
+        for (int64_t k = 0; bad && k < count; k++) {
             if (a[k] - a[k] != 0.0) {
                 return k;
             }
@@ -126,7 +132,7 @@ void *gg_py_array(const gg_module_state *state, const char *name, PyObject *obje
         PyErr_Format(error, "%s: expected a C-contiguous, aligned array in native byte order", name);
         return NULL;
     }
-    int64_t bad = first_not_finite(dtype, PyArray_DATA(array), PyArray_SIZE(array));
+    int64_t bad = gg_py_first_not_finite(dtype, PyArray_DATA(array), PyArray_SIZE(array));
     if (bad >= 0) {
         PyErr_Format(error, "%s: expected finite numbers, element %lld is not", name, (long long)bad);
         return NULL;

@@ -55,6 +55,9 @@ void *gg_py_array(const gg_module_state *state, const char *name, PyObject *obje
 int gg_py_array_or_none(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,
                         npy_intp *shape, void *out);
 
+/* index of the first value that is not finite, or -1; other types than NPY_FLOAT32 and NPY_FLOAT64 are always finite */
+int64_t gg_py_first_not_finite(int dtype, const void *data, int64_t count);
+
 /* list of env indices, each in 0 .. env_count - 1; None gives *envs = NULL, *listed = env_count. Returns 0 or -1. */
 int gg_py_envs(const gg_module_state *state, PyObject *object, int64_t env_count, const int32_t **envs,
                int64_t *listed);
@@ -89,6 +92,8 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
 
 /* arm.c: functions on robot arms */
 extern PyMethodDef gg_py_arm_methods[];
+/* motion.c: sines and cosines, vehicles, finite numbers */
+extern PyMethodDef gg_py_motion_methods[];
 /* pair.c: functions on plane shapes and their pairs */
 extern PyMethodDef gg_py_pair_methods[];
 

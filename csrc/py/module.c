@@ -294,7 +294,8 @@ static int core_exec(PyObject *module) {
     if (!state->device_array_type || PyModule_AddObjectRef(module, "DeviceArray", state->device_array_type)) {
         goto fail;
     }
-    if (PyModule_AddFunctions(module, gg_py_arm_methods) || PyModule_AddFunctions(module, gg_py_pair_methods)) {
+    if (PyModule_AddFunctions(module, gg_py_arm_methods) || PyModule_AddFunctions(module, gg_py_motion_methods) ||
+        PyModule_AddFunctions(module, gg_py_pair_methods)) {
         goto fail;
     }
     pthread_once(&fork_once, register_fork);

@@ -137,7 +137,16 @@ WORLD_METHOD(box_stats) {
         return NULL;
     }
     const float *boxes = gg_py_array(self->state, "boxes", object, NPY_FLOAT32, 2, shape);
-    if (!boxes || begin(self)) {
+    if (!boxes) {
+        return NULL;
+    }
+    for (const float *box = boxes; box < boxes + 6 * count; box += 6) {
+        if (box[0] > box[3] || box[1] > box[4] || box[2] > box[5]) {
+            PyErr_SetString(self->state->error[GG_PY_ARGUMENT], "lower: expected at most upper along each axis");
+            return NULL;
+        }
+    }
+    if (begin(self)) {
         return NULL;
     }
     if (gg_py_out_new(self, device, NPY_INT64, 1, &count, &counts) ||

@@ -23,6 +23,16 @@ static void test_sincos(void) {
         worst = fmax(worst, fmax(fabs(s - sin(x)), fabs(c - cos(x))));
     }
     CHECK_NEAR(worst, 0.0, 1e-15);
+    /* headings that are never folded, after a million full turns and more */
+    for (int decade = 2; decade <= 9; decade++) {
+        worst = 0.0;
+        for (int k = 0; k < 20000; k++) {
+            double size = pow(10.0, decade), x = uniform(-size, size), s, c;
+            gg_sincos_wide(x, &s, &c);
+            worst = fmax(worst, fmax(fabs(s - sin(x)), fabs(c - cos(x))));
+        }
+        CHECK_NEAR(worst, 0.0, decade <= 6 ? 1e-15 : 2e-14);
+    }
     double s, c;
     gg_sincos_wide((double)NAN, &s, &c);
     CHECK(s == 0.0 && c == 1.0);

@@ -49,6 +49,13 @@ def test_heights_of_a_flat_and_of_a_sloping_bed() -> None:
     assert slope[:, 2:-2] == pytest.approx(centers[:, 2:-2], abs=0.01)
 
 
+def test_heights_of_a_batch_are_those_of_each_bed_alone() -> None:
+    grains = np.random.default_rng(3).uniform((-1.0, -0.7, 0.0), (1.0, 0.7, 1.0), (5, 400, 3)).astype(np.float32)
+    together = GRID.heights(grains, 1e-4)
+    assert together.shape == (5, *GRID.shape)
+    assert np.array_equal(together, np.stack([GRID.heights(bed, 1e-4) for bed in grains]))
+
+
 def test_the_error_is_that_of_the_column_heights(make: Any) -> None:
     env = make(LEVEL, grain_count=500, difficulty="hard")
     total = 0.0

@@ -236,6 +236,12 @@ def test_overhead() -> None:
     whole = time.perf_counter() - start
     assert core.calls == 2 and 0.04 <= core.seconds <= whole
     assert 0.0 <= overhead.clock_cost(100) < 1e-3
+    core.answers = []
+    core.step(0.0)
+    again = overhead.Answering(core.answers)
+    assert again.step(0.02) == 0.0 and again.step(0.02) == 0.0
+    with pytest.raises(RuntimeError, match="expected the call step"):
+        again.depth(0)
 
 
 def test_floor() -> None:

@@ -28,3 +28,14 @@ def test_nothing_left_to_mix() -> None:
     assert lacey_index(np.zeros(0, int), np.zeros(0, bool)) == 1.0
     assert lacey_index(np.arange(5), np.array([True, False, True, False, True])) == 1.0
     assert lacey_index(np.zeros(5, int), np.ones(5, bool)) == 1.0
+
+
+def test_beds_of_a_batch_are_what_they_are_alone() -> None:
+    rng = np.random.default_rng(1)
+    # the beds fill from one sample to forty
+    cells = rng.integers(0, np.array([[1], [3], [17], [40]]), (4, 300))
+    kinds = rng.random((4, 300)) < np.array([[0.5], [0.0], [0.3], [0.6]])
+    together = lacey_index(cells, kinds)
+    assert together.shape == (4,) and together[1] == 1.0
+    assert np.array_equal(together, [lacey_index(*bed) for bed in zip(cells, kinds, strict=True)])
+    assert np.array_equal(together.reshape(2, 2), lacey_index(cells.reshape(2, 2, -1), kinds.reshape(2, 2, -1)))

@@ -1,0 +1,131 @@
+"""Vehicles in a field: the motion written out in Python, and an env of a batch beside the same env alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from granular_gym import _core
+from granular_gym.errors import ArgumentError
+from granular_gym.vehicle import TrackedVehicle, sin_cos, yaw_quaternions
+
+VEHICLE = TrackedVehicle(
+    rear=-0.45,
+    front=0.62,
+    half_width=0.47,
+    lower=(-4.0, -2.0),
+    upper=(4.0, 2.0),
+    speed=0.8,
+    turn_rate=1.3,
+    clearance=0.06,
+)
+
+
+def one_step(pose: list[float], along: float, across: float, turn: float) -> list[float]:
+    """The motion of one vehicle by Python's own sines."""
+    x, y, yaw = pose
+    c, s = math.cos(yaw + 0.5 * turn), math.sin(yaw + 0.5 * turn)
+    x, y, yaw = x + along * c - across * s, y + along * s + across * c, yaw + turn
+    c, s = math.cos(yaw), math.sin(yaw)
+    corners = [
+        (c * a - s * b, s * a + c * b)
+        for a, b in itertools.product((VEHICLE.rear, VEHICLE.front), (-VEHICLE.half_width, VEHICLE.half_width))
+    ]
+    place = []
+    for axis, value in enumerate((x, y)):
+        lower = VEHICLE.lower[axis] + VEHICLE.clearance - min(corner[axis] for corner in corners)
+        upper = VEHICLE.upper[axis] - VEHICLE.clearance - max(corner[axis] for corner in corners)
+        place.append(min(max(value, lower), upper))
+    return [*place, yaw]
+
+
+def poses(count: int) -> np.ndarray:
+    rng = np.random.default_rng(count)
+    return VEHICLE.clamp(rng.uniform((-4.0, -2.0, -40.0), (4.0, 2.0, 40.0), (count, 3)))
+
+
+def test_moves_as_written_out_in_python() -> None:
+    rng = np.random.default_rng(0)
+    start, moves = poses(500), rng.uniform(-0.3, 0.3, (500, 3))
+    expected = [one_step(pose, *move) for pose, move in zip(start.tolist(), moves.tolist(), strict=True)]
+    assert np.abs(VEHICLE.move(start, moves) - expected).max() < 1e-14
+    actions = rng.uniform(-1.0, 1.0, (500, 2)).astype(np.float32)
+    driven = VEHICLE.advance(start, actions, 0.1)
+    ways = [(0.8 * 0.1 * forward, 0.0, 1.3 * 0.1 * turn) for forward, turn in actions.astype(np.float64).tolist()]
+    expected = [one_step(pose, *way) for pose, way in zip(start.tolist(), ways, strict=True)]
+    assert np.abs(driven - expected).max() < 1e-14
+
+
+def test_the_outline_stays_inside_and_touches_the_room_s_edge() -> None:
+    corners = VEHICLE.corners(poses(300))
+    assert (np.abs(corners) <= np.array([4.0, 2.0]) - VEHICLE.clearance + 1e-12).all()
+    x0, x1, y0, y1 = VEHICLE.room(0.7)
+    edge = VEHICLE.corners(np.array([[x0, y0, 0.7], [x1, y1, 0.7]]))
+    assert edge[0].min(axis=0) == pytest.approx([-3.94, -1.94]) and edge[1].max(axis=0) == pytest.approx([3.94, 1.94])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 65])
+def test_an_env_is_the_same_alone_and_in_a_batch(count: int) -> None:
+    rng = np.random.default_rng(1)
+    start, actions = poses(count), rng.uniform(-1.0, 1.0, (count, 2))
+    moved, quaternions, outlines = (
+        VEHICLE.advance(start, actions, 0.1),
+        yaw_quaternions(start[:, 2]),
+        VEHICLE.corners(start),
+    )
+    for env in range(count):
+        alone = slice(env, env + 1)
+        assert np.array_equal(moved[alone], VEHICLE.advance(start[alone], actions[alone], 0.1))
+        assert np.array_equal(quaternions[alone], yaw_quaternions(start[alone, 2]))
+        assert np.array_equal(outlines[alone], VEHICLE.corners(start[alone]))
+
+
+def test_a_vehicle_that_stands_keeps_its_bits() -> None:
+    start = poses(200)
+    assert np.array_equal(VEHICLE.clamp(start), start)
+
+
+def test_sines_of_headings_that_were_never_folded() -> None:
+    rng = np.random.default_rng(2)
+    for size, error in ((1.0, 3e-16), (1e6, 1e-15), (1e9, 2e-14)):
+        angles = rng.uniform(-size, size, 5000)
+        sines, cosines = sin_cos(angles)
+        assert np.abs(sines - [math.sin(a) for a in angles.tolist()]).max() <= error
+        assert np.abs(cosines - [math.cos(a) for a in angles.tolist()]).max() <= error
+
+
+def test_bad_arrays_are_refused() -> None:
+    good, outline = np.zeros((2, 3)), np.zeros(8)
+    for bad in (
+        np.zeros((2, 2)),
+        np.zeros((3, 3)),
+        np.zeros((2, 3), np.float32),
+        np.full((2, 3), np.nan),
+        [[0.0] * 3] * 2,
+    ):
+        with pytest.raises(ArgumentError, match="^moves: expected"):
+            _core.vehicle_move(outline, good, bad)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="^vehicle: expected shape"):
+        _core.vehicle_move(np.zeros(7), good, good)
+    with pytest.raises(ArgumentError, match="^yaws: expected finite"):
+        _core.vehicle_room(outline, np.array([0.0, np.inf]))
+    with pytest.raises(ArgumentError, match="^angles: expected a NumPy array"):
+        _core.sin_cos([0.0])  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="^array: expected a NumPy array"):
+        _core.all_finite([0.0])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
+def test_finite_numbers(dtype: type) -> None:
+    array = np.ones((5, 7, 3), dtype)
+    assert _core.all_finite(array) and _core.all_finite(array[:, ::2].T) and _core.all_finite(array[:0])
+    array[0, 0, 0] = np.finfo(dtype).max if dtype is not np.longdouble else 1e300
+    array[0, 0, 1] = np.finfo(dtype).tiny / 4
+    assert _core.all_finite(array)
+    for bad in (np.nan, np.inf, -np.inf):
+        array[4, 6, 2] = bad
+        assert not _core.all_finite(array) and not _core.all_finite(array.T)
+        assert _core.all_finite(array[:, :6])
