@@ -18,7 +18,8 @@ class _Leaning(SceneRun):
 
     labels = ("0.1", "0.3", "0.5")
     seconds = 3.0
-    stands: dict[str, bool]
+    #: friction above which they stand
+    threshold: ClassVar[float]
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
@@ -32,8 +33,9 @@ class _Leaning(SceneRun):
         for label, heights in self.heights.items():
             first, last = heights[0][1], heights[-1][1]
             stood = last > 0.95 * first
-            target = "stands" if self.stands[label] else "falls"
-            found.append(Check(f"height left at friction {label}", last / first, target, stood == self.stands[label]))
+            stands = float(label) > self.threshold
+            target = f"{'stands' if stands else 'falls'}, threshold {self.threshold:.3f}"
+            found.append(Check(f"height left at friction {label}", last / first, target, stood == stands))
         return found
 
     def plots(self) -> dict[str, tuple[str, str, Lines]]:
@@ -41,39 +43,44 @@ class _Leaning(SceneRun):
         return {"height": ("time [s]", "height of the lowest block [m]", lines)}
 
 
-class LeaningBlock(_Leaning):
-    """A block of 2 m x 0.6 m leans at the corner of a ledge, TILT from upright, its foot on the floor.
+def _leaning_threshold(tilt: float, slenderness: float) -> float:
+    """Friction at which a block that leans at a wall begins to slide, its foot on a floor of the same friction.
 
-    Angles are from the vertical. With the ledge's friction at a point of height h and the foot's on the floor the same,
-    it stands where mu is above the root of the balance of forces and torques (`threshold`).
+    Both contacts are at the limit: N2 = mu N1, N1 + mu N2 = W; and torques about the foot balance:
+    W (sin / 2 - w / (2 l) cos) = mu N2 sin + N2 cos.
+
+    Args:
+        tilt: from the vertical [rad].
+        slenderness: width over length.
+    """
+    sine, cosine = math.sin(tilt), math.cos(tilt)
+    lever = 0.5 * (sine - slenderness * cosine)
+    return (math.sqrt(cosine**2 + 4.0 * (sine - lever) * lever) - cosine) / (2.0 * (sine - lever))
+
+
+class LeaningBlock(_Leaning):
+    """A block of 2 m x 0.6 m leans at a wall with its foot on the floor: two half-planes.
+
+    The tilt of 34.4 degrees (.6 rad) is from the vertical; from the horizontal the threshold would be .423.
     """
 
-    about = "a block leans at a ledge"
-    stands: ClassVar = {"0.1": False, "0.3": True, "0.5": True}
-    view = ((-1.5, -0.1), (2.5, 2.4))
-    TILT = math.radians(34.4)
+    about = "a block leans at a wall"
+    TILT: ClassVar = math.radians(34.4)
     LENGTH, WIDTH = 2.0, 0.6
+    threshold = _leaning_threshold(TILT, WIDTH / LENGTH)
+    view = ((-0.1, -0.1), (3.0, 2.4))
 
     def scene(self, label: str) -> Scene:
-        scene = Scene(bounds=((-4.0, 0.0), (4.0, 4.0)))
+        scene = Scene(bounds=((0.0, 0.0), (8.0, 4.0)))
         block = Shape2D.block(self.LENGTH, self.WIDTH)
         material = scene.add_material(density=1000.0, friction=float(label), shape=block)
-        center, _, corner = self._places()
-        ledge = Shape2D.block(1.0, corner[1])
-        still = scene.add_material(density=1000.0, friction=float(label), shape=ledge, fixed=True)
-        scene.add_grains(material, [center], angles=math.pi / 2 - self.TILT)
-        scene.add_grains(still, [(corner[0] + 0.5, 0.5 * corner[1])])
+        # its lower face goes from the foot at the right up to the wall
+        along = np.array([-math.sin(self.TILT), math.cos(self.TILT)])
+        outward = np.array([math.cos(self.TILT), math.sin(self.TILT)])
+        foot = np.array([self.LENGTH * math.sin(self.TILT), 0.0])
+        center = foot + 0.5 * self.LENGTH * along + 0.5 * self.WIDTH * outward
+        scene.add_grains(material, [center], angles=math.pi / 2 + self.TILT)
         return scene
-
-    def _places(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Centre of the block, its foot and the corner of the ledge, three quarters up its lower face."""
-        along = np.array([math.sin(self.TILT), math.cos(self.TILT)])
-        outward = np.array([math.cos(self.TILT), -math.sin(self.TILT)])
-        # of the two lower corners the one away from the ledge's side is the foot
-        center = np.array([0.0, 0.5 * self.LENGTH * along[1] - 0.5 * self.WIDTH * outward[1]])
-        foot = center - 0.5 * self.LENGTH * along + 0.5 * self.WIDTH * outward
-        corner = center + 0.25 * self.LENGTH * along + 0.5 * self.WIDTH * outward
-        return center, foot, corner
 
 
 class Triangle(_Leaning):
@@ -84,10 +91,10 @@ class Triangle(_Leaning):
     """
 
     about = "two blocks lean at each other"
-    stands: ClassVar = {"0.1": False, "0.3": True, "0.5": True}
     view = ((-1.5, -0.1), (1.5, 2.3))
-    TILT = math.radians(15.0)
+    TILT: ClassVar = math.radians(15.0)
     HALF, THICK = 1.0, 0.05
+    threshold = 0.5 * (math.tan(TILT) - THICK / HALF)
 
     def scene(self, label: str) -> Scene:
         scene = Scene(bounds=((-4.0, 0.0), (4.0, 4.0)))

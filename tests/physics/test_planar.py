@@ -7,6 +7,7 @@ import planar_scenes
 import pytest
 
 import granular_gym as gg
+from granular_gym.scene_runs import load_scene
 
 GRAVITY = 9.81
 
@@ -89,6 +90,19 @@ def test_thin_tilted_blocks_lean():
         world.step(1e-3, 2000)
         fallen[friction] = bool((world.positions[0, :, 1] < 0.8 * y).any())
     assert fallen == {0.1: True, 0.3: False}
+
+
+@pytest.mark.parametrize("name", ["leaning_block", "triangle"])
+def test_leaning_blocks_stand_above_their_threshold(name):
+    """Friction a hundredth below what the balance of forces asks for, and above."""
+    run, left = load_scene(name), []
+    for friction in (run.threshold - 0.01, run.threshold + 0.01):
+        label = f"{friction:.4f}"
+        with run().scene(label).build(solver=run.solver, num_threads=1) as world:
+            start = world.positions[0, :, 1].min()
+            world.step(1e-3, 3000)
+            left.append(world.positions[0, :, 1].min() / start)
+    assert left[0] < 0.5 and left[1] > 0.999, f"heights left below and above {run.threshold:.3f}: {left}"
 
 
 def test_fixed_grains_stay_and_move_as_told():
