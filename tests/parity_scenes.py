@@ -69,14 +69,19 @@ def scooped() -> gg.Scene:
     return scene
 
 
-def planar() -> gg.Scene:
+def coarse_table(a: gg.Shape2D, b: gg.Shape2D) -> gg.PairField:
+    """The usual kind of field, small."""
+    return gg.PairField.build(a, b, **COARSE)
+
+
+def planar(field: Callable[[gg.Shape2D, gg.Shape2D], gg.PairField] = coarse_table) -> gg.Scene:
     """Two kinds of planar grains fall on a fixed one, with a tool among them and cameras above and aside."""
     shapes = gg.Shape2D.hash(0.05), gg.Shape2D.octagon(0.03)
     scene = gg.Scene(((0.0, 0.0), (0.5, 1.5)))
     kinds = [scene.add_material(density=900.0, friction=0.4, restitution=0.2, shape=shape) for shape in shapes]
     still = scene.add_material(density=900.0, friction=0.4, shape=shapes[0], fixed=True)
     for a, b in ((0, 0), (0, 1), (1, 1)):
-        scene.set_pair_field(gg.PairField.build(shapes[a], shapes[b], **COARSE))
+        scene.set_pair_field(field(shapes[a], shapes[b]))
     scene.add_grains(still, [(0.25, 0.05)], angles=0.3)
     scene.fill_box(kinds[0], (0.0, 0.1), (0.5, 0.5), count=12)
     scene.fill_box(kinds[1], (0.0, 0.5), (0.5, 0.8), count=12)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import pytest
 from bed_scenes import DENSITY
 from parity_scenes import WAYS, heap, mixed, moist, pair, planar, poses, same, scooped
+from planar_scenes import COARSE
 
 import granular_gym as gg
 
@@ -85,6 +87,35 @@ def test_penalty(way: str) -> None:
             same(cpu, gpu)
             np.testing.assert_array_equal(cpu.angles, gpu.angles)
         assert int(cpu.stats["overlap_count"][0]) > 10
+
+
+@functools.cache
+def planar_on(kind: str) -> gg.Scene:
+    """Planar grains on fields of another kind than usual, made once: training need not give the same bits again."""
+
+    def field(a: gg.Shape2D, b: gg.Shape2D) -> gg.PairField:
+        if kind == "linear":
+            return gg.PairField.build(a, b, kind, **COARSE)
+        return gg.PairField.train(a, b, layers=2, width=32, samples=2000, iterations=60, cache=False)
+
+    return planar(field)
+
+
+@pytest.mark.parametrize("kind", ["linear", "network_of_torch"])
+@pytest.mark.parametrize("mode", ["convergent", "penalty"])
+def test_planar_fields(kind: str, mode: str) -> None:
+    """Fields of other kinds than the usual table, under both laws."""
+    if kind != "linear":
+        pytest.importorskip("torch")
+    law = {"mode": "penalty", "stiffness": 1e5} if mode == "penalty" else {"iterations": 12}
+    cpu, gpu = pair(lambda: planar_on(kind), "team", env_count=2, **law)
+    with cpu, gpu:
+        cpu.step(5e-4, 400)
+        gpu.step(5e-4, 400)
+        same(cpu, gpu)
+        np.testing.assert_array_equal(cpu.angles, gpu.angles)
+        touching = "overlap_count" if mode == "penalty" else "contact_count"
+        assert int(cpu.stats[touching][0]) > 0
 
 
 @pytest.mark.parametrize("way", WAYS)
