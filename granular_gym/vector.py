@@ -20,6 +20,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from .device import check_device
 from .errors import ArgumentError
 from .outputs import check_output, torch_stream
 from .task import Arrays, Task, check_actions, check_seed
@@ -65,8 +66,8 @@ class GranularVectorEnv(VectorEnv):
         **task_kwargs: given to the task.
 
     Raises:
-        ArgumentError: an argument is not what it should be.
-        BackendError: `output="device"`, and the world runs on the CPU.
+        ArgumentError: an argument is not what it should be, for instance `output="device"` on the CPU.
+        BackendError: the device is missing.
         GranularError: `output="torch"`, and it is not installed.
     """
 
@@ -102,8 +103,11 @@ class GranularVectorEnv(VectorEnv):
         self.output = check_output(output)
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.task = self.task_class(env_count=num_envs, render_mode=render_mode, **task_kwargs)
-        if self.output == "device" and self.task.device == "cpu":
-            raise ArgumentError("output: expected 'numpy' or 'torch' with device='cpu', got 'device'")
+        # whoever asks for arrays on a GPU may touch it: "auto" is settled here, not at the first reset
+        if self.output == "device" and check_device(self.task.device) == "cpu":
+            raise ArgumentError(
+                f"output: expected 'numpy' or 'torch' on the CPU (device={self.task.device!r}), got 'device'"
+            )
         self.num_envs = self.task.env_count
         self.max_episode_steps = max_episode_steps
         self.render_mode = render_mode

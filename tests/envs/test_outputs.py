@@ -209,8 +209,13 @@ def test_copies_keep_the_output(make_vec: Any, clone: Any) -> None:
 def test_refusals(make_vec: Any, monkeypatch: Any) -> None:
     with pytest.raises(gg.ArgumentError, match="^output: expected one of"):
         make_vec(output="jax")
-    with pytest.raises(gg.ArgumentError, match="^output: expected 'numpy' or 'torch'"):
+    with pytest.raises(gg.ArgumentError, match="^output: expected 'numpy' or 'torch' on the CPU"):
         make_vec(output="device", device="cpu")
+    # what "auto" comes to is settled at once, not at the first reset
+    monkeypatch.delenv("GG_DEVICE", raising=False)
+    monkeypatch.setattr("granular_gym.vector.check_device", lambda device: "cpu")
+    with pytest.raises(gg.ArgumentError, match=r"^output: .* \(device='auto'\)"):
+        make_vec(output="device", device="auto")
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(gg.GranularError, match="pip install torch"):
         make_vec(output="torch")
