@@ -179,9 +179,9 @@ CHECK = Check(
     causes={
         "resting overlap: nesterov below plain": (
             "without spin 40 iterations bring both ways to the floor of what is moved apart at all: overlap below a "
-            "few units in the last place of the coordinates, 2.5e-7 of the box's size, is taken for none. In this box of "
-            "1 m that is 2.5e-5 d; plain has 2.33e-5 to 2.38e-5 d, Nesterov 2.26e-5 to 2.42e-5, and which is less is "
-            "chance. With 10 iterations Nesterov has 2.5e-5 to 4.5e-5 d, plain 6e-5 to 4.8e-4"
+            "few units in the last place of the coordinates, 2.5e-7 of the box's size, is taken for none. In this box "
+            "of 1 m that is 2.5e-5 d; plain has 2.33e-5 to 2.38e-5 d, Nesterov 2.26e-5 to 2.42e-5, and which is less "
+            "is chance. With 10 iterations Nesterov has 2.5e-5 to 4.5e-5 d, plain 6e-5 to 4.8e-4"
         ),
     },
 )
