@@ -124,16 +124,16 @@ def cuda_command() -> list[str] | None:
     warn = ["-Wall", "-Wextra", *(["-Werror"] if on("GG_WERROR") else [])]
     host = ["-fPIC", "-fvisibility=hidden", "-ffp-contract=off", *warn]
     optimise = "-O0" if on("GG_DEBUG") else "-O3"
+    further = os.environ.get("GG_CUDA_FLAGS", "").split()
     if os.environ.get("GG_CUDA") == "emulate":
         cxx = os.environ.get("CXX", "g++")
         flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", "-Itests/emulator"]
-        return [cxx, "-std=c++17", optimise, *flags, "-x", "c++"]
+        return [cxx, "-std=c++17", optimise, *flags, *further, "-x", "c++"]
     compiler = nvcc()
     if compiler is None:
         return None
     strict = ["-Werror", "all-warnings"] if on("GG_WERROR") else []
     # no contraction to fused multiply-add: the GPU gives the bits of the CPU
-    further = os.environ.get("GG_CUDA_FLAGS", "").split()
     contraction = [] if any("fmad" in flag for flag in further) else ["-fmad=false"]
     flags = [*contraction, "--threads=0", "-cudart=static", "-Xptxas=-v", "-Xcompiler=" + ",".join(host), *strict]
     flags += further

@@ -37,6 +37,7 @@ PROMISES: dict[str, Promise] = {
     "crossover": Promise("crossover", "largest in real time", "real_time_grains", 1.5e6),
     "sky": Promise("depth", "sky: 64 x 64, 1000 grains, 1024 envs", "images_per_s", 1e6),
     "side": Promise("depth", "side: 64 x 64, 1000 grains, 1024 envs", "images_per_s", 1e6),
+    "pile": Promise("planar", "pile of 11000 #, 1 ms", "times_real_time", 1.0),
     "overhead_1": Promise("overhead", "vector step of 1 bulldozers", "overhead_us", 20.0, True),
     "overhead_many": Promise("overhead", "vector step of 1024 bulldozers", "overhead_us", 20.0, True),
 }

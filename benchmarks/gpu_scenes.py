@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import granular_gym as gg
+from granular_gym.scene_runs import load_scene
 
 from . import scenes
 from .gears import DT as TOWER_DT
@@ -144,6 +145,35 @@ class TowerDrive:
     def close(self) -> None:
         """Frees the world."""
         self.tower.close()
+
+
+class SiloDrive:
+    """Silos of # grains whose plug is gone (scenes/silo.py, the wide opening), and which empty while they are timed.
+
+    Args:
+        device: where.
+        env_count: silos.
+        grains: of each.
+        substeps: of a block.
+    """
+
+    LABEL = "hash 16 m"
+
+    def __init__(self, device: str, env_count: int, grains: int, substeps: int) -> None:
+        silo = load_scene("silo")(grains=grains)
+        self.dt, self.substeps = silo.dt, substeps
+        self.world = silo.scene(self.LABEL).build(env_count=env_count, device=device, solver=silo.solver)
+        plugged, self.open = (silo.drive(self.LABEL, self.world, now) for now in (0.0, silo.seconds))
+        # a block before the plug is gone, so that the grains lie on it
+        self.world.step(self.dt, self.substeps, plugged)
+
+    def step(self) -> None:
+        """One block."""
+        self.world.step(self.dt, self.substeps, self.open)
+
+    def close(self) -> None:
+        """Frees the worlds."""
+        self.world.close()
 
 
 def filmed(layers: int, pixels: int, device: str, camera: str) -> gg.Scene:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,20 +15,13 @@ import pytest
 import granular_gym as gg
 
 ROOT = Path(__file__).resolve().parents[2]
-# behind what is installed: only `benchmarks` is taken from there
-sys.path.append(str(ROOT))
+# behind what is installed: only `benchmarks` and the tools are taken from there
+sys.path += [str(ROOT), str(ROOT / "tools")]
 
-
-@pytest.fixture(scope="module")
-def tool() -> Iterator[ModuleType]:
-    """tools/run_gpu.py."""
-    path = list(sys.path)
-    spec = importlib.util.spec_from_file_location("run_gpu", ROOT / "tools" / "run_gpu.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
-    sys.path[:] = path
+import gpu_plan  # noqa: E402
+import gpu_report  # noqa: E402
+import gpu_stages  # noqa: E402
+import run_gpu  # noqa: E402
 
 
 def row(key: str, **more: Any) -> dict[str, Any]:
@@ -56,39 +47,39 @@ def cases() -> dict[str, Any]:
     }
 
 
-CONTRACTED = {"rows": [{"name": "1 x 50000 grains", "us_per_step": {"min": 1, "median": 45.0, "max": 99}}]}
+VARIANTS = {"fmad": {"rows": [{"name": "1 x 50000 grains", "us_per_step": {"min": 1, "median": 45.0, "max": 99}}]}}
 
 
-def test_plan(tool: ModuleType) -> None:
+def test_plan() -> None:
     """What is kept for all stages fits into ten minutes; what was promised comes before tests and everything else."""
-    names = [name for name, _, _ in tool.PLAN]
-    assert sum(seconds for _, _, seconds in tool.PLAN) <= 600.0
-    assert len(set(names)) == len(names) and {kind for _, kind, _ in tool.PLAN} == {"", *tool.GROUPS}
-    headline = {f"benchmark {asked.case}" for asked in tool.PROMISES.values()}
+    names = [name for name, _, _ in gpu_plan.PLAN]
+    assert sum(seconds for _, _, seconds in gpu_plan.PLAN) <= 600.0
+    assert len(set(names)) == len(names) and {kind for _, kind, _ in gpu_plan.PLAN} == {"", *gpu_plan.GROUPS}
+    headline = {f"benchmark {asked.case}" for asked in gpu_report.PROMISES.values()}
     assert headline == set(names[3 : 3 + len(headline)]), names
     from benchmarks import gpu
 
-    assert {*tool.PLAN_CASES, "price"} == set(gpu.CASES)
+    assert {*gpu_plan.PLAN_CASES, "price"} == set(gpu.CASES)
 
 
-def test_budget(tool: ModuleType) -> None:
+def test_budget() -> None:
     """However long each stage takes of what it may, the report keeps its time; what ends early is left to others."""
     for share in (0.0, 0.5, 1.0):
         left, took = 600.0, {}
-        for name, _, _ in tool.PLAN:
-            took[name] = share * tool.allowed(tool.PLAN, name, left)
+        for name, _, _ in gpu_plan.PLAN:
+            took[name] = share * gpu_plan.allowed(gpu_plan.PLAN, name, left)
             left -= took[name]
         assert left >= -1e-6, (share, left)
-        assert took["report"] >= share * tool.PLAN[-1][2] - 1e-6
-    own = {name: seconds for name, _, seconds in tool.PLAN}
+        assert took["report"] >= share * gpu_plan.PLAN[-1][2] - 1e-6
+    own = {name: seconds for name, _, seconds in gpu_plan.PLAN}
     # the build may go over its time: the benchmarks that follow keep theirs, the last stages are cut
     late = 600.0 - 330.0
-    assert tool.allowed(tool.PLAN, "benchmark speed", late) == own["benchmark speed"]
-    assert tool.allowed(tool.PLAN, "benchmark price", own["report"] + 1.0) == pytest.approx(1.0)
-    assert tool.allowed(tool.PLAN, "build", 570.0) == 570.0 - own["report"]
+    assert gpu_plan.allowed(gpu_plan.PLAN, "benchmark speed", late) == own["benchmark speed"]
+    assert gpu_plan.allowed(gpu_plan.PLAN, "benchmark price", own["report"] + 1.0) == pytest.approx(1.0)
+    assert gpu_plan.allowed(gpu_plan.PLAN, "build", 570.0) == 570.0 - own["report"]
     # twice as long a run has twice the time of each
-    assert tool.allowed(tool.PLAN, "parity", 0.0, 2.0) == 0.0
-    half = tool.allowed(tool.PLAN, "parity", 100.0, 0.5)
+    assert gpu_plan.allowed(gpu_plan.PLAN, "parity", 0.0, 2.0) == 0.0
+    half = gpu_plan.allowed(gpu_plan.PLAN, "parity", 100.0, 0.5)
     assert half == pytest.approx(0.5 * own["parity"])
 
 
@@ -101,44 +92,44 @@ def test_budget(tool: ModuleType) -> None:
         (["--emulate", "--write-docs"], "--write-docs: a rehearsal"),
     ],
 )
-def test_wrong_arguments(tool: ModuleType, capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
+def test_wrong_arguments(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
     """A mistake is named before anything runs."""
     with pytest.raises(SystemExit):
-        tool.arguments(words)
+        run_gpu.arguments(words)
     assert said in capsys.readouterr().err
 
 
-def test_arguments(tool: ModuleType) -> None:
+def test_arguments() -> None:
     """Stages that are not asked for keep no time."""
-    run = tool.Run(tool.arguments(["--only", "parity,sanitizer", "--minutes", "20"]))
+    run = gpu_plan.Run(run_gpu.arguments(["--only", "parity,sanitizer", "--minutes", "20"]))
     kinds = {kind for _, kind, _ in run.plan}
     assert kinds == {"", "parity", "sanitizer"}
-    assert run.kept_for("parity") == 2.0 * next(seconds for name, _, seconds in tool.PLAN if name == "parity")
+    assert run.kept_for("parity") == 2.0 * next(seconds for name, _, seconds in gpu_plan.PLAN if name == "parity")
     assert 1190.0 < run.left() <= 1200.0
 
 
-def test_left_out(tool: ModuleType) -> None:
+def test_left_out() -> None:
     """Tests that build engines of their own are not run; the names still lead somewhere."""
-    files = tool.suite_files()
+    files = gpu_stages.suite_files()
     assert files[0].startswith("tests/determinism/") and "tests/unit/test_gpu_run.py" in files
-    for name in tool.LEFT_OUT:
+    for name in gpu_stages.LEFT_OUT:
         assert (ROOT / name).is_file() and name not in files
-    assert not any("parity" in name for name in files) and tool.parity_files()
+    assert not any("parity" in name for name in files) and gpu_stages.parity_files()
 
 
-def test_cores(tool: ModuleType) -> None:
+def test_cores() -> None:
     """The second build has cores of its own where there are enough."""
-    assert tool.split_cores(list(range(16)), True) == (list(range(12)), list(range(12, 16)))
-    assert tool.split_cores([0, 1], True) == ([0, 1], [0, 1])
-    assert tool.split_cores(list(range(16)), False)[0] == list(range(16))
+    assert gpu_stages.split_cores(list(range(16)), True) == (list(range(12)), list(range(12, 16)))
+    assert gpu_stages.split_cores([0, 1], True) == ([0, 1], [0, 1])
+    assert gpu_stages.split_cores(list(range(16)), False)[0] == list(range(16))
 
 
-def test_summary(tool: ModuleType) -> None:
+def test_summary() -> None:
     """One table: beside each speed its floor, residual, overlap and counters; what was not measured is named."""
-    run = tool.Run(tool.arguments([]))
+    run = gpu_plan.Run(run_gpu.arguments([]))
     run.note("benchmark kernels", "timeout", 22.0, rows=1)
     run.note("test suite", "cut", 0.0, why="there was no time left")
-    lines = tool.summary(run, cases(), CONTRACTED).splitlines()
+    lines = gpu_report.summary(run.stages, cases(), VARIANTS).splitlines()
     text = "\n".join(lines)
     blade = next(line for line in lines if line.startswith("50000 grains, blade"))
     cells = ["us_per_step", "100", "50", "25", "SHORT", "1.00e-03", "0.25", "/", "1.5", "5.25", "4", "0", "/", "7"]
@@ -150,31 +141,31 @@ def test_summary(tool: ModuleType) -> None:
     assert re.search(r"^1 x 50000 grains +0\.900$", text, re.MULTILINE)
 
 
-def test_docs(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tables of docs/gpu.md are those that the run writes; figures take the place of "not measured"."""
-    empty = tool.docs_section("", {}, {}, [])
+    empty = gpu_report.docs_section("", {}, {}, [])
     text = (ROOT / "docs" / "gpu.md").read_text()
 
     def names(section: str) -> list[str]:
         return [line.split("|")[1].strip() for line in section.splitlines() if line.startswith("|")]
 
-    assert names(empty) == names(text.partition(tool.MARKS[0])[2].partition(tool.MARKS[1])[0])
+    assert names(empty) == names(text.partition(gpu_report.MARKS[0])[2].partition(gpu_report.MARKS[1])[0])
     stages = [{"stage": "memcheck", "status": "passed", "said": "0 errors"}, {"stage": "synccheck", "status": "cut"}]
-    section = tool.docs_section("a GPU.", cases(), CONTRACTED, stages)
+    section = gpu_report.docs_section("a GPU.", cases(), VARIANTS, stages)
     assert names(section) == names(empty)
     assert section.count("not measured") == empty.count("not measured") - 5
     assert "blade, 1 ms | us_per_step | 50 (at most) | 100 | 25 | 1.00e-03 | 0.25 / 1.5 | 5.25 |" in section
     assert "compute-sanitizer, memcheck | passed (0 errors) |" in section
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "gpu.md").write_text(text)
-    monkeypatch.setattr(tool, "ROOT", tmp_path)
-    tool.write_docs(section)
+    monkeypatch.setattr(gpu_report, "ROOT", tmp_path)
+    gpu_report.write_docs(section)
     written = (tmp_path / "docs" / "gpu.md").read_text()
-    assert section in written and written.startswith(text.partition(tool.MARKS[0])[0])
-    assert written.endswith(text.partition(tool.MARKS[1])[2])
+    assert section in written and written.startswith(text.partition(gpu_report.MARKS[0])[0])
+    assert written.endswith(text.partition(gpu_report.MARKS[1])[2])
 
 
-def test_timeout_keeps_rows(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timeout_keeps_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A case that is ended by the clock leaves the rows it had."""
     from benchmarks import gpu
 
@@ -185,37 +176,37 @@ def test_timeout_keeps_rows(tool: ModuleType, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setitem(gpu.CASES, "speed", gpu.GpuCase("", slow, ()))
     with pytest.raises(KeyboardInterrupt):
         gpu.report("speed", gpu.Run(gpu.TINY, "cpu"), {}, tmp_path)
-    found = tool.read_cases(tmp_path)["speed"]
+    found = gpu_report.read_cases(tmp_path)["speed"]
     assert found["rows"] == [{"name": "first"}] and not found["complete"]
     # the same from outside: the process is ended, what lies on the disk is read
-    monkeypatch.setattr(tool, "WORK", tmp_path)
+    monkeypatch.setattr(gpu_plan, "WORK", tmp_path)
     code = f"import json, time; json.dump({found!r}, open({str(tmp_path / 'batch.json')!r}, 'w')); time.sleep(60)"
     fake = tmp_path / "python"
     fake.write_text(f"#!/bin/sh\nexec {sys.executable} -c {json.dumps(code)}\n")
     fake.chmod(0o755)
-    monkeypatch.setattr(tool, "PYTHON", str(fake))
-    run = tool.Run(tool.arguments(["--minutes", "0.5"]))
+    monkeypatch.setattr(gpu_stages, "PYTHON", str(fake))
+    run = gpu_plan.Run(run_gpu.arguments(["--minutes", "0.5"]))
     start = time.monotonic()
-    tool.benchmark(run, "batch", tmp_path)
+    gpu_stages.benchmark(run, "batch", tmp_path)
     assert time.monotonic() - start < 10.0
     assert (run.stages[-1]["status"], run.stages[-1]["rows"]) == ("timeout", 1)
     run.end = time.monotonic()
-    tool.benchmark(run, "gears", tmp_path)
+    gpu_stages.benchmark(run, "gears", tmp_path)
     assert run.stages[-1]["status"] == "cut"
 
 
 def test_depth_renders() -> None:
     """An image that is counted was rendered; one that was only handed out again is refused."""
-    from benchmarks import gpu, gpu_scenes
+    from benchmarks import gpu_promised, gpu_scenes
 
     with gpu_scenes.filmed(1, 16, "cpu", "sky").build(2, device="cpu", num_threads=1) as world:
         assert world.camera_names == ["sky"]
-        wall, inside = gpu.render_once(world, "sky")
+        wall, inside = gpu_promised.render_once(world, "sky")
         assert 0.0 < inside <= wall
         step = world.step
         world.step = lambda *_: None  # type: ignore[method-assign]
         with pytest.raises(RuntimeError, match="nothing was rendered"):
-            gpu.render_once(world, "sky")
+            gpu_promised.render_once(world, "sky")
         world.step = step  # type: ignore[method-assign]
 
 
@@ -266,7 +257,7 @@ def test_floor() -> None:
 
 def test_real_time_count() -> None:
     """Where the line of real time is crossed."""
-    from benchmarks.gpu import real_time_count
+    from benchmarks.gpu_promised import real_time_count
 
     assert real_time_count([(100, 500.0), (400, 2000.0)])[0] == pytest.approx(200.0)
     assert real_time_count([(100, 500.0)]) == (100.0, "at least: the ladder ends there")

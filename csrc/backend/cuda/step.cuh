@@ -92,7 +92,7 @@ __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memor
 }
 
 #define GG_STEP_KERNEL(name, way)                                                                                      \
-    __global__ void __launch_bounds__(GG_THREADS, 2)                                                                   \
+    __global__ void __launch_bounds__(GG_THREADS, GG_THREADS_RESIDENT / GG_THREADS)                                    \
         name(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings, int32_t *partials,           \
              int32_t blocks_per_team, int32_t most) {                                                                  \
         GG_BLOCK_MEMORY(gg_block_memory, memory);                                                                      \

@@ -9,8 +9,12 @@
 #include "../../phases/phases.h"
 #include "toolkit.cuh"
 
-/* threads per block */
+/* threads per block; a power of two */
+#ifndef GG_THREADS
 #define GG_THREADS 256
+#endif
+/* threads of kernels that live through a step which a multiprocessor must hold at once: bounds their registers */
+#define GG_THREADS_RESIDENT 512
 /* values that a thread takes at a time in a scan */
 #define GG_SCAN_ITEMS 4
 /* pixels of an image that a block keeps in its own memory */

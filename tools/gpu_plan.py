@@ -1,0 +1,181 @@
+"""gpu_plan.py: the stages of `make gpu`, the time that each may take, and the clock that a run of them goes by.
+
+Only the standard library: this runs before anything is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "build" / "gpu"
+VENV = WORK / "venv"
+PYTHON = str(VENV / "bin" / "python")
+#: builds that only differ in flags of nvcc, to be timed beside the usual one: flags, and in words what they change
+VARIANTS: dict[str, tuple[str, str]] = {
+    "fmad": ("-fmad=true", "contraction allowed: time over that without"),
+    "128": ("-DGG_THREADS=128", "blocks of 128 threads: time over that with 256"),
+    "512": ("-DGG_THREADS=512", "blocks of 512 threads: time over that with 256"),
+}
+#: (stage, what asks for it, seconds of ten minutes that are kept for it), in the order in which they run. A stage that
+#: ends early leaves its time to those after it; one that needs more takes up to twice its own, of what others left
+PLAN: tuple[tuple[str, str, float], ...] = (
+    ("packages", "", 26.0),
+    ("build", "", 130.0),
+    ("info", "", 6.0),
+    ("benchmark speed", "benchmarks", 24.0),
+    ("benchmark batch", "benchmarks", 20.0),
+    ("benchmark bulldozer", "benchmarks", 34.0),
+    ("benchmark crossover", "benchmarks", 20.0),
+    ("benchmark depth", "benchmarks", 12.0),
+    ("benchmark planar", "benchmarks", 16.0),
+    ("benchmark overhead", "benchmarks", 14.0),
+    ("parity", "parity", 55.0),
+    ("every kernel once", "sanitizer", 8.0),
+    ("memcheck", "sanitizer", 18.0),
+    ("racecheck", "sanitizer", 18.0),
+    ("initcheck", "sanitizer", 18.0),
+    ("synccheck", "sanitizer", 18.0),
+    ("resources of kernels", "suite", 2.0),
+    ("test suite, GPU", "suite", 34.0),
+    ("test suite, CPU", "suite", 20.0),
+    ("benchmark kernels", "benchmarks", 18.0),
+    ("benchmark streams", "benchmarks", 10.0),
+    ("benchmark phases", "benchmarks", 8.0),
+    ("benchmark hash_size", "benchmarks", 12.0),
+    ("benchmark gears", "benchmarks", 10.0),
+    ("benchmark price", "benchmarks", 8.0),
+    *((f"benchmark price, {name}", "benchmarks", 8.0) for name in VARIANTS),
+    ("report", "", 15.0),
+)
+#: nothing else can be done without these: they may take the time of what comes late
+ESSENTIAL = ("build", "info")
+GROUPS = ("benchmarks", "parity", "sanitizer", "suite")
+SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
+#: a stage that has less time than this is not begun [s]
+LEAST = 3.0
+#: cases of benchmarks/gpu.py in the order of PLAN, without the one that compares builds
+PLAN_CASES = [name.split()[1] for name, kind, _ in PLAN if kind == "benchmarks" and "price" not in name]
+
+
+def kept(plan: tuple[tuple[str, str, float], ...], after: str, scale: float) -> float:
+    """Seconds that are kept for the stages after one."""
+    names = [name for name, _, _ in plan]
+    return scale * sum(seconds for _, _, seconds in plan[names.index(after) + 1 :])
+
+
+def allowed(plan: tuple[tuple[str, str, float], ...], stage: str, left: float, scale: float = 1.0) -> float:
+    """Seconds that a stage may take.
+
+    Args:
+        plan: the stages that are wanted.
+        stage: one of them.
+        left: until the end of all.
+        scale: length of the run over ten minutes.
+    """
+    own = scale * next(seconds for name, _, seconds in plan if name == stage)
+    report = scale * plan[-1][2] if stage != plan[-1][0] else 0.0
+    spare = left - kept(plan, stage, scale)
+    if stage in ESSENTIAL:
+        return max(0.0, left - report)
+    # what was overrun is missing at the end of the plan: the stages ahead keep their own time
+    return max(0.0, min(left - report, max(own, min(2.0 * own, spare))))
+
+
+class Run:
+    """One run: its clock, its environment, and what became of each stage."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self.start = time.monotonic()
+        self.end = self.start + 60.0 * args.minutes
+        self.wanted = args.only.split(",") if args.only else list(GROUPS)
+        self.plan = tuple(stage for stage in PLAN if not stage[1] or stage[1] in self.wanted)
+        self.stages: list[dict[str, Any]] = []
+        self.environment = {
+            **os.environ,
+            "GG_CUDA": "emulate" if args.emulate else "1",
+            "GG_CUDA_ARCH": os.environ.get("GG_CUDA_ARCH") or "native",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        }
+        if not args.emulate:
+            # a test that needs nvcc is not skipped where it has to be there
+            self.environment["GG_EXPECT_NVCC"] = "1"
+        places = [os.environ.get("PYTHON_INCLUDE", ""), os.environ.get("CPATH", "")]
+        if any(places):
+            self.environment["CPATH"] = ":".join(place for place in places if place)
+        if not shutil.which("nvcc") and not os.environ.get("CUDA_HOME"):
+            self.environment["CUDA_HOME"] = "/usr/local/cuda"
+
+    def left(self) -> float:
+        """Seconds until the end."""
+        return self.end - time.monotonic()
+
+    def limit(self, stage: str) -> float:
+        """Seconds that a stage may take."""
+        return allowed(self.plan, stage, self.left(), self.args.minutes / 10.0)
+
+    def kept_for(self, stage: str) -> float:
+        """Seconds that are kept for a stage."""
+        return self.args.minutes / 10.0 * next(seconds for name, _, seconds in PLAN if name == stage)
+
+    def cut(self, stage: str) -> bool:
+        """Notes a stage for which there is no time left."""
+        if self.limit(stage) >= LEAST * min(1.0, self.args.minutes / 10.0):
+            return False
+        self.note(stage, "cut", 0.0, why="there was no time left")
+        return True
+
+    def note(self, name: str, status: str, seconds: float, **facts: Any) -> None:
+        """Writes down what became of a stage, and says it."""
+        self.stages.append({"stage": name, "status": status, "seconds": round(seconds, 1), **facts})
+        said = ", ".join(f"{k} {v}" for k, v in facts.items() if k not in ("log", "failures"))
+        print(f"{time.monotonic() - self.start:5.0f} s  {name:<24} {status:<8} {seconds:5.0f} s  {said}", flush=True)
+
+    def command(
+        self, name: str, words: list[str], limit: float, cores: list[int] | None = None, **environment: str
+    ) -> tuple[str, float, str]:
+        """Runs a command into build/gpu/<name>.log: status (passed, failed, timeout), seconds, what it said."""
+        log = WORK / f"{name.replace('/', '_')}.log"
+        start = time.monotonic()
+        prefix = ["taskset", "-c", ",".join(map(str, cores))] if cores and shutil.which("taskset") else []
+        with log.open("w") as out:
+            process = subprocess.Popen(
+                [*prefix, *words],
+                cwd=ROOT,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env={**self.environment, **environment},
+                start_new_session=True,
+            )
+            try:
+                code = process.wait(max(0.1, min(limit, self.left())))
+                status = "passed" if code == 0 else "failed"
+            except subprocess.TimeoutExpired:
+                status = "timeout"
+                stop(process)
+            except BaseException:
+                stop(process)
+                raise
+        return status, time.monotonic() - start, log.read_text(errors="replace")
+
+
+def stop(process: subprocess.Popen[Any]) -> None:
+    """Ends a command and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def tail(text: str, lines: int = 12) -> str:
+    """The last lines of a log."""
+    return "\n".join(text.strip().splitlines()[-lines:])
