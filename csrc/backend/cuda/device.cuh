@@ -321,27 +321,23 @@ __device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_v
     gg_gpu_wait(team);
     /* within a window longer lists first: the place of a grain is the number of those that come before it */
     for (int64_t begin = (int64_t)team->block * GG_SORT_WINDOW; begin < n; begin += team->blocks * GG_SORT_WINDOW) {
-        int32_t count = (int32_t)(n - begin < GG_SORT_WINDOW ? n - begin : GG_SORT_WINDOW), own = (int32_t)threadIdx.x;
-        int32_t length = -1, slot = 0;
-        if (own < count) {
-            slot = sorted[begin + own];
-            length = gg_sort_length(v->contact_count[base + slot]);
+        int32_t count = (int32_t)(n - begin < GG_SORT_WINDOW ? n - begin : GG_SORT_WINDOW);
+        int32_t *lengths = team->memory->lengths;
+        for (int32_t own = (int32_t)threadIdx.x; own < count; own += GG_THREADS) {
+            lengths[own] = gg_sort_length(v->contact_count[base + sorted[begin + own]]);
         }
-        team->memory->lengths[own] = length;
         __syncthreads();
-        if (own < count) {
-            int32_t place = 0;
+        for (int32_t own = (int32_t)threadIdx.x; own < count; own += GG_THREADS) {
+            int32_t length = lengths[own], place = 0;
             for (int32_t k = 0; k < count; k++) {
-                int32_t other = team->memory->lengths[k];
-                place += other > length || (other == length && k < own);
+                place += lengths[k] > length || (lengths[k] == length && k < own);
             }
-            source[begin + place] = slot;
+            source[begin + place] = sorted[begin + own];
             item[begin + own] = (int32_t)begin + place;
         }
         __syncthreads();
     }
 }
-static_assert(GG_SORT_WINDOW == GG_THREADS, "a thread per grain of a window");
 
 __device__ __forceinline__ void gg_gpu_room(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {

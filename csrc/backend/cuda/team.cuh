@@ -46,7 +46,7 @@ union gg_block_memory {
     uint64_t parts[GG_THREADS];
     uint64_t words[GG_THREADS];
     int32_t ints[GG_THREADS];
-    int32_t lengths[GG_THREADS];
+    int32_t lengths[GG_SORT_WINDOW];
     float tile[GG_TILE];
 #ifndef GG_CUDA_EMULATED
     typename cub::BlockScan<int32_t, GG_THREADS>::TempStorage scan;
