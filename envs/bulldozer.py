@@ -137,9 +137,14 @@ class BulldozerTask(GrainTask):
         """The field with the vehicle parked in it, and a heap around the z axis."""
         scene = Scene(bounds=(FIELD_LOWER, FIELD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = scene.add_material(
-            radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.3
+            radius=self.radius,
+            density=DENSITY,
+            friction=GRAIN_FRICTION,
+            restitution=0.0,
+            rolling_friction=0.3,
+            name="sand",
         )
-        steel = scene.add_material(density=7800.0, friction=0.3)
+        steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
         scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
         scene.add_grains(sand, heap_lattice(HEAPS[number], self.grain_count, self.radius))
         for name, coarsest in (("blade", 0.012), ("hull", 0.015)):
@@ -170,7 +175,7 @@ class BulldozerTask(GrainTask):
         self.load_beds(envs, chosen)
         world.place_grains(shifts, turns, envs=envs)
         world.set_tool_poses(self._tool_poses()[envs], envs=envs)
-        self.set_friction(envs)
+        self.set_materials(envs)
         self._measure()
         self.gain[envs] = 0.0
 

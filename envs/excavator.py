@@ -279,9 +279,14 @@ class ExcavatorTask(GrainTask):
         """Arm, bin, and a tray with grains."""
         scene = Scene(bounds=(WORLD_LOWER, WORLD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = scene.add_material(
-            radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.3
+            radius=self.radius,
+            density=DENSITY,
+            friction=GRAIN_FRICTION,
+            restitution=0.0,
+            rolling_friction=0.3,
+            name="sand",
         )
-        steel = scene.add_material(density=7800.0, friction=0.3)
+        steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
         scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
         scene.add_grains(sand, bed_lattice(BEDS[number], self.grain_count, self.radius))
         poses = self._tool_poses(np.array([HOME]), np.array([[0.0, 0.6]]))[0]
@@ -331,7 +336,7 @@ class ExcavatorTask(GrainTask):
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
         world.set_tool_poses(self._tool_poses(self.joints, self.bin)[envs], envs=envs)
-        self.set_friction(envs)
+        self.set_materials(envs)
         self.velocities[envs], self.events[envs], self.torque_share[envs] = 0.0, 0, 0.0
         self._measure()
         self.gain[envs] = 0.0

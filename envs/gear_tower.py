@@ -96,9 +96,9 @@ def tower_scene(
         bounds=bounds, boundary={"x": "open", "y": "open", "z": ("wall", "open") if boundary == "wall" else boundary}
     )
     sand = scene.add_material(
-        radius=radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.2
+        radius=radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.2, name="sand"
     )
-    steel = scene.add_material(density=7800.0, friction=0.3)
+    steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
     scene.set_pair(sand, steel, friction=0.5, restitution=0.0, rolling_friction=0.2)
     scene.add_grains(sand, grains)
     scene.add_tool(Sdf.cavity(TUBE_RADIUS), name="tube", material=steel)
@@ -234,7 +234,7 @@ class GearTowerTask(GrainTask):
             directions[row] = draw.uniform(-math.pi, math.pi)
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
-        self.set_friction(envs)
+        self.set_materials(envs)
         for array in (self.angle, self.speed, self.gain, self.power):
             array[envs] = 0.0
         self.world.set_tool_poses(self._tool_poses()[envs], envs=envs)

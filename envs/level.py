@@ -124,9 +124,14 @@ class LevelTask(GrainTask):
         bounds = ((-HALF_X, -HALF_Y, 0.0), (HALF_X, HALF_Y, TOP))
         scene = Scene(bounds=bounds, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = scene.add_material(
-            radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.3
+            radius=self.radius,
+            density=DENSITY,
+            friction=GRAIN_FRICTION,
+            restitution=0.0,
+            rolling_friction=0.3,
+            name="sand",
         )
-        steel = scene.add_material(density=7800.0, friction=0.3)
+        steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
         scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
         scene.add_grains(sand, hill_lattice(HILLS[number], self))
         scene.add_tool(blade_solid(), name="blade", material=steel, pose=(0.0, 0.0, TOP))
@@ -156,7 +161,7 @@ class LevelTask(GrainTask):
             self.pose[env, PLANE], self.pose[env, 2] = self.outline.clamp(np.array([place]))[0], LIFT[1]
         self.load_beds(envs, chosen)
         world.place_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
-        self.set_friction(envs)
+        self.set_materials(envs)
         world.set_tool_poses(self._tool_poses()[envs], envs=envs)
         heights = self.heights()
         for env in envs:

@@ -127,9 +127,14 @@ class PourTask(GrainTask):
         """Standing cup with grains, and target."""
         scene = Scene(bounds=BOUNDS, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = scene.add_material(
-            radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.1
+            radius=self.radius,
+            density=DENSITY,
+            friction=GRAIN_FRICTION,
+            restitution=0.0,
+            rolling_friction=0.1,
+            name="sand",
         )
-        steel = scene.add_material(density=7800.0, friction=0.3)
+        steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
         scene.set_pair(sand, steel, friction=0.25, restitution=0.0, rolling_friction=0.1)
         scene.wall_material = steel
         scene.add_grains(sand, cup_lattice(number, self))
@@ -156,7 +161,7 @@ class PourTask(GrainTask):
             shifts[row] = self.cup[env, 0] - BED_X, 0.0, self.cup[env, 1] - BED_Z
         self.load_beds(envs, chosen)
         world.place_grains(shifts, np.zeros(len(envs), np.float32), envs=envs)
-        self.set_friction(envs)
+        self.set_materials(envs)
         world.set_tool_poses(self._tool_poses()[envs], envs=envs)
         self._count(envs)
         self.gain[envs] = 0.0

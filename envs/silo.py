@@ -231,8 +231,8 @@ class SiloTask(GrainTask):
             bounds = (-HALF_LENGTH, -self.half_depth, 0.0), (HALF_LENGTH, self.half_depth, TOP)
             scene = Scene(bounds=bounds, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand = [self._add_sand(scene, name) for name in self.grain]
-        steel = scene.add_material(density=7800.0, friction=0.3)
-        glass = scene.add_material(density=2500.0, friction=0.1)
+        steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
+        glass = scene.add_material(density=2500.0, friction=0.1, name="glass")
         for kind in sand:
             scene.set_pair(kind, steel, friction=0.25, restitution=0.0, rolling_friction=0.05)
             scene.set_pair(kind, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)
@@ -253,10 +253,15 @@ class SiloTask(GrainTask):
         """The material of one shape of grains."""
         if name == "sphere":
             return scene.add_material(
-                radius=self.radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.05
+                radius=self.radius,
+                density=DENSITY,
+                friction=GRAIN_FRICTION,
+                restitution=0.0,
+                rolling_friction=0.05,
+                name="sand",
             )
         return scene.add_material(
-            shape=GRAINS[name](self.radius), density=self._density, friction=GRAIN_FRICTION, restitution=0.0
+            shape=GRAINS[name](self.radius), density=self._density, friction=GRAIN_FRICTION, restitution=0.0, name=name
         )
 
     def _add_grains(self, scene: Scene, sand: list[int], number: int) -> None:
@@ -305,7 +310,7 @@ class SiloTask(GrainTask):
                 self.rates[env, draw.integers(1, level.stages - 1)] = 0.0
         self.load_beds(envs, chosen)
         world.place_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
-        self.set_friction(envs)
+        self.set_materials(envs)
         for array in (self.opening, self.time, self.rate, self.still, self.discharged):
             array[envs] = 0.0
         world.set_tool_poses(self._tool_poses(self.opening, self.place, np.zeros(self.env_count))[envs], envs=envs)

@@ -21,6 +21,7 @@ from .beds import settled_bed
 from .cameras import DepthCamera
 from .device import parse_device
 from .errors import ArgumentError
+from .ranges import MaterialRanges, check_ranges
 from .scene import Scene
 from .solver import Solver
 from .state import State
@@ -138,7 +139,8 @@ class GrainTask(Task):
     """Base of the tasks: each begins with a settled bed, sees depth images, and has the difficulties and the ladder.
 
     Subclasses set the class attributes below, say what lies where (`bed_scene`) and what is read beside the images
-    (`readings`), and fill in `start`, `advance` and `outcome` of `Task`. `start` draws `self.friction`.
+    (`readings`), and fill in `start`, `advance` and `outcome` of `Task`. `start` draws `self.friction` and calls
+    `set_materials`.
 
     Args:
         env_count: number of envs.
@@ -148,6 +150,8 @@ class GrainTask(Task):
         depth: "float32" [m] or "uint8" (0 near, 255 far).
         friction_range: (lower, upper): each episode draws the friction between grains from it; None: as `difficulty`
             has it.
+        randomize: what else each env draws for each episode, from its own generator: a MaterialRanges, a sequence of
+            them (for different pairs of materials), or None. Infos then hold what was drawn.
         grain: shape of the grains, one of `grains`; most tasks have spheres only.
         device: "cpu", "cuda" or "auto".
         num_threads: None: one per core this process may use. On a machine that is busy with other work, 1 is faster.
@@ -184,6 +188,7 @@ class GrainTask(Task):
         preset: str = "fast",
         depth: str = "float32",
         friction_range: tuple[float, float] | None = None,
+        randomize: MaterialRanges | Sequence[MaterialRanges] | None = None,
         grain: Any = "sphere",
         device: str = "cpu",
         num_threads: int | None = None,
@@ -201,6 +206,7 @@ class GrainTask(Task):
                 raise ArgumentError(f"friction_range: expected 0 <= lower <= upper, got {friction_range!r}")
             self.friction_range = (low, high)
         self.grain = self.shapes_of(grain)
+        self.ranges = check_ranges("randomize", randomize)
         self.device = parse_device(device)
         self.num_threads = checks.threads(num_threads)
         self.radius = self.grain_size()
@@ -208,6 +214,13 @@ class GrainTask(Task):
         self.pace = chosen.pace(self.control_period, self.radius, self.fastest)
         self.solver = Solver(iterations=self.pace.iterations)
         self.friction = np.zeros(self.env_count)  # between grains
+        # what was drawn out of `ranges`, side by side, and where each value lies
+        width, self._labels = 0, {}
+        for ranges in self.ranges:
+            for label, length in ranges.labels.items():
+                self._labels[label] = width if length == 1 else slice(width, width + length)
+                width += length
+        self.randomized = np.zeros((self.env_count, width))
         self._beds: dict[int, State] = {}  # settled; made when first drawn
 
     # hooks -----------------------------------------------------------------------------------------------------------
@@ -279,6 +292,19 @@ class GrainTask(Task):
 
     # observations ----------------------------------------------------------------------------------------------------
 
+    def read(self) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_], Arrays]:
+        """See `Task.read`; infos hold what was drawn out of `randomize`, by name."""
+        reward, terminated, diverged, infos = super().read()
+        infos.update((label, self.randomized[:, place].copy()) for label, place in self._labels.items())
+        return reward, terminated, diverged, infos
+
+    def save(self) -> dict[str, Any] | None:
+        """See `Task.save`."""
+        saved = super().save()
+        if saved is not None and self.ranges:
+            saved["memory"]["randomized"] = self.randomized.copy()
+        return saved
+
     def image_spaces(self) -> dict[str, spaces.Box]:
         """A space for each depth image."""
         found: dict[str, spaces.Box] = {}
@@ -343,12 +369,17 @@ class GrainTask(Task):
         for number in np.unique(chosen):
             self.world.load_state(self.bed(int(number)), envs=envs[chosen == number])
 
-    def set_friction(self, envs: NDArray[np.int32]) -> None:
-        """Gives the grains (the first materials, one for each shape) of the listed envs their own friction."""
+    def set_materials(self, envs: NDArray[np.int32]) -> None:
+        """Gives the grains (the first materials, one for each shape) of the listed envs their own friction, and draws
+        what `randomize` asks for."""
         pairs = self.world.materials[0][envs]
         kinds = len(self.grain)
         pairs[:, :kinds, :kinds, 0] = self.friction[envs][:, None, None]
         self.world.set_materials(pairs=pairs, envs=envs)
+        drawn = [ranges.apply(self.world, self.generator, envs) for ranges in self.ranges]
+        for row, env in enumerate(envs):
+            values = [value for each in drawn for value in each[row].values()]
+            self.randomized[env] = np.hstack(values) if values else 0.0
 
     def share_in(self, lower: Any, upper: Any) -> Floats:
         """Share of the grains of each env whose centre lies in a box, (env_count,).

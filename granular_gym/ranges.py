@@ -79,6 +79,16 @@ class MaterialRanges:
         """What is drawn, in the order in which it is drawn."""
         return [name for name in (*PAIR_FIELDS, *_OTHERS) if getattr(self, name) is not None]
 
+    @property
+    def labels(self) -> dict[str, int]:
+        """Names of what is drawn, with materials where there is a pair, and how many numbers each is.
+
+        "sand_steel_friction", "sand_density", "gravity".
+        """
+        first, both = ("", "") if self.pair is None else (f"{self.pair[0]}_", f"{self.pair[0]}_{self.pair[1]}_")
+        of_what = {**dict.fromkeys(PAIR_FIELDS, both), "density": first}
+        return {of_what.get(name, "") + name: _length(name) for name in self.names}
+
     def draw(self, generator: np.random.Generator) -> dict[str, Any]:
         """One value of each range: numbers, and (3,) arrays for gravity and wind."""
         values: dict[str, Any] = {}
@@ -143,8 +153,29 @@ class MaterialRanges:
 _AIR = ("density", "viscosity", "wind")
 
 
+def check_ranges(name: str, value: Any) -> tuple[MaterialRanges, ...]:
+    """The ranges of an argument: None, one MaterialRanges, or a sequence of them.
+
+    Raises:
+        ArgumentError: anything else.
+    """
+    found = () if value is None else (value,) if isinstance(value, MaterialRanges) else value
+    if not isinstance(found, (tuple, list)) or not all(isinstance(one, MaterialRanges) for one in found):
+        raise ArgumentError(f"{name}: expected None, a MaterialRanges or a sequence of them, got {value!r}")
+    labels = [label for one in found for label in one.labels]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice:
+        raise ArgumentError(f"{name}: expected each value once, got two ranges for {twice}")
+    return tuple(found)
+
+
+def _length(name: str) -> int:
+    return 1 if name in LIMITS else _OTHERS[name][2]
+
+
 def _range(name: str, value: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    lower, upper, length = (*LIMITS[name], 1) if name in LIMITS else _OTHERS[name]
+    lower, upper = LIMITS[name] if name in LIMITS else _OTHERS[name][:2]
+    length = _length(name)
     ends = checks.floats(name, value, (2,) if length == 1 else (2, length)).astype(np.float64)
     low, high = ends
     if not (low <= high).all() or not (low >= np.float32(lower)).all() or not (high <= upper).all():
