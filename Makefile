@@ -7,6 +7,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# processes that share the tests
+WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 # GPU generations to build for where nvcc is found: that of this machine, else one that newer drivers translate from
@@ -23,7 +25,7 @@ STAMP_TRAIN := $(VENV)/.stamp-train
 help:
 	@echo "make demo      run the bulldozer and leave a film, pictures and a report in out/bulldozer"
 	@echo "make train     learn a small task on the CPU within 15 minutes, compare with random and the expert, draw the curve"
-	@echo "make test      run all tests (ARGS='-k name' passes options to pytest)"
+	@echo "make test      run all tests (ARGS='-k name' passes options to pytest; WORKERS=2 processes)"
 	@echo "make sanitize  unit and hostile tests on an extension built with AddressSanitizer and UBSan (minutes)"
 	@echo "make bench     measure speed, leave tables and plots in benchmarks/results/cpu"
 	@echo "make gpu       on a machine with a GPU: build, test and measure within 10 minutes (docs/gpu.md; WHEELS=folder)"
@@ -73,7 +75,7 @@ train: $(STAMP_BUILD) $(STAMP_TRAIN)
 		$(if $(wildcard out/train/silo/checkpoint.zip),--resume out/train/silo,Silo-v0 --out out/train/silo)
 
 test: $(STAMP_BUILD)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 sanitize: $(STAMP_BUILD)
 	@tools/check_sanitized.sh $(ARGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 import pytest
 
@@ -29,15 +30,17 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     return report
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory):
-    """Tests share a cache of their own for the session; the user's stays untouched."""
-    old = os.environ.get("GRANULAR_GYM_CACHE")
-    if old is None:
-        os.environ["GRANULAR_GYM_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    yield
-    if old is None:
-        del os.environ["GRANULAR_GYM_CACHE"]
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests share a cache of their own for the session, whatever number of processes; the user's stays untouched."""
+    if "GRANULAR_GYM_CACHE" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="granular_gym_tests_")
+        os.environ["GRANULAR_GYM_CACHE"] = folder.name
+
+        def remove() -> None:
+            del os.environ["GRANULAR_GYM_CACHE"]
+            folder.cleanup()
+
+        config.add_cleanup(remove)
 
 
 def small_scene(count: int = 60, boundary=None) -> gg.Scene:
