@@ -193,6 +193,20 @@ gg_status gg_world_get_stats(gg_world *world, gg_env_stats *stats);
 gg_status gg_world_box_stats(gg_world *world, const float *boxes, int64_t *counts, float *mean_distances,
                              gg_place place);
 
+/* cells of a grid at most, per env */
+#define GG_GRID_LIMIT 1000000
+/* Grains by the first box that holds their centre: (env_count, box_count); a box is x y z qw qx qy qz of its middle and its
+ * half sizes [m], (env_count, box_count, 10). */
+gg_status gg_world_count_boxes(gg_world *world, const float *boxes, int64_t box_count, int64_t *counts, gg_place place);
+/* Grains by cells of a grid between lower and upper, those outside at its edge: counts (env_count, nx, ny, nz), with labels
+ * (env_count, grain_count) of 0 or 1 also by these, (env_count, nx, ny, nz, 2). */
+gg_status gg_world_count_cells(gg_world *world, const float *lower, const float *upper, const int32_t *shape,
+                               const uint8_t *labels, int64_t *counts, gg_place place);
+/* Grains by columns of a grid in plan (env_count, ny, nx), each shared bilinearly between the four columns next to its centre,
+ * beyond the edge mirrored; in units of 2^-20 grains. */
+gg_status gg_world_count_columns(gg_world *world, const float *lower, const float *upper, const int32_t *shape,
+                                 int64_t *counts, gg_place place);
+
 /* depth image of one camera in every env: (env_count, height, width) [m] */
 gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_place place);
 /* the same clipped to near_depth .. far_depth, in metres, as bytes (0 near, 255 far, ties to even), or NULL to skip it */

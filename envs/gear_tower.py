@@ -245,16 +245,14 @@ class GearTowerTask(GrainTask):
             order = np.argsort(along, kind="stable")
             self.kind[env] = False
             self.kind[env, order[self.grain_count // 2 :]] = True
-        self.mixing[envs] = self._index(positions, self.kind[envs])
+        self.mixing[envs] = self._index()[envs]
 
-    def _index(self, positions: Floats, kinds: NDArray[np.bool_]) -> Floats:
-        """Index of Lacey (n,) of grains (n, grain_count, 3)."""
-        places = np.nan_to_num(positions.astype(np.float64))
-        nx, ny, nz = SAMPLES[0], SAMPLES[1], SAMPLES[2] * self.gear_count
-        lower, size = np.array([-TUBE_RADIUS, -TUBE_RADIUS, 0.0]), np.array([2 * TUBE_RADIUS] * 2 + [self.height])
-        counts = np.array([nx, ny, nz])
-        cells = np.clip(((places - lower) / size * counts).astype(np.int64), 0, counts - 1)
-        return lacey_index((cells[..., 0] * ny + cells[..., 1]) * nz + cells[..., 2], kinds)
+    def _index(self) -> Floats:
+        """Index of Lacey of all envs (env_count,)."""
+        lower, upper = (-TUBE_RADIUS, -TUBE_RADIUS, 0.0), (TUBE_RADIUS, TUBE_RADIUS, self.height)
+        shape = SAMPLES[0], SAMPLES[1], SAMPLES[2] * self.gear_count
+        counts = self.world.count_cells(lower, upper, shape, self.kind)
+        return lacey_index(counts.reshape(self.env_count, -1, 2))
 
     def _tool_poses(self) -> Floats:
         """Tube and gears: (env_count, 1 + gear_count, 7)."""
@@ -271,7 +269,7 @@ class GearTowerTask(GrainTask):
         self.angle = (self.angle + turned + math.pi) % (2.0 * math.pi) - math.pi
         self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
         torque = self.world.wrenches[:, 1:, 5].astype(np.float64)
-        mixing = np.where(held, self.mixing, self._index(self.world.positions, self.kind))
+        mixing = np.where(held, self.mixing, self._index())
         self.gain = np.where(held, self.gain, mixing - self.mixing)
         self.mixing = mixing
         # the grains' torque on the gears is against the gears' on the grains; summed gear by gear in any batch

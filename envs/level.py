@@ -176,7 +176,7 @@ class LevelTask(GrainTask):
     def heights(self) -> Floats:
         """Column heights of every env's bed (env_count, rows, columns) [m]."""
         volume = 4.0 / 3.0 * math.pi * self.radius**3
-        return GRID.heights(np.nan_to_num(self.world.positions), volume)
+        return GRID.heights(self.world, volume)
 
     def _error(self, heights: Floats) -> Floats:
         inner = slice(MARGIN, -MARGIN)

@@ -35,6 +35,7 @@ SPEED, LIFTING, TILTING = 0.6, 0.4, 1.2  # [m/s], [m/s], [rad/s] at full action
 BED_X, BED_Z = 0.0, 1.3  # [m] where the cup stands while its bed settles
 BEDS = 3  # settled beds that episodes begin with
 SPILL_HEIGHT = 0.2  # [m] grains below it and beside the target are spilled
+FAR = 10.0  # [m] reaches past the bounds
 GRAIN_FRICTION = 0.35
 REWARD_SCALE = 100.0  # what the dose earns; spilling all of the content costs SPILL_COST times as much
 SPILL_COST = 2.0
@@ -186,19 +187,22 @@ class PourTask(GrainTask):
         self.gain = np.where(held, 0.0, gain)
 
     def _count(self, envs: NDArray[np.int32]) -> None:
-        """Where the grains of the listed envs are."""
-        x, y, z = np.nan_to_num(self.world.positions[envs].astype(np.float64)).transpose(2, 0, 1)
-        cup_x, cup_z, tilt = self.cup[envs].T[:, :, None]
-        target = (np.abs(x - self.place[envs, None]) <= self.level.half_width) & (np.abs(y) <= TARGET_HALF_Y)
-        target &= (z >= 0.0) & (z <= WALL + TARGET_HEIGHT + self.radius)
-        # in the cup's frame; a heap may stand above its rim
-        s, c = (part[:, None] for part in sin_cos(tilt[:, 0]))
-        u, w = x - cup_x, z - cup_z
-        a, b = c * u - s * w, s * u + c * w
-        cup = (np.abs(a) <= CUP[0]) & (np.abs(y) <= CUP[1]) & (b >= -CUP[2]) & (b <= CUP[2] + self.radius)
-        self.received[envs] = target.mean(axis=1)
-        self.held[envs] = (cup & ~target).mean(axis=1)
-        self.spilled[envs] = ((z < SPILL_HEIGHT) & ~target).mean(axis=1)
+        """Where the grains of the listed envs are: in the target, else in the cup, else below."""
+        target, cup, below = range(3)
+        poses, halves = np.zeros((self.env_count, 3, 7)), np.empty((self.env_count, 3, 3))
+        poses[:, :, 3] = 1.0
+        top = WALL + TARGET_HEIGHT + self.radius
+        poses[:, target, 0], poses[:, target, 2] = self.place, 0.5 * top
+        halves[:, target] = self.level.half_width, TARGET_HALF_Y, 0.5 * top
+        # a heap may stand above the rim of the cup
+        over = 0.5 * self.radius
+        sine, cosine = sin_cos(self.cup[:, 2])
+        poses[:, cup, 0], poses[:, cup, 2] = self.cup[:, 0] + over * sine, self.cup[:, 1] + over * cosine
+        poses[:, cup, 5], poses[:, cup, 3] = sin_cos(0.5 * self.cup[:, 2])
+        halves[:, cup] = CUP[0], CUP[1], CUP[2] + over
+        poses[:, below, 2], halves[:, below] = SPILL_HEIGHT - FAR, FAR
+        shares = self.world.count_boxes(poses, halves)[envs] / self.grain_count
+        self.received[envs], self.held[envs], self.spilled[envs] = shares.T
 
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Reward, terminated (never: the task has no end but its time), infos."""

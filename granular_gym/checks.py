@@ -186,6 +186,14 @@ def integers(name: str, value: Any, shape: Sequence[int | None], lower: int, upp
     return np.ascontiguousarray(array, np.int32).reshape(array.shape)
 
 
+def bools(name: str, value: Any, shape: Sequence[int | None]) -> NDArray[np.uint8]:
+    """A C-contiguous array of 0 and 1 from one of bools."""
+    array = _numbers(name, value, "b", "bools")
+    if not _fits(array.shape, shape):
+        raise ArgumentError(f"{name}: expected shape {shape_text(shape)}, got {array.shape}")
+    return np.ascontiguousarray(array, np.uint8)
+
+
 def vector(name: str, value: Any) -> FloatArray:
     """Three finite numbers."""
     return floats(name, value, (3,))

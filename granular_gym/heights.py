@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
 PACKING = 0.6  # share of space that a bed of spheres fills
+GRAIN = 2.0**-20  # unit in which `World.count_columns` counts
 
 
 @dataclass(frozen=True)
@@ -44,31 +45,16 @@ class HeightGrid:
         y = self.lower[1] + (np.arange(self.shape[0]) + 0.5) * dy
         return np.broadcast_to(x, self.shape).copy(), np.broadcast_to(y[:, None], self.shape).copy()
 
-    def heights(self, positions: Floats, volume: float) -> Floats:
-        """Column heights (..., rows, columns) [m].
+    def heights(self, world: Any, volume: float) -> Floats:
+        """Column heights of every env (env_count, rows, columns) [m]; grains outside the field count at its edge.
 
         Args:
-            positions: (..., n, 3) centres of the grains [m]; those outside the field count at its edge.
+            world: whose grains they are, a `World`.
             volume: of a grain [m3].
         """
         rows, columns = self.shape
-        dx, dy = self.cell
-        places = np.asarray(positions, np.float64)
-        beds = places.shape[:-2]
-        u = np.clip((places[..., 0] - self.lower[0]) / dx, 0.0, columns) - 0.5
-        v = np.clip((places[..., 1] - self.lower[1]) / dy, 0.0, rows) - 0.5
-        i, j = np.floor(u).astype(np.int64), np.floor(v).astype(np.int64)
-        a, b = u - i, v - j
-        cells = math.prod(beds) * rows * columns
-        # the cells of all beds, one after the other
-        first = (np.arange(math.prod(beds)) * rows * columns).reshape(*beds, 1)
-        total = np.zeros(cells)
-        for row, weight_row in ((j, 1.0 - b), (j + 1, b)):
-            for column, weight_column in ((i, 1.0 - a), (i + 1, a)):
-                # what falls beyond the wall is mirrored: cell -1 is cell 0
-                at = first + np.clip(row, 0, rows - 1) * columns + np.clip(column, 0, columns - 1)
-                total += np.bincount(at.ravel(), (weight_row * weight_column).ravel(), cells)
-        return smooth(total.reshape(*beds, *self.shape)) * (volume / (PACKING * dx * dy))
+        shares = world.count_columns(self.lower, self.upper, (columns, rows)) * GRAIN
+        return smooth(shares) * (volume / (PACKING * math.prod(self.cell)))
 
 
 def smooth(table: Floats) -> Floats:

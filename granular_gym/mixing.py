@@ -7,7 +7,6 @@ mixture. 0: apart; about 1: random; chance may carry a random mixture a little p
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,31 +15,26 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating[Any]]
 
 
-def lacey_index(cells: NDArray[np.integer[Any]], kinds: NDArray[np.bool_]) -> Floats:
+def lacey_index(counts: NDArray[np.integer[Any]]) -> Floats:
     """The index of each bed, samples of different size weighted by their grains.
 
     A sample of n_i grains of a random mixture varies by p q / n_i; weighted by n_i / n, the samples that hold grains
     leave p q (number of samples) / n.
 
     Args:
-        cells: (..., n) sample each grain belongs to, >= 0.
-        kinds: (..., n) which of two kinds it is of.
+        counts: (..., samples, 2) grains of each kind in each sample.
 
     Returns:
         The indices (...); 1 where there is only one kind or not more than one grain a sample: nothing is left to mix.
     """
-    beds, count = cells.shape[:-1], max(cells.shape[-1], 1)
-    bed_count = math.prod(beds)
-    samples = int(cells.max(initial=0)) + 1
-    # the samples of all beds, one after the other
-    at = (np.arange(bed_count)[:, None] * samples + cells.reshape(bed_count, -1)).ravel()
-    sizes = np.bincount(at, minlength=bed_count * samples).reshape(bed_count, samples)
-    ones = np.bincount(at, kinds.ravel().astype(np.float64), bed_count * samples).reshape(bed_count, samples)
+    beds = counts.shape[:-2]
+    ones, sizes = counts[..., 1].reshape(-1, counts.shape[-2]), counts.sum(axis=-1).reshape(-1, counts.shape[-2])
+    count = np.maximum(sizes.sum(axis=1), 1)
     share = ones.sum(axis=1) / count
     apart = share * (1.0 - share)
     random = apart * np.count_nonzero(sizes, axis=1) / count
     composition = ones / np.maximum(sizes, 1)
-    # summed one after the other: the sum of a bed must not depend on how many samples other beds fill
+    # summed one after the other: the sum of a bed must not depend on how many beds there are
     variance = (sizes * (composition - share[:, None]) ** 2).cumsum(axis=1)[:, -1] / count
     left = apart - random
     usable = (apart > 0.0) & (left > 1e-12)

@@ -555,6 +555,59 @@ class World:
         boxes[:, 3:] = checks.floats("upper", upper, (self.env_count, 3), (3,))
         return self._give(lambda device: self._core.box_stats(boxes, device), output)
 
+    def count_boxes(self, poses: Any, half_sizes: Any, output: str = "numpy") -> Any:
+        """Grains in boxes that stand anyhow: each counts in the first box that holds its centre.
+
+        Args:
+            poses: (n, 7) or (env_count, n, 7), x y z qw qx qy qz of the middles [m].
+            half_sizes: (n, 3) or (env_count, n, 3) along the axes of the boxes [m], >= 0.
+            output: see `read`.
+
+        Returns:
+            int64 (env_count, n).
+        """
+        placed = checks.floats("poses", poses, (None, 7), (self.env_count, None, 7))
+        count = placed.shape[-2]
+        boxes = np.empty((self.env_count, count, 10), np.float32)
+        boxes[:, :, :7] = placed
+        boxes[:, :, 7:] = checks.floats("half_sizes", half_sizes, (count, 3), (self.env_count, count, 3))
+        boxes[:, :, 3:7] = checks.unit_quaternions("poses", boxes[:, :, 3:7])
+        return self._give(lambda device: self._core.count_boxes(boxes, device), output)
+
+    def count_cells(self, lower: Any, upper: Any, shape: Any, labels: Any = None, output: str = "numpy") -> Any:
+        """Grains by the cell of a grid that holds their centre; those outside the grid count at its edge.
+
+        Args:
+            lower: (3,) corner of the grid [m].
+            upper: (3,) other corner [m], above the first along each axis.
+            shape: cells along x, y, z.
+            labels: (env_count, grain_count) bools that tell two kinds of grains apart, or None.
+            output: see `read`.
+
+        Returns:
+            int64 (env_count, *shape), with labels (env_count, *shape, 2): those with False, those with True.
+        """
+        grid = self._grid(lower, upper, shape, 3)
+        kinds = None if labels is None else checks.bools("labels", labels, (self.env_count, self.grain_count))
+        return self._give(lambda device: self._core.count_cells(*grid, kinds, device), output)
+
+    def count_columns(self, lower: Any, upper: Any, shape: Any, output: str = "numpy") -> Any:
+        """Grains by columns of a grid in plan; each is shared bilinearly between the four columns next to its centre.
+
+        What falls beyond the edge of the grid is mirrored, so that no grain is lost.
+
+        Args:
+            lower: (2,) corner of the grid [m].
+            upper: (2,) other corner [m], above the first along each axis.
+            shape: columns along x, y.
+            output: see `read`.
+
+        Returns:
+            int64 (env_count, ny, nx), in units of 2**-20 grains.
+        """
+        grid = self._grid(lower, upper, shape, 2)
+        return self._give(lambda device: self._core.count_columns(*grid, device), output)
+
     def profile(self, enable: bool) -> dict[str, float]:
         """Seconds spent in each phase since profiling was switched on; switches it on or off."""
         return self._core.profile(checks.flag("enable", enable))
@@ -711,6 +764,12 @@ class World:
         whole[..., :3] = table
         whole[..., 3] = table[..., 2]
         return whole
+
+    def _grid(self, lower: Any, upper: Any, shape: Any, axes: int) -> tuple[Floats, Floats, NDArray[np.int32]]:
+        corners = checks.floats("lower", lower, (axes,)), checks.floats("upper", upper, (axes,))
+        if not (corners[0] < corners[1]).all():
+            raise ArgumentError(f"lower: expected less than upper along each axis, got {lower!r} and {upper!r}")
+        return *corners, checks.integers("shape", shape, (axes,), 1, 2**31 - 1)
 
     def _material(self, name: str, value: int | str) -> int:
         names = self._frozen.material_names

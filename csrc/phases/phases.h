@@ -14,6 +14,7 @@
 #include "motion.h"
 #include "planar_motion.h"
 #include "sorting.h"
+#include "tally.h"
 
 /* largest change of a velocity in slices begin, begin + stride, ... of an env */
 GG_FN float gg_solve_residual(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
@@ -79,6 +80,8 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(arrive_tools, v->dims.tool_count, 0, gg_motion_arrive_tool(v, e, i))                                             \
     X(sum_boxes, v->dims.blocks, 0, gg_access_box_block(v, e, i))                                                      \
     X(read_boxes, 1, 0, gg_access_box_env(v, e))                                                                       \
+    X(clear_tally, v->access.tally_bins, 0, gg_tally_clear(v, e, i))                                                   \
+    X(tally, 1, 0, gg_tally_env(v, e))                                                                                 \
     X(read_grains, v->dims.grain_count, 0, gg_access_read_grain(v, e, i))                                              \
     X(write_grains, v->dims.grain_count, 0, gg_access_write_grain(v, e, i))                                            \
     X(place_grains, v->dims.grain_count, 0, gg_access_place_grain(v, e, i))                                            \

@@ -164,6 +164,87 @@ done:
     return result;
 }
 
+WORLD_METHOD(count_boxes) {
+    int device = 0;
+    PyObject *object;
+    gg_py_out out;
+    npy_intp shape[3] = {(npy_intp)self->env_count, GG_PY_ANY, 10};
+    if (!PyArg_ParseTuple(argument, "O|p:count_boxes", &object, &device)) {
+        return NULL;
+    }
+    const float *boxes = gg_py_array(self->state, "boxes", object, NPY_FLOAT32, 3, shape);
+    if (!boxes || begin(self)) {
+        return NULL;
+    }
+    if (gg_py_out_new(self, device, NPY_INT64, 2, shape, &out)) {
+        return refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_count_boxes(self->world, boxes, shape[1], out.data, out.place));
+    return finish(self, status, out.object);
+}
+
+/* the corners and the shape of a grid; the engine says what they may be, but memory is taken first */
+static int read_grid(world_object *self, PyObject *lower_object, PyObject *upper_object, PyObject *shape_object,
+                     int axes, const float **lower, const float **upper, const int32_t **shape) {
+    npy_intp length = axes;
+    *lower = gg_py_array(self->state, "lower", lower_object, NPY_FLOAT32, 1, &length);
+    *upper = *lower ? gg_py_array(self->state, "upper", upper_object, NPY_FLOAT32, 1, &length) : NULL;
+    *shape = *upper ? gg_py_array(self->state, "shape", shape_object, NPY_INT32, 1, &length) : NULL;
+    int64_t cells = 1;
+    for (int k = 0; *shape && k < axes; k++) {
+        if ((*shape)[k] < 1 || (*shape)[k] > GG_GRID_LIMIT / cells) {
+            PyErr_Format(self->state->error[GG_PY_ARGUMENT], "shape: expected 1 to %d cells in all, got %d on axis %d",
+                         GG_GRID_LIMIT, (int)(*shape)[k], k);
+            return -1;
+        }
+        cells *= (*shape)[k];
+    }
+    return *shape ? 0 : -1;
+}
+
+WORLD_METHOD(count_cells) {
+    int device = 0;
+    PyObject *lower_object, *upper_object, *shape_object, *labels_object;
+    const float *lower, *upper;
+    const int32_t *shape;
+    const uint8_t *labels;
+    gg_py_out out;
+    npy_intp grains[2] = {(npy_intp)self->env_count, (npy_intp)self->grain_count};
+    if (!PyArg_ParseTuple(argument, "OOOO|p:count_cells", &lower_object, &upper_object, &shape_object, &labels_object,
+                          &device) ||
+        read_grid(self, lower_object, upper_object, shape_object, 3, &lower, &upper, &shape) ||
+        gg_py_array_or_none(self->state, "labels", labels_object, NPY_UINT8, 2, grains, &labels) || begin(self)) {
+        return NULL;
+    }
+    npy_intp size[5] = {(npy_intp)self->env_count, shape[0], shape[1], shape[2], 2};
+    if (gg_py_out_new(self, device, NPY_INT64, labels ? 5 : 4, size, &out)) {
+        return refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_count_cells(self->world, lower, upper, shape, labels, out.data, out.place));
+    return finish(self, status, out.object);
+}
+
+WORLD_METHOD(count_columns) {
+    int device = 0;
+    PyObject *lower_object, *upper_object, *shape_object;
+    const float *lower, *upper;
+    const int32_t *shape;
+    gg_py_out out;
+    if (!PyArg_ParseTuple(argument, "OOO|p:count_columns", &lower_object, &upper_object, &shape_object, &device) ||
+        read_grid(self, lower_object, upper_object, shape_object, 2, &lower, &upper, &shape) || begin(self)) {
+        return NULL;
+    }
+    npy_intp size[3] = {(npy_intp)self->env_count, shape[1], shape[0]};
+    if (gg_py_out_new(self, device, NPY_INT64, 3, size, &out)) {
+        return refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_count_columns(self->world, lower, upper, shape, out.data, out.place));
+    return finish(self, status, out.object);
+}
+
 WORLD_METHOD(to_device) {
     gg_py_out out;
     if (!PyArray_Check(argument) || !PyArray_ISCARRAY_RO((PyArrayObject *)argument) ||

@@ -340,6 +340,14 @@ static PyMethodDef world_methods[] = {
     SHARED(get_stats, METH_NOARGS, "get_stats($self, /)\n--\n\nDict of arrays (env_count,)."),
     SHARED(box_stats, METH_VARARGS,
            "box_stats($self, boxes, device=False, /)\n--\n\n(counts, mean distances) for boxes (env_count, 6)."),
+    SHARED(count_boxes, METH_VARARGS,
+           "count_boxes($self, boxes, device=False, /)\n--\n\n(env_count, n) for boxes (env_count, n, 10): pose, half "
+           "sizes."),
+    SHARED(count_cells, METH_VARARGS,
+           "count_cells($self, lower, upper, shape, labels, device=False, /)\n--\n\n(env_count, nx, ny, nz), with "
+           "labels (..., 2)."),
+    SHARED(count_columns, METH_VARARGS,
+           "count_columns($self, lower, upper, shape, device=False, /)\n--\n\n(env_count, ny, nx), in 2**-20 grains."),
     SHARED(depth, METH_VARARGS, "depth($self, camera, device=False, /)\n--\n\n(env_count, height, width) float32."),
     SHARED(depth_image, METH_VARARGS,
            "depth_image($self, camera, near, far, bytes, device=False, /)\n--\n\nClipped, float32 or uint8."),

@@ -405,6 +405,77 @@ gg_status gg_world_box_stats(gg_world *w, const float *boxes, int64_t *counts, f
     return status;
 }
 
+/* counts grains as `a` says into (env_count, tally_bins) */
+static gg_status tally(gg_world *w, gg_access *a, int64_t *counts, gg_place place, gg_status status) {
+    size_t size = sizeof(int64_t) * (size_t)(w->view.dims.env_count * a->tally_bins);
+    a->tally = gg_world_room(w, GG_LOAN_A, counts, size, place, &status);
+    const gg_phase phases[] = {GG_PHASE_clear_tally, GG_PHASE_tally};
+    status = run_with(w, a, phases, 2, status);
+    return status == GG_OK ? gg_world_give(w, counts, a->tally, size) : status;
+}
+
+gg_status gg_world_count_boxes(gg_world *w, const float *boxes, int64_t box_count, int64_t *counts, gg_place place) {
+    int64_t total = w->view.dims.env_count * box_count;
+    gg_status status = check_finite(w, "boxes", boxes, total * GG_TALLY_BOX);
+    for (int64_t k = 0; status == GG_OK && k < total; k++) {
+        const float *box = boxes + k * GG_TALLY_BOX;
+        float square = box[3] * box[3] + box[4] * box[4] + box[5] * box[5] + box[6] * box[6];
+        if (!(gg_absf(square - 1.0f) < 1e-3f) || box[7] < 0.0f || box[8] < 0.0f || box[9] < 0.0f) {
+            status = gg_world_fail(w, GG_ERROR_ARGUMENT,
+                                   "boxes: expected unit quaternions and half sizes >= 0, got a quaternion of length^2 "
+                                   "%g and half sizes %g %g %g",
+                                   square, box[7], box[8], box[9]);
+        }
+    }
+    gg_access a;
+    memset(&a, 0, sizeof a);
+    a.tally_kind = GG_TALLY_BOXES;
+    a.tally_bins = a.tally_boxes = box_count;
+    a.tally_box = gg_world_take(w, GG_LOAN_BOXES, boxes, sizeof(float) * (size_t)(total * GG_TALLY_BOX), &status);
+    return tally(w, &a, counts, place, status);
+}
+
+/* a grid of `axes` axes between its corners */
+static gg_status grid_of(gg_world *w, const float *lower, const float *upper, const int32_t *shape, int axes,
+                         gg_access *a) {
+    memset(a, 0, sizeof *a);
+    a->tally_bins = 1;
+    for (int k = 0; k < axes; k++) {
+        if (!gg_finite(lower[k]) || !gg_finite(upper[k]) || !(lower[k] < upper[k])) {
+            return gg_world_fail(w, GG_ERROR_ARGUMENT, "lower, upper: expected finite lower < upper, got %g, %g on axis %d",
+                                 lower[k], upper[k], k);
+        }
+        if (shape[k] < 1 || shape[k] > GG_GRID_LIMIT / a->tally_bins) {
+            return gg_world_fail(w, GG_ERROR_ARGUMENT, "shape: expected 1 to %d cells in all, got %d on axis %d",
+                                 GG_GRID_LIMIT, (int)shape[k], k);
+        }
+        a->tally_grid.lower[k] = lower[k];
+        a->tally_grid.shape[k] = shape[k];
+        a->tally_grid.per_length[k] = (float)shape[k] / (upper[k] - lower[k]);
+        a->tally_bins *= shape[k];
+    }
+    return GG_OK;
+}
+
+gg_status gg_world_count_cells(gg_world *w, const float *lower, const float *upper, const int32_t *shape,
+                               const uint8_t *labels, int64_t *counts, gg_place place) {
+    gg_access a;
+    gg_status status = grid_of(w, lower, upper, shape, 3, &a);
+    a.tally_kind = GG_TALLY_CELLS;
+    a.tally_bins *= labels ? 2 : 1;
+    size_t grains = (size_t)(w->view.dims.env_count * w->view.dims.grain_count);
+    a.tally_label = gg_world_take(w, GG_LOAN_B, labels, grains, &status);
+    return tally(w, &a, counts, place, status);
+}
+
+gg_status gg_world_count_columns(gg_world *w, const float *lower, const float *upper, const int32_t *shape,
+                                 int64_t *counts, gg_place place) {
+    gg_access a;
+    gg_status status = grid_of(w, lower, upper, shape, 2, &a);
+    a.tally_kind = GG_TALLY_COLUMNS;
+    return tally(w, &a, counts, place, status);
+}
+
 /* the camera, with its image up to date */
 static gg_status see(gg_world *w, int32_t camera) {
     if (camera < 0 || camera >= w->view.dims.camera_count) {

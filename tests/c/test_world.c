@@ -334,6 +334,20 @@ static void test_empty(void) {
     int64_t count[ENVS];
     CHECK(gg_world_box_stats(w, boxes, count, mean, GG_HOST) == GG_OK);
     CHECK(count[0] == 0 && mean[0] == 0.0f);
+    float lower[3] = {0.0f, 0.0f, 0.0f}, upper[3] = {1.0f, 1.0f, 1.0f};
+    int32_t shape[3] = {2, 1, 1}, flat[3] = {2, 0, 1};
+    int64_t cells[ENVS * 2] = {7};
+    CHECK(gg_world_count_cells(w, lower, upper, shape, NULL, cells, GG_HOST) == GG_OK);
+    CHECK(cells[0] == 0 && cells[ENVS * 2 - 1] == 0);
+    CHECK(gg_world_count_cells(w, lower, upper, flat, NULL, cells, GG_HOST) == GG_ERROR_ARGUMENT);
+    CHECK(gg_world_count_columns(w, upper, lower, shape, cells, GG_HOST) == GG_ERROR_ARGUMENT);
+    float upright[ENVS * 10] = {0};
+    CHECK(gg_world_count_boxes(w, upright, 1, cells, GG_HOST) == GG_ERROR_ARGUMENT);
+    for (int e = 0; e < ENVS; e++) {
+        upright[e * 10 + 3] = 1.0f;
+    }
+    CHECK(gg_world_count_boxes(w, upright, 1, cells, GG_HOST) == GG_OK);
+    CHECK(cells[0] == 0);
     gg_world_destroy(w);
     gg_world_destroy(NULL);
 }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import granular_gym as gg
 from granular_gym.envs.level import (
     BLADE_HALF_WIDTH,
     BLADE_THICKNESS,
@@ -27,13 +28,24 @@ from granular_gym.scripted import scripted_expert
 LEVEL = "granular_gym/Level-v0"
 
 
+def world_of(beds: Any) -> gg.World:
+    """A world whose grains are at these places (env_count, n, 3), as small as can be."""
+    beds = np.asarray(beds, np.float32)
+    scene = gg.Scene(((-3.0, -3.0, -1.0), (3.0, 3.0, 3.0)))
+    scene.add_grains(scene.add_material(density=1000.0), beds[0], 1e-3)
+    world = scene.build(len(beds), device="cpu", num_threads=1)
+    world.set_grains(positions=beds)
+    return world
+
+
 def test_heights_keep_the_volume() -> None:
     rng = np.random.default_rng(0)
     grid = HeightGrid((-1.0, 0.0), (1.0, 1.0), (5, 7))
-    grains = rng.uniform((-1.3, -0.2, 0.0), (1.3, 1.2, 1.0), (500, 3))
-    heights = grid.heights(grains, 1e-4)
+    grains = rng.uniform((-1.3, -0.2, 0.0), (1.3, 1.2, 1.0), (1, 500, 3))
+    with world_of(grains) as world:
+        heights = grid.heights(world, 1e-4)
     dx, dy = grid.cell
-    assert heights.sum() * dx * dy * PACKING == pytest.approx(500 * 1e-4)
+    assert heights.shape == (1, 5, 7) and heights.sum() * dx * dy * PACKING == pytest.approx(500 * 1e-4)
     assert smooth(np.ones((3, 4))) == pytest.approx(np.ones((3, 4)))
 
 
@@ -41,19 +53,24 @@ def test_heights_of_a_flat_and_of_a_sloping_bed() -> None:
     grid = HeightGrid((0.0, 0.0), (2.0, 1.0), (5, 10))
     x, y = (a.ravel() for a in np.meshgrid((np.arange(200) + 0.5) / 100, (np.arange(100) + 0.5) / 100))
     volume = 2.0 * 1.0 * PACKING / len(x)
-    flat = grid.heights(np.stack([x, y, 0 * x], axis=1), volume)
-    assert flat == pytest.approx(np.ones((5, 10)), abs=1e-9)
     # grains lie closer the further along x: the height grows with x away from the walls
-    slope = grid.heights(np.stack([2.0 * np.sqrt(x / 2.0), y, 0 * x], axis=1), volume)
+    beds = [np.stack([x, y, 0 * x], axis=1), np.stack([2.0 * np.sqrt(x / 2.0), y, 0 * x], axis=1)]
+    with world_of(beds) as world:
+        flat, slope = grid.heights(world, volume)
+    # a grain is shared in parts of 1/1024 along each axis
+    assert flat == pytest.approx(np.ones((5, 10)), abs=1e-3)
     centers = grid.centers()[0]
     assert slope[:, 2:-2] == pytest.approx(centers[:, 2:-2], abs=0.01)
 
 
 def test_heights_of_a_batch_are_those_of_each_bed_alone() -> None:
     grains = np.random.default_rng(3).uniform((-1.0, -0.7, 0.0), (1.0, 0.7, 1.0), (5, 400, 3)).astype(np.float32)
-    together = GRID.heights(grains, 1e-4)
+    with world_of(grains) as world:
+        together = GRID.heights(world, 1e-4)
     assert together.shape == (5, *GRID.shape)
-    assert np.array_equal(together, np.stack([GRID.heights(bed, 1e-4) for bed in grains]))
+    for k, bed in enumerate(grains):
+        with world_of([bed]) as world:
+            assert np.array_equal(together[k], GRID.heights(world, 1e-4)[0])
 
 
 def test_the_error_is_that_of_the_column_heights(make: Any) -> None:

@@ -38,6 +38,7 @@ table, densities = core.get_materials()
 state = core.save_state(0)
 pictured = (0, np.array([1, 8, 8, -1], np.int32), np.array([0, 0, 1.9, 1, 0, 0, 0, 0.5, 0.01, 5], np.float32),
             np.array([0, 0, 1], np.float32), None, None, False, 1)
+grid = np.zeros(3, np.float32), np.ones(3, np.float32), np.ones(3, np.int32)
 calls = {
     "new": lambda: type(core)(env_count=2, solver=solver, thread_count=1, gpu=0, **fields),
     "step": lambda: core.step(1e-3, 1, poses),
@@ -47,6 +48,9 @@ calls = {
     "set_materials": lambda: core.set_materials(None, table, densities),
     "get_stats": lambda: core.get_stats(),
     "box_stats": lambda: core.box_stats(np.zeros((2, 6), np.float32)),
+    "count_boxes": lambda: core.count_boxes(np.ones((2, 1, 10), np.float32) * 0.5),
+    "count_cells": lambda: core.count_cells(*grid, np.zeros((2, 60), np.uint8)),
+    "count_columns": lambda: core.count_columns(*(each[:2] for each in grid)),
     "depth": lambda: core.depth(0),
     "picture": lambda: core.picture(*pictured),
     "save_state": lambda: core.save_state(0),
@@ -129,7 +133,7 @@ def test_objects_that_cannot_be_made() -> None:
     pytest.importorskip("_testcapi", reason="this Python has no _testcapi, which refuses memory")
     printed = run(REFUSED_OBJECTS)
     refused = {name: int(n) for name, n in (line.split() for line in printed.splitlines())}
-    assert len(refused) == 15 and sum(n > 0 for n in refused.values()) >= 12
+    assert len(refused) == 18 and sum(n > 0 for n in refused.values()) >= 12
 
 
 def test_worlds_that_do_not_fit() -> None:

@@ -201,6 +201,14 @@ def test_settings_and_pictures() -> None:
         box = np.array([[-0.05, -0.05, 0, 0.05, 0.05, 0.1]] * 2, np.float32)
         for a, b in zip(cpu._core.box_stats(box), gpu._core.box_stats(box), strict=True):
             np.testing.assert_array_equal(a, b)
+        turned = [[0.0, 0.02, 0.05, 0.9, 0.1, 0.4, 0.0]] * 2, [[0.03, 0.05, 0.04], [0.2, 0.2, 0.03]]
+        marked = np.random.default_rng(0).random((2, cpu.grain_count)) < 0.5
+        for count in (
+            lambda world: world.count_boxes(*turned),
+            lambda world: world.count_cells((-0.1, -0.1, 0.0), (0.1, 0.1, 0.2), (3, 4, 5), marked),
+            lambda world: world.count_columns((-0.1, -0.1), (0.1, 0.1), (7, 5)),
+        ):
+            np.testing.assert_array_equal(count(cpu), count(gpu))
         views = [world.picture(world_view(), env=1) for world in (cpu, gpu)]
         np.testing.assert_array_equal(*views)
 

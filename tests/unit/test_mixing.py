@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from granular_gym.mixing import lacey_index
 
 
+def counts(cells: Any, kinds: Any, samples: int = 40) -> Any:
+    """Grains of each kind in each sample, (samples, 2)."""
+    table = np.zeros((samples, 2), np.int64)
+    np.add.at(table, (cells, np.asarray(kinds, int)), 1)
+    return table
+
+
 def test_apart_is_zero_and_random_is_one() -> None:
     rng = np.random.default_rng(0)
     cells = rng.integers(0, 40, 4000)
-    assert lacey_index(cells, cells < 20) == pytest.approx(0.0, abs=0.02)
-    values = [lacey_index(rng.integers(0, 40, 4000), rng.random(4000) < 0.3) for _ in range(50)]
+    assert lacey_index(counts(cells, cells < 20)) == pytest.approx(0.0, abs=0.02)
+    values = [lacey_index(counts(rng.integers(0, 40, 4000), rng.random(4000) < 0.3)) for _ in range(50)]
     # of what is left to chance the mean is 1
     assert np.mean(values) == pytest.approx(1.0, abs=3.0 * np.std(values) / np.sqrt(50) + 1e-4)
 
@@ -21,13 +30,13 @@ def test_half_mixed_by_hand() -> None:
     # two samples of 10: 7 of 10 and 3 of 10; s0^2 = 1/4, s^2 = 0.04, sr^2 = 1/4 * 2 / 20
     cells = np.repeat([3, 8], 10)
     kinds = np.array([True] * 7 + [False] * 3 + [True] * 3 + [False] * 7)
-    assert lacey_index(cells, kinds) == pytest.approx((0.25 - 0.04) / (0.25 - 0.025))
+    assert lacey_index(counts(cells, kinds)) == pytest.approx((0.25 - 0.04) / (0.25 - 0.025))
 
 
 def test_nothing_left_to_mix() -> None:
-    assert lacey_index(np.zeros(0, int), np.zeros(0, bool)) == 1.0
-    assert lacey_index(np.arange(5), np.array([True, False, True, False, True])) == 1.0
-    assert lacey_index(np.zeros(5, int), np.ones(5, bool)) == 1.0
+    assert lacey_index(counts(np.zeros(0, int), np.zeros(0, bool))) == 1.0
+    assert lacey_index(counts(np.arange(5), np.array([True, False, True, False, True]))) == 1.0
+    assert lacey_index(counts(np.zeros(5, int), np.ones(5, bool))) == 1.0
 
 
 def test_beds_of_a_batch_are_what_they_are_alone() -> None:
@@ -35,7 +44,8 @@ def test_beds_of_a_batch_are_what_they_are_alone() -> None:
     # the beds fill from one sample to forty
     cells = rng.integers(0, np.array([[1], [3], [17], [40]]), (4, 300))
     kinds = rng.random((4, 300)) < np.array([[0.5], [0.0], [0.3], [0.6]])
-    together = lacey_index(cells, kinds)
+    beds = np.stack([counts(*bed) for bed in zip(cells, kinds, strict=True)])
+    together = lacey_index(beds)
     assert together.shape == (4,) and together[1] == 1.0
-    assert np.array_equal(together, [lacey_index(*bed) for bed in zip(cells, kinds, strict=True)])
-    assert np.array_equal(together.reshape(2, 2), lacey_index(cells.reshape(2, 2, -1), kinds.reshape(2, 2, -1)))
+    assert np.array_equal(together, [lacey_index(bed) for bed in beds])
+    assert np.array_equal(together.reshape(2, 2), lacey_index(beds.reshape(2, 2, -1, 2)))

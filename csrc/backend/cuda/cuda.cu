@@ -410,6 +410,8 @@ static int64_t threads_of(const gg_view *v, gg_phase phase) {
         return v->dims.load_blocks * v->dims.tool_count * 6;
     case GG_PHASE_sum_boxes:
         return v->dims.blocks * GG_THREADS;
+    case GG_PHASE_tally:
+        return v->dims.grain_count;
     case GG_PHASE_render_depth:
         return items_of(v, phase) * GG_THREADS;
     default:

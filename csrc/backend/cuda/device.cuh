@@ -390,6 +390,13 @@ __device__ __forceinline__ void gg_gpu_boxes(const gg_gpu_team *team, const gg_v
     }
 }
 
+/* a thread per grain; what they add to the same bins are integers */
+__device__ __forceinline__ void gg_gpu_tally(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    for (int64_t id = gg_team_rank(team); id < v->dims.grain_count; id += gg_team_size(team)) {
+        gg_tally_grain(v, e, id);
+    }
+}
+
 /* ---- cameras ---- */
 
 /* A block takes a band of rows, as many as its own memory holds: a thread per grain, then a thread per pixel for tools. */
@@ -519,6 +526,8 @@ __device__ __forceinline__ void gg_gpu_start(const gg_gpu_team *team, gg_phase p
         return gg_gpu_close_substep(team, v, e);
     case GG_PHASE_sum_boxes:
         return gg_gpu_boxes(team, v, e);
+    case GG_PHASE_tally:
+        return gg_gpu_tally(team, v, e);
     case GG_PHASE_render_depth:
         return gg_gpu_render(team, v, e);
     default:
