@@ -1,7 +1,7 @@
 """gpu.py: speed on a GPU beside what was promised, and beside every speed what it costs in accuracy.
 
-    python -m benchmarks.gpu [speed batch bulldozer crossover depth planar overhead kernels streams phases hash_size
-        gears price] [--quick] [--device cuda] [--out FOLDER]
+    python -m benchmarks.gpu [speed batch bulldozer crossover depth planar overhead kernels streams phases sort
+        hash_size gears price] [--quick] [--device cuda] [--out FOLDER]
 
 Prints a table per case and writes FOLDER/<case>.json, row by row as they come, and .png. A step returns when it is
 computed, so times are of the clock on the wall: medians of five blocks after two that are not timed. Beside a speed
@@ -68,6 +68,11 @@ CASES: dict[str, GpuCase] = {
         "time by phase [us per substep]",
         gpu_inside.phases,
         ("us_per_step", "iterate_us", "search_us", "prepare_contacts_us", "count_contacts_us", *SEEN),
+    ),
+    "sort": GpuCase(
+        "the sort by cells beside the toolkit's [us]",
+        gpu_inside.sort,
+        ("order_us", "cub_us", "ratio", "search_us", *SEEN),
     ),
     "hash_size": GpuCase(
         "speed against hash table size", gpu_inside.hash_size, ("us_per_step", "times_real_time", *SEEN)

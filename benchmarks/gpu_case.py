@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import gpu_floor, measure, piles, plots
-from .gpu_promises import KERNEL_SIZES, PROMISES, STREAM_SIZES
+from .gpu_promises import KERNEL_SIZES, PHASES_FROM, PROMISES, STREAM_SIZES
 from .gpu_scenes import Drive, SiloDrive, TowerDrive
 from .measure import Row, Subject
 from .run import COUNTERS, QUALITY
@@ -56,7 +56,7 @@ FULL = Sizes(
     wide=(148, 4, 25),
     substeps=400,
     kernels=KERNEL_SIZES,
-    phases=tuple(size for size in KERNEL_SIZES if size[0] * size[1] >= 50_000),
+    phases=tuple(size for size in KERNEL_SIZES if size[0] * size[1] >= PHASES_FROM),
     streams=STREAM_SIZES,
     column=(50_000, 15.0),
     settle=800,

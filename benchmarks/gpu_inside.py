@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import granular_gym as gg
 
@@ -108,6 +112,56 @@ def phases(run: Run) -> Iterator[Row]:
         finally:
             drive.close()
         yield row
+
+
+def sort(run: Run) -> Iterator[Row]:
+    """The engine's sort by cells beside the toolkit's own (cub_sort.cu), in beds whose lists are built anew.
+
+    Both sort as many grains; the toolkit's by two cells a grain, from grains that lie in order of ids already.
+    """
+    program = _built_sort()
+    for envs, grains, layers in run.sizes.phases:
+        drive = _bed_drive(run, envs, grains, layers)
+        try:
+            world = drive.world
+            world.profile(True)
+            rounds = 20 if run.sizes is FULL else 2
+            for _ in range(rounds):
+                # changed settings drop the lists
+                world.set_solver(world.solver)
+                world.step(drive.dt, 1)
+            parts = {name: 1e6 * t / rounds for name, t in world.profile(False).items() if t > 0.0}
+            row: Row = {"name": f"{envs} x {world.grain_count} grains", "grains": world.grain_count, "envs": envs}
+            row.update({"rounds": rounds, "order_us": parts["order"], "search_us": parts["search"]})
+            row["us_per_step"] = sum(parts.values())
+            if program:
+                words = [str(program), str(world.grain_count), str(2 * world.grain_count), str(envs)]
+                done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+                if done.returncode == 0:
+                    row["cub_us"] = float(done.stdout)
+                    row["ratio"] = row["order_us"] / row["cub_us"]
+                else:
+                    # no GPU: kernels are emulated, or this is the CPU
+                    print(f"the toolkit's sort was not timed: {done.stderr.strip()}")
+            row.update(measure.quality(world))
+        finally:
+            drive.close()
+        yield row
+
+
+def _built_sort() -> Path | None:
+    """The program that times the toolkit's sort; None without nvcc."""
+    home = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")
+    nvcc = shutil.which(os.environ.get("NVCC", "nvcc")) or shutil.which("nvcc", path=home)
+    if not nvcc:
+        return None
+    source = Path(__file__).resolve().parent / "cub_sort.cu"
+    program = source.parent.parent / "build" / "cub_sort"
+    program.parent.mkdir(exist_ok=True)
+    arch = os.environ.get("GG_CUDA_ARCH") or "native"
+    arch = arch if arch == "native" else f"sm_{arch.split()[0].split(',')[0]}"
+    subprocess.run([nvcc, "-std=c++17", "-O3", f"-arch={arch}", "-o", str(program), str(source)], check=True)
+    return program
 
 
 # the paper's figures -------------------------------------------------------------------------------------------------

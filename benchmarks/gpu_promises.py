@@ -51,6 +51,8 @@ KERNEL_SIZES = (
     (64, 1_000, 10),
     (1024, 1_000, 10),
 )
+#: grains of all envs from which on phases are timed one by one
+PHASES_FROM = 50_000
 #: grains of each of the two worlds that are computed side by side
 STREAM_SIZES = (1_000, 10_000, 50_000)
 WAYS = ("team", "graph")

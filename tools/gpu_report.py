@@ -12,7 +12,7 @@ from typing import Any
 from gpu_plan import ROOT, SANITIZERS, VARIANTS
 
 from benchmarks import gpu_floor
-from benchmarks.gpu_promises import KERNEL_SIZES, PROMISES, STREAM_SIZES, WAYS
+from benchmarks.gpu_promises import KERNEL_SIZES, PHASES_FROM, PROMISES, STREAM_SIZES, WAYS
 
 MARKS = ("<!-- measured by make gpu -->", "<!-- end of what was measured -->")
 
@@ -45,6 +45,7 @@ SHOWN = {
     "kernels": "us_per_step",
     "streams": "ratio",
     "phases": "us_per_step",
+    "sort": "ratio",
     "hash_size": "times_real_time",
     "gears": "times_real_time",
     "planar": "env_steps_per_s",
@@ -240,6 +241,10 @@ def docs_others(cases: Cases, variants: Cases, stages: list[dict[str, Any]]) -> 
     for build, (_, words) in VARIANTS.items():
         for scene in ("1 x 50000 grains", "1024 x 1000 grains"):
             lines.append(f"| {words}, {scene} | {said(ratios.get(build, {}).get(scene))} |")
+    for envs, grains, _ in KERNEL_SIZES:
+        if envs * grains >= PHASES_FROM:
+            ratio = rows("sort").get(f"{envs} x {grains} grains", {}).get("ratio")
+            lines.append(f"| sort by cells: time over that of CUB's, {envs} x {grains} grains | {said(ratio)} |")
     silos = rows("planar").get(SILOS, {}).get("env_steps_per_s")
     lines.append(f"| {SILOS}, 50 substeps, env steps per second | {said(None if silos is None else median(silos))} |")
     for grains in STREAM_SIZES:

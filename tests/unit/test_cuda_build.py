@@ -341,6 +341,17 @@ def test_architectures(architectures: Callable[[str, str], list[str]], tmp_path:
         architectures(compiler_of(tmp_path, "50 60"), "")
 
 
+def test_the_toolkits_sort_compiles(tmp_path: Path) -> None:
+    """What `make gpu` times beside the engine's sort."""
+    compiler = shutil.which("nvcc")
+    if not compiler:
+        pytest.skip("no compiler nvcc")
+    strict = ["-std=c++17", "-Werror", "all-warnings", "-arch=sm_75", "-c", "-o", str(tmp_path / "sort.o")]
+    source = ROOT / "benchmarks" / "cub_sort.cu"
+    done = subprocess.run([compiler, *strict, str(source)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def test_architectures_of_this_compiler(architectures: Callable[[str, str], list[str]], tmp_path: Path) -> None:
     """nvcc takes what setup.py gives it, by default and for the oldest GPU."""
     compiler = shutil.which("nvcc")
