@@ -222,7 +222,7 @@ CHECK = Check(
             "degrees); the difference of .3 degrees is a third of the scatter between seeds. Spin off: from mu .3 "
             "on the column does not fall apart when the tube is lifted; what is measured is its flank"
         ),
-        "change of angle": "one seed, spin off: the flank of a column that stands, see above",
+        "change of angle": "spin off: the flank of a column that stands, see above, on one seed and on three",
     },
     panels=3,
 )
