@@ -57,7 +57,8 @@ GG_FN void gg_tally_columns(const gg_tally_grid *grid, int64_t *bins, gg_vec3 x)
         int right = k & 1, above = k >> 1;
         /* what falls beyond the edge is mirrored: column -1 is column 0 */
         int64_t at_x = GG_MIN(GG_MAX(column + right, 0), nx - 1), at_y = GG_MIN(GG_MAX(row + above, 0), ny - 1);
-        int64_t weight = (right ? share[0] : GG_TALLY_SHARE - share[0]) * (above ? share[1] : GG_TALLY_SHARE - share[1]);
+        int64_t weight =
+            (right ? share[0] : GG_TALLY_SHARE - share[0]) * (above ? share[1] : GG_TALLY_SHARE - share[1]);
         gg_tally_add(&bins[at_y * nx + at_x], weight);
     }
 }

@@ -236,8 +236,8 @@ typedef struct gg_access {
     int64_t tally_bins, tally_boxes;
     gg_tally_kind tally_kind;
     gg_tally_grid tally_grid;
-    const float *tally_box;                        /* (env_count, tally_boxes, GG_TALLY_BOX) */
-    const uint8_t *tally_label;                    /* (env_count, grain_count) 0 or not, or NULL */
+    const float *tally_box;     /* (env_count, tally_boxes, GG_TALLY_BOX) */
+    const uint8_t *tally_label; /* (env_count, grain_count) 0 or not, or NULL */
 } gg_access;
 
 typedef struct gg_view {

@@ -442,8 +442,9 @@ static gg_status grid_of(gg_world *w, const float *lower, const float *upper, co
     a->tally_bins = 1;
     for (int k = 0; k < axes; k++) {
         if (!gg_finite(lower[k]) || !gg_finite(upper[k]) || !(lower[k] < upper[k])) {
-            return gg_world_fail(w, GG_ERROR_ARGUMENT, "lower, upper: expected finite lower < upper, got %g, %g on axis %d",
-                                 lower[k], upper[k], k);
+            return gg_world_fail(w, GG_ERROR_ARGUMENT,
+                                 "lower, upper: expected finite lower < upper, got %g, %g on axis %d", lower[k],
+                                 upper[k], k);
         }
         if (shape[k] < 1 || shape[k] > GG_GRID_LIMIT / a->tally_bins) {
             return gg_world_fail(w, GG_ERROR_ARGUMENT, "shape: expected 1 to %d cells in all, got %d on axis %d",
