@@ -6,11 +6,26 @@ film and not all of it; and what did not reach the disk is said by `close`, not 
 
 from __future__ import annotations
 
+import contextlib
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+@contextlib.contextmanager
+def _in_silence() -> Iterator[None]:
+    """Keeps the encoder's library from writing on stderr what the exception says anyhow."""
+    logger = logging.getLogger("imageio_ffmpeg")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 class Film:
@@ -45,9 +60,15 @@ class Film:
         Raises:
             OSError: the film cannot be written; what was written before stays readable.
         """
+        if self._writer is None:
+            raise self._failed()
         try:
             self._writer.append_data(picture)
         except OSError as error:
+            # ended here, or else when this process ends
+            writer, self._writer = self._writer, None
+            with _in_silence(), contextlib.suppress(OSError):
+                writer.close()
             raise self._failed() from error
         self.count += 1
 
@@ -61,7 +82,8 @@ class Film:
             return
         writer, self._writer = self._writer, None
         try:
-            writer.close()
+            with _in_silence():
+                writer.close()
             found = self._count_pictures(str(self.path))[0] if self.count else 0
         except (OSError, RuntimeError) as error:
             raise self._failed() from error
