@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .. import checks
 from ..assets import asset_path
 from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image, Settling, sky_camera, view_camera
+from ..grain_task import GrainTask, Image, Settling, add_sand_and_steel, sky_camera, view_camera
 from ..rotations import rotate
 from ..scene import Scene
 from ..sdf import Sdf
@@ -136,16 +136,7 @@ class BulldozerTask(GrainTask):
     def bed_scene(self, number: int) -> Scene:
         """The field with the vehicle parked in it, and a heap around the z axis."""
         scene = Scene(bounds=(FIELD_LOWER, FIELD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
-        sand = scene.add_material(
-            radius=self.radius,
-            density=DENSITY,
-            friction=GRAIN_FRICTION,
-            restitution=0.0,
-            rolling_friction=0.3,
-            name="sand",
-        )
-        steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
-        scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
+        sand, steel = add_sand_and_steel(scene, self.radius, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
         scene.add_grains(sand, heap_lattice(HEAPS[number], self.grain_count, self.radius))
         for name, coarsest in (("blade", 0.012), ("hull", 0.015)):
             # sharp enough for the grains, and for a picture

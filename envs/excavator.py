@@ -23,7 +23,7 @@ from .. import checks
 from ..arm import Arm, ArmTool, load_arm
 from ..assets import asset_path
 from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image, Preset, Settling, view_camera
+from ..grain_task import GrainTask, Image, Preset, Settling, add_sand_and_steel, view_camera
 from ..scene import Scene
 from ..sdf import Sdf
 from ..task import Arrays, Floats
@@ -278,16 +278,7 @@ class ExcavatorTask(GrainTask):
     def bed_scene(self, number: int) -> Scene:
         """Arm, bin, and a tray with grains."""
         scene = Scene(bounds=(WORLD_LOWER, WORLD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
-        sand = scene.add_material(
-            radius=self.radius,
-            density=DENSITY,
-            friction=GRAIN_FRICTION,
-            restitution=0.0,
-            rolling_friction=0.3,
-            name="sand",
-        )
-        steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
-        scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
+        sand, steel = add_sand_and_steel(scene, self.radius, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
         scene.add_grains(sand, bed_lattice(BEDS[number], self.grain_count, self.radius))
         poses = self._tool_poses(np.array([HOME]), np.array([[0.0, 0.6]]))[0]
         names = [f"link{k}" for k in range(len(self.arm.shapes) - 1)] + ["bucket"]

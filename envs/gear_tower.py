@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from .. import checks
 from ..assets import asset_path
 from ..errors import ArgumentError
-from ..grain_task import GrainTask, Image, Settling, sky_camera, view_camera
+from ..grain_task import GrainTask, Image, Settling, add_sand_and_steel, sky_camera, view_camera
 from ..mixing import lacey_index
 from ..scene import Scene
 from ..sdf import Sdf
@@ -95,11 +95,7 @@ def tower_scene(
     scene = Scene(
         bounds=bounds, boundary={"x": "open", "y": "open", "z": ("wall", "open") if boundary == "wall" else boundary}
     )
-    sand = scene.add_material(
-        radius=radius, density=DENSITY, friction=GRAIN_FRICTION, restitution=0.0, rolling_friction=0.2, name="sand"
-    )
-    steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
-    scene.set_pair(sand, steel, friction=0.5, restitution=0.0, rolling_friction=0.2)
+    sand, steel = add_sand_and_steel(scene, radius, DENSITY, GRAIN_FRICTION, 0.2, on_steel=(0.5, 0.2))
     scene.add_grains(sand, grains)
     scene.add_tool(Sdf.cavity(TUBE_RADIUS), name="tube", material=steel)
     solid = gear_solid(min(max(0.4 * radius, 0.006), 0.012))

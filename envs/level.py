@@ -16,7 +16,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ..grain_task import GrainTask, Image, sky_camera, view_camera
+from ..grain_task import GrainTask, Image, add_sand_and_steel, sky_camera, view_camera
 from ..heights import HeightGrid, smooth
 from ..scene import Scene
 from ..sdf import Sdf
@@ -123,16 +123,7 @@ class LevelTask(GrainTask):
         """Trough, raised blade and a hill."""
         bounds = ((-HALF_X, -HALF_Y, 0.0), (HALF_X, HALF_Y, TOP))
         scene = Scene(bounds=bounds, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
-        sand = scene.add_material(
-            radius=self.radius,
-            density=DENSITY,
-            friction=GRAIN_FRICTION,
-            restitution=0.0,
-            rolling_friction=0.3,
-            name="sand",
-        )
-        steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
-        scene.set_pair(sand, steel, friction=0.3, restitution=0.0, rolling_friction=0.1)
+        sand, steel = add_sand_and_steel(scene, self.radius, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
         scene.add_grains(sand, hill_lattice(HILLS[number], self))
         scene.add_tool(blade_solid(), name="blade", material=steel, pose=(0.0, 0.0, TOP))
         return scene

@@ -15,7 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image, view_camera
+from ..grain_task import GrainTask, Image, add_sand_and_steel, view_camera
 from ..scene import Scene
 from ..sdf import Sdf
 from ..task import Arrays, Floats
@@ -127,16 +127,7 @@ class PourTask(GrainTask):
     def bed_scene(self, number: int) -> Scene:
         """Standing cup with grains, and target."""
         scene = Scene(bounds=BOUNDS, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
-        sand = scene.add_material(
-            radius=self.radius,
-            density=DENSITY,
-            friction=GRAIN_FRICTION,
-            restitution=0.0,
-            rolling_friction=0.1,
-            name="sand",
-        )
-        steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
-        scene.set_pair(sand, steel, friction=0.25, restitution=0.0, rolling_friction=0.1)
+        sand, steel = add_sand_and_steel(scene, self.radius, DENSITY, GRAIN_FRICTION, 0.1, on_steel=(0.25, 0.1))
         scene.wall_material = steel
         scene.add_grains(sand, cup_lattice(number, self))
         scene.add_tool(box_of_walls(CUP), name="cup", material=steel, pose=(BED_X, 0.0, BED_Z))

@@ -94,6 +94,37 @@ class Image:
         return self.camera.near, self.camera.far
 
 
+def add_sand_and_steel(
+    scene: Scene,
+    radius: float,
+    density: float,
+    friction: float,
+    rolling_friction: float,
+    on_steel: tuple[float, float],
+) -> tuple[int, int]:
+    """Adds the materials that most tasks have: grains that do not bounce, "sand", and tools of "steel".
+
+    Args:
+        scene: gets them.
+        radius: of the grains [m].
+        density: likewise [kg/m3].
+        friction: between grains.
+        rolling_friction: likewise.
+        on_steel: friction and rolling friction of grains on tools.
+    """
+    sand = scene.add_material(
+        radius=radius,
+        density=density,
+        friction=friction,
+        restitution=0.0,
+        rolling_friction=rolling_friction,
+        name="sand",
+    )
+    steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
+    scene.set_pair(sand, steel, friction=on_steel[0], restitution=0.0, rolling_friction=on_steel[1])
+    return sand, steel
+
+
 @dataclass(frozen=True)
 class Settling:
     """How a bed comes to rest."""
@@ -377,9 +408,9 @@ class GrainTask(Task):
         pairs[:, :kinds, :kinds, 0] = self.friction[envs][:, None, None]
         self.world.set_materials(pairs=pairs, envs=envs)
         drawn = [ranges.apply(self.world, self.generator, envs) for ranges in self.ranges]
-        for row, env in enumerate(envs):
-            values = [value for each in drawn for value in each[row].values()]
-            self.randomized[env] = np.hstack(values) if values else 0.0
+        if drawn:
+            for env, *each in zip(envs, *drawn, strict=True):
+                self.randomized[env] = np.hstack([value for values in each for value in values.values()])
 
     def share_in(self, lower: Any, upper: Any) -> Floats:
         """Share of the grains of each env whose centre lies in a box, (env_count,).

@@ -580,7 +580,7 @@ class World:
         Args:
             lower: (3,) corner of the grid [m].
             upper: (3,) other corner [m], above the first along each axis.
-            shape: cells along x, y, z.
+            shape: cells along x, y, z, a million in all at most.
             labels: (env_count, grain_count) bools that tell two kinds of grains apart, or None.
             output: see `read`.
 
@@ -599,7 +599,7 @@ class World:
         Args:
             lower: (2,) corner of the grid [m].
             upper: (2,) other corner [m], above the first along each axis.
-            shape: columns along x, y.
+            shape: columns along x, y, a million in all at most.
             output: see `read`.
 
         Returns:
