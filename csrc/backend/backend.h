@@ -12,7 +12,7 @@
 typedef void (*gg_kernel_body)(const gg_view *v, int64_t e, int64_t item, int32_t pass);
 typedef struct gg_kernel {
     const char *name; /* "scalar", "vector128", "avx2", "avx512" */
-    gg_kernel_body count, prepare, iterate, planar_prepare, planar_iterate, planar_pairs;
+    gg_kernel_body search, count, prepare, iterate, planar_prepare, planar_iterate, planar_pairs;
     /* samples of a pair field at poses (theta, x, y) */
     void (*query)(const gg_pair_field *field, const void *blob, const float *pose, int64_t count, gg_pair_sample *out);
 } gg_kernel;

@@ -50,6 +50,7 @@ static void run_kernel(gg_kernel_body kernel, const gg_view *v, int64_t per_env,
 static gg_kernel_body kernel_of(const gg_kernel *kernel, gg_phase phase) {
     return phase == GG_PHASE_iterate            ? kernel->iterate
            : phase == GG_PHASE_prepare_contacts ? kernel->prepare
+           : phase == GG_PHASE_search           ? kernel->search
            : phase == GG_PHASE_count_contacts   ? kernel->count
            : phase == GG_PHASE_planar_iterate   ? kernel->planar_iterate
            : phase == GG_PHASE_planar_prepare   ? kernel->planar_prepare

@@ -1,4 +1,4 @@
-/* kernels.h: the builds of what costs most, the contact solve and questions to pair fields, one per instruction set. */
+/* kernels.h: the builds of what costs most, search, contact solve and questions to pair fields, one per instruction set. */
 #ifndef GG_KERNELS_H
 #define GG_KERNELS_H
 
@@ -11,8 +11,9 @@
 #endif
 #endif
 
-/* the phases of the contact laws, on one slice or slot, and a batch of questions to a field */
+/* the search, the phases of the contact laws, on one slice or slot, and a batch of questions to a field */
 #define GG_KERNEL_DECLARE(name)                                                                                        \
+    void gg_kernel_##name##_search(const gg_view *v, int64_t e, int64_t slot, int32_t pass);                           \
     void gg_kernel_##name##_count(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                           \
     void gg_kernel_##name##_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                         \
     void gg_kernel_##name##_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                         \
@@ -29,6 +30,10 @@ GG_KERNEL_DECLARE(avx512)
 
 /* their bodies, where the lanes called `name` are defined */
 #define GG_KERNEL_DEFINE(name)                                                                                         \
+    void gg_kernel_##name##_search(const gg_view *v, int64_t e, int64_t slot, int32_t pass) {                          \
+        (void)pass;                                                                                                    \
+        gg_##name##_search_slot(v, e, slot);                                                                           \
+    }                                                                                                                  \
     void gg_kernel_##name##_count(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {                          \
         (void)pass;                                                                                                    \
         gg_##name##_count_slice(v, e, slice);                                                                          \

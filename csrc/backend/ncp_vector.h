@@ -1,4 +1,4 @@
-/* ncp_vector.h: lanes of ncp_count.h, ncp_prepare.h and ncp_iterate.h as vectors of GG_LANE_WIDTH floats: 4, 8 or 16.
+/* ncp_vector.h: lanes of search.h, ncp_count.h, ncp_prepare.h and ncp_iterate.h as vectors of GG_LANE_WIDTH floats: 4, 8 or 16.
  *
  * Velocity rows of the neighbours are fetched whole (one load of 32 bytes each) and transposed in registers, which is
  * several times faster than gathering single floats. Compiled once per instruction set with its flags; plain compiler
@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "../contact/candidates.h"
 #include "../solvers/ncp_contacts.h"
 #include "../solvers/planar.h"
 
@@ -37,6 +38,10 @@ GG_FN uint32_t lane_less_bits(lanes a, lanes b) {
 }
 GG_FN lanes lane_gather(const float *p, const int32_t *index) {
     return (lanes)_mm512_i32gather_ps(_mm512_loadu_si512(index), p, 4);
+}
+GG_FN void lane_pick(int32_t *to, const int32_t *from, uint32_t bits) {
+    _mm512_storeu_si512(to,
+                        _mm512_maskz_compress_epi32((__mmask16)bits, _mm512_maskz_loadu_epi32((__mmask16)bits, from)));
 }
 #elif GG_LANE_WIDTH == 8 && defined(__AVX2__)
 #include <immintrin.h>
@@ -76,6 +81,14 @@ GG_FN lanes lane_gather(const float *p, const int32_t *index) {
         a[k] = p[index[k]];
     }
     return a;
+}
+#endif
+
+#if GG_LANE_WIDTH < 16
+GG_FN void lane_pick(int32_t *to, const int32_t *from, uint32_t bits) {
+    for (; bits; bits &= bits - 1u) {
+        *to++ = from[__builtin_ctz(bits)];
+    }
 }
 #endif
 
@@ -201,6 +214,7 @@ GG_FN void lane_rows_store(float *rows, int64_t first, const lanes in[GG_ROW]) {
 }
 
 #include "../solvers/lanes.h"
+#include "../contact/search.h"
 #include "../solvers/ncp_count.h"
 #include "../solvers/ncp_iterate.h"
 #include "../solvers/ncp_prepare.h"

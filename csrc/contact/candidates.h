@@ -2,7 +2,7 @@
  *
  * Each grain keeps its own list (every pair stands in two), sorted by grain id. The order of a list, and with it the order
  * in which impulses are added up, therefore depends on nothing but who is near: not on cells, slots, threads or history.
- * Two searches give the same lists: sorted cells, and the linked spatial hash of GranularGym (2023) (section II.B).
+ * Two searches give the same lists: sorted cells (search.h), and the linked spatial hash of GranularGym (2023) (section II.B).
  */
 #ifndef GG_CANDIDATES_H
 #define GG_CANDIDATES_H
@@ -27,6 +27,12 @@ GG_FN void gg_candidate_add(gg_candidate_list *list, int32_t slot) {
         list->slots[k] = slot;
     }
     list->count++;
+}
+
+/* candidates that a slot has room for, by size class */
+GG_FN int32_t gg_candidate_room(const gg_view *v, int64_t e, int64_t i) {
+    int64_t at = e * v->dims.slots + i;
+    return v->grain_id[at] < 0 ? 0 : v->params.level_candidates[gg_level_of(&v->params, v->position[at].w)];
 }
 
 /* pairs closer than this are listed: surfaces apart by the skin and the speculative margin, or the range of cohesion */
@@ -55,52 +61,6 @@ GG_FN gg_cell_range gg_cell_range_of(const gg_level *g, int axis, float low, flo
         r.count = b - a + 1;
     }
     return r;
-}
-
-GG_FN void gg_candidates_from_run(const gg_view *v, int64_t e, int32_t slot, int32_t begin, int32_t end,
-                                  gg_candidate_list *list) {
-    const gg_env *env = &v->env[e];
-    const gg_vec4 *x = v->position + e * v->dims.slots;
-    const int32_t *item = v->cell_item + e * v->dims.slots;
-    for (int32_t k = begin; k < end; k++) {
-        int32_t j = item[k];
-        if (j != slot && gg_candidate_near(v, env, x[slot], x[j])) {
-            gg_candidate_add(list, j);
-        }
-    }
-}
-
-/* all candidates of a grain in one size class */
-GG_FN void gg_candidates_from_level(const gg_view *v, int64_t e, int l, int32_t slot, gg_candidate_list *list) {
-    const gg_env *env = &v->env[e];
-    const gg_level *g = &env->level[l];
-    const gg_vec4 *x = v->position + e * v->dims.slots;
-    const int32_t *cell_first = v->cell_first + e * (v->dims.cells + 1);
-    float apart = (x[slot].w + v->params.level_radius[l]) * (1.0f + v->params.margin) + v->params.cohesion_range;
-    float reach = (apart + env->skin) * 1.0001f;
-    gg_vec3 at = gg_sub(gg_v3(x[slot].x, x[slot].y, x[slot].z), env->origin);
-    gg_cell_range r[3];
-    for (int k = 0; k < 3; k++) {
-        float c = gg_axis_of(at, g->axis[k]);
-        r[k] = gg_cell_range_of(g, g->axis[k], c - reach, c + reach);
-    }
-    int32_t n0 = g->count[g->axis[0]], n1 = g->count[g->axis[1]], n2 = g->count[g->axis[2]];
-    for (int32_t a2 = 0; a2 < r[2].count; a2++) {
-        int32_t c2 = r[2].first + a2 < n2 ? r[2].first + a2 : r[2].first + a2 - n2;
-        for (int32_t a1 = 0; a1 < r[1].count; a1++) {
-            int32_t c1 = r[1].first + a1 < n1 ? r[1].first + a1 : r[1].first + a1 - n1;
-            int32_t row = g->first_cell + (c2 * n1 + c1) * n0;
-            /* a row of cells is one run of cell_item, or two where it folds around */
-            int32_t end = GG_MIN(r[0].first + r[0].count, n0);
-            if (end > r[0].first) {
-                gg_candidates_from_run(v, e, slot, cell_first[row + r[0].first], cell_first[row + end], list);
-            }
-            int32_t rest = r[0].first + r[0].count - n0;
-            if (rest > 0) {
-                gg_candidates_from_run(v, e, slot, cell_first[row], cell_first[row + rest], list);
-            }
-        }
-    }
 }
 
 /* GranularGym (2023), equation 6: bucket of a cell. Rounding is to the nearest cell, as printed. */

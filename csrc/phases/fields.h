@@ -75,6 +75,7 @@
     X(int32_t, source_slot, d->slots, SCRATCH)                       /* where the grain in a new slot comes from    */ \
     X(int32_t, cell_first, d->cells + 1, STATE)                      /* first place of each cell in cell_item       */ \
     X(int32_t, cell_item, d->slots, STATE)                           /* slots in order of cells                     */ \
+    X(float, cell_point, d->cell_points * 4, SCRATCH)                /* the same: x, y, z, radius; SoA              */ \
     X(int32_t, cell_cursor, d->cell_cursors, SCRATCH)                /* on a GPU: how far a cell is filled          */ \
     X(int32_t, hash_head, d->hash_size, SCRATCH)                     /* linked hash: first grain of a bucket        */ \
     X(int32_t, hash_next, d->hash_next, SCRATCH)                     /* linked hash: next grain, -1 at the end      */ \

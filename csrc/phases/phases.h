@@ -52,7 +52,7 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(gather, v->dims.slots, 1, gg_sort_gather_slot(v, e, i))                                                          \
     X(scatter, v->dims.slots, 1, gg_sort_scatter_slot(v, e, i))                                                        \
     X(room, 1, 1, gg_sort_room_env(v, e))                                                                              \
-    X(search, v->dims.slots, 1, gg_sort_search_slot(v, e, i))                                                          \
+    X(search, v->dims.slots, 1, gg_scalar_search_slot(v, e, i))                                                          \
     X(close_lists, 1, 1, gg_sort_close_env(v, e))                                                                      \
     X(count_contacts, v->dims.slices, 1, gg_scalar_count_slice(v, e, i))                                               \
     X(place_contacts, 1, 1, gg_ncp_place_env(v, e))                                                                    \

@@ -124,10 +124,22 @@ GG_FN void gg_sort_gather_slot(const gg_view *v, int64_t e, int64_t i) {
     v->next_tool_count[to] = v->tool_contact_count[from];
 }
 
+/* the i-th grain in order of cells, as vectors of them are searched; its point was gathered */
+GG_FN void gg_sort_cell_point(const gg_view *v, int64_t e, int64_t i) {
+    const float *point = v->start_velocity + (e * v->dims.slots + v->cell_item[e * v->dims.slots + i]) * 6;
+    float *to = v->cell_point + e * v->dims.cell_points * 4 + i;
+    for (int k = 0; k < 4; k++) {
+        to[k * v->dims.cell_points] = point[k];
+    }
+}
+
 /* item: slot */
 GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
     if (!v->env[e].rebuild) {
         return;
+    }
+    if (v->dims.cell_points && i < v->dims.grain_count) {
+        gg_sort_cell_point(v, e, i);
     }
     int64_t at = e * v->dims.slots + i;
     const float *point = v->start_velocity + at * 6;
@@ -148,12 +160,6 @@ GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* candidates that a slot has room for, by size class */
-GG_FN int32_t gg_sort_room(const gg_view *v, int64_t e, int64_t i) {
-    int64_t at = e * v->dims.slots + i;
-    return v->grain_id[at] < 0 ? 0 : v->params.level_candidates[gg_level_of(&v->params, v->position[at].w)];
-}
-
 /* gives every slot room for its candidates; chains the hash where it is used. item: env */
 GG_FN void gg_sort_room_env(const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
@@ -162,34 +168,11 @@ GG_FN void gg_sort_room_env(const gg_view *v, int64_t e) {
     int32_t first = 0;
     for (int64_t i = 0; i < v->dims.slots; i++) {
         v->candidate_first[e * v->dims.slots + i] = first;
-        first += gg_sort_room(v, e, i);
+        first += gg_candidate_room(v, e, i);
     }
     if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
         gg_hash_build(v, e);
     }
-}
-
-/* item: slot */
-GG_FN void gg_sort_search_slot(const gg_view *v, int64_t e, int64_t i) {
-    if (!v->env[e].rebuild) {
-        return;
-    }
-    int64_t base = e * v->dims.slots;
-    gg_candidate_list list;
-    list.grain_id = v->grain_id + base;
-    list.slots = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
-    list.count = 0;
-    list.cap = gg_sort_room(v, e, i);
-    if (v->grain_id[base + i] >= 0) {
-        if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
-            gg_candidates_from_hash(v, e, (int32_t)i, &list);
-        } else {
-            for (int l = 0; l < v->params.level_count; l++) {
-                gg_candidates_from_level(v, e, l, (int32_t)i, &list);
-            }
-        }
-    }
-    v->candidate_count[base + i] = list.count;
 }
 
 /* notes the longest list that has no room and its size class; count 0: all have, and the lists stand */

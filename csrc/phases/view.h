@@ -144,6 +144,7 @@ typedef struct gg_dims {
     int64_t extra_rows;   /* contact_rows, or 0 where nothing is `extra` */
     int64_t candidate_cap;
     int64_t cells, cell_cursors; /* cell_cursors: cells on a GPU, else 0 */
+    int64_t cell_points;         /* slots and room for one vector behind them on a CPU, else 0 */
     int64_t hash_size, hash_next;
     int64_t material_count, tool_count, part_count;
     int64_t camera_count, pixels;

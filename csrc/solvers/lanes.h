@@ -1,4 +1,4 @@
-/* lanes.h: three-vectors of lanes, for ncp_count.h, ncp_prepare.h and ncp_iterate.h; included once per kind of lane. */
+/* lanes.h: three-vectors of lanes, for search.h, ncp_count.h, ncp_prepare.h and ncp_iterate.h; included once per kind of lane. */
 
 typedef struct GG_LANE_NAME(vec) {
     gg_lane x, y, z;

@@ -2,6 +2,7 @@
 #ifndef GG_NCP_SCALAR_H
 #define GG_NCP_SCALAR_H
 
+#include "../contact/candidates.h"
 #include "ncp_contacts.h"
 #include "planar.h"
 
@@ -43,6 +44,7 @@ GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *
 #define lane_rows_store gg_scalar_rows_store
 
 #include "lanes.h"
+#include "../contact/search.h"
 #include "ncp_count.h"
 #include "ncp_iterate.h"
 #include "ncp_prepare.h"

@@ -553,6 +553,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_params_from_solver(w);
     dims.cells = GG_MAX(2 * dims.slots, 64) * p->level_count;
     dims.cell_cursors = d->gpu ? dims.cells : 0;
+    dims.cell_points = d->gpu || p->broad_phase != GG_BROAD_CELLS ? 0 : dims.slots + GG_LANES;
     gg_dims_need(w, &dims, d->pair, (int64_t)d->material_count * d->material_count);
     int64_t candidates = 0;
     for (int64_t i = 0; i < d->grain_count; i++) {

@@ -13,6 +13,7 @@ import granular_gym as gg
 #: arrays that may differ, and after which phases (None: all): what they hold there is a device's own
 OWN: dict[str, set[str] | None] = {
     "cell_cursor": None,  # a GPU's alone
+    "cell_point": None,  # a CPU's alone
     "hash_head": None,  # chains of the linked hash, in any order
     "hash_next": None,
     "next_count": {"order"},  # where a GPU keeps grains that it has not yet sorted

@@ -345,7 +345,7 @@ __device__ __forceinline__ void gg_gpu_room(const gg_gpu_team *team, const gg_vi
     }
     int64_t base = e * v->dims.slots, rank = gg_team_rank(team), size = gg_team_size(team);
     gg_team_scan(
-        team, 0, v->dims.slots, [&](int64_t i) { return gg_sort_room(v, e, i); },
+        team, 0, v->dims.slots, [&](int64_t i) { return gg_candidate_room(v, e, i); },
         [&](int64_t i, int32_t sum) { v->candidate_first[base + i] = sum; });
     if (v->params.broad_phase != GG_BROAD_LINKED_HASH) {
         return;
