@@ -4,6 +4,23 @@
  *   lane_less_bits(a, b)   bit k: a < b in lane k
  */
 
+#if GG_LANE_WIDTH > 1
+/* which of W grains come within reach of slot i by their speed alone: the last test of gg_pair_active without cohesion */
+GG_FN uint32_t GG_LANE_NAME(closing_bits)(const gg_view *v, int64_t e, int32_t i, const int32_t *index,
+                                          gg_lane distance2, gg_lane foreseen) {
+    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
+    gg_lane other[GG_ROW];
+    lane_rows(rows, index, other);
+    gg_vec3 own = gg_row_velocity(rows, i);
+    GG_LANE_NAME(vec) closing;
+    closing.x = lane_splat(own.x) - other[0];
+    closing.y = lane_splat(own.y) - other[1];
+    closing.z = lane_splat(own.z) - other[2];
+    foreseen = foreseen + lane_sqrt(GG_LANE_NAME(dot)(closing, closing)) * lane_splat(v->params.foresight);
+    return lane_less_bits(distance2, foreseen * foreseen);
+}
+#endif
+
 /* active candidates k0 .. k0 + W - 1 of slot i, as bits */
 GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i, const int32_t *list, int32_t left) {
     const gg_params *p = &v->params;
@@ -24,8 +41,13 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i,
         foreseen + lane_splat(gg_maxf(2.0001f * v->env[e].speed_max * p->foresight, v->env[e].cohesion_range));
     uint32_t valid = left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1u;
     uint32_t active = lane_less_bits(distance2, foreseen * foreseen) & valid;
-    /* the few that only their speed or cohesion can bring together */
+    /* those that only their speed or cohesion can bring together: few, but where one grain is fast */
     uint32_t maybe = lane_less_bits(distance2, most * most) & valid & ~active;
+#if GG_LANE_WIDTH > 1
+    if (gg_bit_count(maybe) > GG_LANE_WIDTH / 4 && !(v->env[e].cohesion_range > 0.0f)) {
+        return active | (GG_LANE_NAME(closing_bits)(v, e, i, index, distance2, foreseen) & maybe);
+    }
+#endif
     for (int k = 0; maybe; k++, maybe >>= 1) {
         if (maybe & 1u) {
             active |= (uint32_t)gg_pair_active(v, e, i, list[k]) << k;
