@@ -100,6 +100,9 @@ GG_FN vec8 load_row(const float *rows, int64_t row) {
     memcpy(&a, rows + row * GG_ROW, sizeof a);
     return a;
 }
+
+/* two points side by side */
+#define PAIR_POINTS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
 #endif
 
 #if GG_LANE_WIDTH == 16
@@ -164,44 +167,52 @@ GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW])
     }
 }
 #else
+#define TRANSPOSE4(r0, r1, r2, r3, c0, c1, c2, c3)                                                                     \
+    do {                                                                                                               \
+        lanes t0 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5), t1 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);      \
+        lanes t2 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5), t3 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);      \
+        c0 = __builtin_shufflevector(t0, t2, 0, 1, 4, 5);                                                              \
+        c1 = __builtin_shufflevector(t0, t2, 2, 3, 6, 7);                                                              \
+        c2 = __builtin_shufflevector(t1, t3, 0, 1, 4, 5);                                                              \
+        c3 = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);                                                              \
+    } while (0)
+
 GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW]) {
     for (int half = 0; half < 2; half++) {
         lanes r[4];
         for (int k = 0; k < 4; k++) {
             r[k] = lane_load(rows + (int64_t)index[k] * GG_ROW + 4 * half);
         }
-        lanes t0 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5),
-              t1 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
-        lanes t2 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5),
-              t3 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-        out[4 * half] = __builtin_shufflevector(t0, t2, 0, 1, 4, 5);
-        out[4 * half + 1] = __builtin_shufflevector(t0, t2, 2, 3, 6, 7);
-        out[4 * half + 2] = __builtin_shufflevector(t1, t3, 0, 1, 4, 5);
-        out[4 * half + 3] = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);
+        lanes *c = out + 4 * half;
+        TRANSPOSE4(r[0], r[1], r[2], r[3], c[0], c[1], c[2], c[3]);
     }
 }
 #endif
 
-/* points are half a row: fetched four at a time */
+typedef float vec4 __attribute__((vector_size(16)));
+
+GG_FN vec4 load_point(const gg_vec4 *points, int32_t index) {
+    vec4 a;
+    memcpy(&a, &points[index], sizeof a);
+    return a;
+}
+
+/* points are half a row: two or four side by side, then one transpose */
 GG_FN void lane_points(const gg_vec4 *points, const int32_t *index, lanes out[4]) {
-    typedef float vec4 __attribute__((vector_size(16)));
-    float c[4][GG_LANE_WIDTH];
-    for (int k = 0; k < GG_LANE_WIDTH; k += 4) {
-        vec4 r[4];
-        for (int m = 0; m < 4; m++) {
-            memcpy(&r[m], &points[index[k + m]], sizeof r[m]);
-        }
-        vec4 t0 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), t1 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
-        vec4 t2 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5), t3 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-        vec4 o[4] = {__builtin_shufflevector(t0, t2, 0, 1, 4, 5), __builtin_shufflevector(t0, t2, 2, 3, 6, 7),
-                     __builtin_shufflevector(t1, t3, 0, 1, 4, 5), __builtin_shufflevector(t1, t3, 2, 3, 6, 7)};
-        for (int m = 0; m < 4; m++) {
-            memcpy(&c[m][k], &o[m], sizeof o[m]);
-        }
+    lanes r[4];
+    for (int k = 0; k < 4; k++) {
+#if GG_LANE_WIDTH == 4
+        r[k] = load_point(points, index[k]);
+#else
+        vec8 low = PAIR_POINTS(load_point(points, index[k]), load_point(points, index[k + 4]));
+#if GG_LANE_WIDTH == 8
+        r[k] = low;
+#else
+        r[k] = PAIR_ROWS(low, PAIR_POINTS(load_point(points, index[k + 8]), load_point(points, index[k + 12])));
+#endif
+#endif
     }
-    for (int m = 0; m < 4; m++) {
-        out[m] = lane_load(c[m]);
-    }
+    TRANSPOSE4(r[0], r[1], r[2], r[3], out[0], out[1], out[2], out[3]);
 }
 
 /* slice ends are rare: one component at a time */

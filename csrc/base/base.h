@@ -54,6 +54,21 @@ GG_FN uint32_t gg_bit_count(uint32_t bits) {
     return (((bits + (bits >> 4)) & 0x0F0F0F0Fu) * 0x01010101u) >> 24;
 }
 
+/* index of the lowest bit of bits that are not all 0 */
+GG_FN int gg_bit_lowest(uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+    return __ffsll((long long)bits) - 1;
+#elif defined(__GNUC__)
+    return __builtin_ctzll(bits);
+#else
+    int k = 0;
+    while (!(bits >> k & 1)) {
+        k++;
+    }
+    return k;
+#endif
+}
+
 #define GG_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define GG_MAX(a, b) ((a) > (b) ? (a) : (b))
 

@@ -117,6 +117,15 @@ GG_FN uint64_t gg_slice_parts(const gg_view *v, int64_t e, int64_t slice) {
     return bits;
 }
 
+/* The first part from `part` on that some grain of a slice may touch, where gg_slice_parts gave `near`; part_count: none. */
+GG_FN int64_t gg_next_part(const gg_view *v, uint64_t near, int64_t part) {
+    if (part < 64) {
+        uint64_t left = near >> part;
+        part = left ? part + gg_bit_lowest(left) : 64;
+    }
+    return GG_MIN(part, v->dims.part_count);
+}
+
 /* Contact of slot i with a part; the normal is left to gg_part_normal. Beyond its own motion the margin covers the fastest
  * grain of the env, as a neighbour may throw this one at the tool within the substep. */
 GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t part) {

@@ -184,11 +184,9 @@ GG_FN void gg_ncp_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_
     int64_t base = e * v->dims.slots, rows = e * v->dims.rows;
     gg_vec4 x = v->position[base + i];
     int32_t listed = 0;
-    uint64_t near_parts = v->slice_parts[e * v->dims.slices + i / GG_LANES];
-    for (int64_t part = 0; part < v->dims.part_count; part++) {
-        if (part < 64 && !(near_parts >> part & 1)) {
-            continue;
-        }
+    uint64_t near = v->slice_parts[e * v->dims.slices + i / GG_LANES];
+    int64_t part = gg_next_part(v, near, 0);
+    for (; part < v->dims.part_count; part = gg_next_part(v, near, part + 1)) {
         gg_touch touch = gg_touch_part(v, e, i, part);
         if (!touch.active) {
             continue;

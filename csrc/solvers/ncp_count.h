@@ -69,10 +69,9 @@ GG_FN void GG_LANE_NAME(count_lane)(const gg_view *v, int64_t e, int32_t i, uint
             bits |= k < 64 ? active << k : 0;
             count += (int32_t)gg_bit_count((uint32_t)active);
         }
-        for (int64_t part = 0; part < v->dims.part_count; part++) {
-            if (part >= 64 || (parts >> part & 1)) {
-                tools += gg_touch_part(v, e, i, part).active;
-            }
+        int64_t part = gg_next_part(v, parts, 0);
+        for (; part < v->dims.part_count; part = gg_next_part(v, parts, part + 1)) {
+            tools += gg_touch_part(v, e, i, part).active;
         }
     }
     v->active[base + i] = bits;

@@ -116,10 +116,9 @@ GG_FN void gg_planar_count_lane(const gg_view *v, int64_t e, int32_t i, uint64_t
             int second;
             count += gg_planar_pair_at(v, e, i, k, &second)->count;
         }
-        for (int64_t part = 0; part < v->dims.part_count; part++) {
-            if (part >= 64 || (parts >> part & 1)) {
-                tools += gg_planar_touches(v, e, i, part, NULL, 0);
-            }
+        int64_t part = gg_next_part(v, parts, 0);
+        for (; part < v->dims.part_count; part = gg_next_part(v, parts, part + 1)) {
+            tools += gg_planar_touches(v, e, i, part, NULL, 0);
         }
     }
     v->next_count[base + i] = count + tools;
