@@ -156,10 +156,9 @@ def draw(figure: Any, results: list[Result]) -> None:
     left.fill_between(
         d, np.minimum(*low), np.maximum(*high), color=plot.TARGET, alpha=0.3, label="Beverloo, C .5 .. .68, k 1 .. 1.9"
     )
-    for k, r in enumerate(results):
+    for k, r in enumerate(pick(results, seed=results[0].params["seed"])):
         name = f"hole {r.params['opening']} d, {1e3 * r.params['dt']:g} ms, spin {r.params['spin']}"
-        if r.params["seed"] == results[0].params["seed"]:
-            right.plot(r.values["times"], r.values["left"], lw=1, color=f"C{k}", label=name)
+        right.plot(r.values["times"], r.values["left"], lw=1, color=f"C{k}", label=name)
     for ax in (left, right):
         plot.legend(ax)
 
@@ -181,6 +180,11 @@ CHECK = Check(
         "C with exponent 2.5": (
             "the silo of the quick set is too narrow: 20 d, where holes of 6 to 10 d ask for 36 to 40 d. C and k "
             "come from one line through three holes, and a larger k goes with a larger C"
+        ),
+        "k with exponent 2.5": (
+            "k is where a line through the flows of four holes meets zero, far from all of them: 1 % of one flow moves "
+            "it by .01 to .05, and flows of one hole differ by up to 2 % from seed to seed (k 1.79, 1.84, 1.91). "
+            "Leaving out the widest hole gives 1.79 with this seed too: the silo is 32 d wide, where 14 d ask for 44"
         ),
     },
     panels=2,
