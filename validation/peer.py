@@ -89,21 +89,39 @@ def run(
         f"dump look all custom {steps} look.dump id x y z\ndump_modify look sort id format float %.9g",
         f"run {steps * frames}",
     ]
+    data = "\n".join([*head, *body, ""])
+    steps_of, found, spent = execute(data, lines)
+    return [step * lammps.DT for step in steps_of], found, spent
+
+
+def execute(data: str, lines: list[str]) -> tuple[list[int], list[Floats], float]:
+    """Runs a program of LAMMPS.
+
+    Args:
+        data: what it reads as packing.data.
+        lines: its commands; a dump to look.dump holds id, x, y and z, sorted by id.
+
+    Returns:
+        Steps of the looks, positions of those that are left at each, (m, 3) [m], and processor seconds of all runs.
+
+    Raises:
+        RuntimeError: LAMMPS stopped.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "packing.data").write_text("\n".join([*head, *body, ""]))
+        (Path(folder) / "packing.data").write_text(data)
         (Path(folder) / "in.packing").write_text("\n".join([*lines, ""]))
         command = [lammps.program() or "lmp", "-in", "in.packing", "-log", "none"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode or "ERROR" in done.stdout:
             raise RuntimeError(f"LAMMPS stopped: {(done.stdout + done.stderr)[-500:]}")
         text = (Path(folder) / "look.dump").read_text()
-    cpu = re.search(r"Loop time of ([\d.e+-]+)", done.stdout)
-    share = re.search(r"([\d.]+)% CPU use", done.stdout)
-    spent = float(cpu.group(1)) * (float(share.group(1)) / 100.0 if share else 1.0) if cpu else 0.0
-    found, times = [], []
+    loops = re.findall(r"Loop time of ([\d.e+-]+)", done.stdout)
+    shares = re.findall(r"([\d.]+)% CPU use", done.stdout)
+    spent = sum(float(loop) * float(share) / 100.0 for loop, share in zip(loops, shares, strict=True))
+    found, steps = [], []
     for part in text.split("ITEM: TIMESTEP\n")[1:]:
         step, rest = part.split("\n", 1)
         rows = rest.split("ITEM: ATOMS id x y z\n", 1)[1].split()
         found.append(np.array(rows, float).reshape(-1, 4)[:, 1:])
-        times.append(int(step) * lammps.DT)
-    return times, found, spent
+        steps.append(int(step))
+    return steps, found, spent

@@ -612,6 +612,14 @@ def test_torch_takes_what_dlpack_gives(gpu, versioned):
     assert flags.dtype == torch.bool and flags.tolist() == [True, False]
 
 
+@needs_gpu
+def test_jax_takes_what_dlpack_gives(gpu):
+    dlpack = pytest.importorskip("jax.dlpack", reason="JAX is not installed")
+    for name in NAMES:
+        array = gpu.read(name, "device")
+        assert np.array_equal(np.asarray(dlpack.from_dlpack(OnHost(array))), array.numpy())
+
+
 def test_torch_tensors_on_the_cpu_share_the_array(scene):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     with build(scene, device="cpu") as world:

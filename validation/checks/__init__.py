@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..check import Check
 from . import (
     beside_bullet,
+    beside_drum,
     beside_lammps,
     budgets,
     collapse,
@@ -43,5 +44,6 @@ CHECKS: list[Check] = [
     drum.CHECK,
     drum.MIXTURE,
     beside_lammps.CHECK,
+    beside_drum.CHECK,
     beside_bullet.CHECK,
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,18 @@ from ..resume import Checkpoint
 LAW = "Coulomb in a turning frame"
 DOSTA = "Dosta et al. 2024, case 2"
 DRUM = 0.1  # radius [m]
+#: of that case: material, number and radius [m] of the grains, those below first
+SIZES = (("M2", 8000, 0.002), ("M1", 30000, 0.001))
+DENSITIES = {"M1": 2500.0, "M2": 2000.0, "steel": 7200.0}  # [kg/m3]
+#: friction and restitution
+PAIRS = {
+    ("M1", "M1"): (0.3, 0.5),
+    ("M1", "M2"): (0.2, 0.45),
+    ("M2", "M2"): (0.4, 0.4),
+    ("M1", "steel"): (0.2, 0.4),
+    ("M2", "steel"): (0.2, 0.4),
+}
+SETTLING = 0.4  # [s] before it turns
 #: turns the z axis of a cavity to y
 _ACROSS = (np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0)
 
@@ -153,41 +166,83 @@ def mixture_cases(size: str, seeds: Sequence[int]) -> list[Params]:
     return [{"scale": 1.0, "spin": "on", "dt": 5e-4, "seed": s} for s in seeds]
 
 
+@dataclasses.dataclass(frozen=True)
+class Drum:
+    """The drum of the mixture at a scale; at equal Froude number smaller ones turn faster, for a shorter time."""
+
+    scale: float
+
+    @property
+    def radius(self) -> float:
+        """[m]."""
+        return DRUM * self.scale
+
+    @property
+    def half(self) -> float:
+        """Of its length [m]."""
+        return 0.03 * self.scale
+
+    @property
+    def rate(self) -> float:
+        """[rad/s]."""
+        return float(2.0 / np.sqrt(self.scale))
+
+    @property
+    def seconds(self) -> float:
+        """That it turns for [s]."""
+        return float(5.0 * np.sqrt(self.scale))
+
+    def filling(self, seed: int) -> dict[str, Any]:
+        """Places (n, 3) [m] by material, of those below first."""
+        top, found = -self.radius, {}
+        for name, count, r in SIZES:
+            count = round(count * self.scale**3)
+            found[name], top = _layers(count, r, self.radius, self.half, top, seed)
+        return found
+
+
+def quadrants(x: Any, big: Any) -> list[int]:
+    """Small grains lower right and lower left, then large ones, of places (n, 3) where `big` says which are large."""
+    right, lower = x[:, 0] > 0.0, x[:, 2] < 0.0
+    return [int((side & lower & size).sum()) for size in (~big, big) for side in (right, ~right)]
+
+
 def mixture(params: Params, threads: int) -> Values:
     """Settles the large grains below the small ones, then turns the drum for 5 s (at equal Froude number)."""
-    p, scale, dt = params, params["scale"], params["dt"]
-    radius, half = DRUM * scale, 0.03 * scale
-    rate, seconds = 2.0 / np.sqrt(scale), 5.0 * np.sqrt(scale)
-    small, large = round(30000 * scale**3), round(8000 * scale**3)
+    p, dt, drum = params, params["dt"], Drum(params["scale"])
+    radius, half, rate, seconds = drum.radius, drum.half, drum.rate, drum.seconds
     scene = gg.Scene(((-0.2, -0.05, -0.2), (0.2, 0.05, 0.3)), boundary=dict.fromkeys("xyz", "open"))
-    m1 = scene.add_material(density=2500.0, friction=0.3, restitution=0.5, rolling_friction=0.0, name="M1")
-    m2 = scene.add_material(density=2000.0, friction=0.4, restitution=0.4, rolling_friction=0.0, name="M2")
-    steel = scene.add_material(density=7200.0, friction=0.2, restitution=0.4, rolling_friction=0.0, name="steel")
-    scene.set_pair(m1, m2, friction=0.2, restitution=0.45)
-    scene.set_pair(m1, steel, friction=0.2, restitution=0.4)
-    scene.set_pair(m2, steel, friction=0.2, restitution=0.4)
-    top = -radius
-    for material, count, r in ((m2, large, 0.002), (m1, small, 0.001)):
-        places, top = _layers(count, r, radius, half, top, p["seed"])
-        scene.add_grains(material, places, r)
+    own = {name: PAIRS.get((name, name), (0.2, 0.4)) for name in DENSITIES}
+    index = {
+        name: scene.add_material(
+            density=DENSITIES[name], friction=friction, restitution=restitution, rolling_friction=0.0, name=name
+        )
+        for name, (friction, restitution) in own.items()
+    }
+    for (a, b), (friction, restitution) in PAIRS.items():
+        if a != b:
+            scene.set_pair(index[a], index[b], friction=friction, restitution=restitution)
+    filling = drum.filling(p["seed"])
+    for name, _, r in SIZES:
+        scene.add_grains(index[name], filling[name], r)
     ends = [gg.Sdf.plane((0, s, 0)).at((0, -s * half, 0)) for s in (1.0, -1.0)]
-    scene.add_tool(gg.Sdf.union(gg.Sdf.cavity(radius).at((0, 0, 0), _ACROSS), *ends), name="drum", material=steel)
+    walls = gg.Sdf.union(gg.Sdf.cavity(radius).at((0, 0, 0), _ACROSS), *ends)
+    scene.add_tool(walls, name="drum", material=index["steel"])
+    small, large = len(filling["M1"]), len(filling["M2"])
     big = np.r_[np.ones(large, bool), np.zeros(small, bool)]
     with scene.build(num_threads=threads, solver=gg.Solver(spin=p["spin"] == "on")) as world:
         kept = Checkpoint("mixture", p)
         blocks = 100
         notes = kept.load(world) or {"times": [], "counts": [], "cores": []}
         if not notes["times"]:
-            world.step(dt, round(0.4 / dt))
+            world.step(dt, round(SETTLING / dt))
         for k in range(len(notes["times"]), blocks + 1):
             if k:
                 turn = _turned(rate * seconds * k / blocks)
                 world.step(dt, round(seconds / blocks / dt), tool_poses=[turn])
             x = world.positions[0].astype(np.float64)
-            right, lower = x[:, 0] > 0.0, x[:, 2] < 0.0
             notes["times"].append(seconds * k / blocks)
-            quarters = [side & lower & size for size in (~big, big) for side in (right, ~right)]
-            notes["counts"].append([int(quarter.sum()) for quarter in quarters])
+            notes["counts"].append(quadrants(x, big))
             notes["cores"].append(_core_share(x, big))
             if k % 10 == 0:
                 kept.save(world, notes)
@@ -314,7 +369,8 @@ MIXTURE = Check(
         "Geometry and materials of Dosta et al. (2024), case 2: a steel drum of .1 m radius and .06 m length at 2 "
         "rad/s, 8,000 grains of 4 mm (M2) below 30,000 of 2 mm (M1), 5 s. Their start is not ours to ship: the "
         "grains are laid in layers and fall, so counts per quadrant are reported, not gated (the published start "
-        "has 14,953 / 15,047 small and 4,037 / 3,963 large grains right / left of the axis, all in the lower half). "
+        "has 14,953 / 15,047 small and 4,037 / 3,963 large grains right / left of the axis, all in the lower half); "
+        "`drum_lammps` gates them beside LAMMPS in a smaller drum. "
         "End walls turn with the drum. The bed must keep all grains and gather the small ones in its core; after 5 s "
         "(1.6 turns) that is under way and swings with the turning bed, see the plot."
     ),

@@ -1,0 +1,139 @@
+"""beside_drum.py: the drum of two sizes beside LAMMPS, from the same start."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import peer, plot
+from ..check import OWN, SKIPPED, Check, Params, Result, Row, Values, near, report
+from .drum import DENSITIES, PAIRS, SETTLING, SIZES, Drum, mixture, quadrants
+
+CODE = "LAMMPS, same start"
+STIFFNESS, DT = 1e3, 1e-5  # [N/m], [s]: the weight of the bed presses grains .2 % of their diameter into each other
+PLACES = ("small, lower right", "small, lower left", "large, lower right", "large, lower left")
+
+
+def cases(size: str, seeds: Sequence[int]) -> list[Params]:
+    common = {"spin": "on", "dt": 5e-4}
+    if size == "quick":
+        return [{"scale": 0.25, "seed": seeds[0], **common}]
+    return [{"scale": 0.5, "seed": s, **common} for s in seeds]
+
+
+def _law(a: str, b: str) -> str:
+    """Springs and dashpots of a pair of materials; grains are bound to a wall by their own mass."""
+    mass = {name: DENSITIES[name] * 4.0 / 3.0 * math.pi * r**3 for name, _, r in SIZES}
+    friction, restitution = PAIRS[a, b]
+    m = mass[a] if b == "steel" else mass[a] * mass[b] / (mass[a] + mass[b])
+    lag = -math.log(restitution)
+    # the dashpot is per effective mass
+    damping = 2.0 * lag / math.sqrt(math.pi**2 + lag**2) * math.sqrt(STIFFNESS / m)
+    normal = f"hooke {STIFFNESS:g} {damping:.8g}"
+    return f"{normal} tangential linear_history {2.0 / 7.0 * STIFFNESS:.8g} 0.5 {friction} damping mass_velocity"
+
+
+def _theirs(drum: Drum, seed: int, frames: int) -> tuple[list[list[int]], float]:
+    """Grains by quadrant at evenly spaced times while the drum turns, and processor seconds."""
+    filling, types = drum.filling(seed), {"M1": 1, "M2": 2}
+    wide, far = drum.radius + 0.004, drum.half + 0.004
+    head = [f"{sum(map(len, filling.values()))} atoms", "2 atom types", ""]
+    head += [f"{-size:.9g} {size:.9g} {axis}lo {axis}hi" for size, axis in ((wide, "x"), (far, "y"), (wide, "z"))]
+    number = itertools.count(1)
+    body = [
+        f"{next(number)} {types[name]} {2.0 * r} {DENSITIES[name]} {x:.9g} {y:.9g} {z:.9g}"
+        for name, _, r in SIZES
+        for x, y, z in filling[name]
+    ]
+    rest, block = round(SETTLING / DT), round(drum.seconds / frames / DT)
+    lines = [
+        "units si\natom_style sphere\nnewton off\nboundary f f f\ncomm_modify vel yes",
+        "read_data packing.data\nneighbor 4e-4 bin\nneigh_modify delay 0 every 10 check yes",
+        "pair_style granular",
+        *(f"pair_coeff {types[a]} {types[b]} {_law(a, b)}" for a, b in PAIRS if b in types),
+        f"variable angle equal (step>{rest})*(step-{rest})*{DT * drum.rate:.12g}",
+        f"region drum cylinder y 0 0 {drum.radius:.9g} {-drum.half:.9g} {drum.half:.9g} side in "
+        "rotate v_angle 0 0 0 0 1 0",
+    ]
+    for name, kind in types.items():
+        lines.append(f"group {name} type {kind}")
+        lines.append(f"fix wall{kind} {name} wall/gran/region granular {_law(name, 'steel')} region drum")
+    lines += [
+        f"fix weight all gravity 9.81 vector 0 0 -1\nfix motion all nve/sphere\ntimestep {DT:g}\nthermo 1000000",
+        f"run {rest}",
+        f"dump look all custom {block} look.dump id x y z\ndump_modify look sort id format float %.9g",
+        f"run {frames * block}",
+    ]
+    _, found, seconds = peer.execute("\n".join(["drum", "", *head, "", "Atoms", "", *body, ""]), lines)
+    large = len(filling["M2"])
+    return [quadrants(x, np.arange(len(x)) < large) for x in found], seconds
+
+
+def measure(params: Params, threads: int) -> Values:
+    """Grains by quadrant in both codes."""
+    ours = mixture(params, threads)
+    theirs, seconds = _theirs(Drum(params["scale"]), params["seed"], len(ours["times"]) - 1)
+    return {
+        "times": ours["times"],
+        "ours": ours["counts"],
+        "theirs": theirs,
+        "small": ours["small"],
+        "large": ours["large"],
+        "peer_seconds": seconds,
+    }
+
+
+def judge(results: list[Result]) -> list[Row]:
+    if not results:
+        return [Row("all", "comparison", None, "-", "-", CODE, SKIPPED, note=peer.available() or "no case was run")]
+    rows = []
+    for r in results:
+        v, scale = r.values, r.params["scale"]
+        setup = f"{v['small']} of 2 mm above {v['large']} of 4 mm, drum x {scale:g} at equal Fr"
+        ours, theirs = np.array(v["ours"], float), np.array(v["theirs"], float)
+        fifth = len(ours) // 5
+        for k, place in enumerate(PLACES):
+            a, b = ours[-fifth:, k].mean(), theirs[-fifth:, k].mean()
+            name = f"{place}, mean of the last fifth"
+            if scale < 0.5:  # too few grains for a gate: one of them is 2 %
+                rows.append(report(r, setup, f"{name}: {b:.4g} in LAMMPS", float(a), OWN))
+            else:
+                rows.append(near(r, setup, name, float(a), float(b), 0.1, CODE, relative=True))
+        whole = np.array([v["small"], v["small"], v["large"], v["large"]])
+        apart = float(np.abs((ours - theirs) / whole).max())
+        rows.append(report(r, setup, "largest difference at any time / grains of the size", apart, OWN))
+    return rows
+
+
+def draw(figure: Any, results: list[Result]) -> None:
+    axes = plot.panels(figure, [("time [s]", f"{size} grains below the axis, share") for size in ("small", "large")])
+    r = results[0]
+    for k, place in enumerate(PLACES):
+        whole = r.values["small"] if k < 2 else r.values["large"]
+        for key, style, name in (("ours", "-", place), ("theirs", "--", "LAMMPS" if k % 2 else None)):
+            line = np.array(r.values[key], float)[:, k] / whole
+            axes[k // 2].plot(r.values["times"], line, style, lw=1, color=f"C{k % 2}", label=name)
+    for ax in axes:
+        plot.legend(ax)
+
+
+CHECK = Check(
+    name="drum_lammps",
+    title="the drum of two sizes beside LAMMPS",
+    about=(
+        "The drum of `mixture`, half as large at equal Froude number, from the same lattice in LAMMPS (springs of 1e3 "
+        "N/m with history, 1e-5 s) and in ours: grains of each size in the two lower quadrants while the drum turns. "
+        "They must agree within 10 %, as the list of checks asks. Seconds are of both codes."
+    ),
+    number="16",
+    cases=cases,
+    measure=measure,
+    judge=judge,
+    draw=draw,
+    available=peer.available,
+    panels=2,
+)
