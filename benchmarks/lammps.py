@@ -28,16 +28,16 @@ def program() -> str | None:
     return shutil.which("lmp") or shutil.which("lmp_serial")
 
 
-def _damping(mass: float) -> float:
-    """Dashpot that gives the wanted restitution over stiffness and this mass [N s/m]."""
-    log_e = math.log(RESTITUTION)
-    return 2.0 * -log_e / math.sqrt(math.pi**2 + log_e**2) * math.sqrt(STIFFNESS * mass)
+def damping(mass: float, restitution: float = RESTITUTION, stiffness: float = STIFFNESS) -> float:
+    """Dashpot that gives a restitution beside a spring [N/m] and an effective mass [kg]: [N s/m]."""
+    log_e = math.log(restitution)
+    return 2.0 * -log_e / math.sqrt(math.pi**2 + log_e**2) * math.sqrt(stiffness * mass)
 
 
 def laws() -> tuple[str, str]:
     """The parameters of grain on grain and of grain on wall."""
     tangent = 2.0 / 7.0 * STIFFNESS
-    pair, wall = (_damping(m) / m for m in (0.5 * MASS, MASS))
+    pair, wall = (damping(m) / m for m in (0.5 * MASS, MASS))
     # in LAMMPS the dashpot of gran/hooke is per mass: force = effective mass * gamma * velocity
     return tuple(f"{STIFFNESS:g} {tangent:.8g} {g:.8g} {0.5 * g:.8g} {FRICTION} 1" for g in (pair, wall))  # type: ignore[return-value]
 

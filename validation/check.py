@@ -153,6 +153,11 @@ def report(
     return Row(setup, measure, value, "-", "-", source, REPORT, **{**from_results(results), **more})
 
 
+def skipped(source: str, why: str) -> Row:
+    """A comparison with another code that did not take place."""
+    return Row("all", "comparison", None, "-", "-", source, SKIPPED, note=why or "no case was run")
+
+
 @dataclasses.dataclass(frozen=True)
 class Check:
     """A law, or a few that share their simulations.

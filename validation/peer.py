@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from benchmarks import lammps
 
 Floats = NDArray[Any]
+#: source of targets that it gives
+CODE = "LAMMPS, same start"
 #: restitution of grains in all comparisons, as LAMMPS' dashpots have it
 RESTITUTION = lammps.RESTITUTION
 

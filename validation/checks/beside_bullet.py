@@ -14,7 +14,7 @@ from bed_scenes import DIAMETER, GRAVITY, RADIUS, column_scene, mass
 import granular_gym as gg
 
 from .. import plot
-from ..check import SKIPPED, Check, Params, Result, Row, Values, below, groups, holds, report
+from ..check import Check, Params, Result, Row, Values, below, groups, holds, report, skipped
 
 #: Bullet's tolerances are absolute and meant for metres: a grain of 5 mm becomes one of .5 m
 SCALE = 100.0
@@ -131,18 +131,7 @@ def _bullet(p: Params, places: Any, threads: int) -> tuple[list[float], list[flo
 
 def judge(results: list[Result]) -> list[Row]:
     if not results:
-        return [
-            Row(
-                "all",
-                "comparison",
-                None,
-                "-",
-                "-",
-                "Bullet, same start",
-                SKIPPED,
-                note=available() or "no case was run",
-            )
-        ]
+        return [skipped("Bullet, same start", available())]
     rows = []
     for r in results:
         p, v = r.params, r.values

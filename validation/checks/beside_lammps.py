@@ -12,9 +12,8 @@ from bed_scenes import DENSITY, DIAMETER, RADIUS, lattice
 import granular_gym as gg
 
 from .. import bulk, peer, plot, slot
-from ..check import OWN, SKIPPED, Check, Params, Result, Row, Values, near, pick, report
-
-CODE = "LAMMPS, same start"
+from ..check import OWN, Check, Params, Result, Row, Values, near, pick, report, skipped
+from ..peer import CODE
 
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
@@ -145,7 +144,7 @@ def _settled(p: Params, threads: int) -> Values:
 
 def judge(results: list[Result]) -> list[Row]:
     if not results:
-        return [Row("all", "comparison", None, "-", "-", CODE, SKIPPED, note=peer.available() or "no case was run")]
+        return [skipped(CODE, peer.available())]
     rows = []
     for r in pick(results, case="collapse"):
         v, p = r.values, r.params

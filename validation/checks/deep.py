@@ -149,7 +149,7 @@ CHECK = Check(
             "the landing leaves overlaps of 1e-4 to 1e-2 d; while they are moved apart the grains slide past each "
             "other and the bed sinks, ever more slowly. The rule 80 depth (dt sqrt(g / d))^1.5 was fitted to this "
             "bound; what stands just above it may miss it (docs/stability.md, Depth). 16 d deep with seed 3 it is one "
-            "event: after 6 s of rest the bed settles by .01 r within half a second"
+            "event, looked at by hand: after 6 s of rest the bed settles by .01 r within half a second"
         ),
         "kinetic energy": "the same: the bed still sinks",
         "jitter": (

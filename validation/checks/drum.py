@@ -28,8 +28,11 @@ PAIRS = {
     ("M2", "M2"): (0.4, 0.4),
     ("M1", "steel"): (0.2, 0.4),
     ("M2", "steel"): (0.2, 0.4),
+    ("steel", "steel"): (0.2, 0.4),  # never meet
 }
 SETTLING = 0.4  # [s] before it turns
+#: where grains are counted, see quadrants()
+QUADRANTS = ("small, lower right", "small, lower left", "large, lower right", "large, lower left")
 #: turns the z axis of a cavity to y
 _ACROSS = (np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0)
 
@@ -202,7 +205,7 @@ class Drum:
 
 
 def quadrants(x: Any, big: Any) -> list[int]:
-    """Small grains lower right and lower left, then large ones, of places (n, 3) where `big` says which are large."""
+    """Grains in each of QUADRANTS, of places (n, 3) where `big` says which are large."""
     right, lower = x[:, 0] > 0.0, x[:, 2] < 0.0
     return [int((side & lower & size).sum()) for size in (~big, big) for side in (right, ~right)]
 
@@ -212,13 +215,12 @@ def mixture(params: Params, threads: int) -> Values:
     p, dt, drum = params, params["dt"], Drum(params["scale"])
     radius, half, rate, seconds = drum.radius, drum.half, drum.rate, drum.seconds
     scene = gg.Scene(((-0.2, -0.05, -0.2), (0.2, 0.05, 0.3)), boundary=dict.fromkeys("xyz", "open"))
-    own = {name: PAIRS.get((name, name), (0.2, 0.4)) for name in DENSITIES}
-    index = {
-        name: scene.add_material(
-            density=DENSITIES[name], friction=friction, restitution=restitution, rolling_friction=0.0, name=name
+    index = {}
+    for name, density in DENSITIES.items():
+        friction, restitution = PAIRS[name, name]
+        index[name] = scene.add_material(
+            density=density, friction=friction, restitution=restitution, rolling_friction=0.0, name=name
         )
-        for name, (friction, restitution) in own.items()
-    }
     for (a, b), (friction, restitution) in PAIRS.items():
         if a != b:
             scene.set_pair(index[a], index[b], friction=friction, restitution=restitution)
@@ -316,8 +318,7 @@ def judge_mixture(results: list[Result]) -> list[Row]:
                 note=f"{v['cores'][0]:.2f} at the start",
             )
         )
-        names = ("small, lower right", "small, lower left", "large, lower right", "large, lower left")
-        for k, name in enumerate(names):
+        for k, name in enumerate(QUADRANTS):
             rows.append(
                 report(
                     r,
