@@ -58,9 +58,9 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
     int64_t from = (in->listed[e] * v->dims.grain_count + id) * 3;
     float *row = v->row_a + (e * v->dims.rows + slot) * GG_ROW;
-    for (int c = 0; v->dims.penalty_slots && c < 3; c++) {
-        if (c < 2 ? in->position : in->angle) {
-            v->way_rest[(e * v->dims.penalty_slots + id) * 3 + c] = 0.0f;
+    for (int c = 0; c < 3; c++) {
+        if (c == 2 && v->params.planar ? in->angle : in->position) {
+            v->way_rest[(e * v->dims.slots + id) * 3 + c] = 0.0f;
         }
     }
     if (in->angle) {
@@ -142,18 +142,16 @@ GG_FN void gg_access_place_grain(const gg_view *v, int64_t e, int64_t i) {
     x->z += move[2];
     v->built_position[at] = *x;
     gg_turn3(row, 0, 1, sine, cosine);
+    int64_t rests = (e * v->dims.slots + v->grain_id[at]) * 3;
+    gg_turn3(v->kick_rest, rests, 1, sine, cosine);
+    gg_turn3(v->way_rest, rests, 1, sine, cosine);
     if (v->params.planar) {
         /* spin is about the axis of the turn, and stored impulses go with the normals */
         float *angle = &v->angle[e * v->dims.planar_slots + v->grain_id[at]];
         *angle = gg_turn_within(*angle + move[3]);
-        gg_turn3(v->kick_rest, (e * v->dims.slots + v->grain_id[at]) * 3, 1, sine, cosine);
-        if (v->dims.penalty_slots) {
-            gg_turn3(v->way_rest, (e * v->dims.penalty_slots + v->grain_id[at]) * 3, 1, sine, cosine);
-        }
         return;
     }
     gg_turn3(row, 4, 1, sine, cosine);
-    gg_turn3(v->kick_rest, (e * v->dims.slots + v->grain_id[at]) * 3, 1, sine, cosine);
     int64_t lane = v->contact_first[at] % GG_LANES, first = v->contact_first[at] / GG_LANES;
     float *impulse = v->env[e].impulse_buffer ? v->impulse_b : v->impulse_a;
     float *roll = v->env[e].impulse_buffer ? v->roll_b : v->roll_a;

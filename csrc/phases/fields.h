@@ -29,6 +29,7 @@
     X(float, row_a, d->rows * GG_ROW, STATE)                         /* velocities, see GG_ROW                      */ \
     X(float, angle, d->planar_slots, STATE)                          /* by grain id, of planar grains [rad]         */ \
     X(float, kick_rest, d->slots * 3, STATE)                         /* by grain id: gravity yet to be added [m/s]  */ \
+    X(float, way_rest, d->slots * 3, STATE)                          /* x y z [m], or x y [m], angle [rad], likewise */ \
     X(float, row_b, d->rows * GG_ROW, SCRATCH)                       /* the other half of the ping-pong             */ \
     X(float, start_velocity, d->slots * 6, SCRATCH)                  /* v, r*omega before contact, SoA per slice    */ \
     X(float, crowd, d->slots, SCRATCH)                               /* contact count over mass [1/kg]              */ \
@@ -82,7 +83,6 @@
     /* planar grains                                                                                                */ \
     X(gg_planar_pair, planar_pair, d->planar_pairs, SCRATCH)         /* beside the candidates of lower ids          */ \
     X(float, planar_geometry, d->planar_rows * GG_LANES * 5, SCRATCH) /* GG_PLANAR_GEOMETRY floats a row, SoA       */ \
-    X(float, way_rest, d->penalty_slots * 3, STATE)                  /* by grain id: x, y, angle yet to be added    */ \
     /* tools                                                                                                        */ \
     X(gg_pose, tool_pose, d->tool_count, STATE)                      /* now                                         */ \
     X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)           /* over this step                              */ \

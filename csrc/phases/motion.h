@@ -108,7 +108,7 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
         return out;
     }
     float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
-    /* small kicks on a fast grain would all be rounded the same way: what is lost is added next time (Kahan's sum) */
+    /* small kicks on a fast grain would all be rounded the same way */
     float *rest = v->kick_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
     const gg_air *air = &v->env[e].air;
     /* what is fixed (planar grains only) keeps the velocity it was given */
@@ -118,12 +118,7 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
     if (gg_air_drags(air)) {
         kick = gg_drag_kick(air, kick, before, v->position[at].w, row[3], p->dt);
     }
-    gg_vec3 due = gg_add(kick, gg_v3(rest[0], rest[1], rest[2]));
-    gg_vec3 velocity = gg_add(before, due);
-    gg_vec3 lost = gg_sub(due, gg_sub(velocity, before));
-    rest[0] = lost.x;
-    rest[1] = lost.y;
-    rest[2] = lost.z;
+    gg_vec3 velocity = gg_add_kept(before, kick, rest);
     row[0] = velocity.x;
     row[1] = velocity.y;
     row[2] = velocity.z;
@@ -363,7 +358,11 @@ GG_FN gg_motion gg_motion_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     row[6] = spin.z;
     gg_vec4 x = v->position[at];
     gg_vec3 shift = gg_load_lane3(v->shift, first * 3 + lane);
-    gg_vec3 moved = gg_wrap(p, gg_add(gg_v3(x.x, x.y, x.z), gg_madd(shift, velocity, p->dt)));
+    /* ways within a bed at rest are below rounding, the more so the farther it lies from the origin: lost, they are made
+     * up for by velocities that press contacts now less, now more, and the bed creeps */
+    float *rest = v->way_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
+    gg_vec3 way = gg_madd(shift, velocity, p->dt);
+    gg_vec3 moved = gg_wrap(p, gg_add_kept(gg_v3(x.x, x.y, x.z), way, rest));
     v->position[at].x = moved.x;
     v->position[at].y = moved.y;
     v->position[at].z = moved.z;

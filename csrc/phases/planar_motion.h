@@ -114,22 +114,14 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     /* what was pushed apart moves by the effect of a pseudo-impulse */
     gg_vec3 shift = gg_load_lane3(v->shift, first * 3 + lane);
     float *angle = &v->angle[e * v->dims.planar_slots + id];
-    float way[3] = {row[3] * shift.x + p->dt * velocity[0], row[3] * shift.y + p->dt * velocity[1],
-                    (row[5] * shift.z + p->dt * velocity[2]) * row[7]};
-    float place[3] = {x->x + way[0], x->y + way[1], *angle + way[2]};
-    if (v->dims.penalty_slots) {
-        /* ways of so short steps are below rounding: what is lost is added next time (Kahan's sum) */
-        float *rest = v->way_rest + (e * v->dims.penalty_slots + id) * 3, before[3] = {x->x, x->y, *angle};
-        for (int k = 0; k < 3; k++) {
-            way[k] += rest[k];
-            place[k] = before[k] + way[k];
-            rest[k] = way[k] - (place[k] - before[k]);
-        }
-    }
-    gg_vec3 moved = gg_wrap(p, gg_v3(place[0], place[1], x->z));
+    gg_vec3 way = gg_v3(row[3] * shift.x + p->dt * velocity[0], row[3] * shift.y + p->dt * velocity[1],
+                        (row[5] * shift.z + p->dt * velocity[2]) * row[7]);
+    float *rest = v->way_rest + (e * v->dims.slots + id) * 3;
+    gg_vec3 place = gg_add_kept(gg_v3(x->x, x->y, *angle), way, rest);
+    gg_vec3 moved = gg_wrap(p, gg_v3(place.x, place.y, x->z));
     x->x = moved.x;
     x->y = moved.y;
-    *angle = gg_planar_wrap_angle(place[2]);
+    *angle = gg_planar_wrap_angle(place.z);
     if (row[3] > 0.0f) {
         out.energy = 0.5f * ((velocity[0] * velocity[0] + velocity[1] * velocity[1]) / row[3] +
                              velocity[2] * velocity[2] / row[5]);

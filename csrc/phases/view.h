@@ -151,7 +151,6 @@ typedef struct gg_dims {
     int64_t outline_count;                           /* shapes of planar grains; 0: grains are spheres */
     int64_t outline_points;                          /* of all outlines */
     int64_t planar_slots, planar_pairs, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */
-    int64_t penalty_slots;                           /* slots, or 0 where contacts are not springs */
 } gg_dims;
 
 typedef enum gg_mode {

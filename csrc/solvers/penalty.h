@@ -25,7 +25,7 @@
  *
  * An undamped contact has the energy k_n depth^2 / 2 as far as the field's gradient has the length 1. A step is stable for
  * one contact while omega dt < 2 (sqrt(1 + zeta^2) - zeta), omega = sqrt(k_n / m): gg_penalty_step_bound. Steps are so
- * short that single precision would not hold the ways: what a sum of ways loses is added next time (`way_rest`).
+ * short that single precision would not hold the ways, were not what is lost kept (`way_rest`).
  *
  * Storage: an impulse is (normal, tangential, spring): f_n dt, f_t dt, s [m].
  */

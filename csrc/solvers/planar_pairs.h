@@ -105,7 +105,7 @@ GG_FN void gg_planar_pairs_slot(const gg_view *v, int64_t e, int64_t i) {
     if (id < 0) {
         return;
     }
-    int springs = v->dims.penalty_slots > 0;
+    int springs = v->params.mode == GG_MODE_PENALTY;
     const gg_vec4 *x = v->position + base;
     const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
     int64_t first = v->candidate_first[base + i];

@@ -258,7 +258,7 @@ gg_status gg_params_from_materials(gg_world *w) {
     gg_params *p = &w->view.params;
     gg_view *host;
     uint64_t changed = 0;
-    gg_fields springs = d->penalty_slots ? GG_BIT(density) | GG_BIT(material) | GG_BIT(grain_id) : 0;
+    gg_fields springs = w->solver.mode == GG_MODE_PENALTY ? GG_BIT(density) | GG_BIT(material) | GG_BIT(grain_id) : 0;
     gg_status status = gg_world_pull(w, GG_BIT(pair) | GG_BIT(env) | springs, -1, &host);
     if (status != GG_OK) {
         return status;
@@ -348,7 +348,6 @@ static gg_dims dims_of(const gg_world_def *d) {
     dims.outline_count = d->outline_count;
     dims.outline_points = d->outline_point_count;
     dims.planar_slots = d->outline_count ? dims.slots : 0;
-    dims.penalty_slots = d->solver.mode == GG_MODE_PENALTY ? dims.planar_slots : 0;
     gg_dims_set_contact_rows(&dims, dims.slices * 5 + 8);
     dims.material_count = d->material_count;
     dims.tool_count = GG_WALL_COUNT + d->tool_count;

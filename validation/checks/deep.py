@@ -58,25 +58,27 @@ def measure(params: Params, threads: int) -> Values:
     with bed(p["layers"], p["side"], p["seed"], p["rolling"]).build(num_threads=threads, solver=solver) as world:
         depth = layers(world.positions[0], world.radii[0], world.gravity[0])
         world.step(dt, round(SETTLE / dt))
-        times, speeds, heights, overlaps = (
-            [0.0],
-            [rms_speed(world)],
-            [float(world.positions[0, :, 2].mean(dtype=np.float64))],
-            [],
-        )
+        times: list[float] = []
+        speeds: list[float] = []
+        medians: list[float] = []
+        heights: list[float] = []
+        overlaps: list[float] = []
         block = 0.5
-        for k in range(round(REST / block)):
-            world.step(dt, round(block / dt))
-            times.append(block * (k + 1))
+        for k in range(round(REST / block) + 1):
+            if k > 0:
+                world.step(dt, round(block / dt))
+                overlaps.append(mean_overlap(world))
+            times.append(block * k)
             speeds.append(rms_speed(world))
+            medians.append(float(np.median(np.linalg.norm(world.velocities[0], axis=1))))
             heights.append(float(world.positions[0, :, 2].mean(dtype=np.float64)))
-            overlaps.append(mean_overlap(world))
         half = len(heights) // 2
         creep = (heights[half] - heights[-1]) / RADIUS / (times[-1] - times[half])
         return {
             "depth": depth,
             "times": times,
             "speeds": speeds,
+            "medians": medians,
             "heights": heights,
             "creep": creep,
             "rest": 0.5 * float(np.median(speeds[-6:])) ** 2 / (GRAVITY * DIAMETER),
@@ -104,6 +106,8 @@ def judge(results: list[Result]) -> list[Row]:
         else:
             moved = growth(v["speeds"][1:])
             rows.append(below(r, setup, "jitter: speed in the last / first 3 s of 10", moved, 1.0, OWN))
+            bed_moved = growth(v["medians"][1:])
+            rows.append(below(r, setup, "jitter of the bed: the same of the median grain", bed_moved, 1.0, OWN))
             rows.append(below(r, setup, "kinetic energy / m g d", v["rest"], 1e-6, OWN))
             rows.append(below(r, setup, drift, abs(v["creep"]), 1e-3, OWN))
         rows.append(report(r, setup, "mean overlap [d]", v["overlap"]))
