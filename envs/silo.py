@@ -63,7 +63,9 @@ RECEIVER_SPEED = 0.5  # [m/s]
 SHAKE = 0.008  # [m] the hopper goes to either side at full shaking
 STROKES = 2  # of what shakes per env step
 SHAKERS = ("hopper", "wall")  # what shakes: all of the hopper, or its half at x < 0
-BEDS = 3  # settled beds that episodes begin with
+#: settled beds that episodes begin with. One turned by half a turn would be another, but what its walls carry stays with
+#: the wall that carried it, and the bed gives way
+BEDS = 6
 GRAIN_FRICTION = 0.35
 RATE_WINDOW = 0.2  # [s] over which the measured rate is averaged
 CLOG_TIME, CLOG_OPENING = 1.0, 0.1  # [s] without a grain, [m] of opening: clogged
@@ -295,12 +297,9 @@ class SiloTask(GrainTask):
         """Draws bed, programme, friction and the receiver's place of each listed env."""
         world, level = self.world, self.level
         chosen = np.zeros(len(envs), np.int64)
-        turns = np.zeros(len(envs), np.float32)
         for row, env in enumerate(envs):
             draw = self.generator(env)
             chosen[row] = draw.integers(BEDS)
-            # the hopper looks the same turned by half a turn, its bed does not
-            turns[row] = 0.0 if self.upright.planar else math.pi * draw.integers(2)
             self.place[env] = draw.uniform(-level.offset, level.offset)
             self.friction[env] = draw.uniform(*self.friction_range)
             shares = draw.uniform(0.7, 1.3, level.stages)
@@ -309,7 +308,6 @@ class SiloTask(GrainTask):
             if level.pause:
                 self.rates[env, draw.integers(1, level.stages - 1)] = 0.0
         self.load_beds(envs, chosen)
-        world.place_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
         self.set_materials(envs)
         for array in (self.opening, self.time, self.rate, self.still, self.discharged):
             array[envs] = 0.0

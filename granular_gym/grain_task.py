@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -132,6 +132,7 @@ class Settling:
     period: float = 0.25  # [s] before a look
     most: int = 12  # looks at the most
     speed: float = 5e-3  # [m/s] at rest is what moves no faster
+    looks: int = 2  # in a row at which it is: single grains give way after a bed seems to rest
 
 
 def sky_camera(height: int, width: int, extent: float, altitude: float, near: float = 0.0) -> DepthCamera:
@@ -297,16 +298,18 @@ class GrainTask(Task):
 
             def settle() -> State:
                 with scene.build(device=self.device, solver=self.solver, num_threads=self.num_threads) as world:
+                    calm = 0
                     for _ in range(rest.most):
                         world.step(dt=self.pace.dt, substeps=math.ceil(rest.period / self.pace.dt - 1e-9))
-                        if np.abs(world.velocities).max() < rest.speed:
+                        calm = calm + 1 if np.abs(world.velocities).max() < rest.speed else 0
+                        if calm == rest.looks:
                             break
                     return world.save_state()
 
             extra = {
                 "solver": self.solver.fields(),
                 "dt": self.pace.dt,
-                "settling": [rest.period, rest.most, rest.speed],
+                "settling": astuple(rest),
             }
             self._beds[number] = settled_bed(scene, extra, settle)
         return self._beds[number]

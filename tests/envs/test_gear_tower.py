@@ -17,6 +17,7 @@ from granular_gym.envs.gear_tower import (
     ECCENTRICITY,
     GEAR_HALF_WIDTH,
     GEAR_RADIUS,
+    GRAIN_FRICTION,
     STOREY,
     TUBE_RADIUS,
     GearTowerEnv,
@@ -135,7 +136,8 @@ def test_grains_fall_for_ever_inside_the_tube(make: Any) -> None:
 
 
 def test_a_bed_rests_while_the_gears_stand(make: Any) -> None:
-    env = make(TOWER, grain_count=500)
+    # the friction that beds settle with: with less, single grains give way
+    env = make(TOWER, grain_count=500, friction_range=(GRAIN_FRICTION, GRAIN_FRICTION))
     info = env.reset(seed=0)[1]
     world, first = env.unwrapped.task.world, info["mixing"]
     places = world.positions[0]
