@@ -63,8 +63,8 @@ RECEIVER_SPEED = 0.5  # [m/s]
 SHAKE = 0.008  # [m] the hopper goes to either side at full shaking
 STROKES = 2  # of what shakes per env step
 SHAKERS = ("hopper", "wall")  # what shakes: all of the hopper, or its half at x < 0
-#: settled beds that episodes begin with. One turned by half a turn would be another, but what its walls carry stays with
-#: the wall that carried it, and the bed gives way
+#: settled beds that episodes begin with. One turned by half a turn would be another, but impulses stay with the wall
+#: that carried them, and the bed gives way
 BEDS = 6
 GRAIN_FRICTION = 0.35
 RATE_WINDOW = 0.2  # [s] over which the measured rate is averaged
