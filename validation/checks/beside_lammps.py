@@ -247,6 +247,7 @@ CHECK = Check(
             "difference, nor does waiting"
         ),
         "coordination": "the same as of the solid fraction",
+        "height of the bed": "the same",
     },
     available=peer.available,
     panels=4,
