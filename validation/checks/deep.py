@@ -141,7 +141,8 @@ def draw(figure: Any, results: list[Result]) -> None:
                 )
         ax.axhline(float(np.sqrt(2e-6 * GRAVITY * DIAMETER)), color=plot.TARGET, label="bound")
         ax.set_yscale("log")
-        plot.legend(ax)
+    # the same lines in all panels: one legend, beside them
+    axes[-1].legend(fontsize=6, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 CHECK = Check(
