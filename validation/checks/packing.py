@@ -25,12 +25,11 @@ ITERATIONS, DEFAULT = 40, 10
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     quick = size == "quick"
-    count = 3000 if quick else 8000
     found: list[Params] = []
 
-    def add(mu: float, some: Sequence[int], dt: float = 1e-3, spin: str = "on", iterations: int = ITERATIONS) -> None:
-        same = {"mu": mu, "spin": spin, "dt": dt, "iterations": iterations, "count": count}
-        found.extend({**same, "seed": seed} for seed in some)
+    def add(mu: float, some: Sequence[int], **other: Any) -> None:
+        same = {"mu": mu, "spin": "on", "dt": 1e-3, "iterations": ITERATIONS, "count": 3000 if quick else 8000}
+        found.extend({**same, **other, "seed": seed} for seed in some)
 
     for mu in (0.0, 0.3, 1.0) if quick else (0.0, 0.1, 0.3, 1.0):
         add(mu, seeds[:1] if quick and mu == 1.0 else seeds)
@@ -38,6 +37,8 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
         add(mu, seeds[:1] if quick else seeds, dt=5e-4)
         add(mu, seeds[:1], spin="off")
         add(mu, seeds[:1], iterations=DEFAULT)
+    for mu in () if quick else (0.0, 0.3):
+        add(mu, seeds, count=20_000)
     return found
 
 
@@ -121,7 +122,8 @@ def judge(results: list[Result]) -> list[Row]:
         note = f"< 1e-5 d: {v['Z_tight']:.2f}, < 1e-3 d: {v['Z_wide']:.2f}"
         rows.append(report(r, setup, "grains with a gap < 1e-4 d", v["Z_gap"], note=note))
         rows.append(holds(r, setup, f"pressure came to {PRESSURE:g} Pa and stayed", v["settled"], "yes", "set-up"))
-    main = pick(results, spin="on", dt=1e-3, iterations=ITERATIONS)
+    alike = {"spin": "on", "dt": 1e-3, "iterations": ITERATIONS, "count": results[0].params["count"]}
+    main = pick(results, **alike)
     line = [(mu, mine) for (mu,), mine in sorted(groups(main, "mu").items())]
     for key, name in (("phi", "solid fraction"), ("Z", "coordination")):
         if len(line) > 1:
@@ -161,7 +163,7 @@ def draw(figure: Any, results: list[Result]) -> None:
             np.maximum(r.values["pressures"], 1e-2),
             lw=1,
             color=f"C{k}",
-            label=f"mu {r.params['mu']:g}",
+            label=f"mu {r.params['mu']:g}, {r.params['count']} grains",
         )
     axes[2].set_yscale("log")
     for ax in (axes[0], axes[2]):
