@@ -156,6 +156,28 @@ def column_scene(
     return scene
 
 
+def falling_bed(layers: int, side: int, seed: int, rolling: float = 0.0, floor: float = 0.0) -> gg.Scene:
+    """Grains about to fall, periodic in x and y: the floor carries them all.
+
+    Args:
+        layers: of a loose jittered lattice.
+        side: grains of a layer along x and along y.
+        seed: of places and velocities.
+        rolling: rolling friction.
+        floor: its z [m].
+    """
+    rng = np.random.default_rng(seed)
+    half, step = 0.5 * side * 1.06 * DIAMETER, 1.06 * DIAMETER
+    k = np.arange(side * side * layers)
+    cell = np.stack([k % side, k // side % side, k // side**2], axis=1) + 0.5
+    places = cell * step - [half, half, -floor] + rng.uniform(-0.025, 0.025, (len(k), 3)) * DIAMETER
+    top = float(places[:, 2].max()) + DIAMETER
+    scene = gg.Scene(((-half, -half, floor), (half, half, top)), boundary={"x": "periodic", "y": "periodic"})
+    sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=rolling)
+    scene.add_grains(sand, places, RADIUS, rng.normal(0.0, 0.2, places.shape))
+    return scene
+
+
 def rms_speed(world: gg.World, env: int = 0) -> float:
     """Of the grains of one env [m/s]."""
     return float(np.sqrt((world.velocities[env].astype(np.float64) ** 2).sum(axis=1).mean()))

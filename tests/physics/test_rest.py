@@ -15,6 +15,7 @@ from bed_scenes import (
     RADIUS,
     THREADS,
     column_scene,
+    falling_bed,
     heap,
     heap_angle,
     mass,
@@ -146,18 +147,9 @@ def test_column_of_ten_thousand_rests(measured: Note) -> None:
 
 def test_bed_does_not_creep_far_from_the_origin(measured: Note) -> None:
     """4 m up, where a grain of 10 mm knows its place to 5e-7 m and moves by less in a step, it stays where it is."""
-    side, layers, floor = 5, 8, 4.0
-    step, k = 1.06 * DIAMETER, np.arange(side * side * layers)
-    half = 0.5 * side * step
-    cells = np.stack([k % side, k // side % side, k // side**2], axis=1) + 0.5
     creep = []
     for seed in (1, 2, 3):
-        rng = np.random.default_rng(seed)
-        places = cells * step - [half, half, -floor] + rng.uniform(-0.025, 0.025, (len(k), 3)) * DIAMETER
-        top = float(places[:, 2].max()) + DIAMETER
-        scene = gg.Scene(((-half, -half, floor), (half, half, top)), boundary={"x": "periodic", "y": "periodic"})
-        sand = scene.add_material(density=DENSITY, friction=0.5)
-        scene.add_grains(sand, places, RADIUS, rng.normal(0.0, 0.2, places.shape))
+        scene = falling_bed(8, 5, seed, floor=4.0)
         world = scene.build(num_threads=THREADS, solver=gg.Solver(iterations=20))
         world.step(DT, 3000)
         height = world.positions[0, :, 2].mean(dtype=np.float64)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, GRAVITY, RADIUS, mean_overlap, rms_speed
+from bed_scenes import DIAMETER, GRAVITY, RADIUS, falling_bed, mean_overlap, rms_speed
 
 import granular_gym as gg
 from granular_gym.solver import layers
@@ -45,24 +45,10 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     return sorted(found, key=lambda p: (p["seed"], p["rolling"], p["spin"] == "off"))
 
 
-def bed(layers: int, side: int, seed: int, rolling: float, floor: float) -> gg.Scene:
-    """Grains about to fall, periodic in x and y: the floor carries them all."""
-    rng = np.random.default_rng(seed)
-    half, step = 0.5 * side * 1.06 * DIAMETER, 1.06 * DIAMETER
-    k = np.arange(side * side * layers)
-    cell = np.stack([k % side, k // side % side, k // side**2], axis=1) + 0.5
-    places = cell * step - [half, half, -floor] + rng.uniform(-0.025, 0.025, (len(k), 3)) * DIAMETER
-    top = float(places[:, 2].max()) + DIAMETER
-    scene = gg.Scene(((-half, -half, floor), (half, half, top)), boundary={"x": "periodic", "y": "periodic"})
-    sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=rolling)
-    scene.add_grains(sand, places, RADIUS, rng.normal(0.0, 0.2, places.shape))
-    return scene
-
-
 def measure(params: Params, threads: int) -> Values:
     p, dt = params, params["dt"]
     solver = gg.Solver(iterations=p["iterations"], spin=p["spin"] == "on")
-    with bed(p["layers"], p["side"], p["seed"], p["rolling"], p["floor"]).build(
+    with falling_bed(p["layers"], p["side"], p["seed"], p["rolling"], p["floor"]).build(
         num_threads=threads, solver=solver
     ) as world:
         depth = layers(world.positions[0], world.radii[0], world.gravity[0])
@@ -152,7 +138,8 @@ CHECK = Check(
         "Beds of 16, 47 and 94 diameters (20, 60, 120 layers of a lattice), periodic sideways (no wall helps to carry "
         "them), fall, settle for 3 s and rest for 10 s. Jitter must not grow and the bed must not creep at every "
         "combination of step, iterations and depth that raises no warning (`Solver.step_dangers`); those that do are "
-        "reported."
+        "reported. Beds with the floor at 1 and 4 m lie far from the origin, where single precision knows places "
+        "less well."
     ),
     number="",
     cases=cases,
