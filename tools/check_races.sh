@@ -1,13 +1,19 @@
 #!/bin/sh
 # check_races.sh: runs the engine's C test under ThreadSanitizer with Archer, which teaches it OpenMP's barriers.
 #
-# Needs clang with its OpenMP runtime and libarcher (Debian: clang libomp-dev). The vector kernels for wider registers are
-# left out of the race build: they loop over the same slices as the ones that are in it.
+# Needs clang with its OpenMP runtime, libarcher and the runtime of the sanitizers (Debian: clang libomp-dev libclang-rt-14-dev,
+# or whichever version clang has). The vector kernels for wider registers are left out of the race build: they loop over the
+# same slices as the ones that are in it.
 set -eu
 cd "$(dirname "$0")/.."
 archer=$(ls /usr/lib/llvm-*/lib/libarcher.so 2>/dev/null | tail -n 1 || true)
 if ! command -v clang >/dev/null || [ -z "$archer" ]; then
     echo "race check SKIPPED: clang or libarcher is missing (Debian: apt-get install clang libomp-dev)"
+    exit 0
+fi
+if ! echo 'int main(void) { return 0; }' | clang -fsanitize=thread -x c -o /dev/null - 2>/dev/null; then
+    echo "race check SKIPPED: clang has no ThreadSanitizer (Debian: apt-get install" \
+        "libclang-rt-$(clang -dumpversion | cut -d . -f 1)-dev)"
     exit 0
 fi
 folder=$(mktemp -d)
