@@ -13,7 +13,7 @@ import pytest
 from env_helpers import same
 
 import granular_gym as gg
-from granular_gym import world as world_module
+from granular_gym import readout
 from granular_gym.task import Task
 
 CUDA = gg.info()["devices"]["cuda"]
@@ -136,7 +136,7 @@ def test_torch_on_an_emulated_gpu(cuda_vec: Any, monkeypatch: Any) -> None:
 
     host, envs = cuda_vec(), cuda_vec(output="torch")
     streams = iter([0, 0, 2, 1, 0, 0])
-    monkeypatch.setattr(world_module, "as_torch", lambda array: torch.from_numpy(array.numpy()))
+    monkeypatch.setattr(readout, "as_torch", lambda array: torch.from_numpy(array.numpy()))
     monkeypatch.setattr("granular_gym.vector.torch_stream", lambda device: next(streams))
     rng = np.random.default_rng(0)
     seen = []
