@@ -131,8 +131,10 @@ def vector_step(envs: Any, steps: int) -> Row:
                 cpu_outside.append(1e6 * (cpu_whole - core.cpu))
                 inside.append(1e6 * core.seconds)
         calls = core.calls
+        waits = plain.info()["waits"]
         core.answers = []
         envs.step(actions)
+        waits = plain.info()["waits"] - waits
         world._core = Answering(core.answers)
         warm, cpu_warm = [], []
         for _ in range(WARM_STEPS):
@@ -149,6 +151,7 @@ def vector_step(envs: Any, steps: int) -> Row:
     row["warm_cpu_us"] = measure.spread(cpu_warm)
     row["core_us"] = measure.spread(inside)
     row["core_calls"] = calls
+    row["waits"] = waits  # of the host for a GPU, in one step
     row["clock_us"] = 1e6 * clock_cost() * calls
     row.update(batch_quality(infos, world.grain_count))
     return row

@@ -136,6 +136,7 @@ typedef struct gg_world_info {
     int32_t thread_count;
     const char *kernel; /* instruction set the solve runs on, or how a GPU is used */
     int32_t gpu;        /* 0: the CPU; k + 1: GPU number k */
+    int64_t waits;      /* times that this world, or an array of its own, has waited for the GPU */
     gg_solver solver;   /* with the safe values filled in */
 } gg_world_info;
 void gg_world_get_info(const gg_world *world, gg_world_info *info);
@@ -189,9 +190,10 @@ gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t room, int3
 
 /* (env_count) */
 gg_status gg_world_get_stats(gg_world *world, gg_env_stats *stats);
-/* grains whose centre lies in a box (env_count, 6: lower, upper), and the mean distance of all centres to it [m] */
-gg_status gg_world_box_stats(gg_world *world, const float *boxes, int64_t *counts, float *mean_distances,
-                             gg_place place);
+/* Grains whose centre lies in a box, and the mean distance of all centres to it [m], (env_count, box_count) each; boxes
+ * (env_count, box_count, 6): lower, upper corner [m]. */
+gg_status gg_world_box_stats(gg_world *world, const float *boxes, int64_t box_count, int64_t *counts,
+                             float *mean_distances, gg_place place);
 
 /* cells of a grid at most, per env */
 #define GG_GRID_LIMIT 1000000

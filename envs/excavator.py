@@ -359,23 +359,26 @@ class ExcavatorTask(GrainTask):
         rim, top = game.bin_half + WALL, SPILL_LAYERS * self.radius
         bins = np.concatenate([self.bin, np.zeros((self.env_count, 1))], axis=1)
 
-        def box(center: Floats, half: Any, low: float, high: float) -> tuple[Floats, Floats]:
+        def box(center: Any, half: Any, high: float) -> tuple[Floats, Floats]:
             offset = np.array([half[0], half[1], 0.0])
-            return center - offset + (0.0, 0.0, low), center + offset + (0.0, 0.0, high)
+            return center - offset, center + offset + (0.0, 0.0, high)
 
-        tray = np.tile([*TRAY_CENTER, 0.0], (self.env_count, 1))
+        # the bin; floor, tray and bin with their walls, as high as what was spilled lies; all that is lifted
         tray_rim = (TRAY_HALF[0] + WALL, TRAY_HALF[1] + WALL)
-        inside, distances = world.box_stats(*box(bins, (game.bin_half, game.bin_half), 0.0, game.bin_height))
-        low = world.box_stats(WORLD_LOWER, (*WORLD_UPPER[:2], top))[0]
-        low_tray = world.box_stats(*box(tray, tray_rim, 0.0, top))[0]
-        low_bin = world.box_stats(*box(bins, (rim, rim), 0.0, top))[0]
-        lifted = world.box_stats((*WORLD_LOWER[:2], LIFTED), WORLD_UPPER)[0]
+        corners = np.empty((2, self.env_count, 5, 3))
+        corners[:, :, 0] = box(bins, (game.bin_half, game.bin_half), game.bin_height)
+        corners[0, :, 1], corners[1, :, 1] = WORLD_LOWER, (*WORLD_UPPER[:2], top)
+        corners[:, :, 2] = np.array(box((*TRAY_CENTER, 0.0), tray_rim, top))[:, None]
+        corners[:, :, 3] = box(bins, (rim, rim), top)
+        corners[0, :, 4], corners[1, :, 4] = (*WORLD_LOWER[:2], LIFTED), WORLD_UPPER
+        grains, distances = world.box_stats(*corners)
+        inside, low, low_tray, low_bin, lifted = grains.T
         counts = np.stack([inside, low - low_tray - low_bin, lifted], axis=1)
         self.shares = counts / self.grain_count
         self.score = (
             100.0 * self.shares[:, 0]
             - 100.0 * self.spill_penalty * self.shares[:, 1]
-            - SHAPING * np.asarray(distances, np.float64)
+            - SHAPING * distances[:, 0].astype(np.float64)
         )
 
     def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:

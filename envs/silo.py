@@ -356,15 +356,16 @@ class SiloTask(GrainTask):
         upper = np.array([HALF_LENGTH, self.half_depth, TOP])
         lower = upper * (-1.0, -1.0, 0.0)
         gate = np.array([upper[0], upper[1], OUTLET_HEIGHT - 2.0 * LEAF])
-        box = self.upright.box
-        out = self.share_in(*box(lower, gate))
-        spilled = self.share_in(*box(lower, np.array([upper[0], upper[1], RECEIVER_FLOOR])))
         corner = np.zeros((self.env_count, 3), np.float32)
         corner[:, 0] = self.place
-        low = corner + np.array([-RECEIVER[0], lower[1], RECEIVER_FLOOR], np.float32)
-        high = corner + np.array([RECEIVER[0], upper[1], RECEIVER_FLOOR + RECEIVER[1]], np.float32)
-        received = self.share_in(*box(low, high))
-        self.discharged[envs], self.spilled[envs], self.received[envs] = out[envs], spilled[envs], received[envs]
+        corners = np.empty((2, self.env_count, 3, 3), np.float32)
+        # below the gate, on the floor, in the receiver
+        corners[0, :, :2] = lower
+        corners[1, :, 0], corners[1, :, 1] = gate, (upper[0], upper[1], RECEIVER_FLOOR)
+        corners[0, :, 2] = corner + np.array([-RECEIVER[0], lower[1], RECEIVER_FLOOR], np.float32)
+        corners[1, :, 2] = corner + np.array([RECEIVER[0], upper[1], RECEIVER_FLOOR + RECEIVER[1]], np.float32)
+        shares = self.share_in(*self.upright.box(*corners))[envs]
+        self.discharged[envs], self.spilled[envs], self.received[envs] = shares.T
 
     def commanded(self, time: Floats) -> tuple[Floats, Floats]:
         """What should have come out at a time [s] of each env's episode [share], and the rate then [share/s]."""

@@ -416,10 +416,10 @@ class GrainTask(Task):
                 self.randomized[env] = np.hstack([value for values in each for value in values.values()])
 
     def share_in(self, lower: Any, upper: Any) -> Floats:
-        """Share of the grains of each env whose centre lies in a box, (env_count,).
+        """Share of the grains of each env whose centre lies in a box, (env_count,), or in n boxes, (env_count, n).
 
         Args:
-            lower: (3,) or (env_count, 3) corner [m].
-            upper: (3,) or (env_count, 3) other corner [m].
+            lower: (3,), (env_count, 3) or (env_count, n, 3) corner [m].
+            upper: likewise the other corner [m].
         """
         return np.asarray(self.world.box_stats(lower, upper)[0], np.float64) / self.grain_count

@@ -233,21 +233,30 @@ class Readout:
         return Contacts(*self._core.get_contacts(checks.integer("env", env, 0, self.env_count - 1)))
 
     def box_stats(self, lower: Any, upper: Any, output: str = "numpy") -> tuple[Any, Any]:
-        """Grains in a box, and how far all are from it.
+        """Grains in boxes along the axes, and how far all are from them.
 
         Args:
-            lower: (3,) or (env_count, 3) [m].
-            upper: (3,) or (env_count, 3) [m].
+            lower: corner [m]: (3,), one per env (env_count, 3), or n boxes of each env (env_count, n, 3).
+            upper: the other corner [m], likewise.
             output: see `read`.
 
         Returns:
-            Number of grains whose centre lies in the box, int64 (env_count,), and the mean distance of all centres to
-            the box [m], float32 (env_count,).
+            Number of grains whose centre lies in the box, int64 (env_count,) or (env_count, n), and the mean distance
+            of all centres to the box [m], float32 of that shape.
         """
-        boxes = np.empty((self.env_count, 6), np.float32)
-        boxes[:, :3] = checks.floats("lower", lower, (self.env_count, 3), (3,))
-        boxes[:, 3:] = checks.floats("upper", upper, (self.env_count, 3), (3,))
-        return self._give(lambda device: self._core.box_stats(boxes, device), output)
+        shapes = (3,), (self.env_count, 3), (self.env_count, None, 3)
+        low, high = checks.floats("lower", lower, *shapes), checks.floats("upper", upper, *shapes)
+        if max(low.ndim, high.ndim) == 3 and low.shape != high.shape:
+            raise ArgumentError(f"upper: expected the shape of lower, {low.shape}, got {high.shape}")
+        shape = low.shape[:2] if low.ndim == 3 else (self.env_count,)
+        boxes = np.empty((*shape, 6), np.float32)
+        boxes[..., :3], boxes[..., 3:] = low, high
+        boxes = boxes.reshape(self.env_count, shape[1] if low.ndim == 3 else 1, 6)
+
+        def read(device: bool) -> Any:
+            return tuple(sums.reshape(shape) for sums in self._core.box_stats(boxes, device))
+
+        return self._give(read, output)
 
     def count_boxes(self, poses: Any, half_sizes: Any, output: str = "numpy") -> Any:
         """Grains in boxes that stand anyhow: each counts in the first box that holds its centre.

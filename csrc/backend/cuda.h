@@ -29,10 +29,19 @@ gg_status gg_cuda_alloc(gg_cuda *cuda, size_t size, void **memory);
 void gg_cuda_free(gg_cuda *cuda, void *memory);
 
 typedef enum gg_direction { GG_TO_DEVICE, GG_TO_HOST, GG_ON_DEVICE } gg_direction;
-/* copies `rows` runs of `width` bytes; returns when the copy is done, except on the device, where it is in order with
- * everything else on the stream */
+/* Copies `rows` runs of `width` bytes, in order with everything else on the stream. `from` may be changed as soon as this
+ * returns, and what comes to the host is there; what goes to the device, or from one place on it to another, need not have
+ * arrived. To the device from one thread at a time. */
 gg_status gg_cuda_copy(gg_cuda *cuda, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t rows, gg_direction direction);
+
+typedef struct gg_run {
+    void *to;
+    const void *from;
+    size_t size;
+} gg_run;
+/* copies runs to the host, with one wait for all; from one thread at a time */
+gg_status gg_cuda_fetch(gg_cuda *cuda, const gg_run *runs, int count);
 
 /* The stream that everything runs on (a cudaStream_t; 0 the legacy default, 1 its explicit name, 2 per thread). What is
  * under way is ordered before what comes. */
@@ -51,9 +60,13 @@ const char *gg_cuda_kernel(const gg_cuda *cuda);
 
 /* one phase over all its items; `pass` is that of an iteration */
 gg_status gg_cuda_run(gg_cuda *cuda, const gg_view *view, gg_phase phase, int32_t pass);
-/* Up to `most` substeps of every env. *done: 1 where all substeps of the step are done or a buffer must grow. Reads one
- * small counter back. */
+/* Up to `most` substeps of every env. *done: 1 where all substeps of the step are done or a buffer must grow. Waits once, for
+ * a few counters. */
 gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, int32_t *done);
+/* how the envs fared in the last step, (env_count) */
+const gg_env_stats *gg_cuda_stats(const gg_cuda *cuda);
+/* times the host has waited for the device so far */
+int64_t gg_cuda_waits(const gg_cuda *cuda);
 /* whether the last step stopped because a buffer must grow */
 int gg_cuda_overflowed(const gg_cuda *cuda);
 /* seconds per phase of the steps since switched on, each phase a kernel of its own; NULL: off */

@@ -65,6 +65,12 @@ gg_status gg_cuda_copy(gg_cuda *cuda, void *to, size_t to_pitch, const void *fro
     (void)direction;
     return GG_ERROR_BACKEND;
 }
+gg_status gg_cuda_fetch(gg_cuda *cuda, const gg_run *runs, int count) {
+    (void)cuda;
+    (void)runs;
+    (void)count;
+    return GG_ERROR_BACKEND;
+}
 gg_status gg_cuda_set_stream(gg_cuda *cuda, uintptr_t stream) {
     (void)cuda;
     (void)stream;
@@ -107,6 +113,14 @@ gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, int32_t
     return GG_ERROR_BACKEND;
 }
 int gg_cuda_overflowed(const gg_cuda *cuda) {
+    (void)cuda;
+    return 0;
+}
+const gg_env_stats *gg_cuda_stats(const gg_cuda *cuda) {
+    (void)cuda;
+    return NULL;
+}
+int64_t gg_cuda_waits(const gg_cuda *cuda) {
     (void)cuda;
     return 0;
 }

@@ -191,9 +191,9 @@ GG_FN void gg_access_read_pixel(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* distance of a grain to the box of its env [m] */
-GG_FN float gg_access_box_distance(const gg_view *v, int64_t e, int64_t id) {
-    const float *box = v->boxes + e * 6;
+/* distance of a grain to a box of its env [m] */
+GG_FN float gg_access_box_distance(const gg_view *v, int64_t e, int64_t id, int64_t number) {
+    const float *box = v->access.boxes + (e * v->access.box_count + number) * 6;
     gg_vec4 x = v->position[e * v->dims.slots + v->slot_of[e * v->dims.slots + id]];
     return gg_norm(gg_v3(gg_maxf(gg_maxf(box[0] - x.x, x.x - box[3]), 0.0f),
                          gg_maxf(gg_maxf(box[1] - x.y, x.y - box[4]), 0.0f),
@@ -204,11 +204,11 @@ GG_FN float gg_access_box_distance(const gg_view *v, int64_t e, int64_t id) {
 #define GG_BOX_RUN 32
 
 /* the run-th GG_BOX_RUN grains of a block, in order of ids */
-GG_FN gg_box_stats gg_access_box_run(const gg_view *v, int64_t e, int64_t block, int64_t run) {
+GG_FN gg_box_stats gg_access_box_run(const gg_view *v, int64_t e, int64_t block, int64_t run, int64_t number) {
     gg_box_stats sum = GG_ZERO;
     int64_t begin = block * GG_BLOCK + run * GG_BOX_RUN, end = GG_MIN(begin + GG_BOX_RUN, v->dims.grain_count);
     for (int64_t id = begin; id < end; id++) {
-        float distance = gg_access_box_distance(v, e, id);
+        float distance = gg_access_box_distance(v, e, id, number);
         sum.distance_sum += distance;
         sum.count += distance == 0.0f;
     }
@@ -220,23 +220,24 @@ GG_FN void gg_box_stats_add(gg_box_stats *all, gg_box_stats one) {
     all->count += one.count;
 }
 
-/* grains of one block in the box of their env. item: block */
-GG_FN void gg_access_box_block(const gg_view *v, int64_t e, int64_t block) {
+/* grains of one block in one of the boxes of their env. item: block; pass: number of the box */
+GG_FN void gg_access_box_block(const gg_view *v, int64_t e, int64_t block, int32_t pass) {
     gg_box_stats sum = GG_ZERO;
     for (int64_t run = 0; run < GG_BLOCK / GG_BOX_RUN; run++) {
-        gg_box_stats_add(&sum, gg_access_box_run(v, e, block, run));
+        gg_box_stats_add(&sum, gg_access_box_run(v, e, block, run, pass));
     }
     v->box_partial[e * v->dims.blocks + block] = sum;
 }
 
-/* item: env */
-GG_FN void gg_access_box_env(const gg_view *v, int64_t e) {
+/* item: env; pass: number of the box */
+GG_FN void gg_access_box_env(const gg_view *v, int64_t e, int32_t pass) {
     gg_box_stats sum = GG_ZERO;
     for (int64_t block = 0; block < v->dims.blocks; block++) {
         gg_box_stats_add(&sum, v->box_partial[e * v->dims.blocks + block]);
     }
-    v->access.box_count[e] = (int64_t)sum.count;
-    v->access.box_distance[e] = v->dims.grain_count ? (float)(sum.distance_sum / (double)v->dims.grain_count) : 0.0f;
+    int64_t at = e * v->access.box_count + pass;
+    v->access.box_grains[at] = (int64_t)sum.count;
+    v->access.box_distance[at] = v->dims.grain_count ? (float)(sum.distance_sum / (double)v->dims.grain_count) : 0.0f;
 }
 
 #endif

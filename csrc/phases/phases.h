@@ -52,7 +52,7 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(gather, v->dims.slots, 1, gg_sort_gather_slot(v, e, i))                                                          \
     X(scatter, v->dims.slots, 1, gg_sort_scatter_slot(v, e, i))                                                        \
     X(room, 1, 1, gg_sort_room_env(v, e))                                                                              \
-    X(search, v->dims.slots, 1, gg_scalar_search_slot(v, e, i))                                                          \
+    X(search, v->dims.slots, 1, gg_scalar_search_slot(v, e, i))                                                        \
     X(close_lists, 1, 1, gg_sort_close_env(v, e))                                                                      \
     X(count_contacts, v->dims.slices, 1, gg_scalar_count_slice(v, e, i))                                               \
     X(place_contacts, 1, 1, gg_ncp_place_env(v, e))                                                                    \
@@ -78,8 +78,8 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(withdraw, v->dims.slots, 1, gg_motion_withdraw_slot(v, e, i))                                                    \
     X(withdrawn, 1, 0, gg_motion_withdrawn_env(v, e))                                                                  \
     X(arrive_tools, v->dims.tool_count, 0, gg_motion_arrive_tool(v, e, i))                                             \
-    X(sum_boxes, v->dims.blocks, 0, gg_access_box_block(v, e, i))                                                      \
-    X(read_boxes, 1, 0, gg_access_box_env(v, e))                                                                       \
+    X(sum_boxes, v->dims.blocks, 0, gg_access_box_block(v, e, i, pass))                                                \
+    X(read_boxes, 1, 0, gg_access_box_env(v, e, pass))                                                                 \
     X(clear_tally, v->access.tally_bins, 0, gg_tally_clear(v, e, i))                                                   \
     X(tally, 1, 0, gg_tally_env(v, e))                                                                                 \
     X(read_grains, v->dims.grain_count, 0, gg_access_read_grain(v, e, i))                                              \

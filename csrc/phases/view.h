@@ -226,8 +226,10 @@ typedef struct gg_access {
     const float *move;                             /* (envs, 4) shift [m], yaw [rad] */
     float *wrench, *wall_wrench;                   /* (env_count, tool_count of the caller or GG_WALL_COUNT, 6) */
     double duration;                               /* of the last step [s] */
-    int64_t *box_count;                            /* (env_count) */
-    float *box_distance;                           /* (env_count) [m] */
+    const float *boxes;                            /* (env_count, box_count, 6) lower, upper [m] */
+    int64_t box_count;                             /* boxes of an env */
+    int64_t *box_grains;                           /* (env_count, box_count) */
+    float *box_distance;                           /* (env_count, box_count) [m] */
     float *metres;                                 /* (env_count, pixel_count) [m] */
     uint8_t *bytes;                                /* (env_count, pixel_count) */
     int64_t pixel_first, pixel_count;              /* of the camera that is read */
@@ -255,7 +257,6 @@ typedef struct gg_view {
     const int32_t *material_fixed;         /* (material_count) 1: its grains move as they were told to */
     const float *beta;                     /* (GG_MAX_ITERATIONS) Nesterov's sequence */
     const float *tool_targets;             /* (env_count, tool_count, 7) x y z qw qx qy qz, or NULL: stay */
-    const float *boxes;                    /* (env_count, 6) lower, upper */
     gg_access access;
 #define GG_FIELD_POINTER(type, name, count, keep) type *name;
     GG_FIELDS(GG_FIELD_POINTER)

@@ -131,16 +131,16 @@ WORLD_METHOD(get_stats) {
 WORLD_METHOD(box_stats) {
     int device = 0;
     PyObject *object, *result = NULL;
-    npy_intp shape[2] = {(npy_intp)self->env_count, 6}, count = (npy_intp)self->env_count;
+    npy_intp shape[3] = {(npy_intp)self->env_count, GG_PY_ANY, 6};
     gg_py_out counts, distances = {NULL, NULL, GG_HOST};
     if (!PyArg_ParseTuple(argument, "O|p:box_stats", &object, &device)) {
         return NULL;
     }
-    const float *boxes = gg_py_array(self->state, "boxes", object, NPY_FLOAT32, 2, shape);
+    const float *boxes = gg_py_array(self->state, "boxes", object, NPY_FLOAT32, 3, shape);
     if (!boxes) {
         return NULL;
     }
-    for (const float *box = boxes; box < boxes + 6 * count; box += 6) {
+    for (const float *box = boxes; box < boxes + 6 * shape[0] * shape[1]; box += 6) {
         if (box[0] > box[3] || box[1] > box[4] || box[2] > box[5]) {
             PyErr_SetString(self->state->error[GG_PY_ARGUMENT], "lower: expected at most upper along each axis");
             return NULL;
@@ -149,13 +149,13 @@ WORLD_METHOD(box_stats) {
     if (begin(self)) {
         return NULL;
     }
-    if (gg_py_out_new(self, device, NPY_INT64, 1, &count, &counts) ||
-        gg_py_out_new(self, device, NPY_FLOAT32, 1, &count, &distances)) {
+    if (gg_py_out_new(self, device, NPY_INT64, 2, shape, &counts) ||
+        gg_py_out_new(self, device, NPY_FLOAT32, 2, shape, &distances)) {
         end(self);
         goto done;
     }
     gg_status status;
-    WITHOUT_GIL(status = gg_world_box_stats(self->world, boxes, counts.data, distances.data, counts.place));
+    WITHOUT_GIL(status = gg_world_box_stats(self->world, boxes, shape[1], counts.data, distances.data, counts.place));
     result = finish(self, status, Py_BuildValue("(OO)", counts.object, distances.object));
 
 done:

@@ -134,11 +134,12 @@ static PyObject *world_info(world_object *self, PyObject *Py_UNUSED(unused)) {
     if (!solver) {
         return NULL;
     }
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:s,s:i,s:N}", "env_count", (long long)info.env_count,
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:s,s:i,s:L,s:N}", "env_count", (long long)info.env_count,
                          "grain_count", (long long)info.grain_count, "tool_count", (long long)info.tool_count,
                          "camera_count", (long long)info.camera_count, "material_count", (long long)info.material_count,
                          "memory", (long long)info.memory, "thread_count", (int)info.thread_count, "kernel",
-                         info.kernel ? info.kernel : "", "gpu", (int)info.gpu, "solver", solver);
+                         info.kernel ? info.kernel : "", "gpu", (int)info.gpu, "waits", (long long)info.waits, "solver",
+                         solver);
 }
 
 static PyObject *world_set_stream(world_object *self, PyObject *object) {
@@ -339,7 +340,8 @@ static PyMethodDef world_methods[] = {
     SHARED(get_contacts, METH_O, "get_contacts($self, env, /)\n--\n\n(pairs, impulses, dt) of one env."),
     SHARED(get_stats, METH_NOARGS, "get_stats($self, /)\n--\n\nDict of arrays (env_count,)."),
     SHARED(box_stats, METH_VARARGS,
-           "box_stats($self, boxes, device=False, /)\n--\n\n(counts, mean distances) for boxes (env_count, 6)."),
+           "box_stats($self, boxes, device=False, /)\n--\n\n"
+           "(counts, mean distances), each (env_count, n), for boxes (env_count, n, 6)."),
     SHARED(count_boxes, METH_VARARGS,
            "count_boxes($self, boxes, device=False, /)\n--\n\n(env_count, n) for boxes (env_count, n, 10): pose, half "
            "sizes."),

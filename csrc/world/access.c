@@ -17,6 +17,7 @@ void gg_world_get_info(const gg_world *w, gg_world_info *info) {
     info->thread_count = w->thread_count;
     info->kernel = w->cuda ? gg_cuda_kernel(w->cuda) : w->kernel.name;
     info->gpu = w->cuda ? gg_cuda_device(w->cuda) + 1 : 0;
+    info->waits = w->cuda ? gg_cuda_waits(w->cuda) : 0;
     info->solver = w->solver;
     info->solver.relaxation = w->view.params.relaxation;
     info->solver.relaxation_sum = w->view.params.relaxation_sum;
@@ -145,14 +146,13 @@ gg_status gg_world_get_grains(gg_world *w, const gg_grains *out, gg_place place)
     a.material = gg_world_room(w, GG_LOAN_E, out->material, grains * sizeof(int32_t), place, &status);
     const gg_phase phase = GG_PHASE_read_grains;
     status = run_with(w, &a, &phase, 1, status);
-    if (status == GG_OK && (status = gg_world_give(w, out->position, a.position, 3 * floats)) == GG_OK &&
-        (status = gg_world_give(w, out->velocity, a.velocity, 3 * floats)) == GG_OK &&
-        (status = gg_world_give(w, out->angular_velocity, a.angular_velocity, 3 * floats)) == GG_OK &&
-        (status = gg_world_give(w, out->radius, a.radius, floats)) == GG_OK &&
-        (status = gg_world_give(w, out->angle, a.angle, floats)) == GG_OK) {
-        status = gg_world_give(w, out->material, a.material, grains * sizeof(int32_t));
-    }
-    return status;
+    const gg_run gifts[] = {{out->position, a.position, 3 * floats},
+                            {out->velocity, a.velocity, 3 * floats},
+                            {out->angular_velocity, a.angular_velocity, 3 * floats},
+                            {out->radius, a.radius, floats},
+                            {out->angle, a.angle, floats},
+                            {out->material, a.material, grains * sizeof(int32_t)}};
+    return status == GG_OK ? gg_world_give(w, gifts, 6) : status;
 }
 
 static gg_status check_finite(gg_world *w, const char *name, const float *values, int64_t count) {
@@ -371,38 +371,41 @@ gg_status gg_world_get_wrenches(gg_world *w, float *tools, float *walls, gg_plac
     a.wall_wrench = gg_world_room(w, GG_LOAN_B, walls, wall_size, place, &status);
     const gg_phase phase = GG_PHASE_read_wrenches;
     status = run_with(w, &a, &phase, 1, status);
-    if (status == GG_OK && (status = gg_world_give(w, tools, a.wrench, tool_size)) == GG_OK) {
-        status = gg_world_give(w, walls, a.wall_wrench, wall_size);
-    }
-    return status;
+    const gg_run gifts[] = {{tools, a.wrench, tool_size}, {walls, a.wall_wrench, wall_size}};
+    return status == GG_OK ? gg_world_give(w, gifts, 2) : status;
 }
 
-gg_status gg_world_box_stats(gg_world *w, const float *boxes, int64_t *counts, float *mean_distances, gg_place place) {
-    const gg_dims *d = &w->view.dims;
-    for (int64_t e = 0; e < d->env_count; e++) {
+gg_status gg_world_box_stats(gg_world *w, const float *boxes, int64_t box_count, int64_t *counts, float *mean_distances,
+                             gg_place place) {
+    int64_t all = w->view.dims.env_count * box_count;
+    for (int64_t b = 0; b < all; b++) {
+        const float *box = boxes + b * 6;
         for (int k = 0; k < 3; k++) {
-            const float *box = boxes + e * 6;
             if (!(box[k] <= box[k + 3]) || !gg_finite(box[k]) || !gg_finite(box[k + 3])) {
                 return gg_world_fail(w, GG_ERROR_ARGUMENT,
-                                     "box: expected finite lower <= upper, got [%g, %g] on axis %d of env %d", box[k],
-                                     box[k + 3], k, (int)e);
+                                     "box: expected finite lower <= upper, got [%g, %g] on axis %d of box %lld of env "
+                                     "%lld",
+                                     box[k], box[k + 3], k, (long long)(b % box_count), (long long)(b / box_count));
             }
         }
     }
-    size_t envs = (size_t)d->env_count;
+    size_t sums = (size_t)all;
     gg_status status = GG_OK;
     gg_access a;
     memset(&a, 0, sizeof a);
-    w->view.boxes = gg_world_take(w, GG_LOAN_BOXES, boxes, sizeof(float) * 6 * envs, &status);
-    a.box_count = gg_world_room(w, GG_LOAN_A, counts, sizeof(int64_t) * envs, place, &status);
-    a.box_distance = gg_world_room(w, GG_LOAN_B, mean_distances, sizeof(float) * envs, place, &status);
-    const gg_phase phases[] = {GG_PHASE_sum_boxes, GG_PHASE_read_boxes};
-    status = run_with(w, &a, phases, 2, status);
-    w->view.boxes = NULL;
-    if (status == GG_OK && (status = gg_world_give(w, counts, a.box_count, sizeof(int64_t) * envs)) == GG_OK) {
-        status = gg_world_give(w, mean_distances, a.box_distance, sizeof(float) * envs);
+    a.box_count = box_count;
+    a.boxes = gg_world_take(w, GG_LOAN_BOXES, boxes, sizeof(float) * 6 * sums, &status);
+    a.box_grains = gg_world_room(w, GG_LOAN_A, counts, sizeof(int64_t) * sums, place, &status);
+    a.box_distance = gg_world_room(w, GG_LOAN_B, mean_distances, sizeof(float) * sums, place, &status);
+    w->view.access = a;
+    for (int32_t k = 0; status == GG_OK && k < box_count; k++) {
+        status = gg_world_run_pass(w, GG_PHASE_sum_boxes, k);
+        status = status == GG_OK ? gg_world_run_pass(w, GG_PHASE_read_boxes, k) : status;
     }
-    return status;
+    memset(&w->view.access, 0, sizeof w->view.access);
+    const gg_run gifts[] = {{counts, a.box_grains, sizeof(int64_t) * sums},
+                            {mean_distances, a.box_distance, sizeof(float) * sums}};
+    return status == GG_OK ? gg_world_give(w, gifts, 2) : status;
 }
 
 /* counts grains as `a` says into (env_count, tally_bins) */
@@ -411,7 +414,8 @@ static gg_status tally(gg_world *w, gg_access *a, int64_t *counts, gg_place plac
     a->tally = gg_world_room(w, GG_LOAN_A, counts, size, place, &status);
     const gg_phase phases[] = {GG_PHASE_clear_tally, GG_PHASE_tally};
     status = run_with(w, a, phases, 2, status);
-    return status == GG_OK ? gg_world_give(w, counts, a->tally, size) : status;
+    const gg_run gift = {counts, a->tally, size};
+    return status == GG_OK ? gg_world_give(w, &gift, 1) : status;
 }
 
 gg_status gg_world_count_boxes(gg_world *w, const float *boxes, int64_t box_count, int64_t *counts, gg_place place) {
@@ -523,13 +527,15 @@ gg_status gg_world_depth_image(gg_world *w, int32_t camera, double near_depth, d
     a.bytes = gg_world_room(w, GG_LOAN_B, bytes, pixels, place, &status);
     const gg_phase phase = GG_PHASE_read_depth;
     status = run_with(w, &a, &phase, 1, status);
-    if (status == GG_OK && (status = gg_world_give(w, metres, a.metres, pixels * sizeof(float))) == GG_OK) {
-        status = gg_world_give(w, bytes, a.bytes, pixels);
-    }
-    return status;
+    const gg_run gifts[] = {{metres, a.metres, pixels * sizeof(float)}, {bytes, a.bytes, pixels}};
+    return status == GG_OK ? gg_world_give(w, gifts, 2) : status;
 }
 
 gg_status gg_world_get_stats(gg_world *w, gg_env_stats *stats) {
+    if (w->stats_valid) {
+        memcpy(stats, gg_cuda_stats(w->cuda), sizeof *stats * (size_t)w->view.dims.env_count);
+        return GG_OK;
+    }
     return gg_memory_copy(w, stats, sizeof *stats, &w->view.env->stats, sizeof(gg_env), sizeof *stats,
                           (size_t)w->view.dims.env_count, GG_TO_HOST);
 }

@@ -141,8 +141,16 @@ void *gg_world_room(gg_world *w, gg_loan_id id, void *out, size_t size, gg_place
     return loan(w, id, size, status);
 }
 
-gg_status gg_world_give(gg_world *w, void *out, const void *room, size_t size) {
-    return !out || room == out ? GG_OK : gg_memory_copy(w, out, size, room, size, size, 1, GG_TO_HOST);
+gg_status gg_world_give(gg_world *w, const gg_run *gifts, int count) {
+    gg_run runs[GG_LOAN_COUNT];
+    int kept = 0;
+    for (int k = 0; k < count; k++) {
+        if (gifts[k].to && gifts[k].from != gifts[k].to) {
+            runs[kept++] = gifts[k];
+        }
+    }
+    gg_status status = kept ? gg_cuda_fetch(w->cuda, runs, kept) : GG_OK;
+    return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
 }
 
 void gg_world_free_loans(gg_world *w) {

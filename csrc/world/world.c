@@ -205,6 +205,7 @@ gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *t
         status = run_step(w, &context);
     }
     w->view.tool_targets = NULL;
+    w->stats_valid = w->cuda && status == GG_OK && !context.cancelled;
     return context.cancelled ? gg_world_fail(w, GG_INTERRUPTED, "step: interrupted") : status;
 }
 

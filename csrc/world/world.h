@@ -59,6 +59,7 @@ struct gg_world {
     int32_t thread_count;
     int32_t chunk;       /* substeps that a GPU is given at a time; no result depends on it */
     int32_t depth_valid; /* the depth images show the present state */
+    int32_t stats_valid; /* on a GPU: so do the counters that the last step brought along */
     int32_t unfinished;  /* the last step stopped for want of memory: the same call goes on with it */
     double duration;     /* of the last step [s] */
     double *seconds;     /* per phase, or NULL */
@@ -70,7 +71,7 @@ struct gg_world {
 static inline int64_t gg_own_tool_count(const gg_world *w) { return w->view.dims.tool_count - GG_WALL_COUNT; }
 
 /* grains or tools were set: what hung on where they were is over */
-static inline void gg_world_moved(gg_world *w) { w->depth_valid = w->unfinished = 0; }
+static inline void gg_world_moved(gg_world *w) { w->depth_valid = w->stats_valid = w->unfinished = 0; }
 
 /* A GPU is left alone for tens of milliseconds at a time: launches are few, and Ctrl-C is heard. The chunk that follows one
  * which took `seconds`; where fewer were `left` before it, it was not run in full and says nothing of a longer one. */
@@ -122,9 +123,10 @@ gg_status gg_world_pull(gg_world *w, gg_fields fields, int64_t env, gg_view **vi
 gg_status gg_world_push(gg_world *w, gg_fields fields, int64_t env);
 /* The caller's array as phases can read it. Nothing happens where *status is an error already; NULL stays NULL. */
 const void *gg_world_take(gg_world *w, gg_loan_id id, const void *data, size_t size, gg_status *status);
-/* Where phases can write what the caller wants in `out`, which lies at `place`; gg_world_give then brings it there. */
+/* Where phases can write what the caller wants in `out`, which lies at `place`; gg_world_give then brings it there, all that a
+ * call asks for at once. */
 void *gg_world_room(gg_world *w, gg_loan_id id, void *out, size_t size, gg_place place, gg_status *status);
-gg_status gg_world_give(gg_world *w, void *out, const void *room, size_t size);
+gg_status gg_world_give(gg_world *w, const gg_run *gifts, int count);
 /* takes over `cuda` and moves a world that was built on this machine there */
 gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda);
 void gg_world_free_loans(gg_world *w);

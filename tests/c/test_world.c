@@ -332,7 +332,7 @@ static void test_empty(void) {
     CHECK(gg_world_depth(w, 1, depth, GG_HOST) == GG_ERROR_ARGUMENT);
     float boxes[ENVS * 6] = {0}, mean[ENVS];
     int64_t count[ENVS];
-    CHECK(gg_world_box_stats(w, boxes, count, mean, GG_HOST) == GG_OK);
+    CHECK(gg_world_box_stats(w, boxes, 1, count, mean, GG_HOST) == GG_OK);
     CHECK(count[0] == 0 && mean[0] == 0.0f);
     float lower[3] = {0.0f, 0.0f, 0.0f}, upper[3] = {1.0f, 1.0f, 1.0f};
     int32_t shape[3] = {2, 1, 1}, flat[3] = {2, 0, 1};

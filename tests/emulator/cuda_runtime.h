@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <ucontext.h>
@@ -274,7 +275,9 @@ constexpr int MULTIPROCESSORS = 3, BLOCKS_PER_MULTIPROCESSOR = 2;
 
 struct runtime {
     std::mutex lock;
-    std::map<void *, size_t> memory;
+    std::recursive_mutex order;              /* of late, and while it is worked off */
+    std::vector<std::function<void()>> late; /* copies to and from pinned memory that nobody has waited for */
+    std::map<void *, size_t> memory, pinned;
     size_t used = 0;
     long launches = 0;
     bool lost = false;
@@ -286,12 +289,45 @@ inline runtime &machine() {
 
 inline cudaError_t alive() { return machine().lost ? cudaErrorLaunchFailure : cudaSuccess; }
 
-inline cudaError_t execute(cudaStream_t stream, std::function<void()> work) {
-    if (stream > (cudaStream_t)2 && stream->capture) {
-        stream->capture->nodes.push_back(std::move(work));
-    } else {
+/* works off what was put off */
+inline cudaError_t catch_up() {
+    std::lock_guard<std::recursive_mutex> hold(machine().order);
+    for (const auto &work : std::exchange(machine().late, {})) {
         work();
     }
+    return alive();
+}
+
+inline bool capturing(cudaStream_t stream) { return stream > (cudaStream_t)2 && stream->capture; }
+
+inline cudaError_t execute(cudaStream_t stream, std::function<void()> work) {
+    if (capturing(stream)) {
+        stream->capture->nodes.push_back(std::move(work));
+    } else {
+        catch_up();
+        work();
+    }
+    return cudaSuccess;
+}
+
+inline bool is_pinned(const void *at) {
+    std::lock_guard<std::mutex> hold(machine().lock);
+    auto next = machine().pinned.upper_bound(const_cast<void *>(at));
+    return next != machine().pinned.begin() &&
+           (const char *)at < (char *)std::prev(next)->first + std::prev(next)->second;
+}
+
+/* A copy. With pinned memory it comes as late as CUDA allows, so that a host shows up that changes what it gave, or reads what it
+ * asked for, too early; other memory of the host is read and written before the call returns. */
+inline cudaError_t copy(cudaStream_t stream, const void *to, const void *from, std::function<void()> work) {
+    if (machine().lost) {
+        return cudaErrorLaunchFailure;
+    }
+    if (capturing(stream) || !(is_pinned(to) || is_pinned(from))) {
+        return execute(stream, std::move(work));
+    }
+    std::lock_guard<std::recursive_mutex> hold(machine().order);
+    machine().late.push_back(std::move(work));
     return cudaSuccess;
 }
 
@@ -389,6 +425,7 @@ inline cudaError_t cudaMalloc(void **memory, size_t size) {
 }
 inline cudaError_t cudaFree(void *memory) {
     emulator::runtime &r = emulator::machine();
+    emulator::catch_up();
     std::lock_guard<std::mutex> hold(r.lock);
     auto found = r.memory.find(memory);
     if (found != r.memory.end()) {
@@ -400,9 +437,16 @@ inline cudaError_t cudaFree(void *memory) {
 }
 inline cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned) {
     *memory = malloc(size);
+    std::lock_guard<std::mutex> hold(emulator::machine().lock);
+    if (*memory) {
+        emulator::machine().pinned[*memory] = size;
+    }
     return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 inline cudaError_t cudaFreeHost(void *memory) {
+    emulator::catch_up();
+    std::lock_guard<std::mutex> hold(emulator::machine().lock);
+    emulator::machine().pinned.erase(memory);
     free(memory);
     return cudaSuccess;
 }
@@ -411,15 +455,14 @@ inline cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStr
                                     : emulator::execute(stream, [=] { memset(memory, value, size); });
 }
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind, cudaStream_t stream) {
-    return emulator::machine().lost ? cudaErrorLaunchFailure
-                                    : emulator::execute(stream, [=] { memcpy(to, from, size); });
+    return emulator::copy(stream, to, from, [=] { memcpy(to, from, size); });
 }
 inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                      size_t rows, cudaMemcpyKind, cudaStream_t stream) {
     if (width > to_pitch || width > from_pitch) {
         return cudaErrorInvalidValue;
     }
-    return emulator::machine().lost ? cudaErrorLaunchFailure : emulator::execute(stream, [=] {
+    return emulator::copy(stream, to, from, [=] {
         for (size_t r = 0; r < rows; r++) {
             memcpy((char *)to + r * to_pitch, (const char *)from + r * from_pitch, width);
         }
@@ -434,8 +477,8 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     delete stream;
     return cudaSuccess;
 }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return emulator::alive(); }
-inline cudaError_t cudaDeviceSynchronize() { return emulator::alive(); }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return emulator::catch_up(); }
+inline cudaError_t cudaDeviceSynchronize() { return emulator::catch_up(); }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return emulator::alive(); }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
     *event = nullptr;
@@ -444,7 +487,7 @@ inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
 inline cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
 inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return emulator::alive(); }
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return emulator::alive(); }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return emulator::catch_up(); }
 inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t, cudaEvent_t) {
     *milliseconds = 1.0f;
     return cudaSuccess;
@@ -470,6 +513,7 @@ inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 }
 inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return cudaGraphDestroy(exec); }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t) {
+    emulator::catch_up();
     for (const auto &node : exec->nodes) {
         node();
     }

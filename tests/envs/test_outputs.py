@@ -14,6 +14,7 @@ from env_helpers import same
 
 import granular_gym as gg
 from granular_gym import readout
+from granular_gym.grain_task import Pace
 from granular_gym.task import Task
 
 CUDA = gg.info()["devices"]["cuda"]
@@ -102,6 +103,21 @@ def test_observations_stay_on_the_device(cuda_vec: Any, monkeypatch: Any) -> Non
     envs.close()
     # nothing that was handed out changed later
     assert all(same(on_host(one), then) for one, then in zip(kept, numbers, strict=True))
+
+
+@needs_gpu
+@pytest.mark.parametrize("output", ["numpy", "device"])
+def test_a_step_hardly_waits_for_the_gpu(cuda_vec: Any, output: str) -> None:
+    """Once for the counters of the step, once for the sums of its reward; as NumPy arrays, for the two images too."""
+    envs = cuda_vec(output=output)
+    envs.reset(seed=0)
+    task, waits = envs.unwrapped.task, []
+    task.pace, world = Pace(2e-3, 2, 4), task.world  # a long step is handed over in pieces
+    for _ in range(3):
+        before = world.info["waits"]
+        envs.step(np.ones((2, 2)))
+        waits.append(world.info["waits"] - before)
+    assert waits == [2 if output == "device" else 4] * 3
 
 
 @needs_gpu

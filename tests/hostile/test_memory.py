@@ -47,7 +47,7 @@ calls = {
     "get_materials": lambda: core.get_materials(),
     "set_materials": lambda: core.set_materials(None, table, densities),
     "get_stats": lambda: core.get_stats(),
-    "box_stats": lambda: core.box_stats(np.zeros((2, 6), np.float32)),
+    "box_stats": lambda: core.box_stats(np.zeros((2, 1, 6), np.float32)),
     "count_boxes": lambda: core.count_boxes(np.ones((2, 1, 10), np.float32) * 0.5),
     "count_cells": lambda: core.count_cells(*grid, np.zeros((2, 60), np.uint8)),
     "count_columns": lambda: core.count_columns(*(each[:2] for each in grid)),

@@ -198,7 +198,7 @@ def test_settings_and_pictures() -> None:
             world.step(1e-3, 6)
         same(cpu, gpu)
         np.testing.assert_array_equal(cpu.tool_poses, gpu.tool_poses)
-        box = np.array([[-0.05, -0.05, 0, 0.05, 0.05, 0.1]] * 2, np.float32)
+        box = np.array([[[-0.05, -0.05, 0, 0.05, 0.05, 0.1], [0, -0.1, 0, 0.1, 0.1, 0.03]]] * 2, np.float32)
         for a, b in zip(cpu._core.box_stats(box), gpu._core.box_stats(box), strict=True):
             np.testing.assert_array_equal(a, b)
         turned = [[0.0, 0.02, 0.05, 0.9, 0.1, 0.4, 0.0]] * 2, [[0.03, 0.05, 0.04], [0.2, 0.2, 0.03]]

@@ -435,6 +435,41 @@ def test_later_calls_leave_an_array_alone(gpu):
         assert np.array_equal(np.from_dlpack(OnHost(array)), host)
 
 
+@needs_gpu
+def test_uploads_take_what_there_was_at_the_call(gpu):
+    """Nobody waits for an upload, and what was given may change at once; more than there is room for at a time."""
+    rng = np.random.default_rng(0)
+    values, sent, before = np.empty(60_001, np.float32), [], gpu.info["waits"]
+    for _ in range(12):
+        values[:] = rng.random(len(values))
+        sent.append((gpu.put(values), values.copy()))
+    assert 0 < gpu.info["waits"] - before < 12
+    large = rng.random(400_000)
+    sent.append((gpu.put(large), large.copy()))
+    large[:] = 0.0
+    for array, host in sent:
+        assert np.array_equal(array.numpy(), host)
+
+
+@needs_gpu
+def test_counters_come_with_the_step(gpu, scene):
+    def as_on(cpu):
+        return all(np.array_equal(values, gpu.stats[name]) for name, values in cpu.stats.items())
+
+    with build(scene, device="cpu") as cpu:
+        cpu.step(1e-3, 5)
+        early = [world.save_state() for world in (cpu, gpu)]
+        for world in (cpu, gpu):
+            world.step(1e-3, 3)
+        before = gpu.info["waits"]
+        assert as_on(cpu) and gpu.info["waits"] == before
+        # what is loaded or set since is not what the step brought
+        changed = cpu.stats["contact_count"].copy()
+        for world, state in zip((cpu, gpu), early, strict=True):
+            world.load_state(state)
+        assert as_on(cpu) and gpu.info["waits"] > before and not np.array_equal(cpu.stats["contact_count"], changed)
+
+
 def free_memory() -> int:
     return int(cuda_devices()[0]["memory_free"])
 

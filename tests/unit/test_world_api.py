@@ -123,6 +123,24 @@ def test_box_stats(world):
         world.box_stats(upper, lower)
 
 
+def test_box_stats_of_several_boxes_are_those_of_each(world):
+    rng = np.random.default_rng(0)
+    lower = rng.uniform(-0.1, 0.0, (3, 4, 3)).astype(np.float32)
+    upper = lower + rng.uniform(0.0, 0.1, lower.shape).astype(np.float32)
+    counts, means = world.box_stats(lower, upper)
+    assert counts.shape == means.shape == (3, 4) and counts.dtype == np.int64 and 0 < counts.sum() < 12 * 60
+    for k in range(4):
+        for together, alone in zip((counts, means), world.box_stats(lower[:, k], upper[:, k]), strict=True):
+            assert np.array_equal(together[:, k], alone)
+    assert world.box_stats(lower[:, :0], upper[:, :0])[0].shape == (3, 0)
+    with pytest.raises(gg.ArgumentError, match="^upper: expected the shape of lower"):
+        world.box_stats(lower, upper[:, :2])
+    with pytest.raises(gg.ArgumentError, match="^upper: expected the shape of lower"):
+        world.box_stats(lower[:, 0], upper)
+    with pytest.raises(gg.ArgumentError, match="^lower: expected"):
+        world.box_stats(np.where(np.arange(4)[:, None] == 2, upper + 1.0, lower), upper)
+
+
 def test_place_grains_keeps_a_bed_settled(world):
     world.step(1e-3, 1500)
     before = world.positions

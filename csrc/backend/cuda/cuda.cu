@@ -12,6 +12,10 @@
 #include "../cuda.h"
 #include "step.cuh"
 
+/* Copies of up to so many bytes go through pinned memory: a GPU fetches them there when their turn comes, and the host need
+ * not wait until then [bytes] */
+#define GG_STAGE ((size_t)1 << 20)
+
 enum gg_cuda_way { GG_WAY_AUTO, GG_WAY_TEAM, GG_WAY_GRAPH };
 
 struct gg_cuda {
@@ -26,6 +30,11 @@ struct gg_cuda {
     gg_control *control_host; /* pinned; what was read last */
     gg_meeting *meetings;     /* (resident) */
     int32_t *partials;        /* (2, resident) */
+    char *stage;              /* pinned; see gg_cuda_copy and gg_cuda_fetch */
+    size_t staged;            /* bytes of it that the device may still have to read */
+    gg_env_stats *stats;      /* pinned, (stats_room): those of the envs after the last step */
+    int64_t stats_room;
+    int64_t waits; /* times the host waited for the device */
     int32_t way;
     double *seconds; /* of the caller, per phase; NULL: not measured */
     /* the graph of one substep, and the view it was captured for */
@@ -71,6 +80,12 @@ static gg_status enter(gg_cuda *c) {
     }
     TRY(c, cudaSetDevice(c->device), "choosing the device");
     return GG_OK;
+}
+
+/* until all that was put on the stream is done */
+static cudaError_t await_stream(gg_cuda *c) {
+    __atomic_add_fetch(&c->waits, 1, __ATOMIC_RELAXED);
+    return cudaStreamSynchronize(c->stream);
 }
 
 /* ---- devices ---- */
@@ -181,6 +196,8 @@ static void close_device(gg_cuda *c) {
         (void)cudaFree(c->meetings);
         (void)cudaFree(c->partials);
         (void)cudaFreeHost(c->control_host);
+        (void)cudaFreeHost(c->stage);
+        (void)cudaFreeHost(c->stats);
         (void)cudaGetLastError();
     }
     free(c);
@@ -224,10 +241,11 @@ static gg_status open_device(gg_cuda *c) {
     TRY(c, cudaMalloc((void **)&c->meetings, sizeof(gg_meeting) * (size_t)most), "taking memory");
     TRY(c, cudaMalloc((void **)&c->partials, sizeof(int32_t) * 2 * (size_t)most), "taking memory");
     TRY(c, cudaHostAlloc((void **)&c->control_host, sizeof(gg_control), cudaHostAllocDefault), "taking pinned memory");
+    TRY(c, cudaHostAlloc((void **)&c->stage, GG_STAGE, cudaHostAllocDefault), "taking pinned memory");
     memset(c->control_host, 0, sizeof(gg_control));
     TRY(c, cudaMemsetAsync(c->control, 0, sizeof(gg_control), c->stream), "clearing memory");
     TRY(c, cudaMemsetAsync(c->meetings, 0, sizeof(gg_meeting) * (size_t)most, c->stream), "clearing memory");
-    TRY(c, cudaStreamSynchronize(c->stream), "clearing memory");
+    TRY(c, await_stream(c), "clearing memory");
     return GG_OK;
 }
 
@@ -306,6 +324,20 @@ void gg_cuda_free(gg_cuda *c, void *memory) {
     }
 }
 
+/* what the stage gives for `size` bytes */
+static size_t padded(size_t size) { return (size + 15) & ~(size_t)15; }
+
+/* `size` bytes of the stage, which nothing under way uses; waits only where the stage is full */
+static gg_status stage_room(gg_cuda *c, size_t size, char **room) {
+    if (size > GG_STAGE - c->staged) {
+        TRY(c, await_stream(c), "waiting for copies");
+        c->staged = 0;
+    }
+    *room = c->stage + c->staged;
+    c->staged += padded(size);
+    return GG_OK;
+}
+
 gg_status gg_cuda_copy(gg_cuda *c, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t rows, gg_direction direction) {
     gg_status status = enter(c);
@@ -316,12 +348,51 @@ gg_status gg_cuda_copy(gg_cuda *c, void *to, size_t to_pitch, const void *from, 
                           : direction == GG_TO_HOST ? cudaMemcpyDeviceToHost
                                                     : cudaMemcpyDeviceToDevice;
     if (rows == 1 || (to_pitch == width && from_pitch == width)) {
-        TRY(c, cudaMemcpyAsync(to, from, width * rows, kind, c->stream), "copying");
+        size_t size = width * rows;
+        if (direction == GG_TO_DEVICE && size <= GG_STAGE) {
+            char *room = NULL;
+            if ((status = stage_room(c, size, &room)) == GG_OK) {
+                memcpy(room, from, size);
+                TRY(c, cudaMemcpyAsync(to, room, size, kind, c->stream), "copying");
+            }
+            return status;
+        }
+        TRY(c, cudaMemcpyAsync(to, from, size, kind, c->stream), "copying");
     } else {
         TRY(c, cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, kind, c->stream), "copying");
     }
     if (direction != GG_ON_DEVICE) {
-        TRY(c, cudaStreamSynchronize(c->stream), "copying");
+        TRY(c, await_stream(c), "copying");
+    }
+    return GG_OK;
+}
+
+gg_status gg_cuda_fetch(gg_cuda *c, const gg_run *runs, int count) {
+    gg_status status = enter(c);
+    size_t sum = 0;
+    for (int k = 0; k < count; k++) {
+        sum += padded(runs[k].size);
+    }
+    if (status != GG_OK || sum == 0) {
+        return status;
+    }
+    char *room = NULL;
+    if (sum <= GG_STAGE && (status = stage_room(c, sum, &room)) != GG_OK) {
+        return status;
+    }
+    /* what is too much for the stage goes straight to where it belongs */
+    char *at = room;
+    for (int k = 0; k < count; k++) {
+        TRY(c, cudaMemcpyAsync(room ? at : runs[k].to, runs[k].from, runs[k].size, cudaMemcpyDeviceToHost, c->stream),
+            "copying");
+        at += room ? padded(runs[k].size) : 0;
+    }
+    TRY(c, await_stream(c), "copying");
+    c->staged = 0;
+    at = room;
+    for (int k = 0; room && k < count; k++) {
+        memcpy(runs[k].to, at, runs[k].size);
+        at += padded(runs[k].size);
     }
     return GG_OK;
 }
@@ -349,6 +420,7 @@ gg_status gg_cuda_set_stream(gg_cuda *c, uintptr_t stream) {
 gg_status gg_cuda_settle(gg_cuda *c) {
     gg_status status = enter(c);
     if (status == GG_OK) {
+        __atomic_add_fetch(&c->waits, 1, __ATOMIC_RELAXED);
         TRY(c, cudaDeviceSynchronize(), "waiting for the device");
     }
     return status;
@@ -601,6 +673,26 @@ static gg_status step_by_graph(gg_cuda *c, const gg_view *v, int32_t most) {
     return team.error == cudaSuccess ? GG_OK : failed(c, team.error, "starting a phase");
 }
 
+/* puts the copies on the stream that gg_cuda_step waits for: the counters, and how the envs fared */
+static gg_status ask(gg_cuda *c, const gg_view *v) {
+    int64_t envs = v->dims.env_count;
+    if (c->stats_room < envs) {
+        (void)cudaFreeHost(c->stats);
+        c->stats = NULL;
+        c->stats_room = 0;
+        TRY(c, cudaHostAlloc((void **)&c->stats, sizeof *c->stats * (size_t)envs, cudaHostAllocDefault),
+            "taking pinned memory");
+        c->stats_room = envs;
+    }
+    TRY(c, cudaMemcpyAsync(c->control_host, c->control, sizeof(gg_control), cudaMemcpyDeviceToHost, c->stream),
+        "reading a counter");
+    TRY(c,
+        cudaMemcpy2DAsync(c->stats, sizeof *c->stats, &v->env->stats, sizeof(gg_env), sizeof *c->stats, (size_t)envs,
+                          cudaMemcpyDeviceToHost, c->stream),
+        "reading a counter");
+    return GG_OK;
+}
+
 gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, int32_t *done) {
     *done = 1;
     gg_status status = enter(c);
@@ -612,12 +704,11 @@ gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, int32_t *done
     most = most < left ? most : left;
     TRY(c, cudaMemsetAsync(c->control, 0, sizeof(gg_control), c->stream), "clearing counters");
     status = by_graph ? step_by_graph(c, v, most) : step_by_team(c, v, most);
-    if (status != GG_OK) {
+    if (status != GG_OK || (status = ask(c, v)) != GG_OK) {
         return status;
     }
-    TRY(c, cudaMemcpyAsync(c->control_host, c->control, sizeof(gg_control), cudaMemcpyDeviceToHost, c->stream),
-        "reading a counter");
-    TRY(c, cudaStreamSynchronize(c->stream), "running a step");
+    TRY(c, await_stream(c), "running a step");
+    c->staged = 0;
     c->resumed = c->control_host->overflow;
     c->substeps_done = c->control_host->substeps_done;
     *done = c->control_host->overflow || !c->control_host->unfinished;
@@ -625,5 +716,7 @@ gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, int32_t *done
 }
 
 int gg_cuda_overflowed(const gg_cuda *c) { return c->control_host->overflow; }
+const gg_env_stats *gg_cuda_stats(const gg_cuda *c) { return c->stats; }
+int64_t gg_cuda_waits(const gg_cuda *c) { return __atomic_load_n(&c->waits, __ATOMIC_RELAXED); }
 
 void gg_cuda_profile(gg_cuda *c, double *seconds) { c->seconds = seconds; }

@@ -372,11 +372,11 @@ __device__ __forceinline__ void gg_gpu_wrench_blocks(const gg_gpu_team *team, co
     }
 }
 
-__device__ __forceinline__ void gg_gpu_boxes(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_boxes(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass) {
     const int32_t runs = GG_BLOCK / GG_BOX_RUN;
     for (int64_t block = team->block; block < v->dims.blocks; block += team->blocks) {
         if ((int32_t)threadIdx.x < runs) {
-            team->memory->box[threadIdx.x] = gg_access_box_run(v, e, block, threadIdx.x);
+            team->memory->box[threadIdx.x] = gg_access_box_run(v, e, block, threadIdx.x, pass);
         }
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -525,7 +525,7 @@ __device__ __forceinline__ void gg_gpu_start(const gg_gpu_team *team, gg_phase p
     case GG_PHASE_close_substep:
         return gg_gpu_close_substep(team, v, e);
     case GG_PHASE_sum_boxes:
-        return gg_gpu_boxes(team, v, e);
+        return gg_gpu_boxes(team, v, e, pass);
     case GG_PHASE_tally:
         return gg_gpu_tally(team, v, e);
     case GG_PHASE_render_depth:
