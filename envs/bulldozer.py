@@ -27,7 +27,7 @@ from ..scene import Scene
 from ..sdf import Sdf
 from ..task import Arrays, Floats
 from ..vector import GranularEnv, GranularVectorEnv
-from ..vehicle import TrackedVehicle, wrap_angle, yaw_quaternions
+from ..vehicle import TrackedVehicle, tool_poses, wrap_angle
 
 CONTROL_PERIOD = 0.1  # [s] per env step
 RADIUS_OF_2000 = 0.025  # [m]
@@ -184,10 +184,7 @@ class BulldozerTask(GrainTask):
 
     def _tool_poses(self) -> Floats:
         """Blade and hull share the vehicle's frame: (env_count, 2, 7)."""
-        poses = np.zeros((self.env_count, 2, 7), np.float32)
-        poses[:, :, :2] = self.pose[:, None, :2]
-        poses[:, :, 3:] = yaw_quaternions(self.pose[:, 2])[:, None]
-        return poses
+        return tool_poses(self.pose, 2)
 
     def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
         """One control period."""

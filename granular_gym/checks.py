@@ -20,6 +20,7 @@ from .errors import ArgumentError
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
 
+_SINGLE = np.dtype(np.float32)
 #: largest length, speed or acceleration taken for a sane SI value
 LARGEST = 1e9
 #: most threads a world may use; the engine refuses more
@@ -150,7 +151,11 @@ def floats(name: str, value: Any, shape: Sequence[int | None], *also: Sequence[i
         shape: the shape wanted; None is any length.
         also: further shapes allowed.
     """
-    array = _numbers(name, value, "fiu", "numbers")
+    # what needs nothing but a look comes at every step, many times
+    if type(value) is np.ndarray and value.dtype is _SINGLE and (value.shape == shape or value.shape in also):
+        array = value
+    else:
+        array = _numbers(name, value, "fiu", "numbers")
     if not (_fits(array.shape, shape) or any(_fits(array.shape, wanted) for wanted in also)):
         wanted_text = " or ".join(shape_text(wanted) for wanted in (shape, *also))
         raise ArgumentError(f"{name}: expected shape {wanted_text}, got {array.shape}")
@@ -171,7 +176,9 @@ def pair(name: str, value: Any) -> tuple[float, float]:
         first, second = value
     except (TypeError, ValueError):
         raise ArgumentError(f"{name}: expected two numbers, got {value!r}") from None
-    return float(np.float32(number(name, first))), float(np.float32(number(name, second)))
+    if not (type(first) is type(second) is float and -LARGEST <= first <= LARGEST and -LARGEST <= second <= LARGEST):
+        first, second = number(name, first), number(name, second)
+    return float(np.float32(first)), float(np.float32(second))
 
 
 def integers(name: str, value: Any, shape: Sequence[int | None], lower: int, upper: int) -> IntArray:

@@ -375,11 +375,8 @@ class GrainTask(Task):
 
     def vector(self, name: str, columns: Any) -> Floats:
         """Columns (env_count,) side by side as the observation `name`, clipped to its space: (env_count, k) float32."""
-        table = np.array(columns, np.float64).T.astype(np.float32, order="C")
-        if not _core.all_finite(table):
-            table = np.where(np.isfinite(table), table, np.float32(0.0))
         space: Any = self.observation_space[name]
-        return np.minimum(np.maximum(table, space.low, out=table), space.high, out=table)
+        return _core.clipped(np.array(columns, np.float64).T, space.low, space.high)
 
     # pictures --------------------------------------------------------------------------------------------------------
 

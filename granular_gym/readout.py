@@ -218,6 +218,21 @@ class Readout:
         """Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/phases/view.h."""
         return self._core.get_stats()
 
+    def counters(self, fresh: NDArray[np.bool_] | None = None) -> dict[str, NDArray[Any]]:
+        """What tasks tell of the last step: the counters that say how far to trust it.
+
+        Args:
+            fresh: (env_count,) envs that made no step since they were reset: all of theirs is 0; None: none of them.
+
+        Returns:
+            By name, each (env_count,): overlap_mean, overlap_max [share of a diameter] and residual [m/s] as float64,
+            0 where they are not finite; escaped_count, fast_count and contact_count as int64; diverged as bool.
+
+        Raises:
+            ArgumentError: `fresh` is no array of bools of that shape.
+        """
+        return self._core.get_counters(fresh)
+
     def contacts(self, env: int = 0) -> Contacts:
         """The contacts of one env in its last substep and their impulses, on the host.
 

@@ -74,13 +74,12 @@ def check_actions(name: str, actions: Any, space: spaces.Box, env_count: int, us
     shape = (env_count, *space.shape)
     if array.shape != shape:
         raise ArgumentError(f"{name}: expected shape {shape}, got {array.shape}")
-    values = np.array(array, np.float32 if array.dtype == np.float32 else np.float64)
     if np.count_nonzero(used) < env_count:
-        values[~used] = 0.0
-    if not _core.all_finite(values):
-        index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
-        raise ArgumentError(f"{name}: expected finite numbers, got {values[index]} at {list(index)}")
-    return np.minimum(np.maximum(values, space.low), space.high).astype(np.float32, copy=False)
+        array = np.where(used[:, None], array, 0)
+    if not _core.all_finite(array):
+        index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {list(index)}")
+    return _core.clipped(array, space.low, space.high)
 
 
 def copies_of(saved: dict[str, Any], count: int) -> dict[str, Any]:
@@ -216,24 +215,13 @@ class Task(abc.ABC):
         A diverged env (a position or velocity stopped being finite) earns 0 for that step and is not terminated: the
         wrappers truncate it.
         """
-        stats = self.world.stats
-        diverged = stats["diverged"] != 0
         reward, terminated, infos = self.outcome()
-        counters: Arrays = {"overlap_mean": stats["overlap_sum"] / np.maximum(stats["overlap_count"], 1)}
-        for name in ("overlap_max", "residual"):
-            counters[name] = stats[name].astype(np.float64)
-        for name in ("escaped_count", "fast_count", "contact_count"):
-            counters[name] = stats[name].astype(np.int64)
-        if np.count_nonzero(self.fresh):
-            # after a reset no step was made yet: the counters of the episode before must not leak into the new one
-            diverged &= ~self.fresh
-            for values in counters.values():
-                values[self.fresh] = 0
-        infos.update(counters)
-        infos["diverged"] = diverged
         for name, values in infos.items():
             if values.dtype.kind == "f" and not _core.all_finite(values):
                 infos[name] = np.where(np.isfinite(values), values, 0.0)
+        # after a reset no step was made yet: the counters of the episode before must not leak into the new one
+        infos.update(self.world.counters(self.fresh))
+        diverged = infos["diverged"]
         if np.count_nonzero(diverged) or not _core.all_finite(reward):
             reward = np.where(diverged | ~np.isfinite(reward), 0.0, reward)
             terminated = terminated & ~diverged

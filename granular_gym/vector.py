@@ -239,14 +239,15 @@ class GranularVectorEnv(VectorEnv):
         if some_ended:
             rewards[ended], terminated[ended], truncated[ended] = 0.0, False, False
         self._finished = terminated | truncated
-        everyone = np.ones(self.num_envs, bool)
         if self.autoreset_mode is not AutoresetMode.SAME_STEP or not np.count_nonzero(self._finished):
             infos: dict[str, Any] = {}
-            for name, array in values.items():
-                infos[name], infos["_" + name] = array, everyone.copy()
+            masks = np.ones((len(values), self.num_envs), bool)
+            for (name, array), everyone in zip(values.items(), masks, strict=True):
+                infos[name], infos["_" + name] = array, everyone
         else:
             finals = self._finals(task.observe(), values, self._finished)
             self._begin(self._finished.copy(), [None] * self.num_envs, None)
+            everyone = np.ones(self.num_envs, bool)
             infos = {**self._infos(task.read()[3], everyone, values, ~finals["_final_obs"]), **finals}
         if self.output != "numpy":
             # ahead of the images: an upload waits for what was started before it, and nobody need wait for those

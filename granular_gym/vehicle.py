@@ -101,9 +101,8 @@ class TrackedVehicle:
         Returns:
             (N, 3) float64.
         """
-        moves = np.zeros((len(actions), 3))
-        moves[:, ::2] = actions * self._rates * duration
-        return self.move(pose, moves)
+        start = np.ascontiguousarray(pose, np.float64)
+        return _core.vehicle_drive(self._outline, self._rates, start, actions, duration)
 
 
 def sin_cos(angle: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -113,7 +112,7 @@ def sin_cos(angle: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def wrap_angle(angle: Floats) -> Floats:
     """Angles folded into [-pi, pi)."""
-    return (np.asarray(angle) + math.pi) % (2.0 * math.pi) - math.pi
+    return _core.wrap_angles(angle)
 
 
 def yaw_quaternions(yaw: Floats) -> Floats:
@@ -121,3 +120,8 @@ def yaw_quaternions(yaw: Floats) -> Floats:
     out = np.zeros((len(yaw), 4))
     out[:, 3], out[:, 0] = sin_cos(0.5 * np.asarray(yaw, np.float64))
     return out
+
+
+def tool_poses(pose: Floats, count: int) -> NDArray[np.float32]:
+    """Poses (N, count, 7) of `count` tools that share the frames of vehicles (N, 3): x [m], y [m], yaw [rad]."""
+    return _core.vehicle_poses(np.ascontiguousarray(pose, np.float64), count)

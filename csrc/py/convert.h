@@ -92,7 +92,7 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
 
 /* arm.c: functions on robot arms */
 extern PyMethodDef gg_py_arm_methods[];
-/* motion.c: sines and cosines, vehicles, finite numbers */
+/* motion.c: sines and cosines, vehicles, numbers within bounds */
 extern PyMethodDef gg_py_motion_methods[];
 /* pair.c: functions on plane shapes and their pairs */
 extern PyMethodDef gg_py_pair_methods[];

@@ -85,6 +85,7 @@ WORLD_METHOD(set_tool_poses);
 WORLD_METHOD(get_wrenches);
 WORLD_METHOD(get_contacts);
 WORLD_METHOD(get_stats);
+WORLD_METHOD(get_counters);
 WORLD_METHOD(box_stats);
 WORLD_METHOD(count_boxes);
 WORLD_METHOD(count_cells);

@@ -4,6 +4,8 @@
  */
 #include "device_array.h"
 
+#include <math.h>
+
 /* ------------------------------------------------------------------------------------------------- tools and read-out */
 
 WORLD_METHOD(get_tool_poses) {
@@ -126,6 +128,63 @@ WORLD_METHOD(get_stats) {
     }
     PyMem_Free(stats);
     return result;
+}
+
+/* what is counted, where the env has made a step */
+static double counted(double value, int fresh) { return !fresh && isfinite(value) ? value : 0.0; }
+
+WORLD_METHOD(get_counters) {
+    static const char *const names[] = {"overlap_mean", "overlap_max",   "residual", "escaped_count",
+                                        "fast_count",   "contact_count", "diverged"};
+    enum { REALS = 3, INTEGERS = 3, ALL = REALS + INTEGERS + 1 };
+    npy_intp count = (npy_intp)self->env_count;
+    const npy_bool *fresh;
+    PyObject *array[ALL] = {NULL}, *dict = NULL;
+    gg_env_stats *stats = NULL;
+    if (gg_py_array_or_none(self->state, "fresh", argument, NPY_BOOL, 1, &count, &fresh)) {
+        return NULL;
+    }
+    for (int k = 0; k < ALL; k++) {
+        int dtype = k < REALS ? NPY_FLOAT64 : k < REALS + INTEGERS ? NPY_INT64 : NPY_BOOL;
+        array[k] = PyArray_SimpleNew(1, &count, dtype);
+        if (!array[k]) {
+            goto done;
+        }
+    }
+    stats = PyMem_Calloc((size_t)count + 1, sizeof *stats);
+    if (!stats) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    if (begin(self)) {
+        goto done;
+    }
+    gg_status status = gg_world_get_stats(self->world, stats);
+    for (npy_intp e = 0; status == GG_OK && e < count; e++) {
+        const gg_env_stats *s = &stats[e];
+        int none = fresh && fresh[e];
+        int64_t pairs = s->overlap_count > 0 ? s->overlap_count : 1;
+        ((double *)data_of(array[0]))[e] = counted(s->overlap_sum / (double)pairs, none);
+        ((double *)data_of(array[1]))[e] = counted((double)s->overlap_max, none);
+        ((double *)data_of(array[2]))[e] = counted((double)s->residual, none);
+        ((int64_t *)data_of(array[3]))[e] = none ? 0 : s->escaped_count;
+        ((int64_t *)data_of(array[4]))[e] = none ? 0 : s->fast_count;
+        ((int64_t *)data_of(array[5]))[e] = none ? 0 : s->contact_count;
+        ((npy_bool *)data_of(array[6]))[e] = !none && s->diverged != 0;
+    }
+    dict = finish(self, status, PyDict_New());
+    for (int k = 0; dict && k < ALL; k++) {
+        if (PyDict_SetItemString(dict, names[k], array[k])) {
+            Py_CLEAR(dict);
+        }
+    }
+
+done:
+    PyMem_Free(stats);
+    for (int k = 0; k < ALL; k++) {
+        Py_XDECREF(array[k]);
+    }
+    return dict;
 }
 
 WORLD_METHOD(box_stats) {

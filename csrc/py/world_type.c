@@ -339,6 +339,8 @@ static PyMethodDef world_methods[] = {
         "get_wrenches($self, walls, device=False, /)\n--\n\nOf the walls or of the tools, (env_count, n, 6) float32."),
     SHARED(get_contacts, METH_O, "get_contacts($self, env, /)\n--\n\n(pairs, impulses, dt) of one env."),
     SHARED(get_stats, METH_NOARGS, "get_stats($self, /)\n--\n\nDict of arrays (env_count,)."),
+    SHARED(get_counters, METH_O,
+           "get_counters($self, fresh, /)\n--\n\nDict of what tasks report, 0 where fresh (env_count,) bool is set."),
     SHARED(box_stats, METH_VARARGS,
            "box_stats($self, boxes, device=False, /)\n--\n\n"
            "(counts, mean distances), each (env_count, n), for boxes (env_count, n, 6)."),

@@ -10,7 +10,7 @@ import pytest
 
 from granular_gym import _core
 from granular_gym.errors import ArgumentError
-from granular_gym.vehicle import TrackedVehicle, sin_cos, yaw_quaternions
+from granular_gym.vehicle import TrackedVehicle, sin_cos, tool_poses, wrap_angle, yaw_quaternions
 
 VEHICLE = TrackedVehicle(
     rear=-0.45,
@@ -97,6 +97,40 @@ def test_sines_of_headings_that_were_never_folded() -> None:
         assert np.abs(cosines - [math.cos(a) for a in angles.tolist()]).max() <= error
 
 
+def test_tools_ride_in_the_frame_of_their_vehicle() -> None:
+    start = poses(20)
+    placed = tool_poses(start, 2)
+    assert placed.shape == (20, 2, 7) and placed.dtype == np.float32 and not placed[..., 2].any()
+    for tool in range(2):
+        assert np.array_equal(placed[:, tool, :2], start[:, :2].astype(np.float32))
+        assert np.array_equal(placed[:, tool, 3:], yaw_quaternions(start[:, 2]).astype(np.float32))
+    assert tool_poses(start, 0).shape == (20, 0, 7) and tool_poses(start[:0], 3).shape == (0, 3, 7)
+
+
+def test_wrapped_angles_are_those_of_numpy() -> None:
+    rng = np.random.default_rng(3)
+    angles = np.concatenate([rng.uniform(-10, 10, 997), [math.pi, -math.pi, 0.0, 3 * math.pi, 1e9, -1e9]])
+    assert np.array_equal(wrap_angle(angles), (angles + math.pi) % (2 * math.pi) - math.pi)
+    assert np.array_equal(wrap_angle(angles.reshape(17, 59)[:, ::2]), wrap_angle(angles).reshape(17, 59)[:, ::2])
+
+
+def test_numbers_within_bounds() -> None:
+    rng = np.random.default_rng(4)
+    lower, upper = np.array([-1.0, -0.5, 0.0], np.float32), np.array([1.0, 0.1, 1e30], np.float32)
+    for table in (rng.normal(size=(50, 3)), rng.normal(size=(3, 50)).T.astype(np.float32), rng.integers(-2, 3, (4, 3))):
+        clipped = _core.clipped(table, lower, upper)
+        assert clipped.dtype == np.float32 and clipped.flags.c_contiguous
+        assert np.array_equal(clipped, np.clip(table, lower, upper).astype(np.float32))
+    holes = _core.clipped(np.array([[np.nan, np.inf, -np.inf]]), lower, upper)
+    assert holes.tolist() == [[0.0, 0.0, 0.0]]
+    assert _core.clipped(np.zeros((0, 3)), lower, upper).shape == (0, 3)
+    with pytest.raises(ArgumentError, match="^table: expected"):
+        _core.clipped(lower, lower, upper)
+    for bad in ((lower[:2], upper), (lower, upper[:, None])):
+        with pytest.raises(ArgumentError, match="er: expected a table"):
+            _core.clipped(np.zeros((2, 3)), *bad)
+
+
 def test_bad_arrays_are_refused() -> None:
     good, outline = np.zeros((2, 3)), np.zeros(8)
     for bad in (
@@ -110,6 +144,9 @@ def test_bad_arrays_are_refused() -> None:
             _core.vehicle_move(outline, good, bad)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="^vehicle: expected shape"):
         _core.vehicle_move(np.zeros(7), good, good)
+    for actions in (good, good[:1, :2], np.full((2, 2), np.inf)):
+        with pytest.raises(ArgumentError, match="^actions: expected"):
+            _core.vehicle_drive(outline, np.zeros(2), good, actions, 0.1)
     with pytest.raises(ArgumentError, match="^yaws: expected finite"):
         _core.vehicle_room(outline, np.array([0.0, np.inf]))
     with pytest.raises(ArgumentError, match="^angles: expected a NumPy array"):

@@ -11,6 +11,8 @@ import pytest
 
 import granular_gym as gg
 
+COUNTED = ("escaped", "fast", "contact")
+
 
 def test_shapes(world):
     envs, grains = 3, world.grain_count
@@ -109,6 +111,29 @@ def test_tools_move_to_their_targets(world):
     world.set_tool_poses(jump, envs=[1])
     np.testing.assert_allclose(world.tool_poses[1, 0], jump[0], atol=1e-6)
     np.testing.assert_allclose(world.tool_poses[0, 0], target, atol=1e-6)
+
+
+def test_counters_are_those_of_the_stats(world):
+    world.step(1e-3, 20)
+    stats, counters = world.stats, world.counters()
+    assert stats["contact_count"].min() > 0 and not counters["diverged"].any()
+    mean = stats["overlap_sum"] / np.maximum(stats["overlap_count"], 1)
+    assert np.array_equal(counters["overlap_mean"], mean)
+    for name, dtype in (("overlap_max", float), ("residual", float), *((f"{n}_count", int) for n in COUNTED)):
+        assert np.array_equal(counters[name], stats[name]) and counters[name].dtype == dtype
+    fresh = np.array([False, True, False])
+    for name, values in world.counters(fresh).items():
+        assert np.array_equal(values, np.where(fresh, 0, counters[name])) and values.dtype == counters[name].dtype
+    # nothing that is not a number gets out, and who blew up is named
+    velocities = world.velocities
+    velocities[2] = 3e38
+    world.set_grains(velocities=velocities)
+    with np.errstate(all="ignore"):
+        world.step(1e-3, 1)
+    counters = world.counters()
+    assert counters["diverged"].tolist() == [False, False, True]
+    assert all(np.isfinite(values).all() for values in counters.values())
+    assert not world.counters(np.ones(3, bool))["diverged"].any()
 
 
 def test_box_stats(world):
