@@ -105,6 +105,8 @@ class Run:
             "GG_CUDA": "emulate" if args.emulate else "1",
             "GG_CUDA_ARCH": os.environ.get("GG_CUDA_ARCH") or "native",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            # JAX takes most of a GPU's memory otherwise, and this is not its run
+            "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
         }
         if not args.emulate:
             # a test that needs nvcc is not skipped where it has to be there

@@ -671,6 +671,33 @@ def test_torch_tensors_on_the_cpu_share_the_array(scene):
 
 
 @pytest.mark.skipif(EMULATED or not CUDA["available"], reason="a GPU is needed")
+def test_jax_on_a_gpu(scene):
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    if jax.default_backend() != "gpu":
+        pytest.skip("JAX sees no GPU")
+    with build(scene) as world:
+        array = world.read("positions", "device")
+        taken = jax.dlpack.from_dlpack(array)
+        assert taken.unsafe_buffer_pointer() == array.__cuda_array_interface__["data"][0]
+        assert np.array_equal(np.asarray(taken), world.positions)
+
+
+@pytest.mark.skipif(EMULATED or not CUDA["available"], reason="a GPU is needed")
+def test_cupy_on_a_gpu(scene):
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    with build(scene) as world:
+        array = world.read("positions", "device")
+        for taken in (cupy.asarray(array), cupy.from_dlpack(array)):
+            assert taken.data.ptr == array.__cuda_array_interface__["data"][0]
+            assert np.array_equal(cupy.asnumpy(taken), world.positions)
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            world.set_stream(stream)
+            world.step(1e-3, 2)
+            total = float(cupy.asarray(world.read("velocities", "device")).astype(cupy.float64).sum())
+        assert total == pytest.approx(float(world.velocities.astype(np.float64).sum()), abs=1e-6)
+
+
+@pytest.mark.skipif(EMULATED or not CUDA["available"], reason="a GPU is needed")
 def test_torch_on_a_gpu(scene):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     if not torch.cuda.is_available():
