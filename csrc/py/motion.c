@@ -82,7 +82,7 @@ static PyObject *motion_vehicle_move(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* what a vehicle at full action does: along its heading [m/s], turning [rad/s] */
+/* Driving: actions are shares of the rates, along the heading [m/s] and turning [rad/s]. */
 static PyObject *motion_vehicle_drive(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
     PyObject *vehicle_object, *rates, *poses, *actions, *result = NULL;
