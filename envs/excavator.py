@@ -24,6 +24,7 @@ from ..arm import Arm, ArmTool, load_arm
 from ..assets import asset_path
 from ..cameras import DepthCamera
 from ..grain_task import GrainTask, Image, Preset, Settling, add_sand_and_steel, view_camera
+from ..rotations import rotate
 from ..scene import Scene
 from ..sdf import Sdf
 from ..task import Arrays, Floats
@@ -335,7 +336,9 @@ class ExcavatorTask(GrainTask):
     def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
         """One control period."""
         wanted = actions.astype(np.float64) * self.arm.description.speed
-        joints, velocities, events = self.arm.guard(self.joints, self.velocities, wanted, self.blocks(), CONTROL_PERIOD)
+        joints, velocities, events = self.arm.guard(
+            self.joints, self.velocities, wanted, self.blocks(), CONTROL_PERIOD, self.world.num_threads
+        )
         keep = held[:, None]
         self.joints = np.where(keep, self.joints, joints)
         self.velocities = np.where(keep, 0.0, velocities)
@@ -415,12 +418,8 @@ class ExcavatorTask(GrainTask):
     def _bucket_wrenches(self) -> Floats:
         """The wrenches in the bucket's frame, as a sensor in the wrist reads them; 0 after a reset."""
         world = np.where(self.fresh[:, None], 0.0, self._wrenches())
-        q = self.arm.frames(self.joints)[:, -1, 3:] * (1.0, -1.0, -1.0, -1.0)
-        turned = []
-        for vector in (world[:, :3], world[:, 3:]):
-            t = 2.0 * np.cross(q[:, 1:], vector)
-            turned.append(vector + q[:, :1] * t + np.cross(q[:, 1:], t))
-        return np.concatenate(turned, axis=1)
+        back = self.arm.frames(self.joints)[:, -1, 3:] * (1.0, -1.0, -1.0, -1.0)
+        return rotate(back[:, None], world.reshape(-1, 2, 3)).reshape(-1, 6)
 
 
 def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:

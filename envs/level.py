@@ -115,6 +115,8 @@ class LevelTask(GrainTask):
         n = self.env_count
         self.pose = np.zeros((n, 4))  # x, y, z of the lower edge [m], yaw [rad], not wrapped
         self.target = np.zeros((n, *GRID.shape))  # column heights [m]
+        # the target as observations show it, the same for a whole episode
+        self.target_image = self.drawn("target", np.zeros((n, *SKY_SHAPE), np.float32))
         self.error, self.first_error, self.gain = np.zeros(n), np.ones(n), np.zeros(n)
 
     # the scene -------------------------------------------------------------------------------------------------------
@@ -159,10 +161,20 @@ class LevelTask(GrainTask):
             # the target holds as much as the bed
             target = smooth(self.target[env])
             self.target[env] = target + (heights[env].mean() - target.mean())
+        self._draw_targets(envs)
         error = self._error(heights)
         self.error[envs] = error[envs]
         self.first_error[envs] = np.maximum(error[envs], 1e-6)
         self.gain[envs] = 0.0
+
+    def _draw_targets(self, envs: Any) -> None:
+        """Brings the target images of the listed envs up to date."""
+        self.target_image[envs] = self.drawn("target", SKY_HEIGHT - enlarged(self.target[envs]))
+
+    def load(self, saved: dict[str, Any] | None) -> None:
+        """See `Task.load`."""
+        super().load(saved)
+        self._draw_targets(slice(None))
 
     def heights(self) -> Floats:
         """Column heights of every env's bed (env_count, rows, columns) [m]."""
@@ -208,7 +220,7 @@ class LevelTask(GrainTask):
         force = np.where(self.fresh[:, None], 0.0, force)  # that of the episode before
         blade = [*self.pose[:, :3].T, *sin_cos(self.pose[:, 3]), *force.T]
         return {
-            "target": self.drawn("target", SKY_HEIGHT - enlarged(self.target)),
+            "target": self.target_image.copy(),
             "blade": self.vector("blade", blade),
         }
 

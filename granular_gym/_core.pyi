@@ -179,6 +179,7 @@ def arm_guard(
     wanted: _Doubles,
     blocks: _Doubles,
     duration: float,
+    threads: int,
     /,
 ) -> tuple[_Doubles, _Doubles, _Ints]: ...
 def sin_cos(angles: _Doubles, /) -> tuple[_Doubles, _Doubles]: ...

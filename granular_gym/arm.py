@@ -345,7 +345,7 @@ class Arm:
         return _core.arm_clearance(self._core, values, self._blocks(blocks, len(values)), limit)
 
     def guard(
-        self, joints: Any, velocities: Any, wanted: Any, blocks: Any, duration: float
+        self, joints: Any, velocities: Any, wanted: Any, blocks: Any, duration: float, threads: int = 1
     ) -> tuple[Array, Array, NDArray[np.int32]]:
         """One control period under the limits of the arm; the rules are in csrc/geometry/arm_guard.h.
 
@@ -355,6 +355,7 @@ class Arm:
             wanted: (n, joint_count) asked for [rad/s].
             blocks: (n, m, 10) what must not be touched, see `clearance`.
             duration: [s].
+            threads: that share the arms; they change no result.
 
         Returns:
             Joints and velocities after the period, and events (n,) as bits: JOINT_EVENT, SPEED_EVENT, TOUCH_EVENT.
@@ -370,6 +371,7 @@ class Arm:
             self._batch("wanted", wanted),
             self._blocks(blocks, len(values)),
             checks.number("duration", duration, 0.0, 1e3, above=True),
+            checks.integer("threads", threads, 1, checks.LARGEST_THREADS),
         )
 
     def _batch(self, name: str, value: Any, width: int | None = None) -> Array:

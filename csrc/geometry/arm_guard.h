@@ -46,28 +46,64 @@ typedef struct gg_arm {
     const int32_t *pair; /* (pair_count, 2) capsules that must not meet */
 } gg_arm;
 
-/* least clearance between the pairs of capsules, and of the moving capsules and the blocks [m]; at most `cap` */
-GG_FN double gg_arm_clearance(const gg_arm *arm, const gg_frame *base, const double *joints, const gg_block *blocks,
-                              int block_count, double cap) {
+/* the capsules of an arm where its joints put them; those that follow each other on one frame are a group */
+typedef struct gg_arm_shape {
+    gg_capsule capsule[GG_ARM_CAPSULES];
+    int group[GG_ARM_CAPSULES];     /* of a capsule */
+    gg_ball ball[GG_ARM_CAPSULES];  /* round a group */
+    int first[GG_ARM_CAPSULES + 1]; /* capsule of a group */
+    int group_count;
+} gg_arm_shape;
+
+GG_FN void gg_arm_place(const gg_arm *arm, const gg_frame *base, const double *joints, gg_arm_shape *out) {
     gg_frame frames[GG_ARM_ROWS + 1];
-    gg_capsule world[GG_ARM_CAPSULES];
     gg_arm_frames(arm->row, arm->row_count, arm->joint_count, base, joints, frames);
+    out->group_count = 0;
     for (int c = 0; c < arm->capsule_count; c++) {
         const double *local = arm->capsule + 7 * c;
         const gg_frame *frame = &frames[arm->capsule_frame[c]];
-        gg_frame_point(frame, local, world[c].a);
-        gg_frame_point(frame, local + 3, world[c].b);
-        world[c].radius = local[6];
+        gg_frame_point(frame, local, out->capsule[c].a);
+        gg_frame_point(frame, local + 3, out->capsule[c].b);
+        out->capsule[c].radius = local[6];
+        gg_clearance_bound(&out->capsule[c]);
+        if (c == 0 || arm->capsule_frame[c] != arm->capsule_frame[c - 1]) {
+            out->first[out->group_count++] = c;
+        }
+        out->group[c] = out->group_count - 1;
     }
+    out->first[out->group_count] = arm->capsule_count;
+    for (int g = 0; g < out->group_count; g++) {
+        out->ball[g] = gg_clearance_ball(out->capsule + out->first[g], out->first[g + 1] - out->first[g]);
+    }
+}
+
+/* least clearance between the pairs of capsules, and of the moving capsules and the blocks [m]; at most `cap` */
+GG_FN double gg_arm_clearance(const gg_arm *arm, const gg_frame *base, const double *joints, const gg_block *blocks,
+                              int block_count, double cap) {
+    gg_arm_shape shape;
+    gg_arm_place(arm, base, joints, &shape);
     double least = cap;
-    for (int k = 0; k < arm->pair_count; k++) {
-        const gg_capsule *a = &world[arm->pair[2 * k]], *b = &world[arm->pair[2 * k + 1]];
-        double gap = gg_clearance_segments(a->a, a->b, b->a, b->b) - a->radius - b->radius;
-        least = gap < least ? gap : least;
+    /* pairs of the same two groups follow each other */
+    for (int k = 0, one = -1, other = -1, far = 0; k < arm->pair_count; k++) {
+        int a = arm->pair[2 * k], b = arm->pair[2 * k + 1];
+        if (shape.group[a] != one || shape.group[b] != other) {
+            one = shape.group[a];
+            other = shape.group[b];
+            far = gg_clearance_far(&shape.ball[one], &shape.ball[other], least);
+        }
+        const gg_capsule *p = &shape.capsule[a], *q = &shape.capsule[b];
+        if (!far && !gg_clearance_far(&p->ball, &q->ball, least)) {
+            double gap = gg_clearance_segments(p->a, p->b, q->a, q->b) - p->radius - q->radius;
+            least = gap < least ? gap : least;
+        }
     }
-    for (int c = 0; c < arm->capsule_count; c++) {
-        for (int b = 0; b < block_count && arm->capsule_frame[c] > 0; b++) {
-            least = gg_clearance_block(&world[c], &blocks[b], least);
+    for (int g = 0; g < shape.group_count; g++) {
+        for (int b = 0; b < block_count && arm->capsule_frame[shape.first[g]] > 0; b++) {
+            if (!gg_clearance_block_far(&shape.ball[g], &blocks[b], least)) {
+                for (int c = shape.first[g]; c < shape.first[g + 1]; c++) {
+                    least = gg_clearance_block(&shape.capsule[c], &blocks[b], least);
+                }
+            }
         }
     }
     return least;

@@ -9,10 +9,20 @@
 
 #include "arm.h"
 
-/* all points within `radius` of the segment from a to b, world [m] */
+/* all points within `radius` of a point, world [m] */
+typedef struct gg_ball {
+    double middle[3], radius;
+} gg_ball;
+
+/* all points within `radius` of the segment from a to b, and a ball that holds them, world [m] */
 typedef struct gg_capsule {
     double a[3], b[3], radius;
+    gg_ball ball;
 } gg_capsule;
+
+/* Balls that say what is not worth a look are larger by this than what they hold, so that no rounding lets a look change
+ * anything [m]. */
+#define GG_CLEARANCE_SLACK 1e-9
 
 /* a box in a frame of its own [m] */
 typedef struct gg_block {
@@ -23,6 +33,47 @@ typedef struct gg_block {
 GG_FN double gg_clearance_clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
 GG_FN double gg_clearance_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* gives a capsule with its ends and radius set the ball that holds it */
+GG_FN void gg_clearance_bound(gg_capsule *capsule) {
+    double length2 = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double along = capsule->b[k] - capsule->a[k];
+        capsule->ball.middle[k] = 0.5 * (capsule->a[k] + capsule->b[k]);
+        length2 += along * along;
+    }
+    capsule->ball.radius = 0.5 * sqrt(length2) + capsule->radius;
+}
+
+/* a ball that holds the balls of capsules */
+GG_FN gg_ball gg_clearance_ball(const gg_capsule *capsules, int count) {
+    gg_ball all = GG_ZERO;
+    for (int c = 0; c < count; c++) {
+        for (int k = 0; k < 3; k++) {
+            all.middle[k] += capsules[c].ball.middle[k] / count;
+        }
+    }
+    for (int c = 0; c < count; c++) {
+        double d2 = 0.0;
+        for (int k = 0; k < 3; k++) {
+            double d = capsules[c].ball.middle[k] - all.middle[k];
+            d2 += d * d;
+        }
+        double reach = sqrt(d2) + capsules[c].ball.radius;
+        all.radius = reach > all.radius ? reach : all.radius;
+    }
+    return all;
+}
+
+/* whether two balls are at least `best` apart, and so is what they hold */
+GG_FN int gg_clearance_far(const gg_ball *one, const gg_ball *other, double best) {
+    double reach = best + one->radius + other->radius + GG_CLEARANCE_SLACK, d2 = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double d = one->middle[k] - other->middle[k];
+        d2 += d * d;
+    }
+    return reach <= 0.0 || d2 > reach * reach;
+}
 
 /* distance of two segments [m] */
 GG_FN double gg_clearance_segments(const double a0[3], const double a1[3], const double b0[3], const double b1[3]) {
@@ -51,36 +102,50 @@ GG_FN double gg_clearance_segments(const double a0[3], const double a1[3], const
     return sqrt(d2);
 }
 
-/* distance of a point of the block's frame to the block [m], 0 inside */
-GG_FN double gg_clearance_point(const gg_block *block, const double x[3]) {
+/* squared distance of a point of the block's frame to the block [m2], 0 inside */
+GG_FN double gg_clearance_point2(const gg_block *block, const double x[3]) {
     double d2 = 0.0;
     for (int k = 0; k < 3; k++) {
         double beyond = (x[k] < 0.0 ? -x[k] : x[k]) - block->half[k];
         d2 += beyond > 0.0 ? beyond * beyond : 0.0;
     }
-    return sqrt(d2);
+    return d2;
+}
+
+/* the distance [m] */
+GG_FN double gg_clearance_point(const gg_block *block, const double x[3]) {
+    return sqrt(gg_clearance_point2(block, x));
+}
+
+/* a place in the frame of a block */
+GG_FN void gg_clearance_into(const gg_block *block, const double x[3], double out[3]) {
+    const double *q = block->frame.q;
+    double inverse[4] = {q[0], -q[1], -q[2], -q[3]};
+    for (int k = 0; k < 3; k++) {
+        out[k] = x[k] - block->frame.p[k];
+    }
+    gg_frame_turn(inverse, out, out);
+}
+
+/* whether a ball is at least `best` away from a block, and so is what it holds */
+GG_FN int gg_clearance_block_far(const gg_ball *ball, const gg_block *block, double best) {
+    double middle[3], reach = best + ball->radius + GG_CLEARANCE_SLACK;
+    gg_clearance_into(block, ball->middle, middle);
+    return reach <= 0.0 || gg_clearance_point2(block, middle) > reach * reach;
 }
 
 /* Clearance of a capsule and a block [m], negative by up to the radius where they overlap; at most `best`. */
 GG_FN double gg_clearance_block(const gg_capsule *capsule, const gg_block *block, double best) {
-    /* into the block's frame */
-    const double *q = block->frame.q;
-    double inverse[4] = {q[0], -q[1], -q[2], -q[3]};
-    double a[3], b[3], middle[3], along[3];
-    for (int k = 0; k < 3; k++) {
-        a[k] = capsule->a[k] - block->frame.p[k];
-        b[k] = capsule->b[k] - block->frame.p[k];
-    }
-    gg_frame_turn(inverse, a, a);
-    gg_frame_turn(inverse, b, b);
-    for (int k = 0; k < 3; k++) {
-        along[k] = b[k] - a[k];
-        middle[k] = 0.5 * (a[k] + b[k]);
-    }
-    double length = sqrt(gg_clearance_dot(along, along));
-    if (gg_clearance_point(block, middle) - 0.5 * length - capsule->radius >= best) {
+    if (gg_clearance_block_far(&capsule->ball, block, best)) {
         return best;
     }
+    double a[3], b[3], along[3];
+    gg_clearance_into(block, capsule->a, a);
+    gg_clearance_into(block, capsule->b, b);
+    for (int k = 0; k < 3; k++) {
+        along[k] = b[k] - a[k];
+    }
+    double length = sqrt(gg_clearance_dot(along, along));
     /* each round leaves 0.618 of the valley: 3e-8 of the length after 36 */
     const double gold = 0.6180339887498949;
     double low = 0.0, high = 1.0, least = best + capsule->radius;
@@ -99,11 +164,15 @@ GG_FN double gg_clearance_block(const gg_capsule *capsule, const gg_block *block
         }
         least = f0 < least ? f0 : least;
         least = f1 < least ? f1 : least;
+        /* nothing in what is left of the valley is lower by more than its length */
+        if (f0 - (high - low) * length > best + capsule->radius + GG_CLEARANCE_SLACK) {
+            break;
+        }
     }
     double end_a = gg_clearance_point(block, a), end_b = gg_clearance_point(block, b);
     least = end_a < least ? end_a : least;
     least = end_b < least ? end_b : least;
-    return least - capsule->radius;
+    return least < best + capsule->radius ? least - capsule->radius : best;
 }
 
 #endif

@@ -212,11 +212,17 @@ static PyObject *arm_guard(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
     PyObject *tuple, *joints, *velocities, *wanted, *blocks;
     double duration;
+    int threads;
     gg_arm arm;
     chain_arguments chain;
     npy_intp each;
-    if (!PyArg_ParseTuple(args, "OOOOOd:arm_guard", &tuple, &joints, &velocities, &wanted, &blocks, &duration) ||
+    if (!PyArg_ParseTuple(args, "OOOOOdi:arm_guard", &tuple, &joints, &velocities, &wanted, &blocks, &duration,
+                          &threads) ||
         arm_read(state, tuple, joints, &arm, &chain)) {
+        return NULL;
+    }
+    if (threads < 1) {
+        PyErr_Format(state->error[GG_PY_ARGUMENT], "threads: expected at least 1, got %d", threads);
         return NULL;
     }
     npy_intp shape[2] = {chain.count, chain.joint_count};
@@ -243,6 +249,10 @@ static PyObject *arm_guard(PyObject *module, PyObject *args) {
     }
     double *q = PyArray_DATA((PyArrayObject *)place), *v = PyArray_DATA((PyArrayObject *)speed);
     int32_t *event = PyArray_DATA((PyArrayObject *)events);
+    int crew = threads < chain.count ? threads : (int)chain.count;
+    (void)crew; /* without OpenMP */
+    /* the GIL stays: nobody may change what is read */
+#pragma omp parallel for num_threads(crew) schedule(dynamic, 4) if (crew > 1)
     for (npy_intp n = 0; n < chain.count; n++) {
         gg_block block[ARM_BLOCKS];
         npy_intp row = n * chain.joint_count;
@@ -260,7 +270,7 @@ PyMethodDef gg_py_arm_methods[] = {
     {"arm_clearance", arm_clearance, METH_VARARGS,
      PyDoc_STR("arm_clearance(arm, joints, blocks, cap, /)\n\nLeast gap of an arm to itself and to blocks (n,) [m].")},
     {"arm_guard", arm_guard, METH_VARARGS,
-     PyDoc_STR("arm_guard(arm, joints, velocities, wanted, blocks, duration, /)\n\n"
+     PyDoc_STR("arm_guard(arm, joints, velocities, wanted, blocks, duration, threads, /)\n\n"
                "Joints, velocities and events after one control period.")},
     {NULL, NULL, 0, NULL},
 };

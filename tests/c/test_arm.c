@@ -140,6 +140,7 @@ static gg_capsule random_capsule(int kind) {
         c.b[2] = c.a[2];
     }
     c.radius = uniform(0.0, 0.2);
+    gg_clearance_bound(&c);
     return c;
 }
 

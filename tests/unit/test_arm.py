@@ -147,6 +147,19 @@ def test_a_row_of_a_batch_is_the_row_alone() -> None:
         alone = arm.guard(joints[one], 0 * joints[one], wanted[one], blocks[one], 0.05)
         for ours, theirs in zip(together, alone, strict=True):
             assert ours[k].tobytes() == theirs[0].tobytes()
+    for threads in (2, 5, 50):
+        shared = arm.guard(joints, 0 * joints, wanted, blocks, 0.05, threads)
+        assert all(np.array_equal(ours, theirs) for ours, theirs in zip(together, shared, strict=True))
+
+
+def test_what_is_too_far_to_look_at_changes_no_clearance() -> None:
+    arm, joints = make_arm(), random_joints(200)
+    blocks = ExcavatorTask(env_count=200).blocks()
+    for obstacles in (blocks, blocks[:, :0]):
+        whole = arm.clearance(joints, obstacles)
+        assert whole.min() < 0.0 < whole.max()
+        for cap in (0.3, 0.05, 0.0):
+            np.testing.assert_allclose(arm.clearance(joints, obstacles, cap), np.minimum(whole, cap), atol=1e-8)
 
 
 # ---- guard ----
@@ -349,7 +362,9 @@ def test_the_core_refuses_what_would_read_past_an_end() -> None:
     with pytest.raises(gg.ArgumentError, match="arm"):
         _core.arm_clearance(whole, joints, blocks, 1.0)  # type: ignore[arg-type]
     with pytest.raises(gg.ArgumentError, match="duration"):
-        _core.arm_guard(tuple(whole), joints, joints, joints, blocks, 0.0)
+        _core.arm_guard(tuple(whole), joints, joints, joints, blocks, 0.0, 1)
+    with pytest.raises(gg.ArgumentError, match="threads"):
+        _core.arm_guard(tuple(whole), joints, joints, joints, blocks, 0.1, 0)
 
 
 def test_a_tool_with_too_much_is_refused() -> None:
