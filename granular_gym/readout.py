@@ -75,7 +75,8 @@ class Readout:
 
     @property
     def info(self) -> dict[str, Any]:
-        """Sizes and settings: memory [bytes], thread_count, kernel (instruction set), solver with safe values, ..."""
+        """Sizes and settings: memory [bytes], thread_count, kernel (instruction set), solver with safe values, ...; and
+        waits, how often this world and its arrays have waited for the GPU."""
         return self._core.info()
 
     # ---- reading ----
