@@ -673,9 +673,8 @@ static gg_status step_by_graph(gg_cuda *c, const gg_view *v, int32_t most) {
     return team.error == cudaSuccess ? GG_OK : failed(c, team.error, "starting a phase");
 }
 
-/* puts the copies on the stream that gg_cuda_step waits for: the counters, and how the envs fared */
-static gg_status ask(gg_cuda *c, const gg_view *v) {
-    int64_t envs = v->dims.env_count;
+/* room for how `envs` envs fare */
+static gg_status stats_fit(gg_cuda *c, int64_t envs) {
     if (c->stats_room < envs) {
         (void)cudaFreeHost(c->stats);
         c->stats = NULL;
@@ -684,11 +683,16 @@ static gg_status ask(gg_cuda *c, const gg_view *v) {
             "taking pinned memory");
         c->stats_room = envs;
     }
+    return GG_OK;
+}
+
+/* puts the copies on the stream that gg_cuda_step waits for: the counters, and how the envs fared */
+static gg_status ask(gg_cuda *c, const gg_view *v) {
     TRY(c, cudaMemcpyAsync(c->control_host, c->control, sizeof(gg_control), cudaMemcpyDeviceToHost, c->stream),
         "reading a counter");
     TRY(c,
-        cudaMemcpy2DAsync(c->stats, sizeof *c->stats, &v->env->stats, sizeof(gg_env), sizeof *c->stats, (size_t)envs,
-                          cudaMemcpyDeviceToHost, c->stream),
+        cudaMemcpy2DAsync(c->stats, sizeof *c->stats, &v->env->stats, sizeof(gg_env), sizeof *c->stats,
+                          (size_t)v->dims.env_count, cudaMemcpyDeviceToHost, c->stream),
         "reading a counter");
     return GG_OK;
 }
@@ -696,7 +700,7 @@ static gg_status ask(gg_cuda *c, const gg_view *v) {
 gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, int32_t *done) {
     *done = 1;
     gg_status status = enter(c);
-    if (status != GG_OK) {
+    if (status != GG_OK || (status = stats_fit(c, v->dims.env_count)) != GG_OK) {
         return status;
     }
     int by_graph = c->way == GG_WAY_GRAPH || c->seconds;
