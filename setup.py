@@ -119,6 +119,10 @@ def cuda_architectures(compiler: str) -> list[str]:
 CAPTURE = {"check": True, "text": True, "stdout": subprocess.PIPE}
 
 
+#: stands in for the toolkit where kernels are run on the CPU
+EMULATOR = ROOT / "tests" / "emulator" / "cuda_runtime.h"
+
+
 def cuda_command() -> list[str] | None:
     """What compiles the CUDA backend, without file names; None: it is left out."""
     warn = ["-Wall", "-Wextra", *(["-Werror"] if on("GG_WERROR") else [])]
@@ -127,7 +131,7 @@ def cuda_command() -> list[str] | None:
     further = os.environ.get("GG_CUDA_FLAGS", "").split()
     if os.environ.get("GG_CUDA") == "emulate":
         cxx = os.environ.get("CXX", "g++")
-        flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", "-Itests/emulator"]
+        flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", f"-I{relative([EMULATOR.parent])[0]}"]
         return [cxx, "-std=c++17", optimise, *flags, *further, "-x", "c++"]
     compiler = nvcc()
     if compiler is None:
@@ -184,7 +188,8 @@ class BuildExtension(build_ext):
         os.makedirs(self.build_temp, exist_ok=True)
         made = os.path.join(self.build_temp, "cuda.o")
         seen = os.path.join(self.build_temp, "cuda.hash")
-        mark = source_hash() + " ".join(command)
+        emulator = EMULATOR.read_bytes() if os.environ.get("GG_CUDA") == "emulate" else b""
+        mark = source_hash() + hashlib.sha256(emulator).hexdigest() + " ".join(command)
         if not (os.path.exists(made) and os.path.exists(seen) and Path(seen).read_text() == mark):
             print("granular_gym: compiling the CUDA backend", file=sys.stderr)
             done = subprocess.run(
@@ -264,7 +269,7 @@ setup(
         Extension(
             "granular_gym._core",
             sources=relative((ROOT / "csrc").rglob("*.c")),
-            depends=["setup.py", *relative([*(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")])],
+            depends=["setup.py", *relative([EMULATOR, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")])],
             include_dirs=["csrc"],
         )
     ],

@@ -2,7 +2,7 @@
  *
  * A phase is a function of (view, env, item, pass) that writes only what belongs to its item and reads nothing that another
  * item of the same phase writes; so its items can run in any order, on any number of threads, with the same bits.
- * The table gives name, items per env and body. Backends expand it into their loops; the order of phases is world.c's.
+ * The table gives name, items per env (from sizes alone: it is asked where the arrays need not be) and body. Backends expand it into their loops; the order of phases is world.c's.
  */
 #ifndef GG_PHASES_H
 #define GG_PHASES_H
@@ -88,7 +88,7 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(weigh, v->dims.slots, 0, gg_access_weigh_slot(v, e, i))                                                          \
     X(disturb, 1, 0, gg_access_disturb_env(v, e))                                                                      \
     X(read_wrenches, v->dims.tool_count * 6, 0, gg_access_read_wrench(v, e, i))                                        \
-    X(render_depth, gg_depth_env_bands(v), 0, gg_depth_band(v, e * gg_depth_env_bands(v) + i))                         \
+    X(render_depth, v->dims.bands, 0, gg_depth_band(v, e, i))                                                          \
     X(read_depth, v->access.pixel_count, 0, gg_access_read_pixel(v, e, i))
 /* clang-format on */
 

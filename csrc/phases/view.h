@@ -147,7 +147,7 @@ typedef struct gg_dims {
     int64_t cell_points;         /* slots and room for one vector behind them on a CPU, else 0 */
     int64_t hash_size, hash_next;
     int64_t material_count, tool_count, part_count;
-    int64_t camera_count, pixels;
+    int64_t camera_count, pixels, bands;             /* pixels and bands (sensors/depth.h) of all cameras */
     int64_t outline_count;                           /* shapes of planar grains; 0: grains are spheres */
     int64_t outline_points;                          /* of all outlines */
     int64_t planar_slots, planar_pairs, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */

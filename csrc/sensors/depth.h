@@ -364,22 +364,9 @@ GG_FN int64_t gg_depth_camera_bands(const gg_camera *camera) {
     return (camera->height + GG_DEPTH_BAND - 1) / GG_DEPTH_BAND;
 }
 
-/* bands of all cameras of one env */
-GG_FN int64_t gg_depth_env_bands(const gg_view *v) {
-    int64_t bands = 0;
-    for (int64_t c = 0; c < v->dims.camera_count; c++) {
-        bands += gg_depth_camera_bands(&v->cameras[c]);
-    }
-    return bands;
-}
-
-/* items of the phase: bands of all cameras of all envs, ordered (env, camera, band) */
-GG_FN int64_t gg_depth_band_count(const gg_view *v) { return v->dims.env_count * gg_depth_env_bands(v); }
-
-/* one band of one camera of one env, into v->depth */
-GG_FN void gg_depth_band(const gg_view *v, int64_t item) {
-    int64_t env_bands = gg_depth_env_bands(v);
-    int64_t env = item / env_bands, band = item - env * env_bands, c = 0;
+/* one band of one camera of an env, in the order of its cameras, into v->depth */
+GG_FN void gg_depth_band(const gg_view *v, int64_t env, int64_t band) {
+    int64_t c = 0;
     while (band >= gg_depth_camera_bands(&v->cameras[c])) {
         band -= gg_depth_camera_bands(&v->cameras[c]);
         c++;

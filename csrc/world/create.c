@@ -358,6 +358,7 @@ static gg_dims dims_of(const gg_world_def *d) {
     dims.camera_count = d->camera_count;
     for (int32_t k = 0; k < d->camera_count; k++) {
         dims.pixels += (int64_t)d->camera[k].height * d->camera[k].width;
+        dims.bands += gg_depth_camera_bands(&d->camera[k]);
     }
     if (d->solver.broad_phase == GG_BROAD_LINKED_HASH) {
         double buckets = (double)d->solver.hash_ratio * (double)d->grain_count;
@@ -458,6 +459,7 @@ static uint64_t layout_of(const gg_world *w) {
                              d->material_count,
                              d->tool_count,
                              d->part_count,
+                             (int64_t)sizeof(gg_dims),
                              (int64_t)sizeof(gg_env),
                              (int64_t)GG_FIELD_COUNT,
                              w->solver.spin,

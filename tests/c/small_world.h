@@ -77,6 +77,7 @@ static inline gg_view *fresh(int kind, int32_t height, int32_t width, float exte
     c->extent = extent;
     c->near_depth = 0.1f;
     c->far_depth = 30.0f;
+    v->dims.bands = gg_depth_camera_bands(c);
     return v;
 }
 

@@ -11,10 +11,11 @@ static void render(void) {
     for (int64_t i = 0; i < ENVS * PIXELS + 2; i++) {
         world.depth[i] = NAN;
     }
-    int64_t count = gg_depth_band_count(v);
     /* backwards: items do not lean on each other */
-    for (int64_t i = count - 1; i >= 0; i--) {
-        gg_depth_band(v, i);
+    for (int64_t e = v->dims.env_count - 1; e >= 0; e--) {
+        for (int64_t i = v->dims.bands - 1; i >= 0; i--) {
+            gg_depth_band(v, e, i);
+        }
     }
 }
 
@@ -233,9 +234,11 @@ static void test_layout(void) {
     world.cameras[2].first_pixel = 36 * 36 + 17 * 72;
     v->dims.camera_count = 3;
     v->dims.pixels = 36 * 36 + 17 * 72 + 5;
+    v->dims.bands = 5 + 3 + 1;
     v->dims.env_count = ENVS;
-    CHECK(gg_depth_env_bands(v) == 5 + 3 + 1);
-    CHECK(gg_depth_band_count(v) == ENVS * 9);
+    CHECK(gg_depth_camera_bands(&world.cameras[0]) == 5);
+    CHECK(gg_depth_camera_bands(&world.cameras[1]) == 3);
+    CHECK(gg_depth_camera_bands(&world.cameras[2]) == 1);
     for (int e = 0; e < ENVS; e++) {
         for (int k = 0; k < 40; k++) {
             gg_vec3 p = random_point(1.0f);

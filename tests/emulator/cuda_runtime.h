@@ -3,7 +3,9 @@
  * For tests where there is no GPU: the device code of csrc/backend/cuda is compiled by a plain C++ compiler with this header
  * in place of the toolkit's. Every CUDA thread is a fibre; barriers, half-warp barriers, atomics, cooperative grids, streams,
  * graphs and memory behave as documented. A cooperative grid has all its blocks in flight, any other runs block after block,
- * so that code which waits for a block that need not be resident hangs here too, and is reported.
+ * so that code which waits for a block that need not be resident hangs here too, and is reported. Memory of the device is out of
+ * the host's reach but while a kernel or a copy works on it, kernels may not be given addresses of the host, and a copy must be
+ * of the kind it says; memory that nobody has set, of the device or of a block, holds anything but zeros.
  *
  * Environment: GG_EMULATOR_DEVICES (1), GG_EMULATOR_MEMORY bytes per device (unlimited), GG_EMULATOR_SEED (0: threads run in
  * order, else shuffled by it), GG_EMULATOR_FAIL=n (kernel launch n and everything after it fails, as a lost device does),
@@ -22,6 +24,8 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <utility>
@@ -52,7 +56,7 @@ struct block {
     unsigned index = 0, threads = 0;
     barrier all;
     std::vector<barrier> half_warps;
-    std::vector<unsigned char> memory;
+    unsigned char *memory = nullptr;
 };
 
 struct fibre {
@@ -151,7 +155,9 @@ inline long setting(const char *name, long otherwise) {
 inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned threads, size_t memory,
                        const std::function<void()> &kernel) {
     static thread_local std::vector<fibre> fibres;
+    static thread_local std::vector<unsigned char> memories;
     std::vector<block> blocks(end - begin);
+    memories.assign(memory * blocks.size(), 0xA5);
     size_t count = (size_t)(end - begin) * threads;
     if (fibres.size() < count) {
         fibres = std::vector<fibre>(count);
@@ -166,7 +172,7 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
         b.index = begin + (unsigned)(k / threads);
         b.threads = threads;
         b.half_warps.resize(threads / 16 + 1);
-        b.memory.resize(memory);
+        b.memory = memories.data() + memory * (k / threads);
         prepare(fibres[k]);
         fibres[k].home = &b;
         fibres[k].thread = (unsigned)(k % threads);
@@ -231,7 +237,7 @@ inline int32_t atomicAdd(int32_t *at, int32_t value) {
 }
 inline int32_t atomicExch(int32_t *at, int32_t value) { return std::exchange(*at, value); }
 
-#define GG_BLOCK_MEMORY(type, name) type &name = *reinterpret_cast<type *>(emulator::now().current->home->memory.data())
+#define GG_BLOCK_MEMORY(type, name) type &name = *reinterpret_cast<type *>(emulator::now().current->home->memory)
 #define GG_SPIN()                   emulator::yield()
 #define GG_KERNEL_PARAMETER         const
 
@@ -273,18 +279,89 @@ namespace emulator {
 
 constexpr int MULTIPROCESSORS = 3, BLOCKS_PER_MULTIPROCESSOR = 2;
 
+/* addresses that memory of the device can have, and the step of allocations [bytes] */
+constexpr size_t RANGE = (size_t)1 << 40, ALIGNMENT = 256, PAGE = (size_t)1 << 16;
+
 struct runtime {
     std::mutex lock;
     std::recursive_mutex order;              /* of late, and while it is worked off */
     std::vector<std::function<void()>> late; /* copies to and from pinned memory that nobody has waited for */
-    std::map<void *, size_t> memory, pinned;
+    std::map<char *, size_t> memory, pinned;
+    std::set<const void *> loaded; /* kernels */
     size_t used = 0;
     long launches = 0;
     bool lost = false;
+    /* memory of the device: [begin, end) was in use at some time, and is open to `users` */
+    std::mutex door;
+    char *begin = nullptr, *end = nullptr;
+    int users = 0;
 };
+/* it is never destroyed: threads may still be at work when the process ends */
 inline runtime &machine() {
-    static runtime r;
+    static runtime &r = *new runtime;
     return r;
+}
+
+inline void protect(char *begin, char *end, int protection) {
+    if (begin != end && mprotect(begin, (size_t)(end - begin), protection)) {
+        perror("CUDA emulator: mprotect");
+        abort();
+    }
+}
+
+/* one user more or less of the memory of the device, which can be read and written as long as there is one */
+inline void use_memory(int more) {
+    runtime &r = machine();
+    std::lock_guard<std::mutex> hold(r.door);
+    bool before = r.users > 0;
+    r.users += more;
+    if (before != (r.users > 0)) {
+        protect(r.begin, r.end, before ? PROT_NONE : PROT_READ | PROT_WRITE);
+    }
+}
+struct visit_of_memory {
+    visit_of_memory() { use_memory(1); }
+    ~visit_of_memory() { use_memory(-1); }
+    visit_of_memory(const visit_of_memory &) = delete;
+    visit_of_memory &operator=(const visit_of_memory &) = delete;
+};
+
+#ifdef GG_EMULATOR_IMPLEMENTATION
+/* for tests that look into the memory themselves: 1 opens it to them, -1 takes that back */
+extern "C" __attribute__((visibility("default"))) void gg_emulator_use_memory(int more) { use_memory(more); }
+#endif
+
+inline bool is_on_device(const void *at) {
+    const runtime &r = machine();
+    return r.begin && (const char *)at >= r.begin && (const char *)at < r.begin + RANGE;
+}
+
+/* room for `size` bytes on the device, the first that is large enough; r.lock is held */
+inline char *find_room(runtime &r, size_t size) {
+    std::lock_guard<std::mutex> hold(r.door);
+    if (!r.begin) {
+        void *range = mmap(nullptr, RANGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (range == MAP_FAILED) {
+            return nullptr;
+        }
+        r.begin = r.end = (char *)range;
+    }
+    char *room = r.begin;
+    for (const auto &[at, length] : r.memory) {
+        if (size < (size_t)(at - room)) {
+            break;
+        }
+        room = at + (length / ALIGNMENT + 1) * ALIGNMENT;
+    }
+    if (size >= (size_t)(r.begin + RANGE - room)) {
+        return nullptr;
+    }
+    char *end = r.begin + ((size_t)(room + size - r.begin) / PAGE + 1) * PAGE;
+    if (end > r.end) {
+        protect(r.end, end, r.users ? PROT_READ | PROT_WRITE : PROT_NONE);
+        r.end = end;
+    }
+    return room;
 }
 
 inline cudaError_t alive() { return machine().lost ? cudaErrorLaunchFailure : cudaSuccess; }
@@ -292,8 +369,11 @@ inline cudaError_t alive() { return machine().lost ? cudaErrorLaunchFailure : cu
 /* works off what was put off */
 inline cudaError_t catch_up() {
     std::lock_guard<std::recursive_mutex> hold(machine().order);
-    for (const auto &work : std::exchange(machine().late, {})) {
-        work();
+    if (!machine().late.empty()) {
+        visit_of_memory visit;
+        for (const auto &work : std::exchange(machine().late, {})) {
+            work();
+        }
     }
     return alive();
 }
@@ -305,6 +385,7 @@ inline cudaError_t execute(cudaStream_t stream, std::function<void()> work) {
         stream->capture->nodes.push_back(std::move(work));
     } else {
         catch_up();
+        visit_of_memory visit;
         work();
     }
     return cudaSuccess;
@@ -312,16 +393,20 @@ inline cudaError_t execute(cudaStream_t stream, std::function<void()> work) {
 
 inline bool is_pinned(const void *at) {
     std::lock_guard<std::mutex> hold(machine().lock);
-    auto next = machine().pinned.upper_bound(const_cast<void *>(at));
-    return next != machine().pinned.begin() &&
-           (const char *)at < (char *)std::prev(next)->first + std::prev(next)->second;
+    auto next = machine().pinned.upper_bound((char *)const_cast<void *>(at));
+    return next != machine().pinned.begin() && (const char *)at < std::prev(next)->first + std::prev(next)->second;
 }
 
 /* A copy. With pinned memory it comes as late as CUDA allows, so that a host shows up that changes what it gave, or reads what it
  * asked for, too early; other memory of the host is read and written before the call returns. */
-inline cudaError_t copy(cudaStream_t stream, const void *to, const void *from, std::function<void()> work) {
+inline cudaError_t copy(cudaStream_t stream, const void *to, const void *from, cudaMemcpyKind kind,
+                        std::function<void()> work) {
     if (machine().lost) {
         return cudaErrorLaunchFailure;
+    }
+    if (is_on_device(to) != (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice) ||
+        is_on_device(from) != (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice)) {
+        return cudaErrorInvalidValue;
     }
     if (capturing(stream) || !(is_pinned(to) || is_pinned(from))) {
         return execute(stream, std::move(work));
@@ -347,6 +432,8 @@ inline const char *cudaGetErrorString(cudaError_t e) {
         return "no CUDA-capable device is detected";
     case cudaErrorLaunchFailure:
         return "unspecified launch failure";
+    case cudaErrorStreamCaptureUnsupported:
+        return "operation not permitted when stream is capturing";
     default:
         return "invalid argument";
     }
@@ -401,9 +488,25 @@ inline cudaError_t cudaMemGetInfo(size_t *left, size_t *total) {
     *left = *total - std::min(*total, emulator::machine().used);
     return cudaSuccess;
 }
+namespace emulator {
+template <class... Parameters> inline void load(void (*kernel)(Parameters...)) {
+    std::lock_guard<std::mutex> hold(machine().lock);
+    machine().loaded.insert(reinterpret_cast<const void *>(kernel));
+}
+template <class... Parameters> inline bool is_loaded(void (*kernel)(Parameters...)) {
+    std::lock_guard<std::mutex> hold(machine().lock);
+    return machine().loaded.count(reinterpret_cast<const void *>(kernel));
+}
+} // namespace emulator
 template <class Kernel>
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel, int, size_t) {
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel kernel, int, size_t) {
+    emulator::load(kernel);
     *blocks = emulator::BLOCKS_PER_MULTIPROCESSOR;
+    return emulator::alive();
+}
+struct cudaFuncAttributes {};
+template <class Kernel> inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, Kernel kernel) {
+    emulator::load(kernel);
     return emulator::alive();
 }
 
@@ -414,24 +517,25 @@ inline cudaError_t cudaMalloc(void **memory, size_t size) {
     if (r.lost) {
         return cudaErrorLaunchFailure;
     }
-    if (r.used + size > emulator_memory() || !(*memory = malloc(size))) {
+    char *room = r.used + size > emulator_memory() ? nullptr : emulator::find_room(r, size);
+    if (!room) {
         return cudaErrorMemoryAllocation;
     }
-    /* new memory is anything but zero */
-    memset(*memory, 0xA5, size);
-    r.memory[*memory] = size;
+    emulator::visit_of_memory visit;
+    memset(room, 0xA5, size);
+    r.memory[room] = size;
     r.used += size;
+    *memory = room;
     return cudaSuccess;
 }
 inline cudaError_t cudaFree(void *memory) {
     emulator::runtime &r = emulator::machine();
     emulator::catch_up();
     std::lock_guard<std::mutex> hold(r.lock);
-    auto found = r.memory.find(memory);
+    auto found = r.memory.find((char *)memory);
     if (found != r.memory.end()) {
         r.used -= found->second;
         r.memory.erase(found);
-        free(memory);
     }
     return cudaSuccess;
 }
@@ -439,30 +543,31 @@ inline cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned) {
     *memory = malloc(size);
     std::lock_guard<std::mutex> hold(emulator::machine().lock);
     if (*memory) {
-        emulator::machine().pinned[*memory] = size;
+        emulator::machine().pinned[(char *)*memory] = size;
     }
     return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 inline cudaError_t cudaFreeHost(void *memory) {
     emulator::catch_up();
     std::lock_guard<std::mutex> hold(emulator::machine().lock);
-    emulator::machine().pinned.erase(memory);
+    emulator::machine().pinned.erase((char *)memory);
     free(memory);
     return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t stream) {
-    return emulator::machine().lost ? cudaErrorLaunchFailure
-                                    : emulator::execute(stream, [=] { memset(memory, value, size); });
+    return emulator::machine().lost          ? cudaErrorLaunchFailure
+           : !emulator::is_on_device(memory) ? cudaErrorInvalidValue
+                                             : emulator::execute(stream, [=] { memset(memory, value, size); });
 }
-inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind, cudaStream_t stream) {
-    return emulator::copy(stream, to, from, [=] { memcpy(to, from, size); });
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream) {
+    return emulator::copy(stream, to, from, kind, [=] { memcpy(to, from, size); });
 }
 inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                                     size_t rows, cudaMemcpyKind, cudaStream_t stream) {
+                                     size_t rows, cudaMemcpyKind kind, cudaStream_t stream) {
     if (width > to_pitch || width > from_pitch) {
         return cudaErrorInvalidValue;
     }
-    return emulator::copy(stream, to, from, [=] {
+    return emulator::copy(stream, to, from, kind, [=] {
         for (size_t r = 0; r < rows; r++) {
             memcpy((char *)to + r * to_pitch, (const char *)from + r * from_pitch, width);
         }
@@ -514,11 +619,31 @@ inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return cudaGraphDestroy(exec); }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t) {
     emulator::catch_up();
+    emulator::visit_of_memory visit;
     for (const auto &node : exec->nodes) {
         node();
     }
     return emulator::alive();
 }
+
+namespace emulator {
+/* ends the process where a kernel is given an address of the host; numbers that look like one do not occur */
+template <class Argument> inline void look_for_host_addresses(const Argument &argument) {
+#ifdef __x86_64__
+    for (size_t at = 0; at + sizeof(uintptr_t) <= sizeof argument; at += sizeof(uintptr_t)) {
+        uintptr_t word;
+        memcpy(&word, (const char *)&argument + at, sizeof word);
+        if (word >= 0x500000000000u && word < 0x800000000000u && !is_on_device((const void *)word)) {
+            fprintf(stderr, "CUDA emulator: a kernel is given %p, which is memory of the host (byte %zu of %zu)\n",
+                    (void *)word, at, sizeof argument);
+            abort();
+        }
+    }
+#else
+    (void)argument;
+#endif
+}
+} // namespace emulator
 
 template <class... Parameters, class... Arguments>
 inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int threads, int cooperative,
@@ -537,6 +662,11 @@ inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int thre
     if (cooperative && blocks > emulator::MULTIPROCESSORS * emulator::BLOCKS_PER_MULTIPROCESSOR) {
         return cudaErrorCooperativeLaunchTooLarge;
     }
+    if (emulator::capturing(stream) && !emulator::is_loaded(kernel)) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    emulator::load(kernel);
+    (emulator::look_for_host_addresses(arguments), ...);
     return emulator::execute(stream, [=] {
         std::function<void()> call = [=] { kernel(arguments...); };
         unsigned grid = (unsigned)blocks, step = cooperative ? grid : 1;

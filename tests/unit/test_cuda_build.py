@@ -9,6 +9,7 @@ import json
 import os
 import runpy
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -124,6 +125,21 @@ print(world.device)
     printed = script(emulated, tmp_path, text, **environment).splitlines()
     assert said in printed[0]
     assert printed[1] == "cpu"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the signal of a wrong address differs elsewhere")
+def test_the_emulator_keeps_the_host_out(emulated: Path, tmp_path: Path) -> None:
+    """What would end a process on a machine with a GPU, reading its memory from the host, ends it here as well."""
+    text = """
+import ctypes
+world = scene().build(device="cuda")
+address = world.read("positions", output="device").__cuda_array_interface__["data"][0]
+print("before", flush=True)
+ctypes.c_float.from_address(address).value
+print("after")
+"""
+    done = run(emulated, ["-c", WORLD + text], tmp_path)
+    assert (done.returncode, done.stdout) == (-signal.SIGSEGV, "before\n"), done.stderr[-2000:]
 
 
 def test_wrong_number(emulated: Path, tmp_path: Path) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import ctypes
 import pickle
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import granular_gym as gg
+from granular_gym import _core
 from granular_gym.device import cuda_devices
 
 CUDA = gg.info()["devices"]["cuda"]
@@ -31,6 +34,17 @@ NAMES = (
     "wrenches",
     "wall_wrenches",
 )
+
+
+@contextlib.contextmanager
+def emulated_memory(address: int, count: int) -> Iterator[np.ndarray]:
+    """`count` floats in the memory of an emulated GPU, which is out of the host's reach otherwise."""
+    library = ctypes.CDLL(_core.__file__)
+    library.gg_emulator_use_memory(1)
+    try:
+        yield np.ctypeslib.as_array((ctypes.c_float * count).from_address(address))
+    finally:
+        library.gg_emulator_use_memory(-1)
 
 
 def build(scene: gg.Scene, device: str = "cuda", **kwargs: Any) -> gg.World:
@@ -316,9 +330,9 @@ def test_a_copy_on_the_device_is_apart(gpu):
     managed = inside(capsule)
     assert managed.tensor.data != where and managed.flags == 2 and managed.tensor.device_type == 2
     if EMULATED:
-        values = np.ctypeslib.as_array((ctypes.c_float * 540).from_address(managed.tensor.data))
-        assert np.array_equal(values, array.numpy().ravel())
-        values[:] = 0
+        with emulated_memory(managed.tensor.data, 540) as values:
+            assert np.array_equal(values, array.numpy().ravel())
+            values[:] = 0
         assert array.numpy().any()
 
 
@@ -488,8 +502,8 @@ def test_memory_goes_with_the_last_export(scene):
     assert held < before
     del arrays
     assert held < free_memory() < before, "exports hold what they export, and nothing else"
-    values = np.ctypeslib.as_array((ctypes.c_float * 540).from_address(first.tensor.data)).copy()
-    assert np.array_equal(values, host.ravel())
+    with emulated_memory(first.tensor.data, 540) as values:
+        assert np.array_equal(values, host.ravel())
     drop(first)
     del view
     assert free_memory() < before

@@ -203,6 +203,29 @@ static void close_device(gg_cuda *c) {
     free(c);
 }
 
+typedef void (*phase_kernel)(const gg_view, gg_control *, gg_meeting *, int32_t *, int32_t, int32_t);
+
+static phase_kernel kernel_of(gg_phase phase) {
+    static const phase_kernel kernels[] = {
+#define ENTRY(name, count, skip, body) gg_phase_kernel<GG_PHASE_##name>,
+        GG_PHASES(ENTRY)
+#undef ENTRY
+    };
+    return kernels[phase];
+}
+
+/* All kernels, before any is started: the driver would load one at its first use, which may wait for everything under way on
+ * the device, and which a stream that is being captured does not allow. */
+static gg_status load_kernels(gg_cuda *c) {
+    cudaFuncAttributes attributes;
+    for (int phase = 0; phase < GG_PHASE_COUNT; phase++) {
+        TRY(c, cudaFuncGetAttributes(&attributes, kernel_of((gg_phase)phase)), "loading kernels");
+    }
+    TRY(c, cudaFuncGetAttributes(&attributes, gg_halt_kernel), "loading kernels");
+    TRY(c, cudaFuncGetAttributes(&attributes, gg_account_kernel), "loading kernels");
+    return GG_OK;
+}
+
 static gg_status open_device(gg_cuda *c) {
     int value = 0, per_multiprocessor = 0, per_meeting = 0, cooperative = 0;
     TRY(c, cudaSetDevice(c->device), "choosing the device");
@@ -234,6 +257,10 @@ static gg_status open_device(gg_cuda *c) {
     c->resident = per_multiprocessor * value;
     c->phase_resident = per_meeting * value;
     int32_t most = c->resident > c->phase_resident ? c->resident : c->phase_resident;
+    gg_status status = load_kernels(c);
+    if (status != GG_OK) {
+        return status;
+    }
     TRY(c, cudaStreamCreateWithFlags(&c->own_stream, cudaStreamNonBlocking), "making a stream");
     c->stream = c->own_stream;
     TRY(c, cudaEventCreateWithFlags(&c->event, cudaEventDisableTiming), "making an event");
@@ -489,17 +516,6 @@ static int64_t threads_of(const gg_view *v, gg_phase phase) {
     default:
         return items_of(v, phase);
     }
-}
-
-typedef void (*phase_kernel)(const gg_view, gg_control *, gg_meeting *, int32_t *, int32_t, int32_t);
-
-static phase_kernel kernel_of(gg_phase phase) {
-    static const phase_kernel kernels[] = {
-#define ENTRY(name, count, skip, body) gg_phase_kernel<GG_PHASE_##name>,
-        GG_PHASES(ENTRY)
-#undef ENTRY
-    };
-    return kernels[phase];
 }
 
 static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *v, gg_phase phase, int32_t pass) {
