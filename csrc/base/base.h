@@ -24,6 +24,13 @@
 #define GG_FN_LARGE GG_FN
 #endif
 
+/* alignment of a struct, before its first member */
+#ifdef __cplusplus
+#define GG_ALIGNED(bytes) alignas(bytes)
+#else
+#define GG_ALIGNED(bytes) _Alignas(bytes)
+#endif
+
 /* compound literal in C, brace initialiser in C++; all zero in both */
 #ifdef __cplusplus
 #define GG_LIT(type) type

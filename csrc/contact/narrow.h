@@ -16,7 +16,9 @@ typedef struct gg_touch {
 } gg_touch;
 
 GG_FN gg_vec3 gg_row_velocity(const float *rows, int64_t row) {
-    return gg_v3(rows[row * GG_ROW], rows[row * GG_ROW + 1], rows[row * GG_ROW + 2]);
+    float own[GG_ROW];
+    gg_row_load(rows + row * GG_ROW, own);
+    return gg_v3(own[0], own[1], own[2]);
 }
 
 /* direction of two grains whose centres coincide: opposite for the two, by id */

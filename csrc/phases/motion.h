@@ -107,7 +107,8 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
     if (v->grain_id[at] < 0) {
         return out;
     }
-    float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    float row[GG_ROW], *home = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    gg_row_load(home, row);
     /* small kicks on a fast grain would all be rounded the same way */
     float *rest = v->kick_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
     const gg_air *air = &v->env[e].air;
@@ -122,6 +123,7 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
     row[0] = velocity.x;
     row[1] = velocity.y;
     row[2] = velocity.z;
+    gg_row_store(home, row);
     gg_vec4 x = v->position[at], built = v->built_position[at];
     /* where the grain will be at the end of the substep if nothing stops it, seen from where the lists know it */
     gg_vec3 moved = gg_madd(gg_v3(x.x - built.x, x.y - built.y, x.z - built.z), velocity, p->dt);
@@ -346,7 +348,8 @@ GG_FN gg_motion gg_motion_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     }
     gg_vec3 velocity = gg_load_lane3(v->velocity, first * 6 + lane);
     gg_vec3 spin = gg_load_lane3(v->velocity, first * 6 + lane + 3 * GG_LANES);
-    float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    float row[GG_ROW], *home = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    gg_row_load(home, row);
     if (gg_air_drags(&v->env[e].air)) {
         spin = gg_scale(spin, gg_drag_spin_left(&v->env[e].air, v->position[at].w, row[3], p->dt));
     }
@@ -356,6 +359,7 @@ GG_FN gg_motion gg_motion_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     row[4] = spin.x;
     row[5] = spin.y;
     row[6] = spin.z;
+    gg_row_store(home, row);
     gg_vec4 x = v->position[at];
     gg_vec3 shift = gg_load_lane3(v->shift, first * 3 + lane);
     /* ways within a bed at rest are below rounding, the more so the farther it lies from the origin: lost, they are made
@@ -363,9 +367,8 @@ GG_FN gg_motion gg_motion_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     float *rest = v->way_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
     gg_vec3 way = gg_madd(shift, velocity, p->dt);
     gg_vec3 moved = gg_wrap(p, gg_add_kept(gg_v3(x.x, x.y, x.z), way, rest));
-    v->position[at].x = moved.x;
-    v->position[at].y = moved.y;
-    v->position[at].z = moved.z;
+    gg_vec4 arrived = {moved.x, moved.y, moved.z, x.w};
+    v->position[at] = arrived;
     float speed2 = gg_norm2(velocity);
     out.energy = 0.5f / row[3] * (speed2 + 0.4f * gg_norm2(spin));
     out.fast = speed2 * p->dt * p->dt > 0.25f * x.w * x.w;

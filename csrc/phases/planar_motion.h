@@ -102,7 +102,8 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     if (id < 0) {
         return out;
     }
-    float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    float row[GG_ROW], *home = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    gg_row_load(home, row);
     gg_vec4 *x = &v->position[at];
     float velocity[3];
     for (int k = 0; k < 3; k++) {
@@ -111,6 +112,7 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     row[0] = velocity[0];
     row[1] = velocity[1];
     row[6] = velocity[2];
+    gg_row_store(home, row);
     /* what was pushed apart moves by the effect of a pseudo-impulse */
     gg_vec3 shift = gg_load_lane3(v->shift, first * 3 + lane);
     float *angle = &v->angle[e * v->dims.planar_slots + id];

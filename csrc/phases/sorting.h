@@ -114,9 +114,9 @@ GG_FN void gg_sort_gather_slot(const gg_view *v, int64_t e, int64_t i) {
     point[3] = x.w;
     const float *row = v->row_a + (e * v->dims.rows + v->source_slot[to]) * GG_ROW;
     float *to_row = v->row_b + (e * v->dims.rows + i) * GG_ROW;
-    for (int k = 0; k < GG_ROW; k++) {
-        to_row[k] = row[k];
-    }
+    float moved[GG_ROW];
+    gg_row_load(row, moved);
+    gg_row_store(to_row, moved);
     v->cell[to] = v->grain_id[from];
     v->sort_material[to] = v->material[from];
     v->next_first[to] = v->contact_first[from];
@@ -147,9 +147,9 @@ GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
     v->position[at] = v->built_position[at] = x;
     float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
     const float *from_row = v->row_b + (e * v->dims.rows + i) * GG_ROW;
-    for (int k = 0; k < GG_ROW; k++) {
-        row[k] = from_row[k];
-    }
+    float moved[GG_ROW];
+    gg_row_load(from_row, moved);
+    gg_row_store(row, moved);
     v->grain_id[at] = v->cell[at];
     v->material[at] = v->sort_material[at];
     v->contact_first[at] = v->next_first[at];

@@ -12,9 +12,34 @@
 #include "../sensors/camera.h"
 #include "fields.h"
 
+/* aligned, so that a GPU moves it in one piece */
 typedef struct gg_vec4 {
-    float x, y, z, w;
+    GG_ALIGNED(16) float x;
+    float y, z, w;
 } gg_vec4;
+
+/* A velocity row and a copy of it. It moves in aligned pieces, not float by float, which on a GPU is most of what gathering
+ * rows costs. */
+GG_FN void gg_row_load(const float *row, float out[GG_ROW]) {
+    for (int k = 0; k < GG_ROW; k += 4) {
+        gg_vec4 four = *(const gg_vec4 *)(row + k);
+        out[k] = four.x;
+        out[k + 1] = four.y;
+        out[k + 2] = four.z;
+        out[k + 3] = four.w;
+    }
+}
+GG_FN void gg_row_store(float *row, const float in[GG_ROW]) {
+    for (int k = 0; k < GG_ROW; k += 4) {
+#ifdef __CUDA_ARCH__
+        /* said outright: some callers' pieces nvcc takes apart again */
+        __stwb((float4 *)(row + k), make_float4(in[k], in[k + 1], in[k + 2], in[k + 3]));
+#else
+        gg_vec4 four = {in[k], in[k + 1], in[k + 2], in[k + 3]};
+        *(gg_vec4 *)(row + k) = four;
+#endif
+    }
+}
 
 /* what happens at the two faces of an axis */
 typedef enum gg_boundary {

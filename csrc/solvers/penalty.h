@@ -60,7 +60,9 @@ GG_FN gg_overlaps gg_penalty_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_overlaps out = GG_ZERO;
     const gg_params *p = &v->params;
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES, first = v->next_first[at] / GG_LANES;
-    const float *rows = v->row_a + e * v->dims.rows * GG_ROW, *own = rows + i * GG_ROW;
+    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
+    float own[GG_ROW], other[GG_ROW];
+    gg_row_load(rows + i * GG_ROW, own);
     float *impulses = v->env[e].impulse_buffer ? v->impulse_a : v->impulse_b;
     float x = 0.0f, y = 0.0f, turn = 0.0f;
     for (int32_t k = 0; k < v->next_count[at]; k++) {
@@ -68,7 +70,7 @@ GG_FN gg_overlaps gg_penalty_lane(const gg_view *v, int64_t e, int64_t i) {
         int64_t contact3 = (e * v->dims.contact_rows + first + k) * GG_LANES * 3 + lane;
         int64_t geometry = (e * v->dims.planar_rows + first + k) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
         int32_t j = v->other_row[contact];
-        const float *other = rows + (int64_t)j * GG_ROW;
+        gg_row_load(rows + (int64_t)j * GG_ROW, other);
         float nx = v->normal[contact3], ny = v->normal[contact3 + GG_LANES];
         float cn = v->planar_geometry[geometry], ct = v->planar_geometry[geometry + GG_LANES];
         float other_cn = v->planar_geometry[geometry + 2 * GG_LANES];
