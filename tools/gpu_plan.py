@@ -23,12 +23,14 @@ VARIANTS: dict[str, tuple[str, str]] = {
     "fmad": ("-fmad=true", "contraction allowed: time over that without"),
     "128": ("-DGG_THREADS=128", "blocks of 128 threads: time over that with 256"),
     "512": ("-DGG_THREADS=512", "blocks of 512 threads: time over that with 256"),
+    "resident768": ("-DGG_THREADS_RESIDENT=768", "768 threads on a multiprocessor: time over that with 512"),
+    "resident1024": ("-DGG_THREADS_RESIDENT=1024", "1024 threads on a multiprocessor: time over that with 512"),
 }
 #: (stage, what asks for it, seconds of ten minutes that are kept for it), in the order in which they run. A stage that
 #: ends early leaves its time to those after it; one that needs more takes up to twice its own, of what others left
 PLAN: tuple[tuple[str, str, float], ...] = (
     ("packages", "", 22.0),
-    ("build", "", 130.0),
+    ("build", "", 114.0),
     ("info", "", 6.0),
     ("benchmark speed", "benchmarks", 22.0),
     ("benchmark batch", "benchmarks", 20.0),

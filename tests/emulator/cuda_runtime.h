@@ -31,6 +31,11 @@
 #include <utility>
 #include <vector>
 
+/* threads per block: few, so that envs of some hundred grains have teams of several blocks */
+#ifndef GG_THREADS
+#define GG_THREADS 64
+#endif
+
 #define __global__
 #define __device__
 #define __host__

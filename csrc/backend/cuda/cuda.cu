@@ -29,7 +29,7 @@ struct gg_cuda {
     gg_control *control;      /* on the device */
     gg_control *control_host; /* pinned; what was read last */
     gg_meeting *meetings;     /* (resident) */
-    int32_t *partials;        /* (2, resident) */
+    unsigned char *partials;  /* (resident) GG_PARTIAL bytes */
     char *stage;              /* pinned; see gg_cuda_copy and gg_cuda_fetch */
     size_t staged;            /* bytes of it that the device may still have to read */
     gg_env_stats *stats;      /* pinned, (stats_room): those of the envs after the last step */
@@ -203,7 +203,7 @@ static void close_device(gg_cuda *c) {
     free(c);
 }
 
-typedef void (*phase_kernel)(const gg_view, gg_control *, gg_meeting *, int32_t *, int32_t, int32_t);
+typedef void (*phase_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned char *, int32_t, int32_t);
 
 static phase_kernel kernel_of(gg_phase phase) {
     static const phase_kernel kernels[] = {
@@ -266,7 +266,7 @@ static gg_status open_device(gg_cuda *c) {
     TRY(c, cudaEventCreateWithFlags(&c->event, cudaEventDisableTiming), "making an event");
     TRY(c, cudaMalloc((void **)&c->control, sizeof(gg_control)), "taking memory");
     TRY(c, cudaMalloc((void **)&c->meetings, sizeof(gg_meeting) * (size_t)most), "taking memory");
-    TRY(c, cudaMalloc((void **)&c->partials, sizeof(int32_t) * 2 * (size_t)most), "taking memory");
+    TRY(c, cudaMalloc((void **)&c->partials, GG_PARTIAL * (size_t)most), "taking memory");
     TRY(c, cudaHostAlloc((void **)&c->control_host, sizeof(gg_control), cudaHostAllocDefault), "taking pinned memory");
     TRY(c, cudaHostAlloc((void **)&c->stage, GG_STAGE, cudaHostAllocDefault), "taking pinned memory");
     memset(c->control_host, 0, sizeof(gg_control));
@@ -503,7 +503,14 @@ static int64_t threads_of(const gg_view *v, gg_phase phase) {
     case GG_PHASE_order:
     case GG_PHASE_room:
         return v->dims.slots;
+    case GG_PHASE_fit_grids:
+    case GG_PHASE_close_lists:
+        /* each thread looks at some grains before it adds up with others */
+        return (v->dims.slots + GG_SCAN_ITEMS - 1) / GG_SCAN_ITEMS;
     case GG_PHASE_place_contacts:
+    case GG_PHASE_check:
+    case GG_PHASE_check_convergence:
+    case GG_PHASE_close_substep:
         return (v->dims.slices + GG_SCAN_ITEMS - 1) / GG_SCAN_ITEMS;
     case GG_PHASE_sum_wrench_blocks:
         return v->dims.load_blocks * v->dims.tool_count * 6;
@@ -525,8 +532,8 @@ static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *
     }
     int64_t blocks = (threads + GG_THREADS - 1) / GG_THREADS;
     int meets = gg_phase_meets(phase);
-    /* a grid has no end, unless its blocks must all be there at once */
-    int64_t most = meets ? c->phase_resident : c->multiprocessors * (int64_t)64;
+    /* a grid has no end, unless its blocks must all be there at once, or need room to put something down */
+    int64_t most = meets || gg_phase_reduces(phase) ? c->phase_resident : c->multiprocessors * (int64_t)64;
     int64_t teams = envs < most ? envs : most;
     blocks = blocks < most / teams ? blocks : most / teams;
     return gg_launch(kernel_of(phase), (int)(teams * blocks), GG_THREADS, meets && blocks > 1, stream, *v, c->control,

@@ -170,45 +170,48 @@ __device__ __forceinline__ void gg_gpu_integrate(const gg_gpu_team *team, const 
     });
 }
 
-/* ---- phases over whole envs: the first block of the team ---- */
+/* ---- phases over whole envs: the team adds up, its last block decides ---- */
 
 __device__ __forceinline__ void gg_gpu_check(const gg_gpu_team *team, const gg_view *v, int64_t e) {
-    if (team->block == 0) {
-        gg_prediction all =
-            gg_block_reduce(team->memory->prediction, gg_motion_predictions(v, e, threadIdx.x, GG_THREADS),
-                            [](gg_prediction a, gg_prediction b) { return gg_motion_predictions_join(a, b); });
-        if (threadIdx.x == 0) {
-            gg_motion_decide(v, e, all);
-        }
+    gg_prediction all, none = GG_ZERO;
+    int last = gg_team_reduce(
+        team, team->memory->prediction, gg_motion_predictions(v, e, gg_team_rank(team), gg_team_size(team)), none,
+        [](gg_prediction a, gg_prediction b) { return gg_motion_predictions_join(a, b); }, &all);
+    if (last && threadIdx.x == 0) {
+        gg_motion_decide(v, e, all);
     }
 }
 
 __device__ __forceinline__ void gg_gpu_fit(const gg_gpu_team *team, const gg_view *v, int64_t e) {
-    if (team->block == 0 && v->env[e].rebuild) {
-        gg_span span = gg_block_reduce(team->memory->span, gg_span_of(v, e, threadIdx.x, GG_THREADS),
-                                       [](gg_span a, gg_span b) { return gg_span_join(a, b); });
-        if (threadIdx.x == 0) {
-            gg_grids_fit(v, e, span);
-        }
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    gg_span span;
+    int last = gg_team_reduce(
+        team, team->memory->span, gg_span_of(v, e, gg_team_rank(team), gg_team_size(team)), gg_span_none(),
+        [](gg_span a, gg_span b) { return gg_span_join(a, b); }, &span);
+    if (last && threadIdx.x == 0) {
+        gg_grids_fit(v, e, span);
     }
 }
 
 __device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, const gg_view *v, int64_t e) {
-    if (team->block != 0 || !v->env[e].rebuild) {
+    if (!v->env[e].rebuild) {
         return;
     }
     /* the longest list that does not fit, of those the first: as an integer that is larger the longer and the earlier */
-    uint64_t worst = 0;
-    for (int64_t i = threadIdx.x; i < v->dims.grain_count; i += GG_THREADS) {
+    uint64_t own = 0, worst;
+    for (int64_t i = gg_team_rank(team); i < v->dims.grain_count; i += gg_team_size(team)) {
         int level = gg_level_of(&v->params, v->position[e * v->dims.slots + i].w);
         int32_t count = v->candidate_count[e * v->dims.slots + i];
         if (count > v->params.level_candidates[level]) {
             uint64_t key = (uint64_t)count << 32 | (uint32_t)(INT32_MAX - (int32_t)i);
-            worst = key > worst ? key : worst;
+            own = key > own ? key : own;
         }
     }
-    worst = gg_block_reduce(team->memory->words, worst, [](uint64_t a, uint64_t b) { return a > b ? a : b; });
-    if (threadIdx.x == 0) {
+    int last = gg_team_reduce(
+        team, team->memory->words, own, (uint64_t)0, [](uint64_t a, uint64_t b) { return a > b ? a : b; }, &worst);
+    if (last && threadIdx.x == 0) {
         int64_t first = INT32_MAX - (int64_t)(worst & 0xFFFFFFFFu);
         int level = worst ? gg_level_of(&v->params, v->position[e * v->dims.slots + first].w) : 0;
         gg_sort_close(v, e, (int32_t)(worst >> 32), level);
@@ -216,27 +219,33 @@ __device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, cons
 }
 
 __device__ __forceinline__ void gg_gpu_converged(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass) {
-    if (team->block == 0 && !v->env[e].converged) {
-        float residual = 0.0f;
-        if (v->params.tolerance > 0.0f) {
-            residual = gg_block_reduce(team->memory->change, gg_solve_residual(v, e, threadIdx.x, GG_THREADS),
-                                       [](float a, float b) { return gg_maxf(a, b); });
+    if (v->params.tolerance <= 0.0f) {
+        if (gg_team_rank(team) == 0) {
+            gg_solve_check_env(v, e, pass);
         }
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            gg_solve_check(v, e, pass, residual);
-        }
+        return;
+    }
+    if (v->env[e].converged) {
+        return;
+    }
+    float residual;
+    int last = gg_team_reduce(
+        team, team->memory->change, gg_solve_residual(v, e, gg_team_rank(team), gg_team_size(team)), 0.0f,
+        [](float a, float b) { return gg_maxf(a, b); }, &residual);
+    if (last && threadIdx.x == 0) {
+        gg_solve_check(v, e, pass, residual);
     }
 }
 
 __device__ __forceinline__ void gg_gpu_close_substep(const gg_gpu_team *team, const gg_view *v, int64_t e) {
-    if (team->block != 0) {
+    int is_last = gg_last_substep(v, e);
+    gg_substep_stats all, none = GG_ZERO;
+    int last_block = gg_team_reduce(
+        team, team->memory->substep, gg_substep_stats_of(v, e, gg_team_rank(team), gg_team_size(team)), none,
+        [](gg_substep_stats a, gg_substep_stats b) { return gg_substep_stats_join(a, b); }, &all);
+    if (!last_block) {
         return;
     }
-    int is_last = gg_last_substep(v, e);
-    gg_substep_stats all =
-        gg_block_reduce(team->memory->substep, gg_substep_stats_of(v, e, threadIdx.x, GG_THREADS),
-                        [](gg_substep_stats a, gg_substep_stats b) { return gg_substep_stats_join(a, b); });
     gg_step_stats last = GG_ZERO;
     for (int64_t first = 0; is_last && first < v->dims.blocks; first += GG_THREADS) {
         if (first + (int64_t)threadIdx.x < v->dims.blocks) {

@@ -51,14 +51,14 @@ __device__ __forceinline__ constexpr int gg_team_penalty(const gg_team *) { retu
 
 /* the team that this block belongs to, of grid / blocks_per_team teams */
 __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_block_memory *memory,
-                                                      gg_meeting *meetings, int32_t *partials,
+                                                      gg_meeting *meetings, unsigned char *partials,
                                                       int32_t blocks_per_team) {
     int32_t number = (int32_t)blockIdx.x / blocks_per_team;
     gg_gpu_team team;
     team.view = view;
     team.memory = memory;
     team.meeting = meetings + number;
-    team.partial = partials + (int64_t)number * blocks_per_team * 2;
+    team.partial = partials + (int64_t)number * blocks_per_team * GG_PARTIAL;
     team.env = number;
     team.block = (int32_t)blockIdx.x % blocks_per_team;
     team.blocks = blocks_per_team;
@@ -68,7 +68,7 @@ __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_bl
 /* up to `most` substeps of every env */
 template <class Substep>
 __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memory *memory, gg_control *control,
-                                             gg_meeting *meetings, int32_t *partials, int32_t blocks_per_team,
+                                             gg_meeting *meetings, unsigned char *partials, int32_t blocks_per_team,
                                              int32_t most, Substep substep) {
     gg_gpu_team team = gg_gpu_team_of(view, memory, meetings, partials, blocks_per_team);
     int64_t teams = (int64_t)gridDim.x / blocks_per_team;
@@ -93,7 +93,7 @@ __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memor
 
 #define GG_STEP_KERNEL(name, way)                                                                                      \
     __global__ void __launch_bounds__(GG_THREADS, GG_THREADS_RESIDENT / GG_THREADS)                                    \
-        name(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings, int32_t *partials,           \
+        name(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings, unsigned char *partials,     \
              int32_t blocks_per_team, int32_t most) {                                                                  \
         GG_BLOCK_MEMORY(gg_block_memory, memory);                                                                      \
         gg_gpu_steps(&view, &memory, control, meetings, partials, blocks_per_team, most,                               \
@@ -110,11 +110,16 @@ GG_STEP_KERNEL(gg_penalty_step_kernel, gg_penalty_way)
 __host__ __device__ constexpr int gg_phase_meets(gg_phase phase) {
     return phase == GG_PHASE_order || phase == GG_PHASE_room || phase == GG_PHASE_place_contacts;
 }
+/* phases whose blocks put down parts of one sum for an env */
+__host__ __device__ constexpr int gg_phase_reduces(gg_phase phase) {
+    return phase == GG_PHASE_check || phase == GG_PHASE_fit_grids || phase == GG_PHASE_close_lists ||
+           phase == GG_PHASE_check_convergence || phase == GG_PHASE_close_substep;
+}
 
 template <int phase>
 __global__ void __launch_bounds__(GG_THREADS)
-    gg_phase_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings, int32_t *partials,
-                    int32_t blocks_per_team, int32_t pass) {
+    gg_phase_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings,
+                    unsigned char *partials, int32_t blocks_per_team, int32_t pass) {
     GG_BLOCK_MEMORY(gg_block_memory, memory);
     gg_gpu_team team = gg_gpu_team_of(&view, &memory, meetings, partials, blocks_per_team);
     int64_t teams = (int64_t)gridDim.x / blocks_per_team;

@@ -14,7 +14,9 @@
 #define GG_THREADS 256
 #endif
 /* threads of kernels that live through a step which a multiprocessor must hold at once: bounds their registers */
+#ifndef GG_THREADS_RESIDENT
 #define GG_THREADS_RESIDENT 512
+#endif
 /* values that a thread takes at a time in a scan */
 #define GG_SCAN_ITEMS 4
 /* pixels of an image that a block keeps in its own memory */
@@ -23,7 +25,11 @@
 /* where the blocks of a team meet */
 struct gg_meeting {
     int32_t arrived, round;
+    int32_t joined; /* blocks that have put down their part of a sum, see gg_team_reduce */
 };
+
+/* what a block may put down for the others of its team [bytes] */
+#define GG_PARTIAL 32
 
 /* what the blocks of one use of the device have in common */
 struct gg_control {
@@ -57,8 +63,8 @@ struct gg_gpu_team {
     const gg_view *view;
     gg_block_memory *memory;
     gg_meeting *meeting;
-    int32_t *partial; /* (2, blocks) sums of blocks */
-    int32_t *halt;    /* see gg_control, NULL: nobody halts */
+    unsigned char *partial; /* (blocks) GG_PARTIAL bytes */
+    int32_t *halt;          /* see gg_control, NULL: nobody halts */
     int64_t env;
     int32_t block, blocks;
 };
@@ -106,7 +112,39 @@ template <class T, class Join> __device__ __forceinline__ T gg_block_reduce(T *r
     return all;
 }
 
-__device__ __forceinline__ int32_t gg_add(int32_t a, int32_t b) { return a + b; }
+/* Joins the values of all threads of the team, in any order. Returns 1 in the threads of one block, the last that came, with
+ * what was joined in *all: what it changes then, no other block still reads. 0 in the others, which need not wait; blocks of
+ * a team need not be resident at once. `nothing` changes nothing when it is joined; `room` holds one value per thread. */
+template <class T, class Join>
+__device__ __forceinline__ int gg_team_reduce(const gg_gpu_team *team, T *room, T own, T nothing, Join join, T *all) {
+    static_assert(sizeof(T) <= GG_PARTIAL && GG_PARTIAL % alignof(T) == 0, "a block's part has its room");
+    *all = gg_block_reduce(room, own, join);
+    if (team->blocks == 1) {
+        return 1;
+    }
+    int32_t *is_last = team->memory->ints;
+    if (threadIdx.x == 0) {
+        *reinterpret_cast<T *>(team->partial + (int64_t)team->block * GG_PARTIAL) = *all;
+        __threadfence();
+        *is_last = atomicAdd(&team->meeting->joined, 1) == team->blocks - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    int last = *is_last;
+    __syncthreads();
+    if (!last) {
+        return 0;
+    }
+    if (threadIdx.x == 0) {
+        team->meeting->joined = 0;
+    }
+    T mine = nothing;
+    for (int32_t b = threadIdx.x; b < team->blocks; b += GG_THREADS) {
+        mine = join(mine, *reinterpret_cast<const T *>(team->partial + (int64_t)b * GG_PARTIAL));
+    }
+    *all = gg_block_reduce(room, mine, join);
+    return 1;
+}
 
 /* exclusive prefix sums of GG_SCAN_ITEMS values per thread, in order of threads; returns the sum of the block */
 __device__ __forceinline__ int32_t gg_block_scan(gg_block_memory *memory, int32_t (&values)[GG_SCAN_ITEMS]) {
@@ -144,7 +182,7 @@ __device__ __forceinline__ int32_t gg_team_scan(const gg_gpu_team *team, int use
     int64_t begin = team->block * share, end = begin + share < count ? begin + share : count;
     int32_t base = 0, total = 0;
     if (team->blocks > 1) {
-        int32_t own = 0, *partial = team->partial + use * team->blocks;
+        int32_t own = 0, *partial = reinterpret_cast<int32_t *>(team->partial) + use * team->blocks;
         for (int64_t i = begin + threadIdx.x; i < end; i += GG_THREADS) {
             own += get(i);
         }
