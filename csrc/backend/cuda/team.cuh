@@ -64,7 +64,6 @@ struct gg_gpu_team {
     gg_block_memory *memory;
     gg_meeting *meeting;
     unsigned char *partial; /* (blocks) GG_PARTIAL bytes */
-    int32_t *halt;          /* see gg_control, NULL: nobody halts */
     int64_t env;
     int32_t block, blocks;
 };
