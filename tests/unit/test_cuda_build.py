@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import runpy
 import shutil
 import signal
@@ -127,7 +128,39 @@ print(world.device)
     assert printed[1] == "cpu"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the signal of a wrong address differs elsewhere")
+@pytest.fixture(scope="session")
+def broken_rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that breaks rules of CUDA, built with the emulator."""
+    compiler = shutil.which(os.environ.get("CXX", "g++"))
+    if not compiler:
+        pytest.skip("no C++ compiler: the CUDA kernels cannot be emulated")
+    program = tmp_path_factory.mktemp("emulator") / "broken_rules"
+    source = ROOT / "tests" / "emulator" / "broken_rules.cpp"
+    subprocess.run([compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", str(source), "-o", str(program)], check=True)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("rule", "status", "printed", "said"),
+    [
+        ("", 0, "a5a5a5a5\n", ""),
+        ("kind", 0, "found\n", ""),
+        ("memory of the host", 0, "found\n", ""),
+        ("capture", 0, "found\n", ""),
+        pytest.param(
+            *("host address", -signal.SIGABRT, "", "memory of the host"),
+            marks=pytest.mark.skipif(platform.machine() != "x86_64", reason="addresses are told apart on x86-64"),
+        ),
+        ("device address", -signal.SIGSEGV, "", ""),
+    ],
+)
+def test_broken_rules_are_found(broken_rules: Path, rule: str, status: int, printed: str, said: str) -> None:
+    """What a GPU does not allow, the emulator does not either; memory of a block begins as garbage."""
+    done = subprocess.run([broken_rules, rule], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (status, printed), done.stderr
+    assert said in done.stderr
+
+
 def test_the_emulator_keeps_the_host_out(emulated: Path, tmp_path: Path) -> None:
     """What would end a process on a machine with a GPU, reading its memory from the host, ends it here as well."""
     text = """
