@@ -2,7 +2,8 @@
  *
  * A phase is a function of (view, env, item, pass) that writes only what belongs to its item and reads nothing that another
  * item of the same phase writes; so its items can run in any order, on any number of threads, with the same bits.
- * The table gives name, items per env (from sizes alone: it is asked where the arrays need not be) and body. Backends expand it into their loops; the order of phases is world.c's.
+ * The table gives name, items per env and body. How many items there are follows from sizes alone, as it is asked where the
+ * arrays need not be. Backends expand the table into their loops; the order of phases within a substep is step.h's.
  */
 #ifndef GG_PHASES_H
 #define GG_PHASES_H

@@ -1,7 +1,7 @@
 /* step.h: the order in which the phases of a substep run. START HERE to learn how the engine works.
  *
  * Written once for every kind of team: threads of a CPU (backend/cpu.c), threads of a GPU that live through a whole step
- * (backend/cuda/step.cuh), and a host that hands a GPU one kernel per phase (backend/cuda/cuda.cu). Whoever includes
+ * (backend/cuda/step.cuh), and a host that hands a GPU one kernel per phase (backend/cuda/launch.cuh). Whoever includes
  * this file has defined
  *   GG_TEAM_FN                       qualifiers of the functions here
  *   gg_team                          a team: it works on one set of envs

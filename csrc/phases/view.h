@@ -18,8 +18,14 @@ typedef struct gg_vec4 {
     float y, z, w;
 } gg_vec4;
 
-/* A velocity row and a copy of it. It moves in aligned pieces, not float by float, which on a GPU is most of what gathering
- * rows costs. */
+/* nvcc keeps aligned pieces whole where it loads them; where some callers store them it must be told */
+#ifdef __CUDA_ARCH__
+#define GG_STORE_VEC4(to, a) __stwb((float4 *)(to), make_float4((a).x, (a).y, (a).z, (a).w))
+#else
+#define GG_STORE_VEC4(to, a) (*(to) = (a))
+#endif
+
+/* A velocity row and a copy of it. It moves in aligned pieces: a GPU gathers it with two loads, not eight. */
 GG_FN void gg_row_load(const float *row, float out[GG_ROW]) {
     for (int k = 0; k < GG_ROW; k += 4) {
         gg_vec4 four = *(const gg_vec4 *)(row + k);
@@ -31,13 +37,8 @@ GG_FN void gg_row_load(const float *row, float out[GG_ROW]) {
 }
 GG_FN void gg_row_store(float *row, const float in[GG_ROW]) {
     for (int k = 0; k < GG_ROW; k += 4) {
-#ifdef __CUDA_ARCH__
-        /* said outright: some callers' pieces nvcc takes apart again */
-        __stwb((float4 *)(row + k), make_float4(in[k], in[k + 1], in[k + 2], in[k + 3]));
-#else
         gg_vec4 four = {in[k], in[k + 1], in[k + 2], in[k + 3]};
-        *(gg_vec4 *)(row + k) = four;
-#endif
+        GG_STORE_VEC4((gg_vec4 *)(row + k), four);
     }
 }
 

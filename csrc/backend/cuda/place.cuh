@@ -1,0 +1,83 @@
+/* place.cuh: a place on a GPU, as the host sees it, and how its calls fail: every answer of the runtime is checked and becomes
+ * a status with a message. */
+#ifndef GG_PLACE_CUH
+#define GG_PLACE_CUH
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "../cuda.h"
+#include "team.cuh"
+
+enum gg_cuda_way { GG_WAY_AUTO, GG_WAY_TEAM, GG_WAY_GRAPH };
+
+struct gg_cuda {
+    int32_t device, holders;
+    int32_t multiprocessors;
+    int32_t resident;       /* blocks of a step kernel that run at once */
+    int32_t phase_resident; /* the same of the phases that meet */
+    pid_t process;          /* CUDA does not live through a fork */
+    cudaStream_t stream, own_stream;
+    cudaEvent_t event;
+    gg_control *control;      /* on the device */
+    gg_control *control_host; /* pinned; what was read last */
+    gg_meeting *meetings;     /* (resident) */
+    unsigned char *partials;  /* (resident) GG_PARTIAL bytes */
+    char *stage;              /* pinned; see gg_cuda_copy and gg_cuda_fetch */
+    size_t staged;            /* bytes of it that the device may still have to read */
+    gg_env_stats *stats;      /* pinned, (stats_room): those of the envs after the last step */
+    int64_t stats_room;
+    int64_t waits; /* times the host waited for the device */
+    int32_t way;
+    double *seconds; /* of the caller, per phase; NULL: not measured */
+    /* the graph of one substep, and the view it was captured for */
+    cudaGraphExec_t graph;
+    gg_view graph_view;
+    int32_t substeps_done; /* of the step under way, with one kernel per phase */
+    int32_t resumed;       /* a buffer grew: the next substep goes on from where it stopped */
+    char message[512];
+};
+
+static gg_status fail(gg_cuda *c, gg_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c->message, sizeof c->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static gg_status failed(gg_cuda *c, cudaError_t error, const char *doing) {
+    (void)cudaGetLastError();
+    gg_status status = error == cudaErrorMemoryAllocation ? GG_ERROR_MEMORY : GG_ERROR_BACKEND;
+    return fail(c, status, "cuda:%d: %s: %s (%s)", (int)c->device, doing, cudaGetErrorString(error),
+                cudaGetErrorName(error));
+}
+
+#define TRY(c, call, doing)                                                                                            \
+    do {                                                                                                               \
+        cudaError_t error_ = (call);                                                                                   \
+        if (error_ != cudaSuccess) {                                                                                   \
+            return failed(c, error_, doing);                                                                           \
+        }                                                                                                              \
+    } while (0)
+
+/* every call begins here */
+static gg_status enter(gg_cuda *c) {
+    if (c->process != getpid()) {
+        return fail(c, GG_ERROR_BACKEND,
+                    "cuda:%d: this process was forked after CUDA was started, which CUDA does not survive; start "
+                    "processes with the method \"spawn\" or \"forkserver\"",
+                    (int)c->device);
+    }
+    TRY(c, cudaSetDevice(c->device), "choosing the device");
+    return GG_OK;
+}
+
+/* until all that was put on the stream is done */
+static cudaError_t await_stream(gg_cuda *c) {
+    __atomic_add_fetch(&c->waits, 1, __ATOMIC_RELAXED);
+    return cudaStreamSynchronize(c->stream);
+}
+
+#endif
