@@ -31,7 +31,7 @@ GRAINS: dict[str, tuple[str, str]] = {
         "grain_id position candidate_first candidate_count row_a",
         "active next_count next_tool_count crowd slice_parts slice_rows slice_tool_rows",
     ),
-    "place_contacts": ("slice_rows slice_tool_rows", "slice_first_row slice_first_tool_row"),
+    "allocate_contacts": ("slice_rows slice_tool_rows", "slice_first_row slice_first_tool_row"),
     "list_contacts": (
         "grain_id material active candidate_first candidate_count contact_first contact_count next_count "
         "next_tool_count slice_first_row slice_rows",

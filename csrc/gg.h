@@ -25,7 +25,7 @@ extern "C" {
 typedef enum gg_status {
     GG_OK = 0,
     GG_ERROR_ARGUMENT = -1, /* a value outside what the call accepts */
-    GG_ERROR_MEMORY = -2,   /* the machine has no room */
+    GG_ERROR_MEMORY = -2,   /* out of memory */
     GG_ERROR_CAPACITY = -3, /* more contacts than any packing of grains can have: the scene overlaps massively */
     GG_ERROR_STATE = -4,    /* a snapshot of another version, scene or size */
     GG_ERROR_BACKEND = -5,  /* the device is missing or failed */
@@ -100,7 +100,7 @@ typedef struct gg_world gg_world;
 
 /* where an array of the caller's lies: on this machine, or on the GPU of the world. A world on the CPU knows no
  * difference. */
-typedef enum gg_place { GG_HOST = 0, GG_DEVICE } gg_place;
+typedef enum gg_memory_space { GG_HOST = 0, GG_DEVICE } gg_memory_space;
 
 gg_solver gg_solver_default(void);
 /* whether a world takes these settings; message (message_size bytes, may be NULL) names what it does not take */
@@ -156,13 +156,13 @@ typedef struct gg_grains {
     float *radius;           /* (..) [m]; read only */
     int32_t *material;       /* (..); read only */
 } gg_grains;
-gg_status gg_world_get_grains(gg_world *world, const gg_grains *out, gg_place place);
+gg_status gg_world_get_grains(gg_world *world, const gg_grains *out, gg_memory_space space);
 /* Sets what is not NULL in the listed envs; stored impulses of these envs are dropped and `diverged` is cleared. */
 gg_status gg_world_set_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_grains *in);
 /* Turns the grains of each listed env about the world's z axis through the origin by yaw [rad], then shifts them by
  * translation [m]; velocities and stored impulses turn along, so that a settled bed stays settled. (env_listed, 3), (..) */
-gg_status gg_world_place_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const float *translation,
-                                const float *yaw);
+gg_status gg_world_transform_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const float *translation,
+                                    const float *yaw);
 
 /* per-env parameters: (env_listed, 3), (env_listed, material_count, material_count), (env_listed, material_count) */
 gg_status gg_world_set_gravity(gg_world *world, const int32_t *envs, int64_t env_listed, const float *gravity);
@@ -175,17 +175,17 @@ gg_status gg_world_set_materials(gg_world *world, const int32_t *envs, int64_t e
 gg_status gg_world_get_materials(gg_world *world, gg_pair *pair, float *density);
 
 /* tools of the caller; set moves them without velocity (a jump). (env_count or env_listed, tool_count, 7) */
-gg_status gg_world_get_tool_poses(gg_world *world, float *poses, gg_place place);
+gg_status gg_world_get_tool_poses(gg_world *world, float *poses, gg_memory_space space);
 gg_status gg_world_set_tool_poses(gg_world *world, const int32_t *envs, int64_t env_listed, const float *poses);
 /* mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world axes: of the
  * caller's tools (env_count, tool_count, 6) and of the walls (env_count, GG_WALL_COUNT, 6), or NULL to skip it */
-gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_place place);
+gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_memory_space space);
 
 /* The contacts of one env in the last substep, foreseen ones too, in order of grains: pairs (count, 2) of a grain and a grain
  * with a higher number, tool k of the caller (-1 - k) or wall k (-1 - tool_count - k); the impulse on the first (count, 3)
- * [N s]. At most `room` are written; *count is how many there are, *dt the substep they belong to [s]. None before the first
+ * [N s]. At most `capacity` are written; *count is how many there are, *dt the substep they belong to [s]. None before the first
  * step, and none after grains were set. */
-gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t room, int32_t *pairs, float *impulses,
+gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t capacity, int32_t *pairs, float *impulses,
                                 int64_t *count, double *dt);
 
 /* (env_count) */
@@ -193,27 +193,28 @@ gg_status gg_world_get_stats(gg_world *world, gg_env_stats *stats);
 /* Grains whose centre lies in a box, and the mean distance of all centres to it [m], (env_count, box_count) each; boxes
  * (env_count, box_count, 6): lower, upper corner [m]. */
 gg_status gg_world_box_stats(gg_world *world, const float *boxes, int64_t box_count, int64_t *counts,
-                             float *mean_distances, gg_place place);
+                             float *mean_distances, gg_memory_space space);
 
 /* cells of a grid at most, per env */
 #define GG_GRID_LIMIT 1000000
 /* Grains by the first box that holds their centre: (env_count, box_count); a box is x y z qw qx qy qz of its middle and its
  * half sizes [m], (env_count, box_count, 10). */
-gg_status gg_world_count_boxes(gg_world *world, const float *boxes, int64_t box_count, int64_t *counts, gg_place place);
+gg_status gg_world_count_boxes(gg_world *world, const float *boxes, int64_t box_count, int64_t *counts,
+                               gg_memory_space space);
 /* Grains by cells of a grid between lower and upper, those outside at its edge: counts (env_count, nx, ny, nz), with labels
  * (env_count, grain_count) of 0 or 1 also by these, (env_count, nx, ny, nz, 2). */
 gg_status gg_world_count_cells(gg_world *world, const float *lower, const float *upper, const int32_t *shape,
-                               const uint8_t *labels, int64_t *counts, gg_place place);
+                               const uint8_t *labels, int64_t *counts, gg_memory_space space);
 /* Grains by columns of a grid in plan (env_count, ny, nx), each shared bilinearly between the four columns next to its centre,
  * beyond the edge mirrored; in units of 2^-20 grains. */
 gg_status gg_world_count_columns(gg_world *world, const float *lower, const float *upper, const int32_t *shape,
-                                 int64_t *counts, gg_place place);
+                                 int64_t *counts, gg_memory_space space);
 
 /* depth image of one camera in every env: (env_count, height, width) [m] */
-gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_place place);
+gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_memory_space space);
 /* the same clipped to near_depth .. far_depth, in metres, as bytes (0 near, 255 far, ties to even), or NULL to skip it */
 gg_status gg_world_depth_image(gg_world *world, int32_t camera, double near_depth, double far_depth, float *metres,
-                               uint8_t *bytes, gg_place place);
+                               uint8_t *bytes, gg_memory_space space);
 
 /* GPUs that can be used. On failure *count is 0 and message (message_size bytes, may be NULL) says why there is none. */
 gg_status gg_device_count(int32_t *count, char *message, size_t message_size);

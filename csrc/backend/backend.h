@@ -12,7 +12,7 @@
 typedef void (*gg_kernel_body)(const gg_view *v, int64_t e, int64_t item, int32_t pass);
 typedef struct gg_kernel {
     const char *name; /* "scalar", "vector128", "avx2", "avx512" */
-    gg_kernel_body search, count, prepare, iterate, planar_prepare, planar_iterate, planar_pairs;
+    gg_kernel_body search, count, prepare, iterate, planar_prepare, planar_iterate, find_manifolds;
     /* samples of a pair field at poses (theta, x, y) */
     void (*query)(const gg_pair_field *field, const void *blob, const float *pose, int64_t count, gg_pair_sample *out);
 } gg_kernel;
@@ -20,12 +20,12 @@ typedef struct gg_kernel {
 gg_kernel gg_kernel_select(const char *name);
 
 /* what all teams of a run share */
-typedef struct gg_crew {
+typedef struct gg_executor {
     const gg_view *view;
     int32_t thread_count;
     gg_kernel kernel;
     double *seconds; /* per phase, or NULL: not profiled; time of the calling thread */
-} gg_crew;
+} gg_executor;
 
 /* where the threads of a team meet */
 typedef struct gg_barrier {
@@ -33,11 +33,11 @@ typedef struct gg_barrier {
 } gg_barrier;
 
 typedef struct gg_team {
-    const gg_crew *crew;
+    const gg_executor *executor;
     gg_barrier *barrier;
     int64_t env_begin, env_end;
     int32_t thread, thread_count;
-    int32_t caller; /* this thread is the one that called gg_crew_run */
+    int32_t caller; /* this thread is the one that called gg_executor_run */
 } gg_team;
 
 /* runs one phase on the team's envs; all threads of the team call it and leave together */
@@ -49,6 +49,6 @@ void gg_team_wait(const gg_team *team);
 
 /* Calls body once per team. Envs are handed out to teams of one where there are enough of them. */
 typedef void (*gg_team_body)(const gg_team *team, void *context);
-void gg_crew_run(const gg_crew *crew, gg_team_body body, void *context);
+void gg_executor_run(const gg_executor *executor, gg_team_body body, void *context);
 
 #endif

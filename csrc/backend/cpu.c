@@ -54,7 +54,7 @@ static gg_kernel_body kernel_of(const gg_kernel *kernel, gg_phase phase) {
            : phase == GG_PHASE_count_contacts   ? kernel->count
            : phase == GG_PHASE_planar_iterate   ? kernel->planar_iterate
            : phase == GG_PHASE_planar_prepare   ? kernel->planar_prepare
-           : phase == GG_PHASE_planar_pairs     ? kernel->planar_pairs
+           : phase == GG_PHASE_find_manifolds   ? kernel->find_manifolds
                                                 : NULL;
 }
 
@@ -104,8 +104,8 @@ void gg_team_wait(const gg_team *team) {
 }
 
 static void run(const gg_team *team, gg_phase phase, int32_t pass, int wait) {
-    const gg_view *view = team->crew->view;
-    double *seconds = team->caller ? team->crew->seconds : NULL;
+    const gg_view *view = team->executor->view;
+    double *seconds = team->caller ? team->executor->seconds : NULL;
     double start = seconds ? omp_get_wtime() : 0.0;
     int64_t per_env = items_per_env(view, phase);
     int64_t total = per_env * (team->env_end - team->env_begin);
@@ -113,7 +113,7 @@ static void run(const gg_team *team, gg_phase phase, int32_t pass, int wait) {
         /* fixed shares: which thread does an item never matters, but its cache remembers */
         int64_t begin = total * team->thread / team->thread_count;
         int64_t end = total * (team->thread + 1) / team->thread_count;
-        gg_kernel_body body = kernel_of(&team->crew->kernel, phase);
+        gg_kernel_body body = kernel_of(&team->executor->kernel, phase);
         if (end > begin && body) {
             run_kernel(body, view, per_env, begin, end, team->env_begin, pass);
         } else if (end > begin) {
@@ -132,32 +132,32 @@ void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) { run(team, 
 
 void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { run(team, phase, pass, 0); }
 
-static void run_team(const gg_crew *crew, gg_barrier *barrier, int64_t begin, int64_t end, int32_t thread,
+static void run_team(const gg_executor *executor, gg_barrier *barrier, int64_t begin, int64_t end, int32_t thread,
                      int32_t count, int caller, gg_team_body body, void *context) {
-    gg_team team = {crew, barrier, begin, end, thread, count, caller};
+    gg_team team = {executor, barrier, begin, end, thread, count, caller};
     body(&team, context);
 }
 
-void gg_crew_run(const gg_crew *crew, gg_team_body body, void *context) {
-    int64_t env_count = crew->view->dims.env_count;
+void gg_executor_run(const gg_executor *executor, gg_team_body body, void *context) {
+    int64_t env_count = executor->view->dims.env_count;
 #ifdef _OPENMP
-    int32_t threads = crew->thread_count;
+    int32_t threads = executor->thread_count;
     if (threads > 1 && (env_count >= 2 * (int64_t)threads || env_count % threads == 0)) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (int64_t e = 0; e < env_count; e++) {
-            run_team(crew, NULL, e, e + 1, 0, 1, omp_get_thread_num() == 0, body, context);
+            run_team(executor, NULL, e, e + 1, 0, 1, omp_get_thread_num() == 0, body, context);
         }
         return;
     }
     if (threads > 1) {
         gg_barrier barrier = {0, 0};
 #pragma omp parallel num_threads(threads)
-        run_team(crew, &barrier, 0, env_count, omp_get_thread_num(), omp_get_num_threads(), omp_get_thread_num() == 0,
-                 body, context);
+        run_team(executor, &barrier, 0, env_count, omp_get_thread_num(), omp_get_num_threads(),
+                 omp_get_thread_num() == 0, body, context);
         return;
     }
 #endif
     for (int64_t e = 0; e < env_count; e++) {
-        run_team(crew, NULL, e, e + 1, 0, 1, 1, body, context);
+        run_team(executor, NULL, e, e + 1, 0, 1, 1, body, context);
     }
 }

@@ -35,13 +35,13 @@ typedef enum gg_direction { GG_TO_DEVICE, GG_TO_HOST, GG_ON_DEVICE } gg_directio
 gg_status gg_cuda_copy(gg_cuda *cuda, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t rows, gg_direction direction);
 
-typedef struct gg_run {
+typedef struct gg_copy_run {
     void *to;
     const void *from;
     size_t size;
-} gg_run;
+} gg_copy_run;
 /* copies runs to the host, with one wait for all; from one thread at a time */
-gg_status gg_cuda_fetch(gg_cuda *cuda, const gg_run *runs, int count);
+gg_status gg_cuda_fetch(gg_cuda *cuda, const gg_copy_run *runs, int count);
 
 /* The stream that everything runs on (a cudaStream_t; 0 the legacy default, 1 its explicit name, 2 per thread). What is
  * under way is ordered before what comes. */

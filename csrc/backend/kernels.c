@@ -21,7 +21,7 @@ static int supported(const char *name) {
     {                                                                                                                  \
 #name, gg_kernel_##name##_search, gg_kernel_##name##_count, gg_kernel_##name##_prepare,                        \
             gg_kernel_##name##_iterate, gg_kernel_##name##_planar_prepare, gg_kernel_##name##_planar_iterate,          \
-            gg_kernel_##name##_planar_pairs, gg_kernel_##name##_query                                                  \
+            gg_kernel_##name##_find_manifolds, gg_kernel_##name##_query                                                \
     }
 
 gg_kernel gg_kernel_select(const char *name) {

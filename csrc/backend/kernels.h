@@ -19,7 +19,7 @@
     void gg_kernel_##name##_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                         \
     void gg_kernel_##name##_planar_prepare(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                  \
     void gg_kernel_##name##_planar_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass);                  \
-    void gg_kernel_##name##_planar_pairs(const gg_view *v, int64_t e, int64_t slot, int32_t pass);                     \
+    void gg_kernel_##name##_find_manifolds(const gg_view *v, int64_t e, int64_t slot, int32_t pass);                   \
     void gg_kernel_##name##_query(const gg_pair_field *field, const void *blob, const float *pose, int64_t count,      \
                                   gg_pair_sample *out);
 GG_KERNEL_DECLARE(scalar)
@@ -52,9 +52,9 @@ GG_KERNEL_DECLARE(avx512)
     void gg_kernel_##name##_planar_iterate(const gg_view *v, int64_t e, int64_t slice, int32_t pass) {                 \
         gg_##name##_planar_iterate_slice(v, e, slice, pass);                                                           \
     }                                                                                                                  \
-    void gg_kernel_##name##_planar_pairs(const gg_view *v, int64_t e, int64_t slot, int32_t pass) {                    \
+    void gg_kernel_##name##_find_manifolds(const gg_view *v, int64_t e, int64_t slot, int32_t pass) {                  \
         (void)pass;                                                                                                    \
-        gg_planar_pairs_slot(v, e, slot);                                                                              \
+        gg_manifold_slot(v, e, slot);                                                                                  \
     }                                                                                                                  \
     void gg_kernel_##name##_query(const gg_pair_field *field, const void *blob, const float *pose, int64_t count,      \
                                   gg_pair_sample *out) {                                                               \

@@ -97,7 +97,7 @@ typedef float vec8 __attribute__((vector_size(32)));
 
 GG_FN vec8 load_row(const float *rows, int64_t row) {
     vec8 a;
-    memcpy(&a, rows + row * GG_ROW, sizeof a);
+    memcpy(&a, rows + row * GG_BODY, sizeof a);
     return a;
 }
 
@@ -124,7 +124,7 @@ GG_FN vec8 load_row(const float *rows, int64_t row) {
 #define EVEN_PARTS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
 #define ODD_PARTS(a, b)  __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
 
-GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW]) {
+GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
     lanes a[4], b[4], ca[4], cb[4];
     for (int k = 0; k < 4; k++) {
         vec8 r0 = load_row(rows, index[k]), r1 = load_row(rows, index[k + 4]);
@@ -154,7 +154,7 @@ GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW])
 #define LOW_PARTS(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
 #define HIGH_PARTS(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
 
-GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW]) {
+GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
     lanes r[8], ca[4], cb[4];
     for (int k = 0; k < 8; k++) {
         r[k] = load_row(rows, index[k]);
@@ -177,11 +177,11 @@ GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW])
         c3 = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);                                                              \
     } while (0)
 
-GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_ROW]) {
+GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
     for (int half = 0; half < 2; half++) {
         lanes r[4];
         for (int k = 0; k < 4; k++) {
-            r[k] = lane_load(rows + (int64_t)index[k] * GG_ROW + 4 * half);
+            r[k] = lane_load(rows + (int64_t)index[k] * GG_BODY + 4 * half);
         }
         lanes *c = out + 4 * half;
         TRANSPOSE4(r[0], r[1], r[2], r[3], c[0], c[1], c[2], c[3]);
@@ -216,10 +216,10 @@ GG_FN void lane_points(const gg_vec4 *points, const int32_t *index, lanes out[4]
 }
 
 /* slice ends are rare: one component at a time */
-GG_FN void lane_rows_store(float *rows, int64_t first, const lanes in[GG_ROW]) {
+GG_FN void lane_rows_store(float *rows, int64_t first, const lanes in[GG_BODY]) {
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        for (int c = 0; c < GG_ROW; c++) {
-            rows[(first + k) * GG_ROW + c] = in[c][k];
+        for (int c = 0; c < GG_BODY; c++) {
+            rows[(first + k) * GG_BODY + c] = in[c][k];
         }
     }
 }

@@ -65,7 +65,7 @@ gg_status gg_cuda_copy(gg_cuda *cuda, void *to, size_t to_pitch, const void *fro
     (void)direction;
     return GG_ERROR_BACKEND;
 }
-gg_status gg_cuda_fetch(gg_cuda *cuda, const gg_run *runs, int count) {
+gg_status gg_cuda_fetch(gg_cuda *cuda, const gg_copy_run *runs, int count) {
     (void)cuda;
     (void)runs;
     (void)count;

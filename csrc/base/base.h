@@ -47,7 +47,7 @@
 #define GG_LANES 16
 
 /* floats of one velocity row: v.xyz [m/s], 1/m [1/kg], r*omega.xyz [m/s], 1/r [1/m]; both inverses are 0 for a tool */
-#define GG_ROW 8
+#define GG_BODY 8
 
 /* tool contacts whose loads one item adds up in order, before such sums are added in order */
 #define GG_LOAD_BLOCK 256

@@ -30,9 +30,9 @@ GG_FN void gg_candidate_add(gg_candidate_list *list, int32_t slot) {
 }
 
 /* candidates that a slot has room for, by size class */
-GG_FN int32_t gg_candidate_room(const gg_view *v, int64_t e, int64_t i) {
+GG_FN int32_t gg_candidate_capacity(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i;
-    return v->grain_id[at] < 0 ? 0 : v->params.level_candidates[gg_level_of(&v->params, v->position[at].w)];
+    return v->grain_id[at] < 0 ? 0 : v->params.size_class_candidates[gg_size_class_of(&v->params, v->position[at].w)];
 }
 
 /* pairs closer than this are listed: surfaces apart by the skin and the speculative margin, or the range of cohesion */
@@ -48,7 +48,7 @@ typedef struct gg_cell_range {
     int32_t first, count;
 } gg_cell_range;
 
-GG_FN gg_cell_range gg_cell_range_of(const gg_level *g, int axis, float low, float high) {
+GG_FN gg_cell_range gg_cell_range_of(const gg_cell_grid *g, int axis, float low, float high) {
     int32_t a = gg_floor_int(low / g->cell_size[axis]), b = gg_floor_int(high / g->cell_size[axis]);
     gg_cell_range r;
     if (g->folds[axis]) {

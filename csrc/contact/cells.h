@@ -20,16 +20,16 @@ GG_FN int32_t gg_floor_int(float x) {
 }
 
 /* size class of a radius */
-GG_FN int gg_level_of(const gg_params *p, float radius) {
-    int level = 0;
-    while (level + 1 < p->level_count && radius > p->level_radius[level]) {
-        level++;
+GG_FN int gg_size_class_of(const gg_params *p, float radius) {
+    int size_class = 0;
+    while (size_class + 1 < p->size_class_count && radius > p->size_class_radius[size_class]) {
+        size_class++;
     }
-    return level;
+    return size_class;
 }
 
 /* folds a cell coordinate into the grid */
-GG_FN int32_t gg_cell_fold(const gg_level *g, int axis, int32_t c) {
+GG_FN int32_t gg_cell_fold(const gg_cell_grid *g, int axis, int32_t c) {
     int32_t n = g->count[axis];
     if (g->folds[axis]) {
         c %= n;
@@ -38,12 +38,12 @@ GG_FN int32_t gg_cell_fold(const gg_level *g, int axis, int32_t c) {
     return c < 0 ? 0 : c >= n ? n - 1 : c;
 }
 
-GG_FN int32_t gg_cell_index(const gg_level *g, const int32_t c[3]) {
+GG_FN int32_t gg_cell_index(const gg_cell_grid *g, const int32_t c[3]) {
     int32_t a0 = g->axis[0], a1 = g->axis[1], a2 = g->axis[2];
     return g->first_cell + (c[a2] * g->count[a1] + c[a1]) * g->count[a0] + c[a0];
 }
 
-GG_FN int32_t gg_cell_of(const gg_level *g, gg_vec3 origin, gg_vec4 x) {
+GG_FN int32_t gg_cell_of(const gg_cell_grid *g, gg_vec3 origin, gg_vec4 x) {
     int32_t c[3];
     c[0] = gg_cell_fold(g, 0, gg_floor_int((x.x - origin.x) / g->cell_size[0]));
     c[1] = gg_cell_fold(g, 1, gg_floor_int((x.y - origin.y) / g->cell_size[1]));
@@ -52,7 +52,7 @@ GG_FN int32_t gg_cell_of(const gg_level *g, gg_vec3 origin, gg_vec4 x) {
 }
 
 /* fits the grid of one size class to a box of `extent` from the env's origin; at most cell_cap cells */
-GG_FN void gg_level_fit(const gg_params *p, gg_level *g, float cell_size, gg_vec3 extent, int64_t cell_cap) {
+GG_FN void gg_cell_grid_fit(const gg_params *p, gg_cell_grid *g, float cell_size, gg_vec3 extent, int64_t cell_cap) {
     for (int axis = 0; axis < 3; axis++) {
         float length = gg_axis_of(extent, axis);
         int periodic = p->boundary[axis][0] == GG_BOUNDARY_PERIODIC;
@@ -89,37 +89,37 @@ GG_FN void gg_level_fit(const gg_params *p, gg_level *g, float cell_size, gg_vec
 }
 
 /* lowest and highest centre */
-typedef struct gg_span {
+typedef struct gg_aabb {
     gg_vec3 low, high;
-} gg_span;
+} gg_aabb;
 
-GG_FN gg_span gg_span_none(void) {
-    gg_span s;
+GG_FN gg_aabb gg_aabb_empty(void) {
+    gg_aabb s;
     s.low = gg_v3(1e30f, 1e30f, 1e30f);
     s.high = gg_v3(-1e30f, -1e30f, -1e30f);
     return s;
 }
 
-GG_FN gg_span gg_span_join(gg_span a, gg_span b) {
+GG_FN gg_aabb gg_aabb_join(gg_aabb a, gg_aabb b) {
     a.low = gg_v3(gg_minf(a.low.x, b.low.x), gg_minf(a.low.y, b.low.y), gg_minf(a.low.z, b.low.z));
     a.high = gg_v3(gg_maxf(a.high.x, b.high.x), gg_maxf(a.high.y, b.high.y), gg_maxf(a.high.z, b.high.z));
     return a;
 }
 
 /* of the grains in slots begin, begin + stride, ... */
-GG_FN gg_span gg_span_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
+GG_FN gg_aabb gg_aabb_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
     const gg_vec4 *x = v->position + e * v->dims.slots;
-    gg_span s = gg_span_none();
+    gg_aabb s = gg_aabb_empty();
     for (int64_t i = begin; i < v->dims.grain_count; i += stride) {
-        gg_span one;
+        gg_aabb one;
         one.low = one.high = gg_v3(x[i].x, x[i].y, x[i].z);
-        s = gg_span_join(s, one);
+        s = gg_aabb_join(s, one);
     }
     return s;
 }
 
 /* fits all grids of env e to where its grains are, and decides how far apart pairs are listed */
-GG_FN void gg_grids_fit(const gg_view *v, int64_t e, gg_span span) {
+GG_FN void gg_cell_grids_fit(const gg_view *v, int64_t e, gg_aabb span) {
     const gg_params *p = &v->params;
     gg_env *env = &v->env[e];
     gg_vec3 low = span.low, high = span.high;
@@ -139,11 +139,11 @@ GG_FN void gg_grids_fit(const gg_view *v, int64_t e, gg_span span) {
     /* fast grains earn wider lists, up to a radius, so that flow does not build them every substep */
     env->skin = gg_clampf(4.0f * env->speed_max * p->dt, p->skin, gg_maxf(p->skin, p->radius_min));
     int32_t first = 0;
-    int64_t cap = v->dims.cells / p->level_count;
-    for (int l = 0; l < p->level_count; l++) {
-        gg_level *g = &env->level[l];
-        float size = 2.0f * p->level_radius[l] * (1.0f + p->margin) + p->cohesion_range + env->skin;
-        gg_level_fit(p, g, size * 1.001f, gg_sub(high, low), cap);
+    int64_t cap = v->dims.cells / p->size_class_count;
+    for (int l = 0; l < p->size_class_count; l++) {
+        gg_cell_grid *g = &env->cell_grid[l];
+        float size = 2.0f * p->size_class_radius[l] * (1.0f + p->margin) + p->cohesion_range + env->skin;
+        gg_cell_grid_fit(p, g, size * 1.001f, gg_sub(high, low), cap);
         g->first_cell = first;
         first += g->count[0] * g->count[1] * g->count[2];
     }

@@ -15,9 +15,9 @@ typedef struct gg_touch {
     int active;
 } gg_touch;
 
-GG_FN gg_vec3 gg_row_velocity(const float *rows, int64_t row) {
-    float own[GG_ROW];
-    gg_row_load(rows + row * GG_ROW, own);
+GG_FN gg_vec3 gg_body_velocity(const float *rows, int64_t row) {
+    float own[GG_BODY];
+    gg_body_load(rows + row * GG_BODY, own);
     return gg_v3(own[0], own[1], own[2]);
 }
 
@@ -33,7 +33,9 @@ GG_FN const gg_pair *gg_pair_of(const gg_view *v, int64_t e, int32_t a, int32_t 
 }
 
 /* surfaces closer than this attract each other [m] */
-GG_FN float gg_pair_range(const gg_pair *pair) { return pair->cohesion > 0.0f ? pair->cohesion_range : 0.0f; }
+GG_FN float gg_pair_attraction_range(const gg_pair *pair) {
+    return pair->cohesion > 0.0f ? pair->cohesion_range : 0.0f;
+}
 
 /* whether slots i and j of env e are in contact, foreseen contacts and those that attract included */
 GG_FN int gg_pair_active(const gg_view *v, int64_t e, int32_t i, int32_t j) {
@@ -48,12 +50,13 @@ GG_FN int gg_pair_active(const gg_view *v, int64_t e, int32_t i, int32_t j) {
     if (distance2 >= most * most) {
         return 0;
     }
-    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
-    gg_vec3 closing = gg_sub(gg_row_velocity(rows, i), gg_row_velocity(rows, j));
+    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
+    gg_vec3 closing = gg_sub(gg_body_velocity(rows, i), gg_body_velocity(rows, j));
     foreseen += gg_norm(closing) * v->params.foresight;
     if (v->env[e].cohesion_range > 0.0f) {
         const int32_t *material = v->material + e * v->dims.slots;
-        foreseen = gg_maxf(foreseen, x[i].w + x[j].w + gg_pair_range(gg_pair_of(v, e, material[i], material[j])));
+        foreseen =
+            gg_maxf(foreseen, x[i].w + x[j].w + gg_pair_attraction_range(gg_pair_of(v, e, material[i], material[j])));
     }
     return distance2 < foreseen * foreseen;
 }
@@ -65,7 +68,7 @@ GG_FN gg_vec3 gg_part_velocity(const gg_part_pose *pose, gg_vec3 x) {
 
 /* the most that the fastest grain or tool of an env can add to a margin [m]; bounded, so that one grain in free fall
  * outside does not turn every wall into a contact of every grain */
-GG_FN float gg_throw_margin(const gg_view *v, int64_t e) {
+GG_FN float gg_speed_margin(const gg_view *v, int64_t e) {
     return gg_minf(v->params.foresight * v->env[e].speed_max, 2.0f * v->params.radius_max);
 }
 
@@ -89,7 +92,7 @@ GG_FN gg_slice_ball gg_slice_ball_of(const gg_view *v, int64_t e, int64_t slice)
     }
     gg_slice_ball ball;
     gg_vec3 middle = gg_scale(gg_add(low, high), 0.5f);
-    float reach = gg_norm(gg_sub(high, middle)) + radius * (1.0f + 2.0f * v->params.margin) + gg_throw_margin(v, e) +
+    float reach = gg_norm(gg_sub(high, middle)) + radius * (1.0f + 2.0f * v->params.margin) + gg_speed_margin(v, e) +
                   v->params.foresight * v->env[e].speed_max + v->env[e].cohesion_range;
     ball.middle = middle;
     ball.reach = reach * 1.0001f + 1e-5f * (gg_absf(middle.x) + gg_absf(middle.y) + gg_absf(middle.z));
@@ -136,7 +139,7 @@ GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t par
     const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
     gg_vec3 x = gg_v3(x4->x, x4->y, x4->z);
     gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(x, pose->position));
-    float thrown = v->params.margin * 2.0f * x4->w + gg_throw_margin(v, e);
+    float thrown = v->params.margin * 2.0f * x4->w + gg_speed_margin(v, e);
     /* most parts are far: a bound on the margin spares their motion, a bound on the distance spares the field */
     float most = gg_maxf(thrown + v->params.foresight * v->env[e].speed_max, v->env[e].cohesion_range);
     gg_touch t;
@@ -149,10 +152,11 @@ GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t par
     if (t.gap >= most) {
         return t;
     }
-    gg_vec3 own = gg_sub(gg_row_velocity(v->row_a + e * v->dims.rows * GG_ROW, i), gg_part_velocity(pose, x));
+    gg_vec3 own = gg_sub(gg_body_velocity(v->body_a + e * v->dims.bodies * GG_BODY, i), gg_part_velocity(pose, x));
     t.active = t.gap < thrown + v->params.foresight * gg_norm(own);
     if (!t.active && v->env[e].cohesion_range > 0.0f) {
-        t.active = t.gap < gg_pair_range(gg_pair_of(v, e, v->material[e * v->dims.slots + i], shape->material));
+        t.active =
+            t.gap < gg_pair_attraction_range(gg_pair_of(v, e, v->material[e * v->dims.slots + i], shape->material));
     }
     return t;
 }

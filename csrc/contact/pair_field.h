@@ -45,7 +45,7 @@ typedef struct gg_pair_field {
     float scale;    /* metres per stored unit */
     int32_t theta_count, y_count, x_count; /* cells of one period of theta; nodes along y and x */
     float theta_first;                     /* theta of node 0, in cells, 0 .. 1 */
-    float y_first, x_first;                /* place of node 0 in cells: node k lies at (first + k) / per_metre */
+    float y_first, x_first;                /* position of node 0 in cells: node k lies at (first + k) / per_metre */
     float per_metre;                       /* cells per metre; of a network: inputs per metre */
     int32_t layers, width;                 /* of a network: hidden layers, and values of each */
     int32_t encoding, activation;          /* gg_pair_encoding, gg_pair_activation */
@@ -140,9 +140,9 @@ typedef struct gg_pair_probe {
 } gg_pair_probe;
 
 /* cell of a place given in cells, kept inside the table; *rest: how far into it */
-GG_FN int32_t gg_pair_cell(float place, int32_t first, int32_t last, float *rest) {
-    int32_t cell = GG_MAX(first, GG_MIN((int32_t)place, last));
-    *rest = place - (float)cell;
+GG_FN int32_t gg_pair_cell(float coordinate, int32_t first, int32_t last, float *fraction) {
+    int32_t cell = GG_MAX(first, GG_MIN((int32_t)coordinate, last));
+    *fraction = coordinate - (float)cell;
     return cell;
 }
 
@@ -204,9 +204,9 @@ GG_FN void gg_pair_sum(const gg_pair_probe *p, int32_t number, gg_pair_stripe *o
 GG_FN void gg_pair_interpolate(gg_pair_probe *p, float phase, float out[5]) {
     const gg_pair_field *field = p->field;
     int32_t count = field->theta_count;
-    float rest, w[4], slope[4];
-    int32_t cell = gg_pair_cell(phase * (float)count, 0, count - 1, &rest);
-    gg_pair_weights(field->kind, rest, w, slope);
+    float fraction, w[4], slope[4];
+    int32_t cell = gg_pair_cell(phase * (float)count, 0, count - 1, &fraction);
+    gg_pair_weights(field->kind, fraction, w, slope);
     /* places among the kept layers; theta is periodic, and layer n is layer n - count as well */
     int32_t at = cell - p->first;
     at += at < 0 ? count : 0;

@@ -41,7 +41,7 @@ GG_FN void gg_pair_sincos(float x, float *sine, float *cosine) {
     x = gg_absf(x) <= 1e5f ? x : 0.0f;
     float magic = 12582912.0f; /* 1.5 * 2^23: the sum rounds to a whole number */
     float k = (x * 0.63661977f + magic) - magic;
-    float r = (x - k * 1.5703125f) - k * 4.8382679e-4f; /* pi/2 = 1.5703125 and the rest */
+    float r = (x - k * 1.5703125f) - k * 4.8382679e-4f; /* pi/2 = 1.5703125 and the remainder */
     float r2 = r * r;
     float s = r + r * r2 * (-1.6666667e-1f + r2 * (8.3333333e-3f + r2 * (-1.9841270e-4f + r2 * 2.7557319e-6f)));
     float c = 1.0f + r2 * (-0.5f + r2 * (4.1666667e-2f + r2 * (-1.3888889e-3f + r2 * 2.4801587e-5f)));

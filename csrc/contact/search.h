@@ -1,7 +1,7 @@
 /* search.h: the candidates of one slot through the sorted cells; included once per kind of lane (solvers/lanes.h).
  *
  * The test of a pair is gg_candidate_near's. Vectors read the grains of a row of cells side by side out of cell_point, note
- * those that are near, and put them in order at the end: the place of each is the number of ids below its own. A single
+ * those that are near, and put them in order at the end: the rank of each is the number of ids below its own. A single
  * lane, which is what a GPU runs, follows cell_item to the grains and keeps its list in order as it grows. Also needed here:
  *   lane_pick(to, from, bits)   copies from[k] for each bit k; up to W places behind the last may be written
  */
@@ -60,7 +60,7 @@ GG_FN void GG_LANE_NAME(search_run)(const gg_view *v, int64_t e, int32_t slot, i
 /* the list of a slot: those found but itself, in order of id */
 GG_FN void GG_LANE_NAME(search_order)(const gg_view *v, int64_t e, int32_t slot, gg_found *found) {
     int64_t base = e * v->dims.slots;
-    int32_t id[GG_FOUND + GG_LANE_WIDTH], place[GG_LANE_WIDTH], count = 0;
+    int32_t id[GG_FOUND + GG_LANE_WIDTH], rank[GG_LANE_WIDTH], count = 0;
     for (int32_t k = 0; k < found->count; k++) {
         int32_t j = found->slot[k];
         found->slot[count] = j;
@@ -68,8 +68,8 @@ GG_FN void GG_LANE_NAME(search_order)(const gg_view *v, int64_t e, int32_t slot,
         count += j != slot;
     }
     v->candidate_count[base + slot] = count;
-    if (count > gg_candidate_room(v, e, slot)) {
-        return; /* the lists are built again, with more room */
+    if (count > gg_candidate_capacity(v, e, slot)) {
+        return; /* the lists are built again, with more capacity */
     }
     for (int32_t k = count; k < count + GG_LANE_WIDTH; k++) {
         id[k] = INT32_MAX;
@@ -81,9 +81,9 @@ GG_FN void GG_LANE_NAME(search_order)(const gg_view *v, int64_t e, int32_t slot,
         for (int32_t k = 0; k < count; k++) {
             below += own > id[k]; /* true is -1 */
         }
-        memcpy(place, &below, sizeof place);
+        memcpy(rank, &below, sizeof rank);
         for (int32_t k = 0; k < GG_LANE_WIDTH && begin + k < count; k++) {
-            list[-place[k]] = found->slot[begin + k];
+            list[-rank[k]] = found->slot[begin + k];
         }
     }
 }
@@ -92,10 +92,10 @@ GG_FN void GG_LANE_NAME(search_order)(const gg_view *v, int64_t e, int32_t slot,
 /* those of one size class */
 GG_FN void GG_LANE_NAME(search_level)(const gg_view *v, int64_t e, int l, int32_t slot, gg_found *found) {
     const gg_env *env = &v->env[e];
-    const gg_level *g = &env->level[l];
+    const gg_cell_grid *g = &env->cell_grid[l];
     const gg_vec4 *x = v->position + e * v->dims.slots;
     const int32_t *cell_first = v->cell_first + e * (v->dims.cells + 1);
-    float apart = (x[slot].w + v->params.level_radius[l]) * (1.0f + v->params.margin) + v->params.cohesion_range;
+    float apart = (x[slot].w + v->params.size_class_radius[l]) * (1.0f + v->params.margin) + v->params.cohesion_range;
     float reach = (apart + env->skin) * 1.0001f;
     gg_vec3 at = gg_sub(gg_v3(x[slot].x, x[slot].y, x[slot].z), env->origin);
     gg_cell_range r[3];
@@ -114,9 +114,9 @@ GG_FN void GG_LANE_NAME(search_level)(const gg_view *v, int64_t e, int l, int32_
             if (end > r[0].first) {
                 GG_LANE_NAME(search_run)(v, e, slot, cell_first[row + r[0].first], cell_first[row + end], found);
             }
-            int32_t rest = r[0].first + r[0].count - n0;
-            if (rest > 0) {
-                GG_LANE_NAME(search_run)(v, e, slot, cell_first[row], cell_first[row + rest], found);
+            int32_t wrapped = r[0].first + r[0].count - n0;
+            if (wrapped > 0) {
+                GG_LANE_NAME(search_run)(v, e, slot, cell_first[row], cell_first[row + wrapped], found);
             }
         }
     }
@@ -132,7 +132,7 @@ GG_FN void GG_LANE_NAME(search_slot)(const gg_view *v, int64_t e, int64_t i) {
     if (v->grain_id[base + i] >= 0 && v->params.broad_phase == GG_BROAD_CELLS) {
         gg_found found;
         found.count = 0;
-        for (int l = 0; l < v->params.level_count; l++) {
+        for (int l = 0; l < v->params.size_class_count; l++) {
             GG_LANE_NAME(search_level)(v, e, l, (int32_t)i, &found);
         }
         if (found.count <= GG_FOUND) {
@@ -146,12 +146,12 @@ GG_FN void GG_LANE_NAME(search_slot)(const gg_view *v, int64_t e, int64_t i) {
     list.grain_id = v->grain_id + base;
     list.slots = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
     list.count = 0;
-    list.cap = gg_candidate_room(v, e, i);
+    list.cap = gg_candidate_capacity(v, e, i);
     if (v->grain_id[base + i] >= 0) {
         if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
             gg_candidates_from_hash(v, e, (int32_t)i, &list);
         } else {
-            for (int l = 0; l < v->params.level_count; l++) {
+            for (int l = 0; l < v->params.size_class_count; l++) {
                 GG_LANE_NAME(search_level)(v, e, l, (int32_t)i, &list);
             }
         }

@@ -65,10 +65,10 @@ GG_FN gg_frame gg_arm_next(const gg_frame *before, const gg_arm_row *row, double
     gg_frame next;
     double about_x[4] = {ca, sa, 0.0, 0.0}, about_z[4] = {ct, 0.0, 0.0, st}, turned[4];
     gg_frame_multiply(before->q, about_x, turned);
-    double shift[3] = {row->a, 0.0, row->d};
-    gg_frame_turn(turned, shift, shift);
+    double offset[3] = {row->a, 0.0, row->d};
+    gg_frame_turn(turned, offset, offset);
     for (int k = 0; k < 3; k++) {
-        next.p[k] = before->p[k] + shift[k];
+        next.p[k] = before->p[k] + offset[k];
     }
     gg_frame_multiply(turned, about_z, next.q);
     /* lengths drift by roundings only */

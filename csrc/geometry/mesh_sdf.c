@@ -201,7 +201,7 @@ static int64_t node_size(const tree *t, int64_t index) {
 /* an edge between vertices lower < upper, and whether it runs up or down */
 typedef struct edge {
     int32_t lower, upper;
-    int32_t way;
+    int32_t direction;
 } edge;
 
 static int compare_edges(const void *a, const void *b) {
@@ -229,7 +229,7 @@ static int mesh_closed(const int32_t *faces, int64_t face_count) {
     int64_t balance = 0;
     int closed = 1;
     for (int64_t i = 0; i < count && closed; i++) {
-        balance += edges[i].way;
+        balance += edges[i].direction;
         if (i + 1 == count || compare_edges(&edges[i], &edges[i + 1])) {
             closed = balance == 0;
             balance = 0;

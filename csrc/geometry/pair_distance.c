@@ -70,7 +70,7 @@ typedef struct obstacle {
     side *sides;
     segment *segments;
     double *interval; /* what of a segment is left: begin, end pairs */
-    int32_t a_count, b_count, sum_count, segment_count, segment_room;
+    int32_t a_count, b_count, sum_count, segment_count, segment_capacity;
     double size;
 } obstacle;
 
@@ -229,14 +229,14 @@ static int add_candidate(obstacle *o, const segment *candidate) {
         if ((to - from) * length < 10.0 * HAIR * o->size) {
             continue;
         }
-        if (o->segment_count == o->segment_room) {
-            int32_t room = 2 * o->segment_room + 64;
-            segment *more = realloc(o->segments, (size_t)room * sizeof *more);
+        if (o->segment_count == o->segment_capacity) {
+            int32_t capacity = 2 * o->segment_capacity + 64;
+            segment *more = realloc(o->segments, (size_t)capacity * sizeof *more);
             if (!more) {
                 return -1;
             }
             o->segments = more;
-            o->segment_room = room;
+            o->segment_capacity = capacity;
         }
         segment *s = &o->segments[o->segment_count++];
         s->normal = candidate->normal;

@@ -37,7 +37,7 @@ static int32_t previous_of(const splitter *s, int32_t k) { return k > 0 ? k - 1 
 
 /* ---- bridges to holes ---- */
 
-/* whether direction loop[k] -> p points into the solid at place k of the loop; a vertex that carries bridges has several
+/* whether direction loop[k] -> p points into the solid at index k of the loop; a vertex that carries bridges has several
  * places, and only one of them sees p */
 static int opens_to(const splitter *s, int32_t k, int32_t p) {
     int32_t a = s->loop[previous_of(s, k)], b = s->loop[k], c = s->loop[next_of(s, k)];
@@ -55,8 +55,8 @@ static int crosses(const splitter *s, int32_t p, int32_t q, int32_t a, int32_t b
            ((ap >= 0.0 && aq <= 0.0) || (ap <= 0.0 && aq >= 0.0));
 }
 
-/* the nearest place of the loop that vertex p sees, also past the rings that are not joined yet; -1: none */
-static int32_t visible_place(const splitter *s, int32_t p, const gg_polygon *polygon, const uint8_t *joined) {
+/* the nearest index of the loop that vertex p sees, also past the rings that are not joined yet; -1: none */
+static int32_t visible_index(const splitter *s, int32_t p, const gg_polygon *polygon, const uint8_t *joined) {
     int32_t best = -1;
     double best2 = 0.0;
     for (int32_t k = 0; k < s->loop_count; k++) {
@@ -84,13 +84,13 @@ static int32_t visible_place(const splitter *s, int32_t p, const gg_polygon *pol
 }
 
 /* puts the hole first .. end - 1 into the loop: ... q, p, hole ..., p, q ... */
-static void splice(splitter *s, int32_t place, int32_t p, int32_t first, int32_t end) {
-    int32_t hole = end - first, q = s->loop[place];
-    memmove(s->loop + place + hole + 3, s->loop + place + 1, (size_t)(s->loop_count - place - 1) * sizeof *s->loop);
+static void splice(splitter *s, int32_t index, int32_t p, int32_t first, int32_t end) {
+    int32_t hole = end - first, q = s->loop[index];
+    memmove(s->loop + index + hole + 3, s->loop + index + 1, (size_t)(s->loop_count - index - 1) * sizeof *s->loop);
     for (int32_t k = 0; k <= hole; k++) {
-        s->loop[place + 1 + k] = first + (p - first + k) % hole;
+        s->loop[index + 1 + k] = first + (p - first + k) % hole;
     }
-    s->loop[place + hole + 2] = q;
+    s->loop[index + hole + 2] = q;
     s->loop_count += hole + 2;
 }
 
@@ -106,11 +106,11 @@ static int join_holes(splitter *s, const gg_polygon *polygon, uint8_t *joined) {
                 }
             }
         }
-        int32_t place = visible_place(s, vertex, polygon, joined);
-        if (place < 0) {
+        int32_t index = visible_index(s, vertex, polygon, joined);
+        if (index < 0) {
             return -1;
         }
-        splice(s, place, vertex, polygon->ring_end[hole - 1], polygon->ring_end[hole]);
+        splice(s, index, vertex, polygon->ring_end[hole - 1], polygon->ring_end[hole]);
         joined[hole] = 1;
     }
     return 0;
@@ -188,8 +188,8 @@ typedef struct pieces {
     int32_t width, count;
 } pieces;
 
-/* place of the directed edge from -> to in piece k, or -1 */
-static int32_t edge_place(const pieces *all, int32_t k, int32_t from, int32_t to) {
+/* index of the directed edge from -> to in piece k, or -1 */
+static int32_t edge_index(const pieces *all, int32_t k, int32_t from, int32_t to) {
     const int32_t *ring = all->index + (int64_t)k * all->width;
     for (int32_t m = 0; m < all->size[k]; m++) {
         if (ring[m] == from && ring[(m + 1) % all->size[k]] == to) {
@@ -222,12 +222,12 @@ static int join_pieces(const splitter *s, pieces *all, int32_t k, int32_t k_plac
 static void join_triangles(const splitter *s, pieces *all, const int32_t *triangle) {
     for (int32_t edge = 0; edge < 3 * all->count; edge++) {
         int32_t from = triangle[edge], to = triangle[edge % 3 == 2 ? edge - 2 : edge + 1];
-        int32_t mine = -1, mine_place = -1, other = -1, other_place = -1;
+        int32_t mine = -1, mine_index = -1, other = -1, other_place = -1;
         for (int32_t k = 0; from < to && k < all->count; k++) {
-            int32_t place = edge_place(all, k, from, to), back = edge_place(all, k, to, from);
-            if (place >= 0) {
+            int32_t index = edge_index(all, k, from, to), back = edge_index(all, k, to, from);
+            if (index >= 0) {
                 mine = k;
-                mine_place = place;
+                mine_index = index;
             }
             if (back >= 0) {
                 other = k;
@@ -235,7 +235,7 @@ static void join_triangles(const splitter *s, pieces *all, const int32_t *triang
             }
         }
         if (mine >= 0 && other >= 0 && mine != other) {
-            join_pieces(s, all, mine, mine_place, other, other_place);
+            join_pieces(s, all, mine, mine_index, other, other_place);
         }
     }
 }
@@ -249,11 +249,11 @@ gg_status gg_polygon_split(const gg_polygon *polygon, int32_t *piece, int32_t *p
         return GG_ERROR_ARGUMENT;
     }
     gg_status status = GG_ERROR_MEMORY;
-    int32_t room = vertices + 2 * rings;
-    splitter s = {(const point *)(const void *)polygon->vertex, 0.0, malloc((size_t)room * sizeof(int32_t)), 0};
+    int32_t capacity = vertices + 2 * rings;
+    splitter s = {(const point *)(const void *)polygon->vertex, 0.0, malloc((size_t)capacity * sizeof(int32_t)), 0};
     uint8_t *joined = calloc((size_t)rings, 1);
-    pieces all = {calloc((size_t)room * (size_t)(vertices + 1), sizeof(int32_t)),
-                  malloc((size_t)room * sizeof(int32_t)), vertices + 1, 0};
+    pieces all = {calloc((size_t)capacity * (size_t)(vertices + 1), sizeof(int32_t)),
+                  malloc((size_t)capacity * sizeof(int32_t)), vertices + 1, 0};
     if (!s.loop || !joined || !all.index || !all.size) {
         snprintf(message, message_size, "polygon: no memory to split %d vertices", (int)vertices);
         goto done;

@@ -17,7 +17,7 @@ typedef struct gg_vehicle {
 } gg_vehicle;
 
 /* Where the centre may be at a heading [rad]: x lower, x upper, y lower, y upper [m]. */
-GG_FN void gg_vehicle_room(const gg_vehicle *v, double yaw, double room[4]) {
+GG_FN void gg_vehicle_clearance(const gg_vehicle *v, double yaw, double free[4]) {
     double s, c;
     gg_sincos_wide(yaw, &s, &c);
     double low[2] = {0.0, 0.0}, high[2] = {0.0, 0.0};
@@ -30,21 +30,21 @@ GG_FN void gg_vehicle_room(const gg_vehicle *v, double yaw, double room[4]) {
         }
     }
     for (int i = 0; i < 2; i++) {
-        room[2 * i] = v->lower[i] + v->clearance - low[i];
-        room[2 * i + 1] = v->upper[i] - v->clearance - high[i];
+        free[2 * i] = v->lower[i] + v->clearance - low[i];
+        free[2 * i + 1] = v->upper[i] - v->clearance - high[i];
     }
 }
 
 /* pose: x [m], y [m], yaw [rad]. move: along the heading [m], across it to the left [m], turn [rad]. */
 GG_FN void gg_vehicle_move(const gg_vehicle *v, const double pose[3], const double move[3], double out[3]) {
-    double s, c, room[4];
+    double s, c, free[4];
     gg_sincos_wide(pose[2] + 0.5 * move[2], &s, &c);
-    double place[2] = {pose[0] + (move[0] * c - move[1] * s), pose[1] + (move[0] * s + move[1] * c)};
+    double target[2] = {pose[0] + (move[0] * c - move[1] * s), pose[1] + (move[0] * s + move[1] * c)};
     out[2] = pose[2] + move[2];
-    gg_vehicle_room(v, out[2], room);
+    gg_vehicle_clearance(v, out[2], free);
     for (int i = 0; i < 2; i++) {
-        double least = GG_MAX(place[i], room[2 * i]);
-        out[i] = GG_MIN(least, room[2 * i + 1]);
+        double least = GG_MAX(target[i], free[2 * i]);
+        out[i] = GG_MIN(least, free[2 * i + 1]);
     }
 }
 

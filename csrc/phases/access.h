@@ -26,7 +26,7 @@ GG_FN void gg_access_read_grain(const gg_view *v, int64_t e, int64_t id) {
     const gg_access *out = &v->access;
     int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
     int64_t to = e * v->dims.grain_count + id;
-    const float *row = v->row_a + (e * v->dims.rows + slot) * GG_ROW;
+    const float *row = v->body_a + (e * v->dims.bodies + slot) * GG_BODY;
     gg_vec4 x = v->position[at];
     if (out->position) {
         gg_store3(out->position, to, gg_v3(x.x, x.y, x.z));
@@ -57,10 +57,10 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     }
     int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
     int64_t from = (in->listed[e] * v->dims.grain_count + id) * 3;
-    float *row = v->row_a + (e * v->dims.rows + slot) * GG_ROW;
+    float *row = v->body_a + (e * v->dims.bodies + slot) * GG_BODY;
     for (int c = 0; c < 3; c++) {
         if (c == 2 && v->params.planar ? in->angle : in->position) {
-            v->way_rest[(e * v->dims.slots + id) * 3 + c] = 0.0f;
+            v->position_error[(e * v->dims.slots + id) * 3 + c] = 0.0f;
         }
     }
     if (in->angle) {
@@ -75,7 +75,7 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     for (int c = 0; c < 3; c++) {
         if (in->velocity) {
             row[c] = in->velocity[from + c];
-            v->kick_rest[(e * v->dims.slots + id) * 3 + c] = 0.0f;
+            v->velocity_error[(e * v->dims.slots + id) * 3 + c] = 0.0f;
         }
         if (in->angular_velocity && (c == 2 || !v->params.planar)) {
             row[4 + c] = in->angular_velocity[from + c] * v->position[at].w;
@@ -84,12 +84,12 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
 }
 
 /* inverse masses of the listed envs, from radius and density. item: slot */
-GG_FN void gg_access_weigh_slot(const gg_view *v, int64_t e, int64_t i) {
+GG_FN void gg_access_set_mass_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i;
     if (v->access.listed[e] < 0 || v->grain_id[at] < 0) {
         return;
     }
-    float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
     if (v->params.planar) {
         int32_t material = v->material[at];
         const gg_outline *outline = &v->outlines[v->material_outline[material]];
@@ -106,7 +106,7 @@ GG_FN void gg_access_weigh_slot(const gg_view *v, int64_t e, int64_t i) {
 
 /* After grains were set: lists are built again; where they were set to something new, stored impulses are dropped and
  * `diverged` is cleared. item: env */
-GG_FN void gg_access_disturb_env(const gg_view *v, int64_t e) {
+GG_FN void gg_access_invalidate_env(const gg_view *v, int64_t e) {
     if (v->access.listed[e] < 0) {
         return;
     }
@@ -126,14 +126,14 @@ GG_FN void gg_turn3(float *array, int64_t at, int64_t stride, float sine, float 
 
 /* Turns a grain of a listed env about the world's z axis and shifts it; velocities and stored impulses turn along, so that
  * a settled bed stays settled. item: slot of an env, of those that grains fill */
-GG_FN void gg_access_place_grain(const gg_view *v, int64_t e, int64_t i) {
+GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     if (v->access.listed[e] < 0) {
         return;
     }
     const float *move = v->access.move + v->access.listed[e] * 4;
     int64_t at = e * v->dims.slots + i;
     gg_vec4 *x = &v->position[at];
-    float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
     float sine, cosine;
     gg_sincos(move[3], &sine, &cosine);
     float px = cosine * x->x - sine * x->y, py = sine * x->x + cosine * x->y;
@@ -143,8 +143,8 @@ GG_FN void gg_access_place_grain(const gg_view *v, int64_t e, int64_t i) {
     v->built_position[at] = *x;
     gg_turn3(row, 0, 1, sine, cosine);
     int64_t rests = (e * v->dims.slots + v->grain_id[at]) * 3;
-    gg_turn3(v->kick_rest, rests, 1, sine, cosine);
-    gg_turn3(v->way_rest, rests, 1, sine, cosine);
+    gg_turn3(v->velocity_error, rests, 1, sine, cosine);
+    gg_turn3(v->position_error, rests, 1, sine, cosine);
     if (v->params.planar) {
         /* spin is about the axis of the turn, and stored impulses go with the normals */
         float *angle = &v->angle[e * v->dims.planar_slots + v->grain_id[at]];

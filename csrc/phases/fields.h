@@ -6,8 +6,8 @@
  *
  * "slot" is a place in cell order, "grain id" the permanent name of a grain. Arrays over grains are in slot order;
  * slots are padded to whole slices of GG_LANES with empty slots (grain_id -1) at the end.
- * "row" is one velocity row (GG_ROW floats): rows 0..slots-1 are the grains, the rest are moving contact points on tools.
- * While grains are sorted, arrays that are idle then carry them: row_b rows, start_velocity positions, cell the grain id,
+ * "row" is one velocity row (GG_BODY floats): rows 0..slots-1 are the grains, the rest are moving contact points on tools.
+ * While grains are sorted, arrays that are idle then carry them: body_b rows, start_velocity positions, cell the grain id,
  * next_* the places of the contact lists.
  * Contact lists are sliced ELL: contact k of the grain in lane l of slice s is element contact_first + k * GG_LANES.
  */
@@ -26,14 +26,14 @@
     X(int32_t, material, d->slots, STATE)                            /* material of the grain in this slot          */ \
     X(gg_vec4, position, d->slots, STATE)                            /* x y z [m], radius [m]                       */ \
     X(gg_vec4, built_position, d->slots, STATE)                      /* position when the lists were built; w spare */ \
-    X(float, row_a, d->rows * GG_ROW, STATE)                         /* velocities, see GG_ROW                      */ \
+    X(float, body_a, d->bodies * GG_BODY, STATE)                         /* velocities, see GG_BODY                      */ \
     X(float, angle, d->planar_slots, STATE)                          /* by grain id, of planar grains [rad]         */ \
-    X(float, kick_rest, d->slots * 3, STATE)                         /* by grain id: gravity yet to be added [m/s]  */ \
-    X(float, way_rest, d->slots * 3, STATE)                          /* x y z [m], or x y [m], angle [rad], likewise */ \
-    X(float, row_b, d->rows * GG_ROW, SCRATCH)                       /* the other half of the ping-pong             */ \
+    X(float, velocity_error, d->slots * 3, STATE)                         /* by grain id: gravity yet to be added [m/s]  */ \
+    X(float, position_error, d->slots * 3, STATE)                          /* x y z [m], or x y [m], angle [rad], likewise */ \
+    X(float, body_b, d->bodies * GG_BODY, SCRATCH)                       /* the other half of the ping-pong             */ \
     X(float, start_velocity, d->slots * 6, SCRATCH)                  /* v, r*omega before contact, SoA per slice    */ \
-    X(float, crowd, d->slots, SCRATCH)                               /* contact count over mass [1/kg]              */ \
-    X(float, shift, d->slots * 3, SCRATCH)                           /* position correction [m], SoA per slice      */ \
+    X(float, count_over_mass, d->slots, SCRATCH)                               /* contact count over mass [1/kg]              */ \
+    X(float, correction, d->slots * 3, SCRATCH)                           /* position correction [m], SoA per slice      */ \
     X(float, velocity, d->slots * 6, SCRATCH)                        /* v, r*omega of the last iterate, SoA         */ \
     /* candidates: pairs near enough to touch before the lists are built again                                      */ \
     X(int32_t, candidate_first, d->slots, STATE)                                                                       \
@@ -50,16 +50,16 @@
     X(float, roll_a, d->roll_rows * GG_LANES * 3, STATE)             /* rolling torque impulse [N m s]              */ \
     X(float, roll_b, d->roll_rows * GG_LANES * 3, STATE)                                                               \
     /* contacts of this substep                                                                                     */ \
-    X(int32_t, other_row, d->contact_rows * GG_LANES, SCRATCH)       /* velocity row of the other side              */ \
+    X(int32_t, other_body, d->contact_rows * GG_LANES, SCRATCH)       /* velocity row of the other side              */ \
     X(float, normal, d->contact_rows * GG_LANES * 3, SCRATCH)        /* unit, towards this grain                    */ \
     X(float, bias, d->contact_rows * GG_LANES, SCRATCH)              /* normal velocity asked for [m/s]             */ \
     X(float, weight, d->contact_rows * GG_LANES, SCRATCH)            /* relaxed effective mass [kg]                 */ \
     X(float, friction, d->contact_rows * GG_LANES, SCRATCH)                                                            \
     X(float, roll_limit, d->roll_rows * GG_LANES, SCRATCH)           /* rolling friction times radius [m]           */ \
     X(float, roll_weight, d->roll_rows * GG_LANES, SCRATCH)          /* relaxed effective inertia [kg m2]           */ \
-    X(float, pull, d->extra_rows * GG_LANES, SCRATCH)                /* largest attraction [N s]                    */ \
-    X(float, pull_range, d->extra_rows * GG_LANES, SCRATCH)          /* surfaces this far apart attract no more [m] */ \
-    X(float, twist_limit, d->extra_rows * GG_LANES, SCRATCH)         /* twisting friction times radius [m]          */ \
+    X(float, attraction, d->cohesive_rows * GG_LANES, SCRATCH)                /* largest attraction [N s]                    */ \
+    X(float, attraction_range, d->cohesive_rows * GG_LANES, SCRATCH)          /* surfaces this far apart attract no more [m] */ \
+    X(float, twist_limit, d->cohesive_rows * GG_LANES, SCRATCH)         /* twisting friction times radius [m]          */ \
     X(int32_t, next_first, d->slots, SCRATCH)                        /* contact_first of this substep               */ \
     X(int32_t, next_count, d->slots, SCRATCH)                                                                          \
     X(int32_t, next_tool_count, d->slots, SCRATCH)                                                                     \
@@ -67,27 +67,27 @@
     X(int32_t, slice_rows, d->slices, SCRATCH)                       /* longest contact list in the slice           */ \
     X(int32_t, slice_first_row, d->slices, SCRATCH)                                                                    \
     X(uint64_t, slice_parts, d->slices, SCRATCH)                     /* bit k: part k < 64 is near the slice        */ \
-    X(int32_t, slice_tool_rows, d->slices, SCRATCH)                  /* contacts with tools in the slice            */ \
-    X(int32_t, slice_first_tool_row, d->slices, SCRATCH)                                                               \
+    X(int32_t, slice_tool_contacts, d->slices, SCRATCH)                  /* contacts with tools in the slice            */ \
+    X(int32_t, slice_first_tool_body, d->slices, SCRATCH)                                                               \
     X(gg_slice_stats, slice_stats, d->slices, SCRATCH)                                                                 \
     /* building the lists                                                                                           */ \
     X(int32_t, cell, d->slots, SCRATCH)                              /* cell of the grain in this slot              */ \
-    X(int32_t, sort_material, d->slots, SCRATCH)                     /* material on its way to a new slot           */ \
+    X(int32_t, sort_material, d->slots, SCRATCH)                     /* material moving to a new slot           */ \
     X(int32_t, source_slot, d->slots, SCRATCH)                       /* where the grain in a new slot comes from    */ \
-    X(int32_t, cell_first, d->cells + 1, STATE)                      /* first place of each cell in cell_item       */ \
+    X(int32_t, cell_first, d->cells + 1, STATE)                      /* first index of each cell in cell_item       */ \
     X(int32_t, cell_item, d->slots, STATE)                           /* slots in order of cells                     */ \
     X(float, cell_point, d->cell_points * 4, SCRATCH)                /* the same: x, y, z, radius; SoA              */ \
     X(int32_t, cell_cursor, d->cell_cursors, SCRATCH)                /* on a GPU: how far a cell is filled          */ \
     X(int32_t, hash_head, d->hash_size, SCRATCH)                     /* linked hash: first grain of a bucket        */ \
     X(int32_t, hash_next, d->hash_next, SCRATCH)                     /* linked hash: next grain, -1 at the end      */ \
     /* planar grains                                                                                                */ \
-    X(gg_planar_pair, planar_pair, d->planar_pairs, SCRATCH)         /* beside the candidates of lower ids          */ \
+    X(gg_manifold, manifold, d->manifolds, SCRATCH)         /* beside the candidates of lower ids          */ \
     X(float, planar_geometry, d->planar_rows * GG_LANES * 5, SCRATCH) /* GG_PLANAR_GEOMETRY floats a row, SoA       */ \
     /* tools                                                                                                        */ \
     X(gg_pose, tool_pose, d->tool_count, STATE)                      /* now                                         */ \
     X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)           /* over this step                              */ \
     X(gg_part_pose, part_pose, d->part_count, SCRATCH)               /* over this substep                           */ \
-    X(gg_tool_load, tool_load, d->tool_rows, SCRATCH)                /* in the order of tool contact rows           */ \
+    X(gg_tool_load, tool_load, d->tool_contacts, SCRATCH)                /* in the order of tool contact rows           */ \
     X(float, wrench_partial, d->load_blocks * d->tool_count * 6, SCRATCH)                                                 \
     X(double, wrench, d->tool_count * 6, STATE)                      /* impulse on the tool over this step          */ \
     /* read-out                                                                                                     */ \

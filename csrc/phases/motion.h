@@ -66,32 +66,32 @@ GG_FN void gg_motion_pose_part(const gg_view *v, int64_t e, int64_t part) {
 }
 
 /* what prediction is about to change, by grain id, in an array that is idle until the solve */
-GG_FN void gg_motion_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *rest) {
+GG_FN void gg_motion_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *error) {
     float *note = v->velocity + (e * v->dims.slots + id) * 6;
     note[0] = velocity.x;
     note[1] = velocity.y;
     note[2] = velocity.z;
     for (int k = 0; k < 3; k++) {
-        note[3 + k] = rest[k];
+        note[3 + k] = error[k];
     }
 }
 
 /* Takes the prediction of a substep back that cannot be finished: the env stands at the end of the one before, to the bit.
  * item: slot */
-GG_FN void gg_motion_withdraw_slot(const gg_view *v, int64_t e, int64_t i) {
+GG_FN void gg_predict_roll_back_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t id = v->grain_id[e * v->dims.slots + i];
     if (!v->env[e].predicted || id < 0) {
         return;
     }
     const float *note = v->velocity + (e * v->dims.slots + id) * 6;
     for (int k = 0; k < 3; k++) {
-        v->row_a[(e * v->dims.rows + i) * GG_ROW + k] = note[k];
-        v->kick_rest[(e * v->dims.slots + id) * 3 + k] = note[3 + k];
+        v->body_a[(e * v->dims.bodies + i) * GG_BODY + k] = note[k];
+        v->velocity_error[(e * v->dims.slots + id) * 3 + k] = note[3 + k];
     }
 }
 
-/* ends what gg_motion_withdraw_slot began. item: env */
-GG_FN void gg_motion_withdrawn_env(const gg_view *v, int64_t e) { v->env[e].predicted = 0; }
+/* ends what gg_predict_roll_back_slot began. item: env */
+GG_FN void gg_predict_rolled_back_env(const gg_view *v, int64_t e) { v->env[e].predicted = 0; }
 
 /* what predicting one grain tells about its slice */
 typedef struct gg_prediction {
@@ -107,23 +107,23 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
     if (v->grain_id[at] < 0) {
         return out;
     }
-    float row[GG_ROW], *home = v->row_a + (e * v->dims.rows + i) * GG_ROW;
-    gg_row_load(home, row);
+    float row[GG_BODY], *home = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    gg_body_load(home, row);
     /* small kicks on a fast grain would all be rounded the same way */
-    float *rest = v->kick_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
+    float *error = v->velocity_error + (e * v->dims.slots + v->grain_id[at]) * 3;
     const gg_air *air = &v->env[e].air;
     /* what is fixed (planar grains only) keeps the velocity it was given */
     gg_vec3 kick = gg_scale(v->env[e].gravity, row[3] > 0.0f ? p->dt : 0.0f);
     gg_vec3 before = gg_v3(row[0], row[1], row[2]);
-    gg_motion_note(v, e, v->grain_id[at], before, rest);
+    gg_motion_note(v, e, v->grain_id[at], before, error);
     if (gg_air_drags(air)) {
         kick = gg_drag_kick(air, kick, before, v->position[at].w, row[3], p->dt);
     }
-    gg_vec3 velocity = gg_add_kept(before, kick, rest);
+    gg_vec3 velocity = gg_add_compensated(before, kick, error);
     row[0] = velocity.x;
     row[1] = velocity.y;
     row[2] = velocity.z;
-    gg_row_store(home, row);
+    gg_body_store(home, row);
     gg_vec4 x = v->position[at], built = v->built_position[at];
     /* where the grain will be at the end of the substep if nothing stops it, seen from where the lists know it */
     gg_vec3 moved = gg_madd(gg_v3(x.x - built.x, x.y - built.y, x.z - built.z), velocity, p->dt);
@@ -224,15 +224,15 @@ GG_FN void gg_motion_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t row = v->next_first[at] / GG_LANES + count - tools;
     int64_t state = (e * v->dims.slots + i - lane) * 6 + lane;
     float *impulse = (v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1)) ? v->impulse_b : v->impulse_a;
-    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
+    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
     gg_vec3 velocity = gg_load_lane3(v->velocity, state);
-    float inverse_mass = rows[i * GG_ROW + 3];
+    float inverse_mass = rows[i * GG_BODY + 3];
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t k = 0; k < tools; k++) {
             int64_t contact = (e * v->dims.contact_rows + row + k) * GG_LANES + lane;
             int64_t contact3 = (e * v->dims.contact_rows + row + k) * GG_LANES * 3 + lane;
             gg_vec3 normal = gg_load_lane3(v->normal, contact3);
-            gg_vec3 surface = gg_row_velocity(rows, v->other_row[contact]);
+            gg_vec3 surface = gg_body_velocity(rows, v->other_body[contact]);
             float lack = v->bias[contact] - gg_dot(gg_sub(velocity, surface), normal);
             if (lack > 0.0f) {
                 velocity = gg_madd(velocity, normal, lack);
@@ -267,19 +267,19 @@ GG_FN void gg_motion_load_tools(const gg_view *v, int64_t e, int64_t i) {
             load.torque = gg_sub(load.torque, gg_load_lane3(roll, roll3));
         }
         load.tool = v->parts[part].tool;
-        v->tool_load[e * v->dims.tool_rows + v->other_row[contact] - v->dims.slots] = load;
+        v->tool_load[e * v->dims.tool_contacts + v->other_body[contact] - v->dims.slots] = load;
     }
 }
 
 /* tool contacts of this substep */
 GG_FN int64_t gg_tool_loads(const gg_view *v, int64_t e) {
     int64_t last = e * v->dims.slices + v->dims.slices - 1;
-    return v->slice_first_tool_row[last] + v->slice_tool_rows[last] - v->dims.slots;
+    return v->slice_first_tool_body[last] + v->slice_tool_contacts[last] - v->dims.slots;
 }
 
 /* component k (force, then torque) of the loads of one block on one tool, added up in order */
 GG_FN float gg_motion_wrench_part(const gg_view *v, int64_t e, int64_t block, int64_t tool, int k) {
-    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_rows;
+    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
     int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
     float sum = 0.0f;
     for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
@@ -296,7 +296,7 @@ GG_FN void gg_motion_wrench_block(const gg_view *v, int64_t e, int64_t block) {
         return;
     }
     float *sum = v->wrench_partial + (e * v->dims.load_blocks + block) * v->dims.tool_count * 6;
-    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_rows;
+    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
     int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
     for (int64_t k = 0; k < v->dims.tool_count * 6; k++) {
         sum[k] = 0.0f;
@@ -348,8 +348,8 @@ GG_FN gg_motion gg_motion_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     }
     gg_vec3 velocity = gg_load_lane3(v->velocity, first * 6 + lane);
     gg_vec3 spin = gg_load_lane3(v->velocity, first * 6 + lane + 3 * GG_LANES);
-    float row[GG_ROW], *home = v->row_a + (e * v->dims.rows + i) * GG_ROW;
-    gg_row_load(home, row);
+    float row[GG_BODY], *home = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    gg_body_load(home, row);
     if (gg_air_drags(&v->env[e].air)) {
         spin = gg_scale(spin, gg_drag_spin_left(&v->env[e].air, v->position[at].w, row[3], p->dt));
     }
@@ -359,14 +359,14 @@ GG_FN gg_motion gg_motion_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     row[4] = spin.x;
     row[5] = spin.y;
     row[6] = spin.z;
-    gg_row_store(home, row);
+    gg_body_store(home, row);
     gg_vec4 x = v->position[at];
-    gg_vec3 shift = gg_load_lane3(v->shift, first * 3 + lane);
+    gg_vec3 correction = gg_load_lane3(v->correction, first * 3 + lane);
     /* ways within a bed at rest are below rounding, the more so the farther it lies from the origin: lost, they are made
      * up for by velocities that press contacts now less, now more, and the bed creeps */
-    float *rest = v->way_rest + (e * v->dims.slots + v->grain_id[at]) * 3;
-    gg_vec3 way = gg_madd(shift, velocity, p->dt);
-    gg_vec3 moved = gg_wrap(p, gg_add_kept(gg_v3(x.x, x.y, x.z), way, rest));
+    float *error = v->position_error + (e * v->dims.slots + v->grain_id[at]) * 3;
+    gg_vec3 displacement = gg_madd(correction, velocity, p->dt);
+    gg_vec3 moved = gg_wrap(p, gg_add_compensated(gg_v3(x.x, x.y, x.z), displacement, error));
     gg_vec4 arrived = {moved.x, moved.y, moved.z, x.w};
     v->position[at] = arrived;
     float speed2 = gg_norm2(velocity);
@@ -446,7 +446,7 @@ GG_FN gg_step_stats gg_step_stats_of_block(const gg_view *v, int64_t e, int64_t 
         all.energy += stats->energy;
         all.overlap_count += stats->overlap_count;
         all.escaped += stats->escaped;
-        all.tool_contacts += v->slice_tool_rows[e * v->dims.slices + s];
+        all.tool_contacts += v->slice_tool_contacts[e * v->dims.slices + s];
         for (int lane = 0; lane < GG_LANES; lane++) {
             all.contacts += v->next_count[e * v->dims.slots + s * GG_LANES + lane];
         }

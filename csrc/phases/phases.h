@@ -47,16 +47,16 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(pose_parts, v->dims.part_count, 1, gg_motion_pose_part(v, e, i))                                                 \
     X(predict, v->dims.slices, 1, gg_motion_predict_slice(v, e, i))                                                    \
     X(check, 1, 0, gg_motion_check_env(v, e))                                                                          \
-    X(fit_grids, 1, 1, gg_sort_fit_env(v, e))                                                                          \
+    X(fit_cell_grids, 1, 1, gg_sort_fit_env(v, e))                                                                          \
     X(find_cells, v->dims.slots, 1, gg_sort_cell_slot(v, e, i))                                                        \
     X(order, 1, 1, gg_sort_order_env(v, e))                                                                            \
     X(gather, v->dims.slots, 1, gg_sort_gather_slot(v, e, i))                                                          \
     X(scatter, v->dims.slots, 1, gg_sort_scatter_slot(v, e, i))                                                        \
-    X(room, 1, 1, gg_sort_room_env(v, e))                                                                              \
+    X(allocate_candidates, 1, 1, gg_sort_allocate_env(v, e))                                                                              \
     X(search, v->dims.slots, 1, gg_scalar_search_slot(v, e, i))                                                        \
     X(close_lists, 1, 1, gg_sort_close_env(v, e))                                                                      \
     X(count_contacts, v->dims.slices, 1, gg_scalar_count_slice(v, e, i))                                               \
-    X(place_contacts, 1, 1, gg_ncp_place_env(v, e))                                                                    \
+    X(allocate_contacts, 1, 1, gg_contacts_allocate_env(v, e))                                                                    \
     X(list_contacts, v->dims.slices, 1, gg_ncp_list_slice(v, e, i))                                                    \
     X(prepare_contacts, v->dims.slices, 1, gg_scalar_prepare_slice(v, e, i))                                           \
     X(iterate, v->dims.slices, 1, gg_scalar_iterate_slice(v, e, i, pass))                                              \
@@ -66,7 +66,7 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(sum_wrench_blocks, v->dims.load_blocks, 1, gg_motion_wrench_block(v, e, i))                                      \
     X(sum_wrench_tools, v->dims.tool_count, 1, gg_motion_wrench_tool(v, e, i))                                         \
     X(integrate, v->dims.slices, 1, gg_motion_integrate_slice(v, e, i))                                                \
-    X(planar_pairs, v->dims.planar_slots, 1, gg_planar_pairs_slot(v, e, i))                                            \
+    X(find_manifolds, v->dims.planar_slots, 1, gg_manifold_slot(v, e, i))                                            \
     X(planar_count, v->dims.slices, 1, gg_planar_count_slice(v, e, i))                                                 \
     X(planar_list, v->dims.slices, 1, gg_planar_list_slice(v, e, i))                                                   \
     X(planar_prepare, v->dims.slices, 1, gg_scalar_planar_prepare_slice(v, e, i))                                      \
@@ -76,8 +76,8 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(planar_integrate, v->dims.slices, 1, gg_planar_integrate_slice(v, e, i))                                         \
     X(penalty_forces, v->dims.slices, 1, gg_penalty_slice(v, e, i))                                                    \
     X(close_substep, 1, 0, gg_motion_close_env(v, e))                                                                  \
-    X(withdraw, v->dims.slots, 1, gg_motion_withdraw_slot(v, e, i))                                                    \
-    X(withdrawn, 1, 0, gg_motion_withdrawn_env(v, e))                                                                  \
+    X(roll_back, v->dims.slots, 1, gg_predict_roll_back_slot(v, e, i))                                                    \
+    X(rolled_back, 1, 0, gg_predict_rolled_back_env(v, e))                                                                  \
     X(arrive_tools, v->dims.tool_count, 0, gg_motion_arrive_tool(v, e, i))                                             \
     X(sum_boxes, v->dims.blocks, 0, gg_access_box_block(v, e, i, pass))                                                \
     X(read_boxes, 1, 0, gg_access_box_env(v, e, pass))                                                                 \
@@ -85,9 +85,9 @@ GG_FN void gg_solve_check_env(const gg_view *v, int64_t e, int32_t pass) {
     X(tally, 1, 0, gg_tally_env(v, e))                                                                                 \
     X(read_grains, v->dims.grain_count, 0, gg_access_read_grain(v, e, i))                                              \
     X(write_grains, v->dims.grain_count, 0, gg_access_write_grain(v, e, i))                                            \
-    X(place_grains, v->dims.grain_count, 0, gg_access_place_grain(v, e, i))                                            \
-    X(weigh, v->dims.slots, 0, gg_access_weigh_slot(v, e, i))                                                          \
-    X(disturb, 1, 0, gg_access_disturb_env(v, e))                                                                      \
+    X(transform_grains, v->dims.grain_count, 0, gg_access_transform_grain(v, e, i))                                            \
+    X(set_masses, v->dims.slots, 0, gg_access_set_mass_slot(v, e, i))                                                          \
+    X(invalidate, 1, 0, gg_access_invalidate_env(v, e))                                                                      \
     X(read_wrenches, v->dims.tool_count * 6, 0, gg_access_read_wrench(v, e, i))                                        \
     X(render_depth, v->dims.bands, 0, gg_depth_band(v, e, i))                                                          \
     X(read_depth, v->access.pixel_count, 0, gg_access_read_pixel(v, e, i))
@@ -101,18 +101,18 @@ typedef enum gg_phase {
 } gg_phase;
 
 /* what decides the way of a substep */
-typedef enum gg_question {
-    GG_ASK_REBUILD,  /* must its lists be built? */
-    GG_ASK_OVERFLOW, /* was a buffer too small? */
-    GG_ASK_UNSOLVED  /* has its solve not met the tolerance? */
-} gg_question;
+typedef enum gg_condition {
+    GG_NEEDS_REBUILD, /* must its lists be built? */
+    GG_HAS_OVERFLOW,  /* was a buffer too small? */
+    GG_UNCONVERGED    /* has its solve not met the tolerance? */
+} gg_condition;
 
-GG_FN int gg_step_answer(const gg_env *env, gg_question question) {
+GG_FN int gg_step_condition(const gg_env *env, gg_condition question) {
     switch (question) {
-    case GG_ASK_REBUILD:
+    case GG_NEEDS_REBUILD:
         return env->rebuild && !env->stats.diverged;
-    case GG_ASK_OVERFLOW:
-        return env->overflow_candidates || env->overflow_rows || env->overflow_tool_rows;
+    case GG_HAS_OVERFLOW:
+        return env->overflow_candidates || env->overflow_rows || env->overflow_tool_contacts;
     default:
         return !env->converged;
     }

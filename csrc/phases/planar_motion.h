@@ -32,15 +32,15 @@ GG_FN void gg_planar_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t first_row = v->next_first[at] / GG_LANES + count - tools;
     int64_t state = (at - lane) * 6 + lane;
     float *impulse = (v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1)) ? v->impulse_b : v->impulse_a;
-    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
+    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
     float velocity[3] = {v->velocity[state], v->velocity[state + GG_LANES], v->velocity[state + 2 * GG_LANES]};
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t k = 0; k < tools; k++) {
             int64_t row = first_row + k, contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
             int64_t contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
             int64_t geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
-            gg_planar_hold h = gg_planar_hold_of(v, rows + i * GG_ROW, contact3, geometry);
-            const float *tool = rows + (int64_t)v->other_row[contact] * GG_ROW;
+            gg_planar_hold h = gg_planar_hold_of(v, rows + i * GG_BODY, contact3, geometry);
+            const float *tool = rows + (int64_t)v->other_body[contact] * GG_BODY;
             float parting = h.nx * (velocity[0] - tool[0]) + h.ny * (velocity[1] - tool[1]) + h.cn * velocity[2];
             float lack = v->bias[contact] - parting;
             if (lack > 0.0f) {
@@ -71,7 +71,7 @@ GG_FN void gg_planar_load_tools(const gg_view *v, int64_t e, int64_t i) {
         int64_t geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
         int64_t part = gg_planar_part_of_key(v, keys[contact]);
         gg_vec4 x = v->position[at];
-        gg_planar_hold h = gg_planar_hold_of(v, v->row_a + (e * v->dims.rows + i) * GG_ROW, contact3, geometry);
+        gg_planar_hold h = gg_planar_hold_of(v, v->body_a + (e * v->dims.bodies + i) * GG_BODY, contact3, geometry);
         float normal = impulse[contact3], tangent = impulse[contact3 + GG_LANES];
         gg_tool_load load;
         load.force = gg_v3(h.ny * tangent - h.nx * normal, -(h.ny * normal) - h.nx * tangent, 0.0f);
@@ -80,7 +80,7 @@ GG_FN void gg_planar_load_tools(const gg_view *v, int64_t e, int64_t i) {
         gg_vec3 point = gg_v3(x.x + along * h.nx - aside * h.ny, x.y + along * h.ny + aside * h.nx, x.z);
         load.torque = gg_cross(gg_sub(point, v->part_pose[e * v->dims.part_count + part].tool_position), load.force);
         load.tool = v->parts[part].tool;
-        v->tool_load[e * v->dims.tool_rows + v->other_row[contact] - v->dims.slots] = load;
+        v->tool_load[e * v->dims.tool_contacts + v->other_body[contact] - v->dims.slots] = load;
     }
 }
 
@@ -102,8 +102,8 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     if (id < 0) {
         return out;
     }
-    float row[GG_ROW], *home = v->row_a + (e * v->dims.rows + i) * GG_ROW;
-    gg_row_load(home, row);
+    float row[GG_BODY], *home = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    gg_body_load(home, row);
     gg_vec4 *x = &v->position[at];
     float velocity[3];
     for (int k = 0; k < 3; k++) {
@@ -112,18 +112,19 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     row[0] = velocity[0];
     row[1] = velocity[1];
     row[6] = velocity[2];
-    gg_row_store(home, row);
+    gg_body_store(home, row);
     /* what was pushed apart moves by the effect of a pseudo-impulse */
-    gg_vec3 shift = gg_load_lane3(v->shift, first * 3 + lane);
+    gg_vec3 correction = gg_load_lane3(v->correction, first * 3 + lane);
     float *angle = &v->angle[e * v->dims.planar_slots + id];
-    gg_vec3 way = gg_v3(row[3] * shift.x + p->dt * velocity[0], row[3] * shift.y + p->dt * velocity[1],
-                        (row[5] * shift.z + p->dt * velocity[2]) * row[7]);
-    float *rest = v->way_rest + (e * v->dims.slots + id) * 3;
-    gg_vec3 place = gg_add_kept(gg_v3(x->x, x->y, *angle), way, rest);
-    gg_vec3 moved = gg_wrap(p, gg_v3(place.x, place.y, x->z));
+    gg_vec3 displacement =
+        gg_v3(row[3] * correction.x + p->dt * velocity[0], row[3] * correction.y + p->dt * velocity[1],
+              (row[5] * correction.z + p->dt * velocity[2]) * row[7]);
+    float *error = v->position_error + (e * v->dims.slots + id) * 3;
+    gg_vec3 moved_to = gg_add_compensated(gg_v3(x->x, x->y, *angle), displacement, error);
+    gg_vec3 moved = gg_wrap(p, gg_v3(moved_to.x, moved_to.y, x->z));
     x->x = moved.x;
     x->y = moved.y;
-    *angle = gg_planar_wrap_angle(place.z);
+    *angle = gg_planar_wrap_angle(moved_to.z);
     if (row[3] > 0.0f) {
         out.energy = 0.5f * ((velocity[0] * velocity[0] + velocity[1] * velocity[1]) / row[3] +
                              velocity[2] * velocity[2] / row[5]);

@@ -10,7 +10,7 @@
 /* item: env */
 GG_FN void gg_sort_fit_env(const gg_view *v, int64_t e) {
     if (v->env[e].rebuild) {
-        gg_grids_fit(v, e, gg_span_of(v, e, 0, 1));
+        gg_cell_grids_fit(v, e, gg_aabb_of(v, e, 0, 1));
     }
 }
 
@@ -19,7 +19,7 @@ GG_FN void gg_sort_cell_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i;
     if (v->env[e].rebuild && v->grain_id[at] >= 0) {
         gg_vec4 x = v->position[at];
-        const gg_level *g = &v->env[e].level[gg_level_of(&v->params, x.w)];
+        const gg_cell_grid *g = &v->env[e].cell_grid[gg_size_class_of(&v->params, x.w)];
         v->cell[at] = gg_cell_of(g, v->env[e].origin, x);
     }
 }
@@ -34,7 +34,7 @@ GG_FN int32_t gg_sort_length(int32_t contact_count) { return GG_MIN(contact_coun
 
 /* Lanes of a slice wait for the longest list among them. Within a window of grains in cell order, those with longer lists
  * (as of the last substep) come first, otherwise in order; results never depend on which slot a grain has. */
-GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int32_t *to, int32_t *place,
+GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int32_t *to, int32_t *rank,
                           int64_t count) {
     int32_t first[GG_SORT_LENGTHS + 1];
     for (int k = 0; k <= GG_SORT_LENGTHS; k++) {
@@ -49,8 +49,8 @@ GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int
     }
     for (int64_t i = 0; i < count; i++) {
         int32_t shorter = GG_SORT_LENGTHS - 1 - gg_sort_length(contact_count[from[i]]);
-        place[i] = first[shorter]++;
-        to[place[i]] = from[i];
+        rank[i] = first[shorter]++;
+        to[rank[i]] = from[i];
     }
 }
 
@@ -112,11 +112,11 @@ GG_FN void gg_sort_gather_slot(const gg_view *v, int64_t e, int64_t i) {
     point[1] = x.y;
     point[2] = x.z;
     point[3] = x.w;
-    const float *row = v->row_a + (e * v->dims.rows + v->source_slot[to]) * GG_ROW;
-    float *to_row = v->row_b + (e * v->dims.rows + i) * GG_ROW;
-    float moved[GG_ROW];
-    gg_row_load(row, moved);
-    gg_row_store(to_row, moved);
+    const float *row = v->body_a + (e * v->dims.bodies + v->source_slot[to]) * GG_BODY;
+    float *to_row = v->body_b + (e * v->dims.bodies + i) * GG_BODY;
+    float moved[GG_BODY];
+    gg_body_load(row, moved);
+    gg_body_store(to_row, moved);
     v->cell[to] = v->grain_id[from];
     v->sort_material[to] = v->material[from];
     v->next_first[to] = v->contact_first[from];
@@ -145,11 +145,11 @@ GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
     const float *point = v->start_velocity + at * 6;
     gg_vec4 x = {point[0], point[1], point[2], point[3]};
     v->position[at] = v->built_position[at] = x;
-    float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
-    const float *from_row = v->row_b + (e * v->dims.rows + i) * GG_ROW;
-    float moved[GG_ROW];
-    gg_row_load(from_row, moved);
-    gg_row_store(row, moved);
+    float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    const float *from_row = v->body_b + (e * v->dims.bodies + i) * GG_BODY;
+    float moved[GG_BODY];
+    gg_body_load(from_row, moved);
+    gg_body_store(row, moved);
     v->grain_id[at] = v->cell[at];
     v->material[at] = v->sort_material[at];
     v->contact_first[at] = v->next_first[at];
@@ -161,14 +161,14 @@ GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
 }
 
 /* gives every slot room for its candidates; chains the hash where it is used. item: env */
-GG_FN void gg_sort_room_env(const gg_view *v, int64_t e) {
+GG_FN void gg_sort_allocate_env(const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
         return;
     }
     int32_t first = 0;
     for (int64_t i = 0; i < v->dims.slots; i++) {
         v->candidate_first[e * v->dims.slots + i] = first;
-        first += gg_candidate_room(v, e, i);
+        first += gg_candidate_capacity(v, e, i);
     }
     if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
         gg_hash_build(v, e);
@@ -176,11 +176,11 @@ GG_FN void gg_sort_room_env(const gg_view *v, int64_t e) {
 }
 
 /* notes the longest list that has no room and its size class; count 0: all have, and the lists stand */
-GG_FN void gg_sort_close(const gg_view *v, int64_t e, int32_t count, int level) {
+GG_FN void gg_sort_close(const gg_view *v, int64_t e, int32_t count, int size_class) {
     gg_env *env = &v->env[e];
     env->overflow_candidates = count;
     if (count) {
-        env->overflow_level = level;
+        env->overflow_size_class = size_class;
     } else {
         env->rebuild = 0;
         env->stats.rebuild_count++;
@@ -193,16 +193,16 @@ GG_FN void gg_sort_close_env(const gg_view *v, int64_t e) {
         return;
     }
     int64_t base = e * v->dims.slots;
-    int32_t most = 0, worst_level = 0;
+    int32_t most = 0, worst_class = 0;
     for (int64_t i = 0; i < v->dims.grain_count; i++) {
-        int level = gg_level_of(&v->params, v->position[base + i].w);
+        int size_class = gg_size_class_of(&v->params, v->position[base + i].w);
         int32_t count = v->candidate_count[base + i];
-        if (count > v->params.level_candidates[level] && count > most) {
+        if (count > v->params.size_class_candidates[size_class] && count > most) {
             most = count;
-            worst_level = level;
+            worst_class = size_class;
         }
     }
-    gg_sort_close(v, e, most, worst_level);
+    gg_sort_close(v, e, most, worst_class);
 }
 
 #endif

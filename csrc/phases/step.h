@@ -10,7 +10,7 @@
  *   gg_team_start(team, phase, pass) the same, without waiting: what runs next needs nothing of it
  *   gg_team_planar(team)             1: its grains are planar; a constant where phases must be
  *   gg_team_penalty(team)            1: they are, and their contacts are springs; likewise
- *   gg_team_any(team, question)      whether an env of the team answers yes (gg_step_answer)
+ *   gg_team_any(team, question)      whether an env of the team answers yes (gg_step_condition)
  */
 #ifndef GG_STEP_H
 #define GG_STEP_H
@@ -18,12 +18,12 @@
 #include "phases.h"
 
 GG_TEAM_FN void gg_step_build_lists(const gg_team *team) {
-    gg_team_run(team, GG_PHASE_fit_grids, 0);
+    gg_team_run(team, GG_PHASE_fit_cell_grids, 0);
     gg_team_run(team, GG_PHASE_find_cells, 0);
     gg_team_run(team, GG_PHASE_order, 0);
     gg_team_run(team, GG_PHASE_gather, 0);
     gg_team_run(team, GG_PHASE_scatter, 0);
-    gg_team_run(team, GG_PHASE_room, 0);
+    gg_team_run(team, GG_PHASE_allocate_candidates, 0);
     gg_team_run(team, GG_PHASE_search, 0);
     gg_team_run(team, GG_PHASE_close_lists, 0);
 }
@@ -39,7 +39,7 @@ GG_TEAM_FN void gg_step_solve(const gg_team *team) {
         int last = pass + 1 == p->iterations;
         if (last || (p->tolerance > 0.0f && pass % 2 == 1)) {
             gg_team_run(team, GG_PHASE_check_convergence, pass);
-            if (!last && !gg_team_any(team, GG_ASK_UNSOLVED)) {
+            if (!last && !gg_team_any(team, GG_UNCONVERGED)) {
                 return;
             }
         }
@@ -53,20 +53,20 @@ GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
         gg_team_run(team, GG_PHASE_predict, 0);
         gg_team_run(team, GG_PHASE_check, 0);
     }
-    if (gg_team_any(team, GG_ASK_REBUILD)) {
+    if (gg_team_any(team, GG_NEEDS_REBUILD)) {
         gg_step_build_lists(team);
-        if (gg_team_any(team, GG_ASK_OVERFLOW)) {
+        if (gg_team_any(team, GG_HAS_OVERFLOW)) {
             return 0;
         }
     }
     if (gg_team_planar(team)) {
-        gg_team_run(team, GG_PHASE_planar_pairs, 0);
+        gg_team_run(team, GG_PHASE_find_manifolds, 0);
         gg_team_run(team, GG_PHASE_planar_count, 0);
     } else {
         gg_team_run(team, GG_PHASE_count_contacts, 0);
     }
-    gg_team_run(team, GG_PHASE_place_contacts, 0);
-    if (gg_team_any(team, GG_ASK_OVERFLOW)) {
+    gg_team_run(team, GG_PHASE_allocate_contacts, 0);
+    if (gg_team_any(team, GG_HAS_OVERFLOW)) {
         return 0;
     }
     if (gg_team_planar(team)) {

@@ -18,13 +18,13 @@ GG_FN void gg_tally_add(int64_t *bin, int64_t value) {
 }
 
 /* place along an axis in cells, 0 .. shape; what lies outside is at the edge */
-GG_FN float gg_tally_place(const gg_tally_grid *grid, int axis, float x) {
-    float place = (x - grid->lower[axis]) * grid->per_length[axis];
-    return gg_minf(gg_maxf(place, 0.0f), (float)grid->shape[axis]);
+GG_FN float gg_tally_coordinate(const gg_tally_grid *grid, int axis, float x) {
+    float coordinate = (x - grid->lower[axis]) * grid->per_length[axis];
+    return gg_minf(gg_maxf(coordinate, 0.0f), (float)grid->shape[axis]);
 }
 
 GG_FN int64_t gg_tally_cell(const gg_tally_grid *grid, int axis, float x) {
-    int64_t cell = (int64_t)gg_tally_place(grid, axis, x);
+    int64_t cell = (int64_t)gg_tally_coordinate(grid, axis, x);
     return GG_MIN(cell, (int64_t)grid->shape[axis] - 1);
 }
 
@@ -44,9 +44,9 @@ GG_FN int64_t gg_tally_box(const gg_access *a, int64_t e, gg_vec3 x) {
 
 /* a grain between the two columns next to it along an axis: the first, and the share of the second, of GG_TALLY_SHARE */
 GG_FN int64_t gg_tally_share(const gg_tally_grid *grid, int axis, float x, int64_t *second) {
-    float place = gg_tally_place(grid, axis, x) + 0.5f;
-    int64_t first = (int64_t)place;
-    *second = (int64_t)((place - (float)first) * (float)GG_TALLY_SHARE + 0.5f);
+    float coordinate = gg_tally_coordinate(grid, axis, x) + 0.5f;
+    int64_t first = (int64_t)coordinate;
+    *second = (int64_t)((coordinate - (float)first) * (float)GG_TALLY_SHARE + 0.5f);
     return first - 1;
 }
 

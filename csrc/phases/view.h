@@ -26,8 +26,8 @@ typedef struct gg_vec4 {
 #endif
 
 /* A velocity row and a copy of it. It moves in aligned pieces: a GPU gathers it with two loads, not eight. */
-GG_FN void gg_row_load(const float *row, float out[GG_ROW]) {
-    for (int k = 0; k < GG_ROW; k += 4) {
+GG_FN void gg_body_load(const float *row, float out[GG_BODY]) {
+    for (int k = 0; k < GG_BODY; k += 4) {
         gg_vec4 four = *(const gg_vec4 *)(row + k);
         out[k] = four.x;
         out[k + 1] = four.y;
@@ -35,8 +35,8 @@ GG_FN void gg_row_load(const float *row, float out[GG_ROW]) {
         out[k + 3] = four.w;
     }
 }
-GG_FN void gg_row_store(float *row, const float in[GG_ROW]) {
-    for (int k = 0; k < GG_ROW; k += 4) {
+GG_FN void gg_body_store(float *row, const float in[GG_BODY]) {
+    for (int k = 0; k < GG_BODY; k += 4) {
         gg_vec4 four = {in[k], in[k + 1], in[k + 2], in[k + 3]};
         GG_STORE_VEC4((gg_vec4 *)(row + k), four);
     }
@@ -68,16 +68,16 @@ typedef struct gg_air {
 } gg_air;
 
 /* the most size classes a broad phase tells apart, each with cells of its own size */
-#define GG_LEVELS 4
+#define GG_SIZE_CLASSES 4
 
 /* the cell grid of one size class in one env */
-typedef struct gg_level {
+typedef struct gg_cell_grid {
     float cell_size[3]; /* [m] */
     int32_t count[3];   /* cells along each axis */
     int32_t folds[3];   /* 1: coordinates fold modulo count (periodic, or too far apart to give each place a cell) */
     int32_t axis[3];    /* axes from the fastest to the slowest in the order of cells; the longest is slowest */
     int32_t first_cell;
-} gg_level;
+} gg_cell_grid;
 
 /* read-out of one env over one step; the order is that of GG_STATS in gg.h */
 typedef struct gg_env_stats {
@@ -107,18 +107,19 @@ typedef struct gg_env {
     float dt_last;                      /* step the stored impulses belong to [s], 0: none stored */
     int32_t rebuild;                    /* lists must be built before the next solve */
     int32_t key_buffer, impulse_buffer; /* which half of the ping-pong holds the stored contacts: 0 = a, 1 = b */
-    int32_t substeps_done;              /* within the step under way */
-    int32_t overflow_rows, overflow_tool_rows, overflow_candidates; /* what a buffer would have had to hold; 0: fits */
-    int32_t overflow_level;
+    int32_t substeps_done;              /* within the current step */
+    int32_t overflow_rows, overflow_tool_contacts,
+        overflow_candidates; /* what a buffer would have had to hold; 0: fits */
+    int32_t overflow_size_class;
     int32_t converged;  /* early exit of this substep */
     int32_t iteration;  /* iterations done in this substep */
-    int32_t predicted;  /* the substep under way is past its prediction: go on from there after a buffer grew */
+    int32_t predicted;  /* the current substep is past its prediction: go on from there after a buffer grew */
     int32_t fast_tool;  /* a tool moves by over half of the smallest radius in this substep */
     float bounce_speed; /* slower impacts do not bounce [m/s] */
     float skin;         /* lists hold while no grain moved further than half of this [m] */
     float speed_max;    /* of grains and tools at the start of this substep [m/s] */
     gg_vec3 origin;     /* of the cell grids [m] */
-    gg_level level[GG_LEVELS];
+    gg_cell_grid cell_grid[GG_SIZE_CLASSES];
     gg_env_stats stats;
 } gg_env;
 
@@ -145,38 +146,38 @@ typedef struct gg_box_stats {
 } gg_box_stats;
 
 /* one row of contact of two planar grains, see solvers/planar.h: a is the first of their field, b the second */
-typedef struct gg_planar_row {
+typedef struct gg_manifold_point {
     float gap;                    /* [m] */
     float nx, ny;                 /* normal from a to b, world */
     float cn_a, cn_b, ct_a, ct_b; /* arms over circumradius */
     int32_t which;                /* the same row from substep to substep */
-} gg_planar_row;
+} gg_manifold_point;
 
-typedef struct gg_planar_pair {
+typedef struct gg_manifold {
     int32_t count;
     int32_t swapped; /* 1: the grain beside whose candidates this stands is b */
-    gg_planar_row row[3];
-} gg_planar_pair;
+    gg_manifold_point row[3];
+} gg_manifold;
 
 /* sizes; everything an array's length depends on */
 typedef struct gg_dims {
     int64_t env_count;
     int64_t grain_count; /* per env */
     int64_t slots, slices, blocks;
-    int64_t rows; /* slots + tool contact rows */
-    int64_t tool_rows, load_blocks;
-    int64_t contact_rows; /* rows of GG_LANES contacts */
-    int64_t roll_rows;    /* contact_rows, or 0 where nothing rolls */
-    int64_t extra_rows;   /* contact_rows, or 0 where nothing is `extra` */
+    int64_t bodies; /* slots + tool contact rows */
+    int64_t tool_contacts, load_blocks;
+    int64_t contact_rows;  /* rows of GG_LANES contacts */
+    int64_t roll_rows;     /* contact_rows, or 0 where nothing rolls */
+    int64_t cohesive_rows; /* contact_rows, or 0 where no pair is cohesive */
     int64_t candidate_cap;
     int64_t cells, cell_cursors; /* cell_cursors: cells on a GPU, else 0 */
-    int64_t cell_points;         /* slots and room for one vector behind them on a CPU, else 0 */
+    int64_t cell_points;         /* slots and one vector of padding on a CPU, else 0 */
     int64_t hash_size, hash_next;
     int64_t material_count, tool_count, part_count;
-    int64_t camera_count, pixels, bands;             /* pixels and bands (sensors/depth.h) of all cameras */
-    int64_t outline_count;                           /* shapes of planar grains; 0: grains are spheres */
-    int64_t outline_points;                          /* of all outlines */
-    int64_t planar_slots, planar_pairs, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */
+    int64_t camera_count, pixels, bands;          /* pixels and bands (sensors/depth.h) of all cameras */
+    int64_t outline_count;                        /* shapes of planar grains; 0: grains are spheres */
+    int64_t outline_points;                       /* of all outlines */
+    int64_t planar_slots, manifolds, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */
 } gg_dims;
 
 typedef enum gg_mode {
@@ -198,18 +199,19 @@ typedef struct gg_params {
     int32_t substeps;
     int32_t iterations;
     int32_t mode;
-    int32_t planar;  /* grains are shapes in the plane z = 0 */
-    int32_t spin;    /* grains turn */
-    int32_t rolling; /* some pair resists rolling */
-    int32_t extra;   /* some pair attracts, or resists twisting otherwise than rolling */
+    int32_t planar;   /* grains are shapes in the plane z = 0 */
+    int32_t spin;     /* grains turn */
+    int32_t rolling;  /* some pair resists rolling */
+    int32_t cohesive; /* some pair attracts, or resists twisting otherwise than rolling */
     int32_t nesterov;
     int32_t broad_phase;
     float relaxation;     /* omega0: largest relaxation of a contact */
     float relaxation_sum; /* c: bound on the summed relaxation of a grain's contacts, see solvers/ncp.h */
-    float uneven; /* how much more the more crowded side of a contact counts where the other is heavy or a tool */
+    float
+        mass_ratio_factor; /* how much more the more crowded side of a contact counts where the other is heavy or a tool */
     float roll_relaxation, roll_relaxation_sum;
     float alpha, tool_alpha;               /* share of the overlap removed per substep, by position */
-    float correction;                      /* the most that one contact is moved apart per substep [m] */
+    float correction_max;                  /* the most that one contact is moved apart per substep [m] */
     float slack;                           /* gaps and overlaps smaller than this are taken for none [m] */
     float margin;                          /* speculative distance / diameter */
     float foresight;                       /* dt, or 0: contacts are not foreseen (paper) */
@@ -221,10 +223,10 @@ typedef struct gg_params {
     float damping, tangential_damping;     /* twice the share of the critical damping; tangential over normal damping */
     float radius_min, radius_max;
     float cohesion_range; /* largest of all envs [m] */
-    int32_t level_count;
-    float level_radius[GG_LEVELS];       /* largest radius of each class [m] */
-    int32_t level_candidates[GG_LEVELS]; /* candidates a grain of each class may have */
-    gg_vec3 lower, upper;                /* bounds [m] */
+    int32_t size_class_count;
+    float size_class_radius[GG_SIZE_CLASSES];       /* largest radius of each class [m] */
+    int32_t size_class_candidates[GG_SIZE_CLASSES]; /* candidates a grain of each class may have */
+    gg_vec3 lower, upper;                           /* bounds [m] */
     int32_t boundary[3][2];
 } gg_params;
 
@@ -244,7 +246,7 @@ typedef struct gg_tally_grid {
 /* The caller's arrays of one call that reads or sets, see access.h; NULL where not asked for. They lie where the world
  * runs. */
 typedef struct gg_access {
-    const int64_t *listed;                         /* (env_count) place of an env in the caller's list, -1 */
+    const int64_t *listed;                         /* (env_count) index of an env in the caller's list, -1 */
     float *position, *velocity, *angular_velocity; /* (envs, grain_count, 3) */
     float *angle;                                  /* (envs, grain_count) [rad], of planar grains */
     float *radius;                                 /* (env_count, grain_count) */

@@ -249,10 +249,10 @@ static PyObject *arm_guard(PyObject *module, PyObject *args) {
     }
     double *q = PyArray_DATA((PyArrayObject *)place), *v = PyArray_DATA((PyArrayObject *)speed);
     int32_t *event = PyArray_DATA((PyArrayObject *)events);
-    int crew = threads < chain.count ? threads : (int)chain.count;
-    (void)crew; /* without OpenMP */
+    int team_size = threads < chain.count ? threads : (int)chain.count;
+    (void)team_size; /* without OpenMP */
     /* the GIL stays: nobody may change what is read */
-#pragma omp parallel for num_threads(crew) schedule(dynamic, 4) if (crew > 1)
+#pragma omp parallel for num_threads(team_size) schedule(dynamic, 4) if (team_size > 1)
     for (npy_intp n = 0; n < chain.count; n++) {
         gg_block block[ARM_BLOCKS];
         npy_intp row = n * chain.joint_count;

@@ -13,7 +13,7 @@ PyObject *gg_py_device_array(const gg_module_state *state, gg_buffer *buffer, in
 typedef struct gg_py_out {
     PyObject *object;
     void *data;
-    gg_place place;
+    gg_memory_space place;
 } gg_py_out;
 /* inside begin and end; -1 with an exception set and out->object NULL */
 int gg_py_out_new(world_object *self, int device, int dtype, int ndim, const npy_intp *shape, gg_py_out *out);

@@ -65,11 +65,11 @@ WORLD_METHOD(set_grains) {
     return finish_none(self, gg_world_set_grains(self->world, envs, listed, &grains));
 }
 
-WORLD_METHOD(place_grains) {
+WORLD_METHOD(transform_grains) {
     PyObject *envs_object, *translation_object, *yaw_object;
     const int32_t *envs;
     int64_t listed;
-    if (!PyArg_ParseTuple(argument, "OOO:place_grains", &envs_object, &translation_object, &yaw_object) ||
+    if (!PyArg_ParseTuple(argument, "OOO:transform_grains", &envs_object, &translation_object, &yaw_object) ||
         gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed)) {
         return NULL;
     }
@@ -80,7 +80,7 @@ WORLD_METHOD(place_grains) {
     if (!yaw || begin(self)) {
         return NULL;
     }
-    return finish_none(self, gg_world_place_grains(self->world, envs, listed, translation, yaw));
+    return finish_none(self, gg_world_transform_grains(self->world, envs, listed, translation, yaw));
 }
 
 /* -------------------------------------------------------------------------------------------------------- parameters */

@@ -73,7 +73,7 @@ GG_FN PyObject *new_array(int dtype, int64_t envs, int64_t count, int64_t column
 #define WORLD_METHOD(name) PyObject *gg_py_world_##name(world_object *self, PyObject *argument)
 WORLD_METHOD(get_grains);
 WORLD_METHOD(set_grains);
-WORLD_METHOD(place_grains);
+WORLD_METHOD(transform_grains);
 WORLD_METHOD(get_gravity);
 WORLD_METHOD(set_gravity);
 WORLD_METHOD(get_air);

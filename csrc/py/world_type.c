@@ -324,7 +324,7 @@ static PyMethodDef world_methods[] = {
     SHARED(get_grains, METH_VARARGS,
            "get_grains($self, field, device=False, /)\n--\n\nOne field of all grains, a fresh array."),
     SHARED(set_grains, METH_VARARGS, "set_grains(envs, positions, velocities, angular_velocities, angles, /)"),
-    SHARED(place_grains, METH_VARARGS, "place_grains(envs, translation, yaw, /)"),
+    SHARED(transform_grains, METH_VARARGS, "transform_grains(envs, translation, yaw, /)"),
     SHARED(get_gravity, METH_NOARGS, "get_gravity($self, /)\n--\n\n(env_count, 3) float32."),
     SHARED(set_gravity, METH_VARARGS, "set_gravity(envs, gravity, /)"),
     SHARED(get_air, METH_NOARGS, "get_air($self, /)\n--\n\n(env_count, 5) float32: density, viscosity, wind x y z."),

@@ -16,7 +16,7 @@
  *
  * which equals omega0 m_eff where contacts are few and splits the mass where there are many; it is symmetric in i and j, as
  * momentum needs; n/m is called the crowd of a grain. The second bound is tighter where one side is much heavier or a tool,
- * see gg_params.uneven; a contact that is the only one of both sides is solved at once (ncp_impact.h). The inverse effective mass of a sphere's tangential motion with spin is 7/2 K, for pairs and walls alike,
+ * see gg_params.mass_ratio_factor; a contact that is the only one of both sides is solved at once (ncp_impact.h). The inverse effective mass of a sphere's tangential motion with spin is 7/2 K, for pairs and walls alike,
  * so the tangential weight is 2/7 w.
  *
  * State of spin. Rows hold u = r omega [m/s], which makes the contact law free of radii: the relative velocity at the

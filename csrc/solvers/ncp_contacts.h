@@ -11,34 +11,34 @@
 #include "ncp.h"
 
 /* longest list and tool contacts of a slice whose grains were counted */
-GG_FN void gg_ncp_counted(const gg_view *v, int64_t e, int64_t slice) {
+GG_FN void gg_contacts_counted(const gg_view *v, int64_t e, int64_t slice) {
     int64_t first = e * v->dims.slots + slice * GG_LANES;
-    int32_t longest = 0, tool_rows = 0;
+    int32_t longest = 0, tool_contacts = 0;
     for (int lane = 0; lane < GG_LANES; lane++) {
         longest = GG_MAX(longest, v->next_count[first + lane]);
-        tool_rows += v->next_tool_count[first + lane];
+        tool_contacts += v->next_tool_count[first + lane];
     }
     v->slice_rows[e * v->dims.slices + slice] = longest;
-    v->slice_tool_rows[e * v->dims.slices + slice] = tool_rows;
+    v->slice_tool_contacts[e * v->dims.slices + slice] = tool_contacts;
 }
 
-/* notes rows of contacts that would not fit: `row` and `tool_row` are the first ones after the last slice's */
-GG_FN void gg_ncp_placed(const gg_view *v, int64_t e, int64_t row, int64_t tool_row) {
+/* notes rows of contacts that would not fit: `row` and `tool_body` are the first ones after the last slice's */
+GG_FN void gg_contacts_allocated(const gg_view *v, int64_t e, int64_t row, int64_t tool_body) {
     gg_env *env = &v->env[e];
     env->overflow_rows = row > v->dims.contact_rows ? (int32_t)row : 0;
-    env->overflow_tool_rows = tool_row > v->dims.rows ? (int32_t)(tool_row - v->dims.slots) : 0;
+    env->overflow_tool_contacts = tool_body > v->dims.bodies ? (int32_t)(tool_body - v->dims.slots) : 0;
 }
 
 /* gives every slice its rows. item: env */
-GG_FN void gg_ncp_place_env(const gg_view *v, int64_t e) {
-    int64_t row = 0, tool_row = v->dims.slots, base = e * v->dims.slices;
+GG_FN void gg_contacts_allocate_env(const gg_view *v, int64_t e) {
+    int64_t row = 0, tool_body = v->dims.slots, base = e * v->dims.slices;
     for (int64_t s = 0; s < v->dims.slices; s++) {
         v->slice_first_row[base + s] = (int32_t)row;
-        v->slice_first_tool_row[base + s] = (int32_t)tool_row;
+        v->slice_first_tool_body[base + s] = (int32_t)tool_body;
         row += v->slice_rows[base + s];
-        tool_row += v->slice_tool_rows[base + s];
+        tool_body += v->slice_tool_contacts[base + s];
     }
-    gg_ncp_placed(v, e, row, tool_row);
+    gg_contacts_allocated(v, e, row, tool_body);
 }
 
 /* overlaps of one grain: the deepest and the sum, as shares of the smaller diameter, and their number */
@@ -47,7 +47,7 @@ typedef struct gg_overlaps {
 } gg_overlaps;
 
 /* notes the overlaps of the grains of a slice, in order of lanes */
-GG_FN void gg_ncp_prepared(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
+GG_FN void gg_contacts_prepared(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
     gg_overlaps all = GG_ZERO;
     for (int lane = 0; lane < GG_LANES; lane++) {
@@ -61,18 +61,18 @@ GG_FN void gg_ncp_prepared(const gg_view *v, int64_t e, int64_t slice, const gg_
 }
 
 /* the stored contacts of one grain, walked in step with its new list */
-typedef struct gg_memory {
+typedef struct gg_stored_contacts {
     const int32_t *key;
     const float *impulse, *roll;
     int64_t at, at3, at_roll3;
     int32_t left;
-} gg_memory;
+} gg_stored_contacts;
 
 /* order of keys in a list: grain ids rising, then parts rising (keys -1, -2, ...) */
 GG_FN int gg_key_before(int32_t a, int32_t b) { return a >= 0 ? b < 0 || a < b : b < 0 && a > b; }
 
 /* moves to `key`; true where it is stored */
-GG_FN int gg_memory_seek(gg_memory *m, int32_t key) {
+GG_FN int gg_stored_contacts_seek(gg_stored_contacts *m, int32_t key) {
     while (m->left > 0 && gg_key_before(m->key[m->at], key)) {
         m->at += GG_LANES;
         m->at3 += 3 * GG_LANES;
@@ -83,11 +83,11 @@ GG_FN int gg_memory_seek(gg_memory *m, int32_t key) {
 }
 
 /* the stored contacts of slot i */
-GG_FN gg_memory gg_memory_of(const gg_view *v, int64_t e, int32_t i) {
+GG_FN gg_stored_contacts gg_stored_contacts_of(const gg_view *v, int64_t e, int32_t i) {
     const gg_env *env = &v->env[e];
     int64_t base = e * v->dims.slots, first = v->contact_first[base + i];
     int64_t lane = first % GG_LANES, row = first / GG_LANES;
-    gg_memory m;
+    gg_stored_contacts m;
     m.key = env->key_buffer ? v->key_b : v->key_a;
     m.impulse = env->impulse_buffer ? v->impulse_b : v->impulse_a;
     m.roll = env->impulse_buffer ? v->roll_b : v->roll_a;
@@ -100,10 +100,10 @@ GG_FN gg_memory gg_memory_of(const gg_view *v, int64_t e, int32_t i) {
 
 /* where the next contact of a grain is listed */
 typedef struct gg_contact_writer {
-    int64_t contact, contact3, roll, roll3, extra;
+    int64_t contact, contact3, roll, roll3, cohesive;
     int32_t *key;
     float *impulse, *torque;
-    gg_memory memory;
+    gg_stored_contacts memory;
 } gg_contact_writer;
 
 GG_FN void gg_store_lane3(float *array, int64_t at, gg_vec3 a) {
@@ -117,19 +117,19 @@ GG_FN gg_vec3 gg_load_lane3(const float *array, int64_t at) {
 }
 
 /* Lists one contact: who, what was stored, and what ncp_prepare.h cannot find out for itself. pair NULL: an empty place. */
-GG_FN void gg_ncp_list(const gg_view *v, gg_contact_writer *w, int32_t key, int64_t other_row, const gg_pair *pair,
+GG_FN void gg_ncp_list(const gg_view *v, gg_contact_writer *w, int32_t key, int64_t other_body, const gg_pair *pair,
                        gg_vec3 normal, float gap) {
     gg_vec3 impulse = gg_v3(0.0f, 0.0f, 0.0f), torque = impulse;
     if (pair) {
         w->key[w->contact] = key;
-        if (gg_memory_seek(&w->memory, key)) {
+        if (gg_stored_contacts_seek(&w->memory, key)) {
             impulse = gg_load_lane3(w->memory.impulse, w->memory.at3);
             if (v->params.rolling) {
                 torque = gg_load_lane3(w->memory.roll, w->memory.at_roll3);
             }
         }
     }
-    v->other_row[w->contact] = (int32_t)other_row;
+    v->other_body[w->contact] = (int32_t)other_body;
     v->friction[w->contact] = pair ? pair->friction : 0.0f;
     v->weight[w->contact] = pair ? pair->restitution : -1.0f;
     v->bias[w->contact] = gap;
@@ -143,11 +143,11 @@ GG_FN void gg_ncp_list(const gg_view *v, gg_contact_writer *w, int32_t key, int6
         w->roll += GG_LANES;
         w->roll3 += 3 * GG_LANES;
     }
-    if (v->params.extra) {
-        v->pull[w->extra] = pair ? pair->cohesion : 0.0f;
-        v->pull_range[w->extra] = pair ? pair->cohesion_range : 0.0f;
-        v->twist_limit[w->extra] = pair ? pair->twisting_friction : 0.0f;
-        w->extra += GG_LANES;
+    if (v->params.cohesive) {
+        v->attraction[w->cohesive] = pair ? pair->cohesion : 0.0f;
+        v->attraction_range[w->cohesive] = pair ? pair->cohesion_range : 0.0f;
+        v->twist_limit[w->cohesive] = pair ? pair->twisting_friction : 0.0f;
+        w->cohesive += GG_LANES;
     }
 }
 
@@ -180,8 +180,8 @@ GG_FN void gg_ncp_list_grains(const gg_view *v, int64_t e, int32_t i, gg_contact
 
 /* A contact with a tool gets a velocity row of its own: the tool's surface velocity there, no spin, no inverse mass. The
  * solve then treats grains and tools alike. */
-GG_FN void gg_ncp_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w, int64_t tool_row) {
-    int64_t base = e * v->dims.slots, rows = e * v->dims.rows;
+GG_FN void gg_ncp_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w, int64_t tool_body) {
+    int64_t base = e * v->dims.slots, rows = e * v->dims.bodies;
     gg_vec4 x = v->position[base + i];
     int32_t listed = 0;
     uint64_t near = v->slice_parts[e * v->dims.slices + i / GG_LANES];
@@ -195,23 +195,23 @@ GG_FN void gg_ncp_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_
         gg_vec3 at = gg_madd(gg_v3(x.x, x.y, x.z), normal, -(x.w + touch.gap));
         gg_vec3 velocity = gg_part_velocity(&v->part_pose[e * v->dims.part_count + part], at);
         for (int half = 0; half < 2; half++) {
-            float *row = (half ? v->row_b : v->row_a) + (rows + tool_row + listed) * GG_ROW;
+            float *row = (half ? v->body_b : v->body_a) + (rows + tool_body + listed) * GG_BODY;
             row[0] = velocity.x;
             row[1] = velocity.y;
             row[2] = velocity.z;
-            for (int c = 3; c < GG_ROW; c++) {
+            for (int c = 3; c < GG_BODY; c++) {
                 row[c] = 0.0f;
             }
         }
-        gg_ncp_list(v, w, (int32_t)(-1 - part), tool_row + listed,
+        gg_ncp_list(v, w, (int32_t)(-1 - part), tool_body + listed,
                     gg_pair_of(v, e, v->material[base + i], v->parts[part].material), normal, touch.gap);
         listed++;
     }
 }
 
-/* Lists the contacts of one lane of a slice; its rows of tools begin at tool_row. Beyond the end of a shorter list come
+/* Lists the contacts of one lane of a slice; its rows of tools begin at tool_body. Beyond the end of a shorter list come
  * places that do nothing. */
-GG_FN void gg_ncp_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_row) {
+GG_FN void gg_ncp_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_body) {
     const gg_env *env = &v->env[e];
     int64_t base = e * v->dims.slots;
     int64_t row = v->slice_first_row[e * v->dims.slices + slice];
@@ -224,12 +224,12 @@ GG_FN void gg_ncp_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane
     w.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
     w.roll = (e * v->dims.roll_rows + row) * GG_LANES + lane;
     w.roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
-    w.extra = (e * v->dims.extra_rows + row) * GG_LANES + lane;
+    w.cohesive = (e * v->dims.cohesive_rows + row) * GG_LANES + lane;
     if (v->next_count[base + i] > 0) {
-        w.memory = gg_memory_of(v, e, i);
+        w.memory = gg_stored_contacts_of(v, e, i);
         gg_ncp_list_grains(v, e, i, &w);
         if (v->next_tool_count[base + i] > 0) {
-            gg_ncp_list_parts(v, e, i, &w, tool_row);
+            gg_ncp_list_parts(v, e, i, &w, tool_body);
         }
     }
     gg_vec3 none = gg_v3(0.0f, 0.0f, 0.0f);
@@ -241,10 +241,10 @@ GG_FN void gg_ncp_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane
 
 /* item: slice of an env */
 GG_FN void gg_ncp_list_slice(const gg_view *v, int64_t e, int64_t slice) {
-    int32_t tool_row = v->slice_first_tool_row[e * v->dims.slices + slice];
+    int32_t tool_body = v->slice_first_tool_body[e * v->dims.slices + slice];
     for (int lane = 0; lane < GG_LANES; lane++) {
-        gg_ncp_list_lane(v, e, slice, lane, tool_row);
-        tool_row += v->next_tool_count[e * v->dims.slots + slice * GG_LANES + lane];
+        gg_ncp_list_lane(v, e, slice, lane, tool_body);
+        tool_body += v->next_tool_count[e * v->dims.slots + slice * GG_LANES + lane];
     }
 }
 

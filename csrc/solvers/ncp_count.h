@@ -8,10 +8,10 @@
 /* which of W grains come within reach of slot i by their speed alone: the last test of gg_pair_active without cohesion */
 GG_FN uint32_t GG_LANE_NAME(closing_bits)(const gg_view *v, int64_t e, int32_t i, const int32_t *index,
                                           gg_lane distance2, gg_lane foreseen) {
-    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
-    gg_lane other[GG_ROW];
+    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
+    gg_lane other[GG_BODY];
     lane_rows(rows, index, other);
-    gg_vec3 own = gg_row_velocity(rows, i);
+    gg_vec3 own = gg_body_velocity(rows, i);
     GG_LANE_NAME(vec) closing;
     closing.x = lane_splat(own.x) - other[0];
     closing.y = lane_splat(own.y) - other[1];
@@ -77,7 +77,7 @@ GG_FN void GG_LANE_NAME(count_lane)(const gg_view *v, int64_t e, int32_t i, uint
     v->active[base + i] = bits;
     v->next_count[base + i] = count + tools;
     v->next_tool_count[base + i] = tools;
-    v->crowd[base + i] = (float)(count + tools) * v->row_a[(e * v->dims.rows + i) * GG_ROW + 3];
+    v->count_over_mass[base + i] = (float)(count + tools) * v->body_a[(e * v->dims.bodies + i) * GG_BODY + 3];
 }
 
 /* counts the contacts of all grains of one slice of env e */
@@ -87,5 +87,5 @@ GG_FN void GG_LANE_NAME(count_slice)(const gg_view *v, int64_t e, int64_t slice)
     for (int lane = 0; lane < GG_LANES; lane++) {
         GG_LANE_NAME(count_lane)(v, e, (int32_t)(slice * GG_LANES + lane), parts);
     }
-    gg_ncp_counted(v, e, slice);
+    gg_contacts_counted(v, e, slice);
 }

@@ -10,8 +10,8 @@
  *   lane_splat(float)
  *   lane_min / lane_max(gg_lane, gg_lane)  a < b ? a : b,  a > b ? a : b
  *   lane_sqrt(gg_lane), lane_div(gg_lane, gg_lane)
- *   lane_rows(const float *rows, const int32_t *index, gg_lane out[GG_ROW])   gathers W velocity rows
- *   lane_rows_store(float *rows, int64_t first, const gg_lane in[GG_ROW])     writes W consecutive rows
+ *   lane_rows(const float *rows, const int32_t *index, gg_lane out[GG_BODY])   gathers W velocity rows
+ *   lane_rows_store(float *rows, int64_t first, const gg_lane in[GG_BODY])     writes W consecutive rows
  */
 
 /* what is constant over one iteration of one env */
@@ -45,7 +45,7 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(start)(const float *now, const float *befor
  * twisting that is not bounded like rolling) are compile-time.
  * Returns the largest change of a velocity component among them. */
 GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot, int spin, int rolling, int accumulate,
-                                    int extra) {
+                                    int cohesive) {
     const gg_view *v = s->v;
     int64_t n = v->dims.slots, base = s->e * n;
     int64_t slice = slot / GG_LANES, lane = slot % GG_LANES;
@@ -56,10 +56,10 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
     int64_t contact3 = (s->e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
     int64_t roll = (s->e * v->dims.roll_rows + row) * GG_LANES + lane;
     int64_t roll3 = (s->e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
-    int64_t extra_at = (s->e * v->dims.extra_rows + row) * GG_LANES + lane;
+    int64_t cohesive_at = (s->e * v->dims.cohesive_rows + row) * GG_LANES + lane;
     gg_lane zero = lane_splat(0.0f), beta = lane_splat(s->beta), share = lane_splat(spin ? GG_TANGENT_SHARE : 1.0f);
-    gg_lane own[GG_ROW], other[GG_ROW];
-    for (int k = 0; k < GG_ROW; k++) {
+    gg_lane own[GG_BODY], other[GG_BODY];
+    for (int k = 0; k < GG_BODY; k++) {
         own[k] = zero;
     }
     {
@@ -73,7 +73,7 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
     dv.x = dv.y = dv.z = zero;
     du.x = du.y = du.z = zero;
     for (int32_t k = 0; k < row_count; k++) {
-        lane_rows(s->rows_in, v->other_row + contact, other);
+        lane_rows(s->rows_in, v->other_body + contact, other);
         GG_LANE_NAME(vec) nrm = GG_LANE_NAME(load3)(v->normal + contact3);
         gg_lane weight = lane_load(v->weight + contact);
         /* relative velocity of the two surfaces */
@@ -94,10 +94,10 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
             start.x = start.y = start.z = zero;
         }
         /* normal: the total never pulls more than cohesion can; friction feels what presses beyond that pull */
-        gg_lane pull = extra ? lane_load(v->pull + extra_at) : zero;
+        gg_lane pull = cohesive ? lane_load(v->attraction + cohesive_at) : zero;
         gg_lane rel_n = GG_LANE_NAME(dot)(rel, nrm), start_n = GG_LANE_NAME(dot)(start, nrm);
         gg_lane pressing = lane_max(start_n - weight * (rel_n - lane_load(v->bias + contact)), zero - pull);
-        gg_lane bearing = extra ? pressing + pull : pressing;
+        gg_lane bearing = cohesive ? pressing + pull : pressing;
         /* tangential: the total stays inside the cone */
         gg_lane weight_t = share * weight;
         GG_LANE_NAME(vec) t;
@@ -139,8 +139,8 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
             q.y = q.y - roll_weight * (own[5] * own[7] - other[5] * other[7]);
             q.z = q.z - roll_weight * (own[6] * own[7] - other[6] * other[7]);
             gg_lane limit = lane_load(v->roll_limit + roll) * bearing;
-            if (extra) {
-                q = GG_LANE_NAME(torque_bounds)(q, nrm, limit, lane_load(v->twist_limit + extra_at) * bearing);
+            if (cohesive) {
+                q = GG_LANE_NAME(torque_bounds)(q, nrm, limit, lane_load(v->twist_limit + cohesive_at) * bearing);
             } else {
                 gg_lane q_scale = GG_LANE_NAME(cone_scale)(q, limit);
                 q.x = q_scale * q.x;
@@ -156,7 +156,7 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
         }
         contact += GG_LANES;
         contact3 += 3 * GG_LANES;
-        extra_at += GG_LANES;
+        cohesive_at += GG_LANES;
     }
     /* the new velocity, from what it was without contact (accumulated) or from the last one (printed algorithm) */
     const float *origin = accumulate ? v->start_velocity + state : v->velocity + state;
@@ -183,12 +183,12 @@ GG_FN gg_lane GG_LANE_NAME(iterate_lanes)(const gg_view *v, int64_t e, int64_t s
     const gg_env *env = &v->env[e];
     /* iterate k lies in one half of the ping-pong, k-1 in the other, where k+1 is written over it */
     int now_in_b = env->impulse_buffer ^ 1 ^ (pass & 1);
-    int64_t rows = e * v->dims.rows * GG_ROW;
+    int64_t rows = e * v->dims.bodies * GG_BODY;
     GG_LANE_NAME(solve) s;
     s.v = v;
     s.e = e;
-    s.rows_in = (pass & 1 ? v->row_a : v->row_b) + rows;
-    s.rows_out = (pass & 1 ? v->row_b : v->row_a) + rows;
+    s.rows_in = (pass & 1 ? v->body_a : v->body_b) + rows;
+    s.rows_out = (pass & 1 ? v->body_b : v->body_a) + rows;
     s.impulse = now_in_b ? v->impulse_b : v->impulse_a;
     s.impulse_before = s.impulse_next = now_in_b ? v->impulse_a : v->impulse_b;
     s.roll = now_in_b ? v->roll_b : v->roll_a;
@@ -199,7 +199,7 @@ GG_FN gg_lane GG_LANE_NAME(iterate_lanes)(const gg_view *v, int64_t e, int64_t s
     if (p->mode == GG_MODE_PAPER) {
         return p->spin ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 0, 0) : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 0, 0);
     }
-    if (p->extra) {
+    if (p->cohesive) {
         return p->rolling ? GG_LANE_NAME(iterate)(&s, slot, 1, 1, 1, 1)
                : p->spin  ? GG_LANE_NAME(iterate)(&s, slot, 1, 0, 1, 1)
                           : GG_LANE_NAME(iterate)(&s, slot, 0, 0, 1, 1);

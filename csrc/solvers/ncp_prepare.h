@@ -1,8 +1,8 @@
 /* ncp_prepare.h: turns the listed contacts of a slice into what the solve reads, once for one lane or for a register of lanes.
  *
- * Listing (ncp_contacts.h) has left, per contact: other_row; the stored impulses of the last substep, as they were; in
+ * Listing (ncp_contacts.h) has left, per contact: other_body; the stored impulses of the last substep, as they were; in
  * `friction`, `weight` and `roll_limit` the pair's friction, restitution and rolling friction (weight -1: an empty place);
- * in `pull`, `pull_range` and `twist_limit`, where there are any, its cohesion, range and twisting friction;
+ * in `pull`, `attraction_range` and `twist_limit`, where there are any, its cohesion, range and twisting friction;
  * for tools the normal and, in `bias`, the gap; for grains in normal.z the side to take should both centres coincide.
  * Here all of it becomes normal, bias, weights and re-projected impulses, and the grain's velocity after the warm start.
  * See ncp_iterate.h for the GG_LANE_* and lane_* operations; also needed here:
@@ -13,13 +13,13 @@
 
 /* what the contacts of W grains do to them before the first iteration */
 typedef struct GG_LANE_NAME(sums) {
-    GG_LANE_NAME(vec) dv, du, shift;
+    GG_LANE_NAME(vec) dv, du, correction;
     gg_lane overlap_max, overlap_sum, overlap_count;
 } GG_LANE_NAME(sums);
 
 /* the W grains themselves */
 typedef struct GG_LANE_NAME(self) {
-    gg_lane point[4], row[GG_ROW], crowd;
+    gg_lane point[4], row[GG_BODY], count_over_mass;
     gg_lane bounce_speed, warm_scale;
 } GG_LANE_NAME(self);
 
@@ -51,7 +51,7 @@ GG_FN gg_lane GG_LANE_NAME(bias)(const gg_params *p, gg_lane bounce_speed, gg_la
                                  gg_lane restitution) {
     gg_lane zero = lane_splat(0.0f), dt = lane_splat(p->dt), out = zero;
     if (p->mode == GG_MODE_PAPER) {
-        out = lane_min(lane_div(lane_splat(p->alpha) * (zero - gap), dt), lane_splat(p->correction / p->dt));
+        out = lane_min(lane_div(lane_splat(p->alpha) * (zero - gap), dt), lane_splat(p->correction_max / p->dt));
     }
     /* gaps that are but rounded positions are no gaps: grains at rest would close them at ulp / dt, again and again */
     gg_lane slack = lane_splat(p->slack);
@@ -78,7 +78,7 @@ GG_FN gg_lane GG_LANE_NAME(shift)(const gg_params *p, const GG_LANE_NAME(contact
     gg_lane weight = lane_min(effective, lane_div(lane_splat(GG_SHIFT_SUM), c->split));
     gg_lane share = lane_less(zero, other_mass, lane_splat(p->alpha) * weight * mass, lane_splat(p->tool_alpha));
     share = lane_less(live, zero, zero, share);
-    return lane_max(lane_min(share * (lane_splat(-p->slack) - c->gap), lane_splat(p->correction)), zero);
+    return lane_max(lane_min(share * (lane_splat(-p->slack) - c->gap), lane_splat(p->correction_max)), zero);
 }
 
 /* effective radius of W contacts [m]: r r' / (r + r'), r at a tool. An empty place of an empty slot has none, and 0/0 must
@@ -93,24 +93,24 @@ GG_FN gg_lane GG_LANE_NAME(effective_radius)(const GG_LANE_NAME(self) * self, gg
 
 /* Largest attraction of W contacts over this substep [N s]: full where surfaces touch, falling to none at the range; and
  * how far they resist twisting [m]. */
-GG_FN gg_lane GG_LANE_NAME(pull)(const gg_view *v, int64_t extra_at, gg_lane reduced, gg_lane gap) {
-    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->pull_range + extra_at);
+GG_FN gg_lane GG_LANE_NAME(pull)(const gg_view *v, int64_t cohesive_at, gg_lane reduced, gg_lane gap) {
+    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->attraction_range + cohesive_at);
     gg_lane far = lane_div(lane_max(gap, zero), lane_max(range, lane_splat(1e-30f)));
-    gg_lane force = lane_load(v->pull + extra_at) * reduced * (one - lane_min(far, one));
+    gg_lane force = lane_load(v->attraction + cohesive_at) * reduced * (one - lane_min(far, one));
     gg_lane pull = force * lane_splat(v->params.dt);
-    lane_store(v->pull + extra_at, pull);
-    lane_store(v->twist_limit + extra_at, lane_load(v->twist_limit + extra_at) * reduced);
+    lane_store(v->attraction + cohesive_at, pull);
+    lane_store(v->twist_limit + cohesive_at, lane_load(v->twist_limit + cohesive_at) * reduced);
     return pull;
 }
 
 /* Restitution of W contacts that attract each other. Grains that would leave the range within a substep or few are never held
  * back on their way out: they pay at once for the attraction they came in by, c R_eff range / 2, so that bounces of moist
  * grains gain no energy however coarse the substep. */
-GG_FN gg_lane GG_LANE_NAME(moist_restitution)(const gg_view *v, int64_t extra_at, gg_lane reduced, gg_lane single,
+GG_FN gg_lane GG_LANE_NAME(moist_restitution)(const gg_view *v, int64_t cohesive_at, gg_lane reduced, gg_lane single,
                                               gg_lane approach, gg_lane restitution) {
-    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->pull_range + extra_at);
+    gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->attraction_range + cohesive_at);
     gg_lane away = zero - restitution * approach, way = lane_splat(4.0f * v->params.dt) * away;
-    gg_lane due = lane_load(v->pull + extra_at) * reduced * range * single;
+    gg_lane due = lane_load(v->attraction + cohesive_at) * reduced * range * single;
     gg_lane left = lane_max(one - lane_div(due, lane_max(away * away, lane_splat(1e-30f))), zero);
     gg_lane bound = lane_less(range, way, restitution * lane_sqrt(left), restitution);
     return lane_less(zero, due, bound, restitution);
@@ -118,16 +118,16 @@ GG_FN gg_lane GG_LANE_NAME(moist_restitution)(const gg_view *v, int64_t extra_at
 
 /* the rolling part of W contacts; returns the torque impulse that is kept */
 GG_FN GG_LANE_NAME(vec)
-    GG_LANE_NAME(roll)(const gg_view *v, const GG_LANE_NAME(self) * self, int64_t roll, int64_t roll3, int64_t extra_at,
-                       float *torques, gg_lane live, gg_lane bearing, gg_lane reduced, GG_LANE_NAME(vec) normal,
-                       const gg_lane *row, gg_lane crowd) {
+    GG_LANE_NAME(roll)(const gg_view *v, const GG_LANE_NAME(self) * self, int64_t roll, int64_t roll3,
+                       int64_t cohesive_at, float *torques, gg_lane live, gg_lane bearing, gg_lane reduced,
+                       GG_LANE_NAME(vec) normal, const gg_lane *row, gg_lane crowd) {
     const gg_params *p = &v->params;
     gg_lane zero = lane_splat(0.0f);
     gg_lane limit = lane_load(v->roll_limit + roll) * reduced;
     gg_lane factor = lane_splat(GG_SPIN_FACTOR) * (self->row[7] * self->row[7]);
     gg_lane other_factor = lane_splat(GG_SPIN_FACTOR) * (row[7] * row[7]);
     gg_lane single = factor * self->row[3] + other_factor * row[3];
-    gg_lane own_split = factor * self->crowd, other_split = other_factor * crowd;
+    gg_lane own_split = factor * self->count_over_mass, other_split = other_factor * crowd;
     gg_lane split = lane_max(own_split + other_split, lane_splat(2.0f) * lane_max(own_split, other_split));
     gg_lane weight =
         lane_min(lane_div(lane_splat(p->roll_relaxation), single), lane_div(lane_splat(p->roll_relaxation_sum), split));
@@ -135,8 +135,8 @@ GG_FN GG_LANE_NAME(vec)
     t.x = self->warm_scale * t.x;
     t.y = self->warm_scale * t.y;
     t.z = self->warm_scale * t.z;
-    if (p->extra) {
-        t = GG_LANE_NAME(torque_bounds)(t, normal, limit * bearing, lane_load(v->twist_limit + extra_at) * bearing);
+    if (p->cohesive) {
+        t = GG_LANE_NAME(torque_bounds)(t, normal, limit * bearing, lane_load(v->twist_limit + cohesive_at) * bearing);
     } else {
         gg_lane scale = GG_LANE_NAME(cone_scale)(t, limit * bearing);
         t.x = scale * t.x;
@@ -162,13 +162,13 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     /* rows of tools lie behind those of grains and have no place of their own */
     int32_t index[GG_LANE_WIDTH];
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        int32_t other = v->other_row[contact + k];
+        int32_t other = v->other_body[contact + k];
         index[k] = other < v->dims.slots ? other : own[k];
     }
-    gg_lane zero = lane_splat(0.0f), point[4], row[GG_ROW];
+    gg_lane zero = lane_splat(0.0f), point[4], row[GG_BODY];
     lane_points(v->position + base, index, point);
-    lane_rows(v->row_a + e * v->dims.rows * GG_ROW, v->other_row + contact, row);
-    gg_lane crowd = lane_less(zero, row[3], lane_gather(v->crowd + base, index), zero);
+    lane_rows(v->body_a + e * v->dims.bodies * GG_BODY, v->other_body + contact, row);
+    gg_lane crowd = lane_less(zero, row[3], lane_gather(v->count_over_mass + base, index), zero);
     gg_lane restitution = lane_load(v->weight + contact), live = restitution;
     GG_LANE_NAME(vec) normal = GG_LANE_NAME(load3)(v->normal + contact3);
     gg_lane gap = GG_LANE_NAME(geometry)(v, self, point, lane_load(v->bias + contact), row[3], &normal);
@@ -189,16 +189,17 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     c.friction = lane_load(v->friction + contact);
     /* the relaxed effective mass, see ncp.h */
     c.single = self->row[3] + row[3];
-    c.split = self->crowd + crowd;
+    c.split = self->count_over_mass + crowd;
     gg_lane effective = lane_div(lane_splat(1.0f), c.single);
-    gg_lane bound = lane_max(c.split, lane_splat(p->uneven) * lane_max(self->crowd, crowd));
+    gg_lane bound = lane_max(c.split, lane_splat(p->mass_ratio_factor) * lane_max(self->count_over_mass, crowd));
     gg_lane weight = lane_min(lane_splat(p->relaxation) * effective, lane_div(lane_splat(p->relaxation_sum), bound));
     weight = lane_less(live, zero, zero, weight);
-    GG_LANE_NAME(add_scaled)(&sums->shift, normal, GG_LANE_NAME(shift)(p, &c, live, effective, self->row[3], row[3]));
-    int64_t extra_at = (e * v->dims.extra_rows + row_at) * GG_LANES + lane;
-    gg_lane reduced = p->rolling || p->extra ? GG_LANE_NAME(effective_radius)(self, live, point[3], row[3]) : zero;
-    if (p->extra) {
-        c.restitution = GG_LANE_NAME(moist_restitution)(v, extra_at, reduced, c.single, c.approach, restitution);
+    GG_LANE_NAME(add_scaled)
+    (&sums->correction, normal, GG_LANE_NAME(shift)(p, &c, live, effective, self->row[3], row[3]));
+    int64_t cohesive_at = (e * v->dims.cohesive_rows + row_at) * GG_LANES + lane;
+    gg_lane reduced = p->rolling || p->cohesive ? GG_LANE_NAME(effective_radius)(self, live, point[3], row[3]) : zero;
+    if (p->cohesive) {
+        c.restitution = GG_LANE_NAME(moist_restitution)(v, cohesive_at, reduced, c.single, c.approach, restitution);
     }
     c.bias = GG_LANE_NAME(bias)(p, self->bounce_speed, gap, c.approach, c.restitution);
     if (p->mode == GG_MODE_CONVERGENT) {
@@ -206,7 +207,8 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
         weight = lane_less(c.single, c.split, weight, lane_less(live, zero, zero, effective));
         gg_lane hit = GG_LANE_NAME(lone_impacts)(p, &c, self->bounce_speed);
         if (lane_less_bits(zero, hit)) {
-            GG_LANE_NAME(impact)(p, env->gravity, hit, self->row, row, self->point[3] + point[3], &c, &sums->shift);
+            GG_LANE_NAME(impact)
+            (p, env->gravity, hit, self->row, row, self->point[3] + point[3], &c, &sums->correction);
             normal = c.normal;
         }
     }
@@ -218,7 +220,7 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     start.x = self->warm_scale * start.x;
     start.y = self->warm_scale * start.y;
     start.z = self->warm_scale * start.z;
-    gg_lane pull = p->extra ? GG_LANE_NAME(pull)(v, extra_at, reduced, gap) : zero;
+    gg_lane pull = p->cohesive ? GG_LANE_NAME(pull)(v, cohesive_at, reduced, gap) : zero;
     gg_lane along = GG_LANE_NAME(dot)(start, normal), pressing = lane_max(along, zero - pull);
     gg_lane bearing = pressing + pull;
     GG_LANE_NAME(add_scaled)(&start, normal, zero - along);
@@ -233,7 +235,7 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
         int64_t roll = (e * v->dims.roll_rows + row_at) * GG_LANES + lane;
         int64_t roll3 = (e * v->dims.roll_rows + row_at) * GG_LANES * 3 + lane;
         GG_LANE_NAME(vec)
-        t = GG_LANE_NAME(roll)(v, self, roll, roll3, extra_at, torques, live, bearing, reduced, normal, row, crowd);
+        t = GG_LANE_NAME(roll)(v, self, roll, roll3, cohesive_at, torques, live, bearing, reduced, normal, row, crowd);
         GG_LANE_NAME(add_scaled)(&sums->du, t, self->row[7]);
     }
     /* overlap against the smaller diameter */
@@ -252,13 +254,13 @@ GG_FN void GG_LANE_NAME(prepare_end)(const gg_view *v, int64_t e, int64_t slot, 
     gg_lane mass = self->row[3], spin_mass = lane_splat(v->params.spin ? GG_SPIN_FACTOR : 0.0f) * mass;
     gg_lane change[6] = {mass * sums->dv.x,      mass * sums->dv.y,      mass * sums->dv.z,
                          spin_mass * sums->du.x, spin_mass * sums->du.y, spin_mass * sums->du.z};
-    GG_LANE_NAME(store3)(v->shift + first * 3 + lane, sums->shift);
+    GG_LANE_NAME(store3)(v->correction + first * 3 + lane, sums->correction);
     for (int k = 0; k < 6; k++) {
         lane_store(v->start_velocity + state + k * GG_LANES, self->row[k + k / 3]);
         self->row[k + k / 3] = self->row[k + k / 3] + change[k];
         lane_store(v->velocity + state + k * GG_LANES, self->row[k + k / 3]);
     }
-    lane_rows_store(v->row_b + e * v->dims.rows * GG_ROW, slot, self->row);
+    lane_rows_store(v->body_b + e * v->dims.bodies * GG_BODY, slot, self->row);
 }
 
 /* Contacts of the W grains from slot `slot` on. Returns, by grain, the deepest overlap, the sum and the number of
@@ -276,11 +278,11 @@ GG_FN void GG_LANE_NAME(prepare_lanes)(const gg_view *v, int64_t e, int64_t slot
     }
     gg_lane zero = lane_splat(0.0f);
     sums.dv.x = sums.dv.y = sums.dv.z = sums.du.x = sums.du.y = sums.du.z = zero;
-    sums.shift.x = sums.shift.y = sums.shift.z = zero;
+    sums.correction.x = sums.correction.y = sums.correction.z = zero;
     sums.overlap_max = sums.overlap_sum = sums.overlap_count = zero;
     lane_points(v->position + e * v->dims.slots, own, self.point);
-    lane_rows(v->row_a + e * v->dims.rows * GG_ROW, own, self.row);
-    self.crowd = lane_load(v->crowd + e * v->dims.slots + slot);
+    lane_rows(v->body_a + e * v->dims.bodies * GG_BODY, own, self.row);
+    self.count_over_mass = lane_load(v->count_over_mass + e * v->dims.slots + slot);
     self.bounce_speed = lane_splat(env->bounce_speed);
     self.warm_scale = lane_splat(env->dt_last > 0.0f ? v->params.dt / env->dt_last : 0.0f);
     for (int32_t k = 0; k < row_count; k++) {
@@ -304,5 +306,5 @@ GG_FN void GG_LANE_NAME(prepare_slice)(const gg_view *v, int64_t e, int64_t slic
     for (int lane = 0; lane < GG_LANES; lane += GG_LANE_WIDTH) {
         GG_LANE_NAME(prepare_lanes)(v, e, slice * GG_LANES + lane, each + lane);
     }
-    gg_ncp_prepared(v, e, slice, each);
+    gg_contacts_prepared(v, e, slice, each);
 }

@@ -25,7 +25,7 @@
  *
  * An undamped contact has the energy k_n depth^2 / 2 as far as the field's gradient has the length 1. A step is stable for
  * one contact while omega dt < 2 (sqrt(1 + zeta^2) - zeta), omega = sqrt(k_n / m): gg_penalty_step_bound. Steps are so
- * short that single precision would not hold the ways, were not what is lost kept (`way_rest`).
+ * short that single precision would not hold the ways, were not what is lost kept (`position_error`).
  *
  * Storage: an impulse is (normal, tangential, spring): f_n dt, f_t dt, s [m].
  */
@@ -60,17 +60,17 @@ GG_FN gg_overlaps gg_penalty_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_overlaps out = GG_ZERO;
     const gg_params *p = &v->params;
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES, first = v->next_first[at] / GG_LANES;
-    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
-    float own[GG_ROW], other[GG_ROW];
-    gg_row_load(rows + i * GG_ROW, own);
+    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
+    float own[GG_BODY], other[GG_BODY];
+    gg_body_load(rows + i * GG_BODY, own);
     float *impulses = v->env[e].impulse_buffer ? v->impulse_a : v->impulse_b;
     float x = 0.0f, y = 0.0f, turn = 0.0f;
     for (int32_t k = 0; k < v->next_count[at]; k++) {
         int64_t contact = (e * v->dims.contact_rows + first + k) * GG_LANES + lane;
         int64_t contact3 = (e * v->dims.contact_rows + first + k) * GG_LANES * 3 + lane;
         int64_t geometry = (e * v->dims.planar_rows + first + k) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
-        int32_t j = v->other_row[contact];
-        gg_row_load(rows + (int64_t)j * GG_ROW, other);
+        int32_t j = v->other_body[contact];
+        gg_body_load(rows + (int64_t)j * GG_BODY, other);
         float nx = v->normal[contact3], ny = v->normal[contact3 + GG_LANES];
         float cn = v->planar_geometry[geometry], ct = v->planar_geometry[geometry + GG_LANES];
         float other_cn = v->planar_geometry[geometry + 2 * GG_LANES];
@@ -105,13 +105,13 @@ GG_FN gg_overlaps gg_penalty_lane(const gg_view *v, int64_t e, int64_t i) {
     v->velocity[state] = own[0] + own[3] * x;
     v->velocity[state + GG_LANES] = own[1] + own[3] * y;
     v->velocity[state + 2 * GG_LANES] = own[6] + own[5] * turn;
-    gg_store_lane3(v->shift, (at - lane) * 3 + lane, gg_v3(0.0f, 0.0f, 0.0f));
+    gg_store_lane3(v->correction, (at - lane) * 3 + lane, gg_v3(0.0f, 0.0f, 0.0f));
     return out;
 }
 
 /* notes the overlaps of the grains of a slice; there is nothing left to solve */
 GG_FN void gg_penalty_noted(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
-    gg_ncp_prepared(v, e, slice, each);
+    gg_contacts_prepared(v, e, slice, each);
     v->slice_stats[e * v->dims.slices + slice].residual = 0.0f;
 }
 

@@ -51,7 +51,7 @@ GG_FN float gg_planar_gap(const gg_view *v, const gg_planar_look *look, int32_t 
  * left in *out, and its point in *point (wanted -1: none). */
 GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points, int32_t room) {
     const gg_vec4 x = v->position[e * v->dims.slots + i];
-    const float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+    const float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
     gg_planar_look look;
     look.shape = &v->parts[part];
     look.pose = &v->part_pose[e * v->dims.part_count + part];
@@ -60,7 +60,7 @@ GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t 
     if (row[3] == 0.0f) {
         return 0;
     }
-    float reach = v->params.margin * 2.0f * x.w + gg_throw_margin(v, e) +
+    float reach = v->params.margin * 2.0f * x.w + gg_speed_margin(v, e) +
                   v->params.foresight * (v->env[e].speed_max + gg_absf(row[6]));
     gg_vec3 middle = gg_planar_local(&look, gg_v3(0.0f, 0.0f, 0.0f));
     if (gg_sdf_bound(look.shape, middle) > x.w + reach ||
@@ -114,7 +114,7 @@ GG_FN void gg_planar_count_lane(const gg_view *v, int64_t e, int32_t i, uint64_t
     if (v->grain_id[base + i] >= 0) {
         for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
             int second;
-            count += gg_planar_pair_at(v, e, i, k, &second)->count;
+            count += gg_manifold_at(v, e, i, k, &second)->count;
         }
         int64_t part = gg_next_part(v, parts, 0);
         for (; part < v->dims.part_count; part = gg_next_part(v, parts, part + 1)) {
@@ -123,7 +123,7 @@ GG_FN void gg_planar_count_lane(const gg_view *v, int64_t e, int32_t i, uint64_t
     }
     v->next_count[base + i] = count + tools;
     v->next_tool_count[base + i] = tools;
-    v->crowd[base + i] = (float)(count + tools);
+    v->count_over_mass[base + i] = (float)(count + tools);
 }
 
 /* item: slice of an env */
@@ -133,7 +133,7 @@ GG_FN void gg_planar_count_slice(const gg_view *v, int64_t e, int64_t slice) {
     for (int lane = 0; lane < GG_LANES; lane++) {
         gg_planar_count_lane(v, e, (int32_t)(slice * GG_LANES + lane), parts);
     }
-    gg_ncp_counted(v, e, slice);
+    gg_contacts_counted(v, e, slice);
 }
 
 /* where the next row of a grain is listed */
@@ -141,20 +141,20 @@ typedef struct gg_planar_writer {
     int64_t contact, contact3, geometry;
     int32_t *key;
     float *impulse;
-    gg_memory memory;
+    gg_stored_contacts memory;
 } gg_planar_writer;
 
 /* Lists one row: gap, normal towards this grain, arms, and what was stored. pair NULL: an empty place. */
-GG_FN void gg_planar_list(const gg_view *v, gg_planar_writer *w, int32_t key, int64_t other_row, const gg_pair *pair,
+GG_FN void gg_planar_list(const gg_view *v, gg_planar_writer *w, int32_t key, int64_t other_body, const gg_pair *pair,
                           float gap, float nx, float ny, const float arms[4]) {
     gg_vec3 impulse = gg_v3(0.0f, 0.0f, 0.0f);
     if (pair) {
         w->key[w->contact] = key;
-        if (gg_memory_seek(&w->memory, key)) {
+        if (gg_stored_contacts_seek(&w->memory, key)) {
             impulse = gg_load_lane3(w->memory.impulse, w->memory.at3);
         }
     }
-    v->other_row[w->contact] = (int32_t)other_row;
+    v->other_body[w->contact] = (int32_t)other_body;
     v->friction[w->contact] = pair ? pair->friction : 0.0f;
     v->weight[w->contact] = pair ? pair->restitution : -1.0f;
     v->bias[w->contact] = gap;
@@ -173,10 +173,10 @@ GG_FN void gg_planar_list_grains(const gg_view *v, int64_t e, int32_t i, gg_plan
     const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
     for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
         int second;
-        const gg_planar_pair *pair = gg_planar_pair_at(v, e, i, k, &second);
+        const gg_manifold *pair = gg_manifold_at(v, e, i, k, &second);
         int32_t j = list[k], id = v->grain_id[base + j];
         for (int32_t r = 0; r < pair->count; r++) {
-            const gg_planar_row *row = &pair->row[r];
+            const gg_manifold_point *row = &pair->row[r];
             /* the normal of a field points from the first to the second */
             float arms[4] = {second ? row->cn_b : -row->cn_a, second ? row->ct_b : -row->ct_a,
                              second ? row->cn_a : -row->cn_b, second ? row->ct_a : -row->ct_b};
@@ -187,8 +187,8 @@ GG_FN void gg_planar_list_grains(const gg_view *v, int64_t e, int32_t i, gg_plan
 }
 
 /* A contact with a tool gets a velocity row of its own, as in ncp_contacts.h. */
-GG_FN void gg_planar_list_parts(const gg_view *v, int64_t e, int32_t i, gg_planar_writer *w, int64_t tool_row) {
-    int64_t base = e * v->dims.slots, rows = e * v->dims.rows;
+GG_FN void gg_planar_list_parts(const gg_view *v, int64_t e, int32_t i, gg_planar_writer *w, int64_t tool_body) {
+    int64_t base = e * v->dims.slots, rows = e * v->dims.bodies;
     gg_vec4 x = v->position[base + i];
     uint64_t near_parts = v->slice_parts[e * v->dims.slices + i / GG_LANES];
     int32_t left = v->next_tool_count[base + i];
@@ -203,25 +203,25 @@ GG_FN void gg_planar_list_parts(const gg_view *v, int64_t e, int32_t i, gg_plana
             gg_vec3 at = gg_madd(gg_add(gg_v3(x.x, x.y, x.z), touch.at), touch.normal, -touch.gap);
             gg_vec3 velocity = gg_part_velocity(&v->part_pose[e * v->dims.part_count + part], at);
             for (int half = 0; half < 2; half++) {
-                float *row = (half ? v->row_b : v->row_a) + (rows + tool_row) * GG_ROW;
+                float *row = (half ? v->body_b : v->body_a) + (rows + tool_body) * GG_BODY;
                 row[0] = velocity.x;
                 row[1] = velocity.y;
-                for (int c = 2; c < GG_ROW; c++) {
+                for (int c = 2; c < GG_BODY; c++) {
                     row[c] = 0.0f;
                 }
             }
             float cross = touch.at.x * touch.normal.y - touch.at.y * touch.normal.x;
             float arms[4] = {cross / x.w, gg_dot(touch.at, touch.normal) / x.w, 0.0f, 0.0f};
-            gg_planar_list(v, w, gg_planar_tool_key(v, part, points[k]), tool_row,
+            gg_planar_list(v, w, gg_planar_tool_key(v, part, points[k]), tool_body,
                            gg_pair_of(v, e, v->material[base + i], v->parts[part].material), touch.gap, touch.normal.x,
                            touch.normal.y, arms);
-            tool_row++;
+            tool_body++;
         }
     }
 }
 
-/* lists the rows of one lane of a slice; its rows of tools begin at tool_row */
-GG_FN void gg_planar_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_row) {
+/* lists the rows of one lane of a slice; its rows of tools begin at tool_body */
+GG_FN void gg_planar_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_body) {
     const gg_env *env = &v->env[e];
     int64_t base = e * v->dims.slots;
     int64_t row = v->slice_first_row[e * v->dims.slices + slice];
@@ -233,9 +233,9 @@ GG_FN void gg_planar_list_lane(const gg_view *v, int64_t e, int64_t slice, int l
     w.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
     w.geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
     if (v->next_count[base + i] > 0) {
-        w.memory = gg_memory_of(v, e, i);
+        w.memory = gg_stored_contacts_of(v, e, i);
         gg_planar_list_grains(v, e, i, &w);
-        gg_planar_list_parts(v, e, i, &w, tool_row);
+        gg_planar_list_parts(v, e, i, &w, tool_body);
     }
     const float none[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int32_t k = v->next_count[base + i]; k < v->slice_rows[e * v->dims.slices + slice]; k++) {
@@ -246,10 +246,10 @@ GG_FN void gg_planar_list_lane(const gg_view *v, int64_t e, int64_t slice, int l
 
 /* item: slice of an env */
 GG_FN void gg_planar_list_slice(const gg_view *v, int64_t e, int64_t slice) {
-    int32_t tool_row = v->slice_first_tool_row[e * v->dims.slices + slice];
+    int32_t tool_body = v->slice_first_tool_body[e * v->dims.slices + slice];
     for (int lane = 0; lane < GG_LANES; lane++) {
-        gg_planar_list_lane(v, e, slice, lane, tool_row);
-        tool_row += v->next_tool_count[e * v->dims.slots + slice * GG_LANES + lane];
+        gg_planar_list_lane(v, e, slice, lane, tool_body);
+        tool_body += v->next_tool_count[e * v->dims.slots + slice * GG_LANES + lane];
     }
 }
 

@@ -12,8 +12,8 @@ GG_FN gg_lane GG_LANE_NAME(planar_iterate_lanes)(const gg_view *v, int64_t e, in
     int64_t contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
     int64_t contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
     int64_t geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
-    const float *rows_in = (pass & 1 ? v->row_a : v->row_b) + e * v->dims.rows * GG_ROW;
-    float *rows_out = (pass & 1 ? v->row_b : v->row_a) + e * v->dims.rows * GG_ROW;
+    const float *rows_in = (pass & 1 ? v->body_a : v->body_b) + e * v->dims.bodies * GG_BODY;
+    float *rows_out = (pass & 1 ? v->body_b : v->body_a) + e * v->dims.bodies * GG_BODY;
     const float *impulse = now_in_b ? v->impulse_b : v->impulse_a;
     float *next = now_in_b ? v->impulse_a : v->impulse_b; /* holds the iterate before */
     gg_lane zero = lane_splat(0.0f), beta = lane_splat(v->beta[pass]);
@@ -27,7 +27,7 @@ GG_FN gg_lane GG_LANE_NAME(planar_iterate_lanes)(const gg_view *v, int64_t e, in
     GG_LANE_NAME(vec) sum;
     sum.x = sum.y = sum.z = zero;
     for (int32_t k = 0; k < row_count; k++) {
-        GG_LANE_NAME(planar_load)(v, contact3, geometry, rows_in, v->other_row + contact, &r);
+        GG_LANE_NAME(planar_load)(v, contact3, geometry, rows_in, v->other_body + contact, &r);
         gg_lane normal = lane_load(impulse + contact3), tangent = lane_load(impulse + contact3 + GG_LANES);
         gg_lane spare = lane_load(impulse + contact3 + 2 * GG_LANES);
         if (pass > 0) {

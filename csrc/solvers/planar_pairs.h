@@ -33,8 +33,9 @@ GG_FN float gg_planar_angle(const gg_view *v, int64_t e, int64_t i) {
 }
 
 /* One row from what a field says about a pose that is `turn` beyond the present one. `t`: from A to B in A's frame. */
-GG_FN gg_planar_row gg_planar_row_of(gg_pair_sample s, float turn, float tx, float ty, float radius_a, float radius_b) {
-    gg_planar_row row;
+GG_FN gg_manifold_point gg_manifold_point_of(gg_pair_sample s, float turn, float tx, float ty, float radius_a,
+                                             float radius_b) {
+    gg_manifold_point row;
     row.gap = s.d - turn * s.dtheta;
     row.nx = s.nx;
     row.ny = s.ny;
@@ -47,8 +48,8 @@ GG_FN gg_planar_row gg_planar_row_of(gg_pair_sample s, float turn, float tx, flo
 
 /* The rows of slots a and b, a's shape being the first of their field; reach: rows with a larger gap are left out [m];
  * sides: whether the pair is also seen from both sides of its angle. */
-GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, float reach, int sides,
-                         gg_planar_pair *out) {
+GG_FN void gg_manifold_find(const gg_view *v, int64_t e, int32_t a, int32_t b, float reach, int sides,
+                            gg_manifold *out) {
     int64_t base = e * v->dims.slots;
     const gg_vec4 *x = v->position + base;
     int32_t shape_a = v->material_outline[v->material[base + a]], shape_b = v->material_outline[v->material[base + b]];
@@ -66,9 +67,9 @@ GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, floa
     if (here.d >= reach + turn * gg_minf(radius_a, radius_b)) {
         return;
     }
-    gg_planar_row rows[GG_PLANAR_ROWS];
+    gg_manifold_point rows[GG_PLANAR_ROWS];
     int32_t count = 0;
-    rows[count++] = gg_planar_row_of(here, 0.0f, tx, ty, radius_a, radius_b);
+    rows[count++] = gg_manifold_point_of(here, 0.0f, tx, ty, radius_a, radius_b);
     float slack = 0.002f * gg_minf(radius_a, radius_b), scale = gg_minf(radius_a, radius_b);
     for (int side = -1; sides && side <= 1; side += 2) {
         float by = turn * (float)side;
@@ -84,7 +85,7 @@ GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, floa
             s.nx = here.nx;
             s.ny = here.ny;
         }
-        rows[count++] = gg_planar_row_of(s, by, tx, ty, radius_a, radius_b);
+        rows[count++] = gg_manifold_point_of(s, by, tx, ty, radius_a, radius_b);
     }
     for (int32_t k = 0; k < count; k++) {
         if (rows[k].gap >= reach) {
@@ -99,7 +100,7 @@ GG_FN void gg_planar_ask(const gg_view *v, int64_t e, int32_t a, int32_t b, floa
 }
 
 /* Asks for the pairs of a slot with grains of higher ids. Springs have one row, and only where shapes overlap. item: slot */
-GG_FN void gg_planar_pairs_slot(const gg_view *v, int64_t e, int64_t i) {
+GG_FN void gg_manifold_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t base = e * v->dims.slots;
     int32_t id = v->grain_id[base + i];
     if (id < 0) {
@@ -107,19 +108,19 @@ GG_FN void gg_planar_pairs_slot(const gg_view *v, int64_t e, int64_t i) {
     }
     int springs = v->params.mode == GG_MODE_PENALTY;
     const gg_vec4 *x = v->position + base;
-    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
+    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
     int64_t first = v->candidate_first[base + i];
     const int32_t *list = v->candidate + e * v->dims.candidate_cap + first;
-    gg_planar_pair *pairs = v->planar_pair + e * v->dims.planar_pairs + first;
+    gg_manifold *pairs = v->manifold + e * v->dims.manifolds + first;
     for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
         int32_t j = list[k];
         pairs[k].count = 0;
-        if (v->grain_id[base + j] < id || (rows[i * GG_ROW + 3] == 0.0f && rows[(int64_t)j * GG_ROW + 3] == 0.0f)) {
+        if (v->grain_id[base + j] < id || (rows[i * GG_BODY + 3] == 0.0f && rows[(int64_t)j * GG_BODY + 3] == 0.0f)) {
             continue;
         }
         float reach = 0.0f;
         if (!springs) {
-            float closing = gg_planar_speed(rows + i * GG_ROW) + gg_planar_speed(rows + (int64_t)j * GG_ROW);
+            float closing = gg_planar_speed(rows + i * GG_BODY) + gg_planar_speed(rows + (int64_t)j * GG_BODY);
             reach = v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w) + closing * v->params.foresight;
         }
         float apart = x[i].w + x[j].w + reach;
@@ -128,15 +129,15 @@ GG_FN void gg_planar_pairs_slot(const gg_view *v, int64_t e, int64_t i) {
         }
         /* of two alike shapes this grain, which has the lower id, is the first */
         int swapped = v->material_outline[v->material[base + i]] > v->material_outline[v->material[base + j]];
-        gg_planar_ask(v, e, swapped ? j : (int32_t)i, swapped ? (int32_t)i : j, reach, !springs, &pairs[k]);
+        gg_manifold_find(v, e, swapped ? j : (int32_t)i, swapped ? (int32_t)i : j, reach, !springs, &pairs[k]);
         pairs[k].swapped = swapped;
     }
 }
 
 /* the pair of slot i and its candidate k, wherever it was left; *second: slot i is the second of its field */
-GG_FN const gg_planar_pair *gg_planar_pair_at(const gg_view *v, int64_t e, int32_t i, int32_t k, int *second) {
+GG_FN const gg_manifold *gg_manifold_at(const gg_view *v, int64_t e, int32_t i, int32_t k, int *second) {
     int64_t base = e * v->dims.slots, first = v->candidate_first[base + i];
-    const gg_planar_pair *pairs = v->planar_pair + e * v->dims.planar_pairs;
+    const gg_manifold *pairs = v->manifold + e * v->dims.manifolds;
     const int32_t *candidate = v->candidate + e * v->dims.candidate_cap;
     int32_t j = candidate[first + k], id = v->grain_id[base + i];
     if (id < v->grain_id[base + j]) {

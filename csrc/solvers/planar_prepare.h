@@ -1,6 +1,6 @@
 /* planar_prepare.h: turns the listed rows of planar grains into what the solve reads, for one lane or a register of lanes.
  *
- * Listing (planar_contacts.h) has left, per row: other_row, friction, the restitution in `weight` (-1: an empty place), the
+ * Listing (planar_contacts.h) has left, per row: other_body, friction, the restitution in `weight` (-1: an empty place), the
  * gap in `bias`, the normal, the arms, and the stored impulses (normal, tangential) as they were. See ncp_iterate.h for the
  * lane_* operations and planar.h for the law.
  */
@@ -8,7 +8,7 @@
 /* the geometry of W rows and the motion of both sides */
 typedef struct GG_LANE_NAME(planar_row) {
     gg_lane nx, ny, cn, ct, other_cn, other_ct;
-    gg_lane own[GG_ROW], other[GG_ROW];
+    gg_lane own[GG_BODY], other[GG_BODY];
 } GG_LANE_NAME(planar_row);
 
 /* velocity at which W pairs of surfaces part along the normal. The sum is the same to the bit on both sides. */
@@ -52,7 +52,7 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
     int64_t contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
     int64_t geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
     float *impulses = env->impulse_buffer ? v->impulse_a : v->impulse_b;
-    const float *rows = v->row_a + e * v->dims.rows * GG_ROW;
+    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
     int32_t own[GG_LANE_WIDTH], index[GG_LANE_WIDTH];
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
         own[k] = (int32_t)(slot + k);
@@ -61,20 +61,20 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
     gg_lane zero = lane_splat(0.0f), point[4], other_point[4];
     lane_points(v->position + base, own, point);
     lane_rows(rows, own, r.own);
-    gg_lane count = lane_load(v->crowd + base + slot);
+    gg_lane count = lane_load(v->count_over_mass + base + slot);
     gg_lane warm = lane_splat(env->dt_last > 0.0f ? p->dt / env->dt_last : 0.0f);
     gg_lane bounce_speed = lane_splat(env->bounce_speed), most = zero, sum = zero, number = zero;
-    GG_LANE_NAME(vec) dv, shift;
-    dv.x = dv.y = dv.z = shift.x = shift.y = shift.z = zero;
+    GG_LANE_NAME(vec) dv, correction;
+    dv.x = dv.y = dv.z = correction.x = correction.y = correction.z = zero;
     for (int32_t k = 0; k < row_count; k++) {
         for (int m = 0; m < GG_LANE_WIDTH; m++) {
-            int32_t other = v->other_row[contact + m];
+            int32_t other = v->other_body[contact + m];
             index[m] = other < v->dims.slots ? other : own[m];
         }
-        GG_LANE_NAME(planar_load)(v, contact3, geometry, rows, v->other_row + contact, &r);
+        GG_LANE_NAME(planar_load)(v, contact3, geometry, rows, v->other_body + contact, &r);
         lane_points(v->position + base, index, other_point);
         /* a tool has no crowd; neither has what is fixed any say */
-        gg_lane other_count = lane_gather(v->crowd + base, index);
+        gg_lane other_count = lane_gather(v->count_over_mass + base, index);
         gg_lane live = lane_load(v->weight + contact), gap = lane_less(live, zero, zero, lane_load(v->bias + contact));
         gg_lane one = lane_splat(1.0f), relaxation = lane_splat(p->relaxation), bound = lane_splat(p->relaxation_sum);
         gg_lane weight = GG_LANE_NAME(planar_weight)(&r, r.cn, r.other_cn, count, other_count, relaxation, bound);
@@ -90,11 +90,11 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
         gg_lane share = lane_less(zero, r.other[3], lane_splat(p->alpha), lane_splat(p->tool_alpha));
         gg_lane effective = r.own[3] + r.own[5] * (r.cn * r.cn) + r.other[3] + r.other[5] * (r.other_cn * r.other_cn);
         gg_lane depth = share * (lane_splat(-p->slack) - gap);
-        depth = lane_max(lane_min(push * depth, lane_div(lane_splat(p->correction), effective)), zero);
+        depth = lane_max(lane_min(push * depth, lane_div(lane_splat(p->correction_max), effective)), zero);
         depth = lane_less(live, zero, zero, depth);
-        shift.x = shift.x + r.nx * depth;
-        shift.y = shift.y + r.ny * depth;
-        shift.z = shift.z + r.cn * depth;
+        correction.x = correction.x + r.nx * depth;
+        correction.y = correction.y + r.ny * depth;
+        correction.z = correction.z + r.cn * depth;
         /* warm start */
         gg_lane normal = lane_max(warm * lane_load(impulses + contact3), zero);
         gg_lane limit = lane_load(v->friction + contact) * normal;
@@ -116,7 +116,7 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
         geometry += GG_PLANAR_GEOMETRY * GG_LANES;
     }
     int64_t first = base + slot - lane;
-    GG_LANE_NAME(store3)(v->shift + first * 3 + lane, shift);
+    GG_LANE_NAME(store3)(v->correction + first * 3 + lane, correction);
     gg_lane change[3] = {r.own[3] * dv.x, r.own[3] * dv.y, r.own[5] * dv.z};
     for (int k = 0; k < 3; k++) {
         int column = k < 2 ? k : 6;
@@ -124,7 +124,7 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
         r.own[column] = r.own[column] + change[k];
         lane_store(v->velocity + first * 6 + lane + k * GG_LANES, r.own[column]);
     }
-    lane_rows_store(v->row_b + e * v->dims.rows * GG_ROW, slot, r.own);
+    lane_rows_store(v->body_b + e * v->dims.bodies * GG_BODY, slot, r.own);
     float deepest[GG_LANE_WIDTH], total[GG_LANE_WIDTH], how_many[GG_LANE_WIDTH];
     lane_store(deepest, most);
     lane_store(total, sum);
@@ -142,5 +142,5 @@ GG_FN void GG_LANE_NAME(planar_prepare_slice)(const gg_view *v, int64_t e, int64
     for (int lane = 0; lane < GG_LANES; lane += GG_LANE_WIDTH) {
         GG_LANE_NAME(planar_prepare_lanes)(v, e, slice * GG_LANES + lane, each + lane);
     }
-    gg_ncp_prepared(v, e, slice, each);
+    gg_contacts_prepared(v, e, slice, each);
 }

@@ -113,11 +113,11 @@ static gg_access access_of(gg_world *w, gg_status *status) {
     gg_access access;
     memset(&access, 0, sizeof access);
     access.listed =
-        gg_world_take(w, GG_LOAN_LISTED, w->listed, sizeof(int64_t) * (size_t)w->view.dims.env_count, status);
+        gg_stage_input(w, GG_STAGING_LISTED, w->listed, sizeof(int64_t) * (size_t)w->view.dims.env_count, status);
     return access;
 }
 
-/* runs phases with the caller's arrays in place; what they were is forgotten afterwards */
+/* runs phases with the caller's arrays in space; what they were is forgotten afterwards */
 static gg_status run_with(gg_world *w, const gg_access *access, const gg_phase *phases, int count, gg_status status) {
     w->view.access = *access;
     for (int k = 0; status == GG_OK && k < count; k++) {
@@ -133,26 +133,26 @@ static gg_status check_angles(gg_world *w, const float *angle) {
                : gg_world_fail(w, GG_ERROR_ARGUMENT, "angle: expected a world of planar grains; spheres have none");
 }
 
-gg_status gg_world_get_grains(gg_world *w, const gg_grains *out, gg_place place) {
+gg_status gg_world_get_grains(gg_world *w, const gg_grains *out, gg_memory_space space) {
     size_t grains = (size_t)(w->view.dims.env_count * w->view.dims.grain_count), floats = grains * sizeof(float);
     gg_status status = check_angles(w, out->angle);
     gg_access a;
     memset(&a, 0, sizeof a);
-    a.position = gg_world_room(w, GG_LOAN_A, out->position, 3 * floats, place, &status);
-    a.velocity = gg_world_room(w, GG_LOAN_B, out->velocity, 3 * floats, place, &status);
-    a.angular_velocity = gg_world_room(w, GG_LOAN_C, out->angular_velocity, 3 * floats, place, &status);
-    a.radius = gg_world_room(w, GG_LOAN_D, out->radius, floats, place, &status);
-    a.angle = gg_world_room(w, GG_LOAN_F, out->angle, floats, place, &status);
-    a.material = gg_world_room(w, GG_LOAN_E, out->material, grains * sizeof(int32_t), place, &status);
+    a.position = gg_stage_output(w, GG_STAGING_A, out->position, 3 * floats, space, &status);
+    a.velocity = gg_stage_output(w, GG_STAGING_B, out->velocity, 3 * floats, space, &status);
+    a.angular_velocity = gg_stage_output(w, GG_STAGING_C, out->angular_velocity, 3 * floats, space, &status);
+    a.radius = gg_stage_output(w, GG_STAGING_D, out->radius, floats, space, &status);
+    a.angle = gg_stage_output(w, GG_STAGING_F, out->angle, floats, space, &status);
+    a.material = gg_stage_output(w, GG_STAGING_E, out->material, grains * sizeof(int32_t), space, &status);
     const gg_phase phase = GG_PHASE_read_grains;
     status = run_with(w, &a, &phase, 1, status);
-    const gg_run gifts[] = {{out->position, a.position, 3 * floats},
-                            {out->velocity, a.velocity, 3 * floats},
-                            {out->angular_velocity, a.angular_velocity, 3 * floats},
-                            {out->radius, a.radius, floats},
-                            {out->angle, a.angle, floats},
-                            {out->material, a.material, grains * sizeof(int32_t)}};
-    return status == GG_OK ? gg_world_give(w, gifts, 6) : status;
+    const gg_copy_run outputs[] = {{out->position, a.position, 3 * floats},
+                                   {out->velocity, a.velocity, 3 * floats},
+                                   {out->angular_velocity, a.angular_velocity, 3 * floats},
+                                   {out->radius, a.radius, floats},
+                                   {out->angle, a.angle, floats},
+                                   {out->material, a.material, grains * sizeof(int32_t)}};
+    return status == GG_OK ? gg_fetch_outputs(w, outputs, 6) : status;
 }
 
 static gg_status check_finite(gg_world *w, const char *name, const float *values, int64_t count) {
@@ -194,17 +194,17 @@ gg_status gg_world_set_grains(gg_world *w, const int32_t *envs, int64_t listed, 
     size_t size = sizeof(float) * 3 * (size_t)(listed * n);
     gg_access a = access_of(w, &status);
     /* phases only read them: gg_access_write_grain */
-    a.position = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_A, in->position, size, &status);
-    a.velocity = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_B, in->velocity, size, &status);
-    a.angular_velocity = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_C, in->angular_velocity, size, &status);
-    a.angle = (float *)(uintptr_t)gg_world_take(w, GG_LOAN_D, in->angle, size / 3, &status);
-    const gg_phase phases[] = {GG_PHASE_write_grains, GG_PHASE_disturb};
-    gg_world_moved(w);
+    a.position = (float *)(uintptr_t)gg_stage_input(w, GG_STAGING_A, in->position, size, &status);
+    a.velocity = (float *)(uintptr_t)gg_stage_input(w, GG_STAGING_B, in->velocity, size, &status);
+    a.angular_velocity = (float *)(uintptr_t)gg_stage_input(w, GG_STAGING_C, in->angular_velocity, size, &status);
+    a.angle = (float *)(uintptr_t)gg_stage_input(w, GG_STAGING_D, in->angle, size / 3, &status);
+    const gg_phase phases[] = {GG_PHASE_write_grains, GG_PHASE_invalidate};
+    gg_world_invalidate(w);
     return run_with(w, &a, phases, 2, status);
 }
 
-gg_status gg_world_place_grains(gg_world *w, const int32_t *envs, int64_t listed, const float *translation,
-                                const float *yaw) {
+gg_status gg_world_transform_grains(gg_world *w, const int32_t *envs, int64_t listed, const float *translation,
+                                    const float *yaw) {
     gg_status status = gg_world_list_envs(w, envs, &listed);
     if (status != GG_OK || (status = check_finite(w, "translation", translation, listed * 3)) != GG_OK ||
         (status = check_finite(w, "yaw", yaw, listed)) != GG_OK) {
@@ -213,16 +213,16 @@ gg_status gg_world_place_grains(gg_world *w, const int32_t *envs, int64_t listed
     size_t size = sizeof(float) * 4 * (size_t)(listed + 1);
     float *move = malloc(size);
     if (!move) {
-        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: place_grains");
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: transform_grains");
     }
     for (int64_t k = 0; k < listed; k++) {
         memcpy(move + 4 * k, translation + 3 * k, 3 * sizeof(float));
         move[4 * k + 3] = yaw[k];
     }
     gg_access a = access_of(w, &status);
-    a.move = gg_world_take(w, GG_LOAN_A, move, size, &status);
-    const gg_phase phases[] = {GG_PHASE_place_grains, GG_PHASE_disturb};
-    gg_world_moved(w);
+    a.move = gg_stage_input(w, GG_STAGING_A, move, size, &status);
+    const gg_phase phases[] = {GG_PHASE_transform_grains, GG_PHASE_invalidate};
+    gg_world_invalidate(w);
     status = run_with(w, &a, phases, 2, status);
     free(move);
     return status;
@@ -304,7 +304,7 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
     status = gg_world_push(w, fields, -1);
     if (density) {
         gg_access a = access_of(w, &status);
-        const gg_phase phase = GG_PHASE_weigh;
+        const gg_phase phase = GG_PHASE_set_masses;
         status = run_with(w, &a, &phase, 1, status);
     }
     return status == GG_OK ? gg_params_from_materials(w) : status;
@@ -324,11 +324,11 @@ gg_status gg_world_get_materials(gg_world *w, gg_pair *pair, float *density) {
     return status;
 }
 
-gg_status gg_world_get_tool_poses(gg_world *w, float *poses, gg_place place) {
+gg_status gg_world_get_tool_poses(gg_world *w, float *poses, gg_memory_space space) {
     const gg_dims *d = &w->view.dims;
     size_t width = sizeof(gg_pose) * (size_t)gg_own_tool_count(w);
     return gg_memory_copy(w, poses, width, w->view.tool_pose + GG_WALL_COUNT, sizeof(gg_pose) * (size_t)d->tool_count,
-                          width, (size_t)d->env_count, place == GG_DEVICE ? GG_ON_DEVICE : GG_TO_HOST);
+                          width, (size_t)d->env_count, space == GG_DEVICE ? GG_ON_DEVICE : GG_TO_HOST);
 }
 
 gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t listed, const float *poses) {
@@ -356,27 +356,27 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
         pose.rotation = gg_quat_settle(pose.rotation);
         host->tool_pose[listed_env(w, envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = pose;
     }
-    gg_world_moved(w);
+    gg_world_invalidate(w);
     return gg_world_push(w, GG_BIT(tool_pose), -1);
 }
 
-gg_status gg_world_get_wrenches(gg_world *w, float *tools, float *walls, gg_place place) {
+gg_status gg_world_get_wrenches(gg_world *w, float *tools, float *walls, gg_memory_space space) {
     size_t each = sizeof(float) * 6 * (size_t)w->view.dims.env_count;
     size_t tool_size = each * (size_t)gg_own_tool_count(w), wall_size = each * GG_WALL_COUNT;
     gg_status status = GG_OK;
     gg_access a;
     memset(&a, 0, sizeof a);
     a.duration = w->duration;
-    a.wrench = gg_world_room(w, GG_LOAN_A, tools, tool_size, place, &status);
-    a.wall_wrench = gg_world_room(w, GG_LOAN_B, walls, wall_size, place, &status);
+    a.wrench = gg_stage_output(w, GG_STAGING_A, tools, tool_size, space, &status);
+    a.wall_wrench = gg_stage_output(w, GG_STAGING_B, walls, wall_size, space, &status);
     const gg_phase phase = GG_PHASE_read_wrenches;
     status = run_with(w, &a, &phase, 1, status);
-    const gg_run gifts[] = {{tools, a.wrench, tool_size}, {walls, a.wall_wrench, wall_size}};
-    return status == GG_OK ? gg_world_give(w, gifts, 2) : status;
+    const gg_copy_run outputs[] = {{tools, a.wrench, tool_size}, {walls, a.wall_wrench, wall_size}};
+    return status == GG_OK ? gg_fetch_outputs(w, outputs, 2) : status;
 }
 
 gg_status gg_world_box_stats(gg_world *w, const float *boxes, int64_t box_count, int64_t *counts, float *mean_distances,
-                             gg_place place) {
+                             gg_memory_space space) {
     int64_t all = w->view.dims.env_count * box_count;
     for (int64_t b = 0; b < all; b++) {
         const float *box = boxes + b * 6;
@@ -394,31 +394,32 @@ gg_status gg_world_box_stats(gg_world *w, const float *boxes, int64_t box_count,
     gg_access a;
     memset(&a, 0, sizeof a);
     a.box_count = box_count;
-    a.boxes = gg_world_take(w, GG_LOAN_BOXES, boxes, sizeof(float) * 6 * sums, &status);
-    a.box_grains = gg_world_room(w, GG_LOAN_A, counts, sizeof(int64_t) * sums, place, &status);
-    a.box_distance = gg_world_room(w, GG_LOAN_B, mean_distances, sizeof(float) * sums, place, &status);
+    a.boxes = gg_stage_input(w, GG_STAGING_BOXES, boxes, sizeof(float) * 6 * sums, &status);
+    a.box_grains = gg_stage_output(w, GG_STAGING_A, counts, sizeof(int64_t) * sums, space, &status);
+    a.box_distance = gg_stage_output(w, GG_STAGING_B, mean_distances, sizeof(float) * sums, space, &status);
     w->view.access = a;
     for (int32_t k = 0; status == GG_OK && k < box_count; k++) {
         status = gg_world_run_pass(w, GG_PHASE_sum_boxes, k);
         status = status == GG_OK ? gg_world_run_pass(w, GG_PHASE_read_boxes, k) : status;
     }
     memset(&w->view.access, 0, sizeof w->view.access);
-    const gg_run gifts[] = {{counts, a.box_grains, sizeof(int64_t) * sums},
-                            {mean_distances, a.box_distance, sizeof(float) * sums}};
-    return status == GG_OK ? gg_world_give(w, gifts, 2) : status;
+    const gg_copy_run outputs[] = {{counts, a.box_grains, sizeof(int64_t) * sums},
+                                   {mean_distances, a.box_distance, sizeof(float) * sums}};
+    return status == GG_OK ? gg_fetch_outputs(w, outputs, 2) : status;
 }
 
 /* counts grains as `a` says into (env_count, tally_bins) */
-static gg_status tally(gg_world *w, gg_access *a, int64_t *counts, gg_place place, gg_status status) {
+static gg_status tally(gg_world *w, gg_access *a, int64_t *counts, gg_memory_space space, gg_status status) {
     size_t size = sizeof(int64_t) * (size_t)(w->view.dims.env_count * a->tally_bins);
-    a->tally = gg_world_room(w, GG_LOAN_A, counts, size, place, &status);
+    a->tally = gg_stage_output(w, GG_STAGING_A, counts, size, space, &status);
     const gg_phase phases[] = {GG_PHASE_clear_tally, GG_PHASE_tally};
     status = run_with(w, a, phases, 2, status);
-    const gg_run gift = {counts, a->tally, size};
-    return status == GG_OK ? gg_world_give(w, &gift, 1) : status;
+    const gg_copy_run gift = {counts, a->tally, size};
+    return status == GG_OK ? gg_fetch_outputs(w, &gift, 1) : status;
 }
 
-gg_status gg_world_count_boxes(gg_world *w, const float *boxes, int64_t box_count, int64_t *counts, gg_place place) {
+gg_status gg_world_count_boxes(gg_world *w, const float *boxes, int64_t box_count, int64_t *counts,
+                               gg_memory_space space) {
     int64_t total = w->view.dims.env_count * box_count;
     gg_status status = check_finite(w, "boxes", boxes, total * GG_TALLY_BOX);
     for (int64_t k = 0; status == GG_OK && k < total; k++) {
@@ -435,8 +436,8 @@ gg_status gg_world_count_boxes(gg_world *w, const float *boxes, int64_t box_coun
     memset(&a, 0, sizeof a);
     a.tally_kind = GG_TALLY_BOXES;
     a.tally_bins = a.tally_boxes = box_count;
-    a.tally_box = gg_world_take(w, GG_LOAN_BOXES, boxes, sizeof(float) * (size_t)(total * GG_TALLY_BOX), &status);
-    return tally(w, &a, counts, place, status);
+    a.tally_box = gg_stage_input(w, GG_STAGING_BOXES, boxes, sizeof(float) * (size_t)(total * GG_TALLY_BOX), &status);
+    return tally(w, &a, counts, space, status);
 }
 
 /* a grid of `axes` axes between its corners */
@@ -463,22 +464,22 @@ static gg_status grid_of(gg_world *w, const float *lower, const float *upper, co
 }
 
 gg_status gg_world_count_cells(gg_world *w, const float *lower, const float *upper, const int32_t *shape,
-                               const uint8_t *labels, int64_t *counts, gg_place place) {
+                               const uint8_t *labels, int64_t *counts, gg_memory_space space) {
     gg_access a;
     gg_status status = grid_of(w, lower, upper, shape, 3, &a);
     a.tally_kind = GG_TALLY_CELLS;
     a.tally_bins *= labels ? 2 : 1;
     size_t grains = (size_t)(w->view.dims.env_count * w->view.dims.grain_count);
-    a.tally_label = gg_world_take(w, GG_LOAN_B, labels, grains, &status);
-    return tally(w, &a, counts, place, status);
+    a.tally_label = gg_stage_input(w, GG_STAGING_B, labels, grains, &status);
+    return tally(w, &a, counts, space, status);
 }
 
 gg_status gg_world_count_columns(gg_world *w, const float *lower, const float *upper, const int32_t *shape,
-                                 int64_t *counts, gg_place place) {
+                                 int64_t *counts, gg_memory_space space) {
     gg_access a;
     gg_status status = grid_of(w, lower, upper, shape, 2, &a);
     a.tally_kind = GG_TALLY_COLUMNS;
-    return tally(w, &a, counts, place, status);
+    return tally(w, &a, counts, space, status);
 }
 
 /* the camera, with its image up to date */
@@ -492,7 +493,7 @@ static gg_status see(gg_world *w, int32_t camera) {
     return status;
 }
 
-gg_status gg_world_depth(gg_world *w, int32_t camera, float *depth, gg_place place) {
+gg_status gg_world_depth(gg_world *w, int32_t camera, float *depth, gg_memory_space space) {
     const gg_dims *d = &w->view.dims;
     gg_status status = see(w, camera);
     if (status != GG_OK) {
@@ -501,11 +502,11 @@ gg_status gg_world_depth(gg_world *w, int32_t camera, float *depth, gg_place pla
     const gg_camera *c = &w->cameras[camera];
     size_t width = sizeof(float) * (size_t)c->height * (size_t)c->width;
     return gg_memory_copy(w, depth, width, w->view.depth + c->first_pixel, sizeof(float) * (size_t)d->pixels, width,
-                          (size_t)d->env_count, place == GG_DEVICE ? GG_ON_DEVICE : GG_TO_HOST);
+                          (size_t)d->env_count, space == GG_DEVICE ? GG_ON_DEVICE : GG_TO_HOST);
 }
 
 gg_status gg_world_depth_image(gg_world *w, int32_t camera, double near_depth, double far_depth, float *metres,
-                               uint8_t *bytes, gg_place place) {
+                               uint8_t *bytes, gg_memory_space space) {
     gg_access a;
     memset(&a, 0, sizeof a);
     a.depth_near = (float)near_depth;
@@ -523,12 +524,12 @@ gg_status gg_world_depth_image(gg_world *w, int32_t camera, double near_depth, d
     a.pixel_first = c->first_pixel;
     a.pixel_count = (int64_t)c->height * c->width;
     size_t pixels = (size_t)(a.pixel_count * w->view.dims.env_count);
-    a.metres = gg_world_room(w, GG_LOAN_A, metres, pixels * sizeof(float), place, &status);
-    a.bytes = gg_world_room(w, GG_LOAN_B, bytes, pixels, place, &status);
+    a.metres = gg_stage_output(w, GG_STAGING_A, metres, pixels * sizeof(float), space, &status);
+    a.bytes = gg_stage_output(w, GG_STAGING_B, bytes, pixels, space, &status);
     const gg_phase phase = GG_PHASE_read_depth;
     status = run_with(w, &a, &phase, 1, status);
-    const gg_run gifts[] = {{metres, a.metres, pixels * sizeof(float)}, {bytes, a.bytes, pixels}};
-    return status == GG_OK ? gg_world_give(w, gifts, 2) : status;
+    const gg_copy_run outputs[] = {{metres, a.metres, pixels * sizeof(float)}, {bytes, a.bytes, pixels}};
+    return status == GG_OK ? gg_fetch_outputs(w, outputs, 2) : status;
 }
 
 gg_status gg_world_get_stats(gg_world *w, gg_env_stats *stats) {

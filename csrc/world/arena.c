@@ -49,22 +49,22 @@ static void set_field(gg_view *v, gg_field_id field, char *data) {
     }
 }
 
-void gg_dims_set_tool_rows(gg_dims *dims, int64_t tool_rows) {
-    dims->tool_rows = tool_rows;
-    dims->rows = dims->slots + tool_rows;
-    dims->load_blocks = (tool_rows + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
+void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
+    dims->tool_contacts = tool_contacts;
+    dims->bodies = dims->slots + tool_contacts;
+    dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
 }
 
 void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
     dims->contact_rows = contact_rows;
     dims->roll_rows = dims->roll_rows ? contact_rows : 0;
-    dims->extra_rows = dims->extra_rows ? contact_rows : 0;
+    dims->cohesive_rows = dims->cohesive_rows ? contact_rows : 0;
     dims->planar_rows = dims->outline_count ? contact_rows : 0;
 }
 
 void gg_dims_set_candidates(gg_dims *dims, int64_t candidates) {
     dims->candidate_cap = candidates;
-    dims->planar_pairs = dims->outline_count ? candidates : 0;
+    dims->manifolds = dims->outline_count ? candidates : 0;
 }
 
 /* bytes, as a number that cannot overflow */
@@ -120,42 +120,42 @@ gg_status gg_arena_resize(gg_world *w, gg_dims dims) {
 
 /* more neighbours than this no grain of the size class can have, unless grains lie inside each other */
 static int32_t candidate_limit(const gg_params *p, int level) {
-    float ratio = 1.0f + p->level_radius[level] / p->radius_min;
+    float ratio = 1.0f + p->size_class_radius[level] / p->radius_min;
     float limit = 64.0f * ratio * ratio;
     return limit < 1.0e6f ? (int32_t)limit : 1000000;
 }
 
 static int noted(const gg_env *env) {
-    return env->overflow_candidates || env->overflow_rows || env->overflow_tool_rows;
+    return env->overflow_candidates || env->overflow_rows || env->overflow_tool_contacts;
 }
 
 /* what the envs asked for, as sizes and as candidates per size class; an env that asks for the impossible is frozen */
 static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t *candidates) {
     const gg_params *p = &w->view.params;
     gg_status status = GG_OK;
-    int64_t rows = 0, tool_rows = 0;
+    int64_t rows = 0, tool_contacts = 0;
     for (int64_t e = 0; e < dims->env_count; e++) {
         const gg_env *env = &envs[e];
         int32_t wanted = env->overflow_candidates;
-        if (wanted > candidate_limit(p, env->overflow_level)) {
+        if (wanted > candidate_limit(p, env->overflow_size_class)) {
             status = gg_world_fail(w, GG_ERROR_CAPACITY,
                                    "env %d: a grain has %d neighbours, expected at most %d: the grains lie inside each "
                                    "other; the env is frozen until its grains are set again",
-                                   (int)e, (int)wanted, (int)candidate_limit(p, env->overflow_level));
+                                   (int)e, (int)wanted, (int)candidate_limit(p, env->overflow_size_class));
             wanted = 0;
         }
-        int32_t *room = &candidates[env->overflow_level];
+        int32_t *room = &candidates[env->overflow_size_class];
         if (wanted > *room) {
             *room = wanted + wanted / 8 + 1;
         }
         rows = GG_MAX(rows, env->overflow_rows);
-        tool_rows = GG_MAX(tool_rows, env->overflow_tool_rows);
+        tool_contacts = GG_MAX(tool_contacts, env->overflow_tool_contacts);
     }
     if (rows) {
         gg_dims_set_contact_rows(dims, rows + rows / 16 + 4);
     }
-    if (tool_rows) {
-        gg_dims_set_tool_rows(dims, tool_rows + tool_rows / 8 + 16);
+    if (tool_contacts) {
+        gg_dims_set_tool_contacts(dims, tool_contacts + tool_contacts / 8 + 16);
     }
     return status;
 }
@@ -163,9 +163,9 @@ static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t
 gg_status gg_arena_grow(gg_world *w, int *grew) {
     gg_dims dims = w->view.dims;
     gg_params *p = &w->view.params;
-    int32_t candidates[GG_LEVELS];
+    int32_t candidates[GG_SIZE_CLASSES];
     gg_view *host;
-    memcpy(candidates, p->level_candidates, sizeof candidates);
+    memcpy(candidates, p->size_class_candidates, sizeof candidates);
     *grew = 0;
     gg_status status = gg_world_pull(w, GG_BIT(env), -1, &host);
     for (int64_t e = 0; status == GG_OK && e < dims.env_count; e++) {
@@ -177,21 +177,21 @@ gg_status gg_arena_grow(gg_world *w, int *grew) {
     status = collect(w, host->env, &dims, candidates);
     /* room for the candidates of all grains of one env; radii are the same in all envs */
     int64_t room = 0;
-    for (int l = 0; l < GG_LEVELS; l++) {
-        room += w->level_grains[l] * candidates[l];
+    for (int l = 0; l < GG_SIZE_CLASSES; l++) {
+        room += w->size_class_grains[l] * candidates[l];
     }
     int lists_move = room > dims.candidate_cap;
     gg_dims_set_candidates(&dims, GG_MAX(dims.candidate_cap, room));
     gg_status resized = gg_arena_resize(w, dims);
     if (resized == GG_OK) {
-        memcpy(p->level_candidates, candidates, sizeof candidates);
+        memcpy(p->size_class_candidates, candidates, sizeof candidates);
     }
     gg_status pulled = gg_world_pull(w, GG_BIT(env), -1, &host);
     for (int64_t e = 0; pulled == GG_OK && e < dims.env_count; e++) {
         gg_env *env = &host->env[e];
         env->stats.growth_count += resized == GG_OK && noted(env);
-        env->stats.diverged |= env->overflow_candidates > candidate_limit(p, env->overflow_level);
-        env->overflow_candidates = env->overflow_rows = env->overflow_tool_rows = 0;
+        env->stats.diverged |= env->overflow_candidates > candidate_limit(p, env->overflow_size_class);
+        env->overflow_candidates = env->overflow_rows = env->overflow_tool_contacts = 0;
         /* lists are laid out by room: all are built again */
         env->rebuild |= lists_move;
     }

@@ -195,22 +195,22 @@ void gg_params_from_grains(gg_world *w) {
     p->radius_min = n ? low : 1.0f;
     p->radius_max = n ? high : 1.0f;
     float ratio = p->radius_max / p->radius_min;
-    p->level_count = ratio <= 2.5f ? 1 : ratio <= 8.0f ? 2 : ratio <= 25.0f ? 3 : GG_LEVELS;
-    for (int l = 0; l < p->level_count; l++) {
-        float bound = p->radius_min * powf(ratio, (float)(l + 1) / (float)p->level_count);
+    p->size_class_count = ratio <= 2.5f ? 1 : ratio <= 8.0f ? 2 : ratio <= 25.0f ? 3 : GG_SIZE_CLASSES;
+    for (int l = 0; l < p->size_class_count; l++) {
+        float bound = p->radius_min * powf(ratio, (float)(l + 1) / (float)p->size_class_count);
         float largest = p->radius_min;
         for (int64_t i = 0; i < n; i++) {
-            if (x[i].w <= bound || l + 1 == p->level_count) {
+            if (x[i].w <= bound || l + 1 == p->size_class_count) {
                 largest = gg_maxf(largest, x[i].w);
             }
         }
-        p->level_radius[l] = n ? largest : 1.0f;
-        float grow = p->level_radius[l] / p->radius_min;
-        p->level_candidates[l] = 16 + (int32_t)(4.0f * (grow * grow - 1.0f));
+        p->size_class_radius[l] = n ? largest : 1.0f;
+        float grow = p->size_class_radius[l] / p->radius_min;
+        p->size_class_candidates[l] = 16 + (int32_t)(4.0f * (grow * grow - 1.0f));
     }
-    memset(w->level_grains, 0, sizeof w->level_grains);
+    memset(w->size_class_grains, 0, sizeof w->size_class_grains);
     for (int64_t i = 0; i < n; i++) {
-        w->level_grains[gg_level_of(p, x[i].w)]++;
+        w->size_class_grains[gg_size_class_of(p, x[i].w)]++;
     }
 }
 
@@ -223,19 +223,20 @@ static int pairs_roll(const gg_world *w, const gg_pair *pair, int64_t count) {
     return rolling && !w->view.dims.outline_count && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
 }
 
-static int pairs_extra(const gg_world *w, const gg_pair *pair, int64_t count) {
-    int extra = 0;
+static int pairs_cohesive(const gg_world *w, const gg_pair *pair, int64_t count) {
+    int cohesive = 0;
     for (int64_t k = 0; k < count; k++) {
-        extra |= pair[k].cohesion > 0.0f || (pair[k].twisting_friction != pair[k].rolling_friction && w->solver.spin);
+        cohesive |=
+            pair[k].cohesion > 0.0f || (pair[k].twisting_friction != pair[k].rolling_friction && w->solver.spin);
     }
-    return extra && !w->view.dims.outline_count && w->solver.mode == GG_MODE_CONVERGENT;
+    return cohesive && !w->view.dims.outline_count && w->solver.mode == GG_MODE_CONVERGENT;
 }
 
 int gg_dims_need(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count) {
     gg_dims before = *dims;
     dims->roll_rows = dims->roll_rows || pairs_roll(w, pair, count) ? dims->contact_rows : 0;
-    dims->extra_rows = dims->extra_rows || pairs_extra(w, pair, count) ? dims->contact_rows : 0;
-    return before.roll_rows != dims->roll_rows || before.extra_rows != dims->extra_rows;
+    dims->cohesive_rows = dims->cohesive_rows || pairs_cohesive(w, pair, count) ? dims->contact_rows : 0;
+    return before.roll_rows != dims->roll_rows || before.cohesive_rows != dims->cohesive_rows;
 }
 
 /* mass of the lightest grain that is not fixed, 0: there is none */
@@ -269,7 +270,7 @@ gg_status gg_params_from_materials(gg_world *w) {
         gg_env *env = &host->env[e];
         float range = 0.0f;
         for (int64_t k = 0; k < pairs; k++) {
-            range = gg_maxf(range, gg_pair_range(&host->pair[e * pairs + k]));
+            range = gg_maxf(range, gg_pair_attraction_range(&host->pair[e * pairs + k]));
         }
         /* lists that were built for shorter ranges would miss pairs */
         env->rebuild |= range > env->cohesion_range;
@@ -278,7 +279,7 @@ gg_status gg_params_from_materials(gg_world *w) {
         p->cohesion_range = gg_maxf(p->cohesion_range, range);
     }
     p->rolling = pairs_roll(w, host->pair, d->env_count * pairs);
-    p->extra = pairs_extra(w, host->pair, d->env_count * pairs);
+    p->cohesive = pairs_cohesive(w, host->pair, d->env_count * pairs);
     return gg_world_push(w, changed, -1);
 }
 
@@ -302,12 +303,12 @@ void gg_params_from_solver(gg_world *w) {
     /* One grain's contacts with much heavier things get the whole sum, those with its like half of it. The spin of a grain
      * among heavy ones is then relaxed by 5/7 of the sum plus half of the rolling one, which acceleration bears up to 4/3
      * and the plain iteration up to 2. */
-    p->uneven = gg_maxf(p->relaxation_sum / (p->nesterov ? 1.4f : 2.1f), 1.0f);
+    p->mass_ratio_factor = gg_maxf(p->relaxation_sum / (p->nesterov ? 1.4f : 2.1f), 1.0f);
     p->roll_relaxation = 0.2f;
     p->roll_relaxation_sum = 0.5f;
     p->alpha = s->alpha;
     p->tool_alpha = paper ? s->alpha : s->tool_alpha;
-    p->correction = s->correction_share * p->radius_min;
+    p->correction_max = s->correction_share * p->radius_min;
     /* a few units in the last place of the coordinates, but nothing that a grain would notice */
     float size = 0.0f;
     for (int axis = 0; axis < 3; axis++) {
@@ -344,7 +345,7 @@ static gg_dims dims_of(const gg_world_def *d) {
     dims.slices = GG_MAX((d->grain_count + GG_LANES - 1) / GG_LANES, 1);
     dims.slots = dims.slices * GG_LANES;
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
-    gg_dims_set_tool_rows(&dims, dims.slots / 4 + 64);
+    gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
     dims.outline_count = d->outline_count;
     dims.outline_points = d->outline_point_count;
     dims.planar_slots = d->outline_count ? dims.slots : 0;
@@ -426,7 +427,7 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
         v->grain_id[base + i] = used ? (int32_t)i : -1;
         v->slot_of[base + i] = used ? (int32_t)i : -1;
         v->position[base + i] = none;
-        float *row = v->row_a + (e * v->dims.rows + i) * GG_ROW;
+        float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
         if (used) {
             gg_vec4 x = {d->position[3 * i], d->position[3 * i + 1], d->position[3 * i + 2], d->radius[i]};
             v->position[base + i] = x;
@@ -467,7 +468,7 @@ static uint64_t layout_of(const gg_world *w) {
                              (int64_t)sizeof(gg_pair),
                              w->solver.broad_phase,
                              (int64_t)GG_LANES,
-                             w->view.params.level_count,
+                             w->view.params.size_class_count,
                              d->outline_count,
                              d->outline_points};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
@@ -545,20 +546,21 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     }
     int64_t all = 0;
     w->view.access.listed = w->listed;
-    if ((status = gg_world_list_envs(w, NULL, &all)) != GG_OK || (status = gg_world_run(w, GG_PHASE_weigh)) != GG_OK) {
+    if ((status = gg_world_list_envs(w, NULL, &all)) != GG_OK ||
+        (status = gg_world_run(w, GG_PHASE_set_masses)) != GG_OK) {
         return status;
     }
     w->view.access.listed = NULL;
     gg_params_from_grains(w);
     gg_params_from_materials(w);
     gg_params_from_solver(w);
-    dims.cells = GG_MAX(2 * dims.slots, 64) * p->level_count;
+    dims.cells = GG_MAX(2 * dims.slots, 64) * p->size_class_count;
     dims.cell_cursors = d->gpu ? dims.cells : 0;
     dims.cell_points = d->gpu || p->broad_phase != GG_BROAD_CELLS ? 0 : dims.slots + GG_LANES;
     gg_dims_need(w, &dims, d->pair, (int64_t)d->material_count * d->material_count);
     int64_t candidates = 0;
     for (int64_t i = 0; i < d->grain_count; i++) {
-        candidates += p->level_candidates[gg_level_of(p, d->radius[i])];
+        candidates += p->size_class_candidates[gg_size_class_of(p, d->radius[i])];
     }
     gg_dims_set_candidates(&dims, candidates);
     w->layout = layout_of(w);
@@ -589,7 +591,7 @@ void gg_world_destroy(gg_world *w) {
     if (!w) {
         return;
     }
-    gg_world_free_loans(w);
+    gg_staging_free(w);
     gg_world_free_scene(w);
     gg_memory_free(w, w->arena);
     gg_pool_close(w->pool);

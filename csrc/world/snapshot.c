@@ -111,10 +111,10 @@ static gg_status check_state(gg_world *w, const void *state, size_t size, state_
 /* buffers at least as large as those of the world that saved the state */
 static gg_status make_room(gg_world *w, const gg_dims *saved) {
     gg_dims dims = w->view.dims;
-    gg_dims_set_tool_rows(&dims, GG_MAX(dims.tool_rows, saved->tool_rows));
+    gg_dims_set_tool_contacts(&dims, GG_MAX(dims.tool_contacts, saved->tool_contacts));
     dims.contact_rows = GG_MAX(dims.contact_rows, saved->contact_rows);
     dims.roll_rows = dims.roll_rows || saved->roll_rows ? dims.contact_rows : 0;
-    dims.extra_rows = dims.extra_rows || saved->extra_rows ? dims.contact_rows : 0;
+    dims.cohesive_rows = dims.cohesive_rows || saved->cohesive_rows ? dims.contact_rows : 0;
     dims.planar_rows = dims.outline_count ? dims.contact_rows : 0;
     gg_dims_set_candidates(&dims, GG_MAX(dims.candidate_cap, saved->candidate_cap));
     return memcmp(&dims, &w->view.dims, sizeof dims) ? gg_arena_resize(w, dims) : GG_OK;
@@ -144,7 +144,7 @@ gg_status gg_world_load_state(gg_world *w, const int32_t *envs, int64_t listed, 
             }
         }
     }
-    gg_world_moved(w);
+    gg_world_invalidate(w);
     return status == GG_OK ? gg_params_from_materials(w) : status;
 }
 
@@ -152,13 +152,13 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
     *hash = 0;
     gg_view *v;
     gg_status status = check_env(w, env);
-    uint64_t fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(row_a) | GG_BIT(tool_pose) | GG_BIT(angle);
+    uint64_t fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(body_a) | GG_BIT(tool_pose) | GG_BIT(angle);
     if (status != GG_OK || (status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
     }
     for (int64_t id = 0; id < v->dims.grain_count; id++) {
         int64_t slot = v->slot_of[env * v->dims.slots + id];
-        const float *row = v->row_a + (env * v->dims.rows + slot) * GG_ROW;
+        const float *row = v->body_a + (env * v->dims.bodies + slot) * GG_BODY;
         float words[10];
         memcpy(words, &v->position[env * v->dims.slots + slot], 4 * sizeof(float));
         memcpy(words + 4, row, 3 * sizeof(float));

@@ -25,13 +25,13 @@ static void trace_run(const trace_team *t, gg_phase phase, int32_t pass) {
     }
 }
 
-static int trace_any(const trace_team *t, gg_question question) {
+static int trace_any(const trace_team *t, gg_condition question) {
     gg_view *v = NULL;
     if (*t->status == GG_OK) {
         *t->status = gg_world_pull(t->world, GG_BIT(env), -1, &v);
     }
     for (int64_t e = 0; *t->status == GG_OK && e < v->dims.env_count; e++) {
-        if (gg_step_answer(&v->env[e], question)) {
+        if (gg_step_condition(&v->env[e], question)) {
             return 1;
         }
     }

@@ -108,8 +108,8 @@ gg_status gg_world_push(gg_world *w, gg_fields fields, int64_t env) {
 /* ---- the caller's arrays ---- */
 
 /* room for `size` bytes on the device */
-static void *loan(gg_world *w, gg_loan_id id, size_t size, gg_status *status) {
-    gg_loan *l = &w->loan[id];
+static void *staging(gg_world *w, gg_staging_id id, size_t size, gg_status *status) {
+    gg_staging *l = &w->staging[id];
     if (l->size < size) {
         gg_memory_free(w, l->memory);
         l->size = 0;
@@ -123,41 +123,41 @@ static void *loan(gg_world *w, gg_loan_id id, size_t size, gg_status *status) {
     return l->memory;
 }
 
-const void *gg_world_take(gg_world *w, gg_loan_id id, const void *data, size_t size, gg_status *status) {
+const void *gg_stage_input(gg_world *w, gg_staging_id id, const void *data, size_t size, gg_status *status) {
     if (!w->cuda || !data || *status != GG_OK) {
         return data;
     }
-    void *room = loan(w, id, size, status);
+    void *room = staging(w, id, size, status);
     if (*status == GG_OK) {
         *status = gg_memory_copy(w, room, size, data, size, size, 1, GG_TO_DEVICE);
     }
     return *status == GG_OK ? room : NULL;
 }
 
-void *gg_world_room(gg_world *w, gg_loan_id id, void *out, size_t size, gg_place place, gg_status *status) {
-    if (!w->cuda || !out || place == GG_DEVICE || *status != GG_OK) {
+void *gg_stage_output(gg_world *w, gg_staging_id id, void *out, size_t size, gg_memory_space space, gg_status *status) {
+    if (!w->cuda || !out || space == GG_DEVICE || *status != GG_OK) {
         return out;
     }
-    return loan(w, id, size, status);
+    return staging(w, id, size, status);
 }
 
-gg_status gg_world_give(gg_world *w, const gg_run *gifts, int count) {
-    gg_run runs[GG_LOAN_COUNT];
+gg_status gg_fetch_outputs(gg_world *w, const gg_copy_run *outputs, int count) {
+    gg_copy_run runs[GG_STAGING_COUNT];
     int kept = 0;
     for (int k = 0; k < count; k++) {
-        if (gifts[k].to && gifts[k].from != gifts[k].to) {
-            runs[kept++] = gifts[k];
+        if (outputs[k].to && outputs[k].from != outputs[k].to) {
+            runs[kept++] = outputs[k];
         }
     }
     gg_status status = kept ? gg_cuda_fetch(w->cuda, runs, kept) : GG_OK;
     return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
 }
 
-void gg_world_free_loans(gg_world *w) {
-    for (int k = 0; k < GG_LOAN_COUNT; k++) {
-        gg_memory_free(w, w->loan[k].memory);
-        w->loan[k].memory = NULL;
-        w->loan[k].size = 0;
+void gg_staging_free(gg_world *w) {
+    for (int k = 0; k < GG_STAGING_COUNT; k++) {
+        gg_memory_free(w, w->staging[k].memory);
+        w->staging[k].memory = NULL;
+        w->staging[k].size = 0;
     }
 }
 

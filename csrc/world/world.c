@@ -21,12 +21,12 @@ typedef struct step_context {
 } step_context;
 
 #define GG_TEAM_FN static
-static const gg_view *gg_team_view(const gg_team *team) { return team->crew->view; }
+static const gg_view *gg_team_view(const gg_team *team) { return team->executor->view; }
 static int gg_team_planar(const gg_team *team) { return gg_team_view(team)->params.planar; }
 static int gg_team_penalty(const gg_team *team) { return gg_team_view(team)->params.mode == GG_MODE_PENALTY; }
-static int gg_team_any(const gg_team *team, gg_question question) {
+static int gg_team_any(const gg_team *team, gg_condition question) {
     for (int64_t e = team->env_begin; e < team->env_end; e++) {
-        if (gg_step_answer(&gg_team_view(team)->env[e], question)) {
+        if (gg_step_condition(&gg_team_view(team)->env[e], question)) {
             return 1;
         }
     }
@@ -73,17 +73,17 @@ static void run_substeps(const gg_team *team, void *context) {
     gg_team_run(team, GG_PHASE_arrive_tools, 0);
 }
 
-static gg_crew crew_of(const gg_world *w) {
-    gg_crew crew = {&w->view, w->thread_count, w->kernel, w->seconds};
-    return crew;
+static gg_executor executor_of(const gg_world *w) {
+    gg_executor executor = {&w->view, w->thread_count, w->kernel, w->seconds};
+    return executor;
 }
 
 /* all substeps on the CPU, or as many as the buffers allow */
 static void step_cpu(gg_world *w, step_context *context) {
-    gg_crew crew = crew_of(w);
+    gg_executor executor = executor_of(w);
     /* after a failure envs may stand at different substeps: each goes on alone */
-    crew.thread_count = context->resumed ? 1 : crew.thread_count;
-    gg_crew_run(&crew, run_substeps, context);
+    executor.thread_count = context->resumed ? 1 : executor.thread_count;
+    gg_executor_run(&executor, run_substeps, context);
 }
 
 /* the same on a GPU, which is left alone for a few milliseconds at a time: nobody can call it back */
@@ -171,8 +171,8 @@ static gg_status run_step(gg_world *w, step_context *context) {
         }
     }
     if (context->cancelled || w->unfinished) {
-        gg_status withdrawn = gg_world_run(w, GG_PHASE_withdraw);
-        withdrawn = withdrawn == GG_OK ? gg_world_run(w, GG_PHASE_withdrawn) : withdrawn;
+        gg_status withdrawn = gg_world_run(w, GG_PHASE_roll_back);
+        withdrawn = withdrawn == GG_OK ? gg_world_run(w, GG_PHASE_rolled_back) : withdrawn;
         status = status == GG_OK ? withdrawn : status;
     }
     return status;
@@ -190,10 +190,10 @@ gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, const flo
     w->has_targets = tool_targets != NULL;
     if (tool_targets) {
         memcpy(w->targets, tool_targets, targets_size(w));
-        w->view.tool_targets = gg_world_take(w, GG_LOAN_TARGETS, w->targets, targets_size(w), &status);
+        w->view.tool_targets = gg_stage_input(w, GG_STAGING_TARGETS, w->targets, targets_size(w), &status);
     }
     w->duration = (double)p->dt * substeps;
-    gg_world_moved(w);
+    gg_world_invalidate(w);
     return status;
 }
 
@@ -224,9 +224,9 @@ gg_status gg_world_run_pass(gg_world *w, gg_phase phase, int32_t pass) {
         gg_status status = gg_cuda_run(w->cuda, &w->view, phase, pass);
         return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
     }
-    gg_crew crew = crew_of(w);
+    gg_executor executor = executor_of(w);
     phase_pass context = {phase, pass};
-    gg_crew_run(&crew, run_phase, &context);
+    gg_executor_run(&executor, run_phase, &context);
     return GG_OK;
 }
 

@@ -7,22 +7,22 @@
 #include "../gg.h"
 
 /* what the caller's arrays are copied into on a device, by purpose; kept from call to call */
-typedef enum gg_loan_id {
-    GG_LOAN_TARGETS,
-    GG_LOAN_BOXES,
-    GG_LOAN_LISTED,
-    GG_LOAN_A,
-    GG_LOAN_B,
-    GG_LOAN_C,
-    GG_LOAN_D,
-    GG_LOAN_E,
-    GG_LOAN_F,
-    GG_LOAN_COUNT
-} gg_loan_id;
-typedef struct gg_loan {
+typedef enum gg_staging_id {
+    GG_STAGING_TARGETS,
+    GG_STAGING_BOXES,
+    GG_STAGING_LISTED,
+    GG_STAGING_A,
+    GG_STAGING_B,
+    GG_STAGING_C,
+    GG_STAGING_D,
+    GG_STAGING_E,
+    GG_STAGING_F,
+    GG_STAGING_COUNT
+} gg_staging_id;
+typedef struct gg_staging {
     void *memory;
     size_t size;
-} gg_loan;
+} gg_staging;
 
 /* buffer.c: memory of device arrays, used again */
 typedef struct gg_pool gg_pool;
@@ -35,7 +35,7 @@ struct gg_world {
     gg_cuda *cuda;
     gg_view mirror; /* the same arrays on this machine, see gg_world_pull */
     void *mirror_arena;
-    gg_loan loan[GG_LOAN_COUNT];
+    gg_staging staging[GG_STAGING_COUNT];
     gg_pool *pool;
     /* owned copies of the scene */
     gg_shape *parts;
@@ -50,9 +50,9 @@ struct gg_world {
     int64_t pair_data_size;
     int64_t grid_count, sample_count;
     float beta[GG_MAX_ITERATIONS];
-    int64_t level_grains[GG_LEVELS]; /* grains of each size class in one env */
-    int64_t *listed;                 /* (env_count) for gg_access */
-    float *targets;                  /* (env_count, own tools, 7) of the last step */
+    int64_t size_class_grains[GG_SIZE_CLASSES]; /* grains of each size class in one env */
+    int64_t *listed;                            /* (env_count) for gg_access */
+    float *targets;                             /* (env_count, own tools, 7) of the last step */
     int32_t has_targets;
     gg_solver solver;
     gg_kernel kernel;
@@ -71,7 +71,7 @@ struct gg_world {
 static inline int64_t gg_own_tool_count(const gg_world *w) { return w->view.dims.tool_count - GG_WALL_COUNT; }
 
 /* grains or tools were set: what hung on where they were is over */
-static inline void gg_world_moved(gg_world *w) { w->depth_valid = w->stats_valid = w->unfinished = 0; }
+static inline void gg_world_invalidate(gg_world *w) { w->depth_valid = w->stats_valid = w->unfinished = 0; }
 
 /* A GPU is left alone for tens of milliseconds at a time: launches are few, and Ctrl-C is heard. The chunk that follows one
  * which took `seconds`; where fewer were `left` before it, it was not run in full and says nothing of a longer one. */
@@ -105,7 +105,7 @@ void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows);
 /* candidates of an env, and the pairs beside them where grains are planar */
 void gg_dims_set_candidates(gg_dims *dims, int64_t candidates);
 /* rows of tool contacts, and what follows from them */
-void gg_dims_set_tool_rows(gg_dims *dims, int64_t tool_rows);
+void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts);
 size_t gg_field_size(const gg_dims *d, gg_field_id field, int *keep);
 void *gg_field_data(const gg_view *v, gg_field_id field);
 
@@ -122,14 +122,14 @@ typedef uint64_t gg_fields;
 gg_status gg_world_pull(gg_world *w, gg_fields fields, int64_t env, gg_view **view);
 gg_status gg_world_push(gg_world *w, gg_fields fields, int64_t env);
 /* The caller's array as phases can read it. Nothing happens where *status is an error already; NULL stays NULL. */
-const void *gg_world_take(gg_world *w, gg_loan_id id, const void *data, size_t size, gg_status *status);
-/* Where phases can write what the caller wants in `out`, which lies at `place`; gg_world_give then brings it there, all that a
+const void *gg_stage_input(gg_world *w, gg_staging_id id, const void *data, size_t size, gg_status *status);
+/* Where phases can write what the caller wants in `out`, which lies at `place`; gg_fetch_outputs then brings it there, all that a
  * call asks for at once. */
-void *gg_world_room(gg_world *w, gg_loan_id id, void *out, size_t size, gg_place place, gg_status *status);
-gg_status gg_world_give(gg_world *w, const gg_run *gifts, int count);
+void *gg_stage_output(gg_world *w, gg_staging_id id, void *out, size_t size, gg_memory_space space, gg_status *status);
+gg_status gg_fetch_outputs(gg_world *w, const gg_copy_run *outputs, int count);
 /* takes over `cuda` and moves a world that was built on this machine there */
 gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda);
-void gg_world_free_loans(gg_world *w);
+void gg_staging_free(gg_world *w);
 void gg_world_free_scene(gg_world *w);
 
 /* buffer.c: frees what nobody holds, and says how much that was; NULL is fine */

@@ -240,7 +240,7 @@ def test_floor() -> None:
     from benchmarks import gpu_floor
 
     widths = gpu_floor.widths()
-    assert (widths["row_a"], widths["position"], widths["impulse_a"], widths["other_row"]) == (32.0, 16.0, 12.0, 4.0)
+    assert (widths["body_a"], widths["position"], widths["impulse_a"], widths["other_body"]) == (32.0, 16.0, 12.0, 4.0)
     every = (*gpu_floor.GRAINS.values(), *gpu_floor.CONTACTS.values())
     named = {name for table in every for part in table for name in part.split()}
     assert named <= widths.keys(), named - widths.keys()

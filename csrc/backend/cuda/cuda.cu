@@ -143,14 +143,17 @@ static gg_status open_device(gg_cuda *c) {
     per_multiprocessor = per_multiprocessor < penalty ? per_multiprocessor : penalty;
     TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_meeting, gg_phase_kernel<GG_PHASE_order>, GG_THREADS, 0),
         "loading kernels");
-    int room = 0;
-    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&room, gg_phase_kernel<GG_PHASE_room>, GG_THREADS, 0),
-        "loading kernels");
-    per_meeting = per_meeting < room ? per_meeting : room;
+    int resident = 0;
     TRY(c,
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&room, gg_phase_kernel<GG_PHASE_place_contacts>, GG_THREADS, 0),
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, gg_phase_kernel<GG_PHASE_allocate_candidates>,
+                                                      GG_THREADS, 0),
         "loading kernels");
-    per_meeting = per_meeting < room ? per_meeting : room;
+    per_meeting = per_meeting < resident ? per_meeting : resident;
+    TRY(c,
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, gg_phase_kernel<GG_PHASE_allocate_contacts>,
+                                                      GG_THREADS, 0),
+        "loading kernels");
+    per_meeting = per_meeting < resident ? per_meeting : resident;
     c->resident = per_multiprocessor * value;
     c->phase_resident = per_meeting * value;
     int32_t most = c->resident > c->phase_resident ? c->resident : c->phase_resident;
@@ -252,12 +255,12 @@ void gg_cuda_free(gg_cuda *c, void *memory) {
 static size_t padded(size_t size) { return (size + 15) & ~(size_t)15; }
 
 /* `size` bytes of the stage, which nothing under way uses; waits only where the stage is full */
-static gg_status stage_room(gg_cuda *c, size_t size, char **room) {
+static gg_status stage_reserve(gg_cuda *c, size_t size, char **staged) {
     if (size > GG_STAGE - c->staged) {
         TRY(c, await_stream(c), "waiting for copies");
         c->staged = 0;
     }
-    *room = c->stage + c->staged;
+    *staged = c->stage + c->staged;
     c->staged += padded(size);
     return GG_OK;
 }
@@ -274,10 +277,10 @@ gg_status gg_cuda_copy(gg_cuda *c, void *to, size_t to_pitch, const void *from, 
     if (rows == 1 || (to_pitch == width && from_pitch == width)) {
         size_t size = width * rows;
         if (direction == GG_TO_DEVICE && size <= GG_STAGE) {
-            char *room = NULL;
-            if ((status = stage_room(c, size, &room)) == GG_OK) {
-                memcpy(room, from, size);
-                TRY(c, cudaMemcpyAsync(to, room, size, kind, c->stream), "copying");
+            char *staged = NULL;
+            if ((status = stage_reserve(c, size, &staged)) == GG_OK) {
+                memcpy(staged, from, size);
+                TRY(c, cudaMemcpyAsync(to, staged, size, kind, c->stream), "copying");
             }
             return status;
         }
@@ -291,7 +294,7 @@ gg_status gg_cuda_copy(gg_cuda *c, void *to, size_t to_pitch, const void *from, 
     return GG_OK;
 }
 
-gg_status gg_cuda_fetch(gg_cuda *c, const gg_run *runs, int count) {
+gg_status gg_cuda_fetch(gg_cuda *c, const gg_copy_run *runs, int count) {
     gg_status status = enter(c);
     size_t sum = 0;
     for (int k = 0; k < count; k++) {
@@ -300,21 +303,21 @@ gg_status gg_cuda_fetch(gg_cuda *c, const gg_run *runs, int count) {
     if (status != GG_OK || sum == 0) {
         return status;
     }
-    char *room = NULL;
-    if (sum <= GG_STAGE && (status = stage_room(c, sum, &room)) != GG_OK) {
+    char *staged = NULL;
+    if (sum <= GG_STAGE && (status = stage_reserve(c, sum, &staged)) != GG_OK) {
         return status;
     }
     /* what is too much for the stage goes straight to where it belongs */
-    char *at = room;
+    char *at = staged;
     for (int k = 0; k < count; k++) {
-        TRY(c, cudaMemcpyAsync(room ? at : runs[k].to, runs[k].from, runs[k].size, cudaMemcpyDeviceToHost, c->stream),
+        TRY(c, cudaMemcpyAsync(staged ? at : runs[k].to, runs[k].from, runs[k].size, cudaMemcpyDeviceToHost, c->stream),
             "copying");
-        at += room ? padded(runs[k].size) : 0;
+        at += staged ? padded(runs[k].size) : 0;
     }
     TRY(c, await_stream(c), "copying");
     c->staged = 0;
-    at = room;
-    for (int k = 0; room && k < count; k++) {
+    at = staged;
+    for (int k = 0; staged && k < count; k++) {
         memcpy(runs[k].to, at, runs[k].size);
         at += padded(runs[k].size);
     }
@@ -358,7 +361,7 @@ gg_status gg_cuda_set_kernel(gg_cuda *c, const char *name) {
     static const char *const names[] = {"auto", "team", "graph"};
     for (int k = 0; k < 3; k++) {
         if (!strcmp(name, names[k])) {
-            c->way = k;
+            c->schedule = k;
             return GG_OK;
         }
     }
@@ -366,7 +369,7 @@ gg_status gg_cuda_set_kernel(gg_cuda *c, const char *name) {
 }
 
 const char *gg_cuda_kernel(const gg_cuda *c) {
-    return c->way == GG_WAY_GRAPH ? "graph" : c->way == GG_WAY_TEAM ? "team" : "auto";
+    return c->schedule == GG_SCHEDULE_GRAPH ? "graph" : c->schedule == GG_SCHEDULE_TEAM ? "team" : "auto";
 }
 
 gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase, int32_t pass) {
@@ -377,11 +380,11 @@ gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase, int32_t p
     if (phase == GG_PHASE_open_step) {
         c->substeps_done = 0;
     }
-    if (phase == GG_PHASE_open_step || phase == GG_PHASE_withdraw) {
+    if (phase == GG_PHASE_open_step || phase == GG_PHASE_roll_back) {
         c->resumed = 0;
     }
-    gg_graph_way::gg_team team = {c, c->stream, view, cudaSuccess};
-    gg_graph_way::gg_team_run(&team, phase, pass);
+    gg_graph::gg_team team = {c, c->stream, view, cudaSuccess};
+    gg_graph::gg_team_run(&team, phase, pass);
     if (team.error == cudaSuccess) {
         /* whoever runs single phases looks himself whether a buffer is too small */
         team.error = cudaMemsetAsync(&c->control->halt, 0, sizeof c->control->halt, c->stream);
@@ -418,10 +421,10 @@ static gg_status capture(gg_cuda *c, const gg_view *v) {
     /* on a stream of its own: the default streams cannot be captured, and others may put work on the world's meanwhile */
     cudaStream_t stream = NULL;
     TRY(c, cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
-    gg_graph_way::gg_team team = {c, stream, v, cudaSuccess};
+    gg_graph::gg_team team = {c, stream, v, cudaSuccess};
     cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess) {
-        (void)gg_graph_way::gg_step_substep(&team, 0);
+        (void)gg_graph::gg_step_substep(&team, 0);
         error = cudaStreamEndCapture(stream, &graph);
     }
     (void)cudaStreamDestroy(stream);
@@ -441,14 +444,14 @@ static gg_status capture(gg_cuda *c, const gg_view *v) {
 }
 
 static gg_status step_by_graph(gg_cuda *c, const gg_view *v, int32_t most) {
-    gg_graph_way::gg_team team = {c, c->stream, v, cudaSuccess};
+    gg_graph::gg_team team = {c, c->stream, v, cudaSuccess};
     int32_t k = 0;
     if (c->resumed || c->seconds) {
-        (void)gg_graph_way::gg_step_substep(&team, c->resumed);
+        (void)gg_graph::gg_step_substep(&team, c->resumed);
         k = 1;
     }
     for (; c->seconds && k < most && team.error == cudaSuccess; k++) {
-        (void)gg_graph_way::gg_step_substep(&team, 0);
+        (void)gg_graph::gg_step_substep(&team, 0);
     }
     if (team.error != cudaSuccess) {
         return failed(c, team.error, "starting a phase");
@@ -464,7 +467,7 @@ static gg_status step_by_graph(gg_cuda *c, const gg_view *v, int32_t most) {
     }
     /* tools arrive, and envs are counted, whether or not a substep was left half done */
     TRY(c, cudaMemsetAsync(&c->control->halt, 0, sizeof c->control->halt, c->stream), "clearing a counter");
-    gg_graph_way::gg_team_run(&team, GG_PHASE_arrive_tools, 0);
+    gg_graph::gg_team_run(&team, GG_PHASE_arrive_tools, 0);
     if (team.error == cudaSuccess) {
         int blocks = (int)((v->dims.env_count + GG_THREADS - 1) / GG_THREADS);
         team.error = gg_launch(gg_account_kernel, blocks, GG_THREADS, 0, c->stream, *v, c->control);
@@ -502,7 +505,7 @@ gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, int32_t *done
     if (status != GG_OK || (status = stats_fit(c, v->dims.env_count)) != GG_OK) {
         return status;
     }
-    int by_graph = c->way == GG_WAY_GRAPH || c->seconds;
+    int by_graph = c->schedule == GG_SCHEDULE_GRAPH || c->seconds;
     int32_t left = v->params.substeps - c->substeps_done;
     most = most < left ? most : left;
     TRY(c, cudaMemsetAsync(c->control, 0, sizeof(gg_control), c->stream), "clearing counters");

@@ -23,12 +23,13 @@ template <class Body> __device__ __forceinline__ void gg_each_slot(const gg_gpu_
 }
 
 /* Every lane leaves what it knows; the first one calls note(slice, what the 16 lanes left). */
-template <class T, class Note> __device__ __forceinline__ void gg_slice_note(T *room, T own, int64_t slot, Note note) {
+template <class T, class Note>
+__device__ __forceinline__ void gg_slice_note(T *shared, T own, int64_t slot, Note note) {
     gg_slice_wait();
-    room[threadIdx.x] = own;
+    shared[threadIdx.x] = own;
     gg_slice_wait();
     if (threadIdx.x % GG_LANES == 0) {
-        note(slot / GG_LANES, room + threadIdx.x);
+        note(slot / GG_LANES, shared + threadIdx.x);
     }
 }
 
@@ -51,12 +52,12 @@ __device__ __forceinline__ uint64_t gg_gpu_slice_parts(const gg_gpu_team *team, 
     for (int64_t part = lane; part < v->dims.part_count && part < 64; part += GG_LANES) {
         near |= gg_slice_near(v, e, ball, part) ? (uint64_t)1 << part : 0;
     }
-    uint64_t *room = team->memory->parts;
+    uint64_t *shared = team->memory->parts;
     gg_slice_wait();
-    room[threadIdx.x] = near;
+    shared[threadIdx.x] = near;
     gg_slice_wait();
     for (int k = 0; k < GG_LANES; k++) {
-        parts |= room[threadIdx.x - lane + k];
+        parts |= shared[threadIdx.x - lane + k];
     }
     if (lane == 0) {
         v->slice_parts[e * v->dims.slices + slice] = parts;
@@ -65,13 +66,13 @@ __device__ __forceinline__ uint64_t gg_gpu_slice_parts(const gg_gpu_team *team, 
 }
 
 /* the first row of tools of a slot */
-__device__ __forceinline__ int32_t gg_gpu_tool_row(const gg_view *v, int64_t e, int64_t slot) {
+__device__ __forceinline__ int32_t gg_gpu_tool_body(const gg_view *v, int64_t e, int64_t slot) {
     int64_t slice = slot / GG_LANES;
-    int32_t tool_row = v->slice_first_tool_row[e * v->dims.slices + slice];
+    int32_t tool_body = v->slice_first_tool_body[e * v->dims.slices + slice];
     for (int64_t k = slice * GG_LANES; k < slot; k++) {
-        tool_row += v->next_tool_count[e * v->dims.slots + k];
+        tool_body += v->next_tool_count[e * v->dims.slots + k];
     }
-    return tool_row;
+    return tool_body;
 }
 
 __device__ __forceinline__ void gg_gpu_count(const gg_gpu_team *team, const gg_view *v, int64_t e) {
@@ -80,14 +81,14 @@ __device__ __forceinline__ void gg_gpu_count(const gg_gpu_team *team, const gg_v
         gg_scalar_count_lane(v, e, (int32_t)slot, parts);
         gg_slice_wait();
         if (slot % GG_LANES == 0) {
-            gg_ncp_counted(v, e, slot / GG_LANES);
+            gg_contacts_counted(v, e, slot / GG_LANES);
         }
     });
 }
 
 __device__ __forceinline__ void gg_gpu_list(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     gg_each_slot(team, [&](int64_t slot) {
-        gg_ncp_list_lane(v, e, slot / GG_LANES, (int)(slot % GG_LANES), gg_gpu_tool_row(v, e, slot));
+        gg_ncp_list_lane(v, e, slot / GG_LANES, (int)(slot % GG_LANES), gg_gpu_tool_body(v, e, slot));
     });
 }
 
@@ -96,7 +97,7 @@ __device__ __forceinline__ void gg_gpu_prepare(const gg_gpu_team *team, const gg
         gg_overlaps own;
         gg_scalar_prepare_lanes(v, e, slot, &own);
         gg_slice_note(team->memory->overlaps, own, slot,
-                      [&](int64_t slice, const gg_overlaps *each) { gg_ncp_prepared(v, e, slice, each); });
+                      [&](int64_t slice, const gg_overlaps *each) { gg_contacts_prepared(v, e, slice, each); });
     });
 }
 
@@ -129,14 +130,14 @@ __device__ __forceinline__ void gg_gpu_planar_count(const gg_gpu_team *team, con
         gg_planar_count_lane(v, e, (int32_t)slot, parts);
         gg_slice_wait();
         if (slot % GG_LANES == 0) {
-            gg_ncp_counted(v, e, slice);
+            gg_contacts_counted(v, e, slice);
         }
     });
 }
 
 __device__ __forceinline__ void gg_gpu_planar_list(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     gg_each_slot(team, [&](int64_t slot) {
-        gg_planar_list_lane(v, e, slot / GG_LANES, (int)(slot % GG_LANES), gg_gpu_tool_row(v, e, slot));
+        gg_planar_list_lane(v, e, slot / GG_LANES, (int)(slot % GG_LANES), gg_gpu_tool_body(v, e, slot));
     });
 }
 
@@ -145,7 +146,7 @@ __device__ __forceinline__ void gg_gpu_planar_prepare(const gg_gpu_team *team, c
         gg_overlaps own;
         gg_scalar_planar_prepare_lanes(v, e, slot, &own);
         gg_slice_note(team->memory->overlaps, own, slot,
-                      [&](int64_t slice, const gg_overlaps *each) { gg_ncp_prepared(v, e, slice, each); });
+                      [&](int64_t slice, const gg_overlaps *each) { gg_contacts_prepared(v, e, slice, each); });
     });
 }
 
@@ -186,12 +187,12 @@ __device__ __forceinline__ void gg_gpu_fit(const gg_gpu_team *team, const gg_vie
     if (!v->env[e].rebuild) {
         return;
     }
-    gg_span span;
+    gg_aabb span;
     int last = gg_team_reduce(
-        team, team->memory->span, gg_span_of(v, e, gg_team_rank(team), gg_team_size(team)), gg_span_none(),
-        [](gg_span a, gg_span b) { return gg_span_join(a, b); }, &span);
+        team, team->memory->span, gg_aabb_of(v, e, gg_team_rank(team), gg_team_size(team)), gg_aabb_empty(),
+        [](gg_aabb a, gg_aabb b) { return gg_aabb_join(a, b); }, &span);
     if (last && threadIdx.x == 0) {
-        gg_grids_fit(v, e, span);
+        gg_cell_grids_fit(v, e, span);
     }
 }
 
@@ -202,9 +203,9 @@ __device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, cons
     /* the longest list that does not fit, of those the first: as an integer that is larger the longer and the earlier */
     uint64_t own = 0, worst;
     for (int64_t i = gg_team_rank(team); i < v->dims.grain_count; i += gg_team_size(team)) {
-        int level = gg_level_of(&v->params, v->position[e * v->dims.slots + i].w);
+        int size_class = gg_size_class_of(&v->params, v->position[e * v->dims.slots + i].w);
         int32_t count = v->candidate_count[e * v->dims.slots + i];
-        if (count > v->params.level_candidates[level]) {
+        if (count > v->params.size_class_candidates[size_class]) {
             uint64_t key = (uint64_t)count << 32 | (uint32_t)(INT32_MAX - (int32_t)i);
             own = key > own ? key : own;
         }
@@ -213,8 +214,8 @@ __device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, cons
         team, team->memory->words, own, (uint64_t)0, [](uint64_t a, uint64_t b) { return a > b ? a : b; }, &worst);
     if (last && threadIdx.x == 0) {
         int64_t first = INT32_MAX - (int64_t)(worst & 0xFFFFFFFFu);
-        int level = worst ? gg_level_of(&v->params, v->position[e * v->dims.slots + first].w) : 0;
-        gg_sort_close(v, e, (int32_t)(worst >> 32), level);
+        int size_class = worst ? gg_size_class_of(&v->params, v->position[e * v->dims.slots + first].w) : 0;
+        gg_sort_close(v, e, (int32_t)(worst >> 32), size_class);
     }
 }
 
@@ -264,16 +265,16 @@ __device__ __forceinline__ void gg_gpu_close_substep(const gg_gpu_team *team, co
 
 /* ---- phases over whole envs: the team together ---- */
 
-__device__ __forceinline__ void gg_gpu_place(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_allocate_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     int64_t base = e * v->dims.slices;
     int32_t rows = gg_team_scan(
         team, 0, v->dims.slices, [&](int64_t s) { return v->slice_rows[base + s]; },
         [&](int64_t s, int32_t sum) { v->slice_first_row[base + s] = sum; });
-    int32_t tool_rows = gg_team_scan(
-        team, 1, v->dims.slices, [&](int64_t s) { return v->slice_tool_rows[base + s]; },
-        [&](int64_t s, int32_t sum) { v->slice_first_tool_row[base + s] = (int32_t)v->dims.slots + sum; });
+    int32_t tool_contacts = gg_team_scan(
+        team, 1, v->dims.slices, [&](int64_t s) { return v->slice_tool_contacts[base + s]; },
+        [&](int64_t s, int32_t sum) { v->slice_first_tool_body[base + s] = (int32_t)v->dims.slots + sum; });
     if (gg_team_rank(team) == 0) {
-        gg_ncp_placed(v, e, rows, v->dims.slots + tool_rows);
+        gg_contacts_allocated(v, e, rows, v->dims.slots + tool_contacts);
     }
 }
 
@@ -321,11 +322,11 @@ __device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_v
     gg_gpu_wait(team);
     for (int64_t p = rank; p < n; p += size) {
         int32_t slot = loose[p], id = v->grain_id[base + slot], cell = v->cell[base + slot];
-        int32_t place = first[cell];
+        int32_t position = first[cell];
         for (int32_t q = first[cell]; q < first[cell + 1]; q++) {
-            place += v->grain_id[base + loose[q]] < id;
+            position += v->grain_id[base + loose[q]] < id;
         }
-        sorted[place] = slot;
+        sorted[position] = slot;
     }
     gg_gpu_wait(team);
     /* within a window longer lists first: the place of a grain is the number of those that come before it */
@@ -337,24 +338,24 @@ __device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_v
         }
         __syncthreads();
         for (int32_t own = (int32_t)threadIdx.x; own < count; own += GG_THREADS) {
-            int32_t length = lengths[own], place = 0;
+            int32_t length = lengths[own], rank = 0;
             for (int32_t k = 0; k < count; k++) {
-                place += lengths[k] > length || (lengths[k] == length && k < own);
+                rank += lengths[k] > length || (lengths[k] == length && k < own);
             }
-            source[begin + place] = sorted[begin + own];
-            item[begin + own] = (int32_t)begin + place;
+            source[begin + rank] = sorted[begin + own];
+            item[begin + own] = (int32_t)begin + rank;
         }
         __syncthreads();
     }
 }
 
-__device__ __forceinline__ void gg_gpu_room(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_allocate_candidates(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
         return;
     }
     int64_t base = e * v->dims.slots, rank = gg_team_rank(team), size = gg_team_size(team);
     gg_team_scan(
-        team, 0, v->dims.slots, [&](int64_t i) { return gg_candidate_room(v, e, i); },
+        team, 0, v->dims.slots, [&](int64_t i) { return gg_candidate_capacity(v, e, i); },
         [&](int64_t i, int32_t sum) { v->candidate_first[base + i] = sum; });
     if (v->params.broad_phase != GG_BROAD_LINKED_HASH) {
         return;
@@ -493,18 +494,18 @@ __device__ __forceinline__ void gg_gpu_start(const gg_gpu_team *team, gg_phase p
         return gg_gpu_predict(team, v, e);
     case GG_PHASE_check:
         return gg_gpu_check(team, v, e);
-    case GG_PHASE_fit_grids:
+    case GG_PHASE_fit_cell_grids:
         return gg_gpu_fit(team, v, e);
     case GG_PHASE_order:
         return gg_gpu_order(team, v, e);
-    case GG_PHASE_room:
-        return gg_gpu_room(team, v, e);
+    case GG_PHASE_allocate_candidates:
+        return gg_gpu_allocate_candidates(team, v, e);
     case GG_PHASE_close_lists:
         return gg_gpu_close_lists(team, v, e);
     case GG_PHASE_count_contacts:
         return gg_gpu_count(team, v, e);
-    case GG_PHASE_place_contacts:
-        return gg_gpu_place(team, v, e);
+    case GG_PHASE_allocate_contacts:
+        return gg_gpu_allocate_contacts(team, v, e);
     case GG_PHASE_list_contacts:
         return gg_gpu_list(team, v, e);
     case GG_PHASE_prepare_contacts:

@@ -2,7 +2,7 @@
 #ifndef GG_LAUNCH_CUH
 #define GG_LAUNCH_CUH
 
-#include "place.cuh"
+#include "context.cuh"
 #include "step.cuh"
 
 typedef void (*phase_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned char *, int32_t, int32_t);
@@ -58,13 +58,13 @@ static int64_t threads_of(const gg_view *v, gg_phase phase) {
     case GG_PHASE_planar_integrate:
     case GG_PHASE_penalty_forces:
     case GG_PHASE_order:
-    case GG_PHASE_room:
+    case GG_PHASE_allocate_candidates:
         return v->dims.slots;
-    case GG_PHASE_fit_grids:
+    case GG_PHASE_fit_cell_grids:
     case GG_PHASE_close_lists:
         /* each thread looks at some grains before it adds up with others */
         return (v->dims.slots + GG_SCAN_ITEMS - 1) / GG_SCAN_ITEMS;
-    case GG_PHASE_place_contacts:
+    case GG_PHASE_allocate_contacts:
     case GG_PHASE_check:
     case GG_PHASE_check_convergence:
     case GG_PHASE_close_substep:
@@ -97,7 +97,7 @@ static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *
                      c->meetings, c->partials, (int32_t)blocks, pass);
 }
 
-namespace gg_graph_way {
+namespace gg_graph {
 
 /* a team that is the whole device: each phase a kernel, and the end of a kernel is where everybody meets */
 struct gg_team {
@@ -118,7 +118,7 @@ static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     if (team->error == cudaSuccess) {
         team->error = launch_phase(c, team->stream, team->view, phase, pass);
     }
-    if (team->error == cudaSuccess && (phase == GG_PHASE_close_lists || phase == GG_PHASE_place_contacts)) {
+    if (team->error == cudaSuccess && (phase == GG_PHASE_close_lists || phase == GG_PHASE_allocate_contacts)) {
         int blocks = (int)((team->view->dims.env_count + GG_THREADS - 1) / GG_THREADS);
         team->error = gg_launch(gg_halt_kernel, blocks, GG_THREADS, 0, team->stream, *team->view, c->control);
     }
@@ -138,9 +138,9 @@ static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
 }
 static void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }
 /* the host does not know: kernels that have nothing to do for an env leave it alone */
-static int gg_team_any(const gg_team *team, gg_question question) {
+static int gg_team_any(const gg_team *team, gg_condition question) {
     (void)team;
-    return question != GG_ASK_OVERFLOW;
+    return question != GG_HAS_OVERFLOW;
 }
 
 #define GG_TEAM_FN static
@@ -148,6 +148,6 @@ static int gg_team_any(const gg_team *team, gg_question question) {
 #undef GG_TEAM_FN
 #undef GG_STEP_H
 
-} // namespace gg_graph_way
+} // namespace gg_graph
 
 #endif

@@ -19,34 +19,34 @@ __device__ __forceinline__ void gg_team_run(const gg_gpu_team *team, gg_phase ph
     gg_gpu_start(team, phase, pass);
     gg_gpu_wait(team);
 }
-__device__ __forceinline__ int gg_team_any(const gg_gpu_team *team, gg_question question) {
-    return gg_step_answer(&team->view->env[team->env], question);
+__device__ __forceinline__ int gg_team_any(const gg_gpu_team *team, gg_condition question) {
+    return gg_step_condition(&team->view->env[team->env], question);
 }
 
 /* A phase must be a constant where it runs, or each place would hold the code of all: spheres, planar grains and
  * planar grains on springs have a kernel each. */
 #define GG_TEAM_FN static __device__ __forceinline__
-namespace gg_sphere_way {
+namespace gg_spheres {
 using gg_team = gg_gpu_team;
 __device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 0; }
 __device__ __forceinline__ constexpr int gg_team_penalty(const gg_team *) { return 0; }
 #include "../../phases/step.h"
 #undef GG_STEP_H
-} // namespace gg_sphere_way
-namespace gg_planar_way {
+} // namespace gg_spheres
+namespace gg_planar {
 using gg_team = gg_gpu_team;
 __device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 1; }
 __device__ __forceinline__ constexpr int gg_team_penalty(const gg_team *) { return 0; }
 #include "../../phases/step.h"
 #undef GG_STEP_H
-} // namespace gg_planar_way
-namespace gg_penalty_way {
+} // namespace gg_planar
+namespace gg_springs {
 using gg_team = gg_gpu_team;
 __device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 1; }
 __device__ __forceinline__ constexpr int gg_team_penalty(const gg_team *) { return 1; }
 #include "../../phases/step.h"
 #undef GG_STEP_H
-} // namespace gg_penalty_way
+} // namespace gg_springs
 #undef GG_TEAM_FN
 
 /* the team that this block belongs to, of grid / blocks_per_team teams */
@@ -91,28 +91,28 @@ __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memor
     }
 }
 
-#define GG_STEP_KERNEL(name, way)                                                                                      \
+#define GG_STEP_KERNEL(name, law)                                                                                      \
     __global__ void __launch_bounds__(GG_THREADS, GG_THREADS_RESIDENT / GG_THREADS)                                    \
         name(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings, unsigned char *partials,     \
              int32_t blocks_per_team, int32_t most) {                                                                  \
         GG_BLOCK_MEMORY(gg_block_memory, memory);                                                                      \
         gg_gpu_steps(&view, &memory, control, meetings, partials, blocks_per_team, most,                               \
-                     [](const gg_gpu_team *team, int resumed) { return way::gg_step_substep(team, resumed); });        \
+                     [](const gg_gpu_team *team, int resumed) { return law::gg_step_substep(team, resumed); });        \
     }
-GG_STEP_KERNEL(gg_step_kernel, gg_sphere_way)
-GG_STEP_KERNEL(gg_planar_step_kernel, gg_planar_way)
-GG_STEP_KERNEL(gg_penalty_step_kernel, gg_penalty_way)
+GG_STEP_KERNEL(gg_step_kernel, gg_spheres)
+GG_STEP_KERNEL(gg_planar_step_kernel, gg_planar)
+GG_STEP_KERNEL(gg_penalty_step_kernel, gg_springs)
 #undef GG_STEP_KERNEL
 
 /* ---- one kernel per phase ---- */
 
 /* phases whose threads meet within; their blocks must all be resident */
 __host__ __device__ constexpr int gg_phase_meets(gg_phase phase) {
-    return phase == GG_PHASE_order || phase == GG_PHASE_room || phase == GG_PHASE_place_contacts;
+    return phase == GG_PHASE_order || phase == GG_PHASE_allocate_candidates || phase == GG_PHASE_allocate_contacts;
 }
 /* phases whose blocks put down parts of one sum for an env */
 __host__ __device__ constexpr int gg_phase_reduces(gg_phase phase) {
-    return phase == GG_PHASE_check || phase == GG_PHASE_fit_grids || phase == GG_PHASE_close_lists ||
+    return phase == GG_PHASE_check || phase == GG_PHASE_fit_cell_grids || phase == GG_PHASE_close_lists ||
            phase == GG_PHASE_check_convergence || phase == GG_PHASE_close_substep;
 }
 
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(GG_THREADS)
 /* after phases that may find a buffer too small: the rest of the substep is left out */
 static __global__ void gg_halt_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control) {
     int64_t e = (int64_t)blockIdx.x * GG_THREADS + threadIdx.x;
-    if (e < view.dims.env_count && gg_step_answer(&view.env[e], GG_ASK_OVERFLOW)) {
+    if (e < view.dims.env_count && gg_step_condition(&view.env[e], GG_HAS_OVERFLOW)) {
         atomicExch(&control->halt, 1);
     }
 }
@@ -149,7 +149,7 @@ static __global__ void gg_halt_kernel(GG_KERNEL_PARAMETER gg_view view, gg_contr
 static __global__ void gg_account_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control) {
     int64_t e = (int64_t)blockIdx.x * GG_THREADS + threadIdx.x;
     if (e < view.dims.env_count) {
-        if (gg_step_answer(&view.env[e], GG_ASK_OVERFLOW)) {
+        if (gg_step_condition(&view.env[e], GG_HAS_OVERFLOW)) {
             atomicExch(&control->overflow, 1);
         }
         if (view.env[e].substeps_done < view.params.substeps) {

@@ -44,7 +44,7 @@ union gg_block_memory {
     gg_prediction prediction[GG_THREADS];
     gg_motion motion[GG_THREADS];
     gg_overlaps overlaps[GG_THREADS];
-    gg_span span[GG_THREADS];
+    gg_aabb span[GG_THREADS];
     gg_substep_stats substep[GG_THREADS];
     gg_step_stats step[GG_THREADS];
     gg_box_stats box[GG_THREADS];
@@ -96,28 +96,28 @@ __device__ __forceinline__ void gg_gpu_wait(const gg_gpu_team *team) {
     }
 }
 
-/* all threads of a block get join of everyone's value; `room` holds one value per thread */
-template <class T, class Join> __device__ __forceinline__ T gg_block_reduce(T *room, T value, Join join) {
-    room[threadIdx.x] = value;
+/* all threads of a block get join of everyone's value; `shared` holds one value per thread */
+template <class T, class Join> __device__ __forceinline__ T gg_block_reduce(T *shared, T value, Join join) {
+    shared[threadIdx.x] = value;
     __syncthreads();
     for (int32_t half = GG_THREADS / 2; half > 0; half /= 2) {
         if ((int32_t)threadIdx.x < half) {
-            room[threadIdx.x] = join(room[threadIdx.x], room[threadIdx.x + half]);
+            shared[threadIdx.x] = join(shared[threadIdx.x], shared[threadIdx.x + half]);
         }
         __syncthreads();
     }
-    T all = room[0];
+    T all = shared[0];
     __syncthreads();
     return all;
 }
 
 /* Joins the values of all threads of the team, in any order. Returns 1 in the threads of one block, the last that came, with
  * what was joined in *all: what it changes then, no other block still reads. 0 in the others, which need not wait; blocks of
- * a team need not be resident at once. `nothing` changes nothing when it is joined; `room` holds one value per thread. */
+ * a team need not be resident at once. `nothing` changes nothing when it is joined; `shared` holds one value per thread. */
 template <class T, class Join>
-__device__ __forceinline__ int gg_team_reduce(const gg_gpu_team *team, T *room, T own, T nothing, Join join, T *all) {
-    static_assert(sizeof(T) <= GG_PARTIAL && GG_PARTIAL % alignof(T) == 0, "a block's part has its room");
-    *all = gg_block_reduce(room, own, join);
+__device__ __forceinline__ int gg_team_reduce(const gg_gpu_team *team, T *shared, T own, T nothing, Join join, T *all) {
+    static_assert(sizeof(T) <= GG_PARTIAL && GG_PARTIAL % alignof(T) == 0, "a block's part fits");
+    *all = gg_block_reduce(shared, own, join);
     if (team->blocks == 1) {
         return 1;
     }
@@ -141,7 +141,7 @@ __device__ __forceinline__ int gg_team_reduce(const gg_gpu_team *team, T *room, 
     for (int32_t b = threadIdx.x; b < team->blocks; b += GG_THREADS) {
         mine = join(mine, *reinterpret_cast<const T *>(team->partial + (int64_t)b * GG_PARTIAL));
     }
-    *all = gg_block_reduce(room, mine, join);
+    *all = gg_block_reduce(shared, mine, join);
     return 1;
 }
 

@@ -1,7 +1,7 @@
-/* place.cuh: a place on a GPU, as the host sees it, and how its calls fail: every answer of the runtime is checked and becomes
+/* context.cuh: a place on a GPU, as the host sees it, and how its calls fail: every answer of the runtime is checked and becomes
  * a status with a message. */
-#ifndef GG_PLACE_CUH
-#define GG_PLACE_CUH
+#ifndef GG_CONTEXT_CUH
+#define GG_CONTEXT_CUH
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "../cuda.h"
 #include "team.cuh"
 
-enum gg_cuda_way { GG_WAY_AUTO, GG_WAY_TEAM, GG_WAY_GRAPH };
+enum gg_cuda_schedule { GG_SCHEDULE_AUTO, GG_SCHEDULE_TEAM, GG_SCHEDULE_GRAPH };
 
 struct gg_cuda {
     int32_t device, holders;
@@ -29,7 +29,7 @@ struct gg_cuda {
     gg_env_stats *stats;      /* pinned, (stats_room): those of the envs after the last step */
     int64_t stats_room;
     int64_t waits; /* times the host waited for the device */
-    int32_t way;
+    int32_t schedule;
     double *seconds; /* of the caller, per phase; NULL: not measured */
     /* the graph of one substep, and the view it was captured for */
     cudaGraphExec_t graph;
