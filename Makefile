@@ -93,6 +93,7 @@ validate: $(STAMP_BUILD)
 lint: $(STAMP_PACKAGES)
 	@$(BIN)/ruff check $(PY_FILES)
 	@$(BIN)/ruff format --check $(PY_FILES)
+	@$(BIN)/python tools/check_includes.py
 	@if command -v clang-format >/dev/null; then clang-format --dry-run --Werror $(C_SOURCES); \
 		else echo "clang-format is not installed: C style not checked"; fi
 
@@ -102,6 +103,7 @@ typecheck: $(STAMP_BUILD)
 format: $(STAMP_PACKAGES)
 	@$(BIN)/ruff check --fix-only --quiet $(PY_FILES)
 	@$(BIN)/ruff format $(PY_FILES)
+	@$(BIN)/python tools/check_includes.py
 	@if command -v clang-format >/dev/null; then clang-format -i $(C_SOURCES); fi
 
 clean:

@@ -36,8 +36,8 @@ STB_PLACES = ("/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/us
 FLAGS = ["-std=c17", "-ffp-contract=off", "-fno-math-errno", "-fopenmp", "-fvisibility=hidden", "-Wall", "-Wextra"]
 # the wide builds of the contact solve and of pair queries; which one runs is decided by the processor at run time
 SIMD_FLAGS = {
-    "ncp_avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
-    "ncp_avx2.c": ["-mavx2"],
+    "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
+    "avx2.c": ["-mavx2"],
 }
 
 

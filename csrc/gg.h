@@ -14,23 +14,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "phases/view.h"
+#include "backend/device.h"
+#include "base/status.h"
+#include "geometry/camera.h"
+#include "geometry/mesh_sdf.h"
+#include "geometry/outline.h"
+#include "geometry/pair_field.h"
+#include "geometry/picture.h"
+#include "phases/names.h"
+#include "sensors/png.h"
+#include "state/settings.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define GG_VERSION "0.1.0"
-
-typedef enum gg_status {
-    GG_OK = 0,
-    GG_ERROR_ARGUMENT = -1, /* a value outside what the call accepts */
-    GG_ERROR_MEMORY = -2,   /* out of memory */
-    GG_ERROR_CAPACITY = -3, /* more contacts than any packing of grains can have: the scene overlaps massively */
-    GG_ERROR_STATE = -4,    /* a snapshot of another version, scene or size */
-    GG_ERROR_BACKEND = -5,  /* the device is missing or failed */
-    GG_INTERRUPTED = -6     /* poll asked to stop; the world stands at the end of a whole substep */
-} gg_status;
 
 /* how contacts are solved; gg_solver_default() gives the values in brackets */
 typedef struct gg_solver {
@@ -216,20 +215,6 @@ gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_memor
 gg_status gg_world_depth_image(gg_world *world, int32_t camera, double near_depth, double far_depth, float *metres,
                                uint8_t *bytes, gg_memory_space space);
 
-/* GPUs that can be used. On failure *count is 0 and message (message_size bytes, may be NULL) says why there is none. */
-gg_status gg_device_count(int32_t *count, char *message, size_t message_size);
-typedef struct gg_device_info {
-    char name[256];
-    int64_t memory, memory_free;             /* bytes */
-    int32_t multiprocessors, capability;     /* compute capability, 10 * major + minor */
-    int32_t driver_version, runtime_version; /* 1000 * major + 10 * minor */
-} gg_device_info;
-gg_status gg_device_get_info(int32_t device, gg_device_info *info, char *message, size_t message_size);
-/* opens and closes it */
-gg_status gg_device_check(int32_t device, char *message, size_t message_size);
-/* 1 where the CUDA backend was compiled in */
-int gg_device_built(void);
-
 /* The stream (cudaStream_t as a number) of a world on a GPU, and another one for what comes. On the CPU 0, and an error.
  */
 gg_status gg_world_set_stream(gg_world *world, uintptr_t stream);
@@ -257,15 +242,6 @@ void gg_buffer_lend(gg_buffer *buffer);
 uintptr_t gg_buffer_stream(const gg_buffer *buffer);
 const char *gg_buffer_message(const gg_buffer *buffer);
 
-/* picture for people: one env seen by any camera, (height, width, 3) 8-bit sRGB */
-typedef struct gg_picture {
-    gg_camera camera;
-    gg_vec3 light;              /* direction towards the sun, world */
-    const uint8_t *grain_color; /* (grain_count, 3) or NULL: sand */
-    const uint8_t *tool_color;  /* (GG_WALL_COUNT + tool_count, 3) or NULL */
-    int32_t show_walls;         /* 0: only the floor (a lower z wall) is drawn */
-    int32_t samples;            /* rays per pixel along each axis, 1..4 */
-} gg_picture;
 gg_status gg_world_picture(gg_world *world, int64_t env, const gg_picture *picture, uint8_t *rgb);
 
 /* Snapshots. A state is one env's bytes; load puts it into any env of a world with the same scene layout, bit for bit,
@@ -277,8 +253,6 @@ gg_status gg_world_load_state(gg_world *world, const int32_t *envs, int64_t env_
 gg_status gg_world_state_hash(gg_world *world, int64_t env, uint64_t *hash);
 
 /* seconds spent in each phase since profiling was switched on; names and seconds have gg_phase_count() entries */
-int gg_phase_count(void);
-const char *gg_phase_name(int phase);
 gg_status gg_world_profile(gg_world *world, int32_t enable, double *seconds);
 
 /* For tests: one substep, phase by phase; after each `note` gets a hash of every array of the world, gg_field_count() of
@@ -287,17 +261,6 @@ typedef void (*gg_trace)(void *context, int phase, int32_t pass, const uint64_t 
 gg_status gg_world_trace(gg_world *world, double dt, const float *tool_targets, gg_trace note, void *context);
 int gg_field_count(void);
 const char *gg_field_name(int field);
-
-/* Signed distances [m] of a triangle mesh at the samples of a grid, written to samples[0] on (x fastest; first_sample is
- * not used): exact distance, sign by winding number, so that small holes and self-intersections do no harm and an
- * inverted mesh gives the same field. vertices (vertex_count, 3) [m], faces (face_count, 3). thread_count 0: one per core
- * this process may use. */
-gg_status gg_mesh_to_grid(const double *vertices, int64_t vertex_count, const int32_t *faces, int64_t face_count,
-                          const gg_sdf_grid *grid, float *samples, int32_t thread_count, char *message,
-                          size_t message_size);
-
-/* Writes an 8-bit PNG, channels 1 or 3: (height, width, channels). */
-gg_status gg_write_png(const char *path, int32_t height, int32_t width, int32_t channels, const uint8_t *pixels);
 
 #ifdef __cplusplus
 }

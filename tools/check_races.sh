@@ -19,7 +19,7 @@ fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 stb=${STB_INCLUDE_DIR:-/usr/include/stb}
-sources=$(find csrc -name '*.c' -not -path 'csrc/py/*' -not -name 'ncp_avx*.c' -not -name kernels.c)
+sources=$(find csrc -name '*.c' -not -path 'csrc/py/*' -not -name 'avx*.c' -not -name kernels.c)
 clang -std=c17 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno -fopenmp -fsanitize=thread \
     -DGG_NO_WIDE_KERNELS -Icsrc -I"$stb" $sources csrc/backend/kernels.c tests/c/test_world.c -lm -o "$folder/race"
 OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 exitcode=66" "$folder/race"

@@ -6,7 +6,7 @@
 #ifndef GG_CUDA_H
 #define GG_CUDA_H
 
-#include "../gg.h"
+#include "device.h"
 #include "../phases/phases.h"
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 #ifndef GG_KERNELS_H
 #define GG_KERNELS_H
 
-#include "../solvers/planar_pairs.h"
+#include "../solvers/planar/manifolds.h"
 
 /* vector builds need shuffles written in the compiler's own vector types */
 #if defined(__GNUC__) && defined(__has_builtin)

@@ -140,7 +140,7 @@ GG_FN void GG_LANE_NAME(search_slot)(const gg_view *v, int64_t e, int64_t i) {
             return;
         }
     }
-    gg_kernel_scalar_search(v, e, i, 0);
+    lane_search_fallback(v, e, i);
 #else
     gg_candidate_list list;
     list.grain_id = v->grain_id + base;

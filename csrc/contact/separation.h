@@ -6,7 +6,7 @@
 #ifndef GG_SEPARATION_H
 #define GG_SEPARATION_H
 
-#include "../phases/view.h"
+#include "../state/view.h"
 
 GG_FN float gg_separation_axis(const gg_params *p, int axis, float d, float lower, float upper) {
     if (p->boundary[axis][0] == GG_BOUNDARY_PERIODIC) {

@@ -18,7 +18,7 @@
 #endif
 
 #include "../base/scalar.h"
-#include "../gg.h"
+#include "mesh_sdf.h"
 
 /* a node of the tree is split while it holds more triangles than this; halves hold at least half of it */
 #define LEAF_MAX 6

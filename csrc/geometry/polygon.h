@@ -6,7 +6,10 @@
 #ifndef GG_POLYGON_H
 #define GG_POLYGON_H
 
-#include "../gg.h"
+#include <stddef.h>
+
+#include "../base/base.h"
+#include "../base/status.h"
 
 /* most vertices of one polygon */
 #define GG_POLYGON_VERTICES 512

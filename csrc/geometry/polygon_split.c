@@ -5,6 +5,7 @@
  * lists of indices and share the corners of the polygon to the bit.
  */
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

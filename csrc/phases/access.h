@@ -7,7 +7,7 @@
 #define GG_ACCESS_H
 
 #include "../base/scalar.h"
-#include "view.h"
+#include "../state/view.h"
 
 GG_FN void gg_store3(float *array, int64_t at, gg_vec3 a) {
     array[3 * at] = a.x;

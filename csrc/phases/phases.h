@@ -9,13 +9,16 @@
 #define GG_PHASES_H
 
 #include "../sensors/depth.h"
-#include "../solvers/ncp_scalar.h"
-#include "../solvers/penalty.h"
+#include "../solvers/planar/motion.h"
+#include "../solvers/planar/springs.h"
+#include "../solvers/scalar.h"
+#include "../solvers/spheres/motion.h"
 #include "access.h"
-#include "motion.h"
-#include "planar_motion.h"
-#include "sorting.h"
+#include "close.h"
+#include "lists.h"
+#include "predict.h"
 #include "tally.h"
+#include "tools.h"
 
 /* largest change of a velocity in slices begin, begin + stride, ... of an env */
 GG_FN float gg_solve_residual(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {

@@ -7,7 +7,7 @@
 #define GG_TALLY_H
 
 #include "../base/scalar.h"
-#include "view.h"
+#include "../state/view.h"
 
 GG_FN void gg_tally_add(int64_t *bin, int64_t value) {
 #ifdef __CUDA_ARCH__

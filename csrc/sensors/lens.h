@@ -8,7 +8,7 @@
 #ifndef GG_LENS_H
 #define GG_LENS_H
 
-#include "../phases/view.h"
+#include "../state/view.h"
 
 typedef struct gg_lens {
     gg_vec3 position;              /* of the camera, world [m] */

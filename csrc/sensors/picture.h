@@ -2,7 +2,11 @@
 #ifndef GG_PICTURE_H
 #define GG_PICTURE_H
 
-#include "../gg.h"
+#include <stddef.h>
+
+#include "../base/status.h"
+#include "../geometry/picture.h"
+#include "../state/view.h"
 
 /* Checks a picture against the world it is to show. GG_OK, or GG_ERROR_ARGUMENT with a message (may be NULL) that names
  * the member, what was expected and what came. picture->camera.tool counts the walls: an index into view->tool_pose. */

@@ -5,10 +5,11 @@
  * we leave it by a long jump and free what it held.
  */
 #include <setjmp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../gg.h"
+#include "png.h"
 
 /* a block of the library, in a ring that starts at png_memory.first */
 typedef union png_block {

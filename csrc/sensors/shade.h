@@ -11,7 +11,7 @@
 #define GG_SHADE_H
 
 #include "../base/rng.h"
-#include "../gg.h"
+#include "../geometry/picture.h"
 #include "depth.h"
 
 #define GG_SHADE_MAP        1280 /* side of the shadow map [texels] */

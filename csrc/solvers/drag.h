@@ -11,7 +11,7 @@
 #ifndef GG_DRAG_H
 #define GG_DRAG_H
 
-#include "../phases/view.h"
+#include "../state/view.h"
 
 GG_FN int gg_air_drags(const gg_air *air) { return air->density > 0.0f || air->viscosity > 0.0f; }
 

@@ -7,7 +7,7 @@
 #include "../base/rng.h"
 #include "../contact/narrow.h"
 #include "../phases/access.h"
-#include "../solvers/planar.h"
+#include "../solvers/planar/planar.h"
 #include "world.h"
 
 #ifdef _OPENMP

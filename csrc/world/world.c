@@ -241,14 +241,3 @@ gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) 
 }
 
 const char *gg_world_message(const gg_world *w) { return w->message; }
-
-int gg_phase_count(void) { return GG_PHASE_COUNT; }
-
-const char *gg_phase_name(int phase) {
-    static const char *const names[] = {
-#define PHASE_NAME(name, count, skip, body) #name,
-        GG_PHASES(PHASE_NAME)
-#undef PHASE_NAME
-    };
-    return phase >= 0 && phase < GG_PHASE_COUNT ? names[phase] : "";
-}

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../../csrc/base/rng.h"
-#include "../../csrc/contact/pair_field.h"
+#include "../../csrc/geometry/pair_field.h"
 #include "../../csrc/geometry/polygon.h"
 #include "check.h"
 

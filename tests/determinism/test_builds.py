@@ -15,8 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["-std=c17", "-D_GNU_SOURCE", "-ffp-contract=off", "-fno-math-errno", "-w"]
 SIMD = {
-    "ncp_avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
-    "ncp_avx2.c": ["-mavx2"],
+    "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
+    "avx2.c": ["-mavx2"],
 }
 STB_PLACES = [os.environ.get("STB_INCLUDE_DIR"), "/usr/include/stb", "/usr/local/include/stb", "/usr/include"]
 BUILDS = {

@@ -23,8 +23,8 @@ BUILDS = {
     "sanitized": ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
 }
 SIMD = {
-    "ncp_avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
-    "ncp_avx2.c": ["-mavx2"],
+    "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
+    "avx2.c": ["-mavx2"],
 }
 # these tests replace functions that the engine calls
 WRAPPED = {"test_memory": ["malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free"]}

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../phases/names.h"
 #include "launch.cuh"
 
 /* Copies of up to so many bytes go through pinned memory: a GPU fetches them there when their turn comes, and the host need

@@ -7,7 +7,7 @@
 #ifndef GG_PLANAR_PAIRS_H
 #define GG_PLANAR_PAIRS_H
 
-#include "../contact/narrow.h"
+#include "../../contact/narrow.h"
 #include "planar.h"
 
 /* outline of the grain in a slot */

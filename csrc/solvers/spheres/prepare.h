@@ -62,7 +62,7 @@ GG_FN gg_lane GG_LANE_NAME(bias)(const gg_params *p, gg_lane bounce_speed, gg_la
     return lane_less(approach, zero - bounce_speed, bounce, bias);
 }
 
-#include "ncp_impact.h"
+#include "impact.h"
 
 /* How far overlap moves this side along the normal within the substep [m]: a share alpha of it, split between the sides by
  * mass and between the contacts of a grain like impulses, but always at a sum of GG_SHIFT_SUM: positions are moved in one
@@ -167,7 +167,7 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     }
     gg_lane zero = lane_splat(0.0f), point[4], row[GG_BODY];
     lane_points(v->position + base, index, point);
-    lane_rows(v->body_a + e * v->dims.bodies * GG_BODY, v->other_body + contact, row);
+    lane_bodies(v->body_a + e * v->dims.bodies * GG_BODY, v->other_body + contact, row);
     gg_lane crowd = lane_less(zero, row[3], lane_gather(v->count_over_mass + base, index), zero);
     gg_lane restitution = lane_load(v->weight + contact), live = restitution;
     GG_LANE_NAME(vec) normal = GG_LANE_NAME(load3)(v->normal + contact3);
@@ -260,7 +260,7 @@ GG_FN void GG_LANE_NAME(prepare_end)(const gg_view *v, int64_t e, int64_t slot, 
         self->row[k + k / 3] = self->row[k + k / 3] + change[k];
         lane_store(v->velocity + state + k * GG_LANES, self->row[k + k / 3]);
     }
-    lane_rows_store(v->body_b + e * v->dims.bodies * GG_BODY, slot, self->row);
+    lane_bodies_store(v->body_b + e * v->dims.bodies * GG_BODY, slot, self->row);
 }
 
 /* Contacts of the W grains from slot `slot` on. Returns, by grain, the deepest overlap, the sum and the number of
@@ -281,7 +281,7 @@ GG_FN void GG_LANE_NAME(prepare_lanes)(const gg_view *v, int64_t e, int64_t slot
     sums.correction.x = sums.correction.y = sums.correction.z = zero;
     sums.overlap_max = sums.overlap_sum = sums.overlap_count = zero;
     lane_points(v->position + e * v->dims.slots, own, self.point);
-    lane_rows(v->body_a + e * v->dims.bodies * GG_BODY, own, self.row);
+    lane_bodies(v->body_a + e * v->dims.bodies * GG_BODY, own, self.row);
     self.count_over_mass = lane_load(v->count_over_mass + e * v->dims.slots + slot);
     self.bounce_speed = lane_splat(env->bounce_speed);
     self.warm_scale = lane_splat(env->dt_last > 0.0f ? v->params.dt / env->dt_last : 0.0f);

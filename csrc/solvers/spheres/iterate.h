@@ -10,8 +10,8 @@
  *   lane_splat(float)
  *   lane_min / lane_max(gg_lane, gg_lane)  a < b ? a : b,  a > b ? a : b
  *   lane_sqrt(gg_lane), lane_div(gg_lane, gg_lane)
- *   lane_rows(const float *rows, const int32_t *index, gg_lane out[GG_BODY])   gathers W velocity rows
- *   lane_rows_store(float *rows, int64_t first, const gg_lane in[GG_BODY])     writes W consecutive rows
+ *   lane_bodies(const float *rows, const int32_t *index, gg_lane out[GG_BODY])   gathers W velocity rows
+ *   lane_bodies_store(float *rows, int64_t first, const gg_lane in[GG_BODY])     writes W consecutive rows
  */
 
 /* what is constant over one iteration of one env */
@@ -67,13 +67,13 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
         for (int k = 0; k < GG_LANE_WIDTH; k++) {
             index[k] = (int32_t)(slot + k);
         }
-        lane_rows(s->rows_in, index, own);
+        lane_bodies(s->rows_in, index, own);
     }
     GG_LANE_NAME(vec) dv, du;
     dv.x = dv.y = dv.z = zero;
     du.x = du.y = du.z = zero;
     for (int32_t k = 0; k < row_count; k++) {
-        lane_rows(s->rows_in, v->other_body + contact, other);
+        lane_bodies(s->rows_in, v->other_body + contact, other);
         GG_LANE_NAME(vec) nrm = GG_LANE_NAME(load3)(v->normal + contact3);
         gg_lane weight = lane_load(v->weight + contact);
         /* relative velocity of the two surfaces */
@@ -172,7 +172,7 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
         own[k + k / 3] = now + beta_next * step;
         lane_store(v->velocity + state + k * GG_LANES, now);
     }
-    lane_rows_store(s->rows_out, slot, own);
+    lane_bodies_store(s->rows_out, slot, own);
     return change;
 }
 

@@ -1,4 +1,4 @@
-/* ncp_vector.h: lanes of search.h, ncp_count.h, ncp_prepare.h and ncp_iterate.h as vectors of GG_LANE_WIDTH floats: 4, 8 or 16.
+/* vector.h: lanes of search.h, ncp_count.h, ncp_prepare.h and ncp_iterate.h as vectors of GG_LANE_WIDTH floats: 4, 8 or 16.
  *
  * Velocity rows of the neighbours are fetched whole (one load of 32 bytes each) and transposed in registers, which is
  * several times faster than gathering single floats. Compiled once per instruction set with its flags; plain compiler
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "../contact/candidates.h"
-#include "../solvers/ncp_contacts.h"
-#include "../solvers/planar.h"
+#include "../solvers/planar/planar.h"
+#include "../solvers/spheres/contacts.h"
 
 typedef float lanes __attribute__((vector_size(4 * GG_LANE_WIDTH)));
 typedef int32_t lane_mask __attribute__((vector_size(4 * GG_LANE_WIDTH)));
@@ -124,7 +124,7 @@ GG_FN vec8 load_row(const float *rows, int64_t row) {
 #define EVEN_PARTS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
 #define ODD_PARTS(a, b)  __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
 
-GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
+GG_FN void lane_bodies(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
     lanes a[4], b[4], ca[4], cb[4];
     for (int k = 0; k < 4; k++) {
         vec8 r0 = load_row(rows, index[k]), r1 = load_row(rows, index[k + 4]);
@@ -154,7 +154,7 @@ GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_BODY]
 #define LOW_PARTS(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
 #define HIGH_PARTS(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
 
-GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
+GG_FN void lane_bodies(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
     lanes r[8], ca[4], cb[4];
     for (int k = 0; k < 8; k++) {
         r[k] = load_row(rows, index[k]);
@@ -177,7 +177,7 @@ GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_BODY]
         c3 = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);                                                              \
     } while (0)
 
-GG_FN void lane_rows(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
+GG_FN void lane_bodies(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
     for (int half = 0; half < 2; half++) {
         lanes r[4];
         for (int k = 0; k < 4; k++) {
@@ -216,7 +216,7 @@ GG_FN void lane_points(const gg_vec4 *points, const int32_t *index, lanes out[4]
 }
 
 /* slice ends are rare: one component at a time */
-GG_FN void lane_rows_store(float *rows, int64_t first, const lanes in[GG_BODY]) {
+GG_FN void lane_bodies_store(float *rows, int64_t first, const lanes in[GG_BODY]) {
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
         for (int c = 0; c < GG_BODY; c++) {
             rows[(first + k) * GG_BODY + c] = in[c][k];
@@ -224,10 +224,6 @@ GG_FN void lane_rows_store(float *rows, int64_t first, const lanes in[GG_BODY]) 
     }
 }
 
-#include "../solvers/lanes.h"
-#include "../contact/search.h"
-#include "../solvers/ncp_count.h"
-#include "../solvers/ncp_iterate.h"
-#include "../solvers/ncp_prepare.h"
-#include "../solvers/planar_prepare.h"
-#include "../solvers/planar_iterate.h"
+#define lane_search_fallback(v, e, slot) gg_kernel_scalar_search(v, e, slot, 0)
+
+#include "../solvers/lane_phases.h"

@@ -6,8 +6,8 @@
 #ifndef GG_PLANAR_CONTACTS_H
 #define GG_PLANAR_CONTACTS_H
 
-#include "ncp_contacts.h"
-#include "planar_pairs.h"
+#include "../contacts.h"
+#include "manifolds.h"
 
 /* a point of an outline that feels a part */
 typedef struct gg_planar_touch {

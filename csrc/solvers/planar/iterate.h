@@ -23,7 +23,7 @@ GG_FN gg_lane GG_LANE_NAME(planar_iterate_lanes)(const gg_view *v, int64_t e, in
         own[k] = (int32_t)(slot + k);
     }
     GG_LANE_NAME(planar_row) r;
-    lane_rows(rows_in, own, r.own);
+    lane_bodies(rows_in, own, r.own);
     GG_LANE_NAME(vec) sum;
     sum.x = sum.y = sum.z = zero;
     for (int32_t k = 0; k < row_count; k++) {
@@ -58,7 +58,7 @@ GG_FN gg_lane GG_LANE_NAME(planar_iterate_lanes)(const gg_view *v, int64_t e, in
         r.own[k < 2 ? k : 6] = now + beta_next * step;
         lane_store(v->velocity + state + k * GG_LANES, now);
     }
-    lane_rows_store(rows_out, slot, r.own);
+    lane_bodies_store(rows_out, slot, r.own);
     return change;
 }
 

@@ -29,7 +29,7 @@
 #ifndef GG_PLANAR_H
 #define GG_PLANAR_H
 
-#include "../phases/view.h"
+#include "../../state/view.h"
 
 /* floats of geometry that a row of contact carries besides its normal: cn and ct of this side, cn and ct of the other, and
  * the weight of the tangential part */

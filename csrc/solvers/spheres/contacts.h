@@ -1,102 +1,15 @@
-/* ncp_contacts.h: finds the contacts of one substep and lists them for ncp_prepare.h and ncp_iterate.h.
+/* contacts.h: finds the contacts of one substep and lists them for prepare.h and iterate.h.
  *
- * Two passes over the candidates: count (ncp_count.h: how long is each list), then list. Between them one prefix sum gives every slice
+ * Two passes over the candidates: count (count.h: how long is each list), then list. Between them one prefix sum gives every slice
  * its rows, so that the lists lie without gaps. A grain's list holds its grain contacts in order of id, then its tool
  * contacts in order of part; as the order never changes, stored impulses are found by walking old and new list together.
  */
-#ifndef GG_NCP_CONTACTS_H
-#define GG_NCP_CONTACTS_H
+#ifndef GG_SPHERE_CONTACTS_H
+#define GG_SPHERE_CONTACTS_H
 
-#include "../contact/narrow.h"
+#include "../../contact/narrow.h"
+#include "../contacts.h"
 #include "ncp.h"
-
-/* longest list and tool contacts of a slice whose grains were counted */
-GG_FN void gg_contacts_counted(const gg_view *v, int64_t e, int64_t slice) {
-    int64_t first = e * v->dims.slots + slice * GG_LANES;
-    int32_t longest = 0, tool_contacts = 0;
-    for (int lane = 0; lane < GG_LANES; lane++) {
-        longest = GG_MAX(longest, v->next_count[first + lane]);
-        tool_contacts += v->next_tool_count[first + lane];
-    }
-    v->slice_rows[e * v->dims.slices + slice] = longest;
-    v->slice_tool_contacts[e * v->dims.slices + slice] = tool_contacts;
-}
-
-/* notes rows of contacts that would not fit: `row` and `tool_body` are the first ones after the last slice's */
-GG_FN void gg_contacts_allocated(const gg_view *v, int64_t e, int64_t row, int64_t tool_body) {
-    gg_env *env = &v->env[e];
-    env->overflow_rows = row > v->dims.contact_rows ? (int32_t)row : 0;
-    env->overflow_tool_contacts = tool_body > v->dims.bodies ? (int32_t)(tool_body - v->dims.slots) : 0;
-}
-
-/* gives every slice its rows. item: env */
-GG_FN void gg_contacts_allocate_env(const gg_view *v, int64_t e) {
-    int64_t row = 0, tool_body = v->dims.slots, base = e * v->dims.slices;
-    for (int64_t s = 0; s < v->dims.slices; s++) {
-        v->slice_first_row[base + s] = (int32_t)row;
-        v->slice_first_tool_body[base + s] = (int32_t)tool_body;
-        row += v->slice_rows[base + s];
-        tool_body += v->slice_tool_contacts[base + s];
-    }
-    gg_contacts_allocated(v, e, row, tool_body);
-}
-
-/* overlaps of one grain: the deepest and the sum, as shares of the smaller diameter, and their number */
-typedef struct gg_overlaps {
-    float most, sum, count;
-} gg_overlaps;
-
-/* notes the overlaps of the grains of a slice, in order of lanes */
-GG_FN void gg_contacts_prepared(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
-    gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
-    gg_overlaps all = GG_ZERO;
-    for (int lane = 0; lane < GG_LANES; lane++) {
-        all.most = gg_maxf(all.most, each[lane].most);
-        all.sum += each[lane].sum;
-        all.count += each[lane].count;
-    }
-    stats->overlap_max = all.most;
-    stats->overlap_sum = all.sum;
-    stats->overlap_count = (int32_t)all.count;
-}
-
-/* the stored contacts of one grain, walked in step with its new list */
-typedef struct gg_stored_contacts {
-    const int32_t *key;
-    const float *impulse, *roll;
-    int64_t at, at3, at_roll3;
-    int32_t left;
-} gg_stored_contacts;
-
-/* order of keys in a list: grain ids rising, then parts rising (keys -1, -2, ...) */
-GG_FN int gg_key_before(int32_t a, int32_t b) { return a >= 0 ? b < 0 || a < b : b < 0 && a > b; }
-
-/* moves to `key`; true where it is stored */
-GG_FN int gg_stored_contacts_seek(gg_stored_contacts *m, int32_t key) {
-    while (m->left > 0 && gg_key_before(m->key[m->at], key)) {
-        m->at += GG_LANES;
-        m->at3 += 3 * GG_LANES;
-        m->at_roll3 += 3 * GG_LANES;
-        m->left--;
-    }
-    return m->left > 0 && m->key[m->at] == key;
-}
-
-/* the stored contacts of slot i */
-GG_FN gg_stored_contacts gg_stored_contacts_of(const gg_view *v, int64_t e, int32_t i) {
-    const gg_env *env = &v->env[e];
-    int64_t base = e * v->dims.slots, first = v->contact_first[base + i];
-    int64_t lane = first % GG_LANES, row = first / GG_LANES;
-    gg_stored_contacts m;
-    m.key = env->key_buffer ? v->key_b : v->key_a;
-    m.impulse = env->impulse_buffer ? v->impulse_b : v->impulse_a;
-    m.roll = env->impulse_buffer ? v->roll_b : v->roll_a;
-    m.at = (e * v->dims.contact_rows + row) * GG_LANES + lane;
-    m.at3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-    m.at_roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
-    m.left = env->dt_last > 0.0f && v->params.mode != GG_MODE_PAPER ? v->contact_count[base + i] : 0;
-    return m;
-}
 
 /* where the next contact of a grain is listed */
 typedef struct gg_contact_writer {
@@ -106,17 +19,7 @@ typedef struct gg_contact_writer {
     gg_stored_contacts memory;
 } gg_contact_writer;
 
-GG_FN void gg_store_lane3(float *array, int64_t at, gg_vec3 a) {
-    array[at] = a.x;
-    array[at + GG_LANES] = a.y;
-    array[at + 2 * GG_LANES] = a.z;
-}
-
-GG_FN gg_vec3 gg_load_lane3(const float *array, int64_t at) {
-    return gg_v3(array[at], array[at + GG_LANES], array[at + 2 * GG_LANES]);
-}
-
-/* Lists one contact: who, what was stored, and what ncp_prepare.h cannot find out for itself. pair NULL: an empty place. */
+/* Lists one contact: who, what was stored, and what prepare.h cannot find out for itself. pair NULL: an empty place. */
 GG_FN void gg_ncp_list(const gg_view *v, gg_contact_writer *w, int32_t key, int64_t other_body, const gg_pair *pair,
                        gg_vec3 normal, float gap) {
     gg_vec3 impulse = gg_v3(0.0f, 0.0f, 0.0f), torque = impulse;

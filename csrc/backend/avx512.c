@@ -1,10 +1,10 @@
-/* ncp_avx512.c: the contact law on 16 grains at once. */
+/* avx512.c: the contact law on 16 grains at once. */
 #include "kernels.h"
 
 #if defined(GG_VECTOR_KERNELS) && defined(__x86_64__)
 #define GG_LANE_WIDTH   16
 #define GG_LANE_NAME(x) gg_avx512_##x
-#include "ncp_vector.h"
+#include "vector.h"
 
 GG_KERNEL_DEFINE(avx512)
 #else

@@ -37,7 +37,7 @@
 #ifndef GG_NCP_H
 #define GG_NCP_H
 
-#include "../phases/view.h"
+#include "../../state/view.h"
 
 /* tangential over normal weight of a sphere that can turn; without spin it is 1 */
 #define GG_TANGENT_SHARE (2.0f / 7.0f)

@@ -1,10 +1,10 @@
-/* ncp_scalar.h: the contact law with one grain per lane: the reference that every backend can run. */
-#ifndef GG_NCP_SCALAR_H
-#define GG_NCP_SCALAR_H
+/* scalar.h: lanes of one float: the reference that every backend can run. */
+#ifndef GG_SCALAR_LANES_H
+#define GG_SCALAR_LANES_H
 
 #include "../contact/candidates.h"
-#include "ncp_contacts.h"
-#include "planar.h"
+#include "planar/planar.h"
+#include "spheres/contacts.h"
 
 #define GG_LANE_WIDTH   1
 #define GG_LANE_NAME(x) gg_scalar_##x
@@ -18,10 +18,10 @@ typedef float gg_scalar_lane;
 #define lane_sqrt(a)     sqrtf(a)
 #define lane_div(a, b)   ((a) / (b))
 
-GG_FN void gg_scalar_rows(const float *rows, const int32_t *index, float *out) {
+GG_FN void gg_scalar_bodies(const float *rows, const int32_t *index, float *out) {
     gg_body_load(rows + (int64_t)index[0] * GG_BODY, out);
 }
-GG_FN void gg_scalar_rows_store(float *rows, int64_t first, const float *in) {
+GG_FN void gg_scalar_bodies_store(float *rows, int64_t first, const float *in) {
     gg_body_store(rows + first * GG_BODY, in);
 }
 #define lane_less(a, b, x, y) ((a) < (b) ? (x) : (y))
@@ -35,17 +35,11 @@ GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *
     out[2] = p.z;
     out[3] = p.w;
 }
-#define lane_points     gg_scalar_points
-#define lane_rows       gg_scalar_rows
-#define lane_rows_store gg_scalar_rows_store
+#define lane_points       gg_scalar_points
+#define lane_bodies       gg_scalar_bodies
+#define lane_bodies_store gg_scalar_bodies_store
 
-#include "lanes.h"
-#include "../contact/search.h"
-#include "ncp_count.h"
-#include "ncp_iterate.h"
-#include "ncp_prepare.h"
-#include "planar_prepare.h"
-#include "planar_iterate.h"
+#include "lane_phases.h"
 
 #undef GG_LANE_WIDTH
 #undef GG_LANE_NAME
@@ -61,7 +55,7 @@ GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *
 #undef lane_less_bits
 #undef lane_gather
 #undef lane_points
-#undef lane_rows
-#undef lane_rows_store
+#undef lane_bodies
+#undef lane_bodies_store
 
 #endif

@@ -1,10 +1,10 @@
-/* ncp_vector128.c: the contact law on 4 grains at once. */
+/* vector128.c: the contact law on 4 grains at once. */
 #include "kernels.h"
 
 #if defined(GG_VECTOR_KERNELS)
 #define GG_LANE_WIDTH   4
 #define GG_LANE_NAME(x) gg_vector128_##x
-#include "ncp_vector.h"
+#include "vector.h"
 
 GG_KERNEL_DEFINE(vector128)
 #else

@@ -2,8 +2,8 @@
 #ifndef GG_PLANAR_MOTION_H
 #define GG_PLANAR_MOTION_H
 
-#include "../solvers/planar_contacts.h"
-#include "motion.h"
+#include "../motion.h"
+#include "contacts.h"
 
 /* one row of a planar grain's contacts with tools, with its motion in one piece */
 typedef struct gg_planar_hold {

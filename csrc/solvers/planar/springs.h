@@ -32,7 +32,7 @@
 #ifndef GG_PENALTY_H
 #define GG_PENALTY_H
 
-#include "planar_contacts.h"
+#include "contacts.h"
 
 /* the tangential force of a row; *spring: as stored, and as it is left [m] */
 GG_FN float gg_penalty_friction(float stiffness, float damping, float bound, float sliding, float dt, float *spring) {

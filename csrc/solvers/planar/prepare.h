@@ -25,7 +25,7 @@ GG_FN gg_lane GG_LANE_NAME(planar_sliding)(const GG_LANE_NAME(planar_row) * r) {
 
 GG_FN void GG_LANE_NAME(planar_load)(const gg_view *v, int64_t contact3, int64_t geometry, const float *rows,
                                      const int32_t *others, GG_LANE_NAME(planar_row) * r) {
-    lane_rows(rows, others, r->other);
+    lane_bodies(rows, others, r->other);
     r->nx = lane_load(v->normal + contact3);
     r->ny = lane_load(v->normal + contact3 + GG_LANES);
     r->cn = lane_load(v->planar_geometry + geometry);
@@ -60,7 +60,7 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
     GG_LANE_NAME(planar_row) r;
     gg_lane zero = lane_splat(0.0f), point[4], other_point[4];
     lane_points(v->position + base, own, point);
-    lane_rows(rows, own, r.own);
+    lane_bodies(rows, own, r.own);
     gg_lane count = lane_load(v->count_over_mass + base + slot);
     gg_lane warm = lane_splat(env->dt_last > 0.0f ? p->dt / env->dt_last : 0.0f);
     gg_lane bounce_speed = lane_splat(env->bounce_speed), most = zero, sum = zero, number = zero;
@@ -124,7 +124,7 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
         r.own[column] = r.own[column] + change[k];
         lane_store(v->velocity + first * 6 + lane + k * GG_LANES, r.own[column]);
     }
-    lane_rows_store(v->body_b + e * v->dims.bodies * GG_BODY, slot, r.own);
+    lane_bodies_store(v->body_b + e * v->dims.bodies * GG_BODY, slot, r.own);
     float deepest[GG_LANE_WIDTH], total[GG_LANE_WIDTH], how_many[GG_LANE_WIDTH];
     lane_store(deepest, most);
     lane_store(total, sum);

@@ -10,7 +10,7 @@ GG_FN uint32_t GG_LANE_NAME(closing_bits)(const gg_view *v, int64_t e, int32_t i
                                           gg_lane distance2, gg_lane foreseen) {
     const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
     gg_lane other[GG_BODY];
-    lane_rows(rows, index, other);
+    lane_bodies(rows, index, other);
     gg_vec3 own = gg_body_velocity(rows, i);
     GG_LANE_NAME(vec) closing;
     closing.x = lane_splat(own.x) - other[0];

@@ -1,0 +1,17 @@
+/* picture.h: what a picture for people shows; sensors/shade.h draws it. */
+#ifndef GG_PICTURE_DEF_H
+#define GG_PICTURE_DEF_H
+
+#include "camera.h"
+
+/* picture for people: one env seen by any camera, (height, width, 3) 8-bit sRGB */
+typedef struct gg_picture {
+    gg_camera camera;
+    gg_vec3 light;              /* direction towards the sun, world */
+    const uint8_t *grain_color; /* (grain_count, 3) or NULL: sand */
+    const uint8_t *tool_color;  /* (GG_WALL_COUNT + tool_count, 3) or NULL */
+    int32_t show_walls;         /* 0: only the floor (a lower z wall) is drawn */
+    int32_t samples;            /* rays per pixel along each axis, 1..4 */
+} gg_picture;
+
+#endif

@@ -1,0 +1,115 @@
+/* close.h: opening a step, closing a substep: counters, buffers that swap. */
+#ifndef GG_CLOSE_H
+#define GG_CLOSE_H
+
+#include "../state/view.h"
+
+/* Opens a step of one env: the counters of the last step are forgotten, `diverged` stays. item: env */
+GG_FN void gg_motion_open_env(const gg_view *v, int64_t e) {
+    gg_env *env = &v->env[e];
+    int32_t diverged = env->stats.diverged;
+    gg_env_stats none = GG_ZERO;
+    env->stats = none;
+    env->stats.diverged = diverged;
+    env->substeps_done = 0;
+    env->predicted = 0;
+}
+
+/* what holds for every substep: worst of the slices begin, begin + stride, ... of an env */
+typedef struct gg_substep_stats {
+    float overlap_max, residual;
+    int32_t fast;
+} gg_substep_stats;
+
+GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
+    gg_substep_stats all = GG_ZERO;
+    for (int64_t s = begin; s < v->dims.slices; s += stride) {
+        const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
+        all.overlap_max = gg_maxf(all.overlap_max, stats->overlap_max);
+        all.residual = gg_maxf(all.residual, stats->residual);
+        all.fast += stats->fast;
+    }
+    return all;
+}
+
+GG_FN gg_substep_stats gg_substep_stats_join(gg_substep_stats a, gg_substep_stats b) {
+    a.overlap_max = gg_maxf(a.overlap_max, b.overlap_max);
+    a.residual = gg_maxf(a.residual, b.residual);
+    a.fast += b.fast;
+    return a;
+}
+
+/* what is told of the last substep alone; sums of a block of slices in order, then of the blocks in order */
+typedef struct gg_step_stats {
+    double overlap_sum, energy;
+    int64_t overlap_count;
+    int32_t escaped, contacts, tool_contacts;
+} gg_step_stats;
+
+GG_FN void gg_step_stats_add(gg_step_stats *all, gg_step_stats one) {
+    all->overlap_sum += one.overlap_sum;
+    all->energy += one.energy;
+    all->overlap_count += one.overlap_count;
+    all->escaped += one.escaped;
+    all->contacts += one.contacts;
+    all->tool_contacts += one.tool_contacts;
+}
+
+GG_FN gg_step_stats gg_step_stats_of_block(const gg_view *v, int64_t e, int64_t block) {
+    gg_step_stats all = GG_ZERO;
+    int64_t per_block = GG_BLOCK / GG_LANES, end = GG_MIN((block + 1) * per_block, v->dims.slices);
+    for (int64_t s = block * per_block; s < end; s++) {
+        const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
+        all.overlap_sum += stats->overlap_sum;
+        all.energy += stats->energy;
+        all.overlap_count += stats->overlap_count;
+        all.escaped += stats->escaped;
+        all.tool_contacts += v->slice_tool_contacts[e * v->dims.slices + s];
+        for (int lane = 0; lane < GG_LANES; lane++) {
+            all.contacts += v->next_count[e * v->dims.slots + s * GG_LANES + lane];
+        }
+    }
+    return all;
+}
+
+GG_FN int gg_last_substep(const gg_view *v, int64_t e) { return v->env[e].substeps_done + 1 >= v->params.substeps; }
+
+/* Closes the substep of one env: turns the ping-pong buffers, keeps what the slices noted. last: NULL, or of the last
+ * substep of a step */
+GG_FN void gg_motion_close(const gg_view *v, int64_t e, gg_substep_stats all, const gg_step_stats *last) {
+    gg_env *env = &v->env[e];
+    gg_env_stats *total = &env->stats;
+    env->predicted = 0;
+    env->substeps_done++;
+    if (total->diverged) {
+        return;
+    }
+    total->overlap_max_last = all.overlap_max;
+    total->overlap_max = gg_maxf(total->overlap_max, all.overlap_max);
+    total->residual = gg_maxf(total->residual, all.residual);
+    total->fast_count += all.fast;
+    total->fast_tool_count += env->fast_tool;
+    total->iteration_count += env->iteration;
+    if (last) {
+        total->overlap_sum = last->overlap_sum;
+        total->kinetic_energy = last->energy;
+        total->overlap_count = last->overlap_count;
+        total->escaped_count = last->escaped;
+        total->contact_count = last->contacts;
+        total->tool_contact_count = last->tool_contacts;
+    }
+    env->impulse_buffer ^= 1 ^ (env->iteration & 1);
+    env->key_buffer ^= 1;
+    env->dt_last = v->params.dt;
+}
+
+/* item: env */
+GG_FN void gg_motion_close_env(const gg_view *v, int64_t e) {
+    gg_step_stats last = GG_ZERO;
+    for (int64_t block = 0; gg_last_substep(v, e) && block < v->dims.blocks; block++) {
+        gg_step_stats_add(&last, gg_step_stats_of_block(v, e, block));
+    }
+    gg_motion_close(v, e, gg_substep_stats_of(v, e, 0, 1), gg_last_substep(v, e) ? &last : NULL);
+}
+
+#endif

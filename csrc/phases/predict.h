@@ -1,0 +1,158 @@
+/* predict.h: the start of a substep: velocities before contact, and what follows for the lists of neighbours.
+ *
+ * Symplectic Euler (GranularGym (2023), equations 4-5, with x += dt v): the new velocity moves the grain.
+ */
+#ifndef GG_PREDICT_H
+#define GG_PREDICT_H
+
+#include "../solvers/drag.h"
+
+/* what prediction is about to change, by grain id, in an array that is idle until the solve */
+GG_FN void gg_motion_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *error) {
+    float *note = v->velocity + (e * v->dims.slots + id) * 6;
+    note[0] = velocity.x;
+    note[1] = velocity.y;
+    note[2] = velocity.z;
+    for (int k = 0; k < 3; k++) {
+        note[3 + k] = error[k];
+    }
+}
+
+/* Takes the prediction of a substep back that cannot be finished: the env stands at the end of the one before, to the bit.
+ * item: slot */
+GG_FN void gg_predict_roll_back_slot(const gg_view *v, int64_t e, int64_t i) {
+    int64_t id = v->grain_id[e * v->dims.slots + i];
+    if (!v->env[e].predicted || id < 0) {
+        return;
+    }
+    const float *note = v->velocity + (e * v->dims.slots + id) * 6;
+    for (int k = 0; k < 3; k++) {
+        v->body_a[(e * v->dims.bodies + i) * GG_BODY + k] = note[k];
+        v->velocity_error[(e * v->dims.slots + id) * 3 + k] = note[3 + k];
+    }
+}
+
+/* ends what gg_predict_roll_back_slot began. item: env */
+GG_FN void gg_predict_rolled_back_env(const gg_view *v, int64_t e) { v->env[e].predicted = 0; }
+
+/* what predicting one grain tells about its slice */
+typedef struct gg_prediction {
+    float displacement2, speed2;
+    int32_t bad;
+} gg_prediction;
+
+/* adds gravity and drag to one grain and measures how far it went since the lists were built */
+GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t i) {
+    gg_prediction out = GG_ZERO;
+    const gg_params *p = &v->params;
+    int64_t at = e * v->dims.slots + i;
+    if (v->grain_id[at] < 0) {
+        return out;
+    }
+    float row[GG_BODY], *home = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    gg_body_load(home, row);
+    /* small kicks on a fast grain would all be rounded the same way */
+    float *error = v->velocity_error + (e * v->dims.slots + v->grain_id[at]) * 3;
+    const gg_air *air = &v->env[e].air;
+    /* what is fixed (planar grains only) keeps the velocity it was given */
+    gg_vec3 kick = gg_scale(v->env[e].gravity, row[3] > 0.0f ? p->dt : 0.0f);
+    gg_vec3 before = gg_v3(row[0], row[1], row[2]);
+    gg_motion_note(v, e, v->grain_id[at], before, error);
+    if (gg_air_drags(air)) {
+        kick = gg_drag_kick(air, kick, before, v->position[at].w, row[3], p->dt);
+    }
+    gg_vec3 velocity = gg_add_compensated(before, kick, error);
+    row[0] = velocity.x;
+    row[1] = velocity.y;
+    row[2] = velocity.z;
+    gg_body_store(home, row);
+    gg_vec4 x = v->position[at], built = v->built_position[at];
+    /* where the grain will be at the end of the substep if nothing stops it, seen from where the lists know it */
+    gg_vec3 moved = gg_madd(gg_v3(x.x - built.x, x.y - built.y, x.z - built.z), velocity, p->dt);
+    out.displacement2 = gg_norm2(moved);
+    out.speed2 = gg_norm2(velocity);
+    out.bad = !gg_finite(gg_norm2(velocity)) || !gg_finite(gg_norm2(moved)) ||
+              !gg_finite(gg_norm2(gg_v3(row[4], row[5], row[6])));
+    return out;
+}
+
+/* notes what the grains of a slice, in order of lanes, were predicted to do */
+GG_FN void gg_motion_predicted(const gg_view *v, int64_t e, int64_t slice, const gg_prediction each[GG_LANES]) {
+    gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
+    float displacement2 = 0.0f, speed2 = 0.0f;
+    int32_t bad = 0;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        displacement2 = gg_maxf(displacement2, each[lane].displacement2);
+        speed2 = gg_maxf(speed2, each[lane].speed2);
+        bad += each[lane].bad;
+    }
+    stats->displacement2 = displacement2;
+    stats->speed2 = speed2;
+    stats->bad = bad;
+}
+
+/* item: slice of an env */
+GG_FN void gg_motion_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
+    gg_prediction each[GG_LANES];
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        each[lane] = gg_motion_predict_lane(v, e, slice * GG_LANES + lane);
+    }
+    gg_motion_predicted(v, e, slice, each);
+}
+
+/* what was predicted for the slices begin, begin + stride, ... of an env */
+GG_FN gg_prediction gg_motion_predictions(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
+    gg_prediction all = GG_ZERO;
+    for (int64_t s = begin; s < v->dims.slices; s += stride) {
+        const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
+        all.displacement2 = gg_maxf(all.displacement2, stats->displacement2);
+        all.speed2 = gg_maxf(all.speed2, stats->speed2);
+        all.bad += stats->bad;
+    }
+    return all;
+}
+
+GG_FN gg_prediction gg_motion_predictions_join(gg_prediction a, gg_prediction b) {
+    a.displacement2 = gg_maxf(a.displacement2, b.displacement2);
+    a.speed2 = gg_maxf(a.speed2, b.speed2);
+    a.bad += b.bad;
+    return a;
+}
+
+/* decides whether the env's lists must be built again, and freezes an env that is no longer finite */
+GG_FN void gg_motion_decide(const gg_view *v, int64_t e, gg_prediction all) {
+    gg_env *env = &v->env[e];
+    env->predicted = 1;
+    env->iteration = 0;
+    env->converged = 1;
+    if (env->stats.diverged) {
+        return;
+    }
+    float tool_speed = 0.0f;
+    for (int64_t part = 0; part < v->dims.part_count; part++) {
+        const gg_shape *shape = &v->parts[part];
+        const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + shape->tool];
+        float arm = shape->bound_radius < GG_UNBOUNDED
+                        ? gg_norm(shape->position) + gg_norm(shape->bound_center) + shape->bound_radius
+                        : 0.0f;
+        tool_speed = gg_maxf(tool_speed, gg_norm(motion->velocity) + gg_absf(motion->speed) * arm);
+    }
+    env->speed_max = sqrtf(all.speed2) + tool_speed;
+    env->stats.speed_max = gg_maxf(env->stats.speed_max, sqrtf(all.speed2));
+    env->fast_tool = tool_speed * v->params.dt > 0.5f * v->params.radius_min;
+    if (all.bad) {
+        env->stats.diverged = 1;
+    }
+    if (all.displacement2 > 0.25f * env->skin * env->skin) {
+        env->rebuild = 1;
+    }
+    env->bounce_speed = gg_maxf(v->params.bounce_speed, 3.0f * gg_norm(env->gravity) * v->params.dt);
+    env->converged = env->stats.diverged;
+}
+
+/* item: env */
+GG_FN void gg_motion_check_env(const gg_view *v, int64_t e) {
+    gg_motion_decide(v, e, gg_motion_predictions(v, e, 0, 1));
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* tools.h: tools move over a step, and what grains did to them is added up. */
+#ifndef GG_TOOLS_H
+#define GG_TOOLS_H
+
+#include "../contact/cells.h"
+#include "../geometry/pose.h"
+
+/* Closes a step of one env: the tools are where they were sent. item: tool of an env */
+GG_FN void gg_motion_arrive_tool(const gg_view *v, int64_t e, int64_t tool) {
+    int64_t at = e * v->dims.tool_count + tool;
+    if (v->env[e].substeps_done == v->params.substeps) {
+        v->tool_pose[at] = v->tool_motion[at].target;
+    } else {
+        v->tool_pose[at] = gg_tool_motion_at(&v->tool_motion[at], (double)v->params.dt * v->env[e].substeps_done);
+    }
+}
+
+/* how a tool moves over this step. item: tool of an env */
+GG_FN void gg_motion_plan_tool(const gg_view *v, int64_t e, int64_t tool) {
+    int64_t at = e * v->dims.tool_count + tool;
+    gg_pose start = v->tool_pose[at];
+    gg_pose target = start;
+    /* the first tools are the walls of the bounds; they stay */
+    if (v->tool_targets && tool >= GG_WALL_COUNT) {
+        int64_t own_count = v->dims.tool_count - GG_WALL_COUNT;
+        const float *t = v->tool_targets + (e * own_count + tool - GG_WALL_COUNT) * 7;
+        target.position = gg_v3(t[0], t[1], t[2]);
+        target.rotation = gg_quat_unit(gg_quat_make(t[3], t[4], t[5], t[6]));
+    }
+    double duration = (double)v->params.dt * v->params.substeps;
+    v->tool_motion[at] = gg_tool_motion_between(start, target, duration);
+    double *wrench = v->wrench + at * 6;
+    for (int k = 0; k < 6; k++) {
+        wrench[k] = 0.0;
+    }
+}
+
+/* pose and velocity of a part at the start of this substep. item: part of an env */
+GG_FN void gg_motion_pose_part(const gg_view *v, int64_t e, int64_t part) {
+    const gg_shape *shape = &v->parts[part];
+    int64_t at = e * v->dims.tool_count + shape->tool;
+    const gg_tool_motion *motion = &v->tool_motion[at];
+    gg_pose tool = gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done);
+    gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
+    pose->rotation = gg_quat_mat(gg_quat_unit(gg_quat_mul(tool.rotation, shape->rotation)));
+    pose->position = gg_add(tool.position, gg_quat_rotate(tool.rotation, shape->position));
+    pose->tool_position = tool.position;
+    pose->velocity = motion->velocity;
+    pose->angular_velocity = gg_scale(motion->axis, motion->speed);
+}
+
+/* tool contacts of this substep */
+GG_FN int64_t gg_tool_loads(const gg_view *v, int64_t e) {
+    int64_t last = e * v->dims.slices + v->dims.slices - 1;
+    return v->slice_first_tool_body[last] + v->slice_tool_contacts[last] - v->dims.slots;
+}
+
+/* component k (force, then torque) of the loads of one block on one tool, added up in order */
+GG_FN float gg_motion_wrench_part(const gg_view *v, int64_t e, int64_t block, int64_t tool, int k) {
+    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
+    int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
+    float sum = 0.0f;
+    for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
+        if (loads[c].tool == tool) {
+            sum += gg_axis_of(k < 3 ? loads[c].force : loads[c].torque, k % 3);
+        }
+    }
+    return sum;
+}
+
+/* item: block of tool contacts of an env */
+GG_FN void gg_motion_wrench_block(const gg_view *v, int64_t e, int64_t block) {
+    if (block * GG_LOAD_BLOCK >= gg_tool_loads(v, e)) {
+        return;
+    }
+    float *sum = v->wrench_partial + (e * v->dims.load_blocks + block) * v->dims.tool_count * 6;
+    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
+    int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
+    for (int64_t k = 0; k < v->dims.tool_count * 6; k++) {
+        sum[k] = 0.0f;
+    }
+    for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
+        float *to = sum + (int64_t)loads[c].tool * 6;
+        to[0] += loads[c].force.x;
+        to[1] += loads[c].force.y;
+        to[2] += loads[c].force.z;
+        to[3] += loads[c].torque.x;
+        to[4] += loads[c].torque.y;
+        to[5] += loads[c].torque.z;
+    }
+}
+
+/* adds the blocks in order. item: tool of an env */
+GG_FN void gg_motion_wrench_tool(const gg_view *v, int64_t e, int64_t tool) {
+    double *wrench = v->wrench + (e * v->dims.tool_count + tool) * 6;
+    int64_t blocks = (gg_tool_loads(v, e) + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
+    for (int64_t block = 0; block < blocks; block++) {
+        const float *sum = v->wrench_partial + ((e * v->dims.load_blocks + block) * v->dims.tool_count + tool) * 6;
+        for (int k = 0; k < 6; k++) {
+            wrench[k] += sum[k];
+        }
+    }
+}
+
+#endif

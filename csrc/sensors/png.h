@@ -1,0 +1,20 @@
+/* png.h: 8-bit PNG files. */
+#ifndef GG_PNG_H
+#define GG_PNG_H
+
+#include <stdint.h>
+
+#include "../base/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes an 8-bit PNG, channels 1 or 3: (height, width, channels). */
+gg_status gg_write_png(const char *path, int32_t height, int32_t width, int32_t channels, const uint8_t *pixels);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,110 @@
+/* contacts.h: lists of contacts, for every law: how rows are shared out, and how stored impulses are found again.
+ *
+ * A law counts the contacts of each grain, then lists them. Between the two one prefix sum gives every slice its rows, so
+ * that the lists lie without gaps. A grain's list is in order of keys, contacts with tools last; as the order never changes,
+ * stored impulses are found by walking old and new list together.
+ */
+#ifndef GG_CONTACTS_H
+#define GG_CONTACTS_H
+
+#include "../state/view.h"
+
+GG_FN void gg_store_lane3(float *array, int64_t at, gg_vec3 a) {
+    array[at] = a.x;
+    array[at + GG_LANES] = a.y;
+    array[at + 2 * GG_LANES] = a.z;
+}
+
+GG_FN gg_vec3 gg_load_lane3(const float *array, int64_t at) {
+    return gg_v3(array[at], array[at + GG_LANES], array[at + 2 * GG_LANES]);
+}
+
+/* longest list and tool contacts of a slice whose grains were counted */
+GG_FN void gg_contacts_counted(const gg_view *v, int64_t e, int64_t slice) {
+    int64_t first = e * v->dims.slots + slice * GG_LANES;
+    int32_t longest = 0, tool_contacts = 0;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        longest = GG_MAX(longest, v->next_count[first + lane]);
+        tool_contacts += v->next_tool_count[first + lane];
+    }
+    v->slice_rows[e * v->dims.slices + slice] = longest;
+    v->slice_tool_contacts[e * v->dims.slices + slice] = tool_contacts;
+}
+
+/* notes rows of contacts that would not fit: `row` and `tool_body` are the first ones after the last slice's */
+GG_FN void gg_contacts_allocated(const gg_view *v, int64_t e, int64_t row, int64_t tool_body) {
+    gg_env *env = &v->env[e];
+    env->overflow_rows = row > v->dims.contact_rows ? (int32_t)row : 0;
+    env->overflow_tool_contacts = tool_body > v->dims.bodies ? (int32_t)(tool_body - v->dims.slots) : 0;
+}
+
+/* gives every slice its rows. item: env */
+GG_FN void gg_contacts_allocate_env(const gg_view *v, int64_t e) {
+    int64_t row = 0, tool_body = v->dims.slots, base = e * v->dims.slices;
+    for (int64_t s = 0; s < v->dims.slices; s++) {
+        v->slice_first_row[base + s] = (int32_t)row;
+        v->slice_first_tool_body[base + s] = (int32_t)tool_body;
+        row += v->slice_rows[base + s];
+        tool_body += v->slice_tool_contacts[base + s];
+    }
+    gg_contacts_allocated(v, e, row, tool_body);
+}
+
+/* overlaps of one grain: the deepest and the sum, as shares of the smaller diameter, and their number */
+typedef struct gg_overlaps {
+    float most, sum, count;
+} gg_overlaps;
+
+/* notes the overlaps of the grains of a slice, in order of lanes */
+GG_FN void gg_contacts_prepared(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
+    gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
+    gg_overlaps all = GG_ZERO;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        all.most = gg_maxf(all.most, each[lane].most);
+        all.sum += each[lane].sum;
+        all.count += each[lane].count;
+    }
+    stats->overlap_max = all.most;
+    stats->overlap_sum = all.sum;
+    stats->overlap_count = (int32_t)all.count;
+}
+
+/* the stored contacts of one grain, walked in step with its new list */
+typedef struct gg_stored_contacts {
+    const int32_t *key;
+    const float *impulse, *roll;
+    int64_t at, at3, at_roll3;
+    int32_t left;
+} gg_stored_contacts;
+
+/* order of keys in a list: grain ids rising, then parts rising (keys -1, -2, ...) */
+GG_FN int gg_key_before(int32_t a, int32_t b) { return a >= 0 ? b < 0 || a < b : b < 0 && a > b; }
+
+/* moves to `key`; true where it is stored */
+GG_FN int gg_stored_contacts_seek(gg_stored_contacts *m, int32_t key) {
+    while (m->left > 0 && gg_key_before(m->key[m->at], key)) {
+        m->at += GG_LANES;
+        m->at3 += 3 * GG_LANES;
+        m->at_roll3 += 3 * GG_LANES;
+        m->left--;
+    }
+    return m->left > 0 && m->key[m->at] == key;
+}
+
+/* the stored contacts of slot i */
+GG_FN gg_stored_contacts gg_stored_contacts_of(const gg_view *v, int64_t e, int32_t i) {
+    const gg_env *env = &v->env[e];
+    int64_t base = e * v->dims.slots, first = v->contact_first[base + i];
+    int64_t lane = first % GG_LANES, row = first / GG_LANES;
+    gg_stored_contacts m;
+    m.key = env->key_buffer ? v->key_b : v->key_a;
+    m.impulse = env->impulse_buffer ? v->impulse_b : v->impulse_a;
+    m.roll = env->impulse_buffer ? v->roll_b : v->roll_a;
+    m.at = (e * v->dims.contact_rows + row) * GG_LANES + lane;
+    m.at3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
+    m.at_roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
+    m.left = env->dt_last > 0.0f && v->params.mode != GG_MODE_PAPER ? v->contact_count[base + i] : 0;
+    return m;
+}
+
+#endif

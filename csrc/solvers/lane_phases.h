@@ -1,0 +1,24 @@
+/* lane_phases.h: what is written once for one grain or for a vector of W grains: the search for candidates and the phases of
+ * the contact laws. Included once per kind of lane (scalar.h; backend/vector.h), which has defined:
+ *   GG_LANE_WIDTH, gg_lane (supports + - *), GG_LANE_NAME(x) (unique function names)
+ *   lane_load(const float *)                W consecutive floats
+ *   lane_store(float *, gg_lane)
+ *   lane_splat(float)
+ *   lane_min, lane_max(gg_lane, gg_lane)    a < b ? a : b,  a > b ? a : b
+ *   lane_sqrt(gg_lane), lane_div(gg_lane, gg_lane)
+ *   lane_less(a, b, x, y)                   a < b ? x : y, lane by lane
+ *   lane_less_bits(a, b)                    bit k: a < b in lane k
+ *   lane_gather(const float *, const int32_t *index)
+ *   lane_points(const gg_vec4 *, const int32_t *index, gg_lane out[4])      gathers W points
+ *   lane_bodies(const float *, const int32_t *index, gg_lane out[GG_BODY])  gathers W bodies
+ *   lane_bodies_store(float *, int64_t first, const gg_lane in[GG_BODY])    stores W consecutive bodies
+ *   lane_search_fallback(view, env, slot)   the search with one grain per lane (vectors only)
+ * Every operation is the IEEE one, in the same order per grain, so that all widths give the same bits.
+ */
+#include "lanes.h"
+#include "../contact/search.h"
+#include "spheres/count.h"
+#include "spheres/iterate.h"
+#include "spheres/prepare.h"
+#include "planar/prepare.h"
+#include "planar/iterate.h"

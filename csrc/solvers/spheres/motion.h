@@ -1,0 +1,117 @@
+/* motion.h: after the solve: spheres out of tools, what tools felt, new positions. */
+#ifndef GG_SPHERE_MOTION_H
+#define GG_SPHERE_MOTION_H
+
+#include "../drag.h"
+#include "../motion.h"
+#include "contacts.h"
+
+/* Last word on tools: two sequential passes over a grain's tool contacts alone, so that no pile, however heavy and however
+ * unconverged the solve, presses a grain into a wall. item: slot */
+GG_FN void gg_motion_project_tools(const gg_view *v, int64_t e, int64_t i) {
+    int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
+    int32_t tools = v->next_tool_count[at], count = v->next_count[at];
+    if (v->params.mode == GG_MODE_PAPER || tools == 0) {
+        return;
+    }
+    int64_t row = v->next_first[at] / GG_LANES + count - tools;
+    int64_t state = (e * v->dims.slots + i - lane) * 6 + lane;
+    float *impulse = (v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1)) ? v->impulse_b : v->impulse_a;
+    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
+    gg_vec3 velocity = gg_load_lane3(v->velocity, state);
+    float inverse_mass = rows[i * GG_BODY + 3];
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t k = 0; k < tools; k++) {
+            int64_t contact = (e * v->dims.contact_rows + row + k) * GG_LANES + lane;
+            int64_t contact3 = (e * v->dims.contact_rows + row + k) * GG_LANES * 3 + lane;
+            gg_vec3 normal = gg_load_lane3(v->normal, contact3);
+            gg_vec3 surface = gg_body_velocity(rows, v->other_body[contact]);
+            float lack = v->bias[contact] - gg_dot(gg_sub(velocity, surface), normal);
+            if (lack > 0.0f) {
+                velocity = gg_madd(velocity, normal, lack);
+                gg_vec3 total = gg_load_lane3(impulse, contact3);
+                gg_store_lane3(impulse, contact3, gg_madd(total, normal, lack / inverse_mass));
+            }
+        }
+    }
+    gg_store_lane3(v->velocity, state, velocity);
+}
+
+/* what each contact of a grain did to its tool within the substep, in the order of the tool contacts. item: slot */
+GG_FN void gg_motion_load_tools(const gg_view *v, int64_t e, int64_t i) {
+    int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
+    int32_t tools = v->next_tool_count[at];
+    int from_b = v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1);
+    const float *impulse = from_b ? v->impulse_b : v->impulse_a, *roll = from_b ? v->roll_b : v->roll_a;
+    const int32_t *keys = v->env[e].key_buffer ? v->key_a : v->key_b;
+    int64_t row = v->next_first[at] / GG_LANES + v->next_count[at] - tools;
+    for (int32_t k = 0; k < tools; k++, row++) {
+        int64_t contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
+        int64_t contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
+        int64_t part = -1 - (int64_t)keys[contact];
+        gg_tool_load load;
+        load.force = gg_scale(gg_load_lane3(impulse, contact3), -1.0f);
+        gg_vec4 x = v->position[at];
+        gg_vec3 point = gg_madd(gg_v3(x.x, x.y, x.z), gg_load_lane3(v->normal, contact3), -x.w);
+        gg_vec3 arm = gg_sub(point, v->part_pose[e * v->dims.part_count + part].tool_position);
+        load.torque = gg_cross(arm, load.force);
+        if (v->params.rolling) {
+            int64_t roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
+            load.torque = gg_sub(load.torque, gg_load_lane3(roll, roll3));
+        }
+        load.tool = v->parts[part].tool;
+        v->tool_load[e * v->dims.tool_contacts + v->other_body[contact] - v->dims.slots] = load;
+    }
+}
+
+/* moves one grain and stores its contacts for the next substep */
+GG_FN gg_motion gg_motion_integrate_lane(const gg_view *v, int64_t e, int64_t i) {
+    gg_motion out = GG_ZERO;
+    const gg_params *p = &v->params;
+    int64_t at = e * v->dims.slots + i, lane = i % GG_LANES, first = at - lane;
+    v->contact_first[at] = v->next_first[at];
+    v->contact_count[at] = v->next_count[at];
+    v->tool_contact_count[at] = v->next_tool_count[at];
+    if (v->grain_id[at] < 0) {
+        return out;
+    }
+    gg_vec3 velocity = gg_load_lane3(v->velocity, first * 6 + lane);
+    gg_vec3 spin = gg_load_lane3(v->velocity, first * 6 + lane + 3 * GG_LANES);
+    float row[GG_BODY], *home = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    gg_body_load(home, row);
+    if (gg_air_drags(&v->env[e].air)) {
+        spin = gg_scale(spin, gg_drag_spin_left(&v->env[e].air, v->position[at].w, row[3], p->dt));
+    }
+    row[0] = velocity.x;
+    row[1] = velocity.y;
+    row[2] = velocity.z;
+    row[4] = spin.x;
+    row[5] = spin.y;
+    row[6] = spin.z;
+    gg_body_store(home, row);
+    gg_vec4 x = v->position[at];
+    gg_vec3 correction = gg_load_lane3(v->correction, first * 3 + lane);
+    /* ways within a bed at rest are below rounding, the more so the farther it lies from the origin: lost, they are made
+     * up for by velocities that press contacts now less, now more, and the bed creeps */
+    float *error = v->position_error + (e * v->dims.slots + v->grain_id[at]) * 3;
+    gg_vec3 displacement = gg_madd(correction, velocity, p->dt);
+    gg_vec3 moved = gg_wrap(p, gg_add_compensated(gg_v3(x.x, x.y, x.z), displacement, error));
+    gg_vec4 arrived = {moved.x, moved.y, moved.z, x.w};
+    v->position[at] = arrived;
+    float speed2 = gg_norm2(velocity);
+    out.energy = 0.5f / row[3] * (speed2 + 0.4f * gg_norm2(spin));
+    out.fast = speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
+    out.escaped = gg_outside(p, moved, x.w);
+    return out;
+}
+
+/* item: slice of an env */
+GG_FN void gg_motion_integrate_slice(const gg_view *v, int64_t e, int64_t slice) {
+    gg_motion each[GG_LANES];
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        each[lane] = gg_motion_integrate_lane(v, e, slice * GG_LANES + lane);
+    }
+    gg_motion_integrated(v, e, slice, each);
+}
+
+#endif

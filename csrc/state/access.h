@@ -1,0 +1,47 @@
+/* access.h: the caller's arrays of one call that reads or sets. */
+#ifndef GG_STATE_ACCESS_H
+#define GG_STATE_ACCESS_H
+
+#include "../base/base.h"
+
+/* how grains are counted, see tally.h */
+typedef enum gg_tally_kind { GG_TALLY_BOXES = 0, GG_TALLY_CELLS, GG_TALLY_COLUMNS } gg_tally_kind;
+/* floats of a box: x y z qw qx qy qz, half sizes */
+#define GG_TALLY_BOX 10
+/* parts of a grain along an axis that columns share */
+#define GG_TALLY_SHARE 1024
+
+typedef struct gg_tally_grid {
+    float lower[3];      /* [m] */
+    float per_length[3]; /* cells [1/m] */
+    int32_t shape[3];
+} gg_tally_grid;
+
+/* The caller's arrays of one call that reads or sets, see access.h; NULL where not asked for. They lie where the world
+ * runs. */
+typedef struct gg_access {
+    const int64_t *listed;                         /* (env_count) index of an env in the caller's list, -1 */
+    float *position, *velocity, *angular_velocity; /* (envs, grain_count, 3) */
+    float *angle;                                  /* (envs, grain_count) [rad], of planar grains */
+    float *radius;                                 /* (env_count, grain_count) */
+    int32_t *material;                             /* (env_count, grain_count) */
+    const float *move;                             /* (envs, 4) shift [m], yaw [rad] */
+    float *wrench, *wall_wrench;                   /* (env_count, tool_count of the caller or GG_WALL_COUNT, 6) */
+    double duration;                               /* of the last step [s] */
+    const float *boxes;                            /* (env_count, box_count, 6) lower, upper [m] */
+    int64_t box_count;                             /* boxes of an env */
+    int64_t *box_grains;                           /* (env_count, box_count) */
+    float *box_distance;                           /* (env_count, box_count) [m] */
+    float *metres;                                 /* (env_count, pixel_count) [m] */
+    uint8_t *bytes;                                /* (env_count, pixel_count) */
+    int64_t pixel_first, pixel_count;              /* of the camera that is read */
+    float depth_near, depth_far, depth_span;       /* [m] */
+    int64_t *tally;                                /* (env_count, tally_bins) */
+    int64_t tally_bins, tally_boxes;
+    gg_tally_kind tally_kind;
+    gg_tally_grid tally_grid;
+    const float *tally_box;     /* (env_count, tally_boxes, GG_TALLY_BOX) */
+    const uint8_t *tally_label; /* (env_count, grain_count) 0 or not, or NULL */
+} gg_access;
+
+#endif

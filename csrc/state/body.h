@@ -1,0 +1,43 @@
+/* body.h: what moves: the motion of a body, as one record of GG_BODY floats.
+ *
+ * A *slot* is what collides: a position, a radius, a material, in cell order. A *body* is what moves. Bodies 0 ..
+ * free_bodies - 1 belong to grains, and a lone grain is one slot and one body of the same index; a record may be fixed
+ * (inverse mass 0). The records behind them are contact points on tools: a tool is a body of infinite mass, whose surface
+ * moves differently at every contact.
+ */
+#ifndef GG_BODY_H
+#define GG_BODY_H
+
+#include "../base/vec.h"
+
+/* aligned, so that a GPU moves it in one piece */
+typedef struct gg_vec4 {
+    GG_ALIGNED(16) float x;
+    float y, z, w;
+} gg_vec4;
+
+/* nvcc keeps aligned pieces whole where it loads them; where some callers store them it must be told */
+#ifdef __CUDA_ARCH__
+#define GG_STORE_VEC4(to, a) __stwb((float4 *)(to), make_float4((a).x, (a).y, (a).z, (a).w))
+#else
+#define GG_STORE_VEC4(to, a) (*(to) = (a))
+#endif
+
+/* A velocity row and a copy of it. It moves in aligned pieces: a GPU gathers it with two loads, not eight. */
+GG_FN void gg_body_load(const float *row, float out[GG_BODY]) {
+    for (int k = 0; k < GG_BODY; k += 4) {
+        gg_vec4 four = *(const gg_vec4 *)(row + k);
+        out[k] = four.x;
+        out[k + 1] = four.y;
+        out[k + 2] = four.z;
+        out[k + 3] = four.w;
+    }
+}
+GG_FN void gg_body_store(float *row, const float in[GG_BODY]) {
+    for (int k = 0; k < GG_BODY; k += 4) {
+        gg_vec4 four = {in[k], in[k + 1], in[k + 2], in[k + 3]};
+        GG_STORE_VEC4((gg_vec4 *)(row + k), four);
+    }
+}
+
+#endif

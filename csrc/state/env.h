@@ -1,0 +1,79 @@
+/* env.h: the bookkeeping of one env, and what a slice or a contact reports to it. */
+#ifndef GG_ENV_H
+#define GG_ENV_H
+
+#include "settings.h"
+
+/* the most size classes a broad phase tells apart, each with cells of its own size */
+#define GG_SIZE_CLASSES 4
+
+/* the cell grid of one size class in one env */
+typedef struct gg_cell_grid {
+    float cell_size[3]; /* [m] */
+    int32_t count[3];   /* cells along each axis */
+    int32_t folds[3];   /* 1: coordinates fold modulo count (periodic, or too far apart to give each place a cell) */
+    int32_t axis[3];    /* axes from the fastest to the slowest in the order of cells; the longest is slowest */
+    int32_t first_cell;
+} gg_cell_grid;
+
+/* state of one env's bookkeeping */
+typedef struct gg_env {
+    gg_vec3 gravity; /* [m/s2] */
+    gg_air air;
+    float cohesion_range;               /* largest of the env's pairs that attract [m] */
+    float dt_last;                      /* step the stored impulses belong to [s], 0: none stored */
+    int32_t rebuild;                    /* lists must be built before the next solve */
+    int32_t key_buffer, impulse_buffer; /* which half of the ping-pong holds the stored contacts: 0 = a, 1 = b */
+    int32_t substeps_done;              /* within the current step */
+    int32_t overflow_rows, overflow_tool_contacts,
+        overflow_candidates; /* what a buffer would have had to hold; 0: fits */
+    int32_t overflow_size_class;
+    int32_t converged;  /* early exit of this substep */
+    int32_t iteration;  /* iterations done in this substep */
+    int32_t predicted;  /* the current substep is past its prediction: go on from there after a buffer grew */
+    int32_t fast_tool;  /* a tool moves by over half of the smallest radius in this substep */
+    float bounce_speed; /* slower impacts do not bounce [m/s] */
+    float skin;         /* lists hold while no grain moved further than half of this [m] */
+    float speed_max;    /* of grains and tools at the start of this substep [m/s] */
+    gg_vec3 origin;     /* of the cell grids [m] */
+    gg_cell_grid cell_grid[GG_SIZE_CLASSES];
+    gg_env_stats stats;
+} gg_env;
+
+/* partial results of one slice, reduced in slice order */
+typedef struct gg_slice_stats {
+    float displacement2, speed2; /* largest since the lists were built [m2], [m2/s2] */
+    float overlap_max, overlap_sum;
+    float residual;
+    float energy;
+    int32_t overlap_count, bad, fast, escaped;
+} gg_slice_stats;
+
+/* what one contact did to a tool within a substep */
+typedef struct gg_tool_load {
+    gg_vec3 force;  /* impulse [N s] */
+    gg_vec3 torque; /* about the tool's origin [N m s] */
+    int32_t tool;
+} gg_tool_load;
+
+/* grains in a box: partial sums of one block */
+typedef struct gg_box_stats {
+    double distance_sum; /* of centres to the box, 0 inside [m] */
+    double count;        /* centres inside */
+} gg_box_stats;
+
+/* one row of contact of two planar grains, see solvers/planar.h: a is the first of their field, b the second */
+typedef struct gg_manifold_point {
+    float gap;                    /* [m] */
+    float nx, ny;                 /* normal from a to b, world */
+    float cn_a, cn_b, ct_a, ct_b; /* arms over circumradius */
+    int32_t which;                /* the same row from substep to substep */
+} gg_manifold_point;
+
+typedef struct gg_manifold {
+    int32_t count;
+    int32_t swapped; /* 1: the grain beside whose candidates this stands is b */
+    gg_manifold_point row[3];
+} gg_manifold;
+
+#endif

@@ -1,0 +1,65 @@
+/* params.h: sizes of a world's arrays and the parameters of a step. */
+#ifndef GG_PARAMS_H
+#define GG_PARAMS_H
+
+#include "env.h"
+
+/* sizes; everything an array's length depends on */
+typedef struct gg_dims {
+    int64_t env_count;
+    int64_t grain_count; /* per env */
+    int64_t slots, slices, blocks;
+    int64_t bodies; /* slots + tool contact rows */
+    int64_t tool_contacts, load_blocks;
+    int64_t contact_rows;  /* rows of GG_LANES contacts */
+    int64_t roll_rows;     /* contact_rows, or 0 where nothing rolls */
+    int64_t cohesive_rows; /* contact_rows, or 0 where no pair is cohesive */
+    int64_t candidate_cap;
+    int64_t cells, cell_cursors; /* cell_cursors: cells on a GPU, else 0 */
+    int64_t cell_points;         /* slots and one vector of padding on a CPU, else 0 */
+    int64_t hash_size, hash_next;
+    int64_t material_count, tool_count, part_count;
+    int64_t camera_count, pixels, bands;          /* pixels and bands (sensors/depth.h) of all cameras */
+    int64_t outline_count;                        /* shapes of planar grains; 0: grains are spheres */
+    int64_t outline_points;                       /* of all outlines */
+    int64_t planar_slots, manifolds, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */
+} gg_dims;
+
+/* parameters of one step */
+typedef struct gg_params {
+    float dt;
+    int32_t substeps;
+    int32_t iterations;
+    int32_t mode;
+    int32_t planar;   /* grains are shapes in the plane z = 0 */
+    int32_t spin;     /* grains turn */
+    int32_t rolling;  /* some pair resists rolling */
+    int32_t cohesive; /* some pair attracts, or resists twisting otherwise than rolling */
+    int32_t nesterov;
+    int32_t broad_phase;
+    float relaxation;     /* omega0: largest relaxation of a contact */
+    float relaxation_sum; /* c: bound on the summed relaxation of a grain's contacts, see solvers/ncp.h */
+    float
+        mass_ratio_factor; /* how much more the more crowded side of a contact counts where the other is heavy or a tool */
+    float roll_relaxation, roll_relaxation_sum;
+    float alpha, tool_alpha;               /* share of the overlap removed per substep, by position */
+    float correction_max;                  /* the most that one contact is moved apart per substep [m] */
+    float slack;                           /* gaps and overlaps smaller than this are taken for none [m] */
+    float margin;                          /* speculative distance / diameter */
+    float foresight;                       /* dt, or 0: contacts are not foreseen (paper) */
+    float skin;                            /* [m] */
+    float bounce_speed;                    /* of gg_solver [m/s] */
+    float tolerance;                       /* early exit [m/s], 0: never */
+    float mass_min;                        /* of the free grains of all envs, where contacts are springs [kg/m] */
+    float stiffness, tangential_stiffness; /* of the springs of penalty.h [N/m] */
+    float damping, tangential_damping;     /* twice the share of the critical damping; tangential over normal damping */
+    float radius_min, radius_max;
+    float cohesion_range; /* largest of all envs [m] */
+    int32_t size_class_count;
+    float size_class_radius[GG_SIZE_CLASSES];       /* largest radius of each class [m] */
+    int32_t size_class_candidates[GG_SIZE_CLASSES]; /* candidates a grain of each class may have */
+    gg_vec3 lower, upper;                           /* bounds [m] */
+    int32_t boundary[3][2];
+} gg_params;
+
+#endif

@@ -1,0 +1,65 @@
+/* settings.h: what a user sets or reads of a world as plain data: boundaries, materials, air, modes, counters. */
+#ifndef GG_SETTINGS_H
+#define GG_SETTINGS_H
+
+#include "../base/vec.h"
+
+/* what happens at the two faces of an axis */
+typedef enum gg_boundary {
+    GG_BOUNDARY_OPEN = 0, /* grains leave and are counted as escaped */
+    GG_BOUNDARY_WALL,     /* a plane tool closes the face */
+    GG_BOUNDARY_CYCLIC,   /* carried to the other face with the same velocity; no contact across (GranularGym, III.B) */
+    GG_BOUNDARY_PERIODIC  /* carried to the other face, contacts across */
+} gg_boundary;
+
+/* contact parameters of a pair of materials */
+typedef struct gg_pair {
+    float friction;          /* Coulomb coefficient of sliding */
+    float restitution;       /* normal velocity after / before */
+    float rolling_friction;  /* rolling torque over normal force and effective radius */
+    float twisting_friction; /* torque about the normal over the same */
+    float cohesion;          /* largest attraction over effective radius [N/m] */
+    float cohesion_range;    /* surfaces this far apart attract no more [m] */
+} gg_pair;
+
+/* what grains fly through: off where density and viscosity are 0, Stokes' drag where the density is 0 */
+typedef struct gg_air {
+    float density;   /* [kg/m3] */
+    float viscosity; /* [Pa s] */
+    gg_vec3 wind;    /* velocity of the air [m/s] */
+} gg_air;
+
+typedef enum gg_mode {
+    GG_MODE_CONVERGENT = 0, /* accumulated, warm-started, Nesterov */
+    GG_MODE_PAPER,          /* GranularGym (2023), Algorithm 1 as printed: impulses are added, never taken back */
+    GG_MODE_PENALTY         /* planar grains: springs in explicit steps, solvers/penalty.h */
+} gg_mode;
+
+typedef enum gg_broad_phase {
+    GG_BROAD_CELLS = 0,  /* grains sorted by cell */
+    GG_BROAD_LINKED_HASH /* GranularGym (2023), equation 6 and Algorithm 2 */
+} gg_broad_phase;
+
+#define GG_MAX_ITERATIONS 1024
+
+/* read-out of one env over one step; the order is that of GG_STATS in gg.h */
+typedef struct gg_env_stats {
+    double overlap_sum;     /* of overlap / smaller diameter, over contacts that overlap, last substep */
+    double kinetic_energy;  /* [J], after the last substep */
+    float overlap_max;      /* deepest overlap / smaller diameter over all substeps */
+    float overlap_max_last; /* the same in the last substep */
+    float residual;         /* largest change of velocity in the last iteration [m/s], worst substep */
+    float speed_max;        /* [m/s] */
+    int64_t overlap_count;  /* contact sides that overlap, last substep */
+    int32_t contact_count;  /* contact sides of grains, last substep */
+    int32_t tool_contact_count;
+    int32_t escaped_count; /* grains outside the bounds now */
+    int32_t fast_count;    /* grain-substeps that moved over half a radius: beyond it walls are not promised to hold */
+    int32_t fast_tool_count; /* substeps in which a tool moved over half of the smallest radius */
+    int32_t rebuild_count;   /* list builds */
+    int32_t iteration_count; /* solver iterations, all substeps */
+    int32_t growth_count;    /* times a buffer had to grow */
+    int32_t diverged;        /* 1: a position or velocity stopped being finite; the env is frozen until reset */
+} gg_env_stats;
+
+#endif
