@@ -20,9 +20,10 @@ SLACK = {"registers": 8, "spills": 64, "stack": 128, "shared": 1024}  # what ano
 
 
 def phase_names() -> list[str]:
-    """The phases in the order of their table."""
-    table = (ROOT / "csrc" / "phases" / "phases.h").read_text()
-    return re.findall(r"^ +X\((\w+),", table, re.MULTILINE)
+    """The phases in the order of their tables: the common ones, then those of each law."""
+    folder = ROOT / "csrc"
+    tables = ("phases/phases.h", "solvers/spheres/phases.h", "solvers/planar/phases.h")
+    return [name for table in tables for name in re.findall(r"^ +X\((\w+),", (folder / table).read_text(), re.MULTILINE)]
 
 
 def kernel_name(mangled: str) -> str:

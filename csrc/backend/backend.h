@@ -8,11 +8,11 @@
 
 #include "../phases/phases.h"
 
-/* faster bodies of the phases of the contact laws, same bits; chosen by what the processor has */
+/* builds of the phases marked LANES for one instruction set, same bits; chosen by what the processor has */
 typedef void (*gg_kernel_body)(const gg_view *v, int64_t e, int64_t item, int32_t pass);
 typedef struct gg_kernel {
-    const char *name; /* "scalar", "vector128", "avx2", "avx512" */
-    gg_kernel_body search, count, prepare, iterate, planar_prepare, planar_iterate, find_manifolds;
+    const char *name;                    /* "scalar", "vector128", "avx2", "avx512" */
+    gg_kernel_body body[GG_PHASE_COUNT]; /* NULL: the phase has one build */
     /* samples of a pair field at poses (theta, x, y) */
     void (*query)(const gg_pair_field *field, const void *blob, const float *pose, int64_t count, gg_pair_sample *out);
 } gg_kernel;

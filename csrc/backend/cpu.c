@@ -14,13 +14,13 @@ static double omp_get_wtime(void) { return 0.0; }
 typedef void (*phase_loop)(const gg_view *v, int64_t per_env, int64_t begin, int64_t end, int64_t env_begin,
                            int32_t pass);
 
-#define PHASE_LOOP(name, count, skip, body)                                                                            \
+#define PHASE_LOOP(name, items, diverged_envs, build, gpu, threads, sync, body)                                        \
     static void loop_##name(const gg_view *v, int64_t per_env, int64_t begin, int64_t end, int64_t env_begin,          \
                             int32_t pass) {                                                                            \
         (void)pass;                                                                                                    \
         int64_t e = env_begin + begin / per_env, i = begin % per_env;                                                  \
         for (int64_t item = begin; item < end; item++) {                                                               \
-            if (!(skip) || !v->env[e].stats.diverged) {                                                                \
+            if (GG_DIVERGED_##diverged_envs == GG_DIVERGED_COVERS || !v->env[e].stats.diverged) {                      \
                 body;                                                                                                  \
             }                                                                                                          \
             if (++i == per_env) {                                                                                      \
@@ -47,20 +47,9 @@ static void run_kernel(gg_kernel_body kernel, const gg_view *v, int64_t per_env,
     }
 }
 
-static gg_kernel_body kernel_of(const gg_kernel *kernel, gg_phase phase) {
-    return phase == GG_PHASE_iterate            ? kernel->iterate
-           : phase == GG_PHASE_prepare_contacts ? kernel->prepare
-           : phase == GG_PHASE_search           ? kernel->search
-           : phase == GG_PHASE_count_contacts   ? kernel->count
-           : phase == GG_PHASE_planar_iterate   ? kernel->planar_iterate
-           : phase == GG_PHASE_planar_prepare   ? kernel->planar_prepare
-           : phase == GG_PHASE_find_manifolds   ? kernel->find_manifolds
-                                                : NULL;
-}
-
 static phase_loop loop_of(gg_phase phase) {
     static const phase_loop loops[] = {
-#define PHASE_ENTRY(name, count, skip, body) loop_##name,
+#define PHASE_ENTRY(name, ...) loop_##name,
         GG_PHASES(PHASE_ENTRY)
 #undef PHASE_ENTRY
     };
@@ -69,9 +58,9 @@ static phase_loop loop_of(gg_phase phase) {
 
 static int64_t items_per_env(const gg_view *v, gg_phase phase) {
     switch (phase) {
-#define PHASE_ITEMS(name, count, skip, body)                                                                           \
+#define PHASE_ITEMS(name, items, ...)                                                                                  \
     case GG_PHASE_##name:                                                                                              \
-        return count;
+        return items;
         GG_PHASES(PHASE_ITEMS)
 #undef PHASE_ITEMS
     default:
@@ -113,7 +102,7 @@ static void run(const gg_team *team, gg_phase phase, int32_t pass, int wait) {
         /* fixed shares: which thread does an item never matters, but its cache remembers */
         int64_t begin = total * team->thread / team->thread_count;
         int64_t end = total * (team->thread + 1) / team->thread_count;
-        gg_kernel_body body = kernel_of(&team->executor->kernel, phase);
+        gg_kernel_body body = team->executor->kernel.body[phase];
         if (end > begin && body) {
             run_kernel(body, view, per_env, begin, end, team->env_begin, pass);
         } else if (end > begin) {

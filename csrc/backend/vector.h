@@ -224,6 +224,8 @@ GG_FN void lane_bodies_store(float *rows, int64_t first, const lanes in[GG_BODY]
     }
 }
 
-#define lane_search_fallback(v, e, slot) gg_kernel_scalar_search(v, e, slot, 0)
+#define lane_search_fallback(v, e, slot) gg_kernel_scalar.body[GG_PHASE_search](v, e, slot, 0)
+#undef GG_LANE_CALL
+#define GG_LANE_CALL(x) GG_LANE_NAME(x)
 
 #include "../solvers/lane_phases.h"

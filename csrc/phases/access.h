@@ -35,7 +35,7 @@ GG_FN void gg_access_read_grain(const gg_view *v, int64_t e, int64_t id) {
         gg_store3(out->velocity, to, gg_v3(row[0], row[1], row[2]));
     }
     if (out->angular_velocity) {
-        gg_vec3 u = v->params.planar ? gg_v3(0.0f, 0.0f, row[6]) : gg_v3(row[4], row[5], row[6]);
+        gg_vec3 u = gg_is_planar(&v->params) ? gg_v3(0.0f, 0.0f, row[6]) : gg_v3(row[4], row[5], row[6]);
         gg_store3(out->angular_velocity, to, gg_v3(u.x / x.w, u.y / x.w, u.z / x.w));
     }
     if (out->angle) {
@@ -59,7 +59,7 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     int64_t from = (in->listed[e] * v->dims.grain_count + id) * 3;
     float *row = v->body_a + (e * v->dims.bodies + slot) * GG_BODY;
     for (int c = 0; c < 3; c++) {
-        if (c == 2 && v->params.planar ? in->angle : in->position) {
+        if (c == 2 && gg_is_planar(&v->params) ? in->angle : in->position) {
             v->position_error[(e * v->dims.slots + id) * 3 + c] = 0.0f;
         }
     }
@@ -77,7 +77,7 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
             row[c] = in->velocity[from + c];
             v->velocity_error[(e * v->dims.slots + id) * 3 + c] = 0.0f;
         }
-        if (in->angular_velocity && (c == 2 || !v->params.planar)) {
+        if (in->angular_velocity && (c == 2 || !gg_is_planar(&v->params))) {
             row[4 + c] = in->angular_velocity[from + c] * v->position[at].w;
         }
     }
@@ -90,7 +90,7 @@ GG_FN void gg_access_set_mass_slot(const gg_view *v, int64_t e, int64_t i) {
         return;
     }
     float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
-    if (v->params.planar) {
+    if (gg_is_planar(&v->params)) {
         int32_t material = v->material[at];
         const gg_outline *outline = &v->outlines[v->material_outline[material]];
         double mass = (double)v->density[e * v->dims.material_count + material] * outline->area;
@@ -145,7 +145,7 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     int64_t rests = (e * v->dims.slots + v->grain_id[at]) * 3;
     gg_turn3(v->velocity_error, rests, 1, sine, cosine);
     gg_turn3(v->position_error, rests, 1, sine, cosine);
-    if (v->params.planar) {
+    if (gg_is_planar(&v->params)) {
         /* spin is about the axis of the turn, and stored impulses go with the normals */
         float *angle = &v->angle[e * v->dims.planar_slots + v->grain_id[at]];
         *angle = gg_turn_within(*angle + move[3]);

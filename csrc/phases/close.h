@@ -1,11 +1,11 @@
-/* close.h: opening a step, closing a substep: counters, buffers that swap. */
+/* close.h: opening a step, convergence, closing a substep: counters, buffers that swap. */
 #ifndef GG_CLOSE_H
 #define GG_CLOSE_H
 
 #include "../state/view.h"
 
 /* Opens a step of one env: the counters of the last step are forgotten, `diverged` stays. item: env */
-GG_FN void gg_motion_open_env(const gg_view *v, int64_t e) {
+GG_FN void gg_step_open_env(const gg_view *v, int64_t e) {
     gg_env *env = &v->env[e];
     int32_t diverged = env->stats.diverged;
     gg_env_stats none = GG_ZERO;
@@ -13,6 +13,28 @@ GG_FN void gg_motion_open_env(const gg_view *v, int64_t e) {
     env->stats.diverged = diverged;
     env->substeps_done = 0;
     env->predicted = 0;
+}
+
+/* largest change of a velocity in slices begin, begin + stride, ... of an env */
+GG_FN float gg_step_residual(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
+    float residual = 0.0f;
+    for (int64_t s = begin; s < v->dims.slices; s += stride) {
+        residual = gg_maxf(residual, v->slice_stats[e * v->dims.slices + s].residual);
+    }
+    return residual;
+}
+
+/* early exit: stop once no velocity changed by more than the tolerance in this iteration */
+GG_FN void gg_step_check(const gg_view *v, int64_t e, int32_t pass, float residual) {
+    v->env[e].iteration = pass + 1;
+    v->env[e].converged = v->params.tolerance > 0.0f && residual < v->params.tolerance;
+}
+
+/* item: env */
+GG_FN void gg_step_check_env(const gg_view *v, int64_t e, int32_t pass) {
+    if (!v->env[e].converged) {
+        gg_step_check(v, e, pass, v->params.tolerance > 0.0f ? gg_step_residual(v, e, 0, 1) : 0.0f);
+    }
 }
 
 /* what holds for every substep: worst of the slices begin, begin + stride, ... of an env */
@@ -76,7 +98,7 @@ GG_FN int gg_last_substep(const gg_view *v, int64_t e) { return v->env[e].subste
 
 /* Closes the substep of one env: turns the ping-pong buffers, keeps what the slices noted. last: NULL, or of the last
  * substep of a step */
-GG_FN void gg_motion_close(const gg_view *v, int64_t e, gg_substep_stats all, const gg_step_stats *last) {
+GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, const gg_step_stats *last) {
     gg_env *env = &v->env[e];
     gg_env_stats *total = &env->stats;
     env->predicted = 0;
@@ -104,12 +126,12 @@ GG_FN void gg_motion_close(const gg_view *v, int64_t e, gg_substep_stats all, co
 }
 
 /* item: env */
-GG_FN void gg_motion_close_env(const gg_view *v, int64_t e) {
+GG_FN void gg_step_close_env(const gg_view *v, int64_t e) {
     gg_step_stats last = GG_ZERO;
     for (int64_t block = 0; gg_last_substep(v, e) && block < v->dims.blocks; block++) {
         gg_step_stats_add(&last, gg_step_stats_of_block(v, e, block));
     }
-    gg_motion_close(v, e, gg_substep_stats_of(v, e, 0, 1), gg_last_substep(v, e) ? &last : NULL);
+    gg_step_close(v, e, gg_substep_stats_of(v, e, 0, 1), gg_last_substep(v, e) ? &last : NULL);
 }
 
 #endif

@@ -8,14 +8,14 @@
 #include "../contact/candidates.h"
 
 /* item: env */
-GG_FN void gg_sort_fit_env(const gg_view *v, int64_t e) {
+GG_FN void gg_lists_fit_env(const gg_view *v, int64_t e) {
     if (v->env[e].rebuild) {
         gg_cell_grids_fit(v, e, gg_aabb_of(v, e, 0, 1));
     }
 }
 
 /* item: slot */
-GG_FN void gg_sort_cell_slot(const gg_view *v, int64_t e, int64_t i) {
+GG_FN void gg_lists_cell_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i;
     if (v->env[e].rebuild && v->grain_id[at] >= 0) {
         gg_vec4 x = v->position[at];
@@ -56,7 +56,7 @@ GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int
 
 /* Counting sort by cell, then by length of lists within windows: source_slot[new] = old, cell_item lists the new slots by
  * cell. With the linked hash grains are in order of id. item: env */
-GG_FN void gg_sort_order_env(const gg_view *v, int64_t e) {
+GG_FN void gg_lists_order_env(const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
         return;
     }
@@ -101,7 +101,7 @@ GG_FN void gg_sort_order_env(const gg_view *v, int64_t e) {
 }
 
 /* gathers everything that travels with a grain into its new slot. item: slot */
-GG_FN void gg_sort_gather_slot(const gg_view *v, int64_t e, int64_t i) {
+GG_FN void gg_lists_gather_slot(const gg_view *v, int64_t e, int64_t i) {
     if (!v->env[e].rebuild) {
         return;
     }
@@ -125,7 +125,7 @@ GG_FN void gg_sort_gather_slot(const gg_view *v, int64_t e, int64_t i) {
 }
 
 /* the i-th grain in order of cells, as vectors of them are searched; its point was gathered */
-GG_FN void gg_sort_cell_point(const gg_view *v, int64_t e, int64_t i) {
+GG_FN void gg_lists_cell_point(const gg_view *v, int64_t e, int64_t i) {
     const float *point = v->start_velocity + (e * v->dims.slots + v->cell_item[e * v->dims.slots + i]) * 6;
     float *to = v->cell_point + e * v->dims.cell_points * 4 + i;
     for (int k = 0; k < 4; k++) {
@@ -134,12 +134,12 @@ GG_FN void gg_sort_cell_point(const gg_view *v, int64_t e, int64_t i) {
 }
 
 /* item: slot */
-GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
+GG_FN void gg_lists_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
     if (!v->env[e].rebuild) {
         return;
     }
     if (v->dims.cell_points && i < v->dims.grain_count) {
-        gg_sort_cell_point(v, e, i);
+        gg_lists_cell_point(v, e, i);
     }
     int64_t at = e * v->dims.slots + i;
     const float *point = v->start_velocity + at * 6;
@@ -161,7 +161,7 @@ GG_FN void gg_sort_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
 }
 
 /* gives every slot room for its candidates; chains the hash where it is used. item: env */
-GG_FN void gg_sort_allocate_env(const gg_view *v, int64_t e) {
+GG_FN void gg_lists_allocate_env(const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
         return;
     }
@@ -176,7 +176,7 @@ GG_FN void gg_sort_allocate_env(const gg_view *v, int64_t e) {
 }
 
 /* notes the longest list that has no room and its size class; count 0: all have, and the lists stand */
-GG_FN void gg_sort_close(const gg_view *v, int64_t e, int32_t count, int size_class) {
+GG_FN void gg_lists_close(const gg_view *v, int64_t e, int32_t count, int size_class) {
     gg_env *env = &v->env[e];
     env->overflow_candidates = count;
     if (count) {
@@ -188,7 +188,7 @@ GG_FN void gg_sort_close(const gg_view *v, int64_t e, int32_t count, int size_cl
 }
 
 /* item: env */
-GG_FN void gg_sort_close_env(const gg_view *v, int64_t e) {
+GG_FN void gg_lists_close_env(const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
         return;
     }
@@ -202,7 +202,7 @@ GG_FN void gg_sort_close_env(const gg_view *v, int64_t e) {
             worst_class = size_class;
         }
     }
-    gg_sort_close(v, e, most, worst_class);
+    gg_lists_close(v, e, most, worst_class);
 }
 
 #endif

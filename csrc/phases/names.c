@@ -7,7 +7,7 @@ int gg_phase_count(void) { return GG_PHASE_COUNT; }
 
 const char *gg_phase_name(int phase) {
     static const char *const names[] = {
-#define PHASE_NAME(name, count, skip, body) #name,
+#define PHASE_NAME(name, ...) #name,
         GG_PHASES(PHASE_NAME)
 #undef PHASE_NAME
     };

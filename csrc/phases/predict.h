@@ -8,7 +8,7 @@
 #include "../solvers/drag.h"
 
 /* what prediction is about to change, by grain id, in an array that is idle until the solve */
-GG_FN void gg_motion_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *error) {
+GG_FN void gg_predict_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *error) {
     float *note = v->velocity + (e * v->dims.slots + id) * 6;
     note[0] = velocity.x;
     note[1] = velocity.y;
@@ -42,7 +42,7 @@ typedef struct gg_prediction {
 } gg_prediction;
 
 /* adds gravity and drag to one grain and measures how far it went since the lists were built */
-GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t i) {
+GG_FN gg_prediction gg_predict_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_prediction out = GG_ZERO;
     const gg_params *p = &v->params;
     int64_t at = e * v->dims.slots + i;
@@ -57,7 +57,7 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
     /* what is fixed (planar grains only) keeps the velocity it was given */
     gg_vec3 kick = gg_scale(v->env[e].gravity, row[3] > 0.0f ? p->dt : 0.0f);
     gg_vec3 before = gg_v3(row[0], row[1], row[2]);
-    gg_motion_note(v, e, v->grain_id[at], before, error);
+    gg_predict_note(v, e, v->grain_id[at], before, error);
     if (gg_air_drags(air)) {
         kick = gg_drag_kick(air, kick, before, v->position[at].w, row[3], p->dt);
     }
@@ -77,7 +77,7 @@ GG_FN gg_prediction gg_motion_predict_lane(const gg_view *v, int64_t e, int64_t 
 }
 
 /* notes what the grains of a slice, in order of lanes, were predicted to do */
-GG_FN void gg_motion_predicted(const gg_view *v, int64_t e, int64_t slice, const gg_prediction each[GG_LANES]) {
+GG_FN void gg_predicted(const gg_view *v, int64_t e, int64_t slice, const gg_prediction each[GG_LANES]) {
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
     float displacement2 = 0.0f, speed2 = 0.0f;
     int32_t bad = 0;
@@ -92,16 +92,16 @@ GG_FN void gg_motion_predicted(const gg_view *v, int64_t e, int64_t slice, const
 }
 
 /* item: slice of an env */
-GG_FN void gg_motion_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
+GG_FN void gg_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
     gg_prediction each[GG_LANES];
     for (int lane = 0; lane < GG_LANES; lane++) {
-        each[lane] = gg_motion_predict_lane(v, e, slice * GG_LANES + lane);
+        each[lane] = gg_predict_lane(v, e, slice * GG_LANES + lane);
     }
-    gg_motion_predicted(v, e, slice, each);
+    gg_predicted(v, e, slice, each);
 }
 
 /* what was predicted for the slices begin, begin + stride, ... of an env */
-GG_FN gg_prediction gg_motion_predictions(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
+GG_FN gg_prediction gg_predictions_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
     gg_prediction all = GG_ZERO;
     for (int64_t s = begin; s < v->dims.slices; s += stride) {
         const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
@@ -112,7 +112,7 @@ GG_FN gg_prediction gg_motion_predictions(const gg_view *v, int64_t e, int64_t b
     return all;
 }
 
-GG_FN gg_prediction gg_motion_predictions_join(gg_prediction a, gg_prediction b) {
+GG_FN gg_prediction gg_predictions_join(gg_prediction a, gg_prediction b) {
     a.displacement2 = gg_maxf(a.displacement2, b.displacement2);
     a.speed2 = gg_maxf(a.speed2, b.speed2);
     a.bad += b.bad;
@@ -120,7 +120,7 @@ GG_FN gg_prediction gg_motion_predictions_join(gg_prediction a, gg_prediction b)
 }
 
 /* decides whether the env's lists must be built again, and freezes an env that is no longer finite */
-GG_FN void gg_motion_decide(const gg_view *v, int64_t e, gg_prediction all) {
+GG_FN void gg_predict_decide(const gg_view *v, int64_t e, gg_prediction all) {
     gg_env *env = &v->env[e];
     env->predicted = 1;
     env->iteration = 0;
@@ -151,8 +151,6 @@ GG_FN void gg_motion_decide(const gg_view *v, int64_t e, gg_prediction all) {
 }
 
 /* item: env */
-GG_FN void gg_motion_check_env(const gg_view *v, int64_t e) {
-    gg_motion_decide(v, e, gg_motion_predictions(v, e, 0, 1));
-}
+GG_FN void gg_predict_check_env(const gg_view *v, int64_t e) { gg_predict_decide(v, e, gg_predictions_of(v, e, 0, 1)); }
 
 #endif

@@ -3,14 +3,13 @@
  * Written once for every kind of team: threads of a CPU (backend/cpu.c), threads of a GPU that live through a whole step
  * (backend/cuda/step.cuh), and a host that hands a GPU one kernel per phase (backend/cuda/launch.cuh). Whoever includes
  * this file has defined
- *   GG_TEAM_FN                       qualifiers of the functions here
- *   gg_team                          a team: it works on one set of envs
- *   gg_team_view(team)               its const gg_view *
- *   gg_team_run(team, phase, pass)   all items of a phase; returns when all threads of the team are done
- *   gg_team_start(team, phase, pass) the same, without waiting: what runs next needs nothing of it
- *   gg_team_planar(team)             1: its grains are planar; a constant where phases must be
- *   gg_team_penalty(team)            1: they are, and their contacts are springs; likewise
- *   gg_team_any(team, question)      whether an env of the team answers yes (gg_step_condition)
+ *   GG_TEAM_FN                        qualifiers of the functions here
+ *   gg_team                           a team: it works on one set of envs
+ *   gg_team_view(team)                its const gg_view *
+ *   gg_team_law(team)                 its gg_law; a constant where phases must be
+ *   gg_team_run(team, phase, pass)    all items of a phase; returns when all threads of the team are done
+ *   gg_team_start(team, phase, pass)  the same, without waiting: what runs next needs nothing of it
+ *   gg_team_any(team, condition)      whether the condition holds for an env of the team (gg_step_condition)
  */
 #ifndef GG_STEP_H
 #define GG_STEP_H
@@ -28,14 +27,11 @@ GG_TEAM_FN void gg_step_build_lists(const gg_team *team) {
     gg_team_run(team, GG_PHASE_close_lists, 0);
 }
 
-GG_TEAM_FN void gg_step_solve(const gg_team *team) {
+/* iterates a law's contact solve until it has converged, or as often as asked for */
+GG_TEAM_FN void gg_step_iterate(const gg_team *team, gg_phase iteration) {
     const gg_params *p = &gg_team_view(team)->params;
     for (int32_t pass = 0; pass < p->iterations; pass++) {
-        if (gg_team_planar(team)) {
-            gg_team_run(team, GG_PHASE_planar_iterate, pass);
-        } else {
-            gg_team_run(team, GG_PHASE_iterate, pass);
-        }
+        gg_team_run(team, iteration, pass);
         int last = pass + 1 == p->iterations;
         if (last || (p->tolerance > 0.0f && pass % 2 == 1)) {
             gg_team_run(team, GG_PHASE_check_convergence, pass);
@@ -45,6 +41,35 @@ GG_TEAM_FN void gg_step_solve(const gg_team *team) {
         }
     }
 }
+
+/* what a law does in a substep: each brings find_contacts, solve and integrate */
+#include "../solvers/planar/step.h"
+#include "../solvers/spheres/step.h"
+
+#define GG_LAW_CASE_FIND(law)                                                                                          \
+    case GG_LAW_##law:                                                                                                 \
+        gg_##law##_find_contacts(team);                                                                                \
+        return;
+#define GG_LAW_CASE_SOLVE(law)                                                                                         \
+    case GG_LAW_##law:                                                                                                 \
+        gg_##law##_solve(team);                                                                                        \
+        return;
+#define GG_LAW_CASE_INTEGRATE(law)                                                                                     \
+    case GG_LAW_##law:                                                                                                 \
+        gg_##law##_integrate(team);                                                                                    \
+        return;
+GG_TEAM_FN void gg_law_find_contacts(const gg_team *team) {
+    switch (gg_team_law(team)) { GG_LAWS(GG_LAW_CASE_FIND) }
+}
+GG_TEAM_FN void gg_law_solve(const gg_team *team) {
+    switch (gg_team_law(team)) { GG_LAWS(GG_LAW_CASE_SOLVE) }
+}
+GG_TEAM_FN void gg_law_integrate(const gg_team *team) {
+    switch (gg_team_law(team)) { GG_LAWS(GG_LAW_CASE_INTEGRATE) }
+}
+#undef GG_LAW_CASE_FIND
+#undef GG_LAW_CASE_SOLVE
+#undef GG_LAW_CASE_INTEGRATE
 
 /* One substep of the team's envs; 0: a buffer must grow first. `resumed`: it did, and the substep goes on. */
 GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
@@ -59,40 +84,15 @@ GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
             return 0;
         }
     }
-    if (gg_team_planar(team)) {
-        gg_team_run(team, GG_PHASE_find_manifolds, 0);
-        gg_team_run(team, GG_PHASE_planar_count, 0);
-    } else {
-        gg_team_run(team, GG_PHASE_count_contacts, 0);
-    }
+    gg_law_find_contacts(team);
     gg_team_run(team, GG_PHASE_allocate_contacts, 0);
     if (gg_team_any(team, GG_HAS_OVERFLOW)) {
         return 0;
     }
-    if (gg_team_planar(team)) {
-        gg_team_run(team, GG_PHASE_planar_list, 0);
-        if (gg_team_penalty(team)) {
-            gg_team_run(team, GG_PHASE_penalty_forces, 0);
-        } else {
-            gg_team_run(team, GG_PHASE_planar_prepare, 0);
-            gg_step_solve(team);
-            gg_team_run(team, GG_PHASE_planar_project_tools, 0);
-        }
-        gg_team_run(team, GG_PHASE_planar_load_tools, 0);
-    } else {
-        gg_team_run(team, GG_PHASE_list_contacts, 0);
-        gg_team_run(team, GG_PHASE_prepare_contacts, 0);
-        gg_step_solve(team);
-        gg_team_run(team, GG_PHASE_project_tools, 0);
-        gg_team_run(team, GG_PHASE_load_tools, 0);
-    }
+    gg_law_solve(team);
     gg_team_run(team, GG_PHASE_sum_wrench_blocks, 0);
     gg_team_start(team, GG_PHASE_sum_wrench_tools, 0);
-    if (gg_team_planar(team)) {
-        gg_team_run(team, GG_PHASE_planar_integrate, 0);
-    } else {
-        gg_team_run(team, GG_PHASE_integrate, 0);
-    }
+    gg_law_integrate(team);
     gg_team_run(team, GG_PHASE_close_substep, 0);
     return 1;
 }

@@ -6,7 +6,7 @@
 #include "../geometry/pose.h"
 
 /* Closes a step of one env: the tools are where they were sent. item: tool of an env */
-GG_FN void gg_motion_arrive_tool(const gg_view *v, int64_t e, int64_t tool) {
+GG_FN void gg_tool_arrive(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
     if (v->env[e].substeps_done == v->params.substeps) {
         v->tool_pose[at] = v->tool_motion[at].target;
@@ -16,7 +16,7 @@ GG_FN void gg_motion_arrive_tool(const gg_view *v, int64_t e, int64_t tool) {
 }
 
 /* how a tool moves over this step. item: tool of an env */
-GG_FN void gg_motion_plan_tool(const gg_view *v, int64_t e, int64_t tool) {
+GG_FN void gg_tool_plan(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
     gg_pose start = v->tool_pose[at];
     gg_pose target = start;
@@ -36,7 +36,7 @@ GG_FN void gg_motion_plan_tool(const gg_view *v, int64_t e, int64_t tool) {
 }
 
 /* pose and velocity of a part at the start of this substep. item: part of an env */
-GG_FN void gg_motion_pose_part(const gg_view *v, int64_t e, int64_t part) {
+GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) {
     const gg_shape *shape = &v->parts[part];
     int64_t at = e * v->dims.tool_count + shape->tool;
     const gg_tool_motion *motion = &v->tool_motion[at];
@@ -56,7 +56,7 @@ GG_FN int64_t gg_tool_loads(const gg_view *v, int64_t e) {
 }
 
 /* component k (force, then torque) of the loads of one block on one tool, added up in order */
-GG_FN float gg_motion_wrench_part(const gg_view *v, int64_t e, int64_t block, int64_t tool, int k) {
+GG_FN float gg_tool_wrench_part(const gg_view *v, int64_t e, int64_t block, int64_t tool, int k) {
     const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
     int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
     float sum = 0.0f;
@@ -69,7 +69,7 @@ GG_FN float gg_motion_wrench_part(const gg_view *v, int64_t e, int64_t block, in
 }
 
 /* item: block of tool contacts of an env */
-GG_FN void gg_motion_wrench_block(const gg_view *v, int64_t e, int64_t block) {
+GG_FN void gg_tool_wrench_block(const gg_view *v, int64_t e, int64_t block) {
     if (block * GG_LOAD_BLOCK >= gg_tool_loads(v, e)) {
         return;
     }
@@ -91,7 +91,7 @@ GG_FN void gg_motion_wrench_block(const gg_view *v, int64_t e, int64_t block) {
 }
 
 /* adds the blocks in order. item: tool of an env */
-GG_FN void gg_motion_wrench_tool(const gg_view *v, int64_t e, int64_t tool) {
+GG_FN void gg_tool_wrench(const gg_view *v, int64_t e, int64_t tool) {
     double *wrench = v->wrench + (e * v->dims.tool_count + tool) * 6;
     int64_t blocks = (gg_tool_loads(v, e) + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
     for (int64_t block = 0; block < blocks; block++) {

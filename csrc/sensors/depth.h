@@ -146,7 +146,7 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
     const gg_vec4 *position = v->position + e * slots;
     const int32_t *grain_id = v->grain_id + e * slots;
     /* a prism sticks out of the sphere of its outline by less than its depth */
-    float more = v->params.planar ? GG_PRISM_DEPTH * v->params.radius_min : 0.0f;
+    float more = gg_is_planar(&v->params) ? GG_PRISM_DEPTH * v->params.radius_min : 0.0f;
     gg_strip_side top = gg_strip_side_make(perspective, gg_lens_row(lens, strip->row_begin), 1.0f);
     gg_strip_side bottom = gg_strip_side_make(perspective, gg_lens_row(lens, strip->row_end - 1), -1.0f);
     gg_strip_side left = gg_strip_side_make(perspective, gg_lens_column(lens, 0), 1.0f);
@@ -178,7 +178,7 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
             any |= keep[lane];
         }
         for (int lane = 0; any && lane < GG_LANES; lane++) {
-            if (keep[lane] && v->params.planar) {
+            if (keep[lane] && gg_is_planar(&v->params)) {
                 gg_prism prism = gg_prism_of(v, e, slot + lane);
                 gg_strip_prism(strip, lens, gg_v3(cx[lane], cy[lane], cz[lane]), &prism, grain_id[slot + lane]);
             } else if (keep[lane]) {
@@ -201,13 +201,13 @@ GG_FN void gg_strip_grains(const gg_strip *strip, const gg_lens *lens, const gg_
 GG_FN void gg_strip_slot(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t e, int64_t slot) {
     gg_vec4 p = v->position[e * v->dims.slots + slot];
     gg_vec3 c = gg_lens_local(lens, gg_v3(p.x, p.y, p.z));
-    float more = v->params.planar ? GG_PRISM_DEPTH * v->params.radius_min : 0.0f;
+    float more = gg_is_planar(&v->params) ? GG_PRISM_DEPTH * v->params.radius_min : 0.0f;
     float reach = p.w + more + 4e-6f * (gg_absf(c.x) + gg_absf(c.y) + gg_absf(c.z));
     if (v->grain_id[e * v->dims.slots + slot] < 0 || c.z - lens->near_depth < -reach ||
         lens->far_depth - c.z < -reach) {
         return;
     }
-    if (v->params.planar) {
+    if (gg_is_planar(&v->params)) {
         gg_prism prism = gg_prism_of(v, e, slot);
         gg_strip_prism(strip, lens, c, &prism, 0);
     } else {

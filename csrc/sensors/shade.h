@@ -379,7 +379,7 @@ GG_FN gg_shade_hit gg_shade_meet(const gg_shade *shade, gg_vec3 origin, gg_vec3 
         int64_t slot = v->slot_of[shade->env * v->dims.slots + id];
         gg_vec4 p = v->position[shade->env * v->dims.slots + slot];
         hit.normal = gg_unit(gg_sub(hit.point, gg_v3(p.x, p.y, p.z)), gg_v3(0.0f, 0.0f, 1.0f));
-        if (v->params.planar) {
+        if (gg_is_planar(&v->params)) {
             gg_prism prism = gg_prism_of(v, shade->env, slot);
             gg_prism_enter(&prism, origin, direction, shade->lens.near_depth, &hit.normal);
         }

@@ -25,13 +25,24 @@ typedef struct gg_dims {
     int64_t planar_slots, manifolds, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */
 } gg_dims;
 
+/* what matter is and how its contacts are solved; each brings its phases and its part of the step, see phases/step.h */
+#define GG_LAWS(X) X(spheres) X(planar) X(springs)
+typedef enum gg_law {
+#define GG_LAW_ENUM(law) GG_LAW_##law,
+    GG_LAWS(GG_LAW_ENUM)
+#undef GG_LAW_ENUM
+} gg_law;
+#define GG_LAW_ONE(law) +1
+enum { GG_LAW_COUNT = 0 GG_LAWS(GG_LAW_ONE) };
+#undef GG_LAW_ONE
+
 /* parameters of one step */
 typedef struct gg_params {
     float dt;
     int32_t substeps;
     int32_t iterations;
     int32_t mode;
-    int32_t planar;   /* grains are shapes in the plane z = 0 */
+    int32_t law;      /* gg_law */
     int32_t spin;     /* grains turn */
     int32_t rolling;  /* some pair resists rolling */
     int32_t cohesive; /* some pair attracts, or resists twisting otherwise than rolling */
@@ -61,5 +72,8 @@ typedef struct gg_params {
     gg_vec3 lower, upper;                           /* bounds [m] */
     int32_t boundary[3][2];
 } gg_params;
+
+/* whether grains are shapes in the plane z = 0 */
+GG_FN int gg_is_planar(const gg_params *p) { return p->law != GG_LAW_spheres; }
 
 #endif

@@ -60,7 +60,7 @@ gg_status gg_world_set_kernel(gg_world *w, const char *name) {
         return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
     }
     gg_kernel kernel = gg_kernel_select(name);
-    if (!kernel.iterate) {
+    if (!kernel.name) {
         return gg_world_fail(w, GG_ERROR_BACKEND, "kernel: \"%s\" is not in this build or not for this processor",
                              name);
     }
@@ -128,7 +128,7 @@ static gg_status run_with(gg_world *w, const gg_access *access, const gg_phase *
 }
 
 static gg_status check_angles(gg_world *w, const float *angle) {
-    return !angle || w->view.params.planar
+    return !angle || gg_is_planar(&w->view.params)
                ? GG_OK
                : gg_world_fail(w, GG_ERROR_ARGUMENT, "angle: expected a world of planar grains; spheres have none");
 }
@@ -169,7 +169,7 @@ static gg_status check_finite(gg_world *w, const char *name, const float *values
 static gg_status check_planar(gg_world *w, const gg_grains *in, int64_t count) {
     const char *names[] = {"positions", "velocities"};
     const float *arrays[] = {in->position, in->velocity};
-    for (int a = 0; w->view.params.planar && a < 2; a++) {
+    for (int a = 0; gg_is_planar(&w->view.params) && a < 2; a++) {
         for (int64_t k = 0; arrays[a] && k < count; k++) {
             if (arrays[a][3 * k + 2] != 0.0f) {
                 return gg_world_fail(w, GG_ERROR_ARGUMENT, "%s: expected z = 0 for planar grains, got %g at grain %lld",

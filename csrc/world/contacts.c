@@ -17,7 +17,7 @@ gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t room, int32_t 
         return gg_world_fail(w, GG_ERROR_ARGUMENT, "env: expected an index in [0, %d), got %lld",
                              (int)w->view.dims.env_count, (long long)env);
     }
-    if (w->view.params.planar) {
+    if (gg_is_planar(&w->view.params)) {
         return gg_world_fail(w, GG_ERROR_ARGUMENT, "contacts: expected a world of spheres, this one is planar");
     }
     gg_fields fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |

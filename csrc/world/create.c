@@ -294,7 +294,7 @@ void gg_params_from_solver(gg_world *w) {
     p->broad_phase = s->broad_phase;
     /* see solvers/ncp.h for what these bound */
     gg_solver_safe_relaxation(s, gg_own_tool_count(w) > 0, &p->relaxation, &p->relaxation_sum);
-    if (p->planar) {
+    if (gg_is_planar(p)) {
         p->relaxation = GG_PLANAR_RELAXATION;
         p->relaxation_sum = p->nesterov ? GG_PLANAR_SUM : 1.8f;
     }

@@ -121,7 +121,7 @@ gg_status gg_planar_take(gg_world *w, const gg_world_def *d) {
     v->pair_data = w->pair_data;
     v->material_outline = w->material_outline;
     v->material_fixed = w->material_fixed;
-    v->params.planar = 1;
+    v->params.law = d->solver.mode == GG_MODE_PENALTY ? GG_LAW_springs : GG_LAW_planar;
     return GG_OK;
 }
 

@@ -39,14 +39,13 @@ static int trace_any(const trace_team *t, gg_condition question) {
 }
 
 /* the team of step.h: this machine, which asks the device for one phase after the other */
-#define GG_TEAM_FN            static
-#define gg_team               trace_team
-#define gg_team_run           trace_run
-#define gg_team_start         trace_run
-#define gg_team_any           trace_any
-#define gg_team_view(team)    (&(team)->world->view)
-#define gg_team_planar(team)  (gg_team_view(team)->params.planar)
-#define gg_team_penalty(team) (gg_team_view(team)->params.mode == GG_MODE_PENALTY)
+#define GG_TEAM_FN         static
+#define gg_team            trace_team
+#define gg_team_run        trace_run
+#define gg_team_start      trace_run
+#define gg_team_any        trace_any
+#define gg_team_view(team) (&(team)->world->view)
+#define gg_team_law(team)  ((gg_law)gg_team_view(team)->params.law)
 #include "../phases/step.h"
 
 gg_status gg_world_trace(gg_world *w, double dt, const float *tool_targets, gg_trace note, void *context) {

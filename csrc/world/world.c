@@ -22,8 +22,7 @@ typedef struct step_context {
 
 #define GG_TEAM_FN static
 static const gg_view *gg_team_view(const gg_team *team) { return team->executor->view; }
-static int gg_team_planar(const gg_team *team) { return gg_team_view(team)->params.planar; }
-static int gg_team_penalty(const gg_team *team) { return gg_team_view(team)->params.mode == GG_MODE_PENALTY; }
+static gg_law gg_team_law(const gg_team *team) { return (gg_law)gg_team_view(team)->params.law; }
 static int gg_team_any(const gg_team *team, gg_condition question) {
     for (int64_t e = team->env_begin; e < team->env_end; e++) {
         if (gg_step_condition(&gg_team_view(team)->env[e], question)) {

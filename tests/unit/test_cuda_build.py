@@ -424,4 +424,4 @@ def test_kernel_resources() -> None:
     )
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "gg_step_kernel" in json.loads((ROOT / "tests" / "unit" / "cuda_kernels.json").read_text())
+    assert "gg_spheres_step_kernel" in json.loads((ROOT / "tests" / "unit" / "cuda_kernels.json").read_text())

@@ -133,28 +133,22 @@ static gg_status open_device(gg_cuda *c) {
         return fail(c, GG_ERROR_BACKEND, "cuda:%d: this GPU cannot keep a grid of blocks resident", (int)c->device);
     }
     c->multiprocessors = value;
-    int planar = 0, penalty = 0;
-    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, gg_step_kernel, GG_THREADS, 0),
-        "loading kernels");
-    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&planar, gg_planar_step_kernel, GG_THREADS, 0),
-        "loading kernels");
-    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&penalty, gg_penalty_step_kernel, GG_THREADS, 0),
-        "loading kernels");
-    per_multiprocessor = per_multiprocessor < planar ? per_multiprocessor : planar;
-    per_multiprocessor = per_multiprocessor < penalty ? per_multiprocessor : penalty;
-    TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_meeting, gg_phase_kernel<GG_PHASE_order>, GG_THREADS, 0),
-        "loading kernels");
-    int resident = 0;
-    TRY(c,
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, gg_phase_kernel<GG_PHASE_allocate_candidates>,
-                                                      GG_THREADS, 0),
-        "loading kernels");
-    per_meeting = per_meeting < resident ? per_meeting : resident;
-    TRY(c,
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, gg_phase_kernel<GG_PHASE_allocate_contacts>,
-                                                      GG_THREADS, 0),
-        "loading kernels");
-    per_meeting = per_meeting < resident ? per_meeting : resident;
+    /* as many blocks as the largest kernel of those that meet allows */
+    per_multiprocessor = per_meeting = INT32_MAX;
+    for (int law = 0; law < GG_LAW_COUNT; law++) {
+        int blocks = 0;
+        TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step_kernel_of((gg_law)law), GG_THREADS, 0),
+            "loading kernels");
+        per_multiprocessor = GG_MIN(per_multiprocessor, blocks);
+    }
+    for (int phase = 0; phase < GG_PHASE_COUNT; phase++) {
+        if (gg_phase_sync((gg_phase)phase) == GG_SYNC_MEETS) {
+            int blocks = 0;
+            TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of((gg_phase)phase), GG_THREADS, 0),
+                "loading kernels");
+            per_meeting = GG_MIN(per_meeting, blocks);
+        }
+    }
     c->resident = per_multiprocessor * value;
     c->phase_resident = per_meeting * value;
     int32_t most = c->resident > c->phase_resident ? c->resident : c->phase_resident;
@@ -399,9 +393,7 @@ static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
     int64_t envs = v->dims.env_count, teams = envs < c->resident ? envs : c->resident;
     int64_t useful = (v->dims.slots + GG_THREADS - 1) / GG_THREADS, blocks = c->resident / teams;
     blocks = blocks < useful ? blocks : useful;
-    auto kernel = v->params.mode == GG_MODE_PENALTY ? gg_penalty_step_kernel
-                  : v->params.planar                ? gg_planar_step_kernel
-                                                    : gg_step_kernel;
+    step_kernel kernel = step_kernel_of((gg_law)v->params.law);
     TRY(c,
         gg_launch(kernel, (int)(teams * blocks), GG_THREADS, 1, c->stream, *v, c->control, c->meetings, c->partials,
                   (int32_t)blocks, most),

@@ -35,10 +35,10 @@ __device__ __forceinline__ void gg_slice_note(T *shared, T own, int64_t slot, No
 
 /* ---- phases over slices ---- */
 
-__device__ __forceinline__ void gg_gpu_predict(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_predict(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
-        gg_slice_note(team->memory->prediction, gg_motion_predict_lane(v, e, slot), slot,
-                      [&](int64_t slice, const gg_prediction *each) { gg_motion_predicted(v, e, slice, each); });
+        gg_slice_note(team->memory->prediction, gg_predict_lane(v, e, slot), slot,
+                      [&](int64_t slice, const gg_prediction *each) { gg_predicted(v, e, slice, each); });
     });
 }
 
@@ -75,7 +75,7 @@ __device__ __forceinline__ int32_t gg_gpu_tool_body(const gg_view *v, int64_t e,
     return tool_body;
 }
 
-__device__ __forceinline__ void gg_gpu_count(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_count_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
         uint64_t parts = gg_gpu_slice_parts(team, v, e, slot);
         gg_scalar_count_lane(v, e, (int32_t)slot, parts);
@@ -86,13 +86,13 @@ __device__ __forceinline__ void gg_gpu_count(const gg_gpu_team *team, const gg_v
     });
 }
 
-__device__ __forceinline__ void gg_gpu_list(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_list_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
-        gg_ncp_list_lane(v, e, slot / GG_LANES, (int)(slot % GG_LANES), gg_gpu_tool_body(v, e, slot));
+        gg_sphere_list_lane(v, e, slot / GG_LANES, (int)(slot % GG_LANES), gg_gpu_tool_body(v, e, slot));
     });
 }
 
-__device__ __forceinline__ void gg_gpu_prepare(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_prepare_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
         gg_overlaps own;
         gg_scalar_prepare_lanes(v, e, slot, &own);
@@ -103,8 +103,8 @@ __device__ __forceinline__ void gg_gpu_prepare(const gg_gpu_team *team, const gg
 
 /* one iteration; `lanes` is that of one slot */
 template <class Lanes>
-__device__ __forceinline__ void gg_gpu_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass,
-                                               Lanes lanes) {
+__device__ __forceinline__ void gg_gpu_iterate_with(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass,
+                                                    Lanes lanes) {
     if (v->env[e].converged) {
         return;
     }
@@ -123,7 +123,7 @@ __device__ __forceinline__ void gg_gpu_iterate(const gg_gpu_team *team, const gg
     });
 }
 
-__device__ __forceinline__ void gg_gpu_planar_count(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_planar_count(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
         int64_t slice = slot / GG_LANES;
         uint64_t parts = gg_gpu_slice_parts(team, v, e, slot);
@@ -135,13 +135,13 @@ __device__ __forceinline__ void gg_gpu_planar_count(const gg_gpu_team *team, con
     });
 }
 
-__device__ __forceinline__ void gg_gpu_planar_list(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_planar_list(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
         gg_planar_list_lane(v, e, slot / GG_LANES, (int)(slot % GG_LANES), gg_gpu_tool_body(v, e, slot));
     });
 }
 
-__device__ __forceinline__ void gg_gpu_planar_prepare(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_planar_prepare(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
         gg_overlaps own;
         gg_scalar_planar_prepare_lanes(v, e, slot, &own);
@@ -150,40 +150,50 @@ __device__ __forceinline__ void gg_gpu_planar_prepare(const gg_gpu_team *team, c
     });
 }
 
-__device__ __forceinline__ void gg_gpu_penalty(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_apply_springs(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
-        gg_slice_note(team->memory->overlaps, gg_penalty_lane(v, e, slot), slot,
-                      [&](int64_t slice, const gg_overlaps *each) { gg_penalty_noted(v, e, slice, each); });
+        gg_slice_note(team->memory->overlaps, gg_springs_lane(v, e, slot), slot,
+                      [&](int64_t slice, const gg_overlaps *each) { gg_springs_noted(v, e, slice, each); });
     });
 }
 
-__device__ __forceinline__ void gg_gpu_planar_integrate(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_planar_integrate(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
         gg_slice_note(team->memory->motion, gg_planar_integrate_lane(v, e, slot), slot,
                       [&](int64_t slice, const gg_motion *each) { gg_motion_integrated(v, e, slice, each); });
     });
 }
 
-__device__ __forceinline__ void gg_gpu_integrate(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_integrate(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
-        gg_slice_note(team->memory->motion, gg_motion_integrate_lane(v, e, slot), slot,
+        gg_slice_note(team->memory->motion, gg_sphere_integrate_lane(v, e, slot), slot,
                       [&](int64_t slice, const gg_motion *each) { gg_motion_integrated(v, e, slice, each); });
     });
 }
 
+__device__ __forceinline__ void gg_gpu_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass) {
+    gg_gpu_iterate_with(team, v, e, pass, [=](int64_t slot) { return gg_scalar_iterate_lanes(v, e, slot, pass); });
+}
+
+__device__ __forceinline__ void gg_gpu_planar_iterate(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                      int32_t pass) {
+    gg_gpu_iterate_with(team, v, e, pass,
+                        [=](int64_t slot) { return gg_scalar_planar_iterate_lanes(v, e, slot, pass); });
+}
+
 /* ---- phases over whole envs: the team adds up, its last block decides ---- */
 
-__device__ __forceinline__ void gg_gpu_check(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_check(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_prediction all, none = GG_ZERO;
     int last = gg_team_reduce(
-        team, team->memory->prediction, gg_motion_predictions(v, e, gg_team_rank(team), gg_team_size(team)), none,
-        [](gg_prediction a, gg_prediction b) { return gg_motion_predictions_join(a, b); }, &all);
+        team, team->memory->prediction, gg_predictions_of(v, e, gg_team_rank(team), gg_team_size(team)), none,
+        [](gg_prediction a, gg_prediction b) { return gg_predictions_join(a, b); }, &all);
     if (last && threadIdx.x == 0) {
-        gg_motion_decide(v, e, all);
+        gg_predict_decide(v, e, all);
     }
 }
 
-__device__ __forceinline__ void gg_gpu_fit(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_fit_cell_grids(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     if (!v->env[e].rebuild) {
         return;
     }
@@ -196,7 +206,7 @@ __device__ __forceinline__ void gg_gpu_fit(const gg_gpu_team *team, const gg_vie
     }
 }
 
-__device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     if (!v->env[e].rebuild) {
         return;
     }
@@ -215,14 +225,15 @@ __device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, cons
     if (last && threadIdx.x == 0) {
         int64_t first = INT32_MAX - (int64_t)(worst & 0xFFFFFFFFu);
         int size_class = worst ? gg_size_class_of(&v->params, v->position[e * v->dims.slots + first].w) : 0;
-        gg_sort_close(v, e, (int32_t)(worst >> 32), size_class);
+        gg_lists_close(v, e, (int32_t)(worst >> 32), size_class);
     }
 }
 
-__device__ __forceinline__ void gg_gpu_converged(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass) {
+__device__ __forceinline__ void gg_gpu_check_convergence(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                         int32_t pass) {
     if (v->params.tolerance <= 0.0f) {
         if (gg_team_rank(team) == 0) {
-            gg_solve_check_env(v, e, pass);
+            gg_step_check_env(v, e, pass);
         }
         return;
     }
@@ -231,14 +242,14 @@ __device__ __forceinline__ void gg_gpu_converged(const gg_gpu_team *team, const 
     }
     float residual;
     int last = gg_team_reduce(
-        team, team->memory->change, gg_solve_residual(v, e, gg_team_rank(team), gg_team_size(team)), 0.0f,
+        team, team->memory->change, gg_step_residual(v, e, gg_team_rank(team), gg_team_size(team)), 0.0f,
         [](float a, float b) { return gg_maxf(a, b); }, &residual);
     if (last && threadIdx.x == 0) {
-        gg_solve_check(v, e, pass, residual);
+        gg_step_check(v, e, pass, residual);
     }
 }
 
-__device__ __forceinline__ void gg_gpu_close_substep(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_close_substep(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     int is_last = gg_last_substep(v, e);
     gg_substep_stats all, none = GG_ZERO;
     int last_block = gg_team_reduce(
@@ -259,13 +270,14 @@ __device__ __forceinline__ void gg_gpu_close_substep(const gg_gpu_team *team, co
         __syncthreads();
     }
     if (threadIdx.x == 0) {
-        gg_motion_close(v, e, all, is_last ? &last : NULL);
+        gg_step_close(v, e, all, is_last ? &last : NULL);
     }
 }
 
 /* ---- phases over whole envs: the team together ---- */
 
-__device__ __forceinline__ void gg_gpu_allocate_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_allocate_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                         int32_t) {
     int64_t base = e * v->dims.slices;
     int32_t rows = gg_team_scan(
         team, 0, v->dims.slices, [&](int64_t s) { return v->slice_rows[base + s]; },
@@ -280,7 +292,7 @@ __device__ __forceinline__ void gg_gpu_allocate_contacts(const gg_gpu_team *team
 
 /* Counting sort by cell. Within a cell grains come in the order of ids, so that nothing depends on which thread was
  * first. */
-__device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     if (!v->env[e].rebuild) {
         return;
     }
@@ -349,7 +361,8 @@ __device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_v
     }
 }
 
-__device__ __forceinline__ void gg_gpu_allocate_candidates(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_allocate_candidates(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                           int32_t) {
     if (!v->env[e].rebuild) {
         return;
     }
@@ -372,17 +385,18 @@ __device__ __forceinline__ void gg_gpu_allocate_candidates(const gg_gpu_team *te
 }
 
 /* one thread per block of tool contacts, tool and component */
-__device__ __forceinline__ void gg_gpu_wrench_blocks(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_sum_wrench_blocks(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                         int32_t) {
     int64_t per_block = v->dims.tool_count * 6;
     int64_t blocks = (gg_tool_loads(v, e) + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
     for (int64_t k = gg_team_rank(team); k < blocks * per_block; k += gg_team_size(team)) {
         int64_t block = k / per_block, component = k % per_block;
         v->wrench_partial[(e * v->dims.load_blocks + block) * per_block + component] =
-            gg_motion_wrench_part(v, e, block, component / 6, (int)(component % 6));
+            gg_tool_wrench_part(v, e, block, component / 6, (int)(component % 6));
     }
 }
 
-__device__ __forceinline__ void gg_gpu_boxes(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass) {
+__device__ __forceinline__ void gg_gpu_sum_boxes(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass) {
     const int32_t runs = GG_BLOCK / GG_BOX_RUN;
     for (int64_t block = team->block; block < v->dims.blocks; block += team->blocks) {
         if ((int32_t)threadIdx.x < runs) {
@@ -401,7 +415,7 @@ __device__ __forceinline__ void gg_gpu_boxes(const gg_gpu_team *team, const gg_v
 }
 
 /* a thread per grain; what they add to the same bins are integers */
-__device__ __forceinline__ void gg_gpu_tally(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_tally(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     for (int64_t id = gg_team_rank(team); id < v->dims.grain_count; id += gg_team_size(team)) {
         gg_tally_grain(v, e, id);
     }
@@ -410,7 +424,7 @@ __device__ __forceinline__ void gg_gpu_tally(const gg_gpu_team *team, const gg_v
 /* ---- cameras ---- */
 
 /* A block takes a band of rows, as many as its own memory holds: a thread per grain, then a thread per pixel for tools. */
-__device__ __forceinline__ void gg_gpu_render(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+__device__ __forceinline__ void gg_gpu_render_depth(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     int64_t band = team->block;
     for (int64_t c = 0; c < v->dims.camera_count; c++) {
         const gg_camera *camera = &v->cameras[c];
@@ -458,101 +472,32 @@ __device__ __forceinline__ void gg_gpu_render(const gg_gpu_team *team, const gg_
 
 /* ---- all of them ---- */
 
-#define GG_GENERIC(name, count, skip, body)                                                                            \
-    __device__ __forceinline__ void gg_gpu_items_##name(const gg_gpu_team *team, const gg_view *v, int64_t e,          \
-                                                        int32_t pass) {                                                \
-        (void)pass;                                                                                                    \
-        int64_t items = count;                                                                                         \
-        for (int64_t i = gg_team_rank(team); i < items; i += gg_team_size(team)) {                                     \
-            body;                                                                                                      \
-        }                                                                                                              \
+/* column `gpu` of the table of phases */
+#define GG_GPU_EACH(name, items, body)                                                                                 \
+    for (int64_t i = gg_team_rank(team), end = items; i < end; i += gg_team_size(team)) {                              \
+        body;                                                                                                          \
     }
-GG_PHASES(GG_GENERIC)
-#undef GG_GENERIC
-
-__device__ __forceinline__ int gg_phase_skips(gg_phase phase) {
-    switch (phase) {
-#define GG_SKIPS(name, count, skip, body)                                                                              \
+#define GG_GPU_TEAM(name, items, body) gg_gpu_##name(team, v, e, pass);
+#define GG_GPU_CASE(name, items, diverged_envs, build, gpu, threads, sync, body)                                       \
     case GG_PHASE_##name:                                                                                              \
-        return skip;
-        GG_PHASES(GG_SKIPS)
-#undef GG_SKIPS
-    default:
-        return 0;
-    }
-}
+        if (GG_DIVERGED_##diverged_envs == GG_DIVERGED_COVERS || !v->env[e].stats.diverged) {                          \
+            GG_GPU_##gpu(name, items, body)                                                                            \
+        }                                                                                                              \
+        return;
 
 /* the team's share of a phase of its env; `phase` is a constant wherever this is called */
 __device__ __forceinline__ void gg_gpu_start(const gg_gpu_team *team, gg_phase phase, int32_t pass) {
     const gg_view *v = team->view;
     int64_t e = team->env;
-    if (gg_phase_skips(phase) && v->env[e].stats.diverged) {
-        return;
-    }
+    (void)pass;
     switch (phase) {
-    case GG_PHASE_predict:
-        return gg_gpu_predict(team, v, e);
-    case GG_PHASE_check:
-        return gg_gpu_check(team, v, e);
-    case GG_PHASE_fit_cell_grids:
-        return gg_gpu_fit(team, v, e);
-    case GG_PHASE_order:
-        return gg_gpu_order(team, v, e);
-    case GG_PHASE_allocate_candidates:
-        return gg_gpu_allocate_candidates(team, v, e);
-    case GG_PHASE_close_lists:
-        return gg_gpu_close_lists(team, v, e);
-    case GG_PHASE_count_contacts:
-        return gg_gpu_count(team, v, e);
-    case GG_PHASE_allocate_contacts:
-        return gg_gpu_allocate_contacts(team, v, e);
-    case GG_PHASE_list_contacts:
-        return gg_gpu_list(team, v, e);
-    case GG_PHASE_prepare_contacts:
-        return gg_gpu_prepare(team, v, e);
-    case GG_PHASE_iterate:
-        return gg_gpu_iterate(team, v, e, pass,
-                              [=](int64_t slot) { return gg_scalar_iterate_lanes(v, e, slot, pass); });
-    case GG_PHASE_planar_count:
-        return gg_gpu_planar_count(team, v, e);
-    case GG_PHASE_planar_list:
-        return gg_gpu_planar_list(team, v, e);
-    case GG_PHASE_planar_prepare:
-        return gg_gpu_planar_prepare(team, v, e);
-    case GG_PHASE_planar_iterate:
-        return gg_gpu_iterate(team, v, e, pass,
-                              [=](int64_t slot) { return gg_scalar_planar_iterate_lanes(v, e, slot, pass); });
-    case GG_PHASE_penalty_forces:
-        return gg_gpu_penalty(team, v, e);
-    case GG_PHASE_planar_integrate:
-        return gg_gpu_planar_integrate(team, v, e);
-    case GG_PHASE_check_convergence:
-        return gg_gpu_converged(team, v, e, pass);
-    case GG_PHASE_sum_wrench_blocks:
-        return gg_gpu_wrench_blocks(team, v, e);
-    case GG_PHASE_integrate:
-        return gg_gpu_integrate(team, v, e);
-    case GG_PHASE_close_substep:
-        return gg_gpu_close_substep(team, v, e);
-    case GG_PHASE_sum_boxes:
-        return gg_gpu_boxes(team, v, e, pass);
-    case GG_PHASE_tally:
-        return gg_gpu_tally(team, v, e);
-    case GG_PHASE_render_depth:
-        return gg_gpu_render(team, v, e);
-    default:
-        break;
-    }
-    /* the rest, item by item */
-    switch (phase) {
-#define GG_ITEMS(name, count, skip, body)                                                                              \
-    case GG_PHASE_##name:                                                                                              \
-        return gg_gpu_items_##name(team, v, e, pass);
-        GG_PHASES(GG_ITEMS)
-#undef GG_ITEMS
+        GG_PHASES(GG_GPU_CASE)
     default:
         return;
     }
 }
+#undef GG_GPU_CASE
+#undef GG_GPU_TEAM
+#undef GG_GPU_EACH
 
 #endif

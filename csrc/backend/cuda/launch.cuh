@@ -10,11 +10,23 @@ typedef void (*phase_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned
 /* a phase as a kernel of its own */
 static phase_kernel kernel_of(gg_phase phase) {
     static const phase_kernel kernels[] = {
-#define ENTRY(name, count, skip, body) gg_phase_kernel<GG_PHASE_##name>,
+#define ENTRY(name, ...) gg_phase_kernel<GG_PHASE_##name>,
         GG_PHASES(ENTRY)
 #undef ENTRY
     };
     return kernels[phase];
+}
+
+typedef void (*step_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned char *, int32_t, int32_t);
+
+/* the kernel that lives through the steps of a law */
+static step_kernel step_kernel_of(gg_law law) {
+    static const step_kernel kernels[] = {
+#define ENTRY(law) gg_##law##_step_kernel,
+        GG_LAWS(ENTRY)
+#undef ENTRY
+    };
+    return kernels[law];
 }
 
 /* All kernels, before any is started: the driver would load one at its first use, which may wait for everything under way on
@@ -29,56 +41,16 @@ static gg_status load_kernels(gg_cuda *c) {
     return GG_OK;
 }
 
-/* items of a phase in one env: what a team has to do */
-static int64_t items_of(const gg_view *v, gg_phase phase) {
-    switch (phase) {
-#define ITEMS(name, count, skip, body)                                                                                 \
-    case GG_PHASE_##name:                                                                                              \
-        return count;
-        GG_PHASES(ITEMS)
-#undef ITEMS
-    default:
-        return 0;
-    }
-}
-
 /* threads that a phase can keep busy in one env */
 static int64_t threads_of(const gg_view *v, gg_phase phase) {
     switch (phase) {
-    case GG_PHASE_predict:
-    case GG_PHASE_count_contacts:
-    case GG_PHASE_list_contacts:
-    case GG_PHASE_prepare_contacts:
-    case GG_PHASE_iterate:
-    case GG_PHASE_integrate:
-    case GG_PHASE_planar_count:
-    case GG_PHASE_planar_list:
-    case GG_PHASE_planar_prepare:
-    case GG_PHASE_planar_iterate:
-    case GG_PHASE_planar_integrate:
-    case GG_PHASE_penalty_forces:
-    case GG_PHASE_order:
-    case GG_PHASE_allocate_candidates:
-        return v->dims.slots;
-    case GG_PHASE_fit_cell_grids:
-    case GG_PHASE_close_lists:
-        /* each thread looks at some grains before it adds up with others */
-        return (v->dims.slots + GG_SCAN_ITEMS - 1) / GG_SCAN_ITEMS;
-    case GG_PHASE_allocate_contacts:
-    case GG_PHASE_check:
-    case GG_PHASE_check_convergence:
-    case GG_PHASE_close_substep:
-        return (v->dims.slices + GG_SCAN_ITEMS - 1) / GG_SCAN_ITEMS;
-    case GG_PHASE_sum_wrench_blocks:
-        return v->dims.load_blocks * v->dims.tool_count * 6;
-    case GG_PHASE_sum_boxes:
-        return v->dims.blocks * GG_THREADS;
-    case GG_PHASE_tally:
-        return v->dims.grain_count;
-    case GG_PHASE_render_depth:
-        return items_of(v, phase) * GG_THREADS;
+#define THREADS(name, items, diverged_envs, build, gpu, threads, sync, body)                                           \
+    case GG_PHASE_##name:                                                                                              \
+        return threads;
+        GG_PHASES(THREADS)
+#undef THREADS
     default:
-        return items_of(v, phase);
+        return 0;
     }
 }
 
@@ -88,9 +60,9 @@ static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *
         return cudaSuccess;
     }
     int64_t blocks = (threads + GG_THREADS - 1) / GG_THREADS;
-    int meets = gg_phase_meets(phase);
+    int sync = gg_phase_sync(phase), meets = sync == GG_SYNC_MEETS;
     /* a grid has no end, unless its blocks must all be there at once, or need room to put something down */
-    int64_t most = meets || gg_phase_reduces(phase) ? c->phase_resident : c->multiprocessors * (int64_t)64;
+    int64_t most = sync != GG_SYNC_ALONE ? c->phase_resident : c->multiprocessors * (int64_t)64;
     int64_t teams = envs < most ? envs : most;
     blocks = blocks < most / teams ? blocks : most / teams;
     return gg_launch(kernel_of(phase), (int)(teams * blocks), GG_THREADS, meets && blocks > 1, stream, *v, c->control,
@@ -108,8 +80,7 @@ struct gg_team {
 };
 
 static const gg_view *gg_team_view(const gg_team *team) { return team->view; }
-static int gg_team_planar(const gg_team *team) { return team->view->params.planar; }
-static int gg_team_penalty(const gg_team *team) { return team->view->params.mode == GG_MODE_PENALTY; }
+static gg_law gg_team_law(const gg_team *team) { return (gg_law)team->view->params.law; }
 static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     gg_cuda *c = team->cuda;
     cudaEvent_t begin = NULL, end = NULL;

@@ -26,27 +26,24 @@ __device__ __forceinline__ int gg_team_any(const gg_gpu_team *team, gg_condition
 /* A phase must be a constant where it runs, or each place would hold the code of all: spheres, planar grains and
  * planar grains on springs have a kernel each. */
 #define GG_TEAM_FN static __device__ __forceinline__
-namespace gg_spheres {
+namespace gg_spheres_step {
 using gg_team = gg_gpu_team;
-__device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 0; }
-__device__ __forceinline__ constexpr int gg_team_penalty(const gg_team *) { return 0; }
+__device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { return GG_LAW_spheres; }
 #include "../../phases/step.h"
 #undef GG_STEP_H
-} // namespace gg_spheres
-namespace gg_planar {
+} // namespace gg_spheres_step
+namespace gg_planar_step {
 using gg_team = gg_gpu_team;
-__device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 1; }
-__device__ __forceinline__ constexpr int gg_team_penalty(const gg_team *) { return 0; }
+__device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { return GG_LAW_planar; }
 #include "../../phases/step.h"
 #undef GG_STEP_H
-} // namespace gg_planar
-namespace gg_springs {
+} // namespace gg_planar_step
+namespace gg_springs_step {
 using gg_team = gg_gpu_team;
-__device__ __forceinline__ constexpr int gg_team_planar(const gg_team *) { return 1; }
-__device__ __forceinline__ constexpr int gg_team_penalty(const gg_team *) { return 1; }
+__device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { return GG_LAW_springs; }
 #include "../../phases/step.h"
 #undef GG_STEP_H
-} // namespace gg_springs
+} // namespace gg_springs_step
 #undef GG_TEAM_FN
 
 /* the team that this block belongs to, of grid / blocks_per_team teams */
@@ -91,29 +88,31 @@ __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memor
     }
 }
 
-#define GG_STEP_KERNEL(name, law)                                                                                      \
+#define GG_STEP_KERNEL(law)                                                                                            \
     __global__ void __launch_bounds__(GG_THREADS, GG_THREADS_RESIDENT / GG_THREADS)                                    \
-        name(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings, unsigned char *partials,     \
-             int32_t blocks_per_team, int32_t most) {                                                                  \
+        gg_##law##_step_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings,            \
+                               unsigned char *partials, int32_t blocks_per_team, int32_t most) {                       \
         GG_BLOCK_MEMORY(gg_block_memory, memory);                                                                      \
-        gg_gpu_steps(&view, &memory, control, meetings, partials, blocks_per_team, most,                               \
-                     [](const gg_gpu_team *team, int resumed) { return law::gg_step_substep(team, resumed); });        \
+        gg_gpu_steps(                                                                                                  \
+            &view, &memory, control, meetings, partials, blocks_per_team, most,                                        \
+            [](const gg_gpu_team *team, int resumed) { return gg_##law##_step::gg_step_substep(team, resumed); });     \
     }
-GG_STEP_KERNEL(gg_step_kernel, gg_spheres)
-GG_STEP_KERNEL(gg_planar_step_kernel, gg_planar)
-GG_STEP_KERNEL(gg_penalty_step_kernel, gg_springs)
+GG_LAWS(GG_STEP_KERNEL)
 #undef GG_STEP_KERNEL
 
 /* ---- one kernel per phase ---- */
 
-/* phases whose threads meet within; their blocks must all be resident */
-__host__ __device__ constexpr int gg_phase_meets(gg_phase phase) {
-    return phase == GG_PHASE_order || phase == GG_PHASE_allocate_candidates || phase == GG_PHASE_allocate_contacts;
-}
-/* phases whose blocks put down parts of one sum for an env */
-__host__ __device__ constexpr int gg_phase_reduces(gg_phase phase) {
-    return phase == GG_PHASE_check || phase == GG_PHASE_fit_cell_grids || phase == GG_PHASE_close_lists ||
-           phase == GG_PHASE_check_convergence || phase == GG_PHASE_close_substep;
+/* column `sync` of the table of phases; blocks that meet must all be resident */
+__host__ __device__ constexpr int gg_phase_sync(gg_phase phase) {
+    switch (phase) {
+#define GG_SYNC_CASE(name, items, diverged_envs, build, gpu, threads, sync, body)                                      \
+    case GG_PHASE_##name:                                                                                              \
+        return GG_SYNC_##sync;
+        GG_PHASES(GG_SYNC_CASE)
+#undef GG_SYNC_CASE
+    default:
+        return GG_SYNC_ALONE;
+    }
 }
 
 template <int phase>
@@ -129,7 +128,7 @@ __global__ void __launch_bounds__(GG_THREADS)
     for (; team.env < view.dims.env_count; team.env += teams) {
         gg_gpu_start(&team, (gg_phase)phase, pass);
         /* what a block, or a team that meets, keeps for itself is used anew for the next env */
-        if (gg_phase_meets((gg_phase)phase)) {
+        if (gg_phase_sync((gg_phase)phase) == GG_SYNC_MEETS) {
             gg_gpu_wait(&team);
         } else {
             __syncthreads();

@@ -19,6 +19,8 @@
 #endif
 /* values that a thread takes at a time in a scan */
 #define GG_SCAN_ITEMS 4
+/* threads that add up `count` values: each takes some before it joins the others */
+#define GG_GPU_SHARE(count) (((count) + GG_SCAN_ITEMS - 1) / GG_SCAN_ITEMS)
 /* pixels of an image that a block keeps in its own memory */
 #define GG_TILE 8192
 

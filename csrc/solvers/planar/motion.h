@@ -22,7 +22,7 @@ GG_FN gg_planar_hold gg_planar_hold_of(const gg_view *v, const float *row, int64
     return h;
 }
 
-/* Last word on tools, as gg_motion_project_tools. item: slot */
+/* Last word on tools, as gg_sphere_project_tools. item: slot */
 GG_FN void gg_planar_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
     int32_t tools = v->next_tool_count[at], count = v->next_count[at];
@@ -57,7 +57,7 @@ GG_FN void gg_planar_project_tools(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* what each contact of a grain did to its tool, as gg_motion_load_tools. item: slot */
+/* what each contact of a grain did to its tool, as gg_sphere_load_tools. item: slot */
 GG_FN void gg_planar_load_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
     int32_t tools = v->next_tool_count[at];

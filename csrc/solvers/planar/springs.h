@@ -29,13 +29,13 @@
  *
  * Storage: an impulse is (normal, tangential, spring): f_n dt, f_t dt, s [m].
  */
-#ifndef GG_PENALTY_H
-#define GG_PENALTY_H
+#ifndef GG_SPRINGS_H
+#define GG_SPRINGS_H
 
 #include "contacts.h"
 
 /* the tangential force of a row; *spring: as stored, and as it is left [m] */
-GG_FN float gg_penalty_friction(float stiffness, float damping, float bound, float sliding, float dt, float *spring) {
+GG_FN float gg_springs_friction(float stiffness, float damping, float bound, float sliding, float dt, float *spring) {
     float s = *spring + sliding * dt, viscous = damping * sliding, force = -stiffness * s - viscous;
     if (gg_absf(viscous) > bound) {
         s = 0.0f;
@@ -50,13 +50,13 @@ GG_FN float gg_penalty_friction(float stiffness, float damping, float bound, flo
 }
 
 /* 2 zeta sqrt(k_n m) for what a push along an arm c moves of both sides; the same to the bit seen from either */
-GG_FN float gg_penalty_damping(const gg_params *p, const float *own, float c, const float *other, float other_c) {
+GG_FN float gg_springs_damping(const gg_params *p, const float *own, float c, const float *other, float other_c) {
     float lightness = (own[3] + own[5] * (c * c)) + (other[3] + other[5] * (other_c * other_c));
     return lightness > 0.0f ? p->damping * sqrtf(p->stiffness / lightness) : 0.0f;
 }
 
 /* the forces on one grain; its velocity after them is left in `velocity`, and what its contacts did in their impulses */
-GG_FN gg_overlaps gg_penalty_lane(const gg_view *v, int64_t e, int64_t i) {
+GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_overlaps out = GG_ZERO;
     const gg_params *p = &v->params;
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES, first = v->next_first[at] / GG_LANES;
@@ -79,11 +79,11 @@ GG_FN gg_overlaps gg_penalty_lane(const gg_view *v, int64_t e, int64_t i) {
         float parting = (nx * (own[0] - other[0]) + ny * (own[1] - other[1])) + (cn * own[6] - other_cn * other[6]);
         float sliding = (nx * (own[1] - other[1]) - ny * (own[0] - other[0])) + (ct * own[6] - other_ct * other[6]);
         float depth = gg_maxf(-v->bias[contact], 0.0f);
-        float damping = gg_penalty_damping(p, own, cn, other, other_cn);
-        float rubbing = p->tangential_damping * gg_penalty_damping(p, own, ct, other, other_ct);
+        float damping = gg_springs_damping(p, own, cn, other, other_cn);
+        float rubbing = p->tangential_damping * gg_springs_damping(p, own, ct, other, other_ct);
         float push = depth > 0.0f ? gg_maxf(p->stiffness * depth - damping * parting, 0.0f) : 0.0f;
         float spring = depth > 0.0f ? impulses[contact3 + 2 * GG_LANES] : 0.0f;
-        float rub = gg_penalty_friction(p->tangential_stiffness, rubbing, v->friction[contact] * push,
+        float rub = gg_springs_friction(p->tangential_stiffness, rubbing, v->friction[contact] * push,
                                         depth > 0.0f ? sliding : 0.0f, p->dt, &spring);
         float normal = p->dt * push, tangent = p->dt * rub;
         impulses[contact3] = normal;
@@ -110,18 +110,18 @@ GG_FN gg_overlaps gg_penalty_lane(const gg_view *v, int64_t e, int64_t i) {
 }
 
 /* notes the overlaps of the grains of a slice; there is nothing left to solve */
-GG_FN void gg_penalty_noted(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
+GG_FN void gg_springs_noted(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
     gg_contacts_prepared(v, e, slice, each);
     v->slice_stats[e * v->dims.slices + slice].residual = 0.0f;
 }
 
 /* item: slice of an env */
-GG_FN void gg_penalty_slice(const gg_view *v, int64_t e, int64_t slice) {
+GG_FN void gg_springs_slice(const gg_view *v, int64_t e, int64_t slice) {
     gg_overlaps each[GG_LANES];
     for (int lane = 0; lane < GG_LANES; lane++) {
-        each[lane] = gg_penalty_lane(v, e, slice * GG_LANES + lane);
+        each[lane] = gg_springs_lane(v, e, slice * GG_LANES + lane);
     }
-    gg_penalty_noted(v, e, slice, each);
+    gg_springs_noted(v, e, slice, each);
 }
 
 #endif

@@ -20,8 +20,8 @@ typedef struct gg_contact_writer {
 } gg_contact_writer;
 
 /* Lists one contact: who, what was stored, and what prepare.h cannot find out for itself. pair NULL: an empty place. */
-GG_FN void gg_ncp_list(const gg_view *v, gg_contact_writer *w, int32_t key, int64_t other_body, const gg_pair *pair,
-                       gg_vec3 normal, float gap) {
+GG_FN void gg_sphere_list(const gg_view *v, gg_contact_writer *w, int32_t key, int64_t other_body, const gg_pair *pair,
+                          gg_vec3 normal, float gap) {
     gg_vec3 impulse = gg_v3(0.0f, 0.0f, 0.0f), torque = impulse;
     if (pair) {
         w->key[w->contact] = key;
@@ -56,7 +56,7 @@ GG_FN void gg_ncp_list(const gg_view *v, gg_contact_writer *w, int32_t key, int6
 
 /* Lists the contacts of a grain with grains. The first 64 candidates are closed up without a branch each: whether a
  * candidate touches is the one thing here that a processor cannot guess. */
-GG_FN void gg_ncp_list_grains(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w) {
+GG_FN void gg_sphere_list_grains(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w) {
     int64_t base = e * v->dims.slots;
     const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
     int32_t id = v->grain_id[base + i];
@@ -68,22 +68,22 @@ GG_FN void gg_ncp_list_grains(const gg_view *v, int64_t e, int32_t i, gg_contact
     }
     for (int32_t k = 0; k < count; k++) {
         int32_t j = near[k], key = v->grain_id[base + j];
-        gg_ncp_list(v, w, key, j, gg_pair_of(v, e, v->material[base + i], v->material[base + j]),
-                    gg_coincident_normal(id, key), 0.0f);
+        gg_sphere_list(v, w, key, j, gg_pair_of(v, e, v->material[base + i], v->material[base + j]),
+                       gg_coincident_normal(id, key), 0.0f);
     }
     for (int32_t k = 64; k < v->candidate_count[base + i]; k++) {
         int32_t j = list[k];
         if (gg_pair_active(v, e, i, j)) {
             int32_t key = v->grain_id[base + j];
-            gg_ncp_list(v, w, key, j, gg_pair_of(v, e, v->material[base + i], v->material[base + j]),
-                        gg_coincident_normal(id, key), 0.0f);
+            gg_sphere_list(v, w, key, j, gg_pair_of(v, e, v->material[base + i], v->material[base + j]),
+                           gg_coincident_normal(id, key), 0.0f);
         }
     }
 }
 
 /* A contact with a tool gets a velocity row of its own: the tool's surface velocity there, no spin, no inverse mass. The
  * solve then treats grains and tools alike. */
-GG_FN void gg_ncp_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w, int64_t tool_body) {
+GG_FN void gg_sphere_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w, int64_t tool_body) {
     int64_t base = e * v->dims.slots, rows = e * v->dims.bodies;
     gg_vec4 x = v->position[base + i];
     int32_t listed = 0;
@@ -106,15 +106,15 @@ GG_FN void gg_ncp_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_
                 row[c] = 0.0f;
             }
         }
-        gg_ncp_list(v, w, (int32_t)(-1 - part), tool_body + listed,
-                    gg_pair_of(v, e, v->material[base + i], v->parts[part].material), normal, touch.gap);
+        gg_sphere_list(v, w, (int32_t)(-1 - part), tool_body + listed,
+                       gg_pair_of(v, e, v->material[base + i], v->parts[part].material), normal, touch.gap);
         listed++;
     }
 }
 
 /* Lists the contacts of one lane of a slice; its rows of tools begin at tool_body. Beyond the end of a shorter list come
  * places that do nothing. */
-GG_FN void gg_ncp_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_body) {
+GG_FN void gg_sphere_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_body) {
     const gg_env *env = &v->env[e];
     int64_t base = e * v->dims.slots;
     int64_t row = v->slice_first_row[e * v->dims.slices + slice];
@@ -130,23 +130,23 @@ GG_FN void gg_ncp_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane
     w.cohesive = (e * v->dims.cohesive_rows + row) * GG_LANES + lane;
     if (v->next_count[base + i] > 0) {
         w.memory = gg_stored_contacts_of(v, e, i);
-        gg_ncp_list_grains(v, e, i, &w);
+        gg_sphere_list_grains(v, e, i, &w);
         if (v->next_tool_count[base + i] > 0) {
-            gg_ncp_list_parts(v, e, i, &w, tool_body);
+            gg_sphere_list_parts(v, e, i, &w, tool_body);
         }
     }
     gg_vec3 none = gg_v3(0.0f, 0.0f, 0.0f);
     for (int32_t k = v->next_count[base + i]; k < v->slice_rows[e * v->dims.slices + slice]; k++) {
-        gg_ncp_list(v, &w, 0, i, NULL, none, 0.0f);
+        gg_sphere_list(v, &w, 0, i, NULL, none, 0.0f);
     }
     v->next_first[base + i] = (int32_t)(row * GG_LANES + lane);
 }
 
 /* item: slice of an env */
-GG_FN void gg_ncp_list_slice(const gg_view *v, int64_t e, int64_t slice) {
+GG_FN void gg_sphere_list_slice(const gg_view *v, int64_t e, int64_t slice) {
     int32_t tool_body = v->slice_first_tool_body[e * v->dims.slices + slice];
     for (int lane = 0; lane < GG_LANES; lane++) {
-        gg_ncp_list_lane(v, e, slice, lane, tool_body);
+        gg_sphere_list_lane(v, e, slice, lane, tool_body);
         tool_body += v->next_tool_count[e * v->dims.slots + slice * GG_LANES + lane];
     }
 }

@@ -8,7 +8,7 @@
 
 /* Last word on tools: two sequential passes over a grain's tool contacts alone, so that no pile, however heavy and however
  * unconverged the solve, presses a grain into a wall. item: slot */
-GG_FN void gg_motion_project_tools(const gg_view *v, int64_t e, int64_t i) {
+GG_FN void gg_sphere_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
     int32_t tools = v->next_tool_count[at], count = v->next_count[at];
     if (v->params.mode == GG_MODE_PAPER || tools == 0) {
@@ -38,7 +38,7 @@ GG_FN void gg_motion_project_tools(const gg_view *v, int64_t e, int64_t i) {
 }
 
 /* what each contact of a grain did to its tool within the substep, in the order of the tool contacts. item: slot */
-GG_FN void gg_motion_load_tools(const gg_view *v, int64_t e, int64_t i) {
+GG_FN void gg_sphere_load_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
     int32_t tools = v->next_tool_count[at];
     int from_b = v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1);
@@ -65,7 +65,7 @@ GG_FN void gg_motion_load_tools(const gg_view *v, int64_t e, int64_t i) {
 }
 
 /* moves one grain and stores its contacts for the next substep */
-GG_FN gg_motion gg_motion_integrate_lane(const gg_view *v, int64_t e, int64_t i) {
+GG_FN gg_motion gg_sphere_integrate_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_motion out = GG_ZERO;
     const gg_params *p = &v->params;
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES, first = at - lane;
@@ -106,10 +106,10 @@ GG_FN gg_motion gg_motion_integrate_lane(const gg_view *v, int64_t e, int64_t i)
 }
 
 /* item: slice of an env */
-GG_FN void gg_motion_integrate_slice(const gg_view *v, int64_t e, int64_t slice) {
+GG_FN void gg_sphere_integrate_slice(const gg_view *v, int64_t e, int64_t slice) {
     gg_motion each[GG_LANES];
     for (int lane = 0; lane < GG_LANES; lane++) {
-        each[lane] = gg_motion_integrate_lane(v, e, slice * GG_LANES + lane);
+        each[lane] = gg_sphere_integrate_lane(v, e, slice * GG_LANES + lane);
     }
     gg_motion_integrated(v, e, slice, each);
 }

@@ -1,0 +1,28 @@
+/* kernel.h: defines the gg_kernel of one instruction set. Included once by a file that is compiled for it and has defined
+ *   GG_KERNEL        the kernel
+ *   GG_KERNEL_NAME   what users call it, a string
+ *   GG_LANE_CALL(x)  function x of solvers/lane_phases.h with the lanes of this instruction set
+ */
+#include "kernels.h"
+
+/* the phases marked LANES; nothing of the others */
+#define KERNEL_PLAIN(name, body)
+#define KERNEL_LANES(name, body)                                                                                       \
+    static void kernel_##name(const gg_view *v, int64_t e, int64_t i, int32_t pass) {                                  \
+        (void)pass;                                                                                                    \
+        body;                                                                                                          \
+    }
+#define KERNEL_PHASE(name, items, diverged, build, gpu, threads, sync, body) KERNEL_##build(name, body)
+GG_PHASES(KERNEL_PHASE)
+
+static void kernel_query(const gg_pair_field *field, const void *blob, const float *pose, int64_t count,
+                         gg_pair_sample *out) {
+    for (int64_t k = 0; k < count; k++) {
+        out[k] = gg_pair_field_query(field, blob, pose[3 * k], pose[3 * k + 1], pose[3 * k + 2]);
+    }
+}
+
+#define KERNEL_ENTRY_PLAIN(name)                                             NULL
+#define KERNEL_ENTRY_LANES(name)                                             kernel_##name
+#define KERNEL_ENTRY(name, items, diverged, build, gpu, threads, sync, body) KERNEL_ENTRY_##build(name),
+const gg_kernel GG_KERNEL = {GG_KERNEL_NAME, {GG_PHASES(KERNEL_ENTRY)}, kernel_query};
