@@ -164,7 +164,7 @@ class BulldozerTask(GrainTask):
             self.pose[env] = self._start_pose(draw, heap)
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
-        world.place_grains(shifts, turns, envs=envs)
+        world.transform_grains(shifts, turns, envs=envs)
         world.set_tool_poses(self._tool_poses()[envs], envs=envs)
         self.set_materials(envs)
         self._measure()

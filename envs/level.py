@@ -153,7 +153,7 @@ class LevelTask(GrainTask):
             place = draw.uniform(-HALF_X, HALF_X), draw.uniform(-HALF_Y, HALF_Y), yaw
             self.pose[env, PLANE], self.pose[env, 2] = self.outline.clamp(np.array([place]))[0], LIFT[1]
         self.load_beds(envs, chosen)
-        world.place_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
+        world.transform_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
         self.set_materials(envs)
         world.set_tool_poses(self._tool_poses()[envs], envs=envs)
         heights = self.heights()

@@ -152,7 +152,7 @@ class PourTask(GrainTask):
             self.friction[env] = draw.uniform(*self.friction_range)
             shifts[row] = self.cup[env, 0] - BED_X, 0.0, self.cup[env, 1] - BED_Z
         self.load_beds(envs, chosen)
-        world.place_grains(shifts, np.zeros(len(envs), np.float32), envs=envs)
+        world.transform_grains(shifts, np.zeros(len(envs), np.float32), envs=envs)
         self.set_materials(envs)
         world.set_tool_poses(self._tool_poses()[envs], envs=envs)
         self._count(envs)

@@ -228,7 +228,7 @@ class World(Readout):
         turned = None if angles is None else self._per_env("angles", angles, shape[:1], count)
         self._core.set_grains(listed, places, speeds, spins, turned)
 
-    def place_grains(self, translation: Any, yaw: Any, envs: Any = None) -> None:
+    def transform_grains(self, translation: Any, yaw: Any, envs: Any = None) -> None:
         """Turns the grains of each listed env about the z axis through the origin, then shifts them.
 
         Velocities and stored impulses turn along, so that a settled bed stays settled.
@@ -240,7 +240,7 @@ class World(Readout):
         """
         listed, count = self._envs(envs)
         shifts = self._per_env("translation", translation, (3,), count)
-        self._core.place_grains(listed, shifts, self._per_env("yaw", yaw, (), count))
+        self._core.transform_grains(listed, shifts, self._per_env("yaw", yaw, (), count))
 
     # ---- parameters ----
 

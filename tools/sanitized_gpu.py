@@ -89,7 +89,7 @@ def drive(world: gg.World, poses: Any) -> None:
     dt = 2e-4 if world.solver.mode == "penalty" else 1e-3
     world.step(dt, 3, poses)
     if not world.planar:
-        world.place_grains([0.001, 0.0, 0.0], 0.1)
+        world.transform_grains([0.001, 0.0, 0.0], 0.1)
         world.set_air(density=1.2, viscosity=1.8e-5)
     world.set_grains(velocities=0.5 * world.velocities)
     densities = world.materials[1]

@@ -26,7 +26,7 @@ GG_FN void gg_access_read_grain(const gg_view *v, int64_t e, int64_t id) {
     const gg_access *out = &v->access;
     int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
     int64_t to = e * v->dims.grain_count + id;
-    const float *row = v->body_a + (e * v->dims.bodies + slot) * GG_BODY;
+    const float *row = gg_slot_body_at(v, e, slot);
     gg_vec4 x = v->position[at];
     if (out->position) {
         gg_store3(out->position, to, gg_v3(x.x, x.y, x.z));
@@ -35,7 +35,8 @@ GG_FN void gg_access_read_grain(const gg_view *v, int64_t e, int64_t id) {
         gg_store3(out->velocity, to, gg_v3(row[0], row[1], row[2]));
     }
     if (out->angular_velocity) {
-        gg_vec3 u = gg_is_planar(&v->params) ? gg_v3(0.0f, 0.0f, row[6]) : gg_v3(row[4], row[5], row[6]);
+        gg_vec3 u =
+            gg_is_planar(&v->params) ? gg_v3(0.0f, 0.0f, row[GG_BODY_PLANAR_SPIN]) : gg_v3(row[4], row[5], row[6]);
         gg_store3(out->angular_velocity, to, gg_v3(u.x / x.w, u.y / x.w, u.z / x.w));
     }
     if (out->angle) {
@@ -57,7 +58,7 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     }
     int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
     int64_t from = (in->listed[e] * v->dims.grain_count + id) * 3;
-    float *row = v->body_a + (e * v->dims.bodies + slot) * GG_BODY;
+    float *row = gg_slot_body_at(v, e, slot);
     for (int c = 0; c < 3; c++) {
         if (c == 2 && gg_is_planar(&v->params) ? in->angle : in->position) {
             v->position_error[(e * v->dims.slots + id) * 3 + c] = 0.0f;
@@ -89,19 +90,20 @@ GG_FN void gg_access_set_mass_slot(const gg_view *v, int64_t e, int64_t i) {
     if (v->access.listed[e] < 0 || v->grain_id[at] < 0) {
         return;
     }
-    float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    float *row = gg_slot_body_at(v, e, i);
     if (gg_is_planar(&v->params)) {
         int32_t material = v->material[at];
         const gg_outline *outline = &v->outlines[v->material_outline[material]];
         double mass = (double)v->density[e * v->dims.material_count + material] * outline->area;
         int fixed = v->material_fixed[material];
-        row[3] = fixed ? 0.0f : (float)(1.0 / mass);
-        row[5] = fixed ? 0.0f : (float)((double)outline->radius * outline->radius / (mass * outline->gyration2));
+        row[GG_BODY_INVERSE_MASS] = fixed ? 0.0f : (float)(1.0 / mass);
+        row[GG_BODY_INVERSE_INERTIA] =
+            fixed ? 0.0f : (float)((double)outline->radius * outline->radius / (mass * outline->gyration2));
         return;
     }
     double r = v->position[at].w;
     double density = v->density[e * v->dims.material_count + v->material[at]];
-    row[3] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
+    row[GG_BODY_INVERSE_MASS] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
 }
 
 /* After grains were set: lists are built again; where they were set to something new, stored impulses are dropped and
@@ -133,7 +135,7 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     const float *move = v->access.move + v->access.listed[e] * 4;
     int64_t at = e * v->dims.slots + i;
     gg_vec4 *x = &v->position[at];
-    float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    float *row = gg_slot_body_at(v, e, i);
     float sine, cosine;
     gg_sincos(move[3], &sine, &cosine);
     float px = cosine * x->x - sine * x->y, py = sine * x->x + cosine * x->y;

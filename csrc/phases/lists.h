@@ -82,7 +82,7 @@ GG_FN void gg_lists_order_env(const gg_view *v, int64_t e) {
         first[c + 1] += first[c];
     }
     /* first[c] walks to the end of its cell, which is where the next one starts */
-    int32_t *sorted = v->next_first + base;
+    int32_t *sorted = v->sort_slot + base;
     for (int64_t id = 0; id < n; id++) {
         int32_t old = slot_of[id];
         sorted[first[v->cell[base + old]]++] = old;
@@ -107,26 +107,26 @@ GG_FN void gg_lists_gather_slot(const gg_view *v, int64_t e, int64_t i) {
     }
     int64_t base = e * v->dims.slots, from = base + v->source_slot[base + i], to = base + i;
     gg_vec4 x = v->position[from];
-    float *point = v->start_velocity + to * 6;
+    float *point = v->sort_point + to * 6;
     point[0] = x.x;
     point[1] = x.y;
     point[2] = x.z;
     point[3] = x.w;
     const float *row = v->body_a + (e * v->dims.bodies + v->source_slot[to]) * GG_BODY;
-    float *to_row = v->body_b + (e * v->dims.bodies + i) * GG_BODY;
+    float *to_row = v->sort_body + (e * v->dims.bodies + i) * GG_BODY;
     float moved[GG_BODY];
     gg_body_load(row, moved);
     gg_body_store(to_row, moved);
-    v->cell[to] = v->grain_id[from];
+    v->sort_grain_id[to] = v->grain_id[from];
     v->sort_material[to] = v->material[from];
-    v->next_first[to] = v->contact_first[from];
-    v->next_count[to] = v->contact_count[from];
-    v->next_tool_count[to] = v->tool_contact_count[from];
+    v->sort_contact_first[to] = v->contact_first[from];
+    v->sort_contact_count[to] = v->contact_count[from];
+    v->sort_tool_contact_count[to] = v->tool_contact_count[from];
 }
 
 /* the i-th grain in order of cells, as vectors of them are searched; its point was gathered */
 GG_FN void gg_lists_cell_point(const gg_view *v, int64_t e, int64_t i) {
-    const float *point = v->start_velocity + (e * v->dims.slots + v->cell_item[e * v->dims.slots + i]) * 6;
+    const float *point = v->sort_point + (e * v->dims.slots + v->cell_item[e * v->dims.slots + i]) * 6;
     float *to = v->cell_point + e * v->dims.cell_points * 4 + i;
     for (int k = 0; k < 4; k++) {
         to[k * v->dims.cell_points] = point[k];
@@ -142,19 +142,19 @@ GG_FN void gg_lists_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
         gg_lists_cell_point(v, e, i);
     }
     int64_t at = e * v->dims.slots + i;
-    const float *point = v->start_velocity + at * 6;
+    const float *point = v->sort_point + at * 6;
     gg_vec4 x = {point[0], point[1], point[2], point[3]};
     v->position[at] = v->built_position[at] = x;
     float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
-    const float *from_row = v->body_b + (e * v->dims.bodies + i) * GG_BODY;
+    const float *from_row = v->sort_body + (e * v->dims.bodies + i) * GG_BODY;
     float moved[GG_BODY];
     gg_body_load(from_row, moved);
     gg_body_store(row, moved);
-    v->grain_id[at] = v->cell[at];
+    v->grain_id[at] = v->sort_grain_id[at];
     v->material[at] = v->sort_material[at];
-    v->contact_first[at] = v->next_first[at];
-    v->contact_count[at] = v->next_count[at];
-    v->tool_contact_count[at] = v->next_tool_count[at];
+    v->contact_first[at] = v->sort_contact_first[at];
+    v->contact_count[at] = v->sort_contact_count[at];
+    v->tool_contact_count[at] = v->sort_tool_contact_count[at];
     if (v->grain_id[at] >= 0) {
         v->slot_of[e * v->dims.slots + v->grain_id[at]] = (int32_t)i;
     }

@@ -9,7 +9,7 @@
 
 /* what prediction is about to change, by grain id, in an array that is idle until the solve */
 GG_FN void gg_predict_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *error) {
-    float *note = v->velocity + (e * v->dims.slots + id) * 6;
+    float *note = v->before_prediction + (e * v->dims.slots + id) * 6;
     note[0] = velocity.x;
     note[1] = velocity.y;
     note[2] = velocity.z;
@@ -25,9 +25,9 @@ GG_FN void gg_predict_roll_back_slot(const gg_view *v, int64_t e, int64_t i) {
     if (!v->env[e].predicted || id < 0) {
         return;
     }
-    const float *note = v->velocity + (e * v->dims.slots + id) * 6;
+    const float *note = v->before_prediction + (e * v->dims.slots + id) * 6;
     for (int k = 0; k < 3; k++) {
-        v->body_a[(e * v->dims.bodies + i) * GG_BODY + k] = note[k];
+        gg_slot_body_at(v, e, i)[k] = note[k];
         v->velocity_error[(e * v->dims.slots + id) * 3 + k] = note[3 + k];
     }
 }
@@ -49,17 +49,17 @@ GG_FN gg_prediction gg_predict_lane(const gg_view *v, int64_t e, int64_t i) {
     if (v->grain_id[at] < 0) {
         return out;
     }
-    float row[GG_BODY], *home = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    float row[GG_BODY], *home = gg_slot_body_at(v, e, i);
     gg_body_load(home, row);
     /* small kicks on a fast grain would all be rounded the same way */
     float *error = v->velocity_error + (e * v->dims.slots + v->grain_id[at]) * 3;
     const gg_air *air = &v->env[e].air;
     /* what is fixed (planar grains only) keeps the velocity it was given */
-    gg_vec3 kick = gg_scale(v->env[e].gravity, row[3] > 0.0f ? p->dt : 0.0f);
+    gg_vec3 kick = gg_scale(v->env[e].gravity, row[GG_BODY_INVERSE_MASS] > 0.0f ? p->dt : 0.0f);
     gg_vec3 before = gg_v3(row[0], row[1], row[2]);
     gg_predict_note(v, e, v->grain_id[at], before, error);
     if (gg_air_drags(air)) {
-        kick = gg_drag_kick(air, kick, before, v->position[at].w, row[3], p->dt);
+        kick = gg_drag_kick(air, kick, before, v->position[at].w, row[GG_BODY_INVERSE_MASS], p->dt);
     }
     gg_vec3 velocity = gg_add_compensated(before, kick, error);
     row[0] = velocity.x;

@@ -52,7 +52,7 @@ GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) {
 /* tool contacts of this substep */
 GG_FN int64_t gg_tool_loads(const gg_view *v, int64_t e) {
     int64_t last = e * v->dims.slices + v->dims.slices - 1;
-    return v->slice_first_tool_body[last] + v->slice_tool_contacts[last] - v->dims.slots;
+    return v->slice_first_tool_body[last] + v->slice_tool_contacts[last] - v->dims.free_bodies;
 }
 
 /* component k (force, then torque) of the loads of one block on one tool, added up in order */

@@ -35,12 +35,12 @@ GG_FN void gg_contacts_counted(const gg_view *v, int64_t e, int64_t slice) {
 GG_FN void gg_contacts_allocated(const gg_view *v, int64_t e, int64_t row, int64_t tool_body) {
     gg_env *env = &v->env[e];
     env->overflow_rows = row > v->dims.contact_rows ? (int32_t)row : 0;
-    env->overflow_tool_contacts = tool_body > v->dims.bodies ? (int32_t)(tool_body - v->dims.slots) : 0;
+    env->overflow_tool_contacts = tool_body > v->dims.bodies ? (int32_t)(tool_body - v->dims.free_bodies) : 0;
 }
 
 /* gives every slice its rows. item: env */
 GG_FN void gg_contacts_allocate_env(const gg_view *v, int64_t e) {
-    int64_t row = 0, tool_body = v->dims.slots, base = e * v->dims.slices;
+    int64_t row = 0, tool_body = v->dims.free_bodies, base = e * v->dims.slices;
     for (int64_t s = 0; s < v->dims.slices; s++) {
         v->slice_first_row[base + s] = (int32_t)row;
         v->slice_first_tool_body[base + s] = (int32_t)tool_body;

@@ -23,20 +23,29 @@ typedef struct gg_vec4 {
 #define GG_STORE_VEC4(to, a) (*(to) = (a))
 #endif
 
-/* A velocity row and a copy of it. It moves in aligned pieces: a GPU gathers it with two loads, not eight. */
-GG_FN void gg_body_load(const float *row, float out[GG_BODY]) {
+/* columns of a body: velocity [m/s] in 0 .. 2, spin r * omega [m/s] in 4 .. 6 */
+enum {
+    GG_BODY_INVERSE_MASS = 3, /* [1/kg], 0: nothing moves it but itself */
+    GG_BODY_SPIN = 4,
+    GG_BODY_INVERSE_INERTIA = 5, /* of a planar body: radius^2 / inertia [1/kg] */
+    GG_BODY_PLANAR_SPIN = 6,     /* of a planar body: radius * omega [m/s] */
+    GG_BODY_INVERSE_RADIUS = 7   /* [1/m], 0: of a tool */
+};
+
+/* A body and a copy of it. It moves in aligned pieces: a GPU gathers it with two loads, not eight. */
+GG_FN void gg_body_load(const float *body, float out[GG_BODY]) {
     for (int k = 0; k < GG_BODY; k += 4) {
-        gg_vec4 four = *(const gg_vec4 *)(row + k);
+        gg_vec4 four = *(const gg_vec4 *)(body + k);
         out[k] = four.x;
         out[k + 1] = four.y;
         out[k + 2] = four.z;
         out[k + 3] = four.w;
     }
 }
-GG_FN void gg_body_store(float *row, const float in[GG_BODY]) {
+GG_FN void gg_body_store(float *body, const float in[GG_BODY]) {
     for (int k = 0; k < GG_BODY; k += 4) {
         gg_vec4 four = {in[k], in[k + 1], in[k + 2], in[k + 3]};
-        GG_STORE_VEC4((gg_vec4 *)(row + k), four);
+        GG_STORE_VEC4((gg_vec4 *)(body + k), four);
     }
 }
 

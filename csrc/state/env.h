@@ -62,18 +62,4 @@ typedef struct gg_box_stats {
     double count;        /* centres inside */
 } gg_box_stats;
 
-/* one row of contact of two planar grains, see solvers/planar.h: a is the first of their field, b the second */
-typedef struct gg_manifold_point {
-    float gap;                    /* [m] */
-    float nx, ny;                 /* normal from a to b, world */
-    float cn_a, cn_b, ct_a, ct_b; /* arms over circumradius */
-    int32_t which;                /* the same row from substep to substep */
-} gg_manifold_point;
-
-typedef struct gg_manifold {
-    int32_t count;
-    int32_t swapped; /* 1: the grain beside whose candidates this stands is b */
-    gg_manifold_point row[3];
-} gg_manifold;
-
 #endif

@@ -1,98 +1,110 @@
 /* fields.h: every array of a world, once: the list drives allocation, growth, snapshots and the memory report.
  *
  * GG_FIELDS(X) expands X(type, name, count, keep) where count is the number of elements per env, written in terms of the
- * gg_dims `d`, and keep says what a snapshot does with it: STATE is saved, SCRATCH is rebuilt within a step.
- * All arrays are env-major: element k of env e is array[e * count + k].
+ * gg_dims `d`, and keep says what a snapshot does with it: STATE is saved, SCRATCH is rebuilt within a step. A law brings
+ * fields of its own, which are empty in worlds of another. All arrays are env-major: element k of env e is
+ * array[e * count + k].
  *
- * "slot" is a place in cell order, "grain id" the permanent name of a grain. Arrays over grains are in slot order;
- * slots are padded to whole slices of GG_LANES with empty slots (grain_id -1) at the end.
- * "row" is one velocity row (GG_BODY floats): rows 0..slots-1 are the grains, the rest are moving contact points on tools.
- * While grains are sorted, arrays that are idle then carry them: body_b rows, start_velocity positions, cell the grain id,
- * next_* the places of the contact lists.
+ * GG_FIELD_ALIASES(X) expands X(type, alias, field): a second name of memory that holds one thing early in a substep and
+ * another later.
+ *
+ * Arrays over slots are in cell order, padded to whole slices of GG_LANES with empty slots (grain_id -1) at the end.
  * Contact lists are sliced ELL: contact k of the grain in lane l of slice s is element contact_first + k * GG_LANES.
  */
 #ifndef GG_FIELDS_H
 #define GG_FIELDS_H
 
+#include "planar.h"
+#include "spheres.h"
+
 /* clang-format off */
-#define GG_FIELDS(X)                                                                                                   \
-    /* per env: flags, cell grid, counters                                                                          */ \
+#define GG_COMMON_FIELDS(X)                                                                                            \
+    /* per env: flags, cell grids, counters */                                                                         \
     X(gg_env, env, 1, STATE)                                                                                           \
-    X(gg_pair, pair, d->material_count * d->material_count, STATE)   /* contact parameters of two materials         */ \
-    X(float, density, d->material_count, STATE)                      /* of each material [kg/m3]                    */ \
-    /* grains                                                                                                       */ \
-    X(int32_t, grain_id, d->slots, STATE)                            /* grain in this slot, -1: empty               */ \
-    X(int32_t, slot_of, d->slots, STATE)                             /* slot of a grain id                          */ \
-    X(int32_t, material, d->slots, STATE)                            /* material of the grain in this slot          */ \
-    X(gg_vec4, position, d->slots, STATE)                            /* x y z [m], radius [m]                       */ \
-    X(gg_vec4, built_position, d->slots, STATE)                      /* position when the lists were built; w spare */ \
-    X(float, body_a, d->bodies * GG_BODY, STATE)                         /* velocities, see GG_BODY                      */ \
-    X(float, angle, d->planar_slots, STATE)                          /* by grain id, of planar grains [rad]         */ \
-    X(float, velocity_error, d->slots * 3, STATE)                         /* by grain id: gravity yet to be added [m/s]  */ \
-    X(float, position_error, d->slots * 3, STATE)                          /* x y z [m], or x y [m], angle [rad], likewise */ \
-    X(float, body_b, d->bodies * GG_BODY, SCRATCH)                       /* the other half of the ping-pong             */ \
-    X(float, start_velocity, d->slots * 6, SCRATCH)                  /* v, r*omega before contact, SoA per slice    */ \
-    X(float, count_over_mass, d->slots, SCRATCH)                               /* contact count over mass [1/kg]              */ \
-    X(float, correction, d->slots * 3, SCRATCH)                           /* position correction [m], SoA per slice      */ \
-    X(float, velocity, d->slots * 6, SCRATCH)                        /* v, r*omega of the last iterate, SoA         */ \
-    /* candidates: pairs near enough to touch before the lists are built again                                      */ \
+    X(gg_pair, pair, d->material_count * d->material_count, STATE)      /* contact parameters of two materials */      \
+    X(float, density, d->material_count, STATE)                         /* of each material [kg/m3] */                 \
+    /* collision slots: what collides, in cell order */                                                                \
+    X(int32_t, grain_id, d->slots, STATE)                               /* grain in this slot, -1: empty */            \
+    X(int32_t, slot_of, d->slots, STATE)                                /* slot of a grain id */                       \
+    X(int32_t, material, d->slots, STATE)                               /* material of the grain in this slot */       \
+    X(gg_vec4, position, d->slots, STATE)                               /* x y z [m], radius [m] */                    \
+    X(gg_vec4, built_position, d->slots, STATE)                         /* position when the lists were built; w spare */ \
+    /* bodies: what moves */                                                                                           \
+    X(float, body_a, d->bodies * GG_BODY, STATE)                        /* motion of bodies, see GG_BODY */            \
+    X(float, velocity_error, d->slots * 3, STATE)                       /* by grain id: rounding error of v [m/s], see gg_add_compensated */ \
+    X(float, position_error, d->slots * 3, STATE)                       /* by grain id: of x y z [m], or x y [m], angle [rad] */ \
+    X(float, body_b, d->bodies * GG_BODY, SCRATCH)                      /* the other half of the double buffer */      \
+    X(float, start_velocity, d->slots * 6, SCRATCH)                     /* v, r*omega before contact, SoA per slice */ \
+    X(float, count_over_mass, d->slots, SCRATCH)                        /* contact count over mass [1/kg] */           \
+    X(float, correction, d->slots * 3, SCRATCH)                         /* position correction [m], SoA per slice */   \
+    X(float, velocity, d->slots * 6, SCRATCH)                           /* v, r*omega of the last iterate, SoA */      \
+    /* candidates: pairs near enough to touch before the lists are built again */                                      \
     X(int32_t, candidate_first, d->slots, STATE)                                                                       \
     X(int32_t, candidate_count, d->slots, STATE)                                                                       \
-    X(int32_t, candidate, d->candidate_cap, STATE)                   /* slots of the others, ascending              */ \
-    /* contacts that live from one substep to the next (warm start): key is the other's grain id, or -1-part        */ \
+    X(int32_t, candidate, d->candidate_cap, STATE)                      /* slots of the others, ascending */           \
+    /* contacts that live from one substep to the next (warm start); key: the other's grain id, or -1 - part */        \
     X(int32_t, contact_first, d->slots, STATE)                                                                         \
     X(int32_t, contact_count, d->slots, STATE)                                                                         \
-    X(int32_t, tool_contact_count, d->slots, STATE)                  /* they come last in a grain's list            */ \
+    X(int32_t, tool_contact_count, d->slots, STATE)                     /* they come last in a grain's list */         \
     X(int32_t, key_a, d->contact_rows * GG_LANES, STATE)                                                               \
     X(int32_t, key_b, d->contact_rows * GG_LANES, STATE)                                                               \
-    X(float, impulse_a, d->contact_rows * GG_LANES * 3, STATE)       /* on this grain, world frame [N s]            */ \
+    X(float, impulse_a, d->contact_rows * GG_LANES * 3, STATE)          /* on this grain, world frame, accumulated [N s] */ \
     X(float, impulse_b, d->contact_rows * GG_LANES * 3, STATE)                                                         \
-    X(float, roll_a, d->roll_rows * GG_LANES * 3, STATE)             /* rolling torque impulse [N m s]              */ \
-    X(float, roll_b, d->roll_rows * GG_LANES * 3, STATE)                                                               \
-    /* contacts of this substep                                                                                     */ \
-    X(int32_t, other_body, d->contact_rows * GG_LANES, SCRATCH)       /* velocity row of the other side              */ \
-    X(float, normal, d->contact_rows * GG_LANES * 3, SCRATCH)        /* unit, towards this grain                    */ \
-    X(float, bias, d->contact_rows * GG_LANES, SCRATCH)              /* normal velocity asked for [m/s]             */ \
-    X(float, weight, d->contact_rows * GG_LANES, SCRATCH)            /* relaxed effective mass [kg]                 */ \
+    /* contacts of this substep */                                                                                     \
+    X(int32_t, other_body, d->contact_rows * GG_LANES, SCRATCH)         /* body of the other side */                   \
+    X(float, normal, d->contact_rows * GG_LANES * 3, SCRATCH)           /* unit, towards this grain */                 \
+    X(float, bias, d->contact_rows * GG_LANES, SCRATCH)                 /* target of the normal velocity [m/s] */      \
+    X(float, effective_mass, d->contact_rows * GG_LANES, SCRATCH)       /* relaxed, of the normal direction [kg] */    \
     X(float, friction, d->contact_rows * GG_LANES, SCRATCH)                                                            \
-    X(float, roll_limit, d->roll_rows * GG_LANES, SCRATCH)           /* rolling friction times radius [m]           */ \
-    X(float, roll_weight, d->roll_rows * GG_LANES, SCRATCH)          /* relaxed effective inertia [kg m2]           */ \
-    X(float, attraction, d->cohesive_rows * GG_LANES, SCRATCH)                /* largest attraction [N s]                    */ \
-    X(float, attraction_range, d->cohesive_rows * GG_LANES, SCRATCH)          /* surfaces this far apart attract no more [m] */ \
-    X(float, twist_limit, d->cohesive_rows * GG_LANES, SCRATCH)         /* twisting friction times radius [m]          */ \
-    X(int32_t, next_first, d->slots, SCRATCH)                        /* contact_first of this substep               */ \
+    X(int32_t, next_first, d->slots, SCRATCH)                           /* contact_first of this substep */            \
     X(int32_t, next_count, d->slots, SCRATCH)                                                                          \
     X(int32_t, next_tool_count, d->slots, SCRATCH)                                                                     \
-    X(uint64_t, active, d->slots, SCRATCH)                           /* bit k: candidate k < 64 is a contact        */ \
-    X(int32_t, slice_rows, d->slices, SCRATCH)                       /* longest contact list in the slice           */ \
+    X(uint64_t, active, d->slots, SCRATCH)                              /* bit k: candidate k < 64 is a contact */     \
+    X(int32_t, slice_rows, d->slices, SCRATCH)                          /* longest contact list in the slice */        \
     X(int32_t, slice_first_row, d->slices, SCRATCH)                                                                    \
-    X(uint64_t, slice_parts, d->slices, SCRATCH)                     /* bit k: part k < 64 is near the slice        */ \
-    X(int32_t, slice_tool_contacts, d->slices, SCRATCH)                  /* contacts with tools in the slice            */ \
-    X(int32_t, slice_first_tool_body, d->slices, SCRATCH)                                                               \
+    X(uint64_t, slice_parts, d->slices, SCRATCH)                        /* bit k: part k < 64 is near the slice */     \
+    X(int32_t, slice_tool_contacts, d->slices, SCRATCH)                 /* contacts with tools in the slice */         \
+    X(int32_t, slice_first_tool_body, d->slices, SCRATCH)                                                              \
     X(gg_slice_stats, slice_stats, d->slices, SCRATCH)                                                                 \
-    /* building the lists                                                                                           */ \
-    X(int32_t, cell, d->slots, SCRATCH)                              /* cell of the grain in this slot              */ \
-    X(int32_t, sort_material, d->slots, SCRATCH)                     /* material moving to a new slot           */ \
-    X(int32_t, source_slot, d->slots, SCRATCH)                       /* where the grain in a new slot comes from    */ \
-    X(int32_t, cell_first, d->cells + 1, STATE)                      /* first index of each cell in cell_item       */ \
-    X(int32_t, cell_item, d->slots, STATE)                           /* slots in order of cells                     */ \
-    X(float, cell_point, d->cell_points * 4, SCRATCH)                /* the same: x, y, z, radius; SoA              */ \
-    X(int32_t, cell_cursor, d->cell_cursors, SCRATCH)                /* on a GPU: how far a cell is filled          */ \
-    X(int32_t, hash_head, d->hash_size, SCRATCH)                     /* linked hash: first grain of a bucket        */ \
-    X(int32_t, hash_next, d->hash_next, SCRATCH)                     /* linked hash: next grain, -1 at the end      */ \
-    /* planar grains                                                                                                */ \
-    X(gg_manifold, manifold, d->manifolds, SCRATCH)         /* beside the candidates of lower ids          */ \
-    X(float, planar_geometry, d->planar_rows * GG_LANES * 5, SCRATCH) /* GG_PLANAR_GEOMETRY floats a row, SoA       */ \
-    /* tools                                                                                                        */ \
-    X(gg_pose, tool_pose, d->tool_count, STATE)                      /* now                                         */ \
-    X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)           /* over this step                              */ \
-    X(gg_part_pose, part_pose, d->part_count, SCRATCH)               /* over this substep                           */ \
-    X(gg_tool_load, tool_load, d->tool_contacts, SCRATCH)                /* in the order of tool contact rows           */ \
-    X(float, wrench_partial, d->load_blocks * d->tool_count * 6, SCRATCH)                                                 \
-    X(double, wrench, d->tool_count * 6, STATE)                      /* impulse on the tool over this step          */ \
-    /* read-out                                                                                                     */ \
+    /* building the lists */                                                                                           \
+    X(int32_t, cell, d->slots, SCRATCH)                                 /* cell of the grain in this slot */           \
+    X(int32_t, sort_material, d->slots, SCRATCH)                        /* material on its way to its new slot */      \
+    X(int32_t, source_slot, d->slots, SCRATCH)                          /* where the grain in a new slot comes from */ \
+    X(int32_t, cell_first, d->cells + 1, STATE)                         /* first index of each cell in cell_item */    \
+    X(int32_t, cell_item, d->slots, STATE)                              /* slots in order of cells */                  \
+    X(float, cell_point, d->cell_points * 4, SCRATCH)                   /* the same: x, y, z, radius; SoA */           \
+    X(int32_t, cell_cursor, d->cell_cursors, SCRATCH)                   /* on a GPU: how far a cell is filled */       \
+    X(int32_t, hash_head, d->hash_size, SCRATCH)                        /* linked hash: first grain of a bucket */     \
+    X(int32_t, hash_next, d->hash_next, SCRATCH)                        /* linked hash: next grain, -1 at the end */   \
+    /* tools */                                                                                                        \
+    X(gg_pose, tool_pose, d->tool_count, STATE)                         /* now */                                      \
+    X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)              /* over this step */                           \
+    X(gg_part_pose, part_pose, d->part_count, SCRATCH)                  /* over this substep */                        \
+    X(gg_tool_load, tool_load, d->tool_contacts, SCRATCH)               /* in the order of tool contact rows */        \
+    X(float, wrench_partial, d->load_blocks * d->tool_count * 6, SCRATCH)                                              \
+    X(double, wrench, d->tool_count * 6, STATE)                         /* impulse on the tool over this step */       \
+    /* read-out */                                                                                                     \
     X(gg_box_stats, box_partial, d->blocks, SCRATCH)                                                                   \
     X(float, depth, d->pixels, SCRATCH)
+
+#define GG_COMMON_ALIASES(X)                                                                                           \
+    /* a listed contact, before it is prepared */                                                                      \
+    X(float, restitution, effective_mass) /* -1: no contact */                                                         \
+    X(float, gap, bias)                                                                                                \
+    /* what prediction changes, by grain id, should the substep be rolled back: velocity and its rounding error */     \
+    X(float, before_prediction, velocity)                                                                              \
+    /* grains on their way to new slots */                                                                             \
+    X(float, sort_point, start_velocity) /* position, built position */                                                \
+    X(float, sort_body, body_b)                                                                                        \
+    X(int32_t, sort_grain_id, cell)                                                                                    \
+    X(int32_t, sort_slot, next_first)    /* slots in order of cells, then of grain ids */                              \
+    X(int32_t, sort_unordered, next_count) /* on a GPU: slots in order of cells alone */                               \
+    X(int32_t, sort_contact_first, next_first)                                                                         \
+    X(int32_t, sort_contact_count, next_count)                                                                         \
+    X(int32_t, sort_tool_contact_count, next_tool_count)
 /* clang-format on */
+
+#define GG_FIELDS(X)        GG_COMMON_FIELDS(X) GG_SPHERE_FIELDS(X) GG_PLANAR_FIELDS(X)
+#define GG_FIELD_ALIASES(X) GG_COMMON_ALIASES(X) GG_SPHERE_ALIASES(X)
 
 #endif

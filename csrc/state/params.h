@@ -9,7 +9,8 @@ typedef struct gg_dims {
     int64_t env_count;
     int64_t grain_count; /* per env */
     int64_t slots, slices, blocks;
-    int64_t bodies; /* slots + tool contact rows */
+    int64_t free_bodies; /* of grains: each slot has one, of the same index */
+    int64_t bodies;      /* these, and the points of contact on tools behind them */
     int64_t tool_contacts, load_blocks;
     int64_t contact_rows;  /* rows of GG_LANES contacts */
     int64_t roll_rows;     /* contact_rows, or 0 where nothing rolls */

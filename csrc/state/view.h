@@ -33,6 +33,9 @@ typedef struct gg_view {
 #define GG_FIELD_POINTER(type, name, count, keep) type *name;
     GG_FIELDS(GG_FIELD_POINTER)
 #undef GG_FIELD_POINTER
+#define GG_ALIAS_POINTER(type, alias, field) type *alias;
+    GG_FIELD_ALIASES(GG_ALIAS_POINTER)
+#undef GG_ALIAS_POINTER
 } gg_view;
 
 /* element counts per env, by field */
@@ -42,5 +45,23 @@ typedef enum gg_field_id {
 #undef GG_FIELD_ENUM
         GG_FIELD_COUNT
 } gg_field_id;
+
+/* body of a slot of env e, as an index among the env's bodies. Every grain is one slot and one body so far, so the solve of
+ * lone grains walks both together. */
+GG_FN int64_t gg_slot_body(const gg_view *v, int64_t slot) {
+    (void)v;
+    return slot;
+}
+
+/* the record of a body of env e, and of the body of a slot */
+GG_FN float *gg_body_at(const gg_view *v, int64_t e, int64_t body) {
+    return v->body_a + (e * v->dims.bodies + body) * GG_BODY;
+}
+GG_FN float *gg_slot_body_at(const gg_view *v, int64_t e, int64_t slot) {
+    return gg_body_at(v, e, gg_slot_body(v, slot));
+}
+
+/* whether a body is a point of contact on a tool */
+GG_FN int gg_is_tool(const gg_view *v, int64_t body) { return body >= v->dims.free_bodies; }
 
 #endif

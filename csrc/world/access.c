@@ -283,7 +283,7 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
                                 w->view.params.radius_min);
     }
     gg_view *host;
-    uint64_t fields = GG_BIT(pair) | GG_BIT(density);
+    gg_fields fields = GG_BIT(pair) | GG_BIT(density);
     gg_dims dims = w->view.dims;
     if (status == GG_OK && pair && gg_dims_need(w, &dims, pair, listed * m * m)) {
         /* room first: nothing changes where there is none */

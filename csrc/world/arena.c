@@ -51,7 +51,7 @@ static void set_field(gg_view *v, gg_field_id field, char *data) {
 
 void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
     dims->tool_contacts = tool_contacts;
-    dims->bodies = dims->slots + tool_contacts;
+    dims->bodies = dims->free_bodies + tool_contacts;
     dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
 }
 
@@ -91,6 +91,9 @@ void gg_arena_carve(gg_view *view, const gg_dims *dims, void *memory) {
         set_field(view, (gg_field_id)f, at);
         at += aligned(gg_field_size(dims, (gg_field_id)f, NULL) * (size_t)dims->env_count);
     }
+#define FIELD_ALIAS(type, alias, field) view->alias = view->field;
+    GG_FIELD_ALIASES(FIELD_ALIAS)
+#undef FIELD_ALIAS
     view->dims = *dims;
 }
 

@@ -344,6 +344,7 @@ static gg_dims dims_of(const gg_world_def *d) {
     dims.grain_count = d->grain_count;
     dims.slices = GG_MAX((d->grain_count + GG_LANES - 1) / GG_LANES, 1);
     dims.slots = dims.slices * GG_LANES;
+    dims.free_bodies = dims.slots; /* every grain is one slot and one body */
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
     dims.outline_count = d->outline_count;
@@ -435,7 +436,7 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
             for (int k = 0; d->velocity && k < 3; k++) {
                 row[k] = d->velocity[3 * i + k];
             }
-            row[7] = 1.0f / d->radius[i];
+            row[GG_BODY_INVERSE_RADIUS] = 1.0f / d->radius[i];
             if (v->dims.planar_slots && d->angle) {
                 v->angle[e * v->dims.planar_slots + i] = gg_turn_within(d->angle[i]);
             }

@@ -8,7 +8,7 @@
 #include "../base/rng.h"
 #include "world.h"
 
-#define STATE_MAGIC 0x6767737461746531ull /* "ggstate1" */
+#define STATE_MAGIC 0x6767737461746532ull /* "ggstate2" */
 
 typedef struct state_header {
     uint64_t magic, layout, size, check;
@@ -152,7 +152,7 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
     *hash = 0;
     gg_view *v;
     gg_status status = check_env(w, env);
-    uint64_t fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(body_a) | GG_BIT(tool_pose) | GG_BIT(angle);
+    gg_fields fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(body_a) | GG_BIT(tool_pose) | GG_BIT(angle);
     if (status != GG_OK || (status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
     }

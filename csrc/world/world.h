@@ -115,8 +115,8 @@ void gg_memory_free(gg_world *w, void *memory);
 gg_status gg_memory_copy(gg_world *w, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                          size_t rows, gg_direction direction);
 /* *view: one whose listed fields this machine can read, of one env or (-1) of all; push brings changes back */
-typedef uint64_t gg_fields;
-/* what is listed one by one stands among the first 64 of the list of fields; a later one does not compile */
+typedef unsigned __int128 gg_fields;
+/* what is listed one by one stands among the first 128 of the list of fields; a later one does not compile */
 #define GG_BIT(name)  ((gg_fields)1 << GG_FIELD_##name)
 #define GG_ALL_FIELDS (~(gg_fields)0)
 gg_status gg_world_pull(gg_world *w, gg_fields fields, int64_t env, gg_view **view);

@@ -92,7 +92,7 @@ def test_envs(world, envs):
     for call in (
         lambda: world.set_gravity((0, 0, 0), envs=envs),
         lambda: world.set_grains(velocities=np.zeros((60, 3)), envs=envs),
-        lambda: world.place_grains((0, 0, 0), 0.0, envs=envs),
+        lambda: world.transform_grains((0, 0, 0), 0.0, envs=envs),
         lambda: world.set_tool_poses([GOOD_POSE], envs=envs),
         lambda: world.load_state(world.save_state(env=0), envs=envs),
         lambda: world.set_materials(densities=[1.0, 1.0], envs=envs),

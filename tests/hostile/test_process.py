@@ -53,7 +53,7 @@ def every_call(world: gg.World) -> list:
         lambda: world.box_stats((0, 0, 0), (1, 1, 1)),
         lambda: world.set_gravity((0, 0, 0)),
         lambda: world.set_grains(velocities=np.zeros((world.grain_count, 3))),
-        lambda: world.place_grains((0, 0, 0), 0.0),
+        lambda: world.transform_grains((0, 0, 0), 0.0),
         lambda: world.set_tool_poses([[0, 0, 1, 1, 0, 0, 0]]),
         lambda: world.set_solver(gg.Solver()),
         lambda: world.profile(True),

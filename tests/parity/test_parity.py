@@ -133,7 +133,7 @@ def test_many_envs(way: str) -> None:
             world.set_grains(positions=positions)
             world.set_gravity(gravity)
             world.step(1e-3, 5, tool_poses=poses(0, world))
-            world.place_grains(shift, turn, envs=[2, 7])
+            world.transform_grains(shift, turn, envs=[2, 7])
             world.set_grains(velocities=np.full((1, 60, 3), 0.1, np.float32), envs=[5])
             world.step(1e-3, 5, tool_poses=poses(1, world))
         same(cpu, gpu)

@@ -120,7 +120,7 @@ def test_world_of_shapes():
     assert world.angular_velocities[0, 0].tolist() == pytest.approx([0.0, 0.0, 3.0])
     with pytest.raises(gg.ArgumentError, match="z = 0"):
         world.set_grains(positions=[[0.3, 0.5, 0.1], [0.7, 0.5, 0.0]])
-    world.place_grains((0.1, 0.0, 0.0), 0.5)
+    world.transform_grains((0.1, 0.0, 0.0), 0.5)
     assert world.angles[0] == pytest.approx([1.5, 2.5])
     before = world.angles
     world.step(1e-3, 100)

@@ -169,7 +169,7 @@ def test_box_stats_of_several_boxes_are_those_of_each(world):
 def test_place_grains_keeps_a_bed_settled(world):
     world.step(1e-3, 1500)
     before = world.positions
-    world.place_grains((0.01, 0.0, 0.0), np.pi, envs=[1])
+    world.transform_grains((0.01, 0.0, 0.0), np.pi, envs=[1])
     after = world.positions
     turned = before[1] * np.array([-1, -1, 1]) + np.array([0.01, 0, 0])
     np.testing.assert_allclose(after[1], turned, atol=1e-6)

@@ -284,9 +284,9 @@ __device__ __forceinline__ void gg_gpu_allocate_contacts(const gg_gpu_team *team
         [&](int64_t s, int32_t sum) { v->slice_first_row[base + s] = sum; });
     int32_t tool_contacts = gg_team_scan(
         team, 1, v->dims.slices, [&](int64_t s) { return v->slice_tool_contacts[base + s]; },
-        [&](int64_t s, int32_t sum) { v->slice_first_tool_body[base + s] = (int32_t)v->dims.slots + sum; });
+        [&](int64_t s, int32_t sum) { v->slice_first_tool_body[base + s] = (int32_t)v->dims.free_bodies + sum; });
     if (gg_team_rank(team) == 0) {
-        gg_contacts_allocated(v, e, rows, v->dims.slots + tool_contacts);
+        gg_contacts_allocated(v, e, rows, v->dims.free_bodies + tool_contacts);
     }
 }
 
@@ -309,7 +309,7 @@ __device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_v
     }
     int32_t *first = v->cell_first + e * (v->dims.cells + 1), *cursor = v->cell_cursor + e * v->dims.cell_cursors;
     /* idle while lists are built: the grains of a cell in any order, then in the order of ids */
-    int32_t *loose = v->next_count + base, *sorted = v->next_first + base, *item = v->cell_item + base;
+    int32_t *loose = v->sort_unordered + base, *sorted = v->sort_slot + base, *item = v->cell_item + base;
     for (int64_t c = rank; c < v->dims.cells; c += size) {
         cursor[c] = 0;
     }

@@ -51,17 +51,17 @@ GG_FN float gg_planar_gap(const gg_view *v, const gg_planar_look *look, int32_t 
  * left in *out, and its point in *point (wanted -1: none). */
 GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points, int32_t room) {
     const gg_vec4 x = v->position[e * v->dims.slots + i];
-    const float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    const float *row = gg_slot_body_at(v, e, i);
     gg_planar_look look;
     look.shape = &v->parts[part];
     look.pose = &v->part_pose[e * v->dims.part_count + part];
     look.outline = gg_outline_of(v, e, i);
     look.center = gg_v3(x.x, x.y, x.z);
-    if (row[3] == 0.0f) {
+    if (row[GG_BODY_INVERSE_MASS] == 0.0f) {
         return 0;
     }
     float reach = v->params.margin * 2.0f * x.w + gg_speed_margin(v, e) +
-                  v->params.foresight * (v->env[e].speed_max + gg_absf(row[6]));
+                  v->params.foresight * (v->env[e].speed_max + gg_absf(row[GG_BODY_PLANAR_SPIN]));
     gg_vec3 middle = gg_planar_local(&look, gg_v3(0.0f, 0.0f, 0.0f));
     if (gg_sdf_bound(look.shape, middle) > x.w + reach ||
         gg_sdf_distance(look.shape, v->grids, v->samples, middle) > x.w + reach) {
@@ -156,8 +156,8 @@ GG_FN void gg_planar_list(const gg_view *v, gg_planar_writer *w, int32_t key, in
     }
     v->other_body[w->contact] = (int32_t)other_body;
     v->friction[w->contact] = pair ? pair->friction : 0.0f;
-    v->weight[w->contact] = pair ? pair->restitution : -1.0f;
-    v->bias[w->contact] = gap;
+    v->restitution[w->contact] = pair ? pair->restitution : -1.0f;
+    v->gap[w->contact] = gap;
     gg_store_lane3(v->normal, w->contact3, gg_v3(nx, ny, 0.0f));
     gg_store_lane3(w->impulse, w->contact3, impulse);
     for (int k = 0; k < 4; k++) {

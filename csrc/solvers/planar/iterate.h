@@ -35,7 +35,7 @@ GG_FN gg_lane GG_LANE_NAME(planar_iterate_lanes)(const gg_view *v, int64_t e, in
             tangent = tangent + beta * (tangent - lane_load(next + contact3 + GG_LANES));
         }
         gg_lane lack = GG_LANE_NAME(planar_parting)(&r) - lane_load(v->bias + contact);
-        normal = lane_max(normal - lane_load(v->weight + contact) * lack, zero);
+        normal = lane_max(normal - lane_load(v->effective_mass + contact) * lack, zero);
         tangent = tangent - lane_load(v->planar_geometry + geometry + 4 * GG_LANES) * GG_LANE_NAME(planar_sliding)(&r);
         gg_lane limit = lane_load(v->friction + contact) * normal;
         tangent = lane_max(lane_min(tangent, limit), zero - limit);
@@ -49,7 +49,8 @@ GG_FN gg_lane GG_LANE_NAME(planar_iterate_lanes)(const gg_view *v, int64_t e, in
         contact3 += 3 * GG_LANES;
         geometry += GG_PLANAR_GEOMETRY * GG_LANES;
     }
-    gg_lane change = zero, force[3] = {r.own[3] * sum.x, r.own[3] * sum.y, r.own[5] * sum.z};
+    gg_lane change = zero, force[3] = {r.own[GG_BODY_INVERSE_MASS] * sum.x, r.own[GG_BODY_INVERSE_MASS] * sum.y,
+                                       r.own[GG_BODY_INVERSE_INERTIA] * sum.z};
     for (int k = 0; k < 3; k++) {
         gg_lane before = lane_load(v->velocity + state + k * GG_LANES);
         gg_lane now = lane_load(v->start_velocity + state + k * GG_LANES) + force[k];

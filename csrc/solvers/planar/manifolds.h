@@ -26,7 +26,9 @@ GG_FN float gg_pair_field_step(const gg_pair_field *field) {
 }
 
 /* the most that a row of velocity moves any point of its grain [m/s] */
-GG_FN float gg_planar_speed(const float *row) { return sqrtf(row[0] * row[0] + row[1] * row[1]) + gg_absf(row[6]); }
+GG_FN float gg_planar_speed(const float *row) {
+    return sqrtf(row[0] * row[0] + row[1] * row[1]) + gg_absf(row[GG_BODY_PLANAR_SPIN]);
+}
 
 GG_FN float gg_planar_angle(const gg_view *v, int64_t e, int64_t i) {
     return v->angle[e * v->dims.planar_slots + v->grain_id[e * v->dims.slots + i]];
@@ -115,7 +117,8 @@ GG_FN void gg_manifold_slot(const gg_view *v, int64_t e, int64_t i) {
     for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
         int32_t j = list[k];
         pairs[k].count = 0;
-        if (v->grain_id[base + j] < id || (rows[i * GG_BODY + 3] == 0.0f && rows[(int64_t)j * GG_BODY + 3] == 0.0f)) {
+        if (v->grain_id[base + j] < id || (rows[i * GG_BODY + GG_BODY_INVERSE_MASS] == 0.0f &&
+                                           rows[(int64_t)j * GG_BODY + GG_BODY_INVERSE_MASS] == 0.0f)) {
             continue;
         }
         float reach = 0.0f;

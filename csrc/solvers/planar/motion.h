@@ -17,8 +17,8 @@ GG_FN gg_planar_hold gg_planar_hold_of(const gg_view *v, const float *row, int64
     h.ny = v->normal[contact3 + GG_LANES];
     h.cn = v->planar_geometry[geometry];
     h.ct = v->planar_geometry[geometry + GG_LANES];
-    h.mass = row[3];
-    h.spin = row[5];
+    h.mass = row[GG_BODY_INVERSE_MASS];
+    h.spin = row[GG_BODY_INVERSE_INERTIA];
     return h;
 }
 
@@ -71,7 +71,7 @@ GG_FN void gg_planar_load_tools(const gg_view *v, int64_t e, int64_t i) {
         int64_t geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
         int64_t part = gg_planar_part_of_key(v, keys[contact]);
         gg_vec4 x = v->position[at];
-        gg_planar_hold h = gg_planar_hold_of(v, v->body_a + (e * v->dims.bodies + i) * GG_BODY, contact3, geometry);
+        gg_planar_hold h = gg_planar_hold_of(v, gg_slot_body_at(v, e, i), contact3, geometry);
         float normal = impulse[contact3], tangent = impulse[contact3 + GG_LANES];
         gg_tool_load load;
         load.force = gg_v3(h.ny * tangent - h.nx * normal, -(h.ny * normal) - h.nx * tangent, 0.0f);
@@ -80,7 +80,7 @@ GG_FN void gg_planar_load_tools(const gg_view *v, int64_t e, int64_t i) {
         gg_vec3 point = gg_v3(x.x + along * h.nx - aside * h.ny, x.y + along * h.ny + aside * h.nx, x.z);
         load.torque = gg_cross(gg_sub(point, v->part_pose[e * v->dims.part_count + part].tool_position), load.force);
         load.tool = v->parts[part].tool;
-        v->tool_load[e * v->dims.tool_contacts + v->other_body[contact] - v->dims.slots] = load;
+        v->tool_load[e * v->dims.tool_contacts + v->other_body[contact] - v->dims.free_bodies] = load;
     }
 }
 
@@ -102,7 +102,7 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     if (id < 0) {
         return out;
     }
-    float row[GG_BODY], *home = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    float row[GG_BODY], *home = gg_slot_body_at(v, e, i);
     gg_body_load(home, row);
     gg_vec4 *x = &v->position[at];
     float velocity[3];
@@ -111,23 +111,24 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     }
     row[0] = velocity[0];
     row[1] = velocity[1];
-    row[6] = velocity[2];
+    row[GG_BODY_PLANAR_SPIN] = velocity[2];
     gg_body_store(home, row);
     /* what was pushed apart moves by the effect of a pseudo-impulse */
     gg_vec3 correction = gg_load_lane3(v->correction, first * 3 + lane);
     float *angle = &v->angle[e * v->dims.planar_slots + id];
     gg_vec3 displacement =
-        gg_v3(row[3] * correction.x + p->dt * velocity[0], row[3] * correction.y + p->dt * velocity[1],
-              (row[5] * correction.z + p->dt * velocity[2]) * row[7]);
+        gg_v3(row[GG_BODY_INVERSE_MASS] * correction.x + p->dt * velocity[0],
+              row[GG_BODY_INVERSE_MASS] * correction.y + p->dt * velocity[1],
+              (row[GG_BODY_INVERSE_INERTIA] * correction.z + p->dt * velocity[2]) * row[GG_BODY_INVERSE_RADIUS]);
     float *error = v->position_error + (e * v->dims.slots + id) * 3;
     gg_vec3 moved_to = gg_add_compensated(gg_v3(x->x, x->y, *angle), displacement, error);
     gg_vec3 moved = gg_wrap(p, gg_v3(moved_to.x, moved_to.y, x->z));
     x->x = moved.x;
     x->y = moved.y;
     *angle = gg_planar_wrap_angle(moved_to.z);
-    if (row[3] > 0.0f) {
-        out.energy = 0.5f * ((velocity[0] * velocity[0] + velocity[1] * velocity[1]) / row[3] +
-                             velocity[2] * velocity[2] / row[5]);
+    if (row[GG_BODY_INVERSE_MASS] > 0.0f) {
+        out.energy = 0.5f * ((velocity[0] * velocity[0] + velocity[1] * velocity[1]) / row[GG_BODY_INVERSE_MASS] +
+                             velocity[2] * velocity[2] / row[GG_BODY_INVERSE_INERTIA]);
         out.fast = p->dt * gg_planar_speed(row) > 0.5f * gg_outline_of(v, e, i)->thickness;
     }
     out.escaped = gg_outside(p, moved, x->w);

@@ -14,13 +14,13 @@ typedef struct GG_LANE_NAME(planar_row) {
 /* velocity at which W pairs of surfaces part along the normal. The sum is the same to the bit on both sides. */
 GG_FN gg_lane GG_LANE_NAME(planar_parting)(const GG_LANE_NAME(planar_row) * r) {
     gg_lane along = r->nx * (r->own[0] - r->other[0]) + r->ny * (r->own[1] - r->other[1]);
-    return along + (r->cn * r->own[6] - r->other_cn * r->other[6]);
+    return along + (r->cn * r->own[GG_BODY_PLANAR_SPIN] - r->other_cn * r->other[GG_BODY_PLANAR_SPIN]);
 }
 
 /* and slide along the tangent (-ny, nx) */
 GG_FN gg_lane GG_LANE_NAME(planar_sliding)(const GG_LANE_NAME(planar_row) * r) {
     gg_lane along = r->nx * (r->own[1] - r->other[1]) - r->ny * (r->own[0] - r->other[0]);
-    return along + (r->ct * r->own[6] - r->other_ct * r->other[6]);
+    return along + (r->ct * r->own[GG_BODY_PLANAR_SPIN] - r->other_ct * r->other[GG_BODY_PLANAR_SPIN]);
 }
 
 GG_FN void GG_LANE_NAME(planar_load)(const gg_view *v, int64_t contact3, int64_t geometry, const float *rows,
@@ -37,7 +37,8 @@ GG_FN void GG_LANE_NAME(planar_load)(const gg_view *v, int64_t contact3, int64_t
 /* relaxed effective mass along one direction with arms c and c' */
 GG_FN gg_lane GG_LANE_NAME(planar_weight)(const GG_LANE_NAME(planar_row) * r, gg_lane c, gg_lane other_c, gg_lane count,
                                           gg_lane other_count, gg_lane relaxation, gg_lane sum) {
-    gg_lane own = r->own[3] + r->own[5] * (c * c), other = r->other[3] + r->other[5] * (other_c * other_c);
+    gg_lane own = r->own[GG_BODY_INVERSE_MASS] + r->own[GG_BODY_INVERSE_INERTIA] * (c * c),
+            other = r->other[GG_BODY_INVERSE_MASS] + r->other[GG_BODY_INVERSE_INERTIA] * (other_c * other_c);
     return lane_min(lane_div(relaxation, own + other), lane_div(sum, count * own + other_count * other));
 }
 
@@ -75,20 +76,23 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
         lane_points(v->position + base, index, other_point);
         /* a tool has no crowd; neither has what is fixed any say */
         gg_lane other_count = lane_gather(v->count_over_mass + base, index);
-        gg_lane live = lane_load(v->weight + contact), gap = lane_less(live, zero, zero, lane_load(v->bias + contact));
+        gg_lane live = lane_load(v->restitution + contact),
+                gap = lane_less(live, zero, zero, lane_load(v->gap + contact));
         gg_lane one = lane_splat(1.0f), relaxation = lane_splat(p->relaxation), bound = lane_splat(p->relaxation_sum);
         gg_lane weight = GG_LANE_NAME(planar_weight)(&r, r.cn, r.other_cn, count, other_count, relaxation, bound);
         gg_lane weight_t = GG_LANE_NAME(planar_weight)(&r, r.ct, r.other_ct, count, other_count, relaxation, bound);
         weight = lane_less(live, zero, zero, weight);
-        lane_store(v->weight + contact, weight);
+        lane_store(v->effective_mass + contact, weight);
         lane_store(v->planar_geometry + geometry + 4 * GG_LANES, lane_less(live, zero, zero, weight_t));
         gg_lane approach = GG_LANE_NAME(planar_parting)(&r);
         lane_store(v->bias + contact, GG_LANE_NAME(bias)(p, bounce_speed, gap, approach, live));
         /* overlap is moved out by position; fixed things and tools leave all of it to the grain */
         gg_lane push =
             GG_LANE_NAME(planar_weight)(&r, r.cn, r.other_cn, count, other_count, one, lane_splat(GG_PLANAR_SHIFT_SUM));
-        gg_lane share = lane_less(zero, r.other[3], lane_splat(p->alpha), lane_splat(p->tool_alpha));
-        gg_lane effective = r.own[3] + r.own[5] * (r.cn * r.cn) + r.other[3] + r.other[5] * (r.other_cn * r.other_cn);
+        gg_lane share = lane_less(zero, r.other[GG_BODY_INVERSE_MASS], lane_splat(p->alpha), lane_splat(p->tool_alpha));
+        gg_lane effective = r.own[GG_BODY_INVERSE_MASS] + r.own[GG_BODY_INVERSE_INERTIA] * (r.cn * r.cn) +
+                            r.other[GG_BODY_INVERSE_MASS] +
+                            r.other[GG_BODY_INVERSE_INERTIA] * (r.other_cn * r.other_cn);
         gg_lane depth = share * (lane_splat(-p->slack) - gap);
         depth = lane_max(lane_min(push * depth, lane_div(lane_splat(p->correction_max), effective)), zero);
         depth = lane_less(live, zero, zero, depth);
@@ -106,7 +110,7 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
         dv.y = dv.y + (r.ny * normal + r.nx * tangent);
         dv.z = dv.z + (r.cn * normal + r.ct * tangent);
         /* overlap against the smaller diameter */
-        gg_lane radius = lane_less(zero, r.other[3], lane_min(point[3], other_point[3]), point[3]);
+        gg_lane radius = lane_less(zero, r.other[GG_BODY_INVERSE_MASS], lane_min(point[3], other_point[3]), point[3]);
         gg_lane deep = lane_div(zero - gap, lane_max(radius + radius, lane_splat(1e-30f)));
         most = lane_max(most, lane_max(deep, zero));
         sum = sum + lane_less(gap, zero, deep, zero);
@@ -117,7 +121,8 @@ GG_FN void GG_LANE_NAME(planar_prepare_lanes)(const gg_view *v, int64_t e, int64
     }
     int64_t first = base + slot - lane;
     GG_LANE_NAME(store3)(v->correction + first * 3 + lane, correction);
-    gg_lane change[3] = {r.own[3] * dv.x, r.own[3] * dv.y, r.own[5] * dv.z};
+    gg_lane change[3] = {r.own[GG_BODY_INVERSE_MASS] * dv.x, r.own[GG_BODY_INVERSE_MASS] * dv.y,
+                         r.own[GG_BODY_INVERSE_INERTIA] * dv.z};
     for (int k = 0; k < 3; k++) {
         int column = k < 2 ? k : 6;
         lane_store(v->start_velocity + first * 6 + lane + k * GG_LANES, r.own[column]);

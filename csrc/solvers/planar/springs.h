@@ -51,7 +51,8 @@ GG_FN float gg_springs_friction(float stiffness, float damping, float bound, flo
 
 /* 2 zeta sqrt(k_n m) for what a push along an arm c moves of both sides; the same to the bit seen from either */
 GG_FN float gg_springs_damping(const gg_params *p, const float *own, float c, const float *other, float other_c) {
-    float lightness = (own[3] + own[5] * (c * c)) + (other[3] + other[5] * (other_c * other_c));
+    float lightness = (own[GG_BODY_INVERSE_MASS] + own[GG_BODY_INVERSE_INERTIA] * (c * c)) +
+                      (other[GG_BODY_INVERSE_MASS] + other[GG_BODY_INVERSE_INERTIA] * (other_c * other_c));
     return lightness > 0.0f ? p->damping * sqrtf(p->stiffness / lightness) : 0.0f;
 }
 
@@ -76,9 +77,11 @@ GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
         float other_cn = v->planar_geometry[geometry + 2 * GG_LANES];
         float other_ct = v->planar_geometry[geometry + 3 * GG_LANES];
         /* the sums are the same to the bit on both sides: each term is, up to its sign */
-        float parting = (nx * (own[0] - other[0]) + ny * (own[1] - other[1])) + (cn * own[6] - other_cn * other[6]);
-        float sliding = (nx * (own[1] - other[1]) - ny * (own[0] - other[0])) + (ct * own[6] - other_ct * other[6]);
-        float depth = gg_maxf(-v->bias[contact], 0.0f);
+        float parting = (nx * (own[0] - other[0]) + ny * (own[1] - other[1])) +
+                        (cn * own[GG_BODY_PLANAR_SPIN] - other_cn * other[GG_BODY_PLANAR_SPIN]);
+        float sliding = (nx * (own[1] - other[1]) - ny * (own[0] - other[0])) +
+                        (ct * own[GG_BODY_PLANAR_SPIN] - other_ct * other[GG_BODY_PLANAR_SPIN]);
+        float depth = gg_maxf(-v->gap[contact], 0.0f);
         float damping = gg_springs_damping(p, own, cn, other, other_cn);
         float rubbing = p->tangential_damping * gg_springs_damping(p, own, ct, other, other_ct);
         float push = depth > 0.0f ? gg_maxf(p->stiffness * depth - damping * parting, 0.0f) : 0.0f;
@@ -94,7 +97,7 @@ GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
         turn += cn * normal + ct * tangent;
         /* overlap against the smaller diameter, as the implicit law tells it */
         float radius = v->position[at].w;
-        if (other[3] > 0.0f) {
+        if (other[GG_BODY_INVERSE_MASS] > 0.0f) {
             radius = gg_minf(radius, v->position[e * v->dims.slots + j].w);
         }
         out.most = gg_maxf(out.most, depth / (2.0f * radius));
@@ -102,9 +105,9 @@ GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
         out.count += depth > 0.0f ? 1.0f : 0.0f;
     }
     int64_t state = (at - lane) * 6 + lane;
-    v->velocity[state] = own[0] + own[3] * x;
-    v->velocity[state + GG_LANES] = own[1] + own[3] * y;
-    v->velocity[state + 2 * GG_LANES] = own[6] + own[5] * turn;
+    v->velocity[state] = own[0] + own[GG_BODY_INVERSE_MASS] * x;
+    v->velocity[state + GG_LANES] = own[1] + own[GG_BODY_INVERSE_MASS] * y;
+    v->velocity[state + 2 * GG_LANES] = own[GG_BODY_PLANAR_SPIN] + own[GG_BODY_INVERSE_INERTIA] * turn;
     gg_store_lane3(v->correction, (at - lane) * 3 + lane, gg_v3(0.0f, 0.0f, 0.0f));
     return out;
 }

@@ -34,22 +34,22 @@ GG_FN void gg_sphere_list(const gg_view *v, gg_contact_writer *w, int32_t key, i
     }
     v->other_body[w->contact] = (int32_t)other_body;
     v->friction[w->contact] = pair ? pair->friction : 0.0f;
-    v->weight[w->contact] = pair ? pair->restitution : -1.0f;
-    v->bias[w->contact] = gap;
+    v->restitution[w->contact] = pair ? pair->restitution : -1.0f;
+    v->gap[w->contact] = gap;
     gg_store_lane3(v->normal, w->contact3, normal);
     gg_store_lane3(w->impulse, w->contact3, impulse);
     w->contact += GG_LANES;
     w->contact3 += 3 * GG_LANES;
     if (v->params.rolling) {
-        v->roll_limit[w->roll] = pair ? pair->rolling_friction : 0.0f;
+        v->rolling_friction[w->roll] = pair ? pair->rolling_friction : 0.0f;
         gg_store_lane3(w->torque, w->roll3, torque);
         w->roll += GG_LANES;
         w->roll3 += 3 * GG_LANES;
     }
     if (v->params.cohesive) {
-        v->attraction[w->cohesive] = pair ? pair->cohesion : 0.0f;
+        v->cohesion[w->cohesive] = pair ? pair->cohesion : 0.0f;
         v->attraction_range[w->cohesive] = pair ? pair->cohesion_range : 0.0f;
-        v->twist_limit[w->cohesive] = pair ? pair->twisting_friction : 0.0f;
+        v->twisting_friction[w->cohesive] = pair ? pair->twisting_friction : 0.0f;
         w->cohesive += GG_LANES;
     }
 }

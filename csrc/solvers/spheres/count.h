@@ -77,7 +77,7 @@ GG_FN void GG_LANE_NAME(count_lane)(const gg_view *v, int64_t e, int32_t i, uint
     v->active[base + i] = bits;
     v->next_count[base + i] = count + tools;
     v->next_tool_count[base + i] = tools;
-    v->count_over_mass[base + i] = (float)(count + tools) * v->body_a[(e * v->dims.bodies + i) * GG_BODY + 3];
+    v->count_over_mass[base + i] = (float)(count + tools) * gg_slot_body_at(v, e, i)[GG_BODY_INVERSE_MASS];
 }
 
 /* counts the contacts of all grains of one slice of env e */

@@ -49,7 +49,7 @@ GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit
     gg_lane inside = along * along - GG_LANE_NAME(dot)(c->rel, c->rel) * apart;
     gg_lane pair_time = lane_div(apart, lane_sqrt(lane_max(inside, zero)) - along);
     gg_lane missed = lane_less(inside, zero, one, lane_less(dt, pair_time, one, zero));
-    gg_lane pair = lane_less(zero, other[3], one, zero);
+    gg_lane pair = lane_less(zero, other[GG_BODY_INVERSE_MASS], one, zero);
     towards = lane_less(zero, pair, zero, towards);
     gg_lane tau = lane_less(zero, pair, pair_time, GG_LANE_NAME(tool_time)(c, dt, gap, towards));
     missed = lane_less(zero, pair, missed, zero);
@@ -75,7 +75,7 @@ GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit
     t.z = weight * t.z;
     gg_lane scale = GG_LANE_NAME(cone_scale)(t, c->friction * pressing);
     gg_lane keep = lane_less(zero, missed, zero, hit);
-    gg_lane back = lane_less(zero, keep, zero - tau * own[3], zero);
+    gg_lane back = lane_less(zero, keep, zero - tau * own[GG_BODY_INVERSE_MASS], zero);
     GG_LANE_NAME(vec) setback = {zero, zero, zero};
     GG_LANE_NAME(add_scaled)(&setback, n, pressing);
     GG_LANE_NAME(add_scaled)(&setback, t, scale);

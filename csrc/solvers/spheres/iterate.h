@@ -75,7 +75,7 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
     for (int32_t k = 0; k < row_count; k++) {
         lane_bodies(s->rows_in, v->other_body + contact, other);
         GG_LANE_NAME(vec) nrm = GG_LANE_NAME(load3)(v->normal + contact3);
-        gg_lane weight = lane_load(v->weight + contact);
+        gg_lane weight = lane_load(v->effective_mass + contact);
         /* relative velocity of the two surfaces */
         GG_LANE_NAME(vec) rel;
         rel.x = own[0] - other[0];
@@ -135,9 +135,9 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
         if (rolling) {
             GG_LANE_NAME(vec) q = GG_LANE_NAME(start)(s->roll + roll3, s->roll_before + roll3, s->first, beta);
             gg_lane roll_weight = lane_load(v->roll_weight + roll);
-            q.x = q.x - roll_weight * (own[4] * own[7] - other[4] * other[7]);
-            q.y = q.y - roll_weight * (own[5] * own[7] - other[5] * other[7]);
-            q.z = q.z - roll_weight * (own[6] * own[7] - other[6] * other[7]);
+            q.x = q.x - roll_weight * (own[4] * own[GG_BODY_INVERSE_RADIUS] - other[4] * other[GG_BODY_INVERSE_RADIUS]);
+            q.y = q.y - roll_weight * (own[5] * own[GG_BODY_INVERSE_RADIUS] - other[5] * other[GG_BODY_INVERSE_RADIUS]);
+            q.z = q.z - roll_weight * (own[6] * own[GG_BODY_INVERSE_RADIUS] - other[6] * other[GG_BODY_INVERSE_RADIUS]);
             gg_lane limit = lane_load(v->roll_limit + roll) * bearing;
             if (cohesive) {
                 q = GG_LANE_NAME(torque_bounds)(q, nrm, limit, lane_load(v->twist_limit + cohesive_at) * bearing);
@@ -147,9 +147,9 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
                 q.y = q_scale * q.y;
                 q.z = q_scale * q.z;
             }
-            du.x = du.x + own[7] * q.x;
-            du.y = du.y + own[7] * q.y;
-            du.z = du.z + own[7] * q.z;
+            du.x = du.x + own[GG_BODY_INVERSE_RADIUS] * q.x;
+            du.y = du.y + own[GG_BODY_INVERSE_RADIUS] * q.y;
+            du.z = du.z + own[GG_BODY_INVERSE_RADIUS] * q.z;
             GG_LANE_NAME(store3)(s->roll_next + roll3, q);
             roll += GG_LANES;
             roll3 += 3 * GG_LANES;
@@ -162,8 +162,8 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
     const float *origin = accumulate ? v->start_velocity + state : v->velocity + state;
     gg_lane factor[2], beta_next = lane_splat(s->beta_next), change = zero;
     gg_lane sum[6] = {dv.x, dv.y, dv.z, du.x, du.y, du.z};
-    factor[0] = own[3];
-    factor[1] = lane_splat(GG_SPIN_FACTOR) * own[3];
+    factor[0] = own[GG_BODY_INVERSE_MASS];
+    factor[1] = lane_splat(GG_SPIN_FACTOR) * own[GG_BODY_INVERSE_MASS];
     for (int k = 0; k < (spin ? 6 : 3); k++) {
         gg_lane before = lane_load(v->velocity + state + k * GG_LANES);
         gg_lane now = lane_load(origin + k * GG_LANES) + factor[k / 3] * sum[k];

@@ -19,7 +19,7 @@ GG_FN void gg_sphere_project_tools(const gg_view *v, int64_t e, int64_t i) {
     float *impulse = (v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1)) ? v->impulse_b : v->impulse_a;
     const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
     gg_vec3 velocity = gg_load_lane3(v->velocity, state);
-    float inverse_mass = rows[i * GG_BODY + 3];
+    float inverse_mass = rows[i * GG_BODY + GG_BODY_INVERSE_MASS];
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t k = 0; k < tools; k++) {
             int64_t contact = (e * v->dims.contact_rows + row + k) * GG_LANES + lane;
@@ -60,7 +60,7 @@ GG_FN void gg_sphere_load_tools(const gg_view *v, int64_t e, int64_t i) {
             load.torque = gg_sub(load.torque, gg_load_lane3(roll, roll3));
         }
         load.tool = v->parts[part].tool;
-        v->tool_load[e * v->dims.tool_contacts + v->other_body[contact] - v->dims.slots] = load;
+        v->tool_load[e * v->dims.tool_contacts + v->other_body[contact] - v->dims.free_bodies] = load;
     }
 }
 
@@ -77,10 +77,10 @@ GG_FN gg_motion gg_sphere_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     }
     gg_vec3 velocity = gg_load_lane3(v->velocity, first * 6 + lane);
     gg_vec3 spin = gg_load_lane3(v->velocity, first * 6 + lane + 3 * GG_LANES);
-    float row[GG_BODY], *home = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    float row[GG_BODY], *home = gg_slot_body_at(v, e, i);
     gg_body_load(home, row);
     if (gg_air_drags(&v->env[e].air)) {
-        spin = gg_scale(spin, gg_drag_spin_left(&v->env[e].air, v->position[at].w, row[3], p->dt));
+        spin = gg_scale(spin, gg_drag_spin_left(&v->env[e].air, v->position[at].w, row[GG_BODY_INVERSE_MASS], p->dt));
     }
     row[0] = velocity.x;
     row[1] = velocity.y;
@@ -99,7 +99,7 @@ GG_FN gg_motion gg_sphere_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     gg_vec4 arrived = {moved.x, moved.y, moved.z, x.w};
     v->position[at] = arrived;
     float speed2 = gg_norm2(velocity);
-    out.energy = 0.5f / row[3] * (speed2 + 0.4f * gg_norm2(spin));
+    out.energy = 0.5f / row[GG_BODY_INVERSE_MASS] * (speed2 + 0.4f * gg_norm2(spin));
     out.fast = speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
     out.escaped = gg_outside(p, moved, x.w);
     return out;

@@ -96,10 +96,10 @@ GG_FN gg_lane GG_LANE_NAME(effective_radius)(const GG_LANE_NAME(self) * self, gg
 GG_FN gg_lane GG_LANE_NAME(pull)(const gg_view *v, int64_t cohesive_at, gg_lane reduced, gg_lane gap) {
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->attraction_range + cohesive_at);
     gg_lane far = lane_div(lane_max(gap, zero), lane_max(range, lane_splat(1e-30f)));
-    gg_lane force = lane_load(v->attraction + cohesive_at) * reduced * (one - lane_min(far, one));
+    gg_lane force = lane_load(v->cohesion + cohesive_at) * reduced * (one - lane_min(far, one));
     gg_lane pull = force * lane_splat(v->params.dt);
     lane_store(v->attraction + cohesive_at, pull);
-    lane_store(v->twist_limit + cohesive_at, lane_load(v->twist_limit + cohesive_at) * reduced);
+    lane_store(v->twist_limit + cohesive_at, lane_load(v->twisting_friction + cohesive_at) * reduced);
     return pull;
 }
 
@@ -110,7 +110,7 @@ GG_FN gg_lane GG_LANE_NAME(moist_restitution)(const gg_view *v, int64_t cohesive
                                               gg_lane approach, gg_lane restitution) {
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->attraction_range + cohesive_at);
     gg_lane away = zero - restitution * approach, way = lane_splat(4.0f * v->params.dt) * away;
-    gg_lane due = lane_load(v->attraction + cohesive_at) * reduced * range * single;
+    gg_lane due = lane_load(v->cohesion + cohesive_at) * reduced * range * single;
     gg_lane left = lane_max(one - lane_div(due, lane_max(away * away, lane_splat(1e-30f))), zero);
     gg_lane bound = lane_less(range, way, restitution * lane_sqrt(left), restitution);
     return lane_less(zero, due, bound, restitution);
@@ -123,10 +123,11 @@ GG_FN GG_LANE_NAME(vec)
                        GG_LANE_NAME(vec) normal, const gg_lane *row, gg_lane crowd) {
     const gg_params *p = &v->params;
     gg_lane zero = lane_splat(0.0f);
-    gg_lane limit = lane_load(v->roll_limit + roll) * reduced;
-    gg_lane factor = lane_splat(GG_SPIN_FACTOR) * (self->row[7] * self->row[7]);
-    gg_lane other_factor = lane_splat(GG_SPIN_FACTOR) * (row[7] * row[7]);
-    gg_lane single = factor * self->row[3] + other_factor * row[3];
+    gg_lane limit = lane_load(v->rolling_friction + roll) * reduced;
+    gg_lane factor =
+        lane_splat(GG_SPIN_FACTOR) * (self->row[GG_BODY_INVERSE_RADIUS] * self->row[GG_BODY_INVERSE_RADIUS]);
+    gg_lane other_factor = lane_splat(GG_SPIN_FACTOR) * (row[GG_BODY_INVERSE_RADIUS] * row[GG_BODY_INVERSE_RADIUS]);
+    gg_lane single = factor * self->row[GG_BODY_INVERSE_MASS] + other_factor * row[GG_BODY_INVERSE_MASS];
     gg_lane own_split = factor * self->count_over_mass, other_split = other_factor * crowd;
     gg_lane split = lane_max(own_split + other_split, lane_splat(2.0f) * lane_max(own_split, other_split));
     gg_lane weight =
@@ -168,10 +169,11 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     gg_lane zero = lane_splat(0.0f), point[4], row[GG_BODY];
     lane_points(v->position + base, index, point);
     lane_bodies(v->body_a + e * v->dims.bodies * GG_BODY, v->other_body + contact, row);
-    gg_lane crowd = lane_less(zero, row[3], lane_gather(v->count_over_mass + base, index), zero);
-    gg_lane restitution = lane_load(v->weight + contact), live = restitution;
+    gg_lane crowd = lane_less(zero, row[GG_BODY_INVERSE_MASS], lane_gather(v->count_over_mass + base, index), zero);
+    gg_lane restitution = lane_load(v->restitution + contact), live = restitution;
     GG_LANE_NAME(vec) normal = GG_LANE_NAME(load3)(v->normal + contact3);
-    gg_lane gap = GG_LANE_NAME(geometry)(v, self, point, lane_load(v->bias + contact), row[3], &normal);
+    gg_lane gap =
+        GG_LANE_NAME(geometry)(v, self, point, lane_load(v->gap + contact), row[GG_BODY_INVERSE_MASS], &normal);
     normal.x = lane_less(live, zero, zero, normal.x);
     normal.y = lane_less(live, zero, zero, normal.y);
     normal.z = lane_less(live, zero, zero, normal.z);
@@ -188,16 +190,19 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
     c.restitution = restitution;
     c.friction = lane_load(v->friction + contact);
     /* the relaxed effective mass, see ncp.h */
-    c.single = self->row[3] + row[3];
+    c.single = self->row[GG_BODY_INVERSE_MASS] + row[GG_BODY_INVERSE_MASS];
     c.split = self->count_over_mass + crowd;
     gg_lane effective = lane_div(lane_splat(1.0f), c.single);
     gg_lane bound = lane_max(c.split, lane_splat(p->mass_ratio_factor) * lane_max(self->count_over_mass, crowd));
     gg_lane weight = lane_min(lane_splat(p->relaxation) * effective, lane_div(lane_splat(p->relaxation_sum), bound));
     weight = lane_less(live, zero, zero, weight);
     GG_LANE_NAME(add_scaled)
-    (&sums->correction, normal, GG_LANE_NAME(shift)(p, &c, live, effective, self->row[3], row[3]));
+    (&sums->correction, normal,
+     GG_LANE_NAME(shift)(p, &c, live, effective, self->row[GG_BODY_INVERSE_MASS], row[GG_BODY_INVERSE_MASS]));
     int64_t cohesive_at = (e * v->dims.cohesive_rows + row_at) * GG_LANES + lane;
-    gg_lane reduced = p->rolling || p->cohesive ? GG_LANE_NAME(effective_radius)(self, live, point[3], row[3]) : zero;
+    gg_lane reduced = p->rolling || p->cohesive
+                          ? GG_LANE_NAME(effective_radius)(self, live, point[3], row[GG_BODY_INVERSE_MASS])
+                          : zero;
     if (p->cohesive) {
         c.restitution = GG_LANE_NAME(moist_restitution)(v, cohesive_at, reduced, c.single, c.approach, restitution);
     }
@@ -213,7 +218,7 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
         }
     }
     GG_LANE_NAME(store3)(v->normal + contact3, normal);
-    lane_store(v->weight + contact, weight);
+    lane_store(v->effective_mass + contact, weight);
     lane_store(v->bias + contact, c.bias);
     /* warm start: the stored impulse on the new normal, its tangential part back inside the cone */
     GG_LANE_NAME(vec) start = GG_LANE_NAME(load3)(impulses + contact3);
@@ -236,10 +241,10 @@ GG_FN void GG_LANE_NAME(prepare_row)(const gg_view *v, int64_t e, int64_t row_at
         int64_t roll3 = (e * v->dims.roll_rows + row_at) * GG_LANES * 3 + lane;
         GG_LANE_NAME(vec)
         t = GG_LANE_NAME(roll)(v, self, roll, roll3, cohesive_at, torques, live, bearing, reduced, normal, row, crowd);
-        GG_LANE_NAME(add_scaled)(&sums->du, t, self->row[7]);
+        GG_LANE_NAME(add_scaled)(&sums->du, t, self->row[GG_BODY_INVERSE_RADIUS]);
     }
     /* overlap against the smaller diameter */
-    gg_lane radius = lane_less(zero, row[3], lane_min(self->point[3], point[3]), self->point[3]);
+    gg_lane radius = lane_less(zero, row[GG_BODY_INVERSE_MASS], lane_min(self->point[3], point[3]), self->point[3]);
     gg_lane deep = lane_div(zero - gap, lane_max(radius + radius, lane_splat(1e-30f)));
     sums->overlap_max = lane_max(sums->overlap_max, lane_max(deep, zero));
     sums->overlap_sum = sums->overlap_sum + lane_less(gap, zero, deep, zero);
@@ -251,7 +256,8 @@ GG_FN void GG_LANE_NAME(prepare_end)(const gg_view *v, int64_t e, int64_t slot, 
                                      const GG_LANE_NAME(sums) * sums) {
     int64_t lane = slot % GG_LANES, first = e * v->dims.slots + slot - lane;
     int64_t state = first * 6 + lane;
-    gg_lane mass = self->row[3], spin_mass = lane_splat(v->params.spin ? GG_SPIN_FACTOR : 0.0f) * mass;
+    gg_lane mass = self->row[GG_BODY_INVERSE_MASS],
+            spin_mass = lane_splat(v->params.spin ? GG_SPIN_FACTOR : 0.0f) * mass;
     gg_lane change[6] = {mass * sums->dv.x,      mass * sums->dv.y,      mass * sums->dv.z,
                          spin_mass * sums->du.x, spin_mass * sums->du.y, spin_mass * sums->du.z};
     GG_LANE_NAME(store3)(v->correction + first * 3 + lane, sums->correction);
