@@ -1,4 +1,4 @@
-/* lanes.h: three-vectors of lanes, for search.h, ncp_count.h, ncp_prepare.h and ncp_iterate.h; included once per kind of lane. */
+/* lanes.h: vectors of three lanes. Included by lane_phases.h, once per kind of lane. */
 
 typedef struct GG_LANE_NAME(vec) {
     gg_lane x, y, z;
@@ -20,6 +20,45 @@ GG_FN void GG_LANE_NAME(store3)(float *p, GG_LANE_NAME(vec) a) {
 
 GG_FN gg_lane GG_LANE_NAME(dot)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 
+/* a scaled by s */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(scale)(GG_LANE_NAME(vec) a, gg_lane s) {
+    a.x = s * a.x;
+    a.y = s * a.y;
+    a.z = s * a.z;
+    return a;
+}
+
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(sub)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) b) {
+    a.x = a.x - b.x;
+    a.y = a.y - b.y;
+    a.z = a.z - b.z;
+    return a;
+}
+
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(zero)(void) {
+    GG_LANE_NAME(vec) a;
+    a.x = a.y = a.z = lane_splat(0.0f);
+    return a;
+}
+
+/* columns first .. first + 2 of a body */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(columns)(const gg_lane *body, int first) {
+    GG_LANE_NAME(vec) a;
+    a.x = body[first];
+    a.y = body[first + 1];
+    a.z = body[first + 2];
+    return a;
+}
+
+/* p < q ? a : b, lane by lane */
+GG_FN GG_LANE_NAME(vec)
+    GG_LANE_NAME(choose)(gg_lane p, gg_lane q, GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) b) {
+    a.x = lane_less(p, q, a.x, b.x);
+    a.y = lane_less(p, q, a.y, b.y);
+    a.z = lane_less(p, q, a.z, b.z);
+    return a;
+}
+
 /* a scaled back to `limit` where it is longer: min(1, limit / |a|) */
 GG_FN gg_lane GG_LANE_NAME(cone_scale)(GG_LANE_NAME(vec) a, gg_lane limit) {
     gg_lane a2 = lane_max(GG_LANE_NAME(dot)(a, a), lane_splat(1e-30f));
@@ -31,26 +70,16 @@ GG_FN gg_lane GG_LANE_NAME(cone_scale)(GG_LANE_NAME(vec) a, gg_lane limit) {
 GG_FN GG_LANE_NAME(vec)
     GG_LANE_NAME(torque_bounds)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) normal, gg_lane roll, gg_lane twist) {
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), most = lane_max(roll, twist);
-    gg_lane scale = GG_LANE_NAME(cone_scale)(a, most);
-    a.x = scale * a.x;
-    a.y = scale * a.y;
-    a.z = scale * a.z;
+    a = GG_LANE_NAME(scale)(a, GG_LANE_NAME(cone_scale)(a, most));
     /* the smaller bound holds for its part alone */
-    gg_lane about = GG_LANE_NAME(dot)(a, normal);
-    GG_LANE_NAME(vec) n, t;
-    n.x = about * normal.x;
-    n.y = about * normal.y;
-    n.z = about * normal.z;
-    t.x = a.x - n.x;
-    t.y = a.y - n.y;
-    t.z = a.z - n.z;
+    GG_LANE_NAME(vec) n = GG_LANE_NAME(scale)(normal, GG_LANE_NAME(dot)(a, normal)), t = GG_LANE_NAME(sub)(a, n), bounded;
     gg_lane n_scale = lane_less(twist, most, GG_LANE_NAME(cone_scale)(n, twist), one);
     gg_lane t_scale = lane_less(roll, most, GG_LANE_NAME(cone_scale)(t, roll), one);
     gg_lane unequal = lane_less(twist, most, one, lane_less(roll, most, one, zero));
-    a.x = lane_less(zero, unequal, n_scale * n.x + t_scale * t.x, a.x);
-    a.y = lane_less(zero, unequal, n_scale * n.y + t_scale * t.y, a.y);
-    a.z = lane_less(zero, unequal, n_scale * n.z + t_scale * t.z, a.z);
-    return a;
+    bounded.x = n_scale * n.x + t_scale * t.x;
+    bounded.y = n_scale * n.y + t_scale * t.y;
+    bounded.z = n_scale * n.z + t_scale * t.z;
+    return GG_LANE_NAME(choose)(zero, unequal, bounded, a);
 }
 
 /* cross product a x b */
@@ -66,6 +95,13 @@ GG_FN void GG_LANE_NAME(add_scaled)(GG_LANE_NAME(vec) * sum, GG_LANE_NAME(vec) a
     sum->x = sum->x + s * a.x;
     sum->y = sum->y + s * a.y;
     sum->z = sum->z + s * a.z;
+}
+
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(sub_scaled)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) b, gg_lane s) {
+    a.x = a.x - s * b.x;
+    a.y = a.y - s * b.y;
+    a.z = a.z - s * b.z;
+    return a;
 }
 
 /* gg_separation_axis in lanes */

@@ -1,36 +1,54 @@
-/* ncp_iterate.h: one iteration of the contact solve, written once for one lane or for a whole vector register of lanes.
- *
- * Include it after defining what a lane is (the GG_LANE_* operations below). With a float for a lane it is the reference
- * phase that every backend shares; with a vector of W floats it works on W grains of a slice at once. Both perform the same
- * IEEE operations in the same order per grain, so both give the same bits.
- *
- * needs: GG_LANE_WIDTH, gg_lane (supports + - *), GG_LANE_NAME(x) (unique function names),
- *   lane_load(const float *)             W consecutive floats
- *   lane_store(float *, gg_lane)
- *   lane_splat(float)
- *   lane_min / lane_max(gg_lane, gg_lane)  a < b ? a : b,  a > b ? a : b
- *   lane_sqrt(gg_lane), lane_div(gg_lane, gg_lane)
- *   lane_bodies(const float *rows, const int32_t *index, gg_lane out[GG_BODY])   gathers W velocity rows
- *   lane_bodies_store(float *rows, int64_t first, const gg_lane in[GG_BODY])     writes W consecutive rows
- */
+/* iterate.h: one iteration of the contact solve (ncp.h), written once for one lane or for a vector of lanes: see
+ * lane_phases.h. Per contact the normal part first, then friction, which the normal impulse bounds, then rolling. */
 
 /* what is constant over one iteration of one env */
 typedef struct GG_LANE_NAME(solve) {
     const gg_view *v;
     int64_t e;
-    const float *rows_in;
-    float *rows_out;
+    const float *bodies_in;
+    float *bodies_out;
     const float *impulse, *impulse_before; /* iterate k and k-1 */
     float *impulse_next;
     const float *roll, *roll_before;
     float *roll_next;
-    float beta;      /* weight of the last change in this iteration's start */
-    float beta_next; /* of the change made here in the rows written */
+    float beta;      /* Nesterov's momentum of this iteration */
+    float beta_next; /* of the next one: what it starts from is written with it */
     int first;       /* there is no iterate before: beta is 0 and impulse_before is not read */
 } GG_LANE_NAME(solve);
 
-/* iterate k (+ beta times its last change) of a stored impulse */
-GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(start)(const float *now, const float *before, int first, gg_lane beta) {
+/* what the contacts of W grains carry: compile-time constants wherever `iterate` is called */
+typedef struct GG_LANE_NAME(features) {
+    int spin, rolling;
+    int accumulate; /* 0: the printed algorithm, which adds impulses and never takes back */
+    int cohesive;   /* attraction, and twisting that is not bounded like rolling */
+} GG_LANE_NAME(features);
+
+/* one contact of W grains: where it lies in the arrays */
+typedef struct GG_LANE_NAME(at) {
+    int64_t contact, contact3, roll, roll3, cohesive;
+} GG_LANE_NAME(at);
+
+GG_FN GG_LANE_NAME(at) GG_LANE_NAME(contacts_of)(const gg_view *v, int64_t e, int64_t row, int64_t lane) {
+    GG_LANE_NAME(at) at;
+    at.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
+    at.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
+    at.roll = (e * v->dims.roll_rows + row) * GG_LANES + lane;
+    at.roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
+    at.cohesive = (e * v->dims.cohesive_rows + row) * GG_LANES + lane;
+    return at;
+}
+
+GG_FN void GG_LANE_NAME(next_contact)(GG_LANE_NAME(at) * at) {
+    at->contact += GG_LANES;
+    at->contact3 += 3 * GG_LANES;
+    at->roll += GG_LANES;
+    at->roll3 += 3 * GG_LANES;
+    at->cohesive += GG_LANES;
+}
+
+/* iterate k, plus beta times its last change, of a stored impulse */
+GG_FN GG_LANE_NAME(vec)
+    GG_LANE_NAME(extrapolate)(const float *now, const float *before, int first, gg_lane beta) {
     GG_LANE_NAME(vec) a = GG_LANE_NAME(load3)(now);
     if (!first) {
         GG_LANE_NAME(vec) b = GG_LANE_NAME(load3)(before);
@@ -41,130 +59,103 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(start)(const float *now, const float *befor
     return a;
 }
 
-/* GG_LANE_WIDTH grains from slot `slot` on (a multiple of the width); spin, rolling, accumulate and extra (cohesion, and
- * twisting that is not bounded like rolling) are compile-time.
- * Returns the largest change of a velocity component among them. */
-GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot, int spin, int rolling, int accumulate,
-                                    int cohesive) {
+/* relative velocity of the two surfaces: v - v' - (u + u') x n */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(relative_velocity)(const gg_lane *own, const gg_lane *other,
+                                                        GG_LANE_NAME(vec) normal, int spin) {
+    GG_LANE_NAME(vec) rel = GG_LANE_NAME(sub)(GG_LANE_NAME(columns)(own, 0), GG_LANE_NAME(columns)(other, 0));
+    if (spin) {
+        GG_LANE_NAME(vec) u;
+        u.x = own[GG_BODY_SPIN] + other[GG_BODY_SPIN];
+        u.y = own[GG_BODY_SPIN + 1] + other[GG_BODY_SPIN + 1];
+        u.z = own[GG_BODY_SPIN + 2] + other[GG_BODY_SPIN + 2];
+        rel = GG_LANE_NAME(sub)(rel, GG_LANE_NAME(cross)(u, normal));
+    }
+    return rel;
+}
+
+/* Friction: the tangential impulse, inside the cone that the load on the contact allows. */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(friction)(GG_LANE_NAME(vec) start, GG_LANE_NAME(vec) rel,
+                                               GG_LANE_NAME(vec) normal, gg_lane tangent_mass, gg_lane limit) {
+    GG_LANE_NAME(vec) t = GG_LANE_NAME(sub_scaled)(start, rel, tangent_mass);
+    t = GG_LANE_NAME(sub_scaled)(t, normal, GG_LANE_NAME(dot)(t, normal));
+    return GG_LANE_NAME(scale)(t, GG_LANE_NAME(cone_scale)(t, limit));
+}
+
+/* Rolling and twisting: the torque impulse against omega - omega', inside what the load allows. */
+GG_FN GG_LANE_NAME(vec)
+    GG_LANE_NAME(rolling)(const GG_LANE_NAME(solve) * s, const GG_LANE_NAME(at) * at, const gg_lane *own,
+                          const gg_lane *other, GG_LANE_NAME(vec) normal, gg_lane load, int cohesive) {
     const gg_view *v = s->v;
-    int64_t n = v->dims.slots, base = s->e * n;
-    int64_t slice = slot / GG_LANES, lane = slot % GG_LANES;
-    int64_t state = (base + slice * GG_LANES) * 6 + lane;
-    int64_t row = v->slice_first_row[s->e * v->dims.slices + slice];
-    int32_t row_count = v->slice_rows[s->e * v->dims.slices + slice];
-    int64_t contact = (s->e * v->dims.contact_rows + row) * GG_LANES + lane;
-    int64_t contact3 = (s->e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-    int64_t roll = (s->e * v->dims.roll_rows + row) * GG_LANES + lane;
-    int64_t roll3 = (s->e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
-    int64_t cohesive_at = (s->e * v->dims.cohesive_rows + row) * GG_LANES + lane;
-    gg_lane zero = lane_splat(0.0f), beta = lane_splat(s->beta), share = lane_splat(spin ? GG_TANGENT_SHARE : 1.0f);
-    gg_lane own[GG_BODY], other[GG_BODY];
-    for (int k = 0; k < GG_BODY; k++) {
-        own[k] = zero;
+    GG_LANE_NAME(vec) q =
+        GG_LANE_NAME(extrapolate)(s->roll + at->roll3, s->roll_before + at->roll3, s->first, lane_splat(s->beta));
+    gg_lane weight = lane_load(v->roll_weight + at->roll), limit = lane_load(v->roll_limit + at->roll) * load;
+    gg_lane per_radius = own[GG_BODY_INVERSE_RADIUS], other_per_radius = other[GG_BODY_INVERSE_RADIUS];
+    q.x = q.x - weight * (own[GG_BODY_SPIN] * per_radius - other[GG_BODY_SPIN] * other_per_radius);
+    q.y = q.y - weight * (own[GG_BODY_SPIN + 1] * per_radius - other[GG_BODY_SPIN + 1] * other_per_radius);
+    q.z = q.z - weight * (own[GG_BODY_SPIN + 2] * per_radius - other[GG_BODY_SPIN + 2] * other_per_radius);
+    if (cohesive) {
+        return GG_LANE_NAME(torque_bounds)(q, normal, limit, lane_load(v->twist_limit + at->cohesive) * load);
     }
-    {
-        int32_t index[GG_LANE_WIDTH];
-        for (int k = 0; k < GG_LANE_WIDTH; k++) {
-            index[k] = (int32_t)(slot + k);
-        }
-        lane_bodies(s->rows_in, index, own);
+    return GG_LANE_NAME(scale)(q, GG_LANE_NAME(cone_scale)(q, limit));
+}
+
+/* Solves one contact of W grains and adds its impulse to dv, what turns them (over the radius) to du. */
+GG_FN void GG_LANE_NAME(solve_contact)(const GG_LANE_NAME(solve) * s, const GG_LANE_NAME(at) * at, const gg_lane *own,
+                                       GG_LANE_NAME(features) has, GG_LANE_NAME(vec) * dv, GG_LANE_NAME(vec) * du) {
+    const gg_view *v = s->v;
+    gg_lane zero = lane_splat(0.0f), other[GG_BODY];
+    lane_bodies(s->bodies_in, v->other_body + at->contact, other);
+    GG_LANE_NAME(vec) normal = GG_LANE_NAME(load3)(v->normal + at->contact3);
+    gg_lane mass = lane_load(v->effective_mass + at->contact);
+    GG_LANE_NAME(vec) rel = GG_LANE_NAME(relative_velocity)(own, other, normal, has.spin);
+    GG_LANE_NAME(vec) start = GG_LANE_NAME(zero)();
+    if (has.accumulate) {
+        start = GG_LANE_NAME(extrapolate)(s->impulse + at->contact3, s->impulse_before + at->contact3, s->first,
+                                          lane_splat(s->beta));
     }
-    GG_LANE_NAME(vec) dv, du;
-    dv.x = dv.y = dv.z = zero;
-    du.x = du.y = du.z = zero;
-    for (int32_t k = 0; k < row_count; k++) {
-        lane_bodies(s->rows_in, v->other_body + contact, other);
-        GG_LANE_NAME(vec) nrm = GG_LANE_NAME(load3)(v->normal + contact3);
-        gg_lane weight = lane_load(v->effective_mass + contact);
-        /* relative velocity of the two surfaces */
-        GG_LANE_NAME(vec) rel;
-        rel.x = own[0] - other[0];
-        rel.y = own[1] - other[1];
-        rel.z = own[2] - other[2];
-        if (spin) {
-            gg_lane ux = own[4] + other[4], uy = own[5] + other[5], uz = own[6] + other[6];
-            rel.x = rel.x - (uy * nrm.z - uz * nrm.y);
-            rel.y = rel.y - (uz * nrm.x - ux * nrm.z);
-            rel.z = rel.z - (ux * nrm.y - uy * nrm.x);
-        }
-        GG_LANE_NAME(vec) start;
-        if (accumulate) {
-            start = GG_LANE_NAME(start)(s->impulse + contact3, s->impulse_before + contact3, s->first, beta);
-        } else {
-            start.x = start.y = start.z = zero;
-        }
-        /* normal: the total never pulls more than cohesion can; friction feels what presses beyond that pull */
-        gg_lane pull = cohesive ? lane_load(v->attraction + cohesive_at) : zero;
-        gg_lane rel_n = GG_LANE_NAME(dot)(rel, nrm), start_n = GG_LANE_NAME(dot)(start, nrm);
-        gg_lane pressing = lane_max(start_n - weight * (rel_n - lane_load(v->bias + contact)), zero - pull);
-        gg_lane bearing = cohesive ? pressing + pull : pressing;
-        /* tangential: the total stays inside the cone */
-        gg_lane weight_t = share * weight;
-        GG_LANE_NAME(vec) t;
-        t.x = start.x - weight_t * rel.x;
-        t.y = start.y - weight_t * rel.y;
-        t.z = start.z - weight_t * rel.z;
-        gg_lane t_n = GG_LANE_NAME(dot)(t, nrm);
-        t.x = t.x - t_n * nrm.x;
-        t.y = t.y - t_n * nrm.y;
-        t.z = t.z - t_n * nrm.z;
-        gg_lane scale = GG_LANE_NAME(cone_scale)(t, lane_load(v->friction + contact) * bearing);
-        t.x = scale * t.x;
-        t.y = scale * t.y;
-        t.z = scale * t.z;
-        GG_LANE_NAME(vec) next;
-        next.x = t.x + pressing * nrm.x;
-        next.y = t.y + pressing * nrm.y;
-        next.z = t.z + pressing * nrm.z;
-        dv.x = dv.x + next.x;
-        dv.y = dv.y + next.y;
-        dv.z = dv.z + next.z;
-        if (spin) {
-            du.x = du.x - (nrm.y * t.z - nrm.z * t.y);
-            du.y = du.y - (nrm.z * t.x - nrm.x * t.z);
-            du.z = du.z - (nrm.x * t.y - nrm.y * t.x);
-        }
-        if (!accumulate) {
-            /* the printed algorithm never takes back; the sum is kept for the wrench alone */
-            GG_LANE_NAME(vec) total = GG_LANE_NAME(load3)(s->impulse + contact3);
-            next.x = total.x + next.x;
-            next.y = total.y + next.y;
-            next.z = total.z + next.z;
-        }
-        GG_LANE_NAME(store3)(s->impulse_next + contact3, next);
-        if (rolling) {
-            GG_LANE_NAME(vec) q = GG_LANE_NAME(start)(s->roll + roll3, s->roll_before + roll3, s->first, beta);
-            gg_lane roll_weight = lane_load(v->roll_weight + roll);
-            q.x = q.x - roll_weight * (own[4] * own[GG_BODY_INVERSE_RADIUS] - other[4] * other[GG_BODY_INVERSE_RADIUS]);
-            q.y = q.y - roll_weight * (own[5] * own[GG_BODY_INVERSE_RADIUS] - other[5] * other[GG_BODY_INVERSE_RADIUS]);
-            q.z = q.z - roll_weight * (own[6] * own[GG_BODY_INVERSE_RADIUS] - other[6] * other[GG_BODY_INVERSE_RADIUS]);
-            gg_lane limit = lane_load(v->roll_limit + roll) * bearing;
-            if (cohesive) {
-                q = GG_LANE_NAME(torque_bounds)(q, nrm, limit, lane_load(v->twist_limit + cohesive_at) * bearing);
-            } else {
-                gg_lane q_scale = GG_LANE_NAME(cone_scale)(q, limit);
-                q.x = q_scale * q.x;
-                q.y = q_scale * q.y;
-                q.z = q_scale * q.z;
-            }
-            du.x = du.x + own[GG_BODY_INVERSE_RADIUS] * q.x;
-            du.y = du.y + own[GG_BODY_INVERSE_RADIUS] * q.y;
-            du.z = du.z + own[GG_BODY_INVERSE_RADIUS] * q.z;
-            GG_LANE_NAME(store3)(s->roll_next + roll3, q);
-            roll += GG_LANES;
-            roll3 += 3 * GG_LANES;
-        }
-        contact += GG_LANES;
-        contact3 += 3 * GG_LANES;
-        cohesive_at += GG_LANES;
+    /* normal: the total never pulls more than cohesion can; friction feels the load beyond that attraction */
+    gg_lane attraction = has.cohesive ? lane_load(v->attraction + at->cohesive) : zero;
+    gg_lane rel_n = GG_LANE_NAME(dot)(rel, normal), start_n = GG_LANE_NAME(dot)(start, normal);
+    gg_lane p_n = lane_max(start_n - mass * (rel_n - lane_load(v->bias + at->contact)), zero - attraction);
+    gg_lane load = has.cohesive ? p_n + attraction : p_n;
+    gg_lane tangent_mass = lane_splat(has.spin ? GG_TANGENT_SHARE : 1.0f) * mass;
+    GG_LANE_NAME(vec) p_t =
+        GG_LANE_NAME(friction)(start, rel, normal, tangent_mass, lane_load(v->friction + at->contact) * load);
+    GG_LANE_NAME(vec) next = p_t;
+    GG_LANE_NAME(add_scaled)(&next, normal, p_n);
+    dv->x = dv->x + next.x;
+    dv->y = dv->y + next.y;
+    dv->z = dv->z + next.z;
+    if (has.spin) {
+        *du = GG_LANE_NAME(sub)(*du, GG_LANE_NAME(cross)(normal, p_t));
     }
-    /* the new velocity, from what it was without contact (accumulated) or from the last one (printed algorithm) */
-    const float *origin = accumulate ? v->start_velocity + state : v->velocity + state;
-    gg_lane factor[2], beta_next = lane_splat(s->beta_next), change = zero;
+    if (!has.accumulate) {
+        /* the sum is kept for the wrench alone */
+        GG_LANE_NAME(vec) total = GG_LANE_NAME(load3)(s->impulse + at->contact3);
+        next.x = total.x + next.x;
+        next.y = total.y + next.y;
+        next.z = total.z + next.z;
+    }
+    GG_LANE_NAME(store3)(s->impulse_next + at->contact3, next);
+    if (has.rolling) {
+        GG_LANE_NAME(vec) q = GG_LANE_NAME(rolling)(s, at, own, other, normal, load, has.cohesive);
+        GG_LANE_NAME(add_scaled)(du, q, own[GG_BODY_INVERSE_RADIUS]);
+        GG_LANE_NAME(store3)(s->roll_next + at->roll3, q);
+    }
+}
+
+/* New velocities of W grains from the impulses of their contacts: from what they were before contact (accumulated) or in the
+ * last iteration (printed algorithm). Returns the largest change of a component of each. */
+GG_FN gg_lane GG_LANE_NAME(new_velocity)(const GG_LANE_NAME(solve) * s, int64_t slot, gg_lane *own,
+                                         GG_LANE_NAME(features) has, GG_LANE_NAME(vec) dv, GG_LANE_NAME(vec) du) {
+    const gg_view *v = s->v;
+    int64_t lane = slot % GG_LANES, state = (s->e * v->dims.free_bodies + slot - lane) * 6 + lane;
+    const float *origin = has.accumulate ? v->start_velocity + state : v->velocity + state;
+    gg_lane zero = lane_splat(0.0f), beta_next = lane_splat(s->beta_next), change = zero, factor[2];
     gg_lane sum[6] = {dv.x, dv.y, dv.z, du.x, du.y, du.z};
     factor[0] = own[GG_BODY_INVERSE_MASS];
     factor[1] = lane_splat(GG_SPIN_FACTOR) * own[GG_BODY_INVERSE_MASS];
-    for (int k = 0; k < (spin ? 6 : 3); k++) {
+    for (int k = 0; k < (has.spin ? 6 : 3); k++) {
         gg_lane before = lane_load(v->velocity + state + k * GG_LANES);
         gg_lane now = lane_load(origin + k * GG_LANES) + factor[k / 3] * sum[k];
         gg_lane step = now - before;
@@ -172,8 +163,30 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
         own[k + k / 3] = now + beta_next * step;
         lane_store(v->velocity + state + k * GG_LANES, now);
     }
-    lane_bodies_store(s->rows_out, slot, own);
+    lane_bodies_store(s->bodies_out, slot, own);
     return change;
+}
+
+/* The W grains from slot `slot` on, a multiple of the width; lone grains, so that slots are bodies. Returns the largest
+ * change of a velocity component of each. */
+GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot, int spin, int rolling, int accumulate,
+                                    int cohesive) {
+    const gg_view *v = s->v;
+    GG_LANE_NAME(features) has = {spin, rolling, accumulate, cohesive};
+    int64_t slice = s->e * v->dims.slices + slot / GG_LANES;
+    int32_t index[GG_LANE_WIDTH], row_count = v->slice_rows[slice];
+    gg_lane own[GG_BODY];
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        index[k] = (int32_t)(slot + k);
+    }
+    lane_bodies(s->bodies_in, index, own);
+    GG_LANE_NAME(vec) dv = GG_LANE_NAME(zero)(), du = dv;
+    GG_LANE_NAME(at) at = GG_LANE_NAME(contacts_of)(v, s->e, v->slice_first_row[slice], slot % GG_LANES);
+    for (int32_t k = 0; k < row_count; k++) {
+        GG_LANE_NAME(solve_contact)(s, &at, own, has, &dv, &du);
+        GG_LANE_NAME(next_contact)(&at);
+    }
+    return GG_LANE_NAME(new_velocity)(s, slot, own, has, dv, du);
 }
 
 /* iteration `pass` (from 0) of the GG_LANE_WIDTH grains from slot `slot` on; returns the largest change of a velocity
@@ -181,14 +194,14 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
 GG_FN gg_lane GG_LANE_NAME(iterate_lanes)(const gg_view *v, int64_t e, int64_t slot, int32_t pass) {
     const gg_params *p = &v->params;
     const gg_env *env = &v->env[e];
-    /* iterate k lies in one half of the ping-pong, k-1 in the other, where k+1 is written over it */
+    /* iterate k lies in one of the two buffers, k-1 in the other, where k+1 is written over it */
     int now_in_b = env->impulse_buffer ^ 1 ^ (pass & 1);
-    int64_t rows = e * v->dims.bodies * GG_BODY;
+    int64_t first = e * v->dims.bodies * GG_BODY;
     GG_LANE_NAME(solve) s;
     s.v = v;
     s.e = e;
-    s.rows_in = (pass & 1 ? v->body_a : v->body_b) + rows;
-    s.rows_out = (pass & 1 ? v->body_b : v->body_a) + rows;
+    s.bodies_in = (pass & 1 ? v->body_a : v->body_b) + first;
+    s.bodies_out = (pass & 1 ? v->body_b : v->body_a) + first;
     s.impulse = now_in_b ? v->impulse_b : v->impulse_a;
     s.impulse_before = s.impulse_next = now_in_b ? v->impulse_a : v->impulse_b;
     s.roll = now_in_b ? v->roll_b : v->roll_a;
