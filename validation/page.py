@@ -17,11 +17,11 @@ make validate FULL=1                # full set: larger, longer, three seeds; res
 python validation/run.py NAME ...   # single checks by the names in the headings; --full, --seeds N, --list
 ```
 
-Unless a line says otherwise: spheres of 5 mm radius and 2500 kg/m3, friction 0.5, no restitution, no rolling friction,
-10 iterations, g = 9.81 m/s2; d is a diameter, r a radius, e the restitution, mu the friction. *Spin off* is the model of
-the paper GranularGym (2023), whose grains do not rotate: a sphere then slides like a block. Its correct results differ
-from those of rotating spheres (*spin on*) and are judged separately. The source `own` is a bound set before the
-measurement. Lines marked *report* have no gate. Seconds are processor time.
+Unless a line says otherwise: spheres of 5 mm radius and 2500 kg/m3, friction 0.5, no restitution, no rolling
+friction, 10 iterations, g = 9.81 m/s2; d is a diameter, r a radius, e the restitution, mu the friction. *Spin off* is
+the model of the paper GranularGym (2023), whose grains do not rotate: a sphere then slides like a block. Its correct
+results differ from those of rotating spheres (*spin on*) and are judged separately. The source `own` is a bound set
+before the measurement. Lines marked *report* have no gate. Seconds are processor time.
 """
 
 #: longer tables are folded
