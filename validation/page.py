@@ -8,20 +8,20 @@ from .check import FAIL, NOT_RUN, OWN, PASS, REPORT, SKIPPED, Check
 
 _HEAD = """# Validation
 
-Is the sand sand? Every line below is a command, a target with its source, and a verdict as it came out. A tolerance is
-never widened to pass; a failing line stays, with its cause where it is known.
+Physical laws, packings and flows, and comparisons with other codes. Every line has a target, its source and a verdict.
+Tolerances are not widened to pass; failing lines stay, with their cause where it is known.
 
 ```
 make validate                       # quick set
-make validate FULL=1                # full set: larger, longer, three seeds; goes on where it was interrupted
-python validation/run.py NAME ...   # single checks, see the headings; --full, --seeds N, --list
+make validate FULL=1                # full set: larger, longer, three seeds; resumes where it was interrupted
+python validation/run.py NAME ...   # single checks by the names in the headings; --full, --seeds N, --list
 ```
 
-Unless a line says otherwise: spheres of 5 mm radius and 2500 kg/m3, friction 0.5, no restitution, no rolling friction,
-10 iterations, g = 9.81 m/s2. *Spin off* is the model of the paper GranularGym (2023), whose grains do not turn: a
-sphere is then a sliding block. It has other correct answers than turning spheres (*spin on*): they are judged apart.
-`own` as a source means: a bound of our own, set before the measurement. Lines marked *report* have no gate. Seconds are
-processor time.
+Unless a line says otherwise: spheres of 5 mm radius and 2500 kg/m3, friction 0.5, no restitution, no rolling
+friction, 10 iterations, g = 9.81 m/s2; d is a diameter, r a radius, e the restitution, mu the friction. *Spin off* is
+the model of the paper GranularGym (2023), whose grains do not rotate: a sphere then slides like a block. Its correct
+results differ from those of rotating spheres (*spin on*) and are judged separately. The source `own` is a bound set
+before the measurement. Lines marked *report* have no gate. Seconds are processor time.
 """
 
 #: longer tables are folded
@@ -153,7 +153,7 @@ def render(checks: list[Check], results: dict[str, Any], folder: str, pictures: 
     lines += [
         "",
         f"In all: {total[PASS]} pass, {total[FAIL]} fail, {total[REPORT]} reported without a gate, "
-        f"{total[SKIPPED]} skipped. *no.* is the number in the project's list of physical checks.",
+        f"{total[SKIPPED]} skipped. *no.* is the number in the list of checks from which this page started.",
         "",
     ]
     for check in checks:

@@ -174,11 +174,11 @@ def draw(figure: Any, results: list[Result]) -> None:
 
 CHECK = Check(
     name="bullet",
-    title="sinking at rest beside Bullet",
+    title="sinking at rest, compared with Bullet",
     about=(
-        "A column that rests is given to Bullet (pybullet: spheres, mu .5, e 0, no damping, no sleeping, 1 ms, "
-        "lengths times 100 since its tolerances are absolute) and to us with stored impulses dropped. A solver that "
-        "does not hold a packing sinks it. Skipped where pybullet is not installed."
+        "A column at rest is given to Bullet (pybullet: spheres, mu .5, e 0, no damping, no sleeping, 1 ms, "
+        "lengths times 100 since its tolerances are absolute) and to this engine without its stored impulses. A "
+        "solver that does not hold a packing lets it sink. Skipped where pybullet is not installed."
     ),
     number="",
     cases=cases,
@@ -187,9 +187,8 @@ CHECK = Check(
     draw=draw,
     causes={
         "sinking in": (
-            "the stored impulses were dropped for the sake of an equal start; with 10 iterations they are built "
-            "anew within 30 ms, in which the bed sinks, and then it rests. A state that is loaded keeps its "
-            "impulses and does not sink"
+            "the stored impulses were dropped for an equal start; with 10 iterations they build up again within 30 "
+            "ms, in which the bed sinks, and then it rests. A loaded state keeps its impulses and does not sink"
         ),
     },
     available=available,

@@ -138,11 +138,11 @@ def draw(figure: Any, results: list[Result]) -> None:
 
 CHECK = Check(
     name="drum_lammps",
-    title="the drum of two sizes beside LAMMPS",
+    title="drum with two grain sizes, compared with LAMMPS",
     about=(
-        "The drum of `mixture`, half as large at equal Froude number, from the same lattice in LAMMPS (springs of 1e3 "
-        "N/m with history, 1e-5 s) and in ours: grains of each size in the two lower quadrants while the drum turns. "
-        "They must agree within 10 %, as the list of checks asks. Seconds are of both codes."
+        "The drum of `mixture`, half as large at equal Froude number, from the same lattice in LAMMPS (springs of "
+        "1e3 N/m with history, 1e-5 s) and in this engine: grains of each size in the two lower quadrants while "
+        "the drum turns. They must agree within 10 %. Seconds are of both codes."
     ),
     number="16",
     cases=cases,
@@ -151,9 +151,9 @@ CHECK = Check(
     draw=draw,
     causes={
         "small, lower right": (
-            "chance: this count rises by 30 grains in .01 s in the last fifth, and when the bed turns over hangs on "
-            "the last bits. Positions that forget what rounding takes from them gave 554, 665 and 523 for the three "
-            "seeds, positions that keep it 618, 473 and 590; the means over seeds agree, see the last lines"
+            "chaos: this count rises by 30 grains in .01 s in the last fifth, and the moment at which the bed "
+            "turns over depends on rounding: plain summation of positions gave 554, 665 and 523 for the three "
+            "seeds, compensated summation 618, 473 and 590. The means over seeds agree, see the last lines"
         ),
     },
     available=peer.available,

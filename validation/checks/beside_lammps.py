@@ -227,12 +227,12 @@ def draw(figure: Any, results: list[Result]) -> None:
 
 CHECK = Check(
     name="lammps",
-    title="collapse, silo flow and settled packing beside LAMMPS",
+    title="collapse, silo flow and settled packing, compared with LAMMPS",
     about=(
-        "The same positions are given to LAMMPS (gran/hooke/history, 2.5e4 N/m, 2e-5 s, the grains' e .5) and to us "
-        "(rigid, 1 ms): a column in a slot, a slot over a slit, and a lattice that falls into a box. Tolerances are "
-        "our own: 10 % for flows, .01 for the solid fraction, .3 contacts. Soft grains overlap by .05 % of d on "
-        "average, ours by less. Seconds are of both codes."
+        "The same initial positions in LAMMPS (gran/hooke/history, 2.5e4 N/m, 2e-5 s, the grains' e .5) and in "
+        "this engine (rigid, 1 ms): a column in a slot, a slot over a slit, and a lattice that falls into a box. "
+        "Own tolerances: 10 % for flows, .01 for the solid fraction, .3 contacts. The soft grains overlap by .05 % "
+        "of d on average, the rigid ones by less. Seconds are of both codes."
     ),
     number="",
     cases=cases,
@@ -241,13 +241,13 @@ CHECK = Check(
     draw=draw,
     causes={
         "solid fraction": (
-            "ten iterations at 1 ms let a bed of 22 layers give way as it lands (docs/stability.md, Depth). Tried by "
-            "hand, from the start of seed 1: they leave .591 and 5.04 contacts that press, 40 iterations .572 and "
-            "4.62; 10 iterations at .25 ms .577 and 4.61, at .1 ms .579 and 4.53 (LAMMPS: .581 and 4.73). e makes no "
-            "difference, nor does waiting"
+            "ten iterations at 1 ms let a bed of 22 layers yield as it lands (docs/stability.md, Depth). By hand, "
+            "from the initial state of seed 1: they leave .591 and 5.04 contacts that carry force, 40 iterations "
+            ".572 and 4.62; 10 iterations at .25 ms .577 and 4.61, at .1 ms .579 and 4.53 (LAMMPS: .581 and 4.73). "
+            "Neither e nor a longer rest changes this"
         ),
-        "coordination": "the same as of the solid fraction",
-        "height of the bed": "the same",
+        "coordination": "as for the solid fraction",
+        "height of the bed": "as for the solid fraction",
     },
     available=peer.available,
     panels=4,

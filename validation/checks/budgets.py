@@ -201,10 +201,11 @@ CHECK = Check(
     name="budgets",
     title="energy and momentum over 100 seconds",
     about=(
-        "A gas of rough inelastic grains keeps its momentum and only ever loses energy; smooth elastic grains and "
-        "an elastic ball keep theirs; a bed that a paddle stirs loses what the paddle puts in, second by second, "
-        "and never more comes back. Energy is that of motion, spin and height. Crowds show what few iterations do to "
-        "impacts of several nearly elastic grains: where `Solver.impact_dangers` does not warn, nothing may be gained."
+        "A gas of rough inelastic grains conserves momentum and only loses energy; smooth elastic grains and an "
+        "elastic ball conserve energy; a stirred bed dissipates the work of the paddle, second by second, and "
+        "never returns more. Energy is kinetic, rotational and potential. *Crowds* show what few iterations do to "
+        "impacts of several nearly elastic grains: where `Solver.impact_dangers` does not warn, no energy may be "
+        "gained."
     ),
     number="",
     cases=cases,
@@ -214,18 +215,18 @@ CHECK = Check(
     panels=3,
     causes={
         "energy after 100 s": (
-            "impacts of three or more grains in one substep are not elastic: solved to the end (200 iterations) the "
-            "gas loses 3 % in 30 s at 1 ms and half of that at .25 ms; with spin off 10 iterations of the smaller "
-            "relaxation leave a residual of 3e-2 m/s in such a knot, which gains energy (`World` warns: e above .95 "
-            "wants 20 iterations)"
+            "impacts of three or more grains in one substep are not elastic: converged (200 iterations) the gas "
+            "loses 3 % in 30 s at 1 ms and half of that at .25 ms; with spin off 10 iterations with the smaller "
+            "relaxation factor leave a residual of 3e-2 m/s in such a cluster, which gains energy (`World` warns: "
+            "e above .95 needs 20 iterations)"
         ),
         "largest energy": (
-            "knots of three and more elastic grains are not solved to the end by 10 iterations (with spin off the "
-            "residual is 3e-2 m/s), of which `World` warns; see the crowds below with 20 and more"
+            "10 iterations do not converge for clusters of three and more elastic grains (with spin off the "
+            "residual is 3e-2 m/s); `World` warns; see the crowds below with 20 and more"
         ),
         "energy / least before": (
-            "rare: knots of three and more elastic grains that 20 iterations do not solve to the end, and even 40 in "
-            "one of five starts. Over 20 s more is lost than gained"
+            "rare: clusters of three and more elastic grains that do not converge in 20 iterations, in one of five "
+            "starts not in 40. Over 20 s more is lost than gained"
         ),
     },
 )

@@ -195,12 +195,12 @@ CHECK = Check(
     name="collapse",
     title="collapse of a column in a slot",
     about=(
-        "A column L0 wide between a wall and a gate, periodic across the slot, on a flat floor; mu .5, rolling "
-        f"friction {SAND:g} (our default for sand; balls without any roll on over a flat floor for ever, two such "
-        "rows are reported). The gate is gone at once. The front is where the deposit is one grain deep (volume of "
-        "grains over .58). In slots the run-out grows as a up to a of about 2 and beyond as a^(2/3) between walls "
-        "or a^.9 in wide slots, the final height as a^(1/3). Prefactors depend on material, and simulations of "
-        "discs and spheres run out further than sand."
+        "A column of width L0 between a wall and a gate, periodic across the slot, on a flat floor; mu .5, rolling "
+        f"friction {SAND:g} (the default for spheres; without it they roll on over a flat floor, two such rows are "
+        "reported). The gate vanishes at once. The front is where the deposit is one grain deep (volume of grains "
+        "over .58). With a the aspect ratio, the run-out in slots grows as a up to a of about 2 and beyond as "
+        "a^(2/3) between walls or a^.9 in wide slots, the final height as a^(1/3). Prefactors depend on the "
+        "material; simulated discs and spheres run out further than sand."
     ),
     number="12",
     cases=cases,
@@ -210,13 +210,13 @@ CHECK = Check(
     causes={
         "exponent of run-out in a": (
             "above a of 2: the slot is periodic and has no side walls; wide slots follow a^.9 (the line below it), "
-            "narrow ones, whose walls brake, a^.65. Below: size: the laws are for columns of many grains. A column "
-            "15 to 20 d wide with a of .5 is 7 to 10 d high, and its front, which ends where it is one grain deep, "
-            "loses a grain or two against sand; the points themselves lie within 20 % of Lube's line from a of 1 on"
+            "narrow ones with walls a^.65. Below: size: the laws are for columns of many grains. A column 15 to 20 "
+            "d wide with a of .5 is 7 to 10 d high, and its front, which ends where it is one grain deep, loses a "
+            "grain or two against sand; the points themselves lie within 20 % of Lube's line from a of 1 on"
         ),
-        "prefactor of run-out": "the same",
-        "exponent of final height": "size, and few aspects: the height at the wall is that of 6 to 26 grains",
-        "change of run-out": "the front is read in steps of one grain: 1 d of 8 to 18 d",
+        "prefactor of run-out": "as for the exponent",
+        "exponent of final height": "size, and few aspect ratios: the height at the wall is that of 6 to 26 grains",
+        "change of run-out": "the front is resolved to one grain: 1 d of 8 to 18 d",
     },
     panels=3,
 )

@@ -135,11 +135,10 @@ CHECK = Check(
     name="deep",
     title="deep beds at rest: no creep, no growing jitter",
     about=(
-        "Beds of 16, 47 and 94 diameters (20, 60, 120 layers of a lattice), periodic sideways (no wall helps to carry "
-        "them), fall, settle for 3 s and rest for 10 s. Jitter must not grow and the bed must not creep at every "
-        "combination of step, iterations and depth that raises no warning (`Solver.step_dangers`); those that do are "
-        "reported. Beds with the floor at 1 and 4 m lie far from the origin, where single precision knows places "
-        "less well."
+        "Beds of 16, 47 and 94 diameters (20, 60, 120 layers of a lattice), periodic sideways (no wall carries "
+        "weight), fall, settle for 3 s and rest for 10 s. Jitter must not grow and the bed must not creep for "
+        "every combination of step, iterations and depth without a warning (`Solver.step_dangers`); the others are "
+        "reported. Beds with the floor at 1 and 4 m lie far from the origin, where single precision is coarser."
     ),
     number="",
     cases=cases,
@@ -148,14 +147,14 @@ CHECK = Check(
     draw=draw,
     causes={
         "drift": (
-            "the landing leaves overlaps of 1e-4 to 1e-2 d; while they are moved apart the grains slide past each "
+            "the landing leaves overlaps of 1e-4 to 1e-2 d; while they are corrected the grains slide past each "
             "other and the bed sinks, ever more slowly (docs/stability.md, Depth)"
         ),
-        "kinetic energy": "the same: the bed still sinks",
+        "kinetic energy": "as for the drift: the bed still sinks",
         "jitter": (
-            "single loose grains of 500: nothing resists rolling here, so one that rolls on the floor keeps its "
-            "speed (1 is such a bed), and one that rocks between two others (with 10 iterations, seed 1: 4.4e-4 m/s "
-            "from start to end) is caught at another moment. The bed itself is calm: see the median grain"
+            "single loose grains of 500: without rolling friction one that rolls on the floor keeps its speed (1 "
+            "is such a bed), and one that rocks between two others (with 10 iterations, seed 1: 4.4e-4 m/s from "
+            "start to end) is sampled at another phase. The bed itself is at rest: see the median grain"
         ),
     },
     panels=3,

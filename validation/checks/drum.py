@@ -148,9 +148,10 @@ CHECK = Check(
     name="drum",
     title="one grain in a drum",
     about=(
-        "A drum of .1 m turns about a level axis, one grain in it. Without spin it slides at atan(mu) from the "
-        "bottom; a turning grain without rolling friction rolls and stays at the bottom. Started with the drum it "
-        "co-rotates for ever if Fr = w² R / g exceeds sqrt(1 + 1/mu²), R the radius of its path. Dashed: targets."
+        "A drum of .1 m rotates about a horizontal axis with one grain in it. Without spin the grain slides at "
+        "atan(mu) from the bottom; with spin and without rolling friction it rolls and stays at the bottom. "
+        "Started with the drum it co-rotates for ever if Fr = w² R / g exceeds sqrt(1 + 1/mu²), R the radius of "
+        "its path. Dashed: targets."
     ),
     number="16",
     cases=single_cases,
@@ -365,15 +366,15 @@ def draw_mixture(figure: Any, results: list[Result]) -> None:
 
 MIXTURE = Check(
     name="mixture",
-    title="the published drum of two sizes, from a start of our own",
+    title="published drum with two grain sizes, own initial state",
     about=(
         "Geometry and materials of Dosta et al. (2024), case 2: a steel drum of .1 m radius and .06 m length at 2 "
-        "rad/s, 8,000 grains of 4 mm (M2) below 30,000 of 2 mm (M1), 5 s. Their start is not ours to ship: the "
-        "grains are laid in layers and fall, so counts per quadrant are reported, not gated (the published start "
-        "has 14,953 / 15,047 small and 4,037 / 3,963 large grains right / left of the axis, all in the lower half); "
-        "`drum_lammps` gates them beside LAMMPS in a smaller drum. "
-        "End walls turn with the drum. The bed must keep all grains and gather the small ones in its core; after 5 s "
-        "(1.6 turns) that is under way and swings with the turning bed, see the plot."
+        "rad/s, 8,000 grains of 4 mm (M2) below 30,000 of 2 mm (M1), 5 s. The published initial state cannot be "
+        "redistributed: the grains are laid in layers and fall, so counts per quadrant are reported, not gated "
+        "(the published state has 14,953 / 15,047 small and 4,037 / 3,963 large grains right / left of the axis, "
+        "all in the lower half); `drum_lammps` gates them against LAMMPS in a smaller drum. End walls turn with "
+        "the drum. The drum must keep all grains and gather the small ones in the core of the bed; after 5 s (1.6 "
+        "turns) this is under way and oscillates with the turning bed, see the plot."
     ),
     number="16",
     cases=mixture_cases,

@@ -115,8 +115,8 @@ CHECK = Check(
     title="free fall, momentum, order of grains",
     about=(
         "A falling grain has v = g t to rounding (symplectic Euler is exact in v). 1,000 grains that collide in a "
-        "periodic cube keep their momentum; the same gas with its grains named in another order has the same means "
-        "(a race would not)."
+        "periodic cube conserve momentum; the same gas with its grains numbered in another order has the same "
+        "means (a race would not)."
     ),
     number="1",
     cases=cases,

@@ -207,9 +207,9 @@ CHECK = Check(
     name="heap",
     title="angle of repose",
     about=(
-        "A tube of grains is lifted at .15 m/s off a plate whose rim (1 d high) keeps a first layer, so that grains "
-        "without rolling friction do not roll away; what flows over the rim is gone. The angle is that of a line "
-        "through the mean surface between .2 and .85 of the radius, as a camera from above sees it."
+        "A tube of grains is lifted at .15 m/s off a plate whose rim (1 d high) keeps a first layer, so that "
+        "grains without rolling friction do not roll away; grains that pass the rim are removed. The angle is that "
+        "of a line through the mean surface, as a camera from above sees it, between .2 and .85 of the radius."
     ),
     number="11",
     cases=cases,
@@ -220,9 +220,9 @@ CHECK = Check(
         "angle grows with mu": (
             "spin on: from mu .5 on the angle no longer grows, as is known of spheres that roll freely (20 to 24 "
             "degrees); the difference of .3 degrees is a third of the scatter between seeds. Spin off: from mu .3 "
-            "on the column does not fall apart when the tube is lifted; what is measured is its flank"
+            "on the column does not collapse when the tube is lifted; what is measured is its flank"
         ),
-        "change of angle": "spin off: the flank of a column that stands, see above, on one seed and on three",
+        "change of angle": "spin off: the flank of a column that stands, on one seed and on three",
     },
     panels=3,
 )

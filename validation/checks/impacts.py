@@ -194,9 +194,10 @@ CHECK = Check(
     name="impacts",
     title="impacts of Chung & Ooi, bouncing",
     about=(
-        "Spheres that hit a floor or each other, with slip and spin, against the rigid law: below a slip of 7/2 mu "
-        "(1 + e) Vn they leave without slip (changes 2/7 and 5/7 of it), above it the impulse is mu (1 + e) Vn. "
-        "Tests 1 and 2 time an elastic contact, which rigid grains do not have."
+        "Spheres that hit a floor or each other, with slip and spin, against the rigid-body law: below a slip "
+        "velocity of 7/2 mu (1 + e) Vn they leave without slip (changes 2/7 and 5/7 of it), above it the "
+        "tangential impulse is mu (1 + e) Vn. Tests 1 and 2 of Chung & Ooi time an elastic contact, which rigid "
+        "grains do not have."
     ),
     number="4",
     cases=cases,

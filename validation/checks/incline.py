@@ -266,11 +266,11 @@ CHECK = Check(
     name="incline",
     title="flow down a rough incline",
     about=(
-        "A bed of 20 layers, mu .5, e 0, periodic along and across, on a base of glued spheres (a slice of a "
-        f"packing). All flow at {START:g} degrees for {PULL:g} s, then gravity takes the slope of the row. Deep "
+        "A bed of 20 layers, mu .5, e 0, periodic along and across the slope, on a base of fixed spheres (a slice "
+        f"of a packing). All flow at {START:g} degrees for {PULL:g} s, then the slope becomes that of the row. Deep "
         "flows of such spheres stop below about 19 degrees, flow steadily from 20 to 26 with u ~ h^1.5 and a "
-        "uniform solid fraction, and accelerate above about 28. In steady flow the base feels shear over normal "
-        "stress of tan θ exactly."
+        "uniform solid fraction, and accelerate above about 28. In steady flow shear over normal stress at the "
+        "base is exactly tan θ."
     ),
     number="15",
     cases=cases,
@@ -279,18 +279,17 @@ CHECK = Check(
     draw=draw,
     causes={
         "steady": (
-            "22 degrees is just above where flows stop. The mean speed of so small a bed (10 d x 10 d) wanders there "
-            "by 5 to 9 % (rms over the last 14 s, all six runs), up and down. Seed 3 at .5 ms: to this come two "
-            "grains of 2,215 that fell through a hole of the base, a slice of a packing, and roll on the floor below "
-            "it ever faster"
+            "22 degrees is just above where flows stop. The mean speed of so small a bed (10 d x 10 d) fluctuates "
+            "there by 5 to 9 % (rms over the last 14 s, all six runs). Seed 3 at .5 ms: in addition two grains of "
+            "2,215 fell through a hole of the base and roll on the floor below it ever faster"
         ),
         "mean speed: no flow": (
-            "two grains of 2,215 fell through a hole of the base while the bed was set going (seen in a run of this "
-            "env alone) and roll on the floor below it, with 9 m/s after 4 s. The bed stands: its profile is 0 at "
+            "two grains of 2,215 fell through a hole of the base while the flow started (seen in a run of this env "
+            "alone) and roll on the floor below it, with 9 m/s after 4 s. The bed stands: its profile is 0 at "
             "every height"
         ),
         "exponent of mean speed": (
-            "thin beds are slow, as near the height at which they stop: the exponent is 1.88 from 10 to 20 layers, "
+            "thin beds are slow near the height at which they stop: the exponent is 1.88 from 10 to 20 layers, "
             "1.70 from 20 to 30 and 1.48 from 30 to 40"
         ),
     },

@@ -191,8 +191,8 @@ CHECK = Check(
     title="a silo's walls carry the weight (Janssen)",
     about=(
         f"A rough cylinder {WIDE} d wide (mu_w {WALL_FRICTION:g}) is filled; its floor then sinks by .4 d in .8 s, "
-        "which mobilises the friction of the wall. The load of the floor saturates: rho g L A (1 - exp(-H/L)), L = "
-        "D / (4 mu_w K), K between .4 and 1."
+        "which mobilises the wall friction. The load on the floor saturates: rho g L A (1 - exp(-H/L)), L = D / (4 "
+        "mu_w K), K between .4 and 1."
     ),
     number="10",
     cases=cases,
@@ -201,8 +201,9 @@ CHECK = Check(
     draw=draw,
     causes={
         "exponential of floor load": (
-            "one filling per height: above 2 D, where the load is saturated, fillings of one height scatter by up to "
-            "20 % (15.4, 19 and 18.1 N at 3 D and .5 ms); means over three fillings follow the law: see the last line"
+            "one filling per height: above 2 D, where the load is saturated, fillings of one height scatter by up "
+            "to 20 % (15.4, 19 and 18.1 N at 3 D and .5 ms); means over three fillings follow the law, see the "
+            "last line"
         ),
     },
     panels=2,

@@ -174,11 +174,11 @@ CHECK = Check(
     name="packing",
     title="slow isotropic compression",
     about=(
-        "Six smooth walls close on an agitated gas (solid fraction .25, no gravity, e 0) and slow down as it "
+        "Six frictionless walls close on an agitated gas (solid fraction .25, no gravity, e 0) and slow down as it "
         f"resists, until its pressure stays at {PRESSURE:g} Pa, a little over the weight of one layer. {ITERATIONS} "
-        f"iterations, as beds want whose density counts; {DEFAULT}, the default, stand beside. Solid fraction and "
-        "coordination (without rattlers) of the grains further than 3 d from the walls; contacts count that carry "
-        f"more than {bulk.PRESSING:g} of the mean force. Touching grains that do not press are reported."
+        f"iterations, as needed where density counts; rows with the default of {DEFAULT} for comparison. Solid "
+        "fraction and coordination (without rattlers) of the grains further than 3 d from the walls; contacts "
+        f"count if they carry more than {bulk.PRESSING:g} of the mean force, other touching grains are reported."
     ),
     number="8",
     cases=cases,
@@ -187,12 +187,12 @@ CHECK = Check(
     draw=draw,
     causes={
         "coordination": (
-            "the default of 10 iterations at 1 ms leaves more contacts under friction, as where a bed lands "
-            "(docs/stability.md): 4.70 and 4.87 on two starts, 4.69 with 20 iterations, 4.53 to 4.57 with 40. "
-            "Without friction, .5 ms: 4 s of calm are not long enough: tried by hand, seed 2 has 5.72 contacts after "
-            "them and 5.82 after 12 s, of 6.1 that are closer than 1e-3 d"
+            "the default of 10 iterations at 1 ms leaves more contacts under friction, as for a landing bed "
+            "(docs/stability.md): 4.70 and 4.87 on two seeds, 4.69 with 20 iterations, 4.53 to 4.57 with 40. "
+            "Without friction, .5 ms: 4 s of rest are too short: by hand, seed 2 has 5.72 contacts after them and "
+            "5.82 after 12 s, of 6.1 that are closer than 1e-3 d"
         ),
-        "solid fraction": "3,000 grains: the core is 580 of them, and starts differ by .01",
+        "solid fraction": "3,000 grains: the core has 580 of them, and seeds differ by .01",
     },
     panels=3,
 )

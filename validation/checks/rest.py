@@ -141,10 +141,10 @@ CHECK = Check(
     name="rest",
     title="a drop, then ten seconds of rest",
     about=(
-        "A column of grains without rolling friction falls into a box (.6 s, energy read after every step), settles "
-        "until 2 s and rests for 10 s, at steps from .5 to 10 ms with the iterations that hold a shallow bed "
-        "(10, 20 from 5 ms, 40 at 10 ms; 10 ms is reported, not gated). A heap left by a lifted tube stands for 10 "
-        "s."
+        "A column of grains without rolling friction falls into a box (.6 s, energy read after every step), "
+        "settles until 2 s and rests for 10 s, at steps from .5 to 10 ms with the iterations that hold a shallow "
+        "bed (10, 20 from 5 ms, 40 at 10 ms; 10 ms is reported, not gated). A heap left by a lifted tube stands "
+        "for 10 s."
     ),
     number="5",
     cases=cases,
@@ -153,10 +153,10 @@ CHECK = Check(
     draw=draw,
     causes={
         "largest rise": (
-            "only at 2 and 5 ms, where Solver.step_dangers asks for more iterations in a bed as deep as this (28 and "
-            "112): the warm start keeps impulses that a blow has left, and they throw the bed back a little. It is "
-            "motion that is gained; moving overlap out adds less than .01 %. With the iterations asked for it is .1 % "
-            "and none (benchmarks/stability.py --landing)"
+            "only at 2 and 5 ms, where `Solver.step_dangers` asks for more iterations in a bed this deep (28 and "
+            "112): the warm start keeps impulses of the impact, which throw the bed back a little. Kinetic energy "
+            "is gained; position correction adds less than .01 %. With the iterations asked for it is .1 % and "
+            "none (benchmarks/stability.py --landing)"
         ),
         "jitter": "the bed still moves after its landing, as deep beds do (see `deep`): by less than 1e-6 m g d",
         "kinetic energy": "one seed of three, by .2 %: at 5 ms the bed still moves after its landing",

@@ -167,9 +167,9 @@ CHECK = Check(
     name="silo",
     title="hourglass law of a flat silo (Beverloo)",
     about=(
-        "A square silo with a round hole D in its flat floor: W = C rho_b sqrt(g) (D - k d)^(5/2), whatever the "
-        "height of the fill above 1.2 silo widths. The law asks for silos wider than 2.5 D and D + 30 d; the sets "
-        "run narrower ones where the table says so, for the sake of time."
+        "A square silo with a round hole D in its flat floor: W = C rho_b sqrt(g) (D - k d)^(5/2), for any height "
+        "of the fill above 1.2 silo widths. The law requires silos wider than 2.5 D and D + 30 d; narrower ones, "
+        "to save time, are named in the table."
     ),
     number="13",
     cases=cases,
@@ -178,13 +178,13 @@ CHECK = Check(
     draw=draw,
     causes={
         "C with exponent 2.5": (
-            "the silo of the quick set is too narrow: 20 d, where holes of 6 to 10 d ask for 36 to 40 d. C and k "
+            "the silo of the quick set is too narrow: 20 d, where holes of 6 to 10 d require 36 to 40 d. C and k "
             "come from one line through three holes, and a larger k goes with a larger C"
         ),
         "k with exponent 2.5": (
-            "k is where a line through the flows of four holes meets zero, far from all of them: 1 % of one flow moves "
-            "it by .01 to .05, and flows of one hole differ by up to 2 % from seed to seed (k 1.79, 1.84, 1.91). "
-            "Leaving out the widest hole gives 1.79 with this seed too: the silo is 32 d wide, where 14 d ask for 44"
+            "k is the zero of a line through the flows of four holes, far from all of them: 1 % of one flow moves "
+            "it by .01 to .05, and flows of one hole differ by up to 2 % between seeds (k 1.79, 1.84, 1.91). "
+            "Without the widest hole it is 1.79 with this seed too: the silo is 32 d wide, where 14 d require 44"
         ),
     },
     panels=2,

@@ -112,9 +112,9 @@ CHECK = Check(
     name="sliding",
     title="true Coulomb cone: isotropic, no lift",
     about=(
-        f"Grains thrown at {START:g} m/s to {SIDES} sides slide straight, equally far, and are not lifted. Convex "
-        "models of friction lift a sliding body by about mu v dt; the true cone must not. The law of the step is "
-        "the sum of dt v over the steps, which goes to v² / (2 mu g) as dt goes to 0."
+        f"Grains thrown at {START:g} m/s in {SIDES} directions slide straight, equally far, and are not lifted. "
+        "Convex friction models lift a sliding body by about mu v dt; the true cone must not. The exact distance "
+        "of the discrete law is the sum of dt v over the steps, which tends to v² / (2 mu g) as dt tends to 0."
     ),
     number="3",
     cases=cases,

@@ -153,9 +153,9 @@ CHECK = Check(
     title="block and ball on inclines",
     about=(
         "A block slides where tan θ > mu, with g (sin θ - mu cos θ), and does not move otherwise. A ball rolls "
-        "where mu > 2/7 tan θ, with 5/7 g sin θ; beyond, it slides and spins up by 5/2 mu g cos θ / r. A thrown "
-        "ball rolls with 5/7 of its speed after 2 v / (7 mu g). A rolling torque mu_r r N slows by 5/7 mu_r g and "
-        "holds where tan θ < mu_r."
+        "where mu > 2/7 tan θ, with 5/7 g sin θ; otherwise it slides and spins up by 5/2 mu g cos θ / r. A thrown "
+        "ball rolls with 5/7 of its speed after 2 v / (7 mu g). A rolling torque mu_r r N decelerates by 5/7 mu_r "
+        "g and holds where tan θ < mu_r."
     ),
     number="2",
     cases=cases,

@@ -147,12 +147,12 @@ def draw(figure: Any, results: list[Result]) -> None:
 
 CHECK = Check(
     name="weight",
-    title="bottom, walls and tools carry the weight",
+    title="floor, walls and tools carry the weight",
     about=(
-        "A settled column presses on its floor, walls and tools with its weight. The cube of .4 kg between two "
-        "panels at 10 N needs a body pushed by force, which kinematic tools are not: one panel is run instead, on "
-        "which a side pull of 10 N presses a ball. Without spin friction holds it with its whole weight of 3.92 N "
-        "(limit 8 N; per panel of two: 1.96); with spin it rolls down and feels 2/7 of that."
+        "A settled column presses on its floor, walls and tools with its weight. A cube of .4 kg held between two "
+        "panels at 10 N needs a body driven by force, which kinematic tools are not; instead a lateral pull of 10 "
+        "N presses a ball against one panel. Without spin friction holds it with its whole weight of 3.92 N (limit "
+        "8 N; per panel of two: 1.96); with spin it rolls down and feels 2/7 of that."
     ),
     number="6",
     cases=cases,
@@ -161,8 +161,8 @@ CHECK = Check(
     draw=draw,
     causes={
         "floor / weight": (
-            "the column is 36 d deep: at 1 ms it wants 11 iterations and has 10, of which `World` warns, and two "
-            "seconds after its landing it still swings by 3 %; at .5 ms it rests"
+            "the column is 36 d deep: at 1 ms it needs 11 iterations and has 10, of which `World` warns, and two "
+            "seconds after its landing it still oscillates by 3 %; at .5 ms it rests"
         ),
     },
     panels=2,
