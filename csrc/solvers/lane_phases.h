@@ -17,6 +17,7 @@
  */
 #include "lanes.h"
 #include "../contact/search.h"
+#include "spheres/rows.h"
 #include "spheres/count.h"
 #include "spheres/iterate.h"
 #include "spheres/prepare.h"

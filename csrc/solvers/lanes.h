@@ -51,8 +51,7 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(columns)(const gg_lane *body, int first) {
 }
 
 /* p < q ? a : b, lane by lane */
-GG_FN GG_LANE_NAME(vec)
-    GG_LANE_NAME(choose)(gg_lane p, gg_lane q, GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) b) {
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(choose)(gg_lane p, gg_lane q, GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) b) {
     a.x = lane_less(p, q, a.x, b.x);
     a.y = lane_less(p, q, a.y, b.y);
     a.z = lane_less(p, q, a.z, b.z);
@@ -72,7 +71,9 @@ GG_FN GG_LANE_NAME(vec)
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), most = lane_max(roll, twist);
     a = GG_LANE_NAME(scale)(a, GG_LANE_NAME(cone_scale)(a, most));
     /* the smaller bound holds for its part alone */
-    GG_LANE_NAME(vec) n = GG_LANE_NAME(scale)(normal, GG_LANE_NAME(dot)(a, normal)), t = GG_LANE_NAME(sub)(a, n), bounded;
+    GG_LANE_NAME(vec)
+    n = GG_LANE_NAME(scale)(normal, GG_LANE_NAME(dot)(a, normal)),
+    t = GG_LANE_NAME(sub)(a, n), bounded;
     gg_lane n_scale = lane_less(twist, most, GG_LANE_NAME(cone_scale)(n, twist), one);
     gg_lane t_scale = lane_less(roll, most, GG_LANE_NAME(cone_scale)(t, roll), one);
     gg_lane unequal = lane_less(twist, most, one, lane_less(roll, most, one, zero));

@@ -95,4 +95,4 @@ def test_a_difference_is_named() -> None:
         for world in (cpu, gpu):
             world.set_grains(velocities=velocities)
             velocities[0, 7, 0] = 1e-30
-        assert first_difference(cpu, gpu, 1e-3).startswith("open_step 0: row_a")
+        assert first_difference(cpu, gpu, 1e-3).startswith("open_step 0: body_a")

@@ -1,4 +1,4 @@
-/* ncp_impact.h: impacts of grains that touch nothing else, at their own time within the substep.
+/* impact.h: impacts of grains that touch nothing else, at their own time within the substep.
  *
  * Taken at the start of the substep, an impact comes up to v dt early: a ball then bounces from above the floor and gains
  * height with every bounce, and two balls meet along the wrong line. Where the contact is the only one of both sides, all of
@@ -9,13 +9,14 @@
  * give the time tau of the impact and its normal. The velocity asked for is the one that belongs to the middle of the
  * substep after a bounce at tau, e V + (1 + e) a (tau - dt/2); and as that velocity moves the grain for the whole substep,
  * the position is set back by what the impulse did to it before tau. Momentum, angular momentum and (e = 1) energy are kept.
- * Included by ncp_prepare.h, once per kind of lane; symmetric in both sides like everything else there.
+ * Included by prepare.h, once per kind of lane; symmetric in both sides like everything else there.
  */
 
 /* one contact of W grains, on its way from listed to prepared */
 typedef struct GG_LANE_NAME(contact) {
     GG_LANE_NAME(vec) normal, rel; /* rel: velocity of the centre against the other side */
-    gg_lane gap, approach, restitution, friction, single, split, bias;
+    gg_lane gap, approach, restitution, friction, bias;
+    gg_lane single, split, mass; /* 1/m + 1/m', n/m + n'/m' [1/kg], effective mass [kg] */
 } GG_LANE_NAME(contact);
 
 /* lanes (1 or 0) whose contact is an impact, and the only contact of both sides */
@@ -37,11 +38,12 @@ GG_FN gg_lane GG_LANE_NAME(tool_time)(const GG_LANE_NAME(contact) * c, gg_lane d
 }
 
 /* Turns the lanes in `hit` into exact impacts: normal, approach and bias change, and the position's setback is added to
- * `shift`. Grains that pass each other after all are left alone for this substep. */
+ * the position correction. Grains that pass each other after all are left alone for this substep. */
 GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit, const gg_lane *own,
-                                const gg_lane *other, gg_lane reach, GG_LANE_NAME(contact) * c,
-                                GG_LANE_NAME(vec) * shift) {
+                                const GG_LANE_NAME(other) * other, gg_lane radius, GG_LANE_NAME(contact) * c,
+                                GG_LANE_NAME(vec) * correction) {
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), dt = lane_splat(p->dt), gap = lane_max(c->gap, zero);
+    gg_lane reach = radius + other->point[3];
     gg_lane towards = lane_splat(-gravity.x) * c->normal.x + lane_splat(-gravity.y) * c->normal.y +
                       lane_splat(-gravity.z) * c->normal.z;
     /* two grains: the smaller root of |d + rel tau|^2 = reach^2 */
@@ -49,7 +51,7 @@ GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit
     gg_lane inside = along * along - GG_LANE_NAME(dot)(c->rel, c->rel) * apart;
     gg_lane pair_time = lane_div(apart, lane_sqrt(lane_max(inside, zero)) - along);
     gg_lane missed = lane_less(inside, zero, one, lane_less(dt, pair_time, one, zero));
-    gg_lane pair = lane_less(zero, other[GG_BODY_INVERSE_MASS], one, zero);
+    gg_lane pair = lane_less(zero, other->tool, zero, one);
     towards = lane_less(zero, pair, zero, towards);
     gg_lane tau = lane_less(zero, pair, pair_time, GG_LANE_NAME(tool_time)(c, dt, gap, towards));
     missed = lane_less(zero, pair, missed, zero);
@@ -63,28 +65,22 @@ GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit
     gg_lane bias = lane_max(late - c->restitution * approach, zero);
     /* the impulse that the solve will find */
     gg_lane pressing = lane_div(bias - approach, c->single);
-    gg_lane ux = own[4] + other[4], uy = own[5] + other[5], uz = own[6] + other[6];
-    GG_LANE_NAME(vec) t;
-    t.x = c->rel.x - (uy * n.z - uz * n.y);
-    t.y = c->rel.y - (uz * n.x - ux * n.z);
-    t.z = c->rel.z - (ux * n.y - uy * n.x);
+    GG_LANE_NAME(vec) u = GG_LANE_NAME(columns)(own, GG_BODY_SPIN);
+    GG_LANE_NAME(add_scaled)(&u, GG_LANE_NAME(columns)(other->body, GG_BODY_SPIN), one);
+    GG_LANE_NAME(vec) t = GG_LANE_NAME(sub)(c->rel, GG_LANE_NAME(cross)(u, n));
     GG_LANE_NAME(add_scaled)(&t, n, zero - GG_LANE_NAME(dot)(t, n));
     gg_lane weight = lane_div(lane_splat(p->spin ? -GG_TANGENT_SHARE : -1.0f), c->single);
-    t.x = weight * t.x;
-    t.y = weight * t.y;
-    t.z = weight * t.z;
+    t = GG_LANE_NAME(scale)(t, weight);
     gg_lane scale = GG_LANE_NAME(cone_scale)(t, c->friction * pressing);
     gg_lane keep = lane_less(zero, missed, zero, hit);
     gg_lane back = lane_less(zero, keep, zero - tau * own[GG_BODY_INVERSE_MASS], zero);
-    GG_LANE_NAME(vec) setback = {zero, zero, zero};
+    GG_LANE_NAME(vec) setback = GG_LANE_NAME(zero)();
     GG_LANE_NAME(add_scaled)(&setback, n, pressing);
     GG_LANE_NAME(add_scaled)(&setback, t, scale);
-    shift->x = lane_less(zero, keep, shift->x + back * setback.x, shift->x);
-    shift->y = lane_less(zero, keep, shift->y + back * setback.y, shift->y);
-    shift->z = lane_less(zero, keep, shift->z + back * setback.z, shift->z);
-    c->normal.x = lane_less(zero, keep, n.x, c->normal.x);
-    c->normal.y = lane_less(zero, keep, n.y, c->normal.y);
-    c->normal.z = lane_less(zero, keep, n.z, c->normal.z);
+    GG_LANE_NAME(vec) set_back = *correction;
+    GG_LANE_NAME(add_scaled)(&set_back, setback, back);
+    *correction = GG_LANE_NAME(choose)(zero, keep, set_back, *correction);
+    c->normal = GG_LANE_NAME(choose)(zero, keep, n, c->normal);
     /* those that miss ask for what they have */
     c->bias = lane_less(zero, keep, bias, lane_less(zero, hit, lane_min(c->bias, c->approach), c->bias));
 }

@@ -23,32 +23,8 @@ typedef struct GG_LANE_NAME(features) {
     int cohesive;   /* attraction, and twisting that is not bounded like rolling */
 } GG_LANE_NAME(features);
 
-/* one contact of W grains: where it lies in the arrays */
-typedef struct GG_LANE_NAME(at) {
-    int64_t contact, contact3, roll, roll3, cohesive;
-} GG_LANE_NAME(at);
-
-GG_FN GG_LANE_NAME(at) GG_LANE_NAME(contacts_of)(const gg_view *v, int64_t e, int64_t row, int64_t lane) {
-    GG_LANE_NAME(at) at;
-    at.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
-    at.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-    at.roll = (e * v->dims.roll_rows + row) * GG_LANES + lane;
-    at.roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
-    at.cohesive = (e * v->dims.cohesive_rows + row) * GG_LANES + lane;
-    return at;
-}
-
-GG_FN void GG_LANE_NAME(next_contact)(GG_LANE_NAME(at) * at) {
-    at->contact += GG_LANES;
-    at->contact3 += 3 * GG_LANES;
-    at->roll += GG_LANES;
-    at->roll3 += 3 * GG_LANES;
-    at->cohesive += GG_LANES;
-}
-
 /* iterate k, plus beta times its last change, of a stored impulse */
-GG_FN GG_LANE_NAME(vec)
-    GG_LANE_NAME(extrapolate)(const float *now, const float *before, int first, gg_lane beta) {
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(extrapolate)(const float *now, const float *before, int first, gg_lane beta) {
     GG_LANE_NAME(vec) a = GG_LANE_NAME(load3)(now);
     if (!first) {
         GG_LANE_NAME(vec) b = GG_LANE_NAME(load3)(before);
@@ -60,8 +36,8 @@ GG_FN GG_LANE_NAME(vec)
 }
 
 /* relative velocity of the two surfaces: v - v' - (u + u') x n */
-GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(relative_velocity)(const gg_lane *own, const gg_lane *other,
-                                                        GG_LANE_NAME(vec) normal, int spin) {
+GG_FN GG_LANE_NAME(vec)
+    GG_LANE_NAME(relative_velocity)(const gg_lane *own, const gg_lane *other, GG_LANE_NAME(vec) normal, int spin) {
     GG_LANE_NAME(vec) rel = GG_LANE_NAME(sub)(GG_LANE_NAME(columns)(own, 0), GG_LANE_NAME(columns)(other, 0));
     if (spin) {
         GG_LANE_NAME(vec) u;
@@ -74,8 +50,8 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(relative_velocity)(const gg_lane *own, cons
 }
 
 /* Friction: the tangential impulse, inside the cone that the load on the contact allows. */
-GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(friction)(GG_LANE_NAME(vec) start, GG_LANE_NAME(vec) rel,
-                                               GG_LANE_NAME(vec) normal, gg_lane tangent_mass, gg_lane limit) {
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(friction)(GG_LANE_NAME(vec) start, GG_LANE_NAME(vec) rel, GG_LANE_NAME(vec) normal,
+                                               gg_lane tangent_mass, gg_lane limit) {
     GG_LANE_NAME(vec) t = GG_LANE_NAME(sub_scaled)(start, rel, tangent_mass);
     t = GG_LANE_NAME(sub_scaled)(t, normal, GG_LANE_NAME(dot)(t, normal));
     return GG_LANE_NAME(scale)(t, GG_LANE_NAME(cone_scale)(t, limit));
@@ -86,8 +62,8 @@ GG_FN GG_LANE_NAME(vec)
     GG_LANE_NAME(rolling)(const GG_LANE_NAME(solve) * s, const GG_LANE_NAME(at) * at, const gg_lane *own,
                           const gg_lane *other, GG_LANE_NAME(vec) normal, gg_lane load, int cohesive) {
     const gg_view *v = s->v;
-    GG_LANE_NAME(vec) q =
-        GG_LANE_NAME(extrapolate)(s->roll + at->roll3, s->roll_before + at->roll3, s->first, lane_splat(s->beta));
+    GG_LANE_NAME(vec)
+    q = GG_LANE_NAME(extrapolate)(s->roll + at->roll3, s->roll_before + at->roll3, s->first, lane_splat(s->beta));
     gg_lane weight = lane_load(v->roll_weight + at->roll), limit = lane_load(v->roll_limit + at->roll) * load;
     gg_lane per_radius = own[GG_BODY_INVERSE_RADIUS], other_per_radius = other[GG_BODY_INVERSE_RADIUS];
     q.x = q.x - weight * (own[GG_BODY_SPIN] * per_radius - other[GG_BODY_SPIN] * other_per_radius);
@@ -119,8 +95,8 @@ GG_FN void GG_LANE_NAME(solve_contact)(const GG_LANE_NAME(solve) * s, const GG_L
     gg_lane p_n = lane_max(start_n - mass * (rel_n - lane_load(v->bias + at->contact)), zero - attraction);
     gg_lane load = has.cohesive ? p_n + attraction : p_n;
     gg_lane tangent_mass = lane_splat(has.spin ? GG_TANGENT_SHARE : 1.0f) * mass;
-    GG_LANE_NAME(vec) p_t =
-        GG_LANE_NAME(friction)(start, rel, normal, tangent_mass, lane_load(v->friction + at->contact) * load);
+    GG_LANE_NAME(vec)
+    p_t = GG_LANE_NAME(friction)(start, rel, normal, tangent_mass, lane_load(v->friction + at->contact) * load);
     GG_LANE_NAME(vec) next = p_t;
     GG_LANE_NAME(add_scaled)(&next, normal, p_n);
     dv->x = dv->x + next.x;
