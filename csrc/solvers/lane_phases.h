@@ -16,6 +16,7 @@
  * Every operation is the IEEE one, in the same order per grain, so that all widths give the same bits.
  */
 #include "lanes.h"
+#include "lane_contacts.h"
 #include "../contact/search.h"
 #include "spheres/rows.h"
 #include "spheres/count.h"

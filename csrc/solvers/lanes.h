@@ -72,8 +72,7 @@ GG_FN GG_LANE_NAME(vec)
     a = GG_LANE_NAME(scale)(a, GG_LANE_NAME(cone_scale)(a, most));
     /* the smaller bound holds for its part alone */
     GG_LANE_NAME(vec)
-    n = GG_LANE_NAME(scale)(normal, GG_LANE_NAME(dot)(a, normal)),
-    t = GG_LANE_NAME(sub)(a, n), bounded;
+    n = GG_LANE_NAME(scale)(normal, GG_LANE_NAME(dot)(a, normal)), t = GG_LANE_NAME(sub)(a, n), bounded;
     gg_lane n_scale = lane_less(twist, most, GG_LANE_NAME(cone_scale)(n, twist), one);
     gg_lane t_scale = lane_less(roll, most, GG_LANE_NAME(cone_scale)(t, roll), one);
     gg_lane unequal = lane_less(twist, most, one, lane_less(roll, most, one, zero));

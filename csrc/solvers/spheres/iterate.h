@@ -208,10 +208,5 @@ GG_FN void GG_LANE_NAME(iterate_slice)(const gg_view *v, int64_t e, int64_t slic
     for (int lane = 0; lane < GG_LANES; lane += GG_LANE_WIDTH) {
         change = lane_max(change, GG_LANE_NAME(iterate_lanes)(v, e, slice * GG_LANES + lane, pass));
     }
-    float each[GG_LANE_WIDTH], most = 0.0f;
-    lane_store(each, change);
-    for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        most = gg_maxf(most, each[k]);
-    }
-    v->slice_stats[e * v->dims.slices + slice].residual = most;
+    GG_LANE_NAME(note_residual)(v, e, slice, change);
 }

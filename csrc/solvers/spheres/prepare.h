@@ -7,12 +7,6 @@
  * normal, and the grain's velocity after the warm start.
  */
 
-/* what the contacts of W grains do to them before the first iteration */
-typedef struct GG_LANE_NAME(sums) {
-    GG_LANE_NAME(vec) dv, du, correction;
-    gg_lane overlap_max, overlap_sum, overlap_count;
-} GG_LANE_NAME(sums);
-
 /* the W grains themselves, which are slots and bodies in one */
 typedef struct GG_LANE_NAME(self) {
     gg_lane point[4], body[GG_BODY], count_over_mass;
@@ -62,23 +56,6 @@ GG_FN gg_lane GG_LANE_NAME(geometry)(const gg_params *p, const GG_LANE_NAME(self
     d.z = lane_less(tiny, distance, inverse * d.z, normal->z);
     *normal = GG_LANE_NAME(choose)(zero, other->tool, *normal, d);
     return lane_less(zero, other->tool, tool_gap, distance - (x[3] + y[3]));
-}
-
-/* Normal velocity that W contacts ask for: no faster approach than the gap allows, and a bounce. Overlap is not pushed out
- * by velocity (see shift below), but for the printed algorithm, which does (Baumgarte). */
-GG_FN gg_lane GG_LANE_NAME(bias)(const gg_params *p, gg_lane bounce_speed, gg_lane gap, gg_lane approach,
-                                 gg_lane restitution) {
-    gg_lane zero = lane_splat(0.0f), dt = lane_splat(p->dt), out = zero;
-    if (p->mode == GG_MODE_PAPER) {
-        out = lane_min(lane_div(lane_splat(p->alpha) * (zero - gap), dt), lane_splat(p->correction_max / p->dt));
-    }
-    /* gaps that are but rounded positions are no gaps: grains at rest would close them at ulp / dt, again and again */
-    gg_lane slack = lane_splat(p->slack);
-    gg_lane bias = lane_less(gap, slack, out, lane_div(slack - gap, dt));
-    /* bounce only what is fast enough to be an impact and reaches the other side within this substep */
-    gg_lane bounce = lane_max(bias, zero - restitution * approach);
-    bounce = lane_less(gap + dt * approach, zero, bounce, bias);
-    return lane_less(approach, zero - bounce_speed, bounce, bias);
 }
 
 #include "impact.h"
@@ -175,17 +152,6 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(warm_start)(GG_LANE_NAME(vec) stored, GG_LA
     return start;
 }
 
-/* overlap against the smaller diameter */
-GG_FN void GG_LANE_NAME(note_overlap)(const GG_LANE_NAME(self) * self, const GG_LANE_NAME(other) * other, gg_lane gap,
-                                      GG_LANE_NAME(sums) * sums) {
-    gg_lane zero = lane_splat(0.0f);
-    gg_lane radius = lane_less(zero, other->tool, self->point[3], lane_min(self->point[3], other->point[3]));
-    gg_lane overlap = lane_div(zero - gap, lane_max(radius + radius, lane_splat(1e-30f)));
-    sums->overlap_max = lane_max(sums->overlap_max, lane_max(overlap, zero));
-    sums->overlap_sum = sums->overlap_sum + lane_less(gap, zero, overlap, zero);
-    sums->overlap_count = sums->overlap_count + lane_less(gap, zero, lane_splat(1.0f), zero);
-}
-
 /* the geometry and the motion of W contacts */
 GG_FN void GG_LANE_NAME(open_contact)(const gg_view *v, int64_t contact, int64_t contact3,
                                       const GG_LANE_NAME(self) * self, const GG_LANE_NAME(other) * other,
@@ -259,7 +225,9 @@ GG_FN void GG_LANE_NAME(prepare_contact)(const gg_view *v, int64_t e, int64_t sl
         GG_LANE_NAME(vec) t = GG_LANE_NAME(prepare_rolling)(v, at, self, &other, live, load, c.normal, torques);
         GG_LANE_NAME(add_scaled)(&sums->du, t, self->body[GG_BODY_INVERSE_RADIUS]);
     }
-    GG_LANE_NAME(note_overlap)(self, &other, c.gap, sums);
+    gg_lane own_radius = self->point[3];
+    gg_lane smaller = lane_less(zero, other.tool, own_radius, lane_min(own_radius, other.point[3]));
+    GG_LANE_NAME(note_overlap)(smaller, c.gap, sums);
 }
 
 /* velocities before contact and after the warm start, and the position correction */
@@ -289,15 +257,11 @@ GG_FN void GG_LANE_NAME(prepare_lanes)(const gg_view *v, int64_t e, int64_t slot
     at = GG_LANE_NAME(contacts_of)(v, e, v->slice_first_row[e * v->dims.slices + slice], slot % GG_LANES);
     int32_t row_count = v->slice_rows[e * v->dims.slices + slice];
     GG_LANE_NAME(self) self;
-    GG_LANE_NAME(sums) sums;
+    GG_LANE_NAME(sums) sums = GG_LANE_NAME(no_sums)();
     int32_t own[GG_LANE_WIDTH];
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
         own[k] = (int32_t)(slot + k);
     }
-    gg_lane zero = lane_splat(0.0f);
-    sums.dv.x = sums.dv.y = sums.dv.z = sums.du.x = sums.du.y = sums.du.z = zero;
-    sums.correction.x = sums.correction.y = sums.correction.z = zero;
-    sums.overlap_max = sums.overlap_sum = sums.overlap_count = zero;
     lane_points(v->position + e * v->dims.slots, own, self.point);
     lane_bodies(v->body_a + e * v->dims.bodies * GG_BODY, own, self.body);
     self.count_over_mass = lane_load(v->count_over_mass + e * v->dims.slots + slot);
@@ -308,15 +272,7 @@ GG_FN void GG_LANE_NAME(prepare_lanes)(const gg_view *v, int64_t e, int64_t slot
         GG_LANE_NAME(next_contact)(&at);
     }
     GG_LANE_NAME(prepare_end)(v, e, slot, &self, &sums);
-    float most[GG_LANE_WIDTH], sum[GG_LANE_WIDTH], count[GG_LANE_WIDTH];
-    lane_store(most, sums.overlap_max);
-    lane_store(sum, sums.overlap_sum);
-    lane_store(count, sums.overlap_count);
-    for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        each[k].most = most[k];
-        each[k].sum = sum[k];
-        each[k].count = count[k];
-    }
+    GG_LANE_NAME(store_overlaps)(&sums, each);
 }
 
 /* all contacts of one slice of env e */
