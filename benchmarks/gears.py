@@ -13,7 +13,7 @@ import numpy as np
 
 import granular_gym as gg
 from granular_gym.envs.gear_tower import SPEED, gear_axes, tower_lattice, tower_scene
-from granular_gym.vehicle import yaw_quaternions
+from granular_gym.tasks.vehicle import yaw_quaternions
 
 from . import measure
 from .measure import Row, Subject

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import granular_gym as gg
-from granular_gym.grain_task import Pace
+from granular_gym.tasks.grain_task import Pace
 
 from . import gpu_floor, gpu_scenes, measure, overhead, piles, plots, scenes
 from .gpu_case import FULL, SEEN, Run, best_output, driven, promise

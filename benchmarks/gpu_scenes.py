@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import granular_gym as gg
-from granular_gym.scene_runs import load_scene
+from granular_gym.viewing.scene_runs import load_scene
 
 from . import scenes
 from .gears import DT as TOWER_DT

@@ -18,7 +18,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from granular_gym.grain_task import Pace
+from granular_gym.tasks.grain_task import Pace
 
 from . import measure
 from .measure import Row

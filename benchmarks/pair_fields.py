@@ -29,7 +29,7 @@ import granular_gym as gg
 from benchmarks import measure
 from benchmarks.measure import Row
 from granular_gym import _core
-from granular_gym.pair_overlay import Overlay
+from granular_gym.shapes.pair_overlay import Overlay
 
 OUT = Path(__file__).resolve().parent / "results" / "cpu"
 SHAPES = {

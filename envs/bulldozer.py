@@ -18,16 +18,16 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .. import checks
-from ..assets import asset_path
-from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image, Settling, add_sand_and_steel, sky_camera, view_camera
-from ..rotations import rotate
-from ..scene import Scene
-from ..sdf import Sdf
-from ..task import Arrays, Floats
-from ..vector import GranularEnv, GranularVectorEnv
-from ..vehicle import TrackedVehicle, tool_poses, wrap_angle
+from granular_gym.base import checks
+from granular_gym.base.assets import asset_path
+from granular_gym.base.rotations import rotate
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.scene import Scene
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.grain_task import GrainTask, Image, Settling, add_sand_and_steel, sky_camera, view_camera
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.vehicle import TrackedVehicle, tool_poses, wrap_angle
 
 CONTROL_PERIOD = 0.1  # [s] per env step
 RADIUS_OF_2000 = 0.025  # [m]

@@ -19,16 +19,16 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .. import checks
-from ..arm import Arm, ArmTool, load_arm
-from ..assets import asset_path
-from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image, Preset, Settling, add_sand_and_steel, view_camera
-from ..rotations import rotate
-from ..scene import Scene
-from ..sdf import Sdf
-from ..task import Arrays, Floats
-from ..vector import GranularEnv, GranularVectorEnv
+from granular_gym.base import checks
+from granular_gym.base.assets import asset_path
+from granular_gym.base.rotations import rotate
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.scene import Scene
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.arm import Arm, ArmTool, load_arm
+from granular_gym.tasks.grain_task import GrainTask, Image, Preset, Settling, add_sand_and_steel, view_camera
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.task import Arrays, Floats
 
 CONTROL_PERIOD = 0.05  # [s] per env step
 WORLD_LOWER, WORLD_UPPER = (-0.75, -0.95, 0.0), (1.05, 0.95, 1.4)  # [m]; z = 0 is the table the arm stands on

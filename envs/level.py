@@ -16,13 +16,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ..grain_task import GrainTask, Image, add_sand_and_steel, sky_camera, view_camera
-from ..heights import HeightGrid, smooth
-from ..scene import Scene
-from ..sdf import Sdf
-from ..task import Arrays, Floats
-from ..vector import GranularEnv, GranularVectorEnv
-from ..vehicle import TrackedVehicle, sin_cos, yaw_quaternions
+from granular_gym.engine.scene import Scene
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.grain_task import GrainTask, Image, add_sand_and_steel, sky_camera, view_camera
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.heights import HeightGrid, smooth
+from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos, yaw_quaternions
 
 CONTROL_PERIOD = 0.1  # [s]
 RADIUS_OF_2000 = 0.038  # [m]

@@ -14,13 +14,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image, add_sand_and_steel, view_camera
-from ..scene import Scene
-from ..sdf import Sdf
-from ..task import Arrays, Floats
-from ..vector import GranularEnv, GranularVectorEnv
-from ..vehicle import sin_cos
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.scene import Scene
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.grain_task import GrainTask, Image, add_sand_and_steel, view_camera
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.vehicle import sin_cos
 
 CONTROL_PERIOD = 0.05  # [s]
 RADIUS_OF_2000 = 0.0215  # [m]

@@ -5,7 +5,8 @@ import planar_scenes
 import pytest
 
 import granular_gym as gg
-from granular_gym import _core, pair_network
+from granular_gym import _core
+from granular_gym.shapes import pair_network
 
 KERNELS = ("scalar", "vector128", "avx2", "avx512")
 

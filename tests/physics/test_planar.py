@@ -7,7 +7,7 @@ import planar_scenes
 import pytest
 
 import granular_gym as gg
-from granular_gym.scene_runs import load_scene
+from granular_gym.viewing.scene_runs import load_scene
 
 GRAVITY = 9.81
 

@@ -9,7 +9,7 @@ import numpy as np
 from bed_scenes import DIAMETER, GRAVITY, RADIUS, falling_bed, mean_overlap, rms_speed
 
 import granular_gym as gg
-from granular_gym.solver import layers
+from granular_gym.engine.solver import layers
 
 from .. import plot
 from ..bulk import growth
