@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -220,9 +221,9 @@ class ExcavatorTask(GrainTask):
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
-    images: ClassVar = {"wrist": Image(WRIST_CAMERA, "bucket"), "side": Image(SIDE_CAMERA)}
+    images: Mapping[str, Image] = {"wrist": Image(WRIST_CAMERA, "bucket"), "side": Image(SIDE_CAMERA)}
     depth_view = "side"
-    view: ClassVar = view_camera((1.55, -1.25, 1.15), (0.16, 0.02, 0.24))
+    view = view_camera((1.55, -1.25, 1.15), (0.16, 0.02, 0.24))
     difficulties = LEVELS
     # no tool may move over half a radius per substep; the guard sees to the speed
     presets: ClassVar = {"fast": Preset(2.5e-3, 0.5, 10), "accurate": Preset(5e-4, 0.5, 10)}

@@ -9,6 +9,7 @@ the field that the blade can reach; single grains hardly show in them, so the sa
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -88,9 +89,9 @@ class LevelTask(GrainTask):
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
     fastest = FASTEST
-    images: ClassVar = {"sky": Image(SKY_CAMERA), "target": Image(SKY_CAMERA, drawn=True)}
+    images: Mapping[str, Image] = {"sky": Image(SKY_CAMERA), "target": Image(SKY_CAMERA, drawn=True)}
     depth_view = "sky"
-    view: ClassVar = view_camera((0.0, -2.5, 2.6), (0.0, -0.02, 0.25))
+    view = view_camera((0.0, -2.5, 2.6), (0.0, -0.02, 0.25))
     tool_colors = (BLADE_COLOR,)
     difficulties = LEVELS
     outline: ClassVar[TrackedVehicle] = TrackedVehicle(

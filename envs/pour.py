@@ -7,6 +7,7 @@ after the cup is turned back: to hit the dose the flow must be slow at the end.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -102,9 +103,9 @@ class PourTask(GrainTask):
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
     fastest = FASTEST
-    images: ClassVar = {"side": Image(view_camera(**VIEW, shape=(48, 64))), "cup": Image(CUP_CAMERA, "cup")}
+    images: Mapping[str, Image] = {"side": Image(view_camera(**VIEW, shape=(48, 64))), "cup": Image(CUP_CAMERA, "cup")}
     depth_view = "side"
-    view: ClassVar = view_camera(**VIEW)
+    view = view_camera(**VIEW)
     tool_colors = CUP_COLOR, TARGET_COLOR
     difficulties = LEVELS
 

@@ -304,7 +304,7 @@ class SiloTask(GrainTask):
             self.friction[env] = draw.uniform(*self.friction_range)
             shares = draw.uniform(0.7, 1.3, level.stages)
             self.ends[env] = level.duration * np.cumsum(shares) / shares.sum()
-            self.rates[env] = draw.uniform(*level.rates, level.stages)
+            self.rates[env] = draw.uniform(level.rates[0], level.rates[1], level.stages)
             if level.pause:
                 self.rates[env, draw.integers(1, level.stages - 1)] = 0.0
         self.load_beds(envs, chosen)
