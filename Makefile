@@ -32,7 +32,7 @@ help:
 	@echo "make validate  measure physical laws, write docs/validation.md (FULL=1: all of it; ARGS='rest silo' some checks)"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
-	@echo "make lint      style and types; make format applies the style"
+	@echo "make lint      style, and imports that run one way; make format applies the style"
 	@echo "make clean     remove what was built"
 
 setup: $(STAMP_BUILD)
@@ -93,6 +93,7 @@ validate: $(STAMP_BUILD)
 lint: $(STAMP_PACKAGES)
 	@$(BIN)/ruff check $(PY_FILES)
 	@$(BIN)/ruff format --check $(PY_FILES)
+	@$(BIN)/python tools/check_imports.py
 	@if command -v clang-format >/dev/null; then clang-format --dry-run --Werror $(C_SOURCES); \
 		else echo "clang-format is not installed: C style not checked"; fi
 
