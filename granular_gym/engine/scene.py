@@ -6,88 +6,27 @@ takes, and `Scene.build` makes a world of them. Every value is checked where it 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym.base import checks, rng
+from granular_gym.base import checks
+from granular_gym.engine.bounds import boundary_faces, corners
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.frozen import FrozenScene, Mounted, tool_index
+from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
 from granular_gym.engine.materials import NO_AIR, Air, Material, Pair, meet, pair_value
-from granular_gym.engine.planar import planar_arrays
-from granular_gym.engine.sizes import SizeDistribution
+from granular_gym.engine.scene_arrays import GrainGroup, Tool, camera_arrays, grain_arrays, shape_arrays, tool_arrays
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.pair_field import PairField
-from granular_gym.shapes.sdf import KINDS, Sdf, SdfGrid, as_sdf
+from granular_gym.shapes.sdf import Sdf, as_sdf
 from granular_gym.shapes.shape2d import Shape2D
 
-#: values of gg_boundary
-BOUNDARIES = {"open": 0, "wall": 1, "cyclic": 2, "periodic": 3}
-_PAIRED = ("cyclic", "periodic")
-_DEFAULT_BOUNDARY: dict[str, Any] = {"x": "wall", "y": "wall", "z": ("wall", "open")}
-_PLANAR_BOUNDARY: dict[str, Any] = {"x": "wall", "y": ("wall", "open"), "z": "open"}
-#: distance of neighbours in fill_box over the diameter of the largest grain
-_LATTICE = 1.05
-LARGEST_GRAIN_COUNT = 2**28
-
-
-@dataclasses.dataclass(frozen=True)
-class Tool:
-    """A kinematic body; see Scene.add_tool."""
-
-    sdf: Sdf
-    name: str
-    material: int
-    pose: tuple[float, ...]
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Grains:
-    """Grains of one call: places and speeds (n, 3), radii and angles (n,)."""
-
-    material: int
-    places: NDArray[np.float32]
-    radii: NDArray[np.float32]
-    speeds: NDArray[np.float32]
-    angles: NDArray[np.float32]
-
-
-def _faces(boundary: Any, planar: bool) -> NDArray[np.int32]:
-    """The (3, 2) table of gg_boundary from a dict by axis."""
-    default = _PLANAR_BOUNDARY if planar else _DEFAULT_BOUNDARY
-    if boundary is None:
-        boundary = {}
-    if not isinstance(boundary, Mapping):
-        raise ArgumentError(f"boundary: expected a dict of axes, got {type(boundary).__name__}")
-    for axis in boundary:
-        checks.choice("boundary: axis", axis, "xy" if planar else "xyz")
-    table = np.zeros((3, 2), np.int32)
-    for row, axis in enumerate("xyz"):
-        value = boundary.get(axis, default[axis])
-        pair = (value, value) if isinstance(value, str) else value
-        if not isinstance(pair, Sequence) or len(pair) != 2:
-            raise ArgumentError(f'boundary["{axis}"]: expected a name or a pair of names, got {value!r}')
-        for face in pair:
-            checks.choice(f'boundary["{axis}"]', face, list(BOUNDARIES))
-        if pair[0] != pair[1] and (pair[0] in _PAIRED or pair[1] in _PAIRED):
-            raise ArgumentError(f'boundary["{axis}"]: expected cyclic or periodic for both faces, got {tuple(pair)}')
-        table[row] = [BOUNDARIES[face] for face in pair]
-    return table
-
-
-def _bounds(value: Any) -> NDArray[np.float32]:
-    """(2, 3) or, in the plane, (2, 2)."""
-    bounds = checks.floats("bounds", value, (2, 3), (2, 2))
-    if (np.abs(bounds) > 1e6).any():
-        raise ArgumentError(f"bounds: expected lengths up to 1e6 m, got {bounds.tolist()}")
-    if not (bounds[0] < bounds[1]).all():
-        raise ArgumentError(f"bounds: expected lower < upper along each axis, got {bounds.tolist()}")
-    return bounds
+_NO_RADIUS = "expected a radius, neither the call nor the material gives one"
 
 
 class Scene:
@@ -119,17 +58,17 @@ class Scene:
         wall_material: int | None = None,
         air: Air | None = None,
     ) -> None:
-        corners = _bounds(bounds)
-        self.planar = corners.shape[1] == 2
-        half = np.float32(0.5) * (corners[1] - corners[0]).min()
+        given = corners(bounds)
+        self.planar = given.shape[1] == 2
+        half = np.float32(0.5) * (given[1] - given[0]).min()
         # as deep as it is wide or high: grains never leave the plane
-        self.bounds = np.column_stack([corners, [-half, half]]) if self.planar else corners
+        self.bounds = np.column_stack([given, [-half, half]]) if self.planar else given
         if gravity is None:
             gravity = (0.0, -9.81) if self.planar else (0.0, 0.0, -9.81)
         self.gravity = self._vector("gravity", gravity)
         if float(np.abs(self.gravity).max()) > 1e6:
             raise ArgumentError(f"gravity: expected at most 1e6 m/s2, got {self.gravity.tolist()}")
-        self.boundary = _faces(boundary, self.planar)
+        self.boundary = boundary_faces(boundary, self.planar)
         self.wall_material = wall_material
         self.air = air
         self.materials: list[Material] = []
@@ -137,7 +76,7 @@ class Scene:
         self.cameras: dict[str, Mounted] = {}
         self._pairs: dict[tuple[int, int], dict[str, float]] = {}
         self._fields: dict[tuple[str, str], PairField] = {}
-        self._grains: list[_Grains] = []
+        self._grains: list[GrainGroup] = []
 
     @property
     def grain_count(self) -> int:
@@ -293,7 +232,7 @@ class Scene:
         if radius is None:
             radius = self.materials[index].radius
             if radius is None:
-                raise ArgumentError("radius: expected a radius, neither the call nor the material gives one")
+                raise ArgumentError(f"radius: {_NO_RADIUS}")
         radii = checks.floats("radius", radius, (), (count,))
         if radii.size and not float(radii.min()) > 0.0:
             raise ArgumentError(f"radius: expected lengths > 0, got {float(radii.min())}")
@@ -305,7 +244,7 @@ class Scene:
         turned = np.array(
             np.broadcast_to(checks.floats("angles", 0.0 if angles is None else angles, (), (count,)), count)
         )
-        self._grains.append(_Grains(index, places, radii, speeds, turned))
+        self._grains.append(GrainGroup(index, places, radii, speeds, turned))
         return range(first, first + count)
 
     def fill_box(
@@ -327,70 +266,17 @@ class Scene:
         """
         index = self._material("material", material)
         low, high = (self._vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
-        if self.planar:
-            return self._fill_rectangle(index, low[:2], high[:2], count, checks.seed("seed", seed))
-        if not (low < high).all():
-            raise ArgumentError(f"lower: expected less than upper along each axis, got {low.tolist()}, {high.tolist()}")
         key = checks.seed("seed", seed)
-        if radius is None:
+        if radius is None or self.planar:
             radius = self.materials[index].radius
-            if radius is None:
-                raise ArgumentError("radius: expected a radius, neither the call nor the material gives one")
-        sizes = radius if isinstance(radius, SizeDistribution) else None
-        if sizes is None:
-            radii_range = checks.floats("radius", radius, (), (2,)).astype(np.float64).reshape(-1)
-            smallest, largest = float(radii_range[0]), float(radii_range[-1])
-            if not 0.0 < smallest <= largest:
-                raise ArgumentError(f"radius: expected 0 < smallest <= largest, got {radius!r}")
-        else:
-            smallest, largest = sizes.smallest, sizes.largest
-        # cells that hold a grain each, stretched to fill the box along x and y
-        step = 2.0 * largest * _LATTICE
-        cells = np.floor((high - low) / step * (1.0 + 1e-9)).astype(np.int64)
-        capacity = int(cells.prod()) if (cells > 0).all() else 0
-        wanted = capacity if count is None else checks.integer("count", count, 0)
-        if wanted > capacity or capacity > LARGEST_GRAIN_COUNT:
-            raise ArgumentError(
-                f"count: expected at most {capacity} grains of radius {largest:g} m in the box, got {wanted}"
-            )
-        if not wanted:
-            return range(self.grain_count, self.grain_count)
-        size = np.array([(high[0] - low[0]) / cells[0], (high[1] - low[1]) / cells[1], step])
-        n = np.arange(wanted)
-        layer = cells[0] * cells[1]
-        cell = np.stack([n % cells[0], n // cells[0] % cells[1], n // layer], axis=1)
-        if sizes is None:
-            radii = smallest + (largest - smallest) * rng.uniform(key, 3, wanted)
-        else:
-            radii = sizes.sample(wanted, key)
-        jitter = np.stack([rng.uniform(key, axis, wanted) for axis in range(3)], axis=1)
-        room = np.maximum(size - 2.0 * radii[:, None], 0.0)
-        places = low + cell * size + radii[:, None] + jitter * room
-        return self.add_grains(index, places, radii)
-
-    def _fill_rectangle(
-        self, index: int, low: NDArray[np.float64], high: NDArray[np.float64], count: int | None, key: int
-    ) -> range:
-        """Planar grains at random angles, each within a circle of its own."""
-        radius = self.materials[index].radius
         if radius is None:
-            raise ArgumentError("material: expected one with a shape, as the scene is planar")
-        if not (low < high).all():
-            raise ArgumentError(f"lower: expected less than upper along each axis, got {low.tolist()}, {high.tolist()}")
-        step = 2.0 * radius * _LATTICE
-        cells = np.floor((high - low) / step * (1.0 + 1e-9)).astype(np.int64)
-        capacity = int(cells.prod()) if (cells > 0).all() else 0
-        wanted = capacity if count is None else checks.integer("count", count, 0)
-        if wanted > capacity:
-            raise ArgumentError(
-                f"count: expected at most {capacity} grains of radius {radius:g} m in the box, got {wanted}"
-            )
-        n = np.arange(wanted)
-        cell = np.stack([n % max(cells[0], 1), n // max(cells[0], 1)], axis=1)
-        size = np.array([(high[0] - low[0]) / max(cells[0], 1), step])
-        jitter = np.stack([rng.uniform(key, axis, wanted) for axis in range(2)], axis=1)
-        places = low + cell * size + radius + jitter * np.maximum(size - 2.0 * radius, 0.0)
-        return self.add_grains(index, places, angles=(2.0 * rng.uniform(key, 2, wanted) - 1.0) * np.pi)
+            what = "material: expected one with a shape, as the scene is planar"
+            raise ArgumentError(what if self.planar else f"radius: {_NO_RADIUS}")
+        if self.planar:
+            places, angles = fill_rectangle(low[:2], high[:2], radius, count, key)
+            return self.add_grains(index, places, angles=angles)
+        places, radii = fill_box(low, high, radius, count, key)
+        return self.add_grains(index, places, radii)
 
     def set_pair_field(self, field: PairField) -> None:
         """Uses this field for the pair of shapes it was built for, instead of the default (`PairField.build`).
@@ -474,11 +360,10 @@ class Scene:
             "air": np.array((self.air or NO_AIR).columns(), np.float32),
             "density": np.array([material.density for material in materials], np.float32),
             "pair": pair,
-            **self._grain_arrays(),
-            "planar": self._planar_arrays(materials) if self.planar else None,
-            **self._tool_arrays(),
-            "camera_integers": _table([c.camera.integers(c.tool) for c in self.cameras.values()], 4, np.int32),
-            "camera_floats": _table([c.camera.floats() for c in self.cameras.values()], 10, np.float32),
+            **grain_arrays(self._grains),
+            "planar": shape_arrays(materials, self._fields, self._grains) if self.planar else None,
+            **tool_arrays(self.tools),
+            **camera_arrays(self.cameras.values()),
         }
         for array in arrays.values():
             if isinstance(array, np.ndarray):
@@ -486,64 +371,6 @@ class Scene:
         names = {tool.name: k for k, tool in enumerate(self.tools)}
         material_names = tuple(material.name for material in materials)
         return FrozenScene(arrays, names, dict(self.cameras), material_names)
-
-    def _grain_arrays(self) -> dict[str, Any]:
-        groups = self._grains
-        none = np.zeros((0, 3), np.float32)
-        materials = [np.full(len(group.radii), group.material, np.int32) for group in groups]
-        return {
-            "position": np.concatenate([none, *(group.places for group in groups)]),
-            "velocity": np.concatenate([none, *(group.speeds for group in groups)]),
-            "radius": np.concatenate([none[:, 0], *(group.radii for group in groups)]),
-            "grain_material": np.concatenate([np.zeros(0, np.int32), *materials]),
-        }
-
-    def _planar_arrays(self, materials: Sequence[Material]) -> dict[str, Any]:
-        shapes: dict[str, Shape2D] = {}
-        for material in materials:
-            if material.shape is not None:
-                shapes.setdefault(material.shape.digest(), material.shape)
-        if not shapes:
-            raise ArgumentError("materials: a planar scene needs one with a shape")
-        known, every = list(shapes), list(shapes.values())
-        fields: dict[tuple[int, int], PairField] = {}
-        for a in range(len(every)):
-            for b in range(a, len(every)):
-                given = self._fields.get((known[a], known[b]))
-                fields[a, b] = given or PairField.build(every[a], every[b])
-        # tools and walls have a material without a shape; no grain is of it
-        of_material = [
-            (known.index(m.shape.digest()) if m.shape is not None else 0, m.shape is not None and m.fixed)
-            for m in materials
-        ]
-        angles = np.concatenate([np.zeros(0, np.float32), *(group.angles for group in self._grains)])
-        return planar_arrays(every, fields, of_material, angles)
-
-    def _tool_arrays(self) -> dict[str, Any]:
-        integers: list[list[int]] = []
-        floats: list[list[float]] = []
-        grids: list[SdfGrid] = []
-        samples: list[NDArray[np.float32]] = []
-        known: dict[int, int] = {}
-        for index, tool in enumerate(self.tools):
-            for part in tool.sdf.parts:
-                grid = -1
-                if part.grid is not None:
-                    # parts that share samples share the grid
-                    grid = known.setdefault(id(part.grid), len(grids))
-                    if grid == len(grids):
-                        grids.append(part.grid)
-                        samples.append(part.grid.samples.reshape(-1))
-                integers.append([KINDS[part.kind], index, grid, tool.material])
-                floats.append([*part.size, *[0.0] * (4 - len(part.size)), *part.pose])
-        return {
-            "tool_pose": _table([tool.pose for tool in self.tools], 7, np.float32),
-            "part_integers": _table(integers, 4, np.int32),
-            "part_floats": _table(floats, 11, np.float32),
-            "grid_integers": _table([grid.samples.shape[::-1] for grid in grids], 3, np.int32),
-            "grid_floats": _table([[grid.spacing, *grid.origin] for grid in grids], 4, np.float32),
-            "sample": np.concatenate([np.zeros(0, np.float32), *samples]),
-        }
 
     def fingerprint(self) -> str:
         """Hash of everything this scene gives to a world."""
@@ -571,7 +398,3 @@ class Scene:
             MemoryError: the machine has no room.
         """
         return World(self.freeze(), env_count, device, solver, num_threads)
-
-
-def _table(rows: Sequence[Any], columns: int, dtype: Any) -> NDArray[Any]:
-    return np.array(rows, dtype).reshape(len(rows), columns)
