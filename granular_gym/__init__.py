@@ -8,7 +8,9 @@ from __future__ import annotations
 from granular_gym import errors
 from granular_gym._core import DeviceArray, write_png
 from granular_gym.base.assets import asset_names, asset_path
-from granular_gym.calibration.calibrate import BulkDensity, Calibration, DischargeRate, Grains, ReposeAngle, calibrate
+from granular_gym.calibration.calibrate import Calibration, calibrate
+from granular_gym.calibration.experiments import BulkDensity, DischargeRate, ReposeAngle
+from granular_gym.calibration.grains import Grains
 from granular_gym.engine.beds import settled_bed
 from granular_gym.engine.cameras import DepthCamera, look_at
 from granular_gym.engine.contacts import Contacts
@@ -33,7 +35,8 @@ from granular_gym.errors import (
 )
 from granular_gym.info import info
 from granular_gym.shapes.mesh import Mesh, load_mesh, save_stl
-from granular_gym.shapes.pair_field import PairField, exact_distance
+from granular_gym.shapes.pair_distance import exact_distance
+from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.sdf import Sdf, SdfGrid
 from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.tasks.ranges import MaterialRanges

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from granular_gym.calibration.calibrate import BulkDensity, DischargeRate, Experiment, Grains, ReposeAngle, calibrate
+from granular_gym.calibration.calibrate import calibrate
+from granular_gym.calibration.experiments import BulkDensity, DischargeRate, Experiment, ReposeAngle
+from granular_gym.calibration.grains import Grains
 from granular_gym.errors import GranularError
 from granular_gym.info import describe, info
 from granular_gym.tasks.registry import parse_arguments, task_ids

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.world import World
-from granular_gym.shapes.pair_field import PairField, exact_distance
+from granular_gym.shapes.pair_distance import exact_distance
+from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym.shapes.pair_field import RECORD, PairField, pack_fields
+from granular_gym.shapes.pair_field import PairField, pack_fields
+from granular_gym.shapes.pair_table import RECORD
 from granular_gym.shapes.shape2d import Shape2D
 
 #: points that feel tools are no further apart than this share of the circumradius
