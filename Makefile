@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check
 # GPU generations to build for where nvcc is found: that of this machine, else one that newer drivers translate from
 export GG_CUDA_ARCH ?= $(shell nvidia-smi >/dev/null 2>&1 && echo native || echo 75)
 C_SOURCES := $(shell find csrc -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
-PY_FILES := granular_gym envs scenes tests examples benchmarks validation tools setup.py $(wildcard assets/*.py)
+PY_FILES := granular_gym envs scenes tests testbed examples benchmarks validation tools setup.py $(wildcard assets/*.py)
 STAMP_SYSTEM := $(VENV)/.stamp-system
 STAMP_PACKAGES := $(VENV)/.stamp-packages
 STAMP_BUILD := $(VENV)/.stamp-build

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import granular_gym as gg
+from testbed import standard
 
-from . import gpu_scenes, measure, plots, scenes
+from . import gpu_scenes, measure, plots
 from .gpu_case import FULL, Run, driven
 from .gpu_promises import WAYS
 from .gpu_scenes import Drive, TowerDrive
@@ -176,25 +177,25 @@ def hash_size(run: Run) -> Iterator[Row]:
     """
     s = run.sizes
     count, half_width = s.column
-    scene = scenes.column_scene(count, half_width=half_width)
+    scene = standard.standard_column(count, half_width=half_width)
     with scene.build(device=run.device) as world:
-        world.step(scenes.DT, s.settle)
+        world.step(standard.DT, s.settle)
         places = world.positions[0]
     for ratio in (None, *RATIOS) if s is FULL else (None, 0.05, 2.0):
         solver = gg.Solver() if ratio is None else gg.Solver(broad_phase="linked_hash", hash_ratio=ratio)
         with scene.build(device=run.device, solver=solver) as world:
             world.set_grains(positions=places)
-            world.step(scenes.DT, max(s.settle // 20, 1))
+            world.step(standard.DT, max(s.settle // 20, 1))
             world.profile(True)
             substeps = max(s.substeps // 10, 2)
             for _ in range(substeps):
                 # changed settings drop the lists
                 world.set_solver(solver)
-                world.step(scenes.DT, 1)
+                world.step(standard.DT, 1)
             parts = {name: 1e6 * t / substeps for name, t in world.profile(False).items() if t > 0.0}
             name = "sorted cells" if ratio is None else f"hash table, {ratio:g} per grain"
             row: Row = {"name": name, "buckets_per_grain": ratio, "grains": count, "us_per_step": sum(parts.values())}
-            row["times_real_time"] = 1e6 * scenes.DT / row["us_per_step"]
+            row["times_real_time"] = 1e6 * standard.DT / row["us_per_step"]
             row["phases_us"] = parts
             row["search_us"] = parts.get("search", 0.0)
             row.update(measure.quality(world))

@@ -11,8 +11,9 @@ import numpy as np
 
 import granular_gym as gg
 from granular_gym.tasks.grain_task import Pace
+from testbed import standard
 
-from . import gpu_floor, gpu_scenes, measure, overhead, piles, plots, scenes
+from . import gpu_floor, gpu_scenes, measure, overhead, piles, plots
 from .gpu_case import FULL, SEEN, Run, best_output, driven, promise
 from .gpu_scenes import Drive, SiloDrive
 from .measure import Row, Subject
@@ -161,7 +162,7 @@ def depth(run: Run) -> Iterator[Row]:
     pixels, rounds = (64, 20) if s is FULL else (16, 2)
     for camera in ("sky", "side"):
         with gpu_scenes.filmed(s.env_layers, pixels, run.device, camera).build(s.envs, device=run.device) as world:
-            world.step(scenes.DT, 2)
+            world.step(standard.DT, 2)
             images_per_s, rendering, rendered = [], [], 0
             for block in range(s.repeats + 1):
                 wall, render = 0.0, 0.0
@@ -196,7 +197,7 @@ def render_once(world: gg.World, camera: str) -> tuple[float, float]:
     """
     output = "numpy" if world.device == "cpu" else "device"
     world.profile(False)
-    world.step(scenes.DT, 1)
+    world.step(standard.DT, 1)
     # a profile times each phase by events, and waits for it: a little is added to the figure, nothing taken off
     world.profile(True)
     start = time.perf_counter()

@@ -1,7 +1,7 @@
 """gpu_scenes.py: scenes large enough for a GPU, without long settling, and what is done to them.
 
-A bed is a settled patch of 100 grains per layer laid side by side (scenes.wide_bed); the impulses between patches build
-up within tens of substeps. Nothing is kept on disk.
+A bed is a settled patch of 100 grains per layer laid side by side (testbed/standard.py); the impulses between patches
+build up within tens of substeps. Nothing is kept on disk.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 import granular_gym as gg
 from granular_gym.viewing.scene_runs import load_scene
+from testbed import standard
 
-from . import scenes
 from .gears import DT as TOWER_DT
 from .gears import Tower
 
@@ -44,7 +44,7 @@ class Drive:
         self,
         scene: gg.Scene,
         device: str,
-        dt: float = scenes.DT,
+        dt: float = standard.DT,
         substeps: int = 100,
         ends: tuple[Poses, Poses] | None = None,
         env_count: int = 1,
@@ -77,12 +77,12 @@ def tiles_for(count: int, layers: int) -> tuple[int, int]:
 
 def bed(count: int, layers: int, device: str) -> gg.Scene:
     """A resting bed of about `count` grains, periodic in x and y."""
-    return scenes.wide_bed(tiles_for(count, layers), layers, device)
+    return standard.wide_bed(tiles_for(count, layers), layers, device)
 
 
 def surface(layers: int, device: str) -> float:
     """Height of such a bed [m]."""
-    return float(scenes.settled_patch(layers, device)[0][:, 2].max()) + scenes.RADIUS
+    return float(standard.settled_patch(layers, device)[0][:, 2].max()) + standard.RADIUS
 
 
 def _ends(start: tuple[float, ...], way: tuple[float, float, float], pitch: float = 0.0) -> tuple[Poses, Poses]:
@@ -100,7 +100,7 @@ def pushed(count: int, layers: int, seconds: float, device: str) -> tuple[gg.Sce
     The blade stands above the bed at first, and comes down to the first of the two poses.
     """
     scene = bed(count, layers, device)
-    width = tiles_for(count, layers)[1] * 10 * scenes.DIAMETER
+    width = tiles_for(count, layers)[1] * 10 * standard.DIAMETER
     top = surface(layers, device)
     depth = min(0.03, 0.5 * top)
     blade = gg.Sdf.box((0.004, min(0.15, 0.3 * width), 0.04))
@@ -178,7 +178,7 @@ class SiloDrive:
 
 def filmed(layers: int, pixels: int, device: str, camera: str) -> gg.Scene:
     """One patch with a square depth camera, "sky" or "side": all cameras of a scene are rendered at once."""
-    scene = scenes.wide_bed((1, 1), layers, device)
+    scene = standard.wide_bed((1, 1), layers, device)
     cameras: dict[str, Callable[..., Any]] = {
         "sky": lambda **at: gg.DepthCamera.orthographic(extent=0.06, **at, position=(0.0, 0.0, 0.5)),
         "side": lambda **at: gg.DepthCamera.perspective(fov=0.9, **at, position=(0.12, 0.05, 0.3)),

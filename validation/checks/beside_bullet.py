@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DIAMETER, GRAVITY, RADIUS, column_scene, mass
 
 import granular_gym as gg
+from testbed.beds import DIAMETER, GRAVITY, RADIUS, column_scene, mass
 
 from .. import plot
 from ..check import Check, Params, Result, Row, Values, below, groups, holds, report, skipped

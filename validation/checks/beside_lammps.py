@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS, lattice
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DIAMETER, RADIUS, lattice
 
 from .. import bulk, peer, plot, slot
 from ..check import OWN, Check, Params, Result, Row, Values, near, pick, report, skipped

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DIAMETER
 
 import granular_gym as gg
+from testbed.beds import DIAMETER
 
 from .. import bulk, plot, slot
 from ..check import Check, Params, Result, Row, Values, below, groups, near, pick, report

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS, column_scene, mean_overlap, rms_speed
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DIAMETER, RADIUS, column_scene, mean_overlap, rms_speed
 
 from .. import plot
 from ..check import OWN, Check, Params, Result, Row, Values, groups, holds, pick, report

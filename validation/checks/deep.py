@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DIAMETER, GRAVITY, RADIUS, falling_bed, mean_overlap, rms_speed
 
 import granular_gym as gg
 from granular_gym.engine.solver import layers
+from testbed.beds import DIAMETER, GRAVITY, RADIUS, falling_bed, mean_overlap, rms_speed
 
 from .. import plot
 from ..bulk import growth

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, GRAVITY, RADIUS
 
 import granular_gym as gg
+from testbed.beds import DENSITY, GRAVITY, RADIUS
 
 from .. import plot
 from ..check import Check, Params, Result, Row, Values, between, holds, near, pick, report

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import GRAVITY, space
-from law_scenes import gas
+
+from testbed.beds import GRAVITY, space
+from testbed.laws import gas
 
 from .. import plot
 from ..check import Check, Params, Result, Row, Values, below, pick

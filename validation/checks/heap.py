@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS, tube_filling, tube_mesh
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DIAMETER, RADIUS, tube_filling, tube_mesh
 
 from .. import plot
 from ..check import OWN, Check, Params, Result, Row, Values, below, groups, holds, mean, pick, report

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import GRAVITY, RADIUS, mass, on_floor
-from law_scenes import IMPACTS, hit_floor, hit_pair, rigid_law
+
+from testbed.beds import GRAVITY, RADIUS, mass, on_floor
+from testbed.laws import IMPACTS, hit_floor, hit_pair, rigid_law
 
 from .. import plot
 from ..check import Check, Params, Result, Row, Values, below, near, pick

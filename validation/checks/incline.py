@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS
-from law_scenes import tilted
 from scipy.spatial import cKDTree
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DIAMETER, RADIUS
+from testbed.laws import tilted
 
 from .. import bulk, plot
 from ..check import Check, Params, Result, Row, Values, below, groups, holds, near, pick, report

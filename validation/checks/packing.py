@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS, random_apart
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DIAMETER, RADIUS, random_apart
 
 from .. import bulk, plot
 from ..check import Check, Params, Result, Row, Values, groups, holds, mean, near, pick, report

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DIAMETER, GRAVITY, RADIUS, column_scene, heap, heap_angle, mass, mean_overlap, rms_speed
 
 import granular_gym as gg
+from testbed.beds import DIAMETER, GRAVITY, RADIUS, column_scene, heap, heap_angle, mass, mean_overlap, rms_speed
 
 from .. import plot
 from ..bulk import growth

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, GRAVITY, RADIUS, lattice, mass, tube_mesh
 from scipy.optimize import curve_fit
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DIAMETER, GRAVITY, RADIUS, lattice, mass, tube_mesh
 
 from .. import bulk, plot
 from ..check import Check, Params, Result, Row, Values, between, groups, near, pick, report

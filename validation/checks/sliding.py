@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import GRAVITY, RADIUS, on_floor
 
 import granular_gym as gg
+from testbed.beds import GRAVITY, RADIUS, on_floor
 
 from .. import plot
 from ..check import Check, Params, Result, Row, Values, below, groups, near

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import GRAVITY, RADIUS, on_floor
-from law_scenes import FRICTIONS, SLOPES, down_slopes
+
+from testbed.beds import GRAVITY, RADIUS, on_floor
+from testbed.laws import FRICTIONS, SLOPES, down_slopes
 
 from .. import plot
 from ..check import Check, Params, Result, Row, Values, below, near, pick

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, DT, GRAVITY, RADIUS, column_scene, mass
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DIAMETER, DT, GRAVITY, RADIUS, column_scene, mass
 
 from .. import plot
 from ..check import Check, Params, Result, Row, Values, below, near, pick

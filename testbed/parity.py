@@ -1,4 +1,4 @@
-"""parity_scenes.py: scenes in which two devices are compared, and what comparing them means."""
+"""parity.py: scenes in which two devices are compared, and what comparing them means."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, GRAVITY, RADIUS, lattice, mass
-from planar_scenes import COARSE
 
 import granular_gym as gg
+from testbed.beds import DENSITY, GRAVITY, RADIUS, lattice, mass
+from testbed.planar import COARSE
 
 WAYS = ("team", "graph")
 #: what can be read of the grains

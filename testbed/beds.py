@@ -1,4 +1,4 @@
-"""bed_scenes.py: scenes that several tests look at: lone grains, resting beds, a heap, thin-walled boxes.
+"""beds.py: lone grains, resting beds, a heap, thin-walled boxes.
 
 The standard grain is a sphere of 5 mm radius and 2500 kg/m3 with friction 0.5. Settled beds are made once per session.
 """
@@ -96,21 +96,22 @@ def random_apart(rng: np.random.Generator, count: int, half: float, radius: floa
     return (grid + 0.5) * step - half + jitter
 
 
-def lattice(count: int, half_width: float, seed: int = 1) -> NDArray[np.float64]:
+def lattice(count: int, half_width: float, seed: int = 1, spacing: float = 1.1) -> NDArray[np.float64]:
     """A loose jittered lattice above z = 0, layer by layer.
 
     Args:
         count: grains.
         half_width: of the square box [diameters].
         seed: of the jitter.
+        spacing: of neighbours [diameters].
 
     Returns:
         (count, 3) [m].
     """
-    side = int((2.0 * half_width - 0.02) / 1.1)
+    side = int((2.0 * half_width - 0.02) / spacing)
     k = np.arange(count)
-    cell = np.stack([k % side, k // side % side, k // side**2], axis=1) * 1.1
-    cell[:, :2] -= 0.55 * (side - 1)
+    cell = np.stack([k % side, k // side % side, k // side**2], axis=1) * spacing
+    cell[:, :2] -= 0.5 * spacing * (side - 1)
     cell[:, 2] += 0.6
     return (cell + np.random.default_rng(seed).uniform(-0.04, 0.04, (count, 3))) * DIAMETER
 
@@ -125,6 +126,7 @@ def column_scene(
     restitution: float = 0.0,
     boundary: Any = None,
     seed: int = 1,
+    stir: float = 0.1,
 ) -> gg.Scene:
     """Grains about to fall into a square box, stirred a little.
 
@@ -137,6 +139,7 @@ def column_scene(
         restitution: likewise.
         boundary: None: walls, open at the top.
         seed: of the start.
+        stir: largest component of a velocity at the start [m/s].
     """
     places = lattice(count, half_width, seed)
     side = half_width * DIAMETER
@@ -151,7 +154,7 @@ def column_scene(
     if wall_friction is not None:
         scene.set_pair(sand, wall, friction=wall_friction)
     scene.wall_material = wall
-    speeds = np.random.default_rng(seed + 1).uniform(-0.1, 0.1, places.shape)
+    speeds = np.random.default_rng(seed + 1).uniform(-stir, stir, places.shape)
     scene.add_grains(sand, places, RADIUS, speeds)
     return scene
 

@@ -1,4 +1,4 @@
-"""scenes.py: the scenes that are measured, as functions of their size.
+"""standard.py: the scenes that are timed, as functions of their size.
 
 The standard grain is the one that other codes are compared with: a glass-like sphere of 5 mm radius, 2500 kg/m3,
 friction 0.5 with grains and walls, restitution 0.5, no rolling friction.
@@ -13,34 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DIAMETER, DT, RADIUS, column_scene, lattice
 
-RADIUS = 0.005  # [m]
-DIAMETER = 2.0 * RADIUS
-DENSITY = 2500.0  # [kg/m3]
 FRICTION, RESTITUTION = 0.5, 0.5
-DT = 1e-3  # [s]
 #: half width of the box of a column, in diameters, by number of grains
 COLUMN_HALF_WIDTH = {3_000: 7.5, 10_000: 10.0, 50_000: 15.0}
-
-
-def lattice(count: int, half_width: float, spacing: float = 1.1) -> NDArray[np.float32]:
-    """Jittered cubic lattice above z = 0, layer by layer.
-
-    Args:
-        count: number of grains.
-        half_width: of the square box, in diameters.
-        spacing: of neighbours, in diameters.
-
-    Returns:
-        (count, 3) positions [m].
-    """
-    side = int((2.0 * half_width - 1.0) / spacing) + 1
-    k = np.arange(count)
-    cell = np.stack([k % side, k // side % side, k // (side * side)], axis=1).astype(np.float64)
-    cell[:, :2] -= 0.5 * (side - 1)
-    cell[:, 2] += 0.6 / spacing
-    jitter = 0.04 * np.random.default_rng(1).uniform(-1.0, 1.0, (count, 3))
-    return ((cell * spacing + jitter) * DIAMETER).astype(np.float32)
 
 
 def standard_scene(bounds: Any, boundary: Any = None, rolling: float = 0.0) -> tuple[gg.Scene, int]:
@@ -53,21 +30,16 @@ def standard_scene(bounds: Any, boundary: Any = None, rolling: float = 0.0) -> t
     return scene, grain
 
 
-def column_scene(count: int, rolling: float = 0.0, half_width: float | None = None) -> gg.Scene:
+def standard_column(count: int, rolling: float = 0.0, half_width: float | None = None) -> gg.Scene:
     """Grains about to fall into a square box with frictional walls, half_width diameters from its middle."""
     half_width = half_width or COLUMN_HALF_WIDTH[count]
-    places = lattice(count, half_width)
-    side = half_width * DIAMETER
-    top = float(places[:, 2].max()) + 2.0 * DIAMETER
-    scene, grain = standard_scene(((-side, -side, 0.0), (side, side, top)), rolling=rolling)
-    scene.add_grains(grain, places)
-    return scene
+    return column_scene(count, half_width, friction=FRICTION, restitution=RESTITUTION, rolling=rolling, stir=0.0)
 
 
 @functools.lru_cache(maxsize=8)
 def resting_column(count: int, rolling: float = 0.0, seconds: float = 1.0) -> gg.State:
     """The column after it fell and came to rest; kept for all cases of a run."""
-    with column_scene(count, rolling).build(num_threads=1) as world:
+    with standard_column(count, rolling).build(num_threads=1) as world:
         world.step(DT, round(seconds / DT))
         return world.save_state(env=0)
 
@@ -76,7 +48,7 @@ def resting_column(count: int, rolling: float = 0.0, seconds: float = 1.0) -> gg
 def settled_patch(layers: int = 12, device: str = "cpu") -> tuple[NDArray[np.float32], float]:
     """A resting bed, periodic in x and y, that can be laid side by side: positions (n, 3) [m] and its side [m]."""
     side, count = 10, 100 * layers
-    places = lattice(count, side / 2 + 0.5, spacing=1.0)[:count]
+    places = lattice(count, 0.5 * side + 0.6, spacing=1.0).astype(np.float32)
     places[:, 2] *= 1.1
     half = 0.5 * side * DIAMETER
     # a lattice this tight has no room for jitter across the border

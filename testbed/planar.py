@@ -1,4 +1,4 @@
-"""planar_scenes.py: scenes of planar grains that tests share."""
+"""planar.py: scenes of planar grains."""
 
 from __future__ import annotations
 

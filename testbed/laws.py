@@ -1,4 +1,4 @@
-"""law_scenes.py: single grains and gases that tests and validation/ hold against rigid-body laws.
+"""laws.py: single grains and gases that are held to rigid-body laws.
 
 Sources: Chung & Ooi, Granular Matter 13:643 (2011), tests 3 to 8, in their rigid limit; Coulomb's law.
 """
@@ -6,9 +6,9 @@ Sources: Chung & Ooi, Granular Matter 13:643 (2011), tests 3 to 8, in their rigi
 from __future__ import annotations
 
 import numpy as np
-from bed_scenes import DT, GRAVITY, RADIUS, faces, mass, on_floor, random_apart, space
 
 import granular_gym as gg
+from testbed.beds import DT, GRAVITY, RADIUS, faces, mass, on_floor, random_apart, space
 
 SLOPES = np.radians(np.arange(10.0, 41.0, 5.0))
 FRICTIONS = (0.1, 0.2, 0.3, 0.5, 0.6, 0.8)
