@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import granular_gym as gg
+from benchmarks import lammps, measure
+from benchmarks.measure import Row, Subject
 from testbed import standard
-
-from . import lammps, measure
-from .measure import Row, Subject
 
 TARGET_RATIO = 8.0  # times the speed of LAMMPS, 10,000 grains
 

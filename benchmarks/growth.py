@@ -7,10 +7,9 @@ import time
 import numpy as np
 
 import granular_gym as gg
+from benchmarks import measure
+from benchmarks.measure import Row
 from testbed import standard
-
-from . import measure
-from .measure import Row
 
 BYTES_PER_GRAIN_LIMIT = 1000.0
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from granular_gym import _core
-
-from . import ROOT
-from .check import Check, Params, Result
+from validation import ROOT
+from validation.check import Check, Params, Result
 
 CASES = ROOT / "out" / "validation" / "cases"
 

@@ -12,9 +12,8 @@ import numpy as np
 
 import granular_gym as gg
 from testbed.beds import DIAMETER, GRAVITY, RADIUS, column_scene, mass
-
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, groups, holds, report, skipped
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, below, groups, holds, report, skipped
 
 #: Bullet's tolerances are absolute and meant for metres: a grain of 5 mm becomes one of .5 m
 SCALE = 100.0

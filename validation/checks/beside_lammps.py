@@ -10,10 +10,9 @@ import numpy as np
 
 import granular_gym as gg
 from testbed.beds import DENSITY, DIAMETER, RADIUS, lattice
-
-from .. import bulk, peer, plot, slot
-from ..check import OWN, Check, Params, Result, Row, Values, near, pick, report, skipped
-from ..peer import CODE
+from validation import bulk, peer, plot, slot
+from validation.check import OWN, Check, Params, Result, Row, Values, near, pick, report, skipped
+from validation.peer import CODE
 
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:

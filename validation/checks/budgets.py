@@ -10,9 +10,8 @@ import numpy as np
 import granular_gym as gg
 from testbed.beds import DENSITY, GRAVITY, RADIUS, mass, on_floor
 from testbed.laws import gas
-
-from .. import plot
-from ..check import OWN, Check, Params, Result, Row, Values, below, between, near, pick, report
+from validation import plot
+from validation.check import OWN, Check, Params, Result, Row, Values, below, between, near, pick, report
 
 SECONDS = 100.0
 COUNT = 200

@@ -9,9 +9,8 @@ import numpy as np
 
 import granular_gym as gg
 from testbed.beds import DIAMETER
-
-from .. import bulk, plot, slot
-from ..check import Check, Params, Result, Row, Values, below, groups, near, pick, report
+from validation import bulk, plot, slot
+from validation.check import Check, Params, Result, Row, Values, below, groups, near, pick, report
 
 LUBE = "Lube 2005"
 LAJEUNESSE = "Lajeunesse 2005"

@@ -10,9 +10,8 @@ import numpy as np
 
 import granular_gym as gg
 from testbed.beds import DENSITY, DIAMETER, RADIUS, column_scene, mean_overlap, rms_speed
-
-from .. import plot
-from ..check import OWN, Check, Params, Result, Row, Values, groups, holds, pick, report
+from validation import plot
+from validation.check import OWN, Check, Params, Result, Row, Values, groups, holds, pick, report
 
 #: solver settings by name; the paper's grains do not turn
 MODES: dict[str, dict[str, Any]] = {

@@ -10,10 +10,9 @@ import numpy as np
 
 import granular_gym as gg
 from testbed.beds import DENSITY, GRAVITY, RADIUS
-
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, between, holds, near, pick, report
-from ..resume import Checkpoint
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, between, holds, near, pick, report
+from validation.resume import Checkpoint
 
 LAW = "Coulomb in a turning frame"
 DOSTA = "Dosta et al. 2024, case 2"

@@ -9,9 +9,8 @@ import numpy as np
 
 from testbed.beds import GRAVITY, space
 from testbed.laws import gas
-
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, pick
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, below, pick
 
 LAW = "mechanics"
 

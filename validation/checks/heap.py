@@ -11,9 +11,8 @@ import numpy as np
 
 import granular_gym as gg
 from testbed.beds import DENSITY, DIAMETER, RADIUS, tube_filling, tube_mesh
-
-from .. import plot
-from ..check import OWN, Check, Params, Result, Row, Values, below, groups, holds, mean, pick, report
+from validation import plot
+from validation.check import OWN, Check, Params, Result, Row, Values, below, groups, holds, mean, pick, report
 
 ZHOU = "Zhou 2002"
 FRICTIONS = (0.1, 0.2, 0.3, 0.5, 0.8)

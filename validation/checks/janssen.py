@@ -11,9 +11,8 @@ from scipy.optimize import brentq, curve_fit
 
 import granular_gym as gg
 from testbed.beds import DENSITY, DIAMETER, GRAVITY, RADIUS, mass, tube_filling
-
-from .. import bulk, plot
-from ..check import Check, Params, Result, Row, Values, between, groups, holds, mean, near, pick, report
+from validation import bulk, plot
+from validation.check import Check, Params, Result, Row, Values, between, groups, holds, mean, near, pick, report
 
 JANSSEN = "Janssen 1895"
 WIDE = 12  # diameter of the cylinder [d]

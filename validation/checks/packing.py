@@ -10,9 +10,8 @@ import numpy as np
 
 import granular_gym as gg
 from testbed.beds import DENSITY, DIAMETER, RADIUS, random_apart
-
-from .. import bulk, plot
-from ..check import Check, Params, Result, Row, Values, groups, holds, mean, near, pick, report
+from validation import bulk, plot
+from validation.check import Check, Params, Result, Row, Values, groups, holds, mean, near, pick, report
 
 AGNOLIN = "Agnolin & Roux 2007"
 TARGETS = {0.0: (0.639, 6.0), 0.3: (0.593, 4.5)}

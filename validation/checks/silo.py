@@ -11,9 +11,8 @@ from scipy.optimize import curve_fit
 
 import granular_gym as gg
 from testbed.beds import DENSITY, DIAMETER, GRAVITY, RADIUS, lattice, mass, tube_mesh
-
-from .. import bulk, plot
-from ..check import Check, Params, Result, Row, Values, between, groups, near, pick, report
+from validation import bulk, plot
+from validation.check import Check, Params, Result, Row, Values, between, groups, near, pick, report
 
 BEVERLOO = "Beverloo 1961, Mankoc 2007"
 

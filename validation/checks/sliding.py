@@ -9,9 +9,8 @@ import numpy as np
 
 import granular_gym as gg
 from testbed.beds import GRAVITY, RADIUS, on_floor
-
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, groups, near
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, below, groups, near
 
 LAW = "Coulomb"
 START = 1.0  # [m/s]

@@ -9,9 +9,8 @@ import numpy as np
 
 import granular_gym as gg
 from testbed.beds import DENSITY, DIAMETER, DT, GRAVITY, RADIUS, column_scene, mass
-
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, near, pick
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, below, near, pick
 
 LAW = "statics"
 

@@ -1,4 +1,4 @@
-"""gpu_floor.py: the least time that a substep can take on a GPU, as its memory has it.
+"""roofline.py: the least time that a substep can take on a GPU, as its memory has it.
 
 Counts the bytes that the phases of a substep must move, each array once per phase and whatever is gathered from a
 neighbour once per grain, and divides by the bandwidth of the GPU's memory. What it leaves out makes a step slower than
@@ -17,7 +17,7 @@ import functools
 import re
 from pathlib import Path
 
-FIELDS = Path(__file__).resolve().parent.parent / "csrc" / "phases" / "fields.h"
+FIELDS = Path(__file__).resolve().parents[2] / "csrc" / "phases" / "fields.h"
 SIZES = {"int32_t": 4, "float": 4, "uint64_t": 8, "double": 8, "gg_vec4": 16, "gg_slice_stats": 40}
 LANES, ROW = 16, 8  # GG_LANES, GG_ROW
 #: bytes per second of the memory, by a word in the name of the GPU
@@ -142,7 +142,7 @@ BULLDOZER_PIXELS, PIXELS = 36 * 36 + 36 * 72, 64 * 64
 
 
 def expected(key: str, gpu: str = USUAL) -> float | None:
-    """What a promised figure (a key of gpu_promises.PROMISES) would be at the floor; None: memory does not bound it."""
+    """What a promised figure (a key of targets.TARGETS) would be at the floor; None: memory does not bound it."""
     rate = bandwidth(gpu)[0]
     if key in ("sky", "side"):
         return rate / bytes_per_image(PIXELS, 1_000)

@@ -1,4 +1,4 @@
-"""gpu_inside.py: what a step on a GPU is made of, the ways to run it, and figures of the paper GranularGym (2023)."""
+"""breakdown.py: what a step on a GPU is made of, the ways to run it, and figures of the paper GranularGym (2023)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import granular_gym as gg
+from benchmarks import measure, plots
+from benchmarks.gpu import drives
+from benchmarks.gpu.case import FULL, Run, driven
+from benchmarks.gpu.drives import Drive, TowerDrive
+from benchmarks.gpu.targets import WAYS
+from benchmarks.measure import Row
 from testbed import standard
-
-from . import gpu_scenes, measure, plots
-from .gpu_case import FULL, Run, driven
-from .gpu_promises import WAYS
-from .gpu_scenes import Drive, TowerDrive
-from .measure import Row
 
 
 def _bed_drive(run: Run, envs: int, grains: int, layers: int, kernel: str = "auto") -> Drive:
     substeps = max(2, min(run.sizes.substeps // 2, 50_000_000 // (envs * grains)))
-    return Drive(
-        gpu_scenes.bed(grains, layers, run.device), run.device, env_count=envs, substeps=substeps, kernel=kernel
-    )
+    return Drive(drives.bed(grains, layers, run.device), run.device, env_count=envs, substeps=substeps, kernel=kernel)
 
 
 def kernels(run: Run) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""gpu_scenes.py: scenes large enough for a GPU, without long settling, and what is done to them.
+"""drives.py: scenes large enough for a GPU, without long settling, and what is done to them.
 
 A bed is a settled patch of 100 grains per layer laid side by side (testbed/standard.py); the impulses between patches
 build up within tens of substeps. Nothing is kept on disk.
@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import granular_gym as gg
+from benchmarks.gears import DT as TOWER_DT
+from benchmarks.gears import Tower
 from granular_gym.viewing.scene_runs import load_scene
 from testbed import standard
-
-from .gears import DT as TOWER_DT
-from .gears import Tower
 
 Poses = NDArray[np.float32]
 #: brings the seams of a bed to rest, and tools down to where they begin [s]

@@ -4,7 +4,7 @@
  *
  * Prints the median time in us of one stable sort of (cell, grain) pairs in order of ids, cells of all envs one after the
  * other, and of the prefix sum over the cells; without what comes before (cells, the order of ids) and behind (lists by
- * length). Built and run by the case `sort` of benchmarks/gpu.py.
+ * length). Built and run by the case `sort` of benchmarks/gpu/run.py.
  */
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-"""gpu_plots.py: pictures of what benchmarks/gpu.py measured."""
+"""figures.py: pictures of what benchmarks/gpu/run.py measured."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import plots
-from .measure import Row
-from .plots import median
+from benchmarks import plots
+from benchmarks.measure import Row
+from benchmarks.plots import median
 
 
 def promises(axes: Any, rows: list[Row]) -> None:

@@ -1,4 +1,4 @@
-"""gpu.py: speed on a GPU beside what was promised, and beside every speed what it costs in accuracy.
+"""run.py: speed on a GPU beside what was promised, and beside every speed what it costs in accuracy.
 
     python -m benchmarks.gpu [speed batch bulldozer crossover depth planar overhead kernels streams phases sort
         hash_size gears price] [--quick] [--device cuda] [--out FOLDER]
@@ -6,7 +6,7 @@
 Prints a table per case and writes FOLDER/<case>.json, row by row as they come, and .png. A step returns when it is
 computed, so times are of the clock on the wall: medians of five blocks after two that are not timed. Beside a speed
 stands its floor: what it would be if the step did nothing but move its arrays through the GPU's memory
-(gpu_floor.py). --quick runs every case at a tiny size, to see that it runs (also where kernels are emulated on the
+(roofline.py). --quick runs every case at a tiny size, to see that it runs (also where kernels are emulated on the
 CPU); its speeds mean nothing.
 """
 
@@ -24,15 +24,16 @@ from pathlib import Path
 
 if __package__ in (None, ""):
     # behind an installed granular_gym: another build may be measured
-    sys.path.append(str(Path(__file__).resolve().parent.parent))
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 import granular_gym as gg
-from benchmarks import gpu_inside, gpu_plots, gpu_promised, measure, plots
-from benchmarks.gpu_case import FULL, SEEN, SPEED, TINY, VERDICT, Run
+from benchmarks import measure, plots
+from benchmarks.gpu import breakdown, figures, target_cases
+from benchmarks.gpu.case import FULL, SEEN, SPEED, TINY, VERDICT, Run
 from benchmarks.measure import Row
 from benchmarks.run import table
 
-OUT = Path(__file__).resolve().parent / "results"
+OUT = Path(__file__).resolve().parents[1] / "results"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,40 +46,40 @@ class GpuCase:
 
 
 CASES: dict[str, GpuCase] = {
-    "speed": GpuCase("one world", gpu_promised.speed, (*SPEED, "floor_us", *VERDICT, *SEEN)),
-    "batch": GpuCase("many envs in one world", gpu_promised.batch, (*SPEED, "floor_us", *VERDICT, *SEEN)),
-    "bulldozer": GpuCase("env steps per second", gpu_promised.bulldozer, ("env_steps_per_s", *VERDICT, *SEEN)),
+    "speed": GpuCase("one world", target_cases.speed, (*SPEED, "floor_us", *VERDICT, *SEEN)),
+    "batch": GpuCase("many envs in one world", target_cases.batch, (*SPEED, "floor_us", *VERDICT, *SEEN)),
+    "bulldozer": GpuCase("env steps per second", target_cases.bulldozer, ("env_steps_per_s", *VERDICT, *SEEN)),
     "crossover": GpuCase(
-        "largest bed in real time", gpu_promised.crossover, (*SPEED, "floor_us", "real_time_grains", *VERDICT, *SEEN)
+        "largest bed in real time", target_cases.crossover, (*SPEED, "floor_us", "real_time_grains", *VERDICT, *SEEN)
     ),
     "depth": GpuCase(
-        "depth images per second", gpu_promised.depth, ("images_per_s", "render_us", "rounds", *VERDICT, *SEEN)
+        "depth images per second", target_cases.depth, ("images_per_s", "render_us", "rounds", *VERDICT, *SEEN)
     ),
     "overhead": GpuCase(
         "Python's own time of a batched env step [us]",
-        gpu_promised.vector_overhead,
+        target_cases.vector_overhead,
         ("overhead_us", "overhead_cpu_us", "warm_us", "core_us", "core_calls", "clock_us", *VERDICT, *SEEN),
     ),
-    "planar": GpuCase("nonconvex grains in a plane", gpu_promised.planar, (*SPEED, "env_steps_per_s", *VERDICT, *SEEN)),
-    "kernels": GpuCase("how a step is run", gpu_inside.kernels, ("kernel", *SPEED, "floor_us", *SEEN)),
+    "planar": GpuCase("nonconvex grains in a plane", target_cases.planar, (*SPEED, "env_steps_per_s", *VERDICT, *SEEN)),
+    "kernels": GpuCase("how a step is run", breakdown.kernels, ("kernel", *SPEED, "floor_us", *SEEN)),
     "streams": GpuCase(
-        "two worlds on two streams [us per substep]", gpu_inside.streams, ("us_apart", "us_together", "ratio", *SEEN)
+        "two worlds on two streams [us per substep]", breakdown.streams, ("us_apart", "us_together", "ratio", *SEEN)
     ),
     "phases": GpuCase(
         "time by phase [us per substep]",
-        gpu_inside.phases,
+        breakdown.phases,
         ("us_per_step", "iterate_us", "search_us", "prepare_contacts_us", "count_contacts_us", *SEEN),
     ),
     "sort": GpuCase(
         "the sort by cells beside the toolkit's [us]",
-        gpu_inside.sort,
+        breakdown.sort,
         ("order_us", "cub_us", "ratio", "search_us", *SEEN),
     ),
     "hash_size": GpuCase(
-        "speed against hash table size", gpu_inside.hash_size, ("us_per_step", "times_real_time", *SEEN)
+        "speed against hash table size", breakdown.hash_size, ("us_per_step", "times_real_time", *SEEN)
     ),
-    "gears": GpuCase("speed against bodies and grains", gpu_inside.gears, (*SPEED, *SEEN)),
-    "price": GpuCase("two speeds to compare builds by", gpu_inside.price, (*SPEED, *SEEN)),
+    "gears": GpuCase("speed against bodies and grains", breakdown.gears, (*SPEED, *SEEN)),
+    "price": GpuCase("two speeds to compare builds by", breakdown.price, (*SPEED, *SEEN)),
 }
 
 
@@ -125,7 +126,7 @@ def report(name: str, run: Run, about: Row, out: Path) -> None:
             beside = f", floor {row['floor']:.4g}" if "floor" in row else ""
             print(f"{said}: {row['name']}: {row['promised']} {reached:.4g} (promised {row['wanted']:.4g}{beside})")
     print(f"({time.perf_counter() - start:.0f} s)", flush=True)
-    gpu_plots.draw(name, rows, about, out / f"{name}.png")
+    figures.draw(name, rows, about, out / f"{name}.png")
 
 
 def draw_promises(folder: Path) -> int:
@@ -135,7 +136,7 @@ def draw_promises(folder: Path) -> int:
     ]
     rows = [row for result in results for row in result["rows"] if "met" in row]
     if rows:
-        gpu_plots.draw("promises", rows, results[0]["facts"], folder / "promises.png")
+        figures.draw("promises", rows, results[0]["facts"], folder / "promises.png")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""gpu_promised.py: the scenes of which a speed on a GPU was promised."""
+"""target_cases.py: the scenes of which a speed on a GPU was promised."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 import granular_gym as gg
+from benchmarks import measure, overhead, piles, plots
+from benchmarks.gpu import drives, roofline
+from benchmarks.gpu.case import FULL, SEEN, Run, best_output, driven, promise
+from benchmarks.gpu.drives import Drive, SiloDrive
+from benchmarks.measure import Row, Subject
 from granular_gym.tasks.grain_task import Pace
 from testbed import standard
-
-from . import gpu_floor, gpu_scenes, measure, overhead, piles, plots
-from .gpu_case import FULL, SEEN, Run, best_output, driven, promise
-from .gpu_scenes import Drive, SiloDrive
-from .measure import Row, Subject
 
 #: the env step of the bulldozers
 PACE = Pace(2e-3, 50, 10)
@@ -27,7 +27,7 @@ def speed(run: Run) -> Iterator[Row]:
     s = run.sizes
 
     def bed(count: int, substeps: int) -> Callable[[], Drive]:
-        return lambda: Drive(gpu_scenes.bed(count, s.layers, run.device), run.device, substeps=substeps)
+        return lambda: Drive(drives.bed(count, s.layers, run.device), run.device, substeps=substeps)
 
     def tooled(make: Any, dt: float, substeps: int) -> Callable[[], Drive]:
         def build() -> Drive:
@@ -36,9 +36,9 @@ def speed(run: Run) -> Iterator[Row]:
 
         return build
 
-    blade = tooled(gpu_scenes.pushed, 1e-3, s.substeps)
+    blade = tooled(drives.pushed, 1e-3, s.substeps)
     yield promise(driven(run, f"{s.bed} grains, blade, 1 ms", blade), "blade")
-    bucket = tooled(gpu_scenes.dug, 5e-4, s.substeps)
+    bucket = tooled(drives.dug, 5e-4, s.substeps)
     yield promise(driven(run, f"{s.bed} grains, bucket, 0.5 ms", bucket), "bucket")
     large = bed(s.large, max(s.substeps // 4, 2))
     yield promise(driven(run, f"{s.large} grains at rest, 1 ms", large), "large")
@@ -54,7 +54,7 @@ def crossover(run: Run) -> Iterator[Row]:
         row = driven(
             run,
             f"{count} grains at rest, 1 ms",
-            lambda n=count, k=substeps: Drive(gpu_scenes.bed(n, s.layers, run.device), run.device, substeps=k),
+            lambda n=count, k=substeps: Drive(drives.bed(n, s.layers, run.device), run.device, substeps=k),
         )
         rows.append(row)
         yield row
@@ -65,7 +65,7 @@ def crossover(run: Run) -> Iterator[Row]:
     like = [row for row in rows if row["grains"] <= largest] or rows[:1]
     found: Row = {key: like[-1][key] for key in (*SEEN, "bytes_per_grain_step", "bandwidth_of") if key in like[-1]}
     found.update({"name": f"largest in real time ({note})", "real_time_grains": largest})
-    least = 1e-3 * gpu_floor.bandwidth(run.gpu)[0] / like[-1]["bytes_per_grain_step"]
+    least = 1e-3 * roofline.bandwidth(run.gpu)[0] / like[-1]["bytes_per_grain_step"]
     yield promise(found, "crossover", least)
 
 
@@ -89,7 +89,7 @@ def batch(run: Run) -> Iterator[Row]:
         run,
         f"{s.envs} envs x {100 * s.env_layers} grains",
         lambda: Drive(
-            gpu_scenes.bed(100 * s.env_layers, s.env_layers, run.device), run.device, env_count=s.envs, substeps=50
+            drives.bed(100 * s.env_layers, s.env_layers, run.device), run.device, env_count=s.envs, substeps=50
         ),
     )
     yield promise(small, "batch")
@@ -98,7 +98,7 @@ def batch(run: Run) -> Iterator[Row]:
         run,
         f"{envs} envs x {100 * tiles * layers} grains",
         lambda: Drive(
-            gpu_scenes.bed(100 * tiles * layers, layers, run.device),
+            drives.bed(100 * tiles * layers, layers, run.device),
             run.device,
             env_count=envs,
             substeps=max(2, s.substeps // 8),
@@ -146,7 +146,7 @@ def bulldozer(run: Run) -> Iterator[Row]:
     for key in ("cpu_seconds", "sim_per_cpu", "simulated_seconds"):
         row.pop(key)
     row["env_steps_per_s"] = measure.spread([steps * s.envs / w for w in row["wall_seconds"].values()])
-    seen = s.envs * gpu_floor.bytes_per_image(row["pixels"], row["images"] * grains) / gpu_floor.bandwidth(run.gpu)[0]
+    seen = s.envs * roofline.bytes_per_image(row["pixels"], row["images"] * grains) / roofline.bandwidth(run.gpu)[0]
     least = row["substeps"] * run.floor(row) + seen
     yield promise(row, "bulldozer", s.envs / least)
 
@@ -161,7 +161,7 @@ def depth(run: Run) -> Iterator[Row]:
     s = run.sizes
     pixels, rounds = (64, 20) if s is FULL else (16, 2)
     for camera in ("sky", "side"):
-        with gpu_scenes.filmed(s.env_layers, pixels, run.device, camera).build(s.envs, device=run.device) as world:
+        with drives.filmed(s.env_layers, pixels, run.device, camera).build(s.envs, device=run.device) as world:
             world.step(standard.DT, 2)
             images_per_s, rendering, rendered = [], [], 0
             for block in range(s.repeats + 1):
@@ -185,8 +185,8 @@ def depth(run: Run) -> Iterator[Row]:
                 "mean_depth": float(world.depth(camera)[0].mean()),
                 **measure.quality(world),
             }
-            rate, row["bandwidth_of"] = gpu_floor.bandwidth(run.gpu)
-            yield promise(row, camera, rate / gpu_floor.bytes_per_image(pixels * pixels, world.grain_count))
+            rate, row["bandwidth_of"] = roofline.bandwidth(run.gpu)
+            yield promise(row, camera, rate / roofline.bytes_per_image(pixels * pixels, world.grain_count))
 
 
 def render_once(world: gg.World, camera: str) -> tuple[float, float]:

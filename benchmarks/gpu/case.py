@@ -1,4 +1,4 @@
-"""gpu_case.py: what a case of gpu.py is given, and how a drive is timed beside its floor and what was promised."""
+"""case.py: what a case of run.py is given, and how a drive is timed beside its floor and what was promised."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any
 
-from . import gpu_floor, measure, piles, plots
-from .gpu_promises import KERNEL_SIZES, PHASES_FROM, PROMISES, STREAM_SIZES
-from .gpu_scenes import Drive, SiloDrive, TowerDrive
-from .measure import Row, Subject
-from .run import COUNTERS, QUALITY
+from benchmarks import measure, piles, plots
+from benchmarks.gpu import roofline
+from benchmarks.gpu.drives import Drive, SiloDrive, TowerDrive
+from benchmarks.gpu.targets import KERNEL_SIZES, PHASES_FROM, STREAM_SIZES, TARGETS
+from benchmarks.measure import Row, Subject
+from benchmarks.run import COUNTERS, QUALITY
 
 Driven = Drive | SiloDrive | TowerDrive
 
@@ -99,18 +100,18 @@ class Run:
 
     def floor(self, row: Row) -> float:
         """Least time of one substep of a row's grains [s]; notes what it follows from."""
-        rate, row["bandwidth_of"] = gpu_floor.bandwidth(self.gpu)
-        row["bytes_per_grain_step"] = gpu_floor.bytes_per_grain(
+        rate, row["bandwidth_of"] = roofline.bandwidth(self.gpu)
+        row["bytes_per_grain_step"] = roofline.bytes_per_grain(
             row["contacts_per_grain"], row["iterations"], row.get("rolling", False)
         )
         grains = row["grains"] * row["envs"]
-        row["working_set_mb"] = 1e-6 * grains * gpu_floor.resident(row["contacts_per_grain"], row.get("rolling", False))
+        row["working_set_mb"] = 1e-6 * grains * roofline.resident(row["contacts_per_grain"], row.get("rolling", False))
         return grains * row["bytes_per_grain_step"] / rate
 
 
 def promise(row: Row, key: str, floor: float | None = None) -> Row:
-    """Notes what a row was promised to reach (a key of PROMISES), whether it did, and what its floor would give."""
-    asked = PROMISES[key]
+    """Notes what a row was promised to reach (a key of TARGETS), whether it did, and what its floor would give."""
+    asked = TARGETS[key]
     value = float(plots.median(row[asked.figure]))
     met = value <= asked.wanted if asked.at_most else value >= asked.wanted
     row.update({"promise": key, "promised": asked.figure, "wanted": asked.wanted, "at_most": asked.at_most, "met": met})
@@ -129,7 +130,7 @@ def driven(run: Run, name: str, build: Callable[[], Driven], floored: bool = Tru
         run: what the case is given.
         name: of the row.
         build: makes the drive.
-        floored: the bytes that a step must move are known (gpu_floor.py: those of spheres).
+        floored: the bytes that a step must move are known (roofline.py: those of spheres).
         facts: further columns.
     """
     row = measure.run(_subject(name, build, facts), run.sizes.repeats)
