@@ -1,4 +1,4 @@
-"""experts.py: scripted drivers, the yardstick a learner is measured against.
+"""bulldozer_expert.py: scripted drivers, the yardstick a learner is measured against.
 
 `BulldozerExpert` may read what a learner may not (grain positions, the goal, the exact pose). It plans push by push:
 

@@ -1,7 +1,7 @@
-"""scripted.py: what the scripted experts of all tasks have in common: they act for every env of a batch.
+"""expert.py: what the scripted experts of all tasks have in common: they act for every env of a batch.
 
 An expert may read what a learner may not (grain positions, the goal, the exact state of the task). It is the yardstick
-a learner is measured against. `tasks.py` says which expert plays which task; `scripted_expert` makes it.
+a learner is measured against. `registry.py` says which expert plays which task; `scripted_expert` makes it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""pictures.py: colours of grains in pictures for people."""
+"""grain_colors.py: colours of grains in pictures for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""vector.py: the two Gymnasium interfaces of a task: `GranularVectorEnv` (a native batch) and `GranularEnv` (one env).
+"""gym_envs.py: the two Gymnasium interfaces of a task: `GranularVectorEnv` (a native batch) and `GranularEnv` (one).
 
 Both run the same `Task` (task.py). The batch follows Gymnasium 1.x: all three autoreset modes, final observations kept,
 infos as arrays with masks, integer seed s meaning s + k for env k. `gymnasium.make_vec` puts no wrapper around a native

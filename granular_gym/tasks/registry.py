@@ -1,4 +1,4 @@
-"""tasks.py: the tasks by name, as Gymnasium knows them. Entry points are strings: nothing is loaded early."""
+"""registry.py: the tasks by name, as Gymnasium knows them. Entry points are strings: nothing is loaded early."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """task.py: what a task is, apart from the two Gymnasium interfaces that show it.
 
 A task plays `env_count` copies of one game in one world. It builds the scene, maps actions to tool poses, reads
-observations, rewards and infos, and starts chosen envs afresh with each env's own random generator. `vector.py` wraps
+observations, rewards and infos, and starts chosen envs afresh with each env's own random generator. `gym_envs.py` wraps
 the same task as a `gymnasium.Env` (one copy) and as a `gymnasium.vector.VectorEnv` (many): the rules exist once.
 
 Key ideas: the world is opened at the first reset, so that making, pickling and closing a task starts no thread;
