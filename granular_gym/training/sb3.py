@@ -7,6 +7,7 @@ only when the adapter is made.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,6 @@ from granular_gym.tasks.gym_envs import AutoresetMode, GranularVectorEnv
 
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv
-
-_adapter: type | None = None
 
 
 def split_infos(infos: dict[str, Any], count: int) -> list[dict[str, Any]]:
@@ -58,11 +57,9 @@ def sb3_vec_env(vector_env: GranularVectorEnv) -> VecEnv:
     return _adapter_class()(vector_env)
 
 
+@functools.cache
 def _adapter_class() -> type:
     """The adapter; its base class exists only where Stable-Baselines3 does."""
-    global _adapter
-    if _adapter is not None:
-        return _adapter
     try:
         from stable_baselines3.common.vec_env import VecEnv
     except ImportError as error:
@@ -137,5 +134,4 @@ def _adapter_class() -> type:
             """A native batch has no wrappers inside."""
             return [False for _ in self._get_indices(indices)]
 
-    _adapter = GranularVecEnv
     return GranularVecEnv

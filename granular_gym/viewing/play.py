@@ -22,7 +22,7 @@ from granular_gym._core import write_png
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.registry import SPACE, task_id
-from granular_gym.training.policies import load_policy, trained_arguments
+from granular_gym.training.policies import Policy, load_policy, trained_arguments
 from granular_gym.viewing.film import Film
 
 
@@ -72,51 +72,71 @@ def play(
     except TypeError as error:
         # the constructor's own message names the argument it does not know
         raise ArgumentError(f"argument: {error}") from None
-    short = name.removeprefix(SPACE)
-    reel = None
     try:
-        observation, info = env.reset(seed=seed)
+        observation, _ = env.reset(seed=seed)
         env.action_space.seed(seed)
-        chosen = load_policy(policy, env)
+        episode = _Episode(env, load_policy(policy, env), observation)
         out.mkdir(parents=True, exist_ok=True)
-        pictures_per_second = int(env.metadata.get("render_fps", 10))
-        frame = _frame(env)
-        write_png(str(out / "first.png"), frame)
-        reel = _film(out / f"{short}.mp4", pictures_per_second) if film else None
-        if film and reel is None:
-            say("no film: imageio with ffmpeg is not installed (pip install 'granular_gym[video]')")
-        total, done, count, worst, fast, begin = 0.0, False, 0, 0.0, 0, time.perf_counter()
-        while not done and (steps is None or count < steps):
-            if reel is not None and count % every == 0:
-                reel.add(_frame(env) if count else frame)
-            observation, reward, terminated, truncated, info = env.step(chosen(observation))
-            total, count, done = total + float(reward), count + 1, terminated or truncated
-            worst, fast = max(worst, info["overlap_max"]), fast + info["fast_count"]
-        seconds = time.perf_counter() - begin
-        frame = _frame(env)
-        write_png(str(out / "last.png"), frame)
-        if reel is not None:
-            reel.add(frame)
+        episode.run(out, name.removeprefix(SPACE) if film else None, steps, every, say)
     finally:
         env.close()
-        if reel is not None:
-            reel.close()
     report = {
         "task": name,
         "policy": policy,
         "seed": seed,
         "arguments": given,
-        "steps": count,
-        "return": total,
-        "seconds": seconds,
-        "overlap_max": worst,
-        "fast_count": fast,
-        "info": {key: _plain(value) for key, value in info.items()},
+        "steps": episode.steps,
+        "return": episode.total,
+        "seconds": episode.seconds,
+        "overlap_max": episode.worst,
+        "fast_count": episode.fast,
+        "info": {key: _plain(value) for key, value in episode.info.items()},
     }
     (out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
-    success = f", success {info['success']}" if "success" in info else ""
-    say(f"{name}, {policy}, seed {seed}: return {total:.1f} in {count} steps{success}; see {out}")
+    success = f", success {episode.info['success']}" if "success" in episode.info else ""
+    say(f"{name}, {policy}, seed {seed}: return {episode.total:.1f} in {episode.steps} steps{success}; see {out}")
     return report
+
+
+class _Episode:
+    """An episode under way and what came of it; the env has been reset."""
+
+    def __init__(self, env: Any, policy: Policy, observation: Any) -> None:
+        self.env, self.policy, self.observation = env, policy, observation
+        self.info: dict[str, Any] = {}
+        self.steps, self.total, self.worst, self.fast, self.seconds = 0, 0.0, 0.0, 0, 0.0
+
+    def run(self, out: Path, film: str | None, limit: int | None, every: int, say: Callable[[str], None]) -> None:
+        """Plays to the end, or `limit` steps; leaves first.png, last.png and, where it has a name, a film."""
+        pictures_per_second = int(self.env.metadata.get("render_fps", 10))
+        frame = _frame(self.env)
+        write_png(str(out / "first.png"), frame)
+        reel = _film(out / f"{film}.mp4", pictures_per_second) if film is not None else None
+        if film is not None and reel is None:
+            say("no film: imageio with ffmpeg is not installed (pip install 'granular_gym[video]')")
+        try:
+            done, begin = False, time.perf_counter()
+            while not done and (limit is None or self.steps < limit):
+                if reel is not None and self.steps % every == 0:
+                    reel.add(_frame(self.env) if self.steps else frame)
+                done = self._step()
+            self.seconds = time.perf_counter() - begin
+            frame = _frame(self.env)
+            write_png(str(out / "last.png"), frame)
+            if reel is not None:
+                reel.add(frame)
+        finally:
+            if reel is not None:
+                reel.close()
+
+    def _step(self) -> bool:
+        """One env step; whether it ends the episode."""
+        action = self.policy(self.observation)
+        self.observation, reward, terminated, truncated, self.info = self.env.step(action)
+        self.total, self.steps = self.total + float(reward), self.steps + 1
+        self.worst = max(self.worst, self.info["overlap_max"])
+        self.fast += self.info["fast_count"]
+        return bool(terminated or truncated)
 
 
 def _frame(env: Any) -> NDArray[np.uint8]:
