@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check
 # GPU generations to build for where nvcc is found: that of this machine, else one that newer drivers translate from
 export GG_CUDA_ARCH ?= $(shell nvidia-smi >/dev/null 2>&1 && echo native || echo 75)
 C_SOURCES := $(shell find csrc -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
-PY_FILES := granular_gym envs scenes tests examples benchmarks validation tools setup.py $(wildcard assets/*.py)
+PY_FILES := granular_gym envs scenes tests testbed examples benchmarks validation tools setup.py $(wildcard assets/*.py)
 STAMP_SYSTEM := $(VENV)/.stamp-system
 STAMP_PACKAGES := $(VENV)/.stamp-packages
 STAMP_BUILD := $(VENV)/.stamp-build
@@ -32,7 +32,7 @@ help:
 	@echo "make validate  measure physical laws, write docs/validation.md (FULL=1: all of it; ARGS='rest silo' some checks)"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
-	@echo "make lint      style and types; make format applies the style"
+	@echo "make lint      style, and imports that run one way; make format applies the style"
 	@echo "make clean     remove what was built"
 
 setup: $(STAMP_BUILD)
@@ -94,6 +94,7 @@ lint: $(STAMP_PACKAGES)
 	@$(BIN)/ruff check $(PY_FILES)
 	@$(BIN)/ruff format --check $(PY_FILES)
 	@$(BIN)/python tools/check_includes.py
+	@$(BIN)/python tools/check_imports.py
 	@if command -v clang-format >/dev/null; then clang-format --dry-run --Werror $(C_SOURCES); \
 		else echo "clang-format is not installed: C style not checked"; fi
 

@@ -27,7 +27,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from setuptools import Extension, setup
+from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
@@ -250,11 +250,8 @@ if not shutil.which(os.environ.get("CC", "cc").split()[0]) and not shutil.which(
 
 setup(
     packages=[
-        "granular_gym",
-        "granular_gym.envs",
-        "granular_gym.scenes",
-        "granular_gym.training",
-        "granular_gym._assets",
+        *find_packages(include=["granular_gym*"]),
+        *(f"granular_gym.{name}" for name in ("envs", "scenes", "_assets")),
     ],
     package_dir={
         "granular_gym": "granular_gym",

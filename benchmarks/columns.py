@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import granular_gym as gg
-
-from . import lammps, measure, scenes
-from .measure import Row, Subject
+from benchmarks import lammps, measure
+from benchmarks.measure import Row, Subject
+from testbed import standard
 
 TARGET_RATIO = 8.0  # times the speed of LAMMPS, 10,000 grains
 
 
 def resting(count: int, rolling: float = 0.0, threads: int = 1, **solver: Any) -> gg.World:
     """A world with the column at rest."""
-    state = scenes.resting_column(count, rolling)
+    state = standard.resting_column(count, rolling)
     with warnings.catch_warnings():
         # some cases go where the solver warns not to
         warnings.simplefilter("ignore", gg.StabilityWarning)
-        world = scenes.column_scene(count, rolling).build(solver=gg.Solver(**solver), num_threads=threads)
+        world = standard.standard_column(count, rolling).build(solver=gg.Solver(**solver), num_threads=threads)
     if solver.get("mode", "convergent") == "convergent" and "broad_phase" not in solver:
         world.load_state(state)
     else:
         # another layout: places only
-        with scenes.column_scene(count, rolling).build(num_threads=1) as source:
+        with standard.standard_column(count, rolling).build(num_threads=1) as source:
             source.load_state(state)
             world.set_grains(positions=source.positions[0], velocities=0.0 * source.velocities[0])
     return world
@@ -54,12 +54,12 @@ def _sinking_subject(count: int, rolling: float) -> Subject:
 
     def build() -> gg.World:
         world = resting(count, rolling)
-        world.step(scenes.DT, 20)
+        world.step(standard.DT, 20)
         height[0] = measure.mean_height(world)
         return world
 
     def look(world: gg.World) -> Row:
-        seconds = measure.REPEATS * block * scenes.DT
+        seconds = measure.REPEATS * block * standard.DT
         return {**measure.quality(world), "sinking_pct_per_s": measure.sinking(world, height[0], seconds)}
 
     return measure.world_subject(
@@ -78,7 +78,7 @@ def _beside_lammps(count: int, quick: bool) -> list[Row]:
         print("column: LAMMPS (lmp) is not on the path, measured without it")
         return [measure.run(ours)]
     world = ours.build()
-    half_width = scenes.COLUMN_HALF_WIDTH[count] * scenes.DIAMETER
+    half_width = standard.COLUMN_HALF_WIDTH[count] * standard.DIAMETER
     steps = max(50, 5_000_000 // count // (2 if quick else 1))
     with tempfile.TemporaryDirectory() as folder:
         peer = lammps.settled(world.positions[0], half_width, Path(folder), 10 * steps if quick else 20 * steps)
@@ -120,9 +120,9 @@ def phases(quick: bool) -> list[Row]:
     for count in [3_000, 10_000] if quick else [3_000, 10_000, 50_000]:
         block = _block(count)
         with resting(count) as world:
-            world.step(scenes.DT, block)
+            world.step(standard.DT, block)
             world.profile(True)
-            cpu, _ = measure.time_block(lambda w, n=block: w.step(scenes.DT, n), world)
+            cpu, _ = measure.time_block(lambda w, n=block: w.step(standard.DT, n), world)
             seconds = world.profile(False)
             total = sum(seconds.values())
             # the profile reads the clock on the wall: only its shares are used, of the processor time
@@ -149,7 +149,7 @@ def broad_phase(quick: bool) -> list[Row]:
         for _ in range(substeps):
             # changed settings drop the lists
             world.set_solver(world.solver)
-            world.step(scenes.DT, 1)
+            world.step(standard.DT, 1)
 
     for kind in ("cells", "linked_hash"):
         subject = measure.world_subject(
@@ -178,7 +178,7 @@ def convergence(quick: bool) -> list[Row]:
     """Residual, overlap and sinking against iterations and step, with and without acceleration, and as printed."""
     count = 3_000 if quick else 10_000
     seconds = 0.1 if quick else 0.2
-    settings = [(mode, its, scenes.DT) for mode in MODES for its in (5, 10, 20, 40)]
+    settings = [(mode, its, standard.DT) for mode in MODES for its in (5, 10, 20, 40)]
     settings += [("nesterov", its, dt) for dt in (5e-4, 2e-3, 5e-3) for its in (5, 10, 20, 40)]
     return [_converged(count, seconds, *setting) for setting in settings]
 
@@ -196,7 +196,7 @@ def _converged(count: int, seconds: float, mode: str, iterations: int, dt: float
         # one substep more: the counters of a step keep its worst moment
         world.step(dt, 1)
         row.update(measure.quality(world))
-        mass = scenes.DENSITY * 4.0 / 3.0 * 3.141592653589793 * scenes.RADIUS**3
+        mass = standard.DENSITY * 4.0 / 3.0 * 3.141592653589793 * standard.RADIUS**3
         energy = float(world.stats["kinetic_energy"].sum())
         row["rms_speed"] = (2.0 * energy / (mass * count)) ** 0.5
         return row

@@ -21,9 +21,8 @@ import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
-from granular_gym.play import parse_arguments
-from granular_gym.scripted import scripted_expert
-from granular_gym.tasks import task_ids
+from granular_gym.tasks.expert import scripted_expert
+from granular_gym.tasks.registry import parse_arguments, task_ids
 
 SPACE = "granular_gym/"
 #: info that says how well a task was done at the end of an episode, besides "success"

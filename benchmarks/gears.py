@@ -12,11 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 import granular_gym as gg
+from benchmarks import measure
+from benchmarks.measure import Row, Subject
 from granular_gym.envs.gear_tower import SPEED, gear_axes, tower_lattice, tower_scene
-from granular_gym.vehicle import yaw_quaternions
-
-from . import measure
-from .measure import Row, Subject
+from granular_gym.tasks.vehicle import yaw_quaternions
 
 STOREYS = 8
 DT = 2e-3  # [s]

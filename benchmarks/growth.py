@@ -7,9 +7,9 @@ import time
 import numpy as np
 
 import granular_gym as gg
-
-from . import measure, scenes
-from .measure import Row
+from benchmarks import measure
+from benchmarks.measure import Row
+from testbed import standard
 
 BYTES_PER_GRAIN_LIMIT = 1000.0
 
@@ -27,7 +27,7 @@ def _per_substep(row: Row, substeps: int, axis: str, value: int) -> Row:
 def _resting(scene: gg.Scene, env_count: int = 1, threads: int = 1) -> gg.World:
     """A world whose impulses have built up again after the patches were laid side by side."""
     world = scene.build(env_count=env_count, num_threads=threads)
-    world.step(scenes.DT, 60)
+    world.step(standard.DT, 60)
     return world
 
 
@@ -35,7 +35,7 @@ def grains(quick: bool) -> list[Row]:
     """Beds of one depth and growing area, one thread."""
     rows = []
     for tiles in [(1, 1), (2, 1), (3, 3)] if quick else [(1, 1), (2, 1), (4, 2), (5, 5), (10, 8)]:
-        scene = scenes.wide_bed(tiles)
+        scene = standard.wide_bed(tiles)
         count = scene.grain_count
         substeps = max(4, 400_000 // count)
         subject = measure.world_subject(f"{count} grains", lambda s=scene: _resting(s), substeps)
@@ -47,15 +47,15 @@ def grains(quick: bool) -> list[Row]:
 
 def _bed_with(count: int, tool: gg.Sdf) -> tuple[gg.World, np.ndarray]:
     """A bed of about 5,000 grains and `count` tools above it; their poses when dipped into it."""
-    scene = scenes.wide_bed((2, 2))
+    scene = standard.wide_bed((2, 2))
     grid = int(np.ceil(np.sqrt(count)))
-    side = 20 * scenes.DIAMETER
-    top = 13 * scenes.DIAMETER
+    side = 20 * standard.DIAMETER
+    top = 13 * standard.DIAMETER
     poses = np.zeros((count, 7), np.float32)
     for k in range(count):
         x = (k % grid + 0.5) / grid * side - 0.25 * side
         y = (k // grid + 0.5) / grid * side - 0.25 * side
-        poses[k] = (x, y, top + 4 * scenes.DIAMETER, 1.0, 0.0, 0.0, 0.0)
+        poses[k] = (x, y, top + 4 * standard.DIAMETER, 1.0, 0.0, 0.0, 0.0)
         scene.add_tool(tool, name=f"tool {k}", pose=tuple(poses[k]))
     dipped = poses.copy()
     dipped[:, 2] = top
@@ -64,7 +64,7 @@ def _bed_with(count: int, tool: gg.Sdf) -> tuple[gg.World, np.ndarray]:
 
 def _dipped(count: int, tool: gg.Sdf) -> gg.World:
     world, poses = _bed_with(count, tool)
-    world.step(scenes.DT, 100, poses)
+    world.step(standard.DT, 100, poses)
     return world
 
 
@@ -82,10 +82,10 @@ def triangles(quick: bool) -> list[Row]:
     """One box, its faces cut into more and more triangles."""
     rows = []
     for cuts in [3, 29] if quick else [3, 10, 29, 92]:
-        mesh = scenes.box_mesh((0.04, 0.02, 0.03), cuts)
+        mesh = standard.box_mesh((0.04, 0.02, 0.03), cuts)
         count = len(mesh.faces)
         start = time.process_time()
-        tool = gg.Sdf.from_mesh(mesh, spacing=0.8 * scenes.RADIUS, cache=False, num_threads=1)
+        tool = gg.Sdf.from_mesh(mesh, spacing=0.8 * standard.RADIUS, cache=False, num_threads=1)
         made = time.process_time() - start
         subject = measure.world_subject(f"{count} triangles", lambda t=tool: _dipped(1, t), 80)
         row = _per_substep(measure.run(subject), 80, "triangles", count)
@@ -97,7 +97,7 @@ def triangles(quick: bool) -> list[Row]:
 def envs(quick: bool) -> list[Row]:
     """Copies of a bed of 1,200 grains, on one thread and on all."""
     rows = []
-    scene = scenes.wide_bed((1, 1))
+    scene = standard.wide_bed((1, 1))
     most = gg.info()["threads"]
     for count in [1, 8, 64] if quick else [1, 2, 4, 8, 16, 32, 64]:
         for threads in sorted({1, most}):

@@ -24,10 +24,9 @@ if __package__ in (None, ""):
 from benchmarks import measure
 from benchmarks.measure import Row
 from benchmarks.run import table
-from granular_gym.grain_task import GRAIN_LADDER
-from granular_gym.play import SPACE, task_id
-from granular_gym.scripted import scripted_expert
-from granular_gym.tasks import task_ids
+from granular_gym.tasks.expert import scripted_expert
+from granular_gym.tasks.grain_task import GRAIN_LADDER
+from granular_gym.tasks.registry import SPACE, task_id, task_ids
 
 COLUMNS = (
     "steps",

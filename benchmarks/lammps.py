@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .scenes import DENSITY, DIAMETER, FRICTION, RADIUS, RESTITUTION
+from testbed.beds import DENSITY, DIAMETER, RADIUS
+from testbed.standard import FRICTION, RESTITUTION
 
 STIFFNESS, DT = 2.5e4, 2e-5  # [N/m], [s]
 MASS = DENSITY * 4.0 / 3.0 * math.pi * RADIUS**3

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 import granular_gym as gg
-
-from .scenes import DT
+from testbed.beds import DT
 
 Row = dict[str, Any]
 REPEATS = 5

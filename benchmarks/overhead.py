@@ -18,10 +18,9 @@ from typing import Any
 
 import gymnasium as gym
 
-from granular_gym.grain_task import Pace
-
-from . import measure
-from .measure import Row
+from benchmarks import measure
+from benchmarks.measure import Row
+from granular_gym.tasks.grain_task import Pace
 
 TASK = "granular_gym/Bulldozer-v0"
 TARGET_US = 20.0

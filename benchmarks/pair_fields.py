@@ -29,7 +29,8 @@ import granular_gym as gg
 from benchmarks import measure
 from benchmarks.measure import Row
 from granular_gym import _core
-from granular_gym.pair_overlay import Overlay
+from granular_gym.shapes.pair_distance import PairContact
+from granular_gym.shapes.pair_overlay import Overlay
 
 OUT = Path(__file__).resolve().parent / "results" / "cpu"
 SHAPES = {
@@ -93,7 +94,7 @@ def near_poses(a: gg.Shape2D, b: gg.Shape2D, count: int) -> tuple[np.ndarray, An
     # shuffled: a query finds nothing in the cache that the one before it left there
     order = rng.permutation(count)
     shuffled = [getattr(exact, name)[order] for name in ("d", "normal", "dtheta", "arm_a")]
-    return near[order], gg.pair_field.PairContact(*shuffled)
+    return near[order], PairContact(*shuffled)
 
 
 def query_times(field: gg.PairField, poses: np.ndarray) -> dict[str, Row]:

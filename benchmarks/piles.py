@@ -6,9 +6,8 @@ import importlib.util
 import math
 
 import granular_gym as gg
-
-from . import measure
-from .measure import Row
+from benchmarks import measure
+from benchmarks.measure import Row
 
 TARGET_GRAINS, TARGET_MS = 11_000, 10.0  # # grains, wall time of a step on two cores
 SETTLE = 3.0, 10.0  # [s] of one kind, of ten kinds in layers, which fall from higher

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .measure import Row
+from benchmarks.measure import Row
 
 
 def median(value: Any) -> float:

@@ -31,7 +31,7 @@ if __package__ in (None, ""):
 import granular_gym as gg
 from benchmarks import measure
 from benchmarks.measure import Row
-from granular_gym.solver import layers as layers_of
+from granular_gym.engine.solver import layers as layers_of
 
 OUT = Path(__file__).resolve().parent / "results" / "cpu"
 GRAVITY = 9.81  # [m/s2]

@@ -8,9 +8,8 @@ import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
-
-from . import measure
-from .measure import Row, Subject
+from benchmarks import measure
+from benchmarks.measure import Row, Subject
 
 TASK = "granular_gym/Bulldozer-v0"
 TARGET = 150.0  # env steps per second: fast preset, 1,000 grains, 2 threads

@@ -1,1 +1,1 @@
-"""The tasks, one file each. `granular_gym.tasks` registers them with Gymnasium."""
+"""The tasks, one file each. `granular_gym.tasks.registry` registers them with Gymnasium."""

@@ -10,6 +10,7 @@ the number of grains (the radius shrinks with the cube root).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -18,16 +19,16 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .. import checks
-from ..assets import asset_path
-from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image, Settling, add_sand_and_steel, sky_camera, view_camera
-from ..rotations import rotate
-from ..scene import Scene
-from ..sdf import Sdf
-from ..task import Arrays, Floats
-from ..vector import GranularEnv, GranularVectorEnv
-from ..vehicle import TrackedVehicle, tool_poses, wrap_angle
+from granular_gym.base import checks
+from granular_gym.base.assets import asset_path
+from granular_gym.base.rotations import rotate
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.scene import Scene
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.grain_task import GrainTask, Image, Settling, add_sand_and_steel, sky_camera, view_camera
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.vehicle import TrackedVehicle, tool_poses, wrap_angle
 
 CONTROL_PERIOD = 0.1  # [s] per env step
 RADIUS_OF_2000 = 0.025  # [m]
@@ -98,12 +99,12 @@ class BulldozerTask(GrainTask):
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
     fastest = FASTEST
-    images: ClassVar = {
+    images: Mapping[str, Image] = {
         "ego": Image(EGO_CAMERA, "hull"),
         "sky": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT)),
     }
     depth_view = "sky"
-    view: ClassVar = view_camera((0.0, -5.9, 4.9), (0.0, 0.02, 0.0), fov=0.7, shape=(400, 704))
+    view = view_camera((0.0, -5.9, 4.9), (0.0, 0.02, 0.0), fov=0.7, shape=(400, 704))
     tool_colors = BLADE_COLOR, HULL_COLOR
     difficulties = LEVELS
     settling = Settling(0.5, 10, 2e-3)
@@ -125,7 +126,7 @@ class BulldozerTask(GrainTask):
         low_pose = np.array([*FIELD_LOWER[:2], -np.pi], np.float32)
         pose = spaces.Box(low_pose, -low_pose, dtype=np.float32)
         self.observation_space = spaces.Dict({**self.image_spaces(), "pose": pose})
-        self.pose = np.zeros((self.env_count, 3))  # x, y, yaw; yaw is not wrapped
+        self.pose: Floats = np.zeros((self.env_count, 3))  # x, y, yaw; yaw is not wrapped
         self.goal = np.zeros((self.env_count, 6), np.float32)
         self.score = np.zeros(self.env_count)  # the paper's mean, after the last step
         self.gain = np.zeros(self.env_count)  # its change over the last step

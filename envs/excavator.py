@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -19,16 +20,16 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .. import checks
-from ..arm import Arm, ArmTool, load_arm
-from ..assets import asset_path
-from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image, Preset, Settling, add_sand_and_steel, view_camera
-from ..rotations import rotate
-from ..scene import Scene
-from ..sdf import Sdf
-from ..task import Arrays, Floats
-from ..vector import GranularEnv, GranularVectorEnv
+from granular_gym.base import checks
+from granular_gym.base.assets import asset_path
+from granular_gym.base.rotations import rotate
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.scene import Scene
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.arm import Arm, ArmTool, load_arm
+from granular_gym.tasks.grain_task import GrainTask, Image, Preset, Settling, add_sand_and_steel, view_camera
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.task import Arrays, Floats
 
 CONTROL_PERIOD = 0.05  # [s] per env step
 WORLD_LOWER, WORLD_UPPER = (-0.75, -0.95, 0.0), (1.05, 0.95, 1.4)  # [m]; z = 0 is the table the arm stands on
@@ -220,9 +221,9 @@ class ExcavatorTask(GrainTask):
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
-    images: ClassVar = {"wrist": Image(WRIST_CAMERA, "bucket"), "side": Image(SIDE_CAMERA)}
+    images: Mapping[str, Image] = {"wrist": Image(WRIST_CAMERA, "bucket"), "side": Image(SIDE_CAMERA)}
     depth_view = "side"
-    view: ClassVar = view_camera((1.55, -1.25, 1.15), (0.16, 0.02, 0.24))
+    view = view_camera((1.55, -1.25, 1.15), (0.16, 0.02, 0.24))
     difficulties = LEVELS
     # no tool may move over half a radius per substep; the guard sees to the speed
     presets: ClassVar = {"fast": Preset(2.5e-3, 0.5, 10), "accurate": Preset(5e-4, 0.5, 10)}

@@ -22,16 +22,16 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .. import checks
-from ..assets import asset_path
-from ..errors import ArgumentError
-from ..grain_task import GrainTask, Image, Settling, add_sand_and_steel, sky_camera, view_camera
-from ..mixing import lacey_index
-from ..scene import Scene
-from ..sdf import Sdf
-from ..task import Arrays, Floats
-from ..vector import GranularEnv, GranularVectorEnv
-from ..vehicle import yaw_quaternions
+from granular_gym.base import checks
+from granular_gym.base.assets import asset_path
+from granular_gym.engine.scene import Scene
+from granular_gym.errors import ArgumentError
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.grain_task import GrainTask, Image, Settling, add_sand_and_steel, sky_camera, view_camera
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.mixing import lacey_index
+from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.vehicle import yaw_quaternions
 
 CONTROL_PERIOD = 0.1  # [s]
 RADIUS_OF_2000 = 0.027  # [m] with 4 gears

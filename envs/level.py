@@ -9,6 +9,7 @@ the field that the blade can reach; single grains hardly show in them, so the sa
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,13 +17,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ..grain_task import GrainTask, Image, add_sand_and_steel, sky_camera, view_camera
-from ..heights import HeightGrid, smooth
-from ..scene import Scene
-from ..sdf import Sdf
-from ..task import Arrays, Floats
-from ..vector import GranularEnv, GranularVectorEnv
-from ..vehicle import TrackedVehicle, sin_cos, yaw_quaternions
+from granular_gym.engine.scene import Scene
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.grain_task import GrainTask, Image, add_sand_and_steel, sky_camera, view_camera
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.heights import HeightGrid, smooth
+from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos, yaw_quaternions
 
 CONTROL_PERIOD = 0.1  # [s]
 RADIUS_OF_2000 = 0.038  # [m]
@@ -88,9 +89,9 @@ class LevelTask(GrainTask):
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
     fastest = FASTEST
-    images: ClassVar = {"sky": Image(SKY_CAMERA), "target": Image(SKY_CAMERA, drawn=True)}
+    images: Mapping[str, Image] = {"sky": Image(SKY_CAMERA), "target": Image(SKY_CAMERA, drawn=True)}
     depth_view = "sky"
-    view: ClassVar = view_camera((0.0, -2.5, 2.6), (0.0, -0.02, 0.25))
+    view = view_camera((0.0, -2.5, 2.6), (0.0, -0.02, 0.25))
     tool_colors = (BLADE_COLOR,)
     difficulties = LEVELS
     outline: ClassVar[TrackedVehicle] = TrackedVehicle(

@@ -7,6 +7,7 @@ after the cup is turned back: to hit the dose the flow must be slow at the end.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,13 +15,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ..cameras import DepthCamera
-from ..grain_task import GrainTask, Image, add_sand_and_steel, view_camera
-from ..scene import Scene
-from ..sdf import Sdf
-from ..task import Arrays, Floats
-from ..vector import GranularEnv, GranularVectorEnv
-from ..vehicle import sin_cos
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.scene import Scene
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.tasks.grain_task import GrainTask, Image, add_sand_and_steel, view_camera
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.vehicle import sin_cos
 
 CONTROL_PERIOD = 0.05  # [s]
 RADIUS_OF_2000 = 0.0215  # [m]
@@ -102,9 +103,9 @@ class PourTask(GrainTask):
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
     fastest = FASTEST
-    images: ClassVar = {"side": Image(view_camera(**VIEW, shape=(48, 64))), "cup": Image(CUP_CAMERA, "cup")}
+    images: Mapping[str, Image] = {"side": Image(view_camera(**VIEW, shape=(48, 64))), "cup": Image(CUP_CAMERA, "cup")}
     depth_view = "side"
-    view: ClassVar = view_camera(**VIEW)
+    view = view_camera(**VIEW)
     tool_colors = CUP_COLOR, TARGET_COLOR
     difficulties = LEVELS
 

@@ -22,19 +22,19 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .. import checks
-from ..cameras import DepthCamera
-from ..errors import ArgumentError
-from ..grain_task import GrainTask, Image, Pace, view_camera
-from ..hoppers import WALL, Hopper
-from ..rotations import from_matrix
-from ..scene import Scene
-from ..sdf import Sdf
-from ..shape2d import Shape2D
-from ..solver import Solver
-from ..task import Arrays, Floats
-from ..upright import Upright
-from ..vector import GranularEnv, GranularVectorEnv
+from granular_gym.base import checks
+from granular_gym.base.rotations import from_matrix
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.solver import Solver
+from granular_gym.errors import ArgumentError
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.shapes.shape2d import Shape2D
+from granular_gym.tasks.grain_task import GrainTask, Image, Pace, view_camera
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.hoppers import WALL, Hopper
+from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.upright import Upright
 
 CONTROL_PERIOD = 0.05  # [s]
 RADIUS_OF_2000 = 0.022  # [m]
@@ -304,7 +304,7 @@ class SiloTask(GrainTask):
             self.friction[env] = draw.uniform(*self.friction_range)
             shares = draw.uniform(0.7, 1.3, level.stages)
             self.ends[env] = level.duration * np.cumsum(shares) / shares.sum()
-            self.rates[env] = draw.uniform(*level.rates, level.stages)
+            self.rates[env] = draw.uniform(level.rates[0], level.rates[1], level.stages)
             if level.pause:
                 self.rates[env, draw.integers(1, level.stages - 1)] = 0.0
         self.load_beds(envs, chosen)

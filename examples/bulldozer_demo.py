@@ -25,7 +25,7 @@ from PIL import Image, ImageDraw, ImageFont
 from tqdm import tqdm
 
 import granular_gym as gg
-from granular_gym.experts import BulldozerDrivers
+from granular_gym.envs.bulldozer_expert import BulldozerDrivers
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

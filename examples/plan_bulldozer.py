@@ -30,9 +30,9 @@ from PIL import Image, ImageDraw, ImageFont
 from tqdm import tqdm
 
 import granular_gym as gg
-from granular_gym.experts import BulldozerDrivers
-from granular_gym.planning import Planner
-from granular_gym.scripted import scripted_expert
+from granular_gym.envs.bulldozer_expert import BulldozerDrivers
+from granular_gym.tasks.expert import scripted_expert
+from granular_gym.training.planning import Planner
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -17,7 +17,7 @@ from typing import Any
 
 from stable_baselines3 import PPO
 
-from granular_gym.play import task_id
+from granular_gym.tasks.registry import task_id
 from granular_gym.training.command import main, make_parser
 from granular_gym.training.recipes import exploration
 

@@ -30,8 +30,8 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.tune.registry import register_env
 
-from granular_gym import cache
-from granular_gym.play import parse_arguments, task_id
+from granular_gym.base import cache
+from granular_gym.tasks.registry import parse_arguments, task_id
 from granular_gym.training.features import features_of
 
 

@@ -5,14 +5,22 @@ Importing registers the tasks with Gymnasium; it starts no thread and touches no
 
 from __future__ import annotations
 
-from . import errors
-from ._core import DeviceArray, write_png
-from .assets import asset_names, asset_path
-from .beds import settled_bed
-from .calibrate import BulkDensity, Calibration, DischargeRate, Grains, ReposeAngle, calibrate
-from .cameras import DepthCamera, look_at
-from .contacts import Contacts
-from .errors import (
+from granular_gym import errors
+from granular_gym._core import DeviceArray, write_png
+from granular_gym.base.assets import asset_names, asset_path
+from granular_gym.calibration.calibrate import Calibration, calibrate
+from granular_gym.calibration.experiments import BulkDensity, DischargeRate, ReposeAngle
+from granular_gym.calibration.grains import Grains
+from granular_gym.engine.beds import settled_bed
+from granular_gym.engine.cameras import DepthCamera, look_at
+from granular_gym.engine.contacts import Contacts
+from granular_gym.engine.materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.sizes import SizeDistribution
+from granular_gym.engine.solver import Solver
+from granular_gym.engine.state import State
+from granular_gym.engine.world import World
+from granular_gym.errors import (
     ArgumentError,
     BackendError,
     BusyError,
@@ -25,19 +33,14 @@ from .errors import (
     StabilityWarning,
     StateError,
 )
-from .info import info
-from .materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
-from .mesh import Mesh, load_mesh, save_stl
-from .pair_field import PairField, exact_distance
-from .ranges import MaterialRanges
-from .scene import Scene
-from .sdf import Sdf, SdfGrid
-from .shape2d import Shape2D
-from .sizes import SizeDistribution
-from .solver import Solver
-from .state import State
-from .tasks import register_tasks
-from .world import World
+from granular_gym.info import info
+from granular_gym.shapes.mesh import Mesh, load_mesh, save_stl
+from granular_gym.shapes.pair_distance import exact_distance
+from granular_gym.shapes.pair_field import PairField
+from granular_gym.shapes.sdf import Sdf, SdfGrid
+from granular_gym.shapes.shape2d import Shape2D
+from granular_gym.tasks.ranges import MaterialRanges
+from granular_gym.tasks.registry import register_tasks
 
 __version__ = "0.1.0"
 

@@ -10,13 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from .calibrate import BulkDensity, DischargeRate, Experiment, Grains, ReposeAngle, calibrate
-from .errors import GranularError
-from .info import describe, info
-from .play import BUILT_IN, parse_arguments, play
-from .scene_runs import SCENES, run_scene
-from .tasks import task_ids
-from .view import view
+from granular_gym.calibration.calibrate import calibrate
+from granular_gym.calibration.experiments import BulkDensity, DischargeRate, Experiment, ReposeAngle
+from granular_gym.calibration.grains import Grains
+from granular_gym.errors import GranularError
+from granular_gym.info import describe, info
+from granular_gym.tasks.registry import parse_arguments, task_ids
+from granular_gym.training.policies import BUILT_IN
+from granular_gym.viewing.play import play
+from granular_gym.viewing.scene_runs import SCENES, run_scene
+from granular_gym.viewing.view import view
 
 
 def main(arguments: list[str] | None = None) -> int:

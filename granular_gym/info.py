@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from .cache import cache_dir
-from .device import cuda_devices
-from .errors import BackendError
+from granular_gym import _core
+from granular_gym.base.cache import cache_dir
+from granular_gym.engine.device import cuda_devices
+from granular_gym.engine.scene import Scene
+from granular_gym.errors import BackendError
 
 
 def info() -> dict[str, Any]:
@@ -21,8 +22,6 @@ def info() -> dict[str, Any]:
         this process may use), kernel (instruction set of the contact solve), devices (by name: available, and why not),
         cache (directory).
     """
-    from .scene import Scene
-
     build = _core.build_info()
     try:
         gpus, reason = cuda_devices(), ""

@@ -1,4 +1,4 @@
 """Experiments with planar grains, after "The Configurational Element Method for Nonconvex Granular Media".
 
-`python -m granular_gym scene NAME` runs one (granular_gym/scene_runs.py).
+`python -m granular_gym scene NAME` runs one (granular_gym/viewing/scene_runs.py).
 """

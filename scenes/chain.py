@@ -7,12 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym.pair_field import PairField, exact_distance
-from granular_gym.scene import Scene
-from granular_gym.scene_runs import Check, Lines, SceneRun
-from granular_gym.shape2d import Shape2D
-from granular_gym.solver import Solver
-from granular_gym.world import World
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.solver import Solver
+from granular_gym.engine.world import World
+from granular_gym.shapes.pair_distance import exact_distance
+from granular_gym.shapes.pair_field import PairField
+from granular_gym.shapes.shape2d import Shape2D
+from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
 
 LINK = Shape2D.chain_link(0.1)
 #: of the link as drawn (`Shape2D.chain_link`): ball and inside of the socket over the distance of their middles

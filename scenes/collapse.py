@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym.scene import Scene
-from granular_gym.scene_runs import Check, Lines, SceneRun, surface
-from granular_gym.sdf import Sdf
-from granular_gym.shape2d import Shape2D
-from granular_gym.world import World
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.world import World
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.shapes.shape2d import Shape2D
+from granular_gym.viewing.scene_runs import Check, Lines, SceneRun, surface
 
 #: shapes of circumradius .5 m, from convex to not at all
 SHAPES = {

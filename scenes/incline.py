@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from granular_gym.scene import Scene
-from granular_gym.scene_runs import Check, Lines, SceneRun
-from granular_gym.shape2d import Shape2D
-from granular_gym.world import World
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.world import World
+from granular_gym.shapes.shape2d import Shape2D
+from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
 
 ANGLE = math.radians(16.0)
 GRAVITY = 9.81

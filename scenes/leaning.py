@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from granular_gym.scene import Scene
-from granular_gym.scene_runs import Check, Lines, SceneRun
-from granular_gym.shape2d import Shape2D
-from granular_gym.world import World
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.world import World
+from granular_gym.shapes.shape2d import Shape2D
+from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
 
 
 class _Leaning(SceneRun):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from granular_gym.scene import Scene
-from granular_gym.scene_runs import Check, Lines, SceneRun, surface
-from granular_gym.shape2d import Shape2D
-from granular_gym.world import World
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.world import World
+from granular_gym.shapes.shape2d import Shape2D
+from granular_gym.viewing.scene_runs import Check, Lines, SceneRun, surface
 
 
 class Packing(SceneRun):

@@ -1,13 +1,18 @@
-"""Fixtures that every test may use."""
+"""Fixtures that every test may use; the project's root on the path, for the scenes in testbed/."""
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
 import granular_gym as gg
+
+# behind what is installed: it is that which is tested
+sys.path.append(str(Path(__file__).parents[1]))
 
 
 @pytest.fixture(params=["cpu", "cuda"])

@@ -11,7 +11,7 @@ from pathlib import Path
 import matplotlib
 
 import granular_gym as gg
-from granular_gym import outlines
+from granular_gym.shapes import outlines
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

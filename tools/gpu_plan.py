@@ -64,7 +64,7 @@ GROUPS = ("benchmarks", "parity", "sanitizer", "suite")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 #: a stage that has less time than this is not begun [s]
 LEAST = 3.0
-#: cases of benchmarks/gpu.py in the order of PLAN, without the one that compares builds
+#: cases of benchmarks/gpu/run.py in the order of PLAN, without the one that compares builds
 PLAN_CASES = [name.split()[1] for name, kind, _ in PLAN if kind == "benchmarks" and "price" not in name]
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from gpu_plan import ROOT, SANITIZERS, VARIANTS
 
-from benchmarks import gpu_floor
-from benchmarks.gpu_promises import KERNEL_SIZES, PHASES_FROM, PROMISES, STREAM_SIZES, WAYS
+from benchmarks.gpu import roofline
+from benchmarks.gpu.targets import KERNEL_SIZES, PHASES_FROM, STREAM_SIZES, TARGETS, WAYS
 
 MARKS = ("<!-- measured by make gpu -->", "<!-- end of what was measured -->")
 
@@ -34,7 +34,7 @@ def read_cases(folder: Path) -> dict[str, Any]:
 
 
 def promised(cases: Cases) -> dict[str, dict[str, Any]]:
-    """The rows that had a figure to reach, by the key of PROMISES."""
+    """The rows that had a figure to reach, by the key of TARGETS."""
     return {row["promise"]: row for case in cases.values() for row in case["rows"] if "promise" in row}
 
 
@@ -85,7 +85,7 @@ def speeds(cases: Cases) -> list[tuple[str, ...]]:
     """Every speed with what it costs: those that were promised first, then the rest of each case."""
     lines: list[tuple[str, ...]] = []
     reached = promised(cases)
-    for key, asked in PROMISES.items():
+    for key, asked in TARGETS.items():
         row = reached.get(key)
         wanted = f"{asked.wanted:.4g}"
         if row is None:
@@ -201,11 +201,11 @@ def docs_promises(cases: Cases) -> list[str]:
         "| what | figure | promised | measured | floor | " + " | ".join(QUALITY_HEAD) + " | |",
         "|" + "---|" * (len(QUALITY_HEAD) + 6),
     ]
-    for key, asked in PROMISES.items():
+    for key, asked in TARGETS.items():
         row, wanted = reached.get(key), f"{asked.wanted:.4g}{' (at most)' if asked.at_most else ''}"
         cells = [asked.name, asked.figure, wanted]
         if row is None:
-            least = gpu_floor.expected(key)
+            least = roofline.expected(key)
             cells += [MISSING, "" if least is None else f"{least:.3g}", *[""] * len(QUALITY_HEAD), ""]
         else:
             least = floor_of(row, asked.figure)

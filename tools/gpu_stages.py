@@ -318,7 +318,7 @@ def benchmark(run: Run, case: str, out: Path, name: str = "", **environment: str
     name = name or f"benchmark {case}"
     if run.cut(name):
         return
-    words = [PYTHON, "benchmarks/gpu.py", case, "--out", str(out), *(["--quick"] if run.args.quick else [])]
+    words = [PYTHON, "benchmarks/gpu/run.py", case, "--out", str(out), *(["--quick"] if run.args.quick else [])]
     status, seconds, said = run.command(re.sub(r"\W+", "_", name), words, run.limit(name), **environment)
     rows = len(read_cases(out).get(case, {}).get("rows", []))
     run.note(name, status, seconds, rows=rows, **({} if status == "passed" else {"log": tail(said)}))

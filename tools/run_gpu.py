@@ -62,7 +62,7 @@ def finish(run: Run, facts: dict[str, Any], cases_folder: Path) -> int:
     (out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
     if cases and os.path.exists(PYTHON):
         # last: a picture is not worth a report
-        words = [PYTHON, "benchmarks/gpu.py", "--draw", str(cases_folder)]
+        words = [PYTHON, "benchmarks/gpu/run.py", "--draw", str(cases_folder)]
         try:
             subprocess.run(words, cwd=ROOT, timeout=max(5.0, run.left()), check=False)
         except subprocess.TimeoutExpired:

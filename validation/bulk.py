@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bed_scenes import DIAMETER, RADIUS
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 import granular_gym as gg
+from testbed.beds import DIAMETER, RADIUS
 
 Floats = NDArray[Any]
 #: surfaces closer than this are taken for touching, in diameters: single precision places contacts of rigid grains to

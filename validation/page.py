@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .check import FAIL, NOT_RUN, OWN, PASS, REPORT, SKIPPED, Check
+from validation.check import FAIL, NOT_RUN, OWN, PASS, REPORT, SKIPPED, Check
 
 _HEAD = """# Validation
 

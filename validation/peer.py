@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER
 from numpy.typing import NDArray
 
 from benchmarks import lammps
+from testbed.beds import DENSITY, DIAMETER
 
 Floats = NDArray[Any]
 #: source of targets that it gives

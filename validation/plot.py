@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .check import Check, Result
+from validation.check import Check, Result
 
 INK, TARGET = "#3a6ea8", "#c8883a"
 

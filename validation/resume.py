@@ -12,8 +12,7 @@ from typing import Any
 
 import granular_gym as gg
 from granular_gym import _core
-
-from . import ROOT
+from validation import ROOT
 
 _FOLDER = ROOT / "out" / "validation" / "states"
 

@@ -9,10 +9,10 @@ import functools
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS, rms_speed
 from numpy.typing import NDArray
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DIAMETER, RADIUS, rms_speed
 
 Floats = NDArray[Any]
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from granular_gym import _core
-
-from . import ROOT
-from .check import Check, Params, Result
+from validation import ROOT
+from validation.check import Check, Params, Result
 
 CASES = ROOT / "out" / "validation" / "cases"
 
@@ -44,9 +43,9 @@ def _code(function: Any, seen: set[str]) -> list[str]:
 
 
 def _ours(module: Any) -> bool:
-    """Whether a module is a part of validation, tests or benchmarks: the engine is known by its own source."""
+    """Whether a module is a part of validation, testbed or benchmarks: the engine is known by its own source."""
     path = Path(getattr(module, "__file__", None) or "/")
-    return any(path.is_relative_to(ROOT / folder) for folder in ("validation", "tests", "benchmarks"))
+    return any(path.is_relative_to(ROOT / folder) for folder in ("validation", "testbed", "benchmarks"))
 
 
 def _bytecode(code: Any, doc: str | None = None) -> tuple[list[str], set[str]]:

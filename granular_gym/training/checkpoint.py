@@ -14,13 +14,14 @@ import os
 import pickle
 import random
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import cache
-from ..errors import StateError
+from granular_gym.base import cache
+from granular_gym.errors import StateError
 
 VERSION = 1
 NAME, PREVIOUS = "checkpoint.zip", "previous.zip"
@@ -124,7 +125,7 @@ def pack(model: Any) -> dict[str, bytes]:
     return members
 
 
-def unpack(algorithm: type, members: dict[str, bytes]) -> Any:
+def unpack(algorithm: type, load_envs: Callable[[bytes], Any], members: dict[str, bytes]) -> Any:
     """The model that `pack` took, with its envs; random generators stand where they stood.
 
     Raises:
@@ -132,10 +133,8 @@ def unpack(algorithm: type, members: dict[str, bytes]) -> Any:
     """
     import torch
 
-    from .learner_env import LearnerEnv
-
     try:
-        env = LearnerEnv.load(members["envs.pickle"])
+        env = load_envs(members["envs.pickle"])
         model = algorithm.load(  # type: ignore[attr-defined]
             io.BytesIO(members["model.zip"]), env=env, device="cpu", force_reset=False
         )

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from ..errors import GranularError
-from ..info import info
-from ..play import parse_arguments, task_id
-from . import checkpoint, evaluation, records
-from .policy import Actor
-from .recipes import recipe
-from .run import Run, Settings, versions
+from granular_gym.errors import GranularError
+from granular_gym.info import info
+from granular_gym.tasks.registry import parse_arguments, task_id
+from granular_gym.training import checkpoint, evaluation, records
+from granular_gym.training.policies import Actor
+from granular_gym.training.recipes import recipe
+from granular_gym.training.run import Run, Settings, versions
 
 DRIVERS = ("learned", "random", "expert")
 #: seeds of evaluations begin here: far from those of training

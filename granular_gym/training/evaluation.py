@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scripted import scripted_expert
-from .learner_env import make_batch
+from granular_gym.tasks.expert import scripted_expert
+from granular_gym.training.learner_env import make_batch
 
 #: from observations (n, ...) by name to actions (n, k)
 Act = Callable[[Any], NDArray[Any]]

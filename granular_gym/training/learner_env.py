@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
-from .. import checks
-from ..sb3 import sb3_vec_env
-from ..tasks import task_ids
-from .features import features_of
+from granular_gym.base import checks
+from granular_gym.tasks.registry import task_ids
+from granular_gym.training.features import features_of
+from granular_gym.training.sb3 import sb3_vec_env
 
 #: what a learner is paid
 REWARDS = ("sum", "change")

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import cache
-from ..errors import StateError
+from granular_gym.base import cache
+from granular_gym.errors import StateError
 
 EPISODES = "episodes.csv"
 #: number of the episode, env steps and seconds of training when it ended, return of the task, length [env steps],

@@ -20,11 +20,12 @@ import torch
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
-from .. import checks
-from ..errors import StateError
-from . import checkpoint, records
-from .learner_env import LearnerEnv, make_batch
-from .policy import algorithm_class
+from granular_gym import _core
+from granular_gym.base import checks
+from granular_gym.errors import StateError
+from granular_gym.training import checkpoint, records
+from granular_gym.training.learner_env import LearnerEnv, make_batch
+from granular_gym.training.policies import algorithm_class
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class Run:
         about, members = checkpoint.read(path)
         settings = Settings(**about["settings"])
         prepare(settings.seed)
-        model = checkpoint.unpack(algorithm_class(about["algorithm"]), members)
+        model = checkpoint.unpack(algorithm_class(about["algorithm"]), LearnerEnv.load, members)
         place = folder or (path if path.is_dir() else path.parent)
         run = cls(place, model, settings, about["episodes"], about["seconds"])
         records.write_episodes(place, run.episodes)
@@ -209,10 +210,8 @@ def prepare(seed: int) -> None:
 
 def versions() -> dict[str, str]:
     """Of what a checkpoint depends on."""
-    from .. import __version__
-
     return {
-        "granular_gym": __version__,
+        "granular_gym": _core.build_info()["version"],
         "stable_baselines3": stable_baselines3.__version__,
         "torch": torch.__version__,
         "numpy": np.__version__,

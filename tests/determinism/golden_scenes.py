@@ -11,11 +11,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from bed_scenes import DENSITY, DT, RADIUS, column_scene, lattice
+sys.path.append(str(Path(__file__).parents[2]))
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DT, RADIUS, column_scene, lattice
 
 GOLDEN = Path(__file__).with_name("golden.json")
 STEPS, SUBSTEPS = 8, 25

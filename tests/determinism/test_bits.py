@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bed_scenes import DT
 
 import granular_gym as gg
+from testbed.beds import DT
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DENSITY, RADIUS
 
 import granular_gym as gg
+from testbed.beds import DENSITY, RADIUS
 
 KERNELS = ["vector128", "avx2", "avx512"]
 

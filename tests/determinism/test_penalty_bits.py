@@ -1,9 +1,9 @@
 """Springs have the same bits for any number of threads, in any company, and after a snapshot, which keeps them."""
 
-import planar_scenes
 import pytest
 
 import granular_gym as gg
+from testbed import planar as planar_scenes
 
 SOLVER = gg.Solver(mode="penalty", stiffness=1e7)
 

@@ -1,11 +1,12 @@
 """Planar grains have the same bits for any number of threads, any kernel, in any company, and after a snapshot."""
 
 import numpy as np
-import planar_scenes
 import pytest
 
 import granular_gym as gg
-from granular_gym import _core, pair_network
+from granular_gym import _core
+from granular_gym.shapes import pair_network
+from testbed import planar as planar_scenes
 
 KERNELS = ("scalar", "vector128", "avx2", "avx512")
 

@@ -10,7 +10,7 @@ from env_helpers import same
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 
 import granular_gym as gg
-from granular_gym.assets import asset_path
+from granular_gym.base.assets import asset_path
 from granular_gym.envs.bulldozer import (
     FIELD_LOWER,
     FIELD_UPPER,
@@ -20,7 +20,7 @@ from granular_gym.envs.bulldozer import (
     BulldozerTask,
     heap_lattice,
 )
-from granular_gym.mesh import load_mesh
+from granular_gym.shapes.mesh import load_mesh
 
 
 def play(env: Any, seed: int, actions: Any) -> list[Any]:

@@ -10,7 +10,6 @@ import pytest
 from env_helpers import same
 
 import granular_gym as gg
-from granular_gym.arm import SPEED_EVENT, TOUCH_EVENT
 from granular_gym.envs.excavator import (
     BEDS,
     CONTROL_PERIOD,
@@ -22,7 +21,8 @@ from granular_gym.envs.excavator import (
     ExcavatorTask,
     bed_lattice,
 )
-from granular_gym.excavator_expert import LIP, ScoopDrivers, bucket_rotation, matrix_of
+from granular_gym.envs.excavator_expert import LIP, ScoopDrivers, bucket_rotation, matrix_of
+from granular_gym.tasks.arm import SPEED_EVENT, TOUCH_EVENT
 
 EXCAVATOR = "granular_gym/Excavator-v0"
 

@@ -9,8 +9,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from granular_gym.experts import BulldozerDrivers, TravelCost, interval_in_box
-from granular_gym.vehicle import TrackedVehicle, wrap_angle, yaw_quaternions
+from granular_gym.envs.bulldozer_expert import BulldozerDrivers, TravelCost, interval_in_box
+from granular_gym.tasks.vehicle import TrackedVehicle, wrap_angle, yaw_quaternions
 
 FIELD = TrackedVehicle(
     rear=-0.5, front=0.6, half_width=0.5, lower=(-4, -2), upper=(4, 2), speed=1.0, turn_rate=1.0, clearance=0.05

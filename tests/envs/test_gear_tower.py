@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from granular_gym.assets import asset_path
+from granular_gym.base.assets import asset_path
 from granular_gym.envs.gear_tower import (
     ECCENTRICITY,
     GEAR_HALF_WIDTH,
@@ -25,7 +25,7 @@ from granular_gym.envs.gear_tower import (
     gear_solid,
     tower_lattice,
 )
-from granular_gym.scripted import scripted_expert
+from granular_gym.tasks.expert import scripted_expert
 
 TOWER = "granular_gym/GearTower-v0"
 

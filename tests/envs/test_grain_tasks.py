@@ -10,8 +10,8 @@ import pytest
 from env_helpers import TASK_IDS, small
 
 import granular_gym as gg
-from granular_gym.grain_task import GRAIN_LADDER, PRESETS, GrainTask, grain_radius
-from granular_gym.scripted import scripted_expert
+from granular_gym.tasks.expert import scripted_expert
+from granular_gym.tasks.grain_task import GRAIN_LADDER, PRESETS, GrainTask, grain_radius
 
 
 def task_of(name: str, **kwargs: Any) -> Any:

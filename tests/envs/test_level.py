@@ -22,8 +22,8 @@ from granular_gym.envs.level import (
     SKY_HEIGHT,
     enlarged,
 )
-from granular_gym.heights import PACKING, HeightGrid, smooth
-from granular_gym.scripted import scripted_expert
+from granular_gym.tasks.expert import scripted_expert
+from granular_gym.tasks.heights import PACKING, HeightGrid, smooth
 
 LEVEL = "granular_gym/Level-v0"
 

@@ -13,9 +13,9 @@ import pytest
 from env_helpers import same
 
 import granular_gym as gg
-from granular_gym import readout
-from granular_gym.grain_task import Pace
-from granular_gym.task import Task
+from granular_gym.engine import readout
+from granular_gym.tasks.grain_task import Pace
+from granular_gym.tasks.task import Task
 
 CUDA = gg.info()["devices"]["cuda"]
 needs_gpu = pytest.mark.skipif(not CUDA["available"], reason=f"no cuda: {CUDA['reason']}")
@@ -153,7 +153,7 @@ def test_torch_on_an_emulated_gpu(cuda_vec: Any, monkeypatch: Any) -> None:
     host, envs = cuda_vec(), cuda_vec(output="torch")
     streams = iter([0, 0, 2, 1, 0, 0])
     monkeypatch.setattr(readout, "as_torch", lambda array: torch.from_numpy(array.numpy()))
-    monkeypatch.setattr("granular_gym.vector.torch_stream", lambda device: next(streams))
+    monkeypatch.setattr("granular_gym.tasks.gym_envs.torch_stream", lambda device: next(streams))
     rng = np.random.default_rng(0)
     seen = []
     pairs = [(host.reset(seed=3), envs.reset(seed=3))]
@@ -229,7 +229,7 @@ def test_refusals(make_vec: Any, monkeypatch: Any) -> None:
         make_vec(output="device", device="cpu")
     # what "auto" comes to is settled at once, not at the first reset
     monkeypatch.delenv("GG_DEVICE", raising=False)
-    monkeypatch.setattr("granular_gym.vector.check_device", lambda device: "cpu")
+    monkeypatch.setattr("granular_gym.tasks.gym_envs.check_device", lambda device: "cpu")
     with pytest.raises(gg.ArgumentError, match=r"^output: .* \(device='auto'\)"):
         make_vec(output="device", device="auto")
     monkeypatch.setitem(sys.modules, "torch", None)
@@ -240,7 +240,7 @@ def test_refusals(make_vec: Any, monkeypatch: Any) -> None:
 def test_stable_baselines_wants_numpy(make_vec: Any) -> None:
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed")
-    from granular_gym.sb3 import sb3_vec_env
+    from granular_gym.training.sb3 import sb3_vec_env
 
     with pytest.raises(gg.ArgumentError, match="output='numpy'"):
         sb3_vec_env(make_vec(output="torch", autoreset_mode="SameStep").unwrapped)

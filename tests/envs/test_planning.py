@@ -9,10 +9,10 @@ import pytest
 from env_helpers import BULLDOZER, same, small
 
 import granular_gym as gg
-from granular_gym.planning import Planner, correlated_noise
-from granular_gym.scripted import scripted_expert
-from granular_gym.task import copies_of
-from granular_gym.tasks import task_ids
+from granular_gym.tasks.expert import scripted_expert
+from granular_gym.tasks.registry import task_ids
+from granular_gym.tasks.task import copies_of
+from granular_gym.training.planning import Planner, correlated_noise
 
 #: a task whose reward answers to every action at once
 GEARS = "granular_gym/GearTower-v0"

@@ -14,8 +14,9 @@ from env_helpers import small
 
 import granular_gym as gg
 from granular_gym.__main__ import main
-from granular_gym.play import load_policy, parse_arguments, play, task_id
-from granular_gym.tasks import task_ids
+from granular_gym.tasks.registry import parse_arguments, task_id, task_ids
+from granular_gym.training.policies import load_policy
+from granular_gym.viewing.play import play
 
 SILO = "granular_gym/Silo-v0"
 

@@ -21,7 +21,7 @@ from granular_gym.envs.pour import (
     TARGET_HEIGHT,
     WALL,
 )
-from granular_gym.scripted import scripted_expert
+from granular_gym.tasks.expert import scripted_expert
 
 POUR = "granular_gym/Pour-v0"
 

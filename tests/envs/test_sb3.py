@@ -9,7 +9,7 @@ import pytest
 from env_helpers import same
 
 import granular_gym as gg
-from granular_gym.sb3 import sb3_vec_env, split_infos
+from granular_gym.training.sb3 import sb3_vec_env, split_infos
 
 
 def test_infos_are_split_by_their_masks() -> None:

@@ -19,7 +19,7 @@ from granular_gym.envs.silo import (
     RECEIVER_FLOOR,
     SiloEnv,
 )
-from granular_gym.scripted import scripted_expert
+from granular_gym.tasks.expert import scripted_expert
 
 SILO = "granular_gym/Silo-v0"
 

@@ -13,7 +13,7 @@ from env_helpers import same
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 
 import granular_gym as gg
-from granular_gym.vector import AutoresetMode
+from granular_gym.tasks.gym_envs import AutoresetMode
 
 MODES = ("NextStep", "SameStep", "Disabled")
 

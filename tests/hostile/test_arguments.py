@@ -9,7 +9,7 @@ import pytest
 
 import granular_gym as gg
 from granular_gym import _core
-from granular_gym.solver import Solver
+from granular_gym.engine.solver import Solver
 
 NAN, INF = math.nan, math.inf
 

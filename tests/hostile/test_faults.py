@@ -52,7 +52,7 @@ def test_a_film_on_a_full_disk_is_said_and_stays_readable(tmp_path: Path) -> Non
     pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
     path = tmp_path / "film.mp4"
     code = (
-        "import numpy as np; from pathlib import Path; from granular_gym.film import Film\n"
+        "import numpy as np; from pathlib import Path; from granular_gym.viewing.film import Film\n"
         f"film = Film(Path({str(path)!r}), 5)\n"
         "try:\n"
         "    for k in range(60):\n"

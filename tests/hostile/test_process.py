@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
+from granular_gym.engine.frozen import FrozenScene
 
 
 def make_scene(count: int = 60) -> gg.Scene:
@@ -115,7 +116,7 @@ def test_a_thousand_worlds_leave_no_memory_behind(how):
 def test_refused_worlds_leave_no_memory_behind():
     frozen = make_scene(200).freeze()
     arrays = {**frozen.arrays, "radius": -frozen.arrays["radius"]}
-    bad = gg.scene.FrozenScene(arrays, frozen.tool_names, frozen.cameras)
+    bad = FrozenScene(arrays, frozen.tool_names, frozen.cameras)
 
     def cycle() -> None:
         with pytest.raises(gg.ArgumentError):

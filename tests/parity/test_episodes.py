@@ -11,9 +11,9 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
-from planar_scenes import pile_under_plunger
 
 import granular_gym as gg
+from testbed.planar import pile_under_plunger
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "envs"))
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bed_scenes import DENSITY
-from parity_scenes import WAYS, heap, mixed, moist, pair, planar, poses, same, scooped
-from planar_scenes import COARSE
 
 import granular_gym as gg
+from testbed.beds import DENSITY
+from testbed.parity import WAYS, heap, mixed, moist, pair, planar, poses, same, scooped
+from testbed.planar import COARSE
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from parity_scenes import heap, mixed, moist, planar, poses, scooped
 
 import granular_gym as gg
+from testbed.parity import heap, mixed, moist, planar, poses, scooped
 
 #: arrays that may differ, and after which phases (None: all): what they hold there is a device's own
 OWN: dict[str, set[str] | None] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bed_scenes import DENSITY, RADIUS, lattice
 
 import granular_gym as gg
+from testbed.beds import DENSITY, RADIUS, lattice
 
 WAYS = ("team", "graph")
 

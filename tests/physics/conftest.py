@@ -1,15 +1,10 @@
-"""What the laws share: the folder of tests on the path, and a place to note what was measured."""
+"""What the laws share: a place to note what was measured."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-
-# pytest's importlib mode puts no test folder on the path
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
 @pytest.fixture

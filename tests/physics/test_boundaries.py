@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DT, RADIUS, faces, space
 
 import granular_gym as gg
+from testbed.beds import DT, RADIUS, faces, space
 
 Note = Callable[..., None]
 HALF = 0.1

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import (
+
+import granular_gym as gg
+from testbed.beds import (
     DENSITY,
     DIAMETER,
     DT,
@@ -20,8 +22,6 @@ from bed_scenes import (
     tube_filling,
     tube_mesh,
 )
-
-import granular_gym as gg
 
 Note = Callable[..., None]
 WEIGHT = float(mass() * GRAVITY)

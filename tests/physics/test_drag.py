@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DENSITY, DT, GRAVITY, faces, mass
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DT, GRAVITY, faces, mass
 
 Note = Callable[..., None]
 AIR = gg.Air()

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DT, GRAVITY, RADIUS, mass, on_floor, space
-from law_scenes import angular_momentum, gas
+
+from testbed.beds import DT, GRAVITY, RADIUS, mass, on_floor, space
+from testbed.laws import angular_momentum, gas
 
 Note = Callable[..., None]
 

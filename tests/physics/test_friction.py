@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DT, GRAVITY, RADIUS, mass, on_floor
-from law_scenes import FRICTIONS, IMPACTS, SLOPES, down_slopes, hit_floor, hit_pair, rigid_law
 
 import granular_gym as gg
+from testbed.beds import DT, GRAVITY, RADIUS, mass, on_floor
+from testbed.laws import FRICTIONS, IMPACTS, SLOPES, down_slopes, hit_floor, hit_pair, rigid_law
 
 Note = Callable[..., None]
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DENSITY, DT, RADIUS, THREADS, box_walls, hollow_box_mesh
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DT, RADIUS, THREADS, box_walls, hollow_box_mesh
 
 Note = Callable[..., None]
 #: inner half sides of the boxes [m]

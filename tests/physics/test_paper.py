@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bed_scenes import DT, GRAVITY, RADIUS, THREADS, column_scene, on_floor, rms_speed, space
 
 import granular_gym as gg
+from testbed.beds import DT, GRAVITY, RADIUS, THREADS, column_scene, on_floor, rms_speed, space
 
 
 def by_hand(velocity, normal, overlap, friction, solver, inverse_mass, dt, correction):

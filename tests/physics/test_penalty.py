@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-import planar_scenes
 import pytest
 
 import granular_gym as gg
+from testbed import planar as planar_scenes
 
 GRAVITY = 9.81
 #: root of stiffness over mass [1/s]

@@ -3,11 +3,11 @@
 import math
 
 import numpy as np
-import planar_scenes
 import pytest
 
 import granular_gym as gg
-from granular_gym.scene_runs import load_scene
+from granular_gym.viewing.scene_runs import load_scene
+from testbed import planar as planar_scenes
 
 GRAVITY = 9.81
 

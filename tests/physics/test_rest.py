@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import (
+
+import granular_gym as gg
+from testbed.beds import (
     DENSITY,
     DIAMETER,
     DT,
@@ -23,8 +25,6 @@ from bed_scenes import (
     rms_speed,
     settled_column,
 )
-
-import granular_gym as gg
 
 Note = Callable[..., None]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DENSITY, DIAMETER, DT, RADIUS, faces, random_apart, space
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DIAMETER, DT, RADIUS, faces, random_apart, space
 
 Note = Callable[..., None]
 SPEEDS = np.array([0.06, 0.2, 1.0, 2.4])  # [m/s]; above the slowest that bounces, below half a radius per substep

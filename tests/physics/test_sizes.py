@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DT, GRAVITY, RADIUS, THREADS, cup_of_two_sizes, faces, mass, mean_overlap, rms_speed, space
 
 import granular_gym as gg
+from testbed.beds import DT, GRAVITY, RADIUS, THREADS, cup_of_two_sizes, faces, mass, mean_overlap, rms_speed, space
 
 Note = Callable[..., None]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bed_scenes import DENSITY, DT, GRAVITY, RADIUS, column_scene, faces, mass, on_floor
 
 import granular_gym as gg
+from testbed.beds import DENSITY, DT, GRAVITY, RADIUS, column_scene, faces, mass, on_floor
 
 Note = Callable[..., None]
 FORCE = 0.5  # [N], of cohesion: some hundred weights of a grain

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bed_scenes import DENSITY, GRAVITY, RADIUS, mass, space
 
 import granular_gym as gg
+from testbed.beds import DENSITY, GRAVITY, RADIUS, mass, space
 
 DT = 1e-3
 WEIGHT = mass() * GRAVITY

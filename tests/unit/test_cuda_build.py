@@ -396,7 +396,7 @@ def test_the_toolkits_sort_compiles(tmp_path: Path) -> None:
     if not compiler:
         pytest.skip("no compiler nvcc")
     strict = ["-std=c++17", "-Werror", "all-warnings", "-arch=sm_75", "-c", "-o", str(tmp_path / "sort.o")]
-    source = ROOT / "benchmarks" / "cub_sort.cu"
+    source = ROOT / "benchmarks" / "gpu" / "cub_sort.cu"
     done = subprocess.run([compiler, *strict, str(source)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
 

@@ -17,7 +17,7 @@ import pytest
 
 import granular_gym as gg
 from granular_gym import _core
-from granular_gym.device import cuda_devices
+from granular_gym.engine.device import cuda_devices
 
 CUDA = gg.info()["devices"]["cuda"]
 EMULATED = CUDA["available"] and CUDA["gpus"][0]["name"] == "CPU emulating CUDA"

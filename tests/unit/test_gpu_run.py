@@ -25,10 +25,10 @@ import run_gpu  # noqa: E402
 
 
 def row(key: str, **more: Any) -> dict[str, Any]:
-    """A measured row as benchmarks/gpu.py writes it."""
-    from benchmarks.gpu_promises import PROMISES
+    """A measured row as benchmarks/gpu/run.py writes it."""
+    from benchmarks.gpu.targets import TARGETS
 
-    asked = PROMISES[key]
+    asked = TARGETS[key]
     value = {"min": asked.wanted, "median": 2.0 * asked.wanted, "max": 3.0 * asked.wanted}
     quality = {"residual": 1e-3, "overlap_mean_pct": 0.25, "overlap_max_pct": 1.5, "contacts_per_grain": 5.25}
     counters = {"rebuild_count": 4, "escaped_count": 0, "fast_count": 7, "diverged": 0}
@@ -55,11 +55,11 @@ def test_plan() -> None:
     names = [name for name, _, _ in gpu_plan.PLAN]
     assert sum(seconds for _, _, seconds in gpu_plan.PLAN) <= 600.0
     assert len(set(names)) == len(names) and {kind for _, kind, _ in gpu_plan.PLAN} == {"", *gpu_plan.GROUPS}
-    headline = {f"benchmark {asked.case}" for asked in gpu_report.PROMISES.values()}
+    headline = {f"benchmark {asked.case}" for asked in gpu_report.TARGETS.values()}
     assert headline == set(names[3 : 3 + len(headline)]), names
-    from benchmarks import gpu
+    from benchmarks.gpu import run as gpu_run
 
-    assert {*gpu_plan.PLAN_CASES, "price"} == set(gpu.CASES)
+    assert {*gpu_plan.PLAN_CASES, "price"} == set(gpu_run.CASES)
 
 
 def test_budget() -> None:
@@ -167,15 +167,15 @@ def test_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_timeout_keeps_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A case that is ended by the clock leaves the rows it had."""
-    from benchmarks import gpu
+    from benchmarks.gpu import run as gpu_run
 
-    def slow(run: gpu.Run) -> Iterator[dict[str, Any]]:
+    def slow(run: gpu_run.Run) -> Iterator[dict[str, Any]]:
         yield {"name": "first"}
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(gpu.CASES, "speed", gpu.GpuCase("", slow, ()))
+    monkeypatch.setitem(gpu_run.CASES, "speed", gpu_run.GpuCase("", slow, ()))
     with pytest.raises(KeyboardInterrupt):
-        gpu.report("speed", gpu.Run(gpu.TINY, "cpu"), {}, tmp_path)
+        gpu_run.report("speed", gpu_run.Run(gpu_run.TINY, "cpu"), {}, tmp_path)
     found = gpu_report.read_cases(tmp_path)["speed"]
     assert found["rows"] == [{"name": "first"}] and not found["complete"]
     # the same from outside: the process is ended, what lies on the disk is read
@@ -197,16 +197,16 @@ def test_timeout_keeps_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_depth_renders() -> None:
     """An image that is counted was rendered; one that was only handed out again is refused."""
-    from benchmarks import gpu_promised, gpu_scenes
+    from benchmarks.gpu import drives, target_cases
 
-    with gpu_scenes.filmed(1, 16, "cpu", "sky").build(2, device="cpu", num_threads=1) as world:
+    with drives.filmed(1, 16, "cpu", "sky").build(2, device="cpu", num_threads=1) as world:
         assert world.camera_names == ["sky"]
-        wall, inside = gpu_promised.render_once(world, "sky")
+        wall, inside = target_cases.render_once(world, "sky")
         assert 0.0 < inside <= wall
         step = world.step
         world.step = lambda *_: None  # type: ignore[method-assign]
         with pytest.raises(RuntimeError, match="nothing was rendered"):
-            gpu_promised.render_once(world, "sky")
+            target_cases.render_once(world, "sky")
         world.step = step  # type: ignore[method-assign]
 
 
@@ -237,27 +237,27 @@ def test_overhead() -> None:
 
 def test_floor() -> None:
     """The bytes of a substep follow from the engine's arrays."""
-    from benchmarks import gpu_floor
+    from benchmarks.gpu import roofline
 
-    widths = gpu_floor.widths()
+    widths = roofline.widths()
     assert (widths["body_a"], widths["position"], widths["impulse_a"], widths["other_body"]) == (32.0, 16.0, 12.0, 4.0)
-    every = (*gpu_floor.GRAINS.values(), *gpu_floor.CONTACTS.values())
+    every = (*roofline.GRAINS.values(), *roofline.CONTACTS.values())
     named = {name for table in every for part in table for name in part.split()}
     assert named <= widths.keys(), named - widths.keys()
-    one, two = (gpu_floor.bytes_per_grain(5.0, count) for count in (1, 2))
+    one, two = (roofline.bytes_per_grain(5.0, count) for count in (1, 2))
     # an iteration of a grain with five contacts: rows, velocities, and 64 bytes a contact; 12 fewer in the first one
     assert two - one == pytest.approx(139.0 + 5.0 * 64.0)
-    assert gpu_floor.bytes_per_grain(5.0, 1, rolling=True) > one
+    assert roofline.bytes_per_grain(5.0, 1, rolling=True) > one
     phases = set(gg.Scene(((0, 0, 0), (1, 1, 1))).build(device="cpu").profile(False))
-    assert gpu_floor.GRAINS.keys() | gpu_floor.CONTACTS.keys() <= phases
-    assert gpu_floor.expected("overhead_1") is None
-    assert gpu_floor.expected("blade") == pytest.approx(5e4 * gpu_floor.bytes_per_grain(6.4, 10) / 4.8e6)
-    assert gpu_floor.bandwidth("NVIDIA H200 NVL") == (4.8e12, "H200")
+    assert roofline.GRAINS.keys() | roofline.CONTACTS.keys() <= phases
+    assert roofline.expected("overhead_1") is None
+    assert roofline.expected("blade") == pytest.approx(5e4 * roofline.bytes_per_grain(6.4, 10) / 4.8e6)
+    assert roofline.bandwidth("NVIDIA H200 NVL") == (4.8e12, "H200")
 
 
 def test_real_time_count() -> None:
     """Where the line of real time is crossed."""
-    from benchmarks.gpu_promised import real_time_count
+    from benchmarks.gpu.target_cases import real_time_count
 
     assert real_time_count([(100, 500.0), (400, 2000.0)])[0] == pytest.approx(200.0)
     assert real_time_count([(100, 500.0)]) == (100.0, "at least: the ladder ends there")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from granular_gym.hoppers import Hopper, revolved
+from granular_gym.tasks.hoppers import Hopper, revolved
 
 
 @pytest.mark.parametrize("turn", [2.0 * math.pi, math.pi, 0.5])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from granular_gym.sizes import quantiles
+from granular_gym.engine.sizes import quantiles
 
 Sizes = gg.SizeDistribution
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from granular_gym.errors import GranularError, MeshError
-from granular_gym.mesh import Mesh, MeshWarning, load_mesh, save_stl
+from granular_gym.shapes.mesh import Mesh, MeshWarning, load_mesh, save_stl
 
 CUBE_VERTICES = np.array([[x, y, z] for z in (0, 2) for y in (0, 3) for x in (0, 1)], dtype=np.float64)
 CUBE_QUADS = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]

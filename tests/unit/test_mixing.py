@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from granular_gym.mixing import lacey_index
+from granular_gym.tasks.mixing import lacey_index
 
 
 def counts(cells: Any, kinds: Any, samples: int = 40) -> Any:

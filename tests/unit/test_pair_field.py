@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from granular_gym import pair_network
-from granular_gym.pair_field import RECORD, pack_fields
-from granular_gym.pair_overlay import Overlay, signed_distance
+from granular_gym.shapes import pair_network
+from granular_gym.shapes.pair_field import pack_fields
+from granular_gym.shapes.pair_overlay import Overlay, signed_distance
+from granular_gym.shapes.pair_table import RECORD
 
 HASH, OCTAGON, LETTER_N = gg.Shape2D.hash(), gg.Shape2D.octagon(0.8), gg.Shape2D.letter("N")
 TEE = gg.Shape2D.from_vertices(
@@ -140,7 +141,7 @@ def test_the_cache_gives_the_same_field(tmp_path, monkeypatch):
     settings = {"theta_count": 16, "count": 16}
     first = gg.PairField.build(OCTAGON, TEE, **settings)
     assert len(list(tmp_path.rglob("*.ggpair"))) == 1
-    monkeypatch.setattr("granular_gym.pair_field._GENERATORS", {"exact": None})
+    monkeypatch.setattr("granular_gym.shapes.pair_field.GENERATORS", {"exact": None})
     again = gg.PairField.build(OCTAGON, TEE, **settings)
     assert (again.blob == first.blob).all()
     # other settings are another field, which has to be made

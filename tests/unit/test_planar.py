@@ -4,13 +4,13 @@ import json
 import math
 
 import numpy as np
-import planar_scenes
 import pytest
 
 import granular_gym as gg
-from granular_gym import planar
 from granular_gym.__main__ import main
-from granular_gym.scene_runs import SCENES, load_scene
+from granular_gym.engine import planar
+from granular_gym.viewing.scene_runs import SCENES, load_scene
+from testbed import planar as planar_scenes
 
 SHAPE = gg.Shape2D.octagon(0.1)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from granular_gym.rng import uniform
+from granular_gym.base.rng import uniform
 
 BOUNDS = ((-1.0, -1.0, 0.0), (1.0, 1.0, 1.0))
 
@@ -264,7 +264,7 @@ def test_sdf_composition():
     assert outer.parts[0].pose == pytest.approx((0, 1, 2, *quarter), abs=1e-6)
     tilted = gg.Sdf.plane(normal=(0, -2, 0), offset=0.5).parts[0]
     assert tilted.pose[:3] == pytest.approx((0, -0.5, 0))
-    from granular_gym.rotations import rotate
+    from granular_gym.base.rotations import rotate
 
     for normal in ((0, 0, 1), (0, 0, -1), (1, 2, 3), (-1, 0, 0)):
         unit = np.array(normal) / np.linalg.norm(normal)
@@ -321,7 +321,7 @@ def test_cameras():
     down = gg.DepthCamera.orthographic(height=4, width=8, extent=1.0, position=(1, 2, 3), target=(1, 2, 0))
     assert down.forward == pytest.approx((0, 0, -1), abs=1e-9)
     side = gg.DepthCamera.perspective(height=4, width=4, fov=1.0, position=(0, 0, 0), target=(2, 0, 0))
-    from granular_gym.rotations import rotate
+    from granular_gym.base.rotations import rotate
 
     q = np.array(side.pose[3:])
     assert rotate(q, np.array([1.0, 0, 0])) == pytest.approx((0, -1, 0), abs=1e-9)

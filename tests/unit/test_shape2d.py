@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from granular_gym import outlines
+from granular_gym.shapes import outlines
 
 SQUARE = [(0, 0), (2, 0), (2, 2), (0, 2)]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from granular_gym import beds
+from granular_gym.engine import beds
 
 
 def test_time_travel(world):

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
 
 validation_check = pytest.importorskip("validation.check", reason="validation/ lies beside the tests in a checkout")
 

@@ -10,7 +10,7 @@ import pytest
 
 from granular_gym import _core
 from granular_gym.errors import ArgumentError
-from granular_gym.vehicle import TrackedVehicle, sin_cos, tool_poses, wrap_angle, yaw_quaternions
+from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos, tool_poses, wrap_angle, yaw_quaternions
 
 VEHICLE = TrackedVehicle(
     rear=-0.45,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..check import Check
-from . import (
+from validation.check import Check
+from validation.checks import (
     beside_bullet,
     beside_drum,
     beside_lammps,

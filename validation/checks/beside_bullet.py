@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DIAMETER, GRAVITY, RADIUS, column_scene, mass
 
 import granular_gym as gg
-
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, groups, holds, report, skipped
+from testbed.beds import DIAMETER, GRAVITY, RADIUS, column_scene, mass
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, below, groups, holds, report, skipped
 
 #: Bullet's tolerances are absolute and meant for metres: a grain of 5 mm becomes one of .5 m
 SCALE = 100.0

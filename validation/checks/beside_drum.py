@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import lammps
-
-from .. import peer, plot
-from ..check import OWN, Check, Params, Result, Row, Values, groups, near, report, skipped
-from ..peer import CODE
-from .drum import DENSITIES, PAIRS, QUADRANTS, SETTLING, SIZES, Drum, mixture, quadrants
+from validation import peer, plot
+from validation.check import OWN, Check, Params, Result, Row, Values, groups, near, report, skipped
+from validation.checks.drum import DENSITIES, PAIRS, QUADRANTS, SETTLING, SIZES, Drum, mixture, quadrants
+from validation.peer import CODE
 
 #: [N/m], [s]: a 23rd of a collision of the small grains; the weight of the bed presses grains rho g h d^2 / k into each
 #: other, about .2 % of their diameter

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS, lattice
 
 import granular_gym as gg
-
-from .. import bulk, peer, plot, slot
-from ..check import OWN, Check, Params, Result, Row, Values, near, pick, report, skipped
-from ..peer import CODE
+from testbed.beds import DENSITY, DIAMETER, RADIUS, lattice
+from validation import bulk, peer, plot, slot
+from validation.check import OWN, Check, Params, Result, Row, Values, near, pick, report, skipped
+from validation.peer import CODE
 
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:

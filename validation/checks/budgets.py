@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, GRAVITY, RADIUS, mass, on_floor
-from law_scenes import gas
 
 import granular_gym as gg
-
-from .. import plot
-from ..check import OWN, Check, Params, Result, Row, Values, below, between, near, pick, report
+from testbed.beds import DENSITY, GRAVITY, RADIUS, mass, on_floor
+from testbed.laws import gas
+from validation import plot
+from validation.check import OWN, Check, Params, Result, Row, Values, below, between, near, pick, report
 
 SECONDS = 100.0
 COUNT = 200

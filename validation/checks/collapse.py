@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DIAMETER
 
 import granular_gym as gg
-
-from .. import bulk, plot, slot
-from ..check import Check, Params, Result, Row, Values, below, groups, near, pick, report
+from testbed.beds import DIAMETER
+from validation import bulk, plot, slot
+from validation.check import Check, Params, Result, Row, Values, below, groups, near, pick, report
 
 LUBE = "Lube 2005"
 LAJEUNESSE = "Lajeunesse 2005"

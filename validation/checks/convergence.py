@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS, column_scene, mean_overlap, rms_speed
 
 import granular_gym as gg
-
-from .. import plot
-from ..check import OWN, Check, Params, Result, Row, Values, groups, holds, pick, report
+from testbed.beds import DENSITY, DIAMETER, RADIUS, column_scene, mean_overlap, rms_speed
+from validation import plot
+from validation.check import OWN, Check, Params, Result, Row, Values, groups, holds, pick, report
 
 #: solver settings by name; the paper's grains do not turn
 MODES: dict[str, dict[str, Any]] = {

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DIAMETER, GRAVITY, RADIUS, falling_bed, mean_overlap, rms_speed
 
 import granular_gym as gg
-from granular_gym.solver import layers
-
-from .. import plot
-from ..bulk import growth
-from ..check import OWN, Check, Params, Result, Row, Values, below, groups, pick, report
+from granular_gym.engine.solver import layers
+from testbed.beds import DIAMETER, GRAVITY, RADIUS, falling_bed, mean_overlap, rms_speed
+from validation import plot
+from validation.bulk import growth
+from validation.check import OWN, Check, Params, Result, Row, Values, below, groups, pick, report
 
 #: iterations by step [s]: from too few for all but shallow beds to enough for deep ones, see Solver.step_dangers
 GRID = {5e-4: (5, 10, 20), 1e-3: (5, 10, 20, 40), 2e-3: (10, 20, 40), 5e-3: (20, 40, 80), 1e-2: (40, 80, 120)}

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, GRAVITY, RADIUS
 
 import granular_gym as gg
-
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, between, holds, near, pick, report
-from ..resume import Checkpoint
+from testbed.beds import DENSITY, GRAVITY, RADIUS
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, between, holds, near, pick, report
+from validation.resume import Checkpoint
 
 LAW = "Coulomb in a turning frame"
 DOSTA = "Dosta et al. 2024, case 2"

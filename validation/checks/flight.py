@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import GRAVITY, space
-from law_scenes import gas
 
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, pick
+from testbed.beds import GRAVITY, space
+from testbed.laws import gas
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, below, pick
 
 LAW = "mechanics"
 

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS, tube_filling, tube_mesh
 
 import granular_gym as gg
-
-from .. import plot
-from ..check import OWN, Check, Params, Result, Row, Values, below, groups, holds, mean, pick, report
+from testbed.beds import DENSITY, DIAMETER, RADIUS, tube_filling, tube_mesh
+from validation import plot
+from validation.check import OWN, Check, Params, Result, Row, Values, below, groups, holds, mean, pick, report
 
 ZHOU = "Zhou 2002"
 FRICTIONS = (0.1, 0.2, 0.3, 0.5, 0.8)

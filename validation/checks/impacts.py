@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import GRAVITY, RADIUS, mass, on_floor
-from law_scenes import IMPACTS, hit_floor, hit_pair, rigid_law
 
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, near, pick
+from testbed.beds import GRAVITY, RADIUS, mass, on_floor
+from testbed.laws import IMPACTS, hit_floor, hit_pair, rigid_law
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, below, near, pick
 
 CHUNG = "Chung & Ooi 2011, rigid limit"
 KHARAZ = {40: 545.0, 50: 457.0, 60: 357.0, 70: 246.0, 80: 126.0}

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS
-from law_scenes import tilted
 from scipy.spatial import cKDTree
 
 import granular_gym as gg
-
-from .. import bulk, plot
-from ..check import Check, Params, Result, Row, Values, below, groups, holds, near, pick, report
+from testbed.beds import DENSITY, DIAMETER, RADIUS
+from testbed.laws import tilted
+from validation import bulk, plot
+from validation.check import Check, Params, Result, Row, Values, below, groups, holds, near, pick, report
 
 SILBERT = "Silbert 2001"
 START = 27.0  # degrees at which all flow before their own slope is set

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, GRAVITY, RADIUS, mass, tube_filling
 from scipy.optimize import brentq, curve_fit
 
 import granular_gym as gg
-
-from .. import bulk, plot
-from ..check import Check, Params, Result, Row, Values, between, groups, holds, mean, near, pick, report
+from testbed.beds import DENSITY, DIAMETER, GRAVITY, RADIUS, mass, tube_filling
+from validation import bulk, plot
+from validation.check import Check, Params, Result, Row, Values, between, groups, holds, mean, near, pick, report
 
 JANSSEN = "Janssen 1895"
 WIDE = 12  # diameter of the cylinder [d]

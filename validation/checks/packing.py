@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, RADIUS, random_apart
 
 import granular_gym as gg
-
-from .. import bulk, plot
-from ..check import Check, Params, Result, Row, Values, groups, holds, mean, near, pick, report
+from testbed.beds import DENSITY, DIAMETER, RADIUS, random_apart
+from validation import bulk, plot
+from validation.check import Check, Params, Result, Row, Values, groups, holds, mean, near, pick, report
 
 AGNOLIN = "Agnolin & Roux 2007"
 TARGETS = {0.0: (0.639, 6.0), 0.3: (0.593, 4.5)}

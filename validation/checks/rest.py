@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DIAMETER, GRAVITY, RADIUS, column_scene, heap, heap_angle, mass, mean_overlap, rms_speed
 
 import granular_gym as gg
-
-from .. import plot
-from ..bulk import growth
-from ..check import OWN, Check, Params, Result, Row, Values, below, pick, report
+from testbed.beds import DIAMETER, GRAVITY, RADIUS, column_scene, heap, heap_angle, mass, mean_overlap, rms_speed
+from validation import plot
+from validation.bulk import growth
+from validation.check import OWN, Check, Params, Result, Row, Values, below, pick, report
 
 #: iterations that hold a shallow bed, by step [s]; this one is 22 diameters deep, see Solver.step_dangers
 ITERATIONS = {5e-4: 10, 1e-3: 10, 2e-3: 10, 5e-3: 20, 1e-2: 40}

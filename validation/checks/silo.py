@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, GRAVITY, RADIUS, lattice, mass, tube_mesh
 from scipy.optimize import curve_fit
 
 import granular_gym as gg
-
-from .. import bulk, plot
-from ..check import Check, Params, Result, Row, Values, between, groups, near, pick, report
+from testbed.beds import DENSITY, DIAMETER, GRAVITY, RADIUS, lattice, mass, tube_mesh
+from validation import bulk, plot
+from validation.check import Check, Params, Result, Row, Values, between, groups, near, pick, report
 
 BEVERLOO = "Beverloo 1961, Mankoc 2007"
 

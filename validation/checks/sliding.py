@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import GRAVITY, RADIUS, on_floor
 
 import granular_gym as gg
-
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, groups, near
+from testbed.beds import GRAVITY, RADIUS, on_floor
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, below, groups, near
 
 LAW = "Coulomb"
 START = 1.0  # [m/s]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import GRAVITY, RADIUS, on_floor
-from law_scenes import FRICTIONS, SLOPES, down_slopes
 
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, near, pick
+from testbed.beds import GRAVITY, RADIUS, on_floor
+from testbed.laws import FRICTIONS, SLOPES, down_slopes
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, below, near, pick
 
 LAW = "Coulomb, rigid body"
 CONVEX = "A Convex Formulation of Frictional Contact for MPM and Rigid Bodies, eq. 27 with its lost sin θ"

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bed_scenes import DENSITY, DIAMETER, DT, GRAVITY, RADIUS, column_scene, mass
 
 import granular_gym as gg
-
-from .. import plot
-from ..check import Check, Params, Result, Row, Values, below, near, pick
+from testbed.beds import DENSITY, DIAMETER, DT, GRAVITY, RADIUS, column_scene, mass
+from validation import plot
+from validation.check import Check, Params, Result, Row, Values, below, near, pick
 
 LAW = "statics"
 

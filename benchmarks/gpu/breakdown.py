@@ -1,0 +1,224 @@
+"""breakdown.py: what a step on a GPU is made of, the ways to run it, and figures of the paper GranularGym (2023)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import granular_gym as gg
+from benchmarks import measure, plots
+from benchmarks.gpu import drives
+from benchmarks.gpu.case import FULL, Run, driven
+from benchmarks.gpu.drives import Drive, TowerDrive
+from benchmarks.gpu.targets import WAYS
+from benchmarks.measure import Row
+from testbed import standard
+
+
+def _bed_drive(run: Run, envs: int, grains: int, layers: int, kernel: str = "auto") -> Drive:
+    substeps = max(2, min(run.sizes.substeps // 2, 50_000_000 // (envs * grains)))
+    return Drive(drives.bed(grains, layers, run.device), run.device, env_count=envs, substeps=substeps, kernel=kernel)
+
+
+def kernels(run: Run) -> Iterator[Row]:
+    """One kernel that lives through a step ("team") beside one kernel per phase ("graph")."""
+    for envs, grains, layers in run.sizes.kernels:
+        for kernel in WAYS:
+            name = f"{envs} x {grains} grains, {kernel}"
+            row = driven(run, name, lambda e=envs, g=grains, n=layers, k=kernel: _bed_drive(run, e, g, n, k))
+            yield {**row, "asked": kernel}
+
+
+def streams(run: Run) -> Iterator[Row]:
+    """Two worlds, each on a stream of its own, driven by two threads of the host: one after the other, and together.
+
+    The ratio is the time together over the time one after the other: 0.5 where they overlap in full, 1 where not at
+    all. A kernel that lives through a step takes as many blocks as its grains can use, up to all that the GPU holds;
+    two that need more than that together cannot run at once.
+    """
+    s = run.sizes
+    for grains in s.streams:
+        layers = min(s.layers, grains // 100)
+        for kernel in WAYS:
+            pair: list[Drive] = []
+            try:
+                for _ in range(2):
+                    pair.append(_bed_drive(run, 1, grains, layers, kernel))
+                _together(pair)
+                alone, together = [], []
+                for _ in range(s.repeats):
+                    alone.append(sum(measure.time_block(lambda drive: drive.step(), drive)[1] for drive in pair))
+                    together.append(_together(pair))
+                row: Row = {"name": f"two worlds x {grains} grains, {kernel}", "grains": grains, "envs": 1}
+                row.update({"asked": kernel, "worlds": 2, "substeps": pair[0].substeps})
+                row["us_apart"] = measure.spread([1e6 * t / pair[0].substeps for t in alone])
+                row["us_together"] = measure.spread([1e6 * t / pair[0].substeps for t in together])
+                row["ratio"] = plots.median(row["us_together"]) / plots.median(row["us_apart"])
+                row.update(measure.quality(pair[0].world))
+            finally:
+                for drive in pair:
+                    drive.close()
+            yield row
+
+
+def _together(pair: list[Drive]) -> float:
+    """One block of each, at once; the time until both are done."""
+    gate = threading.Barrier(len(pair) + 1)
+    faults: list[BaseException] = []
+
+    def work(drive: Drive) -> None:
+        gate.wait()
+        try:
+            drive.step()
+        except Exception as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=work, args=(drive,)) for drive in pair]
+    for thread in threads:
+        thread.start()
+    gate.wait()
+    start = time.perf_counter()
+    for thread in threads:
+        thread.join()
+    took = time.perf_counter() - start
+    if faults:
+        raise faults[0]
+    return took
+
+
+def phases(run: Run) -> Iterator[Row]:
+    """Time by phase, each phase a kernel of its own."""
+    for envs, grains, layers in run.sizes.phases:
+        drive = _bed_drive(run, envs, grains, layers)
+        try:
+            drive.step()
+            drive.world.profile(True)
+            drive.step()
+            seconds = drive.world.profile(False)
+            row: Row = {"name": f"{envs} x {grains} grains", "grains": drive.world.grain_count, "envs": envs}
+            parts = {name: 1e6 * s / drive.substeps for name, s in seconds.items() if s > 0.0}
+            row["phases_us"] = parts
+            row["us_per_step"] = sum(parts.values())
+            row.update(measure.quality(drive.world))
+            row["iterations"] = drive.world.solver.iterations
+            row["floor_us"] = 1e6 * run.floor(row)
+            row.update({f"{name}_us": us for name, us in sorted(parts.items(), key=lambda item: -item[1])[:7]})
+        finally:
+            drive.close()
+        yield row
+
+
+def sort(run: Run) -> Iterator[Row]:
+    """The engine's sort by cells beside the toolkit's own (cub_sort.cu), in beds whose lists are built anew.
+
+    Both sort as many grains; the toolkit's by two cells a grain, from grains that lie in order of ids already.
+    """
+    program = _built_sort()
+    for envs, grains, layers in run.sizes.phases:
+        drive = _bed_drive(run, envs, grains, layers)
+        try:
+            world = drive.world
+            world.profile(True)
+            rounds = 20 if run.sizes is FULL else 2
+            for _ in range(rounds):
+                # changed settings drop the lists
+                world.set_solver(world.solver)
+                world.step(drive.dt, 1)
+            parts = {name: 1e6 * t / rounds for name, t in world.profile(False).items() if t > 0.0}
+            row: Row = {"name": f"{envs} x {world.grain_count} grains", "grains": world.grain_count, "envs": envs}
+            row.update({"rounds": rounds, "order_us": parts["order"], "search_us": parts["search"]})
+            row["us_per_step"] = sum(parts.values())
+            if program:
+                words = [str(program), str(world.grain_count), str(2 * world.grain_count), str(envs)]
+                done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+                if done.returncode == 0:
+                    row["cub_us"] = float(done.stdout)
+                    row["ratio"] = row["order_us"] / row["cub_us"]
+                else:
+                    # no GPU: kernels are emulated, or this is the CPU
+                    print(f"the toolkit's sort was not timed: {done.stderr.strip()}")
+            row.update(measure.quality(world))
+        finally:
+            drive.close()
+        yield row
+
+
+def _built_sort() -> Path | None:
+    """The program that times the toolkit's sort; None without nvcc."""
+    home = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")
+    nvcc = shutil.which(os.environ.get("NVCC", "nvcc")) or shutil.which("nvcc", path=home)
+    if not nvcc:
+        return None
+    source = Path(__file__).resolve().parent / "cub_sort.cu"
+    program = source.parent.parent / "build" / "cub_sort"
+    program.parent.mkdir(exist_ok=True)
+    arch = os.environ.get("GG_CUDA_ARCH") or "native"
+    arch = arch if arch == "native" else f"sm_{arch.split()[0].split(',')[0]}"
+    subprocess.run([nvcc, "-std=c++17", "-O3", f"-arch={arch}", "-o", str(program), str(source)], check=True)
+    return program
+
+
+# the paper's figures -------------------------------------------------------------------------------------------------
+
+RATIOS = (0.01, 0.05, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+
+
+def hash_size(run: Run) -> Iterator[Row]:
+    """GranularGym (2023), figure 3: speed of the resting column against the size of the hash table.
+
+    Lists are built in every substep, as in the paper; times are those of the kernels, each phase a kernel of its own.
+    """
+    s = run.sizes
+    count, half_width = s.column
+    scene = standard.standard_column(count, half_width=half_width)
+    with scene.build(device=run.device) as world:
+        world.step(standard.DT, s.settle)
+        places = world.positions[0]
+    for ratio in (None, *RATIOS) if s is FULL else (None, 0.05, 2.0):
+        solver = gg.Solver() if ratio is None else gg.Solver(broad_phase="linked_hash", hash_ratio=ratio)
+        with scene.build(device=run.device, solver=solver) as world:
+            world.set_grains(positions=places)
+            world.step(standard.DT, max(s.settle // 20, 1))
+            world.profile(True)
+            substeps = max(s.substeps // 10, 2)
+            for _ in range(substeps):
+                # changed settings drop the lists
+                world.set_solver(solver)
+                world.step(standard.DT, 1)
+            parts = {name: 1e6 * t / substeps for name, t in world.profile(False).items() if t > 0.0}
+            name = "sorted cells" if ratio is None else f"hash table, {ratio:g} per grain"
+            row: Row = {"name": name, "buckets_per_grain": ratio, "grains": count, "us_per_step": sum(parts.values())}
+            row["times_real_time"] = 1e6 * standard.DT / row["us_per_step"]
+            row["phases_us"] = parts
+            row["search_us"] = parts.get("search", 0.0)
+            row.update(measure.quality(world))
+        yield row
+
+
+def gears(run: Run) -> Iterator[Row]:
+    """GranularGym (2023), figure 9: speed against the number of turning gears, and of grains."""
+    s = run.sizes
+    cases = [("gears", n, s.tower) for n in s.gears]
+    cases += [("grains", max(s.gears), n) for n in s.towers]
+    for axis, count, grains in cases:
+        substeps = max(2, min(s.substeps // 4, 20_000_000 // grains))
+        row = driven(
+            run,
+            f"{grains} grains, {count} gears",
+            lambda c=count, g=grains, k=substeps: TowerDrive(run.device, c, g, k),
+        )
+        yield {**row, "axis": axis, "gears": count}
+
+
+def price(run: Run) -> Iterator[Row]:
+    """Two speeds to compare builds by: run this case with PYTHONPATH at the other build."""
+    s = run.sizes
+    pairs = ((1, s.bed, s.layers), (s.envs, 100 * s.env_layers, s.env_layers))
+    for e, g, n in pairs:
+        row = driven(run, f"{e} x {g} grains", lambda e=e, g=g, n=n: _bed_drive(run, e, g, n))
+        yield {**row, "build": gg.__file__}

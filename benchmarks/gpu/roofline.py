@@ -1,0 +1,166 @@
+"""roofline.py: the least time that a substep can take on a GPU, as its memory has it.
+
+Counts the bytes that the phases of a substep must move, each array once per phase and whatever is gathered from a
+neighbour once per grain, and divides by the bandwidth of the GPU's memory. What it leaves out makes a step slower than
+this: computing, barriers, gathers that miss the caches, lists that are padded to the longest of sixteen, building the
+lists. What makes it faster: caches. A scene whose arrays fit into the second-level cache (50 MB on an H100 or H200)
+need not fetch them from memory at all, and may come out below this floor.
+
+The sizes are read from csrc/phases/fields.h, so that they are those of the engine.
+
+Only the standard library.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+FIELDS = Path(__file__).resolve().parents[2] / "csrc" / "phases" / "fields.h"
+SIZES = {"int32_t": 4, "float": 4, "uint64_t": 8, "double": 8, "gg_vec4": 16, "gg_slice_stats": 40}
+LANES, ROW = 16, 8  # GG_LANES, GG_ROW
+#: bytes per second of the memory, by a word in the name of the GPU
+BANDWIDTHS = {"H200": 4.8e12, "H100": 3.35e12, "A100": 2.0e12}
+USUAL = "H200"
+
+#: phase -> arrays of grains and slices that are read and that are written. A row or a place is moved as a whole.
+GRAINS: dict[str, tuple[str, str]] = {
+    "predict": ("grain_id row_a kick_rest position built_position", "row_a kick_rest slice_stats"),
+    "count_contacts": (
+        "grain_id position candidate_first candidate_count row_a",
+        "active next_count next_tool_count crowd slice_parts slice_rows slice_tool_rows",
+    ),
+    "allocate_contacts": ("slice_rows slice_tool_rows", "slice_first_row slice_first_tool_row"),
+    "list_contacts": (
+        "grain_id material active candidate_first candidate_count contact_first contact_count next_count "
+        "next_tool_count slice_first_row slice_rows",
+        "next_first",
+    ),
+    "prepare_contacts": (
+        "position row_a crowd slice_first_row slice_rows",
+        "shift start_velocity velocity row_b slice_stats",
+    ),
+    "iterate": ("row_a start_velocity velocity slice_first_row slice_rows", "row_b velocity slice_stats"),
+    "project_tools": ("next_tool_count", ""),
+    "load_tools": ("next_tool_count", ""),
+    "integrate": (
+        "next_first next_count next_tool_count grain_id velocity row_a position shift",
+        "contact_first contact_count tool_contact_count row_a position slice_stats",
+    ),
+}
+#: phase -> arrays of contacts; of candidates only those that became contacts are counted
+CONTACTS: dict[str, tuple[str, str]] = {
+    "count_contacts": ("candidate", ""),
+    "list_contacts": (
+        "candidate key_a impulse_a roll_a",
+        "key_b other_row friction weight bias normal impulse_b roll_limit roll_b",
+    ),
+    "prepare_contacts": (
+        "other_row friction weight bias normal impulse_b roll_limit roll_b",
+        "weight bias normal impulse_b roll_limit roll_weight roll_b",
+    ),
+    # the iterate before, which the new one is written over, is read but in the first iteration
+    "iterate": (
+        "other_row normal weight bias friction impulse_a impulse_b roll_a roll_b roll_weight roll_limit",
+        "impulse_b roll_b",
+    ),
+}
+
+
+@functools.lru_cache(maxsize=1)
+def widths() -> dict[str, float]:
+    """Bytes of an array per grain, or per contact where it lies beside the contacts."""
+    found: dict[str, float] = {}
+    for kind, name, count in re.findall(r"^ +X\((\w+), (\w+), (.+?), (?:STATE|SCRATCH)\)", FIELDS.read_text(), re.M):
+        size = float(SIZES.get(kind, 0))
+        unit, _, times = count.replace(" ", "").partition("*")
+        if unit in ("d->slots", "d->candidate_cap"):
+            found[name] = size * float(times or 1)
+        elif unit == "d->rows":
+            found[name] = size * ROW
+        elif unit in ("d->contact_rows", "d->roll_rows"):
+            found[name] = size * float(times.partition("*")[2] or 1)
+        elif unit == "d->slices":
+            found[name] = size / LANES
+    return found
+
+
+def _moved(phase: str, names: tuple[str, str], rolling: bool) -> float:
+    return sum(widths()[name] for part in names for name in part.split() if rolling or not name.startswith("roll"))
+
+
+def bytes_per_grain(contacts: float, iterations: int, rolling: bool = False) -> float:
+    """Least bytes that one substep moves per grain.
+
+    Args:
+        contacts: of a grain, each pair counted at both grains; contacts with tools are left out.
+        iterations: of the solve.
+        rolling: there is rolling friction.
+    """
+    total = 0.0
+    for phase, names in GRAINS.items():
+        each = _moved(phase, names, rolling) + contacts * _moved(phase, CONTACTS.get(phase, ("", "")), rolling)
+        total += each * (iterations if phase == "iterate" else 1)
+    first = widths()["impulse_a"] + (widths()["roll_a"] if rolling else 0.0)
+    return total - contacts * first
+
+
+def resident(contacts: float, rolling: bool = False) -> float:
+    """Bytes per grain that the iterations work on: whether they fit into a cache decides whether the floor holds."""
+    names = {name for table in (GRAINS, CONTACTS) for part in table["iterate"] for name in part.split()}
+    size = {name: widths()[name] for name in names if rolling or not name.startswith("roll")}
+    beside = set(" ".join(CONTACTS["iterate"]).split())
+    return sum(bytes_ * (contacts if name in beside else 1.0) for name, bytes_ in size.items())
+
+
+def bytes_per_image(pixels: int, grains: int) -> float:
+    """Least bytes of one depth image: grains are read, pixels written, and copied to where they are handed out."""
+    return 3.0 * 4.0 * pixels + grains * (widths()["position"] + widths()["grain_id"])
+
+
+def bandwidth(gpu: str) -> tuple[float, str]:
+    """Bytes per second of a GPU's memory, and whose figure that is; of an H200 where the GPU is not known."""
+    name = next((name for name in BANDWIDTHS if name in gpu), USUAL)
+    return BANDWIDTHS[name], name
+
+
+#: promised scene -> envs, grains, contact sides per grain, rolling friction. The contacts are what the CPU finds in the
+#: same beds, settled (20, 10, 25 layers; the bulldozers' heap), where it finds the same as a GPU to the bit
+SCENES: dict[str, tuple[int, int, float, bool]] = {
+    "blade": (1, 50_000, 6.40, False),
+    "bucket": (1, 50_000, 6.40, False),
+    "large": (1, 500_000, 6.40, False),
+    "batch": (1024, 1_000, 6.01, False),
+    "wide": (148, 10_000, 6.51, False),
+    "bulldozer": (1024, 1_000, 4.03, True),
+    "crossover": (1, 1_500_000, 6.40, False),
+}
+ITERATIONS = 10
+#: pixels of the two images of the bulldozers, and of the images of the depth case
+BULLDOZER_PIXELS, PIXELS = 36 * 36 + 36 * 72, 64 * 64
+
+
+def expected(key: str, gpu: str = USUAL) -> float | None:
+    """What a promised figure (a key of targets.TARGETS) would be at the floor; None: memory does not bound it."""
+    rate = bandwidth(gpu)[0]
+    if key in ("sky", "side"):
+        return rate / bytes_per_image(PIXELS, 1_000)
+    if key not in SCENES:
+        return None
+    envs, grains, contacts, rolling = SCENES[key]
+    each = bytes_per_grain(contacts, ITERATIONS, rolling)
+    substep = envs * grains * each / rate
+    if key == "crossover":
+        return 1e-3 * rate / each
+    if key == "bulldozer":
+        return envs / (50 * substep + envs * bytes_per_image(BULLDOZER_PIXELS, 2 * grains) / rate)
+    return {"blade": 1e6 * substep, "bucket": 5e-4 / substep, "batch": envs * grains / substep}.get(key, 1e-3 / substep)
+
+
+def working_set(key: str) -> float | None:
+    """Bytes that the iterations of a promised scene work on."""
+    if key not in SCENES:
+        return None
+    envs, grains, contacts, rolling = SCENES[key]
+    return envs * grains * resident(contacts, rolling)

@@ -1,0 +1,58 @@
+"""targets.py: what is to be measured on a GPU, in words and numbers, shared by those who measure and who report.
+
+Only the standard library: tools/run_gpu.py reads it before anything is installed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure that was promised.
+
+    Attributes:
+        case: of benchmarks/gpu/run.py that measures it.
+        name: the scene at its full size.
+        figure: the column that was promised.
+        wanted: what it is to be.
+        at_most: smaller is better.
+    """
+
+    case: str
+    name: str
+    figure: str
+    wanted: float
+    at_most: bool = False
+
+
+TARGETS: dict[str, Target] = {
+    "blade": Target("speed", "50000 grains, blade, 1 ms", "us_per_step", 50.0, True),
+    "bucket": Target("speed", "50000 grains, bucket, 0.5 ms", "times_real_time", 10.0),
+    "large": Target("speed", "500000 grains at rest, 1 ms", "times_real_time", 2.5),
+    "batch": Target("batch", "1024 envs x 1000 grains", "grain_steps_per_s", 1.5e9),
+    "wide": Target("batch", "148 envs x 10000 grains", "times_real_time", 1.0),
+    "bulldozer": Target("bulldozer", "1024 bulldozers x 1000 grains, 50 substeps", "env_steps_per_s", 3e4),
+    "crossover": Target("crossover", "largest in real time", "real_time_grains", 1.5e6),
+    "sky": Target("depth", "sky: 64 x 64, 1000 grains, 1024 envs", "images_per_s", 1e6),
+    "side": Target("depth", "side: 64 x 64, 1000 grains, 1024 envs", "images_per_s", 1e6),
+    "pile": Target("planar", "pile of 11000 #, 1 ms", "times_real_time", 1.0),
+    "overhead_1": Target("overhead", "vector step of 1 bulldozers", "overhead_us", 20.0, True),
+    "overhead_many": Target("overhead", "vector step of 1024 bulldozers", "overhead_us", 20.0, True),
+}
+
+#: envs, grains, layers of the beds on which the ways of a step are compared
+KERNEL_SIZES = (
+    (1, 1_000, 10),
+    (1, 10_000, 20),
+    (1, 50_000, 20),
+    (1, 500_000, 20),
+    (64, 1_000, 10),
+    (1024, 1_000, 10),
+)
+#: grains of all envs from which on phases are timed one by one
+PHASES_FROM = 50_000
+#: grains of each of the two worlds that are computed side by side
+STREAM_SIZES = (1_000, 10_000, 50_000)
+WAYS = ("team", "graph")

@@ -1,0 +1,1 @@
+"""base: what every room needs: checks of arguments, rotations, random numbers, assets, files in the cache."""

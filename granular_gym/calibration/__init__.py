@@ -1,0 +1,1 @@
+"""calibration: finds friction and rolling friction of grains from measurements."""

@@ -1,0 +1,1 @@
+"""engine: scenes and worlds: what is described, stepped, set and read; states and beds; devices and outputs."""

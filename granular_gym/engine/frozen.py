@@ -1,0 +1,95 @@
+"""frozen.py: what a world is built from: a scene as arrays in the engine's layout.
+
+`Scene.freeze` makes one; worlds, beds and views only ever see this, never the `Scene` it came from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from granular_gym.base import checks
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.errors import ArgumentError
+
+#: the arrays that two worlds must share to exchange states
+_LAYOUT = (
+    "lower",
+    "upper",
+    "boundary",
+    "wall_material",
+    "radius",
+    "grain_material",
+    "part_integers",
+    "part_floats",
+    "grid_integers",
+    "grid_floats",
+    "sample",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mounted:
+    """A camera and the tool it rides on, -1: fixed in the world."""
+
+    camera: DepthCamera
+    tool: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FrozenScene:
+    """What a world is built from: arrays in the engine's layout, and names.
+
+    Attributes:
+        arrays: arguments of `_core.World` apart from env_count, solver and thread_count; read-only.
+        tool_names: index by name.
+        cameras: camera and tool by name, in the order they were added.
+        material_names: by index.
+    """
+
+    arrays: dict[str, Any]
+    tool_names: dict[str, int]
+    cameras: dict[str, Mounted]
+    material_names: tuple[str, ...] = ()
+
+    @property
+    def grain_count(self) -> int:
+        return len(self.arrays["radius"])
+
+    @property
+    def tool_count(self) -> int:
+        return len(self.arrays["tool_pose"])
+
+    @property
+    def material_count(self) -> int:
+        return len(self.arrays["density"])
+
+    def digest(self, *names: str) -> str:
+        """Hash of some of the arrays, by default of all."""
+        total = hashlib.sha256()
+        arrays = {**self.arrays, **{f"planar.{name}": array for name, array in (self.arrays["planar"] or {}).items()}}
+        del arrays["planar"]
+        wanted = [name for name in arrays if not names or name in names or name.startswith("planar.")]
+        for name in sorted(set(wanted) - ({"planar.angle"} if names else set())):
+            array = np.asarray(arrays[name])
+            total.update(repr((name, array.dtype.str, array.shape)).encode())
+            total.update(array.tobytes())
+        return total.hexdigest()
+
+    def layout(self) -> str:
+        """Hash of what two worlds must share to exchange states: everything but what a state itself holds."""
+        return self.digest(*_LAYOUT)
+
+
+def tool_index(name: str, value: Any, names: dict[str, int]) -> int:
+    """Index of a tool from its name or index."""
+    if isinstance(value, str):
+        if value not in names:
+            raise ArgumentError(f"{name}: expected one of the tools {list(names)}, got {value!r}")
+        return names[value]
+    if not names:
+        raise ArgumentError(f"{name}: expected a tool, the scene has none")
+    return checks.integer(name, value, 0, len(names) - 1)

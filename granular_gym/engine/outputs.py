@@ -1,0 +1,63 @@
+"""outputs.py: what a reader gets: NumPy arrays, DeviceArrays on the world's GPU, or torch tensors where the world runs.
+
+torch is imported when it is first asked for, and only then.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from granular_gym.base import checks
+from granular_gym.errors import GranularError
+
+#: "numpy": on the host; "device": DeviceArray, on a GPU only; "torch": tensors, on the GPU or the host, without a copy
+OUTPUTS = ("numpy", "device", "torch")
+
+
+def torch_module() -> Any:
+    """The torch package.
+
+    Raises:
+        GranularError: it is not installed.
+    """
+    try:
+        import torch  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as error:
+        raise GranularError("output: 'torch' needs PyTorch: pip install torch") from error
+    return torch
+
+
+def check_output(output: Any) -> str:
+    """Returns one of OUTPUTS.
+
+    Raises:
+        ArgumentError: it is none of them.
+        GranularError: "torch", and it is not installed.
+    """
+    name = checks.choice("output", output, OUTPUTS)
+    if name == "torch":
+        torch_module()
+    return name
+
+
+def as_torch(array: Any) -> Any:
+    """The tensor that shares the memory of a NumPy array or of a DeviceArray."""
+    torch = torch_module()
+    return torch.from_numpy(array) if isinstance(array, np.ndarray) else torch.from_dlpack(array)
+
+
+def torch_stream(device: str) -> int:
+    """The handle of the stream that torch works on now, on a GPU such as "cuda:0"."""
+    return int(torch_module().cuda.current_stream(device).cuda_stream)
+
+
+def stream_handle(stream: Any) -> int:
+    """The handle of a CUDA stream: an integer, torch.cuda.Stream, cupy.cuda.Stream, or what has `__cuda_stream__`."""
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        stream = (protocol() if callable(protocol) else protocol)[1]
+    for name in ("cuda_stream", "ptr"):
+        stream = getattr(stream, name, stream)
+    return checks.integer("stream", stream, 0, 2**63 - 1)

@@ -1,0 +1,400 @@
+"""scene.py: the description a world is built from: bounds, materials, grains, tools, cameras.
+
+A Scene is plain data in Python; nothing is simulated here. `Scene.freeze` turns it into the arrays that the engine
+takes, and `Scene.build` makes a world of them. Every value is checked where it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.base import checks
+from granular_gym.engine.bounds import boundary_faces, corners
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.frozen import FrozenScene, Mounted, tool_index
+from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
+from granular_gym.engine.materials import NO_AIR, Air, Material, Pair, meet, pair_value
+from granular_gym.engine.scene_arrays import GrainGroup, Tool, camera_arrays, grain_arrays, shape_arrays, tool_arrays
+from granular_gym.engine.solver import Solver
+from granular_gym.engine.world import World
+from granular_gym.errors import ArgumentError
+from granular_gym.shapes.pair_field import PairField
+from granular_gym.shapes.sdf import Sdf, as_sdf
+from granular_gym.shapes.shape2d import Shape2D
+
+_NO_RADIUS = "expected a radius, neither the call nor the material gives one"
+
+
+class Scene:
+    """The description of one env.
+
+    With corners of two numbers the scene is planar: its grains are shapes (`Shape2D`) in the plane z = 0, places and
+    velocities are given as (x, y), tools are cut by that plane, masses are per metre of depth, and y is up. What a
+    world reads and sets has three components as always, z being 0.
+
+    Args:
+        bounds: ((x0, y0, z0), (x1, y1, z1)) lower and upper corner [m], finite; or ((x0, y0), (x1, y1)).
+        gravity: (3,) or, in the plane, (2,) [m/s2]; None: 9.81 downwards.
+        boundary: what happens at the faces of x, y, z: "wall" closes a face, "open" lets grains leave (they are counted
+            as escaped), "cyclic" carries them to the other face without contacts across, "periodic" with contacts
+            across. One name for both faces or a pair; cyclic and periodic only for both. Default: walls all round, open
+            at the top.
+        wall_material: index of a material for the walls; None: the first material. May be set later as an attribute.
+        air: what slows grains in flight; None: nothing does. May be set later as an attribute.
+
+    Raises:
+        ArgumentError: a value that makes no sense; the message names it.
+    """
+
+    def __init__(
+        self,
+        bounds: Any,
+        gravity: Any = None,
+        boundary: Mapping[str, Any] | None = None,
+        wall_material: int | None = None,
+        air: Air | None = None,
+    ) -> None:
+        given = corners(bounds)
+        self.planar = given.shape[1] == 2
+        half = np.float32(0.5) * (given[1] - given[0]).min()
+        # as deep as it is wide or high: grains never leave the plane
+        self.bounds = np.column_stack([given, [-half, half]]) if self.planar else given
+        if gravity is None:
+            gravity = (0.0, -9.81) if self.planar else (0.0, 0.0, -9.81)
+        self.gravity = self._vector("gravity", gravity)
+        if float(np.abs(self.gravity).max()) > 1e6:
+            raise ArgumentError(f"gravity: expected at most 1e6 m/s2, got {self.gravity.tolist()}")
+        self.boundary = boundary_faces(boundary, self.planar)
+        self.wall_material = wall_material
+        self.air = air
+        self.materials: list[Material] = []
+        self.tools: list[Tool] = []
+        self.cameras: dict[str, Mounted] = {}
+        self._pairs: dict[tuple[int, int], dict[str, float]] = {}
+        self._fields: dict[tuple[str, str], PairField] = {}
+        self._grains: list[GrainGroup] = []
+
+    @property
+    def grain_count(self) -> int:
+        """Grains added so far."""
+        return sum(len(group.radii) for group in self._grains)
+
+    def _vectors(self, name: str, value: Any, count: int | None) -> NDArray[np.float32]:
+        """(n, 3) from what was given, which in the plane is (n, 2)."""
+        values = checks.floats(name, value, (count, 2 if self.planar else 3))
+        return np.column_stack([values, np.zeros(len(values), np.float32)]) if self.planar else values.copy()
+
+    def _vector(self, name: str, value: Any) -> NDArray[np.float32]:
+        if not self.planar:
+            return checks.vector(name, value)
+        return np.append(checks.floats(name, value, (2,)), np.float32(0.0))
+
+    # ---- materials ----
+
+    def add_material(
+        self,
+        *,
+        density: float,
+        radius: float | None = None,
+        friction: float = 0.5,
+        restitution: float = 0.0,
+        rolling_friction: float | None = None,
+        name: str | None = None,
+        twisting_friction: float | None = None,
+        cohesion: float = 0.0,
+        cohesion_range: float = 0.0,
+        shape: Shape2D | None = None,
+        fixed: bool = False,
+    ) -> int:
+        """Adds a material and returns its index.
+
+        Args:
+            density: [kg/m3], in the plane [kg/m2]; > 0.
+            radius: of grains that are given none of their own [m], > 0; None for tools.
+            friction: Coulomb coefficient, >= 0. A pair of materials takes the geometric mean.
+            restitution: normal speed after over before an impact, 0 .. 1. A pair takes the larger one.
+            rolling_friction: rolling torque over normal force and effective radius, >= 0; None: 0.3. Geometric mean.
+                The shapes of planar grains are what resists rolling, they take none.
+            name: for people; unique.
+            twisting_friction: torque about the normal over the same, >= 0; None: like rolling friction, and both
+                bounded together. Geometric mean.
+            cohesion: largest attraction over effective radius [N/m], >= 0: moist grains; see `capillary_cohesion` and
+                `cohesion_of_force`. Geometric mean, so that a dry material attracts nothing.
+            cohesion_range: surfaces this far apart attract no more [m]; with cohesion from 0.001 to 1 radii of the
+                smallest grain. A pair takes the larger one.
+            shape: of planar grains.
+            fixed: planar grains that nothing pushes: they stay, or move at the velocity they are given.
+        """
+        index = len(self.materials)
+        if shape is not None and not isinstance(shape, Shape2D):
+            raise ArgumentError(f"shape: expected a Shape2D or None, got {type(shape).__name__}")
+        if shape is not None and not self.planar:
+            raise ArgumentError("shape: grains have shapes in planar scenes, whose bounds are ((x0, y0), (x1, y1))")
+        if shape is not None and radius is not None:
+            raise ArgumentError("radius: a grain with a shape has that of the shape")
+        if self.planar and (rolling_friction or twisting_friction or cohesion):
+            raise ArgumentError("rolling_friction, twisting_friction, cohesion: planar grains have none")
+        if checks.flag("fixed", fixed) and shape is None:
+            raise ArgumentError("fixed: expected a shape along with it")
+        if rolling_friction is None:
+            rolling_friction = 0.0 if self.planar else 0.3
+        name = f"material{index}" if name is None else checks.text("name", name)
+        if any(material.name == name for material in self.materials):
+            raise ArgumentError(f"name: expected a new name, {name!r} is taken by another material")
+        material = Material(
+            density=checks.number("density", density, 0.0, above=True),
+            radius=shape.circumradius
+            if shape is not None
+            else None
+            if radius is None
+            else checks.number("radius", radius, 0.0, above=True),
+            friction=pair_value("friction", friction),
+            restitution=pair_value("restitution", restitution),
+            rolling_friction=pair_value("rolling_friction", rolling_friction),
+            name=name,
+            twisting_friction=None if twisting_friction is None else pair_value("twisting_friction", twisting_friction),
+            cohesion=pair_value("cohesion", cohesion),
+            cohesion_range=pair_value("cohesion_range", cohesion_range),
+            shape=shape,
+            fixed=fixed,
+        )
+        if material.cohesion > 0.0 and material.cohesion_range == 0.0:
+            raise ArgumentError("cohesion_range: expected a length > 0 where there is cohesion, got 0")
+        self.materials.append(material)
+        return index
+
+    def set_pair(
+        self,
+        first: int,
+        second: int,
+        *,
+        friction: float | None = None,
+        restitution: float | None = None,
+        rolling_friction: float | None = None,
+        twisting_friction: float | None = None,
+        cohesion: float | None = None,
+        cohesion_range: float | None = None,
+    ) -> None:
+        """Sets how two materials (or one with itself) meet, instead of what follows from each; None leaves a value.
+
+        The values are those of `add_material`. Twisting friction follows rolling friction until it is given.
+        """
+        a, b = self._material("first", first), self._material("second", second)
+        pair = self._pairs.setdefault((min(a, b), max(a, b)), {})
+        given = {
+            "friction": friction,
+            "restitution": restitution,
+            "rolling_friction": rolling_friction,
+            "twisting_friction": twisting_friction,
+            "cohesion": cohesion,
+            "cohesion_range": cohesion_range,
+        }
+        pair.update({name: pair_value(name, value) for name, value in given.items() if value is not None})
+
+    def pair(self, first: int, second: int) -> Pair:
+        """How two materials meet."""
+        a, b = self._material("first", first), self._material("second", second)
+        return meet(self.materials[a], self.materials[b], self._pairs.get((min(a, b), max(a, b)), {}))
+
+    def _material(self, name: str, index: Any) -> int:
+        if not self.materials:
+            raise ArgumentError(f"{name}: expected a material, the scene has none; call add_material first")
+        return checks.integer(name, index, 0, len(self.materials) - 1)
+
+    # ---- grains ----
+
+    def add_grains(
+        self, material: int, positions: Any, radius: Any = None, velocities: Any = None, angles: Any = None
+    ) -> range:
+        """Adds grains and returns their ids.
+
+        Args:
+            material: index.
+            positions: (n, 3) centres [m]; in the plane (n, 2) centres of mass.
+            radius: one for all or (n,) [m]; None: that of the material.
+            velocities: (n, 3), in the plane (n, 2) [m/s]; None: at rest.
+            angles: of planar grains, one for all or (n,) [rad]; None: 0.
+        """
+        index = self._material("material", material)
+        places = self._vectors("positions", positions, None)
+        if self.planar and (self.materials[index].shape is None or radius is not None):
+            raise ArgumentError("material: expected one with a shape and no radius, as the scene is planar")
+        if angles is not None and not self.planar:
+            raise ArgumentError("angles: spheres have none")
+        count = len(places)
+        first = self.grain_count
+        if first + count > LARGEST_GRAIN_COUNT:
+            raise ArgumentError(f"positions: expected at most {LARGEST_GRAIN_COUNT} grains, got {first + count}")
+        if radius is None:
+            radius = self.materials[index].radius
+            if radius is None:
+                raise ArgumentError(f"radius: {_NO_RADIUS}")
+        radii = checks.floats("radius", radius, (), (count,))
+        if radii.size and not float(radii.min()) > 0.0:
+            raise ArgumentError(f"radius: expected lengths > 0, got {float(radii.min())}")
+        radii = np.array(np.broadcast_to(radii, (count,)))
+        if velocities is None:
+            speeds = np.zeros((count, 3), np.float32)
+        else:
+            speeds = self._vectors("velocities", velocities, count)
+        turned = np.array(
+            np.broadcast_to(checks.floats("angles", 0.0 if angles is None else angles, (), (count,)), count)
+        )
+        self._grains.append(GrainGroup(index, places, radii, speeds, turned))
+        return range(first, first + count)
+
+    def fill_box(
+        self, material: int, lower: Any, upper: Any, count: int | None = None, seed: int = 0, radius: Any = None
+    ) -> range:
+        """Fills a box with grains on a jittered lattice, bottom up and without overlap, and returns their ids.
+
+        Args:
+            material: index.
+            lower: corner of the box; grains stay inside with their surface (3,) [m].
+            upper: other corner (3,) [m].
+            count: number of grains; None: as many as the lattice takes.
+            seed: of jitter and radii, >= 0.
+            radius: one for all, (smallest, largest) to draw them evenly [m], or a SizeDistribution; None: that of the
+                material.
+
+        Raises:
+            ArgumentError: more grains than fit; the message says how many do.
+        """
+        index = self._material("material", material)
+        low, high = (self._vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
+        key = checks.seed("seed", seed)
+        if radius is None or self.planar:
+            radius = self.materials[index].radius
+        if radius is None:
+            what = "material: expected one with a shape, as the scene is planar"
+            raise ArgumentError(what if self.planar else f"radius: {_NO_RADIUS}")
+        if self.planar:
+            places, angles = fill_rectangle(low[:2], high[:2], radius, count, key)
+            return self.add_grains(index, places, angles=angles)
+        places, radii = fill_box(low, high, radius, count, key)
+        return self.add_grains(index, places, radii)
+
+    def set_pair_field(self, field: PairField) -> None:
+        """Uses this field for the pair of shapes it was built for, instead of the default (`PairField.build`).
+
+        Args:
+            field: of two shapes of this scene; the order does not matter to the scene, and it is turned as needed.
+        """
+        if not isinstance(field, PairField):
+            raise ArgumentError(f"field: expected a PairField, got {type(field).__name__}")
+        self._fields[field.a.digest(), field.b.digest()] = field
+
+    # ---- tools and cameras ----
+
+    def add_tool(
+        self,
+        sdf: Sdf | Sequence[Sdf],
+        name: str | None = None,
+        material: int | None = None,
+        pose: Any = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
+    ) -> int:
+        """Adds a kinematic body and returns its index.
+
+        Args:
+            sdf: an Sdf or a list of them; one contact per grain and part is found.
+            name: for cameras and people; unique.
+            material: index; None: the first material.
+            pose: x y z qw qx qy qz at the start [m].
+        """
+        index = len(self.tools)
+        name = f"tool{index}" if name is None else checks.text("name", name)
+        if any(tool.name == name for tool in self.tools):
+            raise ArgumentError(f"name: expected a new name, {name!r} is taken by another tool")
+        solid = as_sdf("sdf", sdf)
+        made_of = self._material("material", 0 if material is None else material)
+        place = tuple(float(x) for x in checks.pose("pose", pose))
+        self.tools.append(Tool(solid, name, made_of, place))
+        return index
+
+    def add_camera(self, camera: DepthCamera, name: str | None = None, tool: str | int | None = None) -> int:
+        """Adds a depth camera and returns its index.
+
+        Args:
+            camera: what it is.
+            name: for `World.depth`; unique.
+            tool: name or index of the tool it rides on; its pose is then in the tool's frame.
+        """
+        index = len(self.cameras)
+        if not isinstance(camera, DepthCamera):
+            raise ArgumentError(f"camera: expected a DepthCamera, got {type(camera).__name__}")
+        name = f"camera{index}" if name is None else checks.text("name", name)
+        if name in self.cameras:
+            raise ArgumentError(f"name: expected a new name, {name!r} is taken by another camera")
+        names = {each.name: k for k, each in enumerate(self.tools)}
+        self.cameras[name] = Mounted(camera, -1 if tool is None else tool_index("tool", tool, names))
+        return index
+
+    # ---- to the engine ----
+
+    def freeze(self) -> FrozenScene:
+        """The arrays a world is built from; later changes of the scene do not reach them."""
+        materials = list(self.materials)
+        if self.wall_material is not None:
+            wall = self._material("wall_material", self.wall_material)
+        else:
+            wall = 0
+        if not materials:
+            # a scene without grains and tools still has walls
+            materials = [Material(1000.0, None, 0.5, 0.0, 0.3, "wall")]
+            pair = np.array([[meet(materials[0], materials[0], {})]], np.float32)
+        else:
+            every = range(len(materials))
+            pair = np.array([[self.pair(a, b) for b in every] for a in every], np.float32)
+        if self.air is not None and not isinstance(self.air, Air):
+            raise ArgumentError(f"air: expected Air or None, got {type(self.air).__name__}")
+        arrays: dict[str, Any] = {
+            "lower": self.bounds[0].copy(),
+            "upper": self.bounds[1].copy(),
+            "boundary": self.boundary.copy(),
+            "wall_material": wall,
+            "gravity": self.gravity.copy(),
+            "air": np.array((self.air or NO_AIR).columns(), np.float32),
+            "density": np.array([material.density for material in materials], np.float32),
+            "pair": pair,
+            **grain_arrays(self._grains),
+            "planar": shape_arrays(materials, self._fields, self._grains) if self.planar else None,
+            **tool_arrays(self.tools),
+            **camera_arrays(self.cameras.values()),
+        }
+        for array in arrays.values():
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+        names = {tool.name: k for k, tool in enumerate(self.tools)}
+        material_names = tuple(material.name for material in materials)
+        return FrozenScene(arrays, names, dict(self.cameras), material_names)
+
+    def fingerprint(self) -> str:
+        """Hash of everything this scene gives to a world."""
+        return self.freeze().digest()
+
+    def build(
+        self,
+        env_count: int = 1,
+        device: str = "auto",
+        solver: Solver | None = None,
+        num_threads: int | None = None,
+    ) -> World:
+        """Makes a world of `env_count` isolated copies of the scene.
+
+        Args:
+            env_count: number of copies.
+            device: "cpu", "cuda" (the first GPU) or "cuda:1"; "auto": the first GPU that works, else the CPU, or what
+                the environment variable GG_DEVICE names.
+            solver: None: the defaults.
+            num_threads: None: one per usable core, one in daemon worker processes.
+
+        Raises:
+            ArgumentError: a value outside what the engine accepts.
+            BackendError: the device is missing.
+            MemoryError: the machine has no room.
+        """
+        return World(self.freeze(), env_count, device, solver, num_threads)

@@ -1,0 +1,116 @@
+"""scene_arrays.py: grains, shapes, tools and cameras of a scene as arrays in the engine's layout."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.engine.frozen import Mounted
+from granular_gym.engine.materials import Material
+from granular_gym.engine.planar import planar_arrays
+from granular_gym.errors import ArgumentError
+from granular_gym.shapes.pair_field import PairField
+from granular_gym.shapes.sdf import KINDS, Sdf, SdfGrid
+from granular_gym.shapes.shape2d import Shape2D
+
+
+@dataclasses.dataclass(frozen=True)
+class Tool:
+    """A kinematic body; see Scene.add_tool."""
+
+    sdf: Sdf
+    name: str
+    material: int
+    pose: tuple[float, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class GrainGroup:
+    """Grains of one call: places and speeds (n, 3), radii and angles (n,)."""
+
+    material: int
+    places: NDArray[np.float32]
+    radii: NDArray[np.float32]
+    speeds: NDArray[np.float32]
+    angles: NDArray[np.float32]
+
+
+def grain_arrays(groups: Sequence[GrainGroup]) -> dict[str, Any]:
+    """Places, speeds, radii and materials of all grains."""
+    none = np.zeros((0, 3), np.float32)
+    materials = [np.full(len(group.radii), group.material, np.int32) for group in groups]
+    return {
+        "position": np.concatenate([none, *(group.places for group in groups)]),
+        "velocity": np.concatenate([none, *(group.speeds for group in groups)]),
+        "radius": np.concatenate([none[:, 0], *(group.radii for group in groups)]),
+        "grain_material": np.concatenate([np.zeros(0, np.int32), *materials]),
+    }
+
+
+def shape_arrays(
+    materials: Sequence[Material], given: Mapping[tuple[str, str], PairField], groups: Sequence[GrainGroup]
+) -> dict[str, Any]:
+    """Shapes, fields of every pair of them, and angles of planar grains; fields that are not given are built."""
+    shapes: dict[str, Shape2D] = {}
+    for material in materials:
+        if material.shape is not None:
+            shapes.setdefault(material.shape.digest(), material.shape)
+    if not shapes:
+        raise ArgumentError("materials: a planar scene needs one with a shape")
+    known, every = list(shapes), list(shapes.values())
+    fields: dict[tuple[int, int], PairField] = {}
+    for a in range(len(every)):
+        for b in range(a, len(every)):
+            fields[a, b] = given.get((known[a], known[b])) or PairField.build(every[a], every[b])
+    # tools and walls have a material without a shape; no grain is of it
+    of_material = [
+        (known.index(m.shape.digest()) if m.shape is not None else 0, m.shape is not None and m.fixed)
+        for m in materials
+    ]
+    angles = np.concatenate([np.zeros(0, np.float32), *(group.angles for group in groups)])
+    return planar_arrays(every, fields, of_material, angles)
+
+
+def tool_arrays(tools: Sequence[Tool]) -> dict[str, Any]:
+    """Poses of tools, their parts, and the grids that parts may share."""
+    integers: list[list[int]] = []
+    floats: list[list[float]] = []
+    grids: list[SdfGrid] = []
+    samples: list[NDArray[np.float32]] = []
+    known: dict[int, int] = {}
+    for index, tool in enumerate(tools):
+        for part in tool.sdf.parts:
+            grid = -1
+            if part.grid is not None:
+                # parts that share samples share the grid
+                grid = known.setdefault(id(part.grid), len(grids))
+                if grid == len(grids):
+                    grids.append(part.grid)
+                    samples.append(part.grid.samples.reshape(-1))
+            integers.append([KINDS[part.kind], index, grid, tool.material])
+            floats.append([*part.size, *[0.0] * (4 - len(part.size)), *part.pose])
+    return {
+        "tool_pose": _table([tool.pose for tool in tools], 7, np.float32),
+        "part_integers": _table(integers, 4, np.int32),
+        "part_floats": _table(floats, 11, np.float32),
+        "grid_integers": _table([grid.samples.shape[::-1] for grid in grids], 3, np.int32),
+        "grid_floats": _table([[grid.spacing, *grid.origin] for grid in grids], 4, np.float32),
+        "sample": np.concatenate([np.zeros(0, np.float32), *samples]),
+    }
+
+
+def camera_arrays(cameras: Iterable[Mounted]) -> dict[str, Any]:
+    """Cameras, in the order they were added."""
+    mounted = list(cameras)
+    return {
+        "camera_integers": _table([each.camera.integers(each.tool) for each in mounted], 4, np.int32),
+        "camera_floats": _table([each.camera.floats() for each in mounted], 10, np.float32),
+    }
+
+
+def _table(rows: Sequence[Any], columns: int, dtype: Any) -> NDArray[Any]:
+    return np.array(rows, dtype).reshape(len(rows), columns)

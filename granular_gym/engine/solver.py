@@ -1,0 +1,233 @@
+"""solver.py: how contacts are solved, and which settings are known to be unstable.
+
+Ranges and safe relaxations are the engine's (csrc/world/solver.c). Which time step a bed bears was measured on it:
+docs/stability.md. What is named there was seen to collapse; what is not named may still be too coarse for a task.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym import _core
+from granular_gym.base import checks
+from granular_gym.errors import ArgumentError
+
+MODES = ("convergent", "paper", "penalty")
+BROAD_PHASES = ("cells", "linked_hash")
+#: iterations that a resting bed of up to 60 layers needs, over dt sqrt(g / d): docs/stability.md
+ITERATIONS_PER_STEP = 100.0
+#: iterations under which a bed comes to rest in seconds, over layers times the root of dt sqrt(g / d):
+#: docs/stability.md
+ITERATIONS_PER_LAYER = 1.6
+#: the same, over layers times the power 1.5 of dt sqrt(g / d), for a bed that fell not to go on sinking
+ITERATIONS_AGAINST_CREEP = 80.0
+#: restitution above which crowded impacts need this many iterations to gain no more than 1 % energy: docs/materials.md
+ELASTIC, ELASTIC_ITERATIONS = 0.95, 20
+#: [N/m] that a float holds; what the engine takes is less
+LARGEST_STIFFNESS = 1e30
+#: dt over sqrt(m / k) that piles on springs bear
+SPRING_STEP = 0.3
+#: solid fraction of a bed by which its layers are counted
+BED_FRACTION = 0.6
+
+
+@dataclasses.dataclass(frozen=True)
+class Solver:
+    """Settings of the contact solver; None takes the safe value of the mode.
+
+    Attributes:
+        mode: "convergent" (accumulated, warm-started impulses), "paper" (the paper as printed: impulses are
+            added and never taken back; grains do not turn) or "penalty" (planar grains alone: contacts are springs,
+            steps are explicit and short: docs/planar.md).
+        iterations: projected Jacobi iterations per substep, 1 .. 1024.
+        nesterov: accelerate the iteration; None: only in convergent mode.
+        spin: grains turn; None: not in paper mode.
+        broad_phase: "cells" (sorted cells) or "linked_hash" (linked spatial hash, the reference).
+        alpha: share of the overlap between grains removed per substep, 0 .. 1.
+        tool_alpha: the same against tools, 0 .. 1.
+        relaxation: largest relaxation of one contact, up to 2; 0: safe value of the mode.
+        relaxation_sum: bound on the summed relaxation of a grain's contacts, up to 100; 0: safe value of the mode.
+        margin: contacts this share of a diameter apart are foreseen, 0 .. 0.5.
+        skin: neighbour lists hold until a grain moved half of this share of the smallest diameter, 0.01 .. 1.
+        bounce_speed: impacts slower than max(this, 3 g dt) do not bounce [m/s].
+        correction_share: no contact moves a grain by more than this share of the smallest radius per substep,
+            1e-6 .. 1.
+        tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never.
+        hash_ratio: buckets of the linked hash per grain, 0.01 .. 64; fixed when a world is built. The default is that
+            of GranularGym (2023), figure 3. Changes no result.
+        stiffness: k_n of a contact in penalty mode, per metre of depth of the plane [N/m]; must be given there.
+        tangential_stiffness: k_t over k_n in penalty mode, 0 .. 1.
+        damping: share of the critical damping of a contact in penalty mode, 0 .. 1. It takes the place of the
+            materials' restitution.
+        tangential_damping: tangential over normal damping in penalty mode, 0 .. 1.
+    """
+
+    mode: str = "convergent"
+    iterations: int = 10
+    nesterov: bool | None = None
+    spin: bool | None = None
+    broad_phase: str = "cells"
+    alpha: float = 0.8
+    tool_alpha: float = 0.5
+    relaxation: float = 0.0
+    relaxation_sum: float = 0.0
+    margin: float = 0.02
+    skin: float = 0.15
+    bounce_speed: float = 0.05
+    correction_share: float = 0.2
+    tolerance: float = 0.0
+    hash_ratio: float = 2.0
+    stiffness: float = 0.0
+    tangential_stiffness: float = 0.5
+    damping: float = 0.5
+    tangential_damping: float = 0.5
+
+    def __post_init__(self) -> None:
+        checks.choice("mode", self.mode, MODES)
+        checks.choice("broad_phase", self.broad_phase, BROAD_PHASES)
+        checks.integer("iterations", self.iterations, 1)
+        for name in ("nesterov", "spin"):
+            value = getattr(self, name)
+            if value is None:
+                value = self.mode == "convergent" or (name == "spin" and self.mode == "penalty")
+            object.__setattr__(self, name, checks.flag(name, value))
+        if self.mode != "convergent" and self.nesterov:
+            raise ArgumentError(
+                f"nesterov: expected False in {self.mode} mode, which has no accumulated impulses, got True"
+            )
+        for field in dataclasses.fields(self):
+            if field.type == "float":
+                most = LARGEST_STIFFNESS if field.name == "stiffness" else checks.LARGEST
+                checks.number(field.name, getattr(self, field.name), -most, most)
+        # what range each may have is the engine's to say
+        _core.check_solver(self.fields())
+
+    def fields(self) -> dict[str, Any]:
+        """All fields as the engine takes them."""
+        values = dataclasses.asdict(self)
+        values["mode"] = MODES.index(self.mode)
+        values["broad_phase"] = BROAD_PHASES.index(self.broad_phase)
+        values["nesterov"] = int(bool(self.nesterov))
+        values["spin"] = int(bool(self.spin))
+        return values
+
+    def dangers(self, tools: bool = False) -> list[str]:
+        """Combinations of these settings that are known to be unstable, in words.
+
+        Args:
+            tools: the scene has tools, which can jam a bed.
+        """
+        found = []
+        limit, limit_sum = _core.check_solver(self.fields(), tools)
+        if self.relaxation > limit:
+            found.append(f"relaxation {self.relaxation:g} is above {limit:g}: the iteration can diverge")
+        if self.relaxation_sum > limit_sum:
+            found.append(f"relaxation_sum {self.relaxation_sum:g} is above {limit_sum:g}: grains can be ejected")
+        return found
+
+    def impact_dangers(self, restitution: float) -> list[str]:
+        """Restitution that these settings do not bear, in words.
+
+        Impacts of several nearly elastic grains at one instant are left unsolved by few iterations and then gain
+        energy: seen with e = 1 and 10 iterations, not with 20, nor with e = 0.95 (validation check `budgets`).
+
+        Args:
+            restitution: largest of all pairs.
+        """
+        if self.mode == "penalty" and restitution > 0.0:
+            return [
+                f"restitution {restitution:g} is not read in penalty mode: damping {self.damping:g} takes its place"
+            ]
+        if self.mode != "convergent" or restitution <= ELASTIC or self.iterations >= ELASTIC_ITERATIONS:
+            return []
+        return [
+            f"restitution {restitution:g} with {self.iterations} iterations: impacts of several grains at once can "
+            f"gain energy with fewer than {ELASTIC_ITERATIONS} iterations"
+        ]
+
+    def spring_dangers(self, dt: float, mass: float) -> list[str]:
+        """Time steps in penalty mode under which piles fly apart, in words.
+
+        Longer steps than 0.3 sqrt(m / k) are named: piles of 60 hashes and U came to rest with 0.3 at damping 0.1 and
+        0.5, some trembled with 0.5 and flew apart with 0.7. Steps that not even a single contact bears are refused by
+        the engine.
+
+        Args:
+            dt: time step [s].
+            mass: of the lightest grain [kg/m].
+        """
+        limit = SPRING_STEP * math.sqrt(mass / self.stiffness) if self.mode == "penalty" else math.inf
+        if dt <= limit * (1.0 + 1e-3):
+            return []
+        return [
+            f"dt {dt:g} s with stiffness {self.stiffness:g} N/m: piles of grains of {mass:g} kg/m can fly apart with "
+            f"steps above {limit:.3g} s"
+        ]
+
+    def step_dangers(self, dt: float, diameter: float, gravity: float, layers: float = 0.0) -> list[str]:
+        """Combinations of these settings, a time step and a depth that are known to be unstable, in words.
+
+        A bed of more than ten layers was seen to sink or collapse with fewer iterations than 100 dt sqrt(g / d), the
+        sooner the fewer; deeper than 50 layers also with a few more. A deep bed swings after a blow like a spring,
+        since impulses travel through it with the iterations: with fewer than 1.6 layers sqrt(dt sqrt(g / d)) up to
+        1e-2 m g d of motion are left ten seconds after it fell. A bed that fell goes on sinking, by more than 1e-3
+        radii per second, with fewer than 80 layers (dt sqrt(g / d))^1.5. Measured with grains of one size.
+
+        Args:
+            dt: time step [s].
+            diameter: of the grains [m].
+            gravity: [m/s2].
+            layers: depth of the bed over the diameter; 0: not known.
+        """
+        if self.mode != "convergent":
+            return []
+        # a dt like 0.1 / 20 may round to just above
+        step = dt * math.sqrt(gravity / diameter) * (1.0 - 1e-3)
+        needed = math.ceil(ITERATIONS_PER_STEP * step)
+        if self.iterations < needed:
+            return [
+                f"dt {dt:g} s with {self.iterations} iterations: beds of grains of {diameter:g} m can collapse with "
+                f"fewer than {needed} iterations"
+            ]
+        needed = math.ceil(ITERATIONS_PER_LAYER * layers * math.sqrt(step))
+        if self.iterations < needed:
+            return [
+                f"dt {dt:g} s with {self.iterations} iterations: a bed of {layers:.0f} layers of grains of "
+                f"{diameter:g} m can give way and swings for seconds with fewer than {needed} iterations"
+            ]
+        needed = math.ceil(ITERATIONS_AGAINST_CREEP * layers * step**1.5)
+        if self.iterations < needed:
+            return [
+                f"dt {dt:g} s with {self.iterations} iterations: a bed of {layers:.0f} layers of grains of "
+                f"{diameter:g} m that falls goes on sinking for long, by up to a tenth of a radius per second, "
+                f"with fewer than {needed} iterations"
+            ]
+        return []
+
+
+def layers(positions: NDArray[np.float32], radii: NDArray[np.float32], gravity: NDArray[np.float32]) -> float:
+    """Depth of the bed that grains make where they fall straight down, in mean diameters.
+
+    Their volume over the area that they stand on, seen along gravity, at a solid fraction of 0.6: how loosely they are
+    stacked before they fall makes no difference. The outermost 2 % on each side do not count for the area.
+
+    Args:
+        positions: of the grains (n, 3) [m].
+        radii: (n,) [m].
+        gravity: (3,) [m/s2]; none: no bed.
+    """
+    strength = float(np.linalg.norm(gravity))
+    if len(radii) == 0 or strength == 0.0:
+        return 0.0
+    diameter = 2.0 * float(radii.mean())
+    # two axes across gravity
+    across = np.linalg.svd(np.asarray(gravity, np.float64)[None, :])[2][1:]
+    low, high = np.quantile(np.asarray(positions, np.float64) @ across.T, (0.02, 0.98), axis=0)
+    area = float(np.prod(high - low + diameter))
+    volume = 4.0 / 3.0 * math.pi * float((radii.astype(np.float64) ** 3).sum())
+    return volume / (BED_FRACTION * area * diameter)

@@ -1,0 +1,1 @@
+"""shapes: distance fields, meshes, plane shapes and the contact of two of them. Knows neither grains nor worlds."""

@@ -1,0 +1,330 @@
+"""sdf.py: signed distance fields (SDFs) that tools are made of: primitives, grids from meshes, and their composition.
+
+An Sdf is a tuple of parts, each one field with a pose. The engine finds one contact per grain and part, so a box built
+of one part per wall holds its grains where one field would see only the nearest wall. Distances are positive outside.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym import _core
+from granular_gym.base import cache, checks, rotations
+from granular_gym.errors import ArgumentError, StateError
+from granular_gym.shapes.mesh import Mesh, load_mesh
+
+#: values of gg_shape_kind
+KINDS = {"plane": 1, "box": 2, "sphere": 3, "capsule": 4, "cylinder": 5, "cone": 6, "grid": 7, "cavity": 8}
+#: files of grids carry this; a change of what they hold changes it
+_FORMAT = 1
+_IDENTITY = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+#: most samples of one grid: 1 GiB
+_LARGEST_GRID = 2**28
+_LARGEST_SIDE = 4096
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SdfGrid:
+    """Samples of a signed distance field on a regular grid.
+
+    Attributes:
+        samples: float32 (nz, ny, nx) [m].
+        spacing: distance between samples [m].
+        origin: position of sample (0, 0, 0), x y z [m].
+        source: hash of the mesh it was made from, or "".
+    """
+
+    samples: NDArray[np.float32]
+    spacing: float
+    origin: tuple[float, float, float]
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        samples = checks.floats("samples", self.samples, (None, None, None)).copy()
+        if min(samples.shape) < 2 or max(samples.shape) > _LARGEST_SIDE or samples.size > _LARGEST_GRID:
+            raise ArgumentError(f"samples: expected 2 .. {_LARGEST_SIDE} samples along each axis, got {samples.shape}")
+        samples.flags.writeable = False
+        origin = checks.vector("origin", self.origin)
+        object.__setattr__(self, "samples", samples)
+        object.__setattr__(self, "spacing", checks.number("spacing", self.spacing, 0.0, above=True))
+        object.__setattr__(self, "origin", tuple(float(x) for x in origin))
+
+    def digest(self) -> str:
+        """Hash of everything that shapes the field."""
+        head = repr((self.samples.shape, self.spacing, self.origin)).encode()
+        return hashlib.sha256(head + self.samples.tobytes()).hexdigest()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SdfPart:
+    """One field with a pose.
+
+    Attributes:
+        kind: a key of KINDS.
+        size: up to four lengths [m], by kind.
+        pose: x y z qw qx qy qz of the part's frame in the tool's frame.
+        grid: the samples of a "grid".
+    """
+
+    kind: str
+    size: tuple[float, ...] = ()
+    pose: tuple[float, ...] = _IDENTITY
+    grid: SdfGrid | None = None
+
+
+def _length(name: str, value: Any) -> float:
+    return checks.number(name, value, 0.0, above=True)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Sdf:
+    """A solid: one or more parts. Made by the class methods; immutable.
+
+    Attributes:
+        parts: the parts, in order.
+    """
+
+    parts: tuple[SdfPart, ...]
+
+    # ---- primitives ----
+
+    @classmethod
+    def plane(cls, normal: Any = (0.0, 0.0, 1.0), offset: float = 0.0) -> Sdf:
+        """Everything below a plane: points p with normal . p < offset.
+
+        Args:
+            normal: direction out of the solid (3,); need not be a unit vector.
+            offset: distance of the plane from the origin along the normal [m].
+        """
+        direction = checks.vector("normal", normal).astype(np.float64)
+        length = float(np.linalg.norm(direction))
+        if length < 1e-9:
+            raise ArgumentError(f"normal: expected a direction, got {normal!r}")
+        direction /= length
+        position = direction * checks.number("offset", offset)
+        return cls((SdfPart("plane", (), (*position, *rotations.from_z_to(direction))),))
+
+    @classmethod
+    def box(cls, half_extents: Any) -> Sdf:
+        """A box around the origin.
+
+        Args:
+            half_extents: half of its lengths along x, y, z [m].
+        """
+        half = checks.vector("half_extents", half_extents)
+        if not (half > 0).all():
+            raise ArgumentError(f"half_extents: expected three lengths > 0, got {half.tolist()}")
+        return cls((SdfPart("box", tuple(map(float, half))),))
+
+    @classmethod
+    def sphere(cls, radius: float) -> Sdf:
+        """A sphere around the origin; radius [m]."""
+        return cls((SdfPart("sphere", (_length("radius", radius),)),))
+
+    @classmethod
+    def capsule(cls, radius: float, half_length: float) -> Sdf:
+        """All points within `radius` [m] of the segment from -half_length to half_length [m] on the z axis."""
+        size = _length("radius", radius), checks.number("half_length", half_length, 0.0)
+        return cls((SdfPart("capsule", size),))
+
+    @classmethod
+    def cylinder(cls, radius: float, half_height: float) -> Sdf:
+        """A cylinder along z; radius and half height [m]."""
+        return cls((SdfPart("cylinder", (_length("radius", radius), _length("half_height", half_height))),))
+
+    @classmethod
+    def cone(cls, radius_lower: float, radius_upper: float, half_height: float) -> Sdf:
+        """A frustum along z; radii at -half_height and +half_height [m], one of them may be 0."""
+        radii = checks.number("radius_lower", radius_lower, 0.0), checks.number("radius_upper", radius_upper, 0.0)
+        if max(radii) <= 0.0:
+            raise ArgumentError("radius_lower: expected one of the two radii > 0, got 0 and 0")
+        return cls((SdfPart("cone", (*radii, _length("half_height", half_height))),))
+
+    @classmethod
+    def cavity(cls, radius: float) -> Sdf:
+        """The wall of an endless tube along z: everything further than `radius` [m] from the axis is solid."""
+        return cls((SdfPart("cavity", (_length("radius", radius),)),))
+
+    @classmethod
+    def from_grid(cls, grid: SdfGrid) -> Sdf:
+        """A field of samples."""
+        if not isinstance(grid, SdfGrid):
+            raise ArgumentError(f"grid: expected an SdfGrid, got {type(grid).__name__}")
+        return cls((SdfPart("grid", (), _IDENTITY, grid),))
+
+    # ---- meshes and files ----
+
+    @classmethod
+    def from_mesh(
+        cls,
+        mesh: Mesh | str | os.PathLike[str],
+        *,
+        spacing: float,
+        padding: int = 2,
+        cache: bool = True,
+        num_threads: int | None = None,
+    ) -> Sdf:
+        """The field of a triangle mesh on a grid.
+
+        Distances are exact at the samples; the sign comes from the winding number, so small holes and
+        self-intersections do no harm. The cost of a query does not depend on the number of triangles.
+
+        Args:
+            mesh: a Mesh or the path of an STL, OBJ or PLY file; metres.
+            spacing: distance between samples [m]; at most the radius of a grain keeps edges sharp.
+            padding: samples around the bounding box, >= 1.
+            cache: keep the grid on disk, see `cache.cache_dir`.
+            num_threads: threads that compute it; None: one per usable core.
+
+        Raises:
+            MeshError: the mesh cannot be used; the message names the fault.
+            ArgumentError: a spacing that gives too few or too many samples.
+        """
+        if isinstance(mesh, (str, os.PathLike)):
+            mesh = load_mesh(mesh)
+        elif isinstance(mesh, Mesh):
+            mesh = mesh.repair()
+            mesh.check()
+        else:
+            raise ArgumentError(f"mesh: expected a Mesh or a path, got {type(mesh).__name__}")
+        step = float(np.float32(_length("spacing", spacing)))
+        around = checks.integer("padding", padding, 1, 64)
+        threads = checks.threads(num_threads) or 0
+        return cls.from_grid(_mesh_grid(mesh, step, around, cache, threads))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Sdf:
+        """Reads what `save` wrote.
+
+        Raises:
+            OSError: the file cannot be read.
+            StateError: it is not such a file, or damaged; nothing of it is used.
+        """
+        return cls.from_grid(_read_grid(Path(path).read_bytes(), str(path)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the field of a grid to an .npz file that `from_file` reads.
+
+        Raises:
+            ArgumentError: this Sdf is not one grid in its own frame.
+            OSError: the file cannot be written.
+        """
+        if len(self.parts) != 1 or self.parts[0].grid is None or self.parts[0].pose != _IDENTITY:
+            raise ArgumentError("save: expected an Sdf of one grid without a pose; primitives need no file")
+        cache.write_atomic(path, _grid_bytes(self.parts[0].grid))
+
+    # ---- composition ----
+
+    def at(self, position: Any = (0.0, 0.0, 0.0), quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Sdf:
+        """The same solid turned by a quaternion w x y z, then shifted by `position` [m]."""
+        shift = checks.vector("position", position).astype(np.float64)
+        given = checks.floats("quaternion", quaternion, (4,))
+        turn = checks.unit_quaternions("quaternion", given).astype(np.float64)
+        parts = []
+        for part in self.parts:
+            old = np.array(part.pose)
+            place = rotations.rotate(turn, old[:3]) + shift
+            parts.append(dataclasses.replace(part, pose=(*place, *rotations.multiply(turn, old[3:]))))
+        return Sdf(tuple(parts))
+
+    @staticmethod
+    def union(*solids: Sdf | Iterable[Sdf]) -> Sdf:
+        """All parts of several solids as one."""
+        parts: list[SdfPart] = []
+        for solid in solids:
+            for one in [solid] if isinstance(solid, Sdf) else list(solid):
+                if not isinstance(one, Sdf):
+                    raise ArgumentError(f"union: expected Sdf objects, got {type(one).__name__}")
+                parts.extend(one.parts)
+        if not parts:
+            raise ArgumentError("union: expected at least one Sdf, got none")
+        return Sdf(tuple(parts))
+
+
+def as_sdf(name: str, value: Sdf | Sequence[Sdf]) -> Sdf:
+    """An Sdf from an Sdf or a list of them."""
+    try:
+        return Sdf.union(value)
+    except TypeError:
+        raise ArgumentError(f"{name}: expected an Sdf or a list of Sdf objects, got {type(value).__name__}") from None
+
+
+def _mesh_digest(mesh: Mesh) -> str:
+    vertices, faces = np.asarray(mesh.vertices, np.float64), np.asarray(mesh.faces, np.int32)
+    head = repr((vertices.shape, faces.shape)).encode()
+    return hashlib.sha256(head + vertices.tobytes() + faces.tobytes()).hexdigest()
+
+
+def _mesh_grid(mesh: Mesh, spacing: float, padding: int, keep: bool, threads: int) -> SdfGrid:
+    """Samples a mesh, or takes the samples from the cache."""
+    vertices = np.ascontiguousarray(mesh.vertices, np.float64)
+    faces = np.ascontiguousarray(mesh.faces, np.int32)
+    lower, upper = mesh.bounds
+    cells = np.ceil((upper - lower) / spacing)
+    if not np.isfinite(cells).all() or (cells + 1 + 2 * padding > _LARGEST_SIDE).any():
+        raise ArgumentError(
+            f"spacing: expected at most {_LARGEST_SIDE} samples along each axis, {spacing:g} m gives {cells.max():.0f}"
+        )
+    counts = cells.astype(np.int64) + 1 + 2 * padding
+    if int(counts.prod()) > _LARGEST_GRID:
+        raise ArgumentError(f"spacing: expected at most {_LARGEST_GRID} samples, {spacing:g} m gives {counts.prod()}")
+    # the grid is centred on the mesh, so that symmetric meshes have symmetric fields
+    start = 0.5 * (lower + upper) - 0.5 * spacing * (counts - 1)
+    x, y, z = (float(np.float32(value)) for value in start)
+    origin = (x, y, z)
+    source = _mesh_digest(mesh)
+    key = hashlib.sha256(repr((_FORMAT, _core.build_info()["version"], source, spacing, padding)).encode()).hexdigest()
+    path = cache.cache_dir() / "sdf" / f"{key}.npz"
+    if keep:
+        try:
+            return _read_grid(path.read_bytes(), str(path))
+        except (OSError, StateError):
+            pass
+    nx, ny, nz = (int(n) for n in counts)
+    samples = _core.mesh_to_grid(vertices, faces, spacing, origin, (nx, ny, nz), threads)
+    grid = SdfGrid(samples, spacing, origin, source)
+    if keep:
+        cache.store(path, _grid_bytes(grid))
+    return grid
+
+
+def _grid_bytes(grid: SdfGrid) -> bytes:
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        format=np.array(["granular_gym.sdf", str(_FORMAT)]),
+        samples=grid.samples,
+        spacing=np.array(grid.spacing),
+        origin=np.array(grid.origin),
+        source=np.array(grid.source),
+        digest=np.array(grid.digest()),
+    )
+    return buffer.getvalue()
+
+
+def _read_grid(data: bytes, name: str) -> SdfGrid:
+    """A grid from the bytes of a file; StateError for anything but a whole one."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            fields = {key: file[key] for key in file.files}
+        if fields["format"].tolist() != ["granular_gym.sdf", str(_FORMAT)]:
+            raise StateError(f"{name}: expected a grid of version {_FORMAT}, got {fields['format'].tolist()}")
+        x, y, z = (float(value) for value in fields["origin"])
+        grid = SdfGrid(fields["samples"], float(fields["spacing"]), (x, y, z), str(fields["source"]))
+        whole = grid.digest() == str(fields["digest"])
+    except StateError:
+        raise
+    except Exception as error:  # zipfile and zlib raise many kinds
+        raise StateError(f"{name}: expected a grid written by Sdf.save, it is damaged ({error})") from error
+    if not whole:
+        raise StateError(f"{name}: expected a grid written by Sdf.save, its checksum does not fit")
+    return grid

@@ -1,0 +1,67 @@
+"""expert.py: what the scripted experts of all tasks have in common: they act for every env of a batch.
+
+An expert may read what a learner may not (grain positions, the goal, the exact state of the task). It is the yardstick
+a learner is measured against. `registry.py` says which expert plays which task; `scripted_expert` makes it.
+"""
+
+from __future__ import annotations
+
+import abc
+import importlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.errors import ArgumentError
+from granular_gym.tasks.registry import expert_of
+
+Floats = NDArray[np.floating[Any]]
+
+
+class Experts(abc.ABC):
+    """Scripted experts for all envs of a task.
+
+    Args:
+        env: a GranularEnv or GranularVectorEnv, wrapped or not, that has been reset.
+    """
+
+    def __init__(self, env: Any) -> None:
+        self.task = env.unwrapped.task
+        self.single = not hasattr(env.unwrapped, "num_envs")
+        self.reset()
+
+    @abc.abstractmethod
+    def forget(self, env: int) -> None:
+        """Forgets the plan for one env."""
+
+    @abc.abstractmethod
+    def actions(self) -> Floats:
+        """Actions for the state the envs are in, (env_count, k)."""
+
+    def reset(self, mask: NDArray[np.bool_] | None = None) -> None:
+        """Forgets the plans of all envs, or of the masked ones: call it when their episodes begin."""
+        for env in range(self.task.env_count):
+            if mask is None or mask[env]:
+                self.forget(env)
+
+    def act(self) -> Floats:
+        """Actions in [-1, 1]: (k,) for a single env, (num_envs, k) for a batch."""
+        actions = np.clip(self.actions(), -1.0, 1.0).astype(np.float32)
+        return actions[0] if self.single else actions
+
+
+def scripted_expert(env: Any) -> Any:
+    """The scripted expert of an env's task; it has `act()` and `reset(mask)`.
+
+    Args:
+        env: an env made by `gymnasium.make` or `make_vec` with a task of this package, that has been reset.
+
+    Raises:
+        ArgumentError: the env is none of this package's tasks.
+    """
+    spec = env.unwrapped.spec
+    module, name = expert_of("" if spec is None else spec.id).split(":")
+    if not hasattr(env.unwrapped, "task"):
+        raise ArgumentError(f"env: expected an env of granular_gym, got {type(env.unwrapped).__name__}")
+    return getattr(importlib.import_module(module), name)(env)

@@ -1,0 +1,438 @@
+"""gym_envs.py: the two Gymnasium interfaces of a task: `GranularVectorEnv` (a native batch) and `GranularEnv` (one).
+
+Both run the same `Task` (task.py). The batch follows Gymnasium 1.x: all three autoreset modes, final observations kept,
+infos as arrays with masks, integer seed s meaning s + k for env k. `gymnasium.make_vec` puts no wrapper around a native
+batch, so the time limit and the check that reset came first live here. Observations are fresh arrays at every call.
+
+An env that diverged (a position stopped being finite) is truncated with info["diverged"] and started afresh by the
+autoreset, while its neighbours carry on.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from granular_gym.engine.device import check_device
+from granular_gym.engine.outputs import check_output, torch_stream
+from granular_gym.errors import ArgumentError
+from granular_gym.tasks.task import Arrays, Task, check_actions, check_seed
+
+try:
+    from gymnasium.vector import AutoresetMode
+except ImportError:  # Gymnasium 1.0 knows only the first mode and has no name for it
+
+    class AutoresetMode(enum.Enum):  # type: ignore[no-redef]
+        """When a finished env starts its next episode."""
+
+        NEXT_STEP = "NextStep"
+        SAME_STEP = "SameStep"
+        DISABLED = "Disabled"
+
+
+def check_autoreset_mode(mode: Any) -> AutoresetMode:
+    """Returns an autoreset mode given as the enum, its value ("NextStep") or its name in any case ("next_step")."""
+    for known in AutoresetMode:
+        if mode is known or (isinstance(mode, str) and mode.lower() in (known.name.lower(), known.value.lower())):
+            return known
+    names = [known.value for known in AutoresetMode]
+    raise ArgumentError(f"autoreset_mode: expected one of {names} or an AutoresetMode, got {mode!r}")
+
+
+def rows(arrays: Arrays, env: int) -> Arrays:
+    """Fresh copies of row `env` of each array."""
+    return {key: np.array(values[env]) for key, values in arrays.items()}
+
+
+class GranularVectorEnv(VectorEnv):
+    """A batch of envs of one task in one world.
+
+    Args:
+        num_envs: number of envs.
+        max_episode_steps: episodes are truncated after this many steps; None: never. `make_vec` passes the task's.
+        autoreset_mode: "NextStep" (default), "SameStep" or "Disabled", or Gymnasium's AutoresetMode.
+        render_mode: None, "rgb_array" or "depth_array".
+        output: of observations, rewards, terminated and truncated: "numpy"; "torch": tensors on the GPU the world runs
+            on (`device="cuda"`), or on the host; "device": DeviceArrays, which JAX and CuPy take by DLPack. With the
+            last two rewards are float32 and depth images never visit the host; with "torch" the world works on the
+            stream that torch works on at the call. Infos, final observations among them, stay NumPy arrays.
+        **task_kwargs: given to the task.
+
+    Raises:
+        ArgumentError: an argument is not what it should be, for instance `output="device"` on the CPU.
+        BackendError: the device is missing.
+        GranularError: `output="torch"`, and it is not installed.
+    """
+
+    task_class: ClassVar[type[Task]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.metadata = cls.task_class.metadata
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        max_episode_steps: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        output: str = "numpy",
+        **task_kwargs: Any,
+    ) -> None:
+        self.closed = True  # a constructor that fails leaves nothing for __del__ to close
+        if max_episode_steps is not None and (
+            isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, int) or max_episode_steps < 1
+        ):
+            raise ArgumentError(f"max_episode_steps: expected an integer >= 1 or None, got {max_episode_steps!r}")
+        self._kwargs = {
+            "num_envs": num_envs,
+            "max_episode_steps": max_episode_steps,
+            "autoreset_mode": autoreset_mode,
+            "render_mode": render_mode,
+            "output": output,
+            **task_kwargs,
+        }
+        self.output = check_output(output)
+        self.autoreset_mode = check_autoreset_mode(autoreset_mode)
+        self.task = self.task_class(env_count=num_envs, render_mode=render_mode, **task_kwargs)
+        # whoever asks for arrays on a GPU may touch it: "auto" is settled here, not at the first reset
+        if self.output == "device" and check_device(self.task.device) == "cpu":
+            raise ArgumentError(
+                f"output: expected 'numpy' or 'torch' on the CPU (device={self.task.device!r}), got 'device'"
+            )
+        self.num_envs = self.task.env_count
+        self.max_episode_steps = max_episode_steps
+        self.render_mode = render_mode
+        self.metadata = {**self.task.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = self.task.observation_space
+        self.single_action_space = self.task.action_space
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._elapsed = np.zeros(self.num_envs, np.int64)
+        self._started = np.zeros(self.num_envs, bool)
+        self._finished = np.zeros(self.num_envs, bool)  # the episode has ended and no new one has begun
+        self.closed = False
+
+    # random numbers --------------------------------------------------------------------------------------------------
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """The random generators of the envs, as Gymnasium's own vector envs give them."""
+        return tuple(self.task.generator(env) for env in range(self.num_envs))
+
+    @property
+    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]
+        """The seed each env was last given."""
+        return tuple(self.task.seeds)
+
+    def _seeds(self, seed: Any) -> list[int | None]:
+        """One seed per env: None, s + k for an integer s, or a list's own."""
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (list, tuple, np.ndarray)):
+            if len(seed) != self.num_envs:
+                raise ArgumentError(f"seed: expected {self.num_envs} seeds, one per env, got {len(seed)}")
+            return [check_seed(f"seed[{env}]", one) for env, one in enumerate(seed)]
+        first = check_seed("seed", seed)
+        assert first is not None
+        return [first + env for env in range(self.num_envs)]
+
+    # episodes --------------------------------------------------------------------------------------------------------
+
+    def reset(  # type: ignore[override]
+        self,
+        *,
+        seed: int | list[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Starts new episodes.
+
+        Args:
+            seed: None (generators run on), an integer s (env k gets s + k), or one seed or None per env.
+            options: "reset_mask": bool (num_envs,), at least one True: only these envs start afresh. The rest is given
+                to the task.
+
+        Returns:
+            Observations of all envs (num_envs, ...) and the infos of those that were reset.
+
+        Raises:
+            ArgumentError: a seed or the mask is not what it should be.
+        """
+        options = dict(options or {})
+        mask = self._check_mask(options.pop("reset_mask")) if "reset_mask" in options else np.ones(self.num_envs, bool)
+        seeds = self._seeds(seed)
+        self._join_stream()
+        self._begin(mask, seeds, options)
+        infos = self._infos(self.task.read()[3], mask)
+        return self.task.observe_as(self.output), infos
+
+    def _join_stream(self) -> None:
+        """Has the world work on the stream that torch works on now."""
+        if self.output == "torch" and self.task.world.device != "cpu":
+            stream = torch_stream(self.task.world.device)
+            if stream != self.task.world.stream:
+                self.task.world.set_stream(stream)
+
+    def _check_mask(self, mask: Any) -> NDArray[np.bool_]:
+        name = "options['reset_mask']"
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise ArgumentError(f"{name}: expected a numpy array of bool, got {mask!r}")
+        if mask.shape != (self.num_envs,):
+            raise ArgumentError(f"{name}: expected shape ({self.num_envs},), got {mask.shape}")
+        if not mask.any():
+            raise ArgumentError(f"{name}: expected at least one True, got none")
+        waiting = ~self._started & ~mask
+        if waiting.any():
+            raise ResetNeeded(f"{name}: envs {np.flatnonzero(waiting).tolist()} were never reset; reset all envs first")
+        return mask
+
+    def _begin(self, mask: NDArray[np.bool_], seeds: list[int | None], options: dict[str, Any] | None) -> None:
+        """New episodes in the masked envs."""
+        envs = np.flatnonzero(mask).astype(np.int32)
+        self.task.reset(envs, [seeds[env] for env in envs], options)
+        self._elapsed[mask] = 0
+        self._started[mask] = True
+        self._finished[mask] = False
+
+    def step(self, actions: Any) -> tuple[dict[str, Any], Any, Any, Any, dict[str, Any]]:  # type: ignore[override]
+        """Advances every env by one step.
+
+        Args:
+            actions: (num_envs, k) real numbers, on the host or a GPU; outside [-1, 1] they are clipped.
+
+        Returns:
+            Observations, rewards (num_envs,) float64 (float32 unless output is "numpy"), terminated and truncated
+            (num_envs,) bool, infos.
+
+        Raises:
+            ResetNeeded: before the first reset, or, with autoreset disabled, where a finished env was not reset.
+            ArgumentError: actions of a wrong shape or kind, NaN or infinite.
+        """
+        task = self.task
+        task.check_open()
+        if np.count_nonzero(self._started) < self.num_envs:
+            raise ResetNeeded("step() was called before reset()")
+        ended = self._finished.copy()
+        some_ended = np.count_nonzero(ended) > 0
+        if some_ended and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise ResetNeeded(
+                f"envs {np.flatnonzero(ended).tolist()} have finished; reset them with options['reset_mask'] first"
+            )
+        actions = check_actions("actions", actions, task.action_space, self.num_envs, ~ended)
+        self._join_stream()
+        task.step(actions, ended)
+        self._elapsed += 1
+        if some_ended:  # next-step mode: this step is the reset of these envs
+            self._begin(ended, [None] * self.num_envs, None)
+        rewards, terminated, diverged, values = task.read()
+        truncated = diverged.copy()
+        if self.max_episode_steps is not None:
+            truncated |= self._elapsed >= self.max_episode_steps
+        if some_ended:
+            rewards[ended], terminated[ended], truncated[ended] = 0.0, False, False
+        self._finished = terminated | truncated
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP or not np.count_nonzero(self._finished):
+            infos: dict[str, Any] = {}
+            masks = np.ones((len(values), self.num_envs), bool)
+            for (name, array), everyone in zip(values.items(), masks, strict=True):
+                infos[name], infos["_" + name] = array, everyone
+        else:
+            finals = self._finals(task.observe(), values, self._finished)
+            self._begin(self._finished.copy(), [None] * self.num_envs, None)
+            everyone = np.ones(self.num_envs, bool)
+            infos = {**self._infos(task.read()[3], everyone, values, ~finals["_final_obs"]), **finals}
+        if self.output != "numpy":
+            # ahead of the images: an upload waits for what was started before it, and nobody need wait for those
+            flags = {"rewards": rewards.astype(np.float32), "terminated": terminated, "truncated": truncated}
+            rewards, terminated, truncated = task.give(flags, self.output).values()
+        return task.observe_as(self.output), rewards, terminated, truncated, infos
+
+    def _infos(
+        self,
+        values: Arrays,
+        mask: NDArray[np.bool_],
+        others: Arrays | None = None,
+        other_mask: NDArray[np.bool_] | None = None,
+    ) -> dict[str, Any]:
+        """Infos in Gymnasium's form: `values` of the masked envs with masks; `others` where `other_mask` says so."""
+        infos: dict[str, Any] = {}
+        for name, array in values.items():
+            if others is not None and other_mask is not None:
+                array = np.where(other_mask.reshape(-1, *[1] * (array.ndim - 1)), others[name], array)
+            infos[name] = np.where(mask.reshape(-1, *[1] * (array.ndim - 1)), array, np.zeros((), array.dtype))
+            infos["_" + name] = mask.copy()
+        return infos
+
+    def _finals(self, observations: Arrays, values: Arrays, mask: NDArray[np.bool_]) -> dict[str, Any]:
+        """The last observation and info of the masked envs, as Gymnasium's SyncVectorEnv hands them out."""
+        final_obs = np.full(self.num_envs, None, dtype=object)
+        for env in np.flatnonzero(mask):
+            final_obs[env] = rows(observations, int(env))
+        return {
+            "final_obs": final_obs,
+            "_final_obs": mask.copy(),
+            "final_info": self._infos(values, mask),
+            "_final_info": mask.copy(),
+        }
+
+    # the rest of the interface ---------------------------------------------------------------------------------------
+
+    def render(self) -> tuple[NDArray[Any], ...] | None:  # type: ignore[override]
+        """One image per env by `render_mode`: (H, W, 3) uint8 or (H, W) float32 [m]; None without a mode."""
+        if self.render_mode is None:
+            return None
+        if not self._started.all():
+            raise ResetNeeded("render() was called before reset()")
+        draw = self.task.picture if self.render_mode == "rgb_array" else self.task.depth_picture
+        return tuple(draw(env) for env in range(self.num_envs))
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """What the method or attribute `name` gives, once per env, as Gymnasium's vector envs do."""
+        value = getattr(self, name)
+        if callable(value):
+            value = value(*args, **kwargs)
+        if isinstance(value, (tuple, list, np.ndarray)) and len(value) == self.num_envs:
+            return tuple(value)
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """The attribute `name`, once per env."""
+        return self.call(name)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Frees the world."""
+        self.task.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "kwargs": self._kwargs,
+            "spec": self.spec,
+            "closed": self.closed,
+            "task": self.task.save(),
+            "counters": (self._elapsed.copy(), self._started.copy(), self._finished.copy()),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state["kwargs"])  # type: ignore[misc]
+        self.spec = state["spec"]
+        self.task.load(state["task"])
+        self._elapsed, self._started, self._finished = (array.copy() for array in state["counters"])
+        if state["closed"]:
+            self.close()
+
+
+class GranularEnv(gym.Env):
+    """One env of a task: the batch of one, with Python numbers in place of arrays.
+
+    Args:
+        render_mode: None, "rgb_array" or "depth_array".
+        **task_kwargs: given to the task.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+    """
+
+    task_class: ClassVar[type[Task]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.metadata = cls.task_class.metadata
+
+    def __init__(self, render_mode: str | None = None, **task_kwargs: Any) -> None:
+        self._kwargs = {"render_mode": render_mode, **task_kwargs}
+        self.task = self.task_class(env_count=1, render_mode=render_mode, **task_kwargs)
+        self.render_mode = render_mode
+        self.observation_space = self.task.observation_space
+        self.action_space = self.task.action_space
+        self._started = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Arrays, dict[str, Any]]:
+        """Starts a new episode.
+
+        Args:
+            seed: integer >= 0, or None: the generator runs on.
+            options: given to the task.
+
+        Returns:
+            Observation (fresh arrays) and info.
+        """
+        self.task.check_open()
+        super().reset(seed=check_seed("seed", seed))
+        self.task.generators[0] = self.np_random
+        self.task.reset(np.zeros(1, np.int32), [None], options)
+        self._started = True
+        return rows(self.task.observe(), 0), self._info(self.task.read()[3])
+
+    def step(self, action: Any) -> tuple[Arrays, float, bool, bool, dict[str, Any]]:
+        """Advances by one step.
+
+        Args:
+            action: (k,) real numbers; outside [-1, 1] they are clipped.
+
+        Returns:
+            Observation (fresh arrays), reward, terminated, truncated (only where the env diverged; `gymnasium.make`
+            adds the time limit), info.
+
+        Raises:
+            ResetNeeded: before the first reset.
+            ArgumentError: an action of a wrong shape or kind, NaN or infinite.
+        """
+        self.task.check_open()
+        if not self._started:
+            raise ResetNeeded("step() was called before reset()")
+        try:
+            batch = np.asarray(action)[None]
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"action: expected an array of numbers ({error})") from None
+        if batch.shape[1:] != self.action_space.shape:
+            raise ArgumentError(f"action: expected shape {self.action_space.shape}, got {batch.shape[1:]}")
+        actions = check_actions("action", batch, self.task.action_space, 1, np.ones(1, bool))
+        self.task.step(actions, np.zeros(1, bool))
+        reward, terminated, diverged, values = self.task.read()
+        observation = rows(self.task.observe(), 0)
+        return observation, float(reward[0]), bool(terminated[0]), bool(diverged[0]), self._info(values)
+
+    @staticmethod
+    def _info(values: Arrays) -> dict[str, Any]:
+        return {name: array[0].item() if array.ndim == 1 else np.array(array[0]) for name, array in values.items()}
+
+    def render(self) -> NDArray[Any] | None:  # type: ignore[override]
+        """An image by `render_mode`: (H, W, 3) uint8 or (H, W) float32 [m]; None without a mode."""
+        if self.render_mode is None:
+            return None
+        if not self._started:
+            raise ResetNeeded("render() was called before reset()")
+        return self.task.picture(0) if self.render_mode == "rgb_array" else self.task.depth_picture(0)
+
+    def close(self) -> None:
+        """Frees the world; calling it again does nothing."""
+        if hasattr(self, "task"):  # absent where the constructor failed
+            self.task.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "kwargs": self._kwargs,
+            "spec": self.spec,
+            "closed": self.task.closed,
+            "task": self.task.save(),
+            "random": (self._np_random, self._np_random_seed),
+            "started": self._started,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state["kwargs"])  # type: ignore[misc]
+        self.spec = state["spec"]
+        self.task.load(state["task"])
+        self._np_random, self._np_random_seed = state["random"]
+        self.task.generators[0] = self._np_random
+        self._started = state["started"]
+        if state["closed"]:
+            self.close()

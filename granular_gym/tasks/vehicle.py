@@ -1,0 +1,127 @@
+"""vehicle.py: kinematics of a tracked vehicle that steers by its tracks and cannot leave its field.
+
+The vehicle moves along its heading and turns about its centre (unicycle, midpoint rule). Its outline in plan is a
+rectangle that holds hull and blade. After each step the centre is clamped to where the whole outline, at the new
+heading, lies inside the field: against a wall the vehicle slides along it, turning pushes it off the wall, and it never
+gets stuck. The engine computes all envs of a batch in one call (csrc/geometry/vehicle.h), each from its own row alone,
+so that env k alone equals env k among many; NumPy's sines may depend on where in an array an angle stands.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym import _core
+
+Floats = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class TrackedVehicle:
+    """A vehicle in a rectangular field.
+
+    Args:
+        rear: x of the outline's rear edge in the vehicle frame (x forward), negative [m].
+        front: x of the front edge [m].
+        half_width: of the outline [m].
+        lower: (x, y) of the field's lower corner [m].
+        upper: (x, y) of the field's upper corner [m].
+        speed: at full forward action [m/s].
+        turn_rate: at full yaw action [rad/s].
+        clearance: kept between the outline and the walls [m].
+    """
+
+    rear: float
+    front: float
+    half_width: float
+    lower: tuple[float, float]
+    upper: tuple[float, float]
+    speed: float
+    turn_rate: float
+    clearance: float
+
+    @property
+    def reach(self) -> float:
+        """Largest distance of the outline from the centre [m]."""
+        return math.hypot(max(self.front, -self.rear), self.half_width)
+
+    @cached_property
+    def _outline(self) -> NDArray[np.float64]:
+        """Outline and field as the engine takes them."""
+        return np.array([self.rear, self.front, self.half_width, *self.lower, *self.upper, self.clearance], np.float64)
+
+    @cached_property
+    def _rates(self) -> NDArray[np.float64]:
+        """Speed and turn rate at full action [m/s], [rad/s]."""
+        return np.array([self.speed, self.turn_rate])
+
+    def corners(self, pose: Floats) -> Floats:
+        """Corners of the outline in the field, (N, 4, 2) [m], for poses (N, 3): x, y, yaw."""
+        place = np.asarray(pose, np.float64)[:, None]
+        a = np.array([self.rear, self.rear, self.front, self.front])
+        b = self.half_width * np.array([-1.0, 1.0, -1.0, 1.0])
+        s, c = (part[:, None] for part in sin_cos(place[:, 0, 2]))
+        return place[:, :, :2] + np.stack([c * a - s * b, s * a + c * b], axis=2)
+
+    def room(self, yaw: float) -> tuple[float, float, float, float]:
+        """Where the centre may be at a heading: x lower, x upper, y lower, y upper [m]."""
+        x0, x1, y0, y1 = _core.vehicle_room(self._outline, np.array([yaw], np.float64))[0].tolist()
+        return x0, x1, y0, y1
+
+    def clamp(self, pose: Floats) -> Floats:
+        """The nearest poses (N, 3) of the same headings that keep the outline inside the field."""
+        return self.move(pose, np.zeros(np.shape(pose)))
+
+    def move(self, pose: Floats, moves: Floats) -> Floats:
+        """Poses after one move in the vehicle's own frame, inside the field.
+
+        Args:
+            pose: (N, 3) x [m], y [m], yaw [rad] (not wrapped, so that headings stay continuous).
+            moves: (N, 3) along the heading [m], across it to the left [m], turn to the left [rad].
+
+        Returns:
+            (N, 3) float64.
+        """
+        start, way = np.ascontiguousarray(pose, np.float64), np.ascontiguousarray(moves, np.float64)
+        return _core.vehicle_move(self._outline, start, way)
+
+    def advance(self, pose: Floats, actions: Floats, duration: float) -> Floats:
+        """Poses after `duration` [s].
+
+        Args:
+            pose: (N, 3) as in `move`.
+            actions: (N, 2) in [-1, 1]: share of the forward speed, share of the turn rate (left positive).
+            duration: of the step [s].
+
+        Returns:
+            (N, 3) float64.
+        """
+        start = np.ascontiguousarray(pose, np.float64)
+        return _core.vehicle_drive(self._outline, self._rates, start, actions, duration)
+
+
+def sin_cos(angle: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sines and cosines of angles (N,) [rad], each from its angle alone, wherever in the array it stands."""
+    return _core.sin_cos(np.ascontiguousarray(angle, np.float64))
+
+
+def wrap_angle(angle: Floats) -> Floats:
+    """Angles folded into [-pi, pi)."""
+    return _core.wrap_angles(angle)
+
+
+def yaw_quaternions(yaw: Floats) -> Floats:
+    """Unit quaternions (N, 4) w x y z of turns about z by yaw (N,) [rad]."""
+    out = np.zeros((len(yaw), 4))
+    out[:, 3], out[:, 0] = sin_cos(0.5 * np.asarray(yaw, np.float64))
+    return out
+
+
+def tool_poses(pose: Floats, count: int) -> NDArray[np.float32]:
+    """Poses (N, count, 7) of `count` tools that share the frames of vehicles (N, 3): x [m], y [m], yaw [rad]."""
+    return _core.vehicle_poses(np.ascontiguousarray(pose, np.float64), count)

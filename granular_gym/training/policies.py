@@ -1,0 +1,142 @@
+"""policies.py: what acts, by name: the scripted expert, random actions, a checkpoint, or a function of the user's.
+
+A checkpoint plays deterministic actions, each held as long as in training.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.base import checks
+from granular_gym.errors import ArgumentError, GranularError
+from granular_gym.tasks.expert import scripted_expert
+from granular_gym.training import checkpoint
+from granular_gym.training.features import features_of
+
+#: policies that need no file
+BUILT_IN = ("expert", "random")
+#: algorithms that checkpoints may be of
+ALGORITHMS = ("PPO", "TD3")
+
+#: gives an action for an observation
+Policy = Callable[[Any], Any]
+
+
+def algorithm_class(name: str) -> type:
+    """The class of Stable-Baselines3.
+
+    Raises:
+        GranularError: it is not installed.
+    """
+    try:
+        import stable_baselines3
+    except ImportError as error:
+        raise GranularError("training needs Stable-Baselines3: pip install 'granular_gym[train]'") from error
+    return getattr(stable_baselines3, name)  # type: ignore[no-any-return]
+
+
+class Actor:
+    """Acts for every env of a batch, or for a single env.
+
+    Args:
+        model: of Stable-Baselines3.
+        env: a GranularVectorEnv or GranularEnv with depth="uint8", wrapped or not.
+        repeat: env steps an action is held.
+    """
+
+    def __init__(self, model: Any, env: Any, repeat: int) -> None:
+        self.model, self.repeat = model, repeat
+        self.task = env.unwrapped.task
+        self.single = not hasattr(env.unwrapped, "num_envs")
+        self.features = features_of(env.unwrapped.spec.id, self.task.observation_space)
+        self._held: NDArray[np.float32] | None = None
+        self._left = 0
+
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """Actions (num_envs, k), or (k,) for a single env."""
+        if self._left == 0:
+            arrays = self.task.read()[3]
+            infos = [{name: values[env] for name, values in arrays.items()} for env in range(self.task.env_count)]
+            batch = {name: part[None] for name, part in observation.items()} if self.single else observation
+            self._held = self.model.predict(self.features(batch, infos), deterministic=True)[0]
+            self._left = self.repeat
+        self._left -= 1
+        assert self._held is not None
+        return self._held[0] if self.single else self._held
+
+
+def load_actor(path: Path, env: Any) -> Actor:
+    """The policy of a checkpoint.
+
+    Args:
+        path: the checkpoint, or the folder of its run.
+        env: what it will play, made with depth="uint8".
+
+    Raises:
+        StateError: the checkpoint is damaged, or made for other spaces.
+        GranularError: Stable-Baselines3 is not installed.
+    """
+    about, members = checkpoint.read(path)
+    model = algorithm_class(about["algorithm"]).load(io.BytesIO(members["model.zip"]), device="cpu")  # type: ignore[attr-defined]
+    return Actor(model, env, about["settings"]["repeat"])
+
+
+def load_policy(name: str, env: Any) -> Policy:
+    """A policy by name.
+
+    Args:
+        name: "expert", "random", the path of a training run's checkpoint (it ends in ".zip"), or "module:function": the
+            function is called once with the env and returns a function from observation to action.
+        env: the env it will play, which has been reset.
+
+    Raises:
+        ArgumentError: there is no such policy, or it is not a function.
+        StateError: the checkpoint is damaged.
+        GranularError: it is a checkpoint, and the `train` extra is not installed.
+    """
+    if name == "expert":
+        expert = scripted_expert(env)
+        return lambda observation: expert.act()
+    if name == "random":
+        return lambda observation: env.action_space.sample()
+    if _is_checkpoint(name):
+        return load_actor(Path(name), env).act
+    module, colon, function = checks.text("policy", name).partition(":")
+    if not (module and colon and function):
+        raise ArgumentError(f"policy: expected 'expert', 'random', a checkpoint.zip or 'module:function', got {name!r}")
+    try:
+        make = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise ArgumentError(f"policy: expected a module and a function in it, got {name!r} ({error})") from None
+    policy = make(env) if callable(make) else None
+    if policy is None or not callable(policy):
+        raise ArgumentError(
+            f"policy: expected {name!r} to return a function from observation to action, got {policy!r}"
+        )
+    return policy
+
+
+def _is_checkpoint(name: str) -> bool:
+    return name.endswith(".zip")
+
+
+def trained_arguments(task: str, policy: str) -> dict[str, Any]:
+    """Arguments of the task that a checkpoint was trained with; none for other policies.
+
+    Raises:
+        ArgumentError: the checkpoint was trained on another task.
+        StateError: it is damaged.
+    """
+    if not _is_checkpoint(policy):
+        return {}
+    settings = checkpoint.read_about(Path(policy))["settings"]
+    if settings["task"] != task:
+        raise ArgumentError(f"policy: expected one trained on {task}, {policy} was trained on {settings['task']}")
+    return {**settings["arguments"], "depth": "uint8"}

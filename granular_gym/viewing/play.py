@@ -1,0 +1,157 @@
+"""play.py: one episode of a task, by its scripted expert, at random or by a policy of the user's, as a film.
+
+`python -m granular_gym play TASK` writes into a folder: TASK.mp4 (where the `video` extra is installed), first.png,
+last.png, and report.json with the return, the infos of the last step and the counters that say how well the engine
+kept up.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym._core import write_png
+from granular_gym.base import checks
+from granular_gym.errors import ArgumentError
+from granular_gym.tasks.registry import SPACE, task_id
+from granular_gym.training.policies import Policy, load_policy, trained_arguments
+from granular_gym.viewing.film import Film
+
+
+def play(
+    task: str,
+    out: Path,
+    *,
+    policy: str = "expert",
+    seed: int = 0,
+    steps: int | None = None,
+    film: bool = True,
+    every: int = 1,
+    arguments: dict[str, Any] | None = None,
+    say: Callable[[str], None] = print,
+) -> dict[str, Any]:
+    """Plays one episode and writes film, pictures and report.
+
+    Args:
+        task: name, see `task_id`.
+        out: folder; made where it is missing.
+        policy: "expert", "random", the path of a checkpoint.zip or "module:function".
+        seed: of the episode, >= 0.
+        steps: at most so many; None: to the task's time limit.
+        film: write a film where the `video` extra is installed.
+        every: the film shows every so many steps.
+        arguments: of the task; what is not given is that of the checkpoint, or the task's default.
+        say: told how it goes.
+
+    Returns:
+        What report.json holds.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        StateError: the checkpoint is damaged.
+        OSError: the folder cannot be written, or the disk is full; the pictures and the film written so far stay.
+    """
+    name = task_id(task)
+    checks.integer("seed", seed, 0)
+    if steps is not None:
+        checks.integer("steps", steps, 1)
+    checks.integer("every", every, 1)
+    given = {**trained_arguments(name, checks.text("policy", policy)), **(arguments or {})}
+    if "render_mode" in given:
+        raise ArgumentError("argument: expected none named render_mode, pictures need 'rgb_array'")
+    try:
+        env = gym.make(name, render_mode="rgb_array", **given)
+    except TypeError as error:
+        # the constructor's own message names the argument it does not know
+        raise ArgumentError(f"argument: {error}") from None
+    try:
+        observation, _ = env.reset(seed=seed)
+        env.action_space.seed(seed)
+        episode = _Episode(env, load_policy(policy, env), observation)
+        out.mkdir(parents=True, exist_ok=True)
+        episode.run(out, name.removeprefix(SPACE) if film else None, steps, every, say)
+    finally:
+        env.close()
+    report = {
+        "task": name,
+        "policy": policy,
+        "seed": seed,
+        "arguments": given,
+        "steps": episode.steps,
+        "return": episode.total,
+        "seconds": episode.seconds,
+        "overlap_max": episode.worst,
+        "fast_count": episode.fast,
+        "info": {key: _plain(value) for key, value in episode.info.items()},
+    }
+    (out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    success = f", success {episode.info['success']}" if "success" in episode.info else ""
+    say(f"{name}, {policy}, seed {seed}: return {episode.total:.1f} in {episode.steps} steps{success}; see {out}")
+    return report
+
+
+class _Episode:
+    """An episode under way and what came of it; the env has been reset."""
+
+    def __init__(self, env: Any, policy: Policy, observation: Any) -> None:
+        self.env, self.policy, self.observation = env, policy, observation
+        self.info: dict[str, Any] = {}
+        self.steps, self.total, self.worst, self.fast, self.seconds = 0, 0.0, 0.0, 0, 0.0
+
+    def run(self, out: Path, film: str | None, limit: int | None, every: int, say: Callable[[str], None]) -> None:
+        """Plays to the end, or `limit` steps; leaves first.png, last.png and, where it has a name, a film."""
+        pictures_per_second = int(self.env.metadata.get("render_fps", 10))
+        frame = _frame(self.env)
+        write_png(str(out / "first.png"), frame)
+        reel = _film(out / f"{film}.mp4", pictures_per_second) if film is not None else None
+        if film is not None and reel is None:
+            say("no film: imageio with ffmpeg is not installed (pip install 'granular_gym[video]')")
+        try:
+            done, begin = False, time.perf_counter()
+            while not done and (limit is None or self.steps < limit):
+                if reel is not None and self.steps % every == 0:
+                    reel.add(_frame(self.env) if self.steps else frame)
+                done = self._step()
+            self.seconds = time.perf_counter() - begin
+            frame = _frame(self.env)
+            write_png(str(out / "last.png"), frame)
+            if reel is not None:
+                reel.add(frame)
+        finally:
+            if reel is not None:
+                reel.close()
+
+    def _step(self) -> bool:
+        """One env step; whether it ends the episode."""
+        action = self.policy(self.observation)
+        self.observation, reward, terminated, truncated, self.info = self.env.step(action)
+        self.total, self.steps = self.total + float(reward), self.steps + 1
+        self.worst = max(self.worst, self.info["overlap_max"])
+        self.fast += self.info["fast_count"]
+        return bool(terminated or truncated)
+
+
+def _frame(env: Any) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(env.render())
+
+
+def _film(path: Path, pictures_per_second: int) -> Film | None:
+    """A film to write to; None where the packages for it are missing."""
+    try:
+        return Film(path, pictures_per_second)
+    except ImportError:
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold; it knows no NaN."""
+    value = np.asarray(value).tolist()
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

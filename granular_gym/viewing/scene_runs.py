@@ -1,0 +1,267 @@
+"""scene_runs.py: runs an experiment with planar grains and leaves films, pictures, plots and a report.
+
+An experiment is a file in `scenes/`: it says which worlds to build, how tools move, what to measure and what must come
+out. Everything else is here, once. `python -m granular_gym scene NAME --out DIR`.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import importlib
+import json
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym._core import write_png
+from granular_gym.base import checks
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.solver import Solver
+from granular_gym.engine.world import World
+from granular_gym.viewing.film import Film
+
+#: where each experiment is
+SCENES = {
+    "incline": "incline:Incline",
+    "leaning_block": "leaning:LeaningBlock",
+    "triangle": "leaning:Triangle",
+    "collapse": "collapse:Collapse",
+    "silo": "silo:Silo",
+    "packing": "packing:Packing",
+    "drum": "drum:Drum",
+    "cereal": "cereal:Cereal",
+    "chain": "chain:Chain",
+}
+
+#: lines of a plot by label: x and y
+Lines = dict[str, tuple[NDArray[Any], NDArray[Any]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """Something that must come out.
+
+    Attributes:
+        name: in words.
+        value: what was measured.
+        target: what it is held to, in words.
+        passed: whether it is.
+    """
+
+    name: str
+    value: float
+    target: str
+    passed: bool
+
+
+class SceneRun(abc.ABC):
+    """An experiment: some worlds, played one after the other.
+
+    Args:
+        seed: of the start, >= 0.
+        grains: grains of each world; None: the size that runs in a minute or so.
+    """
+
+    about: ClassVar[str]
+    labels: ClassVar[tuple[str, ...]]
+    default_grains: ClassVar[int] = 0
+    seconds: float = 5.0
+    dt: float = 1e-3
+    solver: Solver = Solver(iterations=20)
+    pictures_per_second: ClassVar[int] = 25
+    #: lower and upper corner of what is filmed [m]
+    view: tuple[tuple[float, float], tuple[float, float]]
+
+    def __init__(self, seed: int = 0, grains: int | None = None) -> None:
+        self.seed = checks.seed("seed", seed)
+        self.grains = checks.integer("grains", self.default_grains if grains is None else grains, 0)
+
+    @abc.abstractmethod
+    def scene(self, label: str) -> Scene:
+        """The world of a label."""
+
+    def drive(self, label: str, world: World, now: float) -> Any:
+        """Tool poses at the end of the next picture's time, or None: they stay."""
+        return None
+
+    def watch(self, label: str, world: World, now: float) -> None:  # noqa: B027
+        """Called after each picture's time."""
+
+    @abc.abstractmethod
+    def checks(self) -> list[Check]:
+        """What came out; called after all worlds were played."""
+
+    def plots(self) -> dict[str, tuple[str, str, Lines]]:
+        """Title: label of x, label of y, lines."""
+        return {}
+
+    def colors(self, world: World) -> NDArray[np.uint8] | None:
+        """Colours of the grains (n, 3); None: sand."""
+        return None
+
+
+def load_scene(name: str) -> type[SceneRun]:
+    """The experiment of a name.
+
+    Raises:
+        ArgumentError: there is none; the message lists them.
+    """
+    module, _, cls = SCENES[checks.choice("scene", name, list(SCENES))].partition(":")
+    found = getattr(importlib.import_module(f"granular_gym.scenes.{module}"), cls)
+    assert issubclass(found, SceneRun)
+    return found
+
+
+def camera_of(view: tuple[tuple[float, float], tuple[float, float]], height: int = 480) -> DepthCamera:
+    """A camera that looks straight down on a part of the plane."""
+    (x0, y0), (x1, y1) = view
+    width = 16 * round(height * (x1 - x0) / (y1 - y0) / 16)
+    middle, far = (0.5 * (x0 + x1), 0.5 * (y0 + y1)), 2.0 * (x1 - x0 + y1 - y0)
+    return DepthCamera.orthographic(
+        height=height,
+        width=max(width, 16),
+        position=(*middle, 0.5 * far),
+        target=(*middle, 0.0),
+        up=(0.0, 1.0, 0.0),
+        extent=0.5 * (y1 - y0),
+        near=0.01 * far,
+        far=far,
+    )
+
+
+def run_scene(
+    name: str,
+    out: Path,
+    *,
+    seed: int = 0,
+    grains: int | None = None,
+    film: bool = True,
+    num_threads: int | None = None,
+    say: Callable[[str], None] = print,
+) -> dict[str, Any]:
+    """Plays an experiment and writes films, pictures, plots and report.json.
+
+    Args:
+        name: a key of SCENES.
+        out: folder; made where it is missing.
+        seed: of the start, >= 0.
+        grains: of each world; None: the experiment's own number.
+        film: write films where the `video` extra is installed.
+        num_threads: of the worlds.
+        say: told how it goes.
+
+    Returns:
+        What report.json holds.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        OSError: the folder cannot be written.
+    """
+    run = load_scene(name)(seed, grains)
+    out.mkdir(parents=True, exist_ok=True)
+    worlds = {label: _play(run, label, out, film, num_threads, say) for label in run.labels}
+    found = run.checks()
+    for title, (x_label, y_label, lines) in run.plots().items():
+        _plot(out / f"{title}.png", title, x_label, y_label, lines)
+    report = {
+        "scene": name,
+        "seed": run.seed,
+        "grains": run.grains,
+        "worlds": worlds,
+        "checks": [dataclasses.asdict(check) for check in found],
+    }
+    (out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    for check in found:
+        say(f"{'pass' if check.passed else 'FAIL'}  {check.name}: {check.value:.4g} ({check.target})")
+    return report
+
+
+def _play(
+    run: SceneRun, label: str, out: Path, film: bool, num_threads: int | None, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """One world from start to end; returns its numbers."""
+    begin = time.perf_counter()
+    world = run.scene(label).build(device="cpu", solver=run.solver, num_threads=num_threads)
+    built = time.perf_counter() - begin
+    camera, colors = camera_of(run.view), run.colors(world)
+
+    def picture() -> NDArray[np.uint8]:
+        return world.picture(camera, light=(-0.5, 0.6, 0.9), grain_colors=colors, show_walls=True)
+
+    writer = None
+    if film:
+        try:
+            writer = Film(out / f"{label}.mp4", run.pictures_per_second)
+        except ImportError:
+            say("no film: imageio with ffmpeg is not installed (pip install 'granular_gym[video]')")
+    per_picture = max(1, round(1.0 / run.pictures_per_second / run.dt))
+    pictures = round(run.seconds / (per_picture * run.dt))
+    spent, worst, escaped = 0.0, 0.0, 0
+    try:
+        for k in range(pictures):
+            if writer is not None:
+                writer.add(picture())
+            now = k * per_picture * run.dt
+            poses, begin = run.drive(label, world, now), time.perf_counter()
+            world.step(run.dt, per_picture, tool_poses=poses)
+            spent += time.perf_counter() - begin
+            worst = max(worst, float(world.stats["overlap_max"][0]))
+            escaped = int(world.stats["escaped_count"][0])
+            run.watch(label, world, now + per_picture * run.dt)
+        write_png(str(out / f"{label}.png"), picture())
+    finally:
+        if writer is not None:
+            writer.close()
+        world.close()
+    simulated = pictures * per_picture * run.dt
+    say(f"{label}: {world.grain_count} grains, {simulated:g} s in {spent:.1f} s, overlap at most {100 * worst:.2f} %")
+    return {
+        "grains": world.grain_count,
+        "simulated": simulated,
+        "seconds": spent,
+        "milliseconds_per_step": 1e3 * spent / (pictures * per_picture),
+        "build_seconds": built,
+        "overlap_max": worst,
+        "escaped": escaped,
+    }
+
+
+def _plot(path: Path, title: str, x_label: str, y_label: str, lines: Lines) -> None:
+    """A plot, where matplotlib is installed."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for label, (x, y) in lines.items():
+        axes.plot(x, y, label=label)
+    axes.set_title(title)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.legend()
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)
+
+
+def surface(
+    world: World, lower: float, upper: float, bins: int, top: float = math.inf, speed: float = math.inf
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Height of the pile over x: the highest centre of mass in each bin, 0 where there is none [m].
+
+    Grains above `top` [m] or faster than `speed` [m/s], such as those that still fall, are not of the pile.
+    """
+    places = world.positions[0, :, :2]
+    places = places[(places[:, 1] < top) & (np.linalg.norm(world.velocities[0], axis=1) < speed)]
+    edges = np.linspace(lower, upper, bins + 1)
+    height = np.zeros(bins)
+    place = np.clip(np.searchsorted(edges, places[:, 0], side="right") - 1, 0, bins - 1)
+    np.maximum.at(height, place, places[:, 1])
+    return 0.5 * (edges[1:] + edges[:-1]), height

@@ -1,0 +1,125 @@
+"""parity.py: scenes in which two devices are compared, and what comparing them means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import granular_gym as gg
+from testbed.beds import DENSITY, GRAVITY, RADIUS, lattice, mass
+from testbed.planar import COARSE
+
+WAYS = ("team", "graph")
+#: what can be read of the grains
+READ = ("positions", "velocities", "angular_velocities", "radii", "grain_materials")
+
+
+def heap(count: int = 180) -> gg.Scene:
+    """A heap, a turning blade, a mesh-free hull with a camera on it, another camera above."""
+    scene = gg.Scene(((-0.15, -0.15, 0.0), (0.15, 0.15, 0.4)), boundary={"x": "open", "z": ("wall", "open")})
+    sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.3, restitution=0.2)
+    steel = scene.add_material(density=7800.0, friction=0.3)
+    scene.add_grains(sand, lattice(count, 4.0), RADIUS)
+    blade = gg.Sdf.union(gg.Sdf.box((0.008, 0.06, 0.03)), gg.Sdf.capsule(0.01, 0.05).at((0.01, 0.0, 0.03)))
+    scene.add_tool(blade, name="blade", material=steel, pose=(-0.06, 0.0, 0.04, 1.0, 0.0, 0.0, 0.0))
+    sky = gg.DepthCamera.orthographic(height=13, width=17, extent=0.1, position=(0, 0, 1), target=(0, 0, 0), far=2.0)
+    scene.add_camera(sky, name="sky")
+    ego = gg.DepthCamera.perspective(height=9, width=11, fov=1.2, position=(-0.1, 0, 0.1), target=(0.1, 0, 0), far=1.0)
+    scene.add_camera(ego, name="ego")
+    return scene
+
+
+def mixed() -> gg.Scene:
+    """Radii 1 to 6 in a box that is periodic along x."""
+    boundary = {"x": "periodic", "y": "wall", "z": ("wall", "open")}
+    scene = gg.Scene(((-0.2, -0.1, 0.0), (0.2, 0.1, 1.0)), gravity=(2.0, 0.0, -9.81), boundary=boundary)
+    sand = scene.add_material(density=DENSITY, friction=0.4, restitution=0.2, rolling_friction=0.2)
+    scene.add_grains(sand, [[-0.1, 0.0, 0.04], [0.1, 0.03, 0.04]], 6.0 * RADIUS)
+    scene.fill_box(sand, (-0.2, -0.1, 0.09), (0.2, 0.1, 0.25), count=150, radius=(RADIUS, 2.0 * RADIUS), seed=1)
+    return scene
+
+
+def moist() -> gg.Scene:
+    """A heap of moist grains in wind, their twisting friction a law of its own: the second build of the solve."""
+    air = gg.Air(wind=(4.0, 1.0, 0.0))
+    scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 0.3)), boundary={"z": ("wall", "open")}, air=air)
+    sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.3, restitution=0.2)
+    weight = mass() * GRAVITY
+    bond = gg.cohesion_of_force(5.0 * weight, RADIUS, RADIUS)
+    scene.set_pair(sand, sand, twisting_friction=0.02, cohesion=bond, cohesion_range=0.2 * RADIUS)
+    scene.add_grains(sand, lattice(60, 2.5), RADIUS)
+    return scene
+
+
+def scooped() -> gg.Scene:
+    """Grains in a box that is periodic along x and y, and a wedge from a mesh that crosses its edge."""
+    boundary = {"x": "periodic", "y": "periodic", "z": ("wall", "open")}
+    scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 0.3)), boundary=boundary)
+    sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.1)
+    scene.add_grains(sand, lattice(60, 2.5), RADIUS)
+    x, y, z = 0.02, 0.03, 0.03
+    corners = [[-x, -y, -z], [x, -y, -z], [-x, -y, z], [-x, y, -z], [x, y, -z], [-x, y, z]]
+    faces = [[0, 1, 2], [3, 5, 4], [0, 3, 4], [0, 4, 1], [0, 2, 5], [0, 5, 3], [1, 4, 5], [1, 5, 2]]
+    wedge = gg.Sdf.from_mesh(gg.Mesh(corners, faces), spacing=RADIUS, cache=False)
+    scene.add_tool(wedge, name="wedge", material=sand, pose=(-0.06, 0.0, 0.04, 1.0, 0.0, 0.0, 0.0))
+    eye = gg.DepthCamera.perspective(height=9, width=11, fov=1.2, position=(0.1, 0.1, 0.2), target=(0, 0, 0), far=1.0)
+    scene.add_camera(eye, name="eye")
+    return scene
+
+
+def coarse_table(a: gg.Shape2D, b: gg.Shape2D) -> gg.PairField:
+    """The usual kind of field, small."""
+    return gg.PairField.build(a, b, **COARSE)
+
+
+def planar(field: Callable[[gg.Shape2D, gg.Shape2D], gg.PairField] = coarse_table) -> gg.Scene:
+    """Two kinds of planar grains fall on a fixed one, with a tool among them and cameras above and aside."""
+    shapes = gg.Shape2D.hash(0.05), gg.Shape2D.octagon(0.03)
+    scene = gg.Scene(((0.0, 0.0), (0.5, 1.5)))
+    kinds = [scene.add_material(density=900.0, friction=0.4, restitution=0.2, shape=shape) for shape in shapes]
+    still = scene.add_material(density=900.0, friction=0.4, shape=shapes[0], fixed=True)
+    for a, b in ((0, 0), (0, 1), (1, 1)):
+        scene.set_pair_field(field(shapes[a], shapes[b]))
+    scene.add_grains(still, [(0.25, 0.05)], angles=0.3)
+    scene.fill_box(kinds[0], (0.0, 0.1), (0.5, 0.5), count=12)
+    scene.fill_box(kinds[1], (0.0, 0.5), (0.5, 0.8), count=12)
+    scene.add_tool(gg.Sdf.box((0.05, 0.05, 1.0)), name="blade", material=0, pose=(-0.06, 0.0, 0.04, 1, 0, 0, 0))
+    top = {"target": (0.25, 0.3, 0.0), "up": (0, 1, 0), "far": 3.0}
+    sky = gg.DepthCamera.orthographic(height=13, width=17, extent=0.3, position=(0.25, 0.3, 1.0), **top)
+    scene.add_camera(sky, name="sky")
+    scene.add_camera(gg.DepthCamera.perspective(height=9, width=11, position=(0.1, -0.4, 0.5), **top), name="ego")
+    return scene
+
+
+def poses(k: int, world: gg.World) -> Any:
+    """A short path of the tool, there and a little further each time; none where there is no tool."""
+    if not world.tool_count:
+        return None
+    s = (k + 1) / 6
+    return [[-0.06 + 0.05 * s, 0.0, 0.04, 1.0 - 0.125 * s * s, 0.0, 0.0, 0.5 * s]]
+
+
+def same(cpu: gg.World, gpu: gg.World, besides: str = "") -> None:
+    """Everything that can be read is equal to the bit, besides one counter."""
+    for env in range(cpu.env_count):
+        assert cpu.state_hash(env) == gpu.state_hash(env)
+    for name in READ:
+        np.testing.assert_array_equal(getattr(cpu, name), getattr(gpu, name), err_msg=name)
+    a, b = cpu.stats, gpu.stats
+    for name in a.keys() - {besides}:
+        np.testing.assert_array_equal(a[name], b[name], err_msg=name)
+    for walls in (False, True):
+        np.testing.assert_array_equal(cpu._core.get_wrenches(walls), gpu._core.get_wrenches(walls))
+    for camera in cpu.camera_names:
+        np.testing.assert_array_equal(cpu.depth(camera), gpu.depth(camera), err_msg=camera)
+
+
+def pair(scene: Callable[[], gg.Scene], way: str, env_count: int = 1, **solver: Any) -> tuple[gg.World, gg.World]:
+    """The same world on both devices."""
+    settings = gg.Solver(**solver)
+    cpu = scene().build(env_count=env_count, device="cpu", num_threads=1, solver=settings)
+    gpu = scene().build(env_count=env_count, device="cuda", solver=settings)
+    gpu._core.set_kernel(way)
+    return cpu, gpu

@@ -1,0 +1,76 @@
+"""planar.py: scenes of planar grains."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import granular_gym as gg
+
+#: fields of small tests: coarse, quick to compute
+COARSE = {"theta_count": 64, "count": 32}
+
+
+def free_scene(gravity=(0.0, 0.0), size: float = 4.0) -> gg.Scene:
+    """A large open space."""
+    return gg.Scene(bounds=((-size, -size), (size, size)), gravity=gravity, boundary={"x": "open", "y": "open"})
+
+
+def pile(shape: gg.Shape2D, count: int, friction: float = 0.4, seed: int = 0) -> gg.Scene:
+    """Grains above the floor of a box 16 radii wide, about to fall."""
+    width = 16.0 * shape.circumradius
+    scene = gg.Scene(bounds=((0.0, 0.0), (width, 5.0 * width)))
+    material = scene.add_material(density=1000.0, friction=friction, shape=shape)
+    scene.set_pair_field(gg.PairField.build(shape, shape, **COARSE))
+    scene.fill_box(material, (0.0, 0.0), (width, 5.0 * width), count=count, seed=seed)
+    return scene
+
+
+def pile_under_plunger(count: int, restitution: float = 0.0) -> gg.Scene:
+    """A pile of two shapes, 20 octagons over # grains, below a tool that comes down on it."""
+    shape, other = gg.Shape2D.hash(0.05), gg.Shape2D.octagon(0.03)
+    made = pile(shape, count)
+    material = made.add_material(density=500.0, friction=0.3, restitution=restitution, shape=other)
+    for pair in ((shape, other), (other, other)):
+        made.set_pair_field(gg.PairField.build(*pair, **COARSE))
+    made.fill_box(material, (0.0, 2.6), (0.8, 3.0), count=20)
+    made.add_tool(gg.Sdf.box((0.1, 0.1, 1.0)), name="plunger", material=0, pose=(0.4, 3.6, 0, 1, 0, 0, 0))
+    return made
+
+
+def block_on_ramp(friction: float, angle: float = math.radians(16.0)) -> tuple[gg.Scene, np.ndarray]:
+    """A block of 0.6 m x 0.3 m on a fixed one of 2 m; returns the direction down the slope as well."""
+    scene = free_scene((0.0, -9.81))
+    block, ramp = gg.Shape2D.block(0.6, 0.3), gg.Shape2D.block(2.0, 0.3)
+    moving = scene.add_material(density=1000.0, friction=friction, shape=block)
+    still = scene.add_material(density=1000.0, friction=friction, shape=ramp, fixed=True)
+    along, up = np.array([math.cos(angle), math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
+    scene.add_grains(still, [(0.0, 0.0)], angles=angle)
+    scene.add_grains(moving, [0.5 * along + 0.3 * up], angles=angle)
+    return scene, -along
+
+
+def hits(count: int, shape: gg.Shape2D, solver: gg.Solver) -> gg.World:
+    """Pairs of grains that fly at each other, each pair far from the others."""
+    rng = np.random.default_rng(1)
+    scene = free_scene(size=40.0)
+    bounce = 0.0 if solver.mode == "penalty" else 1.0
+    material = scene.add_material(density=1000.0, friction=0.0, restitution=bounce, shape=shape)
+    scene.set_pair_field(gg.PairField.build(shape, shape))
+    places, speeds = [], []
+    for k in range(count):
+        center = np.array([(k % 8) * 8.0 - 28.0, (k // 8) * 8.0 - 28.0])
+        turn = rng.uniform(-math.pi, math.pi)
+        way = np.array([math.cos(turn), math.sin(turn)])
+        aside = np.array([-way[1], way[0]]) * rng.uniform(-0.5, 0.5)
+        places += [center - 1.2 * way, center + 1.2 * way + aside]
+        speeds += [way, -way]
+    scene.add_grains(material, places, velocities=speeds, angles=rng.uniform(-math.pi, math.pi, 2 * count))
+    return scene.build(device="cpu", num_threads=1, solver=solver)
+
+
+def energy(world: gg.World, shape: gg.Shape2D) -> np.ndarray:
+    """Kinetic energy of each grain over the density [J m2 / kg]."""
+    speed2 = (world.velocities[0] ** 2).sum(axis=1)
+    return 0.5 * (shape.area * speed2 + shape.inertia * world.angular_velocities[0, :, 2] ** 2)
