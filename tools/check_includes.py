@@ -10,7 +10,17 @@ import sys
 from pathlib import Path
 
 #: layers from the lowest to the highest; those of one line do not know each other
-LAYERS = (("base",), ("geometry",), ("state",), ("contact",), ("solvers", "sensors"), ("phases",), ("backend",), ("world",), ("py",))
+LAYERS = (
+    ("base",),
+    ("geometry",),
+    ("state",),
+    ("contact",),
+    ("solvers", "sensors"),
+    ("phases",),
+    ("backend",),
+    ("world",),
+    ("py",),
+)
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 #: the public interface stands above everything but the extension module
 PUBLIC = "gg.h"

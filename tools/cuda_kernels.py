@@ -23,7 +23,9 @@ def phase_names() -> list[str]:
     """The phases in the order of their tables: the common ones, then those of each law."""
     folder = ROOT / "csrc"
     tables = ("phases/phases.h", "solvers/spheres/phases.h", "solvers/planar/phases.h")
-    return [name for table in tables for name in re.findall(r"^ +X\((\w+),", (folder / table).read_text(), re.MULTILINE)]
+    return [
+        name for table in tables for name in re.findall(r"^ +X\((\w+),", (folder / table).read_text(), re.MULTILINE)
+    ]
 
 
 def kernel_name(mangled: str) -> str:

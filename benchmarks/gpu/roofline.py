@@ -6,7 +6,7 @@ this: computing, barriers, gathers that miss the caches, lists that are padded t
 lists. What makes it faster: caches. A scene whose arrays fit into the second-level cache (50 MB on an H100 or H200)
 need not fetch them from memory at all, and may come out below this floor.
 
-The sizes are read from csrc/phases/fields.h, so that they are those of the engine.
+The sizes are read from csrc/state, so that they are those of the engine.
 
 Only the standard library.
 """
@@ -17,36 +17,36 @@ import functools
 import re
 from pathlib import Path
 
-FIELDS = Path(__file__).resolve().parents[2] / "csrc" / "phases" / "fields.h"
+STATE = Path(__file__).resolve().parents[2] / "csrc" / "state"
 SIZES = {"int32_t": 4, "float": 4, "uint64_t": 8, "double": 8, "gg_vec4": 16, "gg_slice_stats": 40}
-LANES, ROW = 16, 8  # GG_LANES, GG_ROW
+LANES, BODY = 16, 8  # GG_LANES, GG_BODY
 #: bytes per second of the memory, by a word in the name of the GPU
 BANDWIDTHS = {"H200": 4.8e12, "H100": 3.35e12, "A100": 2.0e12}
 USUAL = "H200"
 
-#: phase -> arrays of grains and slices that are read and that are written. A row or a place is moved as a whole.
+#: phase -> arrays of grains and slices that are read and that are written. A body or a position is moved as a whole.
 GRAINS: dict[str, tuple[str, str]] = {
-    "predict": ("grain_id row_a kick_rest position built_position", "row_a kick_rest slice_stats"),
+    "predict": ("grain_id body_a velocity_error position built_position", "body_a velocity_error slice_stats"),
     "count_contacts": (
-        "grain_id position candidate_first candidate_count row_a",
-        "active next_count next_tool_count crowd slice_parts slice_rows slice_tool_rows",
+        "grain_id position candidate_first candidate_count body_a",
+        "active next_count next_tool_count count_over_mass slice_parts slice_rows slice_tool_contacts",
     ),
-    "allocate_contacts": ("slice_rows slice_tool_rows", "slice_first_row slice_first_tool_row"),
+    "allocate_contacts": ("slice_rows slice_tool_contacts", "slice_first_row slice_first_tool_body"),
     "list_contacts": (
         "grain_id material active candidate_first candidate_count contact_first contact_count next_count "
         "next_tool_count slice_first_row slice_rows",
         "next_first",
     ),
     "prepare_contacts": (
-        "position row_a crowd slice_first_row slice_rows",
-        "shift start_velocity velocity row_b slice_stats",
+        "position body_a count_over_mass slice_first_row slice_rows",
+        "correction start_velocity velocity body_b slice_stats",
     ),
-    "iterate": ("row_a start_velocity velocity slice_first_row slice_rows", "row_b velocity slice_stats"),
+    "iterate": ("body_a start_velocity velocity slice_first_row slice_rows", "body_b velocity slice_stats"),
     "project_tools": ("next_tool_count", ""),
     "load_tools": ("next_tool_count", ""),
     "integrate": (
-        "next_first next_count next_tool_count grain_id velocity row_a position shift",
-        "contact_first contact_count tool_contact_count row_a position slice_stats",
+        "next_first next_count next_tool_count grain_id velocity body_a position correction",
+        "contact_first contact_count tool_contact_count body_a position slice_stats",
     ),
 }
 #: phase -> arrays of contacts; of candidates only those that became contacts are counted
@@ -54,15 +54,15 @@ CONTACTS: dict[str, tuple[str, str]] = {
     "count_contacts": ("candidate", ""),
     "list_contacts": (
         "candidate key_a impulse_a roll_a",
-        "key_b other_row friction weight bias normal impulse_b roll_limit roll_b",
+        "key_b other_body friction effective_mass bias normal impulse_b roll_limit roll_b",
     ),
     "prepare_contacts": (
-        "other_row friction weight bias normal impulse_b roll_limit roll_b",
-        "weight bias normal impulse_b roll_limit roll_weight roll_b",
+        "other_body friction effective_mass bias normal impulse_b roll_limit roll_b",
+        "effective_mass bias normal impulse_b roll_limit roll_weight roll_b",
     ),
     # the iterate before, which the new one is written over, is read but in the first iteration
     "iterate": (
-        "other_row normal weight bias friction impulse_a impulse_b roll_a roll_b roll_weight roll_limit",
+        "other_body normal effective_mass bias friction impulse_a impulse_b roll_a roll_b roll_weight roll_limit",
         "impulse_b roll_b",
     ),
 }
@@ -72,13 +72,14 @@ CONTACTS: dict[str, tuple[str, str]] = {
 def widths() -> dict[str, float]:
     """Bytes of an array per grain, or per contact where it lies beside the contacts."""
     found: dict[str, float] = {}
-    for kind, name, count in re.findall(r"^ +X\((\w+), (\w+), (.+?), (?:STATE|SCRATCH)\)", FIELDS.read_text(), re.M):
+    fields = "".join((STATE / name).read_text() for name in ("fields.h", "spheres.h", "planar.h"))
+    for kind, name, count in re.findall(r"^ +X\((\w+), (\w+), (.+?), (?:STATE|SCRATCH)\)", fields, re.M):
         size = float(SIZES.get(kind, 0))
         unit, _, times = count.replace(" ", "").partition("*")
         if unit in ("d->slots", "d->candidate_cap"):
             found[name] = size * float(times or 1)
-        elif unit == "d->rows":
-            found[name] = size * ROW
+        elif unit == "d->bodies":
+            found[name] = size * BODY
         elif unit in ("d->contact_rows", "d->roll_rows"):
             found[name] = size * float(times.partition("*")[2] or 1)
         elif unit == "d->slices":

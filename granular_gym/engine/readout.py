@@ -217,7 +217,7 @@ class Readout:
 
     @property
     def stats(self) -> dict[str, NDArray[Any]]:
-        """Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/phases/view.h."""
+        """Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/state/settings.h."""
         return self._core.get_stats()
 
     def counters(self, fresh: NDArray[np.bool_] | None = None) -> dict[str, NDArray[Any]]:

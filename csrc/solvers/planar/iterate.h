@@ -37,7 +37,7 @@ GG_FN void GG_LANE_NAME(planar_solve_contact)(const gg_view *v, const GG_LANE_NA
 GG_FN gg_lane GG_LANE_NAME(planar_iterate_lanes)(const gg_view *v, int64_t e, int64_t slot, int32_t pass) {
     int now_in_b = v->env[e].impulse_buffer ^ 1 ^ (pass & 1);
     int64_t lane = slot % GG_LANES, slice = e * v->dims.slices + slot / GG_LANES;
-    int64_t state = (e * v->dims.free_bodies + slot - lane) * 6 + lane, first = e * v->dims.bodies * GG_BODY;
+    int64_t state = (e * v->dims.slots + slot - lane) * 6 + lane, first = e * v->dims.bodies * GG_BODY;
     GG_LANE_NAME(planar_solve) s;
     s.bodies_in = (pass & 1 ? v->body_a : v->body_b) + first;
     s.impulse = now_in_b ? v->impulse_b : v->impulse_a;

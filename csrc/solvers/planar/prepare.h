@@ -136,7 +136,7 @@ GG_FN void GG_LANE_NAME(planar_prepare_contact)(const gg_view *v, int64_t e, int
 /* velocities before contact and after the warm start, and the position correction */
 GG_FN void GG_LANE_NAME(planar_prepare_end)(const gg_view *v, int64_t e, int64_t slot, gg_lane *own,
                                             const GG_LANE_NAME(sums) * sums) {
-    int64_t lane = slot % GG_LANES, first = e * v->dims.free_bodies + slot - lane;
+    int64_t lane = slot % GG_LANES, first = e * v->dims.slots + slot - lane;
     gg_lane change[3] = {own[GG_BODY_INVERSE_MASS] * sums->dv.x, own[GG_BODY_INVERSE_MASS] * sums->dv.y,
                          own[GG_BODY_INVERSE_INERTIA] * sums->dv.z};
     GG_LANE_NAME(store3)(v->correction + first * 3 + lane, sums->correction);

@@ -125,7 +125,7 @@ GG_FN void GG_LANE_NAME(solve_contact)(const GG_LANE_NAME(solve) * s, const GG_L
 GG_FN gg_lane GG_LANE_NAME(new_velocity)(const GG_LANE_NAME(solve) * s, int64_t slot, gg_lane *own,
                                          GG_LANE_NAME(features) has, GG_LANE_NAME(vec) dv, GG_LANE_NAME(vec) du) {
     const gg_view *v = s->v;
-    int64_t lane = slot % GG_LANES, state = (s->e * v->dims.free_bodies + slot - lane) * 6 + lane;
+    int64_t lane = slot % GG_LANES, state = (s->e * v->dims.slots + slot - lane) * 6 + lane;
     const float *origin = has.accumulate ? v->start_velocity + state : v->velocity + state;
     gg_lane zero = lane_splat(0.0f), beta_next = lane_splat(s->beta_next), change = zero, factor[2];
     gg_lane sum[6] = {dv.x, dv.y, dv.z, du.x, du.y, du.z};
