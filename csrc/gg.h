@@ -49,7 +49,7 @@ typedef struct gg_solver {
         correction_share; /* no contact moves a grain by more than this share of the smallest radius per substep [0.2] */
     float tolerance;      /* stop iterating once no velocity changes by more than this [0: never, m/s] */
     float hash_ratio;     /* buckets of the linked hash per grain; fixed when the world is built [2] */
-    /* of GG_MODE_PENALTY, see solvers/penalty.h */
+    /* of GG_MODE_PENALTY, see solvers/planar/springs.h */
     float stiffness;            /* of a contact [0: must be given, N/m] */
     float tangential_stiffness; /* over stiffness [0.5] */
     float damping;              /* share of the critical damping of a contact [0.5] */

@@ -46,7 +46,7 @@
  * works on one slice. Changing it changes no result, only the layout. */
 #define GG_LANES 16
 
-/* floats of one velocity row: v.xyz [m/s], 1/m [1/kg], r*omega.xyz [m/s], 1/r [1/m]; both inverses are 0 for a tool */
+/* floats of a body: v.xyz [m/s], 1/m [1/kg], r*omega.xyz [m/s], 1/r [1/m]; see state/body.h */
 #define GG_BODY 8
 
 /* tool contacts whose loads one item adds up in order, before such sums are added in order */

@@ -46,24 +46,23 @@ typedef struct gg_params {
     int32_t law;      /* gg_law */
     int32_t spin;     /* grains turn */
     int32_t rolling;  /* some pair resists rolling */
-    int32_t cohesive; /* some pair attracts, or resists twisting otherwise than rolling */
+    int32_t cohesive; /* some pair attracts, or its twisting friction is not its rolling friction */
     int32_t nesterov;
     int32_t broad_phase;
-    float relaxation;     /* omega0: largest relaxation of a contact */
-    float relaxation_sum; /* c: bound on the summed relaxation of a grain's contacts, see solvers/ncp.h */
-    float
-        mass_ratio_factor; /* how much more the more crowded side of a contact counts where the other is heavy or a tool */
+    float relaxation;        /* omega0: largest relaxation of a contact */
+    float relaxation_sum;    /* c: bound on the summed relaxation of a grain's contacts, see solvers/spheres/ncp.h */
+    float mass_ratio_factor; /* tightens the relaxation of contacts of high mass ratio, see solvers/spheres/ncp.h */
     float roll_relaxation, roll_relaxation_sum;
     float alpha, tool_alpha;               /* share of the overlap removed per substep, by position */
     float correction_max;                  /* the most that one contact is moved apart per substep [m] */
     float slack;                           /* gaps and overlaps smaller than this are taken for none [m] */
     float margin;                          /* speculative distance / diameter */
-    float foresight;                       /* dt, or 0: contacts are not foreseen (paper) */
+    float foresight;                       /* dt, or 0: no speculative contacts (paper) */
     float skin;                            /* [m] */
     float bounce_speed;                    /* of gg_solver [m/s] */
     float tolerance;                       /* early exit [m/s], 0: never */
     float mass_min;                        /* of the free grains of all envs, where contacts are springs [kg/m] */
-    float stiffness, tangential_stiffness; /* of the springs of penalty.h [N/m] */
+    float stiffness, tangential_stiffness; /* of the springs of solvers/planar/springs.h [N/m] */
     float damping, tangential_damping;     /* twice the share of the critical damping; tangential over normal damping */
     float radius_min, radius_max;
     float cohesion_range; /* largest of all envs [m] */

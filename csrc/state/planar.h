@@ -4,18 +4,18 @@
 
 #include "../base/base.h"
 
-/* one row of contact of two planar grains, see solvers/planar.h: a is the first of their field, b the second */
+/* one contact point of two planar grains, see solvers/planar: a is the first of their field, b the second */
 typedef struct gg_manifold_point {
     float gap;                    /* [m] */
     float nx, ny;                 /* normal from a to b, world */
     float cn_a, cn_b, ct_a, ct_b; /* arms over circumradius */
-    int32_t which;                /* the same row from substep to substep */
+    int32_t which;                /* the same point from substep to substep */
 } gg_manifold_point;
 
 typedef struct gg_manifold {
     int32_t count;
     int32_t swapped; /* 1: the grain beside whose candidates this stands is b */
-    gg_manifold_point row[3];
+    gg_manifold_point point[3];
 } gg_manifold;
 
 /* clang-format off */
