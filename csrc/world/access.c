@@ -48,8 +48,8 @@ gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
         host->env[e].rebuild = 1;
     }
     if (w->cuda) {
-        status = gg_memory_copy(w, (void *)(uintptr_t)w->view.beta, sizeof w->beta, w->beta, sizeof w->beta,
-                                sizeof w->beta, 1, GG_TO_DEVICE);
+        status = gg_memory_copy(w, (void *)(uintptr_t)w->view.beta, w->scene.beta_size, w->scene.beta,
+                                w->scene.beta_size, w->scene.beta_size, 1, GG_TO_DEVICE);
     }
     return status == GG_OK ? gg_world_push(w, GG_BIT(env), -1) : status;
 }
@@ -499,7 +499,7 @@ gg_status gg_world_depth(gg_world *w, int32_t camera, float *depth, gg_memory_sp
     if (status != GG_OK) {
         return status;
     }
-    const gg_camera *c = &w->cameras[camera];
+    const gg_camera *c = &w->scene.cameras[camera];
     size_t width = sizeof(float) * (size_t)c->height * (size_t)c->width;
     return gg_memory_copy(w, depth, width, w->view.depth + c->first_pixel, sizeof(float) * (size_t)d->pixels, width,
                           (size_t)d->env_count, space == GG_DEVICE ? GG_ON_DEVICE : GG_TO_HOST);
@@ -520,7 +520,7 @@ gg_status gg_world_depth_image(gg_world *w, int32_t camera, double near_depth, d
     if (status != GG_OK) {
         return status;
     }
-    const gg_camera *c = &w->cameras[camera];
+    const gg_camera *c = &w->scene.cameras[camera];
     a.pixel_first = c->first_pixel;
     a.pixel_count = (int64_t)c->height * c->width;
     size_t pixels = (size_t)(a.pixel_count * w->view.dims.env_count);

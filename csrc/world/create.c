@@ -244,9 +244,9 @@ static float lightest(const gg_world *w, const gg_view *v) {
     float mass = 0.0f;
     for (int64_t at = 0; at < v->dims.env_count * v->dims.slots; at++) {
         int32_t material = v->material[at];
-        if (v->grain_id[at] >= 0 && !w->material_fixed[material]) {
+        if (v->grain_id[at] >= 0 && !w->scene.material_fixed[material]) {
             float density = v->density[at / v->dims.slots * v->dims.material_count + material];
-            float own = density * w->outlines[w->material_outline[material]].area;
+            float own = density * w->scene.outlines[w->scene.material_outline[material]].area;
             mass = mass > 0.0f ? gg_minf(mass, own) : own;
         }
     }
@@ -328,10 +328,10 @@ void gg_params_from_solver(gg_world *w) {
     /* Nesterov's sequence, started anew every substep */
     double t = 1.0;
     for (int k = 0; k < GG_MAX_ITERATIONS; k++) {
-        w->beta[k] = 0.0f;
+        w->scene.beta[k] = 0.0f;
         if (p->nesterov && k > 0) {
             double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * t * t));
-            w->beta[k] = (float)((t - 1.0) / next);
+            w->scene.beta[k] = (float)((t - 1.0) / next);
             t = next;
         }
     }
@@ -346,9 +346,9 @@ static gg_dims dims_of(const gg_world_def *d) {
     dims.slots = dims.slices * GG_LANES;
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
-    dims.outline_count = d->outline_count;
-    dims.outline_points = d->outline_point_count;
-    dims.planar_slots = d->outline_count ? dims.slots : 0;
+    dims.outline_count = d->planar.outline_count;
+    dims.outline_points = d->planar.outline_point_count;
+    dims.planar_slots = d->planar.outline_count ? dims.slots : 0;
     gg_dims_set_contact_rows(&dims, dims.slices * 5 + 8);
     dims.material_count = d->material_count;
     dims.tool_count = GG_WALL_COUNT + d->tool_count;
@@ -367,48 +367,6 @@ static gg_dims dims_of(const gg_world_def *d) {
         dims.hash_next = dims.slots;
     }
     return dims;
-}
-
-static void *copy_of(const void *from, size_t size) {
-    void *to = malloc(size ? size : 1);
-    if (to && size) {
-        memcpy(to, from, size);
-    }
-    return to;
-}
-
-/* the caller's parts behind those of the walls; wall planes look inwards */
-static void place_walls(gg_world *w, const gg_world_def *d) {
-    int64_t at = 0;
-    for (int face = 0; face < GG_WALL_COUNT; face++) {
-        int axis = face / 2, upper = face % 2;
-        if (d->boundary[axis][upper] != GG_BOUNDARY_WALL) {
-            continue;
-        }
-        gg_shape *s = &w->parts[at++];
-        memset(s, 0, sizeof *s);
-        s->kind = GG_SHAPE_PLANE;
-        s->tool = face;
-        s->grid = -1;
-        s->material = d->wall_material;
-        gg_vec3 corner = upper ? d->upper : d->lower;
-        s->position = gg_v3(axis == 0 ? corner.x : 0.0f, axis == 1 ? corner.y : 0.0f, axis == 2 ? corner.z : 0.0f);
-        /* turns z onto the inward normal: half turns about (z + n) are exact but for a rounded 1/sqrt(2) */
-        float h = 0.70710678f;
-        float sign = upper ? -1.0f : 1.0f;
-        s->rotation = axis == 0   ? gg_quat_make(h, 0.0f, sign * h, 0.0f)
-                      : axis == 1 ? gg_quat_make(h, -sign * h, 0.0f, 0.0f)
-                      : upper     ? gg_quat_make(0.0f, 1.0f, 0.0f, 0.0f)
-                                  : gg_quat_make(1.0f, 0.0f, 0.0f, 0.0f);
-        gg_shape_set_bounds(s, NULL);
-    }
-    for (int32_t k = 0; k < d->part_count; k++) {
-        gg_shape *s = &w->parts[at + k];
-        *s = d->part[k];
-        s->tool += GG_WALL_COUNT;
-        s->rotation = gg_quat_unit(s->rotation);
-        gg_shape_set_bounds(s, s->kind == GG_SHAPE_GRID ? &w->grids[s->grid] : NULL);
-    }
 }
 
 static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
@@ -436,8 +394,8 @@ static void place_env(gg_world *w, const gg_world_def *d, int64_t e) {
                 row[k] = d->velocity[3 * i + k];
             }
             row[7] = 1.0f / d->radius[i];
-            if (v->dims.planar_slots && d->angle) {
-                v->angle[e * v->dims.planar_slots + i] = gg_turn_within(d->angle[i]);
+            if (v->dims.planar_slots && d->planar.angle) {
+                v->angle[e * v->dims.planar_slots + i] = gg_turn_within(d->planar.angle[i]);
             }
         }
         v->built_position[base + i] = v->position[base + i];
@@ -509,36 +467,17 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     }
     gg_dims dims = dims_of(d);
     w->kernel = gg_kernel_select(NULL);
-    w->parts = malloc(sizeof(gg_shape) * (size_t)(dims.part_count + 1));
-    w->grids = copy_of(d->grid, sizeof(gg_sdf_grid) * (size_t)d->grid_count);
-    w->samples = copy_of(d->sample, sizeof(float) * (size_t)d->sample_count);
-    w->cameras = copy_of(d->camera, sizeof(gg_camera) * (size_t)d->camera_count);
-    w->grid_count = d->grid_count;
-    w->sample_count = d->sample_count;
     w->listed = malloc(sizeof(int64_t) * (size_t)d->env_count);
     w->targets = malloc(sizeof(float) * 7 * (size_t)(d->env_count * d->tool_count + 1));
-    if (!w->parts || !w->grids || !w->samples || !w->cameras || !w->listed || !w->targets) {
-        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: tools and cameras");
+    if (!w->listed || !w->targets) {
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: lists of envs and tools");
     }
-    place_walls(w, d);
-    int64_t pixel = 0;
-    for (int32_t k = 0; k < d->camera_count; k++) {
-        gg_camera *c = &w->cameras[k];
-        c->tool += c->tool >= 0 ? GG_WALL_COUNT : 0;
-        c->pose.rotation = gg_quat_unit(c->pose.rotation);
-        c->first_pixel = pixel;
-        pixel += (int64_t)c->height * c->width;
-    }
-    w->view.parts = w->parts;
-    w->view.grids = w->grids;
-    w->view.samples = w->samples;
-    w->view.cameras = w->cameras;
-    w->view.beta = w->beta;
     gg_params *p = &w->view.params;
     p->lower = d->lower;
     p->upper = d->upper;
     memcpy(p->boundary, d->boundary, sizeof p->boundary);
-    if ((status = gg_planar_take(w, d)) != GG_OK || (status = gg_arena_resize(w, dims)) != GG_OK) {
+    p->planar = d->planar.outline_count > 0;
+    if ((status = gg_scene_create(w, d, &dims)) != GG_OK || (status = gg_arena_resize(w, dims)) != GG_OK) {
         return status;
     }
     for (int64_t e = 0; e < d->env_count; e++) {
@@ -592,16 +531,11 @@ void gg_world_destroy(gg_world *w) {
         return;
     }
     gg_staging_free(w);
-    gg_world_free_scene(w);
+    gg_scene_free(w);
     gg_memory_free(w, w->arena);
     gg_pool_close(w->pool);
     gg_cuda_release(w->cuda);
     free(w->mirror_arena);
-    free(w->parts);
-    free(w->grids);
-    free(w->samples);
-    free(w->cameras);
-    gg_planar_free(w);
     free(w->listed);
     free(w->targets);
     free(w->seconds);

@@ -24,6 +24,15 @@ typedef struct gg_staging {
     size_t size;
 } gg_staging;
 
+/* the world's own copies of the arrays of a scene, on the host, and their sizes in bytes */
+typedef struct gg_scene {
+#define GG_SCENE_ARRAY(type, name, count, from)                                                                        \
+    type *name;                                                                                                        \
+    size_t name##_size;
+    GG_SCENE_ARRAYS(GG_SCENE_ARRAY)
+#undef GG_SCENE_ARRAY
+} gg_scene;
+
 /* buffer.c: memory of device arrays, used again */
 typedef struct gg_pool gg_pool;
 
@@ -37,19 +46,7 @@ struct gg_world {
     void *mirror_arena;
     gg_staging staging[GG_STAGING_COUNT];
     gg_pool *pool;
-    /* owned copies of the scene */
-    gg_shape *parts;
-    gg_sdf_grid *grids;
-    float *samples;
-    gg_camera *cameras;
-    gg_outline *outlines;
-    gg_outline_point *outline_point;
-    gg_pair_field *pair_fields;
-    void *pair_data;
-    int32_t *material_outline, *material_fixed;
-    int64_t pair_data_size;
-    int64_t grid_count, sample_count;
-    float beta[GG_MAX_ITERATIONS];
+    gg_scene scene;
     int64_t size_class_grains[GG_SIZE_CLASSES]; /* grains of each size class in one env */
     int64_t *listed;                            /* (env_count) for gg_access */
     float *targets;                             /* (env_count, own tools, 7) of the last step */
@@ -130,7 +127,14 @@ gg_status gg_fetch_outputs(gg_world *w, const gg_copy_run *outputs, int count);
 /* takes over `cuda` and moves a world that was built on this machine there */
 gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda);
 void gg_staging_free(gg_world *w);
-void gg_world_free_scene(gg_world *w);
+
+/* scene.c: copies the arrays of the scene and points the view of the world to the copies */
+gg_status gg_scene_create(gg_world *w, const gg_world_def *def, const gg_dims *dims);
+/* points a view that the host reads to the host's copies */
+void gg_scene_show(const gg_world *w, gg_view *host_view);
+/* copies the arrays to the device and points the view of the world there */
+gg_status gg_scene_move_to_device(gg_world *w);
+void gg_scene_free(gg_world *w);
 
 /* buffer.c: frees what nobody holds, and says how much that was; NULL is fine */
 int32_t gg_pool_trim(gg_pool *pool);
@@ -152,9 +156,6 @@ int gg_dims_need(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t 
 
 /* planar.c: shapes of planar grains; nothing happens where grains are spheres */
 gg_status gg_planar_check(gg_world *w, const gg_world_def *d);
-/* copies them, and the view knows them */
-gg_status gg_planar_take(gg_world *w, const gg_world_def *d);
-void gg_planar_free(gg_world *w);
 
 /* snapshot.c */
 uint64_t gg_hash_bytes(uint64_t hash, const void *data, size_t size);
