@@ -88,6 +88,11 @@ static gg_status check_materials(const gg_world_def *d, gg_message out) {
                               d->grain_count ? radius_min : 1.0f, out);
 }
 
+static int pose_usable(gg_vec3 x, gg_quat q) {
+    const float pose[7] = {x.x, x.y, x.z, q.w, q.x, q.y, q.z};
+    return gg_pose_usable(pose);
+}
+
 static gg_status check_part(const gg_world_def *d, int k, gg_message out) {
     const gg_shape *s = &d->part[k];
     GG_EXPECT(out, s->kind > GG_SHAPE_NONE && s->kind < GG_SHAPE_KIND_COUNT, "part %d: unknown kind %d", k,
@@ -102,7 +107,8 @@ static gg_status check_part(const gg_world_def *d, int k, gg_message out) {
         GG_EXPECT(out, gg_finite(s->size[c]) && s->size[c] >= 0.0f, "part %d: expected sizes >= 0, got %g", k,
                   s->size[c]);
     }
-    GG_EXPECT(out, gg_finite3(s->position), "part %d: expected a finite position", k);
+    GG_EXPECT(out, pose_usable(s->position, s->rotation), "part %d: expected a finite position and a unit quaternion",
+              k);
     return GG_OK;
 }
 
@@ -131,11 +137,17 @@ static gg_status check_camera(const gg_world_def *d, int k, gg_message out) {
     GG_EXPECT(out, c->extent > 0.0f && gg_finite(c->extent), "camera %d: expected an extent > 0, got %g", k, c->extent);
     GG_EXPECT(out, c->near_depth >= 0.0f && c->far_depth > c->near_depth && gg_finite(c->far_depth),
               "camera %d: expected 0 <= near < far, got %g, %g", k, c->near_depth, c->far_depth);
+    GG_EXPECT(out, pose_usable(c->pose.position, c->pose.rotation),
+              "camera %d: expected a finite position and a unit quaternion", k);
     return GG_OK;
 }
 
 static gg_status check_tools(const gg_world_def *d, gg_message out) {
     gg_status status = GG_OK;
+    for (int32_t k = 0; k < d->tool_count; k++) {
+        GG_EXPECT(out, pose_usable(d->tool_pose[k].position, d->tool_pose[k].rotation),
+                  "tool_pose: expected finite positions and unit quaternions, those of tool %d are not", (int)k);
+    }
     for (int32_t k = 0; status == GG_OK && k < d->part_count; k++) {
         status = check_part(d, (int)k, out);
     }

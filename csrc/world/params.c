@@ -1,4 +1,4 @@
-/* params.c: parameters of a step that follow from the grains and from the solver. Those of materials: materials.c. */
+/* params.c: parameters that follow from the grains, from the solver and from a step. Those of materials: materials.c. */
 #include <math.h>
 #include <string.h>
 
@@ -87,9 +87,9 @@ void gg_params_from_solver(gg_world *w) {
         size = gg_maxf(size, gg_maxf(gg_absf(gg_axis_of(p->lower, axis)), gg_absf(gg_axis_of(p->upper, axis))));
     }
     p->slack = paper ? 0.0f : gg_clampf(2.5e-7f * size, 1e-5f * p->radius_min, 2e-4f * p->radius_min);
-    /* springs act where there is overlap, and the printed algorithm has no speculative contacts */
+    /* springs act where there is overlap, and the printed algorithm has no speculative contacts: they have no foresight
+     * either, see gg_params_from_step */
     p->margin = paper || penalty ? 0.0f : s->margin;
-    p->foresight = paper || penalty ? 0.0f : p->dt;
     p->skin = s->skin * 2.0f * p->radius_min;
     p->bounce_speed = s->bounce_speed;
     p->tolerance = s->tolerance;
@@ -98,4 +98,11 @@ void gg_params_from_solver(gg_world *w) {
     p->damping = 2.0f * s->damping;
     p->tangential_damping = s->tangential_damping;
     set_nesterov_weights(w->scene.beta, p->nesterov);
+}
+
+void gg_params_from_step(gg_world *w, double dt, int32_t substeps) {
+    gg_params *p = &w->view.params;
+    p->dt = (float)dt;
+    p->substeps = substeps;
+    p->foresight = p->mode == GG_MODE_CONVERGENT ? p->dt : 0.0f;
 }

@@ -4,6 +4,27 @@
 #include "../geometry/pose.h"
 #include "world.h"
 
+int gg_pose_usable(const float pose[7]) {
+    float size2 = pose[0] * pose[0] + pose[1] * pose[1] + pose[2] * pose[2];
+    double length2 = 0.0;
+    for (int k = 3; k < 7; k++) {
+        length2 += (double)pose[k] * pose[k];
+    }
+    return gg_finite(size2) && length2 > 1e-8 && length2 < 1e8;
+}
+
+gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses, const int32_t *envs, int64_t listed) {
+    int64_t own = gg_own_tool_count(w);
+    for (int64_t k = 0; poses && k < listed * own; k++) {
+        const float *p = poses + k * 7;
+        GG_EXPECT(gg_message_of(w), gg_pose_usable(p),
+                  "%s: expected finite positions and unit quaternions (qw, qx, qy, qz), got (%g, %g, %g, %g, %g, %g, "
+                  "%g) for tool %d of env %d",
+                  name, p[0], p[1], p[2], p[3], p[4], p[5], p[6], (int)(k % own), (int)gg_env_at(envs, k / own));
+    }
+    return GG_OK;
+}
+
 gg_status gg_world_get_tool_poses(gg_world *w, float *poses, gg_memory_space space) {
     const gg_dims *d = &w->view.dims;
     size_t width = sizeof(gg_pose) * (size_t)gg_own_tool_count(w);
@@ -16,18 +37,8 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
     int64_t own = gg_own_tool_count(w);
     gg_view *host;
     gg_status status = gg_envs_check(w, envs, &listed);
-    if (status != GG_OK || (status = gg_finite_check(w, "poses", poses, listed * own * 7)) != GG_OK) {
-        return status;
-    }
-    for (int64_t k = 0; k < listed * own; k++) {
-        gg_quat q;
-        memcpy(&q, poses + k * 7 + 3, sizeof q);
-        if (!(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z > 1e-12f)) {
-            return gg_world_fail(w, GG_ERROR_ARGUMENT,
-                                 "poses: expected quaternions of length > 0, got (%g, %g, %g, %g)", q.w, q.x, q.y, q.z);
-        }
-    }
-    if ((status = gg_world_pull(w, GG_BIT(tool_pose), -1, &host)) != GG_OK) {
+    if (status != GG_OK || (status = gg_tool_poses_check(w, "poses", poses, envs, listed)) != GG_OK ||
+        (status = gg_world_pull(w, GG_BIT(tool_pose), -1, &host)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed * own; k++) {

@@ -114,6 +114,11 @@ gg_status gg_params_from_materials(gg_world *w);
 /* inverse masses of the envs listed last; nothing happens where status is an error already */
 gg_status gg_world_update_masses(gg_world *w, gg_status status);
 
+/* tools.c: whether a pose x y z qw qx qy qz is finite and its quaternion long enough to be made a unit */
+int gg_pose_usable(const float pose[7]);
+/* poses (listed, own tools, 7), NULL: none; the only check of poses that a call brings */
+gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses, const int32_t *envs, int64_t listed);
+
 /* planar.c: also refuses what spheres have no part in */
 gg_status gg_planar_check(const gg_world_def *def, gg_message out);
 /* mass of the lightest grain that is not fixed, of all envs, per metre of depth [kg/m]; 0: there is none */
@@ -121,7 +126,9 @@ float gg_planar_mass_min(const gg_view *host_view);
 
 /* params.c */
 void gg_params_from_grains(gg_world *w);
+/* when the solver changes: all but what depends on dt */
 void gg_params_from_solver(gg_world *w);
+void gg_params_from_step(gg_world *w, double dt, int32_t substeps);
 
 /* dims.c: sizes that a definition gives; those that depend on the grains are not set yet */
 gg_dims gg_dims_of(const gg_world_def *def);
