@@ -1,8 +1,8 @@
-/* contacts.c: the contacts of one env and what they did in the last substep, as a list. */
+/* contacts.c: the contacts of one env in the last substep and their impulses, as a list. */
 #include "world.h"
 
-/* who a key of a contact list stands for: grain ids as they are, the caller's tools from -1 downwards, then the walls */
-static int32_t named(const gg_world *w, const gg_view *v, int32_t key) {
+/* the other side of a contact as gg_world_get_contacts numbers it, from its key in the contact list */
+static int32_t other_side(const gg_world *w, const gg_view *v, int32_t key) {
     if (key >= 0) {
         return key;
     }
@@ -10,21 +10,19 @@ static int32_t named(const gg_world *w, const gg_view *v, int32_t key) {
     return -1 - (tool < GG_WALL_COUNT ? own + tool : tool - GG_WALL_COUNT);
 }
 
-gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t room, int32_t *pairs, float *impulses, int64_t *count,
-                                double *dt) {
+gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t capacity, int32_t *pairs, float *impulses,
+                                int64_t *count, double *dt) {
     *count = 0;
-    if (env < 0 || env >= w->view.dims.env_count) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT, "env: expected an index in [0, %d), got %lld",
-                             (int)w->view.dims.env_count, (long long)env);
+    gg_status status = gg_env_check(w, env);
+    if (status != GG_OK) {
+        return status;
     }
-    if (gg_is_planar(&w->view.params)) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT, "contacts: expected a world of spheres, this one is planar");
-    }
+    GG_EXPECT(gg_message_of(w), !gg_is_planar(&w->view.params),
+              "contacts: expected a world of spheres, this one is planar");
     gg_fields fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |
                        GG_BIT(key_b) | GG_BIT(impulse_a) | GG_BIT(impulse_b);
     gg_view *v;
-    gg_status status = gg_world_pull(w, fields, env, &v);
-    if (status != GG_OK) {
+    if ((status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
     }
     const gg_env *state = &v->env[env];
@@ -36,13 +34,13 @@ gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t room, int32_t 
         int64_t lane = first % GG_LANES, row = env * v->dims.contact_rows + first / GG_LANES;
         for (int32_t k = 0; k < v->contact_count[at]; k++, row++) {
             int32_t key = keys[row * GG_LANES + lane];
-            /* both sides keep a contact: it is told by the one that comes first */
+            /* both sides list a contact: it is reported by the lower grain id */
             if (key >= 0 && key < id) {
                 continue;
             }
-            if (*count < room) {
+            if (*count < capacity) {
                 pairs[2 * *count] = (int32_t)id;
-                pairs[2 * *count + 1] = named(w, v, key);
+                pairs[2 * *count + 1] = other_side(w, v, key);
                 for (int c = 0; c < 3; c++) {
                     impulses[3 * *count + c] = stored[(3 * row + c) * GG_LANES + lane];
                 }

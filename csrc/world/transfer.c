@@ -1,7 +1,7 @@
-/* transfer.c: between the caller, this machine and the machine that a world runs on.
+/* transfer.c: memory where a world runs, and copies between it, the host and the caller.
  *
- * On the CPU all three are one and nothing here copies. On a GPU the arrays of the engine live there; what only this
- * machine can do (files, hashes, pictures for people, rare settings) works on a mirror: fields are pulled, perhaps changed,
+ * On the CPU all of that is host memory, and nothing is staged or mirrored. On a GPU the fields lie in its memory; what only
+ * the host does (files, hashes, pictures for people, rare settings) works on a mirror: fields are pulled, perhaps changed,
  * and pushed back.
  */
 #include <stdlib.h>
@@ -46,7 +46,7 @@ gg_status gg_memory_copy(gg_world *w, void *to, size_t to_pitch, const void *fro
 
 /* ---- the mirror ---- */
 
-/* the mirror as large as the world is now; what it held is forgotten */
+/* a mirror of the sizes that the world has now; where they changed, its content is lost */
 static gg_status mirror_fit(gg_world *w) {
     gg_view *m = &w->mirror;
     if (!w->mirror_arena || memcmp(&m->dims, &w->view.dims, sizeof m->dims)) {
@@ -60,17 +60,7 @@ static gg_status mirror_fit(gg_world *w) {
     }
     m->dims = w->view.dims;
     m->params = w->view.params;
-    m->parts = w->parts;
-    m->grids = w->grids;
-    m->samples = w->samples;
-    m->cameras = w->cameras;
-    m->outlines = w->outlines;
-    m->outline_point = w->outline_point;
-    m->pair_fields = w->pair_fields;
-    m->pair_data = w->pair_data;
-    m->material_outline = w->material_outline;
-    m->material_fixed = w->material_fixed;
-    m->beta = w->beta;
+    gg_scene_show(w, m);
     return GG_OK;
 }
 
@@ -107,7 +97,7 @@ gg_status gg_world_push(gg_world *w, gg_fields fields, int64_t env) {
 
 /* ---- the caller's arrays ---- */
 
-/* room for `size` bytes on the device */
+/* a staging buffer of at least `size` bytes */
 static void *staging(gg_world *w, gg_staging_id id, size_t size, gg_status *status) {
     gg_staging *l = &w->staging[id];
     if (l->size < size) {
@@ -127,11 +117,11 @@ const void *gg_stage_input(gg_world *w, gg_staging_id id, const void *data, size
     if (!w->cuda || !data || *status != GG_OK) {
         return data;
     }
-    void *room = staging(w, id, size, status);
+    void *copy = staging(w, id, size, status);
     if (*status == GG_OK) {
-        *status = gg_memory_copy(w, room, size, data, size, size, 1, GG_TO_DEVICE);
+        *status = gg_memory_copy(w, copy, size, data, size, size, 1, GG_TO_DEVICE);
     }
-    return *status == GG_OK ? room : NULL;
+    return *status == GG_OK ? copy : NULL;
 }
 
 void *gg_stage_output(gg_world *w, gg_staging_id id, void *out, size_t size, gg_memory_space space, gg_status *status) {
@@ -161,42 +151,13 @@ void gg_staging_free(gg_world *w) {
     }
 }
 
-/* ---- the scene ---- */
-
-static const void *scene_copy(gg_world *w, const void *from, size_t size, gg_status *status) {
-    void *to = *status == GG_OK ? gg_memory_new(w, size) : NULL;
-    if (*status == GG_OK && !to) {
-        *status = gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: %zu bytes for tools and cameras", size);
-    }
-    if (to) {
-        *status = gg_memory_copy(w, to, size, from, size, size, 1, GG_TO_DEVICE);
-    }
-    return to;
-}
-
 gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda) {
     gg_view host = w->view;
     const gg_dims *d = &host.dims;
-    gg_status status = GG_OK;
-    w->cuda = cuda;
     gg_view *v = &w->view;
-    v->parts = scene_copy(w, host.parts, sizeof(gg_shape) * (size_t)d->part_count, &status);
-    v->grids = scene_copy(w, host.grids, sizeof(gg_sdf_grid) * (size_t)w->grid_count, &status);
-    v->samples = scene_copy(w, host.samples, sizeof(float) * (size_t)w->sample_count, &status);
-    v->cameras = scene_copy(w, host.cameras, sizeof(gg_camera) * (size_t)d->camera_count, &status);
-    v->beta = scene_copy(w, host.beta, sizeof w->beta, &status);
-    if (d->outline_count) {
-        size_t materials = sizeof(int32_t) * (size_t)d->material_count;
-        v->outlines = scene_copy(w, host.outlines, sizeof(gg_outline) * (size_t)d->outline_count, &status);
-        v->outline_point =
-            scene_copy(w, host.outline_point, sizeof(gg_outline_point) * (size_t)d->outline_points, &status);
-        v->pair_fields = scene_copy(w, host.pair_fields,
-                                    sizeof(gg_pair_field) * (size_t)(d->outline_count * d->outline_count), &status);
-        v->pair_data = scene_copy(w, host.pair_data, (size_t)w->pair_data_size, &status);
-        v->material_outline = scene_copy(w, host.material_outline, materials, &status);
-        v->material_fixed = scene_copy(w, host.material_fixed, materials, &status);
-    }
-    /* what stands in the arena so far becomes the mirror's, and goes over in one piece */
+    w->cuda = cuda;
+    gg_status status = gg_scene_move_to_device(w);
+    /* the fields as they were filled become the mirror's, and are copied to the device */
     void *arena = w->arena;
     w->mirror = host;
     w->mirror_arena = arena;
@@ -211,24 +172,4 @@ gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda) {
     }
     gg_arena_carve(v, d, w->arena);
     return mirror_copy(w, GG_ALL_FIELDS, -1, GG_TO_DEVICE);
-}
-
-void gg_world_free_scene(gg_world *w) {
-    if (w->cuda) {
-        const gg_view *v = &w->view;
-        const void *copies[] = {v->parts == w->parts ? NULL : v->parts,
-                                v->grids == w->grids ? NULL : v->grids,
-                                v->samples == w->samples ? NULL : v->samples,
-                                v->cameras == w->cameras ? NULL : v->cameras,
-                                v->beta == w->beta ? NULL : v->beta,
-                                v->outlines == w->outlines ? NULL : v->outlines,
-                                v->outline_point == w->outline_point ? NULL : v->outline_point,
-                                v->pair_fields == w->pair_fields ? NULL : v->pair_fields,
-                                v->pair_data == w->pair_data ? NULL : v->pair_data,
-                                v->material_outline == w->material_outline ? NULL : v->material_outline,
-                                v->material_fixed == w->material_fixed ? NULL : v->material_fixed};
-        for (size_t k = 0; k < sizeof copies / sizeof copies[0]; k++) {
-            gg_memory_free(w, (void *)(uintptr_t)copies[k]);
-        }
-    }
 }
