@@ -60,8 +60,8 @@ GG_FN void gg_frame_multiply(const double a[4], const double b[4], double out[4]
 /* frame k from frame k - 1 */
 GG_FN gg_frame gg_arm_next(const gg_frame *before, const gg_arm_row *row, double angle) {
     double sa, ca, st, ct;
-    gg_sincos_wide(0.5 * row->alpha, &sa, &ca);
-    gg_sincos_wide(0.5 * (row->theta + angle), &st, &ct);
+    gg_sincos_double(0.5 * row->alpha, &sa, &ca);
+    gg_sincos_double(0.5 * (row->theta + angle), &st, &ct);
     gg_frame next;
     double about_x[4] = {ca, sa, 0.0, 0.0}, about_z[4] = {ct, 0.0, 0.0, st}, turned[4];
     gg_frame_multiply(before->q, about_x, turned);

@@ -123,7 +123,7 @@ GG_FN double gg_arm_travel(const gg_arm *arm, const gg_frame *from, const gg_fra
         }
         w = w < 0.0 ? -w : w;
         v2 = 1.0 - w * w;
-        double angle = 2.0 * gg_angle_wide(sqrt(v2 > 0.0 ? v2 : 0.0), w);
+        double angle = 2.0 * gg_angle_double(sqrt(v2 > 0.0 ? v2 : 0.0), w);
         double moved = sqrt(d2) + angle * arm->reach[k];
         most = moved > most ? moved : most;
     }

@@ -367,7 +367,7 @@ static void arc_add(arc_sum *sum, double re, double im) {
 }
 
 static double arc_total(const arc_sum *sum) {
-    double angle = sum->im < 0.0 ? -gg_angle_wide(-sum->im, sum->re) : gg_angle_wide(sum->im, sum->re);
+    double angle = sum->im < 0.0 ? -gg_angle_double(-sum->im, sum->re) : gg_angle_double(sum->im, sum->re);
     return angle + 2.0 * GG_PI * sum->turns;
 }
 

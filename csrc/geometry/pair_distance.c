@@ -275,7 +275,7 @@ static int add_edges(obstacle *o, const corner *edge, int32_t edges, const corne
 static int set_angle(obstacle *o, const gg_polygon *a, const gg_polygon *b, double theta) {
     set_corners(a, 1.0, 0.0, o->a);
     double sine, cosine;
-    gg_sincos_wide(theta, &sine, &cosine);
+    gg_sincos_double(theta, &sine, &cosine);
     set_corners(b, -cosine, -sine, o->b);
     set_sums(o, a, b);
     o->segment_count = 0;

@@ -46,7 +46,7 @@ GG_FN gg_tool_motion gg_tool_motion_between(gg_pose start, gg_pose target, doubl
     if (n > 1e-12) {
         double share = sign / n;
         motion.axis = gg_v3((float)(x * share), (float)(y * share), (float)(z * share));
-        motion.speed = (float)(2.0 * gg_angle_wide(n, w * sign) / duration);
+        motion.speed = (float)(2.0 * gg_angle_double(n, w * sign) / duration);
     }
     return motion;
 }

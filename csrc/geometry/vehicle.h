@@ -19,7 +19,7 @@ typedef struct gg_vehicle {
 /* Where the centre may be at a heading [rad]: x lower, x upper, y lower, y upper [m]. */
 GG_FN void gg_vehicle_clearance(const gg_vehicle *v, double yaw, double free[4]) {
     double s, c;
-    gg_sincos_wide(yaw, &s, &c);
+    gg_sincos_double(yaw, &s, &c);
     double low[2] = {0.0, 0.0}, high[2] = {0.0, 0.0};
     for (int k = 0; k < 4; k++) {
         double a = k & 2 ? v->front : v->rear, b = k & 1 ? v->half_width : -v->half_width;
@@ -38,7 +38,7 @@ GG_FN void gg_vehicle_clearance(const gg_vehicle *v, double yaw, double free[4])
 /* pose: x [m], y [m], yaw [rad]. move: along the heading [m], across it to the left [m], turn [rad]. */
 GG_FN void gg_vehicle_move(const gg_vehicle *v, const double pose[3], const double move[3], double out[3]) {
     double s, c, free[4];
-    gg_sincos_wide(pose[2] + 0.5 * move[2], &s, &c);
+    gg_sincos_double(pose[2] + 0.5 * move[2], &s, &c);
     double target[2] = {pose[0] + (move[0] * c - move[1] * s), pose[1] + (move[0] * s + move[1] * c)};
     out[2] = pose[2] + move[2];
     gg_vehicle_clearance(v, out[2], free);

@@ -23,7 +23,7 @@ static PyObject *motion_sin_cos(PyObject *module, PyObject *angles) {
     }
     double *sine = PyArray_DATA((PyArrayObject *)sines), *cosine = PyArray_DATA((PyArrayObject *)cosines);
     for (npy_intp n = 0; n < count[0]; n++) {
-        gg_sincos_wide(angle[n], &sine[n], &cosine[n]);
+        gg_sincos_double(angle[n], &sine[n], &cosine[n]);
     }
     return Py_BuildValue("NN", sines, cosines);
 }
@@ -130,7 +130,7 @@ static PyObject *motion_vehicle_poses(PyObject *module, PyObject *args) {
     float *out = PyArray_DATA((PyArrayObject *)result);
     for (npy_intp n = 0; n < shape[0]; n++) {
         double s, c;
-        gg_sincos_wide(0.5 * pose[3 * n + 2], &s, &c);
+        gg_sincos_double(0.5 * pose[3 * n + 2], &s, &c);
         for (npy_intp k = 0; k < shape[1]; k++, out += 7) {
             out[0] = (float)pose[3 * n];
             out[1] = (float)pose[3 * n + 1];
