@@ -55,7 +55,7 @@ static PyObject *motion_vehicle_room(PyObject *module, PyObject *args) {
     }
     double *out = PyArray_DATA((PyArrayObject *)result);
     for (npy_intp n = 0; n < shape[0]; n++) {
-        gg_vehicle_clearance(&vehicle, yaw[n], out + 4 * n);
+        gg_vehicle_bounds(&vehicle, yaw[n], out + 4 * n);
     }
     return result;
 }

@@ -85,7 +85,7 @@ static void test_frames(void) {
                 worst = fmax(worst, fabs(m[i][3] - frames[k + 1].p[i]));
                 double axis[3] = {0.0, 0.0, 0.0}, turned[3];
                 axis[i] = 1.0;
-                gg_frame_turn(frames[k + 1].q, axis, turned);
+                gg_frame_rotate(frames[k + 1].q, axis, turned);
                 for (int j = 0; j < 3; j++) {
                     worst = fmax(worst, fabs(m[j][i] - turned[j]));
                 }
@@ -180,7 +180,7 @@ static void test_blocks(void) {
             for (int k = 0; k < 3; k++) {
                 x[k] = c.a[k] + t * (c.b[k] - c.a[k]) - block.frame.p[k];
             }
-            gg_frame_turn(inverse, x, out);
+            gg_frame_rotate(inverse, x, out);
             for (int k = 0; k < 3; k++) {
                 double beyond = fmax(fabs(out[k]) - block.half[k], 0.0);
                 d2 += beyond * beyond;

@@ -1,6 +1,6 @@
 /* test_mesh_sdf.c: gg_mesh_to_grid against analytic solids and against brute force over all triangles.
  *
- * Links against csrc/geometry/mesh_sdf.c alone.
+ * Links against csrc/geometry/mesh_*.c alone.
  */
 #include <stdlib.h>
 #include <string.h>
