@@ -1,4 +1,4 @@
-/* pose.h: motion of a tool from one pose to the next: constant velocity, constant angular velocity.
+/* pose.h: poses, and the motion of a tool from one to the next: constant velocity, constant angular velocity.
  *
  * The rotation between two orientations is the unit quaternion target * conj(start); of its two signs the one with w >=
  * 0 is the shorter arc. Computed in double from single-precision poses, so that slow rotations keep their rate and a
@@ -9,6 +9,27 @@
 
 #include "../base/scalar.h"
 #include "shape.h"
+
+GG_FN gg_pose gg_pose_identity(void) {
+    gg_pose pose;
+    pose.position = gg_v3(0.0f, 0.0f, 0.0f);
+    pose.rotation = gg_quat_make(1.0f, 0.0f, 0.0f, 0.0f);
+    return pose;
+}
+
+/* world pose of a frame given in the frame of `outer` */
+GG_FN gg_pose gg_pose_within(gg_pose outer, gg_vec3 position, gg_quat rotation) {
+    gg_quat q = gg_quat_unit(outer.rotation);
+    gg_pose pose;
+    pose.position = gg_add(outer.position, gg_quat_rotate(q, position));
+    pose.rotation = gg_quat_mul(q, gg_quat_unit(rotation));
+    return pose;
+}
+
+GG_FN int gg_pose_finite(gg_pose pose) {
+    return gg_finite3(pose.position) && gg_finite(pose.rotation.w) && gg_finite(pose.rotation.x) &&
+           gg_finite(pose.rotation.y) && gg_finite(pose.rotation.z);
+}
 
 /* normalises a rotation; one of unit length to single precision keeps its bits, so that poses at rest never drift */
 GG_FN gg_quat gg_quat_settle(gg_quat q) {
