@@ -240,7 +240,7 @@ class World(Readout):
         """
         listed, count = self._envs(envs)
         shifts = self._per_env("translation", translation, (3,), count)
-        self._core.place_grains(listed, shifts, self._per_env("yaw", yaw, (), count))
+        self._core.transform_grains(listed, shifts, self._per_env("yaw", yaw, (), count))
 
     # ---- parameters ----
 

@@ -1,7 +1,7 @@
 /* convert.c: checked views of Python arguments; see convert.h.
  *
- * The Python side has normalised its arguments already. Everything is checked again here, because this is the last place
- * where a wrong array is an error message and not a crash.
+ * The Python layer has checked its arguments already; here they are checked once more, because beyond this point a
+ * wrong array is not an error message but a crash.
  */
 #include "convert.h"
 
@@ -33,7 +33,7 @@ PyObject *gg_py_raise(const gg_module_state *state, gg_status status, const char
         PyErr_SetString(state->error[GG_PY_BACKEND], message);
         break;
     case GG_INTERRUPTED:
-        /* the poll has set the exception of the signal handler */
+        /* the poll has set the signal handler's exception */
         if (!PyErr_Occurred()) {
             PyErr_SetNone(PyExc_KeyboardInterrupt);
         }
@@ -74,7 +74,8 @@ static const char *dtype_name(int dtype) {
 }
 
 int64_t gg_py_first_not_finite(int dtype, const void *data, int64_t count) {
-    /* the exponent is all ones: one pass without branches, which compilers turn into vectors, then a search if needed */
+    /* not finite: all bits of the exponent are set; one vectorised pass without branches, and a search where one is
+     * found */
     uint32_t bad = 0;
     if (dtype == NPY_FLOAT32) {
         const float *a = data;
