@@ -1,8 +1,8 @@
 /* hash_scene.c: runs a small scene through the C interface and prints the hash of what it became.
  *
- * tests/determinism builds it with other compilers and optimisation levels: all must print the same. It is no test of its
- * own (those are called test_*.c). Grains of three sizes fall on a floor and are ploughed by a turning blade and a ball.
- * All input is made with integer and float operations that every compiler performs alike.
+ * tests/determinism builds it with other compilers and optimisation levels: all must print the same. It is no test of
+ * its own (those are called test_*.c). Grains of three sizes fall on a floor and are ploughed by a turning blade and a
+ * ball. All input is made with integer and float operations that every compiler performs alike.
  */
 #include <stdio.h>
 #include <stdlib.h>
