@@ -283,17 +283,21 @@ int gg_py_solver(const gg_module_state *state, PyObject *dict, gg_solver *out) {
     return 0;
 }
 
+/* sets dict[name] and steals value, which may be NULL. Returns 0 or -1. */
+static int set_item(PyObject *dict, const char *name, PyObject *value) {
+    int status = value ? PyDict_SetItemString(dict, name, value) : -1;
+    Py_XDECREF(value);
+    return status;
+}
+
 PyObject *gg_py_solver_dict(const gg_solver *solver) {
-    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "mode",
-                         (int)solver->mode, "iterations", (int)solver->iterations, "nesterov", (int)solver->nesterov,
-                         "spin", (int)solver->spin, "broad_phase", (int)solver->broad_phase, "alpha",
-                         (double)solver->alpha, "tool_alpha", (double)solver->tool_alpha, "relaxation",
-                         (double)solver->relaxation, "relaxation_sum", (double)solver->relaxation_sum, "margin",
-                         (double)solver->margin, "skin", (double)solver->skin, "bounce_speed",
-                         (double)solver->bounce_speed, "correction_share", (double)solver->correction_share,
-                         "tolerance", (double)solver->tolerance, "hash_ratio", (double)solver->hash_ratio, "stiffness",
-                         (double)solver->stiffness, "tangential_stiffness", (double)solver->tangential_stiffness,
-                         "damping", (double)solver->damping, "tangential_damping", (double)solver->tangential_damping);
+    PyObject *dict = PyDict_New();
+#define WRITE_INTEGER(field) || set_item(dict, #field, PyLong_FromLong(solver->field))
+#define WRITE_FLOAT(field)   || set_item(dict, #field, PyFloat_FromDouble((double)solver->field))
+    if (dict && (0 SOLVER_FIELDS(WRITE_INTEGER, WRITE_FLOAT))) {
+        Py_CLEAR(dict);
+    }
+    return dict;
 }
 
 gg_camera gg_py_camera(const int32_t *integers, const float *floats) {
