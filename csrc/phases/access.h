@@ -40,7 +40,7 @@ GG_FN void gg_access_read_grain(const gg_view *v, int64_t e, int64_t id) {
         gg_store3(out->angular_velocity, to, gg_v3(u.x / x.w, u.y / x.w, u.z / x.w));
     }
     if (out->angle) {
-        out->angle[to] = v->angle[e * v->dims.planar_slots + id];
+        out->angle[to] = v->angle[e * v->dims.planar.slots + id];
     }
     if (out->radius) {
         out->radius[to] = x.w;
@@ -65,7 +65,7 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
         }
     }
     if (in->angle) {
-        v->angle[e * v->dims.planar_slots + id] = gg_turn_within(in->angle[in->listed[e] * v->dims.grain_count + id]);
+        v->angle[e * v->dims.planar.slots + id] = gg_turn_within(in->angle[in->listed[e] * v->dims.grain_count + id]);
     }
     if (in->position) {
         v->position[at].x = in->position[from];
@@ -149,7 +149,7 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     gg_turn3(v->position_error, rests, 1, sine, cosine);
     if (gg_is_planar(&v->params)) {
         /* spin is about the axis of the turn, and stored impulses go with the normals */
-        float *angle = &v->angle[e * v->dims.planar_slots + v->grain_id[at]];
+        float *angle = &v->angle[e * v->dims.planar.slots + v->grain_id[at]];
         *angle = gg_turn_within(*angle + move[3]);
         return;
     }
@@ -159,8 +159,8 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     float *roll = v->env[e].impulse_buffer ? v->roll_b : v->roll_a;
     for (int64_t k = 0; v->env[e].dt_last > 0.0f && k < v->contact_count[at]; k++) {
         gg_turn3(impulse, (e * v->dims.contact_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
-        if (v->dims.roll_rows) {
-            gg_turn3(roll, (e * v->dims.roll_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
+        if (v->dims.spheres.roll_rows) {
+            gg_turn3(roll, (e * v->dims.spheres.roll_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
         }
     }
 }

@@ -3,6 +3,8 @@
 #define GG_PARAMS_H
 
 #include "env.h"
+#include "planar.h"
+#include "spheres.h"
 
 /* sizes; everything an array's length depends on */
 typedef struct gg_dims {
@@ -12,18 +14,15 @@ typedef struct gg_dims {
     int64_t free_bodies; /* of grains: each slot has one, of the same index */
     int64_t bodies;      /* these, and the points of contact on tools behind them */
     int64_t tool_contacts, load_blocks;
-    int64_t contact_rows;  /* rows of GG_LANES contacts */
-    int64_t roll_rows;     /* contact_rows, or 0 where nothing rolls */
-    int64_t cohesive_rows; /* contact_rows, or 0 where no pair is cohesive */
+    int64_t contact_rows; /* rows of GG_LANES contacts */
     int64_t candidate_cap;
     int64_t cells, cell_cursors; /* cell_cursors: cells on a GPU, else 0 */
     int64_t cell_points;         /* slots and one vector of padding on a CPU, else 0 */
     int64_t hash_size, hash_next;
     int64_t material_count, tool_count, part_count;
-    int64_t camera_count, pixels, bands;          /* pixels and bands (sensors/depth.h) of all cameras */
-    int64_t outline_count;                        /* shapes of planar grains; 0: grains are spheres */
-    int64_t outline_points;                       /* of all outlines */
-    int64_t planar_slots, manifolds, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */
+    int64_t camera_count, pixels, bands; /* pixels and bands (sensors/depth.h) of all cameras */
+    gg_sphere_dims spheres;
+    gg_planar_dims planar;
 } gg_dims;
 
 /* what matter is and how its contacts are solved; each brings its phases and its part of the step, see phases/step.h */

@@ -23,8 +23,8 @@ static void fill_slot(gg_view *v, const gg_world_def *d, int64_t e, int64_t i) {
             body[k] = d->velocity[3 * i + k];
         }
         body[7] = 1.0f / d->radius[i];
-        if (v->dims.planar_slots && d->planar.angle) {
-            v->angle[e * v->dims.planar_slots + i] = gg_turn_within(d->planar.angle[i]);
+        if (v->dims.planar.slots && d->planar.angle) {
+            v->angle[e * v->dims.planar.slots + i] = gg_turn_within(d->planar.angle[i]);
         }
     }
     v->built_position[at] = v->position[at];

@@ -17,11 +17,11 @@ typedef struct gg_planar_touch {
 } gg_planar_touch;
 
 GG_FN int32_t gg_planar_tool_key(const gg_view *v, int64_t part, int32_t point) {
-    return (int32_t)(-1 - (part * v->dims.outline_points + point));
+    return (int32_t)(-1 - (part * v->dims.planar.outline_points + point));
 }
 
 GG_FN int64_t gg_planar_part_of_key(const gg_view *v, int32_t key) {
-    return (-1 - (int64_t)key) / v->dims.outline_points;
+    return (-1 - (int64_t)key) / v->dims.planar.outline_points;
 }
 
 /* what the outline of one grain is to one part */
@@ -233,7 +233,7 @@ GG_FN void gg_planar_list_lane(const gg_view *v, int64_t e, int64_t slice, int l
     w.impulse = env->impulse_buffer ? v->impulse_a : v->impulse_b;
     w.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
     w.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-    w.geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+    w.geometry = (e * v->dims.planar.rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
     if (v->next_count[base + i] > 0) {
         w.memory = gg_stored_contacts_of(v, e, i);
         gg_planar_list_grains(v, e, i, &w);

@@ -17,7 +17,7 @@ GG_FN const gg_outline *gg_outline_of(const gg_view *v, int64_t e, int64_t i) {
 
 /* the field of two outlines, a <= b */
 GG_FN const gg_pair_field *gg_pair_field_of(const gg_view *v, int32_t a, int32_t b) {
-    return &v->pair_fields[(int64_t)a * v->dims.outline_count + b];
+    return &v->pair_fields[(int64_t)a * v->dims.planar.outline_count + b];
 }
 
 /* distance of two nodes of a field along its angle [rad] */
@@ -31,7 +31,7 @@ GG_FN float gg_planar_speed(const float *body) {
 }
 
 GG_FN float gg_planar_angle(const gg_view *v, int64_t e, int64_t i) {
-    return v->angle[e * v->dims.planar_slots + v->grain_id[e * v->dims.slots + i]];
+    return v->angle[e * v->dims.planar.slots + v->grain_id[e * v->dims.slots + i]];
 }
 
 /* A contact point from what a field says about a pose that is `turn` beyond the present one. `t`: from A to B in A's frame. */
@@ -113,7 +113,7 @@ GG_FN void gg_manifold_slot(const gg_view *v, int64_t e, int64_t i) {
     const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     int64_t first = v->candidate_first[base + i];
     const int32_t *list = v->candidate + e * v->dims.candidate_cap + first;
-    gg_manifold *pairs = v->manifold + e * v->dims.manifolds + first;
+    gg_manifold *pairs = v->manifold + e * v->dims.planar.manifolds + first;
     for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
         int32_t j = list[k];
         pairs[k].count = 0;
@@ -140,7 +140,7 @@ GG_FN void gg_manifold_slot(const gg_view *v, int64_t e, int64_t i) {
 /* the pair of slot i and its candidate k, wherever it was left; *second: slot i is the second of its field */
 GG_FN const gg_manifold *gg_manifold_at(const gg_view *v, int64_t e, int32_t i, int32_t k, int *second) {
     int64_t base = e * v->dims.slots, first = v->candidate_first[base + i];
-    const gg_manifold *pairs = v->manifold + e * v->dims.manifolds;
+    const gg_manifold *pairs = v->manifold + e * v->dims.planar.manifolds;
     const int32_t *candidate = v->candidate + e * v->dims.candidate_cap;
     int32_t j = candidate[first + k], id = v->grain_id[base + i];
     if (id < v->grain_id[base + j]) {

@@ -38,7 +38,7 @@ GG_FN void gg_planar_project_tools(const gg_view *v, int64_t e, int64_t i) {
         for (int32_t k = 0; k < tools; k++) {
             int64_t row = first_row + k, contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
             int64_t contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-            int64_t geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+            int64_t geometry = (e * v->dims.planar.rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
             gg_planar_hold h = gg_planar_hold_of(v, bodies + i * GG_BODY, contact3, geometry);
             const float *tool = bodies + (int64_t)v->other_body[contact] * GG_BODY;
             float parting = h.nx * (velocity[0] - tool[0]) + h.ny * (velocity[1] - tool[1]) + h.cn * velocity[2];
@@ -68,7 +68,7 @@ GG_FN void gg_planar_load_tools(const gg_view *v, int64_t e, int64_t i) {
     for (int32_t k = 0; k < tools; k++, row++) {
         int64_t contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
         int64_t contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-        int64_t geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+        int64_t geometry = (e * v->dims.planar.rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
         int64_t part = gg_planar_part_of_key(v, keys[contact]);
         gg_vec4 x = v->position[at];
         gg_planar_hold h = gg_planar_hold_of(v, gg_slot_body_at(v, e, i), contact3, geometry);
@@ -115,7 +115,7 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     gg_body_store(home, body);
     /* what was pushed apart moves by the effect of a pseudo-impulse */
     gg_vec3 correction = gg_load_lane3(v->correction, first * 3 + lane);
-    float *angle = &v->angle[e * v->dims.planar_slots + id];
+    float *angle = &v->angle[e * v->dims.planar.slots + id];
     gg_vec3 displacement =
         gg_v3(body[GG_BODY_INVERSE_MASS] * correction.x + p->dt * velocity[0],
               body[GG_BODY_INVERSE_MASS] * correction.y + p->dt * velocity[1],

@@ -69,7 +69,7 @@ GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
     for (int32_t k = 0; k < v->next_count[at]; k++) {
         int64_t contact = (e * v->dims.contact_rows + first + k) * GG_LANES + lane;
         int64_t contact3 = (e * v->dims.contact_rows + first + k) * GG_LANES * 3 + lane;
-        int64_t geometry = (e * v->dims.planar_rows + first + k) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+        int64_t geometry = (e * v->dims.planar.rows + first + k) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
         int32_t j = v->other_body[contact];
         gg_body_load(bodies + (int64_t)j * GG_BODY, other);
         float nx = v->normal[contact3], ny = v->normal[contact3 + GG_LANES];

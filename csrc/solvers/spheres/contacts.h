@@ -125,9 +125,9 @@ GG_FN void gg_sphere_list_lane(const gg_view *v, int64_t e, int64_t slice, int l
     w.torque = env->impulse_buffer ? v->roll_a : v->roll_b;
     w.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
     w.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-    w.roll = (e * v->dims.roll_rows + row) * GG_LANES + lane;
-    w.roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
-    w.cohesive = (e * v->dims.cohesive_rows + row) * GG_LANES + lane;
+    w.roll = (e * v->dims.spheres.roll_rows + row) * GG_LANES + lane;
+    w.roll3 = (e * v->dims.spheres.roll_rows + row) * GG_LANES * 3 + lane;
+    w.cohesive = (e * v->dims.spheres.cohesive_rows + row) * GG_LANES + lane;
     if (v->next_count[base + i] > 0) {
         w.memory = gg_stored_contacts_of(v, e, i);
         gg_sphere_list_grains(v, e, i, &w);

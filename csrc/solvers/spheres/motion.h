@@ -56,7 +56,7 @@ GG_FN void gg_sphere_load_tools(const gg_view *v, int64_t e, int64_t i) {
         gg_vec3 arm = gg_sub(point, v->part_pose[e * v->dims.part_count + part].tool_position);
         load.torque = gg_cross(arm, load.force);
         if (v->params.rolling) {
-            int64_t roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
+            int64_t roll3 = (e * v->dims.spheres.roll_rows + row) * GG_LANES * 3 + lane;
             load.torque = gg_sub(load.torque, gg_load_lane3(roll, roll3));
         }
         load.tool = v->parts[part].tool;
