@@ -73,6 +73,6 @@ typedef struct gg_params {
 } gg_params;
 
 /* whether grains are shapes in the plane z = 0 */
-GG_FN int gg_is_planar(const gg_params *p) { return p->law != GG_LAW_spheres; }
+GG_FN int gg_is_planar(const gg_params *p) { return p->law == GG_LAW_planar || p->law == GG_LAW_springs; }
 
 #endif
