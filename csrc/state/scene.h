@@ -1,8 +1,9 @@
 /* scene.h: the arrays of a scene, each listed once: what all envs share and no phase writes.
  *
  * GG_SCENE_ARRAYS(X) expands X(type, name, count, from): `count` elements copied from `from`, both in terms of the
- * definition `def` of a world (gg.h) and the sizes `dims` that follow from it; from NULL: the world computes them. An array
- * of no elements is NULL. A view points to them where the world runs (view.h); the world owns them (world/scene.c).
+ * definition `def` of a world (gg.h) and the sizes `dims` that follow from it; from NULL: the world computes them. An
+ * array of no elements is NULL. A view points to them where the world runs (view.h); the world owns them
+ * (world/scene.c).
  */
 #ifndef GG_SCENE_H
 #define GG_SCENE_H
@@ -25,15 +26,14 @@
 /* the law of planar grains: none where grains are spheres */
 #define GG_PLANAR_SCENE_ARRAYS(X)                                                                                      \
     X(gg_outline, outlines, dims->outline_count, def->planar.outline)                                                  \
-    X(gg_outline_point, outline_point, dims->outline_points, def->planar.outline_point)     /* of all outlines      */ \
-    X(gg_pair_field, pair_fields, dims->outline_count * dims->outline_count,                /* used where row <= column */ \
-      def->planar.pair_field)                                                                                          \
-    X(uint8_t, pair_data, dims->outline_count ? def->planar.pair_data_size : 0,             /* of all pair fields   */ \
-      def->planar.pair_data)                                                                                           \
-    X(int32_t, material_outline, dims->outline_count ? dims->material_count : 0,            /* outline of a material */ \
-      def->planar.material_outline)                                                                                    \
-    X(int32_t, material_fixed, dims->outline_count ? dims->material_count : 0,              /* 1: no force moves it */ \
-      def->planar.material_fixed)
+    X(gg_outline_point, outline_point, dims->outline_points, def->planar.outline_point) /* of all outlines          */ \
+    /* (outline_count, outline_count), used where row <= column                                                     */ \
+    X(gg_pair_field, pair_fields, dims->outline_count * dims->outline_count, def->planar.pair_field)                   \
+    /* bytes that the pair fields point into                                                                        */ \
+    X(uint8_t, pair_data, dims->outline_count ? def->planar.pair_data_size : 0, def->planar.pair_data)                 \
+    /* by material: its outline, and 1 where its grains have infinite mass                                          */ \
+    X(int32_t, material_outline, dims->outline_count ? dims->material_count : 0, def->planar.material_outline)         \
+    X(int32_t, material_fixed, dims->outline_count ? dims->material_count : 0, def->planar.material_fixed)
 /* clang-format on */
 
 #endif
