@@ -7,13 +7,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from granular_gym.base import checks, rng
+from granular_gym.base.types import Floats
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.sizes import SizeDistribution
 
-Floats = NDArray[np.float64]
 GRAVITY = 9.81  # [m/s2]
 
 

@@ -1,0 +1,39 @@
+"""env_classes.py: makes the two Gymnasium env classes of a task."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.registry import id_at
+from granular_gym.tasks.task import Task
+
+_Env = TypeVar("_Env", GranularEnv, GranularVectorEnv)
+
+
+def env_classes(task_class: type[Task]) -> tuple[type[GranularEnv], type[GranularVectorEnv]]:
+    """The classes of one env and of a native batch: of a task `XTask` they are `XEnv` and `XVectorEnv`.
+
+    They belong to the module of the task, which must keep them under these names: pickles and entry points look for
+    them there.
+
+    Args:
+        task_class: whose arguments both take.
+    """
+    name = task_class.__name__.removesuffix("Task")
+    task_id = id_at(f"{task_class.__module__}:{name}")
+    arguments = f"arguments: {task_class.__name__}"
+    if task_id is None:
+        one, many = "One env", "A batch of envs"
+    else:
+        one, many = f'`gymnasium.make("{task_id}")`', f'`gymnasium.make_vec("{task_id}", num_envs=n)`'
+    return (
+        _env_class(GranularEnv, f"{name}Env", task_class, f"{one}; {arguments}."),
+        _env_class(GranularVectorEnv, f"{name}VectorEnv", task_class, f"{many}; {arguments}, GranularVectorEnv."),
+    )
+
+
+def _env_class(base: type[_Env], name: str, task_class: type[Task], doc: str) -> type[_Env]:
+    """A class of that name in the task's module."""
+    own = {"task_class": task_class, "__module__": task_class.__module__, "__qualname__": name, "__doc__": doc}
+    return type(name, (base,), own)
