@@ -119,8 +119,9 @@ def cuda_architectures(compiler: str) -> list[str]:
 CAPTURE = {"check": True, "text": True, "stdout": subprocess.PIPE}
 
 
-#: stands in for the toolkit where kernels are run on the CPU
-EMULATOR = ROOT / "tests" / "emulator" / "cuda_runtime.h"
+#: headers that stand in for the toolkit where kernels are run on the CPU
+EMULATOR = ROOT / "tests" / "emulator"
+EMULATOR_HEADERS = sorted(EMULATOR.glob("*.h"))
 
 
 def cuda_command() -> list[str] | None:
@@ -131,7 +132,7 @@ def cuda_command() -> list[str] | None:
     further = os.environ.get("GG_CUDA_FLAGS", "").split()
     if os.environ.get("GG_CUDA") == "emulate":
         cxx = os.environ.get("CXX", "g++")
-        flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", f"-I{relative([EMULATOR.parent])[0]}"]
+        flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", f"-I{relative([EMULATOR])[0]}"]
         return [cxx, "-std=c++17", optimise, *flags, *further, "-x", "c++"]
     compiler = nvcc()
     if compiler is None:
@@ -188,7 +189,8 @@ class BuildExtension(build_ext):
         os.makedirs(self.build_temp, exist_ok=True)
         made = os.path.join(self.build_temp, "cuda.o")
         seen = os.path.join(self.build_temp, "cuda.hash")
-        emulator = EMULATOR.read_bytes() if os.environ.get("GG_CUDA") == "emulate" else b""
+        headers = EMULATOR_HEADERS if os.environ.get("GG_CUDA") == "emulate" else []
+        emulator = b"".join(header.read_bytes() for header in headers)
         mark = source_hash() + hashlib.sha256(emulator).hexdigest() + " ".join(command)
         if not (os.path.exists(made) and os.path.exists(seen) and Path(seen).read_text() == mark):
             print("granular_gym: compiling the CUDA backend", file=sys.stderr)
@@ -266,7 +268,10 @@ setup(
         Extension(
             "granular_gym._core",
             sources=relative((ROOT / "csrc").rglob("*.c")),
-            depends=["setup.py", *relative([EMULATOR, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")])],
+            depends=[
+                "setup.py",
+                *relative([*EMULATOR_HEADERS, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")]),
+            ],
             include_dirs=["csrc"],
         )
     ],
