@@ -120,8 +120,9 @@ def cuda_architectures(compiler: str) -> list[str]:
 CAPTURE = {"check": True, "text": True, "stdout": subprocess.PIPE}
 
 
-#: replaces the CUDA runtime header where kernels run on the CPU
-EMULATOR = ROOT / "tests" / "emulator" / "cuda_runtime.h"
+#: replace the headers of the CUDA toolkit where kernels run on the CPU
+EMULATOR = ROOT / "tests" / "emulator"
+EMULATOR_HEADERS = sorted(EMULATOR.glob("*.h"))
 
 
 def cuda_command() -> list[str] | None:
@@ -132,7 +133,7 @@ def cuda_command() -> list[str] | None:
     further = os.environ.get("GG_CUDA_FLAGS", "").split()
     if os.environ.get("GG_CUDA") == "emulate":
         cxx = os.environ.get("CXX", "g++")
-        flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", f"-I{relative([EMULATOR.parent])[0]}"]
+        flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", f"-I{relative([EMULATOR])[0]}"]
         return [cxx, "-std=c++17", optimise, *flags, *further, "-x", "c++"]
     compiler = nvcc()
     if compiler is None:
@@ -190,7 +191,8 @@ class BuildExtension(build_ext):
         os.makedirs(self.build_temp, exist_ok=True)
         object_file = os.path.join(self.build_temp, "cuda.o")
         hash_file = os.path.join(self.build_temp, "cuda.hash")
-        emulator = EMULATOR.read_bytes() if os.environ.get("GG_CUDA") == "emulate" else b""
+        headers = EMULATOR_HEADERS if os.environ.get("GG_CUDA") == "emulate" else []
+        emulator = b"".join(header.read_bytes() for header in headers)
         key = source_hash() + hashlib.sha256(emulator).hexdigest() + " ".join(command)
         if not (os.path.exists(object_file) and os.path.exists(hash_file) and Path(hash_file).read_text() == key):
             print("granular_gym: compiling the CUDA backend", file=sys.stderr)
@@ -268,7 +270,10 @@ setup(
         Extension(
             "granular_gym._core",
             sources=relative((ROOT / "csrc").rglob("*.c")),
-            depends=["setup.py", *relative([EMULATOR, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")])],
+            depends=[
+                "setup.py",
+                *relative([*EMULATOR_HEADERS, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")]),
+            ],
             include_dirs=["csrc"],
         )
     ],
