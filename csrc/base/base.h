@@ -1,8 +1,8 @@
 /* base.h: what every other file may rely on.
  *
- * The shared headers of this engine live in the overlap of C17 and C++17, so that gcc, clang and nvcc compile the same
+ * The shared headers of this engine are in the overlap of C17 and C++17, so that gcc, clang and nvcc compile the same
  * physics. GG_FN marks a function that runs on every backend. No shared code calls a libm transcendental, prints,
- * allocates or exits: same source, same bits, on every compiler and optimisation level.
+ * allocates or exits: same source, same bits, with every compiler and optimisation level.
  */
 #ifndef GG_BASE_H
 #define GG_BASE_H
@@ -17,7 +17,7 @@
 #else
 #define GG_FN static inline
 #endif
-/* a function too large to be copied to wherever it is called */
+/* a function too large to be inlined */
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #define GG_FN_LARGE static __attribute__((noinline, unused))
 #else
@@ -42,17 +42,17 @@
     { 0 }
 #endif
 
-/* grains per slice: contacts of a slice are stored lane by lane (sliced ELL), so that one vector register, or half a warp,
- * works on one slice. Changing it changes no result, only the layout. */
+/* slots per slice: the contacts of a slice are stored lane by lane (sliced ELL), so that a vector register, or half a
+ * warp, works on one slice. Changing it changes the layout and no result. */
 #define GG_LANES 16
 
-/* floats of one velocity row: v.xyz [m/s], 1/m [1/kg], r*omega.xyz [m/s], 1/r [1/m]; both inverses are 0 for a tool */
+/* floats of one body: v.xyz [m/s], 1/m [1/kg], r*omega.xyz [m/s], 1/r [1/m]; both inverses are 0 for a tool */
 #define GG_BODY 8
 
-/* tool contacts whose loads one item adds up in order, before such sums are added in order */
+/* tool contacts whose loads one item sums in order, before these partial sums are summed in order */
 #define GG_LOAD_BLOCK 256
 
-/* grains that one item of a fixed-tree reduction sums in order before partial sums are added in order */
+/* grains that one item of a fixed-tree reduction sums in order, before these partial sums are summed in order */
 #define GG_BLOCK 1024
 
 GG_FN uint32_t gg_bit_count(uint32_t bits) {
@@ -61,7 +61,7 @@ GG_FN uint32_t gg_bit_count(uint32_t bits) {
     return (((bits + (bits >> 4)) & 0x0F0F0F0Fu) * 0x01010101u) >> 24;
 }
 
-/* index of the lowest bit of bits that are not all 0 */
+/* index of the lowest set bit; bits != 0 */
 GG_FN int gg_bit_lowest(uint64_t bits) {
 #if defined(__CUDA_ARCH__)
     return __ffsll((long long)bits) - 1;

@@ -1,5 +1,5 @@
-/* four.h: four floats at once: SIMD registers of the host where the compiler has vector types, plain loops elsewhere. The bits
- * are the same: every operation is one on each float, and sums go in order. */
+/* four.h: vectors of four floats: SIMD registers of the host where the compiler has vector types, plain loops
+ * elsewhere. Same bits: every operation works on each float alone, and sums run in order. */
 #ifndef GG_FOUR_H
 #define GG_FOUR_H
 
@@ -25,12 +25,12 @@ GG_FN float gg_four_dot(gg_four a, gg_four b) {
     gg_four p = a * b;
     return p[0] + p[1] + p[2] + p[3];
 }
-/* the halves in the lower or upper 16 bits, without infinities, NaN and subnormals: shifting their bits into place and a
- * product with a power of two are exact */
+/* half precision to single, of the lower or upper 16 bits; no infinity, NaN or subnormal: shifting the bits and scaling
+ * by a power of two is then exact */
 GG_FN gg_four gg_four_halves(gg_four_bits pairs, int upper) {
     gg_four_bits half = upper ? pairs >> 16 : pairs;
     gg_four_bits bits = (half & 0x7FFFu) << 13 | (half & 0x8000u) << 16;
-    return (gg_four)bits * 5.192296858534828e33f; /* 2^112 */
+    return (gg_four)bits * 5.192296858534828e33f; /* 2^112: the difference of the exponents' biases */
 }
 
 #else

@@ -1,6 +1,6 @@
-/* rng.h: a counter-based random number generator: the n-th number of a stream is a function of (seed, stream, n) alone.
+/* rng.h: counter-based random numbers: the n-th number of a stream is a function of (seed, stream, n) alone.
  *
- * No state to carry, copy or share between threads. The mixing step is the published 64-bit finaliser of splitmix
+ * There is no state to store or share between threads. The mixing step is the published 64-bit finaliser of splitmix
  * (Steele, Lea, Flood 2014), applied to each word of the counter in turn.
  */
 #ifndef GG_RNG_H

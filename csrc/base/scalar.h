@@ -1,8 +1,8 @@
-/* scalar.h: our own sine, cosine and arc cosine, so that a pose has the same bits on every machine and compiler.
+/* scalar.h: sine, cosine and the angle of a direction with the same bits on every machine and compiler.
  *
- * libm is free to round differently from one version to the next; these polynomials use only IEEE add, multiply, divide
- * and square root, in double. Error bounds: 1e-7 absolute for sine and cosine at |x| <= 1e4 rad (2e-7 at 1e9), 1e-6
- * absolute and relative for angles; 1e-15 absolute for the wide sine and cosine at |x| <= 1e6 rad (2e-14 at 1e9).
+ * libm may round differently from one version to the next; these polynomials use only IEEE add, multiply, divide and
+ * square root, in double. Error bounds: 1e-7 absolute for sine and cosine at |x| <= 1e4 rad (2e-7 at 1e9), 1e-6
+ * absolute and relative for angles; 1e-15 absolute for sine and cosine in double at |x| <= 1e6 rad (2e-14 at 1e9).
  */
 #ifndef GG_SCALAR_H
 #define GG_SCALAR_H
@@ -11,13 +11,13 @@
 
 #define GG_PI 3.14159265358979323846
 
-/* Sine and cosine of x [rad], |x| <= 1e9; the angle 0 is taken for anything beyond, and for NaN. Reduced in double to
- * [-pi/4, pi/4], then Taylor: the first term left out is below 2e-9. */
+/* Sine and cosine of x [rad]; those of 0 for |x| > 1e9 and NaN. Range reduction in double to [-pi/4, pi/4], then Taylor
+ * series with a truncation error below 2e-9. */
 GG_FN void gg_sincos(double x, float *sine, float *cosine) {
     if (!(x >= -1e9 && x <= 1e9)) {
         x = 0.0;
     }
-    /* nearest multiple of pi/2, without libm: the sum with 1.5*2^52 rounds to an integer */
+    /* nearest multiple of pi/2, without libm: adding 1.5*2^52 rounds to an integer */
     double turns = x * (2.0 / GG_PI);
     double magic = 6755399441055744.0;
     double shifted = turns + magic;
@@ -34,17 +34,16 @@ GG_FN void gg_sincos(double x, float *sine, float *cosine) {
     *cosine = (float)out_c;
 }
 
-/* Sine and cosine in double, for kinematics, |x| <= 1e9 rad; 0 is taken for anything beyond, and for NaN. As gg_sincos, but
- * pi/2 is subtracted in two parts, the first with so few bits that its product with k is exact (23, and k has up to 30),
- * and the series leave out less than 1e-17. */
-GG_FN void gg_sincos_wide(double x, double *sine, double *cosine) {
+/* gg_sincos in double, for kinematics. pi/2 is subtracted in two parts (Cody, Waite): the first has 23 bits, so that
+ * its product with k, of up to 30 bits, is exact. The truncation error of the series is below 1e-17. */
+GG_FN void gg_sincos_double(double x, double *sine, double *cosine) {
     if (!(x >= -1e9 && x <= 1e9)) {
         x = 0.0;
     }
     double magic = 6755399441055744.0;
     double shifted = x * (2.0 / GG_PI) + magic;
     double k = shifted - magic;
-    /* pi/2 = 6588397 / 2^22 and the rest */
+    /* pi/2 = 6588397 / 2^22 and the remainder */
     double r = (x - k * 1.5707962512969970703125) - k * 7.5497899548918821691639e-8;
     double r2 = r * r;
     double s = 1.0 / 355687428096000.0, c = 1.0 / 20922789888000.0;
@@ -70,15 +69,15 @@ GG_FN void gg_sincos_wide(double x, double *sine, double *cosine) {
 }
 
 /* Angle [rad] in [0, pi] of the direction (cosine, sine >= 0) of any length; 0 for the zero vector. Halved four times
- * into [0, pi/16], where the series leaves out less than 6e-11. */
-GG_FN double gg_angle_wide(double sine, double cosine) {
+ * into [0, pi/16], where the truncation error of the series is below 6e-11. */
+GG_FN double gg_angle_double(double sine, double cosine) {
     double s = sine, c = cosine;
     if (s == 0.0 && c == 0.0) {
         return 0.0;
     }
     double scale = 1.0;
     for (int i = 0; i < 4; i++) {
-        /* tan(a/2) = s / (n + c) = (n - c) / s: the form that does not cancel */
+        /* tan(a/2) = s / (n + c) = (n - c) / s: the form without cancellation */
         double n = sqrt(s * s + c * c);
         if (c >= 0.0) {
             c = n + c;
@@ -97,6 +96,6 @@ GG_FN double gg_angle_wide(double sine, double cosine) {
 }
 
 /* the same in single precision */
-GG_FN float gg_angle(float sine, float cosine) { return (float)gg_angle_wide(sine, cosine); }
+GG_FN float gg_angle(float sine, float cosine) { return (float)gg_angle_double(sine, cosine); }
 
 #endif

@@ -1,4 +1,4 @@
-/* status.h: how a call ended. */
+/* status.h: result codes of the engine's calls. */
 #ifndef GG_STATUS_H
 #define GG_STATUS_H
 
@@ -9,7 +9,7 @@ typedef enum gg_status {
     GG_ERROR_CAPACITY = -3, /* more contacts than any packing of grains can have: the scene overlaps massively */
     GG_ERROR_STATE = -4,    /* a snapshot of another version, scene or size */
     GG_ERROR_BACKEND = -5,  /* the device is missing or failed */
-    GG_INTERRUPTED = -6     /* poll asked to stop; the world stands at the end of a whole substep */
+    GG_INTERRUPTED = -6     /* the poll callback asked to stop; the world is at the end of a whole substep */
 } gg_status;
 
 #endif

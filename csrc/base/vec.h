@@ -42,11 +42,11 @@ GG_FN float gg_clampf(float a, float lower, float upper) { return gg_minf(gg_max
 GG_FN int gg_finite(float a) { return a - a == 0.0f; }
 GG_FN int gg_finite3(gg_vec3 a) { return gg_finite(a.x) && gg_finite(a.y) && gg_finite(a.z); }
 
-/* a + b, and what rounding takes from the sum is kept in error[3] and added next time. Source: Kahan, Further remarks on
- * reducing truncation errors (Communications of the ACM 8, 1965) */
+/* Compensated summation: a + b + error; error[3] becomes the rounding error of the sum. Source: Kahan, Further remarks
+ * on reducing truncation errors (Communications of the ACM 8, 1965) */
 GG_FN gg_vec3 gg_add_compensated(gg_vec3 a, gg_vec3 b, float *error) {
-    gg_vec3 due = gg_add(b, gg_v3(error[0], error[1], error[2]));
-    gg_vec3 sum = gg_add(a, due), lost = gg_sub(due, gg_sub(sum, a));
+    gg_vec3 term = gg_add(b, gg_v3(error[0], error[1], error[2]));
+    gg_vec3 sum = gg_add(a, term), lost = gg_sub(term, gg_sub(sum, a));
     error[0] = lost.x;
     error[1] = lost.y;
     error[2] = lost.z;

@@ -1,8 +1,9 @@
-/* candidates.h: lists of the grains near enough to touch before the lists are built again (Verlet lists with a margin).
+/* candidates.h: Verlet lists: the grains near enough to touch before the lists are rebuilt.
  *
- * Each grain keeps its own list (every pair stands in two), sorted by grain id. The order of a list, and with it the order
- * in which impulses are added up, therefore depends on nothing but who is near: not on cells, slots, threads or history.
- * Two searches give the same lists: sorted cells (search.h), and the linked spatial hash of GranularGym (2023) (section II.B).
+ * Each grain has a list of its own (every pair stands in two), sorted by grain id. The order of a list, and with it the
+ * order in which impulses are summed, depends on who is near alone: not on cells, slots, threads or history. Two
+ * searches give the same lists: sorted cells (search.h), and the linked spatial hash of GranularGym (2023), section
+ * II.B.
  */
 #ifndef GG_CANDIDATES_H
 #define GG_CANDIDATES_H
@@ -15,7 +16,7 @@ typedef struct gg_candidate_list {
     int32_t count, cap;
 } gg_candidate_list;
 
-/* keeps the list sorted by grain id; counts on past the end so that the caller learns what it would have taken */
+/* keeps the list sorted by grain id; counts on past the capacity, so that the caller learns what it needs */
 GG_FN void gg_candidate_add(gg_candidate_list *list, int32_t slot) {
     if (list->count < list->cap) {
         int32_t id = list->grain_id[slot];
@@ -29,21 +30,21 @@ GG_FN void gg_candidate_add(gg_candidate_list *list, int32_t slot) {
     list->count++;
 }
 
-/* candidates that a slot has room for, by size class */
+/* capacity of the list of a slot, by size class */
 GG_FN int32_t gg_candidate_capacity(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i;
     return v->grain_id[at] < 0 ? 0 : v->params.size_class_candidates[gg_size_class_of(&v->params, v->position[at].w)];
 }
 
-/* pairs closer than this are listed: surfaces apart by the skin and the speculative margin, or the range of cohesion */
+/* whether a pair is listed: the gap is below the skin plus the speculative margin, or plus the range of cohesion */
 GG_FN int gg_candidate_near(const gg_view *v, const gg_env *env, gg_vec4 a, gg_vec4 b) {
     gg_vec3 d = gg_separation(&v->params, a, b);
-    float ahead = gg_maxf(v->params.margin * 2.0f * gg_minf(a.w, b.w), v->params.cohesion_range);
-    float cut = (a.w + b.w) + (env->skin + ahead);
-    return gg_norm2(d) < cut * cut;
+    float margin = gg_maxf(v->params.margin * 2.0f * gg_minf(a.w, b.w), v->params.cohesion_range);
+    float cutoff = (a.w + b.w) + (env->skin + margin);
+    return gg_norm2(d) < cutoff * cutoff;
 }
 
-/* cells of one axis that a search range touches: first (folded) and how many */
+/* cells of one axis that a search range overlaps: the first (folded), and how many */
 typedef struct gg_cell_range {
     int32_t first, count;
 } gg_cell_range;
@@ -71,7 +72,7 @@ GG_FN int32_t gg_hash_bucket(const int32_t c[3], int64_t hash_size) {
     return (int32_t)(h % (uint32_t)hash_size);
 }
 
-/* width of a hash cell: the paper's 2r, wide enough for the skin that our lists carry */
+/* width of a hash cell: the paper's 2r, plus the skin of our lists */
 GG_FN float gg_hash_cell_size(const gg_view *v, const gg_env *env) {
     return (2.0f * v->params.radius_max * (1.0f + v->params.margin) + v->params.cohesion_range + env->skin) * 1.001f;
 }
@@ -90,8 +91,8 @@ GG_FN int32_t gg_hash_bucket_of(const gg_view *v, int64_t e, int64_t i) {
     return gg_hash_bucket(c, v->dims.hash_size);
 }
 
-/* GranularGym (2023), Algorithm 2 for one env: chains every grain into its bucket. Sequential, so no atomic is needed;
- * the order of a chain does not matter, as lists are sorted by grain id. */
+/* GranularGym (2023), Algorithm 2 for one env: links every grain into the chain of its bucket. Sequential, so without
+ * atomics; the order of a chain does not matter, as lists are sorted by grain id. */
 GG_FN void gg_hash_build(const gg_view *v, int64_t e) {
     int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
     for (int64_t b = 0; b < v->dims.hash_size; b++) {
@@ -104,28 +105,28 @@ GG_FN void gg_hash_build(const gg_view *v, int64_t e) {
     }
 }
 
-/* all candidates of a grain through the hash: 27 chains, each once even where two cells share a bucket */
+/* all candidates of a grain through the hash: 27 cells; a chain is walked once even where cells share a bucket */
 GG_FN void gg_candidates_from_hash(const gg_view *v, int64_t e, int32_t slot, gg_candidate_list *list) {
     const gg_env *env = &v->env[e];
     const gg_vec4 *x = v->position + e * v->dims.slots;
     const int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
-    int32_t c[3], seen[27];
-    int seen_count = 0;
+    int32_t c[3], visited[27];
+    int visited_count = 0;
     gg_hash_cell(v, env, x[slot], c);
     for (int n = 0; n < 27; n++) {
-        int32_t at[3];
-        at[0] = c[0] + n % 3 - 1;
-        at[1] = c[1] + n / 3 % 3 - 1;
-        at[2] = c[2] + n / 9 - 1;
-        int32_t bucket = gg_hash_bucket(at, v->dims.hash_size);
-        int known = 0;
-        for (int k = 0; k < seen_count; k++) {
-            known |= seen[k] == bucket;
+        int32_t cell[3];
+        cell[0] = c[0] + n % 3 - 1;
+        cell[1] = c[1] + n / 3 % 3 - 1;
+        cell[2] = c[2] + n / 9 - 1;
+        int32_t bucket = gg_hash_bucket(cell, v->dims.hash_size);
+        int repeated = 0;
+        for (int k = 0; k < visited_count; k++) {
+            repeated |= visited[k] == bucket;
         }
-        if (known) {
+        if (repeated) {
             continue;
         }
-        seen[seen_count++] = bucket;
+        visited[visited_count++] = bucket;
         for (int32_t j = head[bucket]; j >= 0; j = next[j]) {
             if (j != slot && gg_candidate_near(v, env, x[slot], x[j])) {
                 gg_candidate_add(list, j);

@@ -1,9 +1,9 @@
-/* cells.h: the broad phase's grids: one per size class and env, fitted to where the grains are.
+/* cells.h: the cell grids of the broad phase: one per size class and env, fitted to the bounding box of the grains.
  *
- * Grains are sorted by (size class, cell), so that a cell is a run of cell_item and a row of cells is one longer run.
- * The number of cells is bounded by the number of grains: where the grains are spread so widely that a cell per place
- * would need more, coordinates fold modulo the grid (two far places share a cell; the distance test tells them apart).
- * Memory therefore never grows with the domain, and a grain that escapes costs nothing.
+ * Grains are sorted by (size class, cell), so that a cell is a run of cell_item and a line of cells is one longer run.
+ * The number of cells is bounded by the number of grains: where the bounding box would need more, cell coordinates fold
+ * modulo the grid (two distant cells become one; the distance test tells their grains apart). Memory therefore never
+ * grows with the domain, and a grain that escapes costs nothing.
  */
 #ifndef GG_CELLS_H
 #define GG_CELLS_H
@@ -12,7 +12,7 @@
 
 GG_FN float gg_axis_of(gg_vec3 a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
 
-/* floor, for values an int can hold; others saturate */
+/* floor; saturates beyond +-1e9 */
 GG_FN int32_t gg_floor_int(float x) {
     x = gg_clampf(x, -1.0e9f, 1.0e9f);
     int32_t i = (int32_t)x;
@@ -51,12 +51,12 @@ GG_FN int32_t gg_cell_of(const gg_cell_grid *g, gg_vec3 origin, gg_vec4 x) {
     return gg_cell_index(g, c);
 }
 
-/* fits the grid of one size class to a box of `extent` from the env's origin; at most cell_cap cells */
+/* fits the grid of one size class to a box of `extent` [m] from the env's origin; at most cell_cap cells */
 GG_FN void gg_cell_grid_fit(const gg_params *p, gg_cell_grid *g, float cell_size, gg_vec3 extent, int64_t cell_cap) {
     for (int axis = 0; axis < 3; axis++) {
         float length = gg_axis_of(extent, axis);
         int periodic = p->boundary[axis][0] == GG_BOUNDARY_PERIODIC;
-        /* periodic cells divide the axis evenly; others start at the lowest grain */
+        /* a periodic axis is divided evenly; on others the cells start at the lowest grain */
         int32_t n = gg_floor_int(gg_minf(length / cell_size, 1.0e6f)) + (periodic ? 0 : 1);
         g->count[axis] = n < 1 ? 1 : n;
         g->folds[axis] = periodic;
@@ -73,7 +73,7 @@ GG_FN void gg_cell_grid_fit(const gg_params *p, gg_cell_grid *g, float cell_size
             g->cell_size[axis] = gg_axis_of(extent, axis) / (float)g->count[axis];
         }
     }
-    /* order of the axes: the longest slowest keeps neighbours close in memory */
+    /* the longest axis is slowest: that keeps neighbours close in memory */
     g->axis[0] = 0;
     g->axis[1] = 1;
     g->axis[2] = 2;
@@ -88,16 +88,16 @@ GG_FN void gg_cell_grid_fit(const gg_params *p, gg_cell_grid *g, float cell_size
     }
 }
 
-/* lowest and highest centre */
+/* axis-aligned bounding box of centres [m] */
 typedef struct gg_aabb {
     gg_vec3 low, high;
 } gg_aabb;
 
 GG_FN gg_aabb gg_aabb_empty(void) {
-    gg_aabb s;
-    s.low = gg_v3(1e30f, 1e30f, 1e30f);
-    s.high = gg_v3(-1e30f, -1e30f, -1e30f);
-    return s;
+    gg_aabb box;
+    box.low = gg_v3(1e30f, 1e30f, 1e30f);
+    box.high = gg_v3(-1e30f, -1e30f, -1e30f);
+    return box;
 }
 
 GG_FN gg_aabb gg_aabb_join(gg_aabb a, gg_aabb b) {
@@ -106,23 +106,23 @@ GG_FN gg_aabb gg_aabb_join(gg_aabb a, gg_aabb b) {
     return a;
 }
 
-/* of the grains in slots begin, begin + stride, ... */
+/* bounding box of the grains in slots begin, begin + stride, ... */
 GG_FN gg_aabb gg_aabb_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
     const gg_vec4 *x = v->position + e * v->dims.slots;
-    gg_aabb s = gg_aabb_empty();
+    gg_aabb box = gg_aabb_empty();
     for (int64_t i = begin; i < v->dims.grain_count; i += stride) {
-        gg_aabb one;
-        one.low = one.high = gg_v3(x[i].x, x[i].y, x[i].z);
-        s = gg_aabb_join(s, one);
+        gg_aabb point;
+        point.low = point.high = gg_v3(x[i].x, x[i].y, x[i].z);
+        box = gg_aabb_join(box, point);
     }
-    return s;
+    return box;
 }
 
-/* fits all grids of env e to where its grains are, and decides how far apart pairs are listed */
-GG_FN void gg_cell_grids_fit(const gg_view *v, int64_t e, gg_aabb span) {
+/* fits all cell grids of env e to the bounding box of its grains, and sets its skin */
+GG_FN void gg_cell_grids_fit(const gg_view *v, int64_t e, gg_aabb box) {
     const gg_params *p = &v->params;
     gg_env *env = &v->env[e];
-    gg_vec3 low = span.low, high = span.high;
+    gg_vec3 low = box.low, high = box.high;
     if (p->boundary[0][0] == GG_BOUNDARY_PERIODIC) {
         low.x = p->lower.x;
         high.x = p->upper.x;
@@ -136,13 +136,13 @@ GG_FN void gg_cell_grids_fit(const gg_view *v, int64_t e, gg_aabb span) {
         high.z = p->upper.z;
     }
     env->origin = low;
-    /* fast grains earn wider lists, up to a radius, so that flow does not build them every substep */
+    /* fast grains get a wider skin, up to a radius: else a flow would rebuild its lists every substep */
     env->skin = gg_clampf(4.0f * env->speed_max * p->dt, p->skin, gg_maxf(p->skin, p->radius_min));
     int32_t first = 0;
     int64_t cap = v->dims.cells / p->size_class_count;
-    for (int l = 0; l < p->size_class_count; l++) {
-        gg_cell_grid *g = &env->cell_grid[l];
-        float size = 2.0f * p->size_class_radius[l] * (1.0f + p->margin) + p->cohesion_range + env->skin;
+    for (int k = 0; k < p->size_class_count; k++) {
+        gg_cell_grid *g = &env->cell_grid[k];
+        float size = 2.0f * p->size_class_radius[k] * (1.0f + p->margin) + p->cohesion_range + env->skin;
         gg_cell_grid_fit(p, g, size * 1.001f, gg_sub(high, low), cap);
         g->first_cell = first;
         first += g->count[0] * g->count[1] * g->count[2];

@@ -1,8 +1,9 @@
-/* narrow.h: from candidates to contacts: gap, normal and relative motion of one grain with another grain or a tool part.
+/* narrow.h: the narrow phase: which candidates are contacts; gap and normal of a grain and a part of a tool.
  *
- * A contact exists where the gap is below a speculative margin: a share of the diameter, plus the way that the two sides
- * can make towards each other within the substep. Foreseen contacts only forbid closing faster than the gap allows, so
- * that grains neither tunnel nor jitter on and off. All values are exactly antisymmetric between the two sides.
+ * A contact exists where the gap is below a speculative margin: a share of the diameter plus the distance by which the
+ * two sides can approach each other within the substep. A speculative contact only forbids closing faster than the gap
+ * allows, so that grains neither tunnel nor jitter on and off. Everything is exactly antisymmetric between the two
+ * sides.
  */
 #ifndef GG_NARROW_H
 #define GG_NARROW_H
@@ -11,71 +12,71 @@
 #include "separation.h"
 
 typedef struct gg_touch {
-    float gap; /* distance of the surfaces, negative: overlap [m]; meaningless where not active */
+    float gap; /* [m]; meaningless where not active */
     int active;
 } gg_touch;
 
-GG_FN gg_vec3 gg_body_velocity(const float *rows, int64_t row) {
-    float own[GG_BODY];
-    gg_body_load(rows + row * GG_BODY, own);
-    return gg_v3(own[0], own[1], own[2]);
+GG_FN gg_vec3 gg_body_velocity(const float *bodies, int64_t index) {
+    float body[GG_BODY];
+    gg_body_load(bodies + index * GG_BODY, body);
+    return gg_v3(body[0], body[1], body[2]);
 }
 
-/* direction of two grains whose centres coincide: opposite for the two, by id */
+/* normal of two grains whose centres coincide: opposite for the two, by id */
 GG_FN gg_vec3 gg_coincident_normal(int32_t id, int32_t other_id) {
     return gg_v3(0.0f, 0.0f, id > other_id ? 1.0f : -1.0f);
 }
 
-/* how two materials meet in env e */
+/* contact parameters of two materials in env e */
 GG_FN const gg_pair *gg_pair_of(const gg_view *v, int64_t e, int32_t a, int32_t b) {
     int64_t m = v->dims.material_count;
     return &v->pair[(e * m + a) * m + b];
 }
 
-/* surfaces closer than this attract each other [m] */
+/* gap below which the surfaces attract each other [m] */
 GG_FN float gg_pair_attraction_range(const gg_pair *pair) {
     return pair->cohesion > 0.0f ? pair->cohesion_range : 0.0f;
 }
 
-/* whether slots i and j of env e are in contact, foreseen contacts and those that attract included */
+/* whether slots i and j of env e are in contact; speculative and attracting contacts count */
 GG_FN int gg_pair_active(const gg_view *v, int64_t e, int32_t i, int32_t j) {
     const gg_vec4 *x = v->position + e * v->dims.slots;
-    float foreseen = x[i].w + x[j].w + v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w);
+    float reach = x[i].w + x[j].w + v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w);
     float distance2 = gg_norm2(gg_separation(&v->params, x[i], x[j]));
-    if (distance2 < foreseen * foreseen) {
+    if (distance2 < reach * reach) {
         return 1;
     }
-    /* no two grains close faster than twice the fastest: most pairs that are apart need no look at their velocities */
-    float most = foreseen + gg_maxf(2.0001f * v->env[e].speed_max * v->params.foresight, v->env[e].cohesion_range);
-    if (distance2 >= most * most) {
+    /* no pair closes faster than twice the fastest grain: for most pairs that are apart no velocity is read */
+    float reach_max = reach + gg_maxf(2.0001f * v->env[e].speed_max * v->params.foresight, v->env[e].cohesion_range);
+    if (distance2 >= reach_max * reach_max) {
         return 0;
     }
-    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
-    gg_vec3 closing = gg_sub(gg_body_velocity(rows, i), gg_body_velocity(rows, j));
-    foreseen += gg_norm(closing) * v->params.foresight;
+    const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
+    gg_vec3 relative = gg_sub(gg_body_velocity(bodies, i), gg_body_velocity(bodies, j));
+    reach += gg_norm(relative) * v->params.foresight;
     if (v->env[e].cohesion_range > 0.0f) {
         const int32_t *material = v->material + e * v->dims.slots;
-        foreseen =
-            gg_maxf(foreseen, x[i].w + x[j].w + gg_pair_attraction_range(gg_pair_of(v, e, material[i], material[j])));
+        const gg_pair *pair = gg_pair_of(v, e, material[i], material[j]);
+        reach = gg_maxf(reach, x[i].w + x[j].w + gg_pair_attraction_range(pair));
     }
-    return distance2 < foreseen * foreseen;
+    return distance2 < reach * reach;
 }
 
-/* velocity of the material point of a part that passes world point x [m/s] */
+/* velocity of a part at world point x [m/s] */
 GG_FN gg_vec3 gg_part_velocity(const gg_part_pose *pose, gg_vec3 x) {
     return gg_add(pose->velocity, gg_cross(pose->angular_velocity, gg_sub(x, pose->tool_position)));
 }
 
-/* the most that the fastest grain or tool of an env can add to a margin [m]; bounded, so that one grain in free fall
- * outside does not turn every wall into a contact of every grain */
+/* what the fastest grain or tool of an env adds to a margin [m]; bounded, so that one grain in free fall far outside
+ * does not turn every wall into a contact of every grain */
 GG_FN float gg_speed_margin(const gg_view *v, int64_t e) {
     return gg_minf(v->params.foresight * v->env[e].speed_max, 2.0f * v->params.radius_max);
 }
 
-/* a ball: parts that it does not reach touch no grain of a slice */
+/* bounding sphere of the grains of a slice and their margins: a part outside of it touches none of them */
 typedef struct gg_slice_ball {
-    gg_vec3 middle;
-    float reach;
+    gg_vec3 center;
+    float radius; /* [m] */
 } gg_slice_ball;
 
 GG_FN gg_slice_ball gg_slice_ball_of(const gg_view *v, int64_t e, int64_t slice) {
@@ -91,25 +92,25 @@ GG_FN gg_slice_ball gg_slice_ball_of(const gg_view *v, int64_t e, int64_t slice)
         }
     }
     gg_slice_ball ball;
-    gg_vec3 middle = gg_scale(gg_add(low, high), 0.5f);
-    float reach = gg_norm(gg_sub(high, middle)) + radius * (1.0f + 2.0f * v->params.margin) + gg_speed_margin(v, e) +
+    gg_vec3 center = gg_scale(gg_add(low, high), 0.5f);
+    float reach = gg_norm(gg_sub(high, center)) + radius * (1.0f + 2.0f * v->params.margin) + gg_speed_margin(v, e) +
                   v->params.foresight * v->env[e].speed_max + v->env[e].cohesion_range;
-    ball.middle = middle;
-    ball.reach = reach * 1.0001f + 1e-5f * (gg_absf(middle.x) + gg_absf(middle.y) + gg_absf(middle.z));
+    ball.center = center;
+    ball.radius = reach * 1.0001f + 1e-5f * (gg_absf(center.x) + gg_absf(center.y) + gg_absf(center.z));
     return ball;
 }
 
-/* Whether some grain of a slice may touch a part. A signed distance changes by no more than the way one goes, so the
- * distance at the middle of the slice bounds it for all its grains. */
+/* Whether some grain of a slice may touch a part. A signed distance is 1-Lipschitz, so its value at the centre of the
+ * slice bounds it for all its grains. */
 GG_FN int gg_slice_near(const gg_view *v, int64_t e, gg_slice_ball ball, int64_t part) {
     const gg_shape *shape = &v->parts[part];
     const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
-    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(ball.middle, pose->position));
+    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(ball.center, pose->position));
     float distance = gg_sdf_bound(shape, local);
-    if (distance <= ball.reach && shape->kind != GG_SHAPE_GRID) {
+    if (distance <= ball.radius && shape->kind != GG_SHAPE_GRID) {
         distance = gg_sdf_distance(shape, v->grids, v->samples, local);
     }
-    return distance <= ball.reach;
+    return distance <= ball.radius;
 }
 
 /* parts that some grain of a slice may touch, as bits; parts from 64 on count as near */
@@ -122,46 +123,47 @@ GG_FN uint64_t gg_slice_parts(const gg_view *v, int64_t e, int64_t slice) {
     return bits;
 }
 
-/* The first part from `part` on that some grain of a slice may touch, where gg_slice_parts gave `near`; part_count: none. */
+/* the first part from `part` on that is among `near`, the bits of gg_slice_parts; part_count: none */
 GG_FN int64_t gg_next_part(const gg_view *v, uint64_t near, int64_t part) {
     if (part < 64) {
-        uint64_t left = near >> part;
-        part = left ? part + gg_bit_lowest(left) : 64;
+        uint64_t from_part = near >> part;
+        part = from_part ? part + gg_bit_lowest(from_part) : 64;
     }
     return GG_MIN(part, v->dims.part_count);
 }
 
-/* Contact of slot i with a part; the normal is left to gg_part_normal. Beyond its own motion the margin covers the fastest
- * grain of the env, as a neighbour may throw this one at the tool within the substep. */
+/* Contact of slot i with a part; gg_part_normal gives the normal. The margin covers the speed of the fastest grain of
+ * the env too, as a neighbour may throw this grain at the tool within the substep. */
 GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t part) {
     const gg_vec4 *x4 = v->position + e * v->dims.slots + i;
     const gg_shape *shape = &v->parts[part];
     const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
     gg_vec3 x = gg_v3(x4->x, x4->y, x4->z);
     gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(x, pose->position));
-    float thrown = v->params.margin * 2.0f * x4->w + gg_speed_margin(v, e);
-    /* most parts are far: a bound on the margin spares their motion, a bound on the distance spares the field */
-    float most = gg_maxf(thrown + v->params.foresight * v->env[e].speed_max, v->env[e].cohesion_range);
+    float margin = v->params.margin * 2.0f * x4->w + gg_speed_margin(v, e);
+    /* most parts are far: bounds on the margin and on the distance reject them before field and velocity are read */
+    float margin_max = gg_maxf(margin + v->params.foresight * v->env[e].speed_max, v->env[e].cohesion_range);
     gg_touch t;
     t.active = 0;
     t.gap = 0.0f;
-    if (gg_sdf_bound(shape, local) > x4->w + most) {
+    if (gg_sdf_bound(shape, local) > x4->w + margin_max) {
         return t;
     }
     t.gap = gg_sdf_distance(shape, v->grids, v->samples, local) - x4->w;
-    if (t.gap >= most) {
+    if (t.gap >= margin_max) {
         return t;
     }
-    gg_vec3 own = gg_sub(gg_body_velocity(v->body_a + e * v->dims.bodies * GG_BODY, i), gg_part_velocity(pose, x));
-    t.active = t.gap < thrown + v->params.foresight * gg_norm(own);
+    const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
+    gg_vec3 relative = gg_sub(gg_body_velocity(bodies, i), gg_part_velocity(pose, x));
+    t.active = t.gap < margin + v->params.foresight * gg_norm(relative);
     if (!t.active && v->env[e].cohesion_range > 0.0f) {
-        t.active =
-            t.gap < gg_pair_attraction_range(gg_pair_of(v, e, v->material[e * v->dims.slots + i], shape->material));
+        const gg_pair *pair = gg_pair_of(v, e, v->material[e * v->dims.slots + i], shape->material);
+        t.active = t.gap < gg_pair_attraction_range(pair);
     }
     return t;
 }
 
-/* outward normal of a part at the centre of slot i, world */
+/* outward normal of a part at the centre of slot i, in world axes */
 GG_FN gg_vec3 gg_part_normal(const gg_view *v, int64_t e, int32_t i, int64_t part) {
     const gg_vec4 *x4 = v->position + e * v->dims.slots + i;
     const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];

@@ -1,7 +1,7 @@
-/* separation.h: the vector between two points of a world, through a periodic face where that is shorter.
+/* separation.h: the vector between two points of a world, to the nearest periodic image (minimum image convention).
  *
- * Everything here is exactly antisymmetric in floats: swapping the points flips signs and changes no other bit. Both
- * sides of a contact are solved apart from each other, and this is what keeps their impulses equal and opposite.
+ * Exactly antisymmetric in floats: swapping the points flips signs and changes no other bit. Each side of a contact is
+ * solved on its own, and this keeps the two impulses equal and opposite.
  */
 #ifndef GG_SEPARATION_H
 #define GG_SEPARATION_H
@@ -39,7 +39,7 @@ GG_FN float gg_wrap_axis(const gg_params *p, int axis, float x, float lower, flo
     return x;
 }
 
-/* position after the faces of periodic and cyclic axes have carried it around */
+/* position carried around through periodic and cyclic faces */
 GG_FN gg_vec3 gg_wrap(const gg_params *p, gg_vec3 x) {
     return gg_v3(gg_wrap_axis(p, 0, x.x, p->lower.x, p->upper.x), gg_wrap_axis(p, 1, x.y, p->lower.y, p->upper.y),
                  gg_wrap_axis(p, 2, x.z, p->lower.z, p->upper.z));

@@ -1,18 +1,19 @@
-/* arm.h: where the links of a serial arm are, and how they move.
+/* arm.h: forward kinematics and Jacobian of a serial arm.
  *
- * A chain of rows in modified Denavit-Hartenberg form (Craig, Introduction to Robotics, section 3.6): frame k is reached
- * from frame k - 1 by a turn alpha about x, a shift a along x, a turn theta about z, a shift d along z. The first rows are
- * revolute joints, whose angle is added to theta; the rest is fixed (flange, tool). Everything is in double: positions
- * are good to 1e-14 m and orientations to 1e-14 for an arm of metres and joint angles up to 10 rad.
+ * A chain in modified Denavit-Hartenberg form (Craig, Introduction to Robotics, section 3.6), a row of parameters for
+ * each frame: frame k follows from frame k - 1 by a rotation alpha about x, a translation a along x, a rotation theta
+ * about z, a translation d along z. The first rows are revolute joints, whose angle is added to theta; further ones are
+ * fixed (flange, tool). In double: errors are below 1e-14 m and 1e-14 rad for an arm of metres and joint angles up to
+ * 10 rad.
  */
 #ifndef GG_ARM_H
 #define GG_ARM_H
 
 #include "../base/scalar.h"
 
-#define GG_ARM_ROWS 16 /* most rows of a chain */
+#define GG_ARM_ROWS 16 /* capacity of a chain */
 
-/* a rigid frame: position [m] and unit quaternion w x y z, in that order seven doubles */
+/* a rigid frame: position [m] and unit quaternion w x y z; seven doubles in this order */
 typedef struct gg_frame {
     double p[3];
     double q[4];
@@ -23,8 +24,8 @@ typedef struct gg_arm_row {
     double a, alpha, d, theta;
 } gg_arm_row;
 
-/* v turned by a unit quaternion */
-GG_FN void gg_frame_turn(const double q[4], const double v[3], double out[3]) {
+/* v rotated by a unit quaternion */
+GG_FN void gg_frame_rotate(const double q[4], const double v[3], double out[3]) {
     /* v + 2 w (u x v) + 2 u x (u x v) */
     double tx = 2.0 * (q[2] * v[2] - q[3] * v[1]);
     double ty = 2.0 * (q[3] * v[0] - q[1] * v[2]);
@@ -37,9 +38,9 @@ GG_FN void gg_frame_turn(const double q[4], const double v[3], double out[3]) {
     out[2] = z;
 }
 
-/* a point of a frame in the frame's parent */
+/* a point of a frame, in its parent frame */
 GG_FN void gg_frame_point(const gg_frame *frame, const double local[3], double out[3]) {
-    gg_frame_turn(frame->q, local, out);
+    gg_frame_rotate(frame->q, local, out);
     for (int k = 0; k < 3; k++) {
         out[k] += frame->p[k];
     }
@@ -58,20 +59,20 @@ GG_FN void gg_frame_multiply(const double a[4], const double b[4], double out[4]
 }
 
 /* frame k from frame k - 1 */
-GG_FN gg_frame gg_arm_next(const gg_frame *before, const gg_arm_row *row, double angle) {
+GG_FN gg_frame gg_arm_next(const gg_frame *previous, const gg_arm_row *row, double angle) {
     double sa, ca, st, ct;
-    gg_sincos_wide(0.5 * row->alpha, &sa, &ca);
-    gg_sincos_wide(0.5 * (row->theta + angle), &st, &ct);
+    gg_sincos_double(0.5 * row->alpha, &sa, &ca);
+    gg_sincos_double(0.5 * (row->theta + angle), &st, &ct);
     gg_frame next;
-    double about_x[4] = {ca, sa, 0.0, 0.0}, about_z[4] = {ct, 0.0, 0.0, st}, turned[4];
-    gg_frame_multiply(before->q, about_x, turned);
+    double about_x[4] = {ca, sa, 0.0, 0.0}, about_z[4] = {ct, 0.0, 0.0, st}, twisted[4];
+    gg_frame_multiply(previous->q, about_x, twisted);
     double offset[3] = {row->a, 0.0, row->d};
-    gg_frame_turn(turned, offset, offset);
+    gg_frame_rotate(twisted, offset, offset);
     for (int k = 0; k < 3; k++) {
-        next.p[k] = before->p[k] + offset[k];
+        next.p[k] = previous->p[k] + offset[k];
     }
-    gg_frame_multiply(turned, about_z, next.q);
-    /* lengths drift by roundings only */
+    gg_frame_multiply(twisted, about_z, next.q);
+    /* against the drift of its length by rounding */
     double n =
         1.0 / sqrt(next.q[0] * next.q[0] + next.q[1] * next.q[1] + next.q[2] * next.q[2] + next.q[3] * next.q[3]);
     for (int k = 0; k < 4; k++) {
@@ -89,8 +90,8 @@ GG_FN void gg_arm_frames(const gg_arm_row *rows, int row_count, int joint_count,
     }
 }
 
-/* Geometric Jacobian of a point [m] that rides on the last frame: out (6, joint_count), rows vx vy vz wx wy wz in the axes
- * of the base's parent, columns per rad/s of a joint. */
+/* Geometric Jacobian of a point [m] fixed to the last frame: out (6, joint_count), rows vx vy vz wx wy wz in the axes
+ * of the base's parent frame, columns per rad/s of a joint. */
 GG_FN void gg_arm_jacobian(const gg_frame *frames, int row_count, int joint_count, const double point[3], double *out) {
     double tip[3];
     const double z[3] = {0.0, 0.0, 1.0};
@@ -98,7 +99,7 @@ GG_FN void gg_arm_jacobian(const gg_frame *frames, int row_count, int joint_coun
     for (int j = 0; j < joint_count; j++) {
         const gg_frame *frame = &frames[j + 1];
         double axis[3];
-        gg_frame_turn(frame->q, z, axis);
+        gg_frame_rotate(frame->q, z, axis);
         double r[3] = {tip[0] - frame->p[0], tip[1] - frame->p[1], tip[2] - frame->p[2]};
         out[0 * joint_count + j] = axis[1] * r[2] - axis[2] * r[1];
         out[1 * joint_count + j] = axis[2] * r[0] - axis[0] * r[2];

@@ -1,8 +1,8 @@
-/* camera.h: what a camera is. The rendering itself is in depth.h (for learners) and shade.h (for people). */
+/* camera.h: description of a camera. Rendering: sensors/depth.h (for learners) and sensors/shade.h (for people). */
 #ifndef GG_CAMERA_H
 #define GG_CAMERA_H
 
-#include "../geometry/shape.h"
+#include "shape.h"
 
 typedef enum gg_camera_kind {
     GG_CAMERA_NONE = 0,
@@ -15,7 +15,7 @@ typedef enum gg_camera_kind {
 typedef struct gg_camera {
     int32_t kind;
     int32_t height, width;       /* pixels */
-    int32_t tool;                /* tool it rides on, -1: fixed in the world */
+    int32_t tool;                /* tool it is mounted on, -1: fixed in the world */
     gg_pose pose;                /* camera frame in the tool's frame, or in the world */
     float extent;                /* vertical half extent, see gg_camera_kind; pixels are square */
     float near_depth, far_depth; /* [m] */

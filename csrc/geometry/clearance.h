@@ -1,27 +1,27 @@
-/* clearance.h: distances between what an arm is made of (capsules) and what it must not touch (capsules, boxes), in double.
+/* clearance.h: distances of the capsules of an arm to each other and to boxes, in double.
  *
- * Segments against segments: the squared distance is a quadratic in two parameters on the unit square; its minimum lies
- * inside or on an edge, and following the clamps in order finds it. Segments against boxes: the distance of a point to a
- * box is convex, so along a segment it has one valley, which golden sections close in on.
+ * Segment and segment: the squared distance is a quadratic in two parameters on the unit square; clamping them in order
+ * finds its minimum, inside or on an edge. Segment and box: the distance of a point to a box is convex, so along a
+ * segment it has one minimum, which golden section search finds.
  */
 #ifndef GG_CLEARANCE_H
 #define GG_CLEARANCE_H
 
 #include "arm.h"
 
-/* all points within `radius` of a point, world [m] */
+/* a sphere, world [m] */
 typedef struct gg_ball {
-    double middle[3], radius;
+    double center[3], radius;
 } gg_ball;
 
-/* all points within `radius` of the segment from a to b, and a ball that holds them, world [m] */
+/* all points within `radius` of the segment from a to b, and their bounding sphere, world [m] */
 typedef struct gg_capsule {
     double a[3], b[3], radius;
     gg_ball ball;
 } gg_capsule;
 
-/* Balls that say what is not worth a look are larger by this than what they hold, so that no rounding lets a look change
- * anything [m]. */
+/* Bounding spheres count as larger by this, so that rounding never makes a bound reject what the exact test would
+ * find [m]. */
 #define GG_CLEARANCE_SLACK 1e-9
 
 /* a box in a frame of its own [m] */
@@ -34,29 +34,29 @@ GG_FN double gg_clearance_clamp(double x, double low, double high) { return x < 
 
 GG_FN double gg_clearance_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* gives a capsule with its ends and radius set the ball that holds it */
+/* sets the bounding sphere of a capsule from its ends and radius */
 GG_FN void gg_clearance_bound(gg_capsule *capsule) {
     double length2 = 0.0;
     for (int k = 0; k < 3; k++) {
         double along = capsule->b[k] - capsule->a[k];
-        capsule->ball.middle[k] = 0.5 * (capsule->a[k] + capsule->b[k]);
+        capsule->ball.center[k] = 0.5 * (capsule->a[k] + capsule->b[k]);
         length2 += along * along;
     }
     capsule->ball.radius = 0.5 * sqrt(length2) + capsule->radius;
 }
 
-/* a ball that holds the balls of capsules */
+/* a bounding sphere of capsules */
 GG_FN gg_ball gg_clearance_ball(const gg_capsule *capsules, int count) {
     gg_ball all = GG_ZERO;
     for (int c = 0; c < count; c++) {
         for (int k = 0; k < 3; k++) {
-            all.middle[k] += capsules[c].ball.middle[k] / count;
+            all.center[k] += capsules[c].ball.center[k] / count;
         }
     }
     for (int c = 0; c < count; c++) {
         double d2 = 0.0;
         for (int k = 0; k < 3; k++) {
-            double d = capsules[c].ball.middle[k] - all.middle[k];
+            double d = capsules[c].ball.center[k] - all.center[k];
             d2 += d * d;
         }
         double reach = sqrt(d2) + capsules[c].ball.radius;
@@ -65,11 +65,11 @@ GG_FN gg_ball gg_clearance_ball(const gg_capsule *capsules, int count) {
     return all;
 }
 
-/* whether two balls are at least `best` apart, and so is what they hold */
+/* whether two bounding spheres are at least `best` apart */
 GG_FN int gg_clearance_far(const gg_ball *one, const gg_ball *other, double best) {
     double reach = best + one->radius + other->radius + GG_CLEARANCE_SLACK, d2 = 0.0;
     for (int k = 0; k < 3; k++) {
-        double d = one->middle[k] - other->middle[k];
+        double d = one->center[k] - other->center[k];
         d2 += d * d;
     }
     return reach <= 0.0 || d2 > reach * reach;
@@ -86,9 +86,9 @@ GG_FN double gg_clearance_segments(const double a0[3], const double a1[3], const
     double uu = gg_clearance_dot(u, u), vv = gg_clearance_dot(v, v), uv = gg_clearance_dot(u, v);
     double uw = gg_clearance_dot(u, w), vw = gg_clearance_dot(v, w);
     double area = uu * vv - uv * uv;
-    /* where on a; parallel segments may start anywhere */
+    /* parameter on a; anything goes where the segments are parallel */
     double s = area > 1e-12 * uu * vv ? gg_clearance_clamp((uv * vw - vv * uw) / area, 0.0, 1.0) : 0.0;
-    /* the best place on b for it, and where that is off the end, the best place on a for the end */
+    /* nearest parameter on b; where that is off its end, the nearest one on a for that end */
     double t = vv > 0.0 ? (uv * s + vw) / vv : 0.0;
     if (t < 0.0 || t > 1.0 || vv <= 0.0) {
         t = gg_clearance_clamp(t, 0.0, 1.0);
@@ -106,8 +106,8 @@ GG_FN double gg_clearance_segments(const double a0[3], const double a1[3], const
 GG_FN double gg_clearance_point2(const gg_block *block, const double x[3]) {
     double d2 = 0.0;
     for (int k = 0; k < 3; k++) {
-        double beyond = (x[k] < 0.0 ? -x[k] : x[k]) - block->half[k];
-        d2 += beyond > 0.0 ? beyond * beyond : 0.0;
+        double outside = (x[k] < 0.0 ? -x[k] : x[k]) - block->half[k];
+        d2 += outside > 0.0 ? outside * outside : 0.0;
     }
     return d2;
 }
@@ -117,21 +117,21 @@ GG_FN double gg_clearance_point(const gg_block *block, const double x[3]) {
     return sqrt(gg_clearance_point2(block, x));
 }
 
-/* a place in the frame of a block */
-GG_FN void gg_clearance_into(const gg_block *block, const double x[3], double out[3]) {
+/* a world point in the frame of a block */
+GG_FN void gg_clearance_local(const gg_block *block, const double x[3], double out[3]) {
     const double *q = block->frame.q;
     double inverse[4] = {q[0], -q[1], -q[2], -q[3]};
     for (int k = 0; k < 3; k++) {
         out[k] = x[k] - block->frame.p[k];
     }
-    gg_frame_turn(inverse, out, out);
+    gg_frame_rotate(inverse, out, out);
 }
 
-/* whether a ball is at least `best` away from a block, and so is what it holds */
+/* whether a bounding sphere is at least `best` away from a block */
 GG_FN int gg_clearance_block_far(const gg_ball *ball, const gg_block *block, double best) {
-    double middle[3], reach = best + ball->radius + GG_CLEARANCE_SLACK;
-    gg_clearance_into(block, ball->middle, middle);
-    return reach <= 0.0 || gg_clearance_point2(block, middle) > reach * reach;
+    double center[3], reach = best + ball->radius + GG_CLEARANCE_SLACK;
+    gg_clearance_local(block, ball->center, center);
+    return reach <= 0.0 || gg_clearance_point2(block, center) > reach * reach;
 }
 
 /* Clearance of a capsule and a block [m], negative by up to the radius where they overlap; at most `best`. */
@@ -140,13 +140,13 @@ GG_FN double gg_clearance_block(const gg_capsule *capsule, const gg_block *block
         return best;
     }
     double a[3], b[3], along[3];
-    gg_clearance_into(block, capsule->a, a);
-    gg_clearance_into(block, capsule->b, b);
+    gg_clearance_local(block, capsule->a, a);
+    gg_clearance_local(block, capsule->b, b);
     for (int k = 0; k < 3; k++) {
         along[k] = b[k] - a[k];
     }
     double length = sqrt(gg_clearance_dot(along, along));
-    /* each round leaves 0.618 of the valley: 3e-8 of the length after 36 */
+    /* each round keeps 0.618 of the interval: 3e-8 of the length after 36 */
     const double gold = 0.6180339887498949;
     double low = 0.0, high = 1.0, least = best + capsule->radius;
     for (int round = 0; round < 36; round++) {
@@ -164,7 +164,7 @@ GG_FN double gg_clearance_block(const gg_capsule *capsule, const gg_block *block
         }
         least = f0 < least ? f0 : least;
         least = f1 < least ? f1 : least;
-        /* nothing in what is left of the valley is lower by more than its length */
+        /* no point of the interval is lower by more than its length */
         if (f0 - (high - low) * length > best + capsule->radius + GG_CLEARANCE_SLACK) {
             break;
         }

@@ -1,35 +1,34 @@
 /* pair_field.h: contact of two rigid plane shapes as a lookup in the space of their relative poses.
  *
- * Whatever two shapes A and B are, one function of the pose (theta, t) of B in A's frame says how far apart they are, and
- * its gradient says along which direction and with which lever arm they push. A field holds that function d and the normal
- * part of A's moment arm, in a table or a network; granular_gym/pair_field.py builds it. Shapes lie with their centre of mass
- * at the origin of their frame. Source of the formulation: "The Configurational Element Method for Nonconvex Granular
- * Media", sections 4 and 5.
+ * The distance of two shapes A and B is a function d of the pose (theta, t) of B in A's frame, and its gradient gives
+ * the contact normal and the moment arm. A field stores d and the normal component of A's moment arm, in a table or a
+ * network; pair_field.py builds it. The origin of a shape's frame is its centre of mass. Source of the formulation:
+ * "The Configurational Element Method for Nonconvex Granular Media", sections 4 and 5.
  *
- * A table has nodes (theta, y, x) of two halves, d and arm in units of `scale`. theta is periodic: one period of B's own
- * rotational symmetry is stored, with one layer more in front and two behind. Where A has a symmetry of two or four turns,
- * t is first turned into the upper half plane or the first quadrant. All nodes that a query inside `reach` touches exist.
- * Cubic (Catmull-Rom) interpolation gives a d that is smooth across cells, which friction at rest asks for; linear gives
- * one with kinks, cheaper. For networks see pair_network.h.
+ * A table has nodes (theta, y, x) of two half-precision floats, d and arm in units of `scale`. theta is periodic: one
+ * period of B's rotational symmetry is stored, with one more layer in front and two behind. Where A has two-fold or
+ * four-fold symmetry, t is first rotated into the upper half plane or the first quadrant. All nodes that a query inside
+ * `reach` needs exist. Cubic (Catmull-Rom) interpolation makes d smooth across cells, which static friction needs;
+ * linear interpolation has kinks and is cheaper. For networks see pair_network.h.
  */
 #ifndef GG_PAIR_FIELD_H
 #define GG_PAIR_FIELD_H
 
 #include "../base/four.h"
 
-/* layout of gg_pair_field and of the data behind it; files and worlds carry it */
+/* version of the layout of gg_pair_field and its data, in files and snapshots */
 #define GG_PAIR_FIELD_VERSION 2
 
 typedef enum gg_pair_kind { GG_PAIR_CUBIC = 0, GG_PAIR_LINEAR, GG_PAIR_NETWORK } gg_pair_kind;
 
 typedef struct gg_pair_sample {
-    float d;      /* signed distance of the two shapes [m], < 0: depth */
+    float d;      /* gap of the two shapes [m] */
     float nx, ny; /* unit dd/dt: normal in A's frame, from A to B */
-    float dtheta; /* dd/dtheta at fixed t, scaled with dd/dt to its unit length [m] */
+    float dtheta; /* dd/dtheta at fixed t, scaled as dd/dt is to unit length [m] */
     float arm_a;  /* r_A . n [m], r_A from A's centre of mass to the contact point; r_B . n = d - t . n + arm_a */
 } gg_pair_sample;
 
-/* how a network sees the angle: as it is, with a jump at half a turn, or as cosine and sine */
+/* a network's input for the angle: itself, with a jump at half a turn, or cosine and sine */
 typedef enum gg_pair_encoding { GG_PAIR_ANGLE = 0, GG_PAIR_CIRCLE } gg_pair_encoding;
 typedef enum gg_pair_activation { GG_PAIR_RELU = 0, GG_PAIR_SINE } gg_pair_activation;
 
@@ -38,8 +37,8 @@ typedef struct gg_pair_field {
     int64_t offset; /* bytes from the start of the blob to this field's data, a multiple of 64 */
     int64_t size;   /* bytes of the data */
     int32_t kind;   /* gg_pair_kind */
-    int32_t fold_a; /* rotations of A onto itself that are folded: 1, 2 or 4 */
-    int32_t fold_b; /* rotations of B onto itself: theta repeats so many times per turn */
+    int32_t fold_a; /* order of A's rotational symmetry, as far as it is used: 1, 2 or 4 */
+    int32_t fold_b; /* order of B's rotational symmetry: periods of theta per turn */
     float radius;   /* circumradius of A plus that of B [m] */
     float reach;    /* radius + margin [m]: beyond it d is |t| - radius, an underestimate above the margin */
     float scale;    /* metres per stored unit */
@@ -54,15 +53,15 @@ typedef struct gg_pair_field {
 
 #include "pair_network.h"
 
-/* Whether a query of any pose stays inside the field's data and the data inside a blob of so many bytes: to be asked once of
- * a field that comes from outside. */
+/* Whether a query at any pose stays inside the field's data, and the data inside a blob of blob_size bytes: checked
+ * once for a field of the caller's. */
 GG_FN int gg_pair_field_fits(const gg_pair_field *field, int64_t blob_size) {
-    float most = 16384.0f;
+    float limit = 16384.0f;
     int folds =
         (field->fold_a == 1 || field->fold_a == 2 || field->fold_a == 4) && field->fold_b >= 1 && field->fold_b <= 4096;
     int lengths = field->scale > 0.0f && field->radius > 0.0f && field->reach >= field->radius &&
                   gg_finite(field->reach) && gg_finite(field->scale) && field->per_metre > 0.0f &&
-                  field->reach * field->per_metre < most && field->theta_first >= 0.0f && field->theta_first < 1.0f;
+                  field->reach * field->per_metre < limit && field->theta_first >= 0.0f && field->theta_first < 1.0f;
     int sizes = field->theta_count >= 1 && field->theta_count <= 4096;
     int64_t bytes = 0;
     if (field->kind == GG_PAIR_NETWORK) {
@@ -70,7 +69,7 @@ GG_FN int gg_pair_field_fits(const gg_pair_field *field, int64_t blob_size) {
         bytes = sizes ? gg_pair_network_bytes(field) : 0;
     } else if (field->kind == GG_PAIR_CUBIC || field->kind == GG_PAIR_LINEAR) {
         sizes = sizes && field->y_count >= 4 && field->y_count <= 4096 && field->x_count >= 4 &&
-                field->x_count <= 4096 && gg_absf(field->x_first) < most && gg_absf(field->y_first) < most;
+                field->x_count <= 4096 && gg_absf(field->x_first) < limit && gg_absf(field->y_first) < limit;
         bytes = sizes ? 4 * (int64_t)(field->theta_count + 3) * field->y_count * field->x_count : 0;
     } else {
         sizes = 0;
@@ -79,15 +78,15 @@ GG_FN int gg_pair_field_fits(const gg_pair_field *field, int64_t blob_size) {
            bytes <= blob_size && field->offset <= blob_size - bytes;
 }
 
-/* largest whole number not above x, |x| < 2^22; exact on every compiler, without libm */
+/* floor of x, |x| < 2^22, without libm */
 GG_FN float gg_pair_floor(float x) {
     float magic = 12582912.0f; /* 1.5 * 2^23 */
     float k = (x + magic) - magic;
     return k > x ? k - 1.0f : k;
 }
 
-/* where theta lies within its period, 0 .. 1; 0 for an angle that is not a number or beyond four million periods. `turned`
- * quarter turns are taken off first. */
+/* phase of theta within its period, 0 .. 1, after subtracting `turned` quarter turns; 0 for NaN and beyond four million
+ * periods */
 GG_FN float gg_pair_phase(const gg_pair_field *field, float theta, int turned) {
     float fold = (float)field->fold_b;
     float w = theta * (fold * (float)(0.5 / GG_PI)) - 0.25f * fold * (float)turned -
@@ -96,7 +95,7 @@ GG_FN float gg_pair_phase(const gg_pair_field *field, float theta, int turned) {
     return w < 1.0f ? w : 0.0f;
 }
 
-/* weights of four nodes and their derivatives at 0 <= f <= 1 between the middle two */
+/* interpolation weights of four nodes, and their derivatives, at 0 <= f <= 1 between the middle two */
 GG_FN void gg_pair_weights(int32_t kind, float f, float w[4], float slope[4]) {
     if (kind == GG_PAIR_LINEAR) {
         w[0] = 0.0f, w[1] = 1.0f - f, w[2] = f, w[3] = 0.0f;
@@ -114,39 +113,40 @@ GG_FN void gg_pair_weights(int32_t kind, float f, float w[4], float slope[4]) {
     slope[3] = 1.5f * f2 - f;
 }
 
-/* weighted sums over y of one layer of nodes at four places along x, in units of scale; dy: per cell */
+/* weighted sums over y of one layer, at four nodes along x, in units of scale; dy: per cell */
 typedef struct gg_pair_stripe {
     gg_four d, dy, arm;
 } gg_pair_stripe;
 
-/* layers that are kept from one angle to the next */
-#define GG_PAIR_LAYERS 8
+/* layers that a probe caches from one angle to the next */
+#define GG_PAIR_CACHED_LAYERS 8
 
-/* One place t of B, asked at one angle or at several near each other: what does not depend on the angle is done once. */
+/* A query at one translation t of B and several angles close to each other: what does not depend on the angle is
+ * shared. */
 typedef struct gg_pair_probe {
     const gg_pair_field *field;
     const void *data;
     float tx, ty;   /* in A's frame [m] */
-    float x, y;     /* after A was turned onto itself [m] */
-    int32_t turned; /* by so many quarter turns */
+    float x, y;     /* after the rotation of A onto itself [m] */
+    int32_t turned; /* its quarter turns */
     int32_t far;    /* beyond the field's reach */
-    /* of a table: nodes and weights along y and x; layers by number, from layer `first` on, and which of them are there */
+    /* of a table: nodes and weights along y and x; the layers from `first` on, and which of them are cached */
     int64_t node;
     float wy[4], sy[4];
     gg_four wx, sx;
     int32_t first;
-    uint32_t known;
-    gg_pair_stripe layer[GG_PAIR_LAYERS];
+    uint32_t cached;
+    gg_pair_stripe layer[GG_PAIR_CACHED_LAYERS];
 } gg_pair_probe;
 
-/* cell of a place given in cells, kept inside the table; *rest: how far into it */
+/* cell of a coordinate in cells, clamped to first .. last; *fraction: position within it */
 GG_FN int32_t gg_pair_cell(float coordinate, int32_t first, int32_t last, float *fraction) {
     int32_t cell = GG_MAX(first, GG_MIN((int32_t)coordinate, last));
     *fraction = coordinate - (float)cell;
     return cell;
 }
 
-/* opens a probe where B's centre of mass lies at (tx, ty) in A's frame. blob: what holds the data of all fields */
+/* starts a query with B's centre of mass at (tx, ty) in A's frame [m]; blob: data of all fields */
 GG_FN void gg_pair_open(gg_pair_probe *p, const gg_pair_field *field, const void *blob, float tx, float ty) {
     p->field = field;
     p->data = (const char *)blob + field->offset;
@@ -154,7 +154,7 @@ GG_FN void gg_pair_open(gg_pair_probe *p, const gg_pair_field *field, const void
     p->ty = ty;
     p->x = tx;
     p->y = ty;
-    p->known = 0;
+    p->cached = 0;
     p->first = 0;
     p->turned = 0;
     p->node = 0;
@@ -163,7 +163,7 @@ GG_FN void gg_pair_open(gg_pair_probe *p, const gg_pair_field *field, const void
     if (p->far) {
         return;
     }
-    /* A turned onto itself: t comes to lie in the part that is stored */
+    /* A rotated onto itself, so that t lies in the part that is stored */
     if (field->fold_a == 4) {
         p->turned = ty >= 0.0f ? (tx >= 0.0f ? 0 : 1) : (tx < 0.0f ? 2 : 3);
     } else if (field->fold_a == 2) {
@@ -173,18 +173,18 @@ GG_FN void gg_pair_open(gg_pair_probe *p, const gg_pair_field *field, const void
     p->y = p->turned == 0 ? ty : p->turned == 1 ? -tx : p->turned == 2 ? -ty : tx;
     if (field->kind != GG_PAIR_NETWORK) {
         float fy, fx;
-        int32_t row = gg_pair_cell(p->y * field->per_metre - field->y_first, 1, field->y_count - 3, &fy);
-        int32_t column = gg_pair_cell(p->x * field->per_metre - field->x_first, 1, field->x_count - 3, &fx);
+        int32_t iy = gg_pair_cell(p->y * field->per_metre - field->y_first, 1, field->y_count - 3, &fy);
+        int32_t ix = gg_pair_cell(p->x * field->per_metre - field->x_first, 1, field->x_count - 3, &fx);
         gg_pair_weights(field->kind, fy, p->wy, p->sy);
         float w[4], slope[4];
         gg_pair_weights(field->kind, fx, w, slope);
         p->wx = gg_four_set(w[0], w[1], w[2], w[3]);
         p->sx = gg_four_set(slope[0], slope[1], slope[2], slope[3]);
-        p->node = (int64_t)(row - 1) * field->x_count + column - 1;
+        p->node = (int64_t)(iy - 1) * field->x_count + ix - 1;
     }
 }
 
-/* the sums over y of a stored layer */
+/* interpolates layer `number` along y */
 GG_FN void gg_pair_sum(const gg_pair_probe *p, int32_t number, gg_pair_stripe *out) {
     const gg_pair_field *field = p->field;
     const uint32_t *node = (const uint32_t *)p->data + (int64_t)number * field->y_count * field->x_count + p->node;
@@ -207,21 +207,21 @@ GG_FN void gg_pair_interpolate(gg_pair_probe *p, float phase, float out[5]) {
     float fraction, w[4], slope[4];
     int32_t cell = gg_pair_cell(phase * (float)count, 0, count - 1, &fraction);
     gg_pair_weights(field->kind, fraction, w, slope);
-    /* places among the kept layers; theta is periodic, and layer n is layer n - count as well */
-    int32_t at = cell - p->first;
-    at += at < 0 ? count : 0;
-    if (p->known == 0 || at > GG_PAIR_LAYERS - 4) {
-        at = 2;
+    /* index among the cached layers; theta is periodic: layer n is also layer n - count */
+    int32_t index = cell - p->first;
+    index += index < 0 ? count : 0;
+    if (p->cached == 0 || index > GG_PAIR_CACHED_LAYERS - 4) {
+        index = 2;
         p->first = cell - 2 < 0 ? cell - 2 + count : cell - 2;
-        p->known = 0;
+        p->cached = 0;
     }
     int from = field->kind == GG_PAIR_LINEAR ? 1 : 0, to = 4 - from;
     gg_four d = gg_four_zero(), dt = d, dy = d, arm = d;
     for (int a = from; a < to; a++) {
-        gg_pair_stripe *layer = &p->layer[at + a];
-        if (!(p->known >> (at + a) & 1)) {
+        gg_pair_stripe *layer = &p->layer[index + a];
+        if (!(p->cached >> (index + a) & 1)) {
             gg_pair_sum(p, cell + a, layer);
-            p->known |= 1u << (at + a);
+            p->cached |= 1u << (index + a);
         }
         d = gg_four_add(d, w[a], layer->d);
         dt = gg_four_add(dt, slope[a], layer->d);
@@ -235,9 +235,9 @@ GG_FN void gg_pair_interpolate(gg_pair_probe *p, float phase, float out[5]) {
     out[4] = gg_four_dot(p->wx, arm);
 }
 
-/* The contact of A and B where B stands at angle theta (any real) in A's frame. The gradient is scaled as a whole so that its
- * part along t is a unit vector: where the interpolation averages two contacts, that is the direction and the lever arm of
- * their common push. */
+/* The contact of A and B at angle theta [rad] of B in A's frame. The whole gradient is scaled so that its part along t
+ * is a unit vector: where the interpolation averages two contacts, it is the normal and the moment arm of their
+ * resultant. */
 GG_FN gg_pair_sample gg_pair_at(gg_pair_probe *p, float theta) {
     const gg_pair_field *field = p->field;
     gg_pair_sample out;
@@ -262,7 +262,7 @@ GG_FN gg_pair_sample gg_pair_at(gg_pair_probe *p, float theta) {
     float gx = value[3] * field->per_metre, gy = value[2] * field->per_metre; /* per unit of scale */
     float length = sqrtf(gx * gx + gy * gy) * field->scale;
     float inverse = length > 1e-6f ? field->scale / length : 0.0f;
-    /* on a medial axis the direction is anyone's guess: along x, and the lever arm stays finite */
+    /* on a medial axis the gradient vanishes: the normal is then x, and the arm stays finite */
     float ux = length > 1e-6f ? gx * inverse : 1.0f, uy = gy * inverse;
     int turned = p->turned;
     out.d = value[0] * field->scale;
@@ -273,7 +273,7 @@ GG_FN gg_pair_sample gg_pair_at(gg_pair_probe *p, float theta) {
     return out;
 }
 
-/* one place at one angle */
+/* a query at a single pose */
 GG_FN gg_pair_sample gg_pair_field_query(const gg_pair_field *field, const void *blob, float theta, float tx,
                                          float ty) {
     gg_pair_probe probe;

@@ -1,4 +1,4 @@
-/* picture.h: what a picture for people shows; sensors/shade.h draws it. */
+/* picture.h: description of a picture for people; sensors/shade.h renders it. */
 #ifndef GG_PICTURE_DEF_H
 #define GG_PICTURE_DEF_H
 

@@ -1,7 +1,7 @@
 /* polygon.h: solid polygons with holes, their convex pieces, and exact distances of pairs. Host only, in double.
  *
- * Rings are lists of vertices with the solid on the left: the outer ring counter-clockwise, holes clockwise. No ring crosses
- * or touches another or itself; granular_gym/shape2d.py checks that.
+ * Rings are lists of vertices with the solid on the left: the outer ring counter-clockwise, holes clockwise. No ring
+ * crosses or touches another or itself; the caller (shape2d.py) checks that.
  */
 #ifndef GG_POLYGON_H
 #define GG_POLYGON_H
@@ -11,7 +11,7 @@
 #include "../base/base.h"
 #include "../base/status.h"
 
-/* most vertices of one polygon */
+/* capacity of one polygon */
 #define GG_POLYGON_VERTICES 512
 
 typedef struct gg_polygon {
@@ -22,19 +22,19 @@ typedef struct gg_polygon {
     int32_t ring_count, piece_count;
 } gg_polygon;
 
-/* Splits a polygon into convex pieces that cover it: ears are cut off, then pieces are joined across diagonals while they
- * stay convex (Hertel, Mehlhorn 1983). piece has room for 3 * (vertices + 2 * rings) indices, piece_end for vertices +
+/* Splits a polygon into convex pieces that cover it: ear clipping, then pieces are joined across diagonals while they
+ * stay convex (Hertel, Mehlhorn 1983). Capacity of piece: 3 * (vertices + 2 * rings) indices, of piece_end: vertices +
  * 2 * rings. polygon->piece* are not read. GG_ERROR_ARGUMENT: the rings are not those of a simple polygon. */
 gg_status gg_polygon_split(const gg_polygon *polygon, int32_t *piece, int32_t *piece_end, int32_t *piece_count,
                            char *message, size_t message_size);
 
-/* what is known exactly of two polygons at one pose; points in A's frame */
+/* exact contact of two polygons at one pose; points in A's frame */
 typedef struct gg_pair_exact {
-    double d;         /* signed distance, < 0: least translation that parts them [m] */
-    double normal[2]; /* dd/dt, unit, from A to B */
-    double dtheta;    /* dd/dtheta at fixed t [m] */
-    double arm_a; /* r_A . n [m]; where two contacts hold a pose at once, their arms in the shares of their normals */
-    double point_a[2]; /* contact point on A's surface, one of them */
+    double d;          /* signed distance; < 0: minus the smallest translation that separates them [m] */
+    double normal[2];  /* dd/dt, unit, from A to B */
+    double dtheta;     /* dd/dtheta at fixed t [m] */
+    double arm_a;      /* r_A . n [m]; of two simultaneous contacts, combined as their normals are */
+    double point_a[2]; /* a contact point on A's surface */
     double point_b[2]; /* on B's surface: point_a + d * normal */
 } gg_pair_exact;
 

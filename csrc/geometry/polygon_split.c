@@ -1,8 +1,8 @@
-/* polygon_split.c: a polygon with holes as a set of convex pieces. Host only.
+/* polygon_split.c: decomposes a polygon with holes into convex pieces. Host only.
  *
- * Holes are joined to the outer ring by bridges, rightmost hole first (Eberly, "Triangulation by ear clipping"), ears are cut
- * off, and triangles are joined across diagonals as long as the piece stays convex. No vertex is invented, so pieces are
- * lists of indices and share the corners of the polygon to the bit.
+ * Holes are joined to the outer ring by bridges, rightmost hole first (Eberly, "Triangulation by ear clipping"), ears
+ * are clipped, and triangles are joined across diagonals while the piece stays convex. No vertex is added, so pieces
+ * are lists of indices and share the vertices of the polygon to the bit.
  */
 #include <stdio.h>
 #include <math.h>
@@ -17,8 +17,8 @@ typedef struct point {
 
 typedef struct splitter {
     const point *at;
-    double tolerance; /* twice an area below which three points count as lying on a line */
-    int32_t *loop;    /* the ring still to be cut, bridges included */
+    double tolerance; /* twice the area below which three points count as collinear */
+    int32_t *loop;    /* the ring still to be clipped, bridges included */
     int32_t loop_count;
 } splitter;
 
@@ -38,15 +38,15 @@ static int32_t previous_of(const splitter *s, int32_t k) { return k > 0 ? k - 1 
 
 /* ---- bridges to holes ---- */
 
-/* whether direction loop[k] -> p points into the solid at index k of the loop; a vertex that carries bridges has several
- * places, and only one of them sees p */
+/* whether direction loop[k] -> p points into the solid at index k of the loop; a vertex with bridges occurs at several
+ * indices, and only one of them sees p */
 static int opens_to(const splitter *s, int32_t k, int32_t p) {
     int32_t a = s->loop[previous_of(s, k)], b = s->loop[k], c = s->loop[next_of(s, k)];
     int left_in = area2(s, a, b, p) > 0.0, left_out = area2(s, b, c, p) > 0.0;
     return area2(s, a, b, c) >= 0.0 ? left_in && left_out : left_in || left_out;
 }
 
-/* whether the open segment p - q meets the segment a - b; a common end does not count */
+/* whether the open segment p - q intersects the segment a - b; a common end does not count */
 static int crosses(const splitter *s, int32_t p, int32_t q, int32_t a, int32_t b) {
     if (a == p || a == q || b == p || b == q) {
         return 0;
@@ -56,7 +56,7 @@ static int crosses(const splitter *s, int32_t p, int32_t q, int32_t a, int32_t b
            ((ap >= 0.0 && aq <= 0.0) || (ap <= 0.0 && aq >= 0.0));
 }
 
-/* the nearest index of the loop that vertex p sees, also past the rings that are not joined yet; -1: none */
+/* the nearest index of the loop that is visible from vertex p, also past the rings that are not joined yet; -1: none */
 static int32_t visible_index(const splitter *s, int32_t p, const gg_polygon *polygon, const uint8_t *joined) {
     int32_t best = -1;
     double best2 = 0.0;
@@ -84,7 +84,7 @@ static int32_t visible_index(const splitter *s, int32_t p, const gg_polygon *pol
     return best;
 }
 
-/* puts the hole first .. end - 1 into the loop: ... q, p, hole ..., p, q ... */
+/* inserts the hole first .. end - 1 into the loop: ... q, p, hole ..., p, q ... */
 static void splice(splitter *s, int32_t index, int32_t p, int32_t first, int32_t end) {
     int32_t hole = end - first, q = s->loop[index];
     memmove(s->loop + index + hole + 3, s->loop + index + 1, (size_t)(s->loop_count - index - 1) * sizeof *s->loop);
@@ -97,7 +97,7 @@ static void splice(splitter *s, int32_t index, int32_t p, int32_t first, int32_t
 
 static int join_holes(splitter *s, const gg_polygon *polygon, uint8_t *joined) {
     for (int32_t round = 1; round < polygon->ring_count; round++) {
-        /* the hole that reaches furthest right */
+        /* the hole with the rightmost vertex */
         int32_t hole = -1, vertex = -1;
         for (int32_t ring = 1; ring < polygon->ring_count; ring++) {
             for (int32_t k = polygon->ring_end[ring - 1]; !joined[ring] && k < polygon->ring_end[ring]; k++) {
@@ -133,7 +133,7 @@ static int is_ear(const splitter *s, int32_t k, double least) {
     return 1;
 }
 
-/* the vertex to cut off: of all ears the one with the shortest diagonal, which keeps slivers rare; -1: none */
+/* the ear with the shortest diagonal, which keeps slivers rare; -1: none */
 static int32_t best_ear(const splitter *s) {
     int32_t best = -1;
     double best2 = 0.0;
@@ -148,7 +148,7 @@ static int32_t best_ear(const splitter *s) {
     return best;
 }
 
-/* a corner that bridges left without area, or -1 */
+/* a corner without area, as bridges leave them, or -1 */
 static int32_t flat_corner(const splitter *s) {
     for (int32_t k = 0; k < s->loop_count; k++) {
         double twice = area2(s, s->loop[previous_of(s, k)], s->loop[k], s->loop[next_of(s, k)]);
@@ -160,7 +160,7 @@ static int32_t flat_corner(const splitter *s) {
 }
 
 /* triangles into piece (three indices each); their number, or -1 */
-static int32_t cut_ears(splitter *s, int32_t *piece) {
+static int32_t clip_ears(splitter *s, int32_t *piece) {
     int32_t count = 0;
     while (s->loop_count > 2) {
         int32_t k = best_ear(s);
@@ -200,20 +200,20 @@ static int32_t edge_index(const pieces *all, int32_t k, int32_t from, int32_t to
     return -1;
 }
 
-/* joins pieces k and l, which share the edge k_place of k and l_place of l, where the result is convex */
-static int join_pieces(const splitter *s, pieces *all, int32_t k, int32_t k_place, int32_t l, int32_t l_place) {
+/* joins pieces k and l, which share the edge at k_index of k and l_index of l, where the result is convex */
+static int join_pieces(const splitter *s, pieces *all, int32_t k, int32_t k_index, int32_t l, int32_t l_index) {
     int32_t *ring = all->index + (int64_t)k * all->width, *other = all->index + (int64_t)l * all->width;
-    int32_t n = all->size[k], m = all->size[l], a = ring[k_place], b = ring[(k_place + 1) % n];
-    int32_t before_a = ring[(k_place + n - 1) % n], after_b = ring[(k_place + 2) % n];
-    int32_t after_a = other[(l_place + 2) % m], before_b = other[(l_place + m - 1) % m];
+    int32_t n = all->size[k], m = all->size[l], a = ring[k_index], b = ring[(k_index + 1) % n];
+    int32_t before_a = ring[(k_index + n - 1) % n], after_b = ring[(k_index + 2) % n];
+    int32_t after_a = other[(l_index + 2) % m], before_b = other[(l_index + m - 1) % m];
     if (n + m - 2 > all->width || area2(s, before_a, a, after_a) < -s->tolerance ||
         area2(s, before_b, b, after_b) < -s->tolerance) {
         return 0;
     }
     /* the other ring, without its two shared corners, between a and b */
-    memmove(ring + k_place + m - 1, ring + k_place + 1, (size_t)(n - k_place - 1) * sizeof *ring);
+    memmove(ring + k_index + m - 1, ring + k_index + 1, (size_t)(n - k_index - 1) * sizeof *ring);
     for (int32_t c = 0; c < m - 2; c++) {
-        ring[k_place + 1 + c] = other[(l_place + 2 + c) % m];
+        ring[k_index + 1 + c] = other[(l_index + 2 + c) % m];
     }
     all->size[k] = n + m - 2;
     all->size[l] = 0;
@@ -223,7 +223,7 @@ static int join_pieces(const splitter *s, pieces *all, int32_t k, int32_t k_plac
 static void join_triangles(const splitter *s, pieces *all, const int32_t *triangle) {
     for (int32_t edge = 0; edge < 3 * all->count; edge++) {
         int32_t from = triangle[edge], to = triangle[edge % 3 == 2 ? edge - 2 : edge + 1];
-        int32_t mine = -1, mine_index = -1, other = -1, other_place = -1;
+        int32_t mine = -1, mine_index = -1, other = -1, other_index = -1;
         for (int32_t k = 0; from < to && k < all->count; k++) {
             int32_t index = edge_index(all, k, from, to), back = edge_index(all, k, to, from);
             if (index >= 0) {
@@ -232,11 +232,11 @@ static void join_triangles(const splitter *s, pieces *all, const int32_t *triang
             }
             if (back >= 0) {
                 other = k;
-                other_place = back;
+                other_index = back;
             }
         }
         if (mine >= 0 && other >= 0 && mine != other) {
-            join_pieces(s, all, mine, mine_index, other, other_place);
+            join_pieces(s, all, mine, mine_index, other, other_index);
         }
     }
 }
@@ -268,7 +268,7 @@ gg_status gg_polygon_split(const gg_polygon *polygon, int32_t *piece, int32_t *p
         s.loop[s.loop_count++] = k;
     }
     status = GG_ERROR_ARGUMENT;
-    if (join_holes(&s, polygon, joined) || (all.count = cut_ears(&s, piece)) < 1) {
+    if (join_holes(&s, polygon, joined) || (all.count = clip_ears(&s, piece)) < 1) {
         snprintf(message, message_size, "polygon: rings of a simple polygon expected, with the solid on their left");
         goto done;
     }

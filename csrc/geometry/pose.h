@@ -1,8 +1,8 @@
-/* pose.h: how a tool moves from one pose to the next: constant velocity, constant rate about one axis.
+/* pose.h: poses, and the motion of a tool from one to the next: constant velocity, constant angular velocity.
  *
- * The turn between two orientations is the unit quaternion target * conj(start); of its two signs the one with w >= 0
- * is the shorter arc. Everything is done in double from single-precision poses, so that slow turns keep their rate and
- * the end of a motion is its target to the last few bits. A pose that does not move keeps its bits.
+ * The rotation between two orientations is the unit quaternion target * conj(start); of its two signs the one with w >=
+ * 0 is the shorter arc. Computed in double from single-precision poses, so that slow rotations keep their rate and a
+ * motion ends at its target to the last few bits. A pose that does not move keeps its bits.
  */
 #ifndef GG_POSE_H
 #define GG_POSE_H
@@ -10,7 +10,28 @@
 #include "../base/scalar.h"
 #include "shape.h"
 
-/* a rotation that is already a unit to single precision keeps its bits, so that poses at rest never drift */
+GG_FN gg_pose gg_pose_identity(void) {
+    gg_pose pose;
+    pose.position = gg_v3(0.0f, 0.0f, 0.0f);
+    pose.rotation = gg_quat_make(1.0f, 0.0f, 0.0f, 0.0f);
+    return pose;
+}
+
+/* world pose of a frame given in the frame of `outer` */
+GG_FN gg_pose gg_pose_within(gg_pose outer, gg_vec3 position, gg_quat rotation) {
+    gg_quat q = gg_quat_unit(outer.rotation);
+    gg_pose pose;
+    pose.position = gg_add(outer.position, gg_quat_rotate(q, position));
+    pose.rotation = gg_quat_mul(q, gg_quat_unit(rotation));
+    return pose;
+}
+
+GG_FN int gg_pose_finite(gg_pose pose) {
+    return gg_finite3(pose.position) && gg_finite(pose.rotation.w) && gg_finite(pose.rotation.x) &&
+           gg_finite(pose.rotation.y) && gg_finite(pose.rotation.z);
+}
+
+/* normalises a rotation; one of unit length to single precision keeps its bits, so that poses at rest never drift */
 GG_FN gg_quat gg_quat_settle(gg_quat q) {
     float n2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     return gg_absf(n2 - 1.0f) <= 1e-6f ? q : gg_quat_unit(q);
@@ -42,17 +63,17 @@ GG_FN gg_tool_motion gg_tool_motion_between(gg_pose start, gg_pose target, doubl
     double z = az * bw - aw * bz - ax * by + ay * bx;
     double sign = w < 0.0 ? -1.0 : 1.0;
     double n = sqrt(x * x + y * y + z * z);
-    /* below a rounding of the poses there is no turn */
+    /* less is rounding of the poses, not a rotation */
     if (n > 1e-12) {
         double share = sign / n;
         motion.axis = gg_v3((float)(x * share), (float)(y * share), (float)(z * share));
-        motion.speed = (float)(2.0 * gg_angle_wide(n, w * sign) / duration);
+        motion.speed = (float)(2.0 * gg_angle_double(n, w * sign) / duration);
     }
     return motion;
 }
 
 /* Pose t [s] after the start: the start itself, bit for bit, at t = 0 and for what does not move; at t = duration the
- * target within 1e-6 (its quaternion up to sign). Who needs the target's own bits at the end takes motion->target. */
+ * target within 1e-6 (its quaternion up to sign); motion->target has its own bits. */
 GG_FN gg_pose gg_tool_motion_at(const gg_tool_motion *motion, double t) {
     gg_pose pose = motion->start;
     pose.position.x = (float)((double)pose.position.x + (double)motion->velocity.x * t);

@@ -1,12 +1,12 @@
-/* sdf.h: signed distance and outward direction of one part of a tool at a point of the part's frame.
+/* sdf.h: signed distance and outward normal of one part of a tool at a point of the part's frame.
  *
  * Primitives are exact: inside a convex shape the distance is the largest of the distances to its faces, outside it is
- * the distance to the nearest point of the surface. Rounded shapes are brought to two dimensions (distance from the z
- * axis, height) first. A grid is interpolated trilinearly and its direction is the analytic gradient of the
- * interpolant; outside its box the value at the nearest point of the box is carried on, see gg_sdf_grid_eval.
+ * the distance to the nearest point of the surface. Solids of revolution are reduced to two dimensions (distance from
+ * the z axis, height). A grid is interpolated trilinearly and its direction is the analytic gradient of the
+ * interpolant; outside its box it is extrapolated from the nearest point of the box, see gg_sdf_grid_eval.
  *
  * Valid for |p| up to 1e18 m and sizes >= 0. Directions are unit vectors everywhere; where the surface is equally near
- * on several sides (centre, axis, medial plane) one fixed side is taken. Ties never give NaN.
+ * on several sides (centre, axis, medial plane) one fixed side is chosen. Ties never give NaN.
  */
 #ifndef GG_SDF_H
 #define GG_SDF_H
@@ -24,7 +24,7 @@ typedef struct gg_sdf_profile {
     float radial, axial;
 } gg_sdf_profile;
 
-/* shorter than this a difference of points has no direction to speak of; squares of it are still normal numbers [m] */
+/* a vector shorter than this has no direction; its square is still a normal number [m] */
 #define GG_SDF_TINY 1e-12f
 
 GG_FN gg_sdf_hit gg_sdf_hit_make(float distance, gg_vec3 gradient) { return GG_LIT(gg_sdf_hit){distance, gradient}; }
@@ -36,7 +36,7 @@ GG_FN gg_sdf_profile gg_sdf_profile_make(float distance, float radial, float axi
 /* a with the sign of b; b = 0 counts as positive */
 GG_FN float gg_sdf_signed(float a, float b) { return b < 0.0f ? -a : a; }
 
-/* turns the direction found in the half plane of p back into space; on the axis the half plane of +x is meant */
+/* a hit in the half plane of p, back in space; on the axis that of +x is taken */
 GG_FN gg_sdf_hit gg_sdf_revolve(gg_sdf_profile profile, gg_vec3 p, float rho) {
     float share = rho > GG_SDF_TINY ? profile.radial / rho : 0.0f;
     float x = rho > GG_SDF_TINY ? p.x * share : profile.radial;
@@ -57,23 +57,23 @@ GG_FN gg_sdf_hit gg_sdf_capsule(gg_vec3 p, float radius, float half_length) {
 }
 
 GG_FN gg_sdf_hit gg_sdf_box(gg_vec3 p, gg_vec3 half) {
-    /* beyond each pair of faces by this much, negative: between them */
+    /* distance beyond each pair of faces; negative: between them */
     gg_vec3 q = gg_v3(gg_absf(p.x) - half.x, gg_absf(p.y) - half.y, gg_absf(p.z) - half.z);
-    float most = gg_maxf(q.x, gg_maxf(q.y, q.z));
-    if (most > GG_SDF_TINY) {
+    float largest = gg_maxf(q.x, gg_maxf(q.y, q.z));
+    if (largest > GG_SDF_TINY) {
         gg_vec3 out = gg_v3(gg_maxf(q.x, 0.0f), gg_maxf(q.y, 0.0f), gg_maxf(q.z, 0.0f));
         float n = gg_norm(out);
         float s = 1.0f / n;
         return gg_sdf_hit_make(
             n, gg_v3(gg_sdf_signed(out.x * s, p.x), gg_sdf_signed(out.y * s, p.y), gg_sdf_signed(out.z * s, p.z)));
     }
-    if (q.z >= most) {
-        return gg_sdf_hit_make(most, gg_v3(0.0f, 0.0f, gg_sdf_signed(1.0f, p.z)));
+    if (q.z >= largest) {
+        return gg_sdf_hit_make(largest, gg_v3(0.0f, 0.0f, gg_sdf_signed(1.0f, p.z)));
     }
-    if (q.x >= most) {
-        return gg_sdf_hit_make(most, gg_v3(gg_sdf_signed(1.0f, p.x), 0.0f, 0.0f));
+    if (q.x >= largest) {
+        return gg_sdf_hit_make(largest, gg_v3(gg_sdf_signed(1.0f, p.x), 0.0f, 0.0f));
     }
-    return gg_sdf_hit_make(most, gg_v3(0.0f, gg_sdf_signed(1.0f, p.y), 0.0f));
+    return gg_sdf_hit_make(largest, gg_v3(0.0f, gg_sdf_signed(1.0f, p.y), 0.0f));
 }
 
 /* a cylinder is a rectangle in the half plane */
@@ -89,7 +89,7 @@ GG_FN gg_sdf_profile gg_sdf_cylinder_profile(float rho, float z, float radius, f
     return gg_sdf_profile_make(side, 1.0f, 0.0f);
 }
 
-/* a frustum is a trapezium in the half plane: two caps and the slanted side from (lower, -h) to (upper, h) */
+/* a conical frustum is a trapezium in the half plane: two caps and the slanted side from (lower, -h) to (upper, h) */
 GG_FN gg_sdf_profile gg_sdf_cone_profile(float rho, float z, float lower, float upper, float half_height) {
     float cap = gg_absf(z) - half_height;
     float cap_radius = z < 0.0f ? lower : upper;
@@ -113,12 +113,12 @@ GG_FN gg_sdf_profile gg_sdf_cone_profile(float rho, float z, float lower, float 
     }
     /* outside and not above a cap: the nearest point lies on the side or on one of its two rims */
     float along = x * ux + y * uz;
-    float beyond = along < 0.0f ? along : along > length ? along - length : 0.0f;
-    float n = sqrtf(out * out + beyond * beyond);
-    if (beyond == 0.0f || !(n > GG_SDF_TINY)) {
-        return gg_sdf_profile_make(beyond == 0.0f ? out : n, uz, -ux);
+    float past_rim = along < 0.0f ? along : along > length ? along - length : 0.0f;
+    float n = sqrtf(out * out + past_rim * past_rim);
+    if (past_rim == 0.0f || !(n > GG_SDF_TINY)) {
+        return gg_sdf_profile_make(past_rim == 0.0f ? out : n, uz, -ux);
     }
-    float a = out / n, b = beyond / n;
+    float a = out / n, b = past_rim / n;
     return gg_sdf_profile_make(n, a * uz + b * ux, b * uz - a * ux);
 }
 
@@ -128,11 +128,10 @@ GG_FN int32_t gg_sdf_cell(float u, int32_t count) {
     return cell > count - 2 ? count - 2 : cell;
 }
 
-/* Grid of at least 2 samples along each axis. Inside its box the trilinear interpolant v and its gradient g. Outside,
+/* Grid of at least 2 samples along each axis. Inside its box: the trilinear interpolant v and its gradient g. Outside,
  * with c the nearest point of the box and b = |p - c|: the surface lies in the box, and the angle at c between p and
  * any point of the box is obtuse, so the distance is at least sqrt(b^2 + v(c)^2); its direction is that of (p - c) + v
- * g. Where the solid is cut off by the box (v(c) < 0) the distance is v + b. Both continue the inside without a jump.
- */
+ * g. Where the box cuts the solid (v(c) < 0) the distance is v + b. Both are continuous at the box. */
 GG_FN gg_sdf_hit gg_sdf_grid_eval(const gg_sdf_grid *grid, const float *samples, gg_vec3 p) {
     int32_t nx = grid->count[0], ny = grid->count[1], nz = grid->count[2];
     float inverse = 1.0f / grid->spacing;
@@ -144,12 +143,12 @@ GG_FN gg_sdf_hit gg_sdf_grid_eval(const gg_sdf_grid *grid, const float *samples,
     float fx = c.x - (float)ix, fy = c.y - (float)iy, fz = c.z - (float)iz;
 
     /* the eight corners, as differences along x first */
-    int64_t row = nx, layer = (int64_t)nx * ny;
-    const float *s = samples + grid->first_sample + ix + row * iy + layer * iz;
-    float d00 = s[1] - s[0], d10 = s[row + 1] - s[row];
-    float d01 = s[layer + 1] - s[layer], d11 = s[layer + row + 1] - s[layer + row];
-    float v00 = s[0] + fx * d00, v10 = s[row] + fx * d10;
-    float v01 = s[layer] + fx * d01, v11 = s[layer + row] + fx * d11;
+    int64_t sy = nx, sz = (int64_t)nx * ny;
+    const float *s = samples + grid->first_sample + ix + sy * iy + sz * iz;
+    float d00 = s[1] - s[0], d10 = s[sy + 1] - s[sy];
+    float d01 = s[sz + 1] - s[sz], d11 = s[sz + sy + 1] - s[sz + sy];
+    float v00 = s[0] + fx * d00, v10 = s[sy] + fx * d10;
+    float v01 = s[sz] + fx * d01, v11 = s[sz + sy] + fx * d11;
     float v0 = v00 + fy * (v10 - v00), v1 = v01 + fy * (v11 - v01);
     float v = v0 + fz * (v1 - v0);
 
@@ -199,13 +198,13 @@ GG_FN gg_sdf_hit gg_sdf_eval(const gg_shape *shape, const gg_sdf_grid *grids, co
     }
 }
 
-/* The distance alone, the same bits as gg_sdf_eval gives: everything here is inlined, so what only the direction needs
- * is left out by the compiler. */
+/* The distance alone, with the bits of gg_sdf_eval: all of it is inlined, and the compiler drops what only the
+ * direction needs. */
 GG_FN float gg_sdf_distance(const gg_shape *shape, const gg_sdf_grid *grids, const float *samples, gg_vec3 p) {
     return gg_sdf_eval(shape, grids, samples, p).distance;
 }
 
-/* A cheap lower bound of gg_sdf_distance from the sphere around the part; -GG_UNBOUNDED where there is none. */
+/* A cheap lower bound of gg_sdf_distance from the bounding sphere of the part; -GG_UNBOUNDED where there is none. */
 GG_FN float gg_sdf_bound(const gg_shape *shape, gg_vec3 p) {
     if (shape->bound_radius >= GG_UNBOUNDED) {
         return -GG_UNBOUNDED;
@@ -213,8 +212,8 @@ GG_FN float gg_sdf_bound(const gg_shape *shape, gg_vec3 p) {
     return gg_norm(gg_sub(p, shape->bound_center)) - shape->bound_radius;
 }
 
-/* Fills bound_center and bound_radius of a part; `grid` is the part's own grid, NULL for primitives. The sphere is
- * widened by a few roundings so that gg_sdf_bound stays a bound in single precision. */
+/* Sets bound_center and bound_radius of a part; `grid` is the part's own grid, NULL for primitives. The sphere is a few
+ * roundings larger, so that gg_sdf_bound stays a bound in single precision. */
 GG_FN void gg_shape_set_bounds(gg_shape *shape, const gg_sdf_grid *grid) {
     const float *size = shape->size;
     gg_vec3 center = gg_v3(0.0f, 0.0f, 0.0f);

@@ -1,7 +1,9 @@
-/* shape.h: what a tool is made of: parts, each one signed distance field (SDF), posed in the tool's frame.
+/* shape.h: the parts of tools, each a signed distance field (SDF) posed in the tool's frame; poses and motions of
+ * tools.
  *
- * A tool is a kinematic body. One contact per (grain, part) is found, so a box built of one part per wall holds its grains
- * where a single field would see only the nearest wall. Distances are positive outside, negative inside (GranularGym, II.C).
+ * A tool is a kinematic body. A grain has one contact with each part: a box made of one part per wall holds its grains
+ * where a single field would see only the nearest wall. Distances are positive outside, negative inside (GranularGym,
+ * II.C).
  */
 #ifndef GG_SHAPE_H
 #define GG_SHAPE_H
@@ -43,7 +45,7 @@ typedef struct gg_shape {
     float size[4];    /* [m], by kind */
     gg_vec3 position; /* of the part's frame in the tool's frame [m] */
     gg_quat rotation;
-    gg_vec3 bound_center; /* sphere around the part, in the part's frame; radius GG_UNBOUNDED where there is none */
+    gg_vec3 bound_center; /* bounding sphere in the part's frame; radius GG_UNBOUNDED where there is none */
     float bound_radius;
 } gg_shape;
 
@@ -53,7 +55,7 @@ typedef struct gg_pose {
     gg_quat rotation;
 } gg_pose;
 
-/* motion of one tool over one step: constant linear and angular velocity from the old pose to the target */
+/* motion of one tool over one step: constant linear and angular velocity from its pose to the target */
 typedef struct gg_tool_motion {
     gg_pose start;
     gg_vec3 velocity;
@@ -62,7 +64,7 @@ typedef struct gg_tool_motion {
     gg_pose target;
 } gg_tool_motion;
 
-/* a part as the contact search sees it during one substep: where it is and how it moves */
+/* pose and velocity of a part during one substep */
 typedef struct gg_part_pose {
     gg_mat3 rotation;         /* part frame -> world */
     gg_vec3 position;         /* of the part frame, world [m] */

@@ -1,25 +1,25 @@
 /* vehicle.h: a vehicle with a rectangular outline that moves along its heading and stays inside a rectangular field.
  *
- * The vehicle moves and turns at once (midpoint rule). Then its centre is put where the whole outline, at the new heading,
- * lies inside the field. In double; headings are not folded.
+ * The vehicle moves and turns at once (midpoint rule). Then its centre is clamped to where the whole outline, at the
+ * new heading, lies inside the field. In double; headings are not wrapped.
  */
 #ifndef GG_VEHICLE_H
 #define GG_VEHICLE_H
 
 #include "../base/scalar.h"
 
-/* lengths in m; the outline reaches from `rear` (negative) to `front` along x, the way the vehicle looks, and is kept
- * `clearance` away from the edges of the field */
+/* lengths in m; the outline extends from `rear` (negative) to `front` along x, the heading, and keeps `clearance` from
+ * the edges of the field */
 typedef struct gg_vehicle {
     double rear, front, half_width;
     double lower[2], upper[2];
     double clearance;
 } gg_vehicle;
 
-/* Where the centre may be at a heading [rad]: x lower, x upper, y lower, y upper [m]. */
-GG_FN void gg_vehicle_clearance(const gg_vehicle *v, double yaw, double free[4]) {
+/* bounds of the centre at a heading [rad]: x lower, x upper, y lower, y upper [m] */
+GG_FN void gg_vehicle_bounds(const gg_vehicle *v, double yaw, double bounds[4]) {
     double s, c;
-    gg_sincos_wide(yaw, &s, &c);
+    gg_sincos_double(yaw, &s, &c);
     double low[2] = {0.0, 0.0}, high[2] = {0.0, 0.0};
     for (int k = 0; k < 4; k++) {
         double a = k & 2 ? v->front : v->rear, b = k & 1 ? v->half_width : -v->half_width;
@@ -30,21 +30,21 @@ GG_FN void gg_vehicle_clearance(const gg_vehicle *v, double yaw, double free[4])
         }
     }
     for (int i = 0; i < 2; i++) {
-        free[2 * i] = v->lower[i] + v->clearance - low[i];
-        free[2 * i + 1] = v->upper[i] - v->clearance - high[i];
+        bounds[2 * i] = v->lower[i] + v->clearance - low[i];
+        bounds[2 * i + 1] = v->upper[i] - v->clearance - high[i];
     }
 }
 
 /* pose: x [m], y [m], yaw [rad]. move: along the heading [m], across it to the left [m], turn [rad]. */
 GG_FN void gg_vehicle_move(const gg_vehicle *v, const double pose[3], const double move[3], double out[3]) {
-    double s, c, free[4];
-    gg_sincos_wide(pose[2] + 0.5 * move[2], &s, &c);
+    double s, c, bounds[4];
+    gg_sincos_double(pose[2] + 0.5 * move[2], &s, &c);
     double target[2] = {pose[0] + (move[0] * c - move[1] * s), pose[1] + (move[0] * s + move[1] * c)};
     out[2] = pose[2] + move[2];
-    gg_vehicle_clearance(v, out[2], free);
+    gg_vehicle_bounds(v, out[2], bounds);
     for (int i = 0; i < 2; i++) {
-        double least = GG_MAX(target[i], free[2 * i]);
-        out[i] = GG_MIN(least, free[2 * i + 1]);
+        double raised = GG_MAX(target[i], bounds[2 * i]);
+        out[i] = GG_MIN(raised, bounds[2 * i + 1]);
     }
 }
 

@@ -1,6 +1,7 @@
-/* arm.c: kinematics and motion guard of robot arms for Python, in batches; see geometry/arm.h and geometry/arm_guard.h.
+/* arm.c: functions of _core on robot arms: kinematics and motion guard, in batches; see geometry/arm.h and
+ * geometry/arm_guard.h.
  *
- * granular_gym/arm.py is the one user. Arrays are float64; a row of a batch depends on nothing but that row.
+ * Arrays are float64; each row of a batch is computed from that row alone.
  */
 #include "convert.h"
 
@@ -17,7 +18,7 @@ static void frame_read(const double *from, gg_frame *out) {
     }
 }
 
-/* rows of a chain, its base and a batch of joint angles. Returns 0 or -1. */
+/* a chain, its base and a batch of joint angles */
 typedef struct chain_arguments {
     const gg_arm_row *row;
     gg_frame base;
@@ -25,6 +26,7 @@ typedef struct chain_arguments {
     npy_intp row_count, joint_count, count;
 } chain_arguments;
 
+/* Returns 0 or -1. */
 static int chain_read(const gg_module_state *state, PyObject *rows, PyObject *base, PyObject *joints,
                       chain_arguments *out) {
     npy_intp row_shape[2] = {GG_PY_ANY, 4}, base_shape[1] = {frame_size}, joint_shape[2] = {GG_PY_ANY, GG_PY_ANY};
@@ -103,8 +105,8 @@ static PyObject *arm_jacobian(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* The tuple that describes a whole arm: rows, base, lower, upper, speed, acceleration, reach, capsule_frame, capsule,
- * pair, tip_speed, margin; and a batch of joint angles. */
+/* The tuple of an arm (rows, base, lower, upper, speed, acceleration, reach, capsule_frame, capsule, pair, tip_speed,
+ * margin) and a batch of joint angles. Returns 0 or -1. */
 static int arm_read(const gg_module_state *state, PyObject *tuple, PyObject *joints, gg_arm *arm,
                     chain_arguments *chain) {
     PyObject *rows, *base, *lower, *upper, *speed, *acceleration, *reach, *frames, *capsules, *pairs;
@@ -158,7 +160,7 @@ static int arm_read(const gg_module_state *state, PyObject *tuple, PyObject *joi
     return 0;
 }
 
-/* the most blocks of one env */
+/* blocks of one env at most */
 #define ARM_BLOCKS 64
 
 /* blocks (count, n, 10): pose and half extents. Returns the data or NULL. */
@@ -238,16 +240,16 @@ static PyObject *arm_guard(PyObject *module, PyObject *args) {
         PyErr_SetString(state->error[GG_PY_ARGUMENT], "duration: expected a time > 0");
         return NULL;
     }
-    PyObject *place = PyArray_NewCopy((PyArrayObject *)joints, NPY_CORDER);
+    PyObject *angles = PyArray_NewCopy((PyArrayObject *)joints, NPY_CORDER);
     PyObject *speed = PyArray_NewCopy((PyArrayObject *)velocities, NPY_CORDER);
     PyObject *events = PyArray_EMPTY(1, &chain.count, NPY_INT32, 0);
-    if (!place || !speed || !events) {
-        Py_XDECREF(place);
+    if (!angles || !speed || !events) {
+        Py_XDECREF(angles);
         Py_XDECREF(speed);
         Py_XDECREF(events);
         return NULL;
     }
-    double *q = PyArray_DATA((PyArrayObject *)place), *v = PyArray_DATA((PyArrayObject *)speed);
+    double *q = PyArray_DATA((PyArrayObject *)angles), *v = PyArray_DATA((PyArrayObject *)speed);
     int32_t *event = PyArray_DATA((PyArrayObject *)events);
     int team_size = threads < chain.count ? threads : (int)chain.count;
     (void)team_size; /* without OpenMP */
@@ -259,18 +261,33 @@ static PyObject *arm_guard(PyObject *module, PyObject *args) {
         blocks_of(data + n * each * block_size, each, block);
         event[n] = gg_arm_guard(&arm, &chain.base, block, (int)each, duration, asked + row, q + row, v + row);
     }
-    return Py_BuildValue("NNN", place, speed, events);
+    return Py_BuildValue("NNN", angles, speed, events);
 }
 
 PyMethodDef gg_py_arm_methods[] = {
     {"arm_frames", arm_frames, METH_VARARGS,
-     PyDoc_STR("arm_frames(rows, base, joints, /)\n\nPoses of all frames of a chain (n, rows + 1, 7).")},
+     PyDoc_STR("arm_frames($module, rows, base, joints, /)\n--\n\n"
+               "World poses of all frames of a chain, (n, rows + 1, 7) float64: x y z [m] qw qx qy qz.\n\n"
+               "rows: (rows, 4) float64, Denavit-Hartenberg a [m], alpha [rad], d [m], theta [rad]. base: (7,) pose "
+               "of the first frame.\n"
+               "joints: (n, joints) [rad]. Raises ArgumentError.")},
     {"arm_jacobian", arm_jacobian, METH_VARARGS,
-     PyDoc_STR("arm_jacobian(rows, base, joints, point, /)\n\nJacobians of a point of the last frame (n, 6, joints).")},
+     PyDoc_STR("arm_jacobian($module, rows, base, joints, point, /)\n--\n\n"
+               "Geometric Jacobians of a point (3,) [m] of the last frame, (n, 6, joints) float64: v [m], then w, "
+               "per rad/s.\n\n"
+               "Other arguments as for arm_frames. Raises ArgumentError.")},
     {"arm_clearance", arm_clearance, METH_VARARGS,
-     PyDoc_STR("arm_clearance(arm, joints, blocks, cap, /)\n\nLeast gap of an arm to itself and to blocks (n,) [m].")},
+     PyDoc_STR("arm_clearance($module, arm, joints, blocks, cap, /)\n--\n\n"
+               "Smallest gap of an arm to itself and to blocks, (n,) float64 [m], at most cap [m].\n\n"
+               "arm: tuple of rows, base, lower, upper, speed, acceleration, reach, capsule_frame, capsule, pair, "
+               "tip_speed, margin.\n"
+               "joints: (n, joints) [rad]. blocks: (n, m, 10), pose and half extents [m]. Raises ArgumentError.")},
     {"arm_guard", arm_guard, METH_VARARGS,
-     PyDoc_STR("arm_guard(arm, joints, velocities, wanted, blocks, duration, threads, /)\n\n"
-               "Joints, velocities and events after one control period.")},
+     PyDoc_STR("arm_guard($module, arm, joints, velocities, wanted, blocks, duration, threads, /)\n--\n\n"
+               "Motion within the limits of an arm over one control period of duration [s]: (joints, velocities, "
+               "events).\n\n"
+               "joints [rad], velocities [rad/s], wanted [rad/s]: (n, joints) float64; events: (n,) int32 bits, "
+               "see\n"
+               "csrc/geometry/arm_guard.h. arm and blocks as for arm_clearance. Raises ArgumentError.")},
     {NULL, NULL, 0, NULL},
 };

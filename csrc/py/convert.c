@@ -1,7 +1,7 @@
 /* convert.c: checked views of Python arguments; see convert.h.
  *
- * The Python side has normalised its arguments already. Everything is checked again here, because this is the last place
- * where a wrong array is an error message and not a crash.
+ * The Python layer has checked its arguments already; here they are checked once more, because beyond this point a
+ * wrong array is not an error message but a crash.
  */
 #include "convert.h"
 
@@ -33,7 +33,7 @@ PyObject *gg_py_raise(const gg_module_state *state, gg_status status, const char
         PyErr_SetString(state->error[GG_PY_BACKEND], message);
         break;
     case GG_INTERRUPTED:
-        /* the poll has set the exception of the signal handler */
+        /* the poll has set the signal handler's exception */
         if (!PyErr_Occurred()) {
             PyErr_SetNone(PyExc_KeyboardInterrupt);
         }
@@ -74,7 +74,8 @@ static const char *dtype_name(int dtype) {
 }
 
 int64_t gg_py_first_not_finite(int dtype, const void *data, int64_t count) {
-    /* the exponent is all ones: one pass without branches, which compilers turn into vectors, then a search if needed */
+    /* not finite: all bits of the exponent are set; one vectorised pass without branches, and a search where one is
+     * found */
     uint32_t bad = 0;
     if (dtype == NPY_FLOAT32) {
         const float *a = data;
@@ -282,17 +283,21 @@ int gg_py_solver(const gg_module_state *state, PyObject *dict, gg_solver *out) {
     return 0;
 }
 
+/* sets dict[name] and steals value, which may be NULL. Returns 0 or -1. */
+static int set_item(PyObject *dict, const char *name, PyObject *value) {
+    int status = value ? PyDict_SetItemString(dict, name, value) : -1;
+    Py_XDECREF(value);
+    return status;
+}
+
 PyObject *gg_py_solver_dict(const gg_solver *solver) {
-    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "mode",
-                         (int)solver->mode, "iterations", (int)solver->iterations, "nesterov", (int)solver->nesterov,
-                         "spin", (int)solver->spin, "broad_phase", (int)solver->broad_phase, "alpha",
-                         (double)solver->alpha, "tool_alpha", (double)solver->tool_alpha, "relaxation",
-                         (double)solver->relaxation, "relaxation_sum", (double)solver->relaxation_sum, "margin",
-                         (double)solver->margin, "skin", (double)solver->skin, "bounce_speed",
-                         (double)solver->bounce_speed, "correction_share", (double)solver->correction_share,
-                         "tolerance", (double)solver->tolerance, "hash_ratio", (double)solver->hash_ratio, "stiffness",
-                         (double)solver->stiffness, "tangential_stiffness", (double)solver->tangential_stiffness,
-                         "damping", (double)solver->damping, "tangential_damping", (double)solver->tangential_damping);
+    PyObject *dict = PyDict_New();
+#define WRITE_INTEGER(field) || set_item(dict, #field, PyLong_FromLong(solver->field))
+#define WRITE_FLOAT(field)   || set_item(dict, #field, PyFloat_FromDouble((double)solver->field))
+    if (dict && (0 SOLVER_FIELDS(WRITE_INTEGER, WRITE_FLOAT))) {
+        Py_CLEAR(dict);
+    }
+    return dict;
 }
 
 gg_camera gg_py_camera(const int32_t *integers, const float *floats) {

@@ -1,7 +1,7 @@
-/* convert.h: what the files of this room share: the module state, errors, and checked views of Python objects.
+/* convert.h: what the files of this folder share: the module state, errors, and checked views of Python objects.
  *
- * Python.h and NumPy are used here and nowhere else. A view borrows the array's memory: it holds as long as the argument
- * does. Each function that fails returns NULL or -1 with a Python exception set that names the argument.
+ * Python.h and NumPy are used in this folder alone. A view borrows the memory of the array: it is valid as long as the
+ * argument is. Each function that fails returns NULL or -1 with a Python exception set that names the argument.
  */
 #ifndef GG_PY_CONVERT_H
 #define GG_PY_CONVERT_H
@@ -34,20 +34,20 @@ typedef struct gg_module_state {
     PyObject *error[GG_PY_ERROR_COUNT];
 } gg_module_state;
 
-/* columns of a table of pairs and of air: the floats of their structs, in order */
+/* columns of tables of pairs and of air: the floats of their structs, in order */
 #define GG_PY_PAIR_COLUMNS 6
 #define GG_PY_AIR_COLUMNS  5
 _Static_assert(sizeof(gg_pair) == GG_PY_PAIR_COLUMNS * sizeof(float), "a pair is its columns");
 _Static_assert(sizeof(gg_air) == GG_PY_AIR_COLUMNS * sizeof(float), "air is its columns");
 
-/* any length along this axis; gg_py_array writes the length found back */
+/* any length along this axis; gg_py_array writes back the actual one */
 #define GG_PY_ANY (-1)
 
-/* turns a status into the exception it stands for; always returns NULL */
+/* raises the exception of a status; always returns NULL */
 PyObject *gg_py_raise(const gg_module_state *state, gg_status status, const char *message);
 
-/* A C-contiguous, aligned, native array of exactly this dtype (NPY_FLOAT32, ...) and shape; float arrays must be finite.
- * Returns the data (never NULL on success, also for empty arrays) or NULL. */
+/* A C-contiguous, aligned, native array of exactly this dtype (NPY_FLOAT32, ...) and shape; float arrays must be
+ * finite. Returns the data (never NULL on success, also for empty arrays) or NULL. */
 void *gg_py_array(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,
                   npy_intp *shape);
 
@@ -62,7 +62,7 @@ int64_t gg_py_first_not_finite(int dtype, const void *data, int64_t count);
 int gg_py_envs(const gg_module_state *state, PyObject *object, int64_t env_count, const int32_t **envs,
                int64_t *listed);
 
-/* refuses a quaternion of no length in poses (count, 7) */
+/* refuses poses (count, 7) whose quaternion has no usable length. Returns 0 or -1. */
 int gg_py_check_poses(const gg_module_state *state, const char *name, const float *poses, int64_t count);
 
 /* an integer in lower .. upper. Returns 0 or -1. */
@@ -73,7 +73,7 @@ int gg_py_integer(const gg_module_state *state, const char *name, PyObject *obje
 int gg_py_solver(const gg_module_state *state, PyObject *dict, gg_solver *out);
 PyObject *gg_py_solver_dict(const gg_solver *solver);
 
-/* row k of the (count, 4) integers and (count, 10) floats that describe cameras */
+/* a camera from its row of 4 integers and its row of 10 floats, columns as in World */
 gg_camera gg_py_camera(const int32_t *integers, const float *floats);
 
 /* A definition read from the keyword arguments of World(). Arrays that need another layout are owned by `memory`. */
@@ -92,7 +92,7 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
 
 /* arm.c: functions on robot arms */
 extern PyMethodDef gg_py_arm_methods[];
-/* motion.c: sines and cosines, vehicles, numbers within bounds */
+/* motion.c: batched kinematics of the tasks */
 extern PyMethodDef gg_py_motion_methods[];
 /* pair.c: functions on plane shapes and their pairs */
 extern PyMethodDef gg_py_pair_methods[];

@@ -1,7 +1,7 @@
-/* dlpack.h: the structs that array libraries exchange, after the published specification of DLPack 1.0.
+/* dlpack.h: the structs of the DLPack 1.0 specification.
  *
- * A capsule called "dltensor" or "dltensor_versioned" holds one of the two managed tensors. Who takes it renames the capsule
- * ("used_...") and calls the deleter when done; a capsule that nobody took frees its tensor itself.
+ * A capsule named "dltensor" or "dltensor_versioned" holds one of the two managed tensors. A consumer renames the
+ * capsule ("used_...") and calls the deleter when done; a capsule that is not consumed frees its tensor itself.
  */
 #ifndef GG_PY_DLPACK_H
 #define GG_PY_DLPACK_H

@@ -1,7 +1,7 @@
-/* module.c: the extension granular_gym._core: the World type, mesh and picture helpers, facts about the build.
+/* module.c: the extension granular_gym._core: its types, mesh and PNG functions, GPUs and the build.
  *
- * Importing starts no thread. OpenMP keeps its threads between steps, and a forked child would wait for threads that do
- * not exist there; so a fork first lets the runtime end them (omp_pause_resource_all), see before_fork.
+ * Importing starts no thread. OpenMP keeps its threads between steps, and a forked child would wait for threads that it
+ * does not have; so before a fork the runtime ends them (omp_pause_resource_all), see before_fork.
  */
 #define GG_PY_IMPORTS_NUMPY
 #include "convert.h"
@@ -17,14 +17,15 @@
 #define GG_BUILD_FLAGS ""
 #endif
 
-/* ----------------------------------------------------------------------------------------------------------- forking */
+/* -----------------------------------------------------------------------------------------------------------
+ * forking */
 
-/* process-wide on purpose: so is fork */
+/* process-wide, as fork is */
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
-/* gcc's runtime keeps a pool of threads per calling thread and the pause ends that of the caller alone: what other threads
- * compute is not touched. clang's runtime holds its own locks at this point and repairs itself in the child: it must be
- * left alone. */
+/* gcc's runtime keeps a pool of threads per calling thread, and the pause ends that of the caller alone: other threads'
+ * work is not affected. clang's runtime holds locks of its own here and recovers in the child: it must not be
+ * paused. */
 static void before_fork(void) {
 #if !defined(__clang__)
     if (!omp_in_parallel()) {
@@ -35,7 +36,8 @@ static void before_fork(void) {
 
 static void register_fork(void) { pthread_atfork(before_fork, NULL, NULL); }
 
-/* --------------------------------------------------------------------------------------------------------- functions */
+/* ---------------------------------------------------------------------------------------------------------
+ * functions */
 
 static int hardware_thread_count(void) {
     cpu_set_t set;
@@ -104,7 +106,7 @@ static PyObject *core_cuda_check(PyObject *module, PyObject *argument) {
     return status == GG_OK ? Py_NewRef(Py_None) : gg_py_raise(state, status, message);
 }
 
-/* the arguments of mesh_to_grid, checked; the copies keep them unchanged while the GIL is free */
+/* checks the arguments of mesh_to_grid. Returns 0 or -1. */
 static int mesh_arguments(const gg_module_state *state, PyObject *vertices, PyObject *faces, double spacing,
                           const double *origin, const int *counts, gg_sdf_grid *grid, int64_t *vertex_count,
                           int64_t *face_count) {
@@ -164,6 +166,7 @@ static PyObject *core_mesh_to_grid(PyObject *module, PyObject *args) {
         return NULL;
     }
     npy_intp shape[3] = {counts[2], counts[1], counts[0]};
+    /* copies: nobody can change them while the GIL is released */
     vertices = PyArray_NewCopy((PyArrayObject *)vertices_object, NPY_CORDER);
     faces = PyArray_NewCopy((PyArrayObject *)faces_object, NPY_CORDER);
     samples = PyArray_ZEROS(3, shape, NPY_FLOAT32, 0);
@@ -246,25 +249,41 @@ static PyObject *core_write_png(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ module */
+/* ------------------------------------------------------------------------------------------------------------
+ * module */
 
 static PyMethodDef core_methods[] = {
     {"mesh_to_grid", core_mesh_to_grid, METH_VARARGS,
-     PyDoc_STR("mesh_to_grid(vertices, faces, spacing, origin, counts, thread_count=0, /)\n\n"
-               "Signed distances [m] of a mesh, float32 (z, y, x).")},
+     PyDoc_STR("mesh_to_grid($module, vertices, faces, spacing, origin, counts, thread_count=0, /)\n--\n\n"
+               "Signed distances of a mesh at the samples of a grid, (nz, ny, nx) float32 [m].\n\n"
+               "vertices: (n, 3) float64 [m]. faces: (m, 3) int32. spacing [m]. origin: x, y, z [m]. counts: nx, "
+               "ny, nz. thread_count 0:\n"
+               "one per core. Raises ArgumentError, MemoryError.")},
     {"check_solver", core_check_solver, METH_VARARGS,
-     PyDoc_STR(
-         "check_solver(solver, tools=False, /)\n\n"
-         "Refuses what no world takes; the (relaxation, relaxation_sum) that are stable, in a scene with tools.")},
-    {"write_png", core_write_png, METH_VARARGS, PyDoc_STR("write_png(path, image, /)\n\nWrites an 8-bit PNG.")},
+     PyDoc_STR("check_solver($module, solver, tools=False, /)\n--\n\n"
+               "The (relaxation, relaxation_sum) that are stable for these settings, in a scene with tools or "
+               "without.\n\n"
+               "solver: a dict of all fields of gg_solver. Raises ArgumentError for settings that no world accepts.")},
+    {"write_png", core_write_png, METH_VARARGS,
+     PyDoc_STR("write_png($module, path, image, /)\n--\n\n"
+               "Writes an 8-bit PNG of a (height, width), (height, width, 1) or (height, width, 3) uint8 image.\n"
+               "\nRaises ArgumentError, OSError, MemoryError.")},
     {"cuda_device_count", core_cuda_device_count, METH_NOARGS,
-     PyDoc_STR("cuda_device_count($module, /)\n--\n\nUsable GPUs; BackendError: none, and why.")},
-    {"cuda_device", core_cuda_device, METH_O, PyDoc_STR("cuda_device($module, device, /)\n--\n\nFacts about a GPU.")},
+     PyDoc_STR("cuda_device_count($module, /)\n--\n\n"
+               "Number of usable GPUs. Raises BackendError where there is none, and says why.")},
+    {"cuda_device", core_cuda_device, METH_O,
+     PyDoc_STR("cuda_device($module, device, /)\n--\n\n"
+               "Name, memory [bytes], multiprocessors and versions of GPU number device. Raises ArgumentError, "
+               "BackendError.")},
     {"cuda_check", core_cuda_check, METH_O,
-     PyDoc_STR("cuda_check($module, device, /)\n--\n\nOpens and closes a GPU; BackendError: it cannot be used.")},
-    {"build_info", core_build_info, METH_NOARGS, PyDoc_STR("build_info($module, /)\n--\n\nHow this module was built.")},
+     PyDoc_STR("cuda_check($module, device, /)\n--\n\n"
+               "Opens and closes GPU number device. Raises BackendError where it cannot be used, ArgumentError.")},
+    {"build_info", core_build_info, METH_NOARGS,
+     PyDoc_STR("build_info($module, /)\n--\n\n"
+               "Version, compiler, flags and features of this build by name.")},
     {"hardware_threads", core_hardware_threads, METH_NOARGS,
-     PyDoc_STR("hardware_threads($module, /)\n--\n\nCores that this process may use.")},
+     PyDoc_STR("hardware_threads($module, /)\n--\n\n"
+               "Number of cores that this process may use.")},
     {NULL, NULL, 0, NULL},
 };
 
@@ -341,7 +360,7 @@ static PyModuleDef_Slot core_slots[] = {
 static struct PyModuleDef core_module = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "granular_gym._core",
-    .m_doc = PyDoc_STR("The engine. Use the names of granular_gym; this module checks everything and trusts nothing."),
+    .m_doc = PyDoc_STR("The engine. Use the names of granular_gym instead."),
     .m_size = sizeof(gg_module_state),
     .m_methods = core_methods,
     .m_slots = core_slots,

@@ -1,7 +1,7 @@
-/* motion.c: what the tasks compute for all their envs at once: sines and cosines, vehicles, and numbers within bounds.
+/* motion.c: batched kinematics of the tasks: sines and cosines, vehicles, wrapped angles, clipped actions.
  *
- * NumPy's sines may depend on where in an array an angle stands; these do not, so that env k alone equals env k among many.
- * And where NumPy needs a call for each of many small arrays, one is enough here.
+ * NumPy's sines may depend on the position of an angle in its array; these do not, so that env k alone equals env k
+ * among many. And one call here replaces several of NumPy's on small arrays.
  */
 #include "convert.h"
 
@@ -23,12 +23,12 @@ static PyObject *motion_sin_cos(PyObject *module, PyObject *angles) {
     }
     double *sine = PyArray_DATA((PyArrayObject *)sines), *cosine = PyArray_DATA((PyArrayObject *)cosines);
     for (npy_intp n = 0; n < count[0]; n++) {
-        gg_sincos_wide(angle[n], &sine[n], &cosine[n]);
+        gg_sincos_double(angle[n], &sine[n], &cosine[n]);
     }
     return Py_BuildValue("NN", sines, cosines);
 }
 
-/* rear, front, half_width, lower x y, upper x y, clearance. Returns 0 or -1. */
+/* (8,): rear, front, half_width, lower x y, upper x y, clearance. Returns 0 or -1. */
 static int vehicle_read(const gg_module_state *state, PyObject *object, gg_vehicle *out) {
     npy_intp shape[1] = {8};
     const double *a = gg_py_array(state, "vehicle", object, NPY_FLOAT64, 1, shape);
@@ -39,12 +39,12 @@ static int vehicle_read(const gg_module_state *state, PyObject *object, gg_vehic
     return 0;
 }
 
-static PyObject *motion_vehicle_room(PyObject *module, PyObject *args) {
+static PyObject *motion_vehicle_bounds(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
     PyObject *vehicle_object, *yaws;
     gg_vehicle vehicle;
     npy_intp shape[2] = {GG_PY_ANY, 4};
-    if (!PyArg_ParseTuple(args, "OO:vehicle_room", &vehicle_object, &yaws) ||
+    if (!PyArg_ParseTuple(args, "OO:vehicle_bounds", &vehicle_object, &yaws) ||
         vehicle_read(state, vehicle_object, &vehicle)) {
         return NULL;
     }
@@ -55,7 +55,7 @@ static PyObject *motion_vehicle_room(PyObject *module, PyObject *args) {
     }
     double *out = PyArray_DATA((PyArrayObject *)result);
     for (npy_intp n = 0; n < shape[0]; n++) {
-        gg_vehicle_clearance(&vehicle, yaw[n], out + 4 * n);
+        gg_vehicle_bounds(&vehicle, yaw[n], out + 4 * n);
     }
     return result;
 }
@@ -82,7 +82,6 @@ static PyObject *motion_vehicle_move(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* Driving: actions are shares of the rates, along the heading [m/s] and turning [rad/s]. */
 static PyObject *motion_vehicle_drive(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
     PyObject *vehicle_object, *rates, *poses, *actions, *result = NULL;
@@ -130,7 +129,7 @@ static PyObject *motion_vehicle_poses(PyObject *module, PyObject *args) {
     float *out = PyArray_DATA((PyArrayObject *)result);
     for (npy_intp n = 0; n < shape[0]; n++) {
         double s, c;
-        gg_sincos_wide(0.5 * pose[3 * n + 2], &s, &c);
+        gg_sincos_double(0.5 * pose[3 * n + 2], &s, &c);
         for (npy_intp k = 0; k < shape[1]; k++, out += 7) {
             out[0] = (float)pose[3 * n];
             out[1] = (float)pose[3 * n + 1];
@@ -147,20 +146,19 @@ static PyObject *motion_wrap_angles(PyObject *module, PyObject *object) {
     if (!result) {
         return NULL;
     }
-    const double half = 3.14159265358979323846, whole = 2.0 * half;
+    const double half = GG_PI, whole = 2.0 * half;
     double *angle = PyArray_DATA((PyArrayObject *)result);
     for (npy_intp n = 0; n < PyArray_SIZE((PyArrayObject *)result); n++) {
-        double rest = angle[n] + half;
-        if (!(rest >= 0.0 && rest < whole)) {
-            rest = fmod(rest, whole); /* exact, and slow */
-            rest += rest < 0.0 ? whole : 0.0;
+        double shifted = angle[n] + half;
+        if (!(shifted >= 0.0 && shifted < whole)) {
+            shifted = fmod(shifted, whole); /* exact, and slow */
+            shifted += shifted < 0.0 ? whole : 0.0;
         }
-        angle[n] = rest - half;
+        angle[n] = shifted - half;
     }
     return result;
 }
 
-/* (n, k) as float32 within bounds (k,); what is not finite reads 0 first */
 static PyObject *motion_clipped(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
     const char *names[3] = {"table", "lower", "upper"};
@@ -210,7 +208,7 @@ static PyObject *motion_all_finite(PyObject *module, PyObject *object) {
         return NULL;
     }
     int dtype = PyArray_TYPE((PyArrayObject *)object) == NPY_FLOAT32 ? NPY_FLOAT32 : NPY_FLOAT64;
-    /* the array itself where its values lie side by side */
+    /* the array itself where it is contiguous */
     PyObject *whole = PyArray_FROMANY(object, dtype, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
     if (!whole) {
         return NULL;
@@ -223,27 +221,40 @@ static PyObject *motion_all_finite(PyObject *module, PyObject *object) {
 
 PyMethodDef gg_py_motion_methods[] = {
     {"sin_cos", motion_sin_cos, METH_O,
-     PyDoc_STR("sin_cos($module, angles, /)\n--\n\nSines and cosines of angles (n,) [rad], each from its own alone.")},
-    {"vehicle_room", motion_vehicle_room, METH_VARARGS,
-     PyDoc_STR("vehicle_room(vehicle, yaws, /)\n\nWhere the centre may be at headings (n,): lower x, upper x, lower y, "
-               "upper y (n, 4) [m].")},
+     PyDoc_STR("sin_cos($module, angles, /)\n--\n\n"
+               "Sines and cosines of angles (n,) float64 [rad]; each depends on its own angle alone. Raises "
+               "ArgumentError.")},
+    {"vehicle_bounds", motion_vehicle_bounds, METH_VARARGS,
+     PyDoc_STR("vehicle_bounds($module, vehicle, yaws, /)\n--\n\n"
+               "Bounds of the centre at headings (n,) float64 [rad]: x lower, x upper, y lower, y upper, (n, 4) "
+               "[m].\n\n"
+               "vehicle: (8,) float64, rear, front, half width, lower x y, upper x y of the field, clearance [m]. "
+               "Raises ArgumentError.")},
     {"vehicle_move", motion_vehicle_move, METH_VARARGS,
-     PyDoc_STR("vehicle_move(vehicle, poses, moves, /)\n\nPoses (n, 3) after moves (n, 3) along, across, turn, inside "
-               "the field.")},
+     PyDoc_STR("vehicle_move($module, vehicle, poses, moves, /)\n--\n\n"
+               "Poses (n, 3) float64, x y [m] yaw [rad], after moves (n, 3): ahead, to the left [m], turn [rad]; "
+               "inside the field.\n\n"
+               "Raises ArgumentError.")},
     {"vehicle_drive", motion_vehicle_drive, METH_VARARGS,
-     PyDoc_STR(
-         "vehicle_drive(vehicle, rates, poses, actions, duration, /)\n\nPoses (n, 3) after driving by actions (n, 2) "
-         "at rates (2,) [m/s], [rad/s].")},
+     PyDoc_STR("vehicle_drive($module, vehicle, rates, poses, actions, duration, /)\n--\n\n"
+               "Poses (n, 3) float64 after driving for duration [s] by actions (n, 2), shares of rates (2,) [m/s], "
+               "[rad/s].\n\n"
+               "Raises ArgumentError.")},
     {"vehicle_poses", motion_vehicle_poses, METH_VARARGS,
-     PyDoc_STR(
-         "vehicle_poses(poses, tools, /)\n\nPoses (n, tools, 7) float32 of tools in the frames of vehicles (n, 3).")},
+     PyDoc_STR("vehicle_poses($module, poses, tools, /)\n--\n\n"
+               "Tool poses (n, tools, 7) float32, x y z [m] qw qx qy qz, all at the frames of vehicles (n, 3) "
+               "float64.\n\n"
+               "Raises ArgumentError.")},
     {"wrap_angles", motion_wrap_angles, METH_O,
-     PyDoc_STR("wrap_angles($module, angles, /)\n--\n\nAngles of any shape folded into -pi .. pi.")},
+     PyDoc_STR("wrap_angles($module, angles, /)\n--\n\n"
+               "Angles [rad] of any shape wrapped into -pi .. pi, float64.")},
     {"clipped", motion_clipped, METH_VARARGS,
-     PyDoc_STR(
-         "clipped(table, lower, upper, /)\n\nA table (n, k) as float32 between bounds (k,); what is not finite is 0 "
-         "before.")},
+     PyDoc_STR("clipped($module, table, lower, upper, /)\n--\n\n"
+               "A table (n, k) clipped to bounds (k,), as float32; NaN and infinity count as 0. Raises "
+               "ArgumentError.")},
     {"all_finite", motion_all_finite, METH_O,
-     PyDoc_STR("all_finite($module, array, /)\n--\n\nWhether an array of numbers holds neither NaN nor infinity.")},
+     PyDoc_STR("all_finite($module, array, /)\n--\n\n"
+               "Whether an array of numbers holds neither NaN nor infinity. Raises ArgumentError where it is no "
+               "array.")},
     {NULL, NULL, 0, NULL},
 };

@@ -1,7 +1,5 @@
-/* pair.c: convex pieces, exact distances and fields of plane shapes for Python; see geometry/polygon.h, contact/pair_field.h.
- *
- * granular_gym/shape2d.py and pair_field.py are the users.
- */
+/* pair.c: functions of _core on plane shapes: convex pieces, exact distances, pair fields; see geometry/polygon.h and
+ * geometry/pair_field.h. */
 #include "convert.h"
 
 #include "../backend/backend.h"
@@ -83,9 +81,9 @@ static PyObject *polygon_split(PyObject *module, PyObject *args) {
         rings_read(state, vertices, ring_end, &polygon)) {
         return NULL;
     }
-    int32_t room = polygon.ring_end[polygon.ring_count - 1] + 2 * polygon.ring_count, pieces = 0;
-    int32_t *piece = PyMem_Malloc(3 * (size_t)room * sizeof *piece);
-    int32_t *piece_end = PyMem_Malloc((size_t)room * sizeof *piece_end);
+    int32_t capacity = polygon.ring_end[polygon.ring_count - 1] + 2 * polygon.ring_count, pieces = 0;
+    int32_t *piece = PyMem_Malloc(3 * (size_t)capacity * sizeof *piece);
+    int32_t *piece_end = PyMem_Malloc((size_t)capacity * sizeof *piece_end);
     if (!piece || !piece_end) {
         PyErr_NoMemory();
         goto done;
@@ -185,14 +183,24 @@ static PyObject *pair_query(PyObject *module, PyObject *args) {
 
 PyMethodDef gg_py_pair_methods[] = {
     {"polygon_split", polygon_split, METH_VARARGS,
-     PyDoc_STR("polygon_split(vertices, ring_end, /)\n\nVertex indices of convex pieces and where each piece ends.")},
+     PyDoc_STR("polygon_split($module, vertices, ring_end, /)\n--\n\n"
+               "Convex pieces of a polygon: vertex indices of all pieces (k,) int32, and where each piece ends (m,) "
+               "int32.\n\n"
+               "vertices: (n, 2) float64 [m], ring after ring with the solid on the left. ring_end: (rings,) int32. "
+               "Raises ArgumentError\n"
+               "for rings of no simple polygon.")},
     {"pair_distance", pair_distance, METH_VARARGS,
-     PyDoc_STR("pair_distance(a, b, poses, thread_count=0, /)\n\n"
-               "Exact d, normal, dd/dtheta, arm and contact points of two polygons (n, 9).")},
+     PyDoc_STR("pair_distance($module, a, b, poses, thread_count=0, /)\n--\n\n"
+               "Exact contacts of two polygons, (n, 9) float64: d [m], normal, dd/dtheta [m], arm [m], contact "
+               "points on a, b [m].\n\n"
+               "a, b: tuples of vertices, ring_end, piece, piece_end, see polygon_split. poses: (n, 3) float64 "
+               "theta [rad], x, y [m] of b\n"
+               "in a's frame. thread_count 0: one per core. Raises ArgumentError, MemoryError.")},
     {"pair_query", pair_query, METH_VARARGS,
-     PyDoc_STR(
-         "pair_query(field, blob, poses, kernel=None, /)\n\n"
-         "d, normal, dd/dtheta and arm of a field at poses (n, 5). kernel: scalar, vector128, avx2 or avx512: same "
-         "bits, other speed; None: the fastest.")},
+     PyDoc_STR("pair_query($module, field, blob, poses, kernel=None, /)\n--\n\n"
+               "Contacts of a pair field at poses, (n, 5) float32: d [m], normal, dd/dtheta [m], arm [m].\n\n"
+               "field: the bytes of a gg_pair_field, uint8. blob: (m,) uint8, its data. poses: (n, 3) float32. "
+               "kernel: scalar, vector128,\n"
+               "avx2 or avx512 (same bits, other speed); None: the fastest. Raises ArgumentError, BackendError.")},
     {NULL, NULL, 0, NULL},
 };

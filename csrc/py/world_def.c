@@ -1,7 +1,7 @@
 /* world_def.c: reads the keyword arguments of World() into a gg_world_def.
  *
- * Structs come as tables: integers and floats of a part, a grid or a camera are the columns of two arrays. The layout is
- * written down once, in the docstring of World.
+ * Structs come as tables: integers and floats of a part, a grid or a camera are the columns of two arrays. The layout
+ * is written down once, in the docstring of World.
  */
 #include "convert.h"
 

@@ -1,7 +1,8 @@
-/* world_grains.c: methods of _core.World that read and set grains, gravity and materials. */
+/* world_grains.c: methods of _core.World that read and set grains, gravity, air and materials. */
 #include "device_array.h"
 
-/* ------------------------------------------------------------------------------------------------------------ grains */
+/* ------------------------------------------------------------------------------------------------------------
+ * grains */
 
 WORLD_METHOD(get_grains) {
     static const char *const names[] = {"position", "velocity", "angular_velocity", "radius", "angle", "material"};
@@ -23,11 +24,11 @@ WORLD_METHOD(get_grains) {
     }
     gg_py_out out;
     npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)self->grain_count, 3};
-    if (begin(self)) {
+    if (gg_py_begin(self)) {
         return NULL;
     }
     if (gg_py_out_new(self, device, field == 5 ? NPY_INT32 : NPY_FLOAT32, field < 3 ? 3 : 2, shape, &out)) {
-        return refuse(self);
+        return gg_py_refuse(self);
     }
     memset(&grains, 0, sizeof grains);
     grains.position = field == 0 ? out.data : NULL;
@@ -37,8 +38,8 @@ WORLD_METHOD(get_grains) {
     grains.angle = field == 4 ? out.data : NULL;
     grains.material = field == 5 ? out.data : NULL;
     gg_status status;
-    WITHOUT_GIL(status = gg_world_get_grains(self->world, &grains, out.place));
-    return finish(self, status, out.object);
+    WITHOUT_GIL(status = gg_world_get_grains(self->world, &grains, out.space));
+    return gg_py_finish(self, status, out.object);
 }
 
 WORLD_METHOD(set_grains) {
@@ -58,11 +59,11 @@ WORLD_METHOD(set_grains) {
         gg_py_array_or_none(self->state, "angular_velocities", angular_velocity, NPY_FLOAT32, 3, shape,
                             (void *)&grains.angular_velocity) ||
         gg_py_array_or_none(self->state, "angles", angle, NPY_FLOAT32, 2, shape, (void *)&grains.angle) ||
-        begin(self)) {
+        gg_py_begin(self)) {
         return NULL;
     }
     /* calls that take env lists keep the GIL: nobody may change a list after it was checked */
-    return finish_none(self, gg_world_set_grains(self->world, envs, listed, &grains));
+    return gg_py_finish_none(self, gg_world_set_grains(self->world, envs, listed, &grains));
 }
 
 WORLD_METHOD(transform_grains) {
@@ -77,24 +78,25 @@ WORLD_METHOD(transform_grains) {
     const float *translation =
         gg_py_array(self->state, "translation", translation_object, NPY_FLOAT32, 2, translation_shape);
     const float *yaw = translation ? gg_py_array(self->state, "yaw", yaw_object, NPY_FLOAT32, 1, yaw_shape) : NULL;
-    if (!yaw || begin(self)) {
+    if (!yaw || gg_py_begin(self)) {
         return NULL;
     }
-    return finish_none(self, gg_world_transform_grains(self->world, envs, listed, translation, yaw));
+    return gg_py_finish_none(self, gg_world_transform_grains(self->world, envs, listed, translation, yaw));
 }
 
-/* -------------------------------------------------------------------------------------------------------- parameters */
+/* --------------------------------------------------------------------------------------------------------
+ * parameters */
 
 WORLD_METHOD(get_gravity) {
     (void)argument;
-    if (begin(self)) {
+    if (gg_py_begin(self)) {
         return NULL;
     }
-    PyObject *out = new_array(NPY_FLOAT32, self->env_count, 3, 0);
+    PyObject *out = gg_py_zeros(NPY_FLOAT32, self->env_count, 3, 0);
     if (!out) {
-        return refuse(self);
+        return gg_py_refuse(self);
     }
-    return finish(self, gg_world_get_gravity(self->world, data_of(out)), out);
+    return gg_py_finish(self, gg_world_get_gravity(self->world, gg_py_data(out)), out);
 }
 
 WORLD_METHOD(set_gravity) {
@@ -107,22 +109,22 @@ WORLD_METHOD(set_gravity) {
     }
     npy_intp shape[2] = {(npy_intp)listed, 3};
     const float *gravity = gg_py_array(self->state, "gravity", gravity_object, NPY_FLOAT32, 2, shape);
-    if (!gravity || begin(self)) {
+    if (!gravity || gg_py_begin(self)) {
         return NULL;
     }
-    return finish_none(self, gg_world_set_gravity(self->world, envs, listed, gravity));
+    return gg_py_finish_none(self, gg_world_set_gravity(self->world, envs, listed, gravity));
 }
 
 WORLD_METHOD(get_air) {
     (void)argument;
-    if (begin(self)) {
+    if (gg_py_begin(self)) {
         return NULL;
     }
-    PyObject *out = new_array(NPY_FLOAT32, self->env_count, GG_PY_AIR_COLUMNS, 0);
+    PyObject *out = gg_py_zeros(NPY_FLOAT32, self->env_count, GG_PY_AIR_COLUMNS, 0);
     if (!out) {
-        return refuse(self);
+        return gg_py_refuse(self);
     }
-    return finish(self, gg_world_get_air(self->world, data_of(out)), out);
+    return gg_py_finish(self, gg_world_get_air(self->world, gg_py_data(out)), out);
 }
 
 WORLD_METHOD(set_air) {
@@ -135,10 +137,10 @@ WORLD_METHOD(set_air) {
     }
     npy_intp shape[2] = {(npy_intp)listed, GG_PY_AIR_COLUMNS};
     const void *air = gg_py_array(self->state, "air", air_object, NPY_FLOAT32, 2, shape);
-    if (!air || begin(self)) {
+    if (!air || gg_py_begin(self)) {
         return NULL;
     }
-    return finish_none(self, gg_world_set_air(self->world, envs, listed, air));
+    return gg_py_finish_none(self, gg_world_set_air(self->world, envs, listed, air));
 }
 
 WORLD_METHOD(get_materials) {
@@ -146,16 +148,16 @@ WORLD_METHOD(get_materials) {
     PyObject *result = NULL;
     int64_t m = self->material_count;
     npy_intp shape[4] = {(npy_intp)self->env_count, (npy_intp)m, (npy_intp)m, GG_PY_PAIR_COLUMNS};
-    if (begin(self)) {
+    if (gg_py_begin(self)) {
         return NULL;
     }
     PyObject *pair = PyArray_ZEROS(4, shape, NPY_FLOAT32, 0);
-    PyObject *density = new_array(NPY_FLOAT32, self->env_count, m, 0);
+    PyObject *density = gg_py_zeros(NPY_FLOAT32, self->env_count, m, 0);
     if (pair && density) {
-        gg_status status = gg_world_get_materials(self->world, data_of(pair), data_of(density));
-        result = finish(self, status, Py_BuildValue("(OO)", pair, density));
+        gg_status status = gg_world_get_materials(self->world, gg_py_data(pair), gg_py_data(density));
+        result = gg_py_finish(self, status, Py_BuildValue("(OO)", pair, density));
     } else {
-        end(self);
+        gg_py_end(self);
     }
     Py_XDECREF(pair);
     Py_XDECREF(density);
@@ -177,8 +179,8 @@ WORLD_METHOD(set_materials) {
     if (gg_py_array_or_none(self->state, "pairs", pair_object, NPY_FLOAT32, 4, pair_shape, (void *)&pair) ||
         gg_py_array_or_none(self->state, "densities", density_object, NPY_FLOAT32, 2, density_shape,
                             (void *)&density) ||
-        begin(self)) {
+        gg_py_begin(self)) {
         return NULL;
     }
-    return finish_none(self, gg_world_set_materials(self->world, envs, listed, pair, density));
+    return gg_py_finish_none(self, gg_world_set_materials(self->world, envs, listed, pair, density));
 }

@@ -1,8 +1,8 @@
-/* world_object.h: the Python object around a gg_world, and how every method begins and ends.
+/* world_object.h: the Python object of a gg_world, and how every method of it begins and ends.
  *
- * A method claims the world with a busy flag, so that a second thread gets BusyError and close() can never free a world
- * that is in use. Long calls release the GIL; calls that take lists of envs keep it: nobody may change a list after it
- * was checked. What is returned is always a fresh array.
+ * A method claims the world with a busy flag, so that a second thread gets BusyError and close() never frees a world in
+ * use. Long calls release the GIL; calls that take lists of envs keep it: nobody may change a list after it was
+ * checked. Arrays that are returned are always new.
  */
 #ifndef GG_PY_WORLD_OBJECT_H
 #define GG_PY_WORLD_OBJECT_H
@@ -20,8 +20,8 @@ typedef struct world_object {
     PyObject *camera_sizes; /* (camera_count) of (height, width) */
 } world_object;
 
-/* claims the world for this call; -1 with an exception set */
-GG_FN int begin(world_object *self) {
+/* claims the world for this call; -1: BusyError or ClosedError is set */
+GG_FN int gg_py_begin(world_object *self) {
     if (atomic_exchange(&self->busy, 1)) {
         PyErr_SetString(self->state->error[GG_PY_BUSY], "another thread is using this world; give each thread its own");
         return -1;
@@ -34,23 +34,25 @@ GG_FN int begin(world_object *self) {
     return 0;
 }
 
-GG_FN void end(world_object *self) { atomic_store(&self->busy, 0); }
+GG_FN void gg_py_end(world_object *self) { atomic_store(&self->busy, 0); }
 
-/* ends the call; returns result, or raises what status says and drops result (steals it) */
-GG_FN PyObject *finish(world_object *self, gg_status status, PyObject *result) {
+/* ends the call; returns result, or raises the exception of a status. Steals result; NULL: an exception is set. */
+GG_FN PyObject *gg_py_finish(world_object *self, gg_status status, PyObject *result) {
     if (status != GG_OK) {
         Py_CLEAR(result);
         gg_py_raise(self->state, status, gg_world_message(self->world));
     }
-    end(self);
+    gg_py_end(self);
     return result;
 }
 
-GG_FN PyObject *finish_none(world_object *self, gg_status status) { return finish(self, status, Py_NewRef(Py_None)); }
+GG_FN PyObject *gg_py_finish_none(world_object *self, gg_status status) {
+    return gg_py_finish(self, status, Py_NewRef(Py_None));
+}
 
-/* ends a call whose arguments were refused */
-GG_FN PyObject *refuse(world_object *self) {
-    end(self);
+/* ends a call with an exception that is set */
+GG_FN PyObject *gg_py_refuse(world_object *self) {
+    gg_py_end(self);
     return NULL;
 }
 
@@ -61,10 +63,10 @@ GG_FN PyObject *refuse(world_object *self) {
         Py_END_ALLOW_THREADS                                                                                           \
     } while (0)
 
-GG_FN void *data_of(PyObject *array) { return PyArray_DATA((PyArrayObject *)array); }
+GG_FN void *gg_py_data(PyObject *array) { return PyArray_DATA((PyArrayObject *)array); }
 
-/* new zero-filled arrays: rows of `columns` for each of count in each env; columns 0: no third axis */
-GG_FN PyObject *new_array(int dtype, int64_t envs, int64_t count, int64_t columns) {
+/* a new array of zeros (envs, count, columns); columns 0: (envs, count) */
+GG_FN PyObject *gg_py_zeros(int dtype, int64_t envs, int64_t count, int64_t columns) {
     npy_intp shape[3] = {(npy_intp)envs, (npy_intp)count, (npy_intp)columns};
     return PyArray_ZEROS(columns ? 3 : 2, shape, dtype, 0);
 }
@@ -94,5 +96,10 @@ WORLD_METHOD(depth);
 WORLD_METHOD(depth_image);
 WORLD_METHOD(to_device);
 WORLD_METHOD(picture);
+WORLD_METHOD(save_state);
+WORLD_METHOD(load_state);
+WORLD_METHOD(state_hash);
+WORLD_METHOD(trace);
+WORLD_METHOD(profile);
 
 #endif

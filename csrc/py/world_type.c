@@ -1,6 +1,6 @@
-/* world_type.c: the Python type _core.World: making, closing, stepping, saving, and the list of its methods.
+/* world_type.c: the Python type _core.World: creation, closing, stepping, snapshots, and the list of its methods.
  *
- * The poll of a step takes the GIL back to look for signals, so that Ctrl-C ends a long step.
+ * A step polls for signals with the GIL, so that Ctrl-C ends a long one.
  */
 #include "world_object.h"
 
@@ -59,7 +59,7 @@ fail:
 
 static void world_dealloc(world_object *self) {
     PyTypeObject *type = Py_TYPE(self);
-    /* nobody can be inside: a running call holds a reference */
+    /* no call can be running: it would hold a reference */
     gg_world_destroy(self->world);
     self->world = NULL;
     Py_CLEAR(self->camera_sizes);
@@ -75,7 +75,7 @@ static PyObject *world_close(world_object *self, PyObject *Py_UNUSED(unused)) {
     gg_world *world = self->world;
     self->world = NULL;
     gg_world_destroy(world);
-    end(self);
+    gg_py_end(self);
     Py_RETURN_NONE;
 }
 
@@ -83,7 +83,8 @@ static PyObject *world_get_closed(world_object *self, void *Py_UNUSED(closure)) 
     return PyBool_FromLong(!self->world);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- stepping */
+/* ----------------------------------------------------------------------------------------------------------
+ * stepping */
 
 typedef struct poll_context {
     PyThreadState *thread;
@@ -112,24 +113,24 @@ static PyObject *world_step(world_object *self, PyObject *args) {
         (targets && gg_py_check_poses(self->state, "tool_poses", targets, self->env_count * self->tool_count))) {
         return NULL;
     }
-    if (begin(self)) {
+    if (gg_py_begin(self)) {
         return NULL;
     }
     poll_context poll;
     poll.thread = PyEval_SaveThread();
     gg_status status = gg_world_step(self->world, dt, (int32_t)substeps, targets, poll_signals, &poll);
     PyEval_RestoreThread(poll.thread);
-    return finish_none(self, status);
+    return gg_py_finish_none(self, status);
 }
 
 static PyObject *world_info(world_object *self, PyObject *Py_UNUSED(unused)) {
     gg_world_info info;
     memset(&info, 0, sizeof info);
-    if (begin(self)) {
+    if (gg_py_begin(self)) {
         return NULL;
     }
     gg_world_get_info(self->world, &info);
-    end(self);
+    gg_py_end(self);
     PyObject *solver = gg_py_solver_dict(&info.solver);
     if (!solver) {
         return NULL;
@@ -144,27 +145,27 @@ static PyObject *world_info(world_object *self, PyObject *Py_UNUSED(unused)) {
 
 static PyObject *world_set_stream(world_object *self, PyObject *object) {
     int64_t stream = 0;
-    if (gg_py_integer(self->state, "stream", object, 0, INT64_MAX, &stream) || begin(self)) {
+    if (gg_py_integer(self->state, "stream", object, 0, INT64_MAX, &stream) || gg_py_begin(self)) {
         return NULL;
     }
-    return finish_none(self, gg_world_set_stream(self->world, (uintptr_t)stream));
+    return gg_py_finish_none(self, gg_world_set_stream(self->world, (uintptr_t)stream));
 }
 
 static PyObject *world_get_stream(world_object *self, PyObject *Py_UNUSED(unused)) {
-    if (begin(self)) {
+    if (gg_py_begin(self)) {
         return NULL;
     }
     uintptr_t stream = gg_world_get_stream(self->world);
-    end(self);
+    gg_py_end(self);
     return PyLong_FromUnsignedLongLong(stream);
 }
 
 static PyObject *world_set_thread_count(world_object *self, PyObject *object) {
     int64_t count = 0;
-    if (gg_py_integer(self->state, "thread_count", object, 0, INT32_MAX, &count) || begin(self)) {
+    if (gg_py_integer(self->state, "thread_count", object, 0, INT32_MAX, &count) || gg_py_begin(self)) {
         return NULL;
     }
-    return finish_none(self, gg_world_set_thread_count(self->world, (int32_t)count));
+    return gg_py_finish_none(self, gg_world_set_thread_count(self->world, (int32_t)count));
 }
 
 static PyObject *world_set_kernel(world_object *self, PyObject *object) {
@@ -175,132 +176,18 @@ static PyObject *world_set_kernel(world_object *self, PyObject *object) {
         }
         return NULL;
     }
-    if (begin(self)) {
+    if (gg_py_begin(self)) {
         return NULL;
     }
-    return finish_none(self, gg_world_set_kernel(self->world, name));
+    return gg_py_finish_none(self, gg_world_set_kernel(self->world, name));
 }
 
 static PyObject *world_set_solver(world_object *self, PyObject *dict) {
     gg_solver solver;
-    if (gg_py_solver(self->state, dict, &solver) || begin(self)) {
+    if (gg_py_solver(self->state, dict, &solver) || gg_py_begin(self)) {
         return NULL;
     }
-    return finish_none(self, gg_world_set_solver(self->world, &solver));
-}
-
-/* ------------------------------------------------------------------------------------------------------------- state */
-
-static PyObject *world_save_state(world_object *self, PyObject *object) {
-    int64_t env = 0;
-    size_t size = 0;
-    PyObject *bytes = NULL;
-    if (gg_py_integer(self->state, "env", object, 0, self->env_count - 1, &env) || begin(self)) {
-        return NULL;
-    }
-    gg_status status = gg_world_state_size(self->world, env, &size);
-    if (status == GG_OK) {
-        bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
-        if (!bytes) {
-            return refuse(self);
-        }
-        char *target = PyBytes_AS_STRING(bytes);
-        /* padding inside structs must not carry old heap contents */
-        memset(target, 0, size);
-        WITHOUT_GIL(status = gg_world_save_state(self->world, env, target, size));
-    }
-    return finish(self, status, bytes);
-}
-
-static PyObject *world_load_state(world_object *self, PyObject *args) {
-    PyObject *envs_object, *result = NULL;
-    const int32_t *envs;
-    int64_t listed;
-    Py_buffer buffer;
-    if (!PyArg_ParseTuple(args, "Oy*:load_state", &envs_object, &buffer)) {
-        return NULL;
-    }
-    if (!gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed) && !begin(self)) {
-        gg_status status = gg_world_load_state(self->world, envs, listed, buffer.buf, (size_t)buffer.len);
-        result = finish_none(self, status);
-    }
-    PyBuffer_Release(&buffer);
-    return result;
-}
-
-static PyObject *world_state_hash(world_object *self, PyObject *object) {
-    int64_t env = 0;
-    uint64_t hash = 0;
-    if (gg_py_integer(self->state, "env", object, 0, self->env_count - 1, &env) || begin(self)) {
-        return NULL;
-    }
-    gg_status status;
-    WITHOUT_GIL(status = gg_world_state_hash(self->world, env, &hash));
-    return finish(self, status, PyLong_FromUnsignedLongLong(hash));
-}
-
-/* a list of (phase, pass, {array: hash}); NULL once something went wrong */
-static void note_phase(void *context, int phase, int32_t pass, const uint64_t *hashes) {
-    PyObject **list = context, *dict = *list ? PyDict_New() : NULL;
-    for (int f = 0; dict && f < gg_field_count(); f++) {
-        PyObject *hash = PyLong_FromUnsignedLongLong(hashes[f]);
-        if (!hash || PyDict_SetItemString(dict, gg_field_name(f), hash)) {
-            Py_CLEAR(dict);
-        }
-        Py_XDECREF(hash);
-    }
-    PyObject *line = dict ? Py_BuildValue("(siN)", gg_phase_name(phase), (int)pass, dict) : NULL;
-    if (!line || PyList_Append(*list, line)) {
-        Py_CLEAR(*list);
-    }
-    Py_XDECREF(line);
-}
-
-static PyObject *world_trace(world_object *self, PyObject *args) {
-    double dt = 0.0;
-    PyObject *targets_object = Py_None;
-    const float *targets = NULL;
-    npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)self->tool_count, 7};
-    if (!PyArg_ParseTuple(args, "d|O:trace", &dt, &targets_object) ||
-        gg_py_array_or_none(self->state, "tool_poses", targets_object, NPY_FLOAT32, 3, shape, (void *)&targets) ||
-        begin(self)) {
-        return NULL;
-    }
-    PyObject *list = PyList_New(0);
-    if (!list) {
-        return refuse(self);
-    }
-    gg_status status = gg_world_trace(self->world, dt, targets, note_phase, &list);
-    return finish(self, status, list);
-}
-
-static PyObject *world_profile(world_object *self, PyObject *object) {
-    int count = gg_phase_count(), enable = PyObject_IsTrue(object);
-    PyObject *dict = NULL;
-    if (enable < 0) {
-        return NULL;
-    }
-    double *seconds = PyMem_Calloc((size_t)count + 1, sizeof *seconds);
-    if (!seconds) {
-        return PyErr_NoMemory();
-    }
-    if (begin(self)) {
-        goto done;
-    }
-    gg_status status = gg_world_profile(self->world, enable, seconds);
-    dict = PyDict_New();
-    for (int phase = 0; dict && phase < count; phase++) {
-        PyObject *value = PyFloat_FromDouble(seconds[phase]);
-        if (!value || PyDict_SetItemString(dict, gg_phase_name(phase), value)) {
-            Py_CLEAR(dict);
-        }
-        Py_XDECREF(value);
-    }
-    dict = finish(self, status, dict);
-
-done:
-    PyMem_Free(seconds);
-    return dict;
+    return gg_py_finish_none(self, gg_world_set_solver(self->world, &solver));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- type */
@@ -308,67 +195,174 @@ done:
 #define METHOD(name, flags, doc)                                                                                       \
     { #name, (PyCFunction)(void (*)(void))world_##name, flags, PyDoc_STR(doc) }
 
-#define SHARED(name, flags, doc)                                                                                       \
+#define ELSEWHERE(name, flags, doc)                                                                                    \
     { #name, (PyCFunction)(void (*)(void))gg_py_world_##name, flags, PyDoc_STR(doc) }
 
 static PyMethodDef world_methods[] = {
-    METHOD(close, METH_NOARGS, "close($self, /)\n--\n\nFrees the world. Closing twice is fine."),
-    METHOD(step, METH_VARARGS, "step(dt, substeps, tool_poses=None, /)\n\nAdvances all envs by substeps * dt."),
-    METHOD(info, METH_NOARGS, "info($self, /)\n--\n\nSizes and settings as a dict."),
-    METHOD(set_thread_count, METH_O, "set_thread_count($self, thread_count, /)\n--\n\n0: one per usable core."),
+    METHOD(close, METH_NOARGS,
+           "close($self, /)\n--\n\n"
+           "Frees the world; closing it twice is allowed. Raises BusyError while another thread uses it."),
+    METHOD(step, METH_VARARGS,
+           "step($self, dt, substeps, tool_poses=None, /)\n--\n\n"
+           "Advances all envs by substeps * dt [s].\n\n"
+           "tool_poses: (env_count, tool_count, 7) float32 x y z [m] qw qx qy qz, where the tools are at the "
+           "end; None: they stay.\n"
+           "Raises ArgumentError; MemoryError or CapacityError where a buffer cannot grow: the same call again "
+           "finishes the step."),
+    METHOD(info, METH_NOARGS,
+           "info($self, /)\n--\n\n"
+           "Sizes, memory [bytes], threads, kernel, GPU and solver settings by name."),
+    METHOD(set_thread_count, METH_O,
+           "set_thread_count($self, thread_count, /)\n--\n\n"
+           "Threads of this world; 0: one per usable core. Raises ArgumentError."),
     METHOD(set_kernel, METH_O,
-           "set_kernel($self, name, /)\n--\n\nscalar, vector128, avx2 or avx512: same bits, other speed."),
-    METHOD(set_stream, METH_O, "set_stream($self, stream, /)\n--\n\nThe CUDA stream (as a number) of what comes."),
-    METHOD(get_stream, METH_NOARGS, "get_stream($self, /)\n--\n\nIts number; 0 on the CPU."),
-    METHOD(set_solver, METH_O, "set_solver($self, solver, /)\n--\n\nA dict with all fields of gg_solver."),
-    SHARED(get_grains, METH_VARARGS,
-           "get_grains($self, field, device=False, /)\n--\n\nOne field of all grains, a fresh array."),
-    SHARED(set_grains, METH_VARARGS, "set_grains(envs, positions, velocities, angular_velocities, angles, /)"),
-    SHARED(transform_grains, METH_VARARGS, "transform_grains(envs, translation, yaw, /)"),
-    SHARED(get_gravity, METH_NOARGS, "get_gravity($self, /)\n--\n\n(env_count, 3) float32."),
-    SHARED(set_gravity, METH_VARARGS, "set_gravity(envs, gravity, /)"),
-    SHARED(get_air, METH_NOARGS, "get_air($self, /)\n--\n\n(env_count, 5) float32: density, viscosity, wind x y z."),
-    SHARED(set_air, METH_VARARGS, "set_air(envs, air, /)"),
-    SHARED(get_materials, METH_NOARGS, "get_materials($self, /)\n--\n\n(pairs, densities)."),
-    SHARED(set_materials, METH_VARARGS, "set_materials(envs, pairs, densities, /)"),
-    SHARED(get_tool_poses, METH_VARARGS,
-           "get_tool_poses($self, device=False, /)\n--\n\n(env_count, tool_count, 7) float32."),
-    SHARED(set_tool_poses, METH_VARARGS, "set_tool_poses(envs, poses, /)"),
-    SHARED(
-        get_wrenches, METH_VARARGS,
-        "get_wrenches($self, walls, device=False, /)\n--\n\nOf the walls or of the tools, (env_count, n, 6) float32."),
-    SHARED(get_contacts, METH_O, "get_contacts($self, env, /)\n--\n\n(pairs, impulses, dt) of one env."),
-    SHARED(get_stats, METH_NOARGS, "get_stats($self, /)\n--\n\nDict of arrays (env_count,)."),
-    SHARED(get_counters, METH_O,
-           "get_counters($self, fresh, /)\n--\n\nDict of what tasks report, 0 where fresh (env_count,) bool is set."),
-    SHARED(box_stats, METH_VARARGS,
-           "box_stats($self, boxes, device=False, /)\n--\n\n"
-           "(counts, mean distances), each (env_count, n), for boxes (env_count, n, 6)."),
-    SHARED(count_boxes, METH_VARARGS,
-           "count_boxes($self, boxes, device=False, /)\n--\n\n(env_count, n) for boxes (env_count, n, 10): pose, half "
-           "sizes."),
-    SHARED(count_cells, METH_VARARGS,
-           "count_cells($self, lower, upper, shape, labels, device=False, /)\n--\n\n(env_count, nx, ny, nz), with "
-           "labels (..., 2)."),
-    SHARED(count_columns, METH_VARARGS,
-           "count_columns($self, lower, upper, shape, device=False, /)\n--\n\n(env_count, ny, nx), in 2**-20 grains."),
-    SHARED(depth, METH_VARARGS, "depth($self, camera, device=False, /)\n--\n\n(env_count, height, width) float32."),
-    SHARED(depth_image, METH_VARARGS,
-           "depth_image($self, camera, near, far, bytes, device=False, /)\n--\n\nClipped, float32 or uint8."),
-    SHARED(to_device, METH_O, "to_device($self, array, /)\n--\n\nA copy on the GPU of the world, a DeviceArray."),
-    SHARED(picture, METH_VARARGS,
-           "picture(env, camera_integers, camera_floats, light, grain_colors, tool_colors, show_walls, samples, /)"),
-    METHOD(save_state, METH_O, "save_state($self, env, /)\n--\n\nThe bytes of one env."),
-    METHOD(load_state, METH_VARARGS, "load_state(envs, state, /)"),
-    METHOD(state_hash, METH_O, "state_hash($self, env, /)\n--\n\nHash of grains and tool poses."),
-    METHOD(trace, METH_VARARGS,
-           "trace(dt, tool_poses=None, /)\n\nFor tests: a substep as [(phase, pass, {array: hash after it})]."),
-    METHOD(profile, METH_O, "profile($self, enable, /)\n--\n\nSeconds by phase since profiling was switched on."),
+           "set_kernel($self, name, /)\n--\n\n"
+           "Instruction set of the solve: scalar, vector128, avx2 or avx512; on a GPU auto, team or graph.\n\n"
+           "Same bits, other speed. Raises ArgumentError, or BackendError for what cannot be used here."),
+    METHOD(set_stream, METH_O,
+           "set_stream($self, stream, /)\n--\n\n"
+           "The CUDA stream (its handle, an integer) of what comes next. Raises BackendError on the CPU."),
+    METHOD(get_stream, METH_NOARGS,
+           "get_stream($self, /)\n--\n\n"
+           "Handle of the CUDA stream; 0 on the CPU."),
+    METHOD(set_solver, METH_O,
+           "set_solver($self, solver, /)\n--\n\n"
+           "Settings of the solver: a dict of all fields of gg_solver. Raises ArgumentError."),
+    ELSEWHERE(get_grains, METH_VARARGS,
+              "get_grains($self, field, device=False, /)\n--\n\n"
+              "One field of all grains, in order of grain ids.\n\n"
+              "field: position [m], velocity [m/s] or angular_velocity [rad/s], (env_count, grain_count, 3) "
+              "float32; radius [m] or angle\n"
+              "[rad], (env_count, grain_count) float32; material, int32. device: as a DeviceArray. Raises "
+              "ArgumentError."),
+    ELSEWHERE(set_grains, METH_VARARGS,
+              "set_grains($self, envs, positions, velocities, angular_velocities, angles, /)\n--\n\n"
+              "Sets what is not None in the listed envs and drops their stored impulses.\n\n"
+              "envs: (n,) int32, or None: all. positions [m], velocities [m/s], angular_velocities [rad/s]: (n, "
+              "grain_count, 3) float32;\n"
+              "angles [rad]: (n, grain_count). Raises ArgumentError."),
+    ELSEWHERE(transform_grains, METH_VARARGS,
+              "transform_grains($self, envs, translation, yaw, /)\n--\n\n"
+              "Rotates the grains of the listed envs about the z axis, then translates them; a settled bed stays "
+              "settled.\n\n"
+              "envs: (n,) int32, or None: all. translation: (n, 3) float32 [m]. yaw: (n,) float32 [rad]. Raises "
+              "ArgumentError."),
+    ELSEWHERE(get_gravity, METH_NOARGS,
+              "get_gravity($self, /)\n--\n\n"
+              "(env_count, 3) float32 [m/s2]."),
+    ELSEWHERE(set_gravity, METH_VARARGS,
+              "set_gravity($self, envs, gravity, /)\n--\n\n"
+              "Gravity (n, 3) float32 [m/s2] of the listed envs (n,) int32, None: all. Raises ArgumentError."),
+    ELSEWHERE(get_air, METH_NOARGS,
+              "get_air($self, /)\n--\n\n"
+              "(env_count, 5) float32: density [kg/m3], viscosity [Pa s], wind x y z [m/s]."),
+    ELSEWHERE(set_air, METH_VARARGS,
+              "set_air($self, envs, air, /)\n--\n\n"
+              "Air (n, 5) float32, columns as in get_air, of the listed envs (n,) int32, None: all. Raises "
+              "ArgumentError."),
+    ELSEWHERE(get_materials, METH_NOARGS,
+              "get_materials($self, /)\n--\n\n"
+              "Pairs (env_count, m, m, 6) float32, columns as in World, and densities (env_count, m) float32 "
+              "[kg/m3]."),
+    ELSEWHERE(set_materials, METH_VARARGS,
+              "set_materials($self, envs, pairs, densities, /)\n--\n\n"
+              "Sets what is not None of the listed envs (n,) int32, None: all.\n\n"
+              "pairs: (n, m, m, 6) float32, symmetric. densities: (n, m) float32 [kg/m3]. Raises ArgumentError."),
+    ELSEWHERE(get_tool_poses, METH_VARARGS,
+              "get_tool_poses($self, device=False, /)\n--\n\n"
+              "(env_count, tool_count, 7) float32: x y z [m] qw qx qy qz."),
+    ELSEWHERE(set_tool_poses, METH_VARARGS,
+              "set_tool_poses($self, envs, poses, /)\n--\n\n"
+              "Moves the tools of the listed envs without velocity (a jump).\n\n"
+              "envs: (n,) int32, or None: all. poses: (n, tool_count, 7) float32, x y z [m] qw qx qy qz. Raises "
+              "ArgumentError."),
+    ELSEWHERE(get_wrenches, METH_VARARGS,
+              "get_wrenches($self, walls, device=False, /)\n--\n\n"
+              "Mean force [N] and torque [N m] of the grains on the tools, or the walls, over the last step.\n"
+              "\n(env_count, n, 6) float32 in world axes; torques are about the origin of the tool."),
+    ELSEWHERE(get_contacts, METH_O,
+              "get_contacts($self, env, /)\n--\n\n"
+              "Contacts of one env in its last substep, speculative ones included: (pairs, impulses, dt).\n\n"
+              "pairs: (n, 2) int32, a grain and a grain of higher id, or -1 - tool, or -1 - tool_count - wall. "
+              "impulses: (n, 3) float32\n"
+              "[N s] on the first. dt: duration of that substep [s]. Raises ArgumentError."),
+    ELSEWHERE(get_stats, METH_NOARGS,
+              "get_stats($self, /)\n--\n\n"
+              "Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/state/settings.h."),
+    ELSEWHERE(get_counters, METH_O,
+              "get_counters($self, fresh, /)\n--\n\n"
+              "Counters for info dicts by name, each (env_count,); 0 where they are not finite.\n\n"
+              "fresh: (env_count,) bool, envs that made no step since their reset, whose counters are 0; None: "
+              "none. Raises\n"
+              "ArgumentError."),
+    ELSEWHERE(box_stats, METH_VARARGS,
+              "box_stats($self, boxes, device=False, /)\n--\n\n"
+              "Number of grains whose centre lies in each box, int64, and mean distance of all centres to it, "
+              "float32 [m].\n\n"
+              "boxes: (env_count, n, 6) float32, lower and upper corner [m]; both results are (env_count, n). "
+              "Raises ArgumentError."),
+    ELSEWHERE(count_boxes, METH_VARARGS,
+              "count_boxes($self, boxes, device=False, /)\n--\n\n"
+              "Grains by the first box that holds their centre, (env_count, n) int64.\n\n"
+              "boxes: (env_count, n, 10) float32, pose x y z [m] qw qx qy qz and half sizes [m]. Raises "
+              "ArgumentError."),
+    ELSEWHERE(count_cells, METH_VARARGS,
+              "count_cells($self, lower, upper, shape, labels, device=False, /)\n--\n\n"
+              "Grains by the cells of a grid, (env_count, nx, ny, nz) int64; those outside count at its edge.\n"
+              "\n"
+              "lower, upper: (3,) float32 [m]. shape: (3,) int32. labels: (env_count, grain_count) uint8 of 0 or "
+              "1, or None; with them\n"
+              "the result has one more axis of 2. Raises ArgumentError."),
+    ELSEWHERE(count_columns, METH_VARARGS,
+              "count_columns($self, lower, upper, shape, device=False, /)\n--\n\n"
+              "Grains by the columns of a grid in plan, (env_count, ny, nx) int64, in units of 2**-20 grains.\n"
+              "\n"
+              "Each grain is shared bilinearly between the four columns next to its centre. lower, upper: (2,) "
+              "float32 [m]. shape: (2,)\n"
+              "int32. Raises ArgumentError."),
+    ELSEWHERE(depth, METH_VARARGS,
+              "depth($self, camera, device=False, /)\n--\n\n"
+              "Depth images of a camera (its index), (env_count, height, width) float32 [m]. Raises ArgumentError."),
+    ELSEWHERE(depth_image, METH_VARARGS,
+              "depth_image($self, camera, near, far, bytes, device=False, /)\n--\n\n"
+              "The same clipped to near .. far [m]: float32 [m], or with bytes uint8, 0 at near and 255 at far.\n"
+              "\nRaises ArgumentError."),
+    ELSEWHERE(to_device, METH_O,
+              "to_device($self, array, /)\n--\n\n"
+              "A copy of a NumPy array on the GPU of the world, a DeviceArray.\n\n"
+              "Raises ArgumentError for arrays that are not C-contiguous, of other types or over 4 axes; "
+              "BackendError on the CPU."),
+    ELSEWHERE(picture, METH_VARARGS,
+              "picture($self, env, camera_integers, camera_floats, light, grain_colors, tool_colors, show_walls, "
+              "samples, /)\n--\n\n"
+              "A shaded picture of one env, (height, width, 3) uint8 sRGB.\n\n"
+              "The camera is a row of the tables of World. light: (3,) float32, towards the sun. grain_colors: "
+              "(grain_count, 3) uint8, or\n"
+              "None: sand. tool_colors: (6 + tool_count, 3) uint8, walls first, or None. samples: rays per pixel "
+              "along each axis, 1 .. 4.\n"
+              "Raises ArgumentError, MemoryError."),
+    ELSEWHERE(save_state, METH_O,
+              "save_state($self, env, /)\n--\n\n"
+              "The state of one env as bytes. Raises ArgumentError."),
+    ELSEWHERE(load_state, METH_VARARGS,
+              "load_state($self, envs, state, /)\n--\n\n"
+              "Puts a state into the listed envs (n,) int32, None: all; bit for bit, stored impulses included.\n"
+              "\nRaises StateError for a state of another version or scene, ArgumentError."),
+    ELSEWHERE(state_hash, METH_O,
+              "state_hash($self, env, /)\n--\n\n"
+              "64-bit hash of the grains and tool poses of one env. Raises ArgumentError."),
+    ELSEWHERE(trace, METH_VARARGS,
+              "trace($self, dt, tool_poses=None, /)\n--\n\n"
+              "For tests: makes one substep and returns [(phase, pass, {array: hash after it})]. Arguments as for "
+              "step."),
+    ELSEWHERE(profile, METH_O,
+              "profile($self, enable, /)\n--\n\n"
+              "Seconds by phase since profiling was switched on; switches it on or off."),
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef world_getset[] = {
-    {"closed", (getter)world_get_closed, NULL, PyDoc_STR("True once closed."), NULL},
+    {"closed", (getter)world_get_closed, NULL, PyDoc_STR("Whether the world was closed."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -376,15 +370,17 @@ PyDoc_STRVAR(
     world_doc,
     "World(*, env_count, lower, upper, boundary, wall_material, gravity, air, density, pair, position, velocity, "
     "radius, grain_material, tool_pose, part_integers, part_floats, grid_integers, grid_floats, sample, "
-    "camera_integers, camera_floats, planar, solver, thread_count, gpu)\n\n"
-    "The engine's world. Use granular_gym.Scene.build instead. All arguments are needed; tables hold, by column:\n"
+    "camera_integers, camera_floats, planar, solver, thread_count, gpu)\n--\n\n"
+    "A world of the engine. Use granular_gym.Scene.build instead. All arguments are required; tables hold, by column:\n"
     "air: density, viscosity, wind 3; pair (m, m, 6): friction, restitution, rolling and twisting friction, cohesion, "
     "its range\n"
     "part_integers: kind, tool, grid or -1, material; part_floats: size 4, position 3, rotation w x y z\n"
     "grid_integers: samples along x, y, z; grid_floats: spacing, origin 3; sample: all grids, x fastest\n"
     "camera_integers: kind, height, width, tool or -1; camera_floats: position 3, rotation w x y z, extent, near, "
     "far\n"
-    "planar: None, or a dict of the shapes of planar grains, see csrc/py/planar_def.c");
+    "planar: None, or a dict of the shapes of planar grains, see csrc/py/planar_def.c\n\n"
+    "Where a method has an argument `device`, it returns DeviceArrays; BackendError: the world runs on the CPU. Every\n"
+    "method raises ClosedError once the world is closed, and BusyError while another thread uses it.");
 
 static PyType_Slot world_slots[] = {
     {Py_tp_new, world_new},       {Py_tp_dealloc, world_dealloc}, {Py_tp_methods, world_methods},

@@ -1,13 +1,14 @@
-/* lens.h: a camera placed in the world: pixel -> ray, and which pixels a sphere can cover.
+/* lens.h: projection of a camera at its world pose: the ray of a pixel, and the pixels that a sphere can cover.
  *
- * The one place that knows how a pixel looks out: depth images for learners, pictures for people and shadow maps all
- * come through here. Ray: origin + t * direction with the direction scaled so that t is the depth along the camera's
- * +z. Key idea: in the camera frame a perspective pixel is a pair of slopes (x, y, 1), an orthographic one a pair of
- * offsets (x, y, 0); both grow linearly with column and row, so that one `pixel` size serves both.
+ * Shared by depth images for learners, pictures for people and shadow maps. Ray: origin + t * direction, with the
+ * direction scaled so that t is the depth along the camera's +z. In the camera frame a perspective pixel is a pair of
+ * slopes (x, y, 1), an orthographic one a pair of offsets (x, y, 0); both are linear in column and row, so that one
+ * `pixel` size serves both.
  */
 #ifndef GG_LENS_H
 #define GG_LENS_H
 
+#include "../geometry/pose.h"
 #include "../state/view.h"
 
 typedef struct gg_lens {
@@ -18,7 +19,7 @@ typedef struct gg_lens {
     float pixel, inverse_pixel;    /* size of a pixel: slope, or [m] */
     float half_height, half_width; /* of the image [pixels] */
     float near_depth, far_depth;   /* [m] */
-    int32_t usable;                /* 0: no kind or a pose that is not finite; such a camera sees nothing */
+    int32_t usable;                /* 0: of no kind, or its pose is not finite; the image is then empty */
 } gg_lens;
 
 /* pixels [row_begin, row_end) x [column_begin, column_end) */
@@ -26,28 +27,7 @@ typedef struct gg_lens_area {
     int32_t row_begin, row_end, column_begin, column_end;
 } gg_lens_area;
 
-GG_FN gg_pose gg_pose_identity(void) {
-    gg_pose pose;
-    pose.position = gg_v3(0.0f, 0.0f, 0.0f);
-    pose.rotation = gg_quat_make(1.0f, 0.0f, 0.0f, 0.0f);
-    return pose;
-}
-
-/* pose of a frame given in the frame of `outer` */
-GG_FN gg_pose gg_pose_within(gg_pose outer, gg_vec3 position, gg_quat rotation) {
-    gg_quat q = gg_quat_unit(outer.rotation);
-    gg_pose pose;
-    pose.position = gg_add(outer.position, gg_quat_rotate(q, position));
-    pose.rotation = gg_quat_mul(q, gg_quat_unit(rotation));
-    return pose;
-}
-
-GG_FN int gg_pose_finite(gg_pose pose) {
-    return gg_finite3(pose.position) && gg_finite(pose.rotation.w) && gg_finite(pose.rotation.x) &&
-           gg_finite(pose.rotation.y) && gg_finite(pose.rotation.z);
-}
-
-/* world pose of a camera of one env now; a camera that rides on a tool goes where the tool is */
+/* current world pose of a camera of one env; one that is mounted on a tool moves with it */
 GG_FN gg_pose gg_camera_pose(const gg_view *v, int64_t env, const gg_camera *camera) {
     gg_pose outer = gg_pose_identity();
     if (camera->tool >= 0 && camera->tool < v->dims.tool_count) {
@@ -68,7 +48,7 @@ GG_FN gg_lens gg_lens_make(const gg_camera *camera, gg_pose pose) {
     lens.inverse_pixel = 1.0f / lens.pixel;
     lens.half_height = 0.5f * (float)camera->height;
     lens.half_width = 0.5f * (float)camera->width;
-    /* nothing behind a pinhole can be seen */
+    /* a pinhole camera sees nothing behind it */
     lens.near_depth = lens.perspective ? gg_maxf(camera->near_depth, 0.0f) : camera->near_depth;
     lens.far_depth = camera->far_depth;
     lens.usable = (lens.perspective || camera->kind == GG_CAMERA_ORTHOGRAPHIC) && gg_pose_finite(pose) &&
@@ -107,9 +87,9 @@ GG_FN void gg_camera_ray(const gg_camera *camera, gg_pose pose, int32_t row, int
     gg_lens_ray(&lens, gg_lens_column(&lens, column), gg_lens_row(&lens, row), origin, direction);
 }
 
-/* Depths at which the ray (x, y) enters and leaves a sphere with centre c in the camera frame; 0: it passes by. The
- * discriminant is formed from the distance between centre and ray, (c x d)^2 / d^2, and not from c^2 - r^2, which would
- * lose a small far sphere in the rounding of its distance. */
+/* Depths at which the ray (x, y) enters and leaves a sphere with centre c in the camera frame; 0: it misses. The
+ * discriminant comes from the distance of centre and ray, (c x d)^2 / d^2, not from c^2 - r^2, where cancellation would
+ * lose a small distant sphere. */
 GG_FN int gg_lens_sphere(int perspective, gg_vec3 c, float radius, float x, float y, float *enter, float *leave) {
     if (perspective) {
         float d2 = 1.0f + y * y + x * x;
@@ -134,12 +114,12 @@ GG_FN int gg_lens_sphere(int perspective, gg_vec3 c, float radius, float x, floa
     return 1;
 }
 
-/* first pixel and one past the last of `count` whose centres lie between two slopes or offsets, and a little more */
+/* first pixel and one past the last of `count` whose centres lie between two slopes or offsets, with a small margin */
 GG_FN void gg_lens_span(const gg_lens *lens, float lower, float upper, float half, int32_t count, int32_t *begin,
                         int32_t *end) {
     float a = lower * lens->inverse_pixel + half - 0.5f, b = upper * lens->inverse_pixel + half - 0.5f;
     float limit = (float)count;
-    /* in this order NaN becomes the whole span; +1 and truncation make a ceiling of the first, one past of the last */
+    /* in this order NaN gives the whole range; +1 and truncation make the ceiling of the first, one past the last */
     a = (a - 0.02f) - 1e-5f * gg_absf(a);
     b = (b + 0.02f) + 1e-5f * gg_absf(b);
     *begin = (int32_t)gg_clampf(a + 1.0f, 0.0f, limit);
@@ -153,8 +133,8 @@ GG_FN void gg_lens_tangents(float c, float z, float radius, float inverse, float
     *upper = (middle + half) * inverse;
 }
 
-/* Pixels among `rows` of rows that a sphere with centre c in the camera frame may cover: never too few, by at most
- * about one row and column too many. A sphere that reaches the plane of the pinhole may cover all. */
+/* Pixels of rows row_begin .. row_end - 1 that a sphere with centre c in the camera frame may cover: conservative by
+ * about one row and column. A sphere that reaches the plane of the pinhole may cover all. */
 GG_FN gg_lens_area gg_lens_cover(const gg_lens *lens, gg_vec3 c, float radius, int32_t row_begin, int32_t row_end) {
     gg_lens_area area = GG_LIT(gg_lens_area){row_begin, row_end, 0, lens->width};
     float x0, x1, y0, y1;

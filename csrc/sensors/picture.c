@@ -1,6 +1,6 @@
-/* picture.c: runs the passes of shade.h over their bands on the cores of the host.
+/* picture.c: runs the passes of shade.h over their bands on the host's threads.
  *
- * Each item writes rows of its own, so that the picture has the same bytes for any number of threads.
+ * Each item writes its own rows, so that the picture has the same bytes for any number of threads.
  */
 #include "picture.h"
 
@@ -9,9 +9,7 @@
 
 #include "shade.h"
 
-_Static_assert(GG_DEPTH_WALLS == GG_WALL_COUNT, "the walls that depth.h leaves out are those of gg.h");
-
-/* more rays than this would not fit the memory of a small machine (8 bytes each) */
+/* limit of rays: 8 bytes each, so that a small machine has the memory */
 #define GG_PICTURE_RAYS ((int64_t)1 << 28)
 #define GG_PICTURE_SIDE 16384
 
@@ -92,7 +90,7 @@ gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *
     int64_t color_items = gg_shade_color_items(&shade);
 #pragma omp parallel num_threads(threads)
     {
-        /* what the sun sees and what the camera sees do not need each other; the colours need both */
+        /* the first two passes are independent of each other; the colours need both */
 #pragma omp for schedule(dynamic) nowait
         for (int64_t i = 0; i < map_items; i++) {
             gg_shade_map_band(&shade, i);

@@ -8,14 +8,13 @@
 #include "../geometry/picture.h"
 #include "../state/view.h"
 
-/* Checks a picture against the world it is to show. GG_OK, or GG_ERROR_ARGUMENT with a message (may be NULL) that names
- * the member, what was expected and what came. picture->camera.tool counts the walls: an index into view->tool_pose. */
+/* Checks a picture against a world. GG_OK, or GG_ERROR_ARGUMENT with a message (may be NULL) that names the member,
+ * what was expected and what it is. picture->camera.tool counts the walls: an index into view->tool_pose. */
 gg_status gg_picture_check(const gg_view *view, int64_t env, const gg_picture *picture, char *message,
                            size_t message_size);
 
-/* Renders env into rgb (camera.height, camera.width, 3). The view must be readable by the host; nothing in it is
- * written. thread_count: 0 or less: one. GG_ERROR_ARGUMENT as gg_picture_check says, GG_ERROR_MEMORY; rgb is then
- * untouched. */
+/* Renders env into rgb (camera.height, camera.width, 3), 8-bit sRGB. The view must be in host memory; it is only read.
+ * thread_count below 1: one. GG_ERROR_ARGUMENT as gg_picture_check, GG_ERROR_MEMORY; rgb is then not written. */
 gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *picture, int thread_count,
                             uint8_t *rgb);
 

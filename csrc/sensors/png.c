@@ -1,8 +1,8 @@
 /* png.c: 8-bit PNG files by stb_image_write (public domain or MIT).
  *
- * The image is made in memory and written by ourselves, so that a full disk is seen and nothing is left half written
- * without a word. The library does not survive a failed allocation; its memory is therefore ours: where there is none,
- * we leave it by a long jump and free what it held.
+ * The file is encoded in memory and written here, so that a full disk is noticed and no partial file remains. The
+ * library does not survive a failed allocation: its allocator is ours, and where memory runs out we leave the library
+ * by a long jump and free its blocks.
  */
 #include <setjmp.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "png.h"
 
-/* a block of the library, in a ring that starts at png_memory.first */
+/* a block of the library's memory, in a circular list that starts at png_memory.first */
 typedef union png_block {
     struct {
         union png_block *before, *after;
@@ -19,7 +19,7 @@ typedef union png_block {
     max_align_t align;
 } png_block;
 
-/* of the call under way on this thread */
+/* of the current call on this thread */
 static _Thread_local struct {
     png_block first;
     jmp_buf no_memory;
@@ -68,10 +68,10 @@ static void png_free(void *data) {
 #pragma GCC diagnostic pop
 #endif
 
-/* larger images would overflow the int arithmetic of the library */
+/* larger images would overflow the library's int arithmetic */
 #define GG_PNG_BYTES ((int64_t)1 << 30)
 
-/* the bytes of the file, to be freed by png_free; NULL where there is no memory for them */
+/* the bytes of the file, to be freed by png_free; NULL: no memory */
 static unsigned char *png_make(int32_t height, int32_t width, int32_t channels, const uint8_t *pixels, int *size) {
     png_memory.first.ring.before = png_memory.first.ring.after = &png_memory.first;
     if (setjmp(png_memory.no_memory)) {
@@ -95,7 +95,7 @@ gg_status gg_write_png(const char *path, int32_t height, int32_t width, int32_t 
     }
     FILE *file = fopen(path, "wb");
     int failed = !file || fwrite(bytes, 1, (size_t)size, file) != (size_t)size;
-    /* a full disk may show only when the last bytes leave */
+    /* a full disk may show only when the last bytes are flushed */
     failed |= file && fclose(file);
     png_free(bytes);
     if (file && failed) {

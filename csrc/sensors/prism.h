@@ -1,4 +1,4 @@
-/* prism.h: planar grains seen by cameras: their outlines, drawn out to both sides of the plane.
+/* prism.h: planar grains as cameras see them: their outlines, extruded to both sides of the plane.
  *
  * All prisms of a world are equally deep, so that what touches in the plane touches in the picture.
  */
@@ -29,16 +29,17 @@ GG_FN gg_prism gg_prism_of(const gg_view *v, int64_t e, int64_t slot) {
     return prism;
 }
 
-/* radius of the ball around it [m] */
+/* radius of the bounding sphere [m] */
 GG_FN float gg_prism_reach(const gg_prism *prism) {
     return 1.0001f * sqrtf(prism->outline->radius * prism->outline->radius + prism->half * prism->half);
 }
 
-GG_FN gg_vec3 gg_prism_turn(const gg_prism *prism, gg_vec3 a) {
+/* a world vector in the frame of the grain */
+GG_FN gg_vec3 gg_prism_local(const gg_prism *prism, gg_vec3 a) {
     return gg_v3(prism->cosine * a.x + prism->sine * a.y, prism->cosine * a.y - prism->sine * a.x, a.z);
 }
 
-/* whether a point of the grain's frame lies in the outline: crossings of a half line, holes included */
+/* whether a point of the grain's frame lies in the outline: even-odd rule, holes included */
 GG_FN int gg_prism_inside(const gg_prism *prism, float x, float y) {
     int inside = 0;
     for (int32_t k = 0; k < prism->outline->point_count; k++) {
@@ -50,13 +51,13 @@ GG_FN int gg_prism_inside(const gg_prism *prism, float x, float y) {
     return inside;
 }
 
-/* Depth at which a ray of the world enters a prism from outside, from near_depth on; GG_UNBOUNDED: nowhere. *normal: of the
- * face that it enters by, world. */
+/* Depth, from near_depth on, at which a world ray enters a prism; GG_UNBOUNDED: nowhere. *normal: that of the face,
+ * world */
 GG_FN float gg_prism_enter(const gg_prism *prism, gg_vec3 origin, gg_vec3 direction, float near_depth,
                            gg_vec3 *normal) {
-    gg_vec3 o = gg_prism_turn(prism, gg_sub(origin, prism->center)), d = gg_prism_turn(prism, direction);
+    gg_vec3 o = gg_prism_local(prism, gg_sub(origin, prism->center)), d = gg_prism_local(prism, direction);
     float best = GG_UNBOUNDED;
-    /* the face that looks against the ray */
+    /* the end face towards the camera */
     if (d.z != 0.0f) {
         float face = d.z < 0.0f ? prism->half : -prism->half, t = (face - o.z) / d.z;
         if (t >= near_depth && gg_prism_inside(prism, o.x + t * d.x, o.y + t * d.y)) {
@@ -70,12 +71,12 @@ GG_FN float gg_prism_enter(const gg_prism *prism, gg_vec3 origin, gg_vec3 direct
     for (int32_t k = 0; k < prism->outline->point_count; k++) {
         gg_outline_point a = prism->point[k], b = prism->point[a.after];
         float ex = b.x - a.x, ey = b.y - a.y;
-        /* (ey, -ex) looks out of the grain; only faces that look against the ray are entered */
-        float against = d.x * ey - d.y * ex;
-        if (against >= 0.0f) {
+        /* (ey, -ex) is the outward normal; only faces towards the camera are entered */
+        float facing = d.x * ey - d.y * ex;
+        if (facing >= 0.0f) {
             continue;
         }
-        float t = ((a.x - o.x) * ey - (a.y - o.y) * ex) / against;
+        float t = ((a.x - o.x) * ey - (a.y - o.y) * ex) / facing;
         float z = o.z + t * d.z, along = (o.x + t * d.x - a.x) * ex + (o.y + t * d.y - a.y) * ey;
         if (t >= near_depth && t < best && gg_absf(z) <= prism->half && along >= 0.0f && along <= ex * ex + ey * ey) {
             float length = sqrtf(ex * ex + ey * ey);

@@ -42,24 +42,30 @@ typedef enum gg_broad_phase {
 
 #define GG_MAX_ITERATIONS 1024
 
-/* read-out of one env over one step; the order is that of GG_STATS in gg.h */
+/* counters of one env over one step; X(type, name) */
+/* clang-format off */
+#define GG_ENV_STATS(X)                                                                                              \
+    X(double, overlap_sum)         /* of overlap / smaller diameter, over contacts that overlap, last substep     */ \
+    X(double, kinetic_energy)      /* [J], after the last substep                                                 */ \
+    X(float, overlap_max)          /* deepest overlap / smaller diameter over all substeps                        */ \
+    X(float, overlap_max_last)     /* the same in the last substep                                                */ \
+    X(float, residual)             /* largest change of velocity in the last iteration [m/s], worst substep       */ \
+    X(float, speed_max)            /* [m/s]                                                                       */ \
+    X(int64_t, overlap_count)      /* contact sides that overlap, last substep                                    */ \
+    X(int32_t, contact_count)      /* contact sides of grains, last substep                                       */ \
+    X(int32_t, tool_contact_count) /* contacts of grains and tools                                                */ \
+    X(int32_t, escaped_count)      /* grains outside the bounds now                                               */ \
+    X(int32_t, fast_count)         /* grain-substeps of more than half a radius: walls may fail to hold them      */ \
+    X(int32_t, fast_tool_count)    /* substeps in which a tool moved by more than half of the smallest radius     */ \
+    X(int32_t, rebuild_count)      /* list builds                                                                 */ \
+    X(int32_t, iteration_count)    /* solver iterations, all substeps                                             */ \
+    X(int32_t, growth_count)       /* times a buffer had to grow                                                  */ \
+    X(int32_t, diverged)           /* 1: a position or velocity is not finite; the env is frozen until reset      */
+/* clang-format on */
 typedef struct gg_env_stats {
-    double overlap_sum;     /* of overlap / smaller diameter, over contacts that overlap, last substep */
-    double kinetic_energy;  /* [J], after the last substep */
-    float overlap_max;      /* deepest overlap / smaller diameter over all substeps */
-    float overlap_max_last; /* the same in the last substep */
-    float residual;         /* largest change of velocity in the last iteration [m/s], worst substep */
-    float speed_max;        /* [m/s] */
-    int64_t overlap_count;  /* contact sides that overlap, last substep */
-    int32_t contact_count;  /* contact sides of grains, last substep */
-    int32_t tool_contact_count;
-    int32_t escaped_count; /* grains outside the bounds now */
-    int32_t fast_count;    /* grain-substeps that moved over half a radius: beyond it walls are not promised to hold */
-    int32_t fast_tool_count; /* substeps in which a tool moved over half of the smallest radius */
-    int32_t rebuild_count;   /* list builds */
-    int32_t iteration_count; /* solver iterations, all substeps */
-    int32_t growth_count;    /* times a buffer had to grow */
-    int32_t diverged;        /* 1: a position or velocity stopped being finite; the env is frozen until reset */
+#define GG_ENV_STATS_MEMBER(type, name) type name;
+    GG_ENV_STATS(GG_ENV_STATS_MEMBER)
+#undef GG_ENV_STATS_MEMBER
 } gg_env_stats;
 
 #endif

@@ -70,7 +70,7 @@ class TrackedVehicle:
 
     def room(self, yaw: float) -> tuple[float, float, float, float]:
         """Where the centre may be at a heading: x lower, x upper, y lower, y upper [m]."""
-        x0, x1, y0, y1 = _core.vehicle_room(self._outline, np.array([yaw], np.float64))[0].tolist()
+        x0, x1, y0, y1 = _core.vehicle_bounds(self._outline, np.array([yaw], np.float64))[0].tolist()
         return x0, x1, y0, y1
 
     def clamp(self, pose: Floats) -> Floats:

@@ -1,8 +1,8 @@
 /* hash_scene.c: runs a small scene through the C interface and prints the hash of what it became.
  *
- * tests/determinism builds it with other compilers and optimisation levels: all must print the same. It is no test of its
- * own (those are called test_*.c). Grains of three sizes fall on a floor and are ploughed by a turning blade and a ball.
- * All input is made with integer and float operations that every compiler performs alike.
+ * tests/determinism builds it with other compilers and optimisation levels: all must print the same. It is no test of
+ * its own (those are called test_*.c). Grains of three sizes fall on a floor and are ploughed by a turning blade and a
+ * ball. All input is made with integer and float operations that every compiler performs alike.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +31,10 @@ static gg_shape part(int kind, float a, float b, float c, gg_vec3 position) {
     return s;
 }
 
-int main(int argc, char **argv) {
-    static float position[GRAINS][3], velocity[GRAINS][3], radius[GRAINS];
-    static int32_t material[GRAINS];
+static float position[GRAINS][3], velocity[GRAINS][3], radius[GRAINS];
+static int32_t material[GRAINS];
+
+static void make_grains(void) {
     uint32_t state = 7;
     for (int k = 0; k < GRAINS; k++) {
         radius[k] = k % 40 == 0 ? 0.012f : 0.004f + 0.001f * (float)(k % 3);
@@ -45,6 +46,10 @@ int main(int argc, char **argv) {
         }
         material[k] = k % 2;
     }
+}
+
+int main(int argc, char **argv) {
+    make_grains();
     float density[2] = {2500.0f, 1600.0f};
     /* dry, dry, dry and moist, which resists twisting less than rolling */
     gg_pair pair[4] = {{0.5f, 0.2f, 0.1f, 0.1f, 0.0f, 0.0f},

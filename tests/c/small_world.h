@@ -1,4 +1,4 @@
-/* small_world.h: a gg_view over small arrays, put together by hand: what the tests of the sensors look at. */
+/* small_world.h: a gg_view over small arrays, assembled by hand: the scenes of the sensors' tests. */
 #ifndef GG_SMALL_WORLD_H
 #define GG_SMALL_WORLD_H
 
@@ -98,6 +98,20 @@ static inline gg_shape *put_part(int kind, int tool, float a, float b, float c) 
     shape->rotation = gg_quat_make(1.0f, 0.0f, 0.0f, 0.0f);
     gg_shape_set_bounds(shape, &world.grid);
     return shape;
+}
+
+/* draws all bands into a buffer that is NaN before */
+static inline void render(void) {
+    gg_view *v = &world.view;
+    for (int64_t i = 0; i < ENVS * PIXELS + 2; i++) {
+        world.depth[i] = NAN;
+    }
+    /* backwards: items do not depend on each other */
+    for (int64_t e = v->dims.env_count - 1; e >= 0; e--) {
+        for (int64_t i = v->dims.bands - 1; i >= 0; i--) {
+            gg_depth_band(v, e, i);
+        }
+    }
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* test_arm.c: wide sine and cosine, frames and Jacobian of a chain, clearances, and the motion guard.
+/* test_arm.c: sine and cosine in double, frames and Jacobian of a chain, clearances, and the motion guard.
  *
  * Frames are compared with a product of homogeneous matrices written here on its own, clearances with points sampled
  * from the shapes.
@@ -19,7 +19,7 @@ static void test_sincos(void) {
     double worst = 0.0;
     for (int k = 0; k < 200000; k++) {
         double x = uniform(-10.0, 10.0), s, c;
-        gg_sincos_wide(x, &s, &c);
+        gg_sincos_double(x, &s, &c);
         worst = fmax(worst, fmax(fabs(s - sin(x)), fabs(c - cos(x))));
     }
     CHECK_NEAR(worst, 0.0, 1e-15);
@@ -28,15 +28,15 @@ static void test_sincos(void) {
         worst = 0.0;
         for (int k = 0; k < 20000; k++) {
             double size = pow(10.0, decade), x = uniform(-size, size), s, c;
-            gg_sincos_wide(x, &s, &c);
+            gg_sincos_double(x, &s, &c);
             worst = fmax(worst, fmax(fabs(s - sin(x)), fabs(c - cos(x))));
         }
         CHECK_NEAR(worst, 0.0, decade <= 6 ? 1e-15 : 2e-14);
     }
     double s, c;
-    gg_sincos_wide((double)NAN, &s, &c);
+    gg_sincos_double((double)NAN, &s, &c);
     CHECK(s == 0.0 && c == 1.0);
-    gg_sincos_wide(0.0, &s, &c);
+    gg_sincos_double(0.0, &s, &c);
     CHECK(s == 0.0 && c == 1.0);
 }
 
@@ -85,7 +85,7 @@ static void test_frames(void) {
                 worst = fmax(worst, fabs(m[i][3] - frames[k + 1].p[i]));
                 double axis[3] = {0.0, 0.0, 0.0}, turned[3];
                 axis[i] = 1.0;
-                gg_frame_turn(frames[k + 1].q, axis, turned);
+                gg_frame_rotate(frames[k + 1].q, axis, turned);
                 for (int j = 0; j < 3; j++) {
                     worst = fmax(worst, fabs(m[j][i] - turned[j]));
                 }
@@ -180,7 +180,7 @@ static void test_blocks(void) {
             for (int k = 0; k < 3; k++) {
                 x[k] = c.a[k] + t * (c.b[k] - c.a[k]) - block.frame.p[k];
             }
-            gg_frame_turn(inverse, x, out);
+            gg_frame_rotate(inverse, x, out);
             for (int k = 0; k < 3; k++) {
                 double beyond = fmax(fabs(out[k]) - block.half[k], 0.0);
                 d2 += beyond * beyond;

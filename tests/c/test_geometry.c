@@ -227,7 +227,7 @@ static gg_sdf_grid grid_make(float spacing, gg_vec3 origin) {
 
 static double sample_at(int x, int y, int z) { return grid_samples[GRID_SKIP + x + GRID_X * (y + GRID_Y * z)]; }
 
-/* trilinear interpolation written the other way: a weighted sum over the eight corners */
+/* trilinear interpolation as a weighted sum over the eight corners */
 static double trilinear(const gg_sdf_grid *grid, gg_vec3 p) {
     double u[3] = {((double)p.x - (double)grid->origin.x) / (double)grid->spacing,
                    ((double)p.y - (double)grid->origin.y) / (double)grid->spacing,
@@ -279,7 +279,7 @@ static void test_grid_inside(void) {
     }
 }
 
-/* a sphere in a grid with room around it, or cut off by the grid: outside the box */
+/* a sphere inside a grid, or cut by its box: outside the box */
 static void check_grid_outside(float radius) {
     gg_sdf_grid grid = grid_make(0.02f, gg_v3(-0.11f, -0.08f, -0.14f));
     gg_shape shape = shape_of(GG_SHAPE_GRID, 0.0f, 0.0f, 0.0f);

@@ -1,8 +1,8 @@
-/* test_memory.c: every allocation of the engine fails once, in turn: the call says so, leaks nothing, changes nothing, and
- * the same call afterwards gives the bits of a world that was never disturbed.
+/* test_memory.c: every allocation of the engine fails once, in turn: the call says so, leaks nothing, changes nothing,
+ * and the same call afterwards gives the bits of a world that was never disturbed.
  *
- * Linked with --wrap (tests/unit/test_c.py), so that the allocations of the engine come here and those of the OpenMP and
- * C libraries do not.
+ * Linked with --wrap (tests/unit/test_c.py), so that the allocations of the engine come here and those of the OpenMP
+ * and C libraries do not.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,69 +10,7 @@
 
 #include "../../csrc/gg.h"
 #include "check.h"
-
-/* ---- an allocator that fails the n-th call ---- */
-
-static long calls, fail_first, fail_last, blocks;
-
-static int refused(void) {
-    calls++;
-    return calls >= fail_first && calls <= fail_last;
-}
-
-/* the next calls number first to last fail */
-static void arm(long first, long last) {
-    calls = 0;
-    fail_first = first;
-    fail_last = last;
-}
-
-/* 1 where a call was refused since arm() */
-static int disarm(void) {
-    int failed = fail_last > 0 && calls >= fail_first;
-    arm(0, 0);
-    return failed;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **out, size_t alignment, size_t size);
-void __real_free(void *block);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
-void __wrap_free(void *block);
-
-static void *counted(void *block) {
-    blocks += block != NULL;
-    return block;
-}
-void *__wrap_malloc(size_t size) { return refused() ? NULL : counted(__real_malloc(size)); }
-void *__wrap_calloc(size_t count, size_t size) {
-    /* whatever the system promises: no machine of ours has 256 GiB */
-    int absurd = size && count > ((size_t)1 << 38) / size;
-    return refused() || absurd ? NULL : counted(__real_calloc(count, size));
-}
-void *__wrap_realloc(void *old, size_t size) {
-    void *block = refused() ? NULL : __real_realloc(old, size);
-    return old ? block : counted(block);
-}
-void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-    return refused() ? NULL : counted(__real_aligned_alloc(alignment, size));
-}
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size) {
-    int status = refused() ? 12 : __real_posix_memalign(out, alignment, size);
-    blocks += status == 0;
-    return status;
-}
-void __wrap_free(void *block) {
-    blocks -= block != NULL;
-    __real_free(block);
-}
+#include "failing_malloc.h"
 
 /* ---- the scene: sand falls into a heap, a blade goes through it ---- */
 
@@ -370,7 +308,8 @@ static void test_profile_is_kept(void) {
 
 /* ---- growth in the middle of a step ---- */
 
-/* Allocations number n to n + more of the whole run fail; each failed step is asked for again. Returns whether any did. */
+/* Allocations number n to n + more of the whole run fail; each failed step is asked for again. Returns whether any
+ * did. */
 static int grow_through(long n, long more, int env_count, int thread_count, const uint64_t *expected) {
     gg_world *w = world_of(env_count, thread_count);
     int any = 0;

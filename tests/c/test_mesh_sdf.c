@@ -1,6 +1,6 @@
 /* test_mesh_sdf.c: gg_mesh_to_grid against analytic solids and against brute force over all triangles.
  *
- * Links against csrc/geometry/mesh_sdf.c alone.
+ * Links against csrc/geometry/mesh_*.c alone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -281,12 +281,12 @@ static double brute_winding(const mesh *m, const double *p) {
         double det = v[0][0] * (v[1][1] * v[2][2] - v[1][2] * v[2][1]) -
                      v[0][1] * (v[1][0] * v[2][2] - v[1][2] * v[2][0]) +
                      v[0][2] * (v[1][0] * v[2][1] - v[1][1] * v[2][0]);
-        double rest = n[0] * n[1] * n[2];
+        double real = n[0] * n[1] * n[2];
         for (int k = 0; k < 3; k++) {
             const double *a = v[k], *b = v[(k + 1) % 3];
-            rest += (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) * n[(k + 2) % 3];
+            real += (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) * n[(k + 2) % 3];
         }
-        sum += 2.0 * atan2(det, rest);
+        sum += 2.0 * atan2(det, real);
     }
     return sum / (4.0 * PI);
 }

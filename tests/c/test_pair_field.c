@@ -1,8 +1,8 @@
 /* test_pair_field.c: convex pieces and exact distances of polygons, and lookups in a table whose values are known.
  *
- * Distances are compared with a separate computation: apart, the least distance of a vertex of one shape and an edge of the
- * other; overlapping, the promise itself: moved by the depth along the normal the shapes touch free space, moved by less in
- * any direction they still overlap.
+ * Distances are compared with a separate computation: apart, the least distance of a vertex of one shape and an edge of
+ * the other; overlapping, the promise itself: moved by the depth along the normal the shapes touch free space, moved by
+ * less in any direction they still overlap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ typedef struct edges {
     int count;
 } edges;
 
-static edges place(const shape *s, double theta, double tx, double ty) {
+static edges posed(const shape *s, double theta, double tx, double ty) {
     edges e = {.count = 0};
     double c = cos(theta), n = sin(theta);
     for (int ring = 0, first = 0; ring < s->ring_count; first = s->ring_end[ring++]) {
@@ -170,7 +170,7 @@ static void test_split(void) {
         CHECK_NEAR(pieces, rings, 1e-12);
     }
     CHECK(shapes[1].piece_count == 1 && shapes[2].piece_count == 3);
-    /* a ring the wrong way round is no polygon */
+    /* a clockwise outer ring is no polygon */
     shape wrong = {"wrong", {0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0}, {4}, 1, 4, {0}, {0}, 0};
     gg_polygon p = polygon_of(&wrong);
     CHECK(gg_polygon_split(&p, wrong.piece, wrong.piece_end, &wrong.piece_count, message, sizeof message) ==
@@ -190,12 +190,12 @@ static void check_apart(const edges *ea, const edges *eb, const gg_pair_exact *x
     CHECK_NEAR(x->d, vertex_distance(ea, eb), 1e-9);
 }
 
-/* Whether b is free a hair away from a translation, straight on or to either side: at a corner of the free space, the tip of
- * a wedge, straight on may lie beside the wedge. */
+/* Whether b is free a hair away from a translation, straight on or to either side: at a corner of the free space, the
+ * tip of a wedge, straight on may lie beside the wedge. */
 static int free_beside(const shape *b, const edges *ea, double theta, double x, double y, double angle, double hair) {
     for (int k = 0; k < 1440; k++) {
         double turned = angle + (k % 2 ? 1 : -1) * (k + 1) / 2 * (GG_PI / 720);
-        edges moved = place(b, theta, x + hair * cos(turned), y + hair * sin(turned));
+        edges moved = posed(b, theta, x + hair * cos(turned), y + hair * sin(turned));
         if (!overlap(ea, &moved)) {
             return 1;
         }
@@ -210,7 +210,7 @@ static void check_overlap(const shape *b, const edges *ea, const edges *eb, cons
                       atan2(x->normal[1], x->normal[0]), hair));
     for (int k = 0; k < 8; k++) {
         double angle = uniform(0.0, 6.3), length = uniform(0.9, 1.0) * (depth - hair);
-        edges moved = place(b, at[0], at[1] + length * cos(angle), at[2] + length * sin(angle));
+        edges moved = posed(b, at[0], at[1] + length * cos(angle), at[2] + length * sin(angle));
         CHECK(overlap(ea, &moved));
     }
 }
@@ -232,11 +232,11 @@ static void test_exact(void) {
             CHECK(gg_pair_distance(&a, &b, pose, POSES, 2, exact, message, sizeof message) == GG_OK);
             CHECK(gg_pair_distance(&a, &b, pose, POSES, 1, alone, message, sizeof message) == GG_OK);
             CHECK(!memcmp(exact, alone, sizeof exact));
-            edges ea = place(&shapes[n], 0.0, 0.0, 0.0);
+            edges ea = posed(&shapes[n], 0.0, 0.0, 0.0);
             for (int k = 0; k < POSES; k++) {
                 const gg_pair_exact *x = &exact[k];
                 const double *at = pose + 3 * (ptrdiff_t)k;
-                edges eb = place(&shapes[m], at[0], at[1], at[2]);
+                edges eb = posed(&shapes[m], at[0], at[1], at[2]);
                 CHECK_NEAR(hypot(x->normal[0], x->normal[1]), 1.0, 1e-9);
                 CHECK_NEAR(x->point_a[0] + x->d * x->normal[0], x->point_b[0], 1e-12);
                 CHECK_NEAR(x->point_a[1] + x->d * x->normal[1], x->point_b[1], 1e-12);
@@ -430,7 +430,7 @@ static void test_network(void) {
             slope[1] = network_at(&f, weight, theta, x + h, y) - network_at(&f, weight, theta, x - h, y);
             slope[2] = network_at(&f, weight, theta, x, y + h) - network_at(&f, weight, theta, x, y - h);
             double length = hypot(slope[1], slope[2]) / (2 * h);
-            /* a kink of a ReLU between the two places of the difference makes it another number: sines only */
+            /* a kink of a ReLU between the two points of the difference quotient changes it: sines only */
             if (f.activation == GG_PAIR_SINE && length > 0.05) {
                 CHECK_NEAR(s.nx, slope[1] / (2 * h) / length, 2e-3);
                 CHECK_NEAR(s.ny, slope[2] / (2 * h) / length, 2e-3);

@@ -20,7 +20,7 @@ static void test_picture(void) {
     for (int k = 1; k < 200; k++) {
         put_grain(k, gg_v3(uniform(0.5f, 0.9f), uniform(0.5f, 0.9f), uniform(0.05f, 0.2f)), 0.05f);
     }
-    /* two grains in one place: which is seen must not depend on their slots */
+    /* two grains at one position: which is seen must not depend on their slots */
     world.position[7] = world.position[0];
     gg_picture picture;
     memset(&picture, 0, sizeof picture);

@@ -210,17 +210,17 @@ static void test_isolation(void) {
     /* set again, the frozen envs are alive */
     grains.position = position;
     const int32_t both[] = {1, 2};
-    float *two = malloc(sizeof position * 2), *rest = calloc(6 * GRAINS, sizeof(float));
+    float *two = malloc(sizeof position * 2), *zeros = calloc(6 * GRAINS, sizeof(float));
     memcpy(two, position, sizeof position);
     memcpy(two + 3 * GRAINS, position, sizeof position);
     grains.position = two;
-    grains.velocity = grains.angular_velocity = rest;
+    grains.velocity = grains.angular_velocity = zeros;
     CHECK(gg_world_set_grains(w, both, 2, &grains) == GG_OK);
     CHECK(plough(w, ENVS, 1) == GG_OK);
     CHECK(gg_world_get_stats(w, stats) == GG_OK);
     CHECK(stats[1].diverged == 0 && stats[2].diverged == 0 && hash_of(w, 1) == hash_of(w, 2));
     free(two);
-    free(rest);
+    free(zeros);
     free(speeds);
     free(heap);
     gg_world_destroy(w);
@@ -245,7 +245,7 @@ static void test_poll(void) {
     }
 }
 
-/* every definition here is wrong in one place; the message must name it */
+/* every definition here has one fault, which the message must name */
 static void expect_refusal(const gg_world_def *d, const char *word) {
     gg_world *w = (gg_world *)1;
     char message[256] = "";

@@ -148,7 +148,7 @@ def test_bad_arrays_are_refused() -> None:
         with pytest.raises(ArgumentError, match="^actions: expected"):
             _core.vehicle_drive(outline, np.zeros(2), good, actions, 0.1)
     with pytest.raises(ArgumentError, match="^yaws: expected finite"):
-        _core.vehicle_room(outline, np.array([0.0, np.inf]))
+        _core.vehicle_bounds(outline, np.array([0.0, np.inf]))
     with pytest.raises(ArgumentError, match="^angles: expected a NumPy array"):
         _core.sin_cos([0.0])  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="^array: expected a NumPy array"):

@@ -1,0 +1,104 @@
+/* world_cameras.c: methods of _core.World that render: depth images, and pictures for people. */
+#include "device_array.h"
+
+/* index of a camera, and the shape of its images */
+static int read_camera(const world_object *self, PyObject *object, int64_t *camera, npy_intp *shape) {
+    if (self->camera_count == 0) {
+        PyErr_SetString(self->state->error[GG_PY_ARGUMENT], "camera: this world has none");
+        return -1;
+    }
+    if (gg_py_integer(self->state, "camera", object, 0, self->camera_count - 1, camera)) {
+        return -1;
+    }
+    PyObject *size = PyTuple_GET_ITEM(self->camera_sizes, *camera);
+    shape[0] = (npy_intp)self->env_count;
+    shape[1] = (npy_intp)PyLong_AsLong(PyTuple_GET_ITEM(size, 0));
+    shape[2] = (npy_intp)PyLong_AsLong(PyTuple_GET_ITEM(size, 1));
+    return 0;
+}
+
+WORLD_METHOD(depth) {
+    int64_t camera = 0;
+    int device = 0;
+    npy_intp shape[3];
+    PyObject *object;
+    gg_py_out out;
+    if (!PyArg_ParseTuple(argument, "O|p:depth", &object, &device) || read_camera(self, object, &camera, shape) ||
+        gg_py_begin(self)) {
+        return NULL;
+    }
+    if (gg_py_out_new(self, device, NPY_FLOAT32, 3, shape, &out)) {
+        return gg_py_refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_depth(self->world, (int32_t)camera, out.data, out.space));
+    return gg_py_finish(self, status, out.object);
+}
+
+WORLD_METHOD(depth_image) {
+    int64_t camera = 0;
+    int bytes = 0, device = 0;
+    double near_depth = 0.0, far_depth = 0.0;
+    npy_intp shape[3];
+    PyObject *object;
+    gg_py_out out;
+    if (!PyArg_ParseTuple(argument, "Oddp|p:depth_image", &object, &near_depth, &far_depth, &bytes, &device) ||
+        read_camera(self, object, &camera, shape) || gg_py_begin(self)) {
+        return NULL;
+    }
+    if (gg_py_out_new(self, device, bytes ? NPY_UINT8 : NPY_FLOAT32, 3, shape, &out)) {
+        return gg_py_refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_depth_image(self->world, (int32_t)camera, near_depth, far_depth,
+                                              bytes ? NULL : out.data, bytes ? out.data : NULL, out.space));
+    return gg_py_finish(self, status, out.object);
+}
+
+WORLD_METHOD(picture) {
+    PyObject *env_object, *integers_object, *floats_object, *light_object, *grain_color, *tool_color;
+    int show_walls = 0, samples = 0;
+    int64_t env = 0;
+    gg_picture picture;
+    memset(&picture, 0, sizeof picture);
+    if (!PyArg_ParseTuple(argument, "OOOOOOpi:picture", &env_object, &integers_object, &floats_object, &light_object,
+                          &grain_color, &tool_color, &show_walls, &samples)) {
+        return NULL;
+    }
+    npy_intp four[1] = {4}, ten[1] = {10}, three[1] = {3};
+    npy_intp grain_shape[2] = {(npy_intp)self->grain_count, 3};
+    npy_intp tool_shape[2] = {GG_WALL_COUNT + (npy_intp)self->tool_count, 3};
+    const int32_t *integers = gg_py_array(self->state, "camera_integers", integers_object, NPY_INT32, 1, four);
+    const float *floats =
+        integers ? gg_py_array(self->state, "camera_floats", floats_object, NPY_FLOAT32, 1, ten) : NULL;
+    const float *light = floats ? gg_py_array(self->state, "light", light_object, NPY_FLOAT32, 1, three) : NULL;
+    if (!light || gg_py_check_poses(self->state, "camera_floats", floats, 1) ||
+        gg_py_integer(self->state, "env", env_object, 0, self->env_count - 1, &env) ||
+        gg_py_array_or_none(self->state, "grain_colors", grain_color, NPY_UINT8, 2, grain_shape,
+                            (void *)&picture.grain_color) ||
+        gg_py_array_or_none(self->state, "tool_colors", tool_color, NPY_UINT8, 2, tool_shape,
+                            (void *)&picture.tool_color)) {
+        return NULL;
+    }
+    picture.camera = gg_py_camera(integers, floats);
+    picture.light = gg_v3(light[0], light[1], light[2]);
+    picture.show_walls = show_walls;
+    picture.samples = samples;
+    if (picture.camera.height < 1 || picture.camera.width < 1 || picture.camera.height > 16384 ||
+        picture.camera.width > 16384 || picture.camera.tool < -1 || picture.camera.tool >= self->tool_count) {
+        PyErr_Format(self->state->error[GG_PY_ARGUMENT],
+                     "camera: expected 1 .. 16384 pixels and a tool of this world, got %d x %d on tool %d",
+                     (int)picture.camera.height, (int)picture.camera.width, (int)picture.camera.tool);
+        return NULL;
+    }
+    if (gg_py_begin(self)) {
+        return NULL;
+    }
+    PyObject *out = gg_py_zeros(NPY_UINT8, picture.camera.height, picture.camera.width, 3);
+    if (!out) {
+        return gg_py_refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_picture(self->world, env, &picture, gg_py_data(out)));
+    return gg_py_finish(self, status, out);
+}

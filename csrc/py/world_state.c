@@ -1,0 +1,114 @@
+/* world_state.c: methods of _core.World on the state of an env: snapshots and hashes; traces and profiles of phases. */
+#include "world_object.h"
+
+WORLD_METHOD(save_state) {
+    int64_t env = 0;
+    size_t size = 0;
+    PyObject *bytes = NULL;
+    if (gg_py_integer(self->state, "env", argument, 0, self->env_count - 1, &env) || gg_py_begin(self)) {
+        return NULL;
+    }
+    gg_status status = gg_world_state_size(self->world, env, &size);
+    if (status == GG_OK) {
+        bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+        if (!bytes) {
+            return gg_py_refuse(self);
+        }
+        char *target = PyBytes_AS_STRING(bytes);
+        /* padding inside structs must not expose old heap contents */
+        memset(target, 0, size);
+        WITHOUT_GIL(status = gg_world_save_state(self->world, env, target, size));
+    }
+    return gg_py_finish(self, status, bytes);
+}
+
+WORLD_METHOD(load_state) {
+    PyObject *envs_object, *result = NULL;
+    const int32_t *envs;
+    int64_t listed;
+    Py_buffer buffer;
+    if (!PyArg_ParseTuple(argument, "Oy*:load_state", &envs_object, &buffer)) {
+        return NULL;
+    }
+    if (!gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed) && !gg_py_begin(self)) {
+        gg_status status = gg_world_load_state(self->world, envs, listed, buffer.buf, (size_t)buffer.len);
+        result = gg_py_finish_none(self, status);
+    }
+    PyBuffer_Release(&buffer);
+    return result;
+}
+
+WORLD_METHOD(state_hash) {
+    int64_t env = 0;
+    uint64_t hash = 0;
+    if (gg_py_integer(self->state, "env", argument, 0, self->env_count - 1, &env) || gg_py_begin(self)) {
+        return NULL;
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_state_hash(self->world, env, &hash));
+    return gg_py_finish(self, status, PyLong_FromUnsignedLongLong(hash));
+}
+
+/* a list of (phase, pass, {array: hash}); NULL once something went wrong */
+static void note_phase(void *context, int phase, int32_t pass, const uint64_t *hashes) {
+    PyObject **list = context, *dict = *list ? PyDict_New() : NULL;
+    for (int f = 0; dict && f < gg_field_count(); f++) {
+        PyObject *hash = PyLong_FromUnsignedLongLong(hashes[f]);
+        if (!hash || PyDict_SetItemString(dict, gg_field_name(f), hash)) {
+            Py_CLEAR(dict);
+        }
+        Py_XDECREF(hash);
+    }
+    PyObject *line = dict ? Py_BuildValue("(siN)", gg_phase_name(phase), (int)pass, dict) : NULL;
+    if (!line || PyList_Append(*list, line)) {
+        Py_CLEAR(*list);
+    }
+    Py_XDECREF(line);
+}
+
+WORLD_METHOD(trace) {
+    double dt = 0.0;
+    PyObject *targets_object = Py_None;
+    const float *targets = NULL;
+    npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)self->tool_count, 7};
+    if (!PyArg_ParseTuple(argument, "d|O:trace", &dt, &targets_object) ||
+        gg_py_array_or_none(self->state, "tool_poses", targets_object, NPY_FLOAT32, 3, shape, (void *)&targets) ||
+        gg_py_begin(self)) {
+        return NULL;
+    }
+    PyObject *list = PyList_New(0);
+    if (!list) {
+        return gg_py_refuse(self);
+    }
+    gg_status status = gg_world_trace(self->world, dt, targets, note_phase, &list);
+    return gg_py_finish(self, status, list);
+}
+
+WORLD_METHOD(profile) {
+    int count = gg_phase_count(), enable = PyObject_IsTrue(argument);
+    PyObject *dict = NULL;
+    if (enable < 0) {
+        return NULL;
+    }
+    double *seconds = PyMem_Calloc((size_t)count + 1, sizeof *seconds);
+    if (!seconds) {
+        return PyErr_NoMemory();
+    }
+    if (gg_py_begin(self)) {
+        goto done;
+    }
+    gg_status status = gg_world_profile(self->world, enable, seconds);
+    dict = PyDict_New();
+    for (int phase = 0; dict && phase < count; phase++) {
+        PyObject *value = PyFloat_FromDouble(seconds[phase]);
+        if (!value || PyDict_SetItemString(dict, gg_phase_name(phase), value)) {
+            Py_CLEAR(dict);
+        }
+        Py_XDECREF(value);
+    }
+    dict = gg_py_finish(self, status, dict);
+
+done:
+    PyMem_Free(seconds);
+    return dict;
+}

@@ -1,0 +1,117 @@
+/* shade_setup.h: what the passes of a picture share: its cameras, the sun's among them, and its buffers. */
+#ifndef GG_SHADE_SETUP_H
+#define GG_SHADE_SETUP_H
+
+#include "../geometry/picture.h"
+#include "strip.h"
+
+#define GG_SHADE_MAP 1280 /* side of the shadow map [texels] */
+
+typedef struct gg_shade {
+    const gg_view *view;
+    const gg_picture *picture;
+    int64_t env;
+    int32_t samples;
+    gg_lens lens, sun;  /* of the camera, with samples x samples rays per pixel; of the shadow map */
+    gg_vec3 light;      /* unit, towards the sun */
+    float crease;       /* range of ambient occlusion [m] */
+    float line_spacing; /* of the floor's lines [m] */
+    float *depth;       /* (samples * height, samples * width) */
+    int32_t *id;        /* the same */
+    float *map;         /* (GG_SHADE_MAP, GG_SHADE_MAP) */
+} gg_shade;
+
+/* where a ray meets a surface */
+typedef struct gg_shade_hit {
+    gg_vec3 point, normal; /* world */
+    gg_vec3 color;         /* albedo */
+    float gloss;           /* 1: painted metal, 0: matt */
+} gg_shade_hit;
+
+/* elements of gg_shade.depth and of gg_shade.id; the map has GG_SHADE_MAP * GG_SHADE_MAP */
+GG_FN int64_t gg_shade_ray_count(const gg_picture *picture) {
+    return (int64_t)picture->camera.height * picture->camera.width * picture->samples * picture->samples;
+}
+
+/* extends a bounding box by a sphere */
+GG_FN void gg_shade_extend(gg_vec3 p, float radius, gg_vec3 *lower, gg_vec3 *upper) {
+    *lower = gg_v3(gg_minf(lower->x, p.x - radius), gg_minf(lower->y, p.y - radius), gg_minf(lower->z, p.z - radius));
+    *upper = gg_v3(gg_maxf(upper->x, p.x + radius), gg_maxf(upper->y, p.y + radius), gg_maxf(upper->z, p.z + radius));
+}
+
+/* The sun's view of all that casts a shadow, for the shadow map. What is far outside the bounds casts none: one escaped
+ * grain must not coarsen the map. */
+GG_FN gg_lens gg_shade_sun(const gg_view *v, int64_t env, gg_vec3 light) {
+    gg_lens sun;
+    gg_vec3 z = gg_scale(light, -1.0f);
+    gg_vec3 x = gg_unit(gg_cross(gg_absf(z.x) < 0.8f ? gg_v3(1.0f, 0.0f, 0.0f) : gg_v3(0.0f, 1.0f, 0.0f), z), z);
+    gg_vec3 y = gg_cross(z, x);
+    sun.rotation.r0 = gg_v3(x.x, y.x, z.x);
+    sun.rotation.r1 = gg_v3(x.y, y.y, z.y);
+    sun.rotation.r2 = gg_v3(x.z, y.z, z.z);
+    gg_vec3 middle = gg_scale(gg_add(v->params.lower, v->params.upper), 0.5f);
+    float size = gg_norm(gg_sub(v->params.upper, v->params.lower));
+    gg_vec3 lower = gg_v3(GG_UNBOUNDED, GG_UNBOUNDED, GG_UNBOUNDED), upper = gg_scale(lower, -1.0f);
+    for (int64_t slot = env * v->dims.slots; slot < (env + 1) * v->dims.slots; slot++) {
+        gg_vec3 p = gg_sub(gg_v3(v->position[slot].x, v->position[slot].y, v->position[slot].z), middle);
+        if (v->grain_id[slot] >= 0 && gg_norm(p) <= size) {
+            gg_shade_extend(gg_mat_tmul(sun.rotation, p), v->position[slot].w, &lower, &upper);
+        }
+    }
+    for (int64_t k = 0; k < v->dims.part_count; k++) {
+        const gg_shape *shape = &v->parts[k];
+        gg_pose pose = gg_depth_part_pose(v, env, k);
+        gg_vec3 p = gg_sub(gg_add(pose.position, gg_quat_rotate(pose.rotation, shape->bound_center)), middle);
+        if (shape->tool >= GG_WALL_COUNT && shape->kind != GG_SHAPE_NONE &&
+            gg_norm(p) + shape->bound_radius <= 2.0f * size) {
+            gg_shade_extend(gg_mat_tmul(sun.rotation, p), shape->bound_radius, &lower, &upper);
+        }
+    }
+    gg_vec3 half = gg_scale(gg_sub(upper, lower), 0.5f);
+    gg_vec3 c = gg_scale(gg_add(upper, lower), 0.5f);
+    sun.usable = upper.x > lower.x;
+    sun.position = gg_add(middle, gg_mat_mul(sun.rotation, gg_v3(c.x, c.y, lower.z)));
+    sun.perspective = 0;
+    sun.height = sun.width = GG_SHADE_MAP;
+    sun.half_height = sun.half_width = 0.5f * (float)GG_SHADE_MAP;
+    sun.pixel = gg_maxf(gg_maxf(half.x, half.y), 1e-6f) * (2.0f / (float)(GG_SHADE_MAP - 4));
+    sun.inverse_pixel = 1.0f / sun.pixel;
+    sun.near_depth = -0.01f * size;
+    sun.far_depth = 2.0f * half.z + 0.01f * size;
+    return sun;
+}
+
+/* spacing of the floor's lines: 1, 2 or 5 times a power of ten, about sixteen along the longer side of the bounds */
+GG_FN float gg_shade_line_spacing(const gg_params *params) {
+    float target = gg_maxf(params->upper.x - params->lower.x, params->upper.y - params->lower.y) * 0.0625f;
+    float decade = 1e-4f;
+    for (int i = 0; i < 9 && decade * 10.0f <= target; i++) {
+        decade *= 10.0f;
+    }
+    return decade * (target >= 5.0f * decade ? 5.0f : target >= 2.0f * decade ? 2.0f : 1.0f);
+}
+
+/* Prepares a picture of env; the three buffers are the caller's, see gg_shade_ray_count. picture->camera.tool counts
+ * the walls: it is an index into view->tool_pose. */
+GG_FN gg_shade gg_shade_make(const gg_view *view, int64_t env, const gg_picture *picture, float *depth, int32_t *id,
+                             float *map) {
+    gg_shade shade;
+    shade.view = view;
+    shade.picture = picture;
+    shade.env = env;
+    shade.samples = picture->samples;
+    gg_camera camera = picture->camera;
+    camera.height *= picture->samples;
+    camera.width *= picture->samples;
+    shade.lens = gg_lens_make(&camera, gg_camera_pose(view, env, &picture->camera));
+    shade.light = gg_unit(picture->light, gg_unit(gg_v3(-0.45f, -0.35f, 0.8f), picture->light));
+    shade.sun = gg_shade_sun(view, env, shade.light);
+    shade.crease = 3.0f * view->params.radius_max;
+    shade.line_spacing = gg_shade_line_spacing(&view->params);
+    shade.depth = depth;
+    shade.id = id;
+    shade.map = map;
+    return shade;
+}
+
+#endif

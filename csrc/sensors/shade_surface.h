@@ -1,0 +1,103 @@
+/* shade_surface.h: the surfaces of a picture: normal, colour and gloss of grains, tools and floor. */
+#ifndef GG_SHADE_SURFACE_H
+#define GG_SHADE_SURFACE_H
+
+#include "../base/rng.h"
+#include "color.h"
+#include "shade_setup.h"
+
+/* a grain: its colour, or sand; brightness varies between grains, so that they can be told apart */
+GG_FN gg_vec3 gg_shade_grain_color(const gg_shade *shade, int32_t id) {
+    uint64_t bits = gg_rng_mix((uint64_t)id + 77u);
+    float a = (float)(bits & 1023u) * (1.0f / 1023.0f), b = (float)((bits >> 10) & 1023u) * (1.0f / 1023.0f);
+    if (shade->picture->grain_color) {
+        return gg_scale(gg_color_of(shade->picture->grain_color + 3 * (int64_t)id), 0.82f + 0.3f * a);
+    }
+    /* quartz, ochre and a few brown grains */
+    gg_vec3 color = gg_color_mix(gg_v3(0.64f, 0.44f, 0.22f), gg_v3(0.72f, 0.58f, 0.38f), b);
+    color = (bits >> 20) % 11u == 0 ? gg_v3(0.36f, 0.21f, 0.11f) : color;
+    return gg_scale(color, 0.72f + 0.4f * a);
+}
+
+/* share of a pixel that a line at 0 covers; x, width and footprint of the pixel in the same unit */
+GG_FN float gg_shade_line(float x, float width, float footprint) {
+    float covered = gg_clampf((width + footprint - gg_absf(x)) / (2.0f * footprint), 0.0f, 1.0f);
+    return covered * gg_minf(1.0f, width / footprint);
+}
+
+/* distance to the nearest multiple of spacing, signed */
+GG_FN float gg_shade_offset(float x, float spacing) {
+    float multiple = gg_clampf(x / spacing, -1e6f, 1e6f);
+    float nearest = (float)(int32_t)(multiple + (multiple < 0.0f ? -0.5f : 0.5f));
+    return (multiple - nearest) * spacing;
+}
+
+/* the floor: lines every line_spacing, a frame at the edge of the bounds, slightly darker beyond it */
+GG_FN gg_vec3 gg_shade_floor_color(const gg_shade *shade, gg_vec3 base, gg_vec3 p, float footprint) {
+    const gg_params *b = &shade->view->params;
+    float spacing = shade->line_spacing, width = 0.012f * spacing;
+    float beyond = gg_maxf(gg_maxf(b->lower.x - p.x, p.x - b->upper.x), gg_maxf(b->lower.y - p.y, p.y - b->upper.y));
+    float line = gg_maxf(gg_shade_line(gg_shade_offset(p.x, spacing), width, footprint),
+                         gg_shade_line(gg_shade_offset(p.y, spacing), width, footprint));
+    gg_vec3 color = gg_scale(base, beyond > 0.0f ? 0.86f : 1.0f);
+    color = gg_scale(color, 1.0f - 0.22f * line);
+    return gg_scale(color, 1.0f - 0.45f * gg_shade_line(beyond, 2.5f * width, footprint));
+}
+
+/* a part of a tool: the tool's colour, or a default: walls grey, the first tool yellow, others steel and accents */
+GG_FN gg_vec3 gg_shade_tool_color(const gg_shade *shade, int32_t tool) {
+    if (shade->picture->tool_color) {
+        return gg_color_of(shade->picture->tool_color + 3 * (int64_t)tool);
+    }
+    if (tool < GG_WALL_COUNT) {
+        return tool == GG_STRIP_FLOOR ? gg_v3(0.34f, 0.34f, 0.33f) : gg_v3(0.50f, 0.52f, 0.54f);
+    }
+    switch ((tool - GG_WALL_COUNT) % 5) {
+    case 0:
+        return gg_v3(0.78f, 0.36f, 0.02f);
+    case 1:
+        return gg_v3(0.20f, 0.23f, 0.27f);
+    case 2:
+        return gg_v3(0.62f, 0.64f, 0.66f);
+    case 3:
+        return gg_v3(0.07f, 0.30f, 0.42f);
+    default:
+        return gg_v3(0.50f, 0.10f, 0.06f);
+    }
+}
+
+/* the surface that a ray meets at depth t; id is not GG_STRIP_NONE */
+GG_FN gg_shade_hit gg_shade_hit_of(const gg_shade *shade, gg_vec3 origin, gg_vec3 direction, float t, int32_t id) {
+    const gg_view *v = shade->view;
+    gg_shade_hit hit;
+    hit.point = gg_madd(origin, direction, t);
+    hit.gloss = 0.0f;
+    if (id >= 0) {
+        int64_t slot = v->slot_of[shade->env * v->dims.slots + id];
+        gg_vec4 p = v->position[shade->env * v->dims.slots + slot];
+        hit.normal = gg_unit(gg_sub(hit.point, gg_v3(p.x, p.y, p.z)), gg_v3(0.0f, 0.0f, 1.0f));
+        if (gg_is_planar(&v->params)) {
+            gg_prism prism = gg_prism_of(v, shade->env, slot);
+            gg_prism_enter(&prism, origin, direction, shade->lens.near_depth, &hit.normal);
+        }
+        hit.color = gg_shade_grain_color(shade, id);
+        return hit;
+    }
+    int64_t part = GG_STRIP_PART - id;
+    const gg_shape *shape = &v->parts[part];
+    gg_pose pose = gg_depth_part_pose(v, shade->env, part);
+    gg_mat3 rotation = gg_quat_mat(pose.rotation);
+    gg_vec3 local = gg_mat_tmul(rotation, gg_sub(hit.point, pose.position));
+    hit.normal = gg_mat_mul(rotation, gg_sdf_eval(shape, v->grids, v->samples, local).gradient);
+    hit.color = gg_shade_tool_color(shade, shape->tool);
+    if (shape->tool == GG_STRIP_FLOOR) {
+        float footprint = shade->lens.perspective ? shade->lens.pixel * t : shade->lens.pixel;
+        float facing = -gg_dot(hit.normal, gg_unit(direction, hit.normal));
+        hit.color = gg_shade_floor_color(shade, hit.color, hit.point, footprint / gg_maxf(facing, 0.08f));
+    } else if (shape->tool >= GG_WALL_COUNT) {
+        hit.gloss = 1.0f;
+    }
+    return hit;
+}
+
+#endif

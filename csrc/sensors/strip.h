@@ -1,0 +1,315 @@
+/* strip.h: draws grains and tools into a window of a depth image.
+ *
+ * Grains are intersected exactly (the nearest point where the ray through the pixel's centre enters, not the depth of
+ * the grain's centre), planes exactly, every other part by sphere tracing (trace.h).
+ *
+ * - Depth is along the camera's +z. What is nearer than near_depth is clipped, and what lies behind it is visible.
+ *   A ray that meets nothing before far_depth reads exactly far_depth. Every pixel is finite.
+ * - Only surfaces that are entered count: a camera inside a grain or a tool looks out of it.
+ * - A pixel is the smallest depth of all that it sees. The minimum does not depend on the order, and nothing else is
+ *   shared between grains, so the image does not depend on the slots of grains.
+ * - Of the walls, learners' cameras see the floor alone: the others would hide the scene from a camera outside.
+ */
+#ifndef GG_STRIP_H
+#define GG_STRIP_H
+
+#include "lens.h"
+#include "prism.h"
+#include "trace.h"
+
+/* the tool that is the lower z wall */
+#define GG_STRIP_FLOOR 4
+
+/* A window of an image; depth and id hold whole rows from row_begin on, (rows, width). id: a grain id, GG_STRIP_PART -
+ * part, or GG_STRIP_NONE; NULL where it is not needed. */
+typedef struct gg_strip {
+    int32_t row_begin, row_end, column_begin, column_end;
+    float *depth;
+    int32_t *id;
+} gg_strip;
+#define GG_STRIP_NONE (-1)
+#define GG_STRIP_PART (-2)
+
+/* which walls of the bounds are drawn */
+typedef enum gg_strip_walls {
+    GG_STRIP_WALLS_NONE = 0,
+    GG_STRIP_WALLS_FLOOR, /* unbounded, so that it reaches the horizon */
+    GG_STRIP_WALLS_ALL    /* all but the floor end at the edges of the bounds */
+} gg_strip_walls;
+
+/* depth test: a pixel keeps the nearest hit, and of two at the same depth that of the smaller id, in any order */
+GG_FN void gg_strip_put(const gg_strip *strip, int64_t pixel, float t, int32_t id) {
+#ifdef __CUDA_ARCH__
+    /* many threads at one pixel: depths are not negative, so they are ordered as their bits are; + 0 makes 0 of -0 */
+    (void)id;
+    atomicMin((int *)&strip->depth[pixel], __float_as_int(t + 0.0f));
+    return;
+#endif
+    if (t < strip->depth[pixel] || (strip->id && t == strip->depth[pixel] && id < strip->id[pixel])) {
+        strip->depth[pixel] = t;
+        if (strip->id) {
+            strip->id[pixel] = id;
+        }
+    }
+}
+
+GG_FN void gg_strip_clear(const gg_strip *strip, const gg_lens *lens) {
+    int64_t count = (int64_t)(strip->row_end - strip->row_begin) * lens->width;
+    for (int64_t i = 0; i < count; i++) {
+        strip->depth[i] = lens->far_depth;
+    }
+    for (int64_t i = 0; strip->id && i < count; i++) {
+        strip->id[i] = GG_STRIP_NONE;
+    }
+}
+
+/* ---- grains ---- */
+
+/* a side plane of the view of a band, camera frame: a point is inside where along * n + z * nz + w >= 0 */
+typedef struct gg_strip_side {
+    float n, nz, w;
+} gg_strip_side;
+
+/* side plane at slope or offset a; sign +1: inside is above it, -1: below */
+GG_FN gg_strip_side gg_strip_side_make(int perspective, float a, float sign) {
+    if (perspective) {
+        float s = sign / sqrtf(1.0f + a * a);
+        return GG_LIT(gg_strip_side){s, -a * s, 0.0f};
+    }
+    return GG_LIT(gg_strip_side){sign, 0.0f, -a * sign};
+}
+
+/* one grain with centre c in the camera frame */
+GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, int perspective, gg_vec3 c, float radius,
+                          int32_t id) {
+    gg_lens_area area = gg_lens_cover(lens, c, radius, strip->row_begin, strip->row_end);
+    for (int32_t row = area.row_begin; row < area.row_end; row++) {
+        float y = gg_lens_row(lens, row);
+        int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
+        for (int32_t column = area.column_begin; column < area.column_end; column++) {
+            float enter, leave;
+            if (gg_lens_sphere(perspective, c, radius, gg_lens_column(lens, column), y, &enter, &leave) &&
+                enter >= lens->near_depth) {
+                gg_strip_put(strip, first + column, enter, id);
+            }
+        }
+    }
+}
+
+/* one planar grain, with centre c in the camera frame */
+GG_FN void gg_strip_prism(const gg_strip *strip, const gg_lens *lens, gg_vec3 c, const gg_prism *prism, int32_t id) {
+    float reach = gg_prism_reach(prism);
+    gg_lens_area area = gg_lens_cover(lens, c, reach, strip->row_begin, strip->row_end);
+    for (int32_t row = area.row_begin; row < area.row_end; row++) {
+        float y = gg_lens_row(lens, row);
+        int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
+        for (int32_t column = area.column_begin; column < area.column_end; column++) {
+            float x = gg_lens_column(lens, column), enter, leave;
+            if (!gg_lens_sphere(lens->perspective, c, reach, x, y, &enter, &leave)) {
+                continue;
+            }
+            gg_vec3 origin, direction, normal;
+            gg_lens_ray(lens, x, y, &origin, &direction);
+            float t = gg_prism_enter(prism, origin, direction, lens->near_depth, &normal);
+            if (t < lens->far_depth) {
+                gg_strip_put(strip, first + column, t, id);
+            }
+        }
+    }
+}
+
+/* All grains of one env. Each slice is brought into the camera frame and tested against the view of the band in one
+ * loop without branches; only grains that intersect it are projected. `perspective` is an argument so that each kind of
+ * camera gets a loop of its own. */
+GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int perspective, const gg_view *v,
+                                int64_t e) {
+    int64_t slots = v->dims.slots;
+    const gg_vec4 *position = v->position + e * slots;
+    const int32_t *grain_id = v->grain_id + e * slots;
+    /* a prism exceeds the sphere of its outline by less than its half depth */
+    float depth = gg_is_planar(&v->params) ? GG_PRISM_DEPTH * v->params.radius_min : 0.0f;
+    gg_strip_side top = gg_strip_side_make(perspective, gg_lens_row(lens, strip->row_begin), 1.0f);
+    gg_strip_side bottom = gg_strip_side_make(perspective, gg_lens_row(lens, strip->row_end - 1), -1.0f);
+    gg_strip_side left = gg_strip_side_make(perspective, gg_lens_column(lens, 0), 1.0f);
+    gg_strip_side right = gg_strip_side_make(perspective, gg_lens_column(lens, lens->width - 1), -1.0f);
+    gg_mat3 m = lens->rotation;
+    gg_vec3 o = lens->position;
+    float near_depth = lens->near_depth, far_depth = lens->far_depth;
+    for (int64_t slot = 0; slot < slots; slot += GG_LANES) {
+        float cx[GG_LANES], cy[GG_LANES], cz[GG_LANES];
+        int32_t keep[GG_LANES];
+        for (int lane = 0; lane < GG_LANES; lane++) {
+            gg_vec4 p = position[slot + lane];
+            float ax = p.x - o.x, ay = p.y - o.y, az = p.z - o.z;
+            float x = m.r0.x * ax + m.r1.x * ay + m.r2.x * az;
+            float y = m.r0.y * ax + m.r1.y * ay + m.r2.y * az;
+            float z = m.r0.z * ax + m.r1.z * ay + m.r2.z * az;
+            /* with a margin for rounding */
+            float reach = -(p.w + depth + 4e-6f * (fabsf(x) + fabsf(y) + fabsf(z)));
+            cx[lane] = x;
+            cy[lane] = y;
+            cz[lane] = z;
+            keep[lane] =
+                (y * top.n + z * top.nz + top.w >= reach) & (y * bottom.n + z * bottom.nz + bottom.w >= reach) &
+                (x * left.n + z * left.nz + left.w >= reach) & (x * right.n + z * right.nz + right.w >= reach) &
+                (z - near_depth >= reach) & (far_depth - z >= reach) & (grain_id[slot + lane] >= 0);
+        }
+        int32_t any = 0;
+        for (int lane = 0; lane < GG_LANES; lane++) {
+            any |= keep[lane];
+        }
+        for (int lane = 0; any && lane < GG_LANES; lane++) {
+            if (keep[lane] && gg_is_planar(&v->params)) {
+                gg_prism prism = gg_prism_of(v, e, slot + lane);
+                gg_strip_prism(strip, lens, gg_v3(cx[lane], cy[lane], cz[lane]), &prism, grain_id[slot + lane]);
+            } else if (keep[lane]) {
+                gg_strip_grain(strip, lens, perspective, gg_v3(cx[lane], cy[lane], cz[lane]), position[slot + lane].w,
+                               grain_id[slot + lane]);
+            }
+        }
+    }
+}
+
+GG_FN void gg_strip_grains(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t e) {
+    if (lens->perspective) {
+        gg_strip_grains_kind(strip, lens, 1, v, e);
+    } else {
+        gg_strip_grains_kind(strip, lens, 0, v, e);
+    }
+}
+
+/* the grain in one slot of env e, unless it is outside the near and far planes */
+GG_FN void gg_strip_slot(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t e, int64_t slot) {
+    gg_vec4 p = v->position[e * v->dims.slots + slot];
+    gg_vec3 c = gg_lens_local(lens, gg_v3(p.x, p.y, p.z));
+    float depth = gg_is_planar(&v->params) ? GG_PRISM_DEPTH * v->params.radius_min : 0.0f;
+    float reach = p.w + depth + 4e-6f * (gg_absf(c.x) + gg_absf(c.y) + gg_absf(c.z));
+    if (v->grain_id[e * v->dims.slots + slot] < 0 || c.z - lens->near_depth < -reach ||
+        lens->far_depth - c.z < -reach) {
+        return;
+    }
+    if (gg_is_planar(&v->params)) {
+        gg_prism prism = gg_prism_of(v, e, slot);
+        gg_strip_prism(strip, lens, c, &prism, 0);
+    } else {
+        gg_strip_grain(strip, lens, lens->perspective, c, p.w, 0);
+    }
+}
+
+/* ---- tools ---- */
+
+/* whether a point of the ray is within the bounds, up to rounding */
+GG_FN int gg_strip_bounded(const gg_params *bounds, const gg_lens *lens, float x, float y, float t) {
+    gg_vec3 origin, direction;
+    gg_lens_ray(lens, x, y, &origin, &direction);
+    gg_vec3 p = gg_madd(origin, direction, t), a = bounds->lower, b = bounds->upper;
+    float tolerance = 1e-4f * gg_norm(gg_sub(b, a));
+    return p.x >= a.x - tolerance && p.x <= b.x + tolerance && p.y >= a.y - tolerance && p.y <= b.y + tolerance &&
+           p.z >= a.z - tolerance && p.z <= b.z + tolerance;
+}
+
+/* a plane with world pose `pose`, at every pixel; only within the bounds unless NULL */
+GG_FN void gg_strip_plane(const gg_strip *strip, const gg_lens *lens, gg_pose pose, const gg_params *bounds,
+                          int32_t id) {
+    gg_vec3 normal = gg_quat_rotate(pose.rotation, gg_v3(0.0f, 0.0f, 1.0f));
+    gg_vec3 n = gg_mat_tmul(lens->rotation, normal);
+    float offset = gg_dot(normal, gg_sub(pose.position, lens->position));
+    for (int32_t row = strip->row_begin; row < strip->row_end; row++) {
+        float y = gg_lens_row(lens, row);
+        int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
+        for (int32_t column = strip->column_begin; column < strip->column_end; column++) {
+            float x = gg_lens_column(lens, column);
+            float side = n.y * y + n.x * x;
+            float fall = lens->perspective ? n.z + side : n.z;
+            float t = (lens->perspective ? offset : offset - side) / fall;
+            if (fall < 0.0f && t >= lens->near_depth && (!bounds || gg_strip_bounded(bounds, lens, x, y, t))) {
+                gg_strip_put(strip, first + column, t, id);
+            }
+        }
+    }
+}
+
+/* any other part, at the pixels that its bounding sphere covers */
+GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
+                          gg_pose pose, int32_t id) {
+    gg_mat3 rotation = gg_quat_mat(pose.rotation);
+    gg_lens_area area = {strip->row_begin, strip->row_end, strip->column_begin, strip->column_end};
+    gg_vec3 c = gg_v3(0.0f, 0.0f, 0.0f);
+    float reach = 0.0f;
+    int bounded = shape->bound_radius < GG_UNBOUNDED;
+    if (bounded) {
+        c = gg_lens_local(lens, gg_add(pose.position, gg_mat_mul(rotation, shape->bound_center)));
+        /* slightly larger, so that a ray starts clearly outside a part that touches its bounding sphere */
+        reach = shape->bound_radius * 1.001f + 8.0f * GG_DEPTH_TOLERANCE * gg_norm(c);
+        if (!(c.z + reach >= lens->near_depth && c.z - reach < lens->far_depth)) {
+            return;
+        }
+        area = gg_lens_cover(lens, c, reach, strip->row_begin, strip->row_end);
+        area.column_begin = GG_MAX(area.column_begin, strip->column_begin);
+        area.column_end = GG_MIN(area.column_end, strip->column_end);
+    }
+    for (int32_t row = area.row_begin; row < area.row_end; row++) {
+        float y = gg_lens_row(lens, row);
+        for (int32_t column = area.column_begin; column < area.column_end; column++) {
+            float x = gg_lens_column(lens, column);
+            float enter = lens->near_depth, leave = lens->far_depth;
+            if (bounded && !gg_lens_sphere(lens->perspective, c, reach, x, y, &enter, &leave)) {
+                continue;
+            }
+            int64_t pixel = (int64_t)(row - strip->row_begin) * lens->width + column;
+            gg_vec3 origin, direction;
+            gg_lens_ray(lens, x, y, &origin, &direction);
+            float t = gg_depth_trace(shape, v->grids, v->samples, gg_mat_tmul(rotation, gg_sub(origin, pose.position)),
+                                     gg_mat_tmul(rotation, direction), gg_maxf(enter, lens->near_depth),
+                                     gg_minf(leave, strip->depth[pixel]));
+            gg_strip_put(strip, pixel, t, id);
+        }
+    }
+}
+
+/* current world pose of a part in an env */
+GG_FN gg_pose gg_depth_part_pose(const gg_view *v, int64_t env, int64_t part) {
+    const gg_shape *shape = &v->parts[part];
+    return gg_pose_within(v->tool_pose[env * v->dims.tool_count + shape->tool], shape->position, shape->rotation);
+}
+
+GG_FN void gg_strip_parts(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t env,
+                          gg_strip_walls walls) {
+    for (int64_t k = 0; k < v->dims.part_count; k++) {
+        const gg_shape *shape = &v->parts[k];
+        gg_pose pose = gg_depth_part_pose(v, env, k);
+        int wall = shape->tool < GG_WALL_COUNT && shape->tool != GG_STRIP_FLOOR;
+        int hidden =
+            (wall && walls != GG_STRIP_WALLS_ALL) || (shape->tool == GG_STRIP_FLOOR && walls == GG_STRIP_WALLS_NONE);
+        if (hidden || shape->kind == GG_SHAPE_NONE || !gg_pose_finite(pose)) {
+            continue;
+        }
+        int32_t id = GG_STRIP_PART - (int32_t)k;
+        if (shape->kind == GG_SHAPE_PLANE) {
+            gg_strip_plane(strip, lens, pose, wall ? &v->params : 0, id);
+        } else {
+            gg_strip_solid(strip, lens, v, shape, pose, id);
+        }
+    }
+}
+
+/* ---- both ---- */
+
+/* draws rows row_begin .. row_end - 1 of an image of an env into depth and, unless NULL, id, (rows, width) each */
+GG_FN void gg_strip_draw(const gg_lens *lens, const gg_view *v, int64_t env, int32_t row_begin, int32_t row_end,
+                         float *depth, int32_t *id, gg_strip_walls walls) {
+    gg_strip strip;
+    strip.row_begin = row_begin;
+    strip.row_end = row_end;
+    strip.column_begin = 0;
+    strip.column_end = lens->width;
+    strip.depth = depth;
+    strip.id = id;
+    gg_strip_clear(&strip, lens);
+    if (lens->usable) {
+        gg_strip_grains(&strip, lens, v, env);
+        gg_strip_parts(&strip, lens, v, env, walls);
+    }
+}
+
+#endif
