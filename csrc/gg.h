@@ -56,6 +56,21 @@ typedef struct gg_solver {
     float tangential_damping;   /* over the damping along the normal [0.5] */
 } gg_solver;
 
+/* What the law of planar grains needs: shapes in the plane z = 0, and how pairs of them touch (solvers/planar/planar.h).
+ * `radius` of a grain is then the circumradius of its outline, `density` is per area [kg/m2], and all z are 0. */
+typedef struct gg_planar_def {
+    int32_t outline_count;                 /* 0: grains are spheres */
+    const gg_outline *outline;             /* (outline_count) */
+    const gg_outline_point *outline_point; /* (outline_point_count) of all outlines */
+    int64_t outline_point_count;
+    const gg_pair_field *pair_field; /* (outline_count, outline_count); used where row <= column */
+    const void *pair_data;           /* (pair_data_size) bytes that the fields point into */
+    int64_t pair_data_size;
+    const int32_t *material_outline; /* (material_count) outline of the grains of a material */
+    const int32_t *material_fixed;   /* (material_count) 1: its grains keep their velocity, whatever acts on them */
+    const float *angle;              /* (grain_count) [rad] or NULL: 0 */
+} gg_planar_def;
+
 /* what a world is built from; all arrays are copied */
 typedef struct gg_world_def {
     int64_t env_count, grain_count; /* grains per env; 0 is allowed */
@@ -78,18 +93,7 @@ typedef struct gg_world_def {
     const float *sample;      /* (sample_count) of all grids [m] */
     int64_t sample_count;
     const gg_camera *camera; /* (camera_count); first_pixel is filled in by the world */
-    /* Shapes of planar grains; none: grains are spheres. `radius` of a grain is then that of its outline, `density` is
-     * per area [kg/m2], all z are 0. See solvers/planar.h. */
-    int32_t outline_count;
-    const gg_outline *outline;             /* (outline_count) */
-    const gg_outline_point *outline_point; /* (outline_point_count) of all outlines */
-    int64_t outline_point_count;
-    const gg_pair_field *pair_field; /* (outline_count, outline_count); used where row <= column */
-    const void *pair_data;           /* (pair_data_size) bytes, aligned to 64 */
-    int64_t pair_data_size;
-    const int32_t *material_outline; /* (material_count) */
-    const int32_t *material_fixed;   /* (material_count) 1: grains that nothing moves but their own velocity */
-    const float *angle;              /* (grain_count) [rad] or NULL: 0 */
+    gg_planar_def planar;    /* zero: grains are spheres */
     gg_solver solver;
     int32_t thread_count; /* 0: one per core this process may use */
     int32_t gpu;          /* 0: the CPU; k + 1: GPU number k */

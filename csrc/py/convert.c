@@ -314,3 +314,20 @@ gg_camera gg_py_camera(const int32_t *integers, const float *floats) {
     camera.far_depth = floats[9];
     return camera;
 }
+
+void *gg_py_def_alloc(gg_py_def *out, int64_t count, size_t size) {
+    void *block = PyMem_Calloc(count > 0 ? (size_t)count : 1, size);
+    if (!block) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    out->memory[out->memory_count++] = block;
+    return block;
+}
+
+void gg_py_def_free(gg_py_def *def) {
+    for (int k = 0; k < def->memory_count; k++) {
+        PyMem_Free(def->memory[k]);
+    }
+    def->memory_count = 0;
+}

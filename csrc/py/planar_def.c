@@ -82,15 +82,16 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
         material_fixed[k] = material[2 * k + 1];
     }
     memcpy(field, pair_field, (size_t)(outline_count * outline_count) * sizeof *field);
-    def->outline_count = (int32_t)outline_count;
-    def->outline = outline;
-    def->outline_point = point;
-    def->outline_point_count = point_count;
-    def->pair_field = field;
-    def->pair_data = pair_data;
-    def->pair_data_size = data[0];
-    def->material_outline = material_outline;
-    def->material_fixed = material_fixed;
-    def->angle = angle;
+    gg_planar_def *shapes = &def->planar;
+    shapes->outline_count = (int32_t)outline_count;
+    shapes->outline = outline;
+    shapes->outline_point = point;
+    shapes->outline_point_count = point_count;
+    shapes->pair_field = field;
+    shapes->pair_data = pair_data;
+    shapes->pair_data_size = data[0];
+    shapes->material_outline = material_outline;
+    shapes->material_fixed = material_fixed;
+    shapes->angle = angle;
     return 0;
 }

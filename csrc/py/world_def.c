@@ -9,23 +9,6 @@
 
 #include <string.h>
 
-void *gg_py_def_alloc(gg_py_def *out, int64_t count, size_t size) {
-    void *block = PyMem_Calloc(count > 0 ? (size_t)count : 1, size);
-    if (!block) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    out->memory[out->memory_count++] = block;
-    return block;
-}
-
-void gg_py_def_free(gg_py_def *def) {
-    for (int k = 0; k < def->memory_count; k++) {
-        PyMem_Free(def->memory[k]);
-    }
-    def->memory_count = 0;
-}
-
 /* the arguments as Python objects, borrowed */
 typedef struct def_args {
     PyObject *env_count, *lower, *upper, *boundary, *wall_material, *gravity, *air, *density, *pair;

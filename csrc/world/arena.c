@@ -49,24 +49,6 @@ static void set_field(gg_view *v, gg_field_id field, char *data) {
     }
 }
 
-void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
-    dims->tool_contacts = tool_contacts;
-    dims->bodies = dims->free_bodies + tool_contacts;
-    dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
-}
-
-void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
-    dims->contact_rows = contact_rows;
-    dims->roll_rows = dims->roll_rows ? contact_rows : 0;
-    dims->cohesive_rows = dims->cohesive_rows ? contact_rows : 0;
-    dims->planar_rows = dims->outline_count ? contact_rows : 0;
-}
-
-void gg_dims_set_candidates(gg_dims *dims, int64_t candidates) {
-    dims->candidate_cap = candidates;
-    dims->manifolds = dims->outline_count ? candidates : 0;
-}
-
 /* bytes, as a number that cannot overflow */
 static double arena_wanted(const gg_dims *dims) {
     double wanted = 0.0;
@@ -97,8 +79,7 @@ void gg_arena_carve(gg_view *view, const gg_dims *dims, void *memory) {
     view->dims = *dims;
 }
 
-/* Moves the world to arrays of new sizes: each env keeps what fits, new places are zero. The old arrays stay until the new
- * ones exist. */
+/* the old arrays stay until the new ones exist */
 gg_status gg_arena_resize(gg_world *w, gg_dims dims) {
     size_t total = gg_arena_total(&dims);
     void *memory = total < SIZE_MAX ? gg_memory_new(w, total) : NULL;
@@ -121,9 +102,9 @@ gg_status gg_arena_resize(gg_world *w, gg_dims dims) {
     return status;
 }
 
-/* more neighbours than this no grain of the size class can have, unless grains lie inside each other */
-static int32_t candidate_limit(const gg_params *p, int level) {
-    float ratio = 1.0f + p->size_class_radius[level] / p->radius_min;
+/* the most neighbours that a grain of the size class can have, unless grains lie inside each other */
+static int32_t candidate_limit(const gg_params *p, int size_class) {
+    float ratio = 1.0f + p->size_class_radius[size_class] / p->radius_min;
     float limit = 64.0f * ratio * ratio;
     return limit < 1.0e6f ? (int32_t)limit : 1000000;
 }
@@ -132,7 +113,7 @@ static int noted(const gg_env *env) {
     return env->overflow_candidates || env->overflow_rows || env->overflow_tool_contacts;
 }
 
-/* what the envs asked for, as sizes and as candidates per size class; an env that asks for the impossible is frozen */
+/* what the envs noted, as sizes and as candidates per size class; an env that needs more than the limit is frozen */
 static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t *candidates) {
     const gg_params *p = &w->view.params;
     gg_status status = GG_OK;
@@ -147,9 +128,9 @@ static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t
                                    (int)e, (int)wanted, (int)candidate_limit(p, env->overflow_size_class));
             wanted = 0;
         }
-        int32_t *room = &candidates[env->overflow_size_class];
-        if (wanted > *room) {
-            *room = wanted + wanted / 8 + 1;
+        int32_t *per_grain = &candidates[env->overflow_size_class];
+        if (wanted > *per_grain) {
+            *per_grain = wanted + wanted / 8 + 1;
         }
         rows = GG_MAX(rows, env->overflow_rows);
         tool_contacts = GG_MAX(tool_contacts, env->overflow_tool_contacts);
@@ -178,13 +159,10 @@ gg_status gg_arena_grow(gg_world *w, int *grew) {
         return status;
     }
     status = collect(w, host->env, &dims, candidates);
-    /* room for the candidates of all grains of one env; radii are the same in all envs */
-    int64_t room = 0;
-    for (int l = 0; l < GG_SIZE_CLASSES; l++) {
-        room += w->size_class_grains[l] * candidates[l];
-    }
-    int lists_move = room > dims.candidate_cap;
-    gg_dims_set_candidates(&dims, GG_MAX(dims.candidate_cap, room));
+    /* radii are the same in all envs */
+    int64_t capacity = gg_candidates_of_env(w, candidates);
+    int lists_move = capacity > dims.candidate_cap;
+    gg_dims_set_candidates(&dims, GG_MAX(dims.candidate_cap, capacity));
     gg_status resized = gg_arena_resize(w, dims);
     if (resized == GG_OK) {
         memcpy(p->size_class_candidates, candidates, sizeof candidates);
@@ -195,7 +173,7 @@ gg_status gg_arena_grow(gg_world *w, int *grew) {
         env->stats.growth_count += resized == GG_OK && noted(env);
         env->stats.diverged |= env->overflow_candidates > candidate_limit(p, env->overflow_size_class);
         env->overflow_candidates = env->overflow_rows = env->overflow_tool_contacts = 0;
-        /* lists are laid out by room: all are built again */
+        /* lists are laid out by their capacity: all are built again */
         env->rebuild |= lists_move;
     }
     if (pulled == GG_OK) {

@@ -13,18 +13,16 @@ static int32_t named(const gg_world *w, const gg_view *v, int32_t key) {
 gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t room, int32_t *pairs, float *impulses, int64_t *count,
                                 double *dt) {
     *count = 0;
-    if (env < 0 || env >= w->view.dims.env_count) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT, "env: expected an index in [0, %d), got %lld",
-                             (int)w->view.dims.env_count, (long long)env);
+    gg_status status = gg_env_check(w, env);
+    if (status != GG_OK) {
+        return status;
     }
-    if (gg_is_planar(&w->view.params)) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT, "contacts: expected a world of spheres, this one is planar");
-    }
+    GG_EXPECT(gg_message_of(w), !gg_is_planar(&w->view.params),
+              "contacts: expected a world of spheres, this one is planar");
     gg_fields fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |
                        GG_BIT(key_b) | GG_BIT(impulse_a) | GG_BIT(impulse_b);
     gg_view *v;
-    gg_status status = gg_world_pull(w, fields, env, &v);
-    if (status != GG_OK) {
+    if ((status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
     }
     const gg_env *state = &v->env[env];

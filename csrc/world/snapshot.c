@@ -29,6 +29,34 @@ uint64_t gg_hash_bytes(uint64_t hash, const void *data, size_t size) {
     return gg_rng_mix(hash ^ rest);
 }
 
+uint64_t gg_state_layout(const gg_world *w) {
+    uint64_t hash = 0;
+    const gg_dims *d = &w->view.dims;
+    const int64_t words[] = {d->grain_count,
+                             d->slots,
+                             d->material_count,
+                             d->tool_count,
+                             d->part_count,
+                             (int64_t)sizeof(gg_dims),
+                             (int64_t)sizeof(gg_env),
+                             (int64_t)GG_FIELD_COUNT,
+                             w->solver.spin,
+                             w->solver.mode,
+                             (int64_t)sizeof(gg_pair),
+                             w->solver.broad_phase,
+                             (int64_t)GG_LANES,
+                             w->view.params.size_class_count,
+                             d->outline_count,
+                             d->outline_points};
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+        hash = gg_rng_mix(hash ^ (uint64_t)words[k]);
+    }
+    for (const char *c = GG_VERSION; *c; c++) {
+        hash = gg_rng_mix(hash ^ (uint64_t)*c);
+    }
+    return hash;
+}
+
 static size_t state_size(const gg_dims *dims) {
     size_t size = sizeof(state_header);
     for (int f = 0; f < GG_FIELD_COUNT; f++) {
@@ -39,21 +67,13 @@ static size_t state_size(const gg_dims *dims) {
     return size;
 }
 
-static gg_status check_env(gg_world *w, int64_t env) {
-    if (env < 0 || env >= w->view.dims.env_count) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT, "env: expected an index in [0, %d), got %lld",
-                             (int)w->view.dims.env_count, (long long)env);
-    }
-    return GG_OK;
-}
-
 gg_status gg_world_state_size(gg_world *w, int64_t env, size_t *size) {
     *size = state_size(&w->view.dims);
-    return check_env(w, env);
+    return gg_env_check(w, env);
 }
 
 gg_status gg_world_save_state(gg_world *w, int64_t env, void *state, size_t size) {
-    gg_status status = check_env(w, env);
+    gg_status status = gg_env_check(w, env);
     if (status != GG_OK) {
         return status;
     }
@@ -108,8 +128,8 @@ static gg_status check_state(gg_world *w, const void *state, size_t size, state_
     return GG_OK;
 }
 
-/* buffers at least as large as those of the world that saved the state */
-static gg_status make_room(gg_world *w, const gg_dims *saved) {
+/* capacities no smaller than those of the world that saved the state */
+static gg_status fit_capacities(gg_world *w, const gg_dims *saved) {
     gg_dims dims = w->view.dims;
     gg_dims_set_tool_contacts(&dims, GG_MAX(dims.tool_contacts, saved->tool_contacts));
     dims.contact_rows = GG_MAX(dims.contact_rows, saved->contact_rows);
@@ -123,15 +143,12 @@ static gg_status make_room(gg_world *w, const gg_dims *saved) {
 gg_status gg_world_load_state(gg_world *w, const int32_t *envs, int64_t listed, const void *state, size_t size) {
     state_header header;
     gg_status status = check_state(w, state, size, &header);
-    listed = envs ? listed : w->view.dims.env_count;
-    for (int64_t k = 0; status == GG_OK && envs && k < listed; k++) {
-        status = check_env(w, envs[k]);
-    }
-    if (status != GG_OK || (status = make_room(w, &header.dims)) != GG_OK) {
+    if (status != GG_OK || (status = gg_envs_check(w, envs, &listed)) != GG_OK ||
+        (status = fit_capacities(w, &header.dims)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; status == GG_OK && k < listed; k++) {
-        size_t env = (size_t)(envs ? envs[k] : k);
+        size_t env = (size_t)gg_env_at(envs, k);
         const char *at = (const char *)state + sizeof header;
         for (int f = 0; f < GG_FIELD_COUNT; f++) {
             int keep = 0;
@@ -151,7 +168,7 @@ gg_status gg_world_load_state(gg_world *w, const int32_t *envs, int64_t listed, 
 gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
     *hash = 0;
     gg_view *v;
-    gg_status status = check_env(w, env);
+    gg_status status = gg_env_check(w, env);
     gg_fields fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(body_a) | GG_BIT(tool_pose) | GG_BIT(angle);
     if (status != GG_OK || (status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;

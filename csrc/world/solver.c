@@ -1,9 +1,8 @@
 /* solver.c: the settings of the solver: defaults, what is accepted, and which relaxation is stable by rule. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "../gg.h"
+#include "expect.h"
 
 gg_solver gg_solver_default(void) {
     gg_solver s;
@@ -24,44 +23,39 @@ gg_solver gg_solver_default(void) {
     return s;
 }
 
-static int within(float x, float low, float high) { return x >= low && x <= high; }
-
 gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size) {
-#define EXPECT(condition, ...)                                                                                         \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            if (message && message_size) {                                                                             \
-                snprintf(message, message_size, __VA_ARGS__);                                                          \
-            }                                                                                                          \
-            return GG_ERROR_ARGUMENT;                                                                                  \
-        }                                                                                                              \
-    } while (0)
-    EXPECT(s->mode >= GG_MODE_CONVERGENT && s->mode <= GG_MODE_PENALTY, "mode: expected 0 to 2, got %d", (int)s->mode);
-    EXPECT(s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
-           "broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
-    EXPECT(s->iterations >= 1 && s->iterations <= GG_MAX_ITERATIONS, "iterations: expected 1 to %d, got %d",
-           GG_MAX_ITERATIONS, (int)s->iterations);
-    EXPECT(within(s->alpha, 0.0f, 1.0f), "alpha: expected a share in [0, 1], got %g", s->alpha);
-    EXPECT(within(s->tool_alpha, 0.0f, 1.0f), "tool_alpha: expected a share in [0, 1], got %g", s->tool_alpha);
-    EXPECT(within(s->relaxation, 0.0f, 2.0f), "relaxation: expected 0 (safe value) or (0, 2], got %g", s->relaxation);
-    EXPECT(within(s->relaxation_sum, 0.0f, 100.0f), "relaxation_sum: expected 0 (safe value) or (0, 100], got %g",
-           s->relaxation_sum);
-    EXPECT(within(s->margin, 0.0f, 0.5f), "margin: expected a share in [0, 0.5], got %g", s->margin);
-    EXPECT(within(s->skin, 0.01f, 1.0f), "skin: expected a share in [0.01, 1], got %g", s->skin);
-    EXPECT(within(s->bounce_speed, 0.0f, 1e6f), "bounce_speed: expected a speed in [0, 1e6], got %g", s->bounce_speed);
-    EXPECT(within(s->correction_share, 1e-6f, 1.0f), "correction_share: expected a share in [1e-6, 1], got %g",
-           s->correction_share);
-    EXPECT(within(s->tolerance, 0.0f, 1e6f), "tolerance: expected a speed in [0, 1e6], got %g", s->tolerance);
-    EXPECT(within(s->hash_ratio, 0.01f, 64.0f), "hash_ratio: expected a ratio in [0.01, 64], got %g", s->hash_ratio);
-    EXPECT(within(s->stiffness, 0.0f, 1e15f), "stiffness: expected [0, 1e15] N/m, got %g", s->stiffness);
-    EXPECT(s->mode != GG_MODE_PENALTY || s->stiffness > 0.0f,
-           "stiffness: expected a value > 0 N/m for mode penalty, got %g", s->stiffness);
-    EXPECT(within(s->tangential_stiffness, 0.0f, 1.0f), "tangential_stiffness: expected a share in [0, 1], got %g",
-           s->tangential_stiffness);
-    EXPECT(within(s->damping, 0.0f, 1.0f), "damping: expected a share in [0, 1], got %g", s->damping);
-    EXPECT(within(s->tangential_damping, 0.0f, 1.0f), "tangential_damping: expected a share in [0, 1], got %g",
-           s->tangential_damping);
-#undef EXPECT
+    gg_message out = {message, message_size};
+    GG_EXPECT(out, s->mode >= GG_MODE_CONVERGENT && s->mode <= GG_MODE_PENALTY, "mode: expected 0 to 2, got %d",
+              (int)s->mode);
+    GG_EXPECT(out, s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
+              "broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
+    GG_EXPECT(out, s->iterations >= 1 && s->iterations <= GG_MAX_ITERATIONS, "iterations: expected 1 to %d, got %d",
+              GG_MAX_ITERATIONS, (int)s->iterations);
+    GG_EXPECT(out, gg_within(s->alpha, 0.0f, 1.0f), "alpha: expected a share in [0, 1], got %g", s->alpha);
+    GG_EXPECT(out, gg_within(s->tool_alpha, 0.0f, 1.0f), "tool_alpha: expected a share in [0, 1], got %g",
+              s->tool_alpha);
+    GG_EXPECT(out, gg_within(s->relaxation, 0.0f, 2.0f), "relaxation: expected 0 (safe value) or (0, 2], got %g",
+              s->relaxation);
+    GG_EXPECT(out, gg_within(s->relaxation_sum, 0.0f, 100.0f),
+              "relaxation_sum: expected 0 (safe value) or (0, 100], got %g", s->relaxation_sum);
+    GG_EXPECT(out, gg_within(s->margin, 0.0f, 0.5f), "margin: expected a share in [0, 0.5], got %g", s->margin);
+    GG_EXPECT(out, gg_within(s->skin, 0.01f, 1.0f), "skin: expected a share in [0.01, 1], got %g", s->skin);
+    GG_EXPECT(out, gg_within(s->bounce_speed, 0.0f, 1e6f), "bounce_speed: expected a speed in [0, 1e6], got %g",
+              s->bounce_speed);
+    GG_EXPECT(out, gg_within(s->correction_share, 1e-6f, 1.0f),
+              "correction_share: expected a share in [1e-6, 1], got %g", s->correction_share);
+    GG_EXPECT(out, gg_within(s->tolerance, 0.0f, 1e6f), "tolerance: expected a speed in [0, 1e6], got %g",
+              s->tolerance);
+    GG_EXPECT(out, gg_within(s->hash_ratio, 0.01f, 64.0f), "hash_ratio: expected a ratio in [0.01, 64], got %g",
+              s->hash_ratio);
+    GG_EXPECT(out, gg_within(s->stiffness, 0.0f, 1e15f), "stiffness: expected [0, 1e15] N/m, got %g", s->stiffness);
+    GG_EXPECT(out, s->mode != GG_MODE_PENALTY || s->stiffness > 0.0f,
+              "stiffness: expected a value > 0 N/m for mode penalty, got %g", s->stiffness);
+    GG_EXPECT(out, gg_within(s->tangential_stiffness, 0.0f, 1.0f),
+              "tangential_stiffness: expected a share in [0, 1], got %g", s->tangential_stiffness);
+    GG_EXPECT(out, gg_within(s->damping, 0.0f, 1.0f), "damping: expected a share in [0, 1], got %g", s->damping);
+    GG_EXPECT(out, gg_within(s->tangential_damping, 0.0f, 1.0f),
+              "tangential_damping: expected a share in [0, 1], got %g", s->tangential_damping);
     return GG_OK;
 }
 

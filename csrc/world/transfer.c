@@ -60,17 +60,7 @@ static gg_status mirror_fit(gg_world *w) {
     }
     m->dims = w->view.dims;
     m->params = w->view.params;
-    m->parts = w->parts;
-    m->grids = w->grids;
-    m->samples = w->samples;
-    m->cameras = w->cameras;
-    m->outlines = w->outlines;
-    m->outline_point = w->outline_point;
-    m->pair_fields = w->pair_fields;
-    m->pair_data = w->pair_data;
-    m->material_outline = w->material_outline;
-    m->material_fixed = w->material_fixed;
-    m->beta = w->beta;
+    gg_scene_show(w, m);
     return GG_OK;
 }
 
@@ -161,41 +151,12 @@ void gg_staging_free(gg_world *w) {
     }
 }
 
-/* ---- the scene ---- */
-
-static const void *scene_copy(gg_world *w, const void *from, size_t size, gg_status *status) {
-    void *to = *status == GG_OK ? gg_memory_new(w, size) : NULL;
-    if (*status == GG_OK && !to) {
-        *status = gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: %zu bytes for tools and cameras", size);
-    }
-    if (to) {
-        *status = gg_memory_copy(w, to, size, from, size, size, 1, GG_TO_DEVICE);
-    }
-    return to;
-}
-
 gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda) {
     gg_view host = w->view;
     const gg_dims *d = &host.dims;
-    gg_status status = GG_OK;
-    w->cuda = cuda;
     gg_view *v = &w->view;
-    v->parts = scene_copy(w, host.parts, sizeof(gg_shape) * (size_t)d->part_count, &status);
-    v->grids = scene_copy(w, host.grids, sizeof(gg_sdf_grid) * (size_t)w->grid_count, &status);
-    v->samples = scene_copy(w, host.samples, sizeof(float) * (size_t)w->sample_count, &status);
-    v->cameras = scene_copy(w, host.cameras, sizeof(gg_camera) * (size_t)d->camera_count, &status);
-    v->beta = scene_copy(w, host.beta, sizeof w->beta, &status);
-    if (d->outline_count) {
-        size_t materials = sizeof(int32_t) * (size_t)d->material_count;
-        v->outlines = scene_copy(w, host.outlines, sizeof(gg_outline) * (size_t)d->outline_count, &status);
-        v->outline_point =
-            scene_copy(w, host.outline_point, sizeof(gg_outline_point) * (size_t)d->outline_points, &status);
-        v->pair_fields = scene_copy(w, host.pair_fields,
-                                    sizeof(gg_pair_field) * (size_t)(d->outline_count * d->outline_count), &status);
-        v->pair_data = scene_copy(w, host.pair_data, (size_t)w->pair_data_size, &status);
-        v->material_outline = scene_copy(w, host.material_outline, materials, &status);
-        v->material_fixed = scene_copy(w, host.material_fixed, materials, &status);
-    }
+    w->cuda = cuda;
+    gg_status status = gg_scene_move_to_device(w);
     /* what stands in the arena so far becomes the mirror's, and goes over in one piece */
     void *arena = w->arena;
     w->mirror = host;
@@ -211,24 +172,4 @@ gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda) {
     }
     gg_arena_carve(v, d, w->arena);
     return mirror_copy(w, GG_ALL_FIELDS, -1, GG_TO_DEVICE);
-}
-
-void gg_world_free_scene(gg_world *w) {
-    if (w->cuda) {
-        const gg_view *v = &w->view;
-        const void *copies[] = {v->parts == w->parts ? NULL : v->parts,
-                                v->grids == w->grids ? NULL : v->grids,
-                                v->samples == w->samples ? NULL : v->samples,
-                                v->cameras == w->cameras ? NULL : v->cameras,
-                                v->beta == w->beta ? NULL : v->beta,
-                                v->outlines == w->outlines ? NULL : v->outlines,
-                                v->outline_point == w->outline_point ? NULL : v->outline_point,
-                                v->pair_fields == w->pair_fields ? NULL : v->pair_fields,
-                                v->pair_data == w->pair_data ? NULL : v->pair_data,
-                                v->material_outline == w->material_outline ? NULL : v->material_outline,
-                                v->material_fixed == w->material_fixed ? NULL : v->material_fixed};
-        for (size_t k = 0; k < sizeof copies / sizeof copies[0]; k++) {
-            gg_memory_free(w, (void *)(uintptr_t)copies[k]);
-        }
-    }
 }

@@ -103,34 +103,18 @@ static gg_status step_cuda(gg_world *w, step_context *context) {
 }
 
 static gg_status check_step(gg_world *w, double dt, int32_t substeps, const float *targets) {
-    if (!(dt > 0.0) || !isfinite(dt) || !((float)dt > 0.0f) || dt > 1.0) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT, "dt: expected a step in (0, 1] s, got %g", dt);
-    }
+    gg_message out = gg_message_of(w);
+    GG_EXPECT(out, dt > 0.0 && isfinite(dt) && (float)dt > 0.0f && dt <= 1.0, "dt: expected a step in (0, 1] s, got %g",
+              dt);
     float mass = w->view.params.mass_min; /* 0 where no contact is a spring */
     float bound = mass > 0.0f ? gg_penalty_step_bound(&w->solver, mass) : INFINITY;
-    if (dt >= bound) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT,
-                             "dt: expected less than %g s, beyond which a contact of stiffness %g N/m and damping %g "
-                             "throws a grain of %g kg/m ever further, got %g",
-                             bound, w->solver.stiffness, w->solver.damping, mass, dt);
-    }
-    if (substeps < 1) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT, "substeps: expected at least 1, got %d", (int)substeps);
-    }
-    int64_t count = w->view.dims.env_count * gg_own_tool_count(w);
-    for (int64_t k = 0; targets && k < count; k++) {
-        const float *t = targets + k * 7;
-        float norm2 = t[3] * t[3] + t[4] * t[4] + t[5] * t[5] + t[6] * t[6];
-        float size2 = t[0] * t[0] + t[1] * t[1] + t[2] * t[2];
-        if (!gg_finite(norm2) || !gg_finite(size2) || !(norm2 > 1e-12f)) {
-            return gg_world_fail(w, GG_ERROR_ARGUMENT,
-                                 "tool_poses: expected finite positions and quaternions of length > 0, got "
-                                 "(%g, %g, %g, %g, %g, %g, %g) for tool %d of env %d",
-                                 t[0], t[1], t[2], t[3], t[4], t[5], t[6], (int)(k % gg_own_tool_count(w)),
-                                 (int)(k / gg_own_tool_count(w)));
-        }
-    }
-    return GG_OK;
+    GG_EXPECT(
+        out, dt < bound,
+        "dt: expected less than %g s, beyond which a contact of stiffness %g N/m and damping %g throws a grain of "
+        "%g kg/m ever further, got %g",
+        bound, w->solver.stiffness, w->solver.damping, mass, dt);
+    GG_EXPECT(out, substeps >= 1, "substeps: expected at least 1, got %d", (int)substeps);
+    return gg_tool_poses_check(w, "tool_poses", targets, NULL, w->view.dims.env_count);
 }
 
 static size_t targets_size(const gg_world *w) {
@@ -182,16 +166,13 @@ gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, const flo
     if (status != GG_OK) {
         return status;
     }
-    gg_params *p = &w->view.params;
-    p->dt = (float)dt;
-    p->substeps = substeps;
-    gg_params_from_solver(w);
+    gg_params_from_step(w, dt, substeps);
     w->has_targets = tool_targets != NULL;
     if (tool_targets) {
         memcpy(w->targets, tool_targets, targets_size(w));
         w->view.tool_targets = gg_stage_input(w, GG_STAGING_TARGETS, w->targets, targets_size(w), &status);
     }
-    w->duration = (double)p->dt * substeps;
+    w->duration = (double)w->view.params.dt * substeps;
     gg_world_invalidate(w);
     return status;
 }

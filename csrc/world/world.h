@@ -1,12 +1,13 @@
-/* world.h: the inside of a world, for the files of this room alone. */
+/* world.h: the inside of a world, for the files of this layer alone. */
 #ifndef GG_WORLD_H
 #define GG_WORLD_H
 
 #include "../backend/backend.h"
 #include "../backend/cuda.h"
 #include "../gg.h"
+#include "expect.h"
 
-/* what the caller's arrays are copied into on a device, by purpose; kept from call to call */
+/* staging buffers: device copies of the caller's arrays, by purpose; kept from call to call */
 typedef enum gg_staging_id {
     GG_STAGING_TARGETS,
     GG_STAGING_BOXES,
@@ -24,7 +25,16 @@ typedef struct gg_staging {
     size_t size;
 } gg_staging;
 
-/* buffer.c: memory of device arrays, used again */
+/* the world's own copies of the arrays of a scene, on the host, and their sizes in bytes */
+typedef struct gg_scene {
+#define GG_SCENE_ARRAY(type, name, count, from)                                                                        \
+    type *name;                                                                                                        \
+    size_t name##_size;
+    GG_SCENE_ARRAYS(GG_SCENE_ARRAY)
+#undef GG_SCENE_ARRAY
+} gg_scene;
+
+/* buffer.c: device buffers that nobody holds, for the next ones of their size */
 typedef struct gg_pool gg_pool;
 
 struct gg_world {
@@ -33,23 +43,11 @@ struct gg_world {
     size_t arena_size;
     /* on a GPU; NULL and unused on the CPU */
     gg_cuda *cuda;
-    gg_view mirror; /* the same arrays on this machine, see gg_world_pull */
+    gg_view mirror; /* the same arrays on the host, see gg_world_pull */
     void *mirror_arena;
     gg_staging staging[GG_STAGING_COUNT];
     gg_pool *pool;
-    /* owned copies of the scene */
-    gg_shape *parts;
-    gg_sdf_grid *grids;
-    float *samples;
-    gg_camera *cameras;
-    gg_outline *outlines;
-    gg_outline_point *outline_point;
-    gg_pair_field *pair_fields;
-    void *pair_data;
-    int32_t *material_outline, *material_fixed;
-    int64_t pair_data_size;
-    int64_t grid_count, sample_count;
-    float beta[GG_MAX_ITERATIONS];
+    gg_scene scene;
     int64_t size_class_grains[GG_SIZE_CLASSES]; /* grains of each size class in one env */
     int64_t *listed;                            /* (env_count) for gg_access */
     float *targets;                             /* (env_count, own tools, 7) of the last step */
@@ -57,10 +55,10 @@ struct gg_world {
     gg_solver solver;
     gg_kernel kernel;
     int32_t thread_count;
-    int32_t chunk;       /* substeps that a GPU is given at a time; no result depends on it */
+    int32_t chunk;       /* substeps that a GPU runs per launch; no result depends on it */
     int32_t depth_valid; /* the depth images show the present state */
-    int32_t stats_valid; /* on a GPU: so do the counters that the last step brought along */
-    int32_t unfinished;  /* the last step stopped for want of memory: the same call goes on with it */
+    int32_t stats_valid; /* on a GPU: the last step brought the counters of the present state to the host */
+    int32_t unfinished;  /* the last step ran out of memory: the same call goes on with it */
     double duration;     /* of the last step [s] */
     double *seconds;     /* per phase, or NULL */
     uint64_t layout;     /* hash of what a snapshot must agree on */
@@ -70,11 +68,11 @@ struct gg_world {
 /* the caller's tools */
 static inline int64_t gg_own_tool_count(const gg_world *w) { return w->view.dims.tool_count - GG_WALL_COUNT; }
 
-/* grains or tools were set: what hung on where they were is over */
+/* grains or tools were set: results that depend on their positions no longer hold */
 static inline void gg_world_invalidate(gg_world *w) { w->depth_valid = w->stats_valid = w->unfinished = 0; }
 
-/* A GPU is left alone for tens of milliseconds at a time: launches are few, and Ctrl-C is heard. The chunk that follows one
- * which took `seconds`; where fewer were `left` before it, it was not run in full and says nothing of a longer one. */
+/* A GPU runs tens of milliseconds per launch: launches are few, and Ctrl-C is heard. The chunk that follows one which took
+ * `seconds`; where fewer substeps were `left` than it has, it was not run in full and tells nothing about a longer one. */
 #define GG_CHUNK_FIRST 16
 static inline int32_t gg_chunk_next(int32_t chunk, int32_t left, double seconds) {
     if (seconds < 0.02) {
@@ -83,83 +81,133 @@ static inline int32_t gg_chunk_next(int32_t chunk, int32_t left, double seconds)
     return seconds > 0.08 && chunk > 1 ? chunk / 2 : chunk;
 }
 
-/* records a message and passes the status on */
-gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* where checks write what is wrong with the arguments of a call */
+static inline gg_message gg_message_of(gg_world *w) {
+    gg_message out = {w->message, sizeof w->message};
+    return out;
+}
 
-/* world.c: one phase over all its items, where the world runs; `pass` is that of an iteration */
+/* world.c: records a message and passes the status on */
+gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* one phase over all its items, where the world runs; `pass` is that of an iteration */
 gg_status gg_world_run(gg_world *w, gg_phase phase);
 gg_status gg_world_run_pass(gg_world *w, gg_phase phase, int32_t pass);
 /* what a step needs before its first phase: parameters, and the targets of tools where phases can read them */
 gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets);
 
-/* arena.c: memory of all fields */
-/* SIZE_MAX: more than any machine has */
+/* checks.c: whether a world can be built from a definition */
+gg_status gg_def_check(const gg_world_def *def, gg_message out);
+
+/* settings.c: messages name the member as solver.member */
+gg_status gg_world_solver_check(const gg_solver *solver, gg_message out);
+
+/* env_params.c */
+gg_status gg_air_check(const gg_air *air, gg_message out);
+
+/* materials.c: a table of pairs (NULL: not given) and densities (likewise); radius_min: of the smallest grain [m] */
+gg_status gg_materials_check(const gg_pair *pair, const float *density, int64_t material_count, int32_t mode,
+                             float radius_min, gg_message out);
+/* contact rows that these pairs need for rolling and cohesion, and no fewer than there are; 1: more than before */
+int gg_dims_fit_pairs(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count);
+/* parameters that follow from the materials of all envs, and the range of cohesion of each env */
+gg_status gg_params_from_materials(gg_world *w);
+/* inverse masses of the envs listed last; nothing happens where status is an error already */
+gg_status gg_world_update_masses(gg_world *w, gg_status status);
+
+/* tools.c: whether a pose x y z qw qx qy qz is finite and its quaternion long enough to be made a unit */
+int gg_pose_usable(const float pose[7]);
+/* poses (listed, own tools, 7), NULL: none; the only check of poses that a call brings */
+gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses, const int32_t *envs, int64_t listed);
+
+/* planar.c: also refuses what spheres have no part in */
+gg_status gg_planar_check(const gg_world_def *def, gg_message out);
+/* mass of the lightest grain that is not fixed, of all envs, per metre of depth [kg/m]; 0: there is none */
+float gg_planar_mass_min(const gg_view *host_view);
+
+/* params.c */
+void gg_params_from_grains(gg_world *w);
+/* when the solver changes: all but what depends on dt */
+void gg_params_from_solver(gg_world *w);
+void gg_params_from_step(gg_world *w, double dt, int32_t substeps);
+
+/* dims.c: sizes that a definition gives; those that depend on the grains are not set yet */
+gg_dims gg_dims_of(const gg_world_def *def);
+void gg_dims_fit_grains(const gg_world *w, gg_dims *dims, int on_gpu);
+/* rows of contacts, and of what they carry where they do */
+void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows);
+/* candidates of an env, and the manifolds beside them where grains are planar */
+void gg_dims_set_candidates(gg_dims *dims, int64_t candidates);
+/* contacts with tools, and what follows from them */
+void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts);
+/* candidates of an env whose grains have `per_grain` by size class */
+int64_t gg_candidates_of_env(const gg_world *w, const int32_t *per_grain);
+
+/* arena.c: memory of all fields [bytes]; SIZE_MAX: more than any machine has */
 size_t gg_arena_total(const gg_dims *dims);
 /* points the fields of a view into `memory` and gives it these dims */
 void gg_arena_carve(gg_view *view, const gg_dims *dims, void *memory);
+/* Moves the world to arrays of new sizes: each env keeps what fits, what is new is zero. */
 gg_status gg_arena_resize(gg_world *w, gg_dims dims);
-/* makes room for what the envs noted as overflow; GG_OK with *grew = 0 where nothing was noted */
+/* grows what the envs noted as too small; GG_OK with *grew = 0 where nothing was noted */
 gg_status gg_arena_grow(gg_world *w, int *grew);
-/* rows of contacts, and of what they carry where they do */
-void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows);
-/* candidates of an env, and the pairs beside them where grains are planar */
-void gg_dims_set_candidates(gg_dims *dims, int64_t candidates);
-/* rows of tool contacts, and what follows from them */
-void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts);
-size_t gg_field_size(const gg_dims *d, gg_field_id field, int *keep);
+/* bytes of a field per env; keep (may be NULL): 1 where a snapshot saves it */
+size_t gg_field_size(const gg_dims *dims, gg_field_id field, int *keep);
 void *gg_field_data(const gg_view *v, gg_field_id field);
 
-/* transfer.c: memory where the world runs; new memory is zero, NULL: no room */
+/* scene.c: copies the arrays of the scene and points the view of the world to the copies */
+gg_status gg_scene_create(gg_world *w, const gg_world_def *def, const gg_dims *dims);
+/* points a view that the host reads to the host's copies */
+void gg_scene_show(const gg_world *w, gg_view *host_view);
+/* copies the arrays to the device and points the view of the world there */
+gg_status gg_scene_move_to_device(gg_world *w);
+void gg_scene_free(gg_world *w);
+
+/* transfer.c: memory where the world runs; new memory is zero, NULL: there is none left */
 void *gg_memory_new(gg_world *w, size_t size);
 void gg_memory_free(gg_world *w, void *memory);
 gg_status gg_memory_copy(gg_world *w, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                          size_t rows, gg_direction direction);
-/* *view: one whose listed fields this machine can read, of one env or (-1) of all; push brings changes back */
+/* a set of fields */
 typedef unsigned __int128 gg_fields;
-/* what is listed one by one stands among the first 128 of the list of fields; a later one does not compile */
+/* what is named one by one is among the first 128 of the list of fields; a later one does not compile */
 #define GG_BIT(name)  ((gg_fields)1 << GG_FIELD_##name)
 #define GG_ALL_FIELDS (~(gg_fields)0)
+/* *view: one whose named fields the host can read, of one env or (-1) of all; push brings changes back */
 gg_status gg_world_pull(gg_world *w, gg_fields fields, int64_t env, gg_view **view);
 gg_status gg_world_push(gg_world *w, gg_fields fields, int64_t env);
-/* The caller's array as phases can read it. Nothing happens where *status is an error already; NULL stays NULL. */
+/* The caller's array where phases can read it. Nothing happens where *status is an error already; NULL stays NULL. */
 const void *gg_stage_input(gg_world *w, gg_staging_id id, const void *data, size_t size, gg_status *status);
-/* Where phases can write what the caller wants in `out`, which lies at `place`; gg_fetch_outputs then brings it there, all that a
- * call asks for at once. */
+/* Where phases can write what the caller wants in `out`, an array in `space`; gg_fetch_outputs then copies all outputs of a
+ * call with one wait. */
 void *gg_stage_output(gg_world *w, gg_staging_id id, void *out, size_t size, gg_memory_space space, gg_status *status);
 gg_status gg_fetch_outputs(gg_world *w, const gg_copy_run *outputs, int count);
-/* takes over `cuda` and moves a world that was built on this machine there */
-gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda);
 void gg_staging_free(gg_world *w);
-void gg_world_free_scene(gg_world *w);
+/* takes over `cuda` and moves a world that was built on the host there */
+gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda);
 
-/* buffer.c: frees what nobody holds, and says how much that was; NULL is fine */
+/* buffer.c: frees what nobody holds, and returns how many buffers that were; NULL is fine */
 int32_t gg_pool_trim(gg_pool *pool);
-/* the world is gone: from now on the last holder of a buffer frees it */
+/* the world ends: from now on the last holder of a buffer frees it */
 void gg_pool_close(gg_pool *pool);
-
-/* create.c: parameters that follow from the solver, the grains and dt */
-gg_status gg_world_check_solver(gg_world *w, const gg_solver *solver);
-/* NULL: not given; radius_min: of the smallest grain [m] */
-gg_status gg_pairs_check(gg_world *w, const gg_pair *pair, const float *density, int64_t material_count,
-                         float radius_min);
-gg_status gg_air_check(gg_world *w, const gg_air *air);
-void gg_params_from_solver(gg_world *w);
-void gg_params_from_grains(gg_world *w);
-/* also the ranges of cohesion of the envs */
-gg_status gg_params_from_materials(gg_world *w);
-/* contact rows that these pairs need for rolling and the extra laws, and no fewer than there are; 1: more than before */
-int gg_dims_need(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count);
-
-/* planar.c: shapes of planar grains; nothing happens where grains are spheres */
-gg_status gg_planar_check(gg_world *w, const gg_world_def *d);
-/* copies them, and the view knows them */
-gg_status gg_planar_take(gg_world *w, const gg_world_def *d);
-void gg_planar_free(gg_world *w);
 
 /* snapshot.c */
 uint64_t gg_hash_bytes(uint64_t hash, const void *data, size_t size);
+/* hash of what a snapshot and a world must agree on */
+uint64_t gg_state_layout(const gg_world *w);
 
-/* access.c: fills w->listed and, for phases, gg_access.listed; NULL: all envs, whose number *listed becomes */
-gg_status gg_world_list_envs(gg_world *w, const int32_t *envs, int64_t *listed);
+/* access.c */
+gg_status gg_env_check(gg_world *w, int64_t env);
+/* checks a caller's list of envs; NULL: all of them, whose number *listed becomes */
+gg_status gg_envs_check(gg_world *w, const int32_t *envs, int64_t *listed);
+/* the k-th env of a checked list */
+static inline int64_t gg_env_at(const int32_t *envs, int64_t k) { return envs ? envs[k] : k; }
+/* the same check, and the list in w->listed */
+gg_status gg_envs_list(gg_world *w, const int32_t *envs, int64_t *listed);
+/* NULL is fine */
+gg_status gg_finite_check(gg_world *w, const char *name, const float *values, int64_t count);
+/* an access to the envs listed last, and to no array yet */
+gg_access gg_access_of_envs(gg_world *w, gg_status *status);
+/* runs phases on these arrays of the caller's, which are forgotten afterwards; nothing runs where status is an error already */
+gg_status gg_access_run(gg_world *w, const gg_access *access, const gg_phase *phases, int count, gg_status status);
 
 #endif

@@ -1,0 +1,72 @@
+/* dims.c: sizes of the arrays of a world: what follows from its definition, and what grows with the contacts. */
+#include <string.h>
+
+#include "../sensors/depth.h"
+#include "world.h"
+
+void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
+    dims->tool_contacts = tool_contacts;
+    dims->bodies = dims->free_bodies + tool_contacts;
+    dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
+}
+
+void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
+    dims->contact_rows = contact_rows;
+    dims->roll_rows = dims->roll_rows ? contact_rows : 0;
+    dims->cohesive_rows = dims->cohesive_rows ? contact_rows : 0;
+    dims->planar_rows = dims->outline_count ? contact_rows : 0;
+}
+
+void gg_dims_set_candidates(gg_dims *dims, int64_t candidates) {
+    dims->candidate_cap = candidates;
+    dims->manifolds = dims->outline_count ? candidates : 0;
+}
+
+int64_t gg_candidates_of_env(const gg_world *w, const int32_t *per_grain) {
+    int64_t candidates = 0;
+    for (int k = 0; k < GG_SIZE_CLASSES; k++) {
+        candidates += w->size_class_grains[k] * per_grain[k];
+    }
+    return candidates;
+}
+
+gg_dims gg_dims_of(const gg_world_def *d) {
+    gg_dims dims;
+    memset(&dims, 0, sizeof dims);
+    dims.env_count = d->env_count;
+    dims.grain_count = d->grain_count;
+    dims.slices = GG_MAX((d->grain_count + GG_LANES - 1) / GG_LANES, 1);
+    dims.slots = dims.slices * GG_LANES;
+    dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
+    dims.free_bodies = dims.slots; /* every grain is one slot and one body */
+    gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
+    dims.outline_count = d->planar.outline_count;
+    dims.outline_points = d->planar.outline_point_count;
+    dims.planar_slots = dims.outline_count ? dims.slots : 0;
+    gg_dims_set_contact_rows(&dims, dims.slices * 5 + 8);
+    dims.material_count = d->material_count;
+    dims.tool_count = GG_WALL_COUNT + d->tool_count;
+    dims.part_count = d->part_count;
+    for (int face = 0; face < GG_WALL_COUNT; face++) {
+        dims.part_count += d->boundary[face / 2][face % 2] == GG_BOUNDARY_WALL;
+    }
+    dims.camera_count = d->camera_count;
+    for (int32_t k = 0; k < d->camera_count; k++) {
+        dims.pixels += (int64_t)d->camera[k].height * d->camera[k].width;
+        dims.bands += gg_depth_camera_bands(&d->camera[k]);
+    }
+    if (d->solver.broad_phase == GG_BROAD_LINKED_HASH) {
+        double buckets = (double)d->solver.hash_ratio * (double)d->grain_count;
+        dims.hash_size = buckets < 1.0 ? 1 : buckets > (double)INT32_MAX ? INT32_MAX : (int64_t)buckets;
+        dims.hash_next = dims.slots;
+    }
+    return dims;
+}
+
+void gg_dims_fit_grains(const gg_world *w, gg_dims *dims, int on_gpu) {
+    const gg_params *p = &w->view.params;
+    dims->cells = GG_MAX(2 * dims->slots, 64) * p->size_class_count;
+    dims->cell_cursors = on_gpu ? dims->cells : 0;
+    dims->cell_points = on_gpu || p->broad_phase != GG_BROAD_CELLS ? 0 : dims->slots + GG_LANES;
+    gg_dims_set_candidates(dims, gg_candidates_of_env(w, p->size_class_candidates));
+}
