@@ -1,12 +1,15 @@
 /* gg.h: the public C interface of the engine. Usable without Python.
  *
  * A world holds env_count isolated copies of one scene. It is created from plain structs, stepped, read and destroyed.
- * Nothing here prints, exits or keeps a pointer of the caller's; every call that can fail returns a gg_status and leaves
- * a message behind gg_world_message that names the argument, what was expected and what came.
+ * Nothing here prints, exits or keeps a pointer of the caller's. One world may be used by one thread at a time.
  *
- * Units are SI: m, kg, s, N, rad. z is up. Quaternions are w x y z. Arrays are C-contiguous. Grain arrays are in order of
- * the permanent grain id. An `envs` argument lists env indices (env_listed of them); NULL means all envs.
- * One world may be used by one thread at a time.
+ * Units are SI: m, kg, s, N, rad. z is up. Quaternions are w x y z. Arrays are C-contiguous; grains are in order of their
+ * ids. An `envs` argument lists env indices, env_listed of them; NULL means all envs, and env_listed is then not read.
+ *
+ * Errors. A call that can fail returns a gg_status and leaves a message behind gg_world_message that names the argument,
+ * what was expected and what came. Any call may return GG_ERROR_ARGUMENT, for a value outside what its documentation
+ * allows: nothing has changed then. On a GPU any call may return GG_ERROR_BACKEND, where the device failed, and
+ * GG_ERROR_MEMORY, where its memory ran out. Further errors are documented with the call.
  */
 #ifndef GG_H
 #define GG_H
@@ -36,30 +39,30 @@ typedef struct gg_solver {
     int32_t mode;         /* gg_mode [GG_MODE_CONVERGENT] */
     int32_t iterations;   /* [10], 1 .. GG_MAX_ITERATIONS */
     int32_t nesterov;     /* accelerate [1] */
-    int32_t spin;         /* grains turn [1]; 0: the point grains of GranularGym (2023) */
+    int32_t spin;         /* grains rotate [1]; 0: the point grains of GranularGym (2023) */
     int32_t broad_phase;  /* gg_broad_phase [GG_BROAD_CELLS] */
     float alpha;          /* share of the overlap of two grains removed per substep [0.8] */
     float tool_alpha;     /* the same against tools [0.5] */
-    float relaxation;     /* largest relaxation of one contact; 0: safe value by mode [0] */
+    float relaxation;     /* largest relaxation factor of one contact; 0: safe value by mode [0] */
     float relaxation_sum; /* bound on the summed relaxation of one grain's contacts; 0: safe value by mode [0] */
-    float margin;         /* contacts this share of a diameter apart are foreseen [0.02] */
-    float skin;           /* lists are reused until a grain moved half of this share of the smallest diameter [0.15] */
+    float margin;         /* gap up to which a contact is speculative, over the smaller diameter [0.02] */
+    float skin;           /* Verlet skin over the smallest diameter: lists hold until a grain moved half of it [0.15] */
     float bounce_speed;   /* impacts slower than max(this, 3 g dt) do not bounce [0.05 m/s] */
-    float
-        correction_share; /* no contact moves a grain by more than this share of the smallest radius per substep [0.2] */
-    float tolerance;      /* stop iterating once no velocity changes by more than this [0: never, m/s] */
-    float hash_ratio;     /* buckets of the linked hash per grain; fixed when the world is built [2] */
-    /* of GG_MODE_PENALTY, see solvers/penalty.h */
+    float correction_share; /* largest position correction of a contact per substep, over the smallest radius [0.2] */
+    float tolerance;        /* stop iterating once no velocity changes by more than this [0: never, m/s] */
+    float hash_ratio;       /* buckets of the linked hash per grain; fixed when the world is built [2] */
+    /* of GG_MODE_PENALTY, see solvers/planar/springs.h */
     float stiffness;            /* of a contact [0: must be given, N/m] */
     float tangential_stiffness; /* over stiffness [0.5] */
-    float damping;              /* share of the critical damping of a contact [0.5] */
+    float damping;              /* over the critical damping of a contact [0.5] */
     float tangential_damping;   /* over the damping along the normal [0.5] */
 } gg_solver;
 
-/* What the law of planar grains needs: shapes in the plane z = 0, and how pairs of them touch (solvers/planar/planar.h).
- * `radius` of a grain is then the circumradius of its outline, `density` is per area [kg/m2], and all z are 0. */
+/* What the law of planar grains needs: shapes in the plane z = 0, and the pair fields of every two of them
+ * (solvers/planar/planar.h). `radius` of a grain is then the circumradius of its outline, `density` is per area [kg/m2],
+ * and all z are 0. */
 typedef struct gg_planar_def {
-    int32_t outline_count;                 /* 0: grains are spheres */
+    int32_t outline_count;                 /* 0: grains are spheres; at most 256 */
     const gg_outline *outline;             /* (outline_count) */
     const gg_outline_point *outline_point; /* (outline_point_count) of all outlines */
     int64_t outline_point_count;
@@ -67,7 +70,7 @@ typedef struct gg_planar_def {
     const void *pair_data;           /* (pair_data_size) bytes that the fields point into */
     int64_t pair_data_size;
     const int32_t *material_outline; /* (material_count) outline of the grains of a material */
-    const int32_t *material_fixed;   /* (material_count) 1: its grains keep their velocity, whatever acts on them */
+    const int32_t *material_fixed;   /* (material_count) 1: its grains have infinite mass and keep their velocity */
     const float *angle;              /* (grain_count) [rad] or NULL: 0 */
 } gg_planar_def;
 
@@ -83,7 +86,7 @@ typedef struct gg_world_def {
     const float *density;          /* (material_count) [kg/m3] */
     const gg_pair *pair;           /* (material_count, material_count), symmetric */
     const float *position;         /* (grain_count, 3) [m] */
-    const float *velocity;         /* (grain_count, 3) [m/s] or NULL: at rest */
+    const float *velocity;         /* (grain_count, 3) [m/s] or NULL: 0 */
     const float *radius;           /* (grain_count) [m] */
     const int32_t *grain_material; /* (grain_count) */
     int32_t tool_count, part_count, grid_count, camera_count;
@@ -92,7 +95,7 @@ typedef struct gg_world_def {
     const gg_sdf_grid *grid;  /* (grid_count) */
     const float *sample;      /* (sample_count) of all grids [m] */
     int64_t sample_count;
-    const gg_camera *camera; /* (camera_count); first_pixel is filled in by the world */
+    const gg_camera *camera; /* (camera_count); the world computes first_pixel */
     gg_planar_def planar;    /* zero: grains are spheres */
     gg_solver solver;
     int32_t thread_count; /* 0: one per core this process may use */
@@ -101,53 +104,58 @@ typedef struct gg_world_def {
 
 typedef struct gg_world gg_world;
 
-/* where an array of the caller's lies: on this machine, or on the GPU of the world. A world on the CPU knows no
- * difference. */
+/* memory in which an array of the caller's lies; the same for a world on the CPU */
 typedef enum gg_memory_space { GG_HOST = 0, GG_DEVICE } gg_memory_space;
 
 gg_solver gg_solver_default(void);
-/* whether a world takes these settings; message (message_size bytes, may be NULL) names what it does not take */
+/* whether a world accepts these settings; message (message_size bytes, may be NULL) names the member it refuses */
 gg_status gg_solver_check(const gg_solver *solver, char *message, size_t message_size);
-/* the longest stable time step, in mode penalty, of one contact of a grain of this mass with what does not move [s] */
+/* the longest stable time step [s], in mode penalty, of one contact between a grain of this mass [kg/m] and a fixed body */
 float gg_penalty_step_bound(const gg_solver *solver, float mass);
-/* the relaxation and the sum of it that are stable by rule for these settings, without and with tools of the caller's */
+/* relaxation and relaxation_sum that are stable for these settings by rule; tools: whether the caller has any */
 void gg_solver_safe_relaxation(const gg_solver *solver, int tools, float *relaxation, float *relaxation_sum);
 
-/* Builds a world. On failure *out is NULL and message (message_size bytes, may be NULL) says why. Walls of the bounds
- * become six tools ahead of the caller's: tool index = face (x lower, x upper, y lower, ...), without parts where the
- * face is not a wall. */
+/* Builds a world. On failure *out is NULL and message (message_size bytes, may be NULL) says why: GG_ERROR_ARGUMENT,
+ * GG_ERROR_MEMORY, or GG_ERROR_BACKEND where there is no such GPU. The walls of the bounds become six tools ahead of the
+ * caller's: tool index = face (x lower, x upper, y lower, ...), without parts where the face is not a wall. */
 gg_status gg_world_create(const gg_world_def *def, gg_world **out, char *message, size_t message_size);
 /* NULL is fine */
 void gg_world_destroy(gg_world *world);
+/* of the last call that failed; valid until the next call */
 const char *gg_world_message(const gg_world *world);
 
 /* Called between substeps, on the calling thread, at most ten times a second; non-zero stops the step. */
 typedef int (*gg_poll)(void *context);
 
-/* Advances all envs by substeps * dt [s]. Tools move at constant velocity and turn rate from where they are to
- * tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL).
+/* Advances all envs by substeps * dt [s], 0 < dt <= 1, substeps >= 1. Tools move at constant velocity and turn rate from
+ * their poses to tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL).
  * GG_ERROR_MEMORY: a buffer could not grow. Each env then stands at the end of a whole substep, maybe not the last. The
  * same call again finishes the step, with the bits it would have had, unless grains, tools or states were set meanwhile;
- * a call with other arguments is a new step from there. */
+ * a call with other arguments is a new step from there.
+ * GG_ERROR_CAPACITY: the grains of some env lie inside each other; it is frozen until its grains are set again, the others
+ * have finished the step.
+ * GG_INTERRUPTED: poll stopped the step; each env stands at the end of a whole substep. */
 gg_status gg_world_step(gg_world *world, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
                         void *poll_context);
 
 /* sizes and settings */
 typedef struct gg_world_info {
     int64_t env_count, grain_count, tool_count, camera_count, material_count;
-    int64_t memory; /* bytes of all arrays */
+    int64_t memory; /* of all fields [bytes] */
     int32_t thread_count;
-    const char *kernel; /* instruction set the solve runs on, or how a GPU is used */
+    const char *kernel; /* see gg_world_set_kernel */
     int32_t gpu;        /* 0: the CPU; k + 1: GPU number k */
-    int64_t waits;      /* times that this world, or an array of its own, has waited for the GPU */
+    int64_t waits;      /* times that this world, or a buffer of its own, has waited for the GPU */
     gg_solver solver;   /* with the safe values filled in */
 } gg_world_info;
 void gg_world_get_info(const gg_world *world, gg_world_info *info);
+/* 0: one per core this process may use; at most 1024 */
 gg_status gg_world_set_thread_count(gg_world *world, int32_t thread_count);
+/* spin, mode, broad_phase and, of the linked hash, hash_ratio must be those that the world was built with */
 gg_status gg_world_set_solver(gg_world *world, const gg_solver *solver);
-/* runs the solve on another instruction set: "scalar", "vector128", "avx2", "avx512"; on a GPU: "team" (one kernel lives
- * through the step), "graph" (one kernel per phase), "auto" (team: which is faster is not measured yet). Same bits, other
- * speed. */
+/* Runs the solve on another instruction set: "scalar", "vector128", "avx2", "avx512"; on a GPU: "team" (one kernel runs
+ * the whole step), "graph" (one kernel per phase), "auto" (team). Same bits, other speed. GG_ERROR_BACKEND: not in this
+ * build, or not for this processor. */
 gg_status gg_world_set_kernel(gg_world *world, const char *name);
 
 /* grains; each pointer (env_count or env_listed, grain_count, ...) or NULL to skip it */
@@ -155,61 +163,66 @@ typedef struct gg_grains {
     float *position;         /* (.., 3) [m] */
     float *velocity;         /* (.., 3) [m/s] */
     float *angular_velocity; /* (.., 3) [rad/s] */
-    float *angle;            /* (..) [rad] in -pi .. pi, of planar grains; others have none */
+    float *angle;            /* (..) [rad] in -pi .. pi, of planar grains; spheres have none */
     float *radius;           /* (..) [m]; read only */
     int32_t *material;       /* (..); read only */
 } gg_grains;
 gg_status gg_world_get_grains(gg_world *world, const gg_grains *out, gg_memory_space space);
 /* Sets what is not NULL in the listed envs; stored impulses of these envs are dropped and `diverged` is cleared. */
 gg_status gg_world_set_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_grains *in);
-/* Turns the grains of each listed env about the world's z axis through the origin by yaw [rad], then shifts them by
- * translation [m]; velocities and stored impulses turn along, so that a settled bed stays settled. (env_listed, 3), (..) */
+/* Turns the grains of each listed env about the world's z axis through the origin by yaw (env_listed) [rad], then moves
+ * them by translation (env_listed, 3) [m]; velocities and stored impulses turn along, so that a settled bed stays
+ * settled. */
 gg_status gg_world_transform_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const float *translation,
                                     const float *yaw);
 
-/* per-env parameters: (env_listed, 3), (env_listed, material_count, material_count), (env_listed, material_count) */
+/* gravity (env_listed or env_count, 3) [m/s2] */
 gg_status gg_world_set_gravity(gg_world *world, const int32_t *envs, int64_t env_listed, const float *gravity);
 gg_status gg_world_get_gravity(gg_world *world, float *gravity);
-/* (env_listed), (env_count) */
+/* air (env_listed or env_count) */
 gg_status gg_world_set_air(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_air *air);
 gg_status gg_world_get_air(gg_world *world, gg_air *air);
+/* materials: pair (env_listed or env_count, material_count, material_count), density (.., material_count) [kg/m3]; NULL to
+ * skip either. set: GG_ERROR_MEMORY where the pairs need arrays that cannot be had. */
 gg_status gg_world_set_materials(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_pair *pair,
                                  const float *density);
 gg_status gg_world_get_materials(gg_world *world, gg_pair *pair, float *density);
 
-/* tools of the caller; set moves them without velocity (a jump). (env_count or env_listed, tool_count, 7) */
+/* Poses of the caller's tools (env_count or env_listed, tool_count, 7) x y z qw qx qy qz; set moves them without velocity. */
 gg_status gg_world_get_tool_poses(gg_world *world, float *poses, gg_memory_space space);
 gg_status gg_world_set_tool_poses(gg_world *world, const int32_t *envs, int64_t env_listed, const float *poses);
-/* mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world axes: of the
- * caller's tools (env_count, tool_count, 6) and of the walls (env_count, GG_WALL_COUNT, 6), or NULL to skip it */
+/* Wrenches: mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world axes,
+ * on the caller's tools (env_count, tool_count, 6) and on the walls (env_count, GG_WALL_COUNT, 6); NULL to skip either. */
 gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_memory_space space);
 
-/* The contacts of one env in the last substep, foreseen ones too, in order of grains: pairs (count, 2) of a grain and a grain
- * with a higher number, tool k of the caller (-1 - k) or wall k (-1 - tool_count - k); the impulse on the first (count, 3)
- * [N s]. At most `capacity` are written; *count is how many there are, *dt the substep they belong to [s]. None before the first
- * step, and none after grains were set. */
+/* The contacts of one env in the last substep, speculative ones too, in order of grain ids. pairs (count, 2): a grain, and
+ * a grain of a higher id, tool k of the caller (-1 - k) or wall k (-1 - tool_count - k). impulses (count, 3): on the first
+ * grain [N s]. At most `capacity` are written; *count is how many there are, *dt the substep they belong to [s]. None
+ * before the first step, and none after grains were set. Planar grains are refused. */
 gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t capacity, int32_t *pairs, float *impulses,
                                 int64_t *count, double *dt);
 
-/* (env_count) */
+/* counters of the last step (env_count) */
 gg_status gg_world_get_stats(gg_world *world, gg_env_stats *stats);
 /* Grains whose centre lies in a box, and the mean distance of all centres to it [m], (env_count, box_count) each; boxes
  * (env_count, box_count, 6): lower, upper corner [m]. */
 gg_status gg_world_box_stats(gg_world *world, const float *boxes, int64_t box_count, int64_t *counts,
                              float *mean_distances, gg_memory_space space);
 
-/* cells of a grid at most, per env */
+/* the most cells of a grid, per env */
 #define GG_GRID_LIMIT 1000000
-/* Grains by the first box that holds their centre: (env_count, box_count); a box is x y z qw qx qy qz of its middle and its
- * half sizes [m], (env_count, box_count, 10). */
+/* Grains by the first box that holds their centre: counts (env_count, box_count). boxes (env_count, box_count, 10): middle
+ * [m], unit quaternion, half sizes [m]. */
 gg_status gg_world_count_boxes(gg_world *world, const float *boxes, int64_t box_count, int64_t *counts,
                                gg_memory_space space);
-/* Grains by cells of a grid between lower and upper, those outside at its edge: counts (env_count, nx, ny, nz), with labels
- * (env_count, grain_count) of 0 or 1 also by these, (env_count, nx, ny, nz, 2). */
+/* Grains by cells of a grid of shape (nx, ny, nz) between lower and upper (3) [m], those outside in the cells at its edge:
+ * counts (env_count, nx, ny, nz); with labels (env_count, grain_count) of 0 or 1 also by these, (env_count, nx, ny, nz, 2).
+ */
 gg_status gg_world_count_cells(gg_world *world, const float *lower, const float *upper, const int32_t *shape,
                                const uint8_t *labels, int64_t *counts, gg_memory_space space);
-/* Grains by columns of a grid in plan (env_count, ny, nx), each shared bilinearly between the four columns next to its centre,
- * beyond the edge mirrored; in units of 2^-20 grains. */
+/* Grains by columns of a grid in plan, of shape (nx, ny) between lower and upper (2) [m]: counts (env_count, ny, nx). Each
+ * grain is shared bilinearly between the four columns next to its centre, mirrored beyond the edge; in units of 2^-20
+ * grains. */
 gg_status gg_world_count_columns(gg_world *world, const float *lower, const float *upper, const int32_t *shape,
                                  int64_t *counts, gg_memory_space space);
 
@@ -218,15 +231,18 @@ gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_memor
 /* the same clipped to near_depth .. far_depth, in metres, as bytes (0 near, 255 far, ties to even), or NULL to skip it */
 gg_status gg_world_depth_image(gg_world *world, int32_t camera, double near_depth, double far_depth, float *metres,
                                uint8_t *bytes, gg_memory_space space);
+/* a shaded picture of one env for people: rgb (height, width, 3) of picture->camera. GG_ERROR_MEMORY */
+gg_status gg_world_picture(gg_world *world, int64_t env, const gg_picture *picture, uint8_t *rgb);
 
-/* The stream (cudaStream_t as a number) of a world on a GPU, and another one for what comes. On the CPU 0, and an error.
- */
+/* The stream (cudaStream_t as a number) that a world on a GPU uses from now on. GG_ERROR_BACKEND on the CPU, where
+ * get returns 0. */
 gg_status gg_world_set_stream(gg_world *world, uintptr_t stream);
 uintptr_t gg_world_get_stream(const gg_world *world);
 
-/* Memory on the world's GPU that may outlive the world: arrays that phases write into and others read. What a new buffer
- * holds is undefined. The world keeps what nobody holds any more for the next buffer of that size. */
+/* Memory on the world's GPU that may outlive the world: arrays that phases write into and others read. The content of a new
+ * buffer is undefined. A buffer that nobody holds any more is kept for the next one of its size. */
 typedef struct gg_buffer gg_buffer;
+/* GG_ERROR_BACKEND: the world runs on the CPU */
 gg_status gg_buffer_create(gg_world *world, size_t size, gg_buffer **out);
 /* a copy, made on the stream of the buffer's world */
 gg_status gg_buffer_clone(gg_buffer *buffer, gg_buffer **out);
@@ -235,32 +251,32 @@ void gg_buffer_retain(gg_buffer *buffer);
 void gg_buffer_release(gg_buffer *buffer);
 void *gg_buffer_data(const gg_buffer *buffer);
 int32_t gg_buffer_device(const gg_buffer *buffer);
-/* to or from memory of this machine; returns when it is done */
+/* copies to or from the host; returns when it is done */
 gg_status gg_buffer_read(gg_buffer *buffer, size_t offset, void *to, size_t size);
 gg_status gg_buffer_write(gg_buffer *buffer, size_t offset, const void *from, size_t size);
-/* Makes `stream` wait for what was put on the stream of the buffer's world so far. Somebody reads the buffer there until it
- * is released. */
+/* Makes `stream` wait for what was put on the stream of the buffer's world so far. Until its release, the buffer may be
+ * read there. */
 gg_status gg_buffer_order(gg_buffer *buffer, uintptr_t stream);
-/* somebody reads the buffer on a stream that is not known, until it is released */
+/* until its release, the buffer may be read on a stream that is not known */
 void gg_buffer_lend(gg_buffer *buffer);
 uintptr_t gg_buffer_stream(const gg_buffer *buffer);
 const char *gg_buffer_message(const gg_buffer *buffer);
 
-gg_status gg_world_picture(gg_world *world, int64_t env, const gg_picture *picture, uint8_t *rgb);
-
-/* Snapshots. A state is one env's bytes; load puts it into any env of a world with the same scene layout, bit for bit,
- * stored impulses included. */
+/* Snapshots. A state is one env as bytes; load puts it into any env of a world of the same scene layout, bit for bit,
+ * stored impulses included. GG_ERROR_STATE: not a state, damaged, or of another version or scene. GG_ERROR_MEMORY: arrays
+ * as large as those of the world that saved it cannot be had. The world is then as it was. */
 gg_status gg_world_state_size(gg_world *world, int64_t env, size_t *size);
 gg_status gg_world_save_state(gg_world *world, int64_t env, void *state, size_t size);
 gg_status gg_world_load_state(gg_world *world, const int32_t *envs, int64_t env_listed, const void *state, size_t size);
-/* hash of one env's grains (position, velocity, spin in id order) and tool poses */
+/* hash of one env's grains (position, velocity, spin in order of ids) and tool poses */
 gg_status gg_world_state_hash(gg_world *world, int64_t env, uint64_t *hash);
 
-/* seconds spent in each phase since profiling was switched on; names and seconds have gg_phase_count() entries */
+/* seconds (gg_phase_count(), or NULL) spent in each phase since profiling was switched on; enable: from now on, or off.
+ * GG_ERROR_MEMORY */
 gg_status gg_world_profile(gg_world *world, int32_t enable, double *seconds);
 
-/* For tests: one substep, phase by phase; after each `note` gets a hash of every array of the world, gg_field_count() of
- * them. */
+/* For tests: one substep, phase by phase; after each `note` gets a hash of every field of the world, gg_field_count() of
+ * them. Errors: those of gg_world_step. */
 typedef void (*gg_trace)(void *context, int phase, int32_t pass, const uint64_t *hashes);
 gg_status gg_world_trace(gg_world *world, double dt, const float *tool_targets, gg_trace note, void *context);
 int gg_field_count(void);

@@ -1,4 +1,4 @@
-/* arena.c: one allocation for all arrays of a world, carved from the field list; it grows between substeps only. */
+/* arena.c: one allocation for all fields of a world, laid out by the list of fields; it grows between substeps only. */
 #include <string.h>
 
 #include "world.h"
@@ -49,7 +49,7 @@ static void set_field(gg_view *v, gg_field_id field, char *data) {
     }
 }
 
-/* bytes, as a number that cannot overflow */
+/* bytes, in a type that cannot overflow */
 static double arena_wanted(const gg_dims *dims) {
     double wanted = 0.0;
     for (int f = 0; f < GG_FIELD_COUNT; f++) {

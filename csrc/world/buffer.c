@@ -1,9 +1,9 @@
-/* buffer.c: memory on a GPU that lives as long as somebody holds it, also after the world that filled it is gone.
+/* buffer.c: device memory that lives as long as it has a holder, also after the world that filled it has ended.
  *
- * Taking and freeing memory stops a GPU, so a world keeps what nobody holds any more for the next array of the same size
- * (a pool). A buffer that somebody else has read may still be read by work that is under way on another stream when its last
- * holder lets go of it: it is handed out again only after the device was seen idle, unless all of that was put on the
- * world's own stream, where what comes waits anyway. Once the world is gone, the last holder frees.
+ * Allocating and freeing synchronizes a GPU, so a world keeps a pool: a buffer that nobody holds any more is used again for
+ * the next one of its size. When its last holder releases it, work on another stream may still read it. It is therefore
+ * used again only after the device was seen idle, unless all such work was put on the world's own stream, which keeps the
+ * order. Once the world has ended, the last holder frees.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,22 +27,22 @@ struct gg_buffer {
     int32_t holders;
     int32_t readers;
     uintptr_t stream;  /* GG_READ_ON_STREAM: which */
-    uint64_t released; /* how many had come back to the pool when this one did */
+    uint64_t released; /* serial number of its release */
     gg_buffer *next;   /* in the pool */
 };
 
-/* at most so many are kept; the one that waits longest goes first */
+/* at most so many are kept; the one released longest ago is freed first */
 #define GG_POOL_LIMIT 64
 
 struct gg_pool {
-    pthread_mutex_t lock; /* of all below, and of who reads a buffer: holders let go on any thread */
+    pthread_mutex_t lock; /* of all below, and of the readers of a buffer: holders release on any thread */
     gg_cuda *cuda;
     gg_buffer *idle; /* the newest first */
     int32_t idle_count;
-    int32_t open;      /* the world lives */
+    int32_t open;      /* the world has not ended */
     int32_t holders;   /* the world and every buffer */
-    uint64_t released; /* buffers that came back so far */
-    uint64_t settled;  /* nothing on the device uses those that came back up to here */
+    uint64_t released; /* releases so far */
+    uint64_t settled;  /* no work on the device uses a buffer of a release up to this one */
 };
 
 static gg_pool *pool_new(gg_cuda *cuda) {
@@ -74,7 +74,7 @@ static void buffer_free(gg_buffer *b) {
     pool_release(p);
 }
 
-/* frees a list; how many there were */
+/* frees a list and returns its length */
 static int32_t free_list(gg_buffer *b) {
     int32_t count = 0;
     for (gg_buffer *next; b; b = next, count++) {
@@ -110,14 +110,15 @@ void gg_pool_close(gg_pool *p) {
 /* 1 is another name of the legacy default stream */
 static uintptr_t stream_name(uintptr_t stream) { return stream == 1 ? 0 : stream; }
 
-/* whether what the world puts on its stream next comes after all that others did with the buffer */
+/* whether work that the world puts on its stream next runs after all reads of the buffer */
 static int in_order(const gg_pool *p, const gg_buffer *b) {
     return b->readers == GG_READ_BY_NONE || b->released <= p->settled ||
            (b->readers == GG_READ_ON_STREAM && b->stream == stream_name(gg_cuda_stream(p->cuda)));
 }
 
-/* a buffer of this size that nobody holds, or NULL; one that needs no waiting if there is one */
-static gg_buffer *take_idle(gg_pool *p, size_t size, uint64_t *settle) {
+/* a buffer of this size that nobody holds, or NULL; one that needs no wait where there is one. *settle: the release up to
+ * which the device must be idle before it is used, or 0 */
+static gg_buffer *pop_idle(gg_pool *p, size_t size, uint64_t *settle) {
     gg_buffer **found = NULL;
     *settle = 0;
     for (gg_buffer **at = &p->idle; *at; at = &(*at)->next) {
@@ -137,10 +138,10 @@ static gg_buffer *take_idle(gg_pool *p, size_t size, uint64_t *settle) {
     return b;
 }
 
-static gg_status pool_take(gg_pool *p, size_t size, gg_buffer **out) {
+static gg_status pool_acquire(gg_pool *p, size_t size, gg_buffer **out) {
     uint64_t settle;
     pthread_mutex_lock(&p->lock);
-    gg_buffer *b = take_idle(p, size, &settle);
+    gg_buffer *b = pop_idle(p, size, &settle);
     pthread_mutex_unlock(&p->lock);
     if (b && settle) {
         gg_status status = gg_cuda_settle(p->cuda);
@@ -184,13 +185,13 @@ gg_status gg_buffer_create(gg_world *w, size_t size, gg_buffer **out) {
     if (!w->pool && !(w->pool = pool_new(w->cuda))) {
         return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: device array");
     }
-    gg_status status = pool_take(w->pool, size, out);
+    gg_status status = pool_acquire(w->pool, size, out);
     return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
 }
 
 gg_status gg_buffer_clone(gg_buffer *b, gg_buffer **out) {
     *out = NULL;
-    gg_status status = pool_take(b->pool, b->size, out);
+    gg_status status = pool_acquire(b->pool, b->size, out);
     if (status == GG_OK) {
         status =
             gg_cuda_copy(b->pool->cuda, (*out)->data, b->size, b->data, b->size, b->size, b->size > 0, GG_ON_DEVICE);

@@ -1,8 +1,8 @@
-/* contacts.c: the contacts of one env and what they did in the last substep, as a list. */
+/* contacts.c: the contacts of one env in the last substep and their impulses, as a list. */
 #include "world.h"
 
-/* who a key of a contact list stands for: grain ids as they are, the caller's tools from -1 downwards, then the walls */
-static int32_t named(const gg_world *w, const gg_view *v, int32_t key) {
+/* the other side of a contact as gg_world_get_contacts numbers it, from its key in the contact list */
+static int32_t other_side(const gg_world *w, const gg_view *v, int32_t key) {
     if (key >= 0) {
         return key;
     }
@@ -10,8 +10,8 @@ static int32_t named(const gg_world *w, const gg_view *v, int32_t key) {
     return -1 - (tool < GG_WALL_COUNT ? own + tool : tool - GG_WALL_COUNT);
 }
 
-gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t room, int32_t *pairs, float *impulses, int64_t *count,
-                                double *dt) {
+gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t capacity, int32_t *pairs, float *impulses,
+                                int64_t *count, double *dt) {
     *count = 0;
     gg_status status = gg_env_check(w, env);
     if (status != GG_OK) {
@@ -34,13 +34,13 @@ gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t room, int32_t 
         int64_t lane = first % GG_LANES, row = env * v->dims.contact_rows + first / GG_LANES;
         for (int32_t k = 0; k < v->contact_count[at]; k++, row++) {
             int32_t key = keys[row * GG_LANES + lane];
-            /* both sides keep a contact: it is told by the one that comes first */
+            /* both sides list a contact: it is reported by the lower grain id */
             if (key >= 0 && key < id) {
                 continue;
             }
-            if (*count < room) {
+            if (*count < capacity) {
                 pairs[2 * *count] = (int32_t)id;
-                pairs[2 * *count + 1] = named(w, v, key);
+                pairs[2 * *count + 1] = other_side(w, v, key);
                 for (int c = 0; c < 3; c++) {
                     impulses[3 * *count + c] = stored[(3 * row + c) * GG_LANES + lane];
                 }

@@ -45,8 +45,11 @@ gg_status gg_world_solver_check(const gg_solver *solver, gg_message out) {
     if (!out.text || out.size <= length) {
         return gg_solver_check(solver, NULL, 0);
     }
-    memcpy(out.text, prefix, sizeof prefix);
-    return gg_solver_check(solver, out.text + length, out.size - length);
+    gg_status status = gg_solver_check(solver, out.text + length, out.size - length);
+    if (status != GG_OK) {
+        memcpy(out.text, prefix, length);
+    }
+    return status;
 }
 
 gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {

@@ -1,7 +1,7 @@
-/* snapshot.c: one env as bytes, and back; hashes of what an env has become.
+/* snapshot.c: one env as bytes, and back; hashes of an env.
  *
- * A state holds every field marked STATE, the contact cache and the neighbour lists included: a world that loads it goes
- * on with the bits of the one that saved it. It fits any world of the same scene layout, whatever its buffers grew to.
+ * A state holds every field marked STATE, stored impulses and candidate lists included: a world that loads it continues
+ * with the bits of the one that saved it. It fits any world of the same scene layout, whatever its buffers grew to.
  */
 #include <string.h>
 
@@ -22,11 +22,11 @@ uint64_t gg_hash_bytes(uint64_t hash, const void *data, size_t size) {
         memcpy(&word, at, 8);
         hash = gg_rng_mix(hash ^ word);
     }
-    uint64_t rest = size;
+    uint64_t tail = size;
     for (size_t k = 0; k < size; k++) {
-        rest = rest << 8 | at[k];
+        tail = tail << 8 | at[k];
     }
-    return gg_rng_mix(hash ^ rest);
+    return gg_rng_mix(hash ^ tail);
 }
 
 uint64_t gg_state_layout(const gg_world *w) {
@@ -78,7 +78,7 @@ gg_status gg_world_save_state(gg_world *w, int64_t env, void *state, size_t size
         return status;
     }
     if (size < state_size(&w->view.dims)) {
-        return gg_world_fail(w, GG_ERROR_ARGUMENT, "state: expected room for %zu bytes, got %zu",
+        return gg_world_fail(w, GG_ERROR_ARGUMENT, "state: expected a buffer of %zu bytes, got %zu",
                              state_size(&w->view.dims), size);
     }
     char *at = (char *)state + sizeof(state_header);

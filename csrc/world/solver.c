@@ -1,4 +1,4 @@
-/* solver.c: the settings of the solver: defaults, what is accepted, and which relaxation is stable by rule. */
+/* solver.c: the settings of the solver: defaults, checks, and the relaxation that is stable by rule. */
 #include <math.h>
 #include <string.h>
 
@@ -72,6 +72,6 @@ void gg_solver_safe_relaxation(const gg_solver *s, int tools, float *relaxation,
         return;
     }
     *relaxation = 0.5f;
-    /* many iterations and tools that can jam a bed leave less room for acceleration */
+    /* acceleration bears less relaxation with many iterations, and with tools, which can jam a bed */
     *sum = !s->nesterov ? 3.0f : (s->iterations >= 20 || tools) ? 1.5f : 2.0f;
 }

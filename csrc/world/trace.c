@@ -1,7 +1,7 @@
 /* trace.c: one substep, phase by phase, with a hash of every array after each.
  *
- * For tests alone: where two devices differ, the first phase after which they do is the one to look at. The order is that
- * of phases/step.h, followed by this machine for every kind of device.
+ * For tests alone: where two devices differ, the first phase after which they do is the one to look at. The host follows the
+ * order of phases/step.h, for every kind of device.
  */
 #include "world.h"
 
@@ -9,7 +9,7 @@ typedef struct trace_team {
     gg_world *world;
     gg_trace note;
     void *context;
-    gg_status *status; /* of what went wrong first: nothing runs after it */
+    gg_status *status; /* of the first failure: nothing runs after it */
 } trace_team;
 
 static void trace_run(const trace_team *t, gg_phase phase, int32_t pass) {
@@ -38,7 +38,7 @@ static int trace_any(const trace_team *t, gg_condition question) {
     return 0;
 }
 
-/* the team of step.h: this machine, which asks the device for one phase after the other */
+/* the team of step.h: the host, which runs one phase after the other where the world runs */
 #define GG_TEAM_FN         static
 #define gg_team            trace_team
 #define gg_team_run        trace_run

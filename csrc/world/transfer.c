@@ -1,7 +1,7 @@
-/* transfer.c: between the caller, this machine and the machine that a world runs on.
+/* transfer.c: memory where a world runs, and copies between it, the host and the caller.
  *
- * On the CPU all three are one and nothing here copies. On a GPU the arrays of the engine live there; what only this
- * machine can do (files, hashes, pictures for people, rare settings) works on a mirror: fields are pulled, perhaps changed,
+ * On the CPU all of that is host memory, and nothing is staged or mirrored. On a GPU the fields lie in its memory; what only
+ * the host does (files, hashes, pictures for people, rare settings) works on a mirror: fields are pulled, perhaps changed,
  * and pushed back.
  */
 #include <stdlib.h>
@@ -46,7 +46,7 @@ gg_status gg_memory_copy(gg_world *w, void *to, size_t to_pitch, const void *fro
 
 /* ---- the mirror ---- */
 
-/* the mirror as large as the world is now; what it held is forgotten */
+/* a mirror of the sizes that the world has now; where they changed, its content is lost */
 static gg_status mirror_fit(gg_world *w) {
     gg_view *m = &w->mirror;
     if (!w->mirror_arena || memcmp(&m->dims, &w->view.dims, sizeof m->dims)) {
@@ -97,7 +97,7 @@ gg_status gg_world_push(gg_world *w, gg_fields fields, int64_t env) {
 
 /* ---- the caller's arrays ---- */
 
-/* room for `size` bytes on the device */
+/* a staging buffer of at least `size` bytes */
 static void *staging(gg_world *w, gg_staging_id id, size_t size, gg_status *status) {
     gg_staging *l = &w->staging[id];
     if (l->size < size) {
@@ -117,11 +117,11 @@ const void *gg_stage_input(gg_world *w, gg_staging_id id, const void *data, size
     if (!w->cuda || !data || *status != GG_OK) {
         return data;
     }
-    void *room = staging(w, id, size, status);
+    void *copy = staging(w, id, size, status);
     if (*status == GG_OK) {
-        *status = gg_memory_copy(w, room, size, data, size, size, 1, GG_TO_DEVICE);
+        *status = gg_memory_copy(w, copy, size, data, size, size, 1, GG_TO_DEVICE);
     }
-    return *status == GG_OK ? room : NULL;
+    return *status == GG_OK ? copy : NULL;
 }
 
 void *gg_stage_output(gg_world *w, gg_staging_id id, void *out, size_t size, gg_memory_space space, gg_status *status) {
@@ -157,7 +157,7 @@ gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda) {
     gg_view *v = &w->view;
     w->cuda = cuda;
     gg_status status = gg_scene_move_to_device(w);
-    /* what stands in the arena so far becomes the mirror's, and goes over in one piece */
+    /* the fields as they were filled become the mirror's, and are copied to the device */
     void *arena = w->arena;
     w->mirror = host;
     w->mirror_arena = arena;

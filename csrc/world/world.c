@@ -1,7 +1,7 @@
 /* world.c: the step of a world. The order of its phases is phases/step.h.
  *
- * A step covers all envs. If a buffer of contacts turns out too small, the envs concerned stop before anything is lost,
- * the buffer grows, and they go on from where they stopped.
+ * A step covers all envs. Where a buffer of contacts turns out too small, the envs concerned stop before anything is lost,
+ * the buffer grows, and they resume.
  */
 #include "world.h"
 
@@ -17,7 +17,7 @@ typedef struct step_context {
     void *poll_context;
     double next_poll;
     int32_t cancelled;
-    int32_t resumed; /* this step goes on with one that failed */
+    int32_t resumed; /* this step finishes one that ran out of memory */
 } step_context;
 
 #define GG_TEAM_FN static
@@ -50,7 +50,7 @@ static void poll_caller(step_context *c) {
     }
 }
 
-/* asks the caller, on its own thread, whether to go on; all threads of a team hear the same answer */
+/* asks the caller, on its own thread, whether to go on; all threads of a team get the same answer */
 static int cancelled(const gg_team *team, step_context *c) {
     if (team->caller) {
         poll_caller(c);
@@ -85,7 +85,7 @@ static void step_cpu(gg_world *w, step_context *context) {
     gg_executor_run(&executor, run_substeps, context);
 }
 
-/* the same on a GPU, which is left alone for a few milliseconds at a time: nobody can call it back */
+/* the same on a GPU, in launches of some tens of milliseconds: a launch cannot be cancelled */
 static gg_status step_cuda(gg_world *w, step_context *context) {
     int32_t left = w->view.params.substeps, done = 0;
     while (!done && !context->cancelled) {
@@ -95,7 +95,7 @@ static gg_status step_cuda(gg_world *w, step_context *context) {
         if (status != GG_OK) {
             return gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
         }
-        w->chunk = gg_chunk_next(chunk, left, now() - start); /* the next call begins with what this one found */
+        w->chunk = gg_chunk_next(chunk, left, now() - start); /* also for the next call */
         left -= GG_MIN(chunk, left);
         poll_caller(context);
     }
@@ -121,14 +121,14 @@ static size_t targets_size(const gg_world *w) {
     return sizeof(float) * 7 * (size_t)(w->view.dims.env_count * gg_own_tool_count(w));
 }
 
-/* whether this call asks for the step that the last one could not finish */
+/* whether this call repeats the one whose step ran out of memory */
 static int resumes(const gg_world *w, double dt, int32_t substeps, const float *targets) {
     const gg_params *p = &w->view.params;
     return w->unfinished && p->dt == (float)dt && p->substeps == substeps && !targets == !w->has_targets &&
            (!targets || !memcmp(targets, w->targets, targets_size(w)));
 }
 
-/* from here to the end of the step, or as far as memory reaches */
+/* all that is left of the step; where memory runs out, up to a whole substep of each env */
 static gg_status run_step(gg_world *w, step_context *context) {
     gg_status status = GG_OK;
     int grew = 1;
@@ -154,9 +154,9 @@ static gg_status run_step(gg_world *w, step_context *context) {
         }
     }
     if (context->cancelled || w->unfinished) {
-        gg_status withdrawn = gg_world_run(w, GG_PHASE_roll_back);
-        withdrawn = withdrawn == GG_OK ? gg_world_run(w, GG_PHASE_rolled_back) : withdrawn;
-        status = status == GG_OK ? withdrawn : status;
+        gg_status undone = gg_world_run(w, GG_PHASE_roll_back);
+        undone = undone == GG_OK ? gg_world_run(w, GG_PHASE_rolled_back) : undone;
+        status = status == GG_OK ? undone : status;
     }
     return status;
 }
