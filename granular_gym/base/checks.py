@@ -142,7 +142,9 @@ def _numbers(name: str, value: Any, kinds: str, what: str) -> NDArray[Any]:
     return array
 
 
-def floats(name: str, value: Any, shape: Sequence[int | None], *also: Sequence[int | None]) -> FloatArray:
+def floats(
+    name: str, value: Any, shape: Sequence[int | None], *also: Sequence[int | None], finite: bool = True
+) -> FloatArray:
     """A C-contiguous float32 array of finite numbers.
 
     Args:
@@ -150,6 +152,7 @@ def floats(name: str, value: Any, shape: Sequence[int | None], *also: Sequence[i
         value: anything array-like: lists, float64, integers, strided views, read-only arrays.
         shape: the shape wanted; None is any length.
         also: further shapes allowed.
+        finite: False: the engine looks for numbers that are not finite.
     """
     # what needs nothing but a look comes at every step, many times
     if type(value) is np.ndarray and value.dtype is _SINGLE and (value.shape == shape or value.shape in also):
@@ -164,7 +167,7 @@ def floats(name: str, value: Any, shape: Sequence[int | None], *also: Sequence[i
     else:
         with np.errstate(over="ignore"):
             result = np.ascontiguousarray(array, np.float32).reshape(array.shape)
-    if not _core.all_finite(result):
+    if finite and not _core.all_finite(result):
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
         raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {list(index)}")
     return result

@@ -188,7 +188,7 @@ class World(Readout):
         count = checks.integer("substeps", substeps, 1)
         targets = None
         if tool_poses is not None:
-            targets = self._per_env("tool_poses", tool_poses, (self.tool_count, 7), self.env_count)
+            targets = self._poses("tool_poses", tool_poses, self.env_count)
         if length != self._judged and 0.0 < length <= 1.0 and self.grain_count:
             self._judged = length
             if not self.planar:
@@ -343,7 +343,7 @@ class World(Readout):
     def set_tool_poses(self, poses: Any, envs: Any = None) -> None:
         """Moves the tools of the listed envs at once, without velocity: (listed, tool_count, 7) or (tool_count, 7)."""
         listed, count = self._envs(envs)
-        self._core.set_tool_poses(listed, self._per_env("poses", poses, (self.tool_count, 7), count))
+        self._core.set_tool_poses(listed, self._poses("poses", poses, count))
 
     # ---- state ----
 
@@ -382,10 +382,12 @@ class World(Readout):
 
     def _per_env(self, name: str, value: Any, shape: tuple[int, ...], count: int) -> Floats:
         """float32 (count, *shape) from that shape or one for all."""
-        array = checks.floats(name, value, (count, *shape), shape)
-        if array.ndim == len(shape):
-            array = np.ascontiguousarray(np.broadcast_to(array, (count, *shape)))
-        return array
+        return _for_each(checks.floats(name, value, (count, *shape), shape), shape, count)
+
+    def _poses(self, name: str, value: Any, count: int) -> Floats:
+        """float32 (count, tool_count, 7) from that shape or one for all; the engine checks the numbers."""
+        shape = self.tool_count, 7
+        return _for_each(checks.floats(name, value, (count, *shape), shape, finite=False), shape, count)
 
     def _pair_table(self, pairs: Any, listed: NDArray[np.int32] | None, count: int) -> Floats:
         """All columns (count, m, m, 6) from a table of all or of the first three."""
@@ -417,6 +419,11 @@ class World(Readout):
             if danger not in self._warned:
                 self._warned.add(danger)
                 warnings.warn(danger, StabilityWarning, stacklevel=4)
+
+
+def _for_each(array: Floats, shape: tuple[int, ...], count: int) -> Floats:
+    """(count, *shape) from that shape or one for all."""
+    return array if array.ndim > len(shape) else np.ascontiguousarray(np.broadcast_to(array, (count, *shape)))
 
 
 def _restore(

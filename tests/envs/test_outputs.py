@@ -13,7 +13,7 @@ import pytest
 from env_helpers import same
 
 import granular_gym as gg
-from granular_gym.engine import readout
+from granular_gym.engine import outputs
 from granular_gym.tasks.grain_task import Pace
 from granular_gym.tasks.task import Task
 
@@ -152,7 +152,7 @@ def test_torch_on_an_emulated_gpu(cuda_vec: Any, monkeypatch: Any) -> None:
 
     host, envs = cuda_vec(), cuda_vec(output="torch")
     streams = iter([0, 0, 2, 1, 0, 0])
-    monkeypatch.setattr(readout, "as_torch", lambda array: torch.from_numpy(array.numpy()))
+    monkeypatch.setattr(outputs, "as_torch", lambda array: torch.from_numpy(array.numpy()))
     monkeypatch.setattr("granular_gym.tasks.gym_envs.torch_stream", lambda device: next(streams))
     rng = np.random.default_rng(0)
     seen = []
