@@ -25,8 +25,8 @@ from benchmarks import measure
 from benchmarks.measure import Row
 from benchmarks.run import table
 from granular_gym.tasks.expert import scripted_expert
-from granular_gym.tasks.grain_task import GRAIN_LADDER
-from granular_gym.tasks.registry import SPACE, task_id, task_ids
+from granular_gym.tasks.pace import GRAIN_LADDER
+from granular_gym.tasks.registry import NAMESPACE, task_id, task_ids
 
 COLUMNS = (
     "steps",
@@ -47,7 +47,7 @@ def climb(task: str, grains: int, seconds: float) -> Row:
     env = gym.make(task, grain_count=grains, num_threads=1)
     begin = time.process_time()
     env.reset(seed=0)
-    row: Row = {"name": f"{task.removeprefix(SPACE)}, {grains} grains", "task": task, "grains": grains}
+    row: Row = {"name": f"{task.removeprefix(NAMESPACE)}, {grains} grains", "task": task, "grains": grains}
     row["reset_cpu_s"] = time.process_time() - begin
     expert = scripted_expert(env)
     begin, wall, over = time.process_time(), time.perf_counter(), False

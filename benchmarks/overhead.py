@@ -20,7 +20,7 @@ import gymnasium as gym
 
 from benchmarks import measure
 from benchmarks.measure import Row
-from granular_gym.tasks.grain_task import Pace
+from granular_gym.tasks.pace import Pace
 
 TASK = "granular_gym/Bulldozer-v0"
 TARGET_US = 20.0

@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.base.assets import asset_path
 from granular_gym.base.rotations import rotate
+from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
-from granular_gym.tasks.grain_task import GrainTask, Image, Settling, add_sand_and_steel, sky_camera, view_camera
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
-from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.beds import Settling, add_sand_and_steel
+from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.images import Image, sky_camera, view_camera
+from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import TrackedVehicle, tool_poses, wrap_angle
 
 CONTROL_PERIOD = 0.1  # [s] per env step
@@ -54,7 +56,7 @@ GRAIN_FRICTION = 0.5
 
 
 @dataclass(frozen=True)
-class Level:
+class Difficulty:
     """What makes pushing hard."""
 
     goal_side: float  # of the square goal [m]
@@ -65,36 +67,62 @@ class Level:
     goal: float  # share of the grains that must lie in the goal
 
 
-LEVELS = {
-    "easy": Level(2.4, 0.3, 0.2, ("cone",), (GRAIN_FRICTION, GRAIN_FRICTION), 0.6),
-    "medium": Level(2.0, 0.8, 0.5, HEAPS, (GRAIN_FRICTION, GRAIN_FRICTION), 0.7),
-    "hard": Level(1.6, 1.0, 0.7, HEAPS, (0.3, 0.7), 0.7),
+DIFFICULTIES = {
+    "easy": Difficulty(2.4, 0.3, 0.2, ("cone",), (GRAIN_FRICTION, GRAIN_FRICTION), 0.6),
+    "medium": Difficulty(2.0, 0.8, 0.5, HEAPS, (GRAIN_FRICTION, GRAIN_FRICTION), 0.7),
+    "hard": Difficulty(1.6, 1.0, 0.7, HEAPS, (0.3, 0.7), 0.7),
 }
 
 
-class BulldozerTask(GrainTask):
-    """The rules of the bulldozer task for `env_count` envs.
+class BulldozerTask(Task):
+    """The bulldozer task in `env_count` envs.
 
-    Action (2,) in [-1, 1]: forward speed (1 = 0.8 m/s), yaw rate (1 = 1 rad/s, left positive).
-    Observation: "ego" (36, 36) float32 depth [m] and "sky" (36, 72) float32 depth [m] (a miss reads `far`), or both as
-    (1, H, W) uint8, 0 = near, 255 = far; "pose" (3,) float32 x [m], y [m], yaw [rad] in [-pi, pi].
-    Reward: mean over the grains of 100 inside the goal box, else minus the distance to it [m]; "incremental": the
+    ## Description
+    A tracked vehicle with a blade pushes a heap of grains into a goal box on a field of 8 x 4 m. It cannot leave the
+    field: it slides along walls, and turning pushes it off them. Control runs at 10 Hz.
+
+    ## Action Space
+    Box (2,) float32 in [-1, 1]: forward speed (1 = 0.8 m/s), yaw rate (1 = 1 rad/s, left positive).
+
+    ## Observation Space
+    Dict of
+    - "ego" (36, 36) float32: depth [m] of a camera on the hull that looks over the blade, 0.2 .. 3 m;
+    - "sky" (36, 72) float32: depth [m] from 3 m above, orthographic; a miss reads 3 m;
+    - "pose" (3,) float32: x [m], y [m], yaw [rad] in [-pi, pi] of the vehicle.
+
+    With depth="uint8" the images are (1, H, W) uint8, 0 near and 255 far. The goal is in the infos only, as in the
+    paper.
+
+    ## Rewards
+    Mean over the grains of 100 inside the goal box, else minus the distance to it [m]; with reward="incremental" the
     change of that mean over the step.
-    Info: "goal_share" of the grains in the goal, "goal" (6,) lower and upper corner of the goal box [m], "success"
-    (goal_share is at least the level's goal), and what every task reports (docs/tasks/README.md).
 
-    Args:
-        env_count: number of envs.
-        reward: "level" or "incremental".
-        **kwargs: see GrainTask; difficulty "easy" (a large goal straight ahead of a cone), "medium" or "hard" (a small
-            goal, friction drawn).
+    ## Starting State
+    A settled heap (cone, ridge or mesa), turned and moved; the goal on the other half of the field; the vehicle
+    anywhere clear of heap and walls; the friction between grains; all drawn from the seed within the limits of the
+    difficulty.
+
+    ## Episode End
+    Truncated after 600 steps; never terminated.
+
+    Infos: "goal_share" of the grains in the goal, "goal" (6,) lower and upper corner of the goal box [m], "success"
+    (goal_share is at least the difficulty's), and what every task reports (docs/tasks/README.md).
+
+    ## Arguments
+    - `env_count`: number of envs.
+    - `reward`: "level" (the mean itself) or "incremental".
+    - others: see `Task`; difficulty "easy" (a large goal straight ahead of a cone), "medium" or "hard" (a small goal,
+      friction drawn).
+
+    ## Version History
+    - v0: first version.
 
     Raises:
         ArgumentError: an argument is not what it should be.
         BackendError: the device is missing.
     """
 
-    memory: ClassVar[tuple[str, ...]] = ("pose", "goal", "score", "gain", "share", "friction")
+    episode_state: ClassVar[tuple[str, ...]] = ("pose", "goal", "score", "gain", "share")
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
@@ -106,7 +134,8 @@ class BulldozerTask(GrainTask):
     depth_view = "sky"
     view = view_camera((0.0, -5.9, 4.9), (0.0, 0.02, 0.0), fov=0.7, shape=(400, 704))
     tool_colors = BLADE_COLOR, HULL_COLOR
-    difficulties = LEVELS
+    difficulties = DIFFICULTIES
+    difficulty: Difficulty
     settling = Settling(0.5, 10, 2e-3)
     vehicle: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.45,
@@ -125,7 +154,7 @@ class BulldozerTask(GrainTask):
         self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
         low_pose = np.array([*FIELD_LOWER[:2], -np.pi], np.float32)
         pose = spaces.Box(low_pose, -low_pose, dtype=np.float32)
-        self.observation_space = spaces.Dict({**self.image_spaces(), "pose": pose})
+        self.observation_space = spaces.Dict({**self.depth_images.spaces(), "pose": pose})
         self.pose: Floats = np.zeros((self.env_count, 3))  # x, y, yaw; yaw is not wrapped
         self.goal = np.zeros((self.env_count, 6), np.float32)
         self.score = np.zeros(self.env_count)  # the paper's mean, after the last step
@@ -148,20 +177,20 @@ class BulldozerTask(GrainTask):
 
     # episodes --------------------------------------------------------------------------------------------------------
 
-    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
-        """Draws heap, goal and start of each listed env and puts grains and vehicle there."""
-        world, level = self.world, self.level
+    def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """Draws heap, goal and start of each listed env, and sets grains and vehicle."""
+        world, difficulty = self.world, self.difficulty
         chosen = np.zeros(len(envs), np.int64)
         shifts, turns = np.zeros((len(envs), 3), np.float32), np.zeros(len(envs), np.float32)
         for row, env in enumerate(envs):
             draw = self.generator(env)
-            chosen[row] = HEAPS.index(level.heaps[draw.integers(len(level.heaps))])
+            chosen[row] = HEAPS.index(difficulty.heaps[draw.integers(len(difficulty.heaps))])
             side = 1.0 if draw.random() < 0.5 else -1.0
-            goal = side * draw.uniform(1.5, 2.2), draw.uniform(-level.goal_y, level.goal_y)
-            heap = -side * draw.uniform(0.9, 1.4), draw.uniform(-level.heap_y, level.heap_y)
+            goal = side * draw.uniform(1.5, 2.2), draw.uniform(-difficulty.goal_y, difficulty.goal_y)
+            heap = -side * draw.uniform(0.9, 1.4), draw.uniform(-difficulty.heap_y, difficulty.heap_y)
             turns[row] = draw.uniform(-math.pi, math.pi)
             shifts[row, :2] = heap
-            self.goal[env] = goal_box(*goal, level.goal_side)
+            self.goal[env] = goal_box(*goal, difficulty.goal_side)
             self.pose[env] = self._start_pose(draw, heap)
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
@@ -187,12 +216,12 @@ class BulldozerTask(GrainTask):
         """Blade and hull share the vehicle's frame: (env_count, 2, 7)."""
         return tool_poses(self.pose, 2)
 
-    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        target = self.vehicle.advance(self.pose, actions, CONTROL_PERIOD)
-        if np.count_nonzero(held):
-            target[held] = self.pose[held]
-        self.pose = target
+        pose = self.vehicle.advance(self.pose, actions, CONTROL_PERIOD)
+        if np.count_nonzero(idle):
+            pose[idle] = self.pose[idle]
+        self.pose = pose
         self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
         before = self.score
         self._measure()
@@ -204,17 +233,17 @@ class BulldozerTask(GrainTask):
         self.share = counts / self.grain_count
         self.score = 100.0 * self.share - distances
 
-    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
-        """Reward, terminated (never: the task has no end but its time), infos."""
+    def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """See `Task.evaluate`; never terminated."""
         reward = self.score if self.reward == "level" else self.gain
         infos: Arrays = {
             "goal_share": self.share.copy(),
             "goal": self.goal.copy(),
-            "success": self.share >= self.level.goal,
+            "success": self.share >= self.difficulty.goal,
         }
         return reward.copy(), np.zeros(self.env_count, bool), infos
 
-    def readings(self) -> Arrays:
+    def sense(self) -> Arrays:
         """The vehicle's pose of all envs."""
         return {"pose": self.vector("pose", [*self.pose[:, :2].T, wrap_angle(self.pose[:, 2])])}
 
@@ -247,11 +276,11 @@ def camera_rays(camera: DepthCamera) -> Floats:
 
 
 def tint_floor(frame: NDArray[np.uint8], camera: DepthCamera, depth: Floats, goal: Floats) -> None:
-    """Tints the pixels of a perspective picture that show the floor inside the goal, in place; darker at its edge."""
+    """Tints the pixels of a perspective picture that show the floor inside the goal; darker at its edge."""
     rays = camera_rays(camera)
     floor = np.abs(camera.pose[2] + depth * rays[..., 2]) < 0.004
-    places = depth[floor][:, None] * rays[floor][:, :2] + np.array(camera.pose[:2])
-    margin = np.minimum(places - goal[:2], goal[3:5] - places).min(axis=1)
+    points = depth[floor][:, None] * rays[floor][:, :2] + np.array(camera.pose[:2])
+    margin = np.minimum(points - goal[:2], goal[3:5] - points).min(axis=1)
     share = np.where(margin < 0.0, 0.0, np.where(margin < 0.03, 0.7, 0.28))[:, None]
     frame[floor] = ((1.0 - share) * frame[floor] + share * np.array(GOAL_COLOR)).astype(np.uint8)
 
@@ -287,13 +316,4 @@ def heap_lattice(shape: str, grain_count: int, radius: float) -> Floats:
     return (points + jitter).astype(np.float32)
 
 
-class BulldozerEnv(GranularEnv):
-    """`gymnasium.make("granular_gym/Bulldozer-v0")`; arguments: BulldozerTask."""
-
-    task_class = BulldozerTask
-
-
-class BulldozerVectorEnv(GranularVectorEnv):
-    """`gymnasium.make_vec("granular_gym/Bulldozer-v0", num_envs=n)`; arguments: BulldozerTask, GranularVectorEnv."""
-
-    task_class = BulldozerTask
+BulldozerEnv, BulldozerVectorEnv = env_classes(BulldozerTask)

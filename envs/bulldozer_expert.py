@@ -1,10 +1,10 @@
-"""bulldozer_expert.py: scripted drivers, the yardstick a learner is measured against.
+"""bulldozer_expert.py: the scripted drivers that learners are compared with.
 
 `BulldozerExpert` may read what a learner may not (grain positions, the goal, the exact pose). It plans push by push:
 
 1. *Choose a push.* Many straight lines into the goal, by direction and lateral offset, are scored by the grains outside
    the goal that the blade would take along, up to what it can hold, over the time the push costs.
-2. *Get behind it.* Dijkstra on a coarse grid whose cells cost more where grains lie under the vehicle finds the way
+2. *Get behind it.* Dijkstra on a coarse grid whose cells cost more where grains lie under the vehicle finds the path
    around the heap to the start of the line; the vehicle drives it in whichever direction it already faces.
 3. *Align, push, stop* with the blade just inside the goal, so that nothing is pushed out at the far side; back up;
    plan again.
@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym.base.types import Floats
+from granular_gym.envs.bulldozer import BulldozerTask
+from granular_gym.tasks.expert import Drivers
 from granular_gym.tasks.vehicle import TrackedVehicle
-
-Floats = NDArray[np.floating[Any]]
 
 CELL = 0.2  # [m] of the planning grid
 DIRECTIONS = 36
@@ -105,18 +106,18 @@ class BulldozerExpert:
         points = np.asarray(grains, np.float64)[:, :2]
         inside = np.all((points >= lower[:2]) & (points <= upper[:2]), axis=1)
         if inside.all():
-            self._go("rest", 10)
+            self._go("wait", 10)
             return
-        field_cost = TravelCost(self.vehicle, points, inside, (x, y))
-        push = best_push(self, points, inside, lower, upper, field_cost)
+        travel_cost = TravelCost(self.vehicle, points, inside, (x, y))
+        push = best_push(self, points, inside, lower, upper, travel_cost)
         if push is None:
-            self._go("rest", 10)
+            self._go("wait", 10)
             return
         self._push = push
-        self._path = field_cost.path(push.start)
-        way = math.atan2(self._path[0][1] - y, self._path[0][0] - x)
+        self._path = travel_cost.path(push.start)
+        heading = math.atan2(self._path[0][1] - y, self._path[0][0] - x)
         near = math.hypot(self._path[-1][0] - x, self._path[-1][1] - y) < CELL
-        self._backwards = not near and abs(angle_difference(way, yaw)) > 0.5 * math.pi
+        self._backwards = not near and abs(angle_difference(heading, yaw)) > 0.5 * math.pi
         self._go("travel", 150)
 
     def _do_travel(self, x: float, y: float, yaw: float, *_: Any) -> tuple[float, float] | None:
@@ -166,7 +167,7 @@ class BulldozerExpert:
         self._left -= self.vehicle.speed * self.duration
         return -1.0, 0.0
 
-    def _do_rest(self, *_: Any) -> tuple[float, float] | None:
+    def _do_wait(self, *_: Any) -> tuple[float, float] | None:
         if self._patience <= 0:
             self._go("plan", 0)
         return 0.0, 0.0
@@ -255,7 +256,7 @@ class TravelCost:
             cells.append(int(self.parent[cells[-1]]))
         points = [self.center(cell) for cell in reversed(cells)]
         points[-1] = target
-        # from each kept point, jump to the furthest later one whose straight way costs no more than the grid's
+        # from each kept point, jump to the furthest later one whose straight line costs no more than the grid's
         kept, at = [], 0
         while at < len(points) - 1:
             jump = at + 1
@@ -269,7 +270,7 @@ class TravelCost:
         return kept or [target]
 
     def straight(self, a: tuple[float, float], b: tuple[float, float]) -> float:
-        """Cost of the straight way from a to b."""
+        """Cost of the straight line from a to b."""
         length = math.hypot(b[0] - a[0], b[1] - a[1])
         samples = max(int(length / (0.5 * CELL)), 1)
         t = (np.arange(samples) + 0.5) / samples
@@ -291,7 +292,12 @@ def interval_in_box(
 
 
 def best_push(
-    expert: BulldozerExpert, points: Floats, inside: NDArray[np.bool_], lower: Floats, upper: Floats, ways: TravelCost
+    expert: BulldozerExpert,
+    points: Floats,
+    inside: NDArray[np.bool_],
+    lower: Floats,
+    upper: Floats,
+    travel_cost: TravelCost,
 ) -> Push | None:
     """The push that brings most grains into the goal per second; None where no line reaches a grain."""
     vehicle = expert.vehicle
@@ -318,7 +324,7 @@ def best_push(
             push = _push_along(expert, center + offset * n, u, heading, np.sort(along[swath]), stop)
             if push is None:
                 continue
-            travel = ways.cost[ways.cell(push.start)] / vehicle.speed
+            travel = travel_cost.cost[travel_cost.cell(push.start)] / vehicle.speed
             seconds = travel + 2.0 * push.length / vehicle.speed + OVERHEAD
             score = push.gain / seconds
             if score > best_score:
@@ -331,7 +337,7 @@ def _push_along(
 ) -> Push | None:
     """The push on one line: starts behind the last grain, or where the field allows."""
     vehicle = expert.vehicle
-    x0, x1, y0, y1 = vehicle.room(heading)
+    x0, x1, y0, y1 = vehicle.center_limits(heading)
     entry, leave = interval_in_box(origin[None], u, np.array([x0, y0]), np.array([x1, y1]))
     earliest, latest = float(entry[0]), float(leave[0])
     end = min(stop - expert.blade_x, latest)
@@ -353,39 +359,20 @@ BULLDOZER_CAPACITY = 0.4
 BULLDOZER_BLADE = (0.52, 0.82)
 
 
-class BulldozerDrivers:
-    """Scripted experts for all envs of a bulldozer task.
+class BulldozerDrivers(Drivers):
+    """Scripted experts for all envs of a bulldozer task."""
 
-    Args:
-        env: a BulldozerEnv or BulldozerVectorEnv, wrapped or not, that has been reset.
-    """
+    def make_driver(self, task: BulldozerTask) -> BulldozerExpert:
+        """A driver of the task's vehicle."""
+        return BulldozerExpert(
+            vehicle=task.vehicle,
+            duration=task.control_period,
+            blade_x=BULLDOZER_BLADE[0],
+            blade_width=BULLDOZER_BLADE[1],
+            capacity=BULLDOZER_CAPACITY * task.grain_count,
+        )
 
-    def __init__(self, env: Any) -> None:
-        self.task = env.unwrapped.task
-        self.single = not hasattr(env.unwrapped, "num_envs")
-        self.drivers = [
-            BulldozerExpert(
-                vehicle=self.task.vehicle,
-                duration=self.task.control_period,
-                blade_x=BULLDOZER_BLADE[0],
-                blade_width=BULLDOZER_BLADE[1],
-                capacity=BULLDOZER_CAPACITY * self.task.grain_count,
-            )
-            for _ in range(self.task.env_count)
-        ]
-
-    def reset(self, mask: NDArray[np.bool_] | None = None) -> None:
-        """Forgets the plans of all envs, or of the masked ones: call it when their episodes begin."""
-        for env, driver in enumerate(self.drivers):
-            if mask is None or mask[env]:
-                driver.reset()
-
-    def act(self) -> Floats:
-        """Actions for the state the envs are in: (2,) for a single env, (num_envs, 2) for a batch."""
-        task = self.task
-        grains = task.world.positions
-        actions = [
-            driver.act(task.pose[env], grains[env], task.goal[env, :3], task.goal[env, 3:])
-            for env, driver in enumerate(self.drivers)
-        ]
-        return actions[0] if self.single else np.stack(actions)
+    def drive(self, env: int, positions: Floats) -> Floats:
+        """Forward speed and yaw rate."""
+        pose, goal = self.task.pose[env], self.task.goal[env]
+        return self.drivers[env].act(pose, positions, goal[:3], goal[3:])

@@ -23,13 +23,16 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.base.assets import asset_path
 from granular_gym.base.rotations import rotate
+from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.arm import Arm, ArmTool, load_arm
-from granular_gym.tasks.grain_task import GrainTask, Image, Preset, Settling, add_sand_and_steel, view_camera
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
-from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.beds import Settling, add_sand_and_steel
+from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.images import Image, view_camera
+from granular_gym.tasks.pace import Preset
+from granular_gym.tasks.task import Task
 
 CONTROL_PERIOD = 0.05  # [s] per env step
 WORLD_LOWER, WORLD_UPPER = (-0.75, -0.95, 0.0), (1.05, 0.95, 1.4)  # [m]; z = 0 is the table the arm stands on
@@ -106,7 +109,7 @@ BUCKET_ROWS = np.array([[0.0, 0.0, 0.0, 1.5 * math.pi], [0.0, -0.5, 0.0, -0.5 * 
 
 
 @dataclass(frozen=True)
-class Level:
+class Difficulty:
     """What an episode draws, and what counts as success.
 
     Attributes:
@@ -135,10 +138,10 @@ class Level:
 
 
 SAND = (GRAIN_FRICTION, GRAIN_FRICTION)
-LEVELS = {
-    "easy": Level(0.14, 0.08, (1.5, 1.5), (0.48, 0.48), False, ("flat",), 0.0, SAND, 0.08, 0.05),
-    "medium": Level(0.12, 0.12, (1.25, 1.75), (0.45, 0.51), True, BEDS, HOME_JITTER, SAND, 0.10, 0.05),
-    "hard": Level(0.10, 0.18, (1.15, 2.05), (0.43, 0.52), True, BEDS, 2 * HOME_JITTER, SAND, 0.12, 0.03),
+DIFFICULTIES = {
+    "easy": Difficulty(0.14, 0.08, (1.5, 1.5), (0.48, 0.48), False, ("flat",), 0.0, SAND, 0.08, 0.05),
+    "medium": Difficulty(0.12, 0.12, (1.25, 1.75), (0.45, 0.51), True, BEDS, HOME_JITTER, SAND, 0.10, 0.05),
+    "hard": Difficulty(0.10, 0.18, (1.15, 2.05), (0.43, 0.52), True, BEDS, 2 * HOME_JITTER, SAND, 0.12, 0.03),
 }
 
 
@@ -175,31 +178,57 @@ def make_arm() -> Arm:
     return Arm(load_arm("panda.json"), tool)
 
 
-class ExcavatorTask(GrainTask):
-    """The rules of the excavator task for `env_count` envs.
+class ExcavatorTask(Task):
+    """The excavator task in `env_count` envs.
 
-    Action (7,) in [-1, 1]: joint velocities, 1 = the joint's largest (2.175 rad/s for joints 1 to 4, 2.61 rad/s for 5
-    to 7). The arm's limits hold: acceleration, end stops, 1.7 m/s, no contact with itself, table, tray or bin.
-    Observation: "wrist" (36, 36) and "side" (36, 72) float32 depth [m] (a miss reads `far`), or both as (1, H, W)
-    uint8, 0 = near, 255 = far; "joints" (7,) [rad]; "velocities" (7,) [rad/s]; "wrench" (6,) mean force [N] and torque
-    [N m] of the grains on the bucket over the step, in the bucket's frame, clipped to 200 N and 50 N m; "bin" (2,) its
-    place on the table x, y [m].
-    Reward: the change over the step of a score: 100 points for all grains in the bin, minus `spill_penalty` times 100
-    for all on the table, minus 10 per metre of the grains' mean distance from the bin; "level": the score itself.
-    End: never, or with `force_limit` where the grains ask for more torque; 600 steps of 0.05 s.
-    Info: "bin_share", "spill_share", "lifted_share" of the grains (in the bin; on the table; above 0.15 m), "success"
-    (share and spill meet the difficulty's goal), "torque_share" (largest joint torque that holds the grains' wrench
-    over the joint's limit), "overloaded" (that share was above `force_limit`), "guard" (bits: 1 end stop, 2 Cartesian
-    speed, 4 collision), "fast_tool_count", "bin" (2,) [m], and the engine's counters as in every task.
+    ## Description
+    A 7-joint arm (Franka Emika Panda) with a bucket scoops grains from a tray into a bin. The arm's limits hold:
+    acceleration, end stops, 1.7 m/s, no contact with itself, table, tray or bin. Control runs at 20 Hz.
 
-    Args:
-        env_count: number of envs.
-        reward: "incremental" or "level".
-        spill_penalty: points lost per spilled grain over points earned per grain in the bin, >= 0.
-        force_limit: None, or the share of the arm's joint torques above which an episode is terminated; 1: the real
-            arm's. Its own weight is not counted.
-        **kwargs: see GrainTask; preset "fast" (dt 2.5 ms, less for small grains) or "accurate" (dt 0.5 ms, as in the
-            paper); difficulty "easy", "medium" or "hard", see LEVELS.
+    ## Action Space
+    Box (7,) float32 in [-1, 1]: joint velocities, 1 = the joint's largest (2.175 rad/s for joints 1 to 4, 2.61 rad/s
+    for 5 to 7).
+
+    ## Observation Space
+    Dict of
+    - "wrist" (36, 36) float32: depth [m] of a camera on the bucket, 0.03 .. 0.6 m;
+    - "side" (36, 72) float32: depth [m] of a fixed camera, 0.3 .. 2.5 m; a miss reads `far`;
+    - "joints" (7,) float32 [rad];
+    - "velocities" (7,) float32 [rad/s];
+    - "wrench" (6,) float32: mean force [N] and torque [N m] of the grains on the bucket over the step, in the bucket's
+      frame, clipped to 200 N and 50 N m; 0 after a reset;
+    - "bin" (2,) float32: x, y of the bin on the table [m].
+
+    With depth="uint8" the images are (1, H, W) uint8, 0 near and 255 far.
+
+    ## Rewards
+    The change over the step of a score: 100 points for all grains in the bin, minus `spill_penalty` times 100 for all
+    on the table, minus 10 per metre of the grains' mean distance from the bin; with reward="level" the score itself.
+
+    ## Starting State
+    A settled bed (flat, ridge or slope) in the tray; the bin's direction and distance from the arm's base; the arm's
+    posture; the friction between grains; all drawn from the seed within the limits of the difficulty.
+
+    ## Episode End
+    Truncated after 600 steps of 0.05 s. Terminated, with `force_limit` only, where the grains ask for more torque.
+
+    Infos: "bin_share", "spill_share", "lifted_share" of the grains (in the bin; on the table; above 0.15 m), "success"
+    (bin_share and spill_share meet the difficulty's), "torque_share" (largest joint torque that holds the grains'
+    wrench over the joint's limit), "overloaded" (that share was above `force_limit`), "guard" (bits: 1 end stop, 2
+    Cartesian speed, 4 collision), "fast_tool_count", "bin" (2,) [m], and what every task reports
+    (docs/tasks/README.md).
+
+    ## Arguments
+    - `env_count`: number of envs.
+    - `reward`: "incremental" or "level".
+    - `spill_penalty`: points lost per spilled grain over points earned per grain in the bin, >= 0.
+    - `force_limit`: None, or the share of the arm's joint torques above which an episode is terminated; 1: the real
+      arm's. Its own weight is not counted.
+    - others: see `Task`; preset "fast" (dt 2.5 ms, less for small grains) or "accurate" (dt 0.5 ms, as in the paper);
+      difficulty "easy", "medium" or "hard", see DIFFICULTIES.
+
+    ## Version History
+    - v0: first version.
 
     Raises:
         ArgumentError: an argument is not what it should be.
@@ -207,7 +236,7 @@ class ExcavatorTask(GrainTask):
         BackendError: the device is missing.
     """
 
-    memory: ClassVar[tuple[str, ...]] = (
+    episode_state: ClassVar[tuple[str, ...]] = (
         "joints",
         "velocities",
         "bin",
@@ -216,7 +245,6 @@ class ExcavatorTask(GrainTask):
         "score",
         "gain",
         "shares",
-        "friction",
     )
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
@@ -224,8 +252,9 @@ class ExcavatorTask(GrainTask):
     images: Mapping[str, Image] = {"wrist": Image(WRIST_CAMERA, "bucket"), "side": Image(SIDE_CAMERA)}
     depth_view = "side"
     view = view_camera((1.55, -1.25, 1.15), (0.16, 0.02, 0.24))
-    difficulties = LEVELS
-    # no tool may move over half a radius per substep; the guard sees to the speed
+    difficulties = DIFFICULTIES
+    difficulty: Difficulty
+    # no tool may move over half a radius per substep; the guard limits the speed
     presets: ClassVar = {"fast": Preset(2.5e-3, 0.5, 10), "accurate": Preset(5e-4, 0.5, 10)}
     settling = Settling(0.5, 20, 2e-3)
     tray: ClassVar[tuple[float, float, float, float]] = (*TRAY_CENTER, *TRAY_HALF)
@@ -267,7 +296,7 @@ class ExcavatorTask(GrainTask):
         arm = self.arm.description
         return spaces.Dict(
             {
-                **self.image_spaces(),
+                **self.depth_images.spaces(),
                 "joints": vector(arm.upper, arm.lower),
                 "velocities": vector(arm.speed),
                 "wrench": vector(np.repeat(WRENCH_LIMIT, 3)),
@@ -291,7 +320,7 @@ class ExcavatorTask(GrainTask):
         return scene
 
     def _bin_walls(self) -> Floats:
-        return walls(self.level.bin_half, self.level.bin_half, self.level.bin_height)
+        return walls(self.difficulty.bin_half, self.difficulty.bin_half, self.difficulty.bin_height)
 
     def _tool_poses(self, joints: Floats, bins: Floats) -> Floats:
         """Poses of links, bucket, tray and bin: (n, tools, 7) float32."""
@@ -315,17 +344,17 @@ class ExcavatorTask(GrainTask):
 
     # episodes --------------------------------------------------------------------------------------------------------
 
-    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
-        """Draws bed, bin and posture of each listed env and puts grains, arm and bin there."""
-        world, game = self.world, self.level
+    def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """Draws bed, bin and posture of each listed env, and sets grains, arm and bin."""
+        world, difficulty = self.world, self.difficulty
         chosen = np.zeros(len(envs), np.int64)
         for row, env in enumerate(envs):
             draw = self.generator(env)
-            chosen[row] = BEDS.index(game.beds[draw.integers(len(game.beds))])
-            side = -1.0 if game.both_sides and draw.random() < 0.5 else 1.0
-            angle, distance = side * draw.uniform(*game.azimuth), draw.uniform(*game.distance)
+            chosen[row] = BEDS.index(difficulty.beds[draw.integers(len(difficulty.beds))])
+            side = -1.0 if difficulty.both_sides and draw.random() < 0.5 else 1.0
+            angle, distance = side * draw.uniform(*difficulty.azimuth), draw.uniform(*difficulty.distance)
             self.bin[env] = distance * math.cos(angle), distance * math.sin(angle)
-            self.joints[env] = np.array(HOME) + draw.uniform(-game.jitter, game.jitter, len(HOME))
+            self.joints[env] = np.array(HOME) + draw.uniform(-difficulty.jitter, difficulty.jitter, len(HOME))
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
         world.set_tool_poses(self._tool_poses(self.joints, self.bin)[envs], envs=envs)
@@ -334,18 +363,17 @@ class ExcavatorTask(GrainTask):
         self._measure()
         self.gain[envs] = 0.0
 
-    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        wanted = actions.astype(np.float64) * self.arm.description.speed
+        requested = actions.astype(np.float64) * self.arm.description.speed
         joints, velocities, events = self.arm.guard(
-            self.joints, self.velocities, wanted, self.blocks(), CONTROL_PERIOD, self.world.num_threads
+            self.joints, self.velocities, requested, self.blocks(), CONTROL_PERIOD, self.world.num_threads
         )
-        keep = held[:, None]
-        self.joints = np.where(keep, self.joints, joints)
-        self.velocities = np.where(keep, 0.0, velocities)
-        self.events = np.where(held, 0, events).astype(np.int32)
-        poses = self._tool_poses(self.joints, self.bin)
-        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=poses)
+        self.joints = np.where(idle[:, None], self.joints, joints)
+        self.velocities = np.where(idle[:, None], 0.0, velocities)
+        self.events = np.where(idle, 0, events).astype(np.int32)
+        tool_poses = self._tool_poses(self.joints, self.bin)
+        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=tool_poses)
         torques = self.arm.torques(self.joints, self._wrenches())
         self.torque_share = np.abs(torques / self.arm.description.torque).max(axis=1)
         before = self.score.copy()
@@ -359,8 +387,8 @@ class ExcavatorTask(GrainTask):
 
     def _measure(self) -> None:
         """Where the grains of all envs are, and the score."""
-        game, world = self.level, self.world
-        rim, top = game.bin_half + WALL, SPILL_LAYERS * self.radius
+        difficulty, world = self.difficulty, self.world
+        rim, top = difficulty.bin_half + WALL, SPILL_LAYERS * self.radius
         bins = np.concatenate([self.bin, np.zeros((self.env_count, 1))], axis=1)
 
         def box(center: Any, half: Any, high: float) -> tuple[Floats, Floats]:
@@ -370,7 +398,7 @@ class ExcavatorTask(GrainTask):
         # the bin; floor, tray and bin with their walls, as high as what was spilled lies; all that is lifted
         tray_rim = (TRAY_HALF[0] + WALL, TRAY_HALF[1] + WALL)
         corners = np.empty((2, self.env_count, 5, 3))
-        corners[:, :, 0] = box(bins, (game.bin_half, game.bin_half), game.bin_height)
+        corners[:, :, 0] = box(bins, (difficulty.bin_half, difficulty.bin_half), difficulty.bin_height)
         corners[0, :, 1], corners[1, :, 1] = WORLD_LOWER, (*WORLD_UPPER[:2], top)
         corners[:, :, 2] = np.array(box((*TRAY_CENTER, 0.0), tray_rim, top))[:, None]
         corners[:, :, 3] = box(bins, (rim, rim), top)
@@ -385,19 +413,19 @@ class ExcavatorTask(GrainTask):
             - SHAPING * distances[:, 0].astype(np.float64)
         )
 
-    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
-        """Reward, terminated (where the arm was overloaded), infos."""
+    def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """See `Task.evaluate`; terminated where the arm was overloaded."""
         reward = self.gain if self.reward == "incremental" else self.score
         overloaded = np.zeros(self.env_count, bool)
         if self.force_limit is not None:
             overloaded = self.torque_share > self.force_limit
-        game = self.level
+        difficulty = self.difficulty
         fast = np.asarray(self.world.stats["fast_tool_count"], np.int64)
         infos: Arrays = {
             "bin_share": self.shares[:, 0].copy(),
             "spill_share": self.shares[:, 1].copy(),
             "lifted_share": self.shares[:, 2].copy(),
-            "success": (self.shares[:, 0] >= game.share) & (self.shares[:, 1] <= game.spill),
+            "success": (self.shares[:, 0] >= difficulty.share) & (self.shares[:, 1] <= difficulty.spill),
             "torque_share": self.torque_share.copy(),
             "overloaded": overloaded.copy(),
             "guard": self.events.astype(np.int64),
@@ -406,8 +434,8 @@ class ExcavatorTask(GrainTask):
         }
         return reward.copy(), overloaded, infos
 
-    def readings(self) -> Arrays:
-        """Joints, wrench and the place of the bin of all envs."""
+    def sense(self) -> Arrays:
+        """Joints, wrench and the position of the bin of all envs."""
         vectors = {
             "joints": self.joints,
             "velocities": self.velocities,
@@ -446,13 +474,4 @@ def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
     return (points + jitter).astype(np.float32)
 
 
-class ExcavatorEnv(GranularEnv):
-    """`gymnasium.make("granular_gym/Excavator-v0")`; arguments: ExcavatorTask."""
-
-    task_class = ExcavatorTask
-
-
-class ExcavatorVectorEnv(GranularVectorEnv):
-    """`gymnasium.make_vec("granular_gym/Excavator-v0", num_envs=n)`; arguments: ExcavatorTask, GranularVectorEnv."""
-
-    task_class = ExcavatorTask
+ExcavatorEnv, ExcavatorVectorEnv = env_classes(ExcavatorTask)

@@ -1,4 +1,4 @@
-"""excavator_expert.py: the scripted driver of the excavator task, the yardstick a learner is measured against.
+"""excavator_expert.py: the scripted driver of the excavator task that learners are compared with.
 
 `ScoopExpert` may read what a learner may not (grain positions). It works scoop by scoop:
 
@@ -6,29 +6,28 @@
 2. *Follow waypoints* of the bucket's lip: over the far end of the strip, down into the bed, back through it towards
    the base, curl, lift, swing, over the bin, tip, wait, away. A waypoint is the lip's distance from the base, azimuth
    and height, the azimuth the bucket turns its back to, and its curl; between two the five numbers run smoothly.
-3. *Turn the way into joint velocities* by damped least squares on the arm's Jacobian at the lip (Wampler 1986; Nakamura
-   and Hanafusa 1986), with what is left of the seven joints drawn to a comfortable posture.
+3. *Turn the motion into joint velocities* by damped least squares on the arm's Jacobian at the lip (Wampler 1986;
+   Nakamura and Hanafusa 1986), with what is left of the seven joints drawn to a comfortable posture.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from granular_gym.base.types import Floats
+from granular_gym.envs.excavator import ExcavatorTask
 from granular_gym.tasks.arm import Arm
-
-Floats = NDArray[np.floating[Any]]
+from granular_gym.tasks.expert import Drivers
 
 LIP = (0.078, 0.0, 0.157)  # [m] in the bucket's frame
 DAMPING = 0.02  # of the least squares, in units of the Jacobian (1 rad/s moves the lip by 1 m/s)
 POSTURE_GAIN = 1.0  # [1/s] towards the posture, in the null space
 POSTURE = np.array([0.0, -0.3, 0.0, -2.2, 0.0, 2.0, 0.0])  # [rad]; joints 1, 2, 4, 6 are left to the task
 POSTURE_WEIGHT = np.array([0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.3])
-SWEEP, TURN = 0.6, 2.0  # [m/s], [rad/s] of the lip on its way
+SWEEP, TURN = 0.6, 2.0  # [m/s], [rad/s] of the lip between waypoints
 DIG_SPEED = 0.26  # [m/s] in the bed
 STRIPS = (-0.066, -0.033, 0.0, 0.033, 0.066)  # [m] y of a strip's middle from the tray's
 STRIP_HALF = 0.064  # [m] half the inner width of the bucket
@@ -38,7 +37,7 @@ FAR, NEAR = 0.011, 0.055  # [m] the back keeps from the far end of the tray, the
 BUCKET_LENGTH = 0.146  # [m] from the lip to the back
 CARRY_HEIGHT, CARRY_RADIUS = 0.40, 0.37  # [m] of the lip; the wrist is further out
 DUMP_RANGE = (0.44, 0.53)  # [m] distance at which the wrist can tip the bucket
-LAG, PATIENCE = 0.04, 20  # [m] the lip may lag behind its way; steps until an arm that lags goes home
+LAG, PATIENCE = 0.04, 20  # [m] the lip may lag behind its target; steps until an arm that lags goes home
 DIG_CURL, DRAG_CURL, CARRY_CURL, DUMP_CURL = -0.8, -0.05, 0.6, -1.25  # [rad]
 
 
@@ -101,8 +100,8 @@ def joint_velocities(arm: Arm, joints: Floats, lip: Floats, rotation: Floats, du
     twist = np.concatenate([lip - (frame[:3] + now @ np.array(LIP)), rotation_vector(rotation @ now.T)]) / duration
     square = jacobian @ jacobian.T + DAMPING**2 * np.eye(6)
     inverse = jacobian.T @ np.linalg.inv(square)
-    rest = POSTURE_GAIN * POSTURE_WEIGHT * (POSTURE - joints)
-    return inverse @ twist + rest - inverse @ (jacobian @ rest)
+    posture = POSTURE_GAIN * POSTURE_WEIGHT * (POSTURE - joints)
+    return inverse @ twist + posture - inverse @ (jacobian @ posture)
 
 
 @dataclass
@@ -123,7 +122,7 @@ class ScoopExpert:
     bin_height: float
     radius: float
     scoops: int = 0
-    _way: list[Waypoint] = field(default_factory=list)
+    _waypoints: list[Waypoint] = field(default_factory=list)
     _from: Floats | None = None
     _step: int = 0
     _target: Floats = field(default_factory=lambda: np.zeros(3))  # of the lip in the last step
@@ -131,15 +130,15 @@ class ScoopExpert:
 
     def reset(self) -> None:
         """Forgets the plan."""
-        self.scoops, self._way, self._from, self._step, self._lag = 0, [], None, 0, 0
+        self.scoops, self._waypoints, self._from, self._step, self._lag = 0, [], None, 0, 0
 
-    def act(self, joints: Floats, grains: Floats, bin_place: Floats) -> Floats:
+    def act(self, joints: Floats, grains: Floats, bin_position: Floats) -> Floats:
         """The next action.
 
         Args:
             joints: (7,) [rad].
             grains: (n, 3) positions [m].
-            bin_place: (2,) of the bin's middle [m].
+            bin_position: (2,) of the bin's middle [m].
 
         Returns:
             (7,) float32 in [-1, 1].
@@ -147,23 +146,23 @@ class ScoopExpert:
         if self._lag < 0:
             self._lag += 1
             return self._action(2.0 * (POSTURE - joints))
-        if not self._way:
-            self._way = self.plan(np.asarray(grains, np.float64), np.asarray(bin_place, np.float64))
+        if not self._waypoints:
+            self._waypoints = self.plan(np.asarray(grains, np.float64), np.asarray(bin_position, np.float64))
             self._from = None
         if self._from is None:
             self._from, self._step = self.where(joints), 0
-        point = self._way[0]
+        point = self._waypoints[0]
         goal = np.array(point.goal)
         change = goal - self._from
-        way = math.hypot(change[0], change[2], change[1] * max(self._from[0], goal[0]))
+        distance = math.hypot(change[0], change[2], change[1] * max(self._from[0], goal[0]))
         turn = max(abs(change[3]), abs(change[4]))
-        steps = max(math.ceil(1.5 * max(way / point.speed, turn / TURN) / self.duration), 1)
-        # the way waits for an arm that lags, and is given up where waiting does not help
+        steps = max(math.ceil(1.5 * max(distance / point.speed, turn / TURN) / self.duration), 1)
+        # the target waits for an arm that lags, and the scoop is given up where waiting does not help
         lagging = self._step > 0 and float(np.linalg.norm(self._lip(joints) - self._target)) > LAG
         self._lag = self._lag + 1 if lagging else 0
         self._step += not lagging
         if self._lag > PATIENCE:
-            self._way, self._lag = [], -PATIENCE
+            self._waypoints, self._lag = [], -PATIENCE
             return self._action(2.0 * (POSTURE - joints))
         t = min(self._step / steps, 1.0)
         # a smooth start and end: the top speed is 1.5 times the mean
@@ -172,15 +171,15 @@ class ScoopExpert:
         self._target = np.array([rho * math.cos(azimuth), rho * math.sin(azimuth), height])
         wanted = joint_velocities(self.arm, joints, self._target, bucket_rotation(heading, curl), self.duration)
         if self._step >= steps + point.pause:
-            self._way.pop(0)
-            # the next way starts where this one was to end, not where the arm lags
+            self._waypoints.pop(0)
+            # the next motion starts where this one was to end, not where the arm lags
             self._from, self._step = goal, 0
         return self._action(wanted)
 
     def _action(self, wanted: Floats) -> Floats:
         """Joint velocities as shares of their limits."""
         share = wanted / self.arm.description.speed
-        # all joints slow down together, so that the lip stays on its way
+        # all joints slow down together, so that the lip stays on its path
         return (share / max(1.0, float(np.abs(share).max()))).astype(np.float32)
 
     def _lip(self, joints: Floats) -> Floats:
@@ -194,12 +193,12 @@ class ScoopExpert:
         m = matrix_of(frame[3:])
         lip = frame[:3] + m @ np.array(LIP)
         distance, azimuth = math.hypot(lip[0], lip[1]), math.atan2(lip[1], lip[0])
-        # a mouth that looks straight up or down says nothing about the heading
-        level = math.hypot(m[0, 0], m[1, 0])
-        heading = math.atan2(-m[1, 0], -m[0, 0]) if level > 0.2 else azimuth
-        return np.array([distance, azimuth, lip[2], heading, math.atan2(m[2, 0], level)])
+        # a mouth that faces straight up or down says nothing about the heading
+        horizontal = math.hypot(m[0, 0], m[1, 0])
+        heading = math.atan2(-m[1, 0], -m[0, 0]) if horizontal > 0.2 else azimuth
+        return np.array([distance, azimuth, lip[2], heading, math.atan2(m[2, 0], horizontal)])
 
-    def plan(self, grains: Floats, bin_place: Floats) -> list[Waypoint]:
+    def plan(self, grains: Floats, bin_position: Floats) -> list[Waypoint]:
         """The waypoints of the next scoop."""
         cx, cy, half_x, half_y = self.tray
         inside = (np.abs(grains[:, 0] - cx) < half_x) & (np.abs(grains[:, 1] - cy) < half_y) & (grains[:, 2] < 0.15)
@@ -211,8 +210,8 @@ class ScoopExpert:
         # start the bite behind where most grains of the strip are
         begin = min(far, max(middle + 0.12, near + 0.14))
         end = max(near, begin - 0.20)
-        azimuth = math.atan2(bin_place[1], bin_place[0])
-        distance = math.hypot(bin_place[0], bin_place[1])
+        azimuth = math.atan2(bin_position[1], bin_position[0])
+        distance = math.hypot(bin_position[0], bin_position[1])
         over = max(self.bin_height + 0.06, 0.20)
         middle_rho = min(max(distance + 0.02, DUMP_RANGE[0]), DUMP_RANGE[1])
         self.scoops += 1
@@ -253,31 +252,13 @@ class ScoopExpert:
         return best
 
 
-class ScoopDrivers:
-    """Scripted experts for all envs of an excavator task.
+class ScoopDrivers(Drivers):
+    """Scripted experts for all envs of an excavator task."""
 
-    Args:
-        env: an ExcavatorEnv or ExcavatorVectorEnv, wrapped or not, that has been reset.
-    """
+    def make_driver(self, task: ExcavatorTask) -> ScoopExpert:
+        """A driver of the task's arm."""
+        return ScoopExpert(task.arm, task.control_period, task.tray, task.difficulty.bin_height, task.radius)
 
-    def __init__(self, env: Any) -> None:
-        self.task = env.unwrapped.task
-        self.single = not hasattr(env.unwrapped, "num_envs")
-        task = self.task
-        self.drivers = [
-            ScoopExpert(task.arm, task.control_period, task.tray, task.level.bin_height, task.radius)
-            for _ in range(task.env_count)
-        ]
-
-    def reset(self, mask: NDArray[np.bool_] | None = None) -> None:
-        """Forgets the plans of all envs, or of the masked ones: call it when their episodes begin."""
-        for env, driver in enumerate(self.drivers):
-            if mask is None or mask[env]:
-                driver.reset()
-
-    def act(self) -> Floats:
-        """Actions for the state the envs are in: (7,) for a single env, (num_envs, 7) for a batch."""
-        task = self.task
-        grains = task.world.positions
-        actions = [driver.act(task.joints[env], grains[env], task.bin[env]) for env, driver in enumerate(self.drivers)]
-        return actions[0] if self.single else np.stack(actions)
+    def drive(self, env: int, positions: Floats) -> Floats:
+        """Joint velocities."""
+        return self.drivers[env].act(self.task.joints[env], positions, self.task.bin[env])

@@ -3,10 +3,10 @@
 The benchmark scene of "GranularGym" (2023), section III.B, is a cylindrical tower with helical involute gears that
 rotate at random speeds, closed in a cycle along z so that grains keep flowing. Here it has a goal: the grains of one
 half of the tower are painted, and turning the gears is to mix them with the others (index of Lacey, mixing.py). Turned
-one way a helical gear lifts the grains, turned the other way it presses them down or lets them through.
+in one sense a helical gear lifts the grains, in the other it presses them down or lets them through.
 
 The task closes the tower with a floor unless it is told otherwise: grains that fall in a cycle past these gears reach
-about 4 m/s with 500 and 9 m/s with 2,000 grains, so that the game would change with their number; a bed does not.
+about 4 m/s with 500 and 9 m/s with 2,000 grains, so that the task would change with their number; a bed does not.
 
 `tower_scene` makes the bare scene for any number of gears and grains; benchmarks/gears.py measures it.
 """
@@ -24,13 +24,15 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.base.assets import asset_path
+from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.scene import Scene
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
-from granular_gym.tasks.grain_task import GrainTask, Image, Settling, add_sand_and_steel, sky_camera, view_camera
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.beds import Settling, add_sand_and_steel
+from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.mixing import lacey_index
-from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import yaw_quaternions
 
 CONTROL_PERIOD = 0.1  # [s]
@@ -46,7 +48,7 @@ SPEED = 5.0  # [rad/s] at full action
 BEDS = 2  # flows that episodes begin with
 FLOW_TIME = 1.0  # [s] grains fall past standing gears before an episode
 GEAR_LIMIT = 64
-HEADROOM = 1.5  # height of a tower with a floor over that of its storeys: room for grains before they settle
+HEADROOM = 1.5  # height of a tower with a floor over that of its storeys, for grains before they settle
 SAMPLES = (3, 3, 2)  # samples along x and y, and per gear along z
 GRAIN_FRICTION = 0.4
 REWARD_SCALE, POWER_SCALE = 100.0, 0.05  # what mixing earns in all; what 1 W per newton of grains costs a step
@@ -55,17 +57,17 @@ KIND_COLORS = ((204, 92, 62), (226, 206, 164))
 
 
 @dataclass(frozen=True)
-class Level:
+class Difficulty:
     """What makes mixing hard."""
 
     friction: tuple[float, float]  # between grains
     goal: float  # index that must be reached
 
 
-LEVELS = {
-    "easy": Level((0.4, 0.4), 0.75),
-    "medium": Level((0.3, 0.5), 0.8),
-    "hard": Level((0.2, 0.6), 0.85),
+DIFFICULTIES = {
+    "easy": Difficulty((0.4, 0.4), 0.75),
+    "medium": Difficulty((0.3, 0.5), 0.8),
+    "hard": Difficulty((0.2, 0.6), 0.85),
 }
 
 
@@ -73,8 +75,8 @@ def gear_axes(gear_count: int, storeys: int) -> Floats:
     """Centres of the gears (gear_count, 3) [m], evenly spaced over the tower."""
     turns = [k * GOLDEN_ANGLE for k in range(gear_count)]
     rise = STOREY * storeys / max(gear_count, 1)
-    places = [(ECCENTRICITY * math.cos(a), ECCENTRICITY * math.sin(a), (k + 0.5) * rise) for k, a in enumerate(turns)]
-    return np.array(places).reshape(gear_count, 3)
+    centers = [(ECCENTRICITY * math.cos(a), ECCENTRICITY * math.sin(a), (k + 0.5) * rise) for k, a in enumerate(turns)]
+    return np.array(centers).reshape(gear_count, 3)
 
 
 def tower_scene(
@@ -119,17 +121,17 @@ def tower_lattice(
     boundary: str = "periodic",
     seed: int = 0,
 ) -> Floats:
-    """Grains spread over the free places of a lattice between the gears, (n, 3) [m].
+    """Grains spread over the free points of a lattice between the gears, (n, 3) [m].
 
     Raises:
-        ArgumentError: the tower has no room for that many grains of that radius.
+        ArgumentError: so many grains of that radius do not fit into the tower.
     """
     storeys = storeys or gear_count
     step = 2.05 * radius
     side = np.arange(math.ceil(-TUBE_RADIUS / step), math.floor(TUBE_RADIUS / step) + 1) * step
     height = storeys * STOREY * (HEADROOM if boundary == "wall" else 1.0)
-    levels = max(int((height - 0.05 * radius) / step), 1)
-    heights = (np.arange(levels) + 0.5) * (height / levels)
+    layers = max(int((height - 0.05 * radius) / step), 1)
+    heights = (np.arange(layers) + 0.5) * (height / layers)
     points = np.stack([a.ravel() for a in np.meshgrid(side, side, heights, indexing="ij")], axis=1)
     free = np.hypot(points[:, 0], points[:, 1]) < TUBE_RADIUS - 1.02 * radius
     for x, y, z in gear_axes(gear_count, storeys).tolist():
@@ -139,42 +141,65 @@ def tower_lattice(
     if grain_count > len(points):
         raise ArgumentError(
             f"grain_count: expected grains that fit between the gears, got {grain_count} of radius {radius:.3g} m "
-            f"where {len(points)} find room; in the task more grains are finer"
+            f"where {len(points)} fit; in the task more grains are finer"
         )
     chosen = np.random.Generator(np.random.PCG64(seed)).permutation(len(points))[:grain_count]
     return points[np.sort(chosen)].astype(np.float32)
 
 
-class GearTowerTask(GrainTask):
-    """The rules of the mixing task for `env_count` envs.
+class GearTowerTask(Task):
+    """The mixing task in `env_count` envs.
 
-    Action (gear_count,) in [-1, 1]: speed of each gear (1 = 5 rad/s, counter-clockwise seen from above).
-    Observation: "sky" (36, 36) depth from the top of the tower [m], float32, or (1, 36, 36) uint8; "drive"
-    (2 gear_count + 1,) float32: speeds as actions, torque of the grains on each gear about its axis over the weight of
-    all grains times the gear's radius, index of mixing.
-    Reward: 100 times what the step added to the index, less 0.05 times the power of the gears over the weight of the
+    ## Description
+    Helical gears in a round tower mix two kinds of grains, which differ in colour only. Control runs at 10 Hz.
+
+    ## Action Space
+    Box (gear_count,) float32 in [-1, 1]: speed of each gear (1 = 5 rad/s, counter-clockwise seen from above).
+
+    ## Observation Space
+    Dict of
+    - "sky" (36, 36) float32: depth [m] from the top of the tower;
+    - "drive" (2 gear_count + 1,) float32: speeds as actions; torque of the grains on each gear about its axis over the
+      weight of all grains times the gear's radius, 0 after a reset; index of mixing.
+
+    With depth="uint8" the image is (1, 36, 36) uint8, 0 near and 255 far.
+
+    ## Rewards
+    100 times what the step added to the index of mixing, less 0.05 times the power of the gears over the weight of the
     grains [m/s], where it is positive.
-    Info: "mixing" (index of Lacey over 3 x 3 samples in plan and two per gear in height), "power" of the gears on the
-    grains over the last step [W], "success" (the index has reached the level's goal), and what every task reports
+
+    ## Starting State
+    One of two settled beds (without a floor: flows past standing gears), of which the half that lies furthest along a
+    direction in plan is painted; bed, direction and the friction between grains drawn from the seed.
+
+    ## Episode End
+    Truncated after 40 steps of 0.1 s; never terminated.
+
+    Infos: "mixing" (index of Lacey over 3 x 3 samples in plan and two per gear in height), "power" of the gears on the
+    grains over the last step [W], "success" (the index has reached the difficulty's goal), and what every task reports
     (docs/tasks/README.md).
 
-    Args:
-        env_count: number of envs.
-        gear_count: number of gears; the content grows with it.
-        boundary: "wall" (a floor), "periodic" (what falls out below comes in above), or "cyclic" as in the paper (the
-            same without contacts across the border: grains overlap there).
-        **kwargs: see GrainTask; difficulty "easy", "medium" or "hard": friction drawn more widely, a higher goal.
+    ## Arguments
+    - `env_count`: number of envs.
+    - `gear_count`: number of gears, 1 .. 64; the content grows with it.
+    - `boundary`: "wall" (a floor), "periodic" (what falls out below comes in above), or "cyclic" as in the paper (the
+      same without contacts across the border: grains overlap there).
+    - others: see `Task`; difficulty "easy", "medium" or "hard": friction drawn more widely, a higher goal.
+
+    ## Version History
+    - v0: first version.
 
     Raises:
         ArgumentError: an argument is not what it should be.
         BackendError: the device is missing.
     """
 
-    memory: ClassVar[tuple[str, ...]] = ("angle", "speed", "kind", "mixing", "gain", "power", "friction")
+    episode_state: ClassVar[tuple[str, ...]] = ("angle", "speed", "kind", "mixing", "gain", "power")
     control_period = CONTROL_PERIOD
     density = DENSITY
     depth_view = "sky"
-    difficulties = LEVELS
+    difficulties = DIFFICULTIES
+    difficulty: Difficulty
 
     def __init__(self, env_count: int = 1, *, gear_count: int = 4, boundary: str = "wall", **kwargs: Any) -> None:
         self.gear_count = checks.integer("gear_count", gear_count, 1, GEAR_LIMIT)
@@ -205,7 +230,7 @@ class GearTowerTask(GrainTask):
         self.action_space = spaces.Box(-1.0, 1.0, (self.gear_count,), np.float32)
         high = np.array([*[1.0] * self.gear_count, *[10.0] * self.gear_count, 2.0], np.float32)
         drive = spaces.Box(-high, high, dtype=np.float32)
-        self.observation_space = spaces.Dict({**self.image_spaces(), "drive": drive})
+        self.observation_space = spaces.Dict({**self.depth_images.spaces(), "drive": drive})
         n = self.env_count
         self.angle, self.speed = np.zeros((n, self.gear_count)), np.zeros((n, self.gear_count))  # [rad], as actions
         self.kind = np.zeros((n, self.grain_count), bool)
@@ -220,7 +245,7 @@ class GearTowerTask(GrainTask):
 
     # episodes --------------------------------------------------------------------------------------------------------
 
-    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+    def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
         """Draws the flow, which half is painted, and the friction of each listed env."""
         chosen = np.zeros(len(envs), np.int64)
         directions = np.zeros(len(envs))
@@ -235,9 +260,9 @@ class GearTowerTask(GrainTask):
             array[envs] = 0.0
         self.world.set_tool_poses(self._tool_poses()[envs], envs=envs)
         positions = self.world.positions[envs]
-        for env, places, direction in zip(envs.tolist(), positions, directions.tolist(), strict=True):
+        for env, points, direction in zip(envs.tolist(), positions, directions.tolist(), strict=True):
             # the half of the grains that lies furthest along a direction in plan
-            along = places[:, 0] * math.cos(direction) + places[:, 1] * math.sin(direction)
+            along = points[:, 0] * math.cos(direction) + points[:, 1] * math.sin(direction)
             order = np.argsort(along, kind="stable")
             self.kind[env] = False
             self.kind[env, order[self.grain_count // 2 :]] = True
@@ -258,31 +283,31 @@ class GearTowerTask(GrainTask):
         poses[:, 1:, 3:] = yaw_quaternions(self.angle.ravel()).reshape(self.env_count, self.gear_count, 4)
         return poses
 
-    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        self.speed = np.where(held[:, None], self.speed, actions.astype(np.float64))
-        turned = np.where(held[:, None], 0.0, self.speed) * SPEED * CONTROL_PERIOD
+        self.speed = np.where(idle[:, None], self.speed, actions.astype(np.float64))
+        turned = np.where(idle[:, None], 0.0, self.speed) * SPEED * CONTROL_PERIOD
         self.angle = (self.angle + turned + math.pi) % (2.0 * math.pi) - math.pi
         self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
         torque = self.world.wrenches[:, 1:, 5].astype(np.float64)
-        mixing = np.where(held, self.mixing, self._index())
-        self.gain = np.where(held, self.gain, mixing - self.mixing)
+        mixing = np.where(idle, self.mixing, self._index())
+        self.gain = np.where(idle, self.gain, mixing - self.mixing)
         self.mixing = mixing
         # the grains' torque on the gears is against the gears' on the grains; summed gear by gear in any batch
         power = (torque * self.speed * SPEED).cumsum(axis=1)[:, -1]
-        self.power = np.where(held, self.power, -power)
+        self.power = np.where(idle, self.power, -power)
 
-    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
-        """Reward, terminated (never: the task has no end but its time), infos."""
+    def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """See `Task.evaluate`; never terminated."""
         reward = REWARD_SCALE * self.gain - POWER_SCALE * np.maximum(self.power, 0.0) / self.weight
         infos: Arrays = {
             "mixing": self.mixing.copy(),
             "power": self.power.copy(),
-            "success": self.mixing >= self.level.goal,
+            "success": self.mixing >= self.difficulty.goal,
         }
         return reward, np.zeros(self.env_count, bool), infos
 
-    def readings(self) -> Arrays:
+    def sense(self) -> Arrays:
         """The drive of all envs."""
         torque = self.world.wrenches[:, 1:, 5] / (self.weight * GEAR_RADIUS)
         torque = np.where(self.fresh[:, None], 0.0, torque)  # that of the episode before
@@ -295,13 +320,4 @@ class GearTowerTask(GrainTask):
         return np.where(self.kind[env][:, None], np.array(KIND_COLORS[0], float), np.array(KIND_COLORS[1], float))
 
 
-class GearTowerEnv(GranularEnv):
-    """`gymnasium.make("granular_gym/GearTower-v0")`; arguments: GearTowerTask."""
-
-    task_class = GearTowerTask
-
-
-class GearTowerVectorEnv(GranularVectorEnv):
-    """`gymnasium.make_vec("granular_gym/GearTower-v0", num_envs=n)`; arguments: GearTowerTask, GranularVectorEnv."""
-
-    task_class = GearTowerTask
+GearTowerEnv, GearTowerVectorEnv = env_classes(GearTowerTask)

@@ -1,4 +1,4 @@
-"""gear_tower_expert.py: the scripted miller: turns all gears one way at full speed, and stops when all is mixed.
+"""gear_tower_expert.py: the scripted miller: turns all gears in one sense at full speed, and stops when all is mixed.
 
 In a bed on a floor the gears turn so that they lift the grains: pressed down they mix as well but cost more power. In a
 tower without a floor they turn so that they let the falling grains through, for the same reason.

@@ -17,12 +17,14 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
-from granular_gym.tasks.grain_task import GrainTask, Image, add_sand_and_steel, sky_camera, view_camera
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.beds import add_sand_and_steel
+from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.heights import HeightGrid, smooth
-from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.images import Image, sky_camera, view_camera
+from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos, yaw_quaternions
 
 CONTROL_PERIOD = 0.1  # [s]
@@ -36,7 +38,7 @@ BLADE_HALF_WIDTH, BLADE_HEIGHT, BLADE_THICKNESS = 0.3, 0.45, 0.06  # [m]
 LIFT = (0.08, 0.90)  # [m] z of the blade's lower edge
 SPEED, SIDEWAYS, LIFTING, TURNING = MOTION = 0.5, 0.5, 0.5, 1.2  # [m/s], [rad/s] at full action
 PLANE = [0, 1, 3]  # x, y and yaw among x, y, z and yaw
-CLEARANCE = 0.13  # [m] between blade and walls: room for a grain where there are 500
+CLEARANCE = 0.13  # [m] between blade and walls: a grain fits where there are 500
 SKY_SHAPE, SKY_HEIGHT = (36, 54), 1.8  # the sky camera looks down from there [m]
 HILLS = ("mound", "ridge", "slope", "twins")  # beds that episodes begin with
 GRAIN_FRICTION = 0.5
@@ -46,7 +48,7 @@ BLADE_COLOR = (236, 170, 40)
 
 
 @dataclass(frozen=True)
-class Level:
+class Difficulty:
     """What makes a target hard."""
 
     tilt: float  # largest rise of the target over half the field's length [m]
@@ -55,36 +57,62 @@ class Level:
     goal: float  # share of the error at the start that may be left in a success
 
 
-LEVELS = {
-    "easy": Level(0.0, (0.0, 0.0), (0.5, 0.5), 0.4),
-    "medium": Level(0.08, (0.0, 0.0), (0.4, 0.6), 0.4),
-    "hard": Level(0.05, (0.08, 0.14), (0.3, 0.7), 0.45),
+DIFFICULTIES = {
+    "easy": Difficulty(0.0, (0.0, 0.0), (0.5, 0.5), 0.4),
+    "medium": Difficulty(0.08, (0.0, 0.0), (0.4, 0.6), 0.4),
+    "hard": Difficulty(0.05, (0.08, 0.14), (0.3, 0.7), 0.45),
 }
 
 
-class LevelTask(GrainTask):
-    """The rules of the levelling task for `env_count` envs.
+class LevelTask(Task):
+    """The levelling task in `env_count` envs.
 
-    Action (4,) in [-1, 1]: speed of the blade forward and sideways (left positive) in its own frame (1 = 0.5 m/s), up
-    (1 = 0.5 m/s), turn rate (1 = 1.2 rad/s, left positive).
-    Observation: "sky" (36, 54) depth from above [m], and "target" (36, 54), what that camera would see of the target
-    surface without the blade; float32, or (1, 36, 54) uint8; "blade" (8,) float32: x, y and z of its lower edge [m],
-    sine and cosine of its yaw, force of the grains on it (3,) as shares of their weight.
-    Reward: 100 times what the step took off the error, as a share of the error at the start.
-    Info: "error" mean distance of the column heights from the target [m], "error_share" of the error at the start,
-    "success" (error_share at most the level's goal), and what every task reports (docs/tasks/README.md).
+    ## Description
+    A blade shapes a bed of grains in a trough of 1.8 x 1.2 m to a target surface of the same volume. Control runs at 10
+    Hz.
 
-    Args:
-        env_count: number of envs.
-        **kwargs: see GrainTask; difficulty "easy" (a plane), "medium" (a slope, friction drawn) or "hard" (a slope with
-            a mound or a pit, more friction drawn).
+    ## Action Space
+    Box (4,) float32 in [-1, 1]: speed of the blade forward and sideways (left positive) in its own frame (1 = 0.5 m/s),
+    up (1 = 0.5 m/s), turn rate (1 = 1.2 rad/s, left positive).
+
+    ## Observation Space
+    Dict of
+    - "sky" (36, 54) float32: depth [m] from 1.8 m above, orthographic;
+    - "target" (36, 54) float32: what that camera would see of the target surface without the blade [m];
+    - "blade" (8,) float32: x, y and z of the blade's lower edge [m], sine and cosine of its yaw, force of the grains on
+      it (3,) over their weight; 0 after a reset.
+
+    With depth="uint8" the images are (1, H, W) uint8, 0 near and 255 far.
+
+    ## Rewards
+    100 times what the step took off the error (mean distance of the column heights from the target), as a share of the
+    error at the start.
+
+    ## Starting State
+    One of four settled beds (mound, ridge, slope, twins), turned by half a turn or not; the target surface; the blade,
+    raised, anywhere in the field; the friction between grains; all drawn from the seed within the limits of the
+    difficulty.
+
+    ## Episode End
+    Truncated after 300 steps; never terminated.
+
+    Infos: "error" [m], "error_share" of the error at the start, "success" (error_share is at most the difficulty's),
+    and what every task reports (docs/tasks/README.md).
+
+    ## Arguments
+    - `env_count`: number of envs.
+    - others: see `Task`; difficulty "easy" (a plane), "medium" (a slope, friction drawn) or "hard" (a slope with a
+      mound or a pit, more friction drawn).
+
+    ## Version History
+    - v0: first version.
 
     Raises:
         ArgumentError: an argument is not what it should be.
         BackendError: the device is missing.
     """
 
-    memory: ClassVar[tuple[str, ...]] = ("pose", "target", "error", "first_error", "gain", "friction")
+    episode_state: ClassVar[tuple[str, ...]] = ("pose", "target", "error", "first_error", "gain")
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
@@ -93,7 +121,8 @@ class LevelTask(GrainTask):
     depth_view = "sky"
     view = view_camera((0.0, -2.5, 2.6), (0.0, -0.02, 0.25))
     tool_colors = (BLADE_COLOR,)
-    difficulties = LEVELS
+    difficulties = DIFFICULTIES
+    difficulty: Difficulty
     outline: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.5 * BLADE_THICKNESS,
         front=0.5 * BLADE_THICKNESS,
@@ -112,12 +141,12 @@ class LevelTask(GrainTask):
         low = -high
         low[2] = 0.0
         blade = spaces.Box(low, high, dtype=np.float32)
-        self.observation_space = spaces.Dict({**self.image_spaces(), "blade": blade})
+        self.observation_space = spaces.Dict({**self.depth_images.spaces(), "blade": blade})
         n = self.env_count
         self.pose = np.zeros((n, 4))  # x, y, z of the lower edge [m], yaw [rad], not wrapped
         self.target = np.zeros((n, *GRID.shape))  # column heights [m]
         # the target as observations show it, the same for a whole episode
-        self.target_image = self.drawn("target", np.zeros((n, *SKY_SHAPE), np.float32))
+        self.target_image = self.depth_images.encode("target", np.zeros((n, *SKY_SHAPE), np.float32))
         self.error, self.first_error, self.gain = np.zeros(n), np.ones(n), np.zeros(n)
 
     # the scene -------------------------------------------------------------------------------------------------------
@@ -133,9 +162,9 @@ class LevelTask(GrainTask):
 
     # episodes --------------------------------------------------------------------------------------------------------
 
-    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
-        """Draws bed, target, friction and the blade's place of each listed env."""
-        world, level = self.world, self.level
+    def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """Draws bed, target, friction and the blade's pose of each listed env."""
+        world, difficulty = self.world, self.difficulty
         chosen = np.zeros(len(envs), np.int64)
         turns = np.zeros(len(envs), np.float32)
         x, y = GRID.centers()
@@ -144,15 +173,15 @@ class LevelTask(GrainTask):
             chosen[row] = draw.integers(len(HILLS))
             turns[row] = math.pi * draw.integers(2)
             self.friction[env] = draw.uniform(*self.friction_range)
-            tilt = draw.uniform(-level.tilt, level.tilt, 2)
+            tilt = draw.uniform(-difficulty.tilt, difficulty.tilt, 2)
             surface = tilt[0] * x / HALF_X + tilt[1] * y / HALF_Y
-            height = draw.uniform(*level.bump) * (1.0 if draw.random() < 0.5 else -1.0)
+            height = draw.uniform(*difficulty.bump) * (1.0 if draw.random() < 0.5 else -1.0)
             center = draw.uniform(-0.35, 0.35), draw.uniform(-0.2, 0.2)
             away = ((x - center[0]) ** 2 + (y - center[1]) ** 2) / 0.28**2
             self.target[env] = surface + height * np.maximum(1.0 - 0.5 * away, 0.0)
             yaw = draw.uniform(-math.pi, math.pi)
-            place = draw.uniform(-HALF_X, HALF_X), draw.uniform(-HALF_Y, HALF_Y), yaw
-            self.pose[env, PLANE], self.pose[env, 2] = self.outline.clamp(np.array([place]))[0], LIFT[1]
+            pose = draw.uniform(-HALF_X, HALF_X), draw.uniform(-HALF_Y, HALF_Y), yaw
+            self.pose[env, PLANE], self.pose[env, 2] = self.outline.clamp(np.array([pose]))[0], LIFT[1]
         self.load_beds(envs, chosen)
         world.transform_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
         self.set_materials(envs)
@@ -170,7 +199,7 @@ class LevelTask(GrainTask):
 
     def _draw_targets(self, envs: Any) -> None:
         """Brings the target images of the listed envs up to date."""
-        self.target_image[envs] = self.drawn("target", SKY_HEIGHT - enlarged(self.target[envs]))
+        self.target_image[envs] = self.depth_images.encode("target", SKY_HEIGHT - enlarged(self.target[envs]))
 
     def load(self, saved: dict[str, Any] | None) -> None:
         """See `Task.load`."""
@@ -193,29 +222,29 @@ class LevelTask(GrainTask):
         poses[:, 0, 3:] = yaw_quaternions(self.pose[:, 3])
         return poses
 
-    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
         """One control period."""
         moves = actions.astype(np.float64) * MOTION * CONTROL_PERIOD
         pose = np.empty_like(self.pose)
         pose[:, PLANE] = self.outline.move(self.pose[:, PLANE], moves[:, PLANE])
         pose[:, 2] = np.clip(self.pose[:, 2] + moves[:, 2], *LIFT)
-        self.pose = np.where(held[:, None], self.pose, pose)
+        self.pose = np.where(idle[:, None], self.pose, pose)
         self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
         error = self._error(self.heights())
-        self.gain = np.where(held, 0.0, (self.error - error) / self.first_error)
-        self.error = np.where(held, self.error, error)
+        self.gain = np.where(idle, 0.0, (self.error - error) / self.first_error)
+        self.error = np.where(idle, self.error, error)
 
-    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
-        """Reward, terminated (never: the task has no end but its time), infos."""
+    def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """See `Task.evaluate`; never terminated."""
         share = self.error / self.first_error
         infos: Arrays = {
             "error": self.error.copy(),
             "error_share": share,
-            "success": share <= self.level.goal,
+            "success": share <= self.difficulty.goal,
         }
         return REWARD_SCALE * self.gain, np.zeros(self.env_count, bool), infos
 
-    def readings(self) -> Arrays:
+    def sense(self) -> Arrays:
         """The target and the blade of all envs."""
         force = self.world.wrenches[:, 0, :3] / self.weight
         force = np.where(self.fresh[:, None], 0.0, force)  # that of the episode before
@@ -239,9 +268,9 @@ class LevelTask(GrainTask):
 def nearest_cells(points: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows and columns of the cells that points (n, 2 or 3) lie in; outside: the nearest."""
     dx, dy = GRID.cell
-    places = np.nan_to_num(np.asarray(points, np.float64))
-    columns = np.clip((places[:, 0] - GRID.lower[0]) / dx, 0, GRID.shape[1] - 1).astype(np.int64)
-    rows = np.clip((places[:, 1] - GRID.lower[1]) / dy, 0, GRID.shape[0] - 1).astype(np.int64)
+    points = np.nan_to_num(np.asarray(points, np.float64))
+    columns = np.clip((points[:, 0] - GRID.lower[0]) / dx, 0, GRID.shape[1] - 1).astype(np.int64)
+    rows = np.clip((points[:, 1] - GRID.lower[1]) / dy, 0, GRID.shape[0] - 1).astype(np.int64)
     return rows, columns
 
 
@@ -292,13 +321,4 @@ def blade_solid() -> Sdf:
     return Sdf.union(plate, edge)
 
 
-class LevelEnv(GranularEnv):
-    """`gymnasium.make("granular_gym/Level-v0")`; arguments: LevelTask."""
-
-    task_class = LevelTask
-
-
-class LevelVectorEnv(GranularVectorEnv):
-    """`gymnasium.make_vec("granular_gym/Level-v0", num_envs=n)`; arguments: LevelTask, GranularVectorEnv."""
-
-    task_class = LevelTask
+LevelEnv, LevelVectorEnv = env_classes(LevelTask)

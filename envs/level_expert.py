@@ -66,7 +66,7 @@ class LevelExperts(Experts):
     # phases: each returns an action, or None when it is over ----------------------------------------------------------
 
     def _plan(self, env: int, heights: Floats) -> None:
-        """Chooses the pass that moves most material the right way."""
+        """Chooses the pass that moves most material to where it lacks."""
         target = self.task.target[env]
         excess = heights - target
         x, y = level.GRID.centers()
@@ -81,7 +81,7 @@ class LevelExperts(Experts):
                 for direction in (1.0, -1.0):
                     key += 1
                     order = np.argsort(direction * along[inside], kind="stable")
-                    # carried: what has piled up before the blade on its way, never less than nothing
+                    # carried: what has piled up before the blade, never less than nothing
                     load, moved = 0.0, 0.0
                     for value in excess[inside][order].tolist():
                         before = load
@@ -90,10 +90,10 @@ class LevelExperts(Experts):
                     score = moved / (1.0 + reach) - (1e3 if key in self.recent[env][-2:] else 0.0)
                     if score > best_score:
                         start = -direction * reach
-                        place = (start, lane) if along is x else (lane, start)
+                        point = (start, lane) if along is x else (lane, start)
                         turn = 0.0 if along is x else 0.5 * math.pi
                         heading = turn if direction > 0 else turn + math.pi
-                        best, best_score, best_key = Pass(place, heading, 2.0 * reach), score, key
+                        best, best_score, best_key = Pass(point, heading, 2.0 * reach), score, key
         # what was pushed against the walls is lost to the field: where it lacks material, the blade cuts less
         inner = slice(level.MARGIN, -level.MARGIN)
         self.edges[env] = EDGE + max(-float(excess[inner, inner].mean()), 0.0)

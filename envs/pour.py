@@ -1,6 +1,6 @@
 """pour.py: `granular_gym/Pour-v0`: pour a dose of grains from a cup into a target.
 
-A cup full of grains moves in the x-z plane and tilts about y. The dose, the place of the target, the cup's start and
+A cup full of grains moves in the x-z plane and tilts about y. The dose, the positions of the target and the cup, and
 the friction between grains are drawn from the seed. What is poured cannot be taken back, and grains run on for a moment
 after the cup is turned back: to hit the dose the flow must be slow at the end.
 """
@@ -15,12 +15,14 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
-from granular_gym.tasks.grain_task import GrainTask, Image, add_sand_and_steel, view_camera
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
-from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.beds import add_sand_and_steel
+from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.images import Image, view_camera
+from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import sin_cos
 
 CONTROL_PERIOD = 0.05  # [s]
@@ -55,7 +57,7 @@ CUP_COLOR, TARGET_COLOR = (222, 120, 50), (84, 132, 178)
 
 
 @dataclass(frozen=True)
-class Level:
+class Difficulty:
     """What makes pouring hard."""
 
     half_width: float  # of the target along x, inside [m]
@@ -65,39 +67,63 @@ class Level:
     tolerance: float  # share of the content within which the dose must be met
 
 
-LEVELS = {
-    "easy": Level(0.40, (0.7, 0.8), (0.4, 0.6), (0.35, 0.35), 0.05),
-    "medium": Level(0.33, (0.5, 1.0), (0.25, 0.75), (0.25, 0.45), 0.04),
-    "hard": Level(0.26, (0.4, 1.2), (0.15, 0.85), (0.2, 0.6), 0.03),
+DIFFICULTIES = {
+    "easy": Difficulty(0.40, (0.7, 0.8), (0.4, 0.6), (0.35, 0.35), 0.05),
+    "medium": Difficulty(0.33, (0.5, 1.0), (0.25, 0.75), (0.25, 0.45), 0.04),
+    "hard": Difficulty(0.26, (0.4, 1.2), (0.15, 0.85), (0.2, 0.6), 0.03),
 }
 
 
-class PourTask(GrainTask):
-    """The rules of the pouring task for `env_count` envs.
+class PourTask(Task):
+    """The pouring task in `env_count` envs.
 
-    A share is a share of all grains of the env.
+    ## Description
+    A cup full of grains moves in the x-z plane and tilts about y, to pour a dose into a target box. Shares are
+    fractions of all grains of the env. Control runs at 20 Hz.
 
-    Action (3,) in [-1, 1]: speed of the cup along x (1 = 0.6 m/s) and z (1 = 0.4 m/s), tilt rate towards +x
-    (1 = 1.2 rad/s).
-    Observation: "side" (48, 64) depth from before and above, "cup" (36, 36) depth of a camera that rides on the cup's
-    back wall and looks over its lip; float32 [m], or (1, H, W) uint8; "state" (8,) float32: x and z of the cup [m], its
-    tilt [rad], x of the target [m], shares in the cup, received and spilled, dose.
-    Reward: 100 times what the step took off |dose - received| / dose, less 200 times the share it spilled.
-    Info: "received", "spilled", "held", "dose" [share], "dose_error" [share], "mass" received [kg], "success" (the dose
-    is met within the level's tolerance, at most 0.02 is spilled), and what every task reports (docs/tasks/README.md).
+    ## Action Space
+    Box (3,) float32 in [-1, 1]: speed of the cup along x (1 = 0.6 m/s) and z (1 = 0.4 m/s), tilt rate towards +x (1 =
+    1.2 rad/s).
 
-    Args:
-        env_count: number of envs.
-        **kwargs: see GrainTask; difficulty "easy" (wide target, doses of 0.4 .. 0.6), "medium" or "hard" (narrow
-            target, further away, doses of 0.15 .. 0.85, friction drawn).
+    ## Observation Space
+    Dict of
+    - "side" (48, 64) float32: depth [m] from the front and above, 0.5 .. 6 m;
+    - "cup" (36, 36) float32: depth [m] of a camera that rides on the cup's back wall and looks over its lip, 0.05 .. 3
+      m;
+    - "state" (8,) float32: x and z of the cup [m], its tilt [rad], x of the target [m]; shares in the cup, received and
+      spilled; dose [share].
+
+    With depth="uint8" the images are (1, H, W) uint8, 0 near and 255 far.
+
+    ## Rewards
+    100 times what the step took off |dose - received| / dose, less 200 times the share it spilled.
+
+    ## Starting State
+    One of three settled contents in an upright cup; the dose, the positions of target and cup, and the friction between
+    grains drawn from the seed within the limits of the difficulty.
+
+    ## Episode End
+    Truncated after 180 steps of 0.05 s; never terminated.
+
+    Infos: "received", "spilled", "held" (in the cup), "dose", "dose_error" [share], "mass" received [kg], "success"
+    (the dose is met within the difficulty's tolerance, at most 0.02 is spilled), and what every task reports
+    (docs/tasks/README.md).
+
+    ## Arguments
+    - `env_count`: number of envs.
+    - others: see `Task`; difficulty "easy" (wide target, doses of 0.4 .. 0.6), "medium" or "hard" (narrow target,
+      further away, doses of 0.15 .. 0.85, friction drawn).
+
+    ## Version History
+    - v0: first version.
 
     Raises:
         ArgumentError: an argument is not what it should be.
         BackendError: the device is missing.
     """
 
-    memory: ClassVar[tuple[str, ...]] = (
-        "cup", "place", "dose", "held", "received", "spilled", "gain", "friction",
+    episode_state: ClassVar[tuple[str, ...]] = (
+        "cup", "target_x", "dose", "held", "received", "spilled", "gain",
     )  # fmt: skip
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
@@ -107,7 +133,8 @@ class PourTask(GrainTask):
     depth_view = "side"
     view = view_camera(**VIEW)
     tool_colors = CUP_COLOR, TARGET_COLOR
-    difficulties = LEVELS
+    difficulties = DIFFICULTIES
+    difficulty: Difficulty
 
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
@@ -116,10 +143,10 @@ class PourTask(GrainTask):
             np.array([CUP_X[0], 0, CUP_TILT[0], 0, 0, 0, 0, 0], np.float32),
             np.array([CUP_X[1], CUP_Z[1], CUP_TILT[1], 2, 1, 1, 1, 1], np.float32),
         )
-        self.observation_space = spaces.Dict({**self.image_spaces(), "state": state})
+        self.observation_space = spaces.Dict({**self.depth_images.spaces(), "state": state})
         n = self.env_count
         self.cup = np.zeros((n, 3))  # x, z of its centre [m], tilt [rad]
-        self.place = np.zeros(n)  # x of the target [m]
+        self.target_x = np.zeros(n)  # x of the target [m]
         self.dose = np.ones(n)  # shares
         self.held, self.received, self.spilled, self.gain = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
 
@@ -132,24 +159,24 @@ class PourTask(GrainTask):
         scene.wall_material = steel
         scene.add_grains(sand, cup_lattice(number, self))
         scene.add_tool(box_of_walls(CUP), name="cup", material=steel, pose=(BED_X, 0.0, BED_Z))
-        inside = (self.level.half_width, TARGET_HALF_Y, 0.5 * TARGET_HEIGHT)
+        inside = (self.difficulty.half_width, TARGET_HALF_Y, 0.5 * TARGET_HEIGHT)
         height = WALL + 0.5 * TARGET_HEIGHT
         scene.add_tool(box_of_walls(inside), name="target", material=steel, pose=(1.0, 0.0, height))
         return scene
 
     # episodes --------------------------------------------------------------------------------------------------------
 
-    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
-        """Draws bed, dose, friction, and the places of cup and target of each listed env."""
-        world, level = self.world, self.level
+    def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """Draws bed, dose, friction, and the positions of cup and target of each listed env."""
+        world, difficulty = self.world, self.difficulty
         chosen = np.zeros(len(envs), np.int64)
         shifts = np.zeros((len(envs), 3), np.float32)
         for row, env in enumerate(envs):
             draw = self.generator(env)
             chosen[row] = draw.integers(BEDS)
             self.cup[env] = draw.uniform(-0.8, -0.4), draw.uniform(1.2, 1.6), 0.0
-            self.place[env] = draw.uniform(*level.distance)
-            self.dose[env] = draw.uniform(*level.dose)
+            self.target_x[env] = draw.uniform(*difficulty.distance)
+            self.dose[env] = draw.uniform(*difficulty.dose)
             self.friction[env] = draw.uniform(*self.friction_range)
             shifts[row] = self.cup[env, 0] - BED_X, 0.0, self.cup[env, 1] - BED_Z
         self.load_beds(envs, chosen)
@@ -164,19 +191,19 @@ class PourTask(GrainTask):
         poses = np.zeros((self.env_count, 2, 7), np.float32)
         poses[:, 0, 0], poses[:, 0, 2] = self.cup[:, 0], self.cup[:, 1]
         poses[:, 0, 5], poses[:, 0, 3] = sin_cos(0.5 * self.cup[:, 2])
-        poses[:, 1, 0], poses[:, 1, 2], poses[:, 1, 3] = self.place, WALL + 0.5 * TARGET_HEIGHT, 1.0
+        poses[:, 1, 0], poses[:, 1, 2], poses[:, 1, 3] = self.target_x, WALL + 0.5 * TARGET_HEIGHT, 1.0
         return poses
 
-    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
         """One control period."""
         moves = actions.astype(np.float64) * (SPEED, LIFTING, TILTING) * CONTROL_PERIOD
         lower, upper = np.array([CUP_X, CUP_Z, CUP_TILT]).T
-        self.cup = np.where(held[:, None], self.cup, np.clip(self.cup + moves, lower, upper))
+        self.cup = np.where(idle[:, None], self.cup, np.clip(self.cup + moves, lower, upper))
         self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
         missing, spilled = np.abs(self.dose - self.received), self.spilled.copy()
-        self._count(np.flatnonzero(~held).astype(np.int32))
+        self._count(np.flatnonzero(~idle).astype(np.int32))
         gain = (missing - np.abs(self.dose - self.received)) / self.dose - SPILL_COST * (self.spilled - spilled)
-        self.gain = np.where(held, 0.0, gain)
+        self.gain = np.where(idle, 0.0, gain)
 
     def _count(self, envs: NDArray[np.int32]) -> None:
         """Where the grains of the listed envs are: in the target, else in the cup, else below."""
@@ -184,8 +211,8 @@ class PourTask(GrainTask):
         poses, halves = np.zeros((self.env_count, 3, 7)), np.empty((self.env_count, 3, 3))
         poses[:, :, 3] = 1.0
         top = WALL + TARGET_HEIGHT + self.radius
-        poses[:, target, 0], poses[:, target, 2] = self.place, 0.5 * top
-        halves[:, target] = self.level.half_width, TARGET_HALF_Y, 0.5 * top
+        poses[:, target, 0], poses[:, target, 2] = self.target_x, 0.5 * top
+        halves[:, target] = self.difficulty.half_width, TARGET_HALF_Y, 0.5 * top
         # a heap may stand above the rim of the cup
         over = 0.5 * self.radius
         sine, cosine = sin_cos(self.cup[:, 2])
@@ -196,8 +223,8 @@ class PourTask(GrainTask):
         shares = self.world.count_boxes(poses, halves)[envs] / self.grain_count
         self.received[envs], self.held[envs], self.spilled[envs] = shares.T
 
-    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
-        """Reward, terminated (never: the task has no end but its time), infos."""
+    def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """See `Task.evaluate`; never terminated."""
         error = np.abs(self.dose - self.received)
         infos: Arrays = {
             "received": self.received.copy(),
@@ -206,13 +233,13 @@ class PourTask(GrainTask):
             "dose": self.dose.copy(),
             "dose_error": error,
             "mass": self.received * self.mass,
-            "success": (error <= self.level.tolerance) & (self.spilled <= SPILL_LIMIT),
+            "success": (error <= self.difficulty.tolerance) & (self.spilled <= SPILL_LIMIT),
         }
         return REWARD_SCALE * self.gain, np.zeros(self.env_count, bool), infos
 
-    def readings(self) -> Arrays:
+    def sense(self) -> Arrays:
         """Cup, target and shares of all envs."""
-        state = [*self.cup.T, self.place, self.held, self.received, self.spilled, self.dose]
+        state = [*self.cup.T, self.target_x, self.held, self.received, self.spilled, self.dose]
         return {"state": self.vector("state", state)}
 
 
@@ -240,13 +267,4 @@ def cup_lattice(number: int, task: PourTask) -> Floats:
     return (points + draw.uniform(-0.05, 0.05, points.shape) * radius).astype(np.float32)
 
 
-class PourEnv(GranularEnv):
-    """`gymnasium.make("granular_gym/Pour-v0")`; arguments: PourTask."""
-
-    task_class = PourTask
-
-
-class PourVectorEnv(GranularVectorEnv):
-    """`gymnasium.make_vec("granular_gym/Pour-v0", num_envs=n)`; arguments: PourTask, GranularVectorEnv."""
-
-    task_class = PourTask
+PourEnv, PourVectorEnv = env_classes(PourTask)

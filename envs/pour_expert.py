@@ -15,7 +15,7 @@ from granular_gym.envs.pour import CONTROL_PERIOD, CUP, CUP_Z, LIFTING, SPEED, T
 from granular_gym.tasks.expert import Experts, Floats
 
 AHEAD = 0.18  # [m] the stream lands beyond the lip
-REST = 0.45  # [rad] the cup may be tilted before it is in place
+REST = 0.45  # [rad] the cup may be tilted before its lip is over the target
 SMOOTH = 0.3  # share of a new measurement of the flow
 TURN_BACK = -0.4  # share of the tilt rate: faster throws grains over the target
 STEEP, SLOW = 1.15, 0.22  # [rad] from there on the cup tilts at this share of the tilt rate
@@ -45,10 +45,10 @@ class PourExperts(Experts):
             missing = float(task.dose[env]) - (1.0 - held)
             c, s = math.cos(tilt), math.sin(tilt)
             lip = x + c * CUP[0] + s * CUP[2]
-            aim = float(task.place[env]) - AHEAD
-            way = aim - lip
+            aim = float(task.target_x[env]) - AHEAD
+            offset = aim - lip
             # the cup does not follow while it turns back: that would throw grains
-            actions[env, 0] = 0.0 if self.done[env] else way / (SPEED * CONTROL_PERIOD)
+            actions[env, 0] = 0.0 if self.done[env] else offset / (SPEED * CONTROL_PERIOD)
             actions[env, 1] = (CUP_Z[0] - z) / (LIFTING * CONTROL_PERIOD)
             wanted = min(max(0.7 * missing, 0.04), 0.2)
             if missing < max(RUN_ON * flow, 0.004):
@@ -57,7 +57,7 @@ class PourExperts(Experts):
                 self.done[env] = False
             if self.done[env]:
                 turn = TURN_BACK
-            elif abs(way) > 0.1 and tilt > REST:
+            elif abs(offset) > 0.1 and tilt > REST:
                 turn = 0.0
             else:
                 # nothing comes out of a cup that stands; near the angle where grains slide, slowly

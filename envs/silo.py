@@ -1,7 +1,7 @@
 """silo.py: `granular_gym/Silo-v0`: a gate lets grains out of a hopper into a moving receiver, after a programme.
 
 A hopper (a wedge between two glass walls, the same with a flat bottom, or a cone) holds a settled bed over an outlet
-that two leaves close from both sides. Grains are spheres or, in a section of a wedge, plane shapes: octagons, # and U.
+that two leaves close from both sides. Grains are spheres or, in a section of a wedge, planar shapes: octagons, # and U.
 A programme of discharge rates is drawn from the seed; its integral is the dose. The agent opens and closes the gate so
 that what has come out follows the programme, keeps the receiver under the stream and its heap within its walls, and,
 where asked for, shakes the hopper or one wall of it to free a clogged outlet.
@@ -24,16 +24,17 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.base.rotations import from_matrix
+from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.scene import Scene
-from granular_gym.engine.solver import Solver
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.shapes.shape2d import Shape2D
-from granular_gym.tasks.grain_task import GrainTask, Image, Pace, view_camera
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.hoppers import WALL, Hopper
-from granular_gym.tasks.task import Arrays, Floats
+from granular_gym.tasks.images import Image, view_camera
+from granular_gym.tasks.pace import Pace, Preset
+from granular_gym.tasks.task import Task
 from granular_gym.tasks.upright import Upright
 
 CONTROL_PERIOD = 0.05  # [s]
@@ -48,9 +49,9 @@ SHAPES = {  # half of the slab between the glass walls, half width or radius of 
 }
 OUTLET = 0.40, (0.2, 0.5)  # [m] width of the slot between the hopper's lips, or diameter, and what it may be
 OUTLET_HEIGHT = 0.90  # [m] z of the lips
-#: plane shapes of grains, of circumradius 1
+#: planar shapes of grains, of circumradius 1
 GRAINS = {"octagon": Shape2D.octagon, "hash": Shape2D.hash, "u": lambda radius: Shape2D.letter("U", radius)}
-PLANE_RADIUS_OF_2000 = 0.0085  # [m] of the circle round a plane shape
+PLANE_RADIUS_OF_2000 = 0.0085  # [m] of the circle round a planar shape
 PLANE_PACE = Pace(1e-3, round(CONTROL_PERIOD / 1e-3), 20)
 SLOPE = 55.0, (0.0, 75.0)  # [degrees] of the hopper's bottom, and what it may be
 LEAF = 0.022  # [m] half thickness of a leaf of the gate; its nose is round
@@ -63,8 +64,7 @@ RECEIVER_SPEED = 0.5  # [m/s]
 SHAKE = 0.008  # [m] the hopper goes to either side at full shaking
 STROKES = 2  # of what shakes per env step
 SHAKERS = ("hopper", "wall")  # what shakes: all of the hopper, or its half at x < 0
-#: settled beds that episodes begin with. One turned by half a turn would be another, but impulses stay with the wall
-#: that carried them, and the bed gives way
+#: settled beds that episodes begin with; none is turned, as stored impulses stay with the wall that carried them
 BEDS = 6
 GRAIN_FRICTION = 0.35
 RATE_WINDOW = 0.2  # [s] over which the measured rate is averaged
@@ -76,7 +76,7 @@ GATE_COLOR, RECEIVER_COLOR = (222, 120, 50), (84, 132, 178)
 
 
 @dataclass(frozen=True)
-class Level:
+class Difficulty:
     """What makes a programme hard."""
 
     stages: int  # of constant rate
@@ -88,54 +88,78 @@ class Level:
     tolerance: float  # share of the content within which the dose must be met
 
 
-LEVELS = {
-    "easy": Level(1, (0.12, 0.20), False, 3.5, 0.1, (0.35, 0.35), 0.04),
-    "medium": Level(3, (0.06, 0.20), False, 3.5, 0.4, (0.25, 0.45), 0.03),
-    "hard": Level(5, (0.05, 0.22), True, 4.0, 0.65, (0.2, 0.6), 0.02),
+DIFFICULTIES = {
+    "easy": Difficulty(1, (0.12, 0.20), False, 3.5, 0.1, (0.35, 0.35), 0.04),
+    "medium": Difficulty(3, (0.06, 0.20), False, 3.5, 0.4, (0.25, 0.45), 0.03),
+    "hard": Difficulty(5, (0.05, 0.22), True, 4.0, 0.65, (0.2, 0.6), 0.02),
 }
 
 
-class SiloTask(GrainTask):
-    """The rules of the silo task for `env_count` envs.
+class SiloTask(Task):
+    """The silo task in `env_count` envs.
 
-    A share is a share of all grains of the env.
+    ## Description
+    A gate lets grains out of a hopper into a moving receiver, so that the discharge follows a programme of rates.
+    Shares are fractions of all grains of the env. Control runs at 20 Hz.
 
-    Action (2,) in [-1, 1]: opening rate of the gate (1 = 1.0 m/s), speed of the receiver (1 = 0.5 m/s); with a
-    `shaker` (3,), the third being the strength of shaking (below 0: none).
-    Observation: "side" (48, 64) depth through the glass [m] (of a cone: what lies behind its middle, as if it were cut
-    in half), float32, or (1, 48, 64) uint8; "flow" (9,) float32: shares
-    in the hopper, in the receiver, and spilled, measured and commanded rate [share/s], commanded discharge so far and
-    in all [share], opening of the gate [share], place of the receiver in [-1, 1].
-    Reward: 1 - min(|discharged - commanded| / 0.05, 2) - min(spilled / 0.05, 1), each step.
-    Info: "received", "spilled", "discharged", "commanded", "dose", "dose_error" [share], "mass" received [kg], "rate"
-    [kg/s], "clogged", "success" (the programme is over, the discharge meets the dose within the level's tolerance, at
-    most 0.02 is spilled), and what every task reports (docs/tasks/Silo-v0.md).
+    ## Action Space
+    Box (2,) float32 in [-1, 1]: opening rate of the gate (1 = 1.0 m/s), speed of the receiver (1 = 0.5 m/s). With a
+    `shaker` (3,): the third is the strength of shaking (below 0: none).
 
-    Args:
-        env_count: number of envs.
-        hopper: "wedge", "flat" (a wedge of slope 0) or "cone" (round, with a round outlet).
-        grain: "sphere", or of planar grains in the section of a wedge: "octagon", "hash", "u", or several of these
-            names, of which there are equally many.
-        slope: of the hopper's bottom [degrees], 0 (flat) .. 75: 90 less its half-angle; None: 55, of "flat" 0.
-        outlet: width of the slot between the hopper's lips, or diameter of the round outlet [m], 0.2 .. 0.5.
-        shaker: False: none; "hopper" or True: all of the hopper is shaken; "wall": only its half at x < 0.
-        **kwargs: see GrainTask; difficulty "easy" (one rate), "medium" (three rates, the receiver stands aside,
-            friction drawn) or "hard" (five stages with a pause, receiver far aside, more friction drawn).
+    ## Observation Space
+    Dict of
+    - "side" (48, 64) float32: depth [m] through the glass; of a cone what lies behind its middle, as if it were cut in
+      half;
+    - "flow" (9,) float32: shares in the hopper, in the receiver, and spilled; measured and commanded rate [share/s];
+      commanded discharge so far and in all [share]; opening of the gate over the outlet; position of the receiver, -1
+      .. 1.
+
+    With depth="uint8" the image is (1, 48, 64) uint8, 0 near and 255 far.
+
+    ## Rewards
+    1 - min(|discharged - commanded| / 0.05, 2) - min(spilled / 0.05, 1), each step.
+
+    ## Starting State
+    One of six settled beds over the closed gate; the programme, the receiver's position and the friction between grains
+    drawn from the seed within the limits of the difficulty.
+
+    ## Episode End
+    Truncated after 120 steps of 0.05 s; never terminated.
+
+    Infos: "received", "spilled", "discharged", "commanded", "dose", "dose_error" [share], "mass" received [kg], "rate"
+    [kg/s], "clogged", "success" (the programme is over, the discharge meets the dose within the difficulty's tolerance,
+    at most 0.02 is spilled), and what every task reports (docs/tasks/README.md).
+
+    ## Arguments
+    - `env_count`: number of envs.
+    - `hopper`: "wedge", "flat" (a wedge of slope 0) or "cone" (round, with a round outlet).
+    - `grain`: "sphere", or of planar grains in the section of a wedge: "octagon", "hash", "u", or several of these
+      names, of which there are equally many.
+    - `slope`: of the hopper's bottom [degrees], 0 (flat) .. 75: 90 less its half-angle; None: 55, of "flat" 0.
+    - `outlet`: width of the slot between the hopper's lips, or diameter of the round outlet [m], 0.2 .. 0.5.
+    - `shaker`: False: none; "hopper" or True: all of the hopper is shaken; "wall": only its half at x < 0.
+    - others: see `Task`; difficulty "easy" (one rate), "medium" (three rates, the receiver stands aside, friction
+      drawn) or "hard" (five stages with a pause, receiver far aside, more friction drawn). With planar grains the time
+      step is 1 ms and `preset` has no effect.
+
+    ## Version History
+    - v0: first version.
 
     Raises:
         ArgumentError: an argument is not what it should be.
         BackendError: the device is missing.
     """
 
-    memory: ClassVar[tuple[str, ...]] = (
-        "opening", "place", "ends", "rates", "time", "discharged", "received", "spilled", "rate", "still", "friction",
+    episode_state: ClassVar[tuple[str, ...]] = (
+        "opening", "receiver_x", "ends", "rates", "time", "discharged", "received", "spilled", "rate", "still",
     )  # fmt: skip
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
     fastest = FASTEST
     depth_view = "side"
-    difficulties = LEVELS
+    difficulties = DIFFICULTIES
+    difficulty: Difficulty
     grains = ("sphere", *GRAINS)
 
     def __init__(
@@ -173,17 +197,14 @@ class SiloTask(GrainTask):
         if self.shaker == "wall":
             self.tool_colors.append(WALL_COLOR)
         super().__init__(env_count, grain=grain, **kwargs)
-        if self.upright.planar:
-            self.pace = PLANE_PACE
-            self.solver = Solver(iterations=PLANE_PACE.iterations)
         self.action_space = spaces.Box(-1.0, 1.0, (3 if self.shaker else 2,), np.float32)
         flow = spaces.Box(
             np.array([0, 0, 0, 0, 0, 0, 0, 0, -1], np.float32), np.array([1, 1, 1, 4, 4, 1, 1, 1, 1], np.float32)
         )
-        self.observation_space = spaces.Dict({**self.image_spaces(), "flow": flow})
-        n, stages = self.env_count, self.level.stages
+        self.observation_space = spaces.Dict({**self.depth_images.spaces(), "flow": flow})
+        n, stages = self.env_count, self.difficulty.stages
         self.opening = np.zeros(n)  # of the gate [m]
-        self.place = np.zeros(n)  # x of the receiver [m]
+        self.receiver_x = np.zeros(n)  # x of the receiver [m]
         self.ends = np.ones((n, stages))  # of the stages of the programme [s]
         self.rates = np.zeros((n, stages))  # of the stages [share/s]
         self.time = np.zeros(n)  # since the episode began [s]
@@ -194,7 +215,7 @@ class SiloTask(GrainTask):
     # the scene -------------------------------------------------------------------------------------------------------
 
     def shapes_of(self, grain: Any) -> tuple[str, ...]:
-        """A name, or several of plane shapes."""
+        """A name, or several of planar shapes."""
         if isinstance(grain, str):
             return super().shapes_of(grain)
         names = tuple(grain) if isinstance(grain, Sequence) else ()
@@ -205,19 +226,23 @@ class SiloTask(GrainTask):
         return names
 
     def grain_size(self) -> float:
-        """Of spheres by volume, of plane shapes by area [m]."""
+        """Of spheres by volume, of planar shapes by area [m]."""
         if self.upright.planar:
             return PLANE_RADIUS_OF_2000 * math.sqrt(2000.0 / self.grain_count)
         return super().grain_size()
+
+    def pace_of(self, preset: Preset) -> Pace:
+        """Planar grains have a pace of their own."""
+        return PLANE_PACE if self.upright.planar else super().pace_of(preset)
 
     @cached_property
     def mass(self) -> float:
         """Of all grains of an env [kg]; asked for in every step."""
         if not self.upright.planar:
             return super().mass
-        kinds = len(self.grain)
+        shapes = len(self.grain)
         areas = [GRAINS[name](self.radius).area for name in self.grain]
-        return self._density * sum(areas[k % kinds] for k in range(self.grain_count))
+        return self._density * sum(areas[k % shapes] for k in range(self.grain_count))
 
     @property
     def _density(self) -> float:
@@ -235,9 +260,9 @@ class SiloTask(GrainTask):
         sand = [self._add_sand(scene, name) for name in self.grain]
         steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
         glass = scene.add_material(density=2500.0, friction=0.1, name="glass")
-        for kind in sand:
-            scene.set_pair(kind, steel, friction=0.25, restitution=0.0, rolling_friction=0.05)
-            scene.set_pair(kind, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)
+        for material in sand:
+            scene.set_pair(material, steel, friction=0.25, restitution=0.0, rolling_friction=0.05)
+            scene.set_pair(material, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)
         scene.wall_material = glass
         self._add_grains(scene, sand, number)
         wall, rest = self.hopper.sides(self.radius) if self.shaker == "wall" else (None, self.hopper.whole(self.radius))
@@ -267,13 +292,13 @@ class SiloTask(GrainTask):
         )
 
     def _add_grains(self, scene: Scene, sand: list[int], number: int) -> None:
-        places = self._lattice(number)
+        points = self._lattice(number)
         if not self.upright.planar:
-            scene.add_grains(sand[0], places)
+            scene.add_grains(sand[0], points)
             return
-        angles = np.random.Generator(np.random.PCG64([number, 1])).uniform(-math.pi, math.pi, len(places))
-        for k, kind in enumerate(sand):
-            scene.add_grains(kind, places[k :: len(sand), [0, 2]], angles=angles[k :: len(sand)])
+        angles = np.random.Generator(np.random.PCG64([number, 1])).uniform(-math.pi, math.pi, len(points))
+        for k, material in enumerate(sand):
+            scene.add_grains(material, points[k :: len(sand), [0, 2]], angles=angles[k :: len(sand)])
 
     def _lattice(self, number: int) -> Floats:
         """Grains before they settle, (n, 3): a loose jittered lattice over the gate, bottom up."""
@@ -282,10 +307,10 @@ class SiloTask(GrainTask):
         count, z = 0, OUTLET_HEIGHT + 1.2 * radius
         draw = np.random.Generator(np.random.PCG64(number))
         while count < self.grain_count:
-            places = self.hopper.layer(z, step, radius)
+            plan = self.hopper.layer(z, step, radius)
             if self.upright.planar:
-                places = np.stack([np.unique(places[:, 0]), np.zeros(len(np.unique(places[:, 0])))], axis=1)
-            layer = np.concatenate([places, np.full((len(places), 1), z)], axis=1)
+                plan = np.stack([np.unique(plan[:, 0]), np.zeros(len(np.unique(plan[:, 0])))], axis=1)
+            layer = np.concatenate([plan, np.full((len(plan), 1), z)], axis=1)
             points.append(layer + draw.uniform(-0.16, 0.16, layer.shape) * radius)
             count += len(layer)
             z += step
@@ -293,55 +318,56 @@ class SiloTask(GrainTask):
 
     # episodes --------------------------------------------------------------------------------------------------------
 
-    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
-        """Draws bed, programme, friction and the receiver's place of each listed env."""
-        world, level = self.world, self.level
+    def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """Draws bed, programme, friction and the receiver's position of each listed env."""
+        world, difficulty = self.world, self.difficulty
         chosen = np.zeros(len(envs), np.int64)
         for row, env in enumerate(envs):
             draw = self.generator(env)
             chosen[row] = draw.integers(BEDS)
-            self.place[env] = draw.uniform(-level.offset, level.offset)
+            self.receiver_x[env] = draw.uniform(-difficulty.offset, difficulty.offset)
             self.friction[env] = draw.uniform(*self.friction_range)
-            shares = draw.uniform(0.7, 1.3, level.stages)
-            self.ends[env] = level.duration * np.cumsum(shares) / shares.sum()
-            self.rates[env] = draw.uniform(level.rates[0], level.rates[1], level.stages)
-            if level.pause:
-                self.rates[env, draw.integers(1, level.stages - 1)] = 0.0
+            shares = draw.uniform(0.7, 1.3, difficulty.stages)
+            self.ends[env] = difficulty.duration * np.cumsum(shares) / shares.sum()
+            self.rates[env] = draw.uniform(difficulty.rates[0], difficulty.rates[1], difficulty.stages)
+            if difficulty.pause:
+                self.rates[env, draw.integers(1, difficulty.stages - 1)] = 0.0
         self.load_beds(envs, chosen)
         self.set_materials(envs)
         for array in (self.opening, self.time, self.rate, self.still, self.discharged):
             array[envs] = 0.0
-        world.set_tool_poses(self._tool_poses(self.opening, self.place, np.zeros(self.env_count))[envs], envs=envs)
+        world.set_tool_poses(self._tool_poses(self.opening, self.receiver_x, np.zeros(self.env_count))[envs], envs=envs)
         self._count(envs)
 
-    def _tool_poses(self, opening: Floats, place: Floats, shift: Floats) -> Floats:
+    def _tool_poses(self, opening: Floats, receiver_x: Floats, shift: Floats) -> Floats:
         """Hopper, leaves, receiver and, where it is shaken alone, the hopper's wall: (env_count, 4 or 5, 7)."""
         poses = np.zeros((self.env_count, len(self.tool_colors), 7), np.float32)
         poses[:, :, 3] = 1.0
         poses[:, 1, 0], poses[:, 2, 0] = -0.5 * opening, 0.5 * opening
-        poses[:, 3, 0] = place
+        poses[:, 3, 0] = receiver_x
         poses[:, 4 if self.shaker == "wall" else 0, 0] = shift
         return poses
 
-    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
         """One control period, in strokes of the shaker."""
-        moves = np.where(held[:, None], 0.0, actions.astype(np.float64))
-        opening, place = self.opening.copy(), self.place.copy()
+        moves = np.where(idle[:, None], 0.0, actions.astype(np.float64))
+        opening, receiver_x = self.opening.copy(), self.receiver_x.copy()
         shaking = np.maximum(moves[:, 2], 0.0) * SHAKE if self.shaker else np.zeros(self.env_count)
         self.opening = np.clip(opening + moves[:, 0] * GATE_SPEED * CONTROL_PERIOD, 0.0, self.outlet)
-        self.place = np.clip(place + moves[:, 1] * RECEIVER_SPEED * CONTROL_PERIOD, -RECEIVER_REACH, RECEIVER_REACH)
+        receiver_move = moves[:, 1] * RECEIVER_SPEED * CONTROL_PERIOD
+        self.receiver_x = np.clip(receiver_x + receiver_move, -RECEIVER_REACH, RECEIVER_REACH)
         strokes = STROKES if self.shaker else 1
         for stroke in range(strokes):
             share = (stroke + 1) / strokes
-            poses = self._tool_poses(
+            tool_poses = self._tool_poses(
                 opening + share * (self.opening - opening),
-                place + share * (self.place - place),
+                receiver_x + share * (self.receiver_x - receiver_x),
                 shaking * (1.0 - stroke % 2),
             )
             done = stroke * self.pace.substeps // strokes
             substeps = (stroke + 1) * self.pace.substeps // strokes - done
-            self.world.step(dt=self.pace.dt, substeps=substeps, tool_poses=poses)
-        running = ~held
+            self.world.step(dt=self.pace.dt, substeps=substeps, tool_poses=tool_poses)
+        running = ~idle
         self.time = np.where(running, self.time + CONTROL_PERIOD, self.time)
         before = self.discharged.copy()
         self._count(np.flatnonzero(running).astype(np.int32))
@@ -357,7 +383,7 @@ class SiloTask(GrainTask):
         lower = upper * (-1.0, -1.0, 0.0)
         gate = np.array([upper[0], upper[1], OUTLET_HEIGHT - 2.0 * LEAF])
         corner = np.zeros((self.env_count, 3), np.float32)
-        corner[:, 0] = self.place
+        corner[:, 0] = self.receiver_x
         corners = np.empty((2, self.env_count, 3, 3), np.float32)
         # below the gate, on the floor, in the receiver
         corners[0, :, :2] = lower
@@ -379,13 +405,13 @@ class SiloTask(GrainTask):
         """What the programme asks for in all [share]."""
         return self.commanded(np.full(self.env_count, np.inf))[0]
 
-    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
-        """Reward, terminated (never: the task has no end but its time), infos."""
+    def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """See `Task.evaluate`; never terminated."""
         commanded, dose = self.commanded(self.time)[0], self.dose
         error = np.abs(self.discharged - commanded)
         reward = 1.0 - np.minimum(error / ERROR_SCALE, 2.0) - np.minimum(self.spilled / ERROR_SCALE, 1.0)
         over = self.time >= self.ends[:, -1]
-        met = np.abs(self.discharged - dose) <= self.level.tolerance
+        met = np.abs(self.discharged - dose) <= self.difficulty.tolerance
         infos: Arrays = {
             "received": self.received.copy(),
             "spilled": self.spilled.copy(),
@@ -400,7 +426,7 @@ class SiloTask(GrainTask):
         }
         return reward, np.zeros(self.env_count, bool), infos
 
-    def readings(self) -> Arrays:
+    def sense(self) -> Arrays:
         """The flow of all envs."""
         commanded, rate = self.commanded(self.time)
         flow = [
@@ -412,7 +438,7 @@ class SiloTask(GrainTask):
             commanded,
             self.dose,
             self.opening / self.outlet,
-            self.place / RECEIVER_REACH,
+            self.receiver_x / RECEIVER_REACH,
         ]
         return {"flow": self.vector("flow", flow)}
 
@@ -457,13 +483,4 @@ def receiver_solid(deep: float) -> Sdf:
     return Sdf.union(floor, *ends)
 
 
-class SiloEnv(GranularEnv):
-    """`gymnasium.make("granular_gym/Silo-v0")`; arguments: SiloTask."""
-
-    task_class = SiloTask
-
-
-class SiloVectorEnv(GranularVectorEnv):
-    """`gymnasium.make_vec("granular_gym/Silo-v0", num_envs=n)`; arguments: SiloTask, GranularVectorEnv."""
-
-    task_class = SiloTask
+SiloEnv, SiloVectorEnv = env_classes(SiloTask)

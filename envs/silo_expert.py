@@ -54,7 +54,7 @@ class SiloExperts(Experts):
         width = np.where(shut, 0.0, np.minimum(width, task.outlet))
         gate = (width - task.opening) / (GATE_SPEED * CONTROL_PERIOD)
         swing = [math.sin(2.0 * t) if r > 0.15 else 0.0 for t, r in zip(task.time, task.received, strict=True)]
-        receiver = (SWING * np.array(swing) - task.place) / (RECEIVER_SPEED * CONTROL_PERIOD)
+        receiver = (SWING * np.array(swing) - task.receiver_x) / (RECEIVER_SPEED * CONTROL_PERIOD)
         columns = [gate, receiver]
         if task.shaker:
             columns.append(np.where((task.still > 0.2) & (width > 0.0), 1.0, -1.0))

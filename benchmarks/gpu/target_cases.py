@@ -15,7 +15,7 @@ from benchmarks.gpu import drives, roofline
 from benchmarks.gpu.case import FULL, SEEN, Run, best_output, driven, promise
 from benchmarks.gpu.drives import Drive, SiloDrive
 from benchmarks.measure import Row, Subject
-from granular_gym.tasks.grain_task import Pace
+from granular_gym.tasks.pace import Pace
 from testbed import standard
 
 #: the env step of the bulldozers

@@ -86,6 +86,11 @@ def seed(name: str, value: Any) -> int:
     return result
 
 
+def optional_seed(name: str, value: Any) -> int | None:
+    """An integer >= 0 of any size, or None."""
+    return None if value is None else seed(name, value)
+
+
 def text(name: str, value: Any) -> str:
     """A string that is not empty."""
     if not isinstance(value, str) or not value:

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from granular_gym import _core
 from granular_gym.base import checks
+from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.shape2d import Shape2D
-
-Floats = NDArray[np.floating[Any]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
+from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.shape2d import Shape2D
-
-Floats = NDArray[np.floating[Any]]
 
 #: values of gg_pair_encoding and gg_pair_activation
 _ENCODINGS = {"angle": 0, "circle": 1}

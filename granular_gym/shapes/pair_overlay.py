@@ -8,14 +8,11 @@ both fields there, and the point stands for the contact point. `exact_distance` 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from granular_gym.base.types import Floats
 from granular_gym.shapes.shape2d import Shape2D
-
-Floats = NDArray[np.floating[Any]]
 
 #: points along each side of the grid
 POINTS = 201

@@ -27,7 +27,7 @@ from granular_gym.shapes.sdf import Sdf
 Array = NDArray[np.float64]
 
 FORMAT = "granular_gym.arm/1"
-LARGEST_ROWS = 15  # of a chain, tool included (csrc/geometry/arm.h has room for 16)
+LARGEST_ROWS = 15  # of a chain, tool included (csrc/geometry/arm.h holds 16)
 LARGEST_CAPSULES = 64
 #: bits of the guard's events, see csrc/geometry/arm_guard.h
 JOINT_EVENT, SPEED_EVENT, TOUCH_EVENT = 1, 2, 4
@@ -40,7 +40,7 @@ class Link:
     Attributes:
         frame: index; 0 is the base, k the frame of joint k.
         capsules: (n, 7) the shape, and what the guard keeps apart.
-        cylinders: (n, 7) further shape (housings) that the guard does not look at.
+        cylinders: (n, 7) further shape (housings) that the guard does not check.
     """
 
     frame: int
@@ -58,7 +58,7 @@ class ArmDescription:
     """A serial arm of revolute joints, as a file describes it.
 
     Attributes:
-        name: for people.
+        name: of the arm, for messages.
         rows: (rows, 4) a [m], alpha [rad], d [m], theta [rad] in modified (Craig) form; joints first, then the fixed.
         lower: (joints,) [rad].
         upper: (joints,) [rad].
@@ -99,15 +99,15 @@ def load_arm(path: str | os.PathLike[str]) -> ArmDescription:
         OSError: the file cannot be read.
         DescriptionError: it is damaged or says something that cannot be; the message names file and entry.
     """
-    place = Path(path) if os.path.exists(path) or os.sep in str(path) else asset_path(str(path))
+    found = Path(path) if os.path.exists(path) or os.sep in str(path) else asset_path(str(path))
     try:
-        data = json.loads(place.read_text(encoding="utf-8"))
+        data = json.loads(found.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise DescriptionError(f"{place}: expected JSON, it is damaged ({error})") from None
+        raise DescriptionError(f"{found}: expected JSON, it is damaged ({error})") from None
     try:
         return _read(data)
     except ArgumentError as error:
-        raise DescriptionError(f"{place}: {error}") from None
+        raise DescriptionError(f"{found}: {error}") from None
 
 
 def _entry(where: str, data: Any, key: str) -> Any:
@@ -231,7 +231,7 @@ class ArmTool:
     """What is bolted to the last frame of a description.
 
     Attributes:
-        rows: (k, 4) the way to its frame, as in ArmDescription.rows.
+        rows: (k, 4) the transforms to its frame, as in ArmDescription.rows.
         sdf: its shape in its own frame.
         capsules: (n, 7) what the guard sees of it: ends and radius in its own frame [m].
         apart: frames whose capsules it must not meet.
@@ -317,8 +317,8 @@ class Arm:
         Returns:
             (n, 6, joint_count): velocity [m/s] of the point and angular velocity [rad/s] in world axes, per rad/s.
         """
-        place = np.ascontiguousarray(checks.vector("point", point), np.float64)
-        return _core.arm_jacobian(*self._chain, self._batch("joints", joints), place)
+        at = np.ascontiguousarray(checks.vector("point", point), np.float64)
+        return _core.arm_jacobian(*self._chain, self._batch("joints", joints), at)
 
     def torques(self, joints: Any, wrenches: Any) -> Array:
         """Joint torques (n, joint_count) [N m] that hold against wrenches (n, 6) on the tool: minus J^T w.

@@ -1,7 +1,7 @@
 """expert.py: what the scripted experts of all tasks have in common: they act for every env of a batch.
 
-An expert may read what a learner may not (grain positions, the goal, the exact state of the task). It is the yardstick
-a learner is measured against. `registry.py` says which expert plays which task; `scripted_expert` makes it.
+An expert may read what a learner may not (grain positions, the goal, the exact state of the task); learners are
+compared with it. `registry.py` says which expert plays which task; `scripted_expert` makes it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.registry import expert_of
-
-Floats = NDArray[np.floating[Any]]
 
 
 class Experts(abc.ABC):
@@ -29,7 +28,8 @@ class Experts(abc.ABC):
     def __init__(self, env: Any) -> None:
         self.task = env.unwrapped.task
         self.single = not hasattr(env.unwrapped, "num_envs")
-        self.reset()
+        for index in range(self.task.env_count):
+            self.forget(index)
 
     @abc.abstractmethod
     def forget(self, env: int) -> None:
@@ -51,8 +51,43 @@ class Experts(abc.ABC):
         return actions[0] if self.single else actions
 
 
-def scripted_expert(env: Any) -> Any:
-    """The scripted expert of an env's task; it has `act()` and `reset(mask)`.
+class Drivers(Experts):
+    """Scripted experts that keep one driver per env: an object that plans for one env and has `reset()`.
+
+    Args:
+        env: a GranularEnv or GranularVectorEnv, wrapped or not, that has been reset.
+    """
+
+    def __init__(self, env: Any) -> None:
+        task = env.unwrapped.task
+        self.drivers = [self.make_driver(task) for _ in range(task.env_count)]
+        super().__init__(env)
+
+    @abc.abstractmethod
+    def make_driver(self, task: Any) -> Any:
+        """A driver for one env of a task."""
+
+    @abc.abstractmethod
+    def drive(self, env: int, positions: Floats) -> Floats:
+        """The action (k,) of one env.
+
+        Args:
+            env: index.
+            positions: (grain_count, 3) of its grains [m].
+        """
+
+    def forget(self, env: int) -> None:
+        """Forgets the plan for one env."""
+        self.drivers[env].reset()
+
+    def actions(self) -> Floats:
+        """Actions for the state the envs are in, (env_count, k)."""
+        positions = self.task.world.positions
+        return np.stack([self.drive(env, positions[env]) for env in range(self.task.env_count)])
+
+
+def scripted_expert(env: Any) -> Experts:
+    """The scripted expert of an env's task, see `Experts`.
 
     Args:
         env: an env made by `gymnasium.make` or `make_vec` with a task of this package, that has been reset.
@@ -64,4 +99,5 @@ def scripted_expert(env: Any) -> Any:
     module, name = expert_of("" if spec is None else spec.id).split(":")
     if not hasattr(env.unwrapped, "task"):
         raise ArgumentError(f"env: expected an env of granular_gym, got {type(env.unwrapped).__name__}")
-    return getattr(importlib.import_module(module), name)(env)
+    expert: Experts = getattr(importlib.import_module(module), name)(env)
+    return expert

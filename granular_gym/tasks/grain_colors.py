@@ -1,14 +1,13 @@
-"""grain_colors.py: colours of grains in pictures for people."""
+"""grain_colors.py: colours of grains in pictures."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+
+from granular_gym.base.types import Floats
 
 
-def grain_colors(grain_count: int) -> NDArray[np.floating[Any]]:
+def sand_colors(grain_count: int) -> Floats:
     """Quartz, ochre and a few brown grains, (n, 3) in 0 .. 255; the same for every picture."""
     draw = np.random.Generator(np.random.PCG64(1))
     share = draw.random((grain_count, 1))

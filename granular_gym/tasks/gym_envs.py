@@ -20,10 +20,13 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from granular_gym.base import checks
+from granular_gym.base.types import Arrays
 from granular_gym.engine.device import check_device
 from granular_gym.engine.outputs import check_output, torch_stream
 from granular_gym.errors import ArgumentError
-from granular_gym.tasks.task import Arrays, Task, check_actions, check_seed
+from granular_gym.tasks.actions import check_actions
+from granular_gym.tasks.task import Task
 
 try:
     from gymnasium.vector import AutoresetMode
@@ -140,9 +143,8 @@ class GranularVectorEnv(VectorEnv):
         if isinstance(seed, (list, tuple, np.ndarray)):
             if len(seed) != self.num_envs:
                 raise ArgumentError(f"seed: expected {self.num_envs} seeds, one per env, got {len(seed)}")
-            return [check_seed(f"seed[{env}]", one) for env, one in enumerate(seed)]
-        first = check_seed("seed", seed)
-        assert first is not None
+            return [checks.optional_seed(f"seed[{env}]", one) for env, one in enumerate(seed)]
+        first = checks.seed("seed", seed)
         return [first + env for env in range(self.num_envs)]
 
     # episodes --------------------------------------------------------------------------------------------------------
@@ -171,8 +173,8 @@ class GranularVectorEnv(VectorEnv):
         seeds = self._seeds(seed)
         self._join_stream()
         self._begin(mask, seeds, options)
-        infos = self._infos(self.task.read()[3], mask)
-        return self.task.observe_as(self.output), infos
+        infos = self._infos(self.task.outcome().infos, mask)
+        return self.task.observe(self.output), infos
 
     def _join_stream(self) -> None:
         """Has the world work on the stream that torch works on now."""
@@ -220,24 +222,23 @@ class GranularVectorEnv(VectorEnv):
         task.check_open()
         if np.count_nonzero(self._started) < self.num_envs:
             raise ResetNeeded("step() was called before reset()")
-        ended = self._finished.copy()
-        some_ended = np.count_nonzero(ended) > 0
-        if some_ended and self.autoreset_mode is AutoresetMode.DISABLED:
+        idle = self._finished.copy()  # in next-step mode this step is the reset of these envs
+        some_idle = np.count_nonzero(idle) > 0
+        if some_idle and self.autoreset_mode is AutoresetMode.DISABLED:
             raise ResetNeeded(
-                f"envs {np.flatnonzero(ended).tolist()} have finished; reset them with options['reset_mask'] first"
+                f"envs {np.flatnonzero(idle).tolist()} have finished; reset them with options['reset_mask'] first"
             )
-        actions = check_actions("actions", actions, task.action_space, self.num_envs, ~ended)
+        actions = check_actions("actions", actions, task.action_space, idle)
         self._join_stream()
-        task.step(actions, ended)
+        task.step(actions, idle)
         self._elapsed += 1
-        if some_ended:  # next-step mode: this step is the reset of these envs
-            self._begin(ended, [None] * self.num_envs, None)
-        rewards, terminated, diverged, values = task.read()
-        truncated = diverged.copy()
+        if some_idle:
+            self._begin(idle, [None] * self.num_envs, None)
+        rewards, terminated, truncated, values = task.outcome()
         if self.max_episode_steps is not None:
             truncated |= self._elapsed >= self.max_episode_steps
-        if some_ended:
-            rewards[ended], terminated[ended], truncated[ended] = 0.0, False, False
+        if some_idle:
+            rewards[idle], terminated[idle], truncated[idle] = 0.0, False, False
         self._finished = terminated | truncated
         if self.autoreset_mode is not AutoresetMode.SAME_STEP or not np.count_nonzero(self._finished):
             infos: dict[str, Any] = {}
@@ -248,12 +249,12 @@ class GranularVectorEnv(VectorEnv):
             finals = self._finals(task.observe(), values, self._finished)
             self._begin(self._finished.copy(), [None] * self.num_envs, None)
             everyone = np.ones(self.num_envs, bool)
-            infos = {**self._infos(task.read()[3], everyone, values, ~finals["_final_obs"]), **finals}
+            infos = {**self._infos(task.outcome().infos, everyone, values, ~finals["_final_obs"]), **finals}
         if self.output != "numpy":
             # ahead of the images: an upload waits for what was started before it, and nobody need wait for those
             flags = {"rewards": rewards.astype(np.float32), "terminated": terminated, "truncated": truncated}
-            rewards, terminated, truncated = task.give(flags, self.output).values()
-        return task.observe_as(self.output), rewards, terminated, truncated, infos
+            rewards, terminated, truncated = task.to_output(flags, self.output).values()
+        return task.observe(self.output), rewards, terminated, truncated, infos
 
     def _infos(
         self,
@@ -291,7 +292,7 @@ class GranularVectorEnv(VectorEnv):
             return None
         if not self._started.all():
             raise ResetNeeded("render() was called before reset()")
-        draw = self.task.picture if self.render_mode == "rgb_array" else self.task.depth_picture
+        draw = self.task.picture if self.render_mode == "rgb_array" else self.task.depth_image
         return tuple(draw(env) for env in range(self.num_envs))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -365,11 +366,11 @@ class GranularEnv(gym.Env):
             Observation (fresh arrays) and info.
         """
         self.task.check_open()
-        super().reset(seed=check_seed("seed", seed))
+        super().reset(seed=checks.optional_seed("seed", seed))
         self.task.generators[0] = self.np_random
         self.task.reset(np.zeros(1, np.int32), [None], options)
         self._started = True
-        return rows(self.task.observe(), 0), self._info(self.task.read()[3])
+        return rows(self.task.observe(), 0), self._info(self.task.outcome().infos)
 
     def step(self, action: Any) -> tuple[Arrays, float, bool, bool, dict[str, Any]]:
         """Advances by one step.
@@ -394,11 +395,11 @@ class GranularEnv(gym.Env):
             raise ArgumentError(f"action: expected an array of numbers ({error})") from None
         if batch.shape[1:] != self.action_space.shape:
             raise ArgumentError(f"action: expected shape {self.action_space.shape}, got {batch.shape[1:]}")
-        actions = check_actions("action", batch, self.task.action_space, 1, np.ones(1, bool))
-        self.task.step(actions, np.zeros(1, bool))
-        reward, terminated, diverged, values = self.task.read()
+        idle = np.zeros(1, bool)
+        self.task.step(check_actions("action", batch, self.task.action_space, idle), idle)
+        rewards, terminated, truncated, values = self.task.outcome()
         observation = rows(self.task.observe(), 0)
-        return observation, float(reward[0]), bool(terminated[0]), bool(diverged[0]), self._info(values)
+        return observation, float(rewards[0]), bool(terminated[0]), bool(truncated[0]), self._info(values)
 
     @staticmethod
     def _info(values: Arrays) -> dict[str, Any]:
@@ -410,7 +411,7 @@ class GranularEnv(gym.Env):
             return None
         if not self._started:
             raise ResetNeeded("render() was called before reset()")
-        return self.task.picture(0) if self.render_mode == "rgb_array" else self.task.depth_picture(0)
+        return self.task.picture(0) if self.render_mode == "rgb_array" else self.task.depth_image(0)
 
     def close(self) -> None:
         """Frees the world; calling it again does nothing."""

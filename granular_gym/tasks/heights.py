@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.floating[Any]]
+from granular_gym.base.types import Floats
+
 PACKING = 0.6  # share of space that a bed of spheres fills
 GRAIN = 2.0**-20  # unit in which `World.count_columns` counts
 

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from granular_gym.base.rotations import from_matrix
+from granular_gym.base.types import Floats
 from granular_gym.shapes.mesh import Mesh
 from granular_gym.shapes.sdf import Sdf
-
-Floats = NDArray[np.floating[Any]]
 
 #: thickness of plates and walls [m]
 WALL = 0.06
@@ -75,8 +72,8 @@ class Hopper:
         middle += 0.5 * WALL * np.array([math.sin(slope), -math.cos(slope)])
         plate = Sdf.box((0.5 * length, deep, 0.5 * WALL)).at((side * middle[0], 0.0, middle[1]), tilted(-side * slope))
         wall = Sdf.box((0.5 * WALL, deep, 0.5 * (self.top - self.shoulder)))
-        place = side * (self.reach + 0.5 * WALL), 0.0, 0.5 * (self.top + self.shoulder)
-        return Sdf.union(plate, wall.at(place))
+        center = side * (self.reach + 0.5 * WALL), 0.0, 0.5 * (self.top + self.shoulder)
+        return Sdf.union(plate, wall.at(center))
 
     def _shell(self, begin: float, turn: float, radius: float) -> Sdf:
         along = np.array([math.cos(self.slope), math.sin(self.slope)])
@@ -111,7 +108,7 @@ class Hopper:
 
 
 def centered(count: int, step: float) -> Floats:
-    """So many places around 0, `step` [m] apart."""
+    """So many points around 0, `step` [m] apart."""
     return (np.arange(count) - 0.5 * (count - 1)) * step
 
 

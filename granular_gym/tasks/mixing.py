@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.floating[Any]]
+from granular_gym.base.types import Floats
 
 
 def lacey_index(counts: NDArray[np.integer[Any]]) -> Floats:

@@ -1,7 +1,7 @@
 """ranges.py: ranges from which each env draws its own materials, gravity and air, for use on reset.
 
 What env k gets depends on generator k alone, never on which other envs are reset or how many there are; a lone world
-that is given the same values goes the same way, bit for bit.
+that is given the same values has the same future, bit for bit.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from granular_gym.base import checks
+from granular_gym.base.types import Arrays
 from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
@@ -151,6 +153,39 @@ class MaterialRanges:
 
 
 _AIR = ("density", "viscosity", "wind")
+
+
+class Randomization:
+    """What each env of a task draws from ranges for each episode.
+
+    Args:
+        ranges: to draw from, in this order.
+        env_count: number of envs.
+
+    Attributes:
+        values: (env_count, n) what was drawn last, side by side.
+    """
+
+    def __init__(self, ranges: Sequence[MaterialRanges], env_count: int) -> None:
+        self.ranges = tuple(ranges)
+        self._columns: dict[str, int | slice] = {}
+        width = 0
+        for each in self.ranges:
+            for label, length in each.labels.items():
+                self._columns[label] = width if length == 1 else slice(width, width + length)
+                width += length
+        self.values = np.zeros((env_count, width))
+
+    def draw(self, world: World, generator: Callable[[int], np.random.Generator], envs: NDArray[np.int32]) -> None:
+        """Draws values for the listed envs, each from its own generator, and sets them in the world."""
+        drawn = [each.apply(world, generator, envs) for each in self.ranges]
+        if drawn:
+            for env, *dicts in zip(envs, *drawn, strict=True):
+                self.values[env] = np.hstack([value for values in dicts for value in values.values()])
+
+    def infos(self) -> Arrays:
+        """What was drawn, by label: (env_count,), or (env_count, 3) for gravity and wind."""
+        return {label: self.values[:, column].copy() for label, column in self._columns.items()}
 
 
 def check_ranges(name: str, value: Any) -> tuple[MaterialRanges, ...]:

@@ -1,8 +1,13 @@
-"""registry.py: the tasks by name, as Gymnasium knows them. Entry points are strings: nothing is loaded early."""
+"""registry.py: the tasks by name, as Gymnasium knows them. Entry points are strings: nothing is loaded early.
+
+A task `XTask` is in `envs/MODULE.py`, beside the env classes `XEnv` and `XVectorEnv` that `env_classes` makes from it;
+its scripted expert is in `envs/MODULE_expert.py`.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
@@ -10,32 +15,57 @@ import gymnasium
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
 
-#: what the names of tasks begin with
-SPACE = "granular_gym/"
+#: what the ids of tasks begin with
+NAMESPACE = "granular_gym/"
 
 
-def _task(module: str, name: str, steps: int, expert: str) -> tuple[dict[str, Any], str]:
-    """What Gymnasium registers, and the scripted expert."""
-    entry = f"granular_gym.envs.{module}:{name}"
-    spec = {"entry_point": f"{entry}Env", "vector_entry_point": f"{entry}VectorEnv", "max_episode_steps": steps}
-    return spec, f"granular_gym.envs.{module}_expert:{expert}"
+@dataclass(frozen=True)
+class Entry:
+    """A registered task.
+
+    Attributes:
+        module: in `granular_gym.envs`, that holds the task and its env classes.
+        name: of the task's class, without "Task".
+        steps: after which an episode is truncated.
+        expert: class of the scripted expert.
+    """
+
+    module: str
+    name: str
+    steps: int
+    expert: str
+
+    @property
+    def task_path(self) -> str:
+        """Where the task and its env classes are, without "Task", "Env" or "VectorEnv": "module:name"."""
+        return f"granular_gym.envs.{self.module}:{self.name}"
+
+    @property
+    def expert_path(self) -> str:
+        """Where the scripted expert is: "module:class"."""
+        return f"granular_gym.envs.{self.module}_expert:{self.expert}"
 
 
-_TASKS: dict[str, tuple[dict[str, Any], str]] = {
-    "granular_gym/Bulldozer-v0": _task("bulldozer", "Bulldozer", 600, "BulldozerDrivers"),
-    "granular_gym/Excavator-v0": _task("excavator", "Excavator", 600, "ScoopDrivers"),
-    "granular_gym/Silo-v0": _task("silo", "Silo", 120, "SiloExperts"),
-    "granular_gym/Level-v0": _task("level", "Level", 300, "LevelExperts"),
-    "granular_gym/GearTower-v0": _task("gear_tower", "GearTower", 40, "GearTowerExperts"),
-    "granular_gym/Pour-v0": _task("pour", "Pour", 180, "PourExperts"),
+_TASKS = {
+    "granular_gym/Bulldozer-v0": Entry("bulldozer", "Bulldozer", 600, "BulldozerDrivers"),
+    "granular_gym/Excavator-v0": Entry("excavator", "Excavator", 600, "ScoopDrivers"),
+    "granular_gym/Silo-v0": Entry("silo", "Silo", 120, "SiloExperts"),
+    "granular_gym/Level-v0": Entry("level", "Level", 300, "LevelExperts"),
+    "granular_gym/GearTower-v0": Entry("gear_tower", "GearTower", 40, "GearTowerExperts"),
+    "granular_gym/Pour-v0": Entry("pour", "Pour", 180, "PourExperts"),
 }
 
 
 def register_tasks() -> None:
     """Registers every task once."""
-    for name, (spec, _) in _TASKS.items():
+    for name, entry in _TASKS.items():
         if name not in gymnasium.registry:
-            gymnasium.register(id=name, **spec)
+            gymnasium.register(
+                id=name,
+                entry_point=f"{entry.task_path}Env",
+                vector_entry_point=f"{entry.task_path}VectorEnv",
+                max_episode_steps=entry.steps,
+            )
 
 
 def task_ids() -> list[str]:
@@ -51,7 +81,7 @@ def task_id(name: str) -> str:
     """
     checks.text("task", name)
     for known in task_ids():
-        short = known.removeprefix(SPACE)
+        short = known.removeprefix(NAMESPACE)
         if name.lower() in (known.lower(), short.lower(), short.rpartition("-")[0].lower()):
             return known
     raise ArgumentError(f"task: expected one of {', '.join(task_ids())}, got {name!r}")
@@ -65,7 +95,12 @@ def expert_of(name: str) -> str:
     """
     if name not in _TASKS:
         raise ArgumentError(f"task: expected one of {task_ids()}, got {name!r}")
-    return _TASKS[name][1]
+    return _TASKS[name].expert_path
+
+
+def id_at(task_path: str) -> str | None:
+    """The id of the task registered from "module:name", see `Entry.task_path`; None: there is none."""
+    return next((name for name, entry in _TASKS.items() if entry.task_path == task_path), None)
 
 
 def parse_arguments(pairs: list[str]) -> dict[str, Any]:

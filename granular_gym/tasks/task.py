@@ -1,8 +1,13 @@
-"""task.py: what a task is, apart from the two Gymnasium interfaces that show it.
+"""task.py: `Task`: a reinforcement-learning problem, played in `env_count` copies in one world.
 
-A task plays `env_count` copies of one game in one world. It builds the scene, maps actions to tool poses, reads
-observations, rewards and infos, and starts chosen envs afresh with each env's own random generator. `gym_envs.py` wraps
-the same task as a `gymnasium.Env` (one copy) and as a `gymnasium.vector.VectorEnv` (many): the rules exist once.
+The two Gymnasium interfaces in `gym_envs.py` show the same task as one env and as a batch: the rules exist once. What
+callers use calls one hook each, and the hooks are what a task fills in:
+
+    bed     calls  bed_scene  tools and grains of a bed before it settles
+    reset   calls  begin      draws what is random in an episode and sets grains and tools
+    step    calls  advance    turns actions into tool poses and steps the world
+    observe calls  sense      what observations hold besides the images of cameras
+    outcome calls  evaluate   rewards, terminated, infos
 
 Key ideas: the world is opened at the first reset, so that making, pickling and closing a task starts no thread;
 whatever is random in env k is drawn from generator k only and whatever is computed for env k uses row k only, so that
@@ -13,9 +18,9 @@ from __future__ import annotations
 
 import abc
 import copy
-import operator
-from collections.abc import Sequence
-from typing import Any, ClassVar
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
@@ -24,149 +29,184 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from granular_gym import _core
-from granular_gym.base.checks import host_array
+from granular_gym.base import checks
+from granular_gym.base.types import Arrays, Floats
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.device import parse_device
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.solver import Solver
+from granular_gym.engine.state import State
+from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
+from granular_gym.tasks.beds import Settling, settle
+from granular_gym.tasks.grain_colors import sand_colors
+from granular_gym.tasks.images import DepthImages, Image
+from granular_gym.tasks.pace import GRAIN_LIMIT, PRESETS, Pace, Preset, grain_radius
+from granular_gym.tasks.ranges import MaterialRanges, Randomization, check_ranges
 
-Floats = NDArray[np.floating[Any]]
-Arrays = dict[str, NDArray[Any]]
+GRAVITY = 9.81  # [m/s2]
 
 
-def check_seed(name: str, seed: Any) -> int | None:
-    """Returns a seed as a Python int >= 0, or None.
+class Outcome(NamedTuple):
+    """What the state of all envs is worth.
 
-    Args:
-        name: what the message calls the argument.
-        seed: None or an integer of any kind.
-
-    Raises:
-        ArgumentError: not an integer, or negative.
+    Attributes:
+        rewards: (env_count,) float64.
+        terminated: (env_count,) bool: the rules of the task end the episode.
+        truncated: (env_count,) bool: the env diverged, as a position or velocity stopped being finite.
+        infos: arrays (env_count, ...) by name.
     """
-    if seed is None:
-        return None
-    try:
-        value = operator.index(seed)
-    except TypeError:
-        raise ArgumentError(f"{name}: expected an integer >= 0 or None, got {seed!r}") from None
-    if value < 0:
-        raise ArgumentError(f"{name}: expected an integer >= 0, got {value}")
-    return value
 
-
-def check_actions(name: str, actions: Any, space: spaces.Box, env_count: int, used: NDArray[np.bool_]) -> Floats:
-    """Returns actions as a fresh float32 array clipped to the bounds of the space.
-
-    Args:
-        name: what messages call the argument.
-        actions: anything array-like of real numbers, on the host or a GPU, shape (env_count, k).
-        space: Box of one env, shape (k,).
-        env_count: number of rows wanted.
-        used: (env_count,) rows that matter; the others may hold anything and read 0.
-
-    Raises:
-        ArgumentError: not numbers, wrong shape, or a used entry that is NaN or infinite.
-    """
-    try:
-        array = host_array(actions)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{name}: expected an array of numbers, got {type(actions).__name__} ({error})") from None
-    if array.dtype.kind not in "fiub":
-        raise ArgumentError(f"{name}: expected real numbers, got dtype {array.dtype}")
-    shape = (env_count, *space.shape)
-    if array.shape != shape:
-        raise ArgumentError(f"{name}: expected shape {shape}, got {array.shape}")
-    if np.count_nonzero(used) < env_count:
-        array = np.where(used[:, None], array, 0)
-    if not _core.all_finite(array):
-        index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {list(index)}")
-    return _core.clipped(array, space.low, space.high)
-
-
-def copies_of(saved: dict[str, Any], count: int) -> dict[str, Any]:
-    """What `Task.save` gave for one env, for a task of `count` copies of that env."""
-    return {
-        "world": saved["world"] * count,
-        "generators": [copy.deepcopy(saved["generators"][0]) for _ in range(count)],
-        "seeds": saved["seeds"] * count,
-        "fresh": np.repeat(saved["fresh"], count),
-        "memory": {name: np.repeat(values, count, axis=0) for name, values in saved["memory"].items()},
-    }
+    rewards: Floats
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    infos: Arrays
 
 
 class Task(abc.ABC):
-    """A game played in `env_count` copies.
+    """A reinforcement-learning problem that begins with a settled bed and observes depth images.
 
-    Subclasses set `observation_space` (a flat Dict of Box) and `action_space` (a Box in [-1, 1]) of one env in their
-    constructor, list in `memory` the attributes that hold their per-env state, and fill in the five hooks below.
+    Subclasses set the class attributes below; in their constructor the spaces of one env, `observation_space` (a flat
+    Dict of Box) and `action_space` (a Box in [-1, 1]), and the arrays named in `episode_state`; and they fill in the
+    hooks. `begin` draws `self.friction` and calls `load_beds` and `set_materials`.
 
     Args:
-        env_count: number of copies, >= 1.
+        env_count: number of envs, >= 1.
+        grain_count: grains per env; tasks are meant for those of GRAIN_LADDER.
+        difficulty: a key of `difficulties`.
+        preset: a key of `presets`: how finely an env step is computed.
+        depth: of depth images: "float32" (H, W) [m] or "uint8" (1, H, W), 0 near, 255 far.
+        friction_range: (lower, upper): each episode draws the friction between grains from it; None: as `difficulty`
+            has it.
+        randomize: what else each env draws for each episode, from its own generator: a MaterialRanges, a sequence of
+            them (for different pairs of materials), or None. Infos then hold what was drawn.
+        grain: shape of the grains, one of `grains`; most tasks have spheres only.
+        device: "cpu", "cuda" or "auto".
+        num_threads: None: one per core this process may use. On a machine that is busy with other work, 1 is faster.
         render_mode: None, "rgb_array" or "depth_array".
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        BackendError: the device is missing.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "depth_array"], "render_fps": 10}
-    memory: ClassVar[tuple[str, ...]] = ()
-    device: str = "cpu"  # where the world runs; tasks that leave the choice set it
+    episode_state: ClassVar[tuple[str, ...]] = ()  # attributes that are arrays (env_count, ...) and shape the future
+    control_period: ClassVar[float]  # [s] per env step
+    radius_of_2000: float  # [m] of a grain where there are 2,000
+    density: ClassVar[float]  # of the grains [kg/m3]
+    fastest: float  # [m/s] no grain is expected to be faster
+    images: Mapping[str, Image]  # depth images of the observation, by name
+    depth_view: ClassVar[str]  # the image that render_mode="depth_array" shows
+    view: DepthCamera  # of pictures
+    tool_colors: Sequence[tuple[int, int, int]]  # in pictures, 0 .. 255
+    difficulties: ClassVar[Mapping[str, Any]]  # each with a range `friction` among its attributes
+    presets: ClassVar[Mapping[str, Preset]] = PRESETS
+    grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows
+    settling: Settling = Settling()
     observation_space: spaces.Dict
     action_space: spaces.Box
 
-    def __init__(self, env_count: int, render_mode: str | None = None) -> None:
-        if isinstance(env_count, bool) or not isinstance(env_count, (int, np.integer)) or env_count < 1:
-            raise ArgumentError(f"env_count: expected an integer >= 1, got {env_count!r}")
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.metadata = {**Task.metadata, "render_fps": round(1.0 / cls.control_period)}
+
+    def __init__(
+        self,
+        env_count: int = 1,
+        *,
+        grain_count: int = 2000,
+        difficulty: str = "medium",
+        preset: str = "fast",
+        depth: str = "float32",
+        friction_range: tuple[float, float] | None = None,
+        randomize: MaterialRanges | Sequence[MaterialRanges] | None = None,
+        grain: Any = "sphere",
+        device: str = "cpu",
+        num_threads: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        self.env_count = checks.integer("env_count", env_count, 1)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ArgumentError(f"render_mode: expected None or {self.metadata['render_modes']}, got {render_mode!r}")
-        self.env_count = int(env_count)
         self.render_mode = render_mode
+        self.grain_count = checks.integer("grain_count", grain_count, 1, GRAIN_LIMIT)
+        self.difficulty = self.difficulties[checks.choice("difficulty", difficulty, list(self.difficulties))]
+        self.depth_images = DepthImages(self.images, depth)
+        self.friction_range: tuple[float, float] = self.difficulty.friction
+        if friction_range is not None:
+            low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
+            if not 0.0 <= low <= high:
+                raise ArgumentError(f"friction_range: expected 0 <= lower <= upper, got {friction_range!r}")
+            self.friction_range = (low, high)
+        self.grain = self.shapes_of(grain)
+        self.randomization = Randomization(check_ranges("randomize", randomize), self.env_count)
+        self.device = parse_device(device)
+        self.num_threads = checks.threads(num_threads)
+        self.radius = self.grain_size()
+        self.pace = self.pace_of(self.presets[checks.choice("preset", preset, list(self.presets))])
+        self.solver = Solver(iterations=self.pace.iterations)
+        self.friction = np.zeros(self.env_count)  # between grains
         self.generators: list[np.random.Generator | None] = [None] * self.env_count
         self.seeds: list[int | None] = [None] * self.env_count
-        self.fresh = np.ones(self.env_count, bool)  # just reset: counters of the step before are not theirs
+        self.fresh = np.ones(self.env_count, bool)  # just reset: no step of the episode was made
         self.closed = False
-        self._world: Any = None
+        self._beds: dict[int, State] = {}  # settled; made when first drawn
+        self._world: World | None = None
 
-    # hooks -----------------------------------------------------------------------------------------------------------
-
-    @abc.abstractmethod
-    def build(self) -> Any:
-        """Builds the world of all copies."""
+    # hooks of a task -------------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
-    def start(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
-        """Starts new episodes in the listed envs; draws from `self.generator(k)` only."""
+    def bed_scene(self, number: int) -> Scene:
+        """Tools and grains of bed `number` before it settles; its tools are those of all beds."""
 
     @abc.abstractmethod
-    def advance(self, actions: Floats, held: NDArray[np.bool_]) -> None:
-        """Steps the world once with actions (env_count, k); held envs keep their tools still."""
+    def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """Begins episodes in the listed envs; draws from `self.generator(env)` only.
 
-    @abc.abstractmethod
-    def observe(self) -> Arrays:
-        """Observations of all envs, fresh arrays (env_count, ...) by key of the observation space."""
-
-    def observe_as(self, output: str) -> dict[str, Any]:
-        """The same as `output` arrays, see `World.read`.
-
-        Made on the host and copied to the GPU, unless a task overrides it: what it reads from the world, depth above
-        all, need not leave the GPU.
+        Args:
+            envs: env indices, ascending.
+            options: of `reset`.
         """
-        observations = self.observe()
-        return observations if output == "numpy" else self.give(observations, output)
 
     @abc.abstractmethod
-    def outcome(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
-        """Reward (env_count,) float64, terminated (env_count,), infos: arrays (env_count, ...) by name; all fresh."""
+    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
+        """Steps the world by one control period.
+
+        Args:
+            actions: (env_count, k) float32 in [-1, 1].
+            idle: (env_count,) envs that wait for their reset: their tools stay still.
+        """
 
     @abc.abstractmethod
-    def picture(self, env: int) -> NDArray[np.uint8]:
-        """A picture for people, (H, W, 3) uint8."""
+    def sense(self) -> Arrays:
+        """What the observations hold besides the images of cameras, fresh arrays (env_count, ...) by key."""
 
     @abc.abstractmethod
-    def depth_picture(self, env: int) -> Floats:
-        """A depth image of one env, (H, W) float32 [m]."""
+    def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """Rewards (env_count,) float64, terminated (env_count,), infos: arrays (env_count, ...) by name; all fresh."""
 
-    # the machinery shared by all tasks -------------------------------------------------------------------------------
+    def shapes_of(self, grain: Any) -> tuple[str, ...]:
+        """What the argument `grain` asks for: names out of `grains`."""
+        return (checks.choice("grain", grain, list(self.grains)),)
+
+    def grain_size(self) -> float:
+        """Radius of a grain, or of the circle round it [m]."""
+        return grain_radius(self.grain_count, self.radius_of_2000)
+
+    def pace_of(self, preset: Preset) -> Pace:
+        """The time step and the iterations that a preset comes to."""
+        return preset.pace(self.control_period, self.radius, self.fastest)
+
+    def grain_colors(self, env: int) -> Floats:
+        """Colours of the grains of an env in pictures, (grain_count, 3) in 0 .. 255."""
+        return sand_colors(self.grain_count)
+
+    # the world and its beds ------------------------------------------------------------------------------------------
 
     @property
-    def world(self) -> Any:
-        """The world; opened on first use.
+    def world(self) -> World:
+        """The world of all envs; opened on first use.
 
         Raises:
             ClosedEnvironmentError: after close().
@@ -176,10 +216,63 @@ class Task(abc.ABC):
             self._world = self.build()
         return self._world
 
-    def check_open(self) -> None:
-        """Raises ClosedEnvironmentError after close()."""
-        if self.closed:
-            raise ClosedEnvironmentError(f"{type(self).__name__} is closed; make a new one")
+    def build(self) -> World:
+        """Builds a world with the cameras of the observations and, where pictures are wanted, the camera "view"."""
+        scene = self.bed_scene(0)
+        self.depth_images.add_cameras(scene)
+        if self.render_mode == "rgb_array":
+            scene.add_camera(self.view, name="view")
+        return scene.build(
+            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
+        )
+
+    def bed(self, number: int) -> State:
+        """Bed `number` at rest."""
+        if number not in self._beds:
+            self._beds[number] = settle(
+                self.bed_scene(number),
+                self.settling,
+                self.pace.dt,
+                self.solver,
+                device=self.device,
+                num_threads=self.num_threads,
+            )
+        return self._beds[number]
+
+    def load_beds(self, envs: NDArray[np.int32], chosen: NDArray[np.int64]) -> None:
+        """Loads bed number `chosen[k]` into env `envs[k]`."""
+        for number in np.unique(chosen):
+            self.world.load_state(self.bed(int(number)), envs=envs[chosen == number])
+
+    def set_materials(self, envs: NDArray[np.int32]) -> None:
+        """Gives the grains (the first materials, one for each shape) of the listed envs their own friction, and draws
+        what `randomize` asks for."""
+        pairs = self.world.materials[0][envs]
+        shapes = len(self.grain)
+        pairs[:, :shapes, :shapes, 0] = self.friction[envs][:, None, None]
+        self.world.set_materials(pairs=pairs, envs=envs)
+        self.randomization.draw(self.world, self.generator, envs)
+
+    @property
+    def mass(self) -> float:
+        """Of all grains of an env [kg]."""
+        return self.grain_count * self.density * 4.0 / 3.0 * math.pi * self.radius**3
+
+    @property
+    def weight(self) -> float:
+        """Of all grains of an env [N]."""
+        return GRAVITY * self.mass
+
+    def share_in(self, lower: Any, upper: Any) -> Floats:
+        """Share of the grains of each env whose centre lies in a box, (env_count,), or in n boxes, (env_count, n).
+
+        Args:
+            lower: (3,), (env_count, 3) or (env_count, n, 3) corner [m].
+            upper: likewise the other corner [m].
+        """
+        return np.asarray(self.world.box_stats(lower, upper)[0], np.float64) / self.grain_count
+
+    # episodes --------------------------------------------------------------------------------------------------------
 
     def generator(self, env: int) -> np.random.Generator:
         """The random generator of one env; seeded by the system where no seed was ever given."""
@@ -195,41 +288,74 @@ class Task(abc.ABC):
         Args:
             envs: env indices, ascending.
             seeds: one per listed env; None keeps the running generator.
-            options: given to the task.
+            options: given to `begin`.
         """
         for env, seed in zip(envs, seeds, strict=True):
             if seed is not None:
                 self.generators[env], self.seeds[env] = seeding.np_random(seed)
         if len(envs):
-            self.start(envs, dict(options or {}))
+            self.begin(envs, dict(options or {}))
             self.fresh[envs] = True
 
-    def step(self, actions: Floats, held: NDArray[np.bool_]) -> None:
-        """Advances all envs by one step."""
-        self.advance(actions, held)
+    def step(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
+        """Advances all envs by one env step; arguments: `advance`."""
+        self.advance(actions, idle)
         self.fresh[:] = False
 
-    def read(self) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_], Arrays]:
-        """Reward, terminated, diverged (env_count,), and infos of the state the world is in.
+    def observe(self, output: str = "numpy") -> dict[str, Any]:
+        """Observations of all envs: fresh arrays (env_count, ...) by key of the observation space.
 
-        A diverged env (a position or velocity stopped being finite) earns 0 for that step and is not terminated: the
-        wrappers truncate it.
+        Args:
+            output: "numpy", "torch" or "device", see `World.read`; images of cameras stay where the world runs.
         """
-        reward, terminated, infos = self.outcome()
+        sensed: dict[str, Any] = self.sense()
+        if output != "numpy":
+            sensed = self.to_output(sensed, output)  # ahead of the images: an upload would wait for them
+        return {**self.depth_images.observe(self.world, output), **sensed}
+
+    def outcome(self) -> Outcome:
+        """Rewards, ends and infos of the state the world is in.
+
+        An env that diverged earns 0 for that step and is truncated, not terminated.
+        """
+        rewards, terminated, infos = self.evaluate()
         for name, values in infos.items():
             if values.dtype.kind == "f" and not _core.all_finite(values):
                 infos[name] = np.where(np.isfinite(values), values, 0.0)
         # after a reset no step was made yet: the counters of the episode before must not leak into the new one
         infos.update(self.world.counters(self.fresh))
         diverged = infos["diverged"]
-        if np.count_nonzero(diverged) or not _core.all_finite(reward):
-            reward = np.where(diverged | ~np.isfinite(reward), 0.0, reward)
+        if np.count_nonzero(diverged) or not _core.all_finite(rewards):
+            rewards = np.where(diverged | ~np.isfinite(rewards), 0.0, rewards)
             terminated = terminated & ~diverged
-        return reward, terminated, diverged, infos
+        infos.update(self.randomization.infos())
+        return Outcome(rewards, terminated, diverged.copy(), infos)
 
-    def give(self, arrays: Arrays, output: str) -> dict[str, Any]:
+    def to_output(self, arrays: Arrays, output: str) -> dict[str, Any]:
         """Arrays of the host as `output`, see `World.put`."""
         return {name: self.world.put(array, output) for name, array in arrays.items()}
+
+    def vector(self, name: str, columns: Any) -> Floats:
+        """Columns (env_count,) side by side as the observation `name`, clipped to its space: (env_count, k) float32."""
+        space: Any = self.observation_space[name]
+        return _core.clipped(np.array(columns, np.float64).T, space.low, space.high)
+
+    # pictures --------------------------------------------------------------------------------------------------------
+
+    def picture(self, env: int, camera: DepthCamera | str = "view") -> NDArray[np.uint8]:
+        """A shaded picture of one env, (H, W, 3); the camera "view" exists with render_mode="rgb_array"."""
+        return self.world.picture(
+            camera,
+            env=env,
+            grain_colors=self.grain_colors(env).astype(np.uint8),
+            tool_colors=np.array(self.tool_colors, np.uint8),
+        )
+
+    def depth_image(self, env: int) -> Floats:
+        """What the camera `depth_view` sees in one env, (H, W) float32 [m]."""
+        return self.world.depth(self.depth_view)[env].copy()
+
+    # snapshots -------------------------------------------------------------------------------------------------------
 
     def save(self) -> dict[str, Any] | None:
         """Everything that shapes the future of all envs, picklable; None while no world is open."""
@@ -240,7 +366,9 @@ class Task(abc.ABC):
             "generators": self.generators,
             "seeds": self.seeds,
             "fresh": self.fresh.copy(),
-            "memory": {name: np.copy(getattr(self, name)) for name in self.memory},
+            "friction": self.friction.copy(),
+            "randomized": self.randomization.values.copy(),
+            "episode": {name: np.copy(getattr(self, name)) for name in self.episode_state},
         }
 
     def load(self, saved: dict[str, Any] | None) -> None:
@@ -252,8 +380,15 @@ class Task(abc.ABC):
         self.generators = list(saved["generators"])
         self.seeds = list(saved["seeds"])
         self.fresh = saved["fresh"].copy()
-        for name, values in saved["memory"].items():
+        self.friction = saved["friction"].copy()
+        self.randomization.values = saved["randomized"].copy()
+        for name, values in saved["episode"].items():
             setattr(self, name, values.copy())
+
+    def check_open(self) -> None:
+        """Raises ClosedEnvironmentError after close()."""
+        if self.closed:
+            raise ClosedEnvironmentError(f"{type(self).__name__} is closed; make a new one")
 
     def close(self) -> None:
         """Frees the world; calling it again does nothing."""
@@ -261,3 +396,14 @@ class Task(abc.ABC):
             self._world.close()
             self._world = None
         self.closed = True
+
+
+def copies_of(saved: dict[str, Any], count: int) -> dict[str, Any]:
+    """What `Task.save` gave for one env, for a task of `count` copies of that env."""
+    return {
+        "world": saved["world"] * count,
+        "generators": [copy.deepcopy(saved["generators"][0]) for _ in range(count)],
+        "seeds": saved["seeds"] * count,
+        **{name: np.repeat(saved[name], count, axis=0) for name in ("fresh", "friction", "randomized")},
+        "episode": {name: np.repeat(values, count, axis=0) for name, values in saved["episode"].items()},
+    }

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from granular_gym.base.types import Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.shapes.sdf import Sdf
 
-Floats = NDArray[np.floating[Any]]
 #: takes z to y and y to -z
 _TURN = (math.sqrt(0.5), -math.sqrt(0.5), 0.0, 0.0)
 

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym import _core
-
-Floats = NDArray[np.floating]
+from granular_gym.base.types import Floats
 
 
 @dataclass(frozen=True)
@@ -62,14 +61,14 @@ class TrackedVehicle:
 
     def corners(self, pose: Floats) -> Floats:
         """Corners of the outline in the field, (N, 4, 2) [m], for poses (N, 3): x, y, yaw."""
-        place = np.asarray(pose, np.float64)[:, None]
+        pose = np.asarray(pose, np.float64)[:, None]
         a = np.array([self.rear, self.rear, self.front, self.front])
         b = self.half_width * np.array([-1.0, 1.0, -1.0, 1.0])
-        s, c = (part[:, None] for part in sin_cos(place[:, 0, 2]))
-        return place[:, :, :2] + np.stack([c * a - s * b, s * a + c * b], axis=2)
+        s, c = (part[:, None] for part in sin_cos(pose[:, 0, 2]))
+        return pose[:, :, :2] + np.stack([c * a - s * b, s * a + c * b], axis=2)
 
-    def room(self, yaw: float) -> tuple[float, float, float, float]:
-        """Where the centre may be at a heading: x lower, x upper, y lower, y upper [m]."""
+    def center_limits(self, yaw: float) -> tuple[float, float, float, float]:
+        """Limits of the centre at a heading [rad]: x lower, x upper, y lower, y upper [m]."""
         x0, x1, y0, y1 = _core.vehicle_bounds(self._outline, np.array([yaw], np.float64))[0].tolist()
         return x0, x1, y0, y1
 

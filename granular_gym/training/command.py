@@ -78,7 +78,7 @@ def main(
     Args:
         parser: made by `make_parser`, with the algorithm's own arguments.
         algorithm: "PPO" or "TD3", for the name of the folder.
-        chunk: decisions between two looks at the clock, by the arguments.
+        chunk: decisions between two checks of the clock, by the arguments.
         make_model: makes the model from env, seed and arguments.
         words: of the command line; None: those of this process.
     """
@@ -124,7 +124,7 @@ def lost(run: Run | None, error: OSError) -> str:
     except GranularError:
         return f"{what}; no checkpoint was written yet"
     return (
-        f"{what}; the checkpoint of {kept['env_steps']:,} env steps is whole: make room, then go on with "
+        f"{what}; the checkpoint of {kept['env_steps']:,} env steps is whole: free disk space, then go on with "
         f"--resume {run.folder}"
     )
 
@@ -176,7 +176,7 @@ def report(run: Run, drivers: Sequence[str], episodes: int, command: Sequence[st
         share = evaluation.share_of_expert(*(table[name]["return"] for name in DRIVERS))
         if np.isfinite(share):
             content["share_of_expert"] = share
-            print(f"learned: {share:.0%} of the way from random to the expert")
+            print(f"learned: {share:.0%} of the distance from random to the expert")
     facts = {key: value for key, value in info().items() if key in ("machine", "compiler", "kernel", "threads")}
     content["facts"] = {**versions(), **facts}
     (run.folder / "report.json").write_text(json.dumps(content, indent=1) + "\n")

@@ -88,5 +88,5 @@ def summary(results: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def share_of_expert(learned: float, random: float, expert: float) -> float:
-    """How far a return lies on the way from random actions (0) to the expert (1); NaN where those two are equal."""
+    """How far a return lies between random actions (0) and the expert (1); NaN where those two are equal."""
     return (learned - random) / (expert - random) if expert != random else float("nan")

@@ -14,8 +14,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from granular_gym.base.types import Arrays, Floats
 from granular_gym.errors import ArgumentError
-from granular_gym.tasks.task import Arrays
 
 BLOCKS = 6  # an image is averaged over so many blocks along each side
 SKY_FAR = 3.0  # [m] depth of the floor below the bulldozer's sky camera
@@ -23,7 +23,6 @@ SKY_HALF = (4.0, 2.0)  # [m] half of the field it sees
 VEHICLE = (-0.50, 0.62, 0.52)  # [m] rear, front, half width of what hides the grains below the vehicle
 THIN = 0.03  # [m] lower heights are noise of the image
 
-Floats = NDArray[np.floating[Any]]
 #: info of one env
 Info = dict[str, Any]
 

@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
+from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.gym_envs import GranularVectorEnv
 from granular_gym.tasks.task import copies_of
-
-Floats = NDArray[np.floating[Any]]
 
 
 def correlated_noise(
@@ -178,8 +177,8 @@ class Planner:
         noise = correlated_noise(draw, count, self.horizon, size, self.correlation) * self.noise
         noise *= draw.uniform(0.0, 1.0, (count, 1, 1))
         noise[: 2 if self.guide is None else 3] = 0.0
-        held, alive = np.zeros(count, bool), np.ones(count, bool)
-        total, reward = np.zeros(count), np.zeros(count)
+        idle, alive = np.zeros(count, bool), np.ones(count, bool)
+        total, last = np.zeros(count), np.zeros(count)
         for step in range(ahead):
             plan = plans[:, step]
             if self.guide is not None:
@@ -188,14 +187,14 @@ class Planner:
                 if (until <= step).any():
                     plan = np.where((until <= step)[:, None], self.guide.act(), plan)
             plans[:, step] = np.clip(plan + noise[:, step], self.task.action_space.low, self.task.action_space.high)
-            self.task.step(plans[:, step].astype(np.float32), held)
-            now, terminated, diverged, _ = self.task.read()
-            reward = np.where(alive, now, 0.0)
-            total += reward
-            total[diverged] = -np.inf
-            alive &= ~terminated & ~diverged
+            self.task.step(plans[:, step].astype(np.float32), idle)
+            rewards, terminated, truncated, _ = self.task.outcome()
+            last = np.where(alive, rewards, 0.0)
+            total += last
+            total[truncated] = -np.inf
+            alive &= ~terminated & ~truncated
         self.steps_tried += count * ahead
-        return plans, total + (self.last_weight - 1.0) * reward
+        return plans, total + (self.last_weight - 1.0) * last
 
     def _average(self, actions: Floats, returns: Floats) -> Floats:
         """The mean of all sequences, weighted by their returns."""

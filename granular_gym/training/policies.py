@@ -62,7 +62,7 @@ class Actor:
     def act(self, observation: Any) -> NDArray[np.float32]:
         """Actions (num_envs, k), or (k,) for a single env."""
         if self._left == 0:
-            arrays = self.task.read()[3]
+            arrays = self.task.outcome().infos
             infos = [{name: values[env] for name, values in arrays.items()} for env in range(self.task.env_count)]
             batch = {name: part[None] for name, part in observation.items()} if self.single else observation
             self._held = self.model.predict(self.features(batch, infos), deterministic=True)[0]

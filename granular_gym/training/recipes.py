@@ -13,7 +13,7 @@ _RECIPES: dict[str, dict[str, Any]] = {
 #: what an algorithm wants besides: the critics of TD3 learn returns better where they are around 1
 _SCALES = {("granular_gym/Bulldozer-v0", "TD3"): 0.1}
 #: how PPO explores: log of the first standard deviation per feature, decisions for which the noise keeps its direction.
-#: A gate that is thrown open empties the silo at once and every try earns the same: small noise finds the way
+#: A gate that is thrown open empties the silo at once and every try earns the same: small noise learns
 _EXPLORATION = {"granular_gym/Silo-v0": (-2.0, 4)}
 
 

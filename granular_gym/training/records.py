@@ -1,4 +1,4 @@
-"""records.py: what a run leaves for people: a CSV with a row per episode, and the plot of return over wall clock."""
+"""records.py: what a run leaves to be read: a CSV with a row per episode, and the plot of return over wall clock."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def plot_curves(
         path: PNG.
         title: of the plot.
         curves: for each name the runs (one per seed), each the rows of its episodes.
-        baselines: returns drawn as level lines, by name.
+        baselines: returns drawn as horizontal lines, by name.
         window: episodes of the running mean.
     """
     import matplotlib

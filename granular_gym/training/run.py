@@ -1,6 +1,6 @@
 """run.py: a training run: learns in chunks, writes a row per episode and checkpoints, and can be resumed bit for bit.
 
-A chunk is what the algorithm does between two looks at the clock: a rollout and its update for PPO, some hundred
+A chunk is what the algorithm does between two checks of the clock: a rollout and its update for PPO, some hundred
 decisions for TD3. Runs stop and are saved between chunks only, so a run that was interrupted and resumed learns exactly
 what an uninterrupted one does; only the seconds in its records differ.
 """
@@ -40,7 +40,7 @@ class Settings:
         reward: "sum" or "change", see LearnerEnv.
         scale: of the learner's reward.
         seed: of envs, weights and exploration.
-        chunk: decisions of all envs together between two looks at the clock.
+        chunk: decisions of all envs together between two checks of the clock.
     """
 
     task: str
@@ -124,9 +124,9 @@ class Run:
         settings = Settings(**about["settings"])
         prepare(settings.seed)
         model = checkpoint.unpack(algorithm_class(about["algorithm"]), LearnerEnv.load, members)
-        place = folder or (path if path.is_dir() else path.parent)
-        run = cls(place, model, settings, about["episodes"], about["seconds"])
-        records.write_episodes(place, run.episodes)
+        run_folder = folder or (path if path.is_dir() else path.parent)
+        run = cls(run_folder, model, settings, about["episodes"], about["seconds"])
+        records.write_episodes(run_folder, run.episodes)
         return run
 
     @property

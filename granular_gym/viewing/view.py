@@ -24,7 +24,7 @@ from granular_gym.base import checks
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, ClosedError, GranularError
 from granular_gym.tasks.expert import scripted_expert
-from granular_gym.tasks.grain_colors import grain_colors as sand_colors
+from granular_gym.tasks.grain_colors import sand_colors
 from granular_gym.tasks.registry import task_id
 from granular_gym.training.policies import BUILT_IN, load_policy
 from granular_gym.viewing.surfaces import tool_surface

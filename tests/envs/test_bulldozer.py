@@ -12,11 +12,11 @@ from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 import granular_gym as gg
 from granular_gym.base.assets import asset_path
 from granular_gym.envs.bulldozer import (
+    DIFFICULTIES,
     FIELD_LOWER,
     FIELD_UPPER,
     GRAIN_FRICTION,
     HEAPS,
-    LEVELS,
     BulldozerTask,
     heap_lattice,
 )
@@ -92,7 +92,7 @@ def test_incremental_rewards_add_up(make: Any) -> None:
 @pytest.mark.parametrize("grain_count, difficulty", [(500, "easy"), (500, "medium"), (2000, "medium"), (500, "hard")])
 def test_an_episode_starts_settled_and_clear(make: Any, grain_count: int, difficulty: str) -> None:
     env = make(grain_count=grain_count, difficulty=difficulty)
-    level, frictions = LEVELS[difficulty], set()
+    limits, frictions = DIFFICULTIES[difficulty], set()
     for seed in range(6):
         observation, info = env.reset(seed=seed)
         assert env.observation_space.contains(observation)
@@ -106,18 +106,18 @@ def test_an_episode_starts_settled_and_clear(make: Any, grain_count: int, diffic
         reach = np.hypot(*(places[:, :2] - task.pose[0, :2]).T).min()
         assert reach > task.vehicle.reach + radius, "the vehicle stands in the heap"
         lower, upper = info["goal"][:3], info["goal"][3:]
-        assert upper[:2] - lower[:2] == pytest.approx([level.goal_side] * 2)
-        assert abs(lower[1] + upper[1]) <= 2.0 * level.goal_y + 1e-6
+        assert upper[:2] - lower[:2] == pytest.approx([limits.goal_side] * 2)
+        assert abs(lower[1] + upper[1]) <= 2.0 * limits.goal_y + 1e-6
         frictions.add(float(world.materials[0][0, 0, 0, 0]))
         assert (lower[:2] >= FIELD_LOWER[:2]).all() and (upper[:2] <= FIELD_UPPER[:2]).all()
         env.step([0.0, 0.0])
         if task.friction[0] == GRAIN_FRICTION:  # what the heap settled with
             assert np.abs(world.positions[0] - places).max() < 0.2 * radius, "the heap moves on its own"
     assert len(frictions) == (6 if difficulty == "hard" else 1)
-    assert level.friction[0] - 1e-6 <= min(frictions) and max(frictions) <= level.friction[1] + 1e-6
+    assert limits.friction[0] - 1e-6 <= min(frictions) and max(frictions) <= limits.friction[1] + 1e-6
 
 
-@pytest.mark.parametrize("difficulty", list(LEVELS))
+@pytest.mark.parametrize("difficulty", list(DIFFICULTIES))
 def test_success_is_a_share_in_the_goal(make: Any, difficulty: str) -> None:
     env = make(difficulty=difficulty)
     _, info = env.reset(seed=4)
@@ -125,7 +125,7 @@ def test_success_is_a_share_in_the_goal(make: Any, difficulty: str) -> None:
     task = env.unwrapped.task
     # so many grains are put into the goal, far apart
     lower, upper = info["goal"][:2], info["goal"][3:5]
-    n, goal = task.grain_count, LEVELS[difficulty].goal
+    n, goal = task.grain_count, DIFFICULTIES[difficulty].goal
     places = task.world.positions[0].copy()
     lanes = np.linspace(0.1, 0.9, 8)
     for count, met in ((int(goal * n) - 1, False), (int(np.ceil(goal * n)), True)):

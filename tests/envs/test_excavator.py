@@ -13,7 +13,7 @@ import granular_gym as gg
 from granular_gym.envs.excavator import (
     BEDS,
     CONTROL_PERIOD,
-    LEVELS,
+    DIFFICULTIES,
     TRAY_CENTER,
     TRAY_HALF,
     TRAY_HEIGHT,
@@ -58,10 +58,10 @@ def test_substeps_keep_every_tool_under_half_a_radius() -> None:
     assert ExcavatorTask(preset="accurate", grain_count=50_000).pace.dt == pytest.approx(5e-4), "the paper's"
 
 
-@pytest.mark.parametrize("difficulty", list(LEVELS))
+@pytest.mark.parametrize("difficulty", list(DIFFICULTIES))
 def test_an_episode_starts_settled_and_clear(make: Any, difficulty: str) -> None:
     env = make(EXCAVATOR, grain_count=200, difficulty=difficulty)
-    task, game = env.unwrapped.task, LEVELS[difficulty]
+    task, game = env.unwrapped.task, DIFFICULTIES[difficulty]
     bins = []
     for seed in range(6):
         observation, info = env.reset(seed=seed)

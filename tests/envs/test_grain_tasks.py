@@ -11,7 +11,8 @@ from env_helpers import TASK_IDS, small
 
 import granular_gym as gg
 from granular_gym.tasks.expert import scripted_expert
-from granular_gym.tasks.grain_task import GRAIN_LADDER, PRESETS, GrainTask, grain_radius
+from granular_gym.tasks.pace import GRAIN_LADDER, PRESETS, grain_radius
+from granular_gym.tasks.task import Task
 
 
 def task_of(name: str, **kwargs: Any) -> Any:
@@ -28,7 +29,7 @@ def test_the_ladder_keeps_volume_spaces_and_what_walls_promise(name: str, preset
         assert task.radius == grain_radius(count, task.radius_of_2000)
         assert task.pace.dt * task.pace.substeps == pytest.approx(task.control_period)
         assert task.fastest * task.pace.dt <= 0.5 * task.radius * (1.0 + 1e-6) and task.pace.dt <= 5e-3 + 1e-9
-        assert isinstance(task, GrainTask) and task.metadata["render_fps"] * task.control_period == pytest.approx(1.0)
+        assert isinstance(task, Task) and task.metadata["render_fps"] * task.control_period == pytest.approx(1.0)
         assert task.observation_space == steps[0].observation_space and task.action_space == steps[0].action_space
 
 

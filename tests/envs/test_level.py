@@ -12,11 +12,11 @@ import granular_gym as gg
 from granular_gym.envs.level import (
     BLADE_HALF_WIDTH,
     BLADE_THICKNESS,
+    DIFFICULTIES,
     GRID,
     HALF_X,
     HALF_Y,
     HILLS,
-    LEVELS,
     LIFT,
     MARGIN,
     SKY_HEIGHT,
@@ -90,7 +90,7 @@ def test_the_error_is_that_of_the_column_heights(make: Any) -> None:
 
 
 def test_targets_hold_what_the_bed_holds(make: Any) -> None:
-    for name, level in LEVELS.items():
+    for name, difficulty in DIFFICULTIES.items():
         env = make(LEVEL, difficulty=name, grain_count=500)
         spans = []
         for seed in range(4):
@@ -101,7 +101,7 @@ def test_targets_hold_what_the_bed_holds(make: Any) -> None:
             spans.append(float(np.ptp(task.target[0])))
             seen = SKY_HEIGHT - observation["target"]
             assert seen.mean() == pytest.approx(task.target[0].mean(), abs=0.02)
-        assert (max(spans) < 1e-9) == (level.tilt == 0.0)
+        assert (max(spans) < 1e-9) == (difficulty.tilt == 0.0)
 
 
 def test_the_shown_target_lies_as_the_camera_sees(make: Any) -> None:

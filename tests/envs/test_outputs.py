@@ -14,8 +14,7 @@ from env_helpers import same
 
 import granular_gym as gg
 from granular_gym.engine import outputs
-from granular_gym.tasks.grain_task import Pace
-from granular_gym.tasks.task import Task
+from granular_gym.tasks.pace import Pace
 
 CUDA = gg.info()["devices"]["cuda"]
 needs_gpu = pytest.mark.skipif(not CUDA["available"], reason=f"no cuda: {CUDA['reason']}")
@@ -121,12 +120,13 @@ def test_a_step_hardly_waits_for_the_gpu(cuda_vec: Any, output: str) -> None:
 
 
 @needs_gpu
-def test_a_task_without_its_own_way_is_copied_to_the_device(cuda_vec: Any) -> None:
+def test_what_a_task_computes_on_the_host_is_copied_to_the_device(cuda_vec: Any) -> None:
     task = cuda_vec(output="device").unwrapped.task
     task.reset(np.arange(2, dtype=np.int32), [1, 2], None)
-    copied = Task.observe_as(task, "device")
+    observations = task.observe()
+    copied = task.to_output(observations, "device")
     assert all(isinstance(array, gg.DeviceArray) for array in copied.values())
-    assert same(on_host(copied), task.observe()) and same(Task.observe_as(task, "numpy"), task.observe())
+    assert same(on_host(copied), observations) and same(on_host(task.observe("device")), observations)
 
 
 @needs_torch

@@ -34,7 +34,7 @@ def test_copies_have_the_future_of_the_env(name: str, make: Any, make_vec: Any) 
     for action in actions[2:]:
         task.step(action[None], np.zeros(1, bool))
         batch.step(np.repeat(action[None], 3, axis=0), np.zeros(3, bool))
-        alone, among = task.read(), batch.read()
+        alone, among = task.outcome(), batch.outcome()
         for env_index in range(3):
             assert batch.world.state_hash(env_index) == task.world.state_hash(0)
             assert among[0][env_index] == alone[0][0]
@@ -107,13 +107,13 @@ def test_a_copy_that_diverges_is_not_chosen(make: Any, make_vec: Any) -> None:
     env, copies = make(), make_vec(num_envs=4)
     env.reset(seed=1)
     planner = Planner(copies, horizon=3, interval=3)
-    read = planner.task.read
+    outcome = planner.task.outcome
 
     def broken() -> Any:
-        reward, terminated, _, infos = read()
+        reward, terminated, _, infos = outcome()
         return reward + np.array([0.0, 0.0, 0.0, 1e6]), terminated, np.arange(4) == 3, infos
 
-    planner.task.read = broken  # type: ignore[method-assign]
+    planner.task.outcome = broken  # type: ignore[method-assign]
     planner.plan(env)
     assert np.isfinite(planner.expected) and planner.expected < 1e6
 

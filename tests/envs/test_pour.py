@@ -14,7 +14,7 @@ from granular_gym.envs.pour import (
     CUP_TILT,
     CUP_X,
     CUP_Z,
-    LEVELS,
+    DIFFICULTIES,
     SPILL_COST,
     SPILL_HEIGHT,
     TARGET_HALF_Y,
@@ -68,7 +68,7 @@ def test_shares_are_counts_of_grains(make: Any) -> None:
     for _ in range(90):
         info = env.step(expert.act())[4]
     x, y, z = task.world.positions[0].T
-    inside = (np.abs(x - task.place[0]) <= task.level.half_width) & (np.abs(y) <= TARGET_HALF_Y)
+    inside = (np.abs(x - task.target_x[0]) <= task.difficulty.half_width) & (np.abs(y) <= TARGET_HALF_Y)
     inside &= z <= WALL + TARGET_HEIGHT + task.radius
     assert info["received"] == pytest.approx(inside.mean()) and info["received"] > 0.05
     assert info["held"] + info["received"] + info["spilled"] <= 1.0 + 1e-9
@@ -90,15 +90,15 @@ def test_the_cup_keeps_its_limits_and_clears_the_target(make: Any) -> None:
         assert heights.min() > WALL + TARGET_HEIGHT
 
 
-def test_episodes_differ_by_seed_and_level(make: Any) -> None:
-    for name, level in LEVELS.items():
+def test_episodes_differ_by_seed_and_difficulty(make: Any) -> None:
+    for name, difficulty in DIFFICULTIES.items():
         env = make(POUR, difficulty=name)
         drawn = []
         for seed in range(5):
             observation, info = env.reset(seed=seed)
             state = observation["state"]
-            assert level.dose[0] <= info["dose"] <= level.dose[1]
-            assert level.distance[0] - 1e-6 <= state[3] <= level.distance[1] + 1e-6
+            assert difficulty.dose[0] <= info["dose"] <= difficulty.dose[1]
+            assert difficulty.distance[0] - 1e-6 <= state[3] <= difficulty.distance[1] + 1e-6
             drawn.append((info["dose"], float(state[0]), float(state[3])))
         assert len(set(drawn)) == 5
 

@@ -10,10 +10,10 @@ import pytest
 import granular_gym as gg
 from granular_gym.envs.silo import (
     DENSITY,
+    DIFFICULTIES,
     GRAINS,
     HALF_LENGTH,
     LEAF,
-    LEVELS,
     OUTLET_HEIGHT,
     RECEIVER,
     RECEIVER_FLOOR,
@@ -69,7 +69,9 @@ def test_plane_grains_are_dosed(make: Any, grain: Any, hopper: str) -> None:
         observation, _, _, _, info = env.step([1.0 if step < 8 else 0.0, 0.0, 1.0 if step > 20 else -1.0])
     x, y, _ = world.positions[0].T
     below = y <= OUTLET_HEIGHT - 2.0 * LEAF
-    inside = (np.abs(x - task.place[0]) <= RECEIVER[0]) & (y >= RECEIVER_FLOOR) & (y <= RECEIVER_FLOOR + RECEIVER[1])
+    inside = (
+        (np.abs(x - task.receiver_x[0]) <= RECEIVER[0]) & (y >= RECEIVER_FLOOR) & (y <= RECEIVER_FLOOR + RECEIVER[1])
+    )
     assert info["discharged"] == pytest.approx(below.mean()) and info["discharged"] > 0.2
     assert info["received"] == pytest.approx(inside.mean(), abs=0.01) and not info["diverged"]
     # the camera sees the front of the prisms that grains are drawn as, a little before the plane
@@ -89,7 +91,9 @@ def test_shares_are_counts_of_grains(make: Any) -> None:
         info = env.step([1.0 if step < 6 else 0.0, 1.0 if step > 40 else 0.0])[4]
     x, _, z = task.world.positions[0].T
     below = z <= OUTLET_HEIGHT - 2.0 * LEAF
-    inside = (np.abs(x - task.place[0]) <= RECEIVER[0]) & (z >= RECEIVER_FLOOR) & (z <= RECEIVER_FLOOR + RECEIVER[1])
+    inside = (
+        (np.abs(x - task.receiver_x[0]) <= RECEIVER[0]) & (z >= RECEIVER_FLOOR) & (z <= RECEIVER_FLOOR + RECEIVER[1])
+    )
     assert info["discharged"] == pytest.approx(below.mean()) and info["discharged"] > 0.2
     assert info["received"] == pytest.approx(inside.mean(), abs=0.003)
     assert info["spilled"] == pytest.approx((z <= RECEIVER_FLOOR).mean()) and info["spilled"] > 0.0
@@ -114,20 +118,20 @@ def test_reward_follows_the_programme(make: Any) -> None:
     assert shares[-1] == pytest.approx(info["dose"]) and (np.diff(shares) >= -1e-12).all()
 
 
-def test_programmes_differ_by_seed_and_level(make: Any) -> None:
-    for name, level in LEVELS.items():
+def test_programmes_differ_by_seed_and_difficulty(make: Any) -> None:
+    for name, difficulty in DIFFICULTIES.items():
         env = make(SILO, difficulty=name)
         doses, places, frictions = [], [], []
         for seed in range(6):
             _, info = env.reset(seed=seed)
             task = env.unwrapped.task
-            assert task.rates.shape == (1, level.stages) and task.ends[0, -1] == pytest.approx(level.duration)
-            assert (task.rates[0] == 0.0).sum() == level.pause
+            assert task.rates.shape == (1, difficulty.stages) and task.ends[0, -1] == pytest.approx(difficulty.duration)
+            assert (task.rates[0] == 0.0).sum() == difficulty.pause
             doses.append(info["dose"])
-            places.append(float(task.place[0]))
+            places.append(float(task.receiver_x[0]))
             frictions.append(float(task.world.materials[0][0, 0, 0, 0]))
-        assert len(set(doses)) == 6 and max(np.abs(places)) <= level.offset
-        assert level.friction[0] - 1e-6 <= min(frictions) and max(frictions) <= level.friction[1] + 1e-6
+        assert len(set(doses)) == 6 and max(np.abs(places)) <= difficulty.offset
+        assert difficulty.friction[0] - 1e-6 <= min(frictions) and max(frictions) <= difficulty.friction[1] + 1e-6
 
 
 def test_gate_and_receiver_keep_their_limits(make: Any) -> None:
@@ -149,7 +153,7 @@ def test_every_hopper_discharges_into_the_receiver(make: Any, hopper: str) -> No
     assert (observation["side"][rows, 28:36] < far).mean() > 0.9, "the camera sees the bed"
     task = env.unwrapped.task
     for step in range(20):
-        info = env.step([1.0 if step < 6 else 0.0, -20.0 * task.place[0]])[4]
+        info = env.step([1.0 if step < 6 else 0.0, -20.0 * task.receiver_x[0]])[4]
     assert info["discharged"] > 0.3 and info["spilled"] == 0.0 and info["escaped_count"] == 0
     assert info["received"] > 0.7 * info["discharged"]
 
@@ -184,7 +188,7 @@ def test_a_narrow_gate_clogs_and_shaking_frees_it(make_vec: Any) -> None:
         task = envs.unwrapped.task
         for _ in range(80):
             opening = (0.13 - task.opening) / 0.05
-            infos = envs.step(np.stack([opening, -20.0 * task.place, np.full(6, strength)], axis=1))[4]
+            infos = envs.step(np.stack([opening, -20.0 * task.receiver_x, np.full(6, strength)], axis=1))[4]
         return infos["discharged"], infos["clogged"]
 
     still, clogged = discharged(-1.0)

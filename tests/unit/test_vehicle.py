@@ -62,7 +62,7 @@ def test_moves_as_written_out_in_python() -> None:
 def test_the_outline_stays_inside_and_touches_the_room_s_edge() -> None:
     corners = VEHICLE.corners(poses(300))
     assert (np.abs(corners) <= np.array([4.0, 2.0]) - VEHICLE.clearance + 1e-12).all()
-    x0, x1, y0, y1 = VEHICLE.room(0.7)
+    x0, x1, y0, y1 = VEHICLE.center_limits(0.7)
     edge = VEHICLE.corners(np.array([[x0, y0, 0.7], [x1, y1, 0.7]]))
     assert edge[0].min(axis=0) == pytest.approx([-3.94, -1.94]) and edge[1].max(axis=0) == pytest.approx([3.94, 1.94])
 

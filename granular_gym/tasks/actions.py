@@ -1,0 +1,43 @@
+"""actions.py: checks what a user passes as actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from granular_gym import _core
+from granular_gym.base.checks import host_array
+from granular_gym.base.types import Floats
+from granular_gym.errors import ArgumentError
+
+
+def check_actions(name: str, actions: Any, space: spaces.Box, idle: NDArray[np.bool_]) -> Floats:
+    """Returns actions as a fresh float32 array (env_count, k), clipped to the bounds of the space.
+
+    Args:
+        name: what messages call the argument.
+        actions: anything array-like of real numbers, on the host or a GPU, shape (env_count, k).
+        space: Box of one env, shape (k,).
+        idle: (env_count,) envs whose actions are not used: theirs may hold anything and read 0.
+
+    Raises:
+        ArgumentError: not numbers, wrong shape, or NaN or infinity in an action that is used.
+    """
+    try:
+        array = host_array(actions)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name}: expected an array of numbers, got {type(actions).__name__} ({error})") from None
+    if array.dtype.kind not in "fiub":
+        raise ArgumentError(f"{name}: expected real numbers, got dtype {array.dtype}")
+    shape = (len(idle), *space.shape)
+    if array.shape != shape:
+        raise ArgumentError(f"{name}: expected shape {shape}, got {array.shape}")
+    if np.count_nonzero(idle):
+        array = np.where(idle[:, None], 0, array)
+    if not _core.all_finite(array):
+        index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {list(index)}")
+    return _core.clipped(array, space.low, space.high)

@@ -1,0 +1,93 @@
+"""beds.py: beds of tasks: the materials most of them have, and how grains come to rest before an episode."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import astuple, dataclass
+
+import numpy as np
+
+from granular_gym.engine.beds import settled_bed
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.solver import Solver
+from granular_gym.engine.state import State
+
+
+def add_sand_and_steel(
+    scene: Scene,
+    radius: float,
+    density: float,
+    friction: float,
+    rolling_friction: float,
+    on_steel: tuple[float, float],
+) -> tuple[int, int]:
+    """Adds the materials that most tasks have: grains that do not bounce, "sand", and tools of "steel".
+
+    Args:
+        scene: gets them.
+        radius: of the grains [m].
+        density: likewise [kg/m3].
+        friction: between grains.
+        rolling_friction: likewise.
+        on_steel: friction and rolling friction of grains on tools.
+
+    Returns:
+        The indices of sand and steel.
+    """
+    sand = scene.add_material(
+        radius=radius,
+        density=density,
+        friction=friction,
+        restitution=0.0,
+        rolling_friction=rolling_friction,
+        name="sand",
+    )
+    steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
+    scene.set_pair(sand, steel, friction=on_steel[0], restitution=0.0, rolling_friction=on_steel[1])
+    return sand, steel
+
+
+@dataclass(frozen=True)
+class Settling:
+    """When a bed counts as settled.
+
+    Attributes:
+        period: simulated before each check [s].
+        max_checks: the bed is used as it is after so many.
+        speed: at rest is a bed in which no grain is faster [m/s].
+        consecutive_checks: at which the bed must be at rest: single grains give way after a bed seems to rest.
+    """
+
+    period: float = 0.25
+    max_checks: int = 12
+    speed: float = 5e-3
+    consecutive_checks: int = 2
+
+
+def settle(
+    scene: Scene, settling: Settling, dt: float, solver: Solver, *, device: str, num_threads: int | None
+) -> State:
+    """The state of a scene whose grains have come to rest under gravity; taken from the cache where it was made before.
+
+    Args:
+        scene: tools and grains before they settle.
+        settling: when to stop.
+        dt: time step [s].
+        solver: of the contacts.
+        device: where the bed settles.
+        num_threads: of the world; None: one per usable core.
+    """
+
+    def simulate() -> State:
+        with scene.build(device=device, solver=solver, num_threads=num_threads) as world:
+            checks_at_rest = 0
+            for _ in range(settling.max_checks):
+                world.step(dt=dt, substeps=math.ceil(settling.period / dt - 1e-9))
+                at_rest = np.abs(world.velocities).max() < settling.speed
+                checks_at_rest = checks_at_rest + 1 if at_rest else 0
+                if checks_at_rest == settling.consecutive_checks:
+                    break
+            return world.save_state()
+
+    key = {"solver": solver.fields(), "dt": dt, "settling": astuple(settling)}
+    return settled_bed(scene, key, simulate)

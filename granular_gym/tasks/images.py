@@ -1,0 +1,128 @@
+"""images.py: the depth images that tasks observe: their cameras, spaces and encoding; cameras for pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from granular_gym.base import checks
+from granular_gym.base.types import Floats
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.scene import Scene
+from granular_gym.engine.world import World
+from granular_gym.tasks.upright import Upright
+
+
+@dataclass(frozen=True)
+class Image:
+    """A depth image of the observation: what `camera` sees.
+
+    Attributes:
+        camera: its size and range are those of the image.
+        tool: name of the tool that the camera rides on; None: it is fixed.
+        drawn: the task draws the image itself, as if that camera had taken it.
+    """
+
+    camera: DepthCamera
+    tool: str | None = None
+    drawn: bool = False
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Nearest and furthest depth [m]."""
+        return self.camera.near, self.camera.far
+
+
+class DepthImages:
+    """The depth images of a task.
+
+    Args:
+        images: by name.
+        encoding: "float32": (H, W) [m]; "uint8": (1, H, W), 0 near and 255 far, as learners want images.
+
+    Raises:
+        ArgumentError: another encoding.
+    """
+
+    def __init__(self, images: Mapping[str, Image], encoding: str) -> None:
+        self.images = images
+        self.encoding = checks.choice("depth", encoding, ["float32", "uint8"])
+
+    def spaces(self) -> dict[str, Box]:
+        """The space of each image, by name."""
+        return {name: self._space(image) for name, image in self.images.items()}
+
+    def _space(self, image: Image) -> Box:
+        shape = image.camera.height, image.camera.width
+        if self.encoding == "uint8":
+            return Box(0, 255, (1, *shape), np.uint8)
+        return Box(*image.limits, shape, np.float32)
+
+    def add_cameras(self, scene: Scene) -> None:
+        """Adds the cameras of all images that the task does not draw itself."""
+        for name, image in self.images.items():
+            if not image.drawn:
+                scene.add_camera(image.camera, name=name, tool=image.tool)
+
+    def observe(self, world: World, output: str) -> dict[str, Any]:
+        """What the cameras see, encoded, (env_count, ...) by name as `output` arrays; the images stay on the device."""
+        return {name: self._take(world, name, output) for name, image in self.images.items() if not image.drawn}
+
+    def _take(self, world: World, name: str, output: str) -> Any:
+        depth = world.depth(name, output, limits=self.images[name].limits, dtype=self.encoding)
+        # learners want bytes with a channel
+        return depth if self.encoding == "float32" else depth.reshape(depth.shape[0], 1, *depth.shape[1:])
+
+    def encode(self, name: str, depth: Floats) -> NDArray[Any]:
+        """Depth images that the task drew, (n, H, W) [m], as the observation `name` shows them."""
+        near, far = self.images[name].limits
+        if self.encoding == "float32":
+            return np.clip(depth, np.float32(near), np.float32(far))
+        return np.rint(np.clip((depth[:, None] - near) / (far - near), 0.0, 1.0) * 255.0).astype(np.uint8)
+
+
+def sky_camera(height: int, width: int, extent: float, altitude: float, near: float = 0.0) -> DepthCamera:
+    """A camera over the middle of the field; row 0 is its upper y edge, the floor reads `altitude`.
+
+    Args:
+        height: rows [pixels].
+        width: columns [pixels].
+        extent: half the height of the view [m].
+        altitude: of the camera over the floor [m].
+        near: nothing nearer is seen [m].
+    """
+    return DepthCamera.orthographic(
+        height=height,
+        width=width,
+        extent=extent,
+        position=(0.0, 0.0, altitude),
+        target=(0.0, 0.0, 0.0),
+        up=(0.0, 1.0, 0.0),
+        near=near,
+        far=altitude,
+    )
+
+
+def view_camera(
+    position: Any, target: Any, *, fov: float = 0.62, shape: tuple[int, int] = (480, 640), near: float = 0.1,
+    far: float = 20.0, upright: Upright = Upright(False),  # noqa: B008
+) -> DepthCamera:  # fmt: skip
+    """A perspective camera for pictures.
+
+    Args:
+        position: of the camera [m].
+        target: what is in the middle of the picture [m].
+        fov: vertical field of view [rad].
+        shape: rows and columns [pixels].
+        near: nothing nearer is seen [m].
+        far: nothing further is seen [m].
+        upright: how the scene stands in the world.
+    """
+    return upright.perspective(
+        height=shape[0], width=shape[1], fov=fov, position=position, target=target, near=near, far=far
+    )
