@@ -1,4 +1,4 @@
-"""crossings.py: how often an env step crosses between Python and C: calls of `_core` functions and of `_core.World` methods.
+"""crossings.py: calls from Python into C in an env step: `_core` functions and `_core.World` methods.
 
     python -m benchmarks.crossings [--envs 16] [--output numpy]
 

@@ -136,6 +136,11 @@ def host_array(value: Any) -> NDArray[Any]:
     return np.asarray(value)
 
 
+def all_finite(values: NDArray[Any]) -> bool:
+    """Whether every number of a float array is finite: so it is where the sum of their squares is."""
+    return math.isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
+
+
 def _numbers(name: str, value: Any, kinds: str, what: str) -> NDArray[Any]:
     try:
         array = host_array(value)

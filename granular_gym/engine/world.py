@@ -58,6 +58,8 @@ class World(Readout):
             threads = 1
         self._warned: set[str] = set()
         self._judged = 0.0  # the time step whose dangers were last looked at [s]
+        #: calls so far that may have changed grains or tools
+        self.changes = 0
         # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2], depth as built
         radii, gravity = frozen.arrays["radius"], frozen.arrays["gravity"]
         self._scale = (
@@ -79,6 +81,7 @@ class World(Readout):
             gpu=gpu_number(self.device),
             **frozen.arrays,
         )
+        self._thread_count = int(self._core.info()["thread_count"])
 
     # ---- life ----
 
@@ -127,13 +130,13 @@ class World(Readout):
     @property
     def num_threads(self) -> int:
         """Threads a step uses; settable, changes no result."""
-        return int(self._core.info()["thread_count"])
+        return self._thread_count
 
     @num_threads.setter
     def num_threads(self, count: int) -> None:
         number = checks.integer("num_threads", count, 1, checks.LARGEST_THREADS)
         self._core.set_thread_count(number)
-        self._num_threads = number
+        self._num_threads = self._thread_count = number
 
     def set_solver(self, solver: Solver) -> None:
         """Changes the settings of the solver from the next step on."""
@@ -195,6 +198,7 @@ class World(Readout):
                 self._warn(self.solver.step_dangers(length, *self._scale))
             elif self._mass > 0.0:
                 self._warn(self.solver.spring_dangers(length, self._mass))
+        self.changes += 1
         self._core.step(length, count, targets)
 
     # ---- grains ----
@@ -227,6 +231,7 @@ class World(Readout):
             )
         )
         turned = None if angles is None else self._per_env("angles", angles, shape[:1], count)
+        self.changes += 1
         self._core.set_grains(listed, places, speeds, spins, turned)
 
     def transform_grains(self, translation: Any, yaw: Any, envs: Any = None) -> None:
@@ -241,6 +246,7 @@ class World(Readout):
         """
         listed, count = self._envs(envs)
         shifts = self._per_env("translation", translation, (3,), count)
+        self.changes += 1
         self._core.transform_grains(listed, shifts, self._per_env("yaw", yaw, (), count))
 
     # ---- parameters ----
@@ -343,6 +349,7 @@ class World(Readout):
     def set_tool_poses(self, poses: Any, envs: Any = None) -> None:
         """Moves the tools of the listed envs at once, without velocity: (listed, tool_count, 7) or (tool_count, 7)."""
         listed, count = self._envs(envs)
+        self.changes += 1
         self._core.set_tool_poses(listed, self._poses("poses", poses, count))
 
     # ---- state ----
@@ -369,6 +376,7 @@ class World(Readout):
         listed, count = self._envs(envs)
         if state.layout != self._layout:
             raise StateError("state: expected a state of a world of the same scene, this one belongs to another scene")
+        self.changes += 1
         if state.env_count == 1:
             self._core.load_state(listed, state.envs[0])
             return
