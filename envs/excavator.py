@@ -312,7 +312,7 @@ class ExcavatorTask(Task):
         scene = Scene(bounds=(WORLD_LOWER, WORLD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand, steel = add_sand_and_steel(scene, self.radius, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
         scene.add_grains(sand, bed_lattice(BEDS[number], self.grain_count, self.radius))
-        poses = self._tool_poses(self.arm.frames(np.array([HOME])), np.array([[0.0, 0.6]]))[0]
+        poses = self._tool_poses(np.array([HOME]), np.array([[0.0, 0.6]]))[0]
         names = [f"link{k}" for k in range(len(self.arm.shapes) - 1)] + ["bucket"]
         for (_, sdf), name, pose in zip(self.arm.shapes, names, poses, strict=False):
             scene.add_tool(sdf, name=name, material=steel, pose=pose)
@@ -334,8 +334,12 @@ class ExcavatorTask(Task):
         super().load(saved)
         self._frames_and_jacobian = None
 
-    def _tool_poses(self, frames: Floats, bins: Floats) -> Floats:
+    def _tool_poses(self, joints: Floats, bins: Floats) -> Floats:
         """Poses of links, bucket, tray and bin: (n, tools, 7) float32."""
+        return self._poses_at(self.arm.frames(joints), bins)
+
+    def _poses_at(self, frames: Floats, bins: Floats) -> Floats:
+        """The same from the frames of the arms."""
         still = np.zeros((len(frames), 2, 7))
         still[:, :, 3] = 1.0
         still[:, 0, :2], still[:, 1, :2] = TRAY_CENTER, bins
@@ -369,7 +373,7 @@ class ExcavatorTask(Task):
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
         self._frames_and_jacobian = None
-        world.set_tool_poses(self._tool_poses(self._kinematics()[0], self.bin)[envs], envs=envs)
+        world.set_tool_poses(self._poses_at(self._kinematics()[0], self.bin)[envs], envs=envs)
         self.set_materials(envs)
         self.velocities[envs], self.events[envs], self.torque_share[envs] = 0.0, 0, 0.0
         self._measure()
@@ -386,7 +390,7 @@ class ExcavatorTask(Task):
         self.events = np.where(idle, 0, events).astype(np.int32)
         self._frames_and_jacobian = None
         frames, jacobians = self._kinematics()
-        self.simulate(self._tool_poses(frames, self.bin))
+        self.simulate(self._poses_at(frames, self.bin))
         torques = self.arm.torques(self.joints, self._wrenches(), jacobians)
         self.torque_share = np.abs(torques / self.arm.description.torque).max(axis=1)
         before = self.score.copy()

@@ -319,7 +319,8 @@ class Task(abc.ABC):
             tool_poses: (env_count, tool_count, 7) that the tools reach, see `World.step`.
             substeps: None: those of one control period.
         """
-        self.world.step(self.pace.dt, self.pace.substeps if substeps is None else substeps, tool_poses)
+        count = self.pace.substeps if substeps is None else substeps
+        self.world.step(dt=self.pace.dt, substeps=count, tool_poses=tool_poses)
         self.fresh[:] = False
 
     def share_in(self, lower: Any, upper: Any) -> Floats:
