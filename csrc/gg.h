@@ -235,6 +235,41 @@ gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_memor
  * either */
 gg_status gg_world_depth_image(gg_world *world, int32_t camera, double near_depth, double far_depth, float *metres,
                                uint8_t *bytes, gg_memory_space space);
+/* A depth image, as gg_world_depth_image reads it: one of metres and bytes, or both. */
+typedef struct gg_image_result {
+    int32_t camera;
+    double near_depth, far_depth; /* [m] */
+    float *metres;
+    uint8_t *bytes;
+    gg_memory_space space;
+} gg_image_result;
+/* a grid and what is counted by its cells; labels as in gg_world_count_cells */
+typedef struct gg_grid_result {
+    const float *lower, *upper; /* [m] */
+    const int32_t *shape;
+    const uint8_t *labels;
+    int64_t *counts; /* NULL: nothing is counted */
+} gg_grid_result;
+
+/* the most images of one call of gg_world_read_results */
+#define GG_RESULT_IMAGES 16
+/* What an env step is read for. Each member is what the function of its name fills in, on the host; NULL or 0: not read. */
+typedef struct gg_step_results {
+    const float *boxes; /* gg_world_box_stats */
+    int64_t box_count, *box_counts;
+    float *box_distances;
+    const float *turned_boxes; /* gg_world_count_boxes */
+    int64_t turned_box_count, *turned_box_counts;
+    gg_grid_result cells, columns; /* gg_world_count_cells, gg_world_count_columns */
+    float *wrenches;               /* gg_world_get_wrenches, of the caller's tools */
+    gg_env_stats *stats;           /* gg_world_get_stats */
+    const gg_image_result *images;
+    int32_t image_count;
+} gg_step_results;
+/* Reads all of it. A GPU is waited for once, for what goes to the host together; once more for counters that the last step
+ * did not bring, as after grains were set. Images that stay on the device are rendered last, and nothing waits for them. */
+gg_status gg_world_read_results(gg_world *world, const gg_step_results *results);
+
 /* a shaded picture of one env for people: rgb (height, width, 3) of picture->camera. GG_ERROR_MEMORY */
 gg_status gg_world_picture(gg_world *world, int64_t env, const gg_picture *picture, uint8_t *rgb);
 

@@ -30,7 +30,7 @@ from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.task import Task
-from granular_gym.tasks.vehicle import TrackedVehicle, tool_poses, wrap_angle
+from granular_gym.tasks.vehicle import TrackedVehicle, tool_poses
 
 CONTROL_PERIOD = 0.1  # [s] per env step
 RADIUS_OF_2000 = 0.025  # [m]
@@ -218,20 +218,20 @@ class BulldozerTask(Task):
 
     def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        pose = self.vehicle.advance(self.pose, actions, CONTROL_PERIOD)
-        if np.count_nonzero(idle):
-            pose[idle] = self.pose[idle]
-        self.pose = pose
-        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
+        self.pose, poses = self.vehicle.drive_tools(self.pose, actions, CONTROL_PERIOD, idle, 2)
+        self.simulate(poses)
         before = self.score
         self._measure()
         self.gain = self.score - before
 
     def _measure(self) -> None:
         """Share of the grains in the goal, and the paper's mean reward, of all envs."""
-        counts, distances = self.world.box_stats(self.goal[:, :3], self.goal[:, 3:])
-        self.share = counts / self.grain_count
-        self.score = 100.0 * self.share - distances
+        self.share = self.results.box_counts[:, 0] / self.grain_count
+        self.score = 100.0 * self.share - self.results.box_distances[:, 0]
+
+    def counted(self) -> dict[str, Any]:
+        """Grains in the goal."""
+        return {"boxes": self.goal[:, None]}
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""
@@ -245,7 +245,7 @@ class BulldozerTask(Task):
 
     def sense(self) -> Arrays:
         """The vehicle's pose of all envs."""
-        return {"pose": self.vector("pose", [*self.pose[:, :2].T, wrap_angle(self.pose[:, 2])])}
+        return {"pose": self.vector("pose", self.pose.T, angle=2)}
 
     # pictures --------------------------------------------------------------------------------------------------------
 

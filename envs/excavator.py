@@ -27,7 +27,7 @@ from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
-from granular_gym.tasks.arm import Arm, ArmTool, load_arm
+from granular_gym.tasks.arm import Arm, ArmTool, Array, load_arm
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.images import Image, view_camera
@@ -282,6 +282,7 @@ class ExcavatorTask(Task):
         self.observation_space = self._observation_space()
         n, joints = self.env_count, self.arm.joint_count
         self.joints, self.velocities = np.zeros((n, joints)), np.zeros((n, joints))
+        self._frames_and_jacobian: tuple[Array, Array] | None = None
         self.bin = np.zeros((n, 2))
         self.events = np.zeros(n, np.int32)
         self.torque_share = np.zeros(n)  # joint torques of the last step over their limits, largest
@@ -322,10 +323,24 @@ class ExcavatorTask(Task):
     def _bin_walls(self) -> Floats:
         return walls(self.difficulty.bin_half, self.difficulty.bin_half, self.difficulty.bin_height)
 
+    def _kinematics(self) -> tuple[Array, Array]:
+        """Frames of the arms and Jacobians of the buckets' origins, where the joints are."""
+        if self._frames_and_jacobian is None:
+            self._frames_and_jacobian = self.arm.frames_and_jacobian(self.joints)
+        return self._frames_and_jacobian
+
+    def load(self, saved: dict[str, Any] | None) -> None:
+        """See `Task.load`."""
+        super().load(saved)
+        self._frames_and_jacobian = None
+
     def _tool_poses(self, joints: Floats, bins: Floats) -> Floats:
         """Poses of links, bucket, tray and bin: (n, tools, 7) float32."""
-        frames = self.arm.frames(joints)
-        still = np.zeros((len(joints), 2, 7))
+        return self._poses_at(self.arm.frames(joints), bins)
+
+    def _poses_at(self, frames: Floats, bins: Floats) -> Floats:
+        """The same from the frames of the arms."""
+        still = np.zeros((len(frames), 2, 7))
         still[:, :, 3] = 1.0
         still[:, 0, :2], still[:, 1, :2] = TRAY_CENTER, bins
         moving = frames[:, [frame for frame, _ in self.arm.shapes]]
@@ -357,7 +372,8 @@ class ExcavatorTask(Task):
             self.joints[env] = np.array(HOME) + draw.uniform(-difficulty.jitter, difficulty.jitter, len(HOME))
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
-        world.set_tool_poses(self._tool_poses(self.joints, self.bin)[envs], envs=envs)
+        self._frames_and_jacobian = None
+        world.set_tool_poses(self._poses_at(self._kinematics()[0], self.bin)[envs], envs=envs)
         self.set_materials(envs)
         self.velocities[envs], self.events[envs], self.torque_share[envs] = 0.0, 0, 0.0
         self._measure()
@@ -372,9 +388,10 @@ class ExcavatorTask(Task):
         self.joints = np.where(idle[:, None], self.joints, joints)
         self.velocities = np.where(idle[:, None], 0.0, velocities)
         self.events = np.where(idle, 0, events).astype(np.int32)
-        tool_poses = self._tool_poses(self.joints, self.bin)
-        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=tool_poses)
-        torques = self.arm.torques(self.joints, self._wrenches())
+        self._frames_and_jacobian = None
+        frames, jacobians = self._kinematics()
+        self.simulate(self._poses_at(frames, self.bin))
+        torques = self.arm.torques(self.joints, self._wrenches(), jacobians)
         self.torque_share = np.abs(torques / self.arm.description.torque).max(axis=1)
         before = self.score.copy()
         self._measure()
@@ -382,12 +399,16 @@ class ExcavatorTask(Task):
 
     def _wrenches(self) -> Floats:
         """Of the grains on the bucket about its origin, world axes, (n, 6); 0 where an env is no longer finite."""
-        wrenches = self.world.wrenches[:, len(self.arm.shapes) - 1].astype(np.float64)
+        wrenches = self.results.wrenches[:, len(self.arm.shapes) - 1].astype(np.float64)
         return np.where(np.isfinite(wrenches), wrenches, 0.0)
 
-    def _measure(self) -> None:
-        """Where the grains of all envs are, and the score."""
-        difficulty, world = self.difficulty, self.world
+    def readings(self) -> dict[str, Any]:
+        """Forces on the bucket."""
+        return {"wrenches": True}
+
+    def counted(self) -> dict[str, Any]:
+        """Grains in the bin; on floor, tray and bin with their walls, as high as what was spilled lies; lifted."""
+        difficulty = self.difficulty
         rim, top = difficulty.bin_half + WALL, SPILL_LAYERS * self.radius
         bins = np.concatenate([self.bin, np.zeros((self.env_count, 1))], axis=1)
 
@@ -395,7 +416,6 @@ class ExcavatorTask(Task):
             offset = np.array([half[0], half[1], 0.0])
             return center - offset, center + offset + (0.0, 0.0, high)
 
-        # the bin; floor, tray and bin with their walls, as high as what was spilled lies; all that is lifted
         tray_rim = (TRAY_HALF[0] + WALL, TRAY_HALF[1] + WALL)
         corners = np.empty((2, self.env_count, 5, 3))
         corners[:, :, 0] = box(bins, (difficulty.bin_half, difficulty.bin_half), difficulty.bin_height)
@@ -403,14 +423,17 @@ class ExcavatorTask(Task):
         corners[:, :, 2] = np.array(box((*TRAY_CENTER, 0.0), tray_rim, top))[:, None]
         corners[:, :, 3] = box(bins, (rim, rim), top)
         corners[0, :, 4], corners[1, :, 4] = (*WORLD_LOWER[:2], LIFTED), WORLD_UPPER
-        grains, distances = world.box_stats(*corners)
-        inside, low, low_tray, low_bin, lifted = grains.T
+        return {"boxes": np.concatenate(corners, axis=2).astype(np.float32)}
+
+    def _measure(self) -> None:
+        """Where the grains of all envs are, and the score."""
+        inside, low, low_tray, low_bin, lifted = self.results.box_counts.T
         counts = np.stack([inside, low - low_tray - low_bin, lifted], axis=1)
         self.shares = counts / self.grain_count
         self.score = (
             100.0 * self.shares[:, 0]
             - 100.0 * self.spill_penalty * self.shares[:, 1]
-            - SHAPING * distances[:, 0].astype(np.float64)
+            - SHAPING * self.results.box_distances[:, 0].astype(np.float64)
         )
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
@@ -420,7 +443,6 @@ class ExcavatorTask(Task):
         if self.force_limit is not None:
             overloaded = self.torque_share > self.force_limit
         difficulty = self.difficulty
-        fast = np.asarray(self.world.stats["fast_tool_count"], np.int64)
         infos: Arrays = {
             "bin_share": self.shares[:, 0].copy(),
             "spill_share": self.shares[:, 1].copy(),
@@ -429,7 +451,7 @@ class ExcavatorTask(Task):
             "torque_share": self.torque_share.copy(),
             "overloaded": overloaded.copy(),
             "guard": self.events.astype(np.int64),
-            "fast_tool_count": np.where(self.fresh, 0, fast),
+            "fast_tool_count": self.results.fast_tool_count.copy(),
             "bin": self.bin.astype(np.float32),
         }
         return reward.copy(), overloaded, infos
@@ -442,12 +464,12 @@ class ExcavatorTask(Task):
             "wrench": self._bucket_wrenches(),
             "bin": self.bin,
         }
-        return {name: self.vector(name, values.T) for name, values in vectors.items()}
+        return self.vectors(vectors)
 
     def _bucket_wrenches(self) -> Floats:
         """The wrenches in the bucket's frame, as a sensor in the wrist reads them; 0 after a reset."""
         world = np.where(self.fresh[:, None], 0.0, self._wrenches())
-        back = self.arm.frames(self.joints)[:, -1, 3:] * (1.0, -1.0, -1.0, -1.0)
+        back = self._kinematics()[0][:, -1, 3:] * (1.0, -1.0, -1.0, -1.0)
         return rotate(back[:, None], world.reshape(-1, 2, 3)).reshape(-1, 6)
 
 

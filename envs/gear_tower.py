@@ -270,10 +270,17 @@ class GearTowerTask(Task):
 
     def _index(self) -> Floats:
         """Index of Lacey of all envs (env_count,)."""
+        return lacey_index(self.results.cell_counts.reshape(self.env_count, -1, 2))
+
+    def readings(self) -> dict[str, Any]:
+        """Grains by samples, and the torques on the gears."""
         lower, upper = (-TUBE_RADIUS, -TUBE_RADIUS, 0.0), (TUBE_RADIUS, TUBE_RADIUS, self.height)
         shape = SAMPLES[0], SAMPLES[1], SAMPLES[2] * self.gear_count
-        counts = self.world.count_cells(lower, upper, shape, self.kind)
-        return lacey_index(counts.reshape(self.env_count, -1, 2))
+        return {"cells": (lower, upper, shape), "wrenches": True}
+
+    def counted(self) -> dict[str, Any]:
+        """The two kinds of grains apart."""
+        return {"labels": self.kind.view(np.uint8)}
 
     def _tool_poses(self) -> Floats:
         """Tube and gears: (env_count, 1 + gear_count, 7)."""
@@ -288,8 +295,8 @@ class GearTowerTask(Task):
         self.speed = np.where(idle[:, None], self.speed, actions.astype(np.float64))
         turned = np.where(idle[:, None], 0.0, self.speed) * SPEED * CONTROL_PERIOD
         self.angle = (self.angle + turned + math.pi) % (2.0 * math.pi) - math.pi
-        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
-        torque = self.world.wrenches[:, 1:, 5].astype(np.float64)
+        self.simulate(self._tool_poses())
+        torque = self.results.wrenches[:, 1:, 5].astype(np.float64)
         mixing = np.where(idle, self.mixing, self._index())
         self.gain = np.where(idle, self.gain, mixing - self.mixing)
         self.mixing = mixing
@@ -309,7 +316,7 @@ class GearTowerTask(Task):
 
     def sense(self) -> Arrays:
         """The drive of all envs."""
-        torque = self.world.wrenches[:, 1:, 5] / (self.weight * GEAR_RADIUS)
+        torque = self.results.wrenches[:, 1:, 5] / (self.weight * GEAR_RADIUS)
         torque = np.where(self.fresh[:, None], 0.0, torque)  # that of the episode before
         return {"drive": self.vector("drive", [*self.speed.T, *torque.T, self.mixing])}
 

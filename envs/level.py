@@ -209,7 +209,11 @@ class LevelTask(Task):
     def heights(self) -> Floats:
         """Column heights of every env's bed (env_count, rows, columns) [m]."""
         volume = 4.0 / 3.0 * math.pi * self.radius**3
-        return GRID.heights(self.world, volume)
+        return GRID.heights_of(self.results.column_counts, volume)
+
+    def readings(self) -> dict[str, Any]:
+        """Column heights, and the force on the blade."""
+        return {"columns": GRID.columns, "wrenches": True}
 
     def _error(self, heights: Floats) -> Floats:
         inner = slice(MARGIN, -MARGIN)
@@ -226,10 +230,10 @@ class LevelTask(Task):
         """One control period."""
         moves = actions.astype(np.float64) * MOTION * CONTROL_PERIOD
         pose = np.empty_like(self.pose)
-        pose[:, PLANE] = self.outline.move(self.pose[:, PLANE], moves[:, PLANE])
-        pose[:, 2] = np.clip(self.pose[:, 2] + moves[:, 2], *LIFT)
-        self.pose = np.where(idle[:, None], self.pose, pose)
-        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
+        pose[:, PLANE], poses = self.outline.move_tools(self.pose[:, PLANE], moves[:, PLANE], idle, 1)
+        pose[:, 2] = np.where(idle, self.pose[:, 2], np.clip(self.pose[:, 2] + moves[:, 2], *LIFT))
+        self.pose, poses[:, 0, 2] = pose, pose[:, 2]
+        self.simulate(poses)
         error = self._error(self.heights())
         self.gain = np.where(idle, 0.0, (self.error - error) / self.first_error)
         self.error = np.where(idle, self.error, error)
@@ -246,7 +250,7 @@ class LevelTask(Task):
 
     def sense(self) -> Arrays:
         """The target and the blade of all envs."""
-        force = self.world.wrenches[:, 0, :3] / self.weight
+        force = self.results.wrenches[:, 0, :3] / self.weight
         force = np.where(self.fresh[:, None], 0.0, force)  # that of the episode before
         blade = [*self.pose[:, :3].T, *sin_cos(self.pose[:, 3]), *force.T]
         return {

@@ -149,6 +149,7 @@ class PourTask(Task):
         self.target_x = np.zeros(n)  # x of the target [m]
         self.dose = np.ones(n)  # shares
         self.held, self.received, self.spilled, self.gain = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+        self._boxes: Floats | None = None  # in which grains are counted
 
     # the scene -------------------------------------------------------------------------------------------------------
 
@@ -182,45 +183,60 @@ class PourTask(Task):
         self.load_beds(envs, chosen)
         world.transform_grains(shifts, np.zeros(len(envs), np.float32), envs=envs)
         self.set_materials(envs)
-        world.set_tool_poses(self._tool_poses()[envs], envs=envs)
+        world.set_tool_poses(self._place()[envs], envs=envs)
         self._count(envs)
         self.gain[envs] = 0.0
 
-    def _tool_poses(self) -> Floats:
-        """Cup and target: (env_count, 2, 7)."""
+    def _place(self) -> Floats:
+        """Poses of cup and target (env_count, 2, 7); the boxes in which grains are counted stand there too."""
         poses = np.zeros((self.env_count, 2, 7), np.float32)
         poses[:, 0, 0], poses[:, 0, 2] = self.cup[:, 0], self.cup[:, 1]
-        poses[:, 0, 5], poses[:, 0, 3] = sin_cos(0.5 * self.cup[:, 2])
+        tilt = self.cup[:, 2]
+        sines, cosines = sin_cos(np.concatenate([0.5 * tilt, tilt]))
+        n = self.env_count
+        poses[:, 0, 5], poses[:, 0, 3] = sines[:n], cosines[:n]
         poses[:, 1, 0], poses[:, 1, 2], poses[:, 1, 3] = self.target_x, WALL + 0.5 * TARGET_HEIGHT, 1.0
+        # in the target, else in the cup, else below
+        target, cup, below = range(3)
+        boxes = np.zeros((n, 3, 10), np.float32)
+        boxes[:, :, 3] = 1.0
+        top = WALL + TARGET_HEIGHT + self.radius
+        boxes[:, target, 0], boxes[:, target, 2] = self.target_x, 0.5 * top
+        boxes[:, target, 7:] = self.difficulty.half_width, TARGET_HALF_Y, 0.5 * top
+        # a heap may stand above the rim of the cup
+        over = 0.5 * self.radius
+        boxes[:, cup, 0], boxes[:, cup, 2] = self.cup[:, 0] + over * sines[n:], self.cup[:, 1] + over * cosines[n:]
+        boxes[:, cup, 3:7] = poses[:, 0, 3:]
+        boxes[:, cup, 7:] = CUP[0], CUP[1], CUP[2] + over
+        boxes[:, below, 2], boxes[:, below, 7:] = SPILL_HEIGHT - FAR, FAR
+        self._boxes = boxes
         return poses
+
+    def counted(self) -> dict[str, Any]:
+        """Grains in the target, else in the cup, else below."""
+        if self._boxes is None:
+            self._place()
+        return {"turned_boxes": self._boxes}
+
+    def load(self, saved: dict[str, Any] | None) -> None:
+        """See `Task.load`."""
+        super().load(saved)
+        self._boxes = None
 
     def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
         """One control period."""
         moves = actions.astype(np.float64) * (SPEED, LIFTING, TILTING) * CONTROL_PERIOD
         lower, upper = np.array([CUP_X, CUP_Z, CUP_TILT]).T
         self.cup = np.where(idle[:, None], self.cup, np.clip(self.cup + moves, lower, upper))
-        self.world.step(dt=self.pace.dt, substeps=self.pace.substeps, tool_poses=self._tool_poses())
+        self.simulate(self._place())
         missing, spilled = np.abs(self.dose - self.received), self.spilled.copy()
         self._count(np.flatnonzero(~idle).astype(np.int32))
         gain = (missing - np.abs(self.dose - self.received)) / self.dose - SPILL_COST * (self.spilled - spilled)
         self.gain = np.where(idle, 0.0, gain)
 
     def _count(self, envs: NDArray[np.int32]) -> None:
-        """Where the grains of the listed envs are: in the target, else in the cup, else below."""
-        target, cup, below = range(3)
-        poses, halves = np.zeros((self.env_count, 3, 7)), np.empty((self.env_count, 3, 3))
-        poses[:, :, 3] = 1.0
-        top = WALL + TARGET_HEIGHT + self.radius
-        poses[:, target, 0], poses[:, target, 2] = self.target_x, 0.5 * top
-        halves[:, target] = self.difficulty.half_width, TARGET_HALF_Y, 0.5 * top
-        # a heap may stand above the rim of the cup
-        over = 0.5 * self.radius
-        sine, cosine = sin_cos(self.cup[:, 2])
-        poses[:, cup, 0], poses[:, cup, 2] = self.cup[:, 0] + over * sine, self.cup[:, 1] + over * cosine
-        poses[:, cup, 5], poses[:, cup, 3] = sin_cos(0.5 * self.cup[:, 2])
-        halves[:, cup] = CUP[0], CUP[1], CUP[2] + over
-        poses[:, below, 2], halves[:, below] = SPILL_HEIGHT - FAR, FAR
-        shares = self.world.count_boxes(poses, halves)[envs] / self.grain_count
+        """Where the grains of the listed envs are."""
+        shares = self.results.turned_box_counts[envs] / self.grain_count
         self.received[envs], self.held[envs], self.spilled[envs] = shares.T
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:

@@ -367,7 +367,7 @@ class SiloTask(Task):
             )
             done = stroke * self.pace.substeps // strokes
             substeps = (stroke + 1) * self.pace.substeps // strokes - done
-            self.world.step(dt=self.pace.dt, substeps=substeps, tool_poses=tool_poses)
+            self.simulate(tool_poses, substeps)
         running = ~idle
         self.time = np.where(running, self.time + CONTROL_PERIOD, self.time)
         before = self.discharged.copy()
@@ -380,19 +380,22 @@ class SiloTask(Task):
 
     def _count(self, envs: NDArray[np.int32]) -> None:
         """Where the grains of the listed envs are."""
+        shares = self.results.box_counts[envs] / self.grain_count
+        self.discharged[envs], self.spilled[envs], self.received[envs] = shares.T
+
+    def counted(self) -> dict[str, Any]:
+        """Grains below the gate, on the floor, in the receiver."""
         upper = np.array([HALF_LENGTH, self.half_depth, TOP])
         lower = upper * (-1.0, -1.0, 0.0)
         gate = np.array([upper[0], upper[1], OUTLET_HEIGHT - 2.0 * LEAF])
         corner = np.zeros((self.env_count, 3), np.float32)
         corner[:, 0] = self.receiver_x
         corners = np.empty((2, self.env_count, 3, 3), np.float32)
-        # below the gate, on the floor, in the receiver
         corners[0, :, :2] = lower
         corners[1, :, 0], corners[1, :, 1] = gate, (upper[0], upper[1], RECEIVER_FLOOR)
         corners[0, :, 2] = corner + np.array([-RECEIVER[0], lower[1], RECEIVER_FLOOR], np.float32)
         corners[1, :, 2] = corner + np.array([RECEIVER[0], upper[1], RECEIVER_FLOOR + RECEIVER[1]], np.float32)
-        shares = self.share_in(*self.upright.box(*corners))[envs]
-        self.discharged[envs], self.spilled[envs], self.received[envs] = shares.T
+        return {"boxes": np.concatenate(self.upright.box(*corners), axis=2).astype(np.float32)}
 
     def commanded(self, time: Floats) -> tuple[Floats, Floats]:
         """What should have come out at a time [s] of each env's episode [share], and the rate then [share/s]."""

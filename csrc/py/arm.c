@@ -50,6 +50,13 @@ static int chain_read(const gg_module_state *state, PyObject *rows, PyObject *ba
     return 0;
 }
 
+static void write_frames(const gg_frame *frames, npy_intp count, double *out) {
+    for (npy_intp k = 0; k < count; k++, out += frame_size) {
+        memcpy(out, frames[k].p, sizeof frames[k].p);
+        memcpy(out + 3, frames[k].q, sizeof frames[k].q);
+    }
+}
+
 static PyObject *arm_frames(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
     PyObject *rows, *base, *joints;
@@ -68,14 +75,8 @@ static PyObject *arm_frames(PyObject *module, PyObject *args) {
         gg_frame frames[GG_ARM_ROWS + 1];
         gg_arm_frames(chain.row, (int)chain.row_count, (int)chain.joint_count, &chain.base,
                       chain.joints + n * chain.joint_count, frames);
-        for (npy_intp k = 0; k <= chain.row_count; k++, out += frame_size) {
-            for (int i = 0; i < 3; i++) {
-                out[i] = frames[k].p[i];
-            }
-            for (int i = 0; i < 4; i++) {
-                out[3 + i] = frames[k].q[i];
-            }
-        }
+        write_frames(frames, chain.row_count + 1, out);
+        out += (chain.row_count + 1) * frame_size;
     }
     return result;
 }
@@ -90,19 +91,23 @@ static PyObject *arm_jacobian(PyObject *module, PyObject *args) {
         return NULL;
     }
     const double *local = gg_py_array(state, "point", point, NPY_FLOAT64, 1, point_shape);
-    npy_intp shape[3] = {chain.count, 6, chain.joint_count};
+    npy_intp shape[3] = {chain.count, 6, chain.joint_count},
+             frame_shape[3] = {chain.count, chain.row_count + 1, frame_size};
     PyObject *result = local ? PyArray_EMPTY(3, shape, NPY_FLOAT64, 0) : NULL;
-    if (!result) {
+    PyObject *poses = result ? PyArray_EMPTY(3, frame_shape, NPY_FLOAT64, 0) : NULL;
+    if (!poses) {
+        Py_XDECREF(result);
         return NULL;
     }
-    double *out = PyArray_DATA((PyArrayObject *)result);
+    double *out = PyArray_DATA((PyArrayObject *)result), *pose = PyArray_DATA((PyArrayObject *)poses);
     for (npy_intp n = 0; n < chain.count; n++) {
         gg_frame frames[GG_ARM_ROWS + 1];
         gg_arm_frames(chain.row, (int)chain.row_count, (int)chain.joint_count, &chain.base,
                       chain.joints + n * chain.joint_count, frames);
         gg_arm_jacobian(frames, (int)chain.row_count, (int)chain.joint_count, local, out + n * 6 * chain.joint_count);
+        write_frames(frames, chain.row_count + 1, pose + n * (chain.row_count + 1) * frame_size);
     }
-    return result;
+    return Py_BuildValue("NN", poses, result);
 }
 
 /* The tuple of an arm (rows, base, lower, upper, speed, acceleration, reach, capsule_frame, capsule, pair, tip_speed,
@@ -272,10 +277,11 @@ PyMethodDef gg_py_arm_methods[] = {
                "of the first frame.\n"
                "joints: (n, joints) [rad]. Raises ArgumentError.")},
     {"arm_jacobian", arm_jacobian, METH_VARARGS,
-     PyDoc_STR("arm_jacobian($module, rows, base, joints, point, /)\n--\n\n"
-               "Geometric Jacobians of a point (3,) [m] of the last frame, (n, 6, joints) float64: v [m], then w, "
-               "per rad/s.\n\n"
-               "Other arguments as for arm_frames. Raises ArgumentError.")},
+     PyDoc_STR(
+         "arm_jacobian($module, rows, base, joints, point, /)\n--\n\n"
+         "Poses of all frames as arm_frames returns them, and geometric Jacobians of a point (3,) [m] of the last "
+         "frame, (n, 6, joints) float64: v [m], then w, per rad/s.\n\n"
+         "Other arguments as for arm_frames. Raises ArgumentError.")},
     {"arm_clearance", arm_clearance, METH_VARARGS,
      PyDoc_STR("arm_clearance($module, arm, joints, blocks, cap, /)\n--\n\n"
                "Smallest gap of an arm to itself and to blocks, (n,) float64 [m], at most cap [m].\n\n"

@@ -105,8 +105,8 @@ int64_t gg_py_first_not_finite(int dtype, const void *data, int64_t count) {
     return -1;
 }
 
-void *gg_py_array(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,
-                  npy_intp *shape) {
+void *gg_py_buffer(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,
+                   npy_intp *shape) {
     char want[96], got[96];
     PyObject *error = state->error[GG_PY_ARGUMENT];
     if (!object || !PyArray_Check(object)) {
@@ -133,15 +133,22 @@ void *gg_py_array(const gg_module_state *state, const char *name, PyObject *obje
         PyErr_Format(error, "%s: expected a C-contiguous, aligned array in native byte order", name);
         return NULL;
     }
-    int64_t bad = gg_py_first_not_finite(dtype, PyArray_DATA(array), PyArray_SIZE(array));
-    if (bad >= 0) {
-        PyErr_Format(error, "%s: expected finite numbers, element %lld is not", name, (long long)bad);
-        return NULL;
-    }
     for (int axis = 0; axis < ndim; axis++) {
         shape[axis] = PyArray_DIM(array, axis);
     }
     return PyArray_DATA(array);
+}
+
+void *gg_py_array(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,
+                  npy_intp *shape) {
+    void *data = gg_py_buffer(state, name, object, dtype, ndim, shape);
+    int64_t bad = data ? gg_py_first_not_finite(dtype, data, PyArray_SIZE((PyArrayObject *)object)) : -1;
+    if (bad >= 0) {
+        PyErr_Format(state->error[GG_PY_ARGUMENT], "%s: expected finite numbers, element %lld is not", name,
+                     (long long)bad);
+        return NULL;
+    }
+    return data;
 }
 
 int gg_py_array_or_none(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,

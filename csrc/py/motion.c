@@ -60,74 +60,12 @@ static PyObject *motion_vehicle_bounds(PyObject *module, PyObject *args) {
     return result;
 }
 
-static PyObject *motion_vehicle_move(PyObject *module, PyObject *args) {
-    const gg_module_state *state = PyModule_GetState(module);
-    PyObject *vehicle_object, *poses, *moves;
-    gg_vehicle vehicle;
-    npy_intp shape[2] = {GG_PY_ANY, 3};
-    if (!PyArg_ParseTuple(args, "OOO:vehicle_move", &vehicle_object, &poses, &moves) ||
-        vehicle_read(state, vehicle_object, &vehicle)) {
-        return NULL;
-    }
-    const double *pose = gg_py_array(state, "poses", poses, NPY_FLOAT64, 2, shape);
-    const double *move = pose ? gg_py_array(state, "moves", moves, NPY_FLOAT64, 2, shape) : NULL;
-    PyObject *result = move ? PyArray_EMPTY(2, shape, NPY_FLOAT64, 0) : NULL;
-    if (!result) {
-        return NULL;
-    }
-    double *out = PyArray_DATA((PyArrayObject *)result);
-    for (npy_intp n = 0; n < shape[0]; n++) {
-        gg_vehicle_move(&vehicle, pose + 3 * n, move + 3 * n, out + 3 * n);
-    }
-    return result;
-}
-
-static PyObject *motion_vehicle_drive(PyObject *module, PyObject *args) {
-    const gg_module_state *state = PyModule_GetState(module);
-    PyObject *vehicle_object, *rates, *poses, *actions, *result = NULL;
-    gg_vehicle vehicle;
-    double duration;
-    npy_intp shape[2] = {GG_PY_ANY, 3}, two[2] = {2, 2};
-    if (!PyArg_ParseTuple(args, "OOOOd:vehicle_drive", &vehicle_object, &rates, &poses, &actions, &duration) ||
-        vehicle_read(state, vehicle_object, &vehicle)) {
-        return NULL;
-    }
-    const double *rate = gg_py_array(state, "rates", rates, NPY_FLOAT64, 1, two);
-    const double *pose = rate ? gg_py_array(state, "poses", poses, NPY_FLOAT64, 2, shape) : NULL;
-    PyObject *wide = pose ? PyArray_FROMANY(actions, NPY_FLOAT64, 0, 0, NPY_ARRAY_CARRAY_RO) : NULL;
-    if (!wide) {
-        return NULL;
-    }
-    two[0] = shape[0];
-    const double *action = gg_py_array(state, "actions", wide, NPY_FLOAT64, 2, two);
-    if (action) {
-        result = PyArray_EMPTY(2, shape, NPY_FLOAT64, 0);
-    }
-    double *out = result ? PyArray_DATA((PyArrayObject *)result) : NULL;
+/* poses (n, tools, 7) of tools at the frames of vehicles (n, 3) */
+static PyObject *poses_of_tools(const double *pose, npy_intp count, int tools) {
+    npy_intp shape[3] = {count, tools > 0 ? tools : 0, 7};
+    PyObject *result = PyArray_ZEROS(3, shape, NPY_FLOAT32, 0);
+    float *out = result ? PyArray_DATA((PyArrayObject *)result) : NULL;
     for (npy_intp n = 0; out && n < shape[0]; n++) {
-        double move[3] = {action[2 * n] * rate[0] * duration, 0.0, action[2 * n + 1] * rate[1] * duration};
-        gg_vehicle_move(&vehicle, pose + 3 * n, move, out + 3 * n);
-    }
-    Py_DECREF(wide);
-    return result;
-}
-
-static PyObject *motion_vehicle_poses(PyObject *module, PyObject *args) {
-    const gg_module_state *state = PyModule_GetState(module);
-    PyObject *poses;
-    int tools;
-    npy_intp shape[3] = {GG_PY_ANY, 3, 7};
-    if (!PyArg_ParseTuple(args, "Oi:vehicle_poses", &poses, &tools)) {
-        return NULL;
-    }
-    const double *pose = gg_py_array(state, "poses", poses, NPY_FLOAT64, 2, shape);
-    shape[1] = tools > 0 ? tools : 0;
-    PyObject *result = pose ? PyArray_ZEROS(3, shape, NPY_FLOAT32, 0) : NULL;
-    if (!result) {
-        return NULL;
-    }
-    float *out = PyArray_DATA((PyArrayObject *)result);
-    for (npy_intp n = 0; n < shape[0]; n++) {
         double s, c;
         gg_sincos_double(0.5 * pose[3 * n + 2], &s, &c);
         for (npy_intp k = 0; k < shape[1]; k++, out += 7) {
@@ -140,34 +78,132 @@ static PyObject *motion_vehicle_poses(PyObject *module, PyObject *args) {
     return result;
 }
 
+/* (poses after the moves, poses of tools); held vehicles (NULL: none) stay */
+static PyObject *moved(const gg_vehicle *vehicle, const double *pose, const double *move, const npy_bool *held,
+                       npy_intp count, int tools) {
+    npy_intp shape[2] = {count, 3};
+    PyObject *result = PyArray_EMPTY(2, shape, NPY_FLOAT64, 0);
+    if (!result) {
+        return NULL;
+    }
+    double *out = PyArray_DATA((PyArrayObject *)result);
+    for (npy_intp n = 0; n < count; n++) {
+        if (held && held[n]) {
+            memcpy(out + 3 * n, pose + 3 * n, 3 * sizeof *out);
+        } else {
+            gg_vehicle_move(vehicle, pose + 3 * n, move + 3 * n, out + 3 * n);
+        }
+    }
+    PyObject *poses = poses_of_tools(out, count, tools);
+    if (!poses) {
+        Py_DECREF(result);
+        return NULL;
+    }
+    return Py_BuildValue("NN", result, poses);
+}
+
+static PyObject *motion_vehicle_move(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *vehicle_object, *poses, *moves, *held_object = Py_None;
+    int tools = 0;
+    const npy_bool *held = NULL;
+    gg_vehicle vehicle;
+    npy_intp shape[2] = {GG_PY_ANY, 3};
+    if (!PyArg_ParseTuple(args, "OOO|Oi:vehicle_move", &vehicle_object, &poses, &moves, &held_object, &tools) ||
+        vehicle_read(state, vehicle_object, &vehicle)) {
+        return NULL;
+    }
+    const double *pose = gg_py_array(state, "poses", poses, NPY_FLOAT64, 2, shape);
+    const double *move = pose ? gg_py_array(state, "moves", moves, NPY_FLOAT64, 2, shape) : NULL;
+    if (!move || gg_py_array_or_none(state, "held", held_object, NPY_BOOL, 1, shape, (void *)&held)) {
+        return NULL;
+    }
+    return moved(&vehicle, pose, move, held, shape[0], tools);
+}
+
+static PyObject *motion_vehicle_drive(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *vehicle_object, *rates, *poses, *actions, *held_object = Py_None, *result = NULL;
+    int tools = 0;
+    const npy_bool *held = NULL;
+    gg_vehicle vehicle;
+    double duration, *move = NULL;
+    npy_intp shape[2] = {GG_PY_ANY, 3}, two[2] = {2, 2};
+    if (!PyArg_ParseTuple(args, "OOOOd|Oi:vehicle_drive", &vehicle_object, &rates, &poses, &actions, &duration,
+                          &held_object, &tools) ||
+        vehicle_read(state, vehicle_object, &vehicle)) {
+        return NULL;
+    }
+    const double *rate = gg_py_array(state, "rates", rates, NPY_FLOAT64, 1, two);
+    const double *pose = rate ? gg_py_array(state, "poses", poses, NPY_FLOAT64, 2, shape) : NULL;
+    PyObject *wide = pose ? PyArray_FROMANY(actions, NPY_FLOAT64, 0, 0, NPY_ARRAY_CARRAY_RO) : NULL;
+    if (!wide) {
+        return NULL;
+    }
+    two[0] = shape[0];
+    const double *action = gg_py_array(state, "actions", wide, NPY_FLOAT64, 2, two);
+    if (!action || gg_py_array_or_none(state, "held", held_object, NPY_BOOL, 1, shape, (void *)&held)) {
+        goto done;
+    }
+    move = PyMem_Calloc((size_t)shape[0] * 3 + 1, sizeof *move);
+    if (!move) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (npy_intp n = 0; n < shape[0]; n++) {
+        move[3 * n] = action[2 * n] * rate[0] * duration;
+        move[3 * n + 2] = action[2 * n + 1] * rate[1] * duration;
+    }
+    result = moved(&vehicle, pose, move, held, shape[0], tools);
+
+done:
+    PyMem_Free(move);
+    Py_DECREF(wide);
+    return result;
+}
+
+static PyObject *motion_vehicle_poses(PyObject *module, PyObject *args) {
+    PyObject *poses;
+    int tools;
+    npy_intp shape[2] = {GG_PY_ANY, 3};
+    if (!PyArg_ParseTuple(args, "Oi:vehicle_poses", &poses, &tools)) {
+        return NULL;
+    }
+    const double *pose = gg_py_array(PyModule_GetState(module), "poses", poses, NPY_FLOAT64, 2, shape);
+    return pose ? poses_of_tools(pose, shape[0], tools) : NULL;
+}
+
+/* the same angle within -pi .. pi [rad] */
+static double wrapped(double angle) {
+    const double half = GG_PI, whole = 2.0 * half;
+    double shifted = angle + half;
+    if (!(shifted >= 0.0 && shifted < whole)) {
+        shifted = fmod(shifted, whole); /* exact, and slow */
+        shifted += shifted < 0.0 ? whole : 0.0;
+    }
+    return shifted - half;
+}
+
 static PyObject *motion_wrap_angles(PyObject *module, PyObject *object) {
     (void)module;
     PyObject *result = PyArray_FROMANY(object, NPY_FLOAT64, 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_ENSURECOPY);
     if (!result) {
         return NULL;
     }
-    const double half = GG_PI, whole = 2.0 * half;
     double *angle = PyArray_DATA((PyArrayObject *)result);
     for (npy_intp n = 0; n < PyArray_SIZE((PyArrayObject *)result); n++) {
-        double shifted = angle[n] + half;
-        if (!(shifted >= 0.0 && shifted < whole)) {
-            shifted = fmod(shifted, whole); /* exact, and slow */
-            shifted += shifted < 0.0 ? whole : 0.0;
-        }
-        angle[n] = shifted - half;
+        angle[n] = wrapped(angle[n]);
     }
     return result;
 }
 
-static PyObject *motion_clipped(PyObject *module, PyObject *args) {
-    const gg_module_state *state = PyModule_GetState(module);
+/* A table (n, k) clipped to its bounds, as float32. angle: a column of angles that are wrapped first, or -1. refuse: None
+ * instead of the table where a number of it is not finite; else such a number counts as 0. */
+static PyObject *clip_table(const gg_module_state *state, PyObject *const object[3], int angle, int refuse) {
     const char *names[3] = {"table", "lower", "upper"};
-    PyObject *object[3], *whole[3] = {NULL}, *result = NULL;
+    PyObject *whole[3] = {NULL}, *result = NULL;
     const double *data[3] = {NULL};
     npy_intp shape[2] = {0, 0};
-    if (!PyArg_ParseTuple(args, "OOO:clipped", &object[0], &object[1], &object[2])) {
-        return NULL;
-    }
     for (int k = 0; k < 3; k++) {
         whole[k] = PyArray_FROMANY(object[k], NPY_FLOAT64, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
         if (!whole[k]) {
@@ -185,11 +221,16 @@ static PyObject *motion_clipped(PyObject *module, PyObject *args) {
         }
         data[k] = PyArray_DATA(array);
     }
+    if (refuse && gg_py_first_not_finite(NPY_FLOAT64, data[0], shape[0] * shape[1]) >= 0) {
+        result = Py_NewRef(Py_None);
+        goto done;
+    }
     result = PyArray_EMPTY(2, shape, NPY_FLOAT32, 0);
     float *out = result ? PyArray_DATA((PyArrayObject *)result) : NULL;
     for (npy_intp n = 0; out && n < shape[0] * shape[1]; n++) {
         npy_intp k = n % shape[1];
         double x = isfinite(data[0][n]) ? data[0][n] : 0.0;
+        x = k == angle ? wrapped(x) : x;
         x = x > data[1][k] ? x : data[1][k];
         out[n] = (float)(x < data[2][k] ? x : data[2][k]);
     }
@@ -199,6 +240,23 @@ done:
         Py_XDECREF(whole[k]);
     }
     return result;
+}
+
+static PyObject *motion_clipped(PyObject *module, PyObject *args) {
+    PyObject *object[3];
+    int angle = -1;
+    if (!PyArg_ParseTuple(args, "OOO|i:clipped", &object[0], &object[1], &object[2], &angle)) {
+        return NULL;
+    }
+    return clip_table(PyModule_GetState(module), object, angle, 0);
+}
+
+static PyObject *motion_clip_actions(PyObject *module, PyObject *args) {
+    PyObject *object[3];
+    if (!PyArg_ParseTuple(args, "OOO:clip_actions", &object[0], &object[1], &object[2])) {
+        return NULL;
+    }
+    return clip_table(PyModule_GetState(module), object, -1, 1);
 }
 
 static PyObject *motion_all_finite(PyObject *module, PyObject *object) {
@@ -231,14 +289,13 @@ PyMethodDef gg_py_motion_methods[] = {
                "vehicle: (8,) float64, rear, front, half width, lower x y, upper x y of the field, clearance [m]. "
                "Raises ArgumentError.")},
     {"vehicle_move", motion_vehicle_move, METH_VARARGS,
-     PyDoc_STR("vehicle_move($module, vehicle, poses, moves, /)\n--\n\n"
+     PyDoc_STR("vehicle_move($module, vehicle, poses, moves, held=None, tools=0, /)\n--\n\n"
                "Poses (n, 3) float64, x y [m] yaw [rad], after moves (n, 3): ahead, to the left [m], turn [rad]; "
-               "inside the field.\n\n"
-               "Raises ArgumentError.")},
+               "inside the field. And poses (n, tools, 7) of tools at these frames, see vehicle_poses.\n\n"
+               "held: (n,) bool, vehicles that stay; None: none. Raises ArgumentError.")},
     {"vehicle_drive", motion_vehicle_drive, METH_VARARGS,
-     PyDoc_STR("vehicle_drive($module, vehicle, rates, poses, actions, duration, /)\n--\n\n"
-               "Poses (n, 3) float64 after driving for duration [s] by actions (n, 2), shares of rates (2,) [m/s], "
-               "[rad/s].\n\n"
+     PyDoc_STR("vehicle_drive($module, vehicle, rates, poses, actions, duration, held=None, tools=0, /)\n--\n\n"
+               "The same after driving for duration [s] by actions (n, 2), shares of rates (2,) [m/s], [rad/s].\n\n"
                "Raises ArgumentError.")},
     {"vehicle_poses", motion_vehicle_poses, METH_VARARGS,
      PyDoc_STR("vehicle_poses($module, poses, tools, /)\n--\n\n"
@@ -249,8 +306,13 @@ PyMethodDef gg_py_motion_methods[] = {
      PyDoc_STR("wrap_angles($module, angles, /)\n--\n\n"
                "Angles [rad] of any shape wrapped into -pi .. pi, float64.")},
     {"clipped", motion_clipped, METH_VARARGS,
-     PyDoc_STR("clipped($module, table, lower, upper, /)\n--\n\n"
-               "A table (n, k) clipped to bounds (k,), as float32; NaN and infinity count as 0. Raises "
+     PyDoc_STR("clipped($module, table, lower, upper, angle=-1, /)\n--\n\n"
+               "A table (n, k) clipped to bounds (k,), as float32; NaN and infinity count as 0.\n\n"
+               "angle: the column of an angle [rad] that is wrapped into -pi .. pi before, or -1. Raises "
+               "ArgumentError.")},
+    {"clip_actions", motion_clip_actions, METH_VARARGS,
+     PyDoc_STR("clip_actions($module, actions, lower, upper, /)\n--\n\n"
+               "Actions (n, k) clipped to bounds (k,), as float32; None where one is not finite. Raises "
                "ArgumentError.")},
     {"all_finite", motion_all_finite, METH_O,
      PyDoc_STR("all_finite($module, array, /)\n--\n\n"

@@ -1,8 +1,7 @@
 /* world_cameras.c: methods of _core.World that render: depth images, and pictures for people. */
 #include "device_array.h"
 
-/* index of a camera, and the shape of its images */
-static int read_camera(const world_object *self, PyObject *object, int64_t *camera, npy_intp *shape) {
+int gg_py_camera_index(const world_object *self, PyObject *object, int64_t *camera, npy_intp *shape) {
     if (self->camera_count == 0) {
         PyErr_SetString(self->state->error[GG_PY_ARGUMENT], "camera: this world has none");
         return -1;
@@ -23,8 +22,8 @@ WORLD_METHOD(depth) {
     npy_intp shape[3];
     PyObject *object;
     gg_py_out out;
-    if (!PyArg_ParseTuple(argument, "O|p:depth", &object, &device) || read_camera(self, object, &camera, shape) ||
-        gg_py_begin(self)) {
+    if (!PyArg_ParseTuple(argument, "O|p:depth", &object, &device) ||
+        gg_py_camera_index(self, object, &camera, shape) || gg_py_begin(self)) {
         return NULL;
     }
     if (gg_py_out_new(self, device, NPY_FLOAT32, 3, shape, &out)) {
@@ -43,7 +42,7 @@ WORLD_METHOD(depth_image) {
     PyObject *object;
     gg_py_out out;
     if (!PyArg_ParseTuple(argument, "Oddp|p:depth_image", &object, &near_depth, &far_depth, &bytes, &device) ||
-        read_camera(self, object, &camera, shape) || gg_py_begin(self)) {
+        gg_py_camera_index(self, object, &camera, shape) || gg_py_begin(self)) {
         return NULL;
     }
     if (gg_py_out_new(self, device, bytes ? NPY_UINT8 : NPY_FLOAT32, 3, shape, &out)) {

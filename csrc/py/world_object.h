@@ -88,6 +88,7 @@ WORLD_METHOD(get_wrenches);
 WORLD_METHOD(get_contacts);
 WORLD_METHOD(get_stats);
 WORLD_METHOD(get_counters);
+WORLD_METHOD(read_results);
 WORLD_METHOD(box_stats);
 WORLD_METHOD(count_boxes);
 WORLD_METHOD(count_cells);

@@ -79,34 +79,19 @@ WORLD_METHOD(get_stats) {
 /* a counter for an info dict: 0 of an env that made no step yet, and where it is not finite */
 static double counter(double value, int fresh) { return !fresh && isfinite(value) ? value : 0.0; }
 
-WORLD_METHOD(get_counters) {
+PyObject *gg_py_counters(const gg_env_stats *stats, npy_intp count, const npy_bool *fresh) {
     static const char *const names[] = {"overlap_mean", "overlap_max",   "residual", "escaped_count",
                                         "fast_count",   "contact_count", "diverged"};
     enum { REALS = 3, INTEGERS = 3, ALL = REALS + INTEGERS + 1 };
-    npy_intp count = (npy_intp)self->env_count;
-    const npy_bool *fresh;
-    PyObject *array[ALL] = {NULL}, *dict = NULL;
-    gg_env_stats *stats = NULL;
-    if (gg_py_array_or_none(self->state, "fresh", argument, NPY_BOOL, 1, &count, &fresh)) {
-        return NULL;
-    }
-    for (int k = 0; k < ALL; k++) {
+    PyObject *array[ALL] = {NULL}, *dict = PyDict_New();
+    for (int k = 0; dict && k < ALL; k++) {
         int dtype = k < REALS ? NPY_FLOAT64 : k < REALS + INTEGERS ? NPY_INT64 : NPY_BOOL;
         array[k] = PyArray_SimpleNew(1, &count, dtype);
-        if (!array[k]) {
-            goto done;
+        if (!array[k] || PyDict_SetItemString(dict, names[k], array[k])) {
+            Py_CLEAR(dict);
         }
     }
-    stats = PyMem_Calloc((size_t)count + 1, sizeof *stats);
-    if (!stats) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    if (gg_py_begin(self)) {
-        goto done;
-    }
-    gg_status status = gg_world_get_stats(self->world, stats);
-    for (npy_intp e = 0; status == GG_OK && e < count; e++) {
+    for (npy_intp e = 0; dict && e < count; e++) {
         const gg_env_stats *s = &stats[e];
         int none = fresh && fresh[e];
         int64_t pairs = s->overlap_count > 0 ? s->overlap_count : 1;
@@ -118,19 +103,29 @@ WORLD_METHOD(get_counters) {
         ((int64_t *)gg_py_data(array[5]))[e] = none ? 0 : s->contact_count;
         ((npy_bool *)gg_py_data(array[6]))[e] = !none && s->diverged != 0;
     }
-    dict = gg_py_finish(self, status, PyDict_New());
-    for (int k = 0; dict && k < ALL; k++) {
-        if (PyDict_SetItemString(dict, names[k], array[k])) {
-            Py_CLEAR(dict);
-        }
-    }
-
-done:
-    PyMem_Free(stats);
     for (int k = 0; k < ALL; k++) {
         Py_XDECREF(array[k]);
     }
     return dict;
+}
+
+WORLD_METHOD(get_counters) {
+    npy_intp count = (npy_intp)self->env_count;
+    const npy_bool *fresh;
+    PyObject *result = NULL;
+    if (gg_py_array_or_none(self->state, "fresh", argument, NPY_BOOL, 1, &count, &fresh)) {
+        return NULL;
+    }
+    gg_env_stats *stats = PyMem_Calloc((size_t)count + 1, sizeof *stats);
+    if (!stats) {
+        return PyErr_NoMemory();
+    }
+    if (!gg_py_begin(self)) {
+        gg_status status = gg_world_get_stats(self->world, stats);
+        result = gg_py_finish(self, status, gg_py_counters(stats, count, fresh));
+    }
+    PyMem_Free(stats);
+    return result;
 }
 
 /* ---------------------------------------------------------------------------------------------------- counting
@@ -192,9 +187,8 @@ WORLD_METHOD(count_boxes) {
     return gg_py_finish(self, status, out.object);
 }
 
-/* corners and shape of a grid; the engine checks them too, but the result is allocated before */
-static int read_grid(world_object *self, PyObject *lower_object, PyObject *upper_object, PyObject *shape_object,
-                     int axes, const float **lower, const float **upper, const int32_t **shape) {
+int gg_py_grid(world_object *self, PyObject *lower_object, PyObject *upper_object, PyObject *shape_object, int axes,
+               const float **lower, const float **upper, const int32_t **shape) {
     npy_intp length = axes;
     *lower = gg_py_array(self->state, "lower", lower_object, NPY_FLOAT32, 1, &length);
     *upper = *lower ? gg_py_array(self->state, "upper", upper_object, NPY_FLOAT32, 1, &length) : NULL;
@@ -221,7 +215,7 @@ WORLD_METHOD(count_cells) {
     npy_intp grains[2] = {(npy_intp)self->env_count, (npy_intp)self->grain_count};
     if (!PyArg_ParseTuple(argument, "OOOO|p:count_cells", &lower_object, &upper_object, &shape_object, &labels_object,
                           &device) ||
-        read_grid(self, lower_object, upper_object, shape_object, 3, &lower, &upper, &shape) ||
+        gg_py_grid(self, lower_object, upper_object, shape_object, 3, &lower, &upper, &shape) ||
         gg_py_array_or_none(self->state, "labels", labels_object, NPY_UINT8, 2, grains, &labels) || gg_py_begin(self)) {
         return NULL;
     }
@@ -241,7 +235,7 @@ WORLD_METHOD(count_columns) {
     const int32_t *shape;
     gg_py_out out;
     if (!PyArg_ParseTuple(argument, "OOO|p:count_columns", &lower_object, &upper_object, &shape_object, &device) ||
-        read_grid(self, lower_object, upper_object, shape_object, 2, &lower, &upper, &shape) || gg_py_begin(self)) {
+        gg_py_grid(self, lower_object, upper_object, shape_object, 2, &lower, &upper, &shape) || gg_py_begin(self)) {
         return NULL;
     }
     npy_intp size[3] = {(npy_intp)self->env_count, shape[1], shape[0]};

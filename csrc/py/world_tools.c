@@ -23,8 +23,8 @@ WORLD_METHOD(set_tool_poses) {
         return NULL;
     }
     npy_intp shape[3] = {(npy_intp)listed, (npy_intp)self->tool_count, 7};
-    const float *poses = gg_py_array(self->state, "poses", poses_object, NPY_FLOAT32, 3, shape);
-    if (!poses || gg_py_check_poses(self->state, "poses", poses, listed * self->tool_count) || gg_py_begin(self)) {
+    const float *poses = gg_py_buffer(self->state, "poses", poses_object, NPY_FLOAT32, 3, shape);
+    if (!poses || gg_py_begin(self)) {
         return NULL;
     }
     return gg_py_finish_none(self, gg_world_set_tool_poses(self->world, envs, listed, poses));

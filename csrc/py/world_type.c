@@ -108,10 +108,14 @@ static PyObject *world_step(world_object *self, PyObject *args) {
         return NULL;
     }
     npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)self->tool_count, 7};
-    if (gg_py_integer(self->state, "substeps", substeps_object, 0, INT32_MAX, &substeps) ||
-        gg_py_array_or_none(self->state, "tool_poses", targets_object, NPY_FLOAT32, 3, shape, (void *)&targets) ||
-        (targets && gg_py_check_poses(self->state, "tool_poses", targets, self->env_count * self->tool_count))) {
+    if (gg_py_integer(self->state, "substeps", substeps_object, 0, INT32_MAX, &substeps)) {
         return NULL;
+    }
+    if (targets_object != Py_None) {
+        targets = gg_py_buffer(self->state, "tool_poses", targets_object, NPY_FLOAT32, 3, shape);
+        if (!targets) {
+            return NULL;
+        }
     }
     if (gg_py_begin(self)) {
         return NULL;
@@ -295,6 +299,15 @@ static PyMethodDef world_methods[] = {
               "fresh: (env_count,) bool, envs that made no step since their reset, whose counters are 0; None: "
               "none. Raises\n"
               "ArgumentError."),
+    ELSEWHERE(
+        read_results, METH_VARARGS,
+        "read_results($self, boxes, turned_boxes, cells, labels, columns, wrenches, images, fresh, device, /)\n--\n\n"
+        "All that an env step is read for: box_stats, count_boxes, count_cells, count_columns, get_wrenches of the "
+        "tools, get_counters, depth_image.\n\n"
+        "cells, columns: (lower, upper, shape), or None as boxes. images: tuples (camera, near, far, bytes), on the "
+        "GPU where device is set; a GPU is waited for once. Returns box counts, box distances, counts by turned "
+        "boxes, cells and columns, wrenches, counters, fast_tool_count (env_count,) int64 and a tuple of images; "
+        "None for what is not asked for. Raises ArgumentError."),
     ELSEWHERE(box_stats, METH_VARARGS,
               "box_stats($self, boxes, device=False, /)\n--\n\n"
               "Number of grains whose centre lies in each box, int64, and mean distance of all centres to it, "

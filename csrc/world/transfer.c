@@ -128,7 +128,16 @@ void *gg_stage_output(gg_world *w, gg_staging_id id, void *out, size_t size, gg_
     if (!w->cuda || !out || space == GG_DEVICE || *status != GG_OK) {
         return out;
     }
+    if (w->collecting) {
+        /* what an earlier reader left in a buffer is still to be fetched */
+        id = (gg_staging_id)(GG_STAGING_COLLECTED + w->collected_staging++);
+    }
     return staging(w, id, size, status);
+}
+
+static gg_status fetch(gg_world *w, const gg_copy_run *runs, int count) {
+    gg_status status = count ? gg_cuda_fetch(w->cuda, runs, count) : GG_OK;
+    return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
 }
 
 gg_status gg_fetch_outputs(gg_world *w, const gg_copy_run *outputs, int count) {
@@ -139,8 +148,22 @@ gg_status gg_fetch_outputs(gg_world *w, const gg_copy_run *outputs, int count) {
             runs[kept++] = outputs[k];
         }
     }
-    gg_status status = kept ? gg_cuda_fetch(w->cuda, runs, kept) : GG_OK;
-    return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
+    if (w->collecting) {
+        memcpy(w->collected + w->collected_count, runs, sizeof *runs * (size_t)kept);
+        w->collected_count += kept;
+        return GG_OK;
+    }
+    return fetch(w, runs, kept);
+}
+
+void gg_collect_outputs(gg_world *w) {
+    w->collecting = 1;
+    w->collected_count = w->collected_staging = 0;
+}
+
+gg_status gg_fetch_collected(gg_world *w) {
+    w->collecting = 0;
+    return fetch(w, w->collected, w->collected_count);
 }
 
 void gg_staging_free(gg_world *w) {

@@ -7,6 +7,9 @@
 #include "../gg.h"
 #include "expect.h"
 
+/* the most outputs that are collected before one fetch, see gg_collect_outputs */
+#define GG_COLLECTED_LIMIT (8 + 2 * GG_RESULT_IMAGES)
+
 /* staging buffers: device copies of the caller's arrays, by purpose; kept from call to call */
 typedef enum gg_staging_id {
     GG_STAGING_TARGETS,
@@ -18,7 +21,8 @@ typedef enum gg_staging_id {
     GG_STAGING_D,
     GG_STAGING_E,
     GG_STAGING_F,
-    GG_STAGING_COUNT
+    GG_STAGING_COLLECTED, /* the first of those of collected outputs */
+    GG_STAGING_COUNT = GG_STAGING_COLLECTED + GG_COLLECTED_LIMIT
 } gg_staging_id;
 typedef struct gg_staging {
     void *memory;
@@ -46,6 +50,8 @@ struct gg_world {
     gg_view mirror; /* the same arrays on the host, see gg_world_pull */
     void *mirror_arena;
     gg_staging staging[GG_STAGING_COUNT];
+    gg_copy_run collected[GG_COLLECTED_LIMIT]; /* outputs of several readers that wait for their fetch */
+    int32_t collecting, collected_count, collected_staging;
     gg_pool *pool;
     gg_scene scene;
     int64_t size_class_grains[GG_SIZE_CLASSES]; /* grains of each size class in one env */
@@ -182,6 +188,10 @@ const void *gg_stage_input(gg_world *w, gg_staging_id id, const void *data, size
  * of a call with one wait. */
 void *gg_stage_output(gg_world *w, gg_staging_id id, void *out, size_t size, gg_memory_space space, gg_status *status);
 gg_status gg_fetch_outputs(gg_world *w, const gg_copy_run *outputs, int count);
+/* From here to gg_fetch_collected the outputs of all readers keep staging buffers of their own, and are fetched together: a
+ * GPU is waited for once. */
+void gg_collect_outputs(gg_world *w);
+gg_status gg_fetch_collected(gg_world *w);
 void gg_staging_free(gg_world *w);
 /* takes over `cuda` and moves a world that was built on the host there */
 gg_status gg_world_move_to_device(gg_world *w, gg_cuda *cuda);

@@ -136,6 +136,11 @@ def host_array(value: Any) -> NDArray[Any]:
     return np.asarray(value)
 
 
+def all_finite(values: NDArray[Any]) -> bool:
+    """Whether every number of a float array is finite: so it is where the sum of their squares is."""
+    return math.isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
+
+
 def _numbers(name: str, value: Any, kinds: str, what: str) -> NDArray[Any]:
     try:
         array = host_array(value)
@@ -147,7 +152,9 @@ def _numbers(name: str, value: Any, kinds: str, what: str) -> NDArray[Any]:
     return array
 
 
-def floats(name: str, value: Any, shape: Sequence[int | None], *also: Sequence[int | None]) -> FloatArray:
+def floats(
+    name: str, value: Any, shape: Sequence[int | None], *also: Sequence[int | None], finite: bool = True
+) -> FloatArray:
     """A C-contiguous float32 array of finite numbers.
 
     Args:
@@ -155,6 +162,7 @@ def floats(name: str, value: Any, shape: Sequence[int | None], *also: Sequence[i
         value: anything array-like: lists, float64, integers, strided views, read-only arrays.
         shape: the expected shape; None: any length.
         also: further shapes allowed.
+        finite: False: the engine looks for numbers that are not finite.
     """
     # fast path: called many times per step
     if type(value) is np.ndarray and value.dtype is _SINGLE and (value.shape == shape or value.shape in also):
@@ -169,7 +177,7 @@ def floats(name: str, value: Any, shape: Sequence[int | None], *also: Sequence[i
     else:
         with np.errstate(over="ignore"):
             result = np.ascontiguousarray(array, np.float32).reshape(array.shape)
-    if not _core.all_finite(result):
+    if finite and not _core.all_finite(result):
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
         raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {list(index)}")
     return result

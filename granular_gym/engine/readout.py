@@ -8,56 +8,35 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym import _core
 from granular_gym.base import checks
-from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine import outputs
 from granular_gym.engine.contacts import Contacts
-from granular_gym.engine.frozen import FrozenScene, Mounted, tool_index
-from granular_gym.engine.outputs import as_torch, check_output
-from granular_gym.errors import ArgumentError, BackendError
+from granular_gym.engine.results import Request, Results, turned_boxes
+from granular_gym.engine.world_images import WorldImages
+from granular_gym.errors import ArgumentError
 
 Floats = NDArray[np.float32]
-#: tools that the engine makes of the faces of the bounds, ahead of the user's
-WALL_COUNT = 6
-_WALL_COLOR = (205, 205, 210)
-_TOOL_COLOR = (232, 164, 58)
+#: depth images that one call of `results` may read
+IMAGE_LIMIT = 16
+#: camera (name or index), limits (near, far) [m] or None, dtype "float32" or "uint8"; what is left out is as in `depth`
+ImageRequest = tuple[Any, ...]
 
 
-class Readout:
-    """The reading half of a `World`.
-
-    Attributes:
-        env_count: number of envs.
-        device: "cpu" or the GPU, "cuda:0".
-    """
-
-    _core: _core.World
-    _frozen: FrozenScene
-    env_count: int
-    device: str
+class Readout(WorldImages):
+    """The reading half of a `World`; its images: world_images.py."""
 
     # ---- sizes ----
-
-    @property
-    def grain_count(self) -> int:
-        """Grains per env."""
-        return self._frozen.grain_count
 
     @property
     def planar(self) -> bool:
         """Whether grains are shapes in the plane."""
         return self._frozen.arrays["planar"] is not None
-
-    @property
-    def tool_count(self) -> int:
-        """Tools per env, without walls."""
-        return self._frozen.tool_count
 
     @property
     def material_count(self) -> int:
@@ -110,7 +89,7 @@ class Readout:
             "wrenches": lambda device: core.get_wrenches(False, device),
             "wall_wrenches": lambda device: core.get_wrenches(True, device),
         }
-        return self._give(readers[checks.choice("name", name, list(readers))], output)
+        return self._read_as(readers[checks.choice("name", name, list(readers))], output)
 
     def put(self, array: Any, output: str = "device") -> Any:
         """A host array as `output`, see `read`: copied to the world's GPU where it has one.
@@ -120,20 +99,7 @@ class Readout:
             output: see `read`; on the CPU the result may share the memory of `array`.
         """
         values = np.asarray(array, order="C")
-        return self._give(lambda device: self._core.to_device(values) if device else values, output)
-
-    def _give(self, read: Callable[[bool], Any], output: str) -> Any:
-        """The answer of `read(on the GPU?)` as `output`."""
-        if output == "numpy":
-            return read(False)
-        check_output(output)
-        on_gpu = self.device != "cpu"
-        if output == "device" and not on_gpu:
-            raise BackendError("output: expected numpy or torch, got 'device': this world runs on the CPU")
-        answer = read(on_gpu)
-        if output != "torch":
-            return answer
-        return tuple(map(as_torch, answer)) if isinstance(answer, tuple) else as_torch(answer)
+        return self._read_as(lambda device: self._core.to_device(values) if device else values, output)
 
     # ---- grains ----
 
@@ -273,7 +239,7 @@ class Readout:
         def read(device: bool) -> Any:
             return tuple(sums.reshape(shape) for sums in self._core.box_stats(boxes, device))
 
-        return self._give(read, output)
+        return self._read_as(read, output)
 
     def count_boxes(self, poses: Any, half_sizes: Any, output: str = "numpy") -> Any:
         """Grains in boxes that stand anyhow: each counts in the first box that holds its centre.
@@ -286,13 +252,8 @@ class Readout:
         Returns:
             int64 (env_count, n).
         """
-        placed = checks.floats("poses", poses, (None, 7), (self.env_count, None, 7))
-        count = placed.shape[-2]
-        boxes = np.empty((self.env_count, count, 10), np.float32)
-        boxes[:, :, :7] = placed
-        boxes[:, :, 7:] = checks.floats("half_sizes", half_sizes, (count, 3), (self.env_count, count, 3))
-        boxes[:, :, 3:7] = checks.unit_quaternions("poses", boxes[:, :, 3:7])
-        return self._give(lambda device: self._core.count_boxes(boxes, device), output)
+        boxes = turned_boxes(poses, half_sizes, self.env_count)
+        return self._read_as(lambda device: self._core.count_boxes(boxes, device), output)
 
     def count_cells(self, lower: Any, upper: Any, shape: Any, labels: Any = None, output: str = "numpy") -> Any:
         """Grains by the cell of a grid that holds their centre; those outside the grid count at its edge.
@@ -307,9 +268,9 @@ class Readout:
         Returns:
             int64 (env_count, *shape), with labels (env_count, *shape, 2): those with False, those with True.
         """
-        grid = self._grid(lower, upper, shape, 3)
+        grid = self._grid(3, lower, upper, shape)
         kinds = None if labels is None else checks.bools("labels", labels, (self.env_count, self.grain_count))
-        return self._give(lambda device: self._core.count_cells(*grid, kinds, device), output)
+        return self._read_as(lambda device: self._core.count_cells(*grid, kinds, device), output)
 
     def count_columns(self, lower: Any, upper: Any, shape: Any, output: str = "numpy") -> Any:
         """Grains by columns of a grid in plan; each is shared bilinearly between the four columns next to its centre.
@@ -325,100 +286,80 @@ class Readout:
         Returns:
             int64 (env_count, ny, nx), in units of 2**-20 grains.
         """
-        grid = self._grid(lower, upper, shape, 2)
-        return self._give(lambda device: self._core.count_columns(*grid, device), output)
+        grid = self._grid(2, lower, upper, shape)
+        return self._read_as(lambda device: self._core.count_columns(*grid, device), output)
+
+    def request(
+        self, *, images: Sequence[ImageRequest] = (), cells: Any = None, columns: Any = None, wrenches: bool = False
+    ) -> Request:
+        """What `results` reads at every step, checked once.
+
+        Args:
+            images: depth images: camera (name or index), limits and dtype as in `depth`; at most 16.
+            cells: (lower, upper, shape) of a grid, see `count_cells`; None: no counts.
+            columns: likewise, see `count_columns`.
+            wrenches: whether wrenches on the tools are read.
+
+        Raises:
+            ArgumentError: no camera of the scene, or a grid that is none.
+        """
+        if len(images) > IMAGE_LIMIT:
+            raise ArgumentError(f"images: expected at most {IMAGE_LIMIT}, got {len(images)}")
+        return Request(
+            tuple(self._image(*image) for image in images),
+            None if cells is None else self._grid(3, *cells),
+            None if columns is None else self._grid(2, *columns),
+            checks.flag("wrenches", wrenches),
+        )
+
+    def results(
+        self,
+        request: Request,
+        *,
+        boxes: Floats | None = None,
+        turned_boxes: Floats | None = None,
+        labels: NDArray[np.uint8] | None = None,
+        fresh: NDArray[np.bool_] | None = None,
+        images: bool = True,
+        output: str = "numpy",
+    ) -> Results:
+        """All that an env step is read for, in one call of the engine that waits for a GPU once.
+
+        The values are those of `box_stats`, `count_boxes`, `count_cells`, `count_columns`, `wrenches`, `counters` and
+        `depth`. Arrays must have these types and be C-contiguous.
+
+        Args:
+            request: what is read, from `request` of a world of this scene.
+            boxes: (env_count, n, 6) float32, lower and upper corner [m] of boxes along the axes.
+            turned_boxes: (env_count, n, 10) float32, see `granular_gym.engine.results.turned_boxes`.
+            labels: (env_count, grain_count) uint8 of 0 and 1, two kinds of grains that `cells` tell apart.
+            fresh: (env_count,) envs whose counters read 0, see `counters`.
+            images: False: no images, whatever is requested.
+            output: of the images, see `read`; all else is on the host.
+
+        Raises:
+            ArgumentError: an array that is not what it should be.
+            BackendError, GranularError, MemoryError: see `read`.
+        """
+        device = self._stays_on_device(output)
+        read = Results(
+            *self._core.read_results(
+                boxes,
+                turned_boxes,
+                request.cells,
+                labels,
+                request.columns,
+                request.wrenches,
+                request.images if images else (),
+                fresh,
+                device,
+            )
+        )
+        return read if output != "torch" else read._replace(images=tuple(map(outputs.as_torch, read.images)))
 
     def profile(self, enable: bool) -> dict[str, float]:
         """Seconds spent in each phase since profiling was switched on; switches it on or off."""
         return self._core.profile(checks.flag("enable", enable))
-
-    # ---- cameras ----
-
-    def depth(
-        self,
-        camera: str | int,
-        output: str = "numpy",
-        *,
-        limits: tuple[float, float] | None = None,
-        dtype: str = "float32",
-    ) -> Any:
-        """Depth image of a camera of the scene in every env (env_count, height, width) [m]; misses read `far`.
-
-        Args:
-            camera: name or index.
-            output: see `read`.
-            limits: (near, far) [m] that depth is clipped to; None: the camera's own range.
-            dtype: "float32" [m], or "uint8": 0 at the nearer limit, 255 at the further one.
-        """
-        index, mounted = self._camera(camera)
-        whole = checks.choice("dtype", dtype, ("float32", "uint8")) == "uint8"
-        if limits is None and not whole:
-            return self._give(lambda device: self._core.depth(index, device), output)
-        eye = mounted.camera
-        near, far = (eye.near, eye.far) if limits is None else checks.pair("limits", limits)
-        return self._give(lambda device: self._core.depth_image(index, near, far, whole, device), output)
-
-    def height_map(self, camera: str | int) -> Floats:
-        """Height z of what a camera that looks straight down sees (env_count, height, width) [m].
-
-        Raises:
-            ArgumentError: the camera is not orthographic, fixed in the world and pointed straight down.
-        """
-        index, mounted = self._camera(camera)
-        eye = mounted.camera
-        if eye.kind != "orthographic" or mounted.tool >= 0 or eye.forward[2] > -1.0 + 1e-6:
-            raise ArgumentError(
-                f"camera: expected a fixed orthographic camera that looks straight down, got {camera!r}"
-            )
-        return np.float32(eye.pose[2]) - self._core.depth(index)
-
-    def picture(
-        self,
-        camera: DepthCamera | str | int,
-        env: int = 0,
-        *,
-        tool: str | int | None = None,
-        light: Any = (0.4, -0.5, 0.8),
-        grain_colors: Any = None,
-        tool_colors: Any = None,
-        show_walls: bool = False,
-        samples: int = 2,
-    ) -> NDArray[np.uint8]:
-        """A shaded picture of one env for people, (height, width, 3) uint8 sRGB.
-
-        Args:
-            camera: any camera, or one of the scene by name or index.
-            env: index.
-            tool: name or index of the tool a given camera rides on.
-            light: direction towards the sun (3,).
-            grain_colors: (grain_count, 3) uint8; None: sand.
-            tool_colors: (tool_count, 3) uint8; None: one colour for all.
-            show_walls: draw all walls, not only the floor.
-            samples: rays per pixel along each axis, 1 .. 4.
-        """
-        if isinstance(camera, DepthCamera):
-            rides = -1 if tool is None else tool_index("tool", tool, self._frozen.tool_names)
-            mounted = Mounted(camera, rides)
-        else:
-            if tool is not None:
-                raise ArgumentError("tool: expected None with a camera of the scene, which has its tool already")
-            mounted = self._camera(camera)[1]
-        sun = checks.vector("light", light)
-        if not float(np.abs(sun).max()) > 0.0:
-            raise ArgumentError(f"light: expected a direction, got {light!r}")
-        walls = [_WALL_COLOR] * WALL_COUNT
-        colors = [_TOOL_COLOR] * self.tool_count if tool_colors is None else tool_colors
-        painted = np.concatenate([np.array(walls, np.uint8), _colors("tool_colors", colors, self.tool_count)])
-        return self._core.picture(
-            checks.integer("env", env, 0, self.env_count - 1),
-            mounted.camera.integers(mounted.tool),
-            mounted.camera.floats(),
-            sun,
-            None if grain_colors is None else _colors("grain_colors", grain_colors, self.grain_count),
-            painted,
-            checks.flag("show_walls", show_walls),
-            checks.integer("samples", samples, 1, 4),
-        )
 
     def state_hash(self, env: int | None = None) -> int:
         """Hash of position, velocity and spin of the grains and of the tool poses of one env, or of all (None)."""
@@ -432,25 +373,8 @@ class Readout:
 
     # ---- helpers ----
 
-    def _grid(self, lower: Any, upper: Any, shape: Any, axes: int) -> tuple[Floats, Floats, NDArray[np.int32]]:
+    def _grid(self, axes: int, lower: Any, upper: Any, shape: Any) -> tuple[Floats, Floats, NDArray[np.int32]]:
         corners = checks.floats("lower", lower, (axes,)), checks.floats("upper", upper, (axes,))
         if not (corners[0] < corners[1]).all():
             raise ArgumentError(f"lower: expected less than upper along each axis, got {lower!r} and {upper!r}")
         return *corners, checks.integers("shape", shape, (axes,), 1, 2**31 - 1)
-
-    def _camera(self, value: str | int) -> tuple[int, Mounted]:
-        cameras = self._frozen.cameras
-        if isinstance(value, str):
-            if value not in cameras:
-                raise ArgumentError(f"camera: expected one of {list(cameras)}, got {value!r}")
-            return list(cameras).index(value), cameras[value]
-        if not cameras:
-            raise ArgumentError(f"camera: expected a camera of the scene, it has none, got {value!r}")
-        index = checks.integer("camera", value, 0, len(cameras) - 1)
-        return index, list(cameras.values())[index]
-
-
-def _colors(name: str, value: Any, count: int) -> NDArray[np.uint8]:
-    return checks.integers(name, np.asarray(value).reshape(-1, 3) if not count else value, (count, 3), 0, 255).astype(
-        np.uint8
-    )

@@ -58,6 +58,8 @@ class World(Readout):
             threads = 1
         self._warned: set[str] = set()
         self._judged = 0.0  # the time step whose dangers were last looked at [s]
+        #: calls so far that may have changed grains or tools
+        self.changes = 0
         # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2], depth as built
         radii, gravity = frozen.arrays["radius"], frozen.arrays["gravity"]
         self._scale = (
@@ -79,6 +81,7 @@ class World(Readout):
             gpu=gpu_number(self.device),
             **frozen.arrays,
         )
+        self._thread_count = int(self._core.info()["thread_count"])
 
     # ---- life ----
 
@@ -127,13 +130,13 @@ class World(Readout):
     @property
     def num_threads(self) -> int:
         """Threads a step uses; settable, changes no result."""
-        return int(self._core.info()["thread_count"])
+        return self._thread_count
 
     @num_threads.setter
     def num_threads(self, count: int) -> None:
         number = checks.integer("num_threads", count, 1, checks.LARGEST_THREADS)
         self._core.set_thread_count(number)
-        self._num_threads = number
+        self._num_threads = self._thread_count = number
 
     def set_solver(self, solver: Solver) -> None:
         """Changes the settings of the solver from the next step on."""
@@ -188,13 +191,14 @@ class World(Readout):
         count = checks.integer("substeps", substeps, 1)
         targets = None
         if tool_poses is not None:
-            targets = self._per_env("tool_poses", tool_poses, (self.tool_count, 7), self.env_count)
+            targets = self._poses("tool_poses", tool_poses, self.env_count)
         if length != self._judged and 0.0 < length <= 1.0 and self.grain_count:
             self._judged = length
             if not self.planar:
                 self._warn(self.solver.step_dangers(length, *self._scale))
             elif self._mass > 0.0:
                 self._warn(self.solver.spring_dangers(length, self._mass))
+        self.changes += 1
         self._core.step(length, count, targets)
 
     # ---- grains ----
@@ -227,6 +231,7 @@ class World(Readout):
             )
         )
         turned = None if angles is None else self._per_env("angles", angles, shape[:1], count)
+        self.changes += 1
         self._core.set_grains(listed, places, speeds, spins, turned)
 
     def transform_grains(self, translation: Any, yaw: Any, envs: Any = None) -> None:
@@ -241,6 +246,7 @@ class World(Readout):
         """
         listed, count = self._envs(envs)
         shifts = self._per_env("translation", translation, (3,), count)
+        self.changes += 1
         self._core.transform_grains(listed, shifts, self._per_env("yaw", yaw, (), count))
 
     # ---- parameters ----
@@ -343,7 +349,8 @@ class World(Readout):
     def set_tool_poses(self, poses: Any, envs: Any = None) -> None:
         """Moves the tools of the listed envs at once, without velocity: (listed, tool_count, 7) or (tool_count, 7)."""
         listed, count = self._envs(envs)
-        self._core.set_tool_poses(listed, self._per_env("poses", poses, (self.tool_count, 7), count))
+        self.changes += 1
+        self._core.set_tool_poses(listed, self._poses("poses", poses, count))
 
     # ---- state ----
 
@@ -369,6 +376,7 @@ class World(Readout):
         listed, count = self._envs(envs)
         if state.layout != self._layout:
             raise StateError("state: expected a state of a world of the same scene, this one belongs to another scene")
+        self.changes += 1
         if state.env_count == 1:
             self._core.load_state(listed, state.envs[0])
             return
@@ -382,10 +390,12 @@ class World(Readout):
 
     def _per_env(self, name: str, value: Any, shape: tuple[int, ...], count: int) -> Floats:
         """float32 (count, *shape) from that shape or one for all."""
-        array = checks.floats(name, value, (count, *shape), shape)
-        if array.ndim == len(shape):
-            array = np.ascontiguousarray(np.broadcast_to(array, (count, *shape)))
-        return array
+        return _for_each(checks.floats(name, value, (count, *shape), shape), shape, count)
+
+    def _poses(self, name: str, value: Any, count: int) -> Floats:
+        """float32 (count, tool_count, 7) from that shape or one for all; the engine checks the numbers."""
+        shape = self.tool_count, 7
+        return _for_each(checks.floats(name, value, (count, *shape), shape, finite=False), shape, count)
 
     def _pair_table(self, pairs: Any, listed: NDArray[np.int32] | None, count: int) -> Floats:
         """All columns (count, m, m, 6) from a table of all or of the first three."""
@@ -417,6 +427,11 @@ class World(Readout):
             if danger not in self._warned:
                 self._warned.add(danger)
                 warnings.warn(danger, StabilityWarning, stacklevel=4)
+
+
+def _for_each(array: Floats, shape: tuple[int, ...], count: int) -> Floats:
+    """(count, *shape) from that shape or one for all."""
+    return array if array.ndim > len(shape) else np.ascontiguousarray(np.broadcast_to(array, (count, *shape)))
 
 
 def _restore(

@@ -37,7 +37,8 @@ def check_actions(name: str, actions: Any, space: spaces.Box, idle: NDArray[np.b
         raise ArgumentError(f"{name}: expected shape {shape}, got {array.shape}")
     if np.count_nonzero(idle):
         array = np.where(idle[:, None], 0, array)
-    if not _core.all_finite(array):
+    clipped = _core.clip_actions(array, space.low, space.high)
+    if clipped is None:
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {list(index)}")
-    return _core.clipped(array, space.low, space.high)
+    return clipped

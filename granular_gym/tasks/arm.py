@@ -243,6 +243,9 @@ class ArmTool:
     apart: tuple[int, ...]
 
 
+_ORIGIN = np.zeros(3)
+
+
 class Arm:
     """A batch of equal arms with a tool, on a base that stands still.
 
@@ -318,14 +321,20 @@ class Arm:
             (n, 6, joint_count): velocity [m/s] of the point and angular velocity [rad/s] in world axes, per rad/s.
         """
         at = np.ascontiguousarray(checks.vector("point", point), np.float64)
-        return _core.arm_jacobian(*self._chain, self._batch("joints", joints), at)
+        return _core.arm_jacobian(*self._chain, self._batch("joints", joints), at)[1]
 
-    def torques(self, joints: Any, wrenches: Any) -> Array:
+    def frames_and_jacobian(self, joints: Any) -> tuple[Array, Array]:
+        """What `frames` returns, and the Jacobian of the tool's origin."""
+        return _core.arm_jacobian(*self._chain, self._batch("joints", joints), _ORIGIN)
+
+    def torques(self, joints: Any, wrenches: Any, jacobian: Array | None = None) -> Array:
         """Joint torques (n, joint_count) [N m] that hold against wrenches (n, 6) on the tool: minus J^T w.
 
-        A wrench is force [N] and torque about the tool's origin [N m], world axes.
+        A wrench is force [N] and torque about the tool's origin [N m], world axes. jacobian: that of the tool's origin,
+        where it is at hand.
         """
-        jacobian = self.jacobian(joints)
+        if jacobian is None:
+            jacobian = self.jacobian(joints)
         load = self._batch("wrenches", wrenches, 6)
         total = np.zeros((len(load), self.joint_count))
         # one axis after the other: the order of a sum must not depend on the size of the batch

@@ -111,6 +111,7 @@ class GranularVectorEnv(VectorEnv):
             raise ArgumentError(
                 f"output: expected 'numpy' or 'torch' on the CPU (device={self.task.device!r}), got 'device'"
             )
+        self.task.image_output = self.output
         self.num_envs = self.task.env_count
         self.max_episode_steps = max_episode_steps
         self.render_mode = render_mode
@@ -251,7 +252,6 @@ class GranularVectorEnv(VectorEnv):
             everyone = np.ones(self.num_envs, bool)
             infos = {**self._infos(task.outcome().infos, everyone, values, ~finals["_final_obs"]), **finals}
         if self.output != "numpy":
-            # ahead of the images: an upload waits for what was started before it, and nobody need wait for those
             flags = {"rewards": rewards.astype(np.float32), "terminated": terminated, "truncated": truncated}
             rewards, terminated, truncated = task.to_output(flags, self.output).values()
         return task.observe(self.output), rewards, terminated, truncated, infos
@@ -350,6 +350,7 @@ class GranularEnv(gym.Env):
     def __init__(self, render_mode: str | None = None, **task_kwargs: Any) -> None:
         self._kwargs = {"render_mode": render_mode, **task_kwargs}
         self.task = self.task_class(env_count=1, render_mode=render_mode, **task_kwargs)
+        self.task.image_output = "numpy"
         self.render_mode = render_mode
         self.observation_space = self.task.observation_space
         self.action_space = self.task.action_space

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from granular_gym.base.types import Floats
 from granular_gym.engine.world import World
@@ -52,9 +53,21 @@ class HeightGrid:
             world: whose grains they are.
             volume: of a grain [m3].
         """
-        rows, columns = self.shape
-        shares = world.count_columns(self.lower, self.upper, (columns, rows)) * GRAIN
-        return smooth(shares) * (volume / (PACKING * math.prod(self.cell)))
+        return self.heights_of(world.count_columns(*self.columns), volume)
+
+    @property
+    def columns(self) -> tuple[tuple[float, float], tuple[float, float], tuple[int, int]]:
+        """Arguments of `World.count_columns`."""
+        return self.lower, self.upper, self.shape[::-1]
+
+    def heights_of(self, counts: NDArray[np.int64], volume: float) -> Floats:
+        """Column heights (env_count, rows, columns) [m] from the counts of `World.count_columns`.
+
+        Args:
+            counts: in units of GRAIN.
+            volume: of a grain [m3].
+        """
+        return smooth(counts * GRAIN) * (volume / (PACKING * math.prod(self.cell)))
 
 
 def smooth(table: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.base.types import Floats
 from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.readout import ImageRequest
 from granular_gym.engine.scene import Scene
-from granular_gym.engine.world import World
 from granular_gym.tasks.upright import Upright
 
 
@@ -69,12 +69,16 @@ class DepthImages:
             if not image.drawn:
                 scene.add_camera(image.camera, name=name, tool=image.tool)
 
-    def observe(self, world: World, output: str) -> dict[str, Any]:
-        """What the cameras see, encoded, (env_count, ...) by name as `output` arrays; the images stay on the device."""
-        return {name: self._take(world, name, output) for name, image in self.images.items() if not image.drawn}
+    def requests(self) -> list[ImageRequest]:
+        """What `World.request` takes to read what the cameras see."""
+        return [(name, image.limits, self.encoding) for name, image in self.images.items() if not image.drawn]
 
-    def _take(self, world: World, name: str, output: str) -> Any:
-        depth = world.depth(name, output, limits=self.images[name].limits, dtype=self.encoding)
+    def observed(self, images: Sequence[Any]) -> dict[str, Any]:
+        """The images that were requested, in their order, as observations (env_count, ...) by name."""
+        names = (name for name, image in self.images.items() if not image.drawn)
+        return {name: self._with_channel(depth) for name, depth in zip(names, images, strict=True)}
+
+    def _with_channel(self, depth: Any) -> Any:
         # learners want bytes with a channel
         return depth if self.encoding == "float32" else depth.reshape(depth.shape[0], 1, *depth.shape[1:])
 

@@ -33,6 +33,7 @@ from granular_gym.base import checks
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.device import parse_device
+from granular_gym.engine.results import Request, Results
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.state import State
@@ -151,6 +152,13 @@ class Task(abc.ABC):
         self.seeds: list[int | None] = [None] * self.env_count
         self.fresh = np.ones(self.env_count, bool)  # just reset: no step of the episode was made
         self.closed = False
+        #: where images of observations go ("numpy", ...): they are read with the results of a step; None: when observed
+        self.image_output: str | None = None
+        self._idle = False  # envs wait for their reset: it comes before the observation
+        self._request: Request | None = None
+        self._results: Results | None = None
+        self._results_at = -1  # changes of the world that the results know
+        self._images_as: str | None = None  # where the images of the results went; None: they are not there, or taken
         self._beds: dict[int, State] = {}  # settled; made when first drawn
         self._world: World | None = None
 
@@ -185,6 +193,14 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Rewards (env_count,) float64, terminated (env_count,), infos: arrays (env_count, ...) by name; all fresh."""
+
+    def readings(self) -> dict[str, Any]:
+        """What is read of the world at every step besides counters and images: arguments of `World.request`."""
+        return {}
+
+    def counted(self) -> dict[str, Any]:
+        """In which boxes, or by which labels, grains are counted now: arguments of `World.results`."""
+        return {}
 
     def shapes_of(self, grain: Any) -> tuple[str, ...]:
         """What the argument `grain` asks for: names out of `grains`."""
@@ -263,6 +279,50 @@ class Task(abc.ABC):
         """Of all grains of an env [N]."""
         return GRAVITY * self.mass
 
+    # what is read --------------------------------------------------------------------------------------------------
+
+    @property
+    def results(self) -> Results:
+        """What `readings` and `counted` ask for, in the state the world is in: all of it is read in one call."""
+        if self._results is None or self._results_at != self.world.changes:
+            return self._read(None if self._idle else self.image_output)
+        return self._results
+
+    def _read(self, image_output: str | None) -> Results:
+        """Reads the results; image_output: where the images go, None: they are not needed."""
+        world = self.world
+        if self._request is None:
+            self._request = world.request(images=self.depth_images.requests(), **self.readings())
+        images, output = image_output is not None, image_output or "numpy"
+        results = world.results(self._request, **self.counted(), fresh=self.fresh, images=images, output=output)
+        self._results, self._results_at, self._images_as = results, world.changes, image_output
+        return results
+
+    def _take_images(self, output: str) -> Sequence[Any]:
+        """The images of observations, which the caller may change."""
+        results = self.results
+        if self._images_as != output:
+            results = self._read(output)
+        self._images_as = None  # the next caller gets others
+        return results.images
+
+    def _take_counters(self) -> Arrays:
+        """The counters of the last step, which the caller may change."""
+        results = self.results
+        self._results = results._replace(counters={})  # the next caller gets others
+        return results.counters or self.world.counters(self.fresh)
+
+    def simulate(self, tool_poses: Floats, substeps: int | None = None) -> None:
+        """Steps the world at the task's pace.
+
+        Args:
+            tool_poses: (env_count, tool_count, 7) that the tools reach, see `World.step`.
+            substeps: None: those of one control period.
+        """
+        count = self.pace.substeps if substeps is None else substeps
+        self.world.step(dt=self.pace.dt, substeps=count, tool_poses=tool_poses)
+        self.fresh[:] = False
+
     def share_in(self, lower: Any, upper: Any) -> Floats:
         """Share of the grains of each env whose centre lies in a box, (env_count,), or in n boxes, (env_count, n).
 
@@ -294,13 +354,17 @@ class Task(abc.ABC):
             if seed is not None:
                 self.generators[env], self.seeds[env] = seeding.np_random(seed)
         if len(envs):
-            self.begin(envs, dict(options or {}))
             self.fresh[envs] = True
+            self._results, self._idle = None, False
+            self.begin(envs, dict(options or {}))
 
     def step(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
         """Advances all envs by one env step; arguments: `advance`."""
+        self._idle = bool(np.count_nonzero(idle))
         self.advance(actions, idle)
-        self.fresh[:] = False
+        if np.count_nonzero(self.fresh):  # the task stepped the world itself
+            self.fresh[:] = False
+            self._results = None
 
     def observe(self, output: str = "numpy") -> dict[str, Any]:
         """Observations of all envs: fresh arrays (env_count, ...) by key of the observation space.
@@ -309,9 +373,8 @@ class Task(abc.ABC):
             output: "numpy", "torch" or "device", see `World.read`; images of cameras stay where the world runs.
         """
         sensed: dict[str, Any] = self.sense()
-        if output != "numpy":
-            sensed = self.to_output(sensed, output)  # ahead of the images: an upload would wait for them
-        return {**self.depth_images.observe(self.world, output), **sensed}
+        images = self.depth_images.observed(self._take_images(output))
+        return {**images, **(sensed if output == "numpy" else self.to_output(sensed, output))}
 
     def outcome(self) -> Outcome:
         """Rewards, ends and infos of the state the world is in.
@@ -320,12 +383,12 @@ class Task(abc.ABC):
         """
         rewards, terminated, infos = self.evaluate()
         for name, values in infos.items():
-            if values.dtype.kind == "f" and not _core.all_finite(values):
+            if values.dtype.kind == "f" and not checks.all_finite(values):
                 infos[name] = np.where(np.isfinite(values), values, 0.0)
         # after a reset no step was made yet: the counters of the episode before must not leak into the new one
-        infos.update(self.world.counters(self.fresh))
+        infos.update(self._take_counters())
         diverged = infos["diverged"]
-        if np.count_nonzero(diverged) or not _core.all_finite(rewards):
+        if np.count_nonzero(diverged) or not checks.all_finite(rewards):
             rewards = np.where(diverged | ~np.isfinite(rewards), 0.0, rewards)
             terminated = terminated & ~diverged
         infos.update(self.randomization.infos())
@@ -335,10 +398,24 @@ class Task(abc.ABC):
         """Arrays of the host as `output`, see `World.put`."""
         return {name: self.world.put(array, output) for name, array in arrays.items()}
 
-    def vector(self, name: str, columns: Any) -> Floats:
-        """Columns (env_count,) side by side as the observation `name`, clipped to its space: (env_count, k) float32."""
+    def vector(self, name: str, columns: Any, angle: int = -1) -> Floats:
+        """Columns (env_count,) side by side as the observation `name`, clipped to its space: (env_count, k) float32.
+
+        Args:
+            name: key of the observation space.
+            columns: of the vector, k of them.
+            angle: the column of an angle [rad], which is wrapped into -pi .. pi before; -1: none.
+        """
         space: Any = self.observation_space[name]
-        return _core.clipped(np.array(columns, np.float64).T, space.low, space.high)
+        return _core.clipped(np.array(columns, np.float64).T, space.low, space.high, angle)
+
+    def vectors(self, tables: Arrays) -> Arrays:
+        """Tables (env_count, k) as the observations of their names, clipped to their spaces, float32."""
+        bounds: list[Any] = [self.observation_space[name] for name in tables]
+        low, high = (np.concatenate([getattr(space, end) for space in bounds]) for end in ("low", "high"))
+        clipped = _core.clipped(np.concatenate(list(tables.values()), axis=1), low, high)
+        ends = np.cumsum([table.shape[1] for table in tables.values()])[:-1]
+        return {name: np.ascontiguousarray(part) for name, part in zip(tables, np.split(clipped, ends, 1), strict=True)}
 
     # pictures --------------------------------------------------------------------------------------------------------
 

@@ -86,8 +86,14 @@ class TrackedVehicle:
         Returns:
             (N, 3) float64.
         """
-        start, change = np.ascontiguousarray(pose, np.float64), np.ascontiguousarray(moves, np.float64)
-        return _core.vehicle_move(self._outline, start, change)
+        return self.move_tools(pose, moves, None, 0)[0]
+
+    def move_tools(
+        self, pose: Floats, moves: Floats, held: NDArray[np.bool_] | None, count: int
+    ) -> tuple[Floats, NDArray[np.float32]]:
+        """The same, but held vehicles (N,) stay; and poses (N, count, 7) of tools that share the new frames."""
+        start, shift = np.ascontiguousarray(pose, np.float64), np.ascontiguousarray(moves, np.float64)
+        return _core.vehicle_move(self._outline, start, shift, held, count)
 
     def advance(self, pose: Floats, actions: Floats, duration: float) -> Floats:
         """Poses after `duration` [s].
@@ -100,8 +106,14 @@ class TrackedVehicle:
         Returns:
             (N, 3) float64.
         """
+        return self.drive_tools(pose, actions, duration, None, 0)[0]
+
+    def drive_tools(
+        self, pose: Floats, actions: Floats, duration: float, held: NDArray[np.bool_] | None, count: int
+    ) -> tuple[Floats, NDArray[np.float32]]:
+        """The same, but held vehicles (N,) stay; and poses (N, count, 7) of tools that share the new frames."""
         start = np.ascontiguousarray(pose, np.float64)
-        return _core.vehicle_drive(self._outline, self._rates, start, actions, duration)
+        return _core.vehicle_drive(self._outline, self._rates, start, actions, duration, held, count)
 
 
 def sin_cos(angle: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

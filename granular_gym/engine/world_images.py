@@ -1,0 +1,177 @@
+"""world_images.py: depth images of the cameras of a world, pictures for people, and where what is read goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym import _core
+from granular_gym.base import checks
+from granular_gym.engine import outputs
+from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.frozen import FrozenScene, Mounted, tool_index
+from granular_gym.errors import ArgumentError, BackendError
+
+Floats = NDArray[np.float32]
+#: tools that the engine makes of the faces of the bounds, ahead of the user's
+WALL_COUNT = 6
+_WALL_COLOR = (205, 205, 210)
+_TOOL_COLOR = (232, 164, 58)
+
+
+class WorldImages:
+    """What the cameras of a `World` see.
+
+    Attributes:
+        env_count: number of envs.
+        device: "cpu" or the GPU, "cuda:0".
+    """
+
+    _core: _core.World
+    _frozen: FrozenScene
+    env_count: int
+    device: str
+
+    @property
+    def grain_count(self) -> int:
+        """Grains per env."""
+        return self._frozen.grain_count
+
+    @property
+    def tool_count(self) -> int:
+        """Tools per env, without walls."""
+        return self._frozen.tool_count
+
+    def depth(
+        self,
+        camera: str | int,
+        output: str = "numpy",
+        *,
+        limits: tuple[float, float] | None = None,
+        dtype: str = "float32",
+    ) -> Any:
+        """Depth image of a camera of the scene in every env (env_count, height, width) [m]; misses read `far`.
+
+        Args:
+            camera: name or index.
+            output: see `read`.
+            limits: (near, far) [m] that depth is clipped to; None: the camera's own range.
+            dtype: "float32" [m], or "uint8": 0 at the nearer limit, 255 at the further one.
+        """
+        index, near, far, whole = self._image(camera, limits, dtype)
+        if limits is None and not whole:
+            return self._read_as(lambda device: self._core.depth(index, device), output)
+        return self._read_as(lambda device: self._core.depth_image(index, near, far, whole, device), output)
+
+    def height_map(self, camera: str | int) -> Floats:
+        """Height z of what a camera that looks straight down sees (env_count, height, width) [m].
+
+        Raises:
+            ArgumentError: the camera is not orthographic, fixed in the world and pointed straight down.
+        """
+        index, mounted = self._camera(camera)
+        eye = mounted.camera
+        if eye.kind != "orthographic" or mounted.tool >= 0 or eye.forward[2] > -1.0 + 1e-6:
+            raise ArgumentError(
+                f"camera: expected a fixed orthographic camera that looks straight down, got {camera!r}"
+            )
+        return np.float32(eye.pose[2]) - self._core.depth(index)
+
+    def picture(
+        self,
+        camera: DepthCamera | str | int,
+        env: int = 0,
+        *,
+        tool: str | int | None = None,
+        light: Any = (0.4, -0.5, 0.8),
+        grain_colors: Any = None,
+        tool_colors: Any = None,
+        show_walls: bool = False,
+        samples: int = 2,
+    ) -> NDArray[np.uint8]:
+        """A shaded picture of one env for people, (height, width, 3) uint8 sRGB.
+
+        Args:
+            camera: any camera, or one of the scene by name or index.
+            env: index.
+            tool: name or index of the tool a given camera rides on.
+            light: direction towards the sun (3,).
+            grain_colors: (grain_count, 3) uint8; None: sand.
+            tool_colors: (tool_count, 3) uint8; None: one colour for all.
+            show_walls: draw all walls, not only the floor.
+            samples: rays per pixel along each axis, 1 .. 4.
+        """
+        if isinstance(camera, DepthCamera):
+            rides = -1 if tool is None else tool_index("tool", tool, self._frozen.tool_names)
+            mounted = Mounted(camera, rides)
+        else:
+            if tool is not None:
+                raise ArgumentError("tool: expected None with a camera of the scene, which has its tool already")
+            mounted = self._camera(camera)[1]
+        sun = checks.vector("light", light)
+        if not float(np.abs(sun).max()) > 0.0:
+            raise ArgumentError(f"light: expected a direction, got {light!r}")
+        walls = [_WALL_COLOR] * WALL_COUNT
+        colors = [_TOOL_COLOR] * self.tool_count if tool_colors is None else tool_colors
+        painted = np.concatenate([np.array(walls, np.uint8), _colors("tool_colors", colors, self.tool_count)])
+        return self._core.picture(
+            checks.integer("env", env, 0, self.env_count - 1),
+            mounted.camera.integers(mounted.tool),
+            mounted.camera.floats(),
+            sun,
+            None if grain_colors is None else _colors("grain_colors", grain_colors, self.grain_count),
+            painted,
+            checks.flag("show_walls", show_walls),
+            checks.integer("samples", samples, 1, 4),
+        )
+
+    # ---- helpers ----
+
+    def _read_as(self, read: Callable[[bool], Any], output: str) -> Any:
+        """The answer of `read(on the GPU?)` as `output`."""
+        if output == "numpy":
+            return read(False)
+        answer = read(self._stays_on_device(output))
+        if output != "torch":
+            return answer
+        return tuple(map(outputs.as_torch, answer)) if isinstance(answer, tuple) else outputs.as_torch(answer)
+
+    def _stays_on_device(self, output: str) -> bool:
+        """Whether what is read as `output` stays on the world's GPU."""
+        if output == "numpy":
+            return False
+        outputs.check_output(output)
+        on_gpu = self.device != "cpu"
+        if output == "device" and not on_gpu:
+            raise BackendError("output: expected numpy or torch, got 'device': this world runs on the CPU")
+        return on_gpu
+
+    def _image(
+        self, camera: str | int, limits: tuple[float, float] | None = None, dtype: str = "float32"
+    ) -> tuple[int, float, float, bool]:
+        """Index of the camera, nearest and furthest depth [m], and whether the image is of bytes."""
+        index, mounted = self._camera(camera)
+        whole = checks.choice("dtype", dtype, ("float32", "uint8")) == "uint8"
+        eye = mounted.camera
+        near, far = (eye.near, eye.far) if limits is None else checks.pair("limits", limits)
+        return index, near, far, whole
+
+    def _camera(self, value: str | int) -> tuple[int, Mounted]:
+        cameras = self._frozen.cameras
+        if isinstance(value, str):
+            if value not in cameras:
+                raise ArgumentError(f"camera: expected one of {list(cameras)}, got {value!r}")
+            return list(cameras).index(value), cameras[value]
+        if not cameras:
+            raise ArgumentError(f"camera: expected a camera of the scene, it has none, got {value!r}")
+        index = checks.integer("camera", value, 0, len(cameras) - 1)
+        return index, list(cameras.values())[index]
+
+
+def _colors(name: str, value: Any, count: int) -> NDArray[np.uint8]:
+    return checks.integers(name, np.asarray(value).reshape(-1, 3) if not count else value, (count, 3), 0, 255).astype(
+        np.uint8
+    )
