@@ -4,8 +4,8 @@
  * list, where the other one reads it. The first shape of a field is the one with the lower index; of two equal shapes
  * it is the one with the lower id.
  */
-#ifndef GG_PLANAR_PAIRS_H
-#define GG_PLANAR_PAIRS_H
+#ifndef GG_MANIFOLDS_H
+#define GG_MANIFOLDS_H
 
 #include "../../contact/narrow.h"
 #include "planar.h"
