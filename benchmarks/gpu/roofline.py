@@ -80,7 +80,7 @@ def widths() -> dict[str, float]:
             found[name] = size * float(times or 1)
         elif unit == "d->bodies":
             found[name] = size * BODY
-        elif unit in ("d->contact_rows", "d->roll_rows"):
+        elif unit in ("d->contact_rows", "d->spheres.roll_rows"):
             found[name] = size * float(times.partition("*")[2] or 1)
         elif unit == "d->slices":
             found[name] = size / LANES

@@ -1,7 +1,7 @@
 /* cuda.h: the CUDA backend: memory of a GPU, and phases run on it. Plain C, so that the rest of the engine needs no toolkit.
  *
- * Built without nvcc, every call but gg_cuda_built answers GG_ERROR_BACKEND and says so. A gg_cuda is a place on one GPU:
- * a device and a stream. It is counted: a world holds it, and so does every array on the device that outlives the world.
+ * Built without nvcc, every call answers GG_ERROR_BACKEND and says so. A gg_cuda is a context:
+ * one GPU and a stream. It is counted: a world holds it, and so does every array on the device that outlives the world.
  */
 #ifndef GG_CUDA_H
 #define GG_CUDA_H
@@ -30,7 +30,7 @@ void gg_cuda_free(gg_cuda *cuda, void *memory);
 
 typedef enum gg_direction { GG_TO_DEVICE, GG_TO_HOST, GG_ON_DEVICE } gg_direction;
 /* Copies `rows` runs of `width` bytes, in order with everything else on the stream. `from` may be changed as soon as this
- * returns, and what comes to the host is there; what goes to the device, or from one place on it to another, need not have
+ * returns, and what comes to the host is there; what goes to the device, or is copied on it, need not have
  * arrived. To the device from one thread at a time. */
 gg_status gg_cuda_copy(gg_cuda *cuda, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t rows, gg_direction direction);
@@ -43,8 +43,8 @@ typedef struct gg_copy_run {
 /* copies runs to the host, with one wait for all; from one thread at a time */
 gg_status gg_cuda_fetch(gg_cuda *cuda, const gg_copy_run *runs, int count);
 
-/* The stream that everything runs on (a cudaStream_t; 0 the legacy default, 1 its explicit name, 2 per thread). What is
- * under way is ordered before what comes. */
+/* The stream that everything runs on (a cudaStream_t; 0 the legacy default, 1 its explicit name, 2 per thread). Work already
+ * queued is ordered before what comes. */
 gg_status gg_cuda_set_stream(gg_cuda *cuda, uintptr_t stream);
 uintptr_t gg_cuda_stream(const gg_cuda *cuda);
 /* makes `stream` wait for everything that was put on the stream of `cuda` so far */

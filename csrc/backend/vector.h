@@ -1,6 +1,6 @@
-/* vector.h: lanes of search.h, ncp_count.h, ncp_prepare.h and ncp_iterate.h as vectors of GG_LANE_WIDTH floats: 4, 8 or 16.
+/* vector.h: the lanes of solvers/lane_phases.h as vectors of GG_LANE_WIDTH floats: 4, 8 or 16.
  *
- * Velocity rows of the neighbours are fetched whole (one load of 32 bytes each) and transposed in registers, which is
+ * Bodies of the neighbours are fetched whole (one load of 32 bytes each) and transposed in registers, which is
  * several times faster than gathering single floats. Compiled once per instruction set with its flags; plain compiler
  * vector types, so gcc and clang both take it. IEEE add, multiply, divide and square root only: same bits as one lane.
  */
@@ -95,9 +95,9 @@ GG_FN void lane_pick(int32_t *to, const int32_t *from, uint32_t bits) {
 #if GG_LANE_WIDTH > 4
 typedef float vec8 __attribute__((vector_size(32)));
 
-GG_FN vec8 load_row(const float *rows, int64_t row) {
+GG_FN vec8 load_body(const float *bodies, int64_t at) {
     vec8 a;
-    memcpy(&a, rows + row * GG_BODY, sizeof a);
+    memcpy(&a, bodies + at * GG_BODY, sizeof a);
     return a;
 }
 
@@ -106,7 +106,7 @@ GG_FN vec8 load_row(const float *rows, int64_t row) {
 #endif
 
 #if GG_LANE_WIDTH == 16
-/* two rows side by side */
+/* two bodies side by side */
 #define PAIR_ROWS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 /* transposes the 4x4 blocks of four vectors, each 128-bit part apart */
 #define TRANSPOSE4(r0, r1, r2, r3, c0, c1, c2, c3)                                                                     \
@@ -124,11 +124,11 @@ GG_FN vec8 load_row(const float *rows, int64_t row) {
 #define EVEN_PARTS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
 #define ODD_PARTS(a, b)  __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
 
-GG_FN void lane_bodies(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
+GG_FN void lane_bodies(const float *bodies, const int32_t *index, lanes out[GG_BODY]) {
     lanes a[4], b[4], ca[4], cb[4];
     for (int k = 0; k < 4; k++) {
-        vec8 r0 = load_row(rows, index[k]), r1 = load_row(rows, index[k + 4]);
-        vec8 r2 = load_row(rows, index[k + 8]), r3 = load_row(rows, index[k + 12]);
+        vec8 r0 = load_body(bodies, index[k]), r1 = load_body(bodies, index[k + 4]);
+        vec8 r2 = load_body(bodies, index[k + 8]), r3 = load_body(bodies, index[k + 12]);
         a[k] = PAIR_ROWS(r0, r1);
         b[k] = PAIR_ROWS(r2, r3);
     }
@@ -154,10 +154,10 @@ GG_FN void lane_bodies(const float *rows, const int32_t *index, lanes out[GG_BOD
 #define LOW_PARTS(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
 #define HIGH_PARTS(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
 
-GG_FN void lane_bodies(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
+GG_FN void lane_bodies(const float *bodies, const int32_t *index, lanes out[GG_BODY]) {
     lanes r[8], ca[4], cb[4];
     for (int k = 0; k < 8; k++) {
-        r[k] = load_row(rows, index[k]);
+        r[k] = load_body(bodies, index[k]);
     }
     TRANSPOSE4(r[0], r[1], r[2], r[3], ca[0], ca[1], ca[2], ca[3]);
     TRANSPOSE4(r[4], r[5], r[6], r[7], cb[0], cb[1], cb[2], cb[3]);
@@ -177,11 +177,11 @@ GG_FN void lane_bodies(const float *rows, const int32_t *index, lanes out[GG_BOD
         c3 = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);                                                              \
     } while (0)
 
-GG_FN void lane_bodies(const float *rows, const int32_t *index, lanes out[GG_BODY]) {
+GG_FN void lane_bodies(const float *bodies, const int32_t *index, lanes out[GG_BODY]) {
     for (int half = 0; half < 2; half++) {
         lanes r[4];
         for (int k = 0; k < 4; k++) {
-            r[k] = lane_load(rows + (int64_t)index[k] * GG_BODY + 4 * half);
+            r[k] = lane_load(bodies + (int64_t)index[k] * GG_BODY + 4 * half);
         }
         lanes *c = out + 4 * half;
         TRANSPOSE4(r[0], r[1], r[2], r[3], c[0], c[1], c[2], c[3]);
@@ -197,7 +197,7 @@ GG_FN vec4 load_point(const gg_vec4 *points, int32_t index) {
     return a;
 }
 
-/* points are half a row: two or four side by side, then one transpose */
+/* points are half as wide as bodies: two or four side by side, then one transpose */
 GG_FN void lane_points(const gg_vec4 *points, const int32_t *index, lanes out[4]) {
     lanes r[4];
     for (int k = 0; k < 4; k++) {
@@ -216,10 +216,10 @@ GG_FN void lane_points(const gg_vec4 *points, const int32_t *index, lanes out[4]
 }
 
 /* slice ends are rare: one component at a time */
-GG_FN void lane_bodies_store(float *rows, int64_t first, const lanes in[GG_BODY]) {
+GG_FN void lane_bodies_store(float *bodies, int64_t first, const lanes in[GG_BODY]) {
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
         for (int c = 0; c < GG_BODY; c++) {
-            rows[(first + k) * GG_BODY + c] = in[c][k];
+            bodies[(first + k) * GG_BODY + c] = in[c][k];
         }
     }
 }

@@ -46,7 +46,7 @@
  * warp, works on one slice. Changing it changes the layout and no result. */
 #define GG_LANES 16
 
-/* floats of one body: v.xyz [m/s], 1/m [1/kg], r*omega.xyz [m/s], 1/r [1/m]; both inverses are 0 for a tool */
+/* floats of a body: v.xyz [m/s], 1/m [1/kg], r*omega.xyz [m/s], 1/r [1/m]; see state/body.h */
 #define GG_BODY 8
 
 /* tool contacts whose loads one item sums in order, before these partial sums are summed in order */

@@ -26,21 +26,21 @@ GG_FN void gg_access_read_grain(const gg_view *v, int64_t e, int64_t id) {
     const gg_access *out = &v->access;
     int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
     int64_t to = e * v->dims.grain_count + id;
-    const float *row = gg_slot_body_at(v, e, slot);
+    const float *body = gg_slot_body_at(v, e, slot);
     gg_vec4 x = v->position[at];
     if (out->position) {
         gg_store3(out->position, to, gg_v3(x.x, x.y, x.z));
     }
     if (out->velocity) {
-        gg_store3(out->velocity, to, gg_v3(row[0], row[1], row[2]));
+        gg_store3(out->velocity, to, gg_v3(body[0], body[1], body[2]));
     }
     if (out->angular_velocity) {
         gg_vec3 u =
-            gg_is_planar(&v->params) ? gg_v3(0.0f, 0.0f, row[GG_BODY_PLANAR_SPIN]) : gg_v3(row[4], row[5], row[6]);
+            gg_is_planar(&v->params) ? gg_v3(0.0f, 0.0f, body[GG_BODY_PLANAR_SPIN]) : gg_v3(body[4], body[5], body[6]);
         gg_store3(out->angular_velocity, to, gg_v3(u.x / x.w, u.y / x.w, u.z / x.w));
     }
     if (out->angle) {
-        out->angle[to] = v->angle[e * v->dims.planar_slots + id];
+        out->angle[to] = v->angle[e * v->dims.planar.slots + id];
     }
     if (out->radius) {
         out->radius[to] = x.w;
@@ -58,14 +58,14 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     }
     int64_t slot = v->slot_of[e * v->dims.slots + id], at = e * v->dims.slots + slot;
     int64_t from = (in->listed[e] * v->dims.grain_count + id) * 3;
-    float *row = gg_slot_body_at(v, e, slot);
+    float *body = gg_slot_body_at(v, e, slot);
     for (int c = 0; c < 3; c++) {
         if (c == 2 && gg_is_planar(&v->params) ? in->angle : in->position) {
             v->position_error[(e * v->dims.slots + id) * 3 + c] = 0.0f;
         }
     }
     if (in->angle) {
-        v->angle[e * v->dims.planar_slots + id] = gg_turn_within(in->angle[in->listed[e] * v->dims.grain_count + id]);
+        v->angle[e * v->dims.planar.slots + id] = gg_turn_within(in->angle[in->listed[e] * v->dims.grain_count + id]);
     }
     if (in->position) {
         v->position[at].x = in->position[from];
@@ -75,11 +75,11 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     }
     for (int c = 0; c < 3; c++) {
         if (in->velocity) {
-            row[c] = in->velocity[from + c];
+            body[c] = in->velocity[from + c];
             v->velocity_error[(e * v->dims.slots + id) * 3 + c] = 0.0f;
         }
         if (in->angular_velocity && (c == 2 || !gg_is_planar(&v->params))) {
-            row[4 + c] = in->angular_velocity[from + c] * v->position[at].w;
+            body[4 + c] = in->angular_velocity[from + c] * v->position[at].w;
         }
     }
 }
@@ -90,20 +90,20 @@ GG_FN void gg_access_set_mass_slot(const gg_view *v, int64_t e, int64_t i) {
     if (v->access.listed[e] < 0 || v->grain_id[at] < 0) {
         return;
     }
-    float *row = gg_slot_body_at(v, e, i);
+    float *body = gg_slot_body_at(v, e, i);
     if (gg_is_planar(&v->params)) {
         int32_t material = v->material[at];
         const gg_outline *outline = &v->outlines[v->material_outline[material]];
         double mass = (double)v->density[e * v->dims.material_count + material] * outline->area;
         int fixed = v->material_fixed[material];
-        row[GG_BODY_INVERSE_MASS] = fixed ? 0.0f : (float)(1.0 / mass);
-        row[GG_BODY_INVERSE_INERTIA] =
+        body[GG_BODY_INVERSE_MASS] = fixed ? 0.0f : (float)(1.0 / mass);
+        body[GG_BODY_INVERSE_INERTIA] =
             fixed ? 0.0f : (float)((double)outline->radius * outline->radius / (mass * outline->gyration2));
         return;
     }
     double r = v->position[at].w;
     double density = v->density[e * v->dims.material_count + v->material[at]];
-    row[GG_BODY_INVERSE_MASS] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
+    body[GG_BODY_INVERSE_MASS] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
 }
 
 /* After grains were set: lists are built again; where they were set to something new, stored impulses are dropped and
@@ -135,7 +135,7 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     const float *move = v->access.move + v->access.listed[e] * 4;
     int64_t at = e * v->dims.slots + i;
     gg_vec4 *x = &v->position[at];
-    float *row = gg_slot_body_at(v, e, i);
+    float *body = gg_slot_body_at(v, e, i);
     float sine, cosine;
     gg_sincos(move[3], &sine, &cosine);
     float px = cosine * x->x - sine * x->y, py = sine * x->x + cosine * x->y;
@@ -143,24 +143,24 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     x->y = py + move[1];
     x->z += move[2];
     v->built_position[at] = *x;
-    gg_turn3(row, 0, 1, sine, cosine);
+    gg_turn3(body, 0, 1, sine, cosine);
     int64_t rests = (e * v->dims.slots + v->grain_id[at]) * 3;
     gg_turn3(v->velocity_error, rests, 1, sine, cosine);
     gg_turn3(v->position_error, rests, 1, sine, cosine);
     if (gg_is_planar(&v->params)) {
         /* spin is about the axis of the turn, and stored impulses go with the normals */
-        float *angle = &v->angle[e * v->dims.planar_slots + v->grain_id[at]];
+        float *angle = &v->angle[e * v->dims.planar.slots + v->grain_id[at]];
         *angle = gg_turn_within(*angle + move[3]);
         return;
     }
-    gg_turn3(row, 4, 1, sine, cosine);
+    gg_turn3(body, 4, 1, sine, cosine);
     int64_t lane = v->contact_first[at] % GG_LANES, first = v->contact_first[at] / GG_LANES;
     float *impulse = v->env[e].impulse_buffer ? v->impulse_b : v->impulse_a;
     float *roll = v->env[e].impulse_buffer ? v->roll_b : v->roll_a;
     for (int64_t k = 0; v->env[e].dt_last > 0.0f && k < v->contact_count[at]; k++) {
         gg_turn3(impulse, (e * v->dims.contact_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
-        if (v->dims.roll_rows) {
-            gg_turn3(roll, (e * v->dims.roll_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
+        if (v->dims.spheres.roll_rows) {
+            gg_turn3(roll, (e * v->dims.spheres.roll_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
         }
     }
 }

@@ -1,9 +1,9 @@
-/* sorting.h: the phases that build the lists: grains are sorted by cell, then each searches its neighbours.
+/* lists.h: the phases that build the lists: grains are sorted by cell, then each searches its neighbours.
  *
  * Only envs that asked for it (env.rebuild) take part; each env decides alone, so that it behaves the same in any company.
  */
-#ifndef GG_SORTING_H
-#define GG_SORTING_H
+#ifndef GG_LISTS_H
+#define GG_LISTS_H
 
 #include "../contact/candidates.h"
 
@@ -112,10 +112,10 @@ GG_FN void gg_lists_gather_slot(const gg_view *v, int64_t e, int64_t i) {
     point[1] = x.y;
     point[2] = x.z;
     point[3] = x.w;
-    const float *row = v->body_a + (e * v->dims.bodies + v->source_slot[to]) * GG_BODY;
+    const float *body = v->body_a + (e * v->dims.bodies + v->source_slot[to]) * GG_BODY;
     float *to_row = v->sort_body + (e * v->dims.bodies + i) * GG_BODY;
     float moved[GG_BODY];
-    gg_body_load(row, moved);
+    gg_body_load(body, moved);
     gg_body_store(to_row, moved);
     v->sort_grain_id[to] = v->grain_id[from];
     v->sort_material[to] = v->material[from];
@@ -145,11 +145,11 @@ GG_FN void gg_lists_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
     const float *point = v->sort_point + at * 6;
     gg_vec4 x = {point[0], point[1], point[2], point[3]};
     v->position[at] = v->built_position[at] = x;
-    float *row = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
+    float *body = v->body_a + (e * v->dims.bodies + i) * GG_BODY;
     const float *from_row = v->sort_body + (e * v->dims.bodies + i) * GG_BODY;
     float moved[GG_BODY];
     gg_body_load(from_row, moved);
-    gg_body_store(row, moved);
+    gg_body_store(body, moved);
     v->grain_id[at] = v->sort_grain_id[at];
     v->material[at] = v->sort_material[at];
     v->contact_first[at] = v->sort_contact_first[at];
@@ -160,7 +160,7 @@ GG_FN void gg_lists_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* gives every slot room for its candidates; chains the hash where it is used. item: env */
+/* reserves the candidates of every slot; chains the hash where it is used. item: env */
 GG_FN void gg_lists_allocate_env(const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
         return;
@@ -175,7 +175,7 @@ GG_FN void gg_lists_allocate_env(const gg_view *v, int64_t e) {
     }
 }
 
-/* notes the longest list that has no room and its size class; count 0: all have, and the lists stand */
+/* notes the longest list that does not fit and its size class; count 0: all fit, and the lists hold */
 GG_FN void gg_lists_close(const gg_view *v, int64_t e, int32_t count, int size_class) {
     gg_env *env = &v->env[e];
     env->overflow_candidates = count;

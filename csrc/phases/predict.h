@@ -49,30 +49,30 @@ GG_FN gg_prediction gg_predict_lane(const gg_view *v, int64_t e, int64_t i) {
     if (v->grain_id[at] < 0) {
         return out;
     }
-    float row[GG_BODY], *home = gg_slot_body_at(v, e, i);
-    gg_body_load(home, row);
+    float body[GG_BODY], *home = gg_slot_body_at(v, e, i);
+    gg_body_load(home, body);
     /* small kicks on a fast grain would all be rounded the same way */
     float *error = v->velocity_error + (e * v->dims.slots + v->grain_id[at]) * 3;
     const gg_air *air = &v->env[e].air;
     /* what is fixed (planar grains only) keeps the velocity it was given */
-    gg_vec3 kick = gg_scale(v->env[e].gravity, row[GG_BODY_INVERSE_MASS] > 0.0f ? p->dt : 0.0f);
-    gg_vec3 before = gg_v3(row[0], row[1], row[2]);
+    gg_vec3 kick = gg_scale(v->env[e].gravity, body[GG_BODY_INVERSE_MASS] > 0.0f ? p->dt : 0.0f);
+    gg_vec3 before = gg_v3(body[0], body[1], body[2]);
     gg_predict_note(v, e, v->grain_id[at], before, error);
     if (gg_air_drags(air)) {
-        kick = gg_drag_kick(air, kick, before, v->position[at].w, row[GG_BODY_INVERSE_MASS], p->dt);
+        kick = gg_drag_kick(air, kick, before, v->position[at].w, body[GG_BODY_INVERSE_MASS], p->dt);
     }
     gg_vec3 velocity = gg_add_compensated(before, kick, error);
-    row[0] = velocity.x;
-    row[1] = velocity.y;
-    row[2] = velocity.z;
-    gg_body_store(home, row);
+    body[0] = velocity.x;
+    body[1] = velocity.y;
+    body[2] = velocity.z;
+    gg_body_store(home, body);
     gg_vec4 x = v->position[at], built = v->built_position[at];
     /* where the grain will be at the end of the substep if nothing stops it, seen from where the lists know it */
     gg_vec3 moved = gg_madd(gg_v3(x.x - built.x, x.y - built.y, x.z - built.z), velocity, p->dt);
     out.displacement2 = gg_norm2(moved);
     out.speed2 = gg_norm2(velocity);
     out.bad = !gg_finite(gg_norm2(velocity)) || !gg_finite(gg_norm2(moved)) ||
-              !gg_finite(gg_norm2(gg_v3(row[4], row[5], row[6])));
+              !gg_finite(gg_norm2(gg_v3(body[4], body[5], body[6])));
     return out;
 }
 

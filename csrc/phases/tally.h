@@ -1,7 +1,7 @@
 /* tally.h: where the grains are, in counts: by boxes, by cells of a grid, or shared between columns of a grid.
  *
  * Counts are integers, so that no order of adding changes them: the threads of a GPU add as they come, and what an agent is
- * rewarded by need not leave it grain by grain. A grain whose place is no longer finite is counted nowhere.
+ * rewarded by need not leave it grain by grain. A grain whose position is not finite is not counted.
  */
 #ifndef GG_TALLY_H
 #define GG_TALLY_H
@@ -17,7 +17,7 @@ GG_FN void gg_tally_add(int64_t *bin, int64_t value) {
     *bin += value;
 }
 
-/* place along an axis in cells, 0 .. shape; what lies outside is at the edge */
+/* coordinate along an axis in cells, 0 .. shape; what lies outside is at the edge */
 GG_FN float gg_tally_coordinate(const gg_tally_grid *grid, int axis, float x) {
     float coordinate = (x - grid->lower[axis]) * grid->per_length[axis];
     return gg_minf(gg_maxf(coordinate, 0.0f), (float)grid->shape[axis]);
@@ -52,11 +52,11 @@ GG_FN int64_t gg_tally_share(const gg_tally_grid *grid, int axis, float x, int64
 
 GG_FN void gg_tally_columns(const gg_tally_grid *grid, int64_t *bins, gg_vec3 x) {
     int64_t share[2], nx = grid->shape[0], ny = grid->shape[1];
-    int64_t column = gg_tally_share(grid, 0, x.x, &share[0]), row = gg_tally_share(grid, 1, x.y, &share[1]);
+    int64_t column = gg_tally_share(grid, 0, x.x, &share[0]), line = gg_tally_share(grid, 1, x.y, &share[1]);
     for (int k = 0; k < 4; k++) {
         int right = k & 1, above = k >> 1;
         /* what falls beyond the edge is mirrored: column -1 is column 0 */
-        int64_t at_x = GG_MIN(GG_MAX(column + right, 0), nx - 1), at_y = GG_MIN(GG_MAX(row + above, 0), ny - 1);
+        int64_t at_x = GG_MIN(GG_MAX(column + right, 0), nx - 1), at_y = GG_MIN(GG_MAX(line + above, 0), ny - 1);
         int64_t weight =
             (right ? share[0] : GG_TALLY_SHARE - share[0]) * (above ? share[1] : GG_TALLY_SHARE - share[1]);
         gg_tally_add(&bins[at_y * nx + at_x], weight);

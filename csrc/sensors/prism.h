@@ -25,7 +25,7 @@ GG_FN gg_prism gg_prism_of(const gg_view *v, int64_t e, int64_t slot) {
     prism.point = v->outline_point + prism.outline->first_point;
     prism.center = gg_v3(v->position[at].x, v->position[at].y, v->position[at].z);
     prism.half = GG_PRISM_DEPTH * v->params.radius_min;
-    gg_sincos(v->angle[e * v->dims.planar_slots + v->grain_id[at]], &prism.sine, &prism.cosine);
+    gg_sincos(v->angle[e * v->dims.planar.slots + v->grain_id[at]], &prism.sine, &prism.cosine);
     return prism;
 }
 

@@ -102,7 +102,7 @@ GG_FN gg_stored_contacts gg_stored_contacts_of(const gg_view *v, int64_t e, int3
     m.roll = env->impulse_buffer ? v->roll_b : v->roll_a;
     m.at = (e * v->dims.contact_rows + row) * GG_LANES + lane;
     m.at3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-    m.at_roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
+    m.at_roll3 = (e * v->dims.spheres.roll_rows + row) * GG_LANES * 3 + lane;
     m.left = env->dt_last > 0.0f && v->params.mode != GG_MODE_PAPER ? v->contact_count[base + i] : 0;
     return m;
 }

@@ -18,11 +18,11 @@ typedef float gg_scalar_lane;
 #define lane_sqrt(a)     sqrtf(a)
 #define lane_div(a, b)   ((a) / (b))
 
-GG_FN void gg_scalar_bodies(const float *rows, const int32_t *index, float *out) {
-    gg_body_load(rows + (int64_t)index[0] * GG_BODY, out);
+GG_FN void gg_scalar_bodies(const float *bodies, const int32_t *index, float *out) {
+    gg_body_load(bodies + (int64_t)index[0] * GG_BODY, out);
 }
-GG_FN void gg_scalar_bodies_store(float *rows, int64_t first, const float *in) {
-    gg_body_store(rows + first * GG_BODY, in);
+GG_FN void gg_scalar_bodies_store(float *bodies, int64_t first, const float *in) {
+    gg_body_store(bodies + first * GG_BODY, in);
 }
 #define lane_less(a, b, x, y) ((a) < (b) ? (x) : (y))
 #define lane_less_bits(a, b)  ((uint32_t)((a) < (b)))

@@ -1,4 +1,4 @@
-/* body.h: what moves: the motion of a body, as one record of GG_BODY floats.
+/* body.h: what moves: a body, as one record of GG_BODY floats.
  *
  * A *slot* is what collides: a position, a radius, a material, in cell order. A *body* is what moves. Bodies 0 ..
  * free_bodies - 1 belong to grains, and a lone grain is one slot and one body of the same index; a record may be fixed

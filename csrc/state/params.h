@@ -3,6 +3,8 @@
 #define GG_PARAMS_H
 
 #include "env.h"
+#include "planar.h"
+#include "spheres.h"
 
 /* sizes; everything an array's length depends on */
 typedef struct gg_dims {
@@ -12,18 +14,15 @@ typedef struct gg_dims {
     int64_t free_bodies; /* of grains: each slot has one, of the same index */
     int64_t bodies;      /* these, and the points of contact on tools behind them */
     int64_t tool_contacts, load_blocks;
-    int64_t contact_rows;  /* rows of GG_LANES contacts */
-    int64_t roll_rows;     /* contact_rows, or 0 where nothing rolls */
-    int64_t cohesive_rows; /* contact_rows, or 0 where no pair is cohesive */
+    int64_t contact_rows; /* rows of GG_LANES contacts */
     int64_t candidate_cap;
     int64_t cells, cell_cursors; /* cell_cursors: cells on a GPU, else 0 */
     int64_t cell_points;         /* slots and one vector of padding on a CPU, else 0 */
     int64_t hash_size, hash_next;
     int64_t material_count, tool_count, part_count;
-    int64_t camera_count, pixels, bands;          /* pixels and bands (sensors/depth.h) of all cameras */
-    int64_t outline_count;                        /* shapes of planar grains; 0: grains are spheres */
-    int64_t outline_points;                       /* of all outlines */
-    int64_t planar_slots, manifolds, planar_rows; /* slots, candidate_cap, contact_rows, or 0 for spheres */
+    int64_t camera_count, pixels, bands; /* pixels and bands (sensors/depth.h) of all cameras */
+    gg_sphere_dims spheres;
+    gg_planar_dims planar;
 } gg_dims;
 
 /* what matter is and how its contacts are solved; each brings its phases and its part of the step, see phases/step.h */
@@ -46,24 +45,23 @@ typedef struct gg_params {
     int32_t law;      /* gg_law */
     int32_t spin;     /* grains turn */
     int32_t rolling;  /* some pair resists rolling */
-    int32_t cohesive; /* some pair attracts, or resists twisting otherwise than rolling */
+    int32_t cohesive; /* some pair attracts, or its twisting friction is not its rolling friction */
     int32_t nesterov;
     int32_t broad_phase;
-    float relaxation;     /* omega0: largest relaxation of a contact */
-    float relaxation_sum; /* c: bound on the summed relaxation of a grain's contacts, see solvers/ncp.h */
-    float
-        mass_ratio_factor; /* how much more the more crowded side of a contact counts where the other is heavy or a tool */
+    float relaxation;        /* omega0: largest relaxation of a contact */
+    float relaxation_sum;    /* c: bound on the summed relaxation of a grain's contacts, see solvers/spheres/ncp.h */
+    float mass_ratio_factor; /* tightens the relaxation of contacts of high mass ratio, see solvers/spheres/ncp.h */
     float roll_relaxation, roll_relaxation_sum;
     float alpha, tool_alpha;               /* share of the overlap removed per substep, by position */
     float correction_max;                  /* the most that one contact is moved apart per substep [m] */
     float slack;                           /* gaps and overlaps smaller than this are taken for none [m] */
     float margin;                          /* speculative distance / diameter */
-    float foresight;                       /* dt, or 0: contacts are not foreseen (paper) */
+    float foresight;                       /* dt, or 0: no speculative contacts (paper) */
     float skin;                            /* [m] */
     float bounce_speed;                    /* of gg_solver [m/s] */
     float tolerance;                       /* early exit [m/s], 0: never */
     float mass_min;                        /* of the free grains of all envs, where contacts are springs [kg/m] */
-    float stiffness, tangential_stiffness; /* of the springs of penalty.h [N/m] */
+    float stiffness, tangential_stiffness; /* of the springs of solvers/planar/springs.h [N/m] */
     float damping, tangential_damping;     /* twice the share of the critical damping; tangential over normal damping */
     float radius_min, radius_max;
     float cohesion_range; /* largest of all envs [m] */

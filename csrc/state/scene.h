@@ -8,9 +8,8 @@
 #define GG_SCENE_H
 
 #include "../geometry/camera.h"
-#include "../geometry/outline.h"
-#include "../geometry/pair_field.h"
 #include "../geometry/shape.h"
+#include "planar.h"
 #include "settings.h"
 
 /* clang-format off */
@@ -21,19 +20,6 @@
     X(gg_camera, cameras, dims->camera_count, def->camera)                                                             \
     X(float, beta, GG_MAX_ITERATIONS, NULL)                 /* weights of Nesterov's sequence, by iteration         */ \
     GG_PLANAR_SCENE_ARRAYS(X)
-
-/* the law of planar grains: none where grains are spheres */
-#define GG_PLANAR_SCENE_ARRAYS(X)                                                                                      \
-    X(gg_outline, outlines, dims->outline_count, def->planar.outline)                                                  \
-    X(gg_outline_point, outline_point, dims->outline_points, def->planar.outline_point)     /* of all outlines      */ \
-    X(gg_pair_field, pair_fields, dims->outline_count * dims->outline_count,                /* used where row <= column */ \
-      def->planar.pair_field)                                                                                          \
-    X(uint8_t, pair_data, dims->outline_count ? def->planar.pair_data_size : 0,             /* of all pair fields   */ \
-      def->planar.pair_data)                                                                                           \
-    X(int32_t, material_outline, dims->outline_count ? dims->material_count : 0,            /* outline of a material */ \
-      def->planar.material_outline)                                                                                    \
-    X(int32_t, material_fixed, dims->outline_count ? dims->material_count : 0,              /* 1: no force moves it */ \
-      def->planar.material_fixed)
 /* clang-format on */
 
 #endif

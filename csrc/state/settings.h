@@ -32,7 +32,7 @@ typedef struct gg_air {
 typedef enum gg_mode {
     GG_MODE_CONVERGENT = 0, /* accumulated, warm-started, Nesterov */
     GG_MODE_PAPER,          /* GranularGym (2023), Algorithm 1 as printed: impulses are added, never taken back */
-    GG_MODE_PENALTY         /* planar grains: springs in explicit steps, solvers/penalty.h */
+    GG_MODE_PENALTY         /* planar grains: springs in explicit steps, solvers/planar/springs.h */
 } gg_mode;
 
 typedef enum gg_broad_phase {

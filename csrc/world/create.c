@@ -23,8 +23,8 @@ static void fill_slot(gg_view *v, const gg_world_def *d, int64_t e, int64_t i) {
             body[k] = d->velocity[3 * i + k];
         }
         body[7] = 1.0f / d->radius[i];
-        if (v->dims.planar_slots && d->planar.angle) {
-            v->angle[e * v->dims.planar_slots + i] = gg_turn_within(d->planar.angle[i]);
+        if (v->dims.planar.slots && d->planar.angle) {
+            v->angle[e * v->dims.planar.slots + i] = gg_turn_within(d->planar.angle[i]);
         }
     }
     v->built_position[at] = v->position[at];
@@ -63,9 +63,9 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     p->lower = d->lower;
     p->upper = d->upper;
     memcpy(p->boundary, d->boundary, sizeof p->boundary);
-    if (d->planar.outline_count) {
-        p->law = d->solver.mode == GG_MODE_PENALTY ? GG_LAW_springs : GG_LAW_planar;
-    }
+    p->law = d->planar.outline_count == 0        ? GG_LAW_spheres
+             : d->solver.mode == GG_MODE_PENALTY ? GG_LAW_springs
+                                                 : GG_LAW_planar;
     gg_status status = gg_scene_create(w, d, &dims);
     if (status != GG_OK || (status = gg_arena_resize(w, dims)) != GG_OK) {
         return status;

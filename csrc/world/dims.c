@@ -12,14 +12,14 @@ void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
 
 void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
     dims->contact_rows = contact_rows;
-    dims->roll_rows = dims->roll_rows ? contact_rows : 0;
-    dims->cohesive_rows = dims->cohesive_rows ? contact_rows : 0;
-    dims->planar_rows = dims->outline_count ? contact_rows : 0;
+    dims->spheres.roll_rows = dims->spheres.roll_rows ? contact_rows : 0;
+    dims->spheres.cohesive_rows = dims->spheres.cohesive_rows ? contact_rows : 0;
+    dims->planar.rows = dims->planar.outline_count ? contact_rows : 0;
 }
 
 void gg_dims_set_candidates(gg_dims *dims, int64_t candidates) {
     dims->candidate_cap = candidates;
-    dims->manifolds = dims->outline_count ? candidates : 0;
+    dims->planar.manifolds = dims->planar.outline_count ? candidates : 0;
 }
 
 int64_t gg_candidates_of_env(const gg_world *w, const int32_t *per_grain) {
@@ -40,9 +40,9 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
     dims.free_bodies = dims.slots; /* every grain is one slot and one body */
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
-    dims.outline_count = d->planar.outline_count;
-    dims.outline_points = d->planar.outline_point_count;
-    dims.planar_slots = dims.outline_count ? dims.slots : 0;
+    dims.planar.outline_count = d->planar.outline_count;
+    dims.planar.outline_points = d->planar.outline_point_count;
+    dims.planar.slots = dims.planar.outline_count ? dims.slots : 0;
     gg_dims_set_contact_rows(&dims, dims.slices * 5 + 8);
     dims.material_count = d->material_count;
     dims.tool_count = GG_WALL_COUNT + d->tool_count;

@@ -53,7 +53,7 @@ static int pairs_roll(const gg_world *w, const gg_pair *pair, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
         rolling |= pair[k].rolling_friction > 0.0f || pair[k].twisting_friction > 0.0f;
     }
-    return rolling && !w->view.dims.outline_count && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
+    return rolling && !w->view.dims.planar.outline_count && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
 }
 
 /* whether any of these pairs attracts, or has a coefficient of twisting other than that of rolling */
@@ -63,14 +63,16 @@ static int pairs_cohesive(const gg_world *w, const gg_pair *pair, int64_t count)
         cohesive |=
             pair[k].cohesion > 0.0f || (pair[k].twisting_friction != pair[k].rolling_friction && w->solver.spin);
     }
-    return cohesive && !w->view.dims.outline_count && w->solver.mode == GG_MODE_CONVERGENT;
+    return cohesive && !w->view.dims.planar.outline_count && w->solver.mode == GG_MODE_CONVERGENT;
 }
 
 int gg_dims_fit_pairs(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count) {
     gg_dims before = *dims;
-    dims->roll_rows = dims->roll_rows || pairs_roll(w, pair, count) ? dims->contact_rows : 0;
-    dims->cohesive_rows = dims->cohesive_rows || pairs_cohesive(w, pair, count) ? dims->contact_rows : 0;
-    return before.roll_rows != dims->roll_rows || before.cohesive_rows != dims->cohesive_rows;
+    dims->spheres.roll_rows = dims->spheres.roll_rows || pairs_roll(w, pair, count) ? dims->contact_rows : 0;
+    dims->spheres.cohesive_rows =
+        dims->spheres.cohesive_rows || pairs_cohesive(w, pair, count) ? dims->contact_rows : 0;
+    return before.spheres.roll_rows != dims->spheres.roll_rows ||
+           before.spheres.cohesive_rows != dims->spheres.cohesive_rows;
 }
 
 gg_status gg_params_from_materials(gg_world *w) {

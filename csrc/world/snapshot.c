@@ -46,8 +46,8 @@ uint64_t gg_state_layout(const gg_world *w) {
                              w->solver.broad_phase,
                              (int64_t)GG_LANES,
                              w->view.params.size_class_count,
-                             d->outline_count,
-                             d->outline_points};
+                             d->planar.outline_count,
+                             d->planar.outline_points};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
         hash = gg_rng_mix(hash ^ (uint64_t)words[k]);
     }
@@ -133,9 +133,9 @@ static gg_status fit_capacities(gg_world *w, const gg_dims *saved) {
     gg_dims dims = w->view.dims;
     gg_dims_set_tool_contacts(&dims, GG_MAX(dims.tool_contacts, saved->tool_contacts));
     dims.contact_rows = GG_MAX(dims.contact_rows, saved->contact_rows);
-    dims.roll_rows = dims.roll_rows || saved->roll_rows ? dims.contact_rows : 0;
-    dims.cohesive_rows = dims.cohesive_rows || saved->cohesive_rows ? dims.contact_rows : 0;
-    dims.planar_rows = dims.outline_count ? dims.contact_rows : 0;
+    dims.spheres.roll_rows = dims.spheres.roll_rows || saved->spheres.roll_rows ? dims.contact_rows : 0;
+    dims.spheres.cohesive_rows = dims.spheres.cohesive_rows || saved->spheres.cohesive_rows ? dims.contact_rows : 0;
+    dims.planar.rows = dims.planar.outline_count ? dims.contact_rows : 0;
     gg_dims_set_candidates(&dims, GG_MAX(dims.candidate_cap, saved->candidate_cap));
     return memcmp(&dims, &w->view.dims, sizeof dims) ? gg_arena_resize(w, dims) : GG_OK;
 }
@@ -181,8 +181,8 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
         memcpy(words + 4, row, 3 * sizeof(float));
         memcpy(words + 7, row + 4, 3 * sizeof(float));
         *hash = gg_hash_bytes(*hash, words, sizeof words);
-        if (v->dims.planar_slots) {
-            *hash = gg_hash_bytes(*hash, &v->angle[env * v->dims.planar_slots + id], sizeof(float));
+        if (v->dims.planar.slots) {
+            *hash = gg_hash_bytes(*hash, &v->angle[env * v->dims.planar.slots + id], sizeof(float));
         }
     }
     for (int64_t t = GG_WALL_COUNT; t < v->dims.tool_count; t++) {

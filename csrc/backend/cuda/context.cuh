@@ -1,4 +1,4 @@
-/* context.cuh: a place on a GPU, as the host sees it, and how its calls fail: every answer of the runtime is checked and becomes
+/* context.cuh: a context on a GPU, as the host sees it, and how its calls fail: every answer of the runtime is checked and becomes
  * a status with a message. */
 #ifndef GG_CONTEXT_CUH
 #define GG_CONTEXT_CUH
@@ -26,15 +26,15 @@ struct gg_cuda {
     unsigned char *partials;  /* (resident) GG_PARTIAL bytes */
     char *stage;              /* pinned; see gg_cuda_copy and gg_cuda_fetch */
     size_t staged;            /* bytes of it that the device may still have to read */
-    gg_env_stats *stats;      /* pinned, (stats_room): those of the envs after the last step */
-    int64_t stats_room;
+    gg_env_stats *stats;      /* pinned, (stats_capacity): those of the envs after the last step */
+    int64_t stats_capacity;
     int64_t waits; /* times the host waited for the device */
     int32_t schedule;
     double *seconds; /* of the caller, per phase; NULL: not measured */
     /* the graph of one substep, and the view it was captured for */
     cudaGraphExec_t graph;
     gg_view graph_view;
-    int32_t substeps_done; /* of the step under way, with one kernel per phase */
+    int32_t substeps_done; /* of the current step, with one kernel per phase */
     int32_t resumed;       /* a buffer grew: the next substep goes on from where it stopped */
     char message[512];
 };

@@ -3,104 +3,14 @@
 #include <string.h>
 
 #include "../../phases/names.h"
+#include "devices.cuh"
 #include "launch.cuh"
 
 /* Copies of up to so many bytes go through pinned memory: a GPU fetches them there when their turn comes, and the host need
  * not wait until then [bytes] */
 #define GG_STAGE ((size_t)1 << 20)
 
-/* ---- devices ---- */
-
-static pid_t started_in; /* the process that first used CUDA */
-
-int gg_device_built(void) { return 1; }
-
-gg_status gg_device_count(int32_t *count, char *message, size_t message_size) {
-    int n = 0;
-    cudaError_t error;
-    *count = 0;
-    if (started_in && started_in != getpid()) {
-        if (message) {
-            snprintf(
-                message, message_size,
-                "this process was forked after CUDA was started, which CUDA does not survive; start processes with "
-                "the method \"spawn\" or \"forkserver\"");
-        }
-        return GG_ERROR_BACKEND;
-    }
-    error = cudaGetDeviceCount(&n);
-    if (error != cudaSuccess || n == 0) {
-        (void)cudaGetLastError();
-        if (message) {
-            int driver = 0, runtime = 0;
-            (void)cudaDriverGetVersion(&driver);
-            (void)cudaRuntimeGetVersion(&runtime);
-            const char *hidden = getenv("CUDA_VISIBLE_DEVICES");
-            if (error == cudaErrorInitializationError) {
-                /* of a fork after others started CUDA we know no more than this error */
-                snprintf(message, message_size,
-                         "CUDA cannot be started in this process (%s); where it was forked after a library, as torch, "
-                         "had started CUDA, start processes with the method \"spawn\" or \"forkserver\"",
-                         cudaGetErrorString(error));
-            } else if (driver == 0) {
-                snprintf(message, message_size, "no CUDA driver was found (%s)", cudaGetErrorString(error));
-            } else if (error == cudaErrorInsufficientDriver) {
-                snprintf(message, message_size,
-                         "the CUDA driver is too old: it knows CUDA %d.%d, this build needs %d.%d or newer",
-                         driver / 1000, driver / 10 % 100, runtime / 1000, runtime / 10 % 100);
-            } else if (hidden) {
-                snprintf(message, message_size, "no GPU is visible: CUDA_VISIBLE_DEVICES=\"%s\" (%s)", hidden,
-                         cudaGetErrorString(error));
-            } else {
-                snprintf(message, message_size, "no GPU was found (%s)", cudaGetErrorString(error));
-            }
-        }
-        return GG_ERROR_BACKEND;
-    }
-    started_in = getpid();
-    *count = n;
-    return GG_OK;
-}
-
-gg_status gg_device_get_info(int32_t device, gg_device_info *info, char *message, size_t message_size) {
-    int32_t count = 0;
-    memset(info, 0, sizeof *info);
-    gg_status status = gg_device_count(&count, message, message_size);
-    if (status != GG_OK) {
-        return status;
-    }
-    if (device < 0 || device >= count) {
-        if (message) {
-            snprintf(message, message_size, "device: expected cuda:0 to cuda:%d, got cuda:%d", (int)count - 1,
-                     (int)device);
-        }
-        return GG_ERROR_ARGUMENT;
-    }
-    cudaDeviceProp properties;
-    cudaError_t error = cudaGetDeviceProperties(&properties, device);
-    size_t left = 0, total = 0;
-    if (error == cudaSuccess && (error = cudaSetDevice(device)) == cudaSuccess) {
-        error = cudaMemGetInfo(&left, &total);
-    }
-    if (error != cudaSuccess) {
-        (void)cudaGetLastError();
-        if (message) {
-            snprintf(message, message_size, "cuda:%d: %s", (int)device, cudaGetErrorString(error));
-        }
-        return GG_ERROR_BACKEND;
-    }
-    int driver = 0, runtime = 0;
-    (void)cudaDriverGetVersion(&driver);
-    (void)cudaRuntimeGetVersion(&runtime);
-    snprintf(info->name, sizeof info->name, "%s", properties.name);
-    info->memory = (int64_t)total;
-    info->memory_free = (int64_t)left;
-    info->multiprocessors = properties.multiProcessorCount;
-    info->capability = properties.major * 10 + properties.minor;
-    info->driver_version = driver;
-    info->runtime_version = runtime;
-    return GG_OK;
-}
+/* ---- opening and closing a context ---- */
 
 static void close_device(gg_cuda *c) {
     if (c->process == getpid() && cudaSetDevice(c->device) == cudaSuccess) {
@@ -240,7 +150,7 @@ gg_status gg_cuda_alloc(gg_cuda *c, size_t size, void **memory) {
 
 void gg_cuda_free(gg_cuda *c, void *memory) {
     if (memory && enter(c) == GG_OK) {
-        /* cudaFree waits for the whole device: nothing under way can still use it */
+        /* cudaFree waits for the whole device: no queued work can still use it */
         (void)cudaFree(memory);
         (void)cudaGetLastError();
     }
@@ -249,7 +159,7 @@ void gg_cuda_free(gg_cuda *c, void *memory) {
 /* what the stage gives for `size` bytes */
 static size_t padded(size_t size) { return (size + 15) & ~(size_t)15; }
 
-/* `size` bytes of the stage, which nothing under way uses; waits only where the stage is full */
+/* `size` bytes of the stage, which no queued work uses; waits only where the stage is full */
 static gg_status stage_reserve(gg_cuda *c, size_t size, char **staged) {
     if (size > GG_STAGE - c->staged) {
         TRY(c, await_stream(c), "waiting for copies");
@@ -468,15 +378,15 @@ static gg_status step_by_graph(gg_cuda *c, const gg_view *v, int32_t most) {
     return team.error == cudaSuccess ? GG_OK : failed(c, team.error, "starting a phase");
 }
 
-/* room for how `envs` envs fare */
+/* pinned memory for the counters of `envs` envs */
 static gg_status stats_fit(gg_cuda *c, int64_t envs) {
-    if (c->stats_room < envs) {
+    if (c->stats_capacity < envs) {
         (void)cudaFreeHost(c->stats);
         c->stats = NULL;
-        c->stats_room = 0;
+        c->stats_capacity = 0;
         TRY(c, cudaHostAlloc((void **)&c->stats, sizeof *c->stats * (size_t)envs, cudaHostAllocDefault),
             "taking pinned memory");
-        c->stats_room = envs;
+        c->stats_capacity = envs;
     }
     return GG_OK;
 }

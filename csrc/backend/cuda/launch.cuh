@@ -29,7 +29,7 @@ static step_kernel step_kernel_of(gg_law law) {
     return kernels[law];
 }
 
-/* All kernels, before any is started: the driver would load one at its first use, which may wait for everything under way on
+/* All kernels, before any is started: the driver would load one at its first use, which may wait for everything queued on
  * the device, and which a stream that is being captured does not allow. */
 static gg_status load_kernels(gg_cuda *c) {
     cudaFuncAttributes attributes;
@@ -61,7 +61,7 @@ static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *
     }
     int64_t blocks = (threads + GG_THREADS - 1) / GG_THREADS;
     int sync = gg_phase_sync(phase), meets = sync == GG_SYNC_MEETS;
-    /* a grid has no end, unless its blocks must all be there at once, or need room to put something down */
+    /* a grid has no end, unless its blocks must all be there at once, or need memory to store a partial sum */
     int64_t most = sync != GG_SYNC_ALONE ? c->phase_resident : c->multiprocessors * (int64_t)64;
     int64_t teams = envs < most ? envs : most;
     blocks = blocks < most / teams ? blocks : most / teams;

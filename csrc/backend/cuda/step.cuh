@@ -1,4 +1,4 @@
-/* step.cuh: the two ways of a step on a GPU; both follow phases/step.h.
+/* step.cuh: the two schedules of a step on a GPU; both follow phases/step.h.
  *
  * team: one kernel lives through many substeps. Its blocks form teams, one per env at a time, and meet after each phase.
  * graph: every phase is a kernel of its own over all envs; the kernels of a substep are captured once as a CUDA graph.
@@ -10,7 +10,7 @@
 
 /* ---- team ---- */
 
-/* what both kinds of worlds share of step.h's wishes */
+/* the team interface that step.h requires, but for the law */
 __device__ __forceinline__ const gg_view *gg_team_view(const gg_gpu_team *team) { return team->view; }
 __device__ __forceinline__ void gg_team_start(const gg_gpu_team *team, gg_phase phase, int32_t pass) {
     gg_gpu_start(team, phase, pass);
@@ -23,8 +23,8 @@ __device__ __forceinline__ int gg_team_any(const gg_gpu_team *team, gg_condition
     return gg_step_condition(&team->view->env[team->env], question);
 }
 
-/* A phase must be a constant where it runs, or each place would hold the code of all: spheres, planar grains and
- * planar grains on springs have a kernel each. */
+/* A phase must be a constant where it runs, or every call would hold the code of all phases: each law has a
+ * kernel of its own. */
 #define GG_TEAM_FN static __device__ __forceinline__
 namespace gg_spheres_step {
 using gg_team = gg_gpu_team;

@@ -1,6 +1,6 @@
-/* planar_contacts.h: counts and lists the rows of contact of planar grains. See planar.h, and ncp_contacts.h for the lists.
+/* contacts.h: counts and lists the contacts of planar grains. See planar.h, and solvers/contacts.h for the lists.
  *
- * Keys in a list: 4 id + row for another grain, rising; then -1 - (part * points + point) for the points of the outline
+ * Keys in a list: 4 id + contact point for another grain, rising; then -1 - (part * points + point) for the points of the outline
  * that feel a tool, falling. A flat face on a plane feels it at its two corners.
  */
 #ifndef GG_PLANAR_CONTACTS_H
@@ -17,11 +17,11 @@ typedef struct gg_planar_touch {
 } gg_planar_touch;
 
 GG_FN int32_t gg_planar_tool_key(const gg_view *v, int64_t part, int32_t point) {
-    return (int32_t)(-1 - (part * v->dims.outline_points + point));
+    return (int32_t)(-1 - (part * v->dims.planar.outline_points + point));
 }
 
 GG_FN int64_t gg_planar_part_of_key(const gg_view *v, int32_t key) {
-    return (-1 - (int64_t)key) / v->dims.outline_points;
+    return (-1 - (int64_t)key) / v->dims.planar.outline_points;
 }
 
 /* what the outline of one grain is to one part */
@@ -47,21 +47,22 @@ GG_FN float gg_planar_gap(const gg_view *v, const gg_planar_look *look, int32_t 
     return gg_sdf_distance(look->shape, v->grids, v->samples, local);
 }
 
-/* Calls for each point of slot i that feels a part, in order: how many there are is returned; the touch number `wanted` is
- * left in *out, and its point in *point (wanted -1: none). */
-GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points, int32_t room) {
+/* The points of the outline of slot i that feel a part, in order: how many there are is returned, the first `capacity` of them
+ * are left in points (NULL: none). */
+GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points,
+                                int32_t capacity) {
     const gg_vec4 x = v->position[e * v->dims.slots + i];
-    const float *row = gg_slot_body_at(v, e, i);
+    const float *body = gg_slot_body_at(v, e, i);
     gg_planar_look look;
     look.shape = &v->parts[part];
     look.pose = &v->part_pose[e * v->dims.part_count + part];
     look.outline = gg_outline_of(v, e, i);
     look.center = gg_v3(x.x, x.y, x.z);
-    if (row[GG_BODY_INVERSE_MASS] == 0.0f) {
+    if (body[GG_BODY_INVERSE_MASS] == 0.0f) {
         return 0;
     }
     float reach = v->params.margin * 2.0f * x.w + gg_speed_margin(v, e) +
-                  v->params.foresight * (v->env[e].speed_max + gg_absf(row[GG_BODY_PLANAR_SPIN]));
+                  v->params.foresight * (v->env[e].speed_max + gg_absf(body[GG_BODY_PLANAR_SPIN]));
     gg_vec3 middle = gg_planar_local(&look, gg_v3(0.0f, 0.0f, 0.0f));
     if (gg_sdf_bound(look.shape, middle) > x.w + reach ||
         gg_sdf_distance(look.shape, v->grids, v->samples, middle) > x.w + reach) {
@@ -80,7 +81,7 @@ GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t 
             (gg_planar_gap(v, &look, point.before) < gap || gg_planar_gap(v, &look, point.after) <= gap)) {
             continue;
         }
-        if (points && count < room) {
+        if (points && count < capacity) {
             points[count] = p;
         }
         count++;
@@ -107,7 +108,7 @@ GG_FN gg_planar_touch gg_planar_touch_at(const gg_view *v, int64_t e, int32_t i,
     return touch;
 }
 
-/* counts the rows of slot i, with the parts in `parts` (see gg_slice_parts) */
+/* counts the contacts of slot i, with the parts in `parts` (see gg_slice_parts) */
 GG_FN void gg_planar_count_lane(const gg_view *v, int64_t e, int32_t i, uint64_t parts) {
     int64_t base = e * v->dims.slots;
     int32_t count = 0, tools = 0;
@@ -136,7 +137,7 @@ GG_FN void gg_planar_count_slice(const gg_view *v, int64_t e, int64_t slice) {
     gg_contacts_counted(v, e, slice);
 }
 
-/* where the next row of a grain is listed */
+/* where the next contact of a grain is listed */
 typedef struct gg_planar_writer {
     int64_t contact, contact3, geometry;
     int32_t *key;
@@ -144,7 +145,7 @@ typedef struct gg_planar_writer {
     gg_stored_contacts memory;
 } gg_planar_writer;
 
-/* Lists one row: gap, normal towards this grain, arms, and what was stored. pair NULL: an empty place. */
+/* Lists one contact: gap, normal towards this grain, arms, and what was stored. pair NULL: no contact. */
 GG_FN void gg_planar_list(const gg_view *v, gg_planar_writer *w, int32_t key, int64_t other_body, const gg_pair *pair,
                           float gap, float nx, float ny, const float arms[4]) {
     gg_vec3 impulse = gg_v3(0.0f, 0.0f, 0.0f);
@@ -176,19 +177,20 @@ GG_FN void gg_planar_list_grains(const gg_view *v, int64_t e, int32_t i, gg_plan
         const gg_manifold *pair = gg_manifold_at(v, e, i, k, &second);
         int32_t j = list[k], id = v->grain_id[base + j];
         for (int32_t r = 0; r < pair->count; r++) {
-            const gg_manifold_point *row = &pair->row[r];
+            const gg_manifold_point *point = &pair->point[r];
             /* the normal of a field points from the first to the second */
-            float arms[4] = {second ? row->cn_b : -row->cn_a, second ? row->ct_b : -row->ct_a,
-                             second ? row->cn_a : -row->cn_b, second ? row->ct_a : -row->ct_b};
-            gg_planar_list(v, w, 4 * id + row->which, j, gg_pair_of(v, e, v->material[base + i], v->material[base + j]),
-                           row->gap, second ? row->nx : -row->nx, second ? row->ny : -row->ny, arms);
+            float arms[4] = {second ? point->cn_b : -point->cn_a, second ? point->ct_b : -point->ct_a,
+                             second ? point->cn_a : -point->cn_b, second ? point->ct_a : -point->ct_b};
+            gg_planar_list(v, w, 4 * id + point->which, j,
+                           gg_pair_of(v, e, v->material[base + i], v->material[base + j]), point->gap,
+                           second ? point->nx : -point->nx, second ? point->ny : -point->ny, arms);
         }
     }
 }
 
-/* A contact with a tool gets a velocity row of its own, as in ncp_contacts.h. */
+/* A contact with a tool gets a body of its own, as in spheres/contacts.h. */
 GG_FN void gg_planar_list_parts(const gg_view *v, int64_t e, int32_t i, gg_planar_writer *w, int64_t tool_body) {
-    int64_t base = e * v->dims.slots, rows = e * v->dims.bodies;
+    int64_t base = e * v->dims.slots, bodies = e * v->dims.bodies;
     gg_vec4 x = v->position[base + i];
     uint64_t near_parts = v->slice_parts[e * v->dims.slices + i / GG_LANES];
     int32_t left = v->next_tool_count[base + i];
@@ -203,11 +205,11 @@ GG_FN void gg_planar_list_parts(const gg_view *v, int64_t e, int32_t i, gg_plana
             gg_vec3 at = gg_madd(gg_add(gg_v3(x.x, x.y, x.z), touch.at), touch.normal, -touch.gap);
             gg_vec3 velocity = gg_part_velocity(&v->part_pose[e * v->dims.part_count + part], at);
             for (int half = 0; half < 2; half++) {
-                float *row = (half ? v->body_b : v->body_a) + (rows + tool_body) * GG_BODY;
-                row[0] = velocity.x;
-                row[1] = velocity.y;
+                float *body = (half ? v->body_b : v->body_a) + (bodies + tool_body) * GG_BODY;
+                body[0] = velocity.x;
+                body[1] = velocity.y;
                 for (int c = 2; c < GG_BODY; c++) {
-                    row[c] = 0.0f;
+                    body[c] = 0.0f;
                 }
             }
             float cross = touch.at.x * touch.normal.y - touch.at.y * touch.normal.x;
@@ -220,7 +222,7 @@ GG_FN void gg_planar_list_parts(const gg_view *v, int64_t e, int32_t i, gg_plana
     }
 }
 
-/* lists the rows of one lane of a slice; its rows of tools begin at tool_body */
+/* lists the contacts of one lane of a slice; its bodies on tools begin at tool_body */
 GG_FN void gg_planar_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_body) {
     const gg_env *env = &v->env[e];
     int64_t base = e * v->dims.slots;
@@ -231,7 +233,7 @@ GG_FN void gg_planar_list_lane(const gg_view *v, int64_t e, int64_t slice, int l
     w.impulse = env->impulse_buffer ? v->impulse_a : v->impulse_b;
     w.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
     w.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-    w.geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+    w.geometry = (e * v->dims.planar.rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
     if (v->next_count[base + i] > 0) {
         w.memory = gg_stored_contacts_of(v, e, i);
         gg_planar_list_grains(v, e, i, &w);

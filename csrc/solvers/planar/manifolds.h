@@ -1,4 +1,4 @@
-/* planar_pairs.h: asks the pair fields: which candidates touch, and by which rows. See planar.h.
+/* manifolds.h: asks the pair fields which candidates touch, and at which contact points. See planar.h.
  *
  * A pair stands in two candidate lists; the grain with the lower id asks for both and leaves the answer beside its own
  * list, where the other one finds it. In a field the first shape is the one with the lower index; of two alike it is the
@@ -17,7 +17,7 @@ GG_FN const gg_outline *gg_outline_of(const gg_view *v, int64_t e, int64_t i) {
 
 /* the field of two outlines, a <= b */
 GG_FN const gg_pair_field *gg_pair_field_of(const gg_view *v, int32_t a, int32_t b) {
-    return &v->pair_fields[(int64_t)a * v->dims.outline_count + b];
+    return &v->pair_fields[(int64_t)a * v->dims.planar.outline_count + b];
 }
 
 /* distance of two nodes of a field along its angle [rad] */
@@ -25,30 +25,30 @@ GG_FN float gg_pair_field_step(const gg_pair_field *field) {
     return (float)(2.0 * GG_PI) / (float)(field->theta_count * field->fold_b);
 }
 
-/* the most that a row of velocity moves any point of its grain [m/s] */
-GG_FN float gg_planar_speed(const float *row) {
-    return sqrtf(row[0] * row[0] + row[1] * row[1]) + gg_absf(row[GG_BODY_PLANAR_SPIN]);
+/* the most that the motion of a body moves any point of its grain [m/s] */
+GG_FN float gg_planar_speed(const float *body) {
+    return sqrtf(body[0] * body[0] + body[1] * body[1]) + gg_absf(body[GG_BODY_PLANAR_SPIN]);
 }
 
 GG_FN float gg_planar_angle(const gg_view *v, int64_t e, int64_t i) {
-    return v->angle[e * v->dims.planar_slots + v->grain_id[e * v->dims.slots + i]];
+    return v->angle[e * v->dims.planar.slots + v->grain_id[e * v->dims.slots + i]];
 }
 
-/* One row from what a field says about a pose that is `turn` beyond the present one. `t`: from A to B in A's frame. */
+/* A contact point from what a field says about a pose that is `turn` beyond the present one. `t`: from A to B in A's frame. */
 GG_FN gg_manifold_point gg_manifold_point_of(gg_pair_sample s, float turn, float tx, float ty, float radius_a,
                                              float radius_b) {
-    gg_manifold_point row;
-    row.gap = s.d - turn * s.dtheta;
-    row.nx = s.nx;
-    row.ny = s.ny;
-    row.cn_b = s.dtheta / radius_b;
-    row.cn_a = (s.dtheta + tx * s.ny - ty * s.nx) / radius_a;
-    row.ct_a = s.arm_a / radius_a;
-    row.ct_b = (s.d - (tx * s.nx + ty * s.ny) + s.arm_a) / radius_b;
-    return row;
+    gg_manifold_point point;
+    point.gap = s.d - turn * s.dtheta;
+    point.nx = s.nx;
+    point.ny = s.ny;
+    point.cn_b = s.dtheta / radius_b;
+    point.cn_a = (s.dtheta + tx * s.ny - ty * s.nx) / radius_a;
+    point.ct_a = s.arm_a / radius_a;
+    point.ct_b = (s.d - (tx * s.nx + ty * s.ny) + s.arm_a) / radius_b;
+    return point;
 }
 
-/* The rows of slots a and b, a's shape being the first of their field; reach: rows with a larger gap are left out [m];
+/* The contact points of slots a and b, a's shape being the first of their field; reach: those with a larger gap are left out [m];
  * sides: whether the pair is also seen from both sides of its angle. */
 GG_FN void gg_manifold_find(const gg_view *v, int64_t e, int32_t a, int32_t b, float reach, int sides,
                             gg_manifold *out) {
@@ -69,16 +69,16 @@ GG_FN void gg_manifold_find(const gg_view *v, int64_t e, int32_t a, int32_t b, f
     if (here.d >= reach + turn * gg_minf(radius_a, radius_b)) {
         return;
     }
-    gg_manifold_point rows[GG_PLANAR_ROWS];
+    gg_manifold_point points[GG_PLANAR_ROWS];
     int32_t count = 0;
-    rows[count++] = gg_manifold_point_of(here, 0.0f, tx, ty, radius_a, radius_b);
+    points[count++] = gg_manifold_point_of(here, 0.0f, tx, ty, radius_a, radius_b);
     float slack = 0.002f * gg_minf(radius_a, radius_b), scale = gg_minf(radius_a, radius_b);
     for (int side = -1; sides && side <= 1; side += 2) {
         float by = turn * (float)side;
         gg_pair_sample s = gg_pair_at(&probe, theta + by);
         float gap = s.d - by * s.dtheta;
         float dx = s.nx - here.nx, dy = s.ny - here.ny, dc = (s.dtheta - here.dtheta) / scale;
-        /* a second place of contact pushes otherwise, and lies no deeper than the pair as a whole */
+        /* a second contact pushes otherwise, and lies no deeper than the pair as a whole */
         if (gap >= reach || gap < here.d - slack || dx * dx + dy * dy + dc * dc < 0.15f * 0.15f) {
             continue;
         }
@@ -87,21 +87,21 @@ GG_FN void gg_manifold_find(const gg_view *v, int64_t e, int32_t a, int32_t b, f
             s.nx = here.nx;
             s.ny = here.ny;
         }
-        rows[count++] = gg_manifold_point_of(s, by, tx, ty, radius_a, radius_b);
+        points[count++] = gg_manifold_point_of(s, by, tx, ty, radius_a, radius_b);
     }
     for (int32_t k = 0; k < count; k++) {
-        if (rows[k].gap >= reach) {
+        if (points[k].gap >= reach) {
             continue;
         }
-        float nx = cosine * rows[k].nx - sine * rows[k].ny, ny = sine * rows[k].nx + cosine * rows[k].ny;
-        rows[k].nx = nx;
-        rows[k].ny = ny;
-        rows[k].which = k;
-        out->row[out->count++] = rows[k];
+        float nx = cosine * points[k].nx - sine * points[k].ny, ny = sine * points[k].nx + cosine * points[k].ny;
+        points[k].nx = nx;
+        points[k].ny = ny;
+        points[k].which = k;
+        out->point[out->count++] = points[k];
     }
 }
 
-/* Asks for the pairs of a slot with grains of higher ids. Springs have one row, and only where shapes overlap. item: slot */
+/* Asks for the pairs of a slot with grains of higher ids. Springs have one contact point, and only where shapes overlap. item: slot */
 GG_FN void gg_manifold_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t base = e * v->dims.slots;
     int32_t id = v->grain_id[base + i];
@@ -110,20 +110,20 @@ GG_FN void gg_manifold_slot(const gg_view *v, int64_t e, int64_t i) {
     }
     int springs = v->params.mode == GG_MODE_PENALTY;
     const gg_vec4 *x = v->position + base;
-    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
+    const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     int64_t first = v->candidate_first[base + i];
     const int32_t *list = v->candidate + e * v->dims.candidate_cap + first;
-    gg_manifold *pairs = v->manifold + e * v->dims.manifolds + first;
+    gg_manifold *pairs = v->manifold + e * v->dims.planar.manifolds + first;
     for (int32_t k = 0; k < v->candidate_count[base + i]; k++) {
         int32_t j = list[k];
         pairs[k].count = 0;
-        if (v->grain_id[base + j] < id || (rows[i * GG_BODY + GG_BODY_INVERSE_MASS] == 0.0f &&
-                                           rows[(int64_t)j * GG_BODY + GG_BODY_INVERSE_MASS] == 0.0f)) {
+        if (v->grain_id[base + j] < id || (bodies[i * GG_BODY + GG_BODY_INVERSE_MASS] == 0.0f &&
+                                           bodies[(int64_t)j * GG_BODY + GG_BODY_INVERSE_MASS] == 0.0f)) {
             continue;
         }
         float reach = 0.0f;
         if (!springs) {
-            float closing = gg_planar_speed(rows + i * GG_BODY) + gg_planar_speed(rows + (int64_t)j * GG_BODY);
+            float closing = gg_planar_speed(bodies + i * GG_BODY) + gg_planar_speed(bodies + (int64_t)j * GG_BODY);
             reach = v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w) + closing * v->params.foresight;
         }
         float apart = x[i].w + x[j].w + reach;
@@ -140,7 +140,7 @@ GG_FN void gg_manifold_slot(const gg_view *v, int64_t e, int64_t i) {
 /* the pair of slot i and its candidate k, wherever it was left; *second: slot i is the second of its field */
 GG_FN const gg_manifold *gg_manifold_at(const gg_view *v, int64_t e, int32_t i, int32_t k, int *second) {
     int64_t base = e * v->dims.slots, first = v->candidate_first[base + i];
-    const gg_manifold *pairs = v->manifold + e * v->dims.manifolds;
+    const gg_manifold *pairs = v->manifold + e * v->dims.planar.manifolds;
     const int32_t *candidate = v->candidate + e * v->dims.candidate_cap;
     int32_t j = candidate[first + k], id = v->grain_id[base + i];
     if (id < v->grain_id[base + j]) {

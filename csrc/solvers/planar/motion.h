@@ -1,24 +1,24 @@
-/* planar_motion.h: the phases around the solve, for planar grains: see motion.h. */
+/* motion.h: after the solve: planar grains out of tools, what tools felt, new positions. */
 #ifndef GG_PLANAR_MOTION_H
 #define GG_PLANAR_MOTION_H
 
 #include "../motion.h"
 #include "contacts.h"
 
-/* one row of a planar grain's contacts with tools, with its motion in one piece */
+/* one contact of a planar grain with a tool, and what resists it */
 typedef struct gg_planar_hold {
     float nx, ny, cn, ct;
     float mass, spin; /* 1/m and R^2/I of the grain */
 } gg_planar_hold;
 
-GG_FN gg_planar_hold gg_planar_hold_of(const gg_view *v, const float *row, int64_t contact3, int64_t geometry) {
+GG_FN gg_planar_hold gg_planar_hold_of(const gg_view *v, const float *body, int64_t contact3, int64_t geometry) {
     gg_planar_hold h;
     h.nx = v->normal[contact3];
     h.ny = v->normal[contact3 + GG_LANES];
     h.cn = v->planar_geometry[geometry];
     h.ct = v->planar_geometry[geometry + GG_LANES];
-    h.mass = row[GG_BODY_INVERSE_MASS];
-    h.spin = row[GG_BODY_INVERSE_INERTIA];
+    h.mass = body[GG_BODY_INVERSE_MASS];
+    h.spin = body[GG_BODY_INVERSE_INERTIA];
     return h;
 }
 
@@ -32,19 +32,19 @@ GG_FN void gg_planar_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t first_row = v->next_first[at] / GG_LANES + count - tools;
     int64_t state = (at - lane) * 6 + lane;
     float *impulse = (v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1)) ? v->impulse_b : v->impulse_a;
-    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
+    const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     float velocity[3] = {v->velocity[state], v->velocity[state + GG_LANES], v->velocity[state + 2 * GG_LANES]};
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t k = 0; k < tools; k++) {
             int64_t row = first_row + k, contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
             int64_t contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-            int64_t geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
-            gg_planar_hold h = gg_planar_hold_of(v, rows + i * GG_BODY, contact3, geometry);
-            const float *tool = rows + (int64_t)v->other_body[contact] * GG_BODY;
+            int64_t geometry = (e * v->dims.planar.rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+            gg_planar_hold h = gg_planar_hold_of(v, bodies + i * GG_BODY, contact3, geometry);
+            const float *tool = bodies + (int64_t)v->other_body[contact] * GG_BODY;
             float parting = h.nx * (velocity[0] - tool[0]) + h.ny * (velocity[1] - tool[1]) + h.cn * velocity[2];
-            float lack = v->bias[contact] - parting;
-            if (lack > 0.0f) {
-                float push = lack / (h.mass + h.spin * h.cn * h.cn);
+            float deficit = v->bias[contact] - parting;
+            if (deficit > 0.0f) {
+                float push = deficit / (h.mass + h.spin * h.cn * h.cn);
                 velocity[0] += h.mass * push * h.nx;
                 velocity[1] += h.mass * push * h.ny;
                 velocity[2] += h.spin * push * h.cn;
@@ -68,7 +68,7 @@ GG_FN void gg_planar_load_tools(const gg_view *v, int64_t e, int64_t i) {
     for (int32_t k = 0; k < tools; k++, row++) {
         int64_t contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
         int64_t contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-        int64_t geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+        int64_t geometry = (e * v->dims.planar.rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
         int64_t part = gg_planar_part_of_key(v, keys[contact]);
         gg_vec4 x = v->position[at];
         gg_planar_hold h = gg_planar_hold_of(v, gg_slot_body_at(v, e, i), contact3, geometry);
@@ -102,34 +102,34 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     if (id < 0) {
         return out;
     }
-    float row[GG_BODY], *home = gg_slot_body_at(v, e, i);
-    gg_body_load(home, row);
+    float body[GG_BODY], *home = gg_slot_body_at(v, e, i);
+    gg_body_load(home, body);
     gg_vec4 *x = &v->position[at];
     float velocity[3];
     for (int k = 0; k < 3; k++) {
         velocity[k] = v->velocity[first * 6 + lane + k * GG_LANES];
     }
-    row[0] = velocity[0];
-    row[1] = velocity[1];
-    row[GG_BODY_PLANAR_SPIN] = velocity[2];
-    gg_body_store(home, row);
+    body[0] = velocity[0];
+    body[1] = velocity[1];
+    body[GG_BODY_PLANAR_SPIN] = velocity[2];
+    gg_body_store(home, body);
     /* what was pushed apart moves by the effect of a pseudo-impulse */
     gg_vec3 correction = gg_load_lane3(v->correction, first * 3 + lane);
-    float *angle = &v->angle[e * v->dims.planar_slots + id];
+    float *angle = &v->angle[e * v->dims.planar.slots + id];
     gg_vec3 displacement =
-        gg_v3(row[GG_BODY_INVERSE_MASS] * correction.x + p->dt * velocity[0],
-              row[GG_BODY_INVERSE_MASS] * correction.y + p->dt * velocity[1],
-              (row[GG_BODY_INVERSE_INERTIA] * correction.z + p->dt * velocity[2]) * row[GG_BODY_INVERSE_RADIUS]);
+        gg_v3(body[GG_BODY_INVERSE_MASS] * correction.x + p->dt * velocity[0],
+              body[GG_BODY_INVERSE_MASS] * correction.y + p->dt * velocity[1],
+              (body[GG_BODY_INVERSE_INERTIA] * correction.z + p->dt * velocity[2]) * body[GG_BODY_INVERSE_RADIUS]);
     float *error = v->position_error + (e * v->dims.slots + id) * 3;
     gg_vec3 moved_to = gg_add_compensated(gg_v3(x->x, x->y, *angle), displacement, error);
     gg_vec3 moved = gg_wrap(p, gg_v3(moved_to.x, moved_to.y, x->z));
     x->x = moved.x;
     x->y = moved.y;
     *angle = gg_planar_wrap_angle(moved_to.z);
-    if (row[GG_BODY_INVERSE_MASS] > 0.0f) {
-        out.energy = 0.5f * ((velocity[0] * velocity[0] + velocity[1] * velocity[1]) / row[GG_BODY_INVERSE_MASS] +
-                             velocity[2] * velocity[2] / row[GG_BODY_INVERSE_INERTIA]);
-        out.fast = p->dt * gg_planar_speed(row) > 0.5f * gg_outline_of(v, e, i)->thickness;
+    if (body[GG_BODY_INVERSE_MASS] > 0.0f) {
+        out.energy = 0.5f * ((velocity[0] * velocity[0] + velocity[1] * velocity[1]) / body[GG_BODY_INVERSE_MASS] +
+                             velocity[2] * velocity[2] / body[GG_BODY_INVERSE_INERTIA]);
+        out.fast = p->dt * gg_planar_speed(body) > 0.5f * gg_outline_of(v, e, i)->thickness;
     }
     out.escaped = gg_outside(p, moved, x->w);
     return out;

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 #define GG_PLANAR_PHASES(X)                                                                                            \
-    X(find_manifolds, v->dims.planar_slots, SKIPS, LANES, EACH, v->dims.planar_slots, ALONE,                           \
+    X(find_manifolds, v->dims.planar.slots, SKIPS, LANES, EACH, v->dims.planar.slots, ALONE,                           \
       gg_manifold_slot(v, e, i))                                                                                       \
     X(planar_count, v->dims.slices, SKIPS, PLAIN, TEAM, v->dims.slots, ALONE, gg_planar_count_slice(v, e, i))          \
     X(planar_list, v->dims.slices, SKIPS, PLAIN, TEAM, v->dims.slots, ALONE, gg_planar_list_slice(v, e, i))            \

@@ -14,7 +14,7 @@ GG_FN GG_LANE_NAME(planar_at) GG_LANE_NAME(planar_contacts_of)(const gg_view *v,
     GG_LANE_NAME(planar_at) at;
     at.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
     at.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-    at.geometry = (e * v->dims.planar_rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+    at.geometry = (e * v->dims.planar.rows + row) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
     return at;
 }
 

@@ -1,7 +1,7 @@
-/* penalty.h: contact of planar grains as springs: the explicit law of "The Configurational Element Method for Nonconvex
+/* springs.h: contact of planar grains as springs: the explicit law of "The Configurational Element Method for Nonconvex
  * Granular Media", Algorithm 1.
  *
- * A pair of grains has one row (planar.h), from its field at the present pose; a tool has one row for each point of the
+ * A pair of grains has one contact (planar.h), from its field at the present pose; a tool has one for each point of the
  * outline that lies in it. With depth -gap, and the velocities v_n at which the surfaces part and v_t at which they slide:
  *
  *     f_n = max(k_n depth - c_n v_n, 0)
@@ -12,7 +12,7 @@
  *
  * and, with the arms of planar.h, v changes by dt (f_n n + f_t t) / m and u = R omega by dt (R^2 / I) (c_n f_n + c_t f_t).
  * Damping is given as a share of the critical one: c_n = 2 zeta sqrt(k_n m), where 1 / m = a_i + a_j of planar.h is what a
- * push along the row moves; the paper's gamma_n is 2 c_n and the same for all contacts, which a row with a long lever does
+ * push along the normal moves; the paper's gamma_n is 2 c_n and the same for all contacts, which a contact with a long lever does
  * not bear in explicit steps. c_t is its share of the same with the tangential arms. Then positions move with the new velocities (semi-implicit Euler).
  *
  * Where the printed algorithm is not followed:
@@ -21,11 +21,11 @@
  *     translation t turns back with A (tests hold both to differences of the energy).
  *   - |f_n| in the bound of friction is max(f_n, 0), and f_n itself never pulls: a damped contact that opens would else be
  *     held back, and rub while it is.
- *   - An opened contact has no row, so its spring is forgotten.
+ *   - An opened contact is not listed, so its spring is forgotten.
  *
  * An undamped contact has the energy k_n depth^2 / 2 as far as the field's gradient has the length 1. A step is stable for
  * one contact while omega dt < 2 (sqrt(1 + zeta^2) - zeta), omega = sqrt(k_n / m): gg_penalty_step_bound. Steps are so
- * short that single precision would not hold the ways, were not what is lost kept (`position_error`).
+ * short that displacements are below single precision: positions use compensated summation (`position_error`).
  *
  * Storage: an impulse is (normal, tangential, spring): f_n dt, f_t dt, s [m].
  */
@@ -34,7 +34,7 @@
 
 #include "contacts.h"
 
-/* the tangential force of a row; *spring: as stored, and as it is left [m] */
+/* the tangential force of a contact; *spring: as stored, and as it is left [m] */
 GG_FN float gg_springs_friction(float stiffness, float damping, float bound, float sliding, float dt, float *spring) {
     float s = *spring + sliding * dt, viscous = damping * sliding, force = -stiffness * s - viscous;
     if (gg_absf(viscous) > bound) {
@@ -51,9 +51,9 @@ GG_FN float gg_springs_friction(float stiffness, float damping, float bound, flo
 
 /* 2 zeta sqrt(k_n m) for what a push along an arm c moves of both sides; the same to the bit seen from either */
 GG_FN float gg_springs_damping(const gg_params *p, const float *own, float c, const float *other, float other_c) {
-    float lightness = (own[GG_BODY_INVERSE_MASS] + own[GG_BODY_INVERSE_INERTIA] * (c * c)) +
-                      (other[GG_BODY_INVERSE_MASS] + other[GG_BODY_INVERSE_INERTIA] * (other_c * other_c));
-    return lightness > 0.0f ? p->damping * sqrtf(p->stiffness / lightness) : 0.0f;
+    float inverse_mass = (own[GG_BODY_INVERSE_MASS] + own[GG_BODY_INVERSE_INERTIA] * (c * c)) +
+                         (other[GG_BODY_INVERSE_MASS] + other[GG_BODY_INVERSE_INERTIA] * (other_c * other_c));
+    return inverse_mass > 0.0f ? p->damping * sqrtf(p->stiffness / inverse_mass) : 0.0f;
 }
 
 /* the forces on one grain; its velocity after them is left in `velocity`, and what its contacts did in their impulses */
@@ -61,17 +61,17 @@ GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_overlaps out = GG_ZERO;
     const gg_params *p = &v->params;
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES, first = v->next_first[at] / GG_LANES;
-    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
+    const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     float own[GG_BODY], other[GG_BODY];
-    gg_body_load(rows + i * GG_BODY, own);
+    gg_body_load(bodies + i * GG_BODY, own);
     float *impulses = v->env[e].impulse_buffer ? v->impulse_a : v->impulse_b;
     float x = 0.0f, y = 0.0f, turn = 0.0f;
     for (int32_t k = 0; k < v->next_count[at]; k++) {
         int64_t contact = (e * v->dims.contact_rows + first + k) * GG_LANES + lane;
         int64_t contact3 = (e * v->dims.contact_rows + first + k) * GG_LANES * 3 + lane;
-        int64_t geometry = (e * v->dims.planar_rows + first + k) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
+        int64_t geometry = (e * v->dims.planar.rows + first + k) * GG_LANES * GG_PLANAR_GEOMETRY + lane;
         int32_t j = v->other_body[contact];
-        gg_body_load(rows + (int64_t)j * GG_BODY, other);
+        gg_body_load(bodies + (int64_t)j * GG_BODY, other);
         float nx = v->normal[contact3], ny = v->normal[contact3 + GG_LANES];
         float cn = v->planar_geometry[geometry], ct = v->planar_geometry[geometry + GG_LANES];
         float other_cn = v->planar_geometry[geometry + 2 * GG_LANES];

@@ -19,7 +19,7 @@ typedef struct gg_contact_writer {
     gg_stored_contacts memory;
 } gg_contact_writer;
 
-/* Lists one contact: who, what was stored, and what prepare.h cannot find out for itself. pair NULL: an empty place. */
+/* Lists one contact: who, what was stored, and what prepare.h cannot find out for itself. pair NULL: no contact. */
 GG_FN void gg_sphere_list(const gg_view *v, gg_contact_writer *w, int32_t key, int64_t other_body, const gg_pair *pair,
                           gg_vec3 normal, float gap) {
     gg_vec3 impulse = gg_v3(0.0f, 0.0f, 0.0f), torque = impulse;
@@ -81,10 +81,10 @@ GG_FN void gg_sphere_list_grains(const gg_view *v, int64_t e, int32_t i, gg_cont
     }
 }
 
-/* A contact with a tool gets a velocity row of its own: the tool's surface velocity there, no spin, no inverse mass. The
+/* A contact with a tool gets a body of its own: the velocity of the tool's surface there, no spin, inverse mass 0. The
  * solve then treats grains and tools alike. */
 GG_FN void gg_sphere_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w, int64_t tool_body) {
-    int64_t base = e * v->dims.slots, rows = e * v->dims.bodies;
+    int64_t base = e * v->dims.slots, bodies = e * v->dims.bodies;
     gg_vec4 x = v->position[base + i];
     int32_t listed = 0;
     uint64_t near = v->slice_parts[e * v->dims.slices + i / GG_LANES];
@@ -98,12 +98,12 @@ GG_FN void gg_sphere_list_parts(const gg_view *v, int64_t e, int32_t i, gg_conta
         gg_vec3 at = gg_madd(gg_v3(x.x, x.y, x.z), normal, -(x.w + touch.gap));
         gg_vec3 velocity = gg_part_velocity(&v->part_pose[e * v->dims.part_count + part], at);
         for (int half = 0; half < 2; half++) {
-            float *row = (half ? v->body_b : v->body_a) + (rows + tool_body + listed) * GG_BODY;
-            row[0] = velocity.x;
-            row[1] = velocity.y;
-            row[2] = velocity.z;
+            float *body = (half ? v->body_b : v->body_a) + (bodies + tool_body + listed) * GG_BODY;
+            body[0] = velocity.x;
+            body[1] = velocity.y;
+            body[2] = velocity.z;
             for (int c = 3; c < GG_BODY; c++) {
-                row[c] = 0.0f;
+                body[c] = 0.0f;
             }
         }
         gg_sphere_list(v, w, (int32_t)(-1 - part), tool_body + listed,
@@ -112,8 +112,8 @@ GG_FN void gg_sphere_list_parts(const gg_view *v, int64_t e, int32_t i, gg_conta
     }
 }
 
-/* Lists the contacts of one lane of a slice; its rows of tools begin at tool_body. Beyond the end of a shorter list come
- * places that do nothing. */
+/* Lists the contacts of one lane of a slice; its bodies on tools begin at tool_body. A list
+ * shorter than the slice's longest is filled up with contacts that do nothing. */
 GG_FN void gg_sphere_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_body) {
     const gg_env *env = &v->env[e];
     int64_t base = e * v->dims.slots;
@@ -125,9 +125,9 @@ GG_FN void gg_sphere_list_lane(const gg_view *v, int64_t e, int64_t slice, int l
     w.torque = env->impulse_buffer ? v->roll_a : v->roll_b;
     w.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
     w.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-    w.roll = (e * v->dims.roll_rows + row) * GG_LANES + lane;
-    w.roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
-    w.cohesive = (e * v->dims.cohesive_rows + row) * GG_LANES + lane;
+    w.roll = (e * v->dims.spheres.roll_rows + row) * GG_LANES + lane;
+    w.roll3 = (e * v->dims.spheres.roll_rows + row) * GG_LANES * 3 + lane;
+    w.cohesive = (e * v->dims.spheres.cohesive_rows + row) * GG_LANES + lane;
     if (v->next_count[base + i] > 0) {
         w.memory = gg_stored_contacts_of(v, e, i);
         gg_sphere_list_grains(v, e, i, &w);

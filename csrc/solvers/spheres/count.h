@@ -1,23 +1,20 @@
-/* ncp_count.h: which candidates of a slice's grains are contacts, W candidates of one grain at a time.
- *
- * The decision is gg_pair_active's, written in lanes (see ncp_iterate.h for the operations). Also needed here:
- *   lane_less_bits(a, b)   bit k: a < b in lane k
- */
+/* count.h: which candidates of a slice's grains are contacts, W candidates of one grain at a time: gg_pair_active written in
+ * lanes, see lane_phases.h. */
 
 #if GG_LANE_WIDTH > 1
 /* which of W grains come within reach of slot i by their speed alone: the last test of gg_pair_active without cohesion */
 GG_FN uint32_t GG_LANE_NAME(closing_bits)(const gg_view *v, int64_t e, int32_t i, const int32_t *index,
-                                          gg_lane distance2, gg_lane foreseen) {
-    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
+                                          gg_lane distance2, gg_lane margin) {
+    const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     gg_lane other[GG_BODY];
-    lane_bodies(rows, index, other);
-    gg_vec3 own = gg_body_velocity(rows, i);
+    lane_bodies(bodies, index, other);
+    gg_vec3 own = gg_body_velocity(bodies, i);
     GG_LANE_NAME(vec) closing;
     closing.x = lane_splat(own.x) - other[0];
     closing.y = lane_splat(own.y) - other[1];
     closing.z = lane_splat(own.z) - other[2];
-    foreseen = foreseen + lane_sqrt(GG_LANE_NAME(dot)(closing, closing)) * lane_splat(v->params.foresight);
-    return lane_less_bits(distance2, foreseen * foreseen);
+    margin = margin + lane_sqrt(GG_LANE_NAME(dot)(closing, closing)) * lane_splat(v->params.foresight);
+    return lane_less_bits(distance2, margin * margin);
 }
 #endif
 
@@ -36,16 +33,15 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i,
     d.y = GG_LANE_NAME(nearest_image)(p, 1, lane_splat(x[i].y) - other[1], p->lower.y, p->upper.y);
     d.z = GG_LANE_NAME(nearest_image)(p, 2, lane_splat(x[i].z) - other[2], p->lower.z, p->upper.z);
     gg_lane distance2 = GG_LANE_NAME(dot)(d, d), radius = lane_splat(x[i].w);
-    gg_lane foreseen = radius + other[3] + lane_splat(p->margin * 2.0f) * lane_min(radius, other[3]);
-    gg_lane most =
-        foreseen + lane_splat(gg_maxf(2.0001f * v->env[e].speed_max * p->foresight, v->env[e].cohesion_range));
+    gg_lane margin = radius + other[3] + lane_splat(p->margin * 2.0f) * lane_min(radius, other[3]);
+    gg_lane most = margin + lane_splat(gg_maxf(2.0001f * v->env[e].speed_max * p->foresight, v->env[e].cohesion_range));
     uint32_t valid = left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1u;
-    uint32_t active = lane_less_bits(distance2, foreseen * foreseen) & valid;
+    uint32_t active = lane_less_bits(distance2, margin * margin) & valid;
     /* those that only their speed or cohesion can bring together: few, but where one grain is fast */
     uint32_t maybe = lane_less_bits(distance2, most * most) & valid & ~active;
 #if GG_LANE_WIDTH > 1
     if (gg_bit_count(maybe) > GG_LANE_WIDTH / 4 && !(v->env[e].cohesion_range > 0.0f)) {
-        return active | (GG_LANE_NAME(closing_bits)(v, e, i, index, distance2, foreseen) & maybe);
+        return active | (GG_LANE_NAME(closing_bits)(v, e, i, index, distance2, margin) & maybe);
     }
 #endif
     for (int k = 0; maybe; k++, maybe >>= 1) {

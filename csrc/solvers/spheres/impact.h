@@ -12,7 +12,7 @@
  * Included by prepare.h, once per kind of lane; symmetric in both sides like everything else there.
  */
 
-/* one contact of W grains, on its way from listed to prepared */
+/* one contact of W grains, between listed and prepared */
 typedef struct GG_LANE_NAME(contact) {
     GG_LANE_NAME(vec) normal, rel; /* rel: velocity of the centre against the other side */
     gg_lane gap, approach, restitution, friction, bias;

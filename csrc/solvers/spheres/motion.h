@@ -17,20 +17,20 @@ GG_FN void gg_sphere_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t row = v->next_first[at] / GG_LANES + count - tools;
     int64_t state = (e * v->dims.slots + i - lane) * 6 + lane;
     float *impulse = (v->env[e].impulse_buffer ^ 1 ^ (v->env[e].iteration & 1)) ? v->impulse_b : v->impulse_a;
-    const float *rows = v->body_a + e * v->dims.bodies * GG_BODY;
+    const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     gg_vec3 velocity = gg_load_lane3(v->velocity, state);
-    float inverse_mass = rows[i * GG_BODY + GG_BODY_INVERSE_MASS];
+    float inverse_mass = bodies[i * GG_BODY + GG_BODY_INVERSE_MASS];
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t k = 0; k < tools; k++) {
             int64_t contact = (e * v->dims.contact_rows + row + k) * GG_LANES + lane;
             int64_t contact3 = (e * v->dims.contact_rows + row + k) * GG_LANES * 3 + lane;
             gg_vec3 normal = gg_load_lane3(v->normal, contact3);
-            gg_vec3 surface = gg_body_velocity(rows, v->other_body[contact]);
-            float lack = v->bias[contact] - gg_dot(gg_sub(velocity, surface), normal);
-            if (lack > 0.0f) {
-                velocity = gg_madd(velocity, normal, lack);
+            gg_vec3 surface = gg_body_velocity(bodies, v->other_body[contact]);
+            float deficit = v->bias[contact] - gg_dot(gg_sub(velocity, surface), normal);
+            if (deficit > 0.0f) {
+                velocity = gg_madd(velocity, normal, deficit);
                 gg_vec3 total = gg_load_lane3(impulse, contact3);
-                gg_store_lane3(impulse, contact3, gg_madd(total, normal, lack / inverse_mass));
+                gg_store_lane3(impulse, contact3, gg_madd(total, normal, deficit / inverse_mass));
             }
         }
     }
@@ -56,7 +56,7 @@ GG_FN void gg_sphere_load_tools(const gg_view *v, int64_t e, int64_t i) {
         gg_vec3 arm = gg_sub(point, v->part_pose[e * v->dims.part_count + part].tool_position);
         load.torque = gg_cross(arm, load.force);
         if (v->params.rolling) {
-            int64_t roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
+            int64_t roll3 = (e * v->dims.spheres.roll_rows + row) * GG_LANES * 3 + lane;
             load.torque = gg_sub(load.torque, gg_load_lane3(roll, roll3));
         }
         load.tool = v->parts[part].tool;
@@ -77,29 +77,29 @@ GG_FN gg_motion gg_sphere_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     }
     gg_vec3 velocity = gg_load_lane3(v->velocity, first * 6 + lane);
     gg_vec3 spin = gg_load_lane3(v->velocity, first * 6 + lane + 3 * GG_LANES);
-    float row[GG_BODY], *home = gg_slot_body_at(v, e, i);
-    gg_body_load(home, row);
+    float body[GG_BODY], *home = gg_slot_body_at(v, e, i);
+    gg_body_load(home, body);
     if (gg_air_drags(&v->env[e].air)) {
-        spin = gg_scale(spin, gg_drag_spin_left(&v->env[e].air, v->position[at].w, row[GG_BODY_INVERSE_MASS], p->dt));
+        spin = gg_scale(spin, gg_drag_spin_left(&v->env[e].air, v->position[at].w, body[GG_BODY_INVERSE_MASS], p->dt));
     }
-    row[0] = velocity.x;
-    row[1] = velocity.y;
-    row[2] = velocity.z;
-    row[4] = spin.x;
-    row[5] = spin.y;
-    row[6] = spin.z;
-    gg_body_store(home, row);
+    body[0] = velocity.x;
+    body[1] = velocity.y;
+    body[2] = velocity.z;
+    body[4] = spin.x;
+    body[5] = spin.y;
+    body[6] = spin.z;
+    gg_body_store(home, body);
     gg_vec4 x = v->position[at];
     gg_vec3 correction = gg_load_lane3(v->correction, first * 3 + lane);
-    /* ways within a bed at rest are below rounding, the more so the farther it lies from the origin: lost, they are made
-     * up for by velocities that press contacts now less, now more, and the bed creeps */
+    /* displacements within a bed at rest are below rounding, the more so the farther it lies from the origin: without
+     * compensated summation the lost motion returns as velocity noise and the bed creeps */
     float *error = v->position_error + (e * v->dims.slots + v->grain_id[at]) * 3;
     gg_vec3 displacement = gg_madd(correction, velocity, p->dt);
     gg_vec3 moved = gg_wrap(p, gg_add_compensated(gg_v3(x.x, x.y, x.z), displacement, error));
     gg_vec4 arrived = {moved.x, moved.y, moved.z, x.w};
     v->position[at] = arrived;
     float speed2 = gg_norm2(velocity);
-    out.energy = 0.5f / row[GG_BODY_INVERSE_MASS] * (speed2 + 0.4f * gg_norm2(spin));
+    out.energy = 0.5f / body[GG_BODY_INVERSE_MASS] * (speed2 + 0.4f * gg_norm2(spin));
     out.fast = speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
     out.escaped = gg_outside(p, moved, x.w);
     return out;

@@ -10,16 +10,16 @@
  * Nesterov's sequence beta accelerates it. GG_MODE_PAPER keeps the algorithm as printed.
  *
  * Relaxation. All contacts are solved at once, so a grain with n contacts would be pushed n times too hard. With
- * K = 1/m_i + 1/m_j (inverse effective mass) the weight of a contact is
+ * K = 1/m_i + 1/m_j (inverse effective mass) the effective mass of a contact is relaxed to
  *
  *     w = min( omega0 / K, c / (n_i/m_i + n_j/m_j) )
  *
  * which equals omega0 m_eff where contacts are few and splits the mass where there are many; it is symmetric in i and j, as
- * momentum needs; n/m is called the crowd of a grain. The second bound is tighter where one side is much heavier or a tool,
- * see gg_params.mass_ratio_factor; a contact that is the only one of both sides is solved at once (ncp_impact.h). The inverse effective mass of a sphere's tangential motion with spin is 7/2 K, for pairs and walls alike,
- * so the tangential weight is 2/7 w.
+ * momentum needs; n/m is `count_over_mass`. The second bound is tighter where one side is much heavier or a tool,
+ * see gg_params.mass_ratio_factor; a contact that is the only one of both sides is solved at once (impact.h). The inverse effective mass of a sphere's tangential motion with spin is 7/2 K, for pairs and walls alike,
+ * so the tangential effective mass is 2/7 w.
  *
- * State of spin. Rows hold u = r omega [m/s], which makes the contact law free of radii: the relative velocity at the
+ * State of spin. Bodies hold u = r omega [m/s], which makes the contact law free of radii: the relative velocity at the
  * contact is v_i - v_j - (u_i + u_j) x n, an impulse P changes v_i by P/m and u_i by -(5/2)/m n x P (solid sphere,
  * I = 2/5 m r^2).
  *

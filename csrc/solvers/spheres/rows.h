@@ -9,9 +9,9 @@ GG_FN GG_LANE_NAME(at) GG_LANE_NAME(contacts_of)(const gg_view *v, int64_t e, in
     GG_LANE_NAME(at) at;
     at.contact = (e * v->dims.contact_rows + row) * GG_LANES + lane;
     at.contact3 = (e * v->dims.contact_rows + row) * GG_LANES * 3 + lane;
-    at.roll = (e * v->dims.roll_rows + row) * GG_LANES + lane;
-    at.roll3 = (e * v->dims.roll_rows + row) * GG_LANES * 3 + lane;
-    at.cohesive = (e * v->dims.cohesive_rows + row) * GG_LANES + lane;
+    at.roll = (e * v->dims.spheres.roll_rows + row) * GG_LANES + lane;
+    at.roll3 = (e * v->dims.spheres.roll_rows + row) * GG_LANES * 3 + lane;
+    at.cohesive = (e * v->dims.spheres.cohesive_rows + row) * GG_LANES + lane;
     return at;
 }
 

@@ -1,0 +1,247 @@
+/* envs.cuh: phases over whole envs: where the shared body walks an env, here the team does it together. */
+#ifndef GG_ENVS_CUH
+#define GG_ENVS_CUH
+
+#include "team.cuh"
+
+/* ---- phases over whole envs: the team adds up, its last block decides ---- */
+
+__device__ __forceinline__ void gg_gpu_check(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    gg_prediction all, none = GG_ZERO;
+    int last = gg_team_reduce(
+        team, team->memory->prediction, gg_predictions_of(v, e, gg_team_rank(team), gg_team_size(team)), none,
+        [](gg_prediction a, gg_prediction b) { return gg_predictions_join(a, b); }, &all);
+    if (last && threadIdx.x == 0) {
+        gg_predict_decide(v, e, all);
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_fit_cell_grids(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    gg_aabb span;
+    int last = gg_team_reduce(
+        team, team->memory->span, gg_aabb_of(v, e, gg_team_rank(team), gg_team_size(team)), gg_aabb_empty(),
+        [](gg_aabb a, gg_aabb b) { return gg_aabb_join(a, b); }, &span);
+    if (last && threadIdx.x == 0) {
+        gg_cell_grids_fit(v, e, span);
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    /* the longest list that does not fit, of those the first: as an integer that is larger the longer and the earlier */
+    uint64_t own = 0, worst;
+    for (int64_t i = gg_team_rank(team); i < v->dims.grain_count; i += gg_team_size(team)) {
+        int size_class = gg_size_class_of(&v->params, v->position[e * v->dims.slots + i].w);
+        int32_t count = v->candidate_count[e * v->dims.slots + i];
+        if (count > v->params.size_class_candidates[size_class]) {
+            uint64_t key = (uint64_t)count << 32 | (uint32_t)(INT32_MAX - (int32_t)i);
+            own = key > own ? key : own;
+        }
+    }
+    int last = gg_team_reduce(
+        team, team->memory->words, own, (uint64_t)0, [](uint64_t a, uint64_t b) { return a > b ? a : b; }, &worst);
+    if (last && threadIdx.x == 0) {
+        int64_t first = INT32_MAX - (int64_t)(worst & 0xFFFFFFFFu);
+        int size_class = worst ? gg_size_class_of(&v->params, v->position[e * v->dims.slots + first].w) : 0;
+        gg_lists_close(v, e, (int32_t)(worst >> 32), size_class);
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_check_convergence(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                         int32_t pass) {
+    if (v->params.tolerance <= 0.0f) {
+        if (gg_team_rank(team) == 0) {
+            gg_step_check_env(v, e, pass);
+        }
+        return;
+    }
+    if (v->env[e].converged) {
+        return;
+    }
+    float residual;
+    int last = gg_team_reduce(
+        team, team->memory->change, gg_step_residual(v, e, gg_team_rank(team), gg_team_size(team)), 0.0f,
+        [](float a, float b) { return gg_maxf(a, b); }, &residual);
+    if (last && threadIdx.x == 0) {
+        gg_step_check(v, e, pass, residual);
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_close_substep(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    int is_last = gg_last_substep(v, e);
+    gg_substep_stats all, none = GG_ZERO;
+    int last_block = gg_team_reduce(
+        team, team->memory->substep, gg_substep_stats_of(v, e, gg_team_rank(team), gg_team_size(team)), none,
+        [](gg_substep_stats a, gg_substep_stats b) { return gg_substep_stats_join(a, b); }, &all);
+    if (!last_block) {
+        return;
+    }
+    gg_step_stats last = GG_ZERO;
+    for (int64_t first = 0; is_last && first < v->dims.blocks; first += GG_THREADS) {
+        if (first + (int64_t)threadIdx.x < v->dims.blocks) {
+            team->memory->step[threadIdx.x] = gg_step_stats_of_block(v, e, first + threadIdx.x);
+        }
+        __syncthreads();
+        for (int64_t k = 0; threadIdx.x == 0 && k < GG_THREADS && first + k < v->dims.blocks; k++) {
+            gg_step_stats_add(&last, team->memory->step[k]);
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        gg_step_close(v, e, all, is_last ? &last : NULL);
+    }
+}
+
+/* ---- phases over whole envs: the team together ---- */
+
+__device__ __forceinline__ void gg_gpu_allocate_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                         int32_t) {
+    int64_t base = e * v->dims.slices;
+    int32_t rows = gg_team_scan(
+        team, 0, v->dims.slices, [&](int64_t s) { return v->slice_rows[base + s]; },
+        [&](int64_t s, int32_t sum) { v->slice_first_row[base + s] = sum; });
+    int32_t tool_contacts = gg_team_scan(
+        team, 1, v->dims.slices, [&](int64_t s) { return v->slice_tool_contacts[base + s]; },
+        [&](int64_t s, int32_t sum) { v->slice_first_tool_body[base + s] = (int32_t)v->dims.free_bodies + sum; });
+    if (gg_team_rank(team) == 0) {
+        gg_contacts_allocated(v, e, rows, v->dims.free_bodies + tool_contacts);
+    }
+}
+
+/* Counting sort by cell. Within a cell grains come in the order of ids, so that nothing depends on which thread was
+ * first. */
+__device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    int64_t base = e * v->dims.slots, n = v->dims.grain_count, rank = gg_team_rank(team), size = gg_team_size(team);
+    int32_t *source = v->source_slot + base;
+    for (int64_t i = n + rank; i < v->dims.slots; i += size) {
+        source[i] = (int32_t)i;
+    }
+    if (v->params.broad_phase == GG_BROAD_LINKED_HASH) {
+        for (int64_t i = rank; i < n; i += size) {
+            source[i] = v->slot_of[base + i];
+        }
+        return;
+    }
+    int32_t *first = v->cell_first + e * (v->dims.cells + 1), *cursor = v->cell_cursor + e * v->dims.cell_cursors;
+    /* idle while lists are built: the grains of a cell in any order, then in the order of ids */
+    int32_t *loose = v->sort_unordered + base, *sorted = v->sort_slot + base, *item = v->cell_item + base;
+    for (int64_t c = rank; c < v->dims.cells; c += size) {
+        cursor[c] = 0;
+    }
+    gg_gpu_wait(team);
+    for (int64_t i = rank; i < n; i += size) {
+        atomicAdd(&cursor[v->cell[base + i]], 1);
+    }
+    gg_gpu_wait(team);
+    gg_team_scan(
+        team, 0, v->dims.cells, [&](int64_t c) { return cursor[c]; },
+        [&](int64_t c, int32_t sum) {
+            first[c] = sum;
+            cursor[c] = sum;
+        });
+    if (rank == 0) {
+        first[v->dims.cells] = (int32_t)n;
+    }
+    gg_gpu_wait(team);
+    for (int64_t i = rank; i < n; i += size) {
+        loose[atomicAdd(&cursor[v->cell[base + i]], 1)] = (int32_t)i;
+    }
+    gg_gpu_wait(team);
+    for (int64_t p = rank; p < n; p += size) {
+        int32_t slot = loose[p], id = v->grain_id[base + slot], cell = v->cell[base + slot];
+        int32_t position = first[cell];
+        for (int32_t q = first[cell]; q < first[cell + 1]; q++) {
+            position += v->grain_id[base + loose[q]] < id;
+        }
+        sorted[position] = slot;
+    }
+    gg_gpu_wait(team);
+    /* within a window longer lists first: the rank of a grain is the number of those that come before it */
+    for (int64_t begin = (int64_t)team->block * GG_SORT_WINDOW; begin < n; begin += team->blocks * GG_SORT_WINDOW) {
+        int32_t count = (int32_t)(n - begin < GG_SORT_WINDOW ? n - begin : GG_SORT_WINDOW);
+        int32_t *lengths = team->memory->lengths;
+        for (int32_t own = (int32_t)threadIdx.x; own < count; own += GG_THREADS) {
+            lengths[own] = gg_sort_length(v->contact_count[base + sorted[begin + own]]);
+        }
+        __syncthreads();
+        for (int32_t own = (int32_t)threadIdx.x; own < count; own += GG_THREADS) {
+            int32_t length = lengths[own], rank = 0;
+            for (int32_t k = 0; k < count; k++) {
+                rank += lengths[k] > length || (lengths[k] == length && k < own);
+            }
+            source[begin + rank] = sorted[begin + own];
+            item[begin + own] = (int32_t)begin + rank;
+        }
+        __syncthreads();
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_allocate_candidates(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                           int32_t) {
+    if (!v->env[e].rebuild) {
+        return;
+    }
+    int64_t base = e * v->dims.slots, rank = gg_team_rank(team), size = gg_team_size(team);
+    gg_team_scan(
+        team, 0, v->dims.slots, [&](int64_t i) { return gg_candidate_capacity(v, e, i); },
+        [&](int64_t i, int32_t sum) { v->candidate_first[base + i] = sum; });
+    if (v->params.broad_phase != GG_BROAD_LINKED_HASH) {
+        return;
+    }
+    /* the order within a chain is left to chance: lists are sorted by id */
+    int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
+    for (int64_t b = rank; b < v->dims.hash_size; b += size) {
+        head[b] = -1;
+    }
+    gg_gpu_wait(team);
+    for (int64_t i = rank; i < v->dims.grain_count; i += size) {
+        next[i] = atomicExch(&head[gg_hash_bucket_of(v, e, i)], (int32_t)i);
+    }
+}
+
+/* one thread per block of tool contacts, tool and component */
+__device__ __forceinline__ void gg_gpu_sum_wrench_blocks(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                         int32_t) {
+    int64_t per_block = v->dims.tool_count * 6;
+    int64_t blocks = (gg_tool_loads(v, e) + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
+    for (int64_t k = gg_team_rank(team); k < blocks * per_block; k += gg_team_size(team)) {
+        int64_t block = k / per_block, component = k % per_block;
+        v->wrench_partial[(e * v->dims.load_blocks + block) * per_block + component] =
+            gg_tool_wrench_part(v, e, block, component / 6, (int)(component % 6));
+    }
+}
+
+__device__ __forceinline__ void gg_gpu_sum_boxes(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass) {
+    const int32_t runs = GG_BLOCK / GG_BOX_RUN;
+    for (int64_t block = team->block; block < v->dims.blocks; block += team->blocks) {
+        if ((int32_t)threadIdx.x < runs) {
+            team->memory->box[threadIdx.x] = gg_access_box_run(v, e, block, threadIdx.x, pass);
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            gg_box_stats sum = GG_ZERO;
+            for (int32_t run = 0; run < runs; run++) {
+                gg_box_stats_add(&sum, team->memory->box[run]);
+            }
+            v->box_partial[e * v->dims.blocks + block] = sum;
+        }
+        __syncthreads();
+    }
+}
+
+/* a thread per grain; what they add to the same bins are integers */
+__device__ __forceinline__ void gg_gpu_tally(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    for (int64_t id = gg_team_rank(team); id < v->dims.grain_count; id += gg_team_size(team)) {
+        gg_tally_grain(v, e, id);
+    }
+}
+
+#endif
