@@ -1,17 +1,17 @@
-# Makefile: everything a user or a builder types. `make help` lists it.
+# Makefile: the commands of this project; `make help` lists them.
 #
-# setup makes .venv, installs what is missing and builds the extension; it does each part again only when what it depends
-# on has changed (stamp files in .venv).
+# setup makes .venv, installs dependencies and builds the extension; each part is redone only when its inputs change (stamp
+# files in .venv).
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-# processes that share the tests
+# processes that run the tests (pytest-xdist)
 WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
-# GPU generations to build for where nvcc is found: that of this machine, else one that newer drivers translate from
+# compute capabilities to build for where nvcc is found: this machine's, else 7.5, whose PTX drivers compile for newer GPUs
 export GG_CUDA_ARCH ?= $(shell nvidia-smi >/dev/null 2>&1 && echo native || echo 75)
 C_SOURCES := $(shell find csrc -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
 PY_FILES := granular_gym envs scenes tests testbed examples benchmarks validation tools setup.py $(wildcard assets/*.py)
@@ -23,17 +23,17 @@ STAMP_TRAIN := $(VENV)/.stamp-train
 .PHONY: help setup build demo train test sanitize bench gpu validate lint format typecheck clean
 
 help:
-	@echo "make demo      run the bulldozer and leave a film, pictures and a report in out/bulldozer"
-	@echo "make train     learn a small task on the CPU within 15 minutes, compare with random and the expert, draw the curve"
+	@echo "make demo      run the bulldozer; write a film, pictures and a report to out/bulldozer"
+	@echo "make train     train on a small task (15 minutes on a CPU), compare with random and expert, plot the learning curve"
 	@echo "make test      run all tests (ARGS='-k name' passes options to pytest; WORKERS=2 processes)"
 	@echo "make sanitize  unit and hostile tests on an extension built with AddressSanitizer and UBSan (minutes)"
-	@echo "make bench     measure speed, leave tables and plots in benchmarks/results/cpu"
+	@echo "make bench     measure speed; write tables and plots to benchmarks/results/cpu"
 	@echo "make gpu       on a machine with a GPU: build, test and measure within 10 minutes (docs/gpu.md; WHEELS=folder)"
-	@echo "make validate  measure physical laws, write docs/validation.md (FULL=1: all of it; ARGS='rest silo' some checks)"
+	@echo "make validate  measure physical laws, write docs/validation.md (FULL=1: all checks; ARGS='rest silo': some)"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
-	@echo "make lint      style, and imports that run one way; make format applies the style"
-	@echo "make clean     remove what was built"
+	@echo "make lint      check style and the direction of imports and includes; make format applies the style"
+	@echo "make clean     remove build products"
 
 setup: $(STAMP_BUILD)
 
@@ -44,7 +44,7 @@ $(STAMP_SYSTEM): tools/setup_system.sh
 	@PYTHON=$(PYTHON) VENV=$(VENV) sh tools/setup_system.sh
 	@touch $@
 
-# Python packages; editable, so that Python files need no installation after a change
+# Python packages; editable, so that changes to Python files need no new installation
 $(STAMP_PACKAGES): $(STAMP_SYSTEM) pyproject.toml setup.py MANIFEST.in
 	@echo "installing Python packages into $(VENV)"
 	@mkdir -p build
@@ -63,7 +63,7 @@ $(STAMP_BUILD): $(STAMP_PACKAGES) $(C_SOURCES)
 demo: $(STAMP_BUILD)
 	@$(BIN)/python examples/bulldozer_demo.py $(ARGS)
 
-# what learning needs besides; TORCH may name a version, as torch==2.13.0. A run that is there is gone on with
+# packages for training; TORCH may name a version, as torch==2.13.0. An existing run is resumed
 TORCH ?= torch
 $(STAMP_TRAIN): $(STAMP_PACKAGES)
 	@echo "installing PyTorch and Stable-Baselines3 into $(VENV)"
@@ -83,7 +83,7 @@ sanitize: $(STAMP_BUILD)
 bench: $(STAMP_BUILD)
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
-# an environment of its own in build/gpu, of what the system has and the folder of wheels: no network is needed
+# its own environment in build/gpu, from the system's packages and the folder of wheels: needs no network
 gpu:
 	@WHEELS="$(WHEELS)" $(PYTHON) tools/run_gpu.py $(ARGS)
 

@@ -6,13 +6,14 @@ Every csrc/**/*.c is compiled. Switches, by environment:
     GG_DEBUG=1        -O0, asserts on
     GG_SANITIZE=address,undefined or thread
     GG_WERROR=1       warnings are errors
-    GG_CFLAGS         further flags
+    GG_CFLAGS         more flags for the C compiler
     GG_CUDA           auto (default): with CUDA where nvcc is found; 0: without; 1: with, or fail;
                       emulate: kernels run on the CPU, for tests of the device code (slow)
     NVCC              the CUDA compiler; otherwise nvcc on the path or in CUDA_HOME/bin
-    GG_CUDA_ARCH      GPU generations to build for, as 75,80,90 (the last one also as PTX, for newer ones), or native;
-                      default: 75 to 120
-    GG_CUDA_FLAGS     further flags for nvcc; -fmad=true lets it contract: other bits than the CPU's, for timing only
+    GG_CUDA_ARCH      compute capabilities to build for, as 75,80,90 (the last one also as PTX, for newer GPUs), or
+                      native; default: 75 to 120
+    GG_CUDA_FLAGS     more flags for nvcc; -fmad=true allows fused multiply-add: the results then differ from the CPU's
+                      (for timing only)
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
 STB_HEADER = "stb_image_write.h"
-STB_PLACES = ("/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/usr/local/include")
+STB_FOLDERS = ("/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/usr/local/include")
 FLAGS = ["-std=c17", "-ffp-contract=off", "-fno-math-errno", "-fopenmp", "-fvisibility=hidden", "-Wall", "-Wextra"]
-# the wide builds of the contact solve and of pair queries; which one runs is decided by the processor at run time
+# SIMD builds of the contact solver and of pair queries; the one that runs is chosen at run time, by the CPU's features
 SIMD_FLAGS = {
     "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
     "avx2.c": ["-mavx2"],
@@ -47,11 +48,11 @@ def on(name: str) -> bool:
 
 
 def stb_include_dir() -> str:
-    """The folder of stb_image_write.h, or a message that says how to get it."""
+    """The folder of stb_image_write.h; SystemExit with instructions where it is missing."""
     given = os.environ.get("STB_INCLUDE_DIR")
-    for place in [given] if given else STB_PLACES:
-        if (Path(place) / STB_HEADER).is_file():
-            return str(place)
+    for folder in [given] if given else STB_FOLDERS:
+        if (Path(folder) / STB_HEADER).is_file():
+            return str(folder)
     if given:
         raise SystemExit(f"granular_gym: STB_INCLUDE_DIR={given} holds no {STB_HEADER}.")
     raise SystemExit(
@@ -79,7 +80,7 @@ CUDA_ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
 
 
 def nvcc() -> str | None:
-    """The CUDA compiler that GG_CUDA asks for; None: none."""
+    """Path of the CUDA compiler; None: build without CUDA, as GG_CUDA says or because nvcc is missing."""
     wanted = os.environ.get("GG_CUDA", "auto") or "auto"
     if wanted in ("0", "emulate"):
         return None
@@ -96,7 +97,7 @@ def nvcc() -> str | None:
 
 
 def cuda_architectures(compiler: str) -> list[str]:
-    """Flags that name the GPU generations to build for."""
+    """Flags of nvcc for the compute capabilities to build for."""
     given = os.environ.get("GG_CUDA_ARCH", "")
     if given == "native":
         return ["-arch=native"]
@@ -119,25 +120,26 @@ def cuda_architectures(compiler: str) -> list[str]:
 CAPTURE = {"check": True, "text": True, "stdout": subprocess.PIPE}
 
 
-#: stands in for the toolkit where kernels are run on the CPU
-EMULATOR = ROOT / "tests" / "emulator" / "cuda_runtime.h"
+#: replace the headers of the CUDA toolkit where kernels run on the CPU
+EMULATOR = ROOT / "tests" / "emulator"
+EMULATOR_HEADERS = sorted(EMULATOR.glob("*.h"))
 
 
 def cuda_command() -> list[str] | None:
-    """What compiles the CUDA backend, without file names; None: it is left out."""
+    """Command that compiles the CUDA backend, without file names; None: build without CUDA."""
     warn = ["-Wall", "-Wextra", *(["-Werror"] if on("GG_WERROR") else [])]
     host = ["-fPIC", "-fvisibility=hidden", "-ffp-contract=off", *warn]
     optimise = "-O0" if on("GG_DEBUG") else "-O3"
     further = os.environ.get("GG_CUDA_FLAGS", "").split()
     if os.environ.get("GG_CUDA") == "emulate":
         cxx = os.environ.get("CXX", "g++")
-        flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", f"-I{relative([EMULATOR.parent])[0]}"]
+        flags = [*host, "-DGG_CUDA_EMULATED", "-DGG_EMULATOR_IMPLEMENTATION", f"-I{relative([EMULATOR])[0]}"]
         return [cxx, "-std=c++17", optimise, *flags, *further, "-x", "c++"]
     compiler = nvcc()
     if compiler is None:
         return None
     strict = ["-Werror", "all-warnings"] if on("GG_WERROR") else []
-    # no contraction to fused multiply-add: the GPU gives the bits of the CPU
+    # no contraction to fused multiply-add, so that GPU and CPU agree bit for bit
     contraction = [] if any("fmad" in flag for flag in further) else ["-fmad=false"]
     flags = [*contraction, "--threads=0", "-cudart=static", "-Xptxas=-v", "-Xcompiler=" + ",".join(host), *strict]
     flags += further
@@ -145,16 +147,17 @@ def cuda_command() -> list[str] | None:
 
 
 def cuda_library_dir(compiler: str) -> str:
-    """Where the toolkit keeps its static runtime."""
-    said = subprocess.run([compiler, "--dryrun", "-x", "cu", "-E", os.devnull], text=True, capture_output=True).stderr
-    for place in reversed(re.findall(r'"-L([^"]+)"', said)):
-        if os.path.exists(os.path.join(place, "libcudart_static.a")):
-            return place
+    """The folder of the toolkit's static runtime library."""
+    dryrun = [compiler, "--dryrun", "-x", "cu", "-E", os.devnull]
+    output = subprocess.run(dryrun, text=True, capture_output=True).stderr
+    for folder in reversed(re.findall(r'"-L([^"]+)"', output)):
+        if os.path.exists(os.path.join(folder, "libcudart_static.a")):
+            return folder
     raise SystemExit(f"granular_gym: {compiler} has no libcudart_static.a; set GG_CUDA=0 to build without CUDA.")
 
 
 def source_hash() -> str:
-    """Names the engine's source: what was settled by another engine must not pass for a bed of this one."""
+    """Hash of the engine's sources, 16 hex digits: a bed in the cache is used only by the engine that settled it."""
     total = hashlib.sha256()
     for path in relative(path for kind in ("c", "h", "cu", "cuh") for path in (ROOT / "csrc").rglob("*." + kind)):
         total.update((ROOT / path).read_bytes())
@@ -162,49 +165,50 @@ def source_hash() -> str:
 
 
 def simd_flags(source: str) -> list[str]:
-    """Further flags of one file."""
+    """Extra flags for one file."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return []
     return SIMD_FLAGS.get(os.path.basename(source), [])
 
 
 class BuildExtension(build_ext):
-    """build_ext with flags per file, and as many compilers at a time as there are cores."""
+    """build_ext with flags for each file and parallel compilation."""
 
     def finalize_options(self) -> None:
         super().finalize_options()
-        # a change of flags must not find objects of other flags
+        # objects built with other flags are kept apart
         cuda = os.environ.get("GG_CUDA", "auto") or "auto"
         flags = [*compile_flags()[0][len(FLAGS) :], "cuda", cuda if cuda == "emulate" else str(bool(nvcc()))]
         key = "".join(c if c.isalnum() else "_" for c in " ".join(flags))
         self.build_temp = os.path.join(self.build_temp, key)
 
     def add_cuda(self, ext: Extension) -> None:
-        """Compiles the CUDA backend into one object that is linked in, its runtime included: no library is needed."""
+        """Compiles the CUDA backend into one object and links it with the static CUDA runtime."""
         command = cuda_command()
         if command is None:
             print("granular_gym: built without CUDA (no nvcc)", file=sys.stderr)
             return
         os.makedirs(self.build_temp, exist_ok=True)
-        made = os.path.join(self.build_temp, "cuda.o")
-        seen = os.path.join(self.build_temp, "cuda.hash")
-        emulator = EMULATOR.read_bytes() if os.environ.get("GG_CUDA") == "emulate" else b""
-        mark = source_hash() + hashlib.sha256(emulator).hexdigest() + " ".join(command)
-        if not (os.path.exists(made) and os.path.exists(seen) and Path(seen).read_text() == mark):
+        object_file = os.path.join(self.build_temp, "cuda.o")
+        hash_file = os.path.join(self.build_temp, "cuda.hash")
+        headers = EMULATOR_HEADERS if os.environ.get("GG_CUDA") == "emulate" else []
+        emulator = b"".join(header.read_bytes() for header in headers)
+        key = source_hash() + hashlib.sha256(emulator).hexdigest() + " ".join(command)
+        if not (os.path.exists(object_file) and os.path.exists(hash_file) and Path(hash_file).read_text() == key):
             print("granular_gym: compiling the CUDA backend", file=sys.stderr)
             done = subprocess.run(
-                [*command, "-DGG_CUDA", "-c", CUDA_SOURCE, "-o", made], cwd=ROOT, stderr=subprocess.PIPE
+                [*command, "-DGG_CUDA", "-c", CUDA_SOURCE, "-o", object_file], cwd=ROOT, stderr=subprocess.PIPE
             )
-            said = done.stderr.decode(errors="replace")
+            output = done.stderr.decode(errors="replace")
             if "-Xptxas=-v" in command:
-                # registers, spills and shared memory of each kernel: see tools/cuda_kernels.py, which judges the usual
-                # build; one with flags of its own keeps its log beside its objects
-                place = Path(self.build_temp) if os.environ.get("GG_CUDA_FLAGS") else ROOT / "build"
-                (place / "cuda_kernels.log").write_text(said)
+                # registers, spills and shared memory of each kernel: tools/cuda_kernels.py checks those of the default
+                # build; a build with other flags keeps its log beside its objects
+                folder = Path(self.build_temp) if os.environ.get("GG_CUDA_FLAGS") else ROOT / "build"
+                (folder / "cuda_kernels.log").write_text(output)
             if done.returncode:
-                raise SystemExit(f"granular_gym: the CUDA backend did not compile:\n{said}")
-            Path(seen).write_text(mark)
-        ext.extra_objects.append(made)
+                raise SystemExit(f"granular_gym: the CUDA backend did not compile:\n{output}")
+            Path(hash_file).write_text(key)
+        ext.extra_objects.append(object_file)
         ext.define_macros.append(("GG_CUDA", "1"))
         ext.libraries += ["stdc++"]
         if "emulate" not in os.environ.get("GG_CUDA", ""):
@@ -241,7 +245,7 @@ class BuildExtension(build_ext):
 
 
 def relative(paths) -> list[str]:
-    """Paths relative to the project, sorted: the same build wherever it lies."""
+    """Paths relative to the project, sorted: the build does not depend on where the project is."""
     return sorted(path.relative_to(ROOT).as_posix() for path in paths)
 
 
@@ -266,7 +270,10 @@ setup(
         Extension(
             "granular_gym._core",
             sources=relative((ROOT / "csrc").rglob("*.c")),
-            depends=["setup.py", *relative([EMULATOR, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")])],
+            depends=[
+                "setup.py",
+                *relative([*EMULATOR_HEADERS, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")]),
+            ],
             include_dirs=["csrc"],
         )
     ],

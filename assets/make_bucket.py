@@ -3,10 +3,10 @@
     python assets/make_bucket.py [folder]
 
 Needs trimesh and manifold3d (the `dev` extra); the package itself only reads the files. Metres. The origin is the
-middle of the arm's flange; x points towards the mouth, y across, z from the top plate to the floor. The shell is one
+centre of the arm's flange; x points towards the mouth, y across, z from the top plate to the floor. The shell is one
 bent plate (top, back, floor, lip) with the mount on it; the cheek is the plate that closes a side, drawn around y = 0
-and used once per side. Three solids instead of one, because the engine finds one contact per grain and solid: a grain
-in a corner then feels both plates. The shell reaches over the full width, so no seam is open.
+and used once per side. These are three parts, because the engine finds one contact per grain and part: a grain in a
+corner then touches both plates. The shell spans the full width, so that no seam is open.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from make_bulldozer import block, polygon, rod, slab, write
 from manifold3d import Manifold
 
-HALF_WIDTH = 0.070  # of the outside
+HALF_WIDTH = 0.070  # outside
 CHEEK_THICKNESS = 0.006
 PLATE_THICKNESS = 0.006
 LIP_THICKNESS = 0.003
-LIP_LENGTH = 0.022  # over which the floor thins down to the lip
+LIP_LENGTH = 0.022  # length over which the floor tapers to the lip
 
 # the inside of the section in (x, z)
 TOP_FRONT, TOP_Z = 0.012, 0.052
@@ -42,7 +42,7 @@ def arc(x: float, z: float, radius: float, start: float, end: float) -> list[tup
 
 
 def inside() -> np.ndarray:
-    """The inner surface from the front of the top plate, round the back, to the lip: (n, 2) x, z."""
+    """The inner surface from the front of the top plate, around the back, to the lip: (n, 2) x, z."""
     points = [(TOP_FRONT, TOP_Z)]
     points += arc(BACK_X + TOP_ROUND, TOP_Z + TOP_ROUND, TOP_ROUND, -0.5 * np.pi, -np.pi)
     points += arc(BACK_X + FLOOR_ROUND, FLOOR_Z - FLOOR_ROUND, FLOOR_ROUND, np.pi, 0.5 * np.pi)
@@ -51,11 +51,11 @@ def inside() -> np.ndarray:
 
 
 def outside(inner: np.ndarray) -> np.ndarray:
-    """The outer surface: the inner one moved out by the thickness of the plate, thinner at the lip."""
+    """The outer surface: the inner one offset by the thickness of the plate, less at the lip."""
     along = np.gradient(inner, axis=0)
     along[0], along[-2:] = inner[1] - inner[0], inner[-1] - inner[-2]
     along /= np.linalg.norm(along, axis=1)[:, None]
-    # the section is run through with the inside on the left, seen with z up
+    # the inside is on the left along the section, seen with z up
     out = np.stack([-along[:, 1], along[:, 0]], axis=1)
     thickness = np.full((len(inner), 1), PLATE_THICKNESS)
     thickness[-1] = LIP_THICKNESS
@@ -63,7 +63,7 @@ def outside(inner: np.ndarray) -> np.ndarray:
 
 
 def counter_clockwise(points: np.ndarray) -> list[tuple[float, float]]:
-    """The corners of a polygon, turned round where needed."""
+    """The corners of a polygon in counter-clockwise order."""
     x, z = points.T
     area = float(np.sum(x * np.roll(z, -1) - np.roll(x, -1) * z))
     return [tuple(p) for p in (points if area > 0.0 else points[::-1])]
@@ -81,7 +81,7 @@ def shell() -> Manifold:
 
 
 def cheek() -> Manifold:
-    """A side plate; its front edge runs from the top plate to the lip, a little hollow."""
+    """A side plate; its front edge runs from the top plate to the lip, slightly concave."""
     outer = outside(inside())
     front = np.array([(0.046, 0.112)])
     section = polygon(counter_clockwise(np.concatenate([outer, front])))
@@ -89,7 +89,7 @@ def cheek() -> Manifold:
 
 
 def main() -> None:
-    """Writes both files into the folder named on the command line, or beside this script."""
+    """Writes both files to the folder given on the command line; default: the folder of this script."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent
     for name, solid in (("bucket_shell", shell()), ("bucket_cheek", cheek())):
         path = folder / f"{name}.stl"

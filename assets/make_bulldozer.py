@@ -3,10 +3,10 @@
     python assets/make_bulldozer.py [folder]
 
 Needs trimesh and manifold3d (the `dev` extra); the package itself only reads the files. Metres; x forward, z up, origin
-on the ground at the vehicle's centre. Solids are unions and differences of convex pieces, so they are watertight by
-design. Parts are about 3 cm thick or more, so that a field of 1 to 2 cm spacing keeps them; blade and wings are
-thicker than a grain's radius. What moves near the ground does not squeeze grains: the tracks are triangles that
-lean inward (high drive), the belly between them is closed down to the clearance.
+on the ground at the vehicle's centre. Solids are unions and differences of convex pieces and so watertight. They are
+about 3 cm thick or more, so that an SDF grid of 1 to 2 cm spacing resolves them; blade and wings are thicker than a
+grain's radius. Nothing near the ground squeezes grains: the tracks are triangles that lean inward (high drive), the
+belly between them is closed down to the clearance.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def polygon(points: list[tuple[float, float]]) -> CrossSection:
 
 
 def slab(section: CrossSection, y0: float, y1: float) -> Manifold:
-    """A section drawn in (x, z), from y0 to y1."""
-    # extrusion goes along +z; turned about x by 90 degrees it goes along -y
+    """The extrusion from y0 to y1 of a section in (x, z)."""
+    # extrusion is along +z; after a rotation about x by 90 degrees along -y
     return section.extrude(y1 - y0).rotate([90.0, 0.0, 0.0]).translate([0.0, y1, 0.0])
 
 
@@ -97,7 +97,7 @@ def blade() -> Manifold:
             (BLADE_EDGE - 0.08, high),
         ]
     )
-    # ribs on the back, where the arms take hold
+    # ribs on the back, where the arms are attached
     rib = polygon(
         [(BLADE_EDGE - 0.14, 0.06), (BLADE_EDGE - 0.07, 0.05), (BLADE_EDGE - 0.07, 0.27), (BLADE_EDGE - 0.12, 0.25)]
     )
@@ -109,7 +109,7 @@ def blade() -> Manifold:
 
 
 def track() -> Manifold:
-    """The left track: a belt around a triangle, open at the side with wheels in it, and cleats on the slopes."""
+    """The left track: a belt around a triangle, open at the side with wheels in it; cleats on the slopes."""
     outline = polygon(
         [
             (REAR + 0.03, CLEARANCE),
@@ -138,7 +138,7 @@ def track() -> Manifold:
 
 
 def cleats(outline: CrossSection) -> Manifold:
-    """Bars across the belt, on all of it that does not face the ground."""
+    """Bars across the parts of the belt that do not face the ground."""
     corners = outline.to_polygons()[0]
     bars = Manifold()
     for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
@@ -155,7 +155,7 @@ def cleats(outline: CrossSection) -> Manifold:
                 middle + 0.010 * along + 0.013 * out,
                 middle - 0.010 * along + 0.013 * out,
             ]
-            # counter-clockwise whichever way the outline goes round
+            # counter-clockwise for either orientation of the outline
             bar = bar if np.cross([*(bar[1] - bar[0]), 0.0], [*(bar[2] - bar[1]), 0.0])[2] > 0 else bar[::-1]
             bars += slab(polygon([tuple(p) for p in bar]), TRACK_INNER, TRACK_OUTER)
     return bars
@@ -190,9 +190,9 @@ def cab() -> Manifold:
         -0.16,
         0.16,
     )
-    deep = 0.022
+    depth = 0.022
     side = polygon([(-0.265, 0.40), (-0.065, 0.40), (-0.085, 0.565), (-0.252, 0.565)])
-    windows = both_sides(slab(side, 0.16 - deep, 0.2))
+    windows = both_sides(slab(side, 0.16 - depth, 0.2))
     windows += slab(polygon([(-0.05, 0.42), (0.05, 0.42), (0.05, 0.565), (-0.073, 0.565)]), -0.125, 0.125)
     windows += slab(polygon([(-0.35, 0.42), (-0.273, 0.42), (-0.26, 0.565), (-0.35, 0.565)]), -0.125, 0.125)
     roof = block((-0.315, -0.19, 0.595), (-0.015, 0.19, 0.64), 0.014)
@@ -219,13 +219,13 @@ def arms() -> Manifold:
 
 
 def hull() -> Manifold:
-    """Everything but the blade."""
+    """All but the blade."""
     return both_sides(track()) + engine() + cab() + arms()
 
 
 def write(solid: Manifold, path: Path) -> trimesh.Trimesh:
-    """Writes a binary STL and returns the mesh as a reader will see it."""
-    # details below 0.2 mm go, so that rounding to single precision folds no face
+    """Writes a binary STL; returns the mesh as read from it."""
+    # remove details below 0.2 mm, so that rounding to float32 folds no face
     raw = solid.simplify(2e-4).to_mesh()
     mesh = trimesh.Trimesh(np.asarray(raw.vert_properties)[:, :3], np.asarray(raw.tri_verts), process=False)
     mesh.export(path)
@@ -236,7 +236,7 @@ def write(solid: Manifold, path: Path) -> trimesh.Trimesh:
 
 
 def main() -> None:
-    """Writes both files into the folder named on the command line, or beside this script."""
+    """Writes both files to the folder given on the command line; default: the folder of this script."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent
     for name, solid in (("bulldozer_blade", blade()), ("bulldozer_hull", hull())):
         path = folder / f"{name}.stl"

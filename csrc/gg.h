@@ -3,13 +3,14 @@
  * A world holds env_count isolated copies of one scene. It is created from plain structs, stepped, read and destroyed.
  * Nothing here prints, exits or keeps a pointer of the caller's. One world may be used by one thread at a time.
  *
- * Units are SI: m, kg, s, N, rad. z is up. Quaternions are w x y z. Arrays are C-contiguous; grains are in order of their
- * ids. An `envs` argument lists env indices, env_listed of them; NULL means all envs, and env_listed is then not read.
+ * Units are SI: m, kg, s, N, rad. z is up. Quaternions are w x y z. Arrays are C-contiguous; grains are in order of
+ * their ids. An `envs` argument lists env indices, env_listed of them; NULL means all envs, and env_listed is then not
+ * read.
  *
- * Errors. A call that can fail returns a gg_status and leaves a message behind gg_world_message that names the argument,
- * what was expected and what came. Any call may return GG_ERROR_ARGUMENT, for a value outside what its documentation
- * allows: nothing has changed then. On a GPU any call may return GG_ERROR_BACKEND, where the device failed, and
- * GG_ERROR_MEMORY, where its memory ran out. Further errors are documented with the call.
+ * Errors. A call that can fail returns a gg_status and leaves a message behind gg_world_message that names the
+ * argument, what was expected and what came. Any call may return GG_ERROR_ARGUMENT, for a value outside what its
+ * documentation allows: nothing has changed then. On a GPU any call may return GG_ERROR_BACKEND, where the device
+ * failed, and GG_ERROR_MEMORY, where its memory ran out. Further errors are documented with the call.
  */
 #ifndef GG_H
 #define GG_H
@@ -59,8 +60,8 @@ typedef struct gg_solver {
 } gg_solver;
 
 /* What the law of planar grains needs: shapes in the plane z = 0, and the pair fields of every two of them
- * (solvers/planar/planar.h). `radius` of a grain is then the circumradius of its outline, `density` is per area [kg/m2],
- * and all z are 0. */
+ * (solvers/planar/planar.h). `radius` of a grain is then the circumradius of its outline, `density` is per area
+ * [kg/m2], and all z are 0. */
 typedef struct gg_planar_def {
     int32_t outline_count;                 /* 0: grains are spheres; at most 256 */
     const gg_outline *outline;             /* (outline_count) */
@@ -110,14 +111,14 @@ typedef enum gg_memory_space { GG_HOST = 0, GG_DEVICE } gg_memory_space;
 gg_solver gg_solver_default(void);
 /* whether a world accepts these settings; message (message_size bytes, may be NULL) names the member it refuses */
 gg_status gg_solver_check(const gg_solver *solver, char *message, size_t message_size);
-/* the longest stable time step [s], in mode penalty, of one contact between a grain of this mass [kg/m] and a fixed body */
+/* the longest stable time step [s], in mode penalty, of a contact of a grain of this mass [kg/m] with a fixed body */
 float gg_penalty_step_bound(const gg_solver *solver, float mass);
 /* relaxation and relaxation_sum that are stable for these settings by rule; tools: whether the caller has any */
 void gg_solver_safe_relaxation(const gg_solver *solver, int tools, float *relaxation, float *relaxation_sum);
 
 /* Builds a world. On failure *out is NULL and message (message_size bytes, may be NULL) says why: GG_ERROR_ARGUMENT,
- * GG_ERROR_MEMORY, or GG_ERROR_BACKEND where there is no such GPU. The walls of the bounds become six tools ahead of the
- * caller's: tool index = face (x lower, x upper, y lower, ...), without parts where the face is not a wall. */
+ * GG_ERROR_MEMORY, or GG_ERROR_BACKEND where there is no such GPU. The walls of the bounds become six tools ahead of
+ * the caller's: tool index = face (x lower, x upper, y lower, ...), without parts where the face is not a wall. */
 gg_status gg_world_create(const gg_world_def *def, gg_world **out, char *message, size_t message_size);
 /* NULL is fine */
 void gg_world_destroy(gg_world *world);
@@ -127,13 +128,13 @@ const char *gg_world_message(const gg_world *world);
 /* Called between substeps, on the calling thread, at most ten times a second; non-zero stops the step. */
 typedef int (*gg_poll)(void *context);
 
-/* Advances all envs by substeps * dt [s], 0 < dt <= 1, substeps >= 1. Tools move at constant velocity and turn rate from
- * their poses to tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL).
+/* Advances all envs by substeps * dt [s], 0 < dt <= 1, substeps >= 1. Tools move at constant velocity and turn rate
+ * from their poses to tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL).
  * GG_ERROR_MEMORY: a buffer could not grow. Each env then stands at the end of a whole substep, maybe not the last. The
- * same call again finishes the step, with the bits it would have had, unless grains, tools or states were set meanwhile;
- * a call with other arguments is a new step from there.
- * GG_ERROR_CAPACITY: the grains of some env lie inside each other; it is frozen until its grains are set again, the others
- * have finished the step.
+ * same call again finishes the step, with the bits it would have had, unless grains, tools or states were set
+ * meanwhile; a call with other arguments is a new step from there.
+ * GG_ERROR_CAPACITY: the grains of some env lie inside each other; it is frozen until its grains are set again, the
+ * others have finished the step.
  * GG_INTERRUPTED: poll stopped the step; each env stands at the end of a whole substep. */
 gg_status gg_world_step(gg_world *world, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
                         void *poll_context);
@@ -182,23 +183,25 @@ gg_status gg_world_get_gravity(gg_world *world, float *gravity);
 /* air (env_listed or env_count) */
 gg_status gg_world_set_air(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_air *air);
 gg_status gg_world_get_air(gg_world *world, gg_air *air);
-/* materials: pair (env_listed or env_count, material_count, material_count), density (.., material_count) [kg/m3]; NULL to
- * skip either. set: GG_ERROR_MEMORY where the pairs need arrays that cannot be had. */
+/* materials: pair (env_listed or env_count, material_count, material_count), density (.., material_count) [kg/m3]; NULL
+ * to skip either. set: GG_ERROR_MEMORY where the pairs need arrays that cannot be had. */
 gg_status gg_world_set_materials(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_pair *pair,
                                  const float *density);
 gg_status gg_world_get_materials(gg_world *world, gg_pair *pair, float *density);
 
-/* Poses of the caller's tools (env_count or env_listed, tool_count, 7) x y z qw qx qy qz; set moves them without velocity. */
+/* Poses of the caller's tools (env_count or env_listed, tool_count, 7) x y z qw qx qy qz; set moves them without
+ * velocity. */
 gg_status gg_world_get_tool_poses(gg_world *world, float *poses, gg_memory_space space);
 gg_status gg_world_set_tool_poses(gg_world *world, const int32_t *envs, int64_t env_listed, const float *poses);
-/* Wrenches: mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world axes,
- * on the caller's tools (env_count, tool_count, 6) and on the walls (env_count, GG_WALL_COUNT, 6); NULL to skip either. */
+/* Wrenches: mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world
+ * axes, on the caller's tools (env_count, tool_count, 6) and on the walls (env_count, GG_WALL_COUNT, 6); NULL to skip
+ * either. */
 gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_memory_space space);
 
-/* The contacts of one env in the last substep, speculative ones too, in order of grain ids. pairs (count, 2): a grain, and
- * a grain of a higher id, tool k of the caller (-1 - k) or wall k (-1 - tool_count - k). impulses (count, 3): on the first
- * grain [N s]. At most `capacity` are written; *count is how many there are, *dt the substep they belong to [s]. None
- * before the first step, and none after grains were set. Planar grains are refused. */
+/* The contacts of one env in the last substep, speculative ones too, in order of grain ids. pairs (count, 2): a grain,
+ * and a grain of a higher id, tool k of the caller (-1 - k) or wall k (-1 - tool_count - k). impulses (count, 3): on
+ * the first grain [N s]. At most `capacity` are written; *count is how many there are, *dt the substep they belong to
+ * [s]. None before the first step, and none after grains were set. Planar grains are refused. */
 gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t capacity, int32_t *pairs, float *impulses,
                                 int64_t *count, double *dt);
 
@@ -211,24 +214,25 @@ gg_status gg_world_box_stats(gg_world *world, const float *boxes, int64_t box_co
 
 /* the most cells of a grid, per env */
 #define GG_GRID_LIMIT 1000000
-/* Grains by the first box that holds their centre: counts (env_count, box_count). boxes (env_count, box_count, 10): middle
- * [m], unit quaternion, half sizes [m]. */
+/* Grains by the first box that holds their centre: counts (env_count, box_count). boxes (env_count, box_count, 10):
+ * middle [m], unit quaternion, half sizes [m]. */
 gg_status gg_world_count_boxes(gg_world *world, const float *boxes, int64_t box_count, int64_t *counts,
                                gg_memory_space space);
-/* Grains by cells of a grid of shape (nx, ny, nz) between lower and upper (3) [m], those outside in the cells at its edge:
- * counts (env_count, nx, ny, nz); with labels (env_count, grain_count) of 0 or 1 also by these, (env_count, nx, ny, nz, 2).
- */
+/* Grains by cells of a grid of shape (nx, ny, nz) between lower and upper (3) [m], those outside in the cells at its
+ * edge: counts (env_count, nx, ny, nz). With labels (env_count, grain_count) of 0 or 1, or NULL, also by these: counts
+ * (env_count, nx, ny, nz, 2). */
 gg_status gg_world_count_cells(gg_world *world, const float *lower, const float *upper, const int32_t *shape,
                                const uint8_t *labels, int64_t *counts, gg_memory_space space);
-/* Grains by columns of a grid in plan, of shape (nx, ny) between lower and upper (2) [m]: counts (env_count, ny, nx). Each
- * grain is shared bilinearly between the four columns next to its centre, mirrored beyond the edge; in units of 2^-20
- * grains. */
+/* Grains by columns of a grid in plan, of shape (nx, ny) between lower and upper (2) [m]: counts (env_count, ny, nx).
+ * Each grain is shared bilinearly between the four columns next to its centre, mirrored beyond the edge; in units of
+ * 2^-20 grains. */
 gg_status gg_world_count_columns(gg_world *world, const float *lower, const float *upper, const int32_t *shape,
                                  int64_t *counts, gg_memory_space space);
 
 /* depth image of one camera in every env: (env_count, height, width) [m] */
 gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_memory_space space);
-/* the same clipped to near_depth .. far_depth, in metres, as bytes (0 near, 255 far, ties to even), or NULL to skip it */
+/* the same clipped to near_depth .. far_depth: in metres, and as bytes (0 near, 255 far, ties to even); NULL to skip
+ * either */
 gg_status gg_world_depth_image(gg_world *world, int32_t camera, double near_depth, double far_depth, float *metres,
                                uint8_t *bytes, gg_memory_space space);
 /* A depth image, as gg_world_depth_image reads it: one of metres and bytes, or both. */
@@ -274,8 +278,8 @@ gg_status gg_world_picture(gg_world *world, int64_t env, const gg_picture *pictu
 gg_status gg_world_set_stream(gg_world *world, uintptr_t stream);
 uintptr_t gg_world_get_stream(const gg_world *world);
 
-/* Memory on the world's GPU that may outlive the world: arrays that phases write into and others read. The content of a new
- * buffer is undefined. A buffer that nobody holds any more is kept for the next one of its size. */
+/* Memory on the world's GPU that may outlive the world: arrays that phases write into and others read. The content of a
+ * new buffer is undefined. A buffer that nobody holds any more is kept for the next one of its size. */
 typedef struct gg_buffer gg_buffer;
 /* GG_ERROR_BACKEND: the world runs on the CPU */
 gg_status gg_buffer_create(gg_world *world, size_t size, gg_buffer **out);
@@ -298,8 +302,8 @@ uintptr_t gg_buffer_stream(const gg_buffer *buffer);
 const char *gg_buffer_message(const gg_buffer *buffer);
 
 /* Snapshots. A state is one env as bytes; load puts it into any env of a world of the same scene layout, bit for bit,
- * stored impulses included. GG_ERROR_STATE: not a state, damaged, or of another version or scene. GG_ERROR_MEMORY: arrays
- * as large as those of the world that saved it cannot be had. The world is then as it was. */
+ * stored impulses included. GG_ERROR_STATE: not a state, damaged, or of another version or scene. GG_ERROR_MEMORY:
+ * arrays as large as those of the world that saved it cannot be had. The world is then as it was. */
 gg_status gg_world_state_size(gg_world *world, int64_t env, size_t *size);
 gg_status gg_world_save_state(gg_world *world, int64_t env, void *state, size_t size);
 gg_status gg_world_load_state(gg_world *world, const int32_t *envs, int64_t env_listed, const void *state, size_t size);
@@ -310,8 +314,8 @@ gg_status gg_world_state_hash(gg_world *world, int64_t env, uint64_t *hash);
  * GG_ERROR_MEMORY */
 gg_status gg_world_profile(gg_world *world, int32_t enable, double *seconds);
 
-/* For tests: one substep, phase by phase; after each `note` gets a hash of every field of the world, gg_field_count() of
- * them. Errors: those of gg_world_step. */
+/* For tests: one substep, phase by phase; after each `note` gets a hash of every field of the world, gg_field_count()
+ * of them. Errors: those of gg_world_step. */
 typedef void (*gg_trace)(void *context, int phase, int32_t pass, const uint64_t *hashes);
 gg_status gg_world_trace(gg_world *world, double dt, const float *tool_targets, gg_trace note, void *context);
 int gg_field_count(void);

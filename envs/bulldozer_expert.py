@@ -362,6 +362,8 @@ BULLDOZER_BLADE = (0.52, 0.82)
 class BulldozerDrivers(Drivers):
     """Scripted experts for all envs of a bulldozer task."""
 
+    task: BulldozerTask
+
     def make_driver(self, task: BulldozerTask) -> BulldozerExpert:
         """A driver of the task's vehicle."""
         return BulldozerExpert(

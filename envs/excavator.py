@@ -381,9 +381,9 @@ class ExcavatorTask(Task):
 
     def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        requested = actions.astype(np.float64) * self.arm.description.speed
+        wanted = actions.astype(np.float64) * self.arm.description.speed
         joints, velocities, events = self.arm.guard(
-            self.joints, self.velocities, requested, self.blocks(), CONTROL_PERIOD, self.world.num_threads
+            self.joints, self.velocities, wanted, self.blocks(), CONTROL_PERIOD, self.world.num_threads
         )
         self.joints = np.where(idle[:, None], self.joints, joints)
         self.velocities = np.where(idle[:, None], 0.0, velocities)

@@ -255,6 +255,8 @@ class ScoopExpert:
 class ScoopDrivers(Drivers):
     """Scripted experts for all envs of an excavator task."""
 
+    task: ExcavatorTask
+
     def make_driver(self, task: ExcavatorTask) -> ScoopExpert:
         """A driver of the task's arm."""
         return ScoopExpert(task.arm, task.control_period, task.tray, task.difficulty.bin_height, task.radius)

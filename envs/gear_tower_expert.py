@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from granular_gym.tasks.expert import Experts, Floats
+from granular_gym.base.types import Floats
+from granular_gym.envs.gear_tower import GearTowerTask
+from granular_gym.tasks.expert import Experts
 
 ENOUGH = 0.9  # index of mixing from which on the gears stand still
 
 
 class GearTowerExperts(Experts):
     """Turns the gears of every env of a gear tower."""
+
+    task: GearTowerTask
 
     def forget(self, env: int) -> None:
         """There is no plan."""

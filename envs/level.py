@@ -319,8 +319,8 @@ def hill_lattice(shape: str, task: LevelTask) -> Floats:
 def blade_solid() -> Sdf:
     """An upright plate across x, its origin in the middle of its round lower edge."""
     half = 0.5 * BLADE_THICKNESS
-    rest = 0.5 * (BLADE_HEIGHT - half)
-    plate = Sdf.box((half, BLADE_HALF_WIDTH, rest)).at((0.0, 0.0, half + rest))
+    straight = 0.5 * (BLADE_HEIGHT - half)
+    plate = Sdf.box((half, BLADE_HALF_WIDTH, straight)).at((0.0, 0.0, half + straight))
     edge = Sdf.cylinder(half, BLADE_HALF_WIDTH).at((0.0, 0.0, half), (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))
     return Sdf.union(plate, edge)
 

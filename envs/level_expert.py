@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from granular_gym.base.types import Floats
 from granular_gym.envs import level
-from granular_gym.tasks.expert import Experts, Floats
+from granular_gym.tasks.expert import Experts
 
 #: [m] the blade's edge is held above the target
 EDGE = 0.02
@@ -34,6 +35,8 @@ class Pass:
 
 class LevelExperts(Experts):
     """Drives the blade of every env of a levelling task."""
+
+    task: level.LevelTask
 
     def __init__(self, env: Any) -> None:
         self.plans: list[Pass | None] = []

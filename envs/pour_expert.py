@@ -11,8 +11,9 @@ import math
 
 import numpy as np
 
-from granular_gym.envs.pour import CONTROL_PERIOD, CUP, CUP_Z, LIFTING, SPEED, TILTING
-from granular_gym.tasks.expert import Experts, Floats
+from granular_gym.base.types import Floats
+from granular_gym.envs.pour import CONTROL_PERIOD, CUP, CUP_Z, LIFTING, SPEED, TILTING, PourTask
+from granular_gym.tasks.expert import Experts
 
 AHEAD = 0.18  # [m] the stream lands beyond the lip
 REST = 0.45  # [rad] the cup may be tilted before its lip is over the target
@@ -24,6 +25,8 @@ RUN_ON = 0.4  # [s] of the present flow that follows after the cup turns back
 
 class PourExperts(Experts):
     """Moves the cup of every env of a pouring task."""
+
+    task: PourTask
 
     def forget(self, env: int) -> None:
         """Forgets the flow and that the dose was met."""

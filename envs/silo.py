@@ -237,7 +237,7 @@ class SiloTask(Task):
 
     @cached_property
     def mass(self) -> float:
-        """Of all grains of an env [kg]; asked for in every step."""
+        """Of all grains of an env [kg]; kept, as every step reads it."""
         if not self.upright.planar:
             return super().mass
         shapes = len(self.grain)
@@ -265,9 +265,10 @@ class SiloTask(Task):
             scene.set_pair(material, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)
         scene.wall_material = glass
         self._add_grains(scene, sand, number)
-        wall, rest = self.hopper.sides(self.radius) if self.shaker == "wall" else (None, self.hopper.whole(self.radius))
+        radius = self.radius
+        wall, hopper = self.hopper.sides(radius) if self.shaker == "wall" else (None, self.hopper.whole(radius))
         turned = self.upright.solid
-        scene.add_tool(turned(rest), name="hopper", material=steel)
+        scene.add_tool(turned(hopper), name="hopper", material=steel)
         gate = 0.5 * self.outlet + 0.05 if self.hopper.is_round else self.half_depth + 0.05
         scene.add_tool(turned(leaf_solid(-1.0, gate)), name="left", material=steel)
         scene.add_tool(turned(leaf_solid(1.0, gate)), name="right", material=steel)

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from granular_gym.envs.silo import CONTROL_PERIOD, GATE_SPEED, RECEIVER_SPEED
-from granular_gym.tasks.expert import Experts, Floats
+from granular_gym.base.types import Floats
+from granular_gym.envs.silo import CONTROL_PERIOD, GATE_SPEED, RECEIVER_SPEED, SiloTask
+from granular_gym.tasks.expert import Experts
 
 C = 6.0  # [share/s/m^1.5]: measured on the silo of the task, 500 and 2,000 grains
 NARROWEST = 2.8  # [d] that does not clog
@@ -26,6 +27,8 @@ SWING = 0.16  # [m] the receiver goes to either side, so that its heap is spread
 
 class SiloExperts(Experts):
     """Operates gate and receiver of every env of a silo task."""
+
+    task: SiloTask
 
     def forget(self, env: int) -> None:
         """There is no plan but the time."""

@@ -26,11 +26,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m granular_gym", description="Granular matter for robot learning.")
     commands = parser.add_subparsers(dest="command", required=True)
-    show = commands.add_parser("info", help="say what was built and what runs")
+    show = commands.add_parser("info", help="show versions, build and devices")
     show.add_argument("--json", action="store_true", help="as JSON")
-    _add_calibrate(commands.add_parser("calibrate", help="find friction and rolling friction from measurements"))
-    _add_play(commands.add_parser("play", help="play one episode of a task and leave a film, pictures and a report"))
-    _add_view(commands.add_parser("view", help="play a task live in a browser, also over ssh"))
+    _add_calibrate(commands.add_parser("calibrate", help="fit friction and rolling friction to measurements"))
+    _add_play(commands.add_parser("play", help="play one episode of a task; write a film, pictures and a report"))
+    _add_view(commands.add_parser("view", help="show a task live in a browser, also over ssh"))
     _add_scene(commands.add_parser("scene", help="run an experiment with planar grains"))
     options = parser.parse_args(arguments)
     if options.command == "scene":
@@ -47,11 +47,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _add_scene(parser: argparse.ArgumentParser) -> None:
     """The arguments of scene."""
-    parser.description = "Exit status 0: all checks pass, 1: one fails, 2: an argument was wrong or a file not written."
+    parser.description = "Exit status 0: all checks pass; 1: one fails; 2: an invalid argument, or a file not written."
     parser.add_argument("scene", help=f"one of {', '.join(SCENES)}")
     parser.add_argument("--out", type=Path, help="folder for the results; default: out/SCENE")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--grains", type=int, help="of each world; default: a size that runs in about a minute")
+    parser.add_argument("--grains", type=int, help="grains of each world; default: as many as run in about a minute")
     parser.add_argument("--threads", type=int, help="default: one per core")
     parser.add_argument("--no-film", action="store_true", help="pictures, plots and report only")
 
@@ -72,26 +72,26 @@ def _scene(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     return 0 if all(check["passed"] for check in report["checks"]) else 1
 
 
-def _add_play(game: argparse.ArgumentParser) -> None:
+def _add_play(parser: argparse.ArgumentParser) -> None:
     """The arguments of play."""
-    game.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in task_ids())}")
-    game.add_argument(
+    parser.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in task_ids())}")
+    parser.add_argument(
         "--policy",
         default="expert",
         help=f"{', '.join(BUILT_IN)}, a checkpoint.zip, or module:function, called with the env",
     )
-    game.add_argument("--seed", type=int, default=0)
-    game.add_argument("--steps", type=int, help="at most so many; default: the task's time limit")
-    game.add_argument("--out", type=Path, help="folder for the results; default: out/TASK")
-    game.add_argument("--every", type=int, default=1, help="the film shows every so many steps")
-    game.add_argument("--no-film", action="store_true", help="pictures and report only")
-    game.add_argument(
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--steps", type=int, help="most steps; default: the task's time limit")
+    parser.add_argument("--out", type=Path, help="folder for the results; default: out/TASK")
+    parser.add_argument("--every", type=int, default=1, help="env steps per picture of the film")
+    parser.add_argument("--no-film", action="store_true", help="pictures and report only")
+    parser.add_argument(
         "--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument of the task, as grain_count=500"
     )
 
 
 def _play(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """Plays; 2: an argument was wrong or a file could not be written."""
+    """Exit status 0, or 2: an invalid argument, or a file could not be written."""
     try:
         play(
             options.task,
@@ -109,24 +109,24 @@ def _play(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     return 0
 
 
-def _add_view(game: argparse.ArgumentParser) -> None:
+def _add_view(parser: argparse.ArgumentParser) -> None:
     """The arguments of view."""
-    game.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in task_ids())}")
-    game.add_argument(
+    parser.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in task_ids())}")
+    parser.add_argument(
         "--policy", default="expert", help=f"{', '.join(BUILT_IN)} or module:function, called with the env"
     )
-    game.add_argument("--envs", type=int, default=1, help="played at a time; people choose which they see")
-    game.add_argument("--seed", type=int, default=0)
-    game.add_argument("--steps", type=int, help="at most so many; default: until Ctrl-C")
-    game.add_argument("--port", type=int, default=8080, help="0: any that is free")
-    game.add_argument("--host", default="127.0.0.1", help="0.0.0.0 shows it to every network of this machine")
-    game.add_argument(
+    parser.add_argument("--envs", type=int, default=1, help="envs that run at once; the browser selects one")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--steps", type=int, help="most steps; default: until Ctrl-C")
+    parser.add_argument("--port", type=int, default=8080, help="0: any free port")
+    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0: serve all networks of this machine")
+    parser.add_argument(
         "--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument of the task, as grain_count=500"
     )
 
 
 def _view(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """Shows; 2: an argument was wrong, the port could not be opened or the extra is missing."""
+    """Exit status 0, or 2: an invalid argument, a port that cannot be opened, or the `view` extra is missing."""
     try:
         view(
             options.task,
@@ -145,20 +145,20 @@ def _view(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Exit status 0: all targets met, 1: not met, 2: a value that makes no sense."
+    parser.description = "Exit status 0: all targets met; 1: not met; 2: an invalid value."
     parser.add_argument("--angle", type=float, help="angle of repose [deg]")
     parser.add_argument("--bulk-density", type=float, help="bulk density [kg/m3]")
     parser.add_argument("--discharge", type=float, nargs=2, metavar=("RATE", "OPENING"), help="[kg/s] [m]")
     parser.add_argument("--density", type=float, required=True, help="of a grain [kg/m3]")
     parser.add_argument("--radius", type=float, required=True, help="of a grain [m]")
     parser.add_argument("--restitution", type=float, default=0.0)
-    parser.add_argument("--friction", type=float, nargs="+", default=[0.05, 1.0], help="lowest and highest, or one")
+    parser.add_argument("--friction", type=float, nargs="+", default=[0.05, 1.0], help="lowest and highest, or fixed")
     parser.add_argument("--rolling-friction", type=float, nargs="+", default=[0.0, 0.6], help="likewise")
-    parser.add_argument("--grain-count", type=int, help="of each experiment")
+    parser.add_argument("--grain-count", type=int, help="grains of each experiment")
     parser.add_argument("--tolerance", type=float, default=0.03, help="relative")
-    parser.add_argument("--candidates", type=int, default=12, help="simulated at once")
-    parser.add_argument("--rounds", type=int, default=6, help="of candidates after the first")
-    parser.add_argument("--repeats", type=int, default=4, help="fresh starts that measure the best one")
+    parser.add_argument("--candidates", type=int, default=12, help="candidates simulated at once")
+    parser.add_argument("--rounds", type=int, default=6, help="rounds of candidates after the first")
+    parser.add_argument("--repeats", type=int, default=4, help="initial states that measure the best candidates")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="as JSON")
 

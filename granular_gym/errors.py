@@ -1,6 +1,6 @@
-"""Every exception this package raises on its own account.
+"""Exceptions and warnings of this package.
 
-All derive from GranularError, and from the built-in class that fits, so that both ``except gg.GranularError`` and
+Each exception derives from GranularError and from the built-in class that fits: both ``except gg.GranularError`` and
 ``except ValueError`` work.
 """
 
@@ -12,7 +12,7 @@ class GranularError(Exception):
 
 
 class ArgumentError(GranularError, ValueError):
-    """A value outside what a call accepts; the message names the argument, what was expected and what came."""
+    """A value outside what a call accepts; the message names the argument, what was expected and what was given."""
 
 
 class MeshError(ArgumentError):

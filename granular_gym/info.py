@@ -1,4 +1,4 @@
-"""info.py: what was built and what runs, for people and for bug reports."""
+"""info.py: versions, build and devices of this installation, for bug reports."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def info() -> dict[str, Any]:
     """Facts about this installation.
 
     Returns:
-        version, python, numpy, gymnasium, compiler, flags, openmp (date of the specification), debug, threads (cores
-        this process may use), kernel (instruction set of the contact solve), devices (by name: available, and why not),
-        cache (directory).
+        version, python, machine, numpy, gymnasium, compiler, flags, openmp (date of the specification), debug, threads
+        (cores this process may use), kernel (instruction set of the contact solver), devices (by name: whether
+        available, and the reason where not), cache (folder).
     """
     build = _core.build_info()
     try:
@@ -54,13 +54,13 @@ def info() -> dict[str, Any]:
 
 
 def describe() -> str:
-    """The same as lines of text."""
+    """`info` as lines of text."""
     facts = info()
     devices = facts.pop("devices")
     lines = [f"granular_gym {facts.pop('version')}"]
     lines += [f"  {name:<10} {value}" for name, value in facts.items()]
     for name, device in devices.items():
         names = ", ".join(gpu["name"] for gpu in device.get("gpus", []))
-        said = "available" + (f": {names}" if names else "")
-        lines.append(f"  {name:<10} {said if device['available'] else 'not available: ' + device['reason']}")
+        state = "available" + (f": {names}" if names else "")
+        lines.append(f"  {name:<10} {state if device['available'] else 'not available: ' + device['reason']}")
     return "\n".join(lines)

@@ -16,9 +16,9 @@ from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
 
 LETTERS = "UDON"
-#: grains fall into the box, the box tips, what was poured comes to rest [s]
+#: duration of filling the box and of tipping it [s]; afterwards grains settle
 SETTLE, TIP = 3.0, 7.0
-#: how far the box is tipped, and how far up the bowl reaches to each side of its bottom [rad]
+#: angle by which the box is tipped, and half the angle of the bowl's arc [rad]
 TIPPED, RIM = math.radians(140.0), math.radians(75.0)
 
 
@@ -33,10 +33,10 @@ class Cereal(SceneRun):
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
-        #: of the bowl, its middle in the origin [m]
+        #: radius of the bowl, centred on the origin [m]
         self.radius = max(6.0, 0.95 * math.sqrt(max(self.grains, 1)))
         self.thick = 0.25
-        #: width and height of the box, inside [m]
+        #: inner width and height of the box [m]
         self.box = (1.3 * self.radius, 0.95 * self.radius)
         # the corner about which the box turns
         rim = -self.radius * math.cos(RIM)
@@ -45,7 +45,7 @@ class Cereal(SceneRun):
         self.inside: list[tuple[float, float]] = []
         self.through = 0
         self.above = np.zeros(self.grains, bool)
-        self.rest = math.inf
+        self.energy = math.inf
 
     def scene(self, label: str) -> Scene:
         size = 4.0 * self.radius
@@ -53,15 +53,15 @@ class Cereal(SceneRun):
         materials = [
             scene.add_material(density=1000.0, friction=0.7, shape=Shape2D.letter(letter, 0.5)) for letter in LETTERS
         ]
-        places = self._places()
+        positions = self._positions()
         self.above = np.zeros(self.grains, bool)
         for k, material in enumerate(materials):
-            own = places[k :: len(materials)]
+            own = positions[k :: len(materials)]
             scene.add_grains(material, own, angles=np.random.default_rng((self.seed, k)).uniform(-3, 3, len(own)))
         scene.add_tool(self._bowl(), "bowl", materials[0])
         wide, high = self.box
         t = 2.0 * self.thick
-        # floor and both sides; the corner of the floor and the right one lies in the origin of the tool
+        # floor and both sides; the tool's origin is the corner of the floor and the right side
         walls = [
             Sdf.box((0.5 * wide + 2.0 * t, t, 1.0)).at((-0.5 * wide, -t, 0.0)),
             Sdf.box((t, 0.5 * high, 1.0)).at((t, 0.5 * high, 0.0)),
@@ -70,8 +70,8 @@ class Cereal(SceneRun):
         scene.add_tool(walls, "box", materials[0], pose=(*self.pivot, 0, 1, 0, 0, 0))
         return scene
 
-    def _places(self) -> NDArray[np.float64]:
-        """Places in the box of circles that do not touch, in any order of kinds."""
+    def _positions(self) -> NDArray[np.float64]:
+        """Positions (grains, 2) [m] of circles in the box that do not touch, shuffled."""
         step = 1.03
         columns = int(self.box[0] / step)
         self.grains = min(self.grains, columns * int(self.box[1] / step))
@@ -81,16 +81,16 @@ class Cereal(SceneRun):
         return np.random.default_rng(self.seed).permutation(grid)
 
     def _bowl(self) -> list[Sdf]:
-        """Capsules from corner to corner of a polyline around the arc; their inner sides touch the circle."""
+        """Capsules along a polyline around the arc; their inner sides touch the circle."""
         turn = np.linspace(-RIM, RIM, self.SEGMENTS + 1)
         corner = (self.radius + self.thick) * np.stack([np.sin(turn), -np.cos(turn)], axis=1)
         parts = []
         for a, b in itertools.pairwise(corner):
             along = b - a
             length, angle = float(np.linalg.norm(along)), math.atan2(along[1], along[0])
-            # z to x, then to the segment
-            lie, turned = math.sqrt(0.5), (math.cos(0.5 * angle), math.sin(0.5 * angle))
-            quaternion = (turned[0] * lie, -turned[1] * lie, turned[0] * lie, turned[1] * lie)
+            # turn z to x, then x to the segment
+            r, (c, s) = math.sqrt(0.5), (math.cos(0.5 * angle), math.sin(0.5 * angle))
+            quaternion = (c * r, -s * r, c * r, s * r)
             parts.append(Sdf.capsule(self.thick, 0.5 * length).at((*(0.5 * (a + b)), 0.0), quaternion))
         return parts
 
@@ -100,15 +100,15 @@ class Cereal(SceneRun):
         return [[0, 0, 0, 1, 0, 0, 0], [*self.pivot, 0, math.cos(0.5 * angle), 0, 0, math.sin(0.5 * angle)]]
 
     def watch(self, label: str, world: World, now: float) -> None:
-        places = world.positions[0, :, :2]
-        distance = np.linalg.norm(places, axis=1)
-        turn = np.abs(np.arctan2(places[:, 0], -places[:, 1]))
-        inside = (distance < self.radius) & (places[:, 1] < self.pivot[1] - 1.0)
-        self.inside.append((now, float(inside.mean()) if len(places) else 0.0))
-        # over the bowl, away from its rims, at the last picture and outside of its circle now
+        positions = world.positions[0, :, :2]
+        distance = np.linalg.norm(positions, axis=1)
+        turn = np.abs(np.arctan2(positions[:, 0], -positions[:, 1]))
+        inside = (distance < self.radius) & (positions[:, 1] < self.pivot[1] - 1.0)
+        self.inside.append((now, float(inside.mean()) if len(positions) else 0.0))
+        # above the bowl and away from its rims at the last picture, outside its circle now
         self.through += int((self.above & (distance >= self.radius)).sum())
         self.above = (distance < self.radius) & (turn < 0.9 * RIM)
-        self.rest = float(world.stats["kinetic_energy"][0]) / (1000.0 * self._area(world))
+        self.energy = float(world.stats["kinetic_energy"][0]) / (1000.0 * self._area(world))
 
     def _area(self, world: World) -> float:
         areas = np.array([Shape2D.letter(letter, 0.5).area for letter in LETTERS])
@@ -123,7 +123,7 @@ class Cereal(SceneRun):
         return [
             Check("grains that went through the bowl", self.through, "none", self.through == 0),
             Check("share of the grains in the bowl", share, "at least .95", share >= 0.95),
-            Check("kinetic energy over mass at the end [m2/s2]", self.rest, "under 1e-3", self.rest < 1e-3),
+            Check("kinetic energy over mass at the end [m2/s2]", self.energy, "under 1e-3", self.energy < 1e-3),
         ]
 
     def plots(self) -> dict[str, tuple[str, str, Lines]]:

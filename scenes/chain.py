@@ -1,4 +1,4 @@
-"""chain.py: a chain that nothing but the shape of its links holds together, ball in socket, is lowered onto a floor."""
+"""chain.py: a chain of links joined by ball and socket, held together by their shape alone, is lowered to a floor."""
 
 from __future__ import annotations
 
@@ -16,31 +16,33 @@ from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
 
 LINK = Shape2D.chain_link(0.1)
-#: of the link as drawn (`Shape2D.chain_link`): ball and inside of the socket over the distance of their middles
+#: radii of the ball and of the inside of the socket over the distance of their centres (`Shape2D.chain_link`)
 _BALL, _SOCKET = 1.0 / 4.0, 1.15 / 4.0
-#: Root of stiffness over mass of a link [1/s]. A joint bends by 31 degrees; beyond, the ball finds no room in its
-#: socket at that angle, and the depth, being the shortest way out along a line, jumps from none to .29 circumradii:
-#: levers there are 17 circumradii long, which bounds stiffness and step.
+#: square root of stiffness over mass of a link [1/s]. A joint bends by up to 31 degrees. Beyond, the ball does not fit
+#: into the socket at that angle: the overlap, the shortest translation that separates them, jumps from 0 to 0.29
+#: circumradii, and lever arms reach 17 circumradii, which limits stiffness and time step.
 OMEGA = 3000.0
 SPEED = 2.0  # [m/s]
 
 
-def _middles() -> tuple[float, float, float]:
-    """Places of the ball and of the socket along a link, and the distance of the two [m]."""
+def _centres() -> tuple[float, float, float]:
+    """Positions of the centres of ball and socket along a link, and the distance of the two [m]."""
     x, y = LINK.vertices.T
-    # the ball is what stands out most to the right, as high as it is wide
-    ball = float(np.abs(y[x > 0.5 * x.max()]).max())
-    pitch = ball / _BALL
-    place = float(x.max()) - ball
-    return place, place - pitch, pitch
+    # the ball is the right end of the link; its radius is the largest height there
+    radius = float(np.abs(y[x > 0.5 * x.max()]).max())
+    pitch = radius / _BALL
+    ball = float(x.max()) - radius
+    return ball, ball - pitch, pitch
 
 
-BALL, SOCKET, PITCH = _middles()
+BALL, SOCKET, PITCH = _centres()
 
 
 class Chain(SceneRun):
-    """Links of circumradius .1 m hang from one that comes down at 2 m/s; the implicit law would need as many iterations
-    as there are links to hold them, so contacts are springs here, in steps of 25 us."""
+    """Links of circumradius .1 m hang from one that descends at 2 m/s.
+
+    The impulse solver would need as many iterations as there are links; contacts are springs here, substeps 25 us.
+    """
 
     about = "a chain coils on a floor"
     labels = ("chain",)
@@ -55,17 +57,16 @@ class Chain(SceneRun):
         self.seconds = max(0.2, (self.start - self._low()) / SPEED)
         high = max(3.0, self._low() + 0.5)
         self.view = ((-0.7 * high, -0.1), (0.7 * high, high))
-        self.way: list[tuple[float, float]] = []
+        self.distances: list[tuple[float, float]] = []
         self.held = 0
 
     def _low(self) -> float:
-        """Height down to which the first link comes: above the loops that the others make, for a hand that presses on
-        them breaks joints [m]."""
+        """Final height of the first link [m]: above the loops of the others, as pressing on them breaks joints."""
         return min(0.3 + 0.2 * math.sqrt(max(self.grains, 1)), self.start)
 
     @staticmethod
     def _hanging() -> float:
-        """Distance of two links of which one hangs from the other, without load [m]."""
+        """Distance of two links that hang from each other without load [m], by bisection."""
         low, high = PITCH, PITCH + 0.5 * LINK.circumradius
         for _ in range(40):
             middle = 0.5 * (low + high)
@@ -75,53 +76,53 @@ class Chain(SceneRun):
 
     def scene(self, label: str) -> Scene:
         scene = Scene(bounds=((-20.0, 0.0), (20.0, self.start + 1.0)), boundary={"x": "wall", "y": ("wall", "open")})
-        # finer than usual: the ball has less clearance than a cell is wide
+        # finer than the default: the clearance of the ball is less than a default cell
         scene.set_pair_field(PairField.build(LINK, LINK, count=256))
         free = scene.add_material(density=1000.0, friction=0.4, shape=LINK)
         held = scene.add_material(density=1000.0, friction=0.4, shape=LINK, fixed=True)
         heights = self.start - self.hang * np.arange(self.grains)
         down = -0.5 * math.pi
-        # a touch of a lean, or a chain could stand on its end
-        aside = 1e-4 * np.random.default_rng(self.seed).uniform(-1.0, 1.0, self.grains)
-        places = np.stack([aside, heights], axis=1)
-        speeds = np.tile([0.0, -SPEED], (self.grains, 1))
-        scene.add_grains(held, places[:1], angles=down, velocities=speeds[:1])
-        scene.add_grains(free, places[1:], angles=down, velocities=speeds[1:])
+        # a small perturbation, or the chain could stand upright
+        sideways = 1e-4 * np.random.default_rng(self.seed).uniform(-1.0, 1.0, self.grains)
+        positions = np.stack([sideways, heights], axis=1)
+        velocities = np.tile([0.0, -SPEED], (self.grains, 1))
+        scene.add_grains(held, positions[:1], angles=down, velocities=velocities[:1])
+        scene.add_grains(free, positions[1:], angles=down, velocities=velocities[1:])
         return scene
 
     def gaps(self, world: World) -> NDArray[np.float64]:
-        """How far the middle of each ball is from that of the socket that holds it [m]."""
+        """Distance of the centre of each ball from that of its socket (grains - 1,) [m]."""
         angle = world.angles[0].astype(np.float64)
         along = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-        place = world.positions[0, :, :2].astype(np.float64)
-        return np.linalg.norm((place + BALL * along)[:-1] - (place + SOCKET * along)[1:], axis=1)
+        position = world.positions[0, :, :2].astype(np.float64)
+        return np.linalg.norm((position + BALL * along)[:-1] - (position + SOCKET * along)[1:], axis=1)
 
     def watch(self, label: str, world: World, now: float) -> None:
         gaps = self.gaps(world)
         self.held = int((gaps < self._most()).sum())
         if len(gaps):
-            self.way.append((now, float(gaps.max())))
+            self.distances.append((now, float(gaps.max())))
 
     def checks(self) -> list[Check]:
-        worst = max((gap for _, gap in self.way), default=0.0)
-        # a ball that hangs rests on the lips; one whose middle is between them is about to leave. A link that came
-        # further than half of that way is taken for snapped.
+        worst = max((gap for _, gap in self.distances), default=0.0)
+        # a hanging ball rests on the lips of its socket (the play); one whose centre is between the lips is about to
+        # leave it. A joint counts as broken halfway between.
         lips, play, most, joints = self._lips(), self.hang - PITCH, self._most(), max(self.grains - 1, 0)
-        target = f"under {most:.4f}, half-way from the play, {play:.4f}, to the lips, {lips:.4f}"
+        target = f"under {most:.4f}, halfway between the play, {play:.4f}, and the lips, {lips:.4f}"
         return [
-            Check("furthest that a ball came from its socket's middle [m]", worst, target, worst < most),
+            Check("largest distance of a ball from its socket's centre [m]", worst, target, worst < most),
             Check("joints that hold at the end", self.held, f"all {joints}", self.held == joints),
         ]
 
     @staticmethod
     def _lips() -> float:
-        """How far the lips of a socket, 45 degrees to both sides, are out from its middle [m]."""
+        """Distance of the line between a socket's lips, 45 degrees to both sides, from its centre [m]."""
         return _SOCKET * PITCH * math.sqrt(0.5)
 
     def _most(self) -> float:
-        """Beyond this distance of its ball from its socket's middle a joint is taken for snapped [m]."""
+        """Distance of a ball from its socket's centre beyond which a joint counts as broken [m]."""
         return 0.5 * (self.hang - PITCH + self._lips())
 
     def plots(self) -> dict[str, tuple[str, str, Lines]]:
-        time, worst = np.array(self.way).T
-        return {"play": ("time [s]", "furthest ball from its socket [m]", {"worst of all": (time, worst)})}
+        time, worst = np.array(self.distances).T
+        return {"play": ("time [s]", "largest distance of a ball from its socket [m]", {"all joints": (time, worst)})}

@@ -1,4 +1,4 @@
-"""collapse.py: a column of grains loses a wall: the less convex the grains, the steeper what is left."""
+"""collapse.py: a column of grains collapses when a wall is lifted; the less convex the grains, the steeper the pile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from granular_gym.shapes.sdf import Sdf
 from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.viewing.scene_runs import Check, Lines, SceneRun, surface
 
-#: shapes of circumradius .5 m, from convex to not at all
+#: shapes of circumradius .5 m, the most convex first
 SHAPES = {
     "O": lambda: Shape2D.arc(1.0, 0.5),
     "U": lambda: Shape2D.letter("U", 0.5),
@@ -25,16 +25,16 @@ SETTLE, LIFT = 5.0, 0.4
 
 
 class Collapse(SceneRun):
-    """Columns as wide as high behind a gate that is lifted after 5 s; angles are read 10 s later."""
+    """Columns as wide as high behind a gate that is lifted after 5 s; angles are measured 10 s later."""
 
-    about = "a column loses a wall"
+    about = "a column collapses when a wall is lifted"
     labels = ("O", "U", "N", "hash")
     default_grains = 400
     seconds = 15.0
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
-        # one and a half diameters a grain each way, loosely
+        # 1.1 diameters of a grain for each grain of a square
         self.width = math.ceil(1.1 * math.sqrt(max(self.grains, 1)))
         self.reach = 4.0 * self.width
         self.view = ((-0.5, -0.5), (self.reach + 0.5, 1.6 * self.width))
@@ -61,10 +61,10 @@ class Collapse(SceneRun):
         self.angles[label] = self.angle(world)
 
     def angle(self, world: World) -> float:
-        """Angle of what is left [deg]: height of its centre of mass over the distance of that from the wall.
+        """Slope of the pile [deg]: height of its centre of mass over the distance of that from the wall.
 
-        That is the slope of a wedge, whatever its size. All grains count for it; a line through the surface hangs on
-        few, and differs by two degrees from pile to pile of the same grains.
+        For a wedge this is its slope. It depends on all grains; a line fitted to the surface depends on few, and varies
+        by two degrees between piles of the same grains.
         """
         x, y = world.positions[0, :, :2].mean(axis=0, dtype=np.float64)
         return math.degrees(math.atan2(y, x))

@@ -1,4 +1,4 @@
-"""drum.py: grains that spell words in a drum that turns: ten shapes, 55 pairs of them."""
+"""drum.py: letters and hearts in a rotating drum: ten shapes, 55 pairs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SPEED = 0.6  # [rad/s]
 
 
 class Drum(SceneRun):
-    """Letters of circumradius .5 m and hearts, shared out evenly; four paddles turn with the drum."""
+    """Equal numbers of hearts and of each letter, of circumradius .5 m; four paddles turn with the drum."""
 
-    about = "letters in a turning drum"
+    about = "letters in a rotating drum"
     labels = ("drum",)
     default_grains = 240
     seconds = 12.0
@@ -38,9 +38,9 @@ class Drum(SceneRun):
         scene = Scene(bounds=((-size, -size), (size, size)), boundary={"x": "open", "y": "open"})
         shapes = [Shape2D.heart(0.5), *(Shape2D.letter(letter, 0.5) for letter in sorted(set(WORDS)))]
         materials = [scene.add_material(density=1000.0, friction=0.3, shape=shape) for shape in shapes]
-        places = self._places()
+        positions = self._positions()
         for k, material in enumerate(materials):
-            own = places[k :: len(materials)]
+            own = positions[k :: len(materials)]
             scene.add_grains(material, own, angles=np.random.default_rng((self.seed, k)).uniform(-3, 3, len(own)))
         paddles = [
             Sdf.box((0.12 * self.radius, 0.15, 1.0)).at(
@@ -52,8 +52,8 @@ class Drum(SceneRun):
         scene.add_tool([Sdf.cavity(self.radius), *paddles], "drum", materials[0])
         return scene
 
-    def _places(self) -> NDArray[np.float64]:
-        """Places of circles that do not touch, inside the drum and off the paddles, from the middle outwards."""
+    def _positions(self) -> NDArray[np.float64]:
+        """Positions (grains, 2) [m] of circles that do not touch each other nor the paddles, nearest to the axis."""
         step = 1.05
         count = int(2 * self.radius / step) + 2
         grid = (np.stack(np.meshgrid(*[np.arange(count) - count // 2] * 2), axis=-1).reshape(-1, 2) * step).astype(

@@ -16,7 +16,7 @@ GRAVITY = 9.81
 
 
 class Incline(SceneRun):
-    """Face on face: tan 16 degrees = .287 parts sliding from holding; at .28 the block gains .0636 m/s2."""
+    """Face on face: the block slides with friction below tan 16 degrees = .287; at .28 it accelerates by .0636 m/s2."""
 
     about = "a block on a slope of 16 degrees"
     labels = ("0.28", "0.30", "0.32")
@@ -25,7 +25,7 @@ class Incline(SceneRun):
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
-        self.ways: dict[str, list[tuple[float, float]]] = {label: [] for label in self.labels}
+        self.displacements: dict[str, list[tuple[float, float]]] = {label: [] for label in self.labels}
 
     def scene(self, label: str) -> Scene:
         scene = Scene(bounds=((-3.0, -3.0), (3.0, 3.0)), boundary={"x": "open", "y": "open"})
@@ -42,15 +42,15 @@ class Incline(SceneRun):
         return -sign * np.array([math.cos(ANGLE), math.sin(ANGLE)])
 
     def watch(self, label: str, world: World, now: float) -> None:
-        self.ways[label].append((now, float(world.positions[0, 1, :2] @ self._down())))
+        self.displacements[label].append((now, float(world.positions[0, 1, :2] @ self._down())))
 
     def checks(self) -> list[Check]:
         found = []
-        for label, way in self.ways.items():
-            time, place = np.array(way).T
-            # from the first second on, when the block has settled on the slope
+        for label, displacement in self.displacements.items():
+            time, position = np.array(displacement).T
+            # after the first second, when the block has settled on the slope
             late = time >= 1.0 - 1e-9
-            t, x = time[late] - time[late][0], place[late] - place[late][0]
+            t, x = time[late] - time[late][0], position[late] - position[late][0]
             if label == "0.28":
                 acceleration = float(2.0 * np.polyfit(t, x, 2)[0])
                 exact = GRAVITY * (math.sin(ANGLE) - 0.28 * math.cos(ANGLE))
@@ -58,10 +58,12 @@ class Incline(SceneRun):
                 found.append(Check("acceleration at 0.28 [m/s2]", acceleration, f"{exact:.4f} within 10 %", passed))
             else:
                 slip = float(np.abs(x).max())
-                found.append(Check(f"way in 2 s at {label} [m]", slip, "under 1 mm", slip < 1e-3))
+                found.append(Check(f"displacement in 2 s at {label} [m]", slip, "under 1 mm", slip < 1e-3))
         return found
 
     def plots(self) -> dict[str, tuple[str, str, Lines]]:
-        lines = {f"friction {label}": tuple(np.array(way).T) for label, way in self.ways.items()}
-        lines = {label: (time, place - place[0]) for label, (time, place) in lines.items()}
-        return {"way": ("time [s]", "way down the slope [m]", lines)}
+        lines = {}
+        for label, displacement in self.displacements.items():
+            time, x = np.array(displacement).T
+            lines[f"friction {label}"] = (time, x - x[0])
+        return {"displacement": ("time [s]", "displacement down the slope [m]", lines)}

@@ -1,4 +1,4 @@
-"""leaning.py: blocks that lean: one at the corner of a fixed block, two at each other."""
+"""leaning.py: blocks that lean: one at a wall, two at each other."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
 
 
 class _Leaning(SceneRun):
-    """Blocks that stand or fall by their friction."""
+    """Blocks that stand with enough friction and fall with less."""
 
     labels = ("0.1", "0.3", "0.5")
     seconds = 3.0
-    #: friction above which they stand
+    #: least friction with which they stand
     threshold: ClassVar[float]
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""packing.py: arcs poured into a column: open ones nest, closed ones cannot, so the column grows with their closure."""
+"""packing.py: arcs poured into a column: open arcs nest, closed ones cannot, so the column is higher with closure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Packing(SceneRun):
         self.height = 1.3 * self.grains / self.width + 8.0
         self.view = ((-0.5, -0.5), (self.width + 0.5, 0.8 * self.height))
         self.heights: dict[str, float] = {}
-        self.grown: dict[str, list[tuple[float, float]]] = {label: [] for label in self.labels}
+        self.history: dict[str, list[tuple[float, float]]] = {label: [] for label in self.labels}
 
     def scene(self, label: str) -> Scene:
         scene = Scene(bounds=((0.0, 0.0), (self.width, 2.0 * self.height)))
@@ -34,9 +34,9 @@ class Packing(SceneRun):
         return scene
 
     def watch(self, label: str, world: World, now: float) -> None:
-        # the mean of the surface, so that no single grain decides
+        # the mean height of the surface, which no single grain dominates
         self.heights[label] = float(surface(world, 0.0, self.width, max(2, int(self.width) // 2))[1].mean())
-        self.grown[label].append((now, self.heights[label]))
+        self.history[label].append((now, self.heights[label]))
 
     def checks(self) -> list[Check]:
         h = self.heights
@@ -48,7 +48,7 @@ class Packing(SceneRun):
 
     def plots(self) -> dict[str, tuple[str, str, Lines]]:
         lines: dict[str, Any] = {}
-        for label, grown in self.grown.items():
-            times, heights = zip(*grown, strict=True)
+        for label, history in self.history.items():
+            times, heights = zip(*history, strict=True)
             lines[f"{label} % closed"] = (times, heights)
         return {"height": ("time [s]", "height of the column [m]", lines)}

@@ -19,8 +19,8 @@ from granular_gym.viewing.scene_runs import Check, Lines, SceneRun, surface
 RADIUS = 0.4
 SETTLE = 3.0
 SLOPE = math.radians(45.0)
-#: nothing out for so long is a jam [s]
-STILL = 3.0
+#: a hopper that discharges nothing for this time is jammed [s]
+JAM = 3.0
 
 
 class Silo(SceneRun):
@@ -30,7 +30,7 @@ class Silo(SceneRun):
     labels = ("octagon 8 m", "hash 8 m", "octagon 16 m", "hash 16 m")
     default_grains = 1500
     seconds = 13.0
-    # with 20, arches of # that stand with 60 creep and break after seconds
+    # with 20 iterations, arches that are stable with 60 creep and break after seconds
     solver = Solver(iterations=40)
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
@@ -70,36 +70,36 @@ class Silo(SceneRun):
         scene.add_tool(
             Sdf.box((0.5 * opening + 0.5, 1.0, 1.0)), "plug", material, pose=(0, self.drop - 1.0, 0, 1, 0, 0, 0)
         )
-        # rows as wide as the hopper is there
+        # fill layer by layer, each as wide as the hopper at its height
         left, y, pitch = self.grains, self.drop + 0.5, 2.2 * shape.circumradius
         while left > 0:
-            room = min(self.half, 0.5 * opening + (y - self.drop) / math.tan(SLOPE)) - 0.1
-            count = min(left, int(2.0 * room / pitch))
-            scene.fill_box(material, (-room, y), (room, y + pitch), count=count, seed=self.seed * self.grains + left)
+            half = min(self.half, 0.5 * opening + (y - self.drop) / math.tan(SLOPE)) - 0.1
+            count = min(left, int(2.0 * half / pitch))
+            scene.fill_box(material, (-half, y), (half, y + pitch), count=count, seed=self.seed * self.grains + left)
             left, y = left - count, y + pitch
         return scene
 
     def drive(self, label: str, world: World, now: float) -> Any:
-        gone = -4.0 * self.half if now >= SETTLE else 0.0
-        return [[0, 0, 0, 1, 0, 0, 0], [0, self.drop - 1.0 + gone, 0, 1, 0, 0, 0]]
+        removed = -4.0 * self.half if now >= SETTLE else 0.0
+        return [[0, 0, 0, 1, 0, 0, 0], [0, self.drop - 1.0 + removed, 0, 1, 0, 0, 0]]
 
     def watch(self, label: str, world: World, now: float) -> None:
         below = float((world.positions[0, :, 1] < self.drop).mean())
         self.drained[label].append((now, below))
-        # what falls is faster there than what slides down a pile
+        # falling grains are faster there than those that slide down a pile
         top = 0.6 * self.drop
         self.profiles[label] = surface(world, -3.0 * self.half, 3.0 * self.half, 96, top, speed=8.0)
 
     def flow(self, label: str) -> float:
-        """Grains per second from the pulling of the plug until nine tenths are out, or the end."""
+        """Mean discharge rate [1/s] from the removal of the plug until nine tenths are out, or the end."""
         times, shares = np.array(self.drained[label]).T
         last = min(int(np.searchsorted(shares, 0.9)), len(times) - 1)
         return float(self.grains * shares[last] / max(times[last] - SETTLE, self.dt))
 
     def jammed(self, label: str) -> bool:
-        """Whether grains are left above the opening and none came out at last."""
+        """Whether grains remain above the opening and none came out in the last JAM seconds."""
         times, shares = np.array(self.drained[label]).T
-        before = int(np.searchsorted(times, times[-1] - STILL))
+        before = int(np.searchsorted(times, times[-1] - JAM))
         return bool(shares[-1] < 0.9 and shares[-1] == shares[before])
 
     def checks(self) -> list[Check]:

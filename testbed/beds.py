@@ -1,6 +1,6 @@
-"""beds.py: lone grains, resting beds, a heap, thin-walled boxes.
+"""beds.py: lone grains, settled beds, heaps, thin-walled boxes.
 
-The standard grain is a sphere of 5 mm radius and 2500 kg/m3 with friction 0.5. Settled beds are made once per session.
+The standard grain is a sphere of 5 mm radius and 2500 kg/m3 with friction 0.5. Settled beds are cached.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ DIAMETER = 2.0 * RADIUS
 DENSITY = 2500.0  # [kg/m3]
 GRAVITY = 9.81  # [m/s2]
 DT = 1e-3  # [s]
-#: beds this small gain little from a second thread, and lose much where another job holds its core
+#: beds this small gain little from a second thread
 THREADS = 1
 ALL = ("x", "y", "z")
 
 
 def mass(radius: Any = RADIUS, density: float = DENSITY) -> Any:
-    """Of a solid sphere [kg]."""
+    """Mass of a solid sphere [kg]."""
     return density * 4.0 / 3.0 * np.pi * np.asarray(radius, np.float64) ** 3
 
 
@@ -46,18 +46,18 @@ def space(
     half: float = 10.0,
     boundary: Any = None,
 ) -> gg.Scene:
-    """A few grains far from any boundary that matters: by default free space around the origin.
+    """A few grains in free space around the origin, by default without boundaries.
 
     Args:
         positions: (n, 3) [m].
         velocities: (n, 3) [m/s]; None: at rest.
         radius: one or (n,) [m].
-        friction: of the only material.
-        restitution: likewise.
-        rolling: rolling friction.
-        gravity: [m/s2].
-        half: the bounds are a cube of twice this side [m].
-        boundary: None: open.
+        friction: of the material.
+        restitution: of the material.
+        rolling: rolling friction of the material.
+        gravity: (3,) [m/s2].
+        half: half the side of the cube of bounds [m].
+        boundary: see `Scene`; None: open.
     """
     scene = gg.Scene(((-half,) * 3, (half,) * 3), gravity=gravity, boundary=boundary or faces("open"))
     grain = scene.add_material(
@@ -70,7 +70,7 @@ def space(
 def on_floor(
     positions: Any, velocities: Any = None, *, half: float = 10.0, gravity: Any = (0.0, 0.0, -GRAVITY), **kwargs: Any
 ) -> gg.Scene:
-    """Grains above a floor at z = -half... moved so that the floor is z = 0."""
+    """Grains above a floor at z = 0, otherwise as `space`."""
     scene = space(
         positions, velocities, half=half, gravity=gravity, boundary={**faces("open"), "z": ("wall", "open")}, **kwargs
     )
@@ -79,9 +79,8 @@ def on_floor(
 
 
 def per_env_pairs(frictions: Sequence[float], restitution: float = 0.0, rolling: float = 0.0) -> NDArray[np.float32]:
-    """Pair tables (n, 1, 1, 3) of worlds with one material, one friction per env."""
-    rows = [[[[mu, restitution, rolling]]] for mu in frictions]
-    return np.array(rows, np.float32)
+    """Pair tables (n, 1, 1, 3) of worlds with one material, each env with its own friction."""
+    return np.array([[[[mu, restitution, rolling]]] for mu in frictions], np.float32)
 
 
 def random_apart(rng: np.random.Generator, count: int, half: float, radius: float = RADIUS) -> NDArray[np.float64]:
@@ -97,13 +96,13 @@ def random_apart(rng: np.random.Generator, count: int, half: float, radius: floa
 
 
 def lattice(count: int, half_width: float, seed: int = 1, spacing: float = 1.1) -> NDArray[np.float64]:
-    """A loose jittered lattice above z = 0, layer by layer.
+    """Positions on a loose jittered lattice above z = 0, layer by layer.
 
     Args:
-        count: grains.
+        count: number of grains.
         half_width: of the square box [diameters].
         seed: of the jitter.
-        spacing: of neighbours [diameters].
+        spacing: distance of neighbours [diameters].
 
     Returns:
         (count, 3) [m].
@@ -128,22 +127,22 @@ def column_scene(
     seed: int = 1,
     stir: float = 0.1,
 ) -> gg.Scene:
-    """Grains about to fall into a square box, stirred a little.
+    """Grains about to fall into a square box, with small random velocities.
 
     Args:
-        count: grains.
+        count: number of grains.
         half_width: of the box [diameters].
-        friction: of grains with grains.
-        wall_friction: of grains with walls; None: the same.
-        rolling: rolling friction, with walls too.
-        restitution: likewise.
-        boundary: None: walls, open at the top.
-        seed: of the start.
-        stir: largest component of a velocity at the start [m/s].
+        friction: between grains.
+        wall_friction: of grains with walls; None: as between grains.
+        rolling: rolling friction, of grains and walls.
+        restitution: of grains and walls.
+        boundary: see `Scene`; None: walls, open at the top.
+        seed: of positions and velocities.
+        stir: largest component of an initial velocity [m/s].
     """
-    places = lattice(count, half_width, seed)
+    positions = lattice(count, half_width, seed)
     side = half_width * DIAMETER
-    top = float(places[:, 2].max()) + 2.0 * DIAMETER
+    top = float(positions[:, 2].max()) + 2.0 * DIAMETER
     scene = gg.Scene(((-side, -side, 0.0), (side, side, top)), boundary=boundary)
     sand = scene.add_material(
         density=DENSITY, friction=friction, restitution=restitution, rolling_friction=rolling, name="sand"
@@ -154,53 +153,53 @@ def column_scene(
     if wall_friction is not None:
         scene.set_pair(sand, wall, friction=wall_friction)
     scene.wall_material = wall
-    speeds = np.random.default_rng(seed + 1).uniform(-stir, stir, places.shape)
-    scene.add_grains(sand, places, RADIUS, speeds)
+    speeds = np.random.default_rng(seed + 1).uniform(-stir, stir, positions.shape)
+    scene.add_grains(sand, positions, RADIUS, speeds)
     return scene
 
 
 def falling_bed(layers: int, side: int, seed: int, rolling: float = 0.0, floor: float = 0.0) -> gg.Scene:
-    """Grains about to fall, periodic in x and y: the floor carries them all.
+    """Grains about to fall on a floor, periodic in x and y.
 
     Args:
-        layers: of a loose jittered lattice.
+        layers: number of layers of a loose jittered lattice.
         side: grains of a layer along x and along y.
-        seed: of places and velocities.
+        seed: of positions and velocities.
         rolling: rolling friction.
-        floor: its z [m].
+        floor: height of the floor [m].
     """
     rng = np.random.default_rng(seed)
     half, step = 0.5 * side * 1.06 * DIAMETER, 1.06 * DIAMETER
     k = np.arange(side * side * layers)
     cell = np.stack([k % side, k // side % side, k // side**2], axis=1) + 0.5
-    places = cell * step - [half, half, -floor] + rng.uniform(-0.025, 0.025, (len(k), 3)) * DIAMETER
-    top = float(places[:, 2].max()) + DIAMETER
+    positions = cell * step - [half, half, -floor] + rng.uniform(-0.025, 0.025, (len(k), 3)) * DIAMETER
+    top = float(positions[:, 2].max()) + DIAMETER
     scene = gg.Scene(((-half, -half, floor), (half, half, top)), boundary={"x": "periodic", "y": "periodic"})
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=rolling)
-    scene.add_grains(sand, places, RADIUS, rng.normal(0.0, 0.2, places.shape))
+    scene.add_grains(sand, positions, RADIUS, rng.normal(0.0, 0.2, positions.shape))
     return scene
 
 
 def rms_speed(world: gg.World, env: int = 0) -> float:
-    """Of the grains of one env [m/s]."""
+    """Root mean square speed of the grains of one env [m/s]."""
     return float(np.sqrt((world.velocities[env].astype(np.float64) ** 2).sum(axis=1).mean()))
 
 
 def mean_overlap(world: gg.World, env: int = 0) -> float:
-    """Over the contacts that overlap, relative to the smaller diameter."""
+    """Mean overlap of the overlapping contacts of one env, relative to the smaller diameter."""
     return float(world.stats["overlap_sum"][env] / max(int(world.stats["overlap_count"][env]), 1))
 
 
 @functools.lru_cache(maxsize=4)
 def settled_column(count: int = 10_000, half_width: float = 10.0, seconds: float = 1.0) -> gg.State:
-    """The column of the peers after it fell and came to rest."""
+    """State of `column_scene` after it settled; computed once."""
     with column_scene(count, half_width).build(num_threads=THREADS) as world:
         world.step(DT, round(seconds / DT))
         return world.save_state(env=0)
 
 
 def tube_mesh(inner: float, outer: float, height: float, sides: int = 48) -> gg.Mesh:
-    """A tube along z that stands on z = 0 [m]."""
+    """A tube along z, open at both ends, that stands on z = 0; lengths [m]."""
     angle = 2.0 * np.pi * np.arange(sides) / sides
     ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     rings = [(inner, 0.0), (outer, 0.0), (outer, height), (inner, height)]
@@ -214,15 +213,15 @@ def tube_mesh(inner: float, outer: float, height: float, sides: int = 48) -> gg.
 
 
 def tube_filling(count: int, tube: float, seed: int = 0) -> NDArray[np.float64]:
-    """A loose lattice inside a tube of this radius [m] that stands on z = 0: (count, 3) [m]."""
+    """Positions on a loose lattice in a tube of inner radius `tube` [m] that stands on z = 0: (count, 3) [m]."""
     step = 1.08 * DIAMETER
     ticks = np.arange(-int(tube / step), int(tube / step) + 1) * step
     x, y = (a.ravel() for a in np.meshgrid(ticks, ticks))
     inside = np.hypot(x, y) < tube - 1.15 * RADIUS
     base = np.stack([x[inside], y[inside]], axis=1)
     k = np.arange(count)
-    places = np.c_[base[k % len(base)], 1.1 * RADIUS + k // len(base) * step]
-    return places + np.random.default_rng(seed).uniform(-0.03, 0.03, (count, 3)) * DIAMETER
+    positions = np.c_[base[k % len(base)], 1.1 * RADIUS + k // len(base) * step]
+    return positions + np.random.default_rng(seed).uniform(-0.03, 0.03, (count, 3)) * DIAMETER
 
 
 @functools.lru_cache(maxsize=1)
@@ -241,26 +240,26 @@ def heap(
     seed: int = 0,
     dt: float = DT,
 ) -> gg.World:
-    """Heaps left by a lifted tube, one env per rolling friction; the tube ends far above.
+    """Heaps that a lifted tube leaves, one env per rolling friction.
 
     Args:
-        count: grains.
-        rolling: rolling friction per env.
-        tube: inner radius [m].
-        lift_speed: [m/s].
-        friction: of everything.
-        settle: in the tube, before it is lifted [s].
-        seed: of the start.
-        dt: [s].
+        count: number of grains.
+        rolling: rolling friction of each env.
+        tube: inner radius of the tube [m].
+        lift_speed: of the tube [m/s].
+        friction: of all pairs of materials.
+        settle: time in the tube before it is lifted [s].
+        seed: of the initial positions.
+        dt: duration of a substep [s].
     """
-    places = tube_filling(count, tube, seed)
-    height = float(places[:, 2].max()) + 2.0 * DIAMETER
+    positions = tube_filling(count, tube, seed)
+    height = float(positions[:, 2].max()) + 2.0 * DIAMETER
     scene = gg.Scene(((-0.6, -0.6, 0.0), (0.6, 0.6, 3.0 * height)))
     sand = scene.add_material(density=DENSITY, friction=friction, rolling_friction=rolling[0])
-    scene.add_grains(sand, places, RADIUS)
+    scene.add_grains(sand, positions, RADIUS)
     scene.add_tool(_tube_sdf(tube, height), name="tube")
     world = scene.build(env_count=len(rolling), num_threads=THREADS)
-    world.set_materials(pairs=per_env_pairs([friction] * len(rolling), rolling=0.0) + _rolling_rows(rolling))
+    world.set_materials(pairs=per_env_pairs([friction] * len(rolling), rolling=0.0) + _rolling_table(rolling))
     world.step(dt, round(settle / dt))
     lift = 0.8 * height
     world.step(dt, round(lift / lift_speed / dt), tool_poses=[[0.0, 0.0, lift, 1.0, 0.0, 0.0, 0.0]])
@@ -268,10 +267,10 @@ def heap(
     return world
 
 
-def _rolling_rows(rolling: Sequence[float]) -> NDArray[np.float32]:
-    rows = np.zeros((len(rolling), 1, 1, 3), np.float32)
-    rows[:, 0, 0, 2] = rolling
-    return rows
+def _rolling_table(rolling: Sequence[float]) -> NDArray[np.float32]:
+    table = np.zeros((len(rolling), 1, 1, 3), np.float32)
+    table[:, 0, 0, 2] = rolling
+    return table
 
 
 def heap_angle(positions: NDArray[np.float32]) -> float:
@@ -286,8 +285,8 @@ def cup_of_two_sizes(ratio: float, small: int, large: int, half: float = 0.06) -
 
     Args:
         ratio: of the radii; the small ones are standard grains.
-        small: grains.
-        large: grains.
+        small: number of small grains.
+        large: number of large grains.
         half: half side of the box [m].
     """
     big = RADIUS * ratio
@@ -310,7 +309,13 @@ def cup_of_two_sizes(ratio: float, small: int, large: int, half: float = 0.06) -
 
 
 def box_walls(inner: Any, thickness: float, lid: bool) -> gg.Sdf:
-    """A hollow box around the origin made of one box per wall [m]."""
+    """A hollow box around the origin, one box for each side.
+
+    Args:
+        inner: half of the inner lengths (3,) [m].
+        thickness: of the sides [m].
+        lid: with a top.
+    """
     a = np.asarray(inner, np.float64)
     walls = []
     for axis in range(3):
@@ -319,9 +324,9 @@ def box_walls(inner: Any, thickness: float, lid: bool) -> gg.Sdf:
                 continue
             half = a + thickness
             half[axis] = 0.5 * thickness
-            place = np.zeros(3)
-            place[axis] = sign * (a[axis] + 0.5 * thickness)
-            walls.append(gg.Sdf.box(half).at(place))
+            center = np.zeros(3)
+            center[axis] = sign * (a[axis] + 0.5 * thickness)
+            walls.append(gg.Sdf.box(half).at(center))
     return gg.Sdf.union(walls)
 
 
@@ -334,13 +339,13 @@ def _box(lower: Any, upper: Any, inward: bool) -> tuple[NDArray[np.float64], NDA
 
 
 def hollow_box_mesh(inner: Any, thickness: float, lid: bool) -> gg.Mesh:
-    """A hollow box around the origin as one watertight mesh: a closed one, or a scoop that is open at the top [m]."""
+    """The hollow box of `box_walls` as one watertight mesh, closed or open at the top."""
     a = np.asarray(inner, np.float64)
     b = a + thickness
     if lid:
         outer, cavity = _box(-b, b, False), _box(-a, a, True)
         return gg.Mesh(np.concatenate([outer[0], cavity[0]]), np.concatenate([outer[1], cavity[1] + 8]))
-    # the rims of both boxes lie at the same height and are joined by a frame
+    # the rims of both boxes have the same height and are joined by a frame
     outer, cavity = _box(-b, [b[0], b[1], a[2]], False), _box(-a, a, True)
     keep = [f for f in range(12) if f not in (2, 3)]
     rim = [4, 5, 7, 6]

@@ -1,4 +1,4 @@
-"""laws.py: single grains and gases that are held to rigid-body laws.
+"""laws.py: single grains and gases that are compared with rigid-body laws.
 
 Sources: Chung & Ooi, Granular Matter 13:643 (2011), tests 3 to 8, in their rigid limit; Coulomb's law.
 """
@@ -15,14 +15,14 @@ FRICTIONS = (0.1, 0.2, 0.3, 0.5, 0.6, 0.8)
 
 
 def tilted(angles: np.ndarray) -> np.ndarray:
-    """Gravity on floors that fall off towards +x by these angles (n, 3)."""
+    """Gravity (n, 3) [m/s2] in the frames of floors that slope down towards +x by these angles [rad]."""
     return GRAVITY * np.stack([np.sin(angles), np.zeros_like(angles), -np.cos(angles)], axis=1)
 
 
 def down_slopes(
     friction: float, spin: bool, seconds: float = 1.0, rolling: float = 0.0, angles=SLOPES, dt: float = DT
 ) -> gg.World:
-    """One grain per slope after some time."""
+    """A world with one grain and one slope per env, after some time; angles [rad]."""
     world = on_floor([[0.0, 0.0, RADIUS]], friction=friction, rolling=rolling).build(
         env_count=len(angles), solver=gg.Solver(spin=spin), num_threads=1
     )
@@ -32,9 +32,15 @@ def down_slopes(
 
 
 def rigid_law(slip, normal_speed, friction, restitution):
-    """What an impact does to the tangential velocity of the contact: change of v and of r omega, for one moving side.
+    """Changes of the tangential velocity v and of r omega [m/s] when a sphere hits a fixed plane.
 
     Sliding throughout: mu (1 + e) Vn and 2.5 times that; sticking in the end: 2/7 and 5/7 of the slip.
+
+    Args:
+        slip: tangential velocity of the contact before [m/s].
+        normal_speed: Vn [m/s].
+        friction: mu.
+        restitution: e.
     """
     slide = friction * (1.0 + restitution) * normal_speed
     sticks = np.abs(slip) <= 3.5 * slide
@@ -43,7 +49,17 @@ def rigid_law(slip, normal_speed, friction, restitution):
 
 
 def hit_floor(radius, vn, vt, spin, friction, restitution, dt):
-    """Spheres that fall on a floor with tangential velocity vt (along x) and spin (about y), one per env."""
+    """Velocities and spins of spheres after they hit a floor, one per env.
+
+    Args:
+        radius: [m].
+        vn: normal speed [m/s].
+        vt: tangential velocity along x (n,) [m/s].
+        spin: angular velocity about y [rad/s].
+        friction: coefficient.
+        restitution: coefficient.
+        dt: duration of a substep [s].
+    """
     height = radius + 2.3 * dt * np.max(vn)
     world = on_floor(
         [[0, 0, height]], radius=radius, friction=friction, restitution=restitution, gravity=(0, 0, 0)
@@ -69,10 +85,10 @@ IMPACTS = {
 
 
 def hit_pair(radii, closing, spins, friction, restitution):
-    """Two spheres that meet head-on along x with spins (n, 2) about z: velocities and spins after."""
-    apart = sum(radii) + 2.3 * DT * closing
+    """Velocities and spins (n, 2, 3) of two spheres after a head-on collision along x; spins (n, 2) about z."""
+    distance = sum(radii) + 2.3 * DT * closing
     scene = space(
-        [[-apart / 2, 0, 0], [apart / 2, 0, 0]], radius=list(radii), friction=friction, restitution=restitution
+        [[-distance / 2, 0, 0], [distance / 2, 0, 0]], radius=list(radii), friction=friction, restitution=restitution
     )
     world = scene.build(env_count=len(spins), num_threads=1)
     v, w = np.zeros((len(spins), 2, 3)), np.zeros((len(spins), 2, 3))
@@ -93,15 +109,15 @@ def gas(
     spin: bool = True,
     iterations: int = 10,
 ) -> gg.World:
-    """Grains that fly about in a periodic cube of side 2 half [m]."""
+    """A granular gas in a periodic cube of side 2 half [m]; `order` permutes its grains."""
     rng = np.random.default_rng(seed)
-    places = random_apart(rng, count, half)
-    speeds = rng.normal(0.0, 0.4, (count, 3))
-    speeds -= speeds.mean(axis=0)
+    positions = random_apart(rng, count, half)
+    velocities = rng.normal(0.0, 0.4, (count, 3))
+    velocities -= velocities.mean(axis=0)
     order = np.arange(count) if order is None else order
     scene = space(
-        places[order],
-        speeds[order],
+        positions[order],
+        velocities[order],
         friction=friction,
         restitution=restitution,
         rolling=rolling,
@@ -112,7 +128,7 @@ def gas(
 
 
 def angular_momentum(world: gg.World, radii: np.ndarray) -> np.ndarray:
-    """About the origin, summed over grains (env_count, 3)."""
+    """Angular momentum of all grains about the origin (env_count, 3) [kg m2/s]."""
     m = mass(radii)
     x, v, w = (a.astype(np.float64) for a in (world.positions, world.velocities, world.angular_velocities))
     return (np.cross(x, v) * m[None, :, None] + w * (0.4 * m * radii**2)[None, :, None]).sum(axis=1)

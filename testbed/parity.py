@@ -1,4 +1,4 @@
-"""parity.py: scenes in which two devices are compared, and what comparing them means."""
+"""parity.py: scenes on which two devices are compared, and the comparison."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import granular_gym as gg
 from testbed.beds import DENSITY, GRAVITY, RADIUS, lattice, mass
 from testbed.planar import COARSE
 
-WAYS = ("team", "graph")
-#: what can be read of the grains
-READ = ("positions", "velocities", "angular_velocities", "radii", "grain_materials")
+#: kernels of the CUDA backend, see `World.set_kernel` of the extension
+KERNELS = ("team", "graph")
+#: attributes of a world that hold fields of grains
+FIELDS = ("positions", "velocities", "angular_velocities", "radii", "grain_materials")
 
 
 def heap(count: int = 180) -> gg.Scene:
-    """A heap, a turning blade, a mesh-free hull with a camera on it, another camera above."""
+    """A heap, a blade and two cameras."""
     scene = gg.Scene(((-0.15, -0.15, 0.0), (0.15, 0.15, 0.4)), boundary={"x": "open", "z": ("wall", "open")})
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.3, restitution=0.2)
     steel = scene.add_material(density=7800.0, friction=0.3)
@@ -32,7 +33,7 @@ def heap(count: int = 180) -> gg.Scene:
 
 
 def mixed() -> gg.Scene:
-    """Radii 1 to 6 in a box that is periodic along x."""
+    """Grains of very different radii, 1 to 6, in a box that is periodic along x."""
     boundary = {"x": "periodic", "y": "wall", "z": ("wall", "open")}
     scene = gg.Scene(((-0.2, -0.1, 0.0), (0.2, 0.1, 1.0)), gravity=(2.0, 0.0, -9.81), boundary=boundary)
     sand = scene.add_material(density=DENSITY, friction=0.4, restitution=0.2, rolling_friction=0.2)
@@ -42,7 +43,7 @@ def mixed() -> gg.Scene:
 
 
 def moist() -> gg.Scene:
-    """A heap of moist grains in wind, their twisting friction a law of its own: the second build of the solve."""
+    """A heap of cohesive grains in wind, with twisting friction: the build of the solver with all contact terms."""
     air = gg.Air(wind=(4.0, 1.0, 0.0))
     scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 0.3)), boundary={"z": ("wall", "open")}, air=air)
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.3, restitution=0.2)
@@ -54,7 +55,7 @@ def moist() -> gg.Scene:
 
 
 def scooped() -> gg.Scene:
-    """Grains in a box that is periodic along x and y, and a wedge from a mesh that crosses its edge."""
+    """Grains in a box that is periodic along x and y, and a wedge from a mesh that crosses the boundary."""
     boundary = {"x": "periodic", "y": "periodic", "z": ("wall", "open")}
     scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 0.3)), boundary=boundary)
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.1)
@@ -70,12 +71,12 @@ def scooped() -> gg.Scene:
 
 
 def coarse_table(a: gg.Shape2D, b: gg.Shape2D) -> gg.PairField:
-    """The usual kind of field, small."""
+    """A small pair field of the default kind."""
     return gg.PairField.build(a, b, **COARSE)
 
 
 def planar(field: Callable[[gg.Shape2D, gg.Shape2D], gg.PairField] = coarse_table) -> gg.Scene:
-    """Two kinds of planar grains fall on a fixed one, with a tool among them and cameras above and aside."""
+    """Planar grains of two shapes above a fixed one, a tool and two cameras."""
     shapes = gg.Shape2D.hash(0.05), gg.Shape2D.octagon(0.03)
     scene = gg.Scene(((0.0, 0.0), (0.5, 1.5)))
     kinds = [scene.add_material(density=900.0, friction=0.4, restitution=0.2, shape=shape) for shape in shapes]
@@ -94,7 +95,7 @@ def planar(field: Callable[[gg.Shape2D, gg.Shape2D], gg.PairField] = coarse_tabl
 
 
 def poses(k: int, world: gg.World) -> Any:
-    """A short path of the tool, there and a little further each time; none where there is no tool."""
+    """Poses of the tool after step k, along a short path; None where the world has no tool."""
     if not world.tool_count:
         return None
     s = (k + 1) / 6
@@ -102,10 +103,10 @@ def poses(k: int, world: gg.World) -> Any:
 
 
 def same(cpu: gg.World, gpu: gg.World, besides: str = "") -> None:
-    """Everything that can be read is equal to the bit, besides one counter."""
+    """Asserts that all outputs of two worlds are equal bit for bit, except the counter `besides`."""
     for env in range(cpu.env_count):
         assert cpu.state_hash(env) == gpu.state_hash(env)
-    for name in READ:
+    for name in FIELDS:
         np.testing.assert_array_equal(getattr(cpu, name), getattr(gpu, name), err_msg=name)
     a, b = cpu.stats, gpu.stats
     for name in a.keys() - {besides}:
@@ -116,10 +117,10 @@ def same(cpu: gg.World, gpu: gg.World, besides: str = "") -> None:
         np.testing.assert_array_equal(cpu.depth(camera), gpu.depth(camera), err_msg=camera)
 
 
-def pair(scene: Callable[[], gg.Scene], way: str, env_count: int = 1, **solver: Any) -> tuple[gg.World, gg.World]:
-    """The same world on both devices."""
+def pair(scene: Callable[[], gg.Scene], kernel: str, env_count: int = 1, **solver: Any) -> tuple[gg.World, gg.World]:
+    """The same world on the CPU and on the GPU, there with a kernel of KERNELS."""
     settings = gg.Solver(**solver)
     cpu = scene().build(env_count=env_count, device="cpu", num_threads=1, solver=settings)
     gpu = scene().build(env_count=env_count, device="cuda", solver=settings)
-    gpu._core.set_kernel(way)
+    gpu._core.set_kernel(kernel)
     return cpu, gpu

@@ -8,12 +8,12 @@ import numpy as np
 
 import granular_gym as gg
 
-#: fields of small tests: coarse, quick to compute
+#: settings of coarse pair fields, quick to compute
 COARSE = {"theta_count": 64, "count": 32}
 
 
 def free_scene(gravity=(0.0, 0.0), size: float = 4.0) -> gg.Scene:
-    """A large open space."""
+    """An empty scene without walls; size: half the side of its bounds [m]."""
     return gg.Scene(bounds=((-size, -size), (size, size)), gravity=gravity, boundary={"x": "open", "y": "open"})
 
 
@@ -30,13 +30,13 @@ def pile(shape: gg.Shape2D, count: int, friction: float = 0.4, seed: int = 0) ->
 def pile_under_plunger(count: int, restitution: float = 0.0) -> gg.Scene:
     """A pile of two shapes, 20 octagons over # grains, below a tool that comes down on it."""
     shape, other = gg.Shape2D.hash(0.05), gg.Shape2D.octagon(0.03)
-    made = pile(shape, count)
-    material = made.add_material(density=500.0, friction=0.3, restitution=restitution, shape=other)
+    scene = pile(shape, count)
+    material = scene.add_material(density=500.0, friction=0.3, restitution=restitution, shape=other)
     for pair in ((shape, other), (other, other)):
-        made.set_pair_field(gg.PairField.build(*pair, **COARSE))
-    made.fill_box(material, (0.0, 2.6), (0.8, 3.0), count=20)
-    made.add_tool(gg.Sdf.box((0.1, 0.1, 1.0)), name="plunger", material=0, pose=(0.4, 3.6, 0, 1, 0, 0, 0))
-    return made
+        scene.set_pair_field(gg.PairField.build(*pair, **COARSE))
+    scene.fill_box(material, (0.0, 2.6), (0.8, 3.0), count=20)
+    scene.add_tool(gg.Sdf.box((0.1, 0.1, 1.0)), name="plunger", material=0, pose=(0.4, 3.6, 0, 1, 0, 0, 0))
+    return scene
 
 
 def block_on_ramp(friction: float, angle: float = math.radians(16.0)) -> tuple[gg.Scene, np.ndarray]:
@@ -52,21 +52,21 @@ def block_on_ramp(friction: float, angle: float = math.radians(16.0)) -> tuple[g
 
 
 def hits(count: int, shape: gg.Shape2D, solver: gg.Solver) -> gg.World:
-    """Pairs of grains that fly at each other, each pair far from the others."""
+    """A world of pairs of grains that approach each other at 2 m/s, each pair far from the others."""
     rng = np.random.default_rng(1)
     scene = free_scene(size=40.0)
     bounce = 0.0 if solver.mode == "penalty" else 1.0
     material = scene.add_material(density=1000.0, friction=0.0, restitution=bounce, shape=shape)
     scene.set_pair_field(gg.PairField.build(shape, shape))
-    places, speeds = [], []
+    positions, velocities = [], []
     for k in range(count):
         center = np.array([(k % 8) * 8.0 - 28.0, (k // 8) * 8.0 - 28.0])
         turn = rng.uniform(-math.pi, math.pi)
-        way = np.array([math.cos(turn), math.sin(turn)])
-        aside = np.array([-way[1], way[0]]) * rng.uniform(-0.5, 0.5)
-        places += [center - 1.2 * way, center + 1.2 * way + aside]
-        speeds += [way, -way]
-    scene.add_grains(material, places, velocities=speeds, angles=rng.uniform(-math.pi, math.pi, 2 * count))
+        direction = np.array([math.cos(turn), math.sin(turn)])
+        offset = np.array([-direction[1], direction[0]]) * rng.uniform(-0.5, 0.5)
+        positions += [center - 1.2 * direction, center + 1.2 * direction + offset]
+        velocities += [direction, -direction]
+    scene.add_grains(material, positions, velocities=velocities, angles=rng.uniform(-math.pi, math.pi, 2 * count))
     return scene.build(device="cpu", num_threads=1, solver=solver)
 
 

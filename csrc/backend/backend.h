@@ -1,14 +1,15 @@
 /* backend.h: how phases are run. A backend knows loops, threads and memory, and no physics.
  *
- * A team is a set of threads that work on a set of envs together and meet at a barrier after every phase. Many envs: one
- * team of one thread per env, no barriers, an env's data stays in one core's cache. Few envs: one team of all threads.
+ * A team is a set of threads that work on a set of envs together and meet at a barrier after every phase. Many envs:
+ * each thread is a team of its own, which needs no barriers and keeps an env's data in one core's cache. Few envs: one
+ * team of all threads.
  */
 #ifndef GG_BACKEND_H
 #define GG_BACKEND_H
 
 #include "../phases/phases.h"
 
-/* builds of the phases marked LANES for one instruction set, same bits; chosen by what the processor has */
+/* builds of the phases marked LANES for one instruction set; all give the same bits */
 typedef void (*gg_kernel_body)(const gg_view *v, int64_t e, int64_t item, int32_t pass);
 typedef struct gg_kernel {
     const char *name;                    /* "scalar", "vector128", "avx2", "avx512" */
@@ -16,7 +17,7 @@ typedef struct gg_kernel {
     /* samples of a pair field at poses (theta, x, y) */
     void (*query)(const gg_pair_field *field, const void *blob, const float *pose, int64_t count, gg_pair_sample *out);
 } gg_kernel;
-/* the best kernel (NULL), or the one called `name` if this build and machine have it, else all NULL */
+/* the widest kernel of this processor (NULL), or the one called `name`; all NULL where build or processor lack it */
 gg_kernel gg_kernel_select(const char *name);
 
 /* what all teams of a run share */
@@ -27,7 +28,7 @@ typedef struct gg_executor {
     double *seconds; /* per phase, or NULL: not profiled; time of the calling thread */
 } gg_executor;
 
-/* where the threads of a team meet */
+/* the barrier of a team */
 typedef struct gg_barrier {
     int32_t arrived, round;
 } gg_barrier;
@@ -40,9 +41,9 @@ typedef struct gg_team {
     int32_t caller; /* this thread is the one that called gg_executor_run */
 } gg_team;
 
-/* runs one phase on the team's envs; all threads of the team call it and leave together */
+/* runs one phase on the team's envs; called by all threads of the team, which return together */
 void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass);
-/* the same, but a thread leaves as soon as its own share is done */
+/* the same, but each thread returns as soon as its own share is done */
 void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass);
 /* all threads of the team wait for each other */
 void gg_team_wait(const gg_team *team);

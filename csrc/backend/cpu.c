@@ -68,8 +68,8 @@ static int64_t items_per_env(const gg_view *v, gg_phase phase) {
     }
 }
 
-/* A barrier that spins for a few microseconds, about the length of a phase, and then gives its core away: phases are too
- * short for a thread to sleep, and on a busy machine the one that is waited for may need the very core that waits. */
+/* A barrier that spins for about the length of a phase, a few microseconds, and then yields its core: phases are too
+ * short for a thread to sleep, and on a busy machine the awaited thread may need the core of the waiting one. */
 void gg_team_wait(const gg_team *team) {
     if (team->thread_count == 1) {
         return;
@@ -99,7 +99,7 @@ static void run(const gg_team *team, gg_phase phase, int32_t pass, int wait) {
     int64_t per_env = items_per_env(view, phase);
     int64_t total = per_env * (team->env_end - team->env_begin);
     if (total > 0) {
-        /* fixed shares: which thread does an item never matters, but its cache remembers */
+        /* fixed shares: any thread may process any item, but its cache still holds those of the last phase */
         int64_t begin = total * team->thread / team->thread_count;
         int64_t end = total * (team->thread + 1) / team->thread_count;
         gg_kernel_body body = team->executor->kernel.body[phase];

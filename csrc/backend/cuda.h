@@ -1,7 +1,7 @@
-/* cuda.h: the CUDA backend: memory of a GPU, and phases run on it. Plain C, so that the rest of the engine needs no toolkit.
+/* cuda.h: the CUDA backend: memory of a GPU, and phases run on it. Plain C: the rest of the engine needs no toolkit.
  *
- * Built without nvcc, every call answers GG_ERROR_BACKEND and says so. A gg_cuda is a context:
- * one GPU and a stream. It is counted: a world holds it, and so does every array on the device that outlives the world.
+ * In a package built without nvcc every call returns GG_ERROR_BACKEND with a message. A gg_cuda is a context: one GPU
+ * and a stream. It is reference-counted: held by a world, and by every array on the device that outlives the world.
  */
 #ifndef GG_CUDA_H
 #define GG_CUDA_H
@@ -15,12 +15,13 @@ extern "C" {
 
 typedef struct gg_cuda gg_cuda;
 
-/* Opens a device, the `device`-th that CUDA_VISIBLE_DEVICES leaves. On failure *out is NULL and message says why. */
+/* Opens the device of index `device` among those that CUDA_VISIBLE_DEVICES makes visible. On failure *out is NULL and
+ * message says why. */
 gg_status gg_cuda_open(int32_t device, gg_cuda **out, char *message, size_t message_size);
 void gg_cuda_retain(gg_cuda *cuda);
 /* the last release closes it; NULL is fine */
 void gg_cuda_release(gg_cuda *cuda);
-/* what the last call that failed had to say */
+/* message of the last call that failed */
 const char *gg_cuda_message(const gg_cuda *cuda);
 int32_t gg_cuda_device(const gg_cuda *cuda);
 
@@ -29,9 +30,9 @@ gg_status gg_cuda_alloc(gg_cuda *cuda, size_t size, void **memory);
 void gg_cuda_free(gg_cuda *cuda, void *memory);
 
 typedef enum gg_direction { GG_TO_DEVICE, GG_TO_HOST, GG_ON_DEVICE } gg_direction;
-/* Copies `rows` runs of `width` bytes, in order with everything else on the stream. `from` may be changed as soon as this
- * returns, and what comes to the host is there; what goes to the device, or is copied on it, need not have
- * arrived. To the device from one thread at a time. */
+/* Copies `rows` runs of `width` bytes, in stream order. When it returns, `from` may be changed and a copy to the host
+ * is complete; a copy to the device, or within it, may still be pending. Copies to the device: from one thread at a
+ * time. */
 gg_status gg_cuda_copy(gg_cuda *cuda, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t rows, gg_direction direction);
 
@@ -43,11 +44,11 @@ typedef struct gg_copy_run {
 /* copies runs to the host, with one wait for all; from one thread at a time */
 gg_status gg_cuda_fetch(gg_cuda *cuda, const gg_copy_run *runs, int count);
 
-/* The stream that everything runs on (a cudaStream_t; 0 the legacy default, 1 its explicit name, 2 per thread). Work already
- * queued is ordered before what comes. */
+/* The stream that all work runs on (a cudaStream_t; 0 the legacy default, 1 its explicit name, 2 per thread). Work
+ * enqueued before the change is ordered before work after it. */
 gg_status gg_cuda_set_stream(gg_cuda *cuda, uintptr_t stream);
 uintptr_t gg_cuda_stream(const gg_cuda *cuda);
-/* makes `stream` wait for everything that was put on the stream of `cuda` so far */
+/* makes `stream` wait for all work enqueued on the stream of `cuda` so far */
 gg_status gg_cuda_order(gg_cuda *cuda, uintptr_t stream);
 
 /* waits until nothing runs on the device, on any stream */
@@ -58,12 +59,12 @@ gg_status gg_cuda_settle(gg_cuda *cuda);
 gg_status gg_cuda_set_kernel(gg_cuda *cuda, const char *name);
 const char *gg_cuda_kernel(const gg_cuda *cuda);
 
-/* one phase over all its items; `pass` is that of an iteration */
+/* runs one phase over all its items; pass: number of the iteration */
 gg_status gg_cuda_run(gg_cuda *cuda, const gg_view *view, gg_phase phase, int32_t pass);
-/* Up to `most` substeps of every env. *done: 1 where all substeps of the step are done or a buffer must grow. Waits once, for
- * a few counters. */
+/* Runs up to `most` substeps of every env. *done: 1 where all substeps of the step are done or a buffer must grow. The
+ * host waits once, for a few counters. */
 gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, int32_t *done);
-/* how the envs fared in the last step, (env_count) */
+/* counters of the envs over the last step, (env_count) */
 const gg_env_stats *gg_cuda_stats(const gg_cuda *cuda);
 /* times the host has waited for the device so far */
 int64_t gg_cuda_waits(const gg_cuda *cuda);

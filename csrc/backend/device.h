@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* GPUs that can be used. On failure *count is 0 and message (message_size bytes, may be NULL) says why there is none. */
+/* The number of usable GPUs. On failure *count is 0 and message (message_size bytes, may be NULL) says why. */
 gg_status gg_device_count(int32_t *count, char *message, size_t message_size);
 typedef struct gg_device_info {
     char name[256];
@@ -20,7 +20,7 @@ typedef struct gg_device_info {
     int32_t driver_version, runtime_version; /* 1000 * major + 10 * minor */
 } gg_device_info;
 gg_status gg_device_get_info(int32_t device, gg_device_info *info, char *message, size_t message_size);
-/* opens and closes it */
+/* opens and closes the device, to see whether it can be used */
 gg_status gg_device_check(int32_t device, char *message, size_t message_size);
 /* 1 where the CUDA backend was compiled in */
 int gg_device_built(void);

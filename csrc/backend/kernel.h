@@ -1,11 +1,11 @@
-/* kernel.h: defines the gg_kernel of one instruction set. Included once by a file that is compiled for it and has defined
+/* kernel.h: defines the gg_kernel of one instruction set. Included once by each file compiled for one, which defines
  *   GG_KERNEL        the kernel
  *   GG_KERNEL_NAME   what users call it, a string
  *   GG_LANE_CALL(x)  function x of solvers/lane_phases.h with the lanes of this instruction set
  */
 #include "kernels.h"
 
-/* the phases marked LANES; nothing of the others */
+/* expands the phases marked LANES only */
 #define KERNEL_PLAIN(name, body)
 #define KERNEL_LANES(name, body)                                                                                       \
     static void kernel_##name(const gg_view *v, int64_t e, int64_t i, int32_t pass) {                                  \

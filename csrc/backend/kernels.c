@@ -1,4 +1,4 @@
-/* kernels.c: picks the widest build of what costs most that this processor runs. All of them give the same bits. */
+/* kernels.c: selects the kernel of the widest vectors that this processor runs; all kernels give the same bits. */
 #include <string.h>
 
 #include "kernels.h"

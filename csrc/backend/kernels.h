@@ -1,4 +1,4 @@
-/* kernels.h: the builds of what costs most, one per instruction set: the phases marked LANES, and samples of pair fields. */
+/* kernels.h: the hot loops, built per instruction set: the phases marked LANES, and samples of pair fields. */
 #ifndef GG_KERNELS_H
 #define GG_KERNELS_H
 

@@ -1,4 +1,4 @@
-/* no_cuda.c: what stands in for the CUDA backend where the package was built without nvcc. */
+/* no_cuda.c: stands in for the CUDA backend where the package was built without nvcc. */
 #ifndef GG_CUDA
 #include <stdio.h>
 
@@ -129,6 +129,6 @@ void gg_cuda_profile(gg_cuda *cuda, double *seconds) {
     (void)seconds;
 }
 #else
-/* a file needs a declaration */
+/* ISO C forbids an empty translation unit */
 typedef int gg_cuda_is_built;
 #endif

@@ -1,8 +1,8 @@
 /* vector.h: the lanes of solvers/lane_phases.h as vectors of GG_LANE_WIDTH floats: 4, 8 or 16.
  *
- * Bodies of the neighbours are fetched whole (one load of 32 bytes each) and transposed in registers, which is
- * several times faster than gathering single floats. Compiled once per instruction set with its flags; plain compiler
- * vector types, so gcc and clang both take it. IEEE add, multiply, divide and square root only: same bits as one lane.
+ * The bodies of neighbours are loaded whole (32 bytes each) and transposed in registers, which is several times faster
+ * than gathering single floats. Compiled once per instruction set with its flags; written in the vector types of gcc
+ * and clang. IEEE add, multiply, divide and square root only: same bits as one lane.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* access.h: the phases that read and set what a world holds, between the arrays of the engine and the caller's.
+/* access.h: the phases that copy state between the arrays of the engine and the caller's.
  *
- * They run where the world runs, so that what a learner reads on a GPU never visits the host. The caller's arrays are in
- * order of grain ids and in SI units; gg_access (view.h) says which are asked for.
+ * They run on the world's device, so that observations on a GPU never pass through the host. The caller's arrays are in
+ * order of grain ids and in SI units; gg_access (state/access.h) says which are given.
  */
 #ifndef GG_ACCESS_H
 #define GG_ACCESS_H
@@ -50,7 +50,7 @@ GG_FN void gg_access_read_grain(const gg_view *v, int64_t e, int64_t id) {
     }
 }
 
-/* sets what is given in the listed envs. item: grain id of an env */
+/* sets the given arrays in the listed envs. item: grain id of an env */
 GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     const gg_access *in = &v->access;
     if (in->listed[e] < 0) {
@@ -106,8 +106,8 @@ GG_FN void gg_access_set_mass_slot(const gg_view *v, int64_t e, int64_t i) {
     body[GG_BODY_INVERSE_MASS] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
 }
 
-/* After grains were set: lists are built again; where they were set to something new, stored impulses are dropped and
- * `diverged` is cleared. item: env */
+/* After grains were set: lists are built again; where new values were set, stored impulses are dropped and `diverged`
+ * is cleared. item: env */
 GG_FN void gg_access_invalidate_env(const gg_view *v, int64_t e) {
     if (v->access.listed[e] < 0) {
         return;
@@ -126,8 +126,8 @@ GG_FN void gg_turn3(float *array, int64_t at, int64_t stride, float sine, float 
     array[at + stride] = sine * x + cosine * y;
 }
 
-/* Turns a grain of a listed env about the world's z axis and shifts it; velocities and stored impulses turn along, so that
- * a settled bed stays settled. item: slot of an env, of those that grains fill */
+/* Rotates a grain of a listed env about the world's z axis and translates it; velocities and stored impulses rotate
+ * with it, so that a settled bed stays settled. item: occupied slot of an env */
 GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     if (v->access.listed[e] < 0) {
         return;
@@ -148,7 +148,7 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     gg_turn3(v->velocity_error, rests, 1, sine, cosine);
     gg_turn3(v->position_error, rests, 1, sine, cosine);
     if (gg_is_planar(&v->params)) {
-        /* spin is about the axis of the turn, and stored impulses go with the normals */
+        /* spin is about the axis of rotation, and stored impulses are relative to the normals */
         float *angle = &v->angle[e * v->dims.planar.slots + v->grain_id[at]];
         *angle = gg_turn_within(*angle + move[3]);
         return;
@@ -187,7 +187,7 @@ GG_FN void gg_access_read_pixel(const gg_view *v, int64_t e, int64_t i) {
     }
     if (a->bytes) {
         float share = gg_minf(gg_maxf((depth - a->depth_near) / a->depth_span, 0.0f), 1.0f);
-        /* the sum with 1.5 * 2^23 rounds to an integer */
+        /* adding 1.5 * 2^23 rounds to an integer */
         float shifted = share * 255.0f + 12582912.0f;
         a->bytes[to] = (uint8_t)(shifted - 12582912.0f);
     }
@@ -202,10 +202,10 @@ GG_FN float gg_access_box_distance(const gg_view *v, int64_t e, int64_t id, int6
                          gg_maxf(gg_maxf(box[2] - x.z, x.z - box[5]), 0.0f)));
 }
 
-/* grains whose sums are added one after the other, before such sums are */
+/* grains that are summed sequentially; these partial sums are then added */
 #define GG_BOX_RUN 32
 
-/* the run-th GG_BOX_RUN grains of a block, in order of ids */
+/* sums over the run-th GG_BOX_RUN grains of a block, in order of ids */
 GG_FN gg_box_stats gg_access_box_run(const gg_view *v, int64_t e, int64_t block, int64_t run, int64_t number) {
     gg_box_stats sum = GG_ZERO;
     int64_t begin = block * GG_BLOCK + run * GG_BOX_RUN, end = GG_MIN(begin + GG_BOX_RUN, v->dims.grain_count);

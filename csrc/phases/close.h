@@ -1,10 +1,10 @@
-/* close.h: opening a step, convergence, closing a substep: counters, buffers that swap. */
+/* close.h: opening a step, convergence, closing a substep: counters and double buffers. */
 #ifndef GG_CLOSE_H
 #define GG_CLOSE_H
 
 #include "../state/view.h"
 
-/* Opens a step of one env: the counters of the last step are forgotten, `diverged` stays. item: env */
+/* Opens a step of one env: the counters of the last step are reset, `diverged` stays. item: env */
 GG_FN void gg_step_open_env(const gg_view *v, int64_t e) {
     gg_env *env = &v->env[e];
     int32_t diverged = env->stats.diverged;
@@ -37,7 +37,7 @@ GG_FN void gg_step_check_env(const gg_view *v, int64_t e, int32_t pass) {
     }
 }
 
-/* what holds for every substep: worst of the slices begin, begin + stride, ... of an env */
+/* statistics of every substep: the extremes over slices begin, begin + stride, ... of an env */
 typedef struct gg_substep_stats {
     float overlap_max, residual;
     int32_t fast;
@@ -61,7 +61,7 @@ GG_FN gg_substep_stats gg_substep_stats_join(gg_substep_stats a, gg_substep_stat
     return a;
 }
 
-/* what is told of the last substep alone; sums of a block of slices in order, then of the blocks in order */
+/* statistics of the last substep of a step: sums over the slices of a block in order, then over the blocks in order */
 typedef struct gg_step_stats {
     double overlap_sum, energy;
     int64_t overlap_count;
@@ -96,8 +96,8 @@ GG_FN gg_step_stats gg_step_stats_of_block(const gg_view *v, int64_t e, int64_t 
 
 GG_FN int gg_last_substep(const gg_view *v, int64_t e) { return v->env[e].substeps_done + 1 >= v->params.substeps; }
 
-/* Closes the substep of one env: turns the ping-pong buffers, keeps what the slices noted. last: NULL, or of the last
- * substep of a step */
+/* Closes the substep of one env: swaps the double buffers and adds the statistics of its slices. last: NULL, or the
+ * statistics of the last substep of a step */
 GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, const gg_step_stats *last) {
     gg_env *env = &v->env[e];
     gg_env_stats *total = &env->stats;

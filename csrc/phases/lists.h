@@ -1,6 +1,6 @@
 /* lists.h: the phases that build the lists: grains are sorted by cell, then each searches its neighbours.
  *
- * Only envs that asked for it (env.rebuild) take part; each env decides alone, so that it behaves the same in any company.
+ * Only envs with env.rebuild set take part; each env decides for itself: its results do not depend on others.
  */
 #ifndef GG_LISTS_H
 #define GG_LISTS_H
@@ -24,16 +24,16 @@ GG_FN void gg_lists_cell_slot(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* grains whose lanes may be exchanged so that slices hold lists of like length */
+/* grains in a window, within which slots are permuted so that the lists of a slice are of similar length */
 #define GG_SORT_WINDOW 256
 /* lists longer than this count as equally long */
 #define GG_SORT_LENGTHS 32
 
-/* length of a grain's list as far as windows care */
+/* length of a grain's list, for sorting within windows */
 GG_FN int32_t gg_sort_length(int32_t contact_count) { return GG_MIN(contact_count, GG_SORT_LENGTHS - 1); }
 
-/* Lanes of a slice wait for the longest list among them. Within a window of grains in cell order, those with longer lists
- * (as of the last substep) come first, otherwise in order; results never depend on which slot a grain has. */
+/* The cost of a slice is that of its longest list. Within a window of grains in cell order, longer lists (of the last
+ * substep) therefore come first, ties in order; results never depend on the slot of a grain. */
 GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int32_t *to, int32_t *rank,
                           int64_t count) {
     int32_t first[GG_SORT_LENGTHS + 1];
@@ -54,8 +54,8 @@ GG_FN void gg_sort_window(const int32_t *contact_count, const int32_t *from, int
     }
 }
 
-/* Counting sort by cell, then by length of lists within windows: source_slot[new] = old, cell_item lists the new slots by
- * cell. With the linked hash grains are in order of id. item: env */
+/* Counting sort by cell, then by length of lists within windows: source_slot[new] = old, cell_item lists the new slots
+ * by cell. With the linked hash grains are in order of id. item: env */
 GG_FN void gg_lists_order_env(const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
         return;
@@ -81,7 +81,7 @@ GG_FN void gg_lists_order_env(const gg_view *v, int64_t e) {
     for (int64_t c = 0; c < v->dims.cells; c++) {
         first[c + 1] += first[c];
     }
-    /* first[c] walks to the end of its cell, which is where the next one starts */
+    /* first[c] advances to the end of its cell, where the next one starts */
     int32_t *sorted = v->sort_slot + base;
     for (int64_t id = 0; id < n; id++) {
         int32_t old = slot_of[id];
@@ -100,7 +100,7 @@ GG_FN void gg_lists_order_env(const gg_view *v, int64_t e) {
     }
 }
 
-/* gathers everything that travels with a grain into its new slot. item: slot */
+/* gathers the data of a grain into its new slot. item: slot */
 GG_FN void gg_lists_gather_slot(const gg_view *v, int64_t e, int64_t i) {
     if (!v->env[e].rebuild) {
         return;
@@ -124,7 +124,7 @@ GG_FN void gg_lists_gather_slot(const gg_view *v, int64_t e, int64_t i) {
     v->sort_tool_contact_count[to] = v->tool_contact_count[from];
 }
 
-/* the i-th grain in order of cells, as vectors of them are searched; its point was gathered */
+/* copies the gathered position of the i-th grain in cell order to cell_point, which the vectorized search reads */
 GG_FN void gg_lists_cell_point(const gg_view *v, int64_t e, int64_t i) {
     const float *point = v->sort_point + (e * v->dims.slots + v->cell_item[e * v->dims.slots + i]) * 6;
     float *to = v->cell_point + e * v->dims.cell_points * 4 + i;
@@ -160,7 +160,7 @@ GG_FN void gg_lists_scatter_slot(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* reserves the candidates of every slot; chains the hash where it is used. item: env */
+/* allocates the candidate list of every slot, and builds the linked hash where it is used. item: env */
 GG_FN void gg_lists_allocate_env(const gg_view *v, int64_t e) {
     if (!v->env[e].rebuild) {
         return;
@@ -175,7 +175,7 @@ GG_FN void gg_lists_allocate_env(const gg_view *v, int64_t e) {
     }
 }
 
-/* notes the longest list that does not fit and its size class; count 0: all fit, and the lists hold */
+/* records the longest list that does not fit and its size class; count 0: all fit, and the lists are valid */
 GG_FN void gg_lists_close(const gg_view *v, int64_t e, int32_t count, int size_class) {
     gg_env *env = &v->env[e];
     env->overflow_candidates = count;

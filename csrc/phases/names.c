@@ -1,4 +1,4 @@
-/* names.c: the phases by number and name. */
+/* names.c: the names of the phases. */
 #include "names.h"
 
 #include "phases.h"

@@ -1,4 +1,4 @@
-/* names.h: the phases by number and name. */
+/* names.h: the names of the phases. */
 #ifndef GG_NAMES_H
 #define GG_NAMES_H
 

@@ -1,16 +1,16 @@
 /* phases.h: the table of phases: what a step is made of, item by item.
  *
- * A phase is a function of (view, env, item, pass) that writes only what belongs to its item and reads nothing that another
- * item of the same phase writes; so its items can run in any order, on any number of threads, with the same bits.
- * A line of the table is all there is to say of a phase; backends expand it into their loops, and step.h calls it:
+ * A phase is a function of (view, env, item, pass) that writes only what belongs to its item and reads nothing that
+ * another item of the same phase writes; so its items can run in any order, on any number of threads, with the same
+ * bits. A line of the table declares a phase; backends expand it into their loops, and step.h calls it:
  *
  *   X(name, items, diverged, build, gpu, threads, sync, body)
- *   items     items per env; they follow from sizes alone, as this is asked where the arrays need not be
- *   diverged  SKIPS or COVERS envs that are frozen because something stopped being finite
+ *   items     items per env, from sizes alone: evaluated on the host, where the arrays need not be
+ *   diverged  SKIPS or COVERS envs that are frozen because a value is not finite
  *   build     PLAIN, or LANES: one build per instruction set (solvers/lane_phases.h), the body calls GG_LANE_CALL
- *   gpu       EACH: a GPU runs the body item by item; TEAM: it runs gg_gpu_<name> of backend/cuda, held to the same bits
+ *   gpu       EACH: a GPU runs the body item by item; TEAM: it runs gg_gpu_<name> of backend/cuda, with the same bits
  *   threads   threads that a GPU can keep busy in one env
- *   sync      what its blocks do on a GPU: ALONE, MEETS (they wait for each other within), REDUCES (they add up one sum)
+ *   sync      between the blocks of a GPU: ALONE (none), MEETS (barriers within the phase), REDUCES (one reduction)
  */
 #ifndef GG_PHASES_H
 #define GG_PHASES_H
@@ -69,7 +69,7 @@
       gg_access_read_pixel(v, e, i))
 /* clang-format on */
 
-/* those of all laws too: each law lists its own */
+/* with the phases of every law */
 #define GG_PHASES(X) GG_COMMON_PHASES(X) GG_SPHERE_PHASES(X) GG_PLANAR_PHASES(X)
 
 typedef enum gg_phase {

@@ -1,4 +1,4 @@
-/* predict.h: the start of a substep: velocities before contact, and what follows for the lists of neighbours.
+/* predict.h: the start of a substep: velocities before contact, and whether neighbour lists are still valid.
  *
  * Symplectic Euler (GranularGym (2023), equations 4-5, with x += dt v): the new velocity moves the grain.
  */
@@ -7,7 +7,7 @@
 
 #include "../solvers/drag.h"
 
-/* what prediction is about to change, by grain id, in an array that is idle until the solve */
+/* saves what prediction changes, by grain id, in an array that is idle until the solve */
 GG_FN void gg_predict_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *error) {
     float *note = v->before_prediction + (e * v->dims.slots + id) * 6;
     note[0] = velocity.x;
@@ -18,8 +18,8 @@ GG_FN void gg_predict_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velo
     }
 }
 
-/* Takes the prediction of a substep back that cannot be finished: the env stands at the end of the one before, to the bit.
- * item: slot */
+/* Rolls back the prediction of a substep that cannot be finished: the env returns to the end of the previous one, bit
+ * for bit. item: slot */
 GG_FN void gg_predict_roll_back_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t id = v->grain_id[e * v->dims.slots + i];
     if (!v->env[e].predicted || id < 0) {
@@ -32,16 +32,16 @@ GG_FN void gg_predict_roll_back_slot(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* ends what gg_predict_roll_back_slot began. item: env */
+/* completes the rollback of gg_predict_roll_back_slot. item: env */
 GG_FN void gg_predict_rolled_back_env(const gg_view *v, int64_t e) { v->env[e].predicted = 0; }
 
-/* what predicting one grain tells about its slice */
+/* contribution of one grain to the prediction of its slice */
 typedef struct gg_prediction {
     float displacement2, speed2;
     int32_t bad;
 } gg_prediction;
 
-/* adds gravity and drag to one grain and measures how far it went since the lists were built */
+/* adds gravity and drag to one grain and finds its displacement since the lists were built */
 GG_FN gg_prediction gg_predict_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_prediction out = GG_ZERO;
     const gg_params *p = &v->params;
@@ -51,10 +51,10 @@ GG_FN gg_prediction gg_predict_lane(const gg_view *v, int64_t e, int64_t i) {
     }
     float body[GG_BODY], *home = gg_slot_body_at(v, e, i);
     gg_body_load(home, body);
-    /* small kicks on a fast grain would all be rounded the same way */
+    /* compensated summation: else small changes of a large velocity would all be rounded the same way */
     float *error = v->velocity_error + (e * v->dims.slots + v->grain_id[at]) * 3;
     const gg_air *air = &v->env[e].air;
-    /* what is fixed (planar grains only) keeps the velocity it was given */
+    /* fixed grains (planar only) keep the velocity they were given */
     gg_vec3 kick = gg_scale(v->env[e].gravity, body[GG_BODY_INVERSE_MASS] > 0.0f ? p->dt : 0.0f);
     gg_vec3 before = gg_v3(body[0], body[1], body[2]);
     gg_predict_note(v, e, v->grain_id[at], before, error);
@@ -67,7 +67,7 @@ GG_FN gg_prediction gg_predict_lane(const gg_view *v, int64_t e, int64_t i) {
     body[2] = velocity.z;
     gg_body_store(home, body);
     gg_vec4 x = v->position[at], built = v->built_position[at];
-    /* where the grain will be at the end of the substep if nothing stops it, seen from where the lists know it */
+    /* displacement since the lists were built, at the end of the substep if the grain meets no contact */
     gg_vec3 moved = gg_madd(gg_v3(x.x - built.x, x.y - built.y, x.z - built.z), velocity, p->dt);
     out.displacement2 = gg_norm2(moved);
     out.speed2 = gg_norm2(velocity);
@@ -76,7 +76,7 @@ GG_FN gg_prediction gg_predict_lane(const gg_view *v, int64_t e, int64_t i) {
     return out;
 }
 
-/* notes what the grains of a slice, in order of lanes, were predicted to do */
+/* records the predictions of the grains of a slice, in order of lanes */
 GG_FN void gg_predicted(const gg_view *v, int64_t e, int64_t slice, const gg_prediction each[GG_LANES]) {
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
     float displacement2 = 0.0f, speed2 = 0.0f;
@@ -100,7 +100,7 @@ GG_FN void gg_predict_slice(const gg_view *v, int64_t e, int64_t slice) {
     gg_predicted(v, e, slice, each);
 }
 
-/* what was predicted for the slices begin, begin + stride, ... of an env */
+/* the predictions reduced over slices begin, begin + stride, ... of an env */
 GG_FN gg_prediction gg_predictions_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
     gg_prediction all = GG_ZERO;
     for (int64_t s = begin; s < v->dims.slices; s += stride) {

@@ -1,14 +1,14 @@
 /* step.h: the order in which the phases of a substep run. START HERE to learn how the engine works.
  *
- * Written once for every kind of team: threads of a CPU (backend/cpu.c), threads of a GPU that live through a whole step
- * (backend/cuda/step.cuh), and a host that hands a GPU one kernel per phase (backend/cuda/launch.cuh). Whoever includes
- * this file has defined
+ * Written once for every kind of team: CPU threads (backend/cpu.c), GPU threads of a persistent kernel
+ * (backend/cuda/step.cuh), and a host that launches one kernel per phase (backend/cuda/launch.cuh).
+ * The including file defines
  *   GG_TEAM_FN                        qualifiers of the functions here
  *   gg_team                           a team: it works on one set of envs
  *   gg_team_view(team)                its const gg_view *
- *   gg_team_law(team)                 its gg_law; a constant where phases must be
+ *   gg_team_law(team)                 its gg_law; a compile-time constant where phases must be
  *   gg_team_run(team, phase, pass)    all items of a phase; returns when all threads of the team are done
- *   gg_team_start(team, phase, pass)  the same, without waiting: what runs next needs nothing of it
+ *   gg_team_start(team, phase, pass)  the same, without a barrier: the next phase does not depend on it
  *   gg_team_any(team, condition)      whether the condition holds for an env of the team (gg_step_condition)
  */
 #ifndef GG_STEP_H
@@ -27,7 +27,7 @@ GG_TEAM_FN void gg_step_build_lists(const gg_team *team) {
     gg_team_run(team, GG_PHASE_close_lists, 0);
 }
 
-/* iterates a law's contact solve until it has converged, or as often as asked for */
+/* iterates a law's contact solve until it converges or has done params.iterations */
 GG_TEAM_FN void gg_step_iterate(const gg_team *team, gg_phase iteration) {
     const gg_params *p = &gg_team_view(team)->params;
     for (int32_t pass = 0; pass < p->iterations; pass++) {
@@ -42,7 +42,7 @@ GG_TEAM_FN void gg_step_iterate(const gg_team *team, gg_phase iteration) {
     }
 }
 
-/* what a law does in a substep: each brings find_contacts, solve and integrate */
+/* the part of each law in a substep: find_contacts, solve and integrate */
 #include "../solvers/planar/step.h"
 #include "../solvers/spheres/step.h"
 
@@ -71,7 +71,7 @@ GG_TEAM_FN void gg_law_integrate(const gg_team *team) {
 #undef GG_LAW_CASE_SOLVE
 #undef GG_LAW_CASE_INTEGRATE
 
-/* One substep of the team's envs; 0: a buffer must grow first. `resumed`: it did, and the substep goes on. */
+/* Runs one substep of the team's envs; 0: a buffer must grow first. resumed: it has grown, the substep continues. */
 GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
     if (!resumed) {
         gg_team_start(team, GG_PHASE_pose_parts, 0);

@@ -1,7 +1,7 @@
-/* tally.h: where the grains are, in counts: by boxes, by cells of a grid, or shared between columns of a grid.
+/* tally.h: counts of grains by boxes, by cells of a grid, or distributed over columns of a grid.
  *
- * Counts are integers, so that no order of adding changes them: the threads of a GPU add as they come, and what an agent is
- * rewarded by need not leave it grain by grain. A grain whose position is not finite is not counted.
+ * Counts are integers, so that the order of addition does not matter: the threads of a GPU add in any order, and a
+ * reward can be computed without copying every grain to the host. A grain whose position is not finite is not counted.
  */
 #ifndef GG_TALLY_H
 #define GG_TALLY_H
@@ -17,7 +17,7 @@ GG_FN void gg_tally_add(int64_t *bin, int64_t value) {
     *bin += value;
 }
 
-/* coordinate along an axis in cells, 0 .. shape; what lies outside is at the edge */
+/* coordinate along an axis in cells, clamped to 0 .. shape */
 GG_FN float gg_tally_coordinate(const gg_tally_grid *grid, int axis, float x) {
     float coordinate = (x - grid->lower[axis]) * grid->per_length[axis];
     return gg_minf(gg_maxf(coordinate, 0.0f), (float)grid->shape[axis]);
@@ -42,7 +42,7 @@ GG_FN int64_t gg_tally_box(const gg_access *a, int64_t e, gg_vec3 x) {
     return k;
 }
 
-/* a grain between the two columns next to it along an axis: the first, and the share of the second, of GG_TALLY_SHARE */
+/* the first of the two nearest columns along an axis; *second: the second's share of a grain, of GG_TALLY_SHARE */
 GG_FN int64_t gg_tally_share(const gg_tally_grid *grid, int axis, float x, int64_t *second) {
     float coordinate = gg_tally_coordinate(grid, axis, x) + 0.5f;
     int64_t first = (int64_t)coordinate;
@@ -55,7 +55,7 @@ GG_FN void gg_tally_columns(const gg_tally_grid *grid, int64_t *bins, gg_vec3 x)
     int64_t column = gg_tally_share(grid, 0, x.x, &share[0]), line = gg_tally_share(grid, 1, x.y, &share[1]);
     for (int k = 0; k < 4; k++) {
         int right = k & 1, above = k >> 1;
-        /* what falls beyond the edge is mirrored: column -1 is column 0 */
+        /* shares beyond the edge are mirrored: column -1 is column 0 */
         int64_t at_x = GG_MIN(GG_MAX(column + right, 0), nx - 1), at_y = GG_MIN(GG_MAX(line + above, 0), ny - 1);
         int64_t weight =
             (right ? share[0] : GG_TALLY_SHARE - share[0]) * (above ? share[1] : GG_TALLY_SHARE - share[1]);

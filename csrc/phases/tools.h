@@ -1,11 +1,11 @@
-/* tools.h: tools move over a step, and what grains did to them is added up. */
+/* tools.h: the motion of tools over a step, and the sums of the loads on them. */
 #ifndef GG_TOOLS_H
 #define GG_TOOLS_H
 
 #include "../contact/cells.h"
 #include "../geometry/pose.h"
 
-/* Closes a step of one env: the tools are where they were sent. item: tool of an env */
+/* Closes a step: tools are at their target, or where the completed substeps took them. item: tool of an env */
 GG_FN void gg_tool_arrive(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
     if (v->env[e].substeps_done == v->params.substeps) {
@@ -15,12 +15,12 @@ GG_FN void gg_tool_arrive(const gg_view *v, int64_t e, int64_t tool) {
     }
 }
 
-/* how a tool moves over this step. item: tool of an env */
+/* the motion of a tool over this step; its wrench starts from 0. item: tool of an env */
 GG_FN void gg_tool_plan(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
     gg_pose start = v->tool_pose[at];
     gg_pose target = start;
-    /* the first tools are the walls of the bounds; they stay */
+    /* the first tools are the walls of the bounds, which do not move */
     if (v->tool_targets && tool >= GG_WALL_COUNT) {
         int64_t own_count = v->dims.tool_count - GG_WALL_COUNT;
         const float *t = v->tool_targets + (e * own_count + tool - GG_WALL_COUNT) * 7;
@@ -49,7 +49,7 @@ GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) {
     pose->angular_velocity = gg_scale(motion->axis, motion->speed);
 }
 
-/* tool contacts of this substep */
+/* number of tool contacts of this substep */
 GG_FN int64_t gg_tool_loads(const gg_view *v, int64_t e) {
     int64_t last = e * v->dims.slices + v->dims.slices - 1;
     return v->slice_first_tool_body[last] + v->slice_tool_contacts[last] - v->dims.free_bodies;

@@ -1,8 +1,8 @@
-/* contacts.h: lists of contacts, for every law: how rows are shared out, and how stored impulses are found again.
+/* contacts.h: contact lists, for every law: allocation of contact rows, and lookup of stored impulses.
  *
- * A law counts the contacts of each grain, then lists them. Between the two one prefix sum gives every slice its rows, so
- * that the lists lie without gaps. A grain's list is in order of keys, contacts with tools last; as the order never changes,
- * stored impulses are found by walking old and new list together.
+ * A law counts the contacts of each grain, then lists them. Between the two one prefix sum gives every slice its rows,
+ * so that lists are contiguous. A grain's list is in order of keys, contacts with tools last; as the order never
+ * changes, stored impulses are found by merging the old and the new list.
  */
 #ifndef GG_CONTACTS_H
 #define GG_CONTACTS_H
@@ -19,7 +19,7 @@ GG_FN gg_vec3 gg_load_lane3(const float *array, int64_t at) {
     return gg_v3(array[at], array[at + GG_LANES], array[at + 2 * GG_LANES]);
 }
 
-/* longest list and tool contacts of a slice whose grains were counted */
+/* stores the longest list and the number of tool contacts of a slice whose contacts were counted */
 GG_FN void gg_contacts_counted(const gg_view *v, int64_t e, int64_t slice) {
     int64_t first = e * v->dims.slots + slice * GG_LANES;
     int32_t longest = 0, tool_contacts = 0;
@@ -31,14 +31,14 @@ GG_FN void gg_contacts_counted(const gg_view *v, int64_t e, int64_t slice) {
     v->slice_tool_contacts[e * v->dims.slices + slice] = tool_contacts;
 }
 
-/* notes rows of contacts that would not fit: `row` and `tool_body` are the first ones after the last slice's */
+/* records the required capacity where contacts do not fit; `row` and `tool_body`: one past those of the last slice */
 GG_FN void gg_contacts_allocated(const gg_view *v, int64_t e, int64_t row, int64_t tool_body) {
     gg_env *env = &v->env[e];
     env->overflow_rows = row > v->dims.contact_rows ? (int32_t)row : 0;
     env->overflow_tool_contacts = tool_body > v->dims.bodies ? (int32_t)(tool_body - v->dims.free_bodies) : 0;
 }
 
-/* gives every slice its rows. item: env */
+/* allocates the contact rows of every slice. item: env */
 GG_FN void gg_contacts_allocate_env(const gg_view *v, int64_t e) {
     int64_t row = 0, tool_body = v->dims.free_bodies, base = e * v->dims.slices;
     for (int64_t s = 0; s < v->dims.slices; s++) {
@@ -50,12 +50,12 @@ GG_FN void gg_contacts_allocate_env(const gg_view *v, int64_t e) {
     gg_contacts_allocated(v, e, row, tool_body);
 }
 
-/* overlaps of one grain: the deepest and the sum, as shares of the smaller diameter, and their number */
+/* overlaps of one grain: the deepest and the sum, over the smaller diameter, and their number */
 typedef struct gg_overlaps {
     float most, sum, count;
 } gg_overlaps;
 
-/* notes the overlaps of the grains of a slice, in order of lanes */
+/* records the overlaps of the grains of a slice, in order of lanes */
 GG_FN void gg_contacts_prepared(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
     gg_overlaps all = GG_ZERO;
@@ -69,7 +69,7 @@ GG_FN void gg_contacts_prepared(const gg_view *v, int64_t e, int64_t slice, cons
     stats->overlap_count = (int32_t)all.count;
 }
 
-/* the stored contacts of one grain, walked in step with its new list */
+/* a cursor over the stored contacts of one grain, which advances along with its new list */
 typedef struct gg_stored_contacts {
     const int32_t *key;
     const float *impulse, *roll;
@@ -80,7 +80,7 @@ typedef struct gg_stored_contacts {
 /* order of keys in a list: grain ids rising, then parts rising (keys -1, -2, ...) */
 GG_FN int gg_key_before(int32_t a, int32_t b) { return a >= 0 ? b < 0 || a < b : b < 0 && a > b; }
 
-/* moves to `key`; true where it is stored */
+/* advances to `key`; true where it is stored */
 GG_FN int gg_stored_contacts_seek(gg_stored_contacts *m, int32_t key) {
     while (m->left > 0 && gg_key_before(m->key[m->at], key)) {
         m->at += GG_LANES;

@@ -1,5 +1,5 @@
-/* lane_phases.h: what is written once for one grain or for a vector of W grains: the search for candidates and the phases of
- * the contact laws. Included once per kind of lane (scalar.h; backend/vector.h), which has defined:
+/* lane_phases.h: code written once for one grain and for a vector of W grains: the search for candidates and the phases
+ * of the contact laws. Included once per kind of lane (scalar.h; backend/vector.h), which defines:
  *   GG_LANE_WIDTH, gg_lane (supports + - *), GG_LANE_NAME(x) (unique function names)
  *   lane_load(const float *)                W consecutive floats
  *   lane_store(float *, gg_lane)

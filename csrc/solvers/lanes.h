@@ -58,19 +58,19 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(choose)(gg_lane p, gg_lane q, GG_LANE_NAME(
     return a;
 }
 
-/* a scaled back to `limit` where it is longer: min(1, limit / |a|) */
+/* the factor that scales a back to `limit` where it is longer: min(1, limit / |a|) */
 GG_FN gg_lane GG_LANE_NAME(cone_scale)(GG_LANE_NAME(vec) a, gg_lane limit) {
     gg_lane a2 = lane_max(GG_LANE_NAME(dot)(a, a), lane_splat(1e-30f));
     return lane_min(lane_splat(1.0f), lane_div(limit, lane_sqrt(a2)));
 }
 
-/* A torque impulse scaled back into its bounds: what turns about the normal within `twist`, what turns about the plane of
- * the contact within `roll`, all of it within the larger of both. Where both are equal it is cone_scale, bit for bit. */
+/* A torque impulse projected into its bounds: the part about the normal within `twist`, the part in the contact plane
+ * within `roll`, the whole within the larger of both. Where both are equal it is cone_scale, bit for bit. */
 GG_FN GG_LANE_NAME(vec)
     GG_LANE_NAME(torque_bounds)(GG_LANE_NAME(vec) a, GG_LANE_NAME(vec) normal, gg_lane roll, gg_lane twist) {
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), most = lane_max(roll, twist);
     a = GG_LANE_NAME(scale)(a, GG_LANE_NAME(cone_scale)(a, most));
-    /* the smaller bound holds for its part alone */
+    /* the smaller bound limits its own part only */
     GG_LANE_NAME(vec)
     n = GG_LANE_NAME(scale)(normal, GG_LANE_NAME(dot)(a, normal)), t = GG_LANE_NAME(sub)(a, n), bounded;
     gg_lane n_scale = lane_less(twist, most, GG_LANE_NAME(cone_scale)(n, twist), one);

@@ -1,4 +1,4 @@
-/* motion.h: what moving the grains of a slice tells, for every law. */
+/* motion.h: statistics of the motion of a slice's grains, for every law. */
 #ifndef GG_MOTION_H
 #define GG_MOTION_H
 
@@ -9,13 +9,13 @@ GG_FN int gg_outside(const gg_params *p, gg_vec3 x, float radius) {
            x.y > p->upper.y + radius || x.z < p->lower.z - radius || x.z > p->upper.z + radius;
 }
 
-/* what moving one grain tells about its slice */
+/* contribution of one grain to the statistics of its slice */
 typedef struct gg_motion {
     float energy;
     int32_t fast, escaped;
 } gg_motion;
 
-/* notes what the grains of a slice, in order of lanes, did */
+/* records the motion of the grains of a slice, in order of lanes */
 GG_FN void gg_motion_integrated(const gg_view *v, int64_t e, int64_t slice, const gg_motion each[GG_LANES]) {
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
     stats->energy = 0.0f;

@@ -58,7 +58,7 @@ GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *
 #undef lane_bodies
 #undef lane_bodies_store
 
-/* a lane-wise function in phase tables: here with one grain per lane; files of wider lanes define it anew */
+/* a lane function in phase tables: here with one grain per lane; kernel files define it anew */
 #define GG_LANE_CALL(x) gg_scalar_##x
 
 #endif

@@ -1,14 +1,14 @@
-/* access.h: the caller's arrays of one call that reads or sets. */
+/* access.h: the caller's arrays of one call that reads or sets state. */
 #ifndef GG_STATE_ACCESS_H
 #define GG_STATE_ACCESS_H
 
 #include "../base/base.h"
 
-/* how grains are counted, see tally.h */
+/* how grains are counted, see phases/tally.h */
 typedef enum gg_tally_kind { GG_TALLY_BOXES = 0, GG_TALLY_CELLS, GG_TALLY_COLUMNS } gg_tally_kind;
 /* floats of a box: x y z qw qx qy qz, half sizes */
 #define GG_TALLY_BOX 10
-/* parts of a grain along an axis that columns share */
+/* integer weight of a grain along an axis, distributed over two columns */
 #define GG_TALLY_SHARE 1024
 
 typedef struct gg_tally_grid {
@@ -17,15 +17,14 @@ typedef struct gg_tally_grid {
     int32_t shape[3];
 } gg_tally_grid;
 
-/* The caller's arrays of one call that reads or sets, see access.h; NULL where not asked for. They lie where the world
- * runs. */
+/* The caller's arrays of one call, see phases/access.h; NULL where not given. They lie in the world's memory space. */
 typedef struct gg_access {
-    const int64_t *listed;                         /* (env_count) index of an env in the caller's list, -1 */
+    const int64_t *listed; /* (env_count) index of an env in the caller's list, -1: not listed */
     float *position, *velocity, *angular_velocity; /* (envs, grain_count, 3) */
     float *angle;                                  /* (envs, grain_count) [rad], of planar grains */
     float *radius;                                 /* (env_count, grain_count) */
     int32_t *material;                             /* (env_count, grain_count) */
-    const float *move;                             /* (envs, 4) shift [m], yaw [rad] */
+    const float *move;                             /* (envs, 4) translation [m], yaw [rad] */
     float *wrench, *wall_wrench;                   /* (env_count, tool_count of the caller or GG_WALL_COUNT, 6) */
     double duration;                               /* of the last step [s] */
     const float *boxes;                            /* (env_count, box_count, 6) lower, upper [m] */

@@ -1,22 +1,22 @@
 /* body.h: what moves: a body, as one record of GG_BODY floats.
  *
  * A *slot* is what collides: a position, a radius, a material, in cell order. A *body* is what moves. Bodies 0 ..
- * free_bodies - 1 belong to grains, and a lone grain is one slot and one body of the same index; a record may be fixed
- * (inverse mass 0). The records behind them are contact points on tools: a tool is a body of infinite mass, whose surface
- * moves differently at every contact.
+ * free_bodies - 1 belong to grains, and a lone grain is one slot and one body of the same index; a grain may be fixed
+ * (inverse mass 0). The bodies behind them are contact points on tools: a tool is a body of infinite mass, whose
+ * surface velocity differs from contact to contact.
  */
 #ifndef GG_BODY_H
 #define GG_BODY_H
 
 #include "../base/vec.h"
 
-/* aligned, so that a GPU moves it in one piece */
+/* aligned, so that a GPU loads and stores it as one vector */
 typedef struct gg_vec4 {
     GG_ALIGNED(16) float x;
     float y, z, w;
 } gg_vec4;
 
-/* nvcc keeps aligned pieces whole where it loads them; where some callers store them it must be told */
+/* nvcc vectorizes aligned loads by itself, but some stores only with the intrinsic */
 #ifdef __CUDA_ARCH__
 #define GG_STORE_VEC4(to, a) __stwb((float4 *)(to), make_float4((a).x, (a).y, (a).z, (a).w))
 #else
@@ -25,14 +25,14 @@ typedef struct gg_vec4 {
 
 /* columns of a body: velocity [m/s] in 0 .. 2, spin r * omega [m/s] in 4 .. 6 */
 enum {
-    GG_BODY_INVERSE_MASS = 3, /* [1/kg], 0: nothing moves it but itself */
+    GG_BODY_INVERSE_MASS = 3, /* [1/kg], 0: infinite mass */
     GG_BODY_SPIN = 4,
     GG_BODY_INVERSE_INERTIA = 5, /* of a planar body: radius^2 / inertia [1/kg] */
     GG_BODY_PLANAR_SPIN = 6,     /* of a planar body: radius * omega [m/s] */
     GG_BODY_INVERSE_RADIUS = 7   /* [1/m], 0: of a tool */
 };
 
-/* A body and a copy of it. It moves in aligned pieces: a GPU gathers it with two loads, not eight. */
+/* Loads and stores of a body, in two aligned vectors rather than eight floats. */
 GG_FN void gg_body_load(const float *body, float out[GG_BODY]) {
     for (int k = 0; k < GG_BODY; k += 4) {
         gg_vec4 four = *(const gg_vec4 *)(body + k);

@@ -4,14 +4,14 @@
 
 #include "settings.h"
 
-/* the most size classes a broad phase tells apart, each with cells of its own size */
+/* the most size classes of a broad phase, each with a cell grid of its own */
 #define GG_SIZE_CLASSES 4
 
 /* the cell grid of one size class in one env */
 typedef struct gg_cell_grid {
     float cell_size[3]; /* [m] */
     int32_t count[3];   /* cells along each axis */
-    int32_t folds[3];   /* 1: coordinates fold modulo count (periodic, or too far apart to give each place a cell) */
+    int32_t folds[3];   /* 1: cells wrap modulo count (periodic, or more cells would be needed than there are) */
     int32_t axis[3];    /* axes from the fastest to the slowest in the order of cells; the longest is slowest */
     int32_t first_cell;
 } gg_cell_grid;
@@ -23,17 +23,16 @@ typedef struct gg_env {
     float cohesion_range;               /* largest of the env's pairs that attract [m] */
     float dt_last;                      /* step the stored impulses belong to [s], 0: none stored */
     int32_t rebuild;                    /* lists must be built before the next solve */
-    int32_t key_buffer, impulse_buffer; /* which half of the ping-pong holds the stored contacts: 0 = a, 1 = b */
+    int32_t key_buffer, impulse_buffer; /* half of the double buffer that holds the stored contacts: 0 = a, 1 = b */
     int32_t substeps_done;              /* within the current step */
-    int32_t overflow_rows, overflow_tool_contacts,
-        overflow_candidates; /* what a buffer would have had to hold; 0: fits */
+    int32_t overflow_rows, overflow_tool_contacts, overflow_candidates; /* the capacity that a buffer needed; 0: fits */
     int32_t overflow_size_class;
     int32_t converged;  /* early exit of this substep */
     int32_t iteration;  /* iterations done in this substep */
-    int32_t predicted;  /* the current substep is past its prediction: go on from there after a buffer grew */
+    int32_t predicted;  /* the current substep is past its prediction: resume there after a buffer grew */
     int32_t fast_tool;  /* a tool moves by over half of the smallest radius in this substep */
     float bounce_speed; /* slower impacts do not bounce [m/s] */
-    float skin;         /* lists hold while no grain moved further than half of this [m] */
+    float skin;         /* lists are valid while no grain moved further than half of this [m] */
     float speed_max;    /* of grains and tools at the start of this substep [m/s] */
     gg_vec3 origin;     /* of the cell grids [m] */
     gg_cell_grid cell_grid[GG_SIZE_CLASSES];
@@ -49,7 +48,7 @@ typedef struct gg_slice_stats {
     int32_t overlap_count, bad, fast, escaped;
 } gg_slice_stats;
 
-/* what one contact did to a tool within a substep */
+/* impulse of one contact on a tool over a substep */
 typedef struct gg_tool_load {
     gg_vec3 force;  /* impulse [N s] */
     gg_vec3 torque; /* about the tool's origin [N m s] */

@@ -1,12 +1,12 @@
 /* fields.h: every array of a world, once: the list drives allocation, growth, snapshots and the memory report.
  *
- * GG_FIELDS(X) expands X(type, name, count, keep) where count is the number of elements per env, written in terms of the
- * gg_dims `d`, and keep says what a snapshot does with it: STATE is saved, SCRATCH is rebuilt within a step. A law brings
- * fields of its own, which are empty in worlds of another. All arrays are env-major: element k of env e is
+ * GG_FIELDS(X) expands X(type, name, count, keep) where count is the number of elements per env, written in terms of
+ * the gg_dims `d`, and keep says what a snapshot does with it: STATE is saved, SCRATCH is rebuilt within a step. A law
+ * brings fields of its own, which are empty in worlds of another. All arrays are env-major: element k of env e is
  * array[e * count + k].
  *
- * GG_FIELD_ALIASES(X) expands X(type, alias, field): a second name of memory that holds one thing early in a substep and
- * another later.
+ * GG_FIELD_ALIASES(X) expands X(type, alias, field): a second name of memory that holds one thing early in a substep
+ * and another later.
  *
  * Arrays over slots are in cell order, padded to whole slices of GG_LANES with empty slots (grain_id -1) at the end.
  * Contact lists are sliced ELL: contact k of the grain in lane l of slice s is element contact_first + k * GG_LANES.
@@ -28,11 +28,11 @@
     X(int32_t, slot_of, d->slots, STATE)                                /* slot of a grain id */                       \
     X(int32_t, material, d->slots, STATE)                               /* material of the grain in this slot */       \
     X(gg_vec4, position, d->slots, STATE)                               /* x y z [m], radius [m] */                    \
-    X(gg_vec4, built_position, d->slots, STATE)                         /* position when the lists were built; w spare */ \
+    X(gg_vec4, built_position, d->slots, STATE)                         /* at the last list build; w spare */          \
     /* bodies: what moves */                                                                                           \
     X(float, body_a, d->bodies * GG_BODY, STATE)                        /* motion of bodies, see GG_BODY */            \
-    X(float, velocity_error, d->slots * 3, STATE)                       /* by grain id: rounding error of v [m/s], see gg_add_compensated */ \
-    X(float, position_error, d->slots * 3, STATE)                       /* by grain id: of x y z [m], or x y [m], angle [rad] */ \
+    X(float, velocity_error, d->slots * 3, STATE)                       /* by grain id: rounding error of v [m/s] */   \
+    X(float, position_error, d->slots * 3, STATE)                       /* the same of x y z [m], or x y [m], angle */ \
     X(float, body_b, d->bodies * GG_BODY, SCRATCH)                      /* the other half of the double buffer */      \
     X(float, start_velocity, d->slots * 6, SCRATCH)                     /* v, r*omega before contact, SoA per slice */ \
     X(float, count_over_mass, d->slots, SCRATCH)                        /* contact count over mass [1/kg] */           \
@@ -48,7 +48,7 @@
     X(int32_t, tool_contact_count, d->slots, STATE)                     /* they come last in a grain's list */         \
     X(int32_t, key_a, d->contact_rows * GG_LANES, STATE)                                                               \
     X(int32_t, key_b, d->contact_rows * GG_LANES, STATE)                                                               \
-    X(float, impulse_a, d->contact_rows * GG_LANES * 3, STATE)          /* on this grain, world frame, accumulated [N s] */ \
+    X(float, impulse_a, d->contact_rows * GG_LANES * 3, STATE)          /* on this grain, in world axes [N s] */       \
     X(float, impulse_b, d->contact_rows * GG_LANES * 3, STATE)                                                         \
     /* contacts of this substep */                                                                                     \
     X(int32_t, other_body, d->contact_rows * GG_LANES, SCRATCH)         /* body of the other side */                   \
@@ -68,7 +68,7 @@
     X(gg_slice_stats, slice_stats, d->slices, SCRATCH)                                                                 \
     /* building the lists */                                                                                           \
     X(int32_t, cell, d->slots, SCRATCH)                                 /* cell of the grain in this slot */           \
-    X(int32_t, sort_material, d->slots, SCRATCH)                        /* material on its way to its new slot */      \
+    X(int32_t, sort_material, d->slots, SCRATCH)                        /* material, before it moves to its new slot */\
     X(int32_t, source_slot, d->slots, SCRATCH)                          /* where the grain in a new slot comes from */ \
     X(int32_t, cell_first, d->cells + 1, STATE)                         /* first index of each cell in cell_item */    \
     X(int32_t, cell_item, d->slots, STATE)                              /* slots in order of cells */                  \
@@ -91,9 +91,9 @@
     /* a listed contact, before it is prepared */                                                                      \
     X(float, restitution, effective_mass) /* -1: no contact */                                                         \
     X(float, gap, bias)                                                                                                \
-    /* what prediction changes, by grain id, should the substep be rolled back: velocity and its rounding error */     \
+    /* what prediction changes, by grain id, for a rollback: velocity and its rounding error */                        \
     X(float, before_prediction, velocity)                                                                              \
-    /* grains on their way to new slots */                                                                             \
+    /* grains before they move to their new slots */                                                                   \
     X(float, sort_point, start_velocity) /* position, built position */                                                \
     X(float, sort_body, body_b)                                                                                        \
     X(int32_t, sort_grain_id, cell)                                                                                    \

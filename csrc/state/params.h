@@ -6,13 +6,13 @@
 #include "planar.h"
 #include "spheres.h"
 
-/* sizes; everything an array's length depends on */
+/* sizes: all that the lengths of arrays depend on */
 typedef struct gg_dims {
     int64_t env_count;
     int64_t grain_count; /* per env */
     int64_t slots, slices, blocks;
     int64_t free_bodies; /* of grains: each slot has one, of the same index */
-    int64_t bodies;      /* these, and the points of contact on tools behind them */
+    int64_t bodies;      /* these, and the contact points on tools behind them */
     int64_t tool_contacts, load_blocks;
     int64_t contact_rows; /* rows of GG_LANES contacts */
     int64_t candidate_cap;
@@ -53,8 +53,8 @@ typedef struct gg_params {
     float mass_ratio_factor; /* tightens the relaxation of contacts of high mass ratio, see solvers/spheres/ncp.h */
     float roll_relaxation, roll_relaxation_sum;
     float alpha, tool_alpha;               /* share of the overlap removed per substep, by position */
-    float correction_max;                  /* the most that one contact is moved apart per substep [m] */
-    float slack;                           /* gaps and overlaps smaller than this are taken for none [m] */
+    float correction_max;                  /* largest position correction of one contact per substep [m] */
+    float slack;                           /* gaps and overlaps smaller than this count as zero [m] */
     float margin;                          /* speculative distance / diameter */
     float foresight;                       /* dt, or 0: no speculative contacts (paper) */
     float skin;                            /* [m] */
@@ -62,7 +62,7 @@ typedef struct gg_params {
     float tolerance;                       /* early exit [m/s], 0: never */
     float mass_min;                        /* of the free grains of all envs, where contacts are springs [kg/m] */
     float stiffness, tangential_stiffness; /* of the springs of solvers/planar/springs.h [N/m] */
-    float damping, tangential_damping;     /* twice the share of the critical damping; tangential over normal damping */
+    float damping, tangential_damping;     /* twice the damping ratio; tangential over normal damping */
     float radius_min, radius_max;
     float cohesion_range; /* largest of all envs [m] */
     int32_t size_class_count;
@@ -73,6 +73,6 @@ typedef struct gg_params {
 } gg_params;
 
 /* whether grains are shapes in the plane z = 0 */
-GG_FN int gg_is_planar(const gg_params *p) { return p->law != GG_LAW_spheres; }
+GG_FN int gg_is_planar(const gg_params *p) { return p->law == GG_LAW_planar || p->law == GG_LAW_springs; }
 
 #endif

@@ -10,12 +10,12 @@ typedef struct gg_manifold_point {
     float gap;                    /* [m] */
     float nx, ny;                 /* normal from a to b, world */
     float cn_a, cn_b, ct_a, ct_b; /* arms over circumradius */
-    int32_t which;                /* the same point from substep to substep */
+    int32_t which;                /* identifies the point from substep to substep */
 } gg_manifold_point;
 
 typedef struct gg_manifold {
     int32_t count;
-    int32_t swapped; /* 1: the grain beside whose candidates this stands is b */
+    int32_t swapped; /* 1: the grain whose list holds the candidate is b */
     gg_manifold_point point[3];
 } gg_manifold;
 
@@ -28,7 +28,7 @@ typedef struct gg_planar_dims {
 /* clang-format off */
 #define GG_PLANAR_FIELDS(X)                                                                                            \
     X(float, angle, d->planar.slots, STATE) /* by grain id, of planar grains [rad] */                                  \
-    X(gg_manifold, manifold, d->planar.manifolds, SCRATCH) /* beside the candidates of lower ids */                    \
+    X(gg_manifold, manifold, d->planar.manifolds, SCRATCH) /* parallel to the candidates of the lower id */            \
     X(float, planar_geometry, d->planar.rows * GG_LANES * 5, SCRATCH)   /* GG_PLANAR_GEOMETRY floats a row, SoA */
 
 /* the law of planar grains: none where grains are spheres */
@@ -36,7 +36,7 @@ typedef struct gg_planar_dims {
     X(gg_outline, outlines, dims->planar.outline_count, def->planar.outline)                                           \
     X(gg_outline_point, outline_point, dims->planar.outline_points, def->planar.outline_point) /* of all outlines */   \
     X(gg_pair_field, pair_fields, dims->planar.outline_count * dims->planar.outline_count,                             \
-      def->planar.pair_field) /* used where row <= column */                                                           \
+      def->planar.pair_field) /* used where first <= second outline */                                                 \
     X(uint8_t, pair_data, dims->planar.outline_count ? def->planar.pair_data_size : 0,                                 \
       def->planar.pair_data) /* of all pair fields */                                                                  \
     X(int32_t, material_outline, dims->planar.outline_count ? dims->material_count : 0,                                \

@@ -1,8 +1,8 @@
 /* scene.h: the arrays of a scene, each listed once: what all envs share and no phase writes.
  *
  * GG_SCENE_ARRAYS(X) expands X(type, name, count, from): `count` elements copied from `from`, both in terms of the
- * definition `def` of a world (gg.h) and the sizes `dims` that follow from it; from NULL: the world computes them. An array
- * of no elements is NULL. A view points to them where the world runs (view.h); the world owns them (world/scene.c).
+ * definition `def` of a world (gg.h) and the sizes `dims` that follow from it; from NULL: the world computes them. An
+ * array of no elements is NULL. A view points to them (view.h); the world owns them (world/scene.c).
  */
 #ifndef GG_SCENE_H
 #define GG_SCENE_H

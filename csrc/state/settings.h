@@ -4,7 +4,7 @@
 
 #include "../base/vec.h"
 
-/* what happens at the two faces of an axis */
+/* boundary condition at the two faces of an axis */
 typedef enum gg_boundary {
     GG_BOUNDARY_OPEN = 0, /* grains leave and are counted as escaped */
     GG_BOUNDARY_WALL,     /* a plane tool closes the face */
@@ -22,7 +22,7 @@ typedef struct gg_pair {
     float cohesion_range;    /* surfaces this far apart attract no more [m] */
 } gg_pair;
 
-/* what grains fly through: off where density and viscosity are 0, Stokes' drag where the density is 0 */
+/* the air: no drag where density and viscosity are 0, Stokes' drag where the density is 0 */
 typedef struct gg_air {
     float density;   /* [kg/m3] */
     float viscosity; /* [Pa s] */

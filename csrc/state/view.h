@@ -35,8 +35,7 @@ typedef enum gg_field_id {
         GG_FIELD_COUNT
 } gg_field_id;
 
-/* body of a slot of env e, as an index among the env's bodies. Every grain is one slot and one body so far, so the solve of
- * lone grains walks both together. */
+/* index of the body of a slot among the env's bodies; each grain is one slot and one body of the same index */
 GG_FN int64_t gg_slot_body(const gg_view *v, int64_t slot) {
     (void)v;
     return slot;

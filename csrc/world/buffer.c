@@ -1,9 +1,9 @@
 /* buffer.c: device memory that lives as long as it has a holder, also after the world that filled it has ended.
  *
- * Allocating and freeing synchronizes a GPU, so a world keeps a pool: a buffer that nobody holds any more is used again for
- * the next one of its size. When its last holder releases it, work on another stream may still read it. It is therefore
- * used again only after the device was seen idle, unless all such work was put on the world's own stream, which keeps the
- * order. Once the world has ended, the last holder frees.
+ * Allocating and freeing synchronizes a GPU, so a world keeps a pool: a buffer that nobody holds any more is used again
+ * for the next one of its size. When its last holder releases it, work on another stream may still read it. It is
+ * therefore used again only after the device was seen idle, unless all such work was put on the world's own stream,
+ * which keeps the order. Once the world has ended, the last holder frees.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -116,8 +116,8 @@ static int in_order(const gg_pool *p, const gg_buffer *b) {
            (b->readers == GG_READ_ON_STREAM && b->stream == stream_name(gg_cuda_stream(p->cuda)));
 }
 
-/* a buffer of this size that nobody holds, or NULL; one that needs no wait where there is one. *settle: the release up to
- * which the device must be idle before it is used, or 0 */
+/* a buffer of this size that nobody holds, or NULL; one that needs no wait where there is one. *settle: the release up
+ * to which the device must be idle before it is used, or 0 */
 static gg_buffer *pop_idle(gg_pool *p, size_t size, uint64_t *settle) {
     gg_buffer **found = NULL;
     *settle = 0;

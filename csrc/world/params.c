@@ -1,4 +1,4 @@
-/* params.c: parameters that follow from the grains, from the solver and from a step. Those of materials: materials.c. */
+/* params.c: parameters that follow from the grains, the solver and a step. Those of materials: materials.c. */
 #include <math.h>
 #include <string.h>
 
@@ -48,8 +48,8 @@ static void set_relaxation(gg_params *p, const gg_solver *s, int tools) {
     p->relaxation = s->relaxation > 0.0f ? s->relaxation : p->relaxation;
     p->relaxation_sum = s->relaxation_sum > 0.0f ? s->relaxation_sum : p->relaxation_sum;
     /* The contacts of a grain with much heavier bodies get the whole sum, those with its like half of it. The spin of a
-     * grain among heavy bodies is then relaxed by 5/7 of the sum plus half of the rolling one, of which acceleration bears
-     * up to 4/3 and the plain iteration up to 2. */
+     * grain among heavy bodies is then relaxed by 5/7 of the sum plus half of the rolling one, of which acceleration
+     * bears up to 4/3 and the plain iteration up to 2. */
     p->mass_ratio_factor = gg_maxf(p->relaxation_sum / (p->nesterov ? 1.4f : 2.1f), 1.0f);
     p->roll_relaxation = 0.2f;
     p->roll_relaxation_sum = 0.5f;

@@ -1,4 +1,4 @@
-/* scene.c: the arrays of a scene that a world owns: copied from its definition, pointed to by its view, copied to a device.
+/* scene.c: the arrays of a scene that a world owns: copied from its definition, shown by its view, copied to a device.
  *
  * Each of them is listed once, in state/scene.h.
  */

@@ -1,7 +1,7 @@
 /* trace.c: one substep, phase by phase, with a hash of every array after each.
  *
- * For tests alone: where two devices differ, the first phase after which they do is the one to look at. The host follows the
- * order of phases/step.h, for every kind of device.
+ * For tests alone: where two devices differ, the first phase after which they do is the one to look at. The host
+ * follows the order of phases/step.h, for every kind of device.
  */
 #include "world.h"
 

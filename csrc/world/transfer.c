@@ -1,8 +1,8 @@
 /* transfer.c: memory where a world runs, and copies between it, the host and the caller.
  *
- * On the CPU all of that is host memory, and nothing is staged or mirrored. On a GPU the fields lie in its memory; what only
- * the host does (files, hashes, pictures for people, rare settings) works on a mirror: fields are pulled, perhaps changed,
- * and pushed back.
+ * On the CPU all of that is host memory, and nothing is staged or mirrored. On a GPU the fields lie in its memory; what
+ * only the host does (files, hashes, pictures for people, rare settings) works on a mirror: fields are pulled, perhaps
+ * changed, and pushed back.
  */
 #include <stdlib.h>
 #include <string.h>

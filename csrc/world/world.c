@@ -1,7 +1,7 @@
 /* world.c: the step of a world. The order of its phases is phases/step.h.
  *
- * A step covers all envs. Where a buffer of contacts turns out too small, the envs concerned stop before anything is lost,
- * the buffer grows, and they resume.
+ * A step covers all envs. Where a buffer of contacts turns out too small, the envs concerned stop before anything is
+ * lost, the buffer grows, and they resume.
  */
 #include "world.h"
 

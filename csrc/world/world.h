@@ -77,8 +77,9 @@ static inline int64_t gg_own_tool_count(const gg_world *w) { return w->view.dims
 /* grains or tools were set: results that depend on their positions no longer hold */
 static inline void gg_world_invalidate(gg_world *w) { w->depth_valid = w->stats_valid = w->unfinished = 0; }
 
-/* A GPU runs tens of milliseconds per launch: launches are few, and Ctrl-C is heard. The chunk that follows one which took
- * `seconds`; where fewer substeps were `left` than it has, it was not run in full and tells nothing about a longer one. */
+/* A GPU runs tens of milliseconds per launch: launches are few, and Ctrl-C is heard. The chunk that follows one which
+ * took `seconds`; where fewer substeps were `left` than it has, it was not run in full and tells nothing about a longer
+ * one. */
 #define GG_CHUNK_FIRST 16
 static inline int32_t gg_chunk_next(int32_t chunk, int32_t left, double seconds) {
     if (seconds < 0.02) {
@@ -183,8 +184,8 @@ gg_status gg_world_pull(gg_world *w, gg_fields fields, int64_t env, gg_view **vi
 gg_status gg_world_push(gg_world *w, gg_fields fields, int64_t env);
 /* The caller's array where phases can read it. Nothing happens where *status is an error already; NULL stays NULL. */
 const void *gg_stage_input(gg_world *w, gg_staging_id id, const void *data, size_t size, gg_status *status);
-/* Where phases can write what the caller wants in `out`, an array in `space`; gg_fetch_outputs then copies all outputs of a
- * call with one wait. */
+/* Where phases can write what the caller wants in `out`, an array in `space`; gg_fetch_outputs then copies all outputs
+ * of a call with one wait. */
 void *gg_stage_output(gg_world *w, gg_staging_id id, void *out, size_t size, gg_memory_space space, gg_status *status);
 gg_status gg_fetch_outputs(gg_world *w, const gg_copy_run *outputs, int count);
 /* From here to gg_fetch_collected the outputs of all readers keep staging buffers of their own, and are fetched together: a
@@ -217,7 +218,7 @@ gg_status gg_envs_list(gg_world *w, const int32_t *envs, int64_t *listed);
 gg_status gg_finite_check(gg_world *w, const char *name, const float *values, int64_t count);
 /* an access to the envs listed last, and to no array yet */
 gg_access gg_access_of_envs(gg_world *w, gg_status *status);
-/* runs phases on these arrays of the caller's, which are forgotten afterwards; nothing runs where status is an error already */
+/* runs phases on the caller's arrays, which the view then drops; nothing runs where status is an error already */
 gg_status gg_access_run(gg_world *w, const gg_access *access, const gg_phase *phases, int count, gg_status status);
 
 #endif

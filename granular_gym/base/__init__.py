@@ -1,1 +1,1 @@
-"""base: what every room needs: checks of arguments, rotations, random numbers, assets, files in the cache."""
+"""base: what every package needs: argument checks, rotations, random numbers, assets, the cache on disk."""

@@ -1,4 +1,4 @@
-"""cache.py: where things that are slow to make are kept on disk, and how files get there whole or not at all."""
+"""cache.py: the cache folder on disk, and atomic writes of files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def cache_dir() -> Path:
-    """GRANULAR_GYM_CACHE, or granular_gym in the user's cache directory (XDG_CACHE_HOME, else ~/.cache)."""
+    """The cache folder: GRANULAR_GYM_CACHE, or granular_gym in the user's cache (XDG_CACHE_HOME, else ~/.cache)."""
     own = os.environ.get("GRANULAR_GYM_CACHE")
     if own:
         return Path(own)
@@ -21,7 +21,7 @@ def cache_dir() -> Path:
 
 
 def write_atomic(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes a file so that readers see either the old one or all of the new one.
+    """Writes a file atomically: readers see either the old file or all of the new one.
 
     Raises:
         OSError: the file cannot be written.
@@ -33,7 +33,7 @@ def write_atomic(path: str | os.PathLike[str], data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes files private; give them the usual permissions
+        # mkstemp makes private files; restore the usual permissions
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
@@ -47,7 +47,7 @@ def write_atomic(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def store(path: Path, data: bytes) -> bool:
-    """Writes a file of the cache; a full or read-only disk costs speed, not the result. True where it was written."""
+    """Writes a file of the cache; False, and no error, where it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, data)

@@ -1,7 +1,7 @@
-"""checks.py: turns what a user passes into clean numbers and arrays, or raises an ArgumentError that says why not.
+"""checks.py: converts arguments to numbers and arrays of a known type, or raises ArgumentError.
 
-Every message names the argument, what was expected and what came. The engine checks again, but it sees only arrays; the
-names a user knows live here.
+Every message names the argument, what was expected and what was given. The engine checks again, but sees only arrays,
+without the names of arguments.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
 
 _SINGLE = np.dtype(np.float32)
-#: largest length, speed or acceleration taken for a sane SI value
+#: largest length, speed or acceleration that is accepted [SI units]
 LARGEST = 1e9
 #: most threads a world may use; the engine refuses more
 LARGEST_THREADS = 1024
@@ -31,11 +31,11 @@ def number(name: str, value: Any, lower: float = -LARGEST, upper: float = LARGES
     """A finite number in lower .. upper.
 
     Args:
-        name: what the message calls it.
+        name: name of the argument in messages.
         value: int, float or NumPy scalar.
         lower: smallest value allowed.
         upper: largest value allowed.
-        above: True: `lower` itself is refused.
+        above: refuse `lower` itself.
     """
     if isinstance(value, (bool, np.bool_, str, bytes)):
         raise ArgumentError(f"{name}: expected a number, got {value!r}")
@@ -69,7 +69,7 @@ def integer(name: str, value: Any, lower: int, upper: int = 2**31 - 1) -> int:
 
 
 def threads(value: Any) -> int | None:
-    """A number of threads that the engine takes, or None."""
+    """A number of threads from 1 to LARGEST_THREADS, or None."""
     return None if value is None else integer("num_threads", value, 1, LARGEST_THREADS)
 
 
@@ -113,7 +113,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def shape_text(shape: Sequence[int | None]) -> str:
-    """A shape for a message; None is any length."""
+    """A shape as text for a message; None: any length."""
     inner = ", ".join("*" if n is None else str(n) for n in shape)
     return f"({inner},)" if len(shape) == 1 else f"({inner})"
 
@@ -158,13 +158,13 @@ def floats(
     """A C-contiguous float32 array of finite numbers.
 
     Args:
-        name: what the message calls it.
+        name: name of the argument in messages.
         value: anything array-like: lists, float64, integers, strided views, read-only arrays.
-        shape: the shape wanted; None is any length.
+        shape: the expected shape; None: any length.
         also: further shapes allowed.
         finite: False: the engine looks for numbers that are not finite.
     """
-    # what needs nothing but a look comes at every step, many times
+    # fast path: called many times per step
     if type(value) is np.ndarray and value.dtype is _SINGLE and (value.shape == shape or value.shape in also):
         array = value
     else:
@@ -207,7 +207,7 @@ def integers(name: str, value: Any, shape: Sequence[int | None], lower: int, upp
 
 
 def bools(name: str, value: Any, shape: Sequence[int | None]) -> NDArray[np.uint8]:
-    """A C-contiguous array of 0 and 1 from one of bools."""
+    """A C-contiguous uint8 array of 0 and 1 from an array of bools."""
     array = _numbers(name, value, "b", "bools")
     if not _fits(array.shape, shape):
         raise ArgumentError(f"{name}: expected shape {shape_text(shape)}, got {array.shape}")
@@ -220,11 +220,11 @@ def vector(name: str, value: Any) -> FloatArray:
 
 
 def unit_quaternions(name: str, value: FloatArray) -> FloatArray:
-    """Normalises quaternions w x y z along the last axis; refuses those without length. A fresh array."""
+    """Quaternions w x y z normalised along the last axis, as a new array; refuses those of zero length."""
     length = np.linalg.norm(value.astype(np.float64), axis=-1, keepdims=True)
     if not np.all((length > 1e-4) & (length < 1e4)):
         raise ArgumentError(f"{name}: expected unit quaternions (w, x, y, z), one has length {float(length.min()):g}")
-    # those that are unit already keep their bits
+    # unit quaternions are kept bit for bit
     return np.where(np.abs(length - 1.0) < 1e-6, value, value / length).astype(np.float32)
 
 

@@ -1,7 +1,7 @@
 """rng.py: the engine's counter-based random numbers (csrc/base/rng.h) for arrays of counters.
 
-The n-th number of a stream is a function of (seed, stream, n) alone: a scene made from a seed is the same with every
-version of NumPy. Mixing: the 64-bit finaliser of splitmix (Steele, Lea, Flood 2014).
+The n-th number of a stream is a function of (seed, stream, n) alone: a scene does not depend on the version of NumPy.
+Mixing: the 64-bit finaliser of SplitMix (Steele, Lea, Flood 2014).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""rotations.py: the few quaternion operations that describing a scene needs. w x y z, Hamilton, active rotation."""
+"""rotations.py: quaternions for scene descriptions: components w x y z, Hamilton product, active rotation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Array = NDArray[np.float64]
 
 
 def multiply(a: Array, b: Array) -> Array:
-    """The rotation b first, then a. Both (4,)."""
+    """Hamilton product a b: rotation by b, then by a; both (4,)."""
     aw, av, bw, bv = a[0], a[1:], b[0], b[1:]
     return np.concatenate([[aw * bw - av @ bv], aw * bv + bw * av + np.cross(av, bv)])
 
@@ -22,14 +22,14 @@ def rotate(q: Array, v: Array) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Cross product of vectors (..., 3) that are broadcast: `numpy.cross` with a quarter of its calls, and its bits."""
+    """Cross product of vectors (..., 3) that are broadcast; bit for bit `numpy.cross`, with a quarter of its calls."""
     ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
     bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
 
 
 def from_matrix(m: Array) -> Array:
-    """Unit quaternion of a rotation matrix (3, 3); by the largest of the four components, so nothing cancels."""
+    """Unit quaternion of a rotation matrix (3, 3), by its largest component to avoid cancellation (Shepperd 1978)."""
     squares = np.array(
         [
             1.0 + m[0, 0] + m[1, 1] + m[2, 2],
@@ -55,7 +55,7 @@ def from_matrix(m: Array) -> Array:
 
 def from_z_to(direction: Array) -> Array:
     """A rotation that turns +z into a unit direction (3,)."""
-    # any axis that is not along the direction completes a frame
+    # any axis that is not parallel to the direction completes a frame
     helper = np.array([1.0, 0.0, 0.0]) if abs(direction[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     if direction[2] > 1.0 - 1e-12:
         return np.array([1.0, 0.0, 0.0, 0.0])

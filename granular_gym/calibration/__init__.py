@@ -1,1 +1,1 @@
-"""calibration: finds friction and rolling friction of grains from measurements."""
+"""calibration: fits friction and rolling friction of grains to measurements."""

@@ -1,10 +1,10 @@
-"""calibrate.py: finds the friction and rolling friction with which simulated grains do what real ones were seen to do.
+"""calibrate.py: fits friction and rolling friction, so that simulated grains reproduce measurements.
 
-An experiment is simulated for many candidates at once, one env each; SciPy's differential evolution chooses them. The
-best few are then measured again from other starts, so that what is reported is not the luck of one start. One target
-does not pin down two coefficients: `plausible` says between which values all candidates lie that fit as well.
+An experiment simulates many candidates at once, one in each env; SciPy's differential evolution proposes them. The best
+few are then measured again from other initial states, so that the result does not depend on one of them. One target
+does not determine two coefficients: `plausible` is the range of the candidates that fit equally well.
 
-Lengths are counted in grain radii r and times in sqrt(r / g): a calibration costs the same for sand and for gravel.
+Lengths are measured in grain radii r, times in sqrt(r / g): a calibration costs the same for sand and for gravel.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from granular_gym.calibration.experiments import Experiment
 from granular_gym.calibration.grains import Floats, Grains
 from granular_gym.errors import ArgumentError, CalibrationError, GranularError
 
-#: what is searched for
+#: the coefficients that are fitted
 PARAMETERS = ("friction", "rolling_friction")
-#: candidates of the search that are measured again
+#: best candidates of the search, which are measured again
 _FINALISTS = 4
 
 
 @dataclasses.dataclass(frozen=True)
 class Calibration:
-    """What a calibration found.
+    """The result of a calibration.
 
     Attributes:
-        friction: of everything with everything.
+        friction: coefficient for all pairs of materials.
         rolling_friction: likewise.
-        experiments: names, in the order of the next fields.
-        units: of each.
-        targets: wanted.
-        achieved: mean over fresh starts.
+        experiments: their names; the next four fields have this order.
+        units: unit of each experiment's target.
+        targets: target of each experiment.
+        achieved: value of each experiment, the mean over `repeats` initial states.
         uncertainty: standard error of that mean.
-        tolerance: relative; `met` asks for it.
-        plausible: lowest and highest value of each parameter among the candidates that met all targets as well, or came
-            as close as the best one does, to within the tolerance.
-        candidates: all that were tried (n, 2).
-        values: what they gave (n, experiments).
+        tolerance: relative error up to which a target counts as met.
+        plausible: lowest and highest value of each coefficient among the candidates whose misfit (root mean square of
+            the relative errors) exceeds the least one by at most the tolerance.
+        candidates: all that were simulated (n, 2): friction, rolling friction.
+        values: their values (n, experiments).
     """
 
     friction: float
@@ -60,12 +60,12 @@ class Calibration:
 
     @property
     def evaluations(self) -> int:
-        """Candidates that were simulated."""
+        """Number of candidates that were simulated."""
         return len(self.candidates)
 
     @property
     def misses(self) -> tuple[float, ...]:
-        """Achieved over target minus one, of each experiment."""
+        """Relative error of each experiment: achieved over target, minus one."""
         return tuple(a / t - 1.0 for a, t in zip(self.achieved, self.targets, strict=True))
 
     @property
@@ -74,7 +74,7 @@ class Calibration:
         return all(abs(miss) <= self.tolerance for miss in self.misses)
 
     def require(self) -> Calibration:
-        """Itself.
+        """Returns itself, or raises.
 
         Raises:
             CalibrationError: a target is not met; the message says how close it came.
@@ -84,7 +84,7 @@ class Calibration:
         return self
 
     def describe(self) -> str:
-        """A few lines for people."""
+        """The result as a few lines of text."""
         lines = [f"friction {self.friction:.3f}, rolling friction {self.rolling_friction:.3f}"]
         rows = zip(
             self.experiments, self.units, self.targets, self.achieved, self.uncertainty, self.misses, strict=True
@@ -110,21 +110,21 @@ def calibrate(
     repeats: int = 4,
     seed: int = 0,
 ) -> Calibration:
-    """Searches for the friction and rolling friction that meet the targets of one or more experiments.
+    """Searches for the friction and rolling friction that meet the targets of some experiments.
 
     Args:
-        experiments: `ReposeAngle`, `BulkDensity`, `DischargeRate`, or anything else with their members.
-        grains: all the rest about the material.
-        friction: (lowest, highest) of the search, or one value that is held.
+        experiments: one or more of `ReposeAngle`, `BulkDensity`, `DischargeRate` or other `Experiment` objects.
+        grains: the other properties of the grains.
+        friction: (lowest, highest) of the search, or one fixed value.
         rolling_friction: likewise.
         tolerance: relative; the search ends early where a candidate meets every target within half of it.
-        candidates: simulated at once, >= 5.
-        rounds: of candidates after the first one, >= 0.
-        repeats: fresh starts over which the best few candidates are measured, >= 2.
-        seed: of starts and search, >= 0.
+        candidates: number simulated at once, >= 5.
+        rounds: most rounds of candidates after the first one, >= 0.
+        repeats: initial states over which the best candidates are measured again, >= 2.
+        seed: of the initial states and the search, >= 0.
 
     Raises:
-        ArgumentError: a value that makes no sense.
+        ArgumentError: an invalid value.
         ImportError: SciPy is not installed (pip install "granular_gym[calibrate]").
 
     Returns:
@@ -137,26 +137,26 @@ def calibrate(
     tests: list[Experiment] = list(experiments) if isinstance(experiments, Sequence) else [experiments]
     if not tests:
         raise ArgumentError("experiments: expected at least one, got none")
-    share = checks.number("tolerance", tolerance, 0.0, 1.0, above=True)
+    relative = checks.number("tolerance", tolerance, 0.0, 1.0, above=True)
     size = checks.integer("candidates", candidates, 5, 4096)
     generations = checks.integer("rounds", rounds, 0, 10_000)
-    fresh = checks.integer("repeats", repeats, 2, 4096)
-    start = checks.integer("seed", seed, 0, 2**31 - 1)
-    ends = np.array([_ends(n, v) for n, v in zip(PARAMETERS, (friction, rolling_friction), strict=True)])
-    search = _Search(tests, grains, ends, start, good=0.5 * share)
+    repeats = checks.integer("repeats", repeats, 2, 4096)
+    seed = checks.integer("seed", seed, 0, 2**31 - 1)
+    bounds = np.array([_bounds(n, v) for n, v in zip(PARAMETERS, (friction, rolling_friction), strict=True)])
+    search = _Search(tests, grains, bounds, seed, tolerance=0.5 * relative)
     search.evolve(differential_evolution, size, generations)
-    table, values, scores = search.results()
-    best, again = search.measure_again(table[np.argsort(scores, kind="stable")[:_FINALISTS]], fresh)
-    fits = scores <= scores.min() + share
+    table, values, misfits = search.results()
+    best, achieved = search.measure_again(table[np.argsort(misfits, kind="stable")[:_FINALISTS]], repeats)
+    fits = misfits <= misfits.min() + relative
     return Calibration(
         friction=float(best[0]),
         rolling_friction=float(best[1]),
         experiments=tuple(test.name for test in tests),
         units=tuple(test.unit for test in tests),
         targets=tuple(float(test.target) for test in tests),
-        achieved=tuple(map(float, again.mean(axis=0))),
-        uncertainty=tuple(map(float, again.std(axis=0, ddof=1) / math.sqrt(fresh))),
-        tolerance=share,
+        achieved=tuple(map(float, achieved.mean(axis=0))),
+        uncertainty=tuple(map(float, achieved.std(axis=0, ddof=1) / math.sqrt(repeats))),
+        tolerance=relative,
         plausible={n: (float(table[fits, k].min()), float(table[fits, k].max())) for k, n in enumerate(PARAMETERS)},
         candidates=table,
         values=values,
@@ -164,50 +164,52 @@ def calibrate(
 
 
 class _Search:
-    """The candidates tried so far and what they gave.
+    """The candidates tried so far and their values.
 
     Args:
-        tests: experiments.
-        grains: all but what is searched for.
-        ends: lowest and highest value of each parameter (2, 2).
-        start: seed.
-        good: the search ends where a candidate misses no target by more, relative.
+        tests: the experiments.
+        grains: the properties of the grains that are not fitted.
+        bounds: lowest and highest value of each parameter (2, 2).
+        seed: of the initial states and the search.
+        tolerance: the search ends where a candidate meets every target within this relative error.
     """
 
-    def __init__(self, tests: Sequence[Experiment], grains: Grains, ends: Floats, start: int, good: float) -> None:
-        self.tests, self.grains, self.ends, self.start, self.good = tests, grains, ends, start, good
+    def __init__(
+        self, tests: Sequence[Experiment], grains: Grains, bounds: Floats, seed: int, tolerance: float
+    ) -> None:
+        self.tests, self.grains, self.bounds, self.seed, self.tolerance = tests, grains, bounds, seed, tolerance
         self.targets = np.array([test.target for test in tests])
-        self.free = np.flatnonzero(ends[:, 0] < ends[:, 1])
+        self.free = np.flatnonzero(bounds[:, 0] < bounds[:, 1])
         self.tried: list[Floats] = []
         self.found: list[Floats] = []
 
     def run(self, table: Floats, seeds: Sequence[int]) -> Floats:
-        """What each experiment gives for candidates (n, 2): (n, experiments)."""
+        """Values (n, experiments) of candidates (n, 2)."""
         return np.stack([test.measure(self.grains, table, seeds) for test in self.tests], axis=1)
 
     def misfit(self, values: Floats) -> Floats:
-        """Root mean square of the relative errors of (n, experiments): (n,)."""
+        """Root mean square of the relative errors (n,) of values (n, experiments)."""
         return np.sqrt(((values / self.targets - 1.0) ** 2).mean(axis=1))
 
     def results(self) -> tuple[Floats, Floats, Floats]:
-        """Candidates, what they gave, and their misfits."""
+        """All candidates (n, 2), their values (n, experiments) and their misfits (n,)."""
         values = np.concatenate(self.found)
         return np.concatenate(self.tried), values, self.misfit(values)
 
     def evolve(self, differential_evolution: Any, size: int, generations: int) -> None:
-        """Tries `size` candidates at a time, up to `generations` times after the first."""
+        """Simulates `size` candidates at a time: once, and up to `generations` times more."""
         if not self.free.size:
             self._objective(np.zeros((0, 1)))
             return
-        free, ends = self.free, self.ends
-        population = np.array([rng.uniform(self.start, 41 + int(k), size) for k in free]).T
-        # one in each row and column
+        free, bounds = self.free, self.bounds
+        population = np.array([rng.uniform(self.seed, 41 + int(k), size) for k in free]).T
+        # Latin hypercube sampling: one candidate in each interval of each parameter
         population = (population + np.array([np.argsort(c) for c in population.T]).T) / size
-        scaled = ends[free, 0] + np.clip(population, 0.0, 1.0) * (ends[free, 1] - ends[free, 0])
+        scaled = bounds[free, 0] + np.clip(population, 0.0, 1.0) * (bounds[free, 1] - bounds[free, 0])
         try:
             differential_evolution(
                 self._objective,
-                list(map(tuple, ends[free])),
+                list(map(tuple, bounds[free])),
                 init=scaled,
                 maxiter=generations,
                 vectorized=True,
@@ -216,43 +218,44 @@ class _Search:
                 tol=0.0,
                 atol=0.0,
                 callback=self._near_enough,
-                rng=np.random.default_rng(self.start),
+                rng=np.random.default_rng(self.seed),
             )
         except RuntimeError as error:
-            # SciPy wraps what an experiment raises
+            # SciPy wraps exceptions of the objective
             raise error.__cause__ if isinstance(error.__cause__, GranularError) else error from None
 
-    def measure_again(self, finalists: Floats, fresh: int) -> tuple[Floats, Floats]:
-        """The best of a few candidates over fresh starts, and what it gave (fresh, experiments).
+    def measure_again(self, finalists: Floats, repeats: int) -> tuple[Floats, Floats]:
+        """The best of some candidates by its mean over other initial states, and its values (repeats, experiments).
 
-        The best of one start may have been lucky.
+        The least of many noisy misfits is biased towards zero: it has to be measured again.
         """
-        seeds = list(range(self.start + 1, self.start + 1 + fresh))
-        values = self.run(np.repeat(finalists, fresh, axis=0), seeds * len(finalists))
-        values = values.reshape(len(finalists), fresh, len(self.tests))
+        seeds = list(range(self.seed + 1, self.seed + 1 + repeats))
+        values = self.run(np.repeat(finalists, repeats, axis=0), seeds * len(finalists))
+        values = values.reshape(len(finalists), repeats, len(self.tests))
         winner = int(np.argmin(self.misfit(values.mean(axis=1))))
         return finalists[winner], values[winner]
 
     def _objective(self, x: Floats) -> Floats:
-        """Misfits of candidates by their free parameters (free, n)."""
-        table = np.repeat(self.ends[:, :1].T, x.shape[1], axis=0)
+        """Misfits (n,) of candidates, given by their free parameters (free, n)."""
+        table = np.repeat(self.bounds[:, :1].T, x.shape[1], axis=0)
         table[:, self.free] = x.T
-        # all start alike, so that candidates differ by nothing but themselves
-        values = self.run(table, [self.start] * len(table))
+        # the same initial state for all, so that values differ by the parameters only
+        values = self.run(table, [self.seed] * len(table))
         self.tried.append(table)
         self.found.append(values)
         return self.misfit(values)
 
     def _near_enough(self, *_: Any, **__: Any) -> bool:
-        """Whether a candidate meets every target."""
+        """Whether a candidate meets every target; ends the search."""
         values = np.concatenate(self.found)
-        return bool((np.abs(values / self.targets - 1.0).max(axis=1) <= self.good).any())
+        return bool((np.abs(values / self.targets - 1.0).max(axis=1) <= self.tolerance).any())
 
 
-def _ends(name: str, value: Any) -> tuple[float, float]:
+def _bounds(name: str, value: Any) -> tuple[float, float]:
+    """Lowest and highest value of a search; equal for a fixed value."""
     checks.floats(name, value, (), (2,))
-    ends = np.asarray(value, np.float64).reshape(-1)
-    low, high = float(ends[0]), float(ends[-1])
+    bounds = np.asarray(value, np.float64).reshape(-1)
+    low, high = float(bounds[0]), float(bounds[-1])
     if not 0.0 <= low <= high <= 1e3:
         raise ArgumentError(f"{name}: expected one value or (lowest, highest) from 0 to 1000, got {value!r}")
     return low, high

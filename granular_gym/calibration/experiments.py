@@ -1,6 +1,6 @@
-"""experiments.py: what is simulated for a calibration and measured: a heap, a bed, a bin that empties.
+"""experiments.py: the experiments of a calibration: a heap, a bed, a bin that empties.
 
-Every candidate, a friction and a rolling friction, is one env of a world. Lengths are counted in grain radii r, times
+Each candidate, a friction and a rolling friction, has one env of a world. Lengths are measured in grain radii r, times
 in sqrt(r / g).
 """
 
@@ -24,32 +24,33 @@ from granular_gym.shapes.sdf import Sdf
 
 
 class Experiment(Protocol):
-    """What is simulated and measured; `measure` gives one value per candidate."""
+    """A simulated measurement; `measure` gives one value for each candidate."""
 
     @property
     def target(self) -> float:
-        """Wanted."""
+        """The value to be met."""
         ...
 
     @property
     def name(self) -> str:
-        """For reports."""
+        """Name in reports."""
         ...
 
     @property
     def unit(self) -> str:
-        """Of target and values."""
+        """Unit of target and values."""
         ...
 
     def measure(self, grains: Grains, candidates: Floats, seeds: Sequence[int]) -> Floats:
-        """Values (n,) of candidates (n, 2): friction and rolling friction of everything with everything.
+        """Values (n,) of candidates (n, 2): friction and rolling friction of all pairs of materials.
 
-        What is random about candidate k follows from seeds[k].
+        The initial state of candidate k follows from seeds[k].
         """
         ...
 
 
-def _checked(experiment: Any, upper: float) -> None:
+def _check(experiment: Any, upper: float) -> None:
+    """Refuses a target or a number of grains out of range."""
     checks.number("target", experiment.target, 0.0, upper, above=True)
     checks.integer("grain_count", experiment.grain_count, 50, 1_000_000)
 
@@ -59,7 +60,7 @@ class ReposeAngle:
     """The slope of the heap that a slowly lifted cylinder leaves on a floor of the same material.
 
     Attributes:
-        target: [deg].
+        target: slope of the heap [deg].
         grain_count: grains of the heap.
     """
 
@@ -69,10 +70,10 @@ class ReposeAngle:
     unit = "deg"
 
     def __post_init__(self) -> None:
-        _checked(self, 89.0)
+        _check(self, 89.0)
 
     def measure(self, grains: Grains, candidates: Floats, seeds: Sequence[int]) -> Floats:
-        """Slope of the cone with the heap's centre of mass and median distance from the axis [deg]."""
+        """Slope of each heap [deg]; see `_slope`."""
         r = grains.sizes.largest
         inner = r * max(6.0, 0.95 * self.grain_count ** (1.0 / 3.0))
         filling = Filling(grains, self.grain_count, inner, cylinder=True)
@@ -87,15 +88,15 @@ class ReposeAngle:
             _run(world, r, 0.9 * filling.height / r, tool_poses=[[0, 0, 0.9 * filling.height, 1, 0, 0, 0]])
             world.set_tool_poses([[0, 0, 2.0 * filling.height, 1, 0, 0, 0]])
             _run(world, r, 40.0)
-            return np.array([_slope(places) for places in world.positions.astype(np.float64)])
+            return np.array([_slope(positions) for positions in world.positions.astype(np.float64)])
 
 
 @dataclasses.dataclass(frozen=True)
 class BulkDensity:
-    """Mass over volume of a bed that was poured, away from walls.
+    """Mass over volume of a poured bed, away from walls.
 
     Attributes:
-        target: [kg/m3].
+        target: bulk density [kg/m3].
         grain_count: grains of the bed.
     """
 
@@ -105,10 +106,10 @@ class BulkDensity:
     unit = "kg/m3"
 
     def __post_init__(self) -> None:
-        _checked(self, 1e6)
+        _check(self, 1e6)
 
     def measure(self, grains: Grains, candidates: Floats, seeds: Sequence[int]) -> Floats:
-        """Of the middle half of a bed that is periodic along x and y [kg/m3]."""
+        """Bulk density of the middle half of a bed that is periodic along x and y [kg/m3]."""
         r = grains.sizes.largest
         half = r * max(5.0, 0.75 * self.grain_count ** (1.0 / 3.0))
         filling = Filling(grains, self.grain_count, half, cylinder=False)
@@ -120,9 +121,9 @@ class BulkDensity:
             _run(world, r, 12.0 + 6.0 * math.sqrt(filling.height / r))
             radii = world.radii[0].astype(np.float64)
             values = []
-            for places in world.positions.astype(np.float64):
-                low, high = np.quantile(places[:, 2], 0.97) * np.array([0.2, 0.7])
-                solid = _volume_below(places[:, 2], radii, high) - _volume_below(places[:, 2], radii, low)
+            for heights in world.positions[:, :, 2].astype(np.float64):
+                low, high = np.quantile(heights, 0.97) * np.array([0.2, 0.7])
+                solid = _volume_below(heights, radii, high) - _volume_below(heights, radii, low)
                 values.append(grains.density * solid / (4.0 * half**2 * (high - low)))
             return np.array(values)
 
@@ -132,8 +133,8 @@ class DischargeRate:
     """Mass flow through a square opening in the flat floor of a bin that is 2.5 times as wide.
 
     Attributes:
-        target: [kg/s].
-        opening: side of the square [m]; at least 10 radii of the largest grain, or it clogs.
+        target: mass flow [kg/s].
+        opening: side of the square [m]; at least 10 radii of the largest grain, else it clogs.
         grain_count: grains in the bin.
     """
 
@@ -144,19 +145,19 @@ class DischargeRate:
     unit = "kg/s"
 
     def __post_init__(self) -> None:
-        _checked(self, 1e9)
+        _check(self, 1e9)
         checks.number("opening", self.opening, 0.0, above=True)
 
     def measure(self, grains: Grains, candidates: Floats, seeds: Sequence[int]) -> Floats:
-        """Mean flow between a fifth and 45 % of the grains that leave; a clogged bin has none [kg/s]."""
+        """Mean mass flow [kg/s] while the discharged share rises from 20 % to 45 %; 0 for a clogged bin."""
         r = grains.sizes.largest
         hole = 0.5 * self.opening
         if self.opening < 10.0 * r:
             raise ArgumentError(f"opening: expected at least 10 radii ({10 * r:g} m), got {self.opening:g}")
         half = 2.5 * hole
         filling = Filling(grains, self.grain_count, half, cylinder=False)
-        deep, thick = 12.0 * r, 2.0 * r
-        bounds = ((-half, -half, -deep), (half, half, 1.2 * filling.height))
+        depth, thick = 12.0 * r, 2.0 * r
+        bounds = ((-half, -half, -depth), (half, half, 1.2 * filling.height))
         boundary = {"x": "wall", "y": "wall", "z": ("open", "open")}
         scene = Scene(bounds, gravity=(0, 0, -GRAVITY), boundary=boundary)
         filling.add_to(scene)
@@ -166,63 +167,64 @@ class DischargeRate:
         ]
         scene.add_tool(Sdf.union(sides), name="floor")
         scene.add_tool(Sdf.box((hole, hole, thick)).at((0.0, 0.0, -thick)), name="gate")
-        # the column above the opening, a sixth of all, may fall out at once
-        begun, wanted, pace = 0.2, 0.45, 0.5
+        # the column above the opening, a sixth of the grains, may fall out at once
+        first, last, interval = 0.2, 0.45, 0.5
         with _world(scene, filling, candidates, seeds) as world:
             _run(world, r, 40.0)
-            floor, gate = [0, 0, 0, 1, 0, 0, 0], [0, 0, -100.0 * deep, 1, 0, 0, 0]
+            floor, gate = [0, 0, 0, 1, 0, 0, 0], [0, 0, -100.0 * depth, 1, 0, 0, 0]
             world.set_tool_poses([floor, gate])
             mass = grains.density * 4.0 / 3.0 * math.pi * world.radii[0].astype(np.float64) ** 3
-            left = [np.zeros(len(candidates))]
+            discharged = [np.zeros(len(candidates))]
             for step in range(1, 4000):
-                _run(world, r, pace)
-                left.append((world.positions[:, :, 2] < -thick) @ mass / mass.sum())
-                # a bin from which nothing came for 50 of these times is clogged
-                clogged = left[-1] == left[max(step - 50, 0)] if step > 100 else np.zeros(len(candidates), bool)
-                if ((left[-1] >= wanted) | clogged).all():
+                _run(world, r, interval)
+                discharged.append((world.positions[:, :, 2] < -thick) @ mass / mass.sum())
+                # a bin that discharges nothing for 50 intervals is clogged
+                before = discharged[max(step - 50, 0)]
+                clogged = discharged[-1] == before if step > 100 else np.zeros(len(candidates), bool)
+                if ((discharged[-1] >= last) | clogged).all():
                     break
         rates = np.zeros(len(candidates))
-        times = pace * math.sqrt(r / GRAVITY) * np.arange(len(left))
-        for k, share in enumerate(np.array(left).T):
-            if share[-1] >= wanted:
-                begin, end = np.interp([begun, wanted], share, times)
-                rates[k] = (wanted - begun) * mass.sum() / (end - begin)
+        times = interval * math.sqrt(r / GRAVITY) * np.arange(len(discharged))
+        for k, share in enumerate(np.array(discharged).T):
+            if share[-1] >= last:
+                begin, end = np.interp([first, last], share, times)
+                rates[k] = (last - first) * mass.sum() / (end - begin)
         return rates
 
 
 def _world(scene: Scene, filling: Filling, candidates: Floats, seeds: Sequence[int]) -> World:
-    """One env per candidate. A tool of a material of its own keeps it."""
+    """A world with one env for each candidate, grains in their initial state; tools of another material keep theirs."""
     world = scene.build(env_count=len(candidates), solver=Solver(iterations=20))
     world.set_pair("grains", "grains", friction=candidates[:, 0], rolling_friction=candidates[:, 1])
-    world.set_grains(*filling.start(seeds))
+    world.set_grains(*filling.initial_state(seeds))
     return world
 
 
 def _run(world: World, radius: float, times: float, tool_poses: Any = None) -> None:
-    """Steps for so many sqrt(r / g)."""
-    # at the speeds of a fall from 60 radii no grain moves by more than a third of a radius
+    """Steps a world by `times` units of sqrt(r / g)."""
+    # a grain that fell from 60 radii moves by half a radius in a substep
     unit = math.sqrt(radius / GRAVITY)
     substeps = max(round(times / 0.045), 1)
     world.step(times * unit / substeps, substeps, tool_poses)
 
 
-def _slope(places: Floats) -> float:
-    """Of the cone that has the heap's height of the centre of mass and its median distance from the axis [deg].
+def _slope(positions: Floats) -> float:
+    """Slope [deg] of the cone with the heap's height of the centre of mass and median distance from the axis.
 
-    In a cone of height H and radius R these are H / 4 and R / 2. The median does not notice the few that rolled away.
+    In a cone of height H and radius R these are H / 4 and R / 2. The median is robust to grains that rolled away.
     """
-    away = np.hypot(*(places[:, :2] - np.median(places[:, :2], axis=0)).T)
-    return float(np.degrees(np.arctan(2.0 * places[:, 2].mean() / np.median(away))))
+    distance = np.hypot(*(positions[:, :2] - np.median(positions[:, :2], axis=0)).T)
+    return float(np.degrees(np.arctan(2.0 * positions[:, 2].mean() / np.median(distance))))
 
 
-def _volume_below(z: Floats, radii: Floats, level: float) -> float:
-    """Volume of the parts of spheres below a level."""
-    t = np.clip(level - z, -radii, radii)
+def _volume_below(z: Floats, radii: Floats, height: float) -> float:
+    """Volume [m3] of the parts of spheres below a height."""
+    t = np.clip(height - z, -radii, radii)
     return float((np.pi * (radii**2 * t - t**3 / 3.0) + 2.0 / 3.0 * np.pi * radii**3).sum())
 
 
 def _tube(inner: float, outer: float, height: float, sides: int = 48) -> Mesh:
-    """A cylinder without ends that stands on z = 0."""
+    """A tube, open at both ends, that stands on z = 0; lengths [m]."""
     angle = 2.0 * np.pi * np.arange(sides) / sides
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     profile = [(inner, 0.0), (outer, 0.0), (outer, height), (inner, height)]

@@ -1,1 +1,1 @@
-"""shapes: distance fields, meshes, plane shapes and the contact of two of them. Knows neither grains nor worlds."""
+"""shapes: distance fields, meshes, planar shapes and pair fields. Knows neither grains nor worlds."""

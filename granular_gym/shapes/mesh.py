@@ -1,8 +1,8 @@
-"""Triangle meshes that tools are made of: loading, repair by rule, refusal with a message that names the fault.
+"""mesh.py: triangle meshes of tools: loading, repair and checks.
 
-A tool's field is the distance to the mesh with a sign from the winding number, so a mesh has to say clearly what is
-inside. Closed means here: along every edge the faces cancel, each direction being used as often as its opposite. Edges
-that do not cancel are the rims of holes; small holes leave the winding number clear and are accepted with a warning.
+A tool's distance field takes its sign from the winding number of its mesh, so the mesh must define an inside. A mesh is
+closed where the faces cancel along every edge: each direction of the edge is used as often as its opposite. Edges that
+do not cancel are rims of holes. Small holes leave the winding number well defined and are accepted with a warning.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ import numpy as np
 from granular_gym.errors import MeshError
 from granular_gym.shapes.mesh_formats import read_obj, read_ply, read_stl
 
-# a hole may be this wide, and all rims together this long, as a share of the mesh's diagonal
+# largest accepted width of a hole and length of all rims together, as fractions of the mesh's diagonal
 HOLE_WIDTH_MAX = 0.05
 HOLE_RIMS_MAX = 0.5
-# vertices nearer than this share of the diagonal are one where exact comparison leaves the mesh open
+# vertices nearer than this fraction of the diagonal are merged where merging equal ones leaves the mesh open
 MERGE_SHARE = 1e-6
-# a coordinate beyond this is a broken file, not a tool [m]
+# larger coordinates mean a broken file [m]
 VERTEX_MAX = 1e9
 
 _READERS = {".stl": read_stl, ".obj": read_obj, ".ply": read_ply}
 
 
 class MeshWarning(UserWarning):
-    """A mesh was repaired in a way its author may want to know of."""
+    """A mesh has small holes that were closed."""
 
 
 class Mesh:
-    """Triangles in space; counter-clockwise corners seen from outside.
+    """A triangle mesh; corners of a face are counter-clockwise seen from outside.
 
     Attributes:
         vertices: float64 (V, 3) [m], read-only.
-        faces: int32 (F, 3), indices of vertices, read-only.
+        faces: int32 (F, 3), indices into `vertices`, read-only.
     """
 
     def __init__(self, vertices, faces) -> None:
@@ -47,7 +47,7 @@ class Mesh:
             faces: (F, 3) integers from 0 to V - 1.
 
         Raises:
-            MeshError: The arrays are empty, of another shape or type, not finite, or faces name vertices out of range.
+            MeshError: The arrays are empty, of another shape or type, not finite, or faces have indices out of range.
         """
         try:
             points = np.array(vertices, dtype=np.float64)
@@ -85,7 +85,7 @@ class Mesh:
         return load_mesh(path, scale)
 
     def __repr__(self) -> str:
-        """Sizes only."""
+        """Numbers of vertices and faces."""
         return f"Mesh(vertices={len(self.vertices)}, faces={len(self.faces)})"
 
     @property
@@ -102,7 +102,7 @@ class Mesh:
 
     @property
     def volume(self) -> float:
-        """Enclosed volume [m3] by the divergence theorem: negative for an inverted mesh, near the truth with holes."""
+        """Enclosed volume [m3] by the divergence theorem: negative for an inverted mesh, approximate with holes."""
         corner = self.vertices[self.faces] - self.bounds.mean(axis=0)
         return float(np.einsum("ij,ij->i", corner[:, 0], np.cross(corner[:, 1], corner[:, 2])).sum() / 6.0)
 
@@ -113,7 +113,7 @@ class Mesh:
 
     @property
     def is_watertight(self) -> bool:
-        """Whether the faces cancel along every edge: no holes, no face turned against its neighbours."""
+        """Whether the faces cancel along every edge: no holes, no face of opposite orientation to its neighbours."""
         return len(_rim_edges(self)) == 0
 
     def holes(self) -> np.ndarray:
@@ -126,25 +126,25 @@ class Mesh:
         return np.sort(np.bincount(group.reshape(-1), weights=lengths))[::-1]
 
     def repair(self) -> Mesh:
-        """A mesh of the same solid, repaired by rule.
+        """A repaired mesh of the same solid.
 
-        Duplicate vertices are merged, degenerate and repeated faces and unused vertices dropped, faces turned against
-        their neighbours turned back, and a mesh that is inverted as a whole turned inside out.
+        Merges duplicate vertices, drops degenerate and repeated faces and unused vertices, orients faces consistently,
+        and turns an inverted mesh inside out.
 
         Raises:
-            MeshError: Nothing is left, or the surface has one side only and cannot be turned consistently.
+            MeshError: No face is left, or the surface is not orientable.
         """
         mesh = _merged(self, 0.0)
         if not mesh.is_watertight:
-            # exporters leave noise in the last digits
+            # some exporters leave rounding errors in the coordinates
             loose = _merged(self, MERGE_SHARE * self.diagonal)
             mesh = loose if loose.holes().sum() < mesh.holes().sum() else mesh
         if not mesh.is_watertight:
-            mesh = Mesh(mesh.vertices, _turned_consistently(mesh.faces))
+            mesh = Mesh(mesh.vertices, _oriented(mesh.faces))
         return Mesh(mesh.vertices, mesh.faces[:, ::-1]) if mesh.volume < 0.0 else mesh
 
     def check(self) -> None:
-        """Refuses a mesh that does not say clearly what is inside; warns of small holes.
+        """Refuses a mesh without a well-defined inside; warns of small holes (MeshWarning).
 
         Raises:
             MeshError: The mesh is open with a hole wider than HOLE_WIDTH_MAX or rims longer than HOLE_RIMS_MAX,
@@ -169,17 +169,17 @@ class Mesh:
 
 
 def load_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Mesh:
-    """Reads an STL, OBJ or PLY file, repairs the mesh by rule and checks it.
+    """Reads an STL, OBJ or PLY file, repairs the mesh and checks it.
 
     Args:
         path: File; its suffix .stl, .obj or .ply names the format.
         scale: Metres per unit of the file, 0.001 for millimetres.
 
     Returns:
-        The mesh in metres, with its outside outside.
+        The mesh in metres, faces oriented outwards.
 
     Raises:
-        MeshError: The file is missing, truncated, of another format or holds a mesh that cannot be used.
+        MeshError: The file is missing, truncated or of another format, or its mesh cannot be used.
     """
     file = Path(path)
     reader = _READERS.get(file.suffix.lower())
@@ -223,7 +223,7 @@ def _face_areas(mesh: Mesh) -> np.ndarray:
 
 
 def _directed_edges(faces: np.ndarray) -> np.ndarray:
-    """Edges of all faces, (3 F, 2): edge k of face f is row 3 f + k."""
+    """Edges of all faces, (3 F, 2): edge k of face f has index 3 f + k."""
     return faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
 
 
@@ -240,7 +240,7 @@ def _rim_edges(mesh: Mesh) -> np.ndarray:
 
 
 def _group_of_edges(edges: np.ndarray) -> np.ndarray:
-    """The lowest vertex that each edge is connected to through the others, (E,)."""
+    """Connected component of each edge, labelled by its lowest vertex, (E,)."""
     _, index = np.unique(edges, return_inverse=True)
     ends = index.reshape(edges.shape)
     label = np.arange(ends.max() + 1)
@@ -249,7 +249,7 @@ def _group_of_edges(edges: np.ndarray) -> np.ndarray:
         before = label.copy()
         np.minimum.at(label, ends[:, 0], lowest)
         np.minimum.at(label, ends[:, 1], lowest)
-        # labels are vertices themselves: jumping to the label's label halves the way
+        # pointer jumping: a label is a vertex, whose own label is nearer to the lowest
         label = label[label]
         if np.array_equal(label, before):
             return label[ends[:, 0]]
@@ -259,13 +259,13 @@ def _group_of_edges(edges: np.ndarray) -> np.ndarray:
 
 
 def _merged(mesh: Mesh, tolerance: float) -> Mesh:
-    """Merges vertices that are equal, or fall into the same cell of a grid of the tolerance; drops what degenerates."""
+    """Merges vertices that are equal, or round to the same multiple of the tolerance; drops degenerate faces."""
     keys = mesh.vertices + 0.0 if tolerance <= 0.0 else np.round(mesh.vertices / tolerance)
     _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     faces = first[group.reshape(-1)][mesh.faces]
     a, b, c = faces.T
     faces = faces[(a != b) & (b != c) & (c != a)]
-    # the same face twice, in the same direction, is one
+    # repeated faces of the same orientation are one
     lead = np.argmin(faces, axis=1)[:, None]
     turned = np.take_along_axis(faces, (lead + np.arange(3)) % 3, axis=1)
     _, keep = np.unique(turned, axis=0, return_index=True)
@@ -273,25 +273,26 @@ def _merged(mesh: Mesh, tolerance: float) -> Mesh:
     if len(faces) == 0:
         raise MeshError(f"the mesh is empty: all of its {len(mesh.faces)} faces are degenerate")
     merged = _without_unused(mesh.vertices, faces)
-    # faces of no area go, unless they close a gap between edges that meet halfway
+    # drop faces without area, unless they close the gap at a T-junction
     flat = _face_areas(merged) <= 1e-14 * merged.diagonal**2
     if flat.any() and not flat.all():
-        rest = _without_unused(merged.vertices, merged.faces[~flat])
-        if rest.holes().sum() <= merged.holes().sum():
-            return rest
+        kept = _without_unused(merged.vertices, merged.faces[~flat])
+        if kept.holes().sum() <= merged.holes().sum():
+            return kept
     return merged
 
 
 def _without_unused(vertices: np.ndarray, faces: np.ndarray) -> Mesh:
+    """A mesh of the faces, without the vertices that none of them uses."""
     used, index = np.unique(faces, return_inverse=True)
     return Mesh(vertices[used], index.reshape(faces.shape))
 
 
-def _turned_consistently(faces: np.ndarray) -> np.ndarray:
-    """Turns faces so that neighbours across an edge of two faces agree; each piece follows most of its faces.
+def _oriented(faces: np.ndarray) -> np.ndarray:
+    """Faces (F, 3) oriented so that neighbours across an edge agree; each piece keeps the orientation of most faces.
 
     Raises:
-        MeshError: A piece has one side only, as a Moebius strip.
+        MeshError: A piece is not orientable, as a Moebius strip.
     """
     edges = _directed_edges(faces)
     low = np.sort(edges, axis=1)
@@ -306,7 +307,7 @@ def _turned_consistently(faces: np.ndarray) -> np.ndarray:
     for f, g, same in zip((one // 3).tolist(), (two // 3).tolist(), agree.tolist(), strict=True):
         neighbours[f].append((g, same))
         neighbours[g].append((f, same))
-    # 1: as it is, -1: turned, 0: not seen yet
+    # 1: as given, -1: turned, 0: not visited
     side = np.zeros(len(faces), dtype=np.int8)
     for seed in range(len(faces)):
         if side[seed]:

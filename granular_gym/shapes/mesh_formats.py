@@ -1,8 +1,8 @@
-"""Readers of the triangle mesh files STL, OBJ and PLY, with numpy alone.
+"""mesh_formats.py: readers of the mesh files STL, OBJ and PLY.
 
 Each reader takes the bytes of a file and returns raw arrays: vertices float64 (V, 3) and faces int64 (F, 3). Polygons
-are cut into fans. Counts in a file are checked against its size before anything is allocated for them, so that a
-broken count costs neither memory nor time. What the arrays mean is checked by `granular_gym.shapes.mesh`.
+are triangulated as fans. Counts are checked against the size of the file before memory is allocated for them. Whether
+the arrays are a valid mesh is checked in mesh.py.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PLY_TYPES = {
 
 
 def _numbers(tokens: list[bytes], what: str) -> np.ndarray:
-    """Tokens as float64; a token that is no number is a fault named by `what`."""
+    """Tokens as float64; MeshError, which begins with `what`, for a token that is no number."""
     try:
         return np.array(tokens, dtype=np.float64)
     except ValueError:
@@ -55,9 +55,9 @@ def _numbers(tokens: list[bytes], what: str) -> np.ndarray:
 
 
 def read_stl(data: bytes) -> Arrays:
-    """STL, binary or ASCII: corners of facets, three vertices for each.
+    """STL, binary or ASCII; three vertices for each facet.
 
-    A binary file is known by its size, 84 + 50 per facet, because some begin with the word "solid" too.
+    A binary file is recognised by its size, 84 + 50 bytes per facet: some begin with the word "solid" too.
     """
     if len(data) >= 84:
         count = int.from_bytes(data[80:84], "little")
@@ -133,7 +133,7 @@ def _obj_index(word: bytes, vertex_count: int, number: int) -> int:
 class _PlyProperty:
     name: str
     kind: str  # numpy type without byte order
-    count_kind: str | None = None  # of a list's length, None for a plain value
+    count_kind: str | None = None  # numpy type of a list's length; None: not a list
 
 
 @dataclass
@@ -163,7 +163,7 @@ def read_ply(data: bytes) -> Arrays:
 
 
 def _fans(lists) -> np.ndarray:
-    """Triangles of polygons: (F, 3) already, or one array of corners for each."""
+    """Triangles (F, 3) of polygons: an array (F, 3), or one array of corners for each polygon."""
     if isinstance(lists, np.ndarray) and lists.shape[1] == 3:
         return lists.astype(np.int64)
     faces: list[tuple[int, int, int]] = []
@@ -209,7 +209,7 @@ def _ply_header(text: str) -> tuple[str, list[_PlyElement]]:
 
 
 def _ply_check_elements(elements: list[_PlyElement]) -> None:
-    """Refuses a header without what a mesh needs: vertex x y z, and one list of vertices for each face."""
+    """Refuses a header without x, y, z of vertices and a list of vertices for each face."""
     names = [element.name for element in elements]
     if names.count("vertex") != 1 or names.count("face") != 1 or len(set(names)) < len(names):
         raise MeshError(f"PLY header: one element 'vertex' and one element 'face' expected, got {names}")
@@ -280,7 +280,7 @@ def _ply_binary(body: bytes, elements: list[_PlyElement], order: str) -> dict[st
 
 
 def _ply_binary_lists(body: bytes, at: int, element: _PlyElement, order: str) -> tuple[dict, int]:
-    """Rows with lists. Where all lists are triangles the rows have one size and are read at once."""
+    """An element with lists, and the offset after it. Where all lists are triangles, entries have one size."""
     parts: list[tuple] = []
     for i, prop in enumerate(element.properties):
         if prop.count_kind:
@@ -295,7 +295,7 @@ def _ply_binary_lists(body: bytes, at: int, element: _PlyElement, order: str) ->
             table = {p.name: block[f"value{i}"] for i, p in enumerate(element.properties)}
             return table, at + element.count * dtype.itemsize
     rows: dict[str, list] = {p.name: [] for p in element.properties}
-    # a row takes a byte at least, so a wrong count is found out before it costs much
+    # an entry takes at least one byte: refuse an impossible count before the loop
     if element.count > len(body) - at:
         raise _ply_short(element)
     for _ in range(element.count):

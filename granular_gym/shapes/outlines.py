@@ -1,6 +1,6 @@
-"""outlines.py: the outlines of the built-in plane shapes, drawn for this project; y points up.
+"""outlines.py: the outlines of the built-in planar shapes; y points up.
 
-Letters are ten units high with strokes of about two, so that they stand up to being poured.
+Letters are ten units high, their strokes about two units wide.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 
 def _polar(x: float, y: float, radius: float, degrees: float) -> str:
-    """A point on a circle around (x, y)."""
+    """A point on a circle around (x, y), as SVG coordinates."""
     angle = math.radians(degrees)
     return f"{x + radius * math.cos(angle):.15g} {y + radius * math.sin(angle):.15g}"
 
 
 def _circle(x: float, y: float, radius: float) -> str:
-    """A full circle, in quarters so that it is symmetric."""
+    """SVG path of a full circle, in quarters so that it is symmetric."""
     quarters = "".join(f" A{radius} {radius} 0 0 1 {_polar(x, y, radius, 90 * k)}" for k in (1, 2, 3, 4))
     return f"M{_polar(x, y, radius, 0)}{quarters} Z"
 
@@ -69,7 +69,7 @@ HEART = (
 
 
 def _chain_link() -> str:
-    """Ball of radius 1 on a neck 0.8 wide; socket 1.15 inside, 1.8 outside, open by 45 degrees to both sides."""
+    """SVG path: a ball of radius 1 on a neck 0.8 wide; a socket of radii 1.15 and 1.8 with an opening of 90 degrees."""
     neck, ball, pitch, outer, inner = 0.4, 1.0, 4.0, 1.8, 1.15
     left, right = math.sqrt(outer**2 - neck**2), pitch - math.sqrt(ball**2 - neck**2)
     return (
@@ -84,7 +84,7 @@ CHAIN_LINK = _chain_link()
 
 
 def hash_rings() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Outline and hole of "#": bars of half-width 0.7 at 2 from the middle, 5 long to each side."""
+    """Outline and hole of "#": bars of half width 0.7 and half length 5, at a distance of 2 from the centre."""
     inner, outer, tip = 2 - 0.7, 2 + 0.7, 5.0
     # one quarter of the outline, from the lower bar on the right to the right bar at the top; turned four times
     quarter = np.array(
@@ -99,7 +99,7 @@ def hash_rings() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def arc_rings(closure: float, outer: float, inner: float) -> list[NDArray[np.float64]]:
-    """Outline of a part of a ring, or outline and hole of a closed one; 32 chords per turn, faces towards +x and +y."""
+    """Outline of a part of a ring around +y, or outline and hole of a closed ring; 32 chords for a whole turn."""
     if closure == 1.0:
         angle = (np.arange(32) + 0.5) * (math.pi / 16)
         circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)

@@ -1,4 +1,4 @@
-"""pair_distance.py: distance and contact of two plane shapes, computed exactly.
+"""pair_distance.py: exact distance and contact of two planar shapes.
 
 A pose is (theta, x, y): angle [rad] and translation [m] of shape B in the frame of shape A. Both shapes have their
 centre of mass at the origin of their frame.
@@ -21,13 +21,13 @@ from granular_gym.shapes.shape2d import Shape2D
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PairContact:
-    """What is known of two shapes at n poses; vectors and points in A's frame.
+    """The contact of two shapes at n poses; vectors and points in A's frame.
 
     Attributes:
-        d: signed distance (n,) [m]; negative: the least translation that parts the shapes.
-        normal: unit gradient of d along the translation (n, 2), from A to B.
-        dtheta: derivative of d by the angle at a fixed translation (n,) [m].
-        arm_a: r_A . normal (n,) [m], r_A from A's centre of mass to the contact point.
+        d: signed distance (n,) [m]; negative: minus the length of the shortest translation that separates the shapes.
+        normal: unit vector from A to B (n, 2), the gradient of d with respect to the translation.
+        dtheta: derivative of d with respect to the angle (n,) [m].
+        arm_a: lever arm r_A . normal (n,) [m], with r_A from A's centre of mass to the contact point.
     """
 
     d: NDArray[Any]
@@ -38,11 +38,11 @@ class PairContact:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ExactContact(PairContact):
-    """A PairContact with the contact points on both surfaces.
+    """A PairContact with the contact points on both outlines.
 
     Attributes:
-        point_a: on A's surface (n, 2) [m].
-        point_b: on B's surface (n, 2) [m]; point_a + d * normal.
+        point_a: on A's outline (n, 2) [m].
+        point_b: on B's outline (n, 2) [m]: point_a + d * normal.
     """
 
     point_a: Floats
@@ -50,14 +50,14 @@ class ExactContact(PairContact):
 
 
 def check_shape(name: str, value: Any) -> Shape2D:
-    """The value, which must be a Shape2D."""
+    """The value; ArgumentError unless it is a Shape2D."""
     if not isinstance(value, Shape2D):
         raise ArgumentError(f"{name}: expected a Shape2D, got {type(value).__name__}")
     return value
 
 
 def check_poses(value: Any, dtype: Any) -> NDArray[Any]:
-    """Finite poses (n, 3) of the dtype."""
+    """Finite poses (n, 3) as an array of the dtype."""
     try:
         array = np.ascontiguousarray(checks.host_array(value), dtype)
     except (TypeError, ValueError):
@@ -71,22 +71,22 @@ def check_poses(value: Any, dtype: Any) -> NDArray[Any]:
 
 
 def exact_distance(a: Shape2D, b: Shape2D, poses: Any, *, num_threads: int | None = None) -> ExactContact:
-    """Signed distance, gradient and contact points of two shapes, exact up to rounding in double.
+    """Signed distance, its gradient and the contact points of two shapes, exact up to rounding in float64.
 
-    The shapes meet at those translations that lie in the Minkowski sum of A and the mirrored, turned B; d is the
-    distance to its boundary. Where several boundary points are equally near (a medial axis), one of them is taken.
-    Where the nearest one is a corner of the free space, two contacts hold the pose at once: dtheta and arm_a are theirs
-    in the shares that their normals have in the normal.
+    The shapes intersect where the translation lies in the Minkowski sum of A and the turned B reflected at its origin;
+    d is the signed distance to the boundary of that sum. Where several boundary points are equally near (the medial
+    axis), one of them is taken. Where the nearest point is a reflex vertex of the sum, two contacts are active: dtheta
+    and arm_a are their values, weighted by the parts of their normals in `normal`.
 
     Args:
         a: the shape whose frame is used.
         b: the other shape.
-        poses: theta [rad], x, y [m] of B in A's frame (n, 3). Poses of equal angle side by side cost a hundredth of
-            others.
+        poses: theta [rad], x, y [m] of B in A's frame (n, 3). Consecutive poses of equal angle cost about a hundredth
+            of others.
         num_threads: threads to use; default: one per core.
 
     Raises:
-        ArgumentError: not shapes, or poses that are not finite (n, 3).
+        ArgumentError: `a` or `b` is not a Shape2D, or `poses` are not finite numbers (n, 3).
     """
     at = check_poses(poses, np.float64)
     polygon_a, polygon_b = check_shape("a", a).polygon, check_shape("b", b).polygon

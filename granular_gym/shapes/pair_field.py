@@ -1,8 +1,8 @@
-"""pair_field.py: contact of two plane shapes, looked up in a field over their relative poses.
+"""pair_field.py: the contact of two planar shapes as a field over their relative poses.
 
-`exact_distance` (pair_distance.py) computes; `PairField` stores what it says, as a table (pair_table.py) or a network
-(pair_network.py), and answers in tens of nanoseconds, the same way in the engine (csrc/contact/pair_field.h). Source of
-the formulation: "The Configurational Element Method for Nonconvex Granular Media".
+A `PairField` approximates `exact_distance` (pair_distance.py) by a table (pair_table.py) or a network
+(pair_network.py). A query takes tens of nanoseconds; it is the code that the engine runs (csrc/geometry/pair_field.h).
+Source of the formulation: "The Configurational Element Method for Nonconvex Granular Media".
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from granular_gym.shapes.shape2d import Shape2D
 
 #: GG_PAIR_FIELD_VERSION of the engine
 VERSION = 2
-#: changes with what the generators give, so that the cache does not hand out older fields
+#: version of the generators; raised with their values, so that older fields in the cache are not used
 _GENERATED = 2
-#: data of fields in one blob begin at multiples of this
+#: alignment of the data of each field in a blob [bytes]
 _ALIGNMENT = 64
 _MAGIC = b"GGPAIR\r\n"
 _HEAD = struct.Struct("<8sII")
@@ -44,9 +44,9 @@ class PairField:
     Attributes:
         a: the shape whose frame is used.
         b: the other shape.
-        record: gg_pair_field of the engine, a scalar of dtype RECORD; offset 0.
-        blob: the data behind it, uint8.
-        settings: what it was built with.
+        record: gg_pair_field of the engine, a scalar of dtype RECORD, with offset 0.
+        blob: table or weights, uint8.
+        settings: the settings it was built or trained with.
     """
 
     a: Shape2D
@@ -62,12 +62,12 @@ class PairField:
 
     @property
     def reach(self) -> float:
-        """Distance of the centres [m] within which d is looked up; beyond it is bounded from below."""
+        """Distance of the centres [m] up to which d is looked up; beyond it a lower bound is used."""
         return float(self.record["reach"])
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the data."""
+        """Size of the data in bytes."""
         return self.blob.nbytes
 
     @classmethod
@@ -85,25 +85,25 @@ class PairField:
         progress: bool = False,
         num_threads: int | None = None,
     ) -> PairField:
-        """Computes a field, or takes it from the cache on disk.
+        """Computes a table, or reads it from the cache on disk.
 
         Args:
             a: the shape whose frame is used.
             b: the other shape.
-            kind: "cubic" (smooth across cells; friction at rest needs it) or "linear".
-            theta_count: least number of angles per whole turn; the number used divides by the symmetries of both
-                shapes, and nodes are put on the angles at which long faces meet.
-            count: nodes along x and y, over a square of twice the reach; even.
-            margin: distance up to which d is looked up, beyond contact of the circumcircles [m]; default: a tenth of
-                the mean circumradius. Contacts that are foreseen further apart need more.
+            kind: "cubic" (smooth across cells, as static friction needs) or "linear".
+            theta_count: least number of angles per whole turn; the number used is a multiple of the symmetries of
+                both shapes, and nodes lie where long edges of the shapes are parallel.
+            count: nodes along x and along y, over a square of side twice the reach; even.
+            margin: gap of the circumcircles [m] up to which d is looked up; default: a tenth of the mean circumradius.
+                Speculative contacts with larger gaps need more.
             generator: "exact", or "overlay": the published approximation by two overlaid distance fields, for
-                comparison (some 20 ms a node).
-            cache: keep the field on disk and take it from there.
-            progress: show a bar, where tqdm is installed.
+                comparison (some 20 ms per node).
+            cache: read the field from the cache on disk, or store it there.
+            progress: show a progress bar, where tqdm is installed.
             num_threads: threads to use; default: one per core.
 
         Raises:
-            ArgumentError: a value outside what is accepted.
+            ArgumentError: a value out of range.
         """
         layout = TableLayout.plan(
             check_shape("a", a),
@@ -144,29 +144,29 @@ class PairField:
         cache: bool = True,
         progress: bool = False,
     ) -> PairField:
-        """Trains a field of two networks, one for d and one for the arm, with PyTorch, or takes it from the cache.
+        """Trains two networks with PyTorch, for d and for the lever arm, or reads them from the cache on disk.
 
-        `folded=False, activation="relu"` with 5 layers of 64 or 3 of 32 are the networks of the paper. Bits depend on
-        the version of PyTorch and the machine; the field itself gives the same bits everywhere.
+        `folded=False, activation="relu"` with 5 layers of 64 or 3 of 32 are the networks of the paper. The weights
+        depend on the version of PyTorch and on the machine; a query with given weights does not.
 
         Args:
             a: the shape whose frame is used.
             b: the other shape.
             layers: hidden layers, 1 to 8.
-            width: values of each: 16, 32, 48 or 64.
-            folded: the angle goes in as cosine and sine, and poses that the symmetries of the shapes make equal are
-                one; otherwise as the angle itself, with a jump at half a turn.
+            width: neurons of each hidden layer: 16, 32, 48 or 64.
+            folded: input cosine and sine of the angle, with poses mapped to one representative under the symmetries of
+                the shapes; otherwise the angle itself, which jumps at half a turn.
             activation: "relu" or "sine".
-            samples: exact distances to learn from: nine of ten within a tenth of the mean circumradius of contact, the
-                others anywhere within the reach.
-            iterations: steps of Adam, over batches of 4096.
+            samples: number of training poses: nine of ten with |d| below a tenth of the mean circumradius, the others
+                anywhere within the reach.
+            iterations: steps of Adam, with batches of 4096.
             margin: as for `build`.
-            seed: of the samples, the first weights and the batches.
-            cache: keep the field on disk and take it from there.
-            progress: show a bar, where tqdm is installed.
+            seed: of the samples, the initial weights and the batches.
+            cache: read the field from the cache on disk, or store it there.
+            progress: show a progress bar, where tqdm is installed.
 
         Raises:
-            ArgumentError: a value outside what is accepted.
+            ArgumentError: a value out of range.
             ImportError: PyTorch is not installed (pip install "granular_gym[train]").
         """
         plan = pair_network.Plan.make(
@@ -199,13 +199,13 @@ class PairField:
         return field
 
     def query(self, poses: Any) -> PairContact:
-        """Looks poses up, as the engine does, in float32.
+        """Contact at poses, in float32, bit for bit as in the engine.
 
         Args:
             poses: theta [rad], x, y [m] of B in A's frame (n, 3).
 
         Raises:
-            ArgumentError: poses that are not finite (n, 3).
+            ArgumentError: `poses` are not finite numbers (n, 3).
         """
         out = _core.pair_query(self._record_bytes(), self.blob, check_poses(poses, np.float32))
         return PairContact(d=out[:, 0], normal=out[:, 1:3], dtheta=out[:, 3], arm_a=out[:, 4])
@@ -216,7 +216,7 @@ class PairField:
     # ---- files ----
 
     def to_bytes(self) -> bytes:
-        """What a file holds: magic, version, length of the head, head (JSON), data, SHA-256 of all before."""
+        """The content of a file: magic, version, length of the header, header (JSON), data, SHA-256 of these."""
         head = {
             "a": self.a.digest(),
             "b": self.b.digest(),
@@ -229,7 +229,7 @@ class PairField:
         return body + hashlib.sha256(body).digest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file that `load` reads, whole or not at all.
+        """Writes a file that `load` reads, atomically.
 
         Raises:
             OSError: the file cannot be written.
@@ -242,13 +242,13 @@ class PairField:
 
         Raises:
             OSError: the file cannot be read.
-            StateError: it is not a whole field of this version for these shapes; the message says why.
+            StateError: it is damaged, or of another version or other shapes; the message says which.
         """
         return _read(Path(path).read_bytes(), str(path), check_shape("a", a), check_shape("b", b))
 
 
 def pack_fields(fields: Sequence[PairField]) -> tuple[NDArray[np.void], NDArray[np.uint8]]:
-    """Records (n,) of dtype RECORD and one blob for many fields: what the engine takes."""
+    """Records (n,) of dtype RECORD and one blob (uint8) of many fields, for the engine."""
     records = np.zeros(len(fields), RECORD)
     blobs, offset = [], 0
     for k, field in enumerate(fields):
@@ -275,7 +275,7 @@ def _store(path: Path, data: bytes) -> None:
 
 
 def _read(data: bytes, name: str, a: Shape2D, b: Shape2D) -> PairField:
-    """A field from the bytes of a file; StateError for anything but a whole one of these shapes."""
+    """A field from the content of a file; StateError where it is damaged, or of another version or other shapes."""
     if data[: len(_MAGIC)] != _MAGIC:
         raise StateError(f"{name}: expected a pair field, the file begins differently")
     if len(data) < _HEAD.size + 32:

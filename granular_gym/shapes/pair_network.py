@@ -1,9 +1,8 @@
-"""pair_network.py: trains the networks of a pair field; csrc/contact/pair_network.h runs them.
+"""pair_network.py: trains the networks of a pair field; csrc/geometry/pair_network.h evaluates them.
 
-Source: "The Configurational Element Method for Nonconvex Granular Media", section 6. What departs from it where asked
-    for:
-the angle as cosine and sine, poses folded by the symmetries of the shapes, a sine between the layers. Targets are exact
-distances and arms instead of those of overlaid distance fields.
+Source: "The Configurational Element Method for Nonconvex Granular Media", section 6. Optional departures from it: the
+angle as cosine and sine, poses folded by the symmetries of the shapes, sine activations. Targets are exact distances
+and lever arms instead of those of overlaid distance fields.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from granular_gym.shapes.shape2d import Shape2D
 _ENCODINGS = {"angle": 0, "circle": 1}
 _ACTIVATIONS = {"relu": 0, "sine": 1}
 _BATCH = 4096
-#: share of samples near contact, and how near: in mean circumradii
+#: fraction of samples near contact, and the largest |d| of these in mean circumradii
 _NEAR_SHARE, _NEAR = 0.9, 0.1
-#: frequency of the sines, in units of input
+#: frequency of the sine activations
 _FREQUENCY = 3.0
 
 
 def margin_of(a: Shape2D, b: Shape2D, margin: Any) -> float:
-    """The margin of a field [m]: as given, or a tenth of the mean circumradius."""
+    """The margin of a field [m]; default: a tenth of the mean circumradius."""
     mean = 0.5 * (a.circumradius + b.circumradius)
     return 0.1 * mean if margin is None else checks.number("margin", margin, 0.0, 100 * mean)
 
@@ -47,7 +46,7 @@ def _width(value: Any) -> int:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
-    """What is trained, on what; checked."""
+    """The checked settings of a pair of networks and of their training."""
 
     a: Shape2D
     b: Shape2D
@@ -97,11 +96,11 @@ class Plan:
 
     @property
     def folds(self) -> tuple[int, int]:
-        """Turns of A and of B that are folded."""
+        """Orders of the rotational symmetries of A and of B by which poses are folded."""
         return (math.gcd(self.a.symmetry, 4), self.b.symmetry) if self.folded else (1, 1)
 
     def layout(self) -> dict[str, Any]:
-        """Fields of the record but kind and size."""
+        """Fields of the record except kind and size."""
         radius = self.a.circumradius + self.b.circumradius
         return {
             "fold_a": self.folds[0],
@@ -120,15 +119,15 @@ class Plan:
     # ---- data ----
 
     def draw(self, exact: Callable[..., Any]) -> tuple[Floats, Floats]:
-        """Poses (samples, 3) and targets d, arm (samples, 2), drawn by rejection."""
+        """Poses (samples, 3) and their d and lever arm in units of `scale` (samples, 2), by rejection sampling."""
         rng = np.random.default_rng(self.seed)
         near_count = int(_NEAR_SHARE * self.samples)
         reach = 2 * self.scale + self.margin
         near: list[Floats] = []
-        rest: list[Floats] = []
+        far: list[Floats] = []
         counts = [0, 0]
         while counts[0] < near_count or counts[1] < self.samples - near_count:
-            # poses of one angle are cheap side by side
+            # consecutive poses of equal angle are cheap
             theta = np.repeat(rng.uniform(-math.pi, math.pi, 512), 64)
             radius, phase = reach * np.sqrt(rng.uniform(0, 1, theta.size)), rng.uniform(0, 2 * math.pi, theta.size)
             poses = np.stack([theta, radius * np.cos(phase), radius * np.sin(phase)], axis=1)
@@ -136,13 +135,13 @@ class Plan:
             rows = np.column_stack([poses, found.d, found.arm_a])
             close = np.abs(found.d) < _NEAR * self.scale
             near.append(rows[close])
-            rest.append(rows[: theta.size // 8])
+            far.append(rows[: theta.size // 8])
             counts = [counts[0] + int(close.sum()), counts[1] + theta.size // 8]
-        rows = np.concatenate([np.concatenate(near)[:near_count], np.concatenate(rest)[: self.samples - near_count]])
+        rows = np.concatenate([np.concatenate(near)[:near_count], np.concatenate(far)[: self.samples - near_count]])
         return rows[:, :3], rows[:, 3:] / self.scale
 
     def inputs(self, poses: Floats) -> Floats:
-        """What the first layer sees, as gg_pair_field_query and gg_pair_infer make it."""
+        """Inputs of the first layer (n, 3 or 4) at poses (n, 3), as in gg_pair_field_query and gg_pair_infer."""
         theta, x, y = poses.T
         fold_a, fold_b = self.folds
         turned = np.zeros(len(poses), np.int64)
@@ -159,7 +158,12 @@ class Plan:
     # ---- training ----
 
     def train(self, exact: Callable[..., Any], bar: Callable[[Sequence[Any]], Iterable[Any]]) -> NDArray[np.float32]:
-        """Weights of both networks in the engine's order."""
+        """Trains; returns the weights of both networks in the engine's order.
+
+        Args:
+            exact: computes d and lever arm, see `exact_distance`.
+            bar: wraps the loop over iterations in a progress bar.
+        """
         try:
             import torch
         except ImportError:
@@ -180,7 +184,7 @@ class Plan:
             loss.backward()
             optimiser.step()
             schedule.step()
-        # sines take their frequency into the weights; so does nothing else
+        # the engine evaluates plain sines: their frequency is a factor of the weights and biases of hidden layers
         frequency = _FREQUENCY if self.activation == "sine" else 1.0
         parts = []
         for net in nets:
@@ -190,7 +194,7 @@ class Plan:
         return np.concatenate(parts).astype("<f4")
 
     def _network(self, torch: Any, inputs: int, generator: Any) -> list[Any]:
-        """Weights (in, out) and biases, layer by layer."""
+        """Initial weights (in, out) and biases (out,), layer by layer."""
         sizes = [inputs, *[self.width] * self.layers, 1]
         net = []
         for k, (rows, columns) in enumerate(itertools.pairwise(sizes)):

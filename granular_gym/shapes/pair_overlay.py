@@ -1,8 +1,8 @@
-"""pair_overlay.py: distance of two plane shapes from two overlaid distance fields, as published; for comparison.
+"""pair_overlay.py: distance of two planar shapes from two overlaid distance fields, as published; for comparison.
 
-Source: "The Configurational Element Method for Nonconvex Granular Media", section 6.3, equations 6 and 7: on a grid of
-201 x 201 points the one is taken where phi_A + phi_B + |phi_A - phi_B| = 2 max(phi_A, phi_B) is least; d is the sum of
-both fields there, and the point stands for the contact point. `exact_distance` is faster and exact.
+Source: "The Configurational Element Method for Nonconvex Granular Media", section 6.3, equations 6 and 7: the
+contact point is the point of a grid of 201 x 201 where phi_A + phi_B + |phi_A - phi_B| = 2 max(phi_A, phi_B) is least;
+d is the sum of both fields there. `exact_distance` is faster and exact.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def signed_distance(shape: Shape2D, points: Floats) -> Floats:
 
 
 class Overlay:
-    """The fields of two shapes, sampled once; A's on the grid itself, B's on one that is read between its samples."""
+    """The distance fields of two shapes: A's sampled at the grid's points, B's interpolated from a grid of its own."""
 
     def __init__(self, a: Shape2D, b: Shape2D) -> None:
         half = 2 * max(a.circumradius, b.circumradius)
@@ -43,17 +43,18 @@ class Overlay:
         x, y = np.meshgrid(axis, axis)
         self._points = np.stack([x.ravel(), y.ravel()], axis=1)
         self._field_a = signed_distance(a, self._points)
-        # B's grid is wider; beyond it the value at its edge stands, which is far above any minimum
+        # B's grid is wider; beyond it the field is extended by its edge values, which are far above any minimum
         self._half_b, self._count_b = 1.5 * half, 3 * (POINTS - 1) // 2 + 1
         wide = np.linspace(-self._half_b, self._half_b, self._count_b)
         x, y = np.meshgrid(wide, wide)
         self._field_b = signed_distance(b, np.stack([x.ravel(), y.ravel()], axis=1)).reshape(x.shape)
 
     def _sample_b(self, points: Floats) -> Floats:
-        place = (points + self._half_b) * ((self._count_b - 1) / (2 * self._half_b))
-        place = np.clip(place, 0.0, self._count_b - 1.000001)
-        cell = place.astype(np.int64)
-        fx, fy = (place - cell).T
+        """B's field at points (n, 2) of its frame, by bilinear interpolation."""
+        node_index = (points + self._half_b) * ((self._count_b - 1) / (2 * self._half_b))
+        node_index = np.clip(node_index, 0.0, self._count_b - 1.000001)
+        cell = node_index.astype(np.int64)
+        fx, fy = (node_index - cell).T
         k = cell[:, 1] * self._count_b + cell[:, 0]
         f = self._field_b.ravel()
         lower = f[k] * (1 - fx) + f[k + 1] * fx
@@ -61,7 +62,7 @@ class Overlay:
         return lower * (1 - fy) + upper * fy
 
     def distance(self, theta: float, x: float, y: float) -> tuple[float, Floats]:
-        """d [m] and the point that stands for the contact point (2,) [m], in A's frame."""
+        """d [m] and the contact point (2,) [m], in A's frame."""
         c, s = math.cos(theta), math.sin(theta)
         off = self._points - (x, y)
         field_b = self._sample_b(np.stack([c * off[:, 0] + s * off[:, 1], c * off[:, 1] - s * off[:, 0]], axis=1))
@@ -69,7 +70,7 @@ class Overlay:
         return float(self._field_a[k] + field_b[k]), self._points[k]
 
     def nodes(self, poses: Floats) -> Floats:
-        """d and the arm r_A . n at poses (n, 3), (n, 2); n by differences of d over one point of the grid."""
+        """d and the lever arm r_A . n (n, 2) at poses (n, 3); the normal by central differences of d on the grid."""
         out = np.empty((len(poses), 2))
         step = self._points[1, 0] - self._points[0, 0]
         for k, (theta, x, y) in enumerate(poses):
@@ -82,6 +83,6 @@ class Overlay:
             )
             length = float(np.linalg.norm(slope))
             normal = slope / length if length > 0 else np.array([1.0, 0.0])
-            # the point lies in the middle: A's surface is half the distance before it
+            # the point lies halfway between the outlines
             out[k] = d, float(normal @ point) - 0.5 * d
         return out

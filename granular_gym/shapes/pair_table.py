@@ -1,6 +1,6 @@
-"""pair_table.py: tables of the contact of two plane shapes: where their nodes lie and what stands there.
+"""pair_table.py: pair fields as tables over theta, y, x: layout of the nodes and their values.
 
-The engine's side is csrc/contact/pair_field.h.
+csrc/geometry/pair_field.h interpolates them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from granular_gym.shapes.shape2d import Shape2D
 
 #: values of gg_pair_kind
 KINDS = {"cubic": 0, "linear": 1, "network": 2}
-#: those that are tables
+#: the kinds that are tables
 TABLES = ("cubic", "linear")
 #: gg_pair_field of the engine
 RECORD = np.dtype(
@@ -49,12 +49,12 @@ RECORD = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-#: smallest normal half: subnormal ones are not stored
+#: smallest normal float16; subnormal values are not stored
 _SMALLEST_HALF = 2.0**-14
 
 
 def _face_angles(a: Shape2D, b: Shape2D) -> tuple[Floats, Floats]:
-    """Angles at which a long edge of A and one of B face each other, and the weight of each: the length they share."""
+    """Angles at which long edges of A and B are parallel and opposite, and their weights: the shorter length [m]."""
 
     def edges(shape: Shape2D) -> tuple[Floats, Floats]:
         along = np.concatenate([np.roll(ring, -1, axis=0) - ring for ring in shape.rings])
@@ -63,31 +63,31 @@ def _face_angles(a: Shape2D, b: Shape2D) -> tuple[Floats, Floats]:
         return np.arctan2(along[long, 1], along[long, 0]), length[long]
 
     (angle_a, length_a), (angle_b, length_b) = edges(a), edges(b)
-    # B's edge runs against A's
+    # opposite edges run in opposite directions
     angle = (angle_a[:, None] - angle_b[None, :] + math.pi).ravel() % (2 * math.pi)
     return angle, np.minimum(length_a[:, None], length_b[None, :]).ravel()
 
 
 def _theta_nodes(a: Shape2D, b: Shape2D, fold_a: int, least: int) -> tuple[int, float]:
-    """Nodes per turn, at least so many, and the place of the first one in cells, so that long faces meet on nodes."""
+    """Number of nodes per turn, `least` or more, and the position of the first in cells: long edges meet at nodes."""
     step = math.lcm(fold_a, b.symmetry)
     angle, weight = _face_angles(a, b)
     best = (math.inf, 0, 0.0)
     first = -(-least // step) * step
     for count in range(first, max(first, int(1.2 * least)) + 1, step):
-        place = angle * (count / (2 * math.pi))
-        firsts = [0.0, *np.unique(np.round(place % 1, 9))[:16]]
-        for offset in firsts:
-            off = np.abs((place - offset + 0.5) % 1 - 0.5) / count
-            miss = round(float((weight * off).sum() / max(weight.sum(), 1e-300)), 7)
-            # a few nodes more are worth a face in place, not a hair
-            best = min(best, (miss + 1e-6 * (count - first), count, float(offset) % 1))
+        position = angle * (count / (2 * math.pi))
+        offsets = [0.0, *np.unique(np.round(position % 1, 9))[:16]]
+        for offset in offsets:
+            distance = np.abs((position - offset + 0.5) % 1 - 0.5) / count
+            mean = round(float((weight * distance).sum() / max(weight.sum(), 1e-300)), 7)
+            # more nodes only where they reduce the mean distance of edges from nodes noticeably
+            best = min(best, (mean + 1e-6 * (count - first), count, float(offset) % 1))
     return best[1], best[2]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TableLayout:
-    """Where the nodes of a table lie; see csrc/contact/pair_field.h."""
+    """The nodes of a table; see csrc/geometry/pair_field.h."""
 
     a: Shape2D
     b: Shape2D
@@ -116,7 +116,7 @@ class TableLayout:
 
     @property
     def spacing(self) -> float:
-        """Distance of nodes [m]; one node beyond the reach on each side."""
+        """Distance of nodes along x and y [m]; one node lies beyond the reach on each side."""
         return (self.radius + self.margin) / (0.5 * (self.count - 1) - 1)
 
     @property
@@ -124,7 +124,7 @@ class TableLayout:
         return 0.5 * self.radius
 
     def axes(self) -> tuple[Floats, Floats]:
-        """Places of the nodes along y and x, in cells; folded axes begin one node and a half before zero."""
+        """Positions of the nodes along y and along x, in cells; folded axes begin one and a half cells below zero."""
         whole = np.arange(self.count) - 0.5 * (self.count - 1)
         part = whole[self.count // 2 - 2 :]
         return (part if self.fold_a > 1 else whole), (part if self.fold_a == 4 else whole)
@@ -147,40 +147,46 @@ class TableLayout:
         return record[()]
 
     def fill(self, nodes: Generator, progress: bool, threads: int | None) -> NDArray[np.uint8]:
-        """Values of all nodes: halves of d and arm side by side."""
+        """Values of all nodes as bytes: pairs of float16, d and lever arm in units of `scale`.
+
+        Args:
+            nodes: computes d and lever arm at poses.
+            progress: show a progress bar.
+            threads: for `nodes`.
+        """
         y, x = (axis * self.spacing for axis in self.axes())
         grid_y, grid_x = np.meshgrid(y, x, indexing="ij")
         distance = np.hypot(grid_x, grid_y)
-        # what no query touches is left at the bound
+        # nodes that no query reads keep the lower bound
         touched = distance <= self.radius + self.margin + 3 * self.spacing
-        place = np.stack([grid_x[touched], grid_y[touched]], axis=1)
+        points = np.stack([grid_x[touched], grid_y[touched]], axis=1)
         thetas = self.thetas()
         values = np.empty((len(thetas), *distance.shape, 2))
         values[..., 0], values[..., 1] = distance - self.radius, 0.5 * self.radius
-        # a few angles at a time, so that the bar moves and an interrupt is heard
+        # a few angles at a time, so that the progress bar moves and Ctrl-C is handled
         for some in progress_bar(
             np.array_split(np.arange(len(thetas)), math.ceil(len(thetas) / 4)), progress, str(self.a.name)
         ):
-            poses = np.empty((len(some), len(place), 3))
+            poses = np.empty((len(some), len(points), 3))
             poses[:, :, 0] = thetas[some, None]
-            poses[:, :, 1:] = place
+            poses[:, :, 1:] = points
             found = nodes(poses.reshape(-1, 3), threads)
-            values[some[0] : some[-1] + 1, touched] = found.reshape(len(some), len(place), 2)
+            values[some[0] : some[-1] + 1, touched] = found.reshape(len(some), len(points), 2)
         halves = _halves(values / self.scale)
-        # one layer before the period and two behind it
+        # periodic padding along theta: one node before the period and two after it
         halves = halves[np.arange(-1, len(thetas) + 2) % len(thetas)]
         return np.frombuffer(np.ascontiguousarray(halves).tobytes(), np.uint8)
 
 
 def _halves(values: Floats) -> NDArray[np.float16]:
-    """Nearest halves that are not subnormal."""
+    """Nearest float16 values that are zero or normal."""
     small = np.abs(values) < _SMALLEST_HALF
     rounded = np.where(np.abs(values) < 0.5 * _SMALLEST_HALF, 0.0, np.copysign(_SMALLEST_HALF, values))
     return np.where(small, rounded, values).astype("<f2")
 
 
 def progress_bar(items: Sequence[Any], show: bool, name: str) -> Iterable[Any]:
-    """A progress bar around a loop, where it is wanted and tqdm is there."""
+    """The items in a tqdm progress bar; as they are where `show` is False or tqdm is missing."""
     if show:
         try:
             from tqdm import tqdm
@@ -204,6 +210,6 @@ def _overlay_nodes(a: Shape2D, b: Shape2D) -> Generator:
     return lambda poses, threads: overlay.nodes(poses)
 
 
-#: what gives d and the arm (n, 2) at poses (n, 3), for a number of threads
+#: computes d and lever arm (n, 2) [m] at poses (n, 3) with a number of threads
 Generator = Callable[[Floats, "int | None"], Floats]
 GENERATORS: dict[str, Callable[[Shape2D, Shape2D], Generator]] = {"exact": _exact_nodes, "overlay": _overlay_nodes}

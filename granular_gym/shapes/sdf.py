@@ -1,7 +1,7 @@
-"""sdf.py: signed distance fields (SDFs) that tools are made of: primitives, grids from meshes, and their composition.
+"""sdf.py: signed distance fields (SDFs) of tools: primitives, SDF grids from meshes, and their composition.
 
-An Sdf is a tuple of parts, each one field with a pose. The engine finds one contact per grain and part, so a box built
-of one part per wall holds its grains where one field would see only the nearest wall. Distances are positive outside.
+An Sdf is a tuple of parts, each one field with a pose. The engine finds one contact per grain and part: a container has
+one part per side, as a single field gives the contact with the nearest side only. Distances are positive outside.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from granular_gym.shapes.mesh import Mesh, load_mesh
 
 #: values of gg_shape_kind
 KINDS = {"plane": 1, "box": 2, "sphere": 3, "capsule": 4, "cylinder": 5, "cone": 6, "grid": 7, "cavity": 8}
-#: files of grids carry this; a change of what they hold changes it
+#: version of the files of grids
 _FORMAT = 1
 _IDENTITY = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 #: most samples of one grid: 1 GiB
@@ -59,7 +59,7 @@ class SdfGrid:
         object.__setattr__(self, "origin", tuple(float(x) for x in origin))
 
     def digest(self) -> str:
-        """Hash of everything that shapes the field."""
+        """SHA-256 of samples, spacing and origin."""
         head = repr((self.samples.shape, self.spacing, self.origin)).encode()
         return hashlib.sha256(head + self.samples.tobytes()).hexdigest()
 
@@ -72,7 +72,7 @@ class SdfPart:
         kind: a key of KINDS.
         size: up to four lengths [m], by kind.
         pose: x y z qw qx qy qz of the part's frame in the tool's frame.
-        grid: the samples of a "grid".
+        grid: the samples, for the kind "grid".
     """
 
     kind: str
@@ -87,7 +87,7 @@ def _length(name: str, value: Any) -> float:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sdf:
-    """A solid: one or more parts. Made by the class methods; immutable.
+    """A solid of one or more parts, made by the class methods; immutable.
 
     Attributes:
         parts: the parts, in order.
@@ -99,7 +99,7 @@ class Sdf:
 
     @classmethod
     def plane(cls, normal: Any = (0.0, 0.0, 1.0), offset: float = 0.0) -> Sdf:
-        """Everything below a plane: points p with normal . p < offset.
+        """The half-space of points p with normal . p < offset.
 
         Args:
             normal: direction out of the solid (3,); need not be a unit vector.
@@ -151,12 +151,12 @@ class Sdf:
 
     @classmethod
     def cavity(cls, radius: float) -> Sdf:
-        """The wall of an endless tube along z: everything further than `radius` [m] from the axis is solid."""
+        """An infinite tube along z: everything further than `radius` [m] from the axis is solid."""
         return cls((SdfPart("cavity", (_length("radius", radius),)),))
 
     @classmethod
     def from_grid(cls, grid: SdfGrid) -> Sdf:
-        """A field of samples."""
+        """The field of an SDF grid."""
         if not isinstance(grid, SdfGrid):
             raise ArgumentError(f"grid: expected an SdfGrid, got {type(grid).__name__}")
         return cls((SdfPart("grid", (), _IDENTITY, grid),))
@@ -173,17 +173,17 @@ class Sdf:
         cache: bool = True,
         num_threads: int | None = None,
     ) -> Sdf:
-        """The field of a triangle mesh on a grid.
+        """The distance field of a triangle mesh, sampled on a grid.
 
         Distances are exact at the samples; the sign comes from the winding number, so small holes and
-        self-intersections do no harm. The cost of a query does not depend on the number of triangles.
+        self-intersections are accepted. The cost of a query does not depend on the number of triangles.
 
         Args:
             mesh: a Mesh or the path of an STL, OBJ or PLY file; metres.
-            spacing: distance between samples [m]; at most the radius of a grain keeps edges sharp.
+            spacing: distance between samples [m]; the radius of a grain or less keeps edges sharp.
             padding: samples around the bounding box, >= 1.
-            cache: keep the grid on disk, see `cache.cache_dir`.
-            num_threads: threads that compute it; None: one per usable core.
+            cache: read the grid from the cache on disk, or store it there.
+            num_threads: threads to use; None: one per usable core.
 
         Raises:
             MeshError: the mesh cannot be used; the message names the fault.
@@ -203,11 +203,11 @@ class Sdf:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Sdf:
-        """Reads what `save` wrote.
+        """Reads a file that `save` wrote.
 
         Raises:
             OSError: the file cannot be read.
-            StateError: it is not such a file, or damaged; nothing of it is used.
+            StateError: it is another file, of another version, or damaged.
         """
         return cls.from_grid(_read_grid(Path(path).read_bytes(), str(path)))
 
@@ -225,20 +225,20 @@ class Sdf:
     # ---- composition ----
 
     def at(self, position: Any = (0.0, 0.0, 0.0), quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Sdf:
-        """The same solid turned by a quaternion w x y z, then shifted by `position` [m]."""
-        shift = checks.vector("position", position).astype(np.float64)
+        """The solid, turned by a quaternion w x y z, then translated by `position` [m]."""
+        translation = checks.vector("position", position).astype(np.float64)
         given = checks.floats("quaternion", quaternion, (4,))
         turn = checks.unit_quaternions("quaternion", given).astype(np.float64)
         parts = []
         for part in self.parts:
             old = np.array(part.pose)
-            place = rotations.rotate(turn, old[:3]) + shift
-            parts.append(dataclasses.replace(part, pose=(*place, *rotations.multiply(turn, old[3:]))))
+            moved = rotations.rotate(turn, old[:3]) + translation
+            parts.append(dataclasses.replace(part, pose=(*moved, *rotations.multiply(turn, old[3:]))))
         return Sdf(tuple(parts))
 
     @staticmethod
     def union(*solids: Sdf | Iterable[Sdf]) -> Sdf:
-        """All parts of several solids as one."""
+        """One solid of all parts of several."""
         parts: list[SdfPart] = []
         for solid in solids:
             for one in [solid] if isinstance(solid, Sdf) else list(solid):
@@ -265,7 +265,7 @@ def _mesh_digest(mesh: Mesh) -> str:
 
 
 def _mesh_grid(mesh: Mesh, spacing: float, padding: int, keep: bool, threads: int) -> SdfGrid:
-    """Samples a mesh, or takes the samples from the cache."""
+    """Samples the distance field of a mesh, or reads the samples from the cache."""
     vertices = np.ascontiguousarray(mesh.vertices, np.float64)
     faces = np.ascontiguousarray(mesh.faces, np.int32)
     lower, upper = mesh.bounds
@@ -312,7 +312,7 @@ def _grid_bytes(grid: SdfGrid) -> bytes:
 
 
 def _read_grid(data: bytes, name: str) -> SdfGrid:
-    """A grid from the bytes of a file; StateError for anything but a whole one."""
+    """A grid from the content of a file; StateError where it is damaged or of another version."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             fields = {key: file[key] for key in file.files}

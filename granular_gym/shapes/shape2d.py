@@ -1,6 +1,6 @@
-"""shape2d.py: rigid plane shapes with holes: checked, centred on their centre of mass, split into convex pieces.
+"""shape2d.py: rigid planar shapes with holes: checked, centred on their centre of mass, split into convex pieces.
 
-What an outline may be is decided here, once: whatever a Shape2D holds, the exact distance of pairs can be computed.
+Outlines are checked here: `exact_distance` is defined for any two Shape2D.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ Ring = NDArray[np.float64]
 
 #: most vertices of all rings together; GG_POLYGON_VERTICES of the engine
 LARGEST_VERTICES = 512
-#: lengths below this share of a shape's size count as nothing
-_HAIR = 1e-9
+#: lengths below this fraction of a shape's size count as zero
+_TOLERANCE = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Shape2D:
-    """A rigid plane shape. Made by the class methods; immutable.
+    """A rigid planar shape, made by the class methods; immutable.
 
     Attributes:
         rings: float64 (n, 2) [m] each, the outer ring first and counter-clockwise, holes clockwise; the centre of mass
             is the origin.
-        name: what messages and pictures call it.
+        name: its name in messages.
         area: area [m2].
         inertia: polar second moment of area about the centre of mass [m4]; times the mass per area [kg/m2] it is the
             moment of inertia [kg m2].
         circumradius: largest distance of a vertex from the centre of mass [m].
-        symmetry: number of turns that map the shape onto itself; 1: none but the whole turn.
+        symmetry: order n of its rotational symmetry: the shape is invariant under 1/n of a turn.
     """
 
     rings: tuple[Ring, ...]
@@ -54,12 +54,12 @@ class Shape2D:
 
     @classmethod
     def from_vertices(cls, outer: Any, holes: Sequence[Any] = (), *, name: str = "shape") -> Shape2D:
-        """A shape from its outline; it is shifted so that its centre of mass lies at the origin.
+        """A shape from its outline, translated so that its centre of mass lies at the origin.
 
         Args:
             outer: vertices (n, 2) [m], counter-clockwise, the first one not repeated.
             holes: rings of the same kind inside the outer one, in either direction.
-            name: what messages call it.
+            name: its name in messages.
 
         Raises:
             ArgumentError: not finite, fewer than 3 or more than 512 vertices, vertices that coincide, no area,
@@ -87,13 +87,13 @@ class Shape2D:
     def from_svg(cls, path: str, *, scale: float = 1.0, tolerance: float | None = None, name: str = "shape") -> Shape2D:
         """A shape from an SVG path: the ring of largest area is the outline, the others are holes.
 
-        SVG's y axis points down: the shape is drawn upright, y is turned.
+        The y axis of SVG points down; y changes sign, so that the shape stays upright.
 
         Args:
             path: the `d` attribute, closed subpaths in any direction.
             scale: metres per unit of the path.
             tolerance: largest distance of a chord from its curve [m]; default: 0.2 % of the path's extent.
-            name: what messages call it.
+            name: its name in messages.
 
         Raises:
             ArgumentError: not a path, an open subpath, or an outline that `from_vertices` refuses.
@@ -143,7 +143,7 @@ class Shape2D:
         """A regular polygon; radius: its circumradius [m]. Eight sides are the octagon."""
         n = checks.integer("sides", sides, 3, LARGEST_VERTICES)
         length = checks.number("radius", radius, 0.0, above=True)
-        # a side faces +x
+        # the outward normal of a side is +x
         angle = (np.arange(n) + 0.5) * (2 * math.pi / n)
         ring = length * np.stack([np.cos(angle), np.sin(angle)], axis=1)
         return cls.from_vertices(ring, name="octagon" if n == 8 else f"regular {n}")
@@ -182,7 +182,7 @@ class Shape2D:
         factor = checks.number("radius", radius, 0.0, above=True) / self.circumradius
         return _centred([ring * factor for ring in self.rings], self.name)
 
-    # ---- what others need ----
+    # ---- for pair fields and the engine ----
 
     @property
     def vertices(self) -> Ring:
@@ -191,21 +191,21 @@ class Shape2D:
 
     @property
     def ring_end(self) -> NDArray[np.int32]:
-        """Vertices of each ring and those before it."""
+        """Index after the last vertex of each ring (rings,)."""
         return np.cumsum([len(ring) for ring in self.rings]).astype(np.int32)
 
     @functools.cached_property
     def pieces(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Convex pieces that cover the shape: indices into `vertices`, and where each piece ends."""
+        """Convex pieces that cover the shape: indices into `vertices`, and the end of each piece in these."""
         return _core.polygon_split(self.vertices, self.ring_end)
 
     @property
     def polygon(self) -> tuple[Ring, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """What the engine takes for a shape."""
+        """A shape for the engine: vertices, ring_end, and the two arrays of `pieces`."""
         return (self.vertices, self.ring_end, *self.pieces)
 
     def digest(self) -> str:
-        """Hash of the outline; the name does not count."""
+        """SHA-256 of the outline; the name is not part of it."""
         return hashlib.sha256(self.ring_end.tobytes() + self.vertices.tobytes()).hexdigest()
 
     def __repr__(self) -> str:
@@ -216,7 +216,7 @@ class Shape2D:
 
 
 def _flatten(path: str, tolerance: float | None) -> list[Ring]:
-    """The rings of a path; tolerance None: 0.2 % of its extent."""
+    """The rings of a path in its own units; tolerance None: 0.2 % of its extent."""
     if not isinstance(path, str):
         raise ArgumentError(f"path: expected an SVG path, got {type(path).__name__}")
     if tolerance is None:
@@ -235,7 +235,7 @@ def _area(ring: Ring) -> float:
 
 
 def _centred(rings: Sequence[Ring], name: str) -> Shape2D:
-    """A shape from checked rings."""
+    """A shape from checked rings, by exact integration over their triangles with the first vertex."""
     origin = rings[0][0]
     area, first, second = 0.0, np.zeros(2), 0.0
     for ring in rings:
@@ -259,14 +259,14 @@ def _centred(rings: Sequence[Ring], name: str) -> Shape2D:
 
 
 def _symmetry(vertices: Ring) -> int:
-    """Most turns that map the set of vertices onto itself."""
+    """Largest order of a rotational symmetry of the set of vertices."""
     points = vertices[:, 0] + 1j * vertices[:, 1]
     size = np.abs(points).max()
     for order in range(len(points), 1, -1):
         if len(points) % order:
             continue
         turned = points * np.exp(2j * math.pi / order)
-        if np.abs(turned[:, None] - points[None, :]).min(axis=1).max() < 10 * _HAIR * size:
+        if np.abs(turned[:, None] - points[None, :]).min(axis=1).max() < 10 * _TOLERANCE * size:
             return order
     return 1
 
@@ -292,17 +292,17 @@ def _check_ring(label: str, ring: Ring, size: float) -> None:
     """Refuses coinciding vertices, spikes and rings without area."""
     gap = np.abs(ring[:, None] - ring[None, :]).max(axis=2)
     np.fill_diagonal(gap, np.inf)
-    if gap.min() <= _HAIR * size:
+    if gap.min() <= _TOLERANCE * size:
         i, j = sorted(int(k) for k in np.unravel_index(int(gap.argmin()), gap.shape))
-        said = "; the ring closes by itself" if (i, j) == (0, len(ring) - 1) else ""
-        raise ArgumentError(f"{label}: expected distinct vertices, {i} and {j} are both {ring[i].tolist()}{said}")
+        hint = "; the ring closes by itself" if (i, j) == (0, len(ring) - 1) else ""
+        raise ArgumentError(f"{label}: expected distinct vertices, {i} and {j} are both {ring[i].tolist()}{hint}")
     area = abs(_area(ring))
     if area <= 1e-6 * size * size:
         raise ArgumentError(f"{label}: expected a ring with an area, got {area:.3g} m2 at an extent of {size:.3g} m")
 
 
 def _check_crossings(labels: list[str], rings: list[Ring], size: float) -> None:
-    """Refuses edges that cross or touch, unless they are neighbours that meet at their corner."""
+    """Refuses edges that cross or touch, except neighbours that share a vertex."""
     start = np.concatenate(rings)
     end = np.concatenate([np.roll(ring, -1, axis=0) for ring in rings])
     owner = np.repeat(np.arange(len(rings)), [len(ring) for ring in rings])
@@ -312,7 +312,7 @@ def _check_crossings(labels: list[str], rings: list[Ring], size: float) -> None:
     length = np.linalg.norm(along, axis=1)
 
     def side(points: Ring) -> Ring:
-        """Distance of points (m, 2) from the lines of all edges, (edges, m)."""
+        """Signed distance of points (m, 2) from the lines of all edges, (edges, m)."""
         off = points[None] - start[:, None]
         return (along[:, None, 0] * off[..., 1] - along[:, None, 1] * off[..., 0]) / length[:, None]
 
@@ -324,12 +324,12 @@ def _check_crossings(labels: list[str], rings: list[Ring], size: float) -> None:
 
     p, q = side(start), side(end)
     parted = (p * q) < 0
-    meet = (parted & parted.T) | (np.minimum(gap(start), gap(end)) <= _HAIR * size)
+    meet = (parted & parted.T) | (np.minimum(gap(start), gap(end)) <= _TOLERANCE * size)
     meet |= meet.T
     same = owner[:, None] == owner[None, :]
     neighbours = same & ((following[:, None] == number[None, :]) | (number[:, None] == following[None, :]))
     np.fill_diagonal(meet, False)
-    # neighbours always meet at a corner; they overlap only where the outline turns back on itself
+    # neighbours share a vertex; they overlap only where the outline turns back on itself
     unit = along / length[:, None]
     back = (unit @ unit.T < 0) & (
         np.abs(unit[:, None, 0] * unit[None, :, 1] - unit[:, None, 1] * unit[None, :, 0]) < 1e-9
@@ -346,7 +346,7 @@ def _check_crossings(labels: list[str], rings: list[Ring], size: float) -> None:
 
 
 def _inside(point: Ring, ring: Ring) -> bool:
-    """Whether a point lies within a ring, by the number of edges that a ray along x meets."""
+    """Whether a point lies within a ring: a ray along x crosses an odd number of edges."""
     p, q = ring, np.roll(ring, -1, axis=0)
     spans = (p[:, 1] > point[1]) != (q[:, 1] > point[1])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -355,7 +355,7 @@ def _inside(point: Ring, ring: Ring) -> bool:
 
 
 def _check_holes(labels: list[str], rings: list[Ring]) -> None:
-    """Refuses holes outside the outline or within another hole; rings do not cross here."""
+    """Refuses holes outside the outline or within another hole, of rings that do not cross."""
     for k in range(1, len(rings)):
         point = rings[k][0]
         if not _inside(point, rings[0]):

@@ -1,7 +1,6 @@
-"""svg_path.py: the path strings of SVG ("M 0 0 L 1 0 ... Z") as closed rings of vertices.
+"""svg_path.py: SVG paths ("M 0 0 L 1 0 ... Z") as closed rings of vertices.
 
-All commands of SVG 1.1 are read; curves and arcs are flattened so that no chord is further from its curve than a
-tolerance.
+All commands of SVG 1.1 are read. Curves and arcs become chords whose distance from the curve is within a tolerance.
 Source: the W3C recommendation "Scalable Vector Graphics (SVG) 1.1", chapter 8 and appendix F.6 (arcs).
 """
 
@@ -20,41 +19,41 @@ from granular_gym.errors import ArgumentError
 _NUMBER = re.compile(r"[\s,]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
 _FLAG = re.compile(r"[\s,]*([01])")
 _COMMAND = re.compile(r"[\s,]*([MmLlHhVvCcSsQqTtAaZz])")
-#: how many numbers a command takes
+#: numbers that each command takes
 _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
 #: most chords of one curve
 _CHORDS = 256
 
 
 def _commands(path: str) -> Iterator[tuple[str, list[float], int]]:
-    """Commands with their numbers, repeated ones made explicit, and the place in the string."""
-    place, command = 0, ""
+    """Commands with their numbers, implicit repetitions included, and the index of the character after them."""
+    cursor, command = 0, ""
     end = len(path.rstrip(" \t\r\n,"))
-    while place < end:
-        found = _COMMAND.match(path, place)
+    while cursor < end:
+        found = _COMMAND.match(path, cursor)
         if found:
-            command, place = found.group(1), found.end()
+            command, cursor = found.group(1), found.end()
         elif not command or command in "Zz":
-            raise ArgumentError(f"path: expected a command at character {place}, got {path[place : place + 12]!r}")
+            raise ArgumentError(f"path: expected a command at character {cursor}, got {path[cursor : cursor + 12]!r}")
         else:
-            # further numbers repeat the command; after a move they draw lines
+            # further numbers repeat the command; after a move they are lines
             command = {"M": "L", "m": "l"}.get(command, command)
         numbers: list[float] = []
         for k in range(_COUNTS[command.upper()]):
             rule = _FLAG if command in "Aa" and k in (3, 4) else _NUMBER
-            found = rule.match(path, place)
+            found = rule.match(path, cursor)
             if not found:
                 wanted = _COUNTS[command.upper()]
                 raise ArgumentError(
-                    f"path: expected {wanted} numbers after {command}, got {len(numbers)} up to character {place}"
+                    f"path: expected {wanted} numbers after {command}, got {len(numbers)} up to character {cursor}"
                 )
             numbers.append(float(found.group(1)))
-            place = found.end()
-        yield command, numbers, place
+            cursor = found.end()
+        yield command, numbers, cursor
 
 
 def _bezier(points: list[complex], tolerance: float) -> list[complex]:
-    """Vertices after the first one of a quadratic or cubic curve."""
+    """Vertices of a quadratic or cubic Bezier curve, without the first; de Casteljau's algorithm."""
     bend = max(abs(a - 2 * b + c) for a, b, c in zip(points, points[1:], points[2:], strict=False))
     degree = len(points) - 1
     chords = math.sqrt(degree * (degree - 1) * bend / (8 * tolerance))
@@ -70,7 +69,7 @@ def _bezier(points: list[complex], tolerance: float) -> list[complex]:
 
 
 def _arc(start: complex, numbers: list[float], end: complex, tolerance: float) -> list[complex]:
-    """Vertices after the first one of an elliptical arc; appendix F.6 of the recommendation."""
+    """Vertices of an elliptical arc, without the first; appendix F.6 of the recommendation."""
     rx, ry, tilt, large, sweep = abs(numbers[0]), abs(numbers[1]), math.radians(numbers[2]), numbers[3], numbers[4]
     if start == end:
         return []
@@ -114,7 +113,7 @@ def flatten(path: str, tolerance: float) -> list[NDArray[np.float64]]:
     previous = ""
 
     def close(drawn: list[complex]) -> None:
-        """Ends a subpath whose last vertex is its first."""
+        """Ends a subpath; ArgumentError unless its last vertex is its first."""
         if len(drawn) > 1:
             size = max(abs(z - drawn[0]) for z in drawn)
             if abs(drawn[-1] - drawn[0]) > 1e-9 * size:

@@ -348,7 +348,7 @@ class Arm:
         Args:
             joints: (n, joint_count) [rad].
             blocks: (n, m, 10) boxes: pose x y z qw qx qy qz, half extents x y z [m].
-            cap: gaps beyond it are not looked at [m].
+            cap: gaps beyond it are not computed [m].
         """
         limit = checks.number("cap", cap, 0.0)
         values = self._batch("joints", joints)
@@ -362,7 +362,7 @@ class Arm:
         Args:
             joints: (n, joint_count) before [rad].
             velocities: (n, joint_count) before [rad/s].
-            wanted: (n, joint_count) asked for [rad/s].
+            wanted: (n, joint_count) requested [rad/s].
             blocks: (n, m, 10) what must not be touched, see `clearance`.
             duration: [s].
             threads: that share the arms; they change no result.

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.registry import id_at
 from granular_gym.tasks.task import Task
+
+_Env = TypeVar("_Env", GranularEnv, GranularVectorEnv)
 
 
 def env_classes(task_class: type[Task]) -> tuple[type[GranularEnv], type[GranularVectorEnv]]:
@@ -16,19 +20,20 @@ def env_classes(task_class: type[Task]) -> tuple[type[GranularEnv], type[Granula
     Args:
         task_class: whose arguments both take.
     """
-    module, name = task_class.__module__, task_class.__name__.removesuffix("Task")
-    task_id = id_at(f"{module}:{name}")
-    single, batch = f"{name}Env", f"{name}VectorEnv"
+    name = task_class.__name__.removesuffix("Task")
+    task_id = id_at(f"{task_class.__module__}:{name}")
     arguments = f"arguments: {task_class.__name__}"
-    made_by = ("One env", "A batch of envs")
-    if task_id is not None:
-        made_by = f'`gymnasium.make("{task_id}")`', f'`gymnasium.make_vec("{task_id}", num_envs=n)`'
-    own = {"task_class": task_class, "__module__": module}
+    if task_id is None:
+        one, many = "One env", "A batch of envs"
+    else:
+        one, many = f'`gymnasium.make("{task_id}")`', f'`gymnasium.make_vec("{task_id}", num_envs=n)`'
     return (
-        type(single, (GranularEnv,), {**own, "__qualname__": single, "__doc__": f"{made_by[0]}; {arguments}."}),
-        type(
-            batch,
-            (GranularVectorEnv,),
-            {**own, "__qualname__": batch, "__doc__": f"{made_by[1]}; {arguments}, GranularVectorEnv."},
-        ),
+        _env_class(GranularEnv, f"{name}Env", task_class, f"{one}; {arguments}."),
+        _env_class(GranularVectorEnv, f"{name}VectorEnv", task_class, f"{many}; {arguments}, GranularVectorEnv."),
     )
+
+
+def _env_class(base: type[_Env], name: str, task_class: type[Task], doc: str) -> type[_Env]:
+    """A class of that name in the task's module."""
+    own = {"task_class": task_class, "__module__": task_class.__module__, "__qualname__": name, "__doc__": doc}
+    return type(name, (base,), own)

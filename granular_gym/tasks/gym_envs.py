@@ -173,7 +173,7 @@ class GranularVectorEnv(VectorEnv):
         mask = self._check_mask(options.pop("reset_mask")) if "reset_mask" in options else np.ones(self.num_envs, bool)
         seeds = self._seeds(seed)
         self._join_stream()
-        self._begin(mask, seeds, options)
+        self._reset_envs(mask, seeds, options)
         infos = self._infos(self.task.outcome().infos, mask)
         return self.task.observe(self.output), infos
 
@@ -197,7 +197,7 @@ class GranularVectorEnv(VectorEnv):
             raise ResetNeeded(f"{name}: envs {np.flatnonzero(waiting).tolist()} were never reset; reset all envs first")
         return mask
 
-    def _begin(self, mask: NDArray[np.bool_], seeds: list[int | None], options: dict[str, Any] | None) -> None:
+    def _reset_envs(self, mask: NDArray[np.bool_], seeds: list[int | None], options: dict[str, Any] | None) -> None:
         """New episodes in the masked envs."""
         envs = np.flatnonzero(mask).astype(np.int32)
         self.task.reset(envs, [seeds[env] for env in envs], options)
@@ -234,7 +234,7 @@ class GranularVectorEnv(VectorEnv):
         task.step(actions, idle)
         self._elapsed += 1
         if some_idle:
-            self._begin(idle, [None] * self.num_envs, None)
+            self._reset_envs(idle, [None] * self.num_envs, None)
         rewards, terminated, truncated, values = task.outcome()
         if self.max_episode_steps is not None:
             truncated |= self._elapsed >= self.max_episode_steps
@@ -248,7 +248,7 @@ class GranularVectorEnv(VectorEnv):
                 infos[name], infos["_" + name] = array, everyone
         else:
             finals = self._finals(task.observe(), values, self._finished)
-            self._begin(self._finished.copy(), [None] * self.num_envs, None)
+            self._reset_envs(self._finished.copy(), [None] * self.num_envs, None)
             everyone = np.ones(self.num_envs, bool)
             infos = {**self._infos(task.outcome().infos, everyone, values, ~finals["_final_obs"]), **finals}
         if self.output != "numpy":

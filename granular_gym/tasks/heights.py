@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base.types import Floats
+from granular_gym.engine.world import World
 
 PACKING = 0.6  # share of space that a bed of spheres fills
 GRAIN = 2.0**-20  # unit in which `World.count_columns` counts
@@ -46,11 +46,11 @@ class HeightGrid:
         y = self.lower[1] + (np.arange(self.shape[0]) + 0.5) * dy
         return np.broadcast_to(x, self.shape).copy(), np.broadcast_to(y[:, None], self.shape).copy()
 
-    def heights(self, world: Any, volume: float) -> Floats:
+    def heights(self, world: World, volume: float) -> Floats:
         """Column heights of every env (env_count, rows, columns) [m]; grains outside the field count at its edge.
 
         Args:
-            world: whose grains they are, a `World`.
+            world: whose grains they are.
             volume: of a grain [m3].
         """
         return self.heights_of(world.count_columns(*self.columns), volume)

@@ -88,7 +88,7 @@ class Hopper:
         return Sdf.union(Sdf.from_mesh(bottom, spacing=fine), Sdf.from_mesh(upright, spacing=0.02))
 
     def layer(self, z: float, step: float, radius: float) -> Floats:
-        """Places of grains at one height, a square lattice clear of all walls, (n, 2) [m].
+        """Positions of grains at one height, a square lattice clear of all walls, (n, 2) [m].
 
         Args:
             z: of their centres [m], above the lips.

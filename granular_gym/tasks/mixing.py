@@ -25,7 +25,7 @@ def lacey_index(counts: NDArray[np.integer[Any]]) -> Floats:
         counts: (..., samples, 2) grains of each kind in each sample.
 
     Returns:
-        The indices (...); 1 where there is only one kind or not more than one grain a sample: nothing is left to mix.
+        The indices (...); 1 where there is only one kind or not more than one grain a sample: there is nothing to mix.
     """
     beds = counts.shape[:-2]
     ones, sizes = counts[..., 1].reshape(-1, counts.shape[-2]), counts.sum(axis=-1).reshape(-1, counts.shape[-2])

@@ -1,6 +1,6 @@
 """upright.py: one description of a scene for spheres in space and for shapes in the plane.
 
-A task with a plane of motion is thought of in x (along), y (across) and z (up). In a planar world y is up and z is
+A task with a plane of motion is described in x (along), y (across) and z (up). In a planar world y is up and z is
 across: everything is turned about the x axis by a quarter.
 """
 
@@ -22,7 +22,7 @@ _TURN = (math.sqrt(0.5), -math.sqrt(0.5), 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Upright:
-    """Where things lie in the world.
+    """How a scene stands in the world.
 
     Attributes:
         planar: the world is planar.
@@ -46,12 +46,12 @@ class Upright:
 
     def orthographic(self, position: Any, target: Any, **kwargs: Any) -> DepthCamera:
         """`DepthCamera.orthographic` whose pictures have z up."""
-        return DepthCamera.orthographic(**self._look(position, target), **kwargs)
+        return DepthCamera.orthographic(**self._aim(position, target), **kwargs)
 
     def perspective(self, position: Any, target: Any, **kwargs: Any) -> DepthCamera:
         """`DepthCamera.perspective` whose pictures have z up."""
-        return DepthCamera.perspective(**self._look(position, target), **kwargs)
+        return DepthCamera.perspective(**self._aim(position, target), **kwargs)
 
-    def _look(self, position: Any, target: Any) -> dict[str, Any]:
+    def _aim(self, position: Any, target: Any) -> dict[str, Any]:
         up = self.points((0.0, 0.0, 1.0))
         return {"position": tuple(self.points(position)), "target": tuple(self.points(target)), "up": tuple(up)}

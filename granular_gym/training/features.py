@@ -1,4 +1,4 @@
-"""features.py: what a learner sees: a short vector computed from the observation of a task.
+"""features.py: what a learner observes: a short vector computed from the observation of a task.
 
 A small network on a CPU learns faster from a few dozen numbers than from thousands of pixels, and a replay buffer of
 them is small. Images are averaged over blocks; the bulldozer's sky camera is read further, see `Bulldozer`. Nothing
@@ -83,8 +83,8 @@ class Bulldozer(Features):
     """Features of the bulldozer: the vehicle's view of heap and goal.
 
     The sky camera gives the height of the grains over the field. Of those outside the goal box: centre and spread; of
-    all: the share inside. Places are in the vehicle's frame, in units of 4 m. The goal box is that of info["goal"]: the
-    task draws it anew in every episode, and no image shows it. The ego camera is averaged over blocks.
+    all: the share inside. Positions are in the vehicle's frame, in units of 4 m. The goal box is that of info["goal"]:
+    the task draws it anew in every episode, and no image shows it. The ego camera is averaged over blocks.
     """
 
     def __call__(self, observations: Arrays, infos: Sequence[Info]) -> NDArray[np.float32]:
@@ -104,16 +104,16 @@ class Bulldozer(Features):
         low, high = goal[:, :2, None, None], goal[:, 3:5, None, None]
         inside = (across >= low[:, 0]) & (across <= high[:, 0]) & (along >= low[:, 1]) & (along <= high[:, 1])
         outside = np.where(inside, 0.0, heights)
-        total, rest = heights.sum(axis=(1, 2)), outside.sum(axis=(1, 2))
-        weight = outside / np.maximum(rest, 1e-9)[:, None, None]
+        total, remaining = heights.sum(axis=(1, 2)), outside.sum(axis=(1, 2))
+        weight = outside / np.maximum(remaining, 1e-9)[:, None, None]
         middle = 0.5 * (goal[:, :2] + goal[:, 3:5]) - pose[:, :2]
         cos, sin = c[:, 0, 0], s[:, 0, 0]
         target = np.stack([cos * middle[:, 0] + sin * middle[:, 1], -sin * middle[:, 0] + cos * middle[:, 1]], axis=1)
         heap = np.stack([(weight * ahead).sum(axis=(1, 2)), (weight * left).sum(axis=(1, 2))], axis=1)
-        heap = np.where(rest[:, None] > 0.0, heap, target)
+        heap = np.where(remaining[:, None] > 0.0, heap, target)
         da, dl = ahead - heap[:, 0, None, None], left - heap[:, 1, None, None]
         spread = np.stack([(weight * a * b).sum(axis=(1, 2)) for a, b in ((da, da), (dl, dl), (da, dl))], axis=1)
-        share = 1.0 - rest / np.maximum(total, 1e-9)
+        share = 1.0 - remaining / np.maximum(total, 1e-9)
         parts = [
             heap / 4.0,
             target / 4.0,

@@ -1,7 +1,7 @@
 """sb3.py: shows a GranularVectorEnv to Stable-Baselines3 as one of its own VecEnv, without a worker process per env.
 
 SB3 resets inside the step that ends an episode, keeps the last observation in info["terminal_observation"], says in
-info["TimeLimit.truncated"] whether time ran out, and wants a list of dicts for infos. Stable-Baselines3 is imported
+info["TimeLimit.truncated"] whether time ran out, and takes infos as a list of dicts. Stable-Baselines3 is imported
 only when the adapter is made.
 """
 

@@ -1,1 +1,1 @@
-"""viewing: what people see: episodes and experiments as films and pictures, worlds live in a browser."""
+"""viewing: films and pictures of episodes and experiments, and a live view of worlds in a browser."""

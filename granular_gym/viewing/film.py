@@ -1,7 +1,7 @@
-"""film.py: films of pictures, which stay readable up to where writing stopped.
+"""film.py: MP4 films that stay readable up to the point where writing stopped.
 
-A film is written in fragments of a second. A disk that fills up, or a process that is killed, then costs the end of the
-film and not all of it; and what did not reach the disk is said by `close`, not passed over.
+A film is written in fragments of a second: a full disk or a killed process loses only its end. `close` raises where
+pictures are missing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 
 @contextlib.contextmanager
-def _in_silence() -> Iterator[None]:
-    """Keeps the encoder's library from writing on stderr what the exception says anyhow."""
+def _quiet() -> Iterator[None]:
+    """Suppresses warnings of the encoder's library, which the exception repeats."""
     logger = logging.getLogger("imageio_ffmpeg")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -29,11 +29,11 @@ def _in_silence() -> Iterator[None]:
 
 
 class Film:
-    """An MP4 (H.264) that is being written; a context manager.
+    """Writes an MP4 file (H.264); a context manager.
 
     Args:
-        path: of the film.
-        pictures_per_second: how fast it plays.
+        path: of the file.
+        pictures_per_second: frame rate.
 
     Raises:
         ImportError: imageio with ffmpeg, the `video` extra, is not installed.
@@ -55,34 +55,34 @@ class Film:
         )
 
     def add(self, picture: NDArray[np.uint8]) -> None:
-        """Adds a picture (H, W, 3).
+        """Adds a picture, uint8 (H, W, 3).
 
         Raises:
-            OSError: the film cannot be written; what was written before stays readable.
+            OSError: the film cannot be written; pictures written before stay readable.
         """
         if self._writer is None:
             raise self._failed()
         try:
             self._writer.append_data(picture)
         except OSError as error:
-            # ended here, or else when this process ends
+            # close now: the encoder would otherwise run until this process ends
             writer, self._writer = self._writer, None
-            with _in_silence(), contextlib.suppress(OSError):
+            with _quiet(), contextlib.suppress(OSError):
                 writer.close()
             raise self._failed() from error
         self.count += 1
 
     def close(self) -> None:
-        """Ends the film; calling it again does nothing.
+        """Completes the film; further calls do nothing.
 
         Raises:
-            OSError: not all pictures are in it.
+            OSError: pictures are missing in the file.
         """
         if self._writer is None:
             return
         writer, self._writer = self._writer, None
         try:
-            with _in_silence():
+            with _quiet():
                 writer.close()
             found = self._count_pictures(str(self.path))[0] if self.count else 0
         except (OSError, RuntimeError) as error:
@@ -91,6 +91,7 @@ class Film:
             raise self._failed(f", {found} of {self.count} pictures are in it")
 
     def _failed(self, more: str = "") -> OSError:
+        """The error to raise where writing failed."""
         return OSError(f"film: could not write {self.path}{more}; is the disk full?")
 
     def __enter__(self) -> Film:

@@ -1,8 +1,7 @@
-"""play.py: one episode of a task, by its scripted expert, at random or by a policy of the user's, as a film.
+"""play.py: plays one episode of a task by its expert, at random or by a given policy, and films it.
 
 `python -m granular_gym play TASK` writes into a folder: TASK.mp4 (where the `video` extra is installed), first.png,
-last.png, and report.json with the return, the infos of the last step and the counters that say how well the engine
-kept up.
+last.png, and report.json with the return, the infos of the last step and the engine's counters of overlap and speed.
 """
 
 from __future__ import annotations
@@ -38,24 +37,24 @@ def play(
     arguments: dict[str, Any] | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, Any]:
-    """Plays one episode and writes film, pictures and report.
+    """Plays one episode; writes film, pictures and report.
 
     Args:
         task: name, see `task_id`.
-        out: folder; made where it is missing.
+        out: folder; created where it is missing.
         policy: "expert", "random", the path of a checkpoint.zip or "module:function".
         seed: of the episode, >= 0.
-        steps: at most so many; None: to the task's time limit.
+        steps: most env steps; None: up to the task's time limit.
         film: write a film where the `video` extra is installed.
-        every: the film shows every so many steps.
-        arguments: of the task; what is not given is that of the checkpoint, or the task's default.
-        say: told how it goes.
+        every: env steps per picture of the film.
+        arguments: of the task; default: those of the checkpoint, else the task's defaults.
+        say: called with progress messages.
 
     Returns:
-        What report.json holds.
+        The content of report.json.
 
     Raises:
-        ArgumentError: an argument is not what it should be.
+        ArgumentError: an invalid argument.
         StateError: the checkpoint is damaged.
         OSError: the folder cannot be written, or the disk is full; the pictures and the film written so far stay.
     """
@@ -70,7 +69,7 @@ def play(
     try:
         env = gym.make(name, render_mode="rgb_array", **given)
     except TypeError as error:
-        # the constructor's own message names the argument it does not know
+        # the constructor's message names the unknown argument
         raise ArgumentError(f"argument: {error}") from None
     try:
         observation, _ = env.reset(seed=seed)
@@ -99,7 +98,7 @@ def play(
 
 
 class _Episode:
-    """An episode under way and what came of it; the env has been reset."""
+    """A running episode and its results; the env has been reset."""
 
     def __init__(self, env: Any, policy: Policy, observation: Any) -> None:
         self.env, self.policy, self.observation = env, policy, observation
@@ -107,7 +106,7 @@ class _Episode:
         self.steps, self.total, self.worst, self.fast, self.seconds = 0, 0.0, 0.0, 0, 0.0
 
     def run(self, out: Path, film: str | None, limit: int | None, every: int, say: Callable[[str], None]) -> None:
-        """Plays to the end, or `limit` steps; leaves first.png, last.png and, where it has a name, a film."""
+        """Plays to the end, or `limit` steps; writes first.png, last.png and, where `film` names one, a film."""
         pictures_per_second = int(self.env.metadata.get("render_fps", 10))
         frame = _frame(self.env)
         write_png(str(out / "first.png"), frame)
@@ -130,7 +129,7 @@ class _Episode:
                 reel.close()
 
     def _step(self) -> bool:
-        """One env step; whether it ends the episode."""
+        """Takes one env step; True where it ends the episode."""
         action = self.policy(self.observation)
         self.observation, reward, terminated, truncated, self.info = self.env.step(action)
         self.total, self.steps = self.total + float(reward), self.steps + 1
@@ -144,7 +143,7 @@ def _frame(env: Any) -> NDArray[np.uint8]:
 
 
 def _film(path: Path, pictures_per_second: int) -> Film | None:
-    """A film to write to; None where the packages for it are missing."""
+    """A new film; None where the `video` extra is missing."""
     try:
         return Film(path, pictures_per_second)
     except ImportError:
@@ -152,6 +151,6 @@ def _film(path: Path, pictures_per_second: int) -> Film | None:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold; it knows no NaN."""
+    """A value for JSON, which has no NaN: scalars that are not finite become strings."""
     value = np.asarray(value).tolist()
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value

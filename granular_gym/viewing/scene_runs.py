@@ -1,7 +1,7 @@
-"""scene_runs.py: runs an experiment with planar grains and leaves films, pictures, plots and a report.
+"""scene_runs.py: runs an experiment with planar grains; writes films, pictures, plots and a report.
 
-An experiment is a file in `scenes/`: it says which worlds to build, how tools move, what to measure and what must come
-out. Everything else is here, once. `python -m granular_gym scene NAME --out DIR`.
+An experiment is a class in `scenes/`: it defines its worlds, the motion of tools, measurements and checks.
+`python -m granular_gym scene NAME --out DIR` runs one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from granular_gym.engine.solver import Solver
 from granular_gym.engine.world import World
 from granular_gym.viewing.film import Film
 
-#: where each experiment is
+#: module and class of each experiment
 SCENES = {
     "incline": "incline:Incline",
     "leaning_block": "leaning:LeaningBlock",
@@ -40,19 +40,19 @@ SCENES = {
     "chain": "chain:Chain",
 }
 
-#: lines of a plot by label: x and y
+#: x and y of the lines of a plot, by label
 Lines = dict[str, tuple[NDArray[Any], NDArray[Any]]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """Something that must come out.
+    """The result of one check.
 
     Attributes:
-        name: in words.
-        value: what was measured.
-        target: what it is held to, in words.
-        passed: whether it is.
+        name: of the measured quantity.
+        value: the measured value.
+        target: the criterion, in words.
+        passed: whether it is met.
     """
 
     name: str
@@ -62,11 +62,21 @@ class Check:
 
 
 class SceneRun(abc.ABC):
-    """An experiment: some worlds, played one after the other.
+    """An experiment: several worlds, simulated one after the other.
 
     Args:
-        seed: of the start, >= 0.
-        grains: grains of each world; None: the size that runs in a minute or so.
+        seed: of the initial state, >= 0.
+        grains: number of grains of each world; None: as many as run in about a minute.
+
+    Attributes:
+        about: one line about the experiment.
+        labels: names of the worlds.
+        default_grains: default number of grains of each world.
+        seconds: simulated time of each world [s].
+        dt: duration of a substep [s].
+        solver: settings of the solver.
+        pictures_per_second: of the films.
+        view: lower and upper corner of the filmed rectangle [m].
     """
 
     about: ClassVar[str]
@@ -76,7 +86,6 @@ class SceneRun(abc.ABC):
     dt: float = 1e-3
     solver: Solver = Solver(iterations=20)
     pictures_per_second: ClassVar[int] = 25
-    #: lower and upper corner of what is filmed [m]
     view: tuple[tuple[float, float], tuple[float, float]]
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
@@ -85,33 +94,39 @@ class SceneRun(abc.ABC):
 
     @abc.abstractmethod
     def scene(self, label: str) -> Scene:
-        """The world of a label."""
+        """The scene of the world with a label."""
 
     def drive(self, label: str, world: World, now: float) -> Any:
-        """Tool poses at the end of the next picture's time, or None: they stay."""
+        """Tool poses to be reached by the next picture, see `World.step`; None: tools stay.
+
+        Args:
+            label: of the world.
+            world: the world.
+            now: simulated time [s].
+        """
         return None
 
     def watch(self, label: str, world: World, now: float) -> None:  # noqa: B027
-        """Called after each picture's time."""
+        """Measures; called after each interval between pictures, with the arguments of `drive`."""
 
     @abc.abstractmethod
     def checks(self) -> list[Check]:
-        """What came out; called after all worlds were played."""
+        """Results of all checks; called after the last world."""
 
     def plots(self) -> dict[str, tuple[str, str, Lines]]:
-        """Title: label of x, label of y, lines."""
+        """Plots by title: label of x, label of y, lines."""
         return {}
 
     def colors(self, world: World) -> NDArray[np.uint8] | None:
-        """Colours of the grains (n, 3); None: sand."""
+        """Colours of the grains, uint8 (n, 3); None: the colour of sand."""
         return None
 
 
 def load_scene(name: str) -> type[SceneRun]:
-    """The experiment of a name.
+    """The class of an experiment.
 
     Raises:
-        ArgumentError: there is none; the message lists them.
+        ArgumentError: an unknown name; the message lists all.
     """
     module, _, cls = SCENES[checks.choice("scene", name, list(SCENES))].partition(":")
     found = getattr(importlib.import_module(f"granular_gym.scenes.{module}"), cls)
@@ -120,7 +135,7 @@ def load_scene(name: str) -> type[SceneRun]:
 
 
 def camera_of(view: tuple[tuple[float, float], tuple[float, float]], height: int = 480) -> DepthCamera:
-    """A camera that looks straight down on a part of the plane."""
+    """An orthographic camera on the rectangle `view` (lower, upper) [m], `height` pixels high."""
     (x0, y0), (x1, y1) = view
     width = 16 * round(height * (x1 - x0) / (y1 - y0) / 16)
     middle, far = (0.5 * (x0 + x1), 0.5 * (y0 + y1)), 2.0 * (x1 - x0 + y1 - y0)
@@ -146,22 +161,22 @@ def run_scene(
     num_threads: int | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, Any]:
-    """Plays an experiment and writes films, pictures, plots and report.json.
+    """Runs an experiment; writes films, pictures, plots and report.json.
 
     Args:
         name: a key of SCENES.
-        out: folder; made where it is missing.
-        seed: of the start, >= 0.
-        grains: of each world; None: the experiment's own number.
+        out: folder; created where it is missing.
+        seed: of the initial state, >= 0.
+        grains: number of grains of each world; None: the experiment's default.
         film: write films where the `video` extra is installed.
-        num_threads: of the worlds.
-        say: told how it goes.
+        num_threads: threads of the worlds; None: one per core.
+        say: called with progress messages.
 
     Returns:
-        What report.json holds.
+        The content of report.json.
 
     Raises:
-        ArgumentError: an argument is not what it should be.
+        ArgumentError: an invalid argument.
         OSError: the folder cannot be written.
     """
     run = load_scene(name)(seed, grains)
@@ -186,7 +201,7 @@ def run_scene(
 def _play(
     run: SceneRun, label: str, out: Path, film: bool, num_threads: int | None, say: Callable[[str], None]
 ) -> dict[str, Any]:
-    """One world from start to end; returns its numbers."""
+    """Simulates one world; returns its entry of the report."""
     begin = time.perf_counter()
     world = run.scene(label).build(device="cpu", solver=run.solver, num_threads=num_threads)
     built = time.perf_counter() - begin
@@ -234,7 +249,7 @@ def _play(
 
 
 def _plot(path: Path, title: str, x_label: str, y_label: str, lines: Lines) -> None:
-    """A plot, where matplotlib is installed."""
+    """Writes a plot, where matplotlib is installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -254,14 +269,14 @@ def _plot(path: Path, title: str, x_label: str, y_label: str, lines: Lines) -> N
 def surface(
     world: World, lower: float, upper: float, bins: int, top: float = math.inf, speed: float = math.inf
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Height of the pile over x: the highest centre of mass in each bin, 0 where there is none [m].
+    """Surface of the pile: centres of bins over x and the highest centre of mass in each [m], 0 in empty bins.
 
-    Grains above `top` [m] or faster than `speed` [m/s], such as those that still fall, are not of the pile.
+    Grains above `top` [m] or faster than `speed` [m/s], such as falling ones, do not count.
     """
-    places = world.positions[0, :, :2]
-    places = places[(places[:, 1] < top) & (np.linalg.norm(world.velocities[0], axis=1) < speed)]
+    positions = world.positions[0, :, :2]
+    positions = positions[(positions[:, 1] < top) & (np.linalg.norm(world.velocities[0], axis=1) < speed)]
     edges = np.linspace(lower, upper, bins + 1)
     height = np.zeros(bins)
-    place = np.clip(np.searchsorted(edges, places[:, 0], side="right") - 1, 0, bins - 1)
-    np.maximum.at(height, place, places[:, 1])
+    index = np.clip(np.searchsorted(edges, positions[:, 0], side="right") - 1, 0, bins - 1)
+    np.maximum.at(height, index, positions[:, 1])
     return 0.5 * (edges[1:] + edges[:-1]), height

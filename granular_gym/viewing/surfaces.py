@@ -1,6 +1,6 @@
-"""surfaces.py: triangles of tools, made from what the engine knows of them: primitives and sampled distance fields.
+"""surfaces.py: triangle meshes of tools for the viewer (view.py), from their primitives and SDF grids.
 
-They are for people to look at (view.py). Needs the `view` extra.
+Needs the `view` extra.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from granular_gym.engine.frozen import FrozenScene
 from granular_gym.shapes.sdf import KINDS
 
 _KIND_NAMES = {number: name for name, number in KINDS.items()}
-_SECTIONS = 48  # of what is round
+_SECTIONS = 48  # around an axis of revolution
 
 
 def tool_surface(frozen: FrozenScene, tool: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """The surface of a tool in its own frame.
 
     Args:
-        frozen: what a world is built from.
-        tool: index.
+        frozen: the scene as arrays.
+        tool: index of the tool.
 
     Returns:
-        Vertices (n, 3) [m] and faces (m, 3), counter-clockwise from outside. Planes and tubes, which are endless, reach
-        as far as the scene does.
+        Vertices (n, 3) [m] and faces (m, 3), counter-clockwise from outside. Planes and tubes, which are infinite,
+        extend as far as the scene.
     """
     arrays = frozen.arrays
     reach = float(np.linalg.norm(arrays["upper"] - arrays["lower"]))
@@ -38,15 +38,15 @@ def tool_surface(frozen: FrozenScene, tool: int) -> tuple[NDArray[np.float32], N
             continue
         size, pose = floats[:4].astype(np.float64).tolist(), floats[4:].astype(np.float64)
         name = _KIND_NAMES[kind]
-        places, triangles = _grid(arrays, grid) if name == "grid" else _primitive(name, size, reach)
-        vertices.append(rotate(pose[3:], places) + pose[:3])
+        points, triangles = _grid(arrays, grid) if name == "grid" else _primitive(name, size, reach)
+        vertices.append(rotate(pose[3:], points) + pose[:3])
         faces.append(triangles + count)
-        count += len(places)
+        count += len(points)
     return np.concatenate(vertices).astype(np.float32), np.concatenate(faces).astype(np.int32)
 
 
 def _grid(arrays: dict[str, NDArray], grid: int) -> tuple[NDArray, NDArray]:
-    """Where the samples of a grid are zero."""
+    """Vertices and faces of the zero level set of an SDF grid."""
     from skimage.measure import marching_cubes
 
     sizes = arrays["grid_integers"].astype(np.int64)
@@ -56,12 +56,12 @@ def _grid(arrays: dict[str, NDArray], grid: int) -> tuple[NDArray, NDArray]:
     spacing, *origin = arrays["grid_floats"][grid].astype(np.float64)
     if not samples.min() < 0.0 < samples.max():
         return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
-    places, triangles, _, _ = marching_cubes(samples, 0.0, spacing=(spacing,) * 3, gradient_direction="ascent")
-    return places[:, ::-1] + origin, triangles  # from z y x to x y z
+    points, triangles, _, _ = marching_cubes(samples, 0.0, spacing=(spacing,) * 3, gradient_direction="ascent")
+    return points[:, ::-1] + origin, triangles  # from z y x to x y z
 
 
 def _primitive(kind: str, size: list[float], reach: float) -> tuple[NDArray, NDArray]:
-    """The surface of a primitive in its own frame, where its axis is z."""
+    """Vertices and faces of a primitive in its own frame, whose axis is z."""
     import trimesh
 
     if kind == "box":
@@ -74,7 +74,7 @@ def _primitive(kind: str, size: list[float], reach: float) -> tuple[NDArray, NDA
 
 
 def _profile(kind: str, size: list[float], reach: float) -> NDArray[np.float64]:
-    """What is turned about z to make a round solid: distance from the axis and height of its corners."""
+    """Profile of a solid of revolution about z: distance from the axis and height (n, 2) [m]."""
     if kind == "plane":
         return np.array([[reach, 0.0], [0.0, 0.0]])
     if kind == "cavity":

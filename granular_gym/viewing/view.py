@@ -1,12 +1,11 @@
-"""view.py: grains and tools live in a browser, also over ssh.
+"""view.py: a live view of grains and tools in a browser, also over ssh.
 
-`Viewer` shows a world that a script steps: a web server of this process (viser) sends the scene once and then what
-moves. `python -m granular_gym view TASK` plays a task behind it. The server listens on the local machine alone; from
-elsewhere
+`Viewer` shows a world that a script steps: a web server in this process (viser) sends the scene once, then poses only.
+`python -m granular_gym view TASK` shows a task. The server listens on the local machine only; from another machine use
 
     ssh -L 8080:localhost:8080 machine
 
-brings it to http://localhost:8080. Needs the `view` extra: pip install "granular_gym[view]".
+and open http://localhost:8080. Needs the `view` extra: pip install "granular_gym[view]".
 """
 
 from __future__ import annotations
@@ -29,21 +28,21 @@ from granular_gym.tasks.registry import task_id
 from granular_gym.training.policies import BUILT_IN, load_policy
 from granular_gym.viewing.surfaces import tool_surface
 
-#: of tools without a colour of their own, in turn
+#: default colours of tools, in turn
 TOOL_COLORS = ((236, 170, 40), (96, 100, 108), (74, 124, 168), (168, 92, 74), (110, 150, 92))
 FLOOR_COLOR, EDGE_COLOR = (226, 226, 230), (120, 124, 132)
-#: [1/s] pictures sent at most
+#: largest rate of updates that are sent [1/s]
 PICTURE_RATE = 30.0
-#: up to so many grains are drawn as fine spheres
+#: largest number of grains that are drawn as fine spheres
 FINE_GRAINS = 5000
-_NAP = 0.02  # [s] between looks at the buttons
+_POLL = 0.02  # interval between checks of the controls [s]
 
 
 def _viser() -> Any:
-    """The package that serves the view.
+    """The module viser.
 
     Raises:
-        GranularError: it is not installed.
+        GranularError: the `view` extra is not installed.
     """
     try:
         import skimage  # noqa: F401
@@ -57,15 +56,15 @@ class Viewer:
     """Shows one env of a world in a browser, with controls for pause, single steps, speed and reset.
 
     Args:
-        world: what is shown; the script that owns it steps it and calls `update`.
-        port: of the web server; 0: any free one. Where it is taken, the next free one.
-        host: "127.0.0.1" serves this machine alone, "0.0.0.0" every network it is in.
-        env: shown first; people may choose another.
-        grain_colors: (grain_count, 3) uint8; None: sand.
-        tool_colors: (tool_count, 3) uint8; None: a few of our own.
+        world: the world to show; the caller steps it and calls `update`.
+        port: of the web server; 0: any free port. Where it is in use, the next free one.
+        host: address to listen on: "127.0.0.1" for this machine only, "0.0.0.0" for all its networks.
+        env: index of the env shown first; the browser can select another.
+        grain_colors: (grain_count, 3) uint8; None: the colours of sand.
+        tool_colors: (tool_count, 3) uint8; None: TOOL_COLORS.
 
     Raises:
-        ArgumentError: an argument is not what it should be.
+        ArgumentError: an invalid argument.
         GranularError: the `view` extra is not installed.
         OSError: the port cannot be opened.
     """
@@ -105,10 +104,10 @@ class Viewer:
             self.close()
             raise
 
-    # what people see -------------------------------------------------------------------------------------------------
+    # ---- scene and controls ----
 
     def _set_scene(self) -> None:
-        """Everything that is sent once."""
+        """Sends bounds, floor, tools, grains and the camera, once."""
         scene, arrays = self._server.scene, self.world._frozen.arrays
         lower, upper = arrays["lower"].astype(np.float64), arrays["upper"].astype(np.float64)
         size = upper - lower
@@ -144,7 +143,7 @@ class Viewer:
                 batched_scales=self.world.radii[self._env],
                 batched_colors=linear(self._grain_colors),
             )
-        # the whole of the bounds in sight, from above the lower y face
+        # the whole bounds in view, from above the lower y face
         camera, center = self._server.initial_camera, 0.5 * (lower + upper)
         reach = float(np.linalg.norm(size))
         camera.position = tuple(center + reach * np.array([0.0, -0.75, 0.55]))
@@ -152,14 +151,14 @@ class Viewer:
         camera.fov = 0.8
 
     def _set_controls(self) -> None:
-        """The panel at the side."""
+        """Builds the panel of controls."""
         gui, count = self._server.gui, self.world.env_count
         self._text = gui.add_markdown("")
         self._pause = gui.add_checkbox("pause", False)
         step = gui.add_button("step")
-        reset = gui.add_button("reset", hint="begins anew, where the script that steps the world follows it")
+        reset = gui.add_button("reset", hint="ask the script that steps the world for a reset")
         self._speed = gui.add_slider(
-            "speed", 0.0, 10.0, 0.1, 1.0, hint="simulated seconds per second at most; 0: as fast as it goes"
+            "speed", 0.0, 10.0, 0.1, 1.0, hint="most simulated seconds per second; 0: unlimited"
         )
         self._choice = gui.add_slider("env", 0, max(count - 1, 1), 1, self._env, visible=count > 1)
 
@@ -183,16 +182,16 @@ class Viewer:
             self._env = min(int(self._choice.value), count - 1)
             self._changed.set()
 
-    # what a script uses ----------------------------------------------------------------------------------------------
+    # ---- for the script that steps the world ----
 
     @property
     def port(self) -> int:
-        """Of the web server."""
+        """Port of the web server."""
         return int(self._server.get_port())
 
     @property
     def url(self) -> str:
-        """Where a browser on this machine finds the view."""
+        """Address of the view for a browser on this machine."""
         return f"http://localhost:{self.port}"
 
     @property
@@ -222,32 +221,32 @@ class Viewer:
 
     @property
     def viewer_count(self) -> int:
-        """Browsers that look."""
+        """Number of connected browsers."""
         return len(self._server.get_clients())
 
     def reset_asked(self) -> bool:
-        """Whether somebody pressed reset since this was last asked."""
+        """Whether reset was pressed since the last call."""
         asked, self._reset = self._reset, False
         return asked
 
     def update(self, seconds: float = 0.0, text: str = "") -> None:
-        """Shows the world as it is now; to be called after each step.
+        """Shows the present state of the world; to be called after each step.
 
-        Waits while people pause it, until they press step or reset or go on, and keeps to the speed they chose.
+        Waits while the view is paused, until step, reset or continue is pressed, and keeps the selected speed.
 
         Args:
-            seconds: simulated since the last call; 0: do not wait for the clock.
+            seconds: simulated time since the last call [s]; 0: do not wait for the clock.
             text: Markdown for the panel.
 
         Raises:
-            ArgumentError: an argument is not what it should be.
+            ArgumentError: an invalid argument.
             ClosedError: the viewer or the world was closed.
         """
         length = checks.number("seconds", seconds, 0.0)
         self._check_open()
         speed = float(self._speed.value)
         now = time.monotonic()
-        # a step that took longer than it should is not made up for
+        # a late step is not caught up on
         self._due = max(self._due + (length / speed if speed > 0.0 else 0.0), now - 0.1)
         if now - self._sent >= 1.0 / PICTURE_RATE or self.paused:
             self._send(text)
@@ -258,7 +257,7 @@ class Viewer:
                     self._steps -= 1
                     break
                 shown = self._env
-                self._changed.wait(_NAP)
+                self._changed.wait(_POLL)
                 if shown != self._env:
                     self._send(text)
                 self._due = time.monotonic()
@@ -266,10 +265,10 @@ class Viewer:
                 left = self._due - time.monotonic()
                 if length == 0.0 or left <= 0.0:
                     break
-                self._changed.wait(min(left, _NAP))
+                self._changed.wait(min(left, _POLL))
 
     def _send(self, text: str) -> None:
-        """What moves."""
+        """Sends poses of tools, positions of grains and the text of the panel."""
         poses = self.world.tool_poses[self._env].astype(np.float64)
         with self._server.atomic():
             for handle, pose in zip(self._tools, poses, strict=True):
@@ -284,7 +283,7 @@ class Viewer:
             raise ClosedError("the viewer is closed; make a new one")
 
     def close(self) -> None:
-        """Stops the server; closing twice is fine. The world stays open."""
+        """Stops the server; further calls do nothing. The world stays open."""
         if not self._closed:
             self._closed = True
             self._changed.set()
@@ -298,12 +297,12 @@ class Viewer:
 
 
 def linear(colors: Any) -> NDArray[np.uint8]:
-    """Colours (n, 3) as light, 0 .. 255: what the browser takes colours of instances for, unlike those of meshes."""
+    """sRGB colours (n, 3) in linear light, 0 .. 255, as the browser expects for instances, unlike for meshes."""
     return np.round(255.0 * (np.asarray(colors, np.float64) / 255.0) ** 2.2).astype(np.uint8)
 
 
 def _free_port(host: str) -> int:
-    """A port that nobody listens on."""
+    """A free port."""
     import socket
 
     with socket.socket() as probe:
@@ -323,22 +322,22 @@ def view(
     arguments: dict[str, Any] | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Plays a task behind a viewer, episode after episode, until it is interrupted.
+    """Plays a task in a viewer, episode after episode, until interrupted.
 
     Args:
         task: name, see `granular_gym.tasks.registry.task_id`.
         policy: "expert", "random" or "module:function", see `granular_gym.training.policies.load_policy`; with several
-            envs the function is called with the batch, and acts for all of it.
-        env_count: envs that are played; one is shown, people choose which.
+            envs the function is called with the batch and returns a batch of actions.
+        env_count: number of envs; the browser selects the one shown.
         seed: of the first episode, >= 0; env k has seed + k.
-        steps: at most so many; None: no end.
+        steps: most env steps; None: no limit.
         port: see `Viewer`.
         host: see `Viewer`.
         arguments: of the task.
-        say: told where the view is.
+        say: called with the address of the view.
 
     Raises:
-        ArgumentError: an argument is not what it should be.
+        ArgumentError: an invalid argument.
         GranularError: the `view` extra is not installed.
         OSError: the port cannot be opened.
     """
@@ -354,7 +353,7 @@ def view(
         else:
             env = gym.make_vec(name, num_envs=count, autoreset_mode="Disabled", **(arguments or {}))
     except TypeError as error:
-        # the constructor's own message names the argument it does not know
+        # the constructor's message names the unknown argument
         raise ArgumentError(f"argument: {error}") from None
     try:
         observation, _ = env.reset(seed=seed)
@@ -387,7 +386,7 @@ def view(
 
 
 def _panel(name: str, policy: str, played: int, total: float, info: dict[str, Any], env: int) -> str:
-    """What the panel says: the episode so far, and the infos that are one number."""
+    """Markdown for the panel: the episode so far, and the infos that are scalars."""
     lines = [f"**{name.rpartition('/')[2]}**, {policy}", f"step {played}, return {total:.1f}", "", "| | |", "|---|---|"]
     for key, values in info.items():
         value: NDArray[Any] = np.asarray(values)

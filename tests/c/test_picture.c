@@ -3,6 +3,7 @@
  * Links against csrc/sensors/picture.c and csrc/sensors/png.c (and OpenMP).
  */
 #include "../../csrc/sensors/picture.h"
+#include "../../csrc/sensors/png.h"
 #include "small_world.h"
 
 static int brightness(const uint8_t *rgb, int width, int row, int column) {

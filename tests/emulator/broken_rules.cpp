@@ -1,16 +1,16 @@
-/* broken_rules.cpp: what a GPU does not allow, done once each: "found" is printed where the emulator finds it out, or it ends the
- * process. The argument says which.
+/* broken_rules.cpp: breaks one rule of CUDA, named by the argument: the emulator reports it and "found" is printed, or
+ * it ends the process.
  */
 #define GG_EMULATOR_IMPLEMENTATION
 #include "cuda_runtime.h"
 
-struct room {
+struct shared {
     int32_t first;
 };
 
-/* leaves what memory of a block holds that nobody has set */
+/* writes the content of uninitialized shared memory */
 static void look(int32_t *at) {
-    GG_BLOCK_MEMORY(room, own);
+    GG_BLOCK_MEMORY(shared, own);
     if (threadIdx.x == 0) {
         *at = own.first;
     }
@@ -49,7 +49,7 @@ int main(int count, char **words) {
         cudaStreamEndCapture(stream, &graph);
         return found(!early && late);
     }
-    /* no rule is broken: a kernel runs, and what it saw comes back */
+    /* no rule is broken: a kernel runs, and its result is copied back */
     here = 1;
     bool done = cudaMemsetAsync(there, 0, sizeof *there, stream) == cudaSuccess &&
                 gg_launch(look, 1, 32, 0, stream, there) == cudaSuccess &&

@@ -1,7 +1,7 @@
 """Threads, forks, signals, copies, collection: what a process can do to a world.
 
 What forks runs on the CPU, and so does what counts resident memory: a GPU's driver takes part in both. What a GPU makes
-of a fork, and of the memory of its worlds, is in tests/unit/test_cuda_build.py and test_device_array.py.
+of a fork, and of the memory of its worlds, is in tests/unit: test_cuda_build.py and device_array.
 """
 
 from __future__ import annotations

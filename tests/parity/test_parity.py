@@ -1,4 +1,4 @@
-"""The CPU and a GPU give the same bits: grains, counters, wrenches, depth images, in both ways of a step."""
+"""The CPU and a GPU give the same bits: grains, counters, wrenches, depth images, with both kernels of a step."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 
 import granular_gym as gg
 from testbed.beds import DENSITY
-from testbed.parity import WAYS, heap, mixed, moist, pair, planar, poses, same, scooped
+from testbed.parity import KERNELS, heap, mixed, moist, pair, planar, poses, same, scooped
 from testbed.planar import COARSE
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
     "solver",
     [
@@ -27,9 +27,9 @@ from testbed.planar import COARSE
     ],
     ids=["default", "linked_hash", "paper", "no_spin", "tolerance", "plain"],
 )
-def test_solver(way: str, solver: dict[str, Any]) -> None:
-    """Every way of the solve and of the broad phase."""
-    cpu, gpu = pair(heap, way, **solver)
+def test_solver(kernel: str, solver: dict[str, Any]) -> None:
+    """All solver settings and broad phases."""
+    cpu, gpu = pair(heap, kernel, **solver)
     with cpu, gpu:
         for k in range(3):
             cpu.step(1e-3, 8, tool_poses=poses(k, cpu))
@@ -37,10 +37,10 @@ def test_solver(way: str, solver: dict[str, Any]) -> None:
             same(cpu, gpu)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_mixed_sizes(way: str) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_mixed_sizes(kernel: str) -> None:
     """Several size classes and a periodic axis."""
-    cpu, gpu = pair(mixed, way)
+    cpu, gpu = pair(mixed, kernel)
     with cpu, gpu:
         for _ in range(3):
             cpu.step(1e-3, 10)
@@ -48,11 +48,11 @@ def test_mixed_sizes(way: str) -> None:
             same(cpu, gpu)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("make", [moist, scooped])
-def test_laws_and_tools(way: str, make: Any) -> None:
+def test_laws_and_tools(kernel: str, make: Any) -> None:
     """Moist grains in wind; a tool from a mesh that leaves a periodic box on one side and comes in on the other."""
-    cpu, gpu = pair(make, way, env_count=2)
+    cpu, gpu = pair(make, kernel, env_count=2)
     with cpu, gpu:
         for k in range(6):
             cpu.step(1e-3, 8, tool_poses=poses(k, cpu))
@@ -62,11 +62,11 @@ def test_laws_and_tools(way: str, make: Any) -> None:
         assert not cpu.tool_count or np.abs(cpu.wrenches).max() > 0
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("envs", [1, 3])
-def test_planar(way: str, envs: int) -> None:
+def test_planar(kernel: str, envs: int) -> None:
     """Nonconvex grains in the plane."""
-    cpu, gpu = pair(planar, way, env_count=envs, iterations=12)
+    cpu, gpu = pair(planar, kernel, env_count=envs, iterations=12)
     with cpu, gpu:
         for k in range(4):
             cpu.step(1e-3, 25, tool_poses=poses(k, cpu))
@@ -76,10 +76,10 @@ def test_planar(way: str, envs: int) -> None:
         assert int(cpu.stats["contact_count"][0]) > 20
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_penalty(way: str) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_penalty(kernel: str) -> None:
     """The same on springs."""
-    cpu, gpu = pair(planar, way, env_count=2, mode="penalty", stiffness=1e5)
+    cpu, gpu = pair(planar, kernel, env_count=2, mode="penalty", stiffness=1e5)
     with cpu, gpu:
         for k in range(4):
             cpu.step(5e-4, 120, tool_poses=poses(k, cpu))
@@ -118,11 +118,11 @@ def test_planar_fields(kind: str, mode: str) -> None:
         assert int(cpu.stats[touching][0]) > 0
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_many_envs(way: str) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_many_envs(kernel: str) -> None:
     """More envs than teams, each with grains, gravity and materials of its own; env k alone is env k among many."""
     envs = 9
-    cpu, gpu = pair(lambda: heap(60), way, env_count=envs)
+    cpu, gpu = pair(lambda: heap(60), kernel, env_count=envs)
     alone = heap(60).build(device="cuda")
     with cpu, gpu, alone:
         rng = np.random.default_rng(3)
@@ -144,8 +144,8 @@ def test_many_envs(way: str) -> None:
         assert alone.state_hash(0) == gpu.state_hash(4)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_growth(way: str) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_growth(kernel: str) -> None:
     """A packed bed at a long step makes buffers grow in the middle of a step, in some envs and not in others."""
 
     def packed() -> gg.Scene:
@@ -155,7 +155,7 @@ def test_growth(way: str) -> None:
         scene.add_grains(sand, grid + np.array([-0.042, -0.042, 0.011]), 0.01)
         return scene
 
-    cpu, gpu = pair(packed, way, env_count=2)
+    cpu, gpu = pair(packed, kernel, env_count=2)
     with cpu, gpu:
         grown = 0
         for world in (cpu, gpu):
@@ -243,11 +243,11 @@ def test_run_to_run() -> None:
     assert len(hashes) == 1
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("count", [1, 17, 40])
-def test_few_grains(count: int, way: str) -> None:
+def test_few_grains(count: int, kernel: str) -> None:
     """Worlds of fewer slices than one thread of a scan takes."""
-    cpu, gpu = pair(lambda: heap(count), way)
+    cpu, gpu = pair(lambda: heap(count), kernel)
     with cpu, gpu:
         for _ in range(2):
             cpu.step(1e-3, 20)
@@ -256,13 +256,13 @@ def test_few_grains(count: int, way: str) -> None:
         same(cpu, gpu)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_substeps_are_steps(way: str) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_substeps_are_steps(kernel: str) -> None:
     """How many substeps one call asks for, and how many a GPU is given at a time, changes nothing."""
     hashes = set()
     for calls, per in ((1, 60), (12, 5), (2, 30)):
         with heap(40).build(device="cuda") as world:
-            world._core.set_kernel(way)
+            world._core.set_kernel(kernel)
             for _ in range(calls):
                 world.step(1e-3, per)
             hashes.add(world.state_hash())

@@ -8,7 +8,7 @@ import pytest
 import granular_gym as gg
 from testbed.beds import DENSITY, RADIUS, lattice
 
-WAYS = ("team", "graph")
+KERNELS = ("team", "graph")
 
 
 @pytest.fixture
@@ -28,22 +28,22 @@ def falling(count: int, half_width: float) -> gg.Scene:
     return scene
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_twenty_runs(way: str, emulated: bool) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_twenty_runs(kernel: str, emulated: bool) -> None:
     """One large world, twenty times from the start; an emulator has no whims, so that a few times do."""
     count, half_width, steps, runs = (60, 2.0, 60, 3) if emulated else (20_000, 14.0, 60, 20)
     scene, hashes = falling(count, half_width), set()
     for _ in range(runs):
         with scene.build(device="cuda") as world:
-            world._core.set_kernel(way)
+            world._core.set_kernel(kernel)
             world.step(1e-3, steps)
             assert world.stats["contact_count"][0] > 0
             hashes.add(world.state_hash())
     assert len(hashes) == 1
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_alone_and_among_many(way: str, emulated: bool) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_alone_and_among_many(kernel: str, emulated: bool) -> None:
     """Env k alone is env k among 1,024, whose neighbours live under other gravity."""
     envs, count, steps = (5, 40, 60) if emulated else (1024, 500, 80)
     scene = falling(count, 2.0 if emulated else 4.0)
@@ -51,7 +51,7 @@ def test_alone_and_among_many(way: str, emulated: bool) -> None:
     pull[:, 0], pull[:, 2] = np.linspace(-3.0, 3.0, envs), -9.81
     chosen = sorted({0, envs // 3, envs - 1})
     with scene.build(env_count=envs, device="cuda") as many:
-        many._core.set_kernel(way)
+        many._core.set_kernel(kernel)
         many.set_gravity(pull)
         many.step(1e-3, steps)
         among = [many.state_hash(env) for env in chosen]

@@ -71,7 +71,7 @@ def test_emulated_parity(emulated: Path, tmp_path: Path, order: str) -> None:
 @pytest.mark.slow
 def test_emulated_arrays(emulated: Path, tmp_path: Path) -> None:
     """What is handed out on the device: DLPack, streams, memory, forks, a lost device; the vector env on top of it."""
-    skipped = pytest_with(emulated, tmp_path, ["unit/test_device_array.py", "envs/test_outputs.py"])
+    skipped = pytest_with(emulated, tmp_path, ["unit/device_array", "envs/test_outputs.py"])
     # nothing else is left out
     assert set(skipped) <= {"torch is not installed", "JAX is not installed", "a GPU is needed"}
 

@@ -4,14 +4,14 @@
 
 #include "team.cuh"
 
-/* A block takes a band of rows, as many as its own memory holds: a thread per grain, then a thread per pixel for tools. */
+/* A block renders a band of image rows that fits shared memory: one thread per grain, then one per pixel for tools. */
 __device__ __forceinline__ void gg_gpu_render_depth(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     int64_t band = team->block;
     for (int64_t c = 0; c < v->dims.camera_count; c++) {
         const gg_camera *camera = &v->cameras[c];
         int32_t rows = GG_MIN(GG_MAX(GG_TILE / camera->width, 1), camera->height);
         int64_t bands = (camera->height + rows - 1) / rows;
-        /* bands of all cameras in a row are dealt to the blocks of the team */
+        /* the bands of all cameras, numbered consecutively, are distributed over the blocks of the team */
         for (; band < bands; band += team->blocks) {
             gg_lens lens = gg_lens_make(camera, gg_camera_pose(v, e, camera));
             gg_strip strip;

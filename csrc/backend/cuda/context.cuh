@@ -1,5 +1,4 @@
-/* context.cuh: a context on a GPU, as the host sees it, and how its calls fail: every answer of the runtime is checked and becomes
- * a status with a message. */
+/* context.cuh: the host's side of a CUDA context; every error of the runtime becomes a status with a message. */
 #ifndef GG_CONTEXT_CUH
 #define GG_CONTEXT_CUH
 
@@ -15,18 +14,18 @@ enum gg_cuda_schedule { GG_SCHEDULE_AUTO, GG_SCHEDULE_TEAM, GG_SCHEDULE_GRAPH };
 struct gg_cuda {
     int32_t device, holders;
     int32_t multiprocessors;
-    int32_t resident;       /* blocks of a step kernel that run at once */
-    int32_t phase_resident; /* the same of the phases that meet */
-    pid_t process;          /* CUDA does not live through a fork */
+    int32_t resident;       /* blocks of a step kernel that are resident at once */
+    int32_t phase_resident; /* the same for phases whose blocks meet */
+    pid_t process;          /* a forked child cannot use CUDA */
     cudaStream_t stream, own_stream;
     cudaEvent_t event;
     gg_control *control;      /* on the device */
-    gg_control *control_host; /* pinned; what was read last */
+    gg_control *control_host; /* pinned; the copy read last */
     gg_meeting *meetings;     /* (resident) */
     unsigned char *partials;  /* (resident) GG_PARTIAL bytes */
     char *stage;              /* pinned; see gg_cuda_copy and gg_cuda_fetch */
-    size_t staged;            /* bytes of it that the device may still have to read */
-    gg_env_stats *stats;      /* pinned, (stats_capacity): those of the envs after the last step */
+    size_t staged;            /* bytes of it that pending copies may still read */
+    gg_env_stats *stats;      /* pinned, (stats_capacity): of the envs, after the last step */
     int64_t stats_capacity;
     int64_t waits; /* times the host waited for the device */
     int32_t schedule;
@@ -35,7 +34,7 @@ struct gg_cuda {
     cudaGraphExec_t graph;
     gg_view graph_view;
     int32_t substeps_done; /* of the current step, with one kernel per phase */
-    int32_t resumed;       /* a buffer grew: the next substep goes on from where it stopped */
+    int32_t resumed;       /* a buffer grew: the next substep resumes where it stopped */
     char message[512];
 };
 
@@ -62,7 +61,7 @@ static gg_status failed(gg_cuda *c, cudaError_t error, const char *doing) {
         }                                                                                                              \
     } while (0)
 
-/* every call begins here */
+/* begins every call: refuses a forked process and selects the device */
 static gg_status enter(gg_cuda *c) {
     if (c->process != getpid()) {
         return fail(c, GG_ERROR_BACKEND,
@@ -74,7 +73,7 @@ static gg_status enter(gg_cuda *c) {
     return GG_OK;
 }
 
-/* until all that was put on the stream is done */
+/* waits for all work on the stream */
 static cudaError_t await_stream(gg_cuda *c) {
     __atomic_add_fetch(&c->waits, 1, __ATOMIC_RELAXED);
     return cudaStreamSynchronize(c->stream);

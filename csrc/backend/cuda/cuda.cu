@@ -6,8 +6,7 @@
 #include "devices.cuh"
 #include "launch.cuh"
 
-/* Copies of up to so many bytes go through pinned memory: a GPU fetches them there when their turn comes, and the host need
- * not wait until then [bytes] */
+/* size of the stage: pinned memory through which copies pass, so that the host need not wait for them [bytes] */
 #define GG_STAGE ((size_t)1 << 20)
 
 /* ---- opening and closing a context ---- */
@@ -43,7 +42,7 @@ static gg_status open_device(gg_cuda *c) {
         return fail(c, GG_ERROR_BACKEND, "cuda:%d: this GPU cannot keep a grid of blocks resident", (int)c->device);
     }
     c->multiprocessors = value;
-    /* as many blocks as the largest kernel of those that meet allows */
+    /* residency is limited by the kernel that needs most, of those whose blocks meet */
     per_multiprocessor = per_meeting = INT32_MAX;
     for (int law = 0; law < GG_LAW_COUNT; law++) {
         int blocks = 0;
@@ -156,10 +155,10 @@ void gg_cuda_free(gg_cuda *c, void *memory) {
     }
 }
 
-/* what the stage gives for `size` bytes */
+/* aligned size of a region of the stage */
 static size_t padded(size_t size) { return (size + 15) & ~(size_t)15; }
 
-/* `size` bytes of the stage, which no queued work uses; waits only where the stage is full */
+/* reserves `size` bytes of the stage that no pending copy uses; waits only where the stage is full */
 static gg_status stage_reserve(gg_cuda *c, size_t size, char **staged) {
     if (size > GG_STAGE - c->staged) {
         TRY(c, await_stream(c), "waiting for copies");
@@ -212,7 +211,7 @@ gg_status gg_cuda_fetch(gg_cuda *c, const gg_copy_run *runs, int count) {
     if (sum <= GG_STAGE && (status = stage_reserve(c, sum, &staged)) != GG_OK) {
         return status;
     }
-    /* what is too much for the stage goes straight to where it belongs */
+    /* copies too large for the stage go directly to their destination */
     char *at = staged;
     for (int k = 0; k < count; k++) {
         TRY(c, cudaMemcpyAsync(staged ? at : runs[k].to, runs[k].from, runs[k].size, cudaMemcpyDeviceToHost, c->stream),
@@ -291,7 +290,7 @@ gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase, int32_t p
     gg_graph::gg_team team = {c, c->stream, view, cudaSuccess};
     gg_graph::gg_team_run(&team, phase, pass);
     if (team.error == cudaSuccess) {
-        /* whoever runs single phases looks himself whether a buffer is too small */
+        /* a caller that runs single phases checks for overflow itself */
         team.error = cudaMemsetAsync(&c->control->halt, 0, sizeof c->control->halt, c->stream);
     }
     return team.error == cudaSuccess ? GG_OK : failed(c, team.error, gg_phase_name(phase));
@@ -311,7 +310,7 @@ static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
     return GG_OK;
 }
 
-/* captures one substep; it is kept as long as the view stays as it is */
+/* captures one substep as a graph, reused as long as the view is unchanged */
 static gg_status capture(gg_cuda *c, const gg_view *v) {
     if (c->graph && !memcmp(&c->graph_view, v, sizeof *v)) {
         return GG_OK;
@@ -321,7 +320,7 @@ static gg_status capture(gg_cuda *c, const gg_view *v) {
         c->graph = NULL;
     }
     cudaGraph_t graph = NULL;
-    /* on a stream of its own: the default streams cannot be captured, and others may put work on the world's meanwhile */
+    /* on a separate stream: default streams cannot be captured, and the world's may receive other work meanwhile */
     cudaStream_t stream = NULL;
     TRY(c, cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
     gg_graph::gg_team team = {c, stream, v, cudaSuccess};
@@ -368,7 +367,7 @@ static gg_status step_by_graph(gg_cuda *c, const gg_view *v, int32_t most) {
     for (; k < most; k++) {
         TRY(c, cudaGraphLaunch(c->graph, c->stream), "starting a substep");
     }
-    /* tools arrive, and envs are counted, whether or not a substep was left half done */
+    /* tools are moved and envs counted even where a substep was interrupted */
     TRY(c, cudaMemsetAsync(&c->control->halt, 0, sizeof c->control->halt, c->stream), "clearing a counter");
     gg_graph::gg_team_run(&team, GG_PHASE_arrive_tools, 0);
     if (team.error == cudaSuccess) {
@@ -391,7 +390,7 @@ static gg_status stats_fit(gg_cuda *c, int64_t envs) {
     return GG_OK;
 }
 
-/* puts the copies on the stream that gg_cuda_step waits for: the counters, and how the envs fared */
+/* enqueues the copies that gg_cuda_step waits for: counters of the step and of the envs */
 static gg_status ask(gg_cuda *c, const gg_view *v) {
     TRY(c, cudaMemcpyAsync(c->control_host, c->control, sizeof(gg_control), cudaMemcpyDeviceToHost, c->stream),
         "reading a counter");

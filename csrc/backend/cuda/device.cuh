@@ -1,8 +1,8 @@
 /* device.cuh: the phases on a GPU.
  *
- * Most are the shared bodies, item by item; those marked TEAM in the table of phases have a cooperative form (slices.cuh,
- * envs.cuh, cameras.cuh). Each of these gives the bits of the shared body: what is added in floating point is added in the
- * same order, and everything else does not depend on order.
+ * Most are the shared bodies, item by item; those marked TEAM in the table of phases have a cooperative form
+ * (slices.cuh, envs.cuh, cameras.cuh). Each gives the same bits as the shared body: floating-point sums keep their
+ * order, and nothing else depends on order.
  */
 #ifndef GG_DEVICE_CUH
 #define GG_DEVICE_CUH
@@ -24,7 +24,7 @@
         }                                                                                                              \
         return;
 
-/* the team's share of a phase of its env; `phase` is a constant wherever this is called */
+/* runs the team's share of a phase of its env; `phase` is a compile-time constant at every call */
 __device__ __forceinline__ void gg_gpu_start(const gg_gpu_team *team, gg_phase phase, int32_t pass) {
     const gg_view *v = team->view;
     int64_t e = team->env;

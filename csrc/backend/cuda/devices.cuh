@@ -36,7 +36,7 @@ gg_status gg_device_count(int32_t *count, char *message, size_t message_size) {
             (void)cudaRuntimeGetVersion(&runtime);
             const char *hidden = getenv("CUDA_VISIBLE_DEVICES");
             if (error == cudaErrorInitializationError) {
-                /* of a fork after others started CUDA we know no more than this error */
+                /* where another library started CUDA before a fork, this error is the only sign of it */
                 snprintf(message, message_size,
                          "CUDA cannot be started in this process (%s); where it was forked after a library, as torch, "
                          "had started CUDA, start processes with the method \"spawn\" or \"forkserver\"",

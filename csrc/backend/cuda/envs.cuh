@@ -1,10 +1,10 @@
-/* envs.cuh: phases over whole envs: where the shared body walks an env, here the team does it together. */
+/* envs.cuh: phases over whole envs, run cooperatively where the shared body loops over an env. */
 #ifndef GG_ENVS_CUH
 #define GG_ENVS_CUH
 
 #include "team.cuh"
 
-/* ---- phases over whole envs: the team adds up, its last block decides ---- */
+/* ---- phases over whole envs: reductions, completed by the team's last block ---- */
 
 __device__ __forceinline__ void gg_gpu_check(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_prediction all, none = GG_ZERO;
@@ -33,7 +33,7 @@ __device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, cons
     if (!v->env[e].rebuild) {
         return;
     }
-    /* the longest list that does not fit, of those the first: as an integer that is larger the longer and the earlier */
+    /* the first of the longest lists that do not fit, encoded as the largest integer */
     uint64_t own = 0, worst;
     for (int64_t i = gg_team_rank(team); i < v->dims.grain_count; i += gg_team_size(team)) {
         int size_class = gg_size_class_of(&v->params, v->position[e * v->dims.slots + i].w);
@@ -113,8 +113,7 @@ __device__ __forceinline__ void gg_gpu_allocate_contacts(const gg_gpu_team *team
     }
 }
 
-/* Counting sort by cell. Within a cell grains come in the order of ids, so that nothing depends on which thread was
- * first. */
+/* Counting sort by cell. Within a cell grains are in order of ids, whatever the order of threads. */
 __device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     if (!v->env[e].rebuild) {
         return;
@@ -131,7 +130,7 @@ __device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_v
         return;
     }
     int32_t *first = v->cell_first + e * (v->dims.cells + 1), *cursor = v->cell_cursor + e * v->dims.cell_cursors;
-    /* idle while lists are built: the grains of a cell in any order, then in the order of ids */
+    /* arrays that are idle while lists are built: the grains of a cell in any order, then in order of ids */
     int32_t *loose = v->sort_unordered + base, *sorted = v->sort_slot + base, *item = v->cell_item + base;
     for (int64_t c = rank; c < v->dims.cells; c += size) {
         cursor[c] = 0;
@@ -164,7 +163,7 @@ __device__ __forceinline__ void gg_gpu_order(const gg_gpu_team *team, const gg_v
         sorted[position] = slot;
     }
     gg_gpu_wait(team);
-    /* within a window longer lists first: the rank of a grain is the number of those that come before it */
+    /* within a window, longer lists first: the rank of a grain is the number of those before it */
     for (int64_t begin = (int64_t)team->block * GG_SORT_WINDOW; begin < n; begin += team->blocks * GG_SORT_WINDOW) {
         int32_t count = (int32_t)(n - begin < GG_SORT_WINDOW ? n - begin : GG_SORT_WINDOW);
         int32_t *lengths = team->memory->lengths;
@@ -196,7 +195,7 @@ __device__ __forceinline__ void gg_gpu_allocate_candidates(const gg_gpu_team *te
     if (v->params.broad_phase != GG_BROAD_LINKED_HASH) {
         return;
     }
-    /* the order within a chain is left to chance: lists are sorted by id */
+    /* the order within a chain is arbitrary: candidate lists are sorted by id */
     int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
     for (int64_t b = rank; b < v->dims.hash_size; b += size) {
         head[b] = -1;
@@ -237,7 +236,7 @@ __device__ __forceinline__ void gg_gpu_sum_boxes(const gg_gpu_team *team, const 
     }
 }
 
-/* a thread per grain; what they add to the same bins are integers */
+/* one thread per grain; bins are integers, so that the order of addition does not matter */
 __device__ __forceinline__ void gg_gpu_tally(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     for (int64_t id = gg_team_rank(team); id < v->dims.grain_count; id += gg_team_size(team)) {
         gg_tally_grain(v, e, id);

@@ -1,4 +1,4 @@
-/* launch.cuh: how the host starts phases as kernels of their own, and the team that it makes of a whole device for a substep. */
+/* launch.cuh: launches phases as kernels of their own; a substep is run by the whole device as one team. */
 #ifndef GG_LAUNCH_CUH
 #define GG_LAUNCH_CUH
 
@@ -19,7 +19,7 @@ static phase_kernel kernel_of(gg_phase phase) {
 
 typedef void (*step_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned char *, int32_t, int32_t);
 
-/* the kernel that lives through the steps of a law */
+/* the persistent step kernel of a law */
 static step_kernel step_kernel_of(gg_law law) {
     static const step_kernel kernels[] = {
 #define ENTRY(law) gg_##law##_step_kernel,
@@ -29,8 +29,8 @@ static step_kernel step_kernel_of(gg_law law) {
     return kernels[law];
 }
 
-/* All kernels, before any is started: the driver would load one at its first use, which may wait for everything queued on
- * the device, and which a stream that is being captured does not allow. */
+/* Loads all kernels before the first launch: lazy loading may wait for all work on the device, and is not allowed on a
+ * stream that is being captured. */
 static gg_status load_kernels(gg_cuda *c) {
     cudaFuncAttributes attributes;
     for (int phase = 0; phase < GG_PHASE_COUNT; phase++) {
@@ -61,7 +61,7 @@ static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *
     }
     int64_t blocks = (threads + GG_THREADS - 1) / GG_THREADS;
     int sync = gg_phase_sync(phase), meets = sync == GG_SYNC_MEETS;
-    /* a grid has no end, unless its blocks must all be there at once, or need memory to store a partial sum */
+    /* the size of a grid is bounded only where its blocks must all be resident or store partial sums */
     int64_t most = sync != GG_SYNC_ALONE ? c->phase_resident : c->multiprocessors * (int64_t)64;
     int64_t teams = envs < most ? envs : most;
     blocks = blocks < most / teams ? blocks : most / teams;
@@ -71,7 +71,7 @@ static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *
 
 namespace gg_graph {
 
-/* a team that is the whole device: each phase a kernel, and the end of a kernel is where everybody meets */
+/* the whole device as a team: each phase is a kernel, and the end of a kernel is the barrier */
 struct gg_team {
     gg_cuda *cuda;
     cudaStream_t stream;
@@ -108,7 +108,7 @@ static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     }
 }
 static void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }
-/* the host does not know: kernels that have nothing to do for an env leave it alone */
+/* the host does not know the condition: kernels skip envs in which they have nothing to do */
 static int gg_team_any(const gg_team *team, gg_condition question) {
     (void)team;
     return question != GG_HAS_OVERFLOW;

@@ -1,4 +1,4 @@
-/* slices.cuh: phases over slices: where the shared body walks a slice lane by lane, here every lane is a thread. */
+/* slices.cuh: phases over slices, with a thread per lane where the shared body loops over lanes. */
 #ifndef GG_SLICES_CUH
 #define GG_SLICES_CUH
 
@@ -9,7 +9,7 @@ static_assert(GG_LANES == 16 && GG_THREADS % 32 == 0, "slices are half warps");
 
 __device__ __forceinline__ void gg_slice_wait() { __syncwarp(0xFFFFu << (threadIdx.x & 16u)); }
 
-/* calls body(slot) for the team's share of slots; the threads of a slice come together */
+/* calls body(slot) for the team's share of slots; the 16 threads of a slice call it in the same iteration */
 template <class Body> __device__ __forceinline__ void gg_each_slot(const gg_gpu_team *team, Body body) {
     int64_t slots = team->view->dims.slots;
     for (int64_t slot = gg_team_rank(team); slot < slots; slot += gg_team_size(team)) {
@@ -17,7 +17,7 @@ template <class Body> __device__ __forceinline__ void gg_each_slot(const gg_gpu_
     }
 }
 
-/* Every lane leaves what it knows; the first one calls note(slice, what the 16 lanes left). */
+/* Every lane stores its value; the first lane calls note(slice, the 16 values). */
 template <class T, class Note>
 __device__ __forceinline__ void gg_slice_note(T *shared, T own, int64_t slot, Note note) {
     gg_slice_wait();
@@ -35,7 +35,7 @@ __device__ __forceinline__ void gg_gpu_predict(const gg_gpu_team *team, const gg
     });
 }
 
-/* the parts that the slice of a slot may touch, found by its 16 threads together and noted */
+/* the parts that the slice of a slot may touch, found by its 16 threads together and stored */
 __device__ __forceinline__ uint64_t gg_gpu_slice_parts(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                        int64_t slot) {
     int64_t slice = slot / GG_LANES;
@@ -58,7 +58,7 @@ __device__ __forceinline__ uint64_t gg_gpu_slice_parts(const gg_gpu_team *team, 
     return parts;
 }
 
-/* the first body on a tool of a slot */
+/* index of the first tool-contact body of a slot */
 __device__ __forceinline__ int32_t gg_gpu_tool_body(const gg_view *v, int64_t e, int64_t slot) {
     int64_t slice = slot / GG_LANES;
     int32_t tool_body = v->slice_first_tool_body[e * v->dims.slices + slice];
@@ -94,7 +94,7 @@ __device__ __forceinline__ void gg_gpu_prepare_contacts(const gg_gpu_team *team,
     });
 }
 
-/* one iteration; `lanes` is that of one slot */
+/* one iteration; lanes(slot) iterates one slot and returns its largest change of velocity */
 template <class Lanes>
 __device__ __forceinline__ void gg_gpu_iterate_with(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t pass,
                                                     Lanes lanes) {

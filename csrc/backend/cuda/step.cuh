@@ -1,7 +1,9 @@
 /* step.cuh: the two schedules of a step on a GPU; both follow phases/step.h.
  *
- * team: one kernel lives through many substeps. Its blocks form teams, one per env at a time, and meet after each phase.
- * graph: every phase is a kernel of its own over all envs; the kernels of a substep are captured once as a CUDA graph.
+ * - team: one persistent kernel runs many substeps. Its blocks form teams, each of which works on one env at a time and
+ *   synchronizes after each phase.
+ * - graph: every phase is a kernel of its own over all envs; the kernels of a substep are captured once as a CUDA
+ *   graph.
  */
 #ifndef GG_STEP_CUH
 #define GG_STEP_CUH
@@ -23,8 +25,7 @@ __device__ __forceinline__ int gg_team_any(const gg_gpu_team *team, gg_condition
     return gg_step_condition(&team->view->env[team->env], question);
 }
 
-/* A phase must be a constant where it runs, or every call would hold the code of all phases: each law has a
- * kernel of its own. */
+/* `phase` must be a compile-time constant, or every call would contain the code of all phases: so a kernel per law. */
 #define GG_TEAM_FN static __device__ __forceinline__
 namespace gg_spheres_step {
 using gg_team = gg_gpu_team;
@@ -62,7 +63,7 @@ __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_bl
     return team;
 }
 
-/* up to `most` substeps of every env */
+/* runs up to `most` substeps of every env */
 template <class Substep>
 __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memory *memory, gg_control *control,
                                              gg_meeting *meetings, unsigned char *partials, int32_t blocks_per_team,
@@ -127,7 +128,7 @@ __global__ void __launch_bounds__(GG_THREADS)
     }
     for (; team.env < view.dims.env_count; team.env += teams) {
         gg_gpu_start(&team, (gg_phase)phase, pass);
-        /* what a block, or a team that meets, keeps for itself is used anew for the next env */
+        /* shared memory of the block, or the barrier and partial results of the team, are reused for the next env */
         if (gg_phase_sync((gg_phase)phase) == GG_SYNC_MEETS) {
             gg_gpu_wait(&team);
         } else {
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(GG_THREADS)
     }
 }
 
-/* after phases that may find a buffer too small: the rest of the substep is left out */
+/* after phases that may find a buffer too small: skips the remainder of the substep */
 static __global__ void gg_halt_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control) {
     int64_t e = (int64_t)blockIdx.x * GG_THREADS + threadIdx.x;
     if (e < view.dims.env_count && gg_step_condition(&view.env[e], GG_HAS_OVERFLOW)) {
@@ -144,7 +145,7 @@ static __global__ void gg_halt_kernel(GG_KERNEL_PARAMETER gg_view view, gg_contr
     }
 }
 
-/* what the host asks after some substeps */
+/* the counters that the host reads after some substeps */
 static __global__ void gg_account_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control) {
     int64_t e = (int64_t)blockIdx.x * GG_THREADS + threadIdx.x;
     if (e < view.dims.env_count) {

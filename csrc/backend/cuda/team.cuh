@@ -1,6 +1,6 @@
-/* team.cuh: threads of a GPU as a team: one env at a time, one block or several that meet at a barrier of their own.
+/* team.cuh: GPU threads as a team, which works on one env at a time: one block, or several with a barrier of their own.
  *
- * Many envs: a team is one block and meets at the block's barrier. Few envs: a team is many blocks, and its barrier a
+ * Many envs: a team is one block, with the block's barrier. Few envs: a team is many blocks, and its barrier is a
  * counter in memory; all blocks of the grid are resident at once (cooperative launch), so waiting in a loop is safe.
  */
 #ifndef GG_TEAM_CUH
@@ -13,35 +13,35 @@
 #ifndef GG_THREADS
 #define GG_THREADS 256
 #endif
-/* threads of kernels that live through a step which a multiprocessor must hold at once: bounds their registers */
+/* threads of persistent kernels that must be resident on a multiprocessor: bounds their registers */
 #ifndef GG_THREADS_RESIDENT
 #define GG_THREADS_RESIDENT 512
 #endif
-/* values that a thread takes at a time in a scan */
+/* values per thread in one round of a scan */
 #define GG_SCAN_ITEMS 4
-/* threads that add up `count` values: each takes some before it joins the others */
+/* threads that reduce `count` values, GG_SCAN_ITEMS values each */
 #define GG_GPU_SHARE(count) (((count) + GG_SCAN_ITEMS - 1) / GG_SCAN_ITEMS)
-/* pixels of an image that a block keeps in its own memory */
+/* pixels of an image in a block's shared memory */
 #define GG_TILE 8192
 
-/* where the blocks of a team meet */
+/* the barrier of the blocks of a team */
 struct gg_meeting {
     int32_t arrived, round;
-    int32_t joined; /* blocks that have put down their part of a sum, see gg_team_reduce */
+    int32_t joined; /* blocks that have stored their partial result, see gg_team_reduce */
 };
 
-/* what a block may put down for the others of its team [bytes] */
+/* size of the partial result that a block stores for its team [bytes] */
 #define GG_PARTIAL 32
 
-/* what the blocks of one use of the device have in common */
+/* counters shared by all blocks on the device */
 struct gg_control {
     int32_t unfinished;    /* envs with substeps left */
     int32_t overflow;      /* a buffer must grow */
-    int32_t halt;          /* kernels of their own per phase: the rest of a substep is skipped */
-    int32_t substeps_done; /* of all envs alike, with kernels of their own per phase */
+    int32_t halt;          /* one kernel per phase: the remainder of the substep is skipped */
+    int32_t substeps_done; /* the same for all envs, with one kernel per phase */
 };
 
-/* memory of a block; each phase uses one of these */
+/* shared memory of a block; each phase uses one member */
 union gg_block_memory {
     gg_prediction prediction[GG_THREADS];
     gg_motion motion[GG_THREADS];
@@ -75,7 +75,7 @@ __device__ __forceinline__ int32_t gg_team_rank(const gg_gpu_team *team) {
 }
 __device__ __forceinline__ int32_t gg_team_size(const gg_gpu_team *team) { return team->blocks * GG_THREADS; }
 
-/* all threads of the team; what they wrote before, all can read after */
+/* barrier of all threads of the team; writes before it are visible after it */
 __device__ __forceinline__ void gg_gpu_wait(const gg_gpu_team *team) {
     __syncthreads();
     if (team->blocks > 1) {
@@ -98,7 +98,7 @@ __device__ __forceinline__ void gg_gpu_wait(const gg_gpu_team *team) {
     }
 }
 
-/* all threads of a block get join of everyone's value; `shared` holds one value per thread */
+/* reduces the values of a block's threads and returns the result in all; shared: one value per thread */
 template <class T, class Join> __device__ __forceinline__ T gg_block_reduce(T *shared, T value, Join join) {
     shared[threadIdx.x] = value;
     __syncthreads();
@@ -113,9 +113,9 @@ template <class T, class Join> __device__ __forceinline__ T gg_block_reduce(T *s
     return all;
 }
 
-/* Joins the values of all threads of the team, in any order. Returns 1 in the threads of one block, the last that came, with
- * what was joined in *all: what it changes then, no other block still reads. 0 in the others, which need not wait; blocks of
- * a team need not be resident at once. `nothing` changes nothing when it is joined; `shared` holds one value per thread. */
+/* Reduces the values of all threads of the team, in any order. Returns 1 in the threads of the block that arrives last,
+ * with the result in *all: no other block still reads what it changes then. Returns 0 in the others, which need not
+ * wait: the blocks of a team need not be resident at once. nothing: neutral element; shared: one value per thread. */
 template <class T, class Join>
 __device__ __forceinline__ int gg_team_reduce(const gg_gpu_team *team, T *shared, T own, T nothing, Join join, T *all) {
     static_assert(sizeof(T) <= GG_PARTIAL && GG_PARTIAL % alignof(T) == 0, "a block's part fits");
@@ -175,8 +175,8 @@ __device__ __forceinline__ int32_t gg_block_scan(gg_block_memory *memory, int32_
     return sum;
 }
 
-/* Prefix sums over the team: put(i, sum of get(k) for k < i) for i < count; returns the sum of all. All threads of the team
- * call it; the caller waits before it reads what others put. `use`: 0 or 1, another one for a second scan that follows. */
+/* Exclusive prefix sums over the team: put(i, sum of get(k) for k < i) for i < count; returns the total. Called by all
+ * threads of the team; gg_gpu_wait before values put by others are read. use: 0 or 1, in turn. */
 template <class Get, class Put>
 __device__ __forceinline__ int32_t gg_team_scan(const gg_gpu_team *team, int use, int64_t count, Get get, Put put) {
     int64_t share = (count + team->blocks - 1) / team->blocks;

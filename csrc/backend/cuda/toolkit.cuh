@@ -1,7 +1,7 @@
-/* toolkit.cuh: what the backend needs of CUDA's language, in one place.
+/* toolkit.cuh: what the backend needs of CUDA's language.
  *
- * With GG_CUDA_EMULATED a header of the tests stands in for the toolkit and runs the very same kernels on a CPU, thread by
- * thread: slow, but every barrier, reduction and scan below is executed where there is no GPU.
+ * With GG_CUDA_EMULATED headers of the tests (tests/emulator) stand in for the toolkit and run the same kernels on a
+ * CPU, thread by thread: slow, but every barrier, reduction and scan is executed where there is no GPU.
  */
 #ifndef GG_TOOLKIT_CUH
 #define GG_TOOLKIT_CUH
@@ -16,7 +16,7 @@
 #define GG_BLOCK_MEMORY(type, name)                                                                                    \
     __shared__ __align__(16) unsigned char name##_bytes[sizeof(type)];                                                 \
     type &name = *reinterpret_cast<type *>(name##_bytes)
-/* a thread that waits for others lets them run */
+/* in a loop that waits for other threads: lets them run */
 #define GG_SPIN() __nanosleep(20)
 
 /* parameters of kernels that are read in place, without a copy per thread */

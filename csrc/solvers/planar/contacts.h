@@ -1,7 +1,7 @@
 /* contacts.h: counts and lists the contacts of planar grains. See planar.h, and solvers/contacts.h for the lists.
  *
- * Keys in a list: 4 id + contact point for another grain, rising; then -1 - (part * points + point) for the points of the outline
- * that feel a tool, falling. A flat face on a plane feels it at its two corners.
+ * Keys in a list: 4 id + contact point for another grain, rising; then -1 - (part * points + point) for the points of
+ * the outline that touch a tool, falling. A flat face on a plane touches it at its two corners.
  */
 #ifndef GG_PLANAR_CONTACTS_H
 #define GG_PLANAR_CONTACTS_H
@@ -9,7 +9,7 @@
 #include "../contacts.h"
 #include "manifolds.h"
 
-/* a point of an outline that feels a part */
+/* a point of an outline that touches a part */
 typedef struct gg_planar_touch {
     gg_vec3 at;     /* from the centre of the grain, world [m] */
     gg_vec3 normal; /* out of the part, in the plane */
@@ -24,7 +24,7 @@ GG_FN int64_t gg_planar_part_of_key(const gg_view *v, int32_t key) {
     return (-1 - (int64_t)key) / v->dims.planar.outline_points;
 }
 
-/* what the outline of one grain is to one part */
+/* the pose of one grain's outline, and a part */
 typedef struct gg_planar_look {
     const gg_shape *shape;
     const gg_part_pose *pose;
@@ -47,8 +47,8 @@ GG_FN float gg_planar_gap(const gg_view *v, const gg_planar_look *look, int32_t 
     return gg_sdf_distance(look->shape, v->grids, v->samples, local);
 }
 
-/* The points of the outline of slot i that feel a part, in order: how many there are is returned, the first `capacity` of them
- * are left in points (NULL: none). */
+/* Finds the outline points of slot i that touch a part, in order. Returns their number, and stores the first `capacity`
+ * of them in points (NULL: none). */
 GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points,
                                 int32_t capacity) {
     const gg_vec4 x = v->position[e * v->dims.slots + i];
@@ -76,7 +76,7 @@ GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t 
             continue;
         }
         gg_outline_point point = v->outline_point[look.outline->first_point + p];
-        /* between corners only the nearest point counts, of equally near ones the last */
+        /* between corners only the nearest point counts; of equally near ones the last */
         if (!point.corner &&
             (gg_planar_gap(v, &look, point.before) < gap || gg_planar_gap(v, &look, point.after) <= gap)) {
             continue;
@@ -89,7 +89,7 @@ GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t 
     return count;
 }
 
-/* where a point of slot i feels a part */
+/* the contact of a point of slot i with a part */
 GG_FN gg_planar_touch gg_planar_touch_at(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t point) {
     const gg_vec4 x = v->position[e * v->dims.slots + i];
     gg_planar_look look;
@@ -145,7 +145,7 @@ typedef struct gg_planar_writer {
     gg_stored_contacts memory;
 } gg_planar_writer;
 
-/* Lists one contact: gap, normal towards this grain, arms, and what was stored. pair NULL: no contact. */
+/* Lists one contact: gap, normal towards this grain, arms and stored impulses. pair NULL: no contact. */
 GG_FN void gg_planar_list(const gg_view *v, gg_planar_writer *w, int32_t key, int64_t other_body, const gg_pair *pair,
                           float gap, float nx, float ny, const float arms[4]) {
     gg_vec3 impulse = gg_v3(0.0f, 0.0f, 0.0f);

@@ -4,8 +4,8 @@
 /* what is constant over one iteration of one env */
 typedef struct GG_LANE_NAME(planar_solve) {
     const float *bodies_in, *impulse;
-    float *next; /* holds the iterate before */
-    int first;   /* there is none: beta is 0 */
+    float *next; /* holds the previous iterate */
+    int first;   /* no previous iterate: beta is 0 */
     gg_lane beta, beta_next;
 } GG_LANE_NAME(planar_solve);
 

@@ -1,8 +1,8 @@
-/* manifolds.h: asks the pair fields which candidates touch, and at which contact points. See planar.h.
+/* manifolds.h: samples the pair fields of candidates for their contact points. See planar.h.
  *
- * A pair stands in two candidate lists; the grain with the lower id asks for both and leaves the answer beside its own
- * list, where the other one finds it. In a field the first shape is the one with the lower index; of two alike it is the
- * one with the lower id.
+ * A pair is in two candidate lists; the grain with the lower id finds the manifold and stores it parallel to its own
+ * list, where the other one reads it. The first shape of a field is the one with the lower index; of two equal shapes
+ * it is the one with the lower id.
  */
 #ifndef GG_PLANAR_PAIRS_H
 #define GG_PLANAR_PAIRS_H
@@ -20,12 +20,12 @@ GG_FN const gg_pair_field *gg_pair_field_of(const gg_view *v, int32_t a, int32_t
     return &v->pair_fields[(int64_t)a * v->dims.planar.outline_count + b];
 }
 
-/* distance of two nodes of a field along its angle [rad] */
+/* spacing of the nodes of a field along its angle [rad] */
 GG_FN float gg_pair_field_step(const gg_pair_field *field) {
     return (float)(2.0 * GG_PI) / (float)(field->theta_count * field->fold_b);
 }
 
-/* the most that the motion of a body moves any point of its grain [m/s] */
+/* a bound on the velocity of any point of a planar grain [m/s] */
 GG_FN float gg_planar_speed(const float *body) {
     return sqrtf(body[0] * body[0] + body[1] * body[1]) + gg_absf(body[GG_BODY_PLANAR_SPIN]);
 }
@@ -34,7 +34,7 @@ GG_FN float gg_planar_angle(const gg_view *v, int64_t e, int64_t i) {
     return v->angle[e * v->dims.planar.slots + v->grain_id[e * v->dims.slots + i]];
 }
 
-/* A contact point from what a field says about a pose that is `turn` beyond the present one. `t`: from A to B in A's frame. */
+/* A contact point from a sample at a pose rotated by `turn` from the present one. `t`: from A to B in A's frame. */
 GG_FN gg_manifold_point gg_manifold_point_of(gg_pair_sample s, float turn, float tx, float ty, float radius_a,
                                              float radius_b) {
     gg_manifold_point point;
@@ -48,8 +48,8 @@ GG_FN gg_manifold_point gg_manifold_point_of(gg_pair_sample s, float turn, float
     return point;
 }
 
-/* The contact points of slots a and b, a's shape being the first of their field; reach: those with a larger gap are left out [m];
- * sides: whether the pair is also seen from both sides of its angle. */
+/* The contact points of slots a and b, a's shape being the first of their field. reach: points with a larger gap are
+ * left out [m]; sides: whether the field is also sampled at angles to both sides. */
 GG_FN void gg_manifold_find(const gg_view *v, int64_t e, int32_t a, int32_t b, float reach, int sides,
                             gg_manifold *out) {
     int64_t base = e * v->dims.slots;
@@ -65,7 +65,7 @@ GG_FN void gg_manifold_find(const gg_view *v, int64_t e, int32_t a, int32_t b, f
     gg_pair_open(&probe, field, v->pair_data, tx, ty);
     gg_pair_sample here = gg_pair_at(&probe, theta);
     float turn = sides ? GG_PLANAR_TURN * gg_pair_field_step(field) : 0.0f;
-    /* turning by so much opens or closes a gap by no more than the smaller circle's share of it */
+    /* rotation by `turn` changes a gap by at most `turn` times the smaller circumradius */
     if (here.d >= reach + turn * gg_minf(radius_a, radius_b)) {
         return;
     }
@@ -78,11 +78,11 @@ GG_FN void gg_manifold_find(const gg_view *v, int64_t e, int32_t a, int32_t b, f
         gg_pair_sample s = gg_pair_at(&probe, theta + by);
         float gap = s.d - by * s.dtheta;
         float dx = s.nx - here.nx, dy = s.ny - here.ny, dc = (s.dtheta - here.dtheta) / scale;
-        /* a second contact pushes otherwise, and lies no deeper than the pair as a whole */
+        /* a further contact must differ in its normal or arm, and be no deeper than the pair as a whole */
         if (gap >= reach || gap < here.d - slack || dx * dx + dy * dy + dc * dc < 0.15f * 0.15f) {
             continue;
         }
-        /* the face of the one that was turned along: its normal at the present angle is that of the pair */
+        /* a normal that rotated along with B is that of the same face: at the present angle it is the pair's */
         if (dx * dx + dy * dy < 1.6f * 1.6f * by * by) {
             s.nx = here.nx;
             s.ny = here.ny;
@@ -101,7 +101,8 @@ GG_FN void gg_manifold_find(const gg_view *v, int64_t e, int32_t a, int32_t b, f
     }
 }
 
-/* Asks for the pairs of a slot with grains of higher ids. Springs have one contact point, and only where shapes overlap. item: slot */
+/* Finds the manifolds of a slot with grains of higher ids. Springs have one contact point, and only where shapes
+ * overlap. item: slot */
 GG_FN void gg_manifold_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t base = e * v->dims.slots;
     int32_t id = v->grain_id[base + i];
@@ -130,14 +131,14 @@ GG_FN void gg_manifold_slot(const gg_view *v, int64_t e, int64_t i) {
         if (gg_norm2(gg_separation(&v->params, x[i], x[j])) >= apart * apart) {
             continue;
         }
-        /* of two alike shapes this grain, which has the lower id, is the first */
+        /* of two equal shapes this grain, which has the lower id, is the first */
         int swapped = v->material_outline[v->material[base + i]] > v->material_outline[v->material[base + j]];
         gg_manifold_find(v, e, swapped ? j : (int32_t)i, swapped ? (int32_t)i : j, reach, !springs, &pairs[k]);
         pairs[k].swapped = swapped;
     }
 }
 
-/* the pair of slot i and its candidate k, wherever it was left; *second: slot i is the second of its field */
+/* the manifold of slot i and its candidate k, wherever it is stored; *second: slot i is the second of its field */
 GG_FN const gg_manifold *gg_manifold_at(const gg_view *v, int64_t e, int32_t i, int32_t k, int *second) {
     int64_t base = e * v->dims.slots, first = v->candidate_first[base + i];
     const gg_manifold *pairs = v->manifold + e * v->dims.planar.manifolds;

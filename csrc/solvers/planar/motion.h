@@ -1,11 +1,11 @@
-/* motion.h: after the solve: planar grains out of tools, what tools felt, new positions. */
+/* motion.h: after the solve: projection of planar grains out of tools, loads on tools, new positions. */
 #ifndef GG_PLANAR_MOTION_H
 #define GG_PLANAR_MOTION_H
 
 #include "../motion.h"
 #include "contacts.h"
 
-/* one contact of a planar grain with a tool, and what resists it */
+/* one contact of a planar grain with a tool, and the inverse masses of the grain */
 typedef struct gg_planar_hold {
     float nx, ny, cn, ct;
     float mass, spin; /* 1/m and R^2/I of the grain */
@@ -22,7 +22,7 @@ GG_FN gg_planar_hold gg_planar_hold_of(const gg_view *v, const float *body, int6
     return h;
 }
 
-/* Last word on tools, as gg_sphere_project_tools. item: slot */
+/* Final projection out of tools, as gg_sphere_project_tools. item: slot */
 GG_FN void gg_planar_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
     int32_t tools = v->next_tool_count[at], count = v->next_count[at];
@@ -57,7 +57,7 @@ GG_FN void gg_planar_project_tools(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* what each contact of a grain did to its tool, as gg_sphere_load_tools. item: slot */
+/* the load of each contact of a grain on its tool, as gg_sphere_load_tools. item: slot */
 GG_FN void gg_planar_load_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
     int32_t tools = v->next_tool_count[at];
@@ -84,7 +84,7 @@ GG_FN void gg_planar_load_tools(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* an angle brought back to -pi .. pi after a substep [rad] */
+/* an angle wrapped to -pi .. pi after a substep [rad] */
 GG_FN float gg_planar_wrap_angle(float angle) {
     float turn = (float)(2.0 * GG_PI);
     return angle > (float)GG_PI ? angle - turn : angle < (float)-GG_PI ? angle + turn : angle;
@@ -113,7 +113,7 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     body[1] = velocity[1];
     body[GG_BODY_PLANAR_SPIN] = velocity[2];
     gg_body_store(home, body);
-    /* what was pushed apart moves by the effect of a pseudo-impulse */
+    /* position correction is the effect of a pseudo-impulse */
     gg_vec3 correction = gg_load_lane3(v->correction, first * 3 + lane);
     float *angle = &v->angle[e * v->dims.planar.slots + id];
     gg_vec3 displacement =

@@ -1,11 +1,11 @@
-/* prepare.h: turns the listed contacts of planar grains into what the solve reads, for one lane or a vector of lanes: see
+/* prepare.h: prepares the listed contacts of planar grains for the solve, for one lane or a vector of lanes: see
  * lane_phases.h.
  *
- * Listing (contacts.h) has left, per contact: other_body, friction, restitution (-1: no contact), gap, normal, arms, and the
- * stored impulses (normal, tangential) as they were. See planar.h for the law.
+ * Input from contacts.h, per contact: other_body, friction, restitution (-1: no contact), gap, normal, arms, and the
+ * stored impulses (normal, tangential). See planar.h for the law.
  */
 
-/* where one contact of W grains lies in the arrays */
+/* indices of one contact of W grains in the arrays */
 typedef struct GG_LANE_NAME(planar_at) {
     int64_t contact, contact3, geometry;
 } GG_LANE_NAME(planar_at);
@@ -30,7 +30,7 @@ typedef struct GG_LANE_NAME(planar_contact) {
     gg_lane own[GG_BODY], other[GG_BODY];
 } GG_LANE_NAME(planar_contact);
 
-/* velocity at which W pairs of surfaces part along the normal. The sum is the same to the bit on both sides. */
+/* velocity at which W pairs of surfaces part along the normal; the sum has the same bits on both sides */
 GG_FN gg_lane GG_LANE_NAME(planar_normal_velocity)(const GG_LANE_NAME(planar_contact) * r) {
     gg_lane along = r->nx * (r->own[0] - r->other[0]) + r->ny * (r->own[1] - r->other[1]);
     return along + (r->cn * r->own[GG_BODY_PLANAR_SPIN] - r->other_cn * r->other[GG_BODY_PLANAR_SPIN]);
@@ -61,7 +61,7 @@ GG_FN gg_lane GG_LANE_NAME(planar_mass)(const GG_LANE_NAME(planar_contact) * r, 
     return lane_min(lane_div(relaxation, own + other), lane_div(sum, count * own + other_count * other));
 }
 
-/* adds an impulse (p_n, p_t) to what changes the velocity of this side: x, y, and about its centre over the radius */
+/* adds an impulse (p_n, p_t) to the sum of this side: x, y, and angular impulse over the circumradius */
 GG_FN void GG_LANE_NAME(planar_apply)(const GG_LANE_NAME(planar_contact) * c, gg_lane p_n, gg_lane p_t,
                                       GG_LANE_NAME(vec) * sum) {
     sum->x = sum->x + (c->nx * p_n - c->ny * p_t);
@@ -69,14 +69,14 @@ GG_FN void GG_LANE_NAME(planar_apply)(const GG_LANE_NAME(planar_contact) * c, gg
     sum->z = sum->z + (c->cn * p_n + c->ct * p_t);
 }
 
-/* the W grains themselves, which are slots and bodies in one */
+/* the W grains themselves: each is one slot and one body */
 typedef struct GG_LANE_NAME(planar_self) {
     gg_lane point[4], count;
     gg_lane bounce_speed, warm_scale;
 } GG_LANE_NAME(planar_self);
 
-/* Position correction of this side: a pseudo-impulse along the normal that moves a share of the overlap out. What nothing
- * moves, tools as well as fixed grains, leaves all of it to this side. */
+/* Position correction of this side: a pseudo-impulse along the normal that removes a fraction of the overlap. Against a
+ * tool or a fixed grain this side takes all of it. */
 GG_FN gg_lane GG_LANE_NAME(planar_correction)(const gg_params *p, const GG_LANE_NAME(planar_contact) * c, gg_lane count,
                                               gg_lane other_count, gg_lane live, gg_lane gap) {
     gg_lane zero = lane_splat(0.0f), own = c->own[GG_BODY_INVERSE_MASS], other = c->other[GG_BODY_INVERSE_MASS];
@@ -90,7 +90,7 @@ GG_FN gg_lane GG_LANE_NAME(planar_correction)(const gg_params *p, const GG_LANE_
     return lane_less(live, zero, zero, depth);
 }
 
-/* prepares one contact of W grains, and adds what it does to them */
+/* prepares one contact of W grains, and adds its effects to their sums */
 GG_FN void GG_LANE_NAME(planar_prepare_contact)(const gg_view *v, int64_t e, int64_t slot,
                                                 const GG_LANE_NAME(planar_at) * at,
                                                 const GG_LANE_NAME(planar_self) * self,

@@ -2,7 +2,7 @@
  * Granular Media", Algorithm 1.
  *
  * A pair of grains has one contact (planar.h), from its field at the present pose; a tool has one for each point of the
- * outline that lies in it. With depth -gap, and the velocities v_n at which the surfaces part and v_t at which they slide:
+ * outline that lies in it. With depth -gap, and the velocities v_n of separation and v_t of sliding:
  *
  *     f_n = max(k_n depth - c_n v_n, 0)
  *     s  += v_t dt                                 the tangential spring, kept from substep to substep, by key
@@ -10,22 +10,24 @@
  *         c_t |v_t| > mu f_n: s = 0, f_t = -sign(v_t) mu f_n
  *         else the spring is cut to PROJECTFACTOR s, the part of it for which |f_t| = mu f_n
  *
- * and, with the arms of planar.h, v changes by dt (f_n n + f_t t) / m and u = R omega by dt (R^2 / I) (c_n f_n + c_t f_t).
- * Damping is given as a share of the critical one: c_n = 2 zeta sqrt(k_n m), where 1 / m = a_i + a_j of planar.h is what a
- * push along the normal moves; the paper's gamma_n is 2 c_n and the same for all contacts, which a contact with a long lever does
- * not bear in explicit steps. c_t is its share of the same with the tangential arms. Then positions move with the new velocities (semi-implicit Euler).
+ * and, with the arms of planar.h, v changes by dt (f_n n + f_t t) / m and u = R omega by
+ * dt (R^2 / I) (cn f_n + ct f_t). Then positions move with the new velocities (semi-implicit Euler).
+ *
+ * Damping is given as a ratio of the critical one: c_n = 2 zeta sqrt(k_n m), where 1 / m = a_i + a_j of planar.h is the
+ * inverse effective mass along the normal; the paper's gamma_n is 2 c_n, the same for all contacts, which is unstable
+ * in explicit steps for contacts with long arms. c_t is likewise a ratio of the critical one, with the tangential arms.
  *
  * Where the printed algorithm is not followed:
- *   - J_A and J_B, the derivatives of the relative pose, act there as their transposes would. What is right follows from
- *     d alone: dd/dtheta_B is the field's own dd/dtheta, and dd/dtheta_A = -dd/dtheta - (t x n), for the relative
+ *   - J_A and J_B, the derivatives of the relative pose, act there as their transposes would. What is right follows
+ *     from d alone: dd/dtheta_B is the field's own dd/dtheta, and dd/dtheta_A = -dd/dtheta - (t x n), for the relative
  *     translation t turns back with A (tests hold both to differences of the energy).
- *   - |f_n| in the bound of friction is max(f_n, 0), and f_n itself never pulls: a damped contact that opens would else be
- *     held back, and rub while it is.
+ *   - |f_n| in the bound of friction is max(f_n, 0), and f_n itself never pulls: a damped contact that opens would else
+ *     be held back, and rub while it is.
  *   - An opened contact is not listed, so its spring is forgotten.
  *
- * An undamped contact has the energy k_n depth^2 / 2 as far as the field's gradient has the length 1. A step is stable for
- * one contact while omega dt < 2 (sqrt(1 + zeta^2) - zeta), omega = sqrt(k_n / m): gg_penalty_step_bound. Steps are so
- * short that displacements are below single precision: positions use compensated summation (`position_error`).
+ * An undamped contact has the energy k_n depth^2 / 2 as far as the field's gradient is of unit length. A step is stable
+ * for one contact while omega dt < 2 (sqrt(1 + zeta^2) - zeta), omega = sqrt(k_n / m): gg_penalty_step_bound. Steps are
+ * so short that displacements are below single precision: positions use compensated summation (`position_error`).
  *
  * Storage: an impulse is (normal, tangential, spring): f_n dt, f_t dt, s [m].
  */
@@ -41,7 +43,7 @@ GG_FN float gg_springs_friction(float stiffness, float damping, float bound, flo
         s = 0.0f;
         force = sliding > 0.0f ? -bound : bound;
     } else if (gg_absf(force) > bound) {
-        /* PROJECTFACTOR: -k_t s - c_t v_t = force is on the cone; here k_t > 0, or the force would be the viscous one */
+        /* PROJECTFACTOR: -k_t s - c_t v_t = force is on the cone; here k_t > 0, else the force is the viscous one */
         force = force > 0.0f ? bound : -bound;
         s = -(force + viscous) / stiffness;
     }
@@ -49,14 +51,14 @@ GG_FN float gg_springs_friction(float stiffness, float damping, float bound, flo
     return force;
 }
 
-/* 2 zeta sqrt(k_n m) for what a push along an arm c moves of both sides; the same to the bit seen from either */
+/* 2 zeta sqrt(k_n m), with the effective mass of both sides along an arm c; the same bits on either side */
 GG_FN float gg_springs_damping(const gg_params *p, const float *own, float c, const float *other, float other_c) {
     float inverse_mass = (own[GG_BODY_INVERSE_MASS] + own[GG_BODY_INVERSE_INERTIA] * (c * c)) +
                          (other[GG_BODY_INVERSE_MASS] + other[GG_BODY_INVERSE_INERTIA] * (other_c * other_c));
     return inverse_mass > 0.0f ? p->damping * sqrtf(p->stiffness / inverse_mass) : 0.0f;
 }
 
-/* the forces on one grain; its velocity after them is left in `velocity`, and what its contacts did in their impulses */
+/* applies the forces on one grain: its new velocity is left in `velocity`, the impulses of its contacts in theirs */
 GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_overlaps out = GG_ZERO;
     const gg_params *p = &v->params;
@@ -76,7 +78,7 @@ GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
         float cn = v->planar_geometry[geometry], ct = v->planar_geometry[geometry + GG_LANES];
         float other_cn = v->planar_geometry[geometry + 2 * GG_LANES];
         float other_ct = v->planar_geometry[geometry + 3 * GG_LANES];
-        /* the sums are the same to the bit on both sides: each term is, up to its sign */
+        /* the sums have the same bits on both sides: each term does, up to its sign */
         float parting = (nx * (own[0] - other[0]) + ny * (own[1] - other[1])) +
                         (cn * own[GG_BODY_PLANAR_SPIN] - other_cn * other[GG_BODY_PLANAR_SPIN]);
         float sliding = (nx * (own[1] - other[1]) - ny * (own[0] - other[0])) +
@@ -95,7 +97,7 @@ GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
         x += nx * normal - ny * tangent;
         y += ny * normal + nx * tangent;
         turn += cn * normal + ct * tangent;
-        /* overlap against the smaller diameter, as the implicit law tells it */
+        /* overlap over the smaller diameter, as in the implicit law */
         float radius = v->position[at].w;
         if (other[GG_BODY_INVERSE_MASS] > 0.0f) {
             radius = gg_minf(radius, v->position[e * v->dims.slots + j].w);
@@ -112,7 +114,7 @@ GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
     return out;
 }
 
-/* notes the overlaps of the grains of a slice; there is nothing left to solve */
+/* records the overlaps of the grains of a slice; springs need no solve */
 GG_FN void gg_springs_noted(const gg_view *v, int64_t e, int64_t slice, const gg_overlaps each[GG_LANES]) {
     gg_contacts_prepared(v, e, slice, each);
     v->slice_stats[e * v->dims.slices + slice].residual = 0.0f;

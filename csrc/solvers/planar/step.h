@@ -1,5 +1,5 @@
-/* step.h: the parts of a substep that belong to the laws of planar grains: rigid contact (`planar`) and springs in explicit
- * steps (`springs`). Included by phases/step.h alone, which says what a team is. */
+/* step.h: the parts of a substep that belong to the laws of planar grains: rigid contact (`planar`) and springs in
+ * explicit steps (`springs`). Included by phases/step.h alone, which says what a team is. */
 
 GG_TEAM_FN void gg_planar_find_contacts(const gg_team *team) {
     gg_team_run(team, GG_PHASE_find_manifolds, 0);

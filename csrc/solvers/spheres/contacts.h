@@ -1,8 +1,8 @@
 /* contacts.h: finds the contacts of one substep and lists them for prepare.h and iterate.h.
  *
- * Two passes over the candidates: count (count.h: how long is each list), then list. Between them one prefix sum gives every slice
- * its rows, so that the lists lie without gaps. A grain's list holds its grain contacts in order of id, then its tool
- * contacts in order of part; as the order never changes, stored impulses are found by walking old and new list together.
+ * Two passes over the candidates: count (count.h), then list. Between them one prefix sum gives every slice its rows,
+ * so that lists are contiguous. A grain's list holds its grain contacts in order of id, then its tool contacts in order
+ * of part; as the order never changes, stored impulses are found by merging the old and the new list.
  */
 #ifndef GG_SPHERE_CONTACTS_H
 #define GG_SPHERE_CONTACTS_H
@@ -19,7 +19,7 @@ typedef struct gg_contact_writer {
     gg_stored_contacts memory;
 } gg_contact_writer;
 
-/* Lists one contact: who, what was stored, and what prepare.h cannot find out for itself. pair NULL: no contact. */
+/* Lists one contact: its key, its stored impulses, and what prepare.h cannot derive. pair NULL: no contact. */
 GG_FN void gg_sphere_list(const gg_view *v, gg_contact_writer *w, int32_t key, int64_t other_body, const gg_pair *pair,
                           gg_vec3 normal, float gap) {
     gg_vec3 impulse = gg_v3(0.0f, 0.0f, 0.0f), torque = impulse;
@@ -54,8 +54,8 @@ GG_FN void gg_sphere_list(const gg_view *v, gg_contact_writer *w, int32_t key, i
     }
 }
 
-/* Lists the contacts of a grain with grains. The first 64 candidates are closed up without a branch each: whether a
- * candidate touches is the one thing here that a processor cannot guess. */
+/* Lists the contacts of a grain with grains. The first 64 candidates are compacted without branches: whether a
+ * candidate touches is what a processor cannot predict. */
 GG_FN void gg_sphere_list_grains(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w) {
     int64_t base = e * v->dims.slots;
     const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
@@ -112,8 +112,8 @@ GG_FN void gg_sphere_list_parts(const gg_view *v, int64_t e, int32_t i, gg_conta
     }
 }
 
-/* Lists the contacts of one lane of a slice; its bodies on tools begin at tool_body. A list
- * shorter than the slice's longest is filled up with contacts that do nothing. */
+/* Lists the contacts of one lane of a slice; its bodies on tools begin at tool_body. A list shorter than the slice's
+ * longest is padded with contacts of no effect. */
 GG_FN void gg_sphere_list_lane(const gg_view *v, int64_t e, int64_t slice, int lane, int32_t tool_body) {
     const gg_env *env = &v->env[e];
     int64_t base = e * v->dims.slots;

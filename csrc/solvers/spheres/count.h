@@ -1,8 +1,8 @@
-/* count.h: which candidates of a slice's grains are contacts, W candidates of one grain at a time: gg_pair_active written in
- * lanes, see lane_phases.h. */
+/* count.h: which candidates of a slice's grains are contacts, W candidates of one grain at a time: gg_pair_active
+ * written in lanes, see lane_phases.h. */
 
 #if GG_LANE_WIDTH > 1
-/* which of W grains come within reach of slot i by their speed alone: the last test of gg_pair_active without cohesion */
+/* which of W grains come within reach of slot i by speed alone: the last test of gg_pair_active, without cohesion */
 GG_FN uint32_t GG_LANE_NAME(closing_bits)(const gg_view *v, int64_t e, int32_t i, const int32_t *index,
                                           gg_lane distance2, gg_lane margin) {
     const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
@@ -37,7 +37,7 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i,
     gg_lane most = margin + lane_splat(gg_maxf(2.0001f * v->env[e].speed_max * p->foresight, v->env[e].cohesion_range));
     uint32_t valid = left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1u;
     uint32_t active = lane_less_bits(distance2, margin * margin) & valid;
-    /* those that only their speed or cohesion can bring together: few, but where one grain is fast */
+    /* candidates that only speed or cohesion can bring into contact: few, except near a fast grain */
     uint32_t maybe = lane_less_bits(distance2, most * most) & valid & ~active;
 #if GG_LANE_WIDTH > 1
     if (gg_bit_count(maybe) > GG_LANE_WIDTH / 4 && !(v->env[e].cohesion_range > 0.0f)) {
@@ -52,7 +52,7 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i,
     return active;
 }
 
-/* Counts the contacts of slot i, with the parts in `parts` (see gg_slice_parts), into next_count and next_tool_count. */
+/* Counts the contacts of slot i into next_count and next_tool_count; `parts`: see gg_slice_parts. */
 GG_FN void GG_LANE_NAME(count_lane)(const gg_view *v, int64_t e, int32_t i, uint64_t parts) {
     int64_t base = e * v->dims.slots;
     int32_t count = 0, tools = 0;

@@ -1,20 +1,21 @@
-/* impact.h: impacts of grains that touch nothing else, at their own time within the substep.
+/* impact.h: impacts of grains that touch nothing else, at their exact time within the substep.
  *
- * Taken at the start of the substep, an impact comes up to v dt early: a ball then bounces from above the floor and gains
- * height with every bounce, and two balls meet along the wrong line. Where the contact is the only one of both sides, all of
- * it is known in advance: positions follow the velocities of the middle of the substep, so that
+ * Taken at the start of the substep, an impact comes up to v dt early: a ball then bounces from above the floor and
+ * gains height with every bounce, and two balls meet along the wrong line. Where the contact is the only one of both
+ * sides, its motion is known in advance: positions follow the velocities of the middle of the substep, so that
  *
- *     |d + rel tau| = r_i + r_j,     gap = V tau + a (tau^2 - tau dt) / 2     (grains; a tool that gravity pulls towards)
+ *     |d + rel tau| = r_i + r_j                    between grains
+ *     gap = V tau + a (tau^2 - tau dt) / 2         at a tool that gravity pulls towards
  *
- * give the time tau of the impact and its normal. The velocity asked for is the one that belongs to the middle of the
- * substep after a bounce at tau, e V + (1 + e) a (tau - dt/2); and as that velocity moves the grain for the whole substep,
- * the position is set back by what the impulse did to it before tau. Momentum, angular momentum and (e = 1) energy are kept.
- * Included by prepare.h, once per kind of lane; symmetric in both sides like everything else there.
+ * give the time tau of the impact and its normal. The target velocity is that in the middle of the substep after a
+ * bounce at tau, e V + (1 + e) a (tau - dt/2); and as that velocity moves the grain for the whole substep, the
+ * displacement due to the impulse before tau is taken back. Momentum, angular momentum and (e = 1) energy are kept.
+ * Included by prepare.h, once per kind of lane; symmetric in both sides.
  */
 
-/* one contact of W grains, between listed and prepared */
+/* one contact of W grains, listed but not yet prepared */
 typedef struct GG_LANE_NAME(contact) {
-    GG_LANE_NAME(vec) normal, rel; /* rel: velocity of the centre against the other side */
+    GG_LANE_NAME(vec) normal, rel; /* rel: velocity of the centre relative to the other side */
     gg_lane gap, approach, restitution, friction, bias;
     gg_lane single, split, mass; /* 1/m + 1/m', n/m + n'/m' [1/kg], effective mass [kg] */
 } GG_LANE_NAME(contact);
@@ -37,8 +38,8 @@ GG_FN gg_lane GG_LANE_NAME(tool_time)(const GG_LANE_NAME(contact) * c, gg_lane d
     return tau;
 }
 
-/* Turns the lanes in `hit` into exact impacts: normal, approach and bias change, and the position's setback is added to
- * the position correction. Grains that pass each other after all are left alone for this substep. */
+/* Resolves the lanes in `hit` as exact impacts: normal, approach and bias change, and the displacement taken back is
+ * added to the position correction. Grains that miss each other after all are left alone for this substep. */
 GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit, const gg_lane *own,
                                 const GG_LANE_NAME(other) * other, gg_lane radius, GG_LANE_NAME(contact) * c,
                                 GG_LANE_NAME(vec) * correction) {
@@ -81,6 +82,6 @@ GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit
     GG_LANE_NAME(add_scaled)(&set_back, setback, back);
     *correction = GG_LANE_NAME(choose)(zero, keep, set_back, *correction);
     c->normal = GG_LANE_NAME(choose)(zero, keep, n, c->normal);
-    /* those that miss ask for what they have */
+    /* the target velocity of those that miss is the one they have */
     c->bias = lane_less(zero, keep, bias, lane_less(zero, hit, lane_min(c->bias, c->approach), c->bias));
 }

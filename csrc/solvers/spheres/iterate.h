@@ -1,5 +1,5 @@
 /* iterate.h: one iteration of the contact solve (ncp.h), written once for one lane or for a vector of lanes: see
- * lane_phases.h. Per contact the normal part first, then friction, which the normal impulse bounds, then rolling. */
+ * lane_phases.h. Per contact first the normal impulse, then friction, which it bounds, then rolling. */
 
 /* what is constant over one iteration of one env */
 typedef struct GG_LANE_NAME(solve) {
@@ -12,15 +12,15 @@ typedef struct GG_LANE_NAME(solve) {
     const float *roll, *roll_before;
     float *roll_next;
     float beta;      /* Nesterov's momentum of this iteration */
-    float beta_next; /* of the next one: what it starts from is written with it */
-    int first;       /* there is no iterate before: beta is 0 and impulse_before is not read */
+    float beta_next; /* of the next one, whose starting point is written with it */
+    int first;       /* no previous iterate: beta is 0 and impulse_before is not read */
 } GG_LANE_NAME(solve);
 
-/* what the contacts of W grains carry: compile-time constants wherever `iterate` is called */
+/* features of the contacts of W grains: compile-time constants wherever `iterate` is called */
 typedef struct GG_LANE_NAME(features) {
     int spin, rolling;
-    int accumulate; /* 0: the printed algorithm, which adds impulses and never takes back */
-    int cohesive;   /* attraction, and twisting that is not bounded like rolling */
+    int accumulate; /* 0: the printed algorithm, which never takes an impulse back */
+    int cohesive;   /* attraction, and twisting friction other than rolling friction */
 } GG_LANE_NAME(features);
 
 /* iterate k, plus beta times its last change, of a stored impulse */
@@ -57,7 +57,7 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(friction)(GG_LANE_NAME(vec) start, GG_LANE_
     return GG_LANE_NAME(scale)(t, GG_LANE_NAME(cone_scale)(t, limit));
 }
 
-/* Rolling and twisting: the torque impulse against omega - omega', inside what the load allows. */
+/* Rolling and twisting: the torque impulse against omega - omega', within the bounds given by the load. */
 GG_FN GG_LANE_NAME(vec)
     GG_LANE_NAME(rolling)(const GG_LANE_NAME(solve) * s, const GG_LANE_NAME(at) * at, const gg_lane *own,
                           const gg_lane *other, GG_LANE_NAME(vec) normal, gg_lane load, int cohesive) {
@@ -75,7 +75,7 @@ GG_FN GG_LANE_NAME(vec)
     return GG_LANE_NAME(scale)(q, GG_LANE_NAME(cone_scale)(q, limit));
 }
 
-/* Solves one contact of W grains and adds its impulse to dv, what turns them (over the radius) to du. */
+/* Solves one contact of W grains and adds its impulse to dv, its angular impulse over the radius to du. */
 GG_FN void GG_LANE_NAME(solve_contact)(const GG_LANE_NAME(solve) * s, const GG_LANE_NAME(at) * at, const gg_lane *own,
                                        GG_LANE_NAME(features) has, GG_LANE_NAME(vec) * dv, GG_LANE_NAME(vec) * du) {
     const gg_view *v = s->v;
@@ -89,7 +89,7 @@ GG_FN void GG_LANE_NAME(solve_contact)(const GG_LANE_NAME(solve) * s, const GG_L
         start = GG_LANE_NAME(extrapolate)(s->impulse + at->contact3, s->impulse_before + at->contact3, s->first,
                                           lane_splat(s->beta));
     }
-    /* normal: the total never pulls more than cohesion can; friction feels the load beyond that attraction */
+    /* normal: the total attracts no more than cohesion can; friction is bounded by the load beyond the attraction */
     gg_lane attraction = has.cohesive ? lane_load(v->attraction + at->cohesive) : zero;
     gg_lane rel_n = GG_LANE_NAME(dot)(rel, normal), start_n = GG_LANE_NAME(dot)(start, normal);
     gg_lane p_n = lane_max(start_n - mass * (rel_n - lane_load(v->bias + at->contact)), zero - attraction);
@@ -106,7 +106,7 @@ GG_FN void GG_LANE_NAME(solve_contact)(const GG_LANE_NAME(solve) * s, const GG_L
         *du = GG_LANE_NAME(sub)(*du, GG_LANE_NAME(cross)(normal, p_t));
     }
     if (!has.accumulate) {
-        /* the sum is kept for the wrench alone */
+        /* the sum is only kept for the wrench */
         GG_LANE_NAME(vec) total = GG_LANE_NAME(load3)(s->impulse + at->contact3);
         next.x = total.x + next.x;
         next.y = total.y + next.y;
@@ -120,8 +120,8 @@ GG_FN void GG_LANE_NAME(solve_contact)(const GG_LANE_NAME(solve) * s, const GG_L
     }
 }
 
-/* New velocities of W grains from the impulses of their contacts: from what they were before contact (accumulated) or in the
- * last iteration (printed algorithm). Returns the largest change of a component of each. */
+/* New velocities of W grains from the impulses of their contacts, starting from the velocities before contact
+ * (accumulated) or of the last iteration (printed algorithm). Returns the largest change of a component of each. */
 GG_FN gg_lane GG_LANE_NAME(new_velocity)(const GG_LANE_NAME(solve) * s, int64_t slot, gg_lane *own,
                                          GG_LANE_NAME(features) has, GG_LANE_NAME(vec) dv, GG_LANE_NAME(vec) du) {
     const gg_view *v = s->v;
@@ -170,7 +170,7 @@ GG_FN gg_lane GG_LANE_NAME(iterate)(const GG_LANE_NAME(solve) * s, int64_t slot,
 GG_FN gg_lane GG_LANE_NAME(iterate_lanes)(const gg_view *v, int64_t e, int64_t slot, int32_t pass) {
     const gg_params *p = &v->params;
     const gg_env *env = &v->env[e];
-    /* iterate k lies in one of the two buffers, k-1 in the other, where k+1 is written over it */
+    /* iterate k is in one half of the double buffer, k-1 in the other, where k+1 overwrites it */
     int now_in_b = env->impulse_buffer ^ 1 ^ (pass & 1);
     int64_t first = e * v->dims.bodies * GG_BODY;
     GG_LANE_NAME(solve) s;

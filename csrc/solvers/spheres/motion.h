@@ -1,4 +1,4 @@
-/* motion.h: after the solve: spheres out of tools, what tools felt, new positions. */
+/* motion.h: after the solve: projection of spheres out of tools, loads on tools, new positions. */
 #ifndef GG_SPHERE_MOTION_H
 #define GG_SPHERE_MOTION_H
 
@@ -6,8 +6,8 @@
 #include "../motion.h"
 #include "contacts.h"
 
-/* Last word on tools: two sequential passes over a grain's tool contacts alone, so that no pile, however heavy and however
- * unconverged the solve, presses a grain into a wall. item: slot */
+/* Final projection out of tools: two sequential passes over a grain's tool contacts alone, so that no load, however
+ * heavy and however unconverged the solve, presses a grain into a wall. item: slot */
 GG_FN void gg_sphere_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
     int32_t tools = v->next_tool_count[at], count = v->next_count[at];
@@ -37,7 +37,7 @@ GG_FN void gg_sphere_project_tools(const gg_view *v, int64_t e, int64_t i) {
     gg_store_lane3(v->velocity, state, velocity);
 }
 
-/* what each contact of a grain did to its tool within the substep, in the order of the tool contacts. item: slot */
+/* the load of each contact of a grain on its tool over the substep, in order of the tool contacts. item: slot */
 GG_FN void gg_sphere_load_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
     int32_t tools = v->next_tool_count[at];
@@ -91,7 +91,7 @@ GG_FN gg_motion gg_sphere_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     gg_body_store(home, body);
     gg_vec4 x = v->position[at];
     gg_vec3 correction = gg_load_lane3(v->correction, first * 3 + lane);
-    /* displacements within a bed at rest are below rounding, the more so the farther it lies from the origin: without
+    /* displacements in a bed at rest are below rounding error, the more so the farther it is from the origin: without
      * compensated summation the lost motion returns as velocity noise and the bed creeps */
     float *error = v->position_error + (e * v->dims.slots + v->grain_id[at]) * 3;
     gg_vec3 displacement = gg_madd(correction, velocity, p->dt);

@@ -1,13 +1,13 @@
-/* prepare.h: turns the listed contacts of a slice into what the solve reads, for one lane or a vector of lanes: see
+/* prepare.h: prepares the listed contacts of a slice for the solve, for one lane or a vector of lanes: see
  * lane_phases.h.
  *
- * Listing (contacts.h) has left, per contact: other_body, the pair's coefficients (restitution -1: no contact) and the
- * stored impulses of the last substep, as they were; for tools also normal and gap; for grains in normal.z the side to take
- * should both centres coincide. Here that becomes normal, bias, effective mass and impulses inside the cone of the new
- * normal, and the grain's velocity after the warm start.
+ * Input from contacts.h, per contact: other_body, the pair's coefficients (restitution -1: no contact) and the stored
+ * impulses of the last substep; for tools also normal and gap; for grains normal.z, the side to take where both centres
+ * coincide. Output: normal, bias, effective mass, impulses inside the cone of the new normal, and the grain's velocity
+ * after the warm start.
  */
 
-/* the W grains themselves, which are slots and bodies in one */
+/* the W grains themselves: each is one slot and one body */
 typedef struct GG_LANE_NAME(self) {
     gg_lane point[4], body[GG_BODY], count_over_mass;
     gg_lane bounce_speed, warm_scale;
@@ -16,7 +16,7 @@ typedef struct GG_LANE_NAME(self) {
 /* the other side of one contact of each */
 typedef struct GG_LANE_NAME(other) {
     gg_lane point[4], body[GG_BODY], count_over_mass;
-    gg_lane tool;   /* 1: a point on a tool: its body alone counts. 0: a grain */
+    gg_lane tool;   /* 1: a point on a tool, which has a body only. 0: a grain */
     gg_lane radius; /* effective radius of the contact [m], where something rolls or attracts */
 } GG_LANE_NAME(other);
 
@@ -50,7 +50,7 @@ GG_FN gg_lane GG_LANE_NAME(geometry)(const gg_params *p, const GG_LANE_NAME(self
     d.z = GG_LANE_NAME(nearest_image)(p, 2, x[2] - y[2], p->lower.z, p->upper.z);
     gg_lane distance = lane_sqrt(GG_LANE_NAME(dot)(d, d));
     gg_lane inverse = lane_div(lane_splat(1.0f), lane_max(distance, tiny));
-    /* where centres coincide the listed normal tells the sides apart */
+    /* where centres coincide the listed normal says which side is which */
     d.x = lane_less(tiny, distance, inverse * d.x, zero);
     d.y = lane_less(tiny, distance, inverse * d.y, zero);
     d.z = lane_less(tiny, distance, inverse * d.z, normal->z);
@@ -60,11 +60,11 @@ GG_FN gg_lane GG_LANE_NAME(geometry)(const gg_params *p, const GG_LANE_NAME(self
 
 #include "impact.h"
 
-/* Position correction of this side along the normal [m]: a share alpha of the overlap, split between the sides by mass and
- * between the contacts of a grain like impulses, but always at a sum of GG_SHIFT_SUM: positions are moved in one plain sweep
- * per substep, whatever the solve of velocities does. They are moved apart from velocities because a bias velocity would be
- * remembered by the warm start and make deep beds bounce for ever, since it acts as an integrator with a gain that must
- * stay below the share of the slowest mode that one substep's iterations solve. */
+/* Position correction of this side along the normal [m]: a fraction alpha of the overlap, split between the sides by
+ * mass and between the contacts of a grain like impulses, but always at a sum of GG_SHIFT_SUM: positions are corrected
+ * in one sweep per substep, whatever the solve of velocities does. It is separate from velocities because the warm
+ * start would keep a bias velocity and make deep beds bounce for ever: it is an integrator, whose gain must stay below
+ * the fraction of the slowest mode that one substep's iterations solve. */
 GG_FN gg_lane GG_LANE_NAME(position_correction)(const gg_params *p, const GG_LANE_NAME(contact) * c, gg_lane live,
                                                 gg_lane inverse_mass, gg_lane tool) {
     gg_lane zero = lane_splat(0.0f);
@@ -77,8 +77,8 @@ GG_FN gg_lane GG_LANE_NAME(position_correction)(const gg_params *p, const GG_LAN
     return lane_max(lane_min(share * (lane_splat(-p->slack) - c->gap), lane_splat(p->correction_max)), zero);
 }
 
-/* effective radius of W contacts [m]: r r' / (r + r'), r at a tool. An unused contact of an empty slot has none, and 0/0
- * must not get further than here */
+/* effective radius of W contacts [m]: r r' / (r + r'), r at a tool. It is 0/0 for the unused contacts of empty slots,
+ * which must not spread. */
 GG_FN gg_lane GG_LANE_NAME(effective_radius)(const GG_LANE_NAME(self) * self, const GG_LANE_NAME(other) * other,
                                              gg_lane live) {
     gg_lane zero = lane_splat(0.0f), r = self->point[3], other_r = other->point[3];
@@ -86,8 +86,8 @@ GG_FN gg_lane GG_LANE_NAME(effective_radius)(const GG_LANE_NAME(self) * self, co
     return lane_less(live, zero, zero, radius);
 }
 
-/* Largest attraction of W contacts over this substep [N s]: full where surfaces touch, falling to none at the range; and
- * how far they resist twisting [m]. */
+/* Largest attraction of W contacts over this substep [N s]: full where surfaces touch, falling to 0 at the range; and
+ * the twisting friction of each, times the radius [m]. */
 GG_FN gg_lane GG_LANE_NAME(prepare_attraction)(const gg_view *v, int64_t at, gg_lane radius, gg_lane gap) {
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->attraction_range + at);
     gg_lane far = lane_div(lane_max(gap, zero), lane_max(range, lane_splat(1e-30f)));
@@ -98,9 +98,9 @@ GG_FN gg_lane GG_LANE_NAME(prepare_attraction)(const gg_view *v, int64_t at, gg_
     return attraction;
 }
 
-/* Restitution of W contacts that attract each other. Grains that would leave the range within a substep or few are never held
- * back on their way out, so the work of cohesion, c R_eff range / 2, is taken from the energy of the rebound at once: bounces
- * of moist grains gain no energy however coarse the substep. */
+/* Restitution of W contacts that attract each other. Grains that would leave the range within a few substeps are never
+ * held back on their way out, so the work of cohesion, c R_eff range / 2, is subtracted from the energy of the rebound:
+ * bounces of moist grains gain no energy however coarse the substep. */
 GG_FN gg_lane GG_LANE_NAME(cohesive_restitution)(const gg_view *v, int64_t at, gg_lane radius,
                                                  const GG_LANE_NAME(contact) * c) {
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), range = lane_load(v->attraction_range + at);
@@ -139,8 +139,8 @@ GG_FN GG_LANE_NAME(vec)
     return t;
 }
 
-/* Warm start: the stored impulse along the new normal, its tangential part back inside the cone. *load: what presses on the
- * contact beyond its attraction. */
+/* Warm start: the stored impulse along the new normal, its tangential part inside the cone. *load: the normal impulse
+ * beyond the attraction. */
 GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(warm_start)(GG_LANE_NAME(vec) stored, GG_LANE_NAME(vec) normal, gg_lane friction,
                                                  gg_lane attraction, gg_lane *load) {
     gg_lane zero = lane_splat(0.0f), along = GG_LANE_NAME(dot)(stored, normal);
@@ -170,8 +170,7 @@ GG_FN void GG_LANE_NAME(open_contact)(const gg_view *v, int64_t contact, int64_t
     c->mass = lane_div(lane_splat(1.0f), c->single);
 }
 
-/* the effective mass of W contacts as the solve uses it: relaxed by what ncp.h states, in full where a contact is the only
- * one of both sides, which nothing disturbs */
+/* the effective mass of W contacts: relaxed as in ncp.h, in full where a contact is the only one of both sides */
 GG_FN gg_lane GG_LANE_NAME(relaxed_mass)(const gg_params *p, const GG_LANE_NAME(contact) * c, gg_lane live,
                                          gg_lane count_over_mass, gg_lane other_count_over_mass) {
     gg_lane zero = lane_splat(0.0f), larger = lane_max(count_over_mass, other_count_over_mass);
@@ -183,7 +182,7 @@ GG_FN gg_lane GG_LANE_NAME(relaxed_mass)(const gg_params *p, const GG_LANE_NAME(
     return lane_less(live, zero, zero, mass);
 }
 
-/* prepares one contact of W grains, and adds what it does to them */
+/* prepares one contact of W grains, and adds its effects to their sums */
 GG_FN void GG_LANE_NAME(prepare_contact)(const gg_view *v, int64_t e, int64_t slot, const GG_LANE_NAME(at) * at,
                                          GG_LANE_NAME(self) * self, GG_LANE_NAME(sums) * sums) {
     const gg_params *p = &v->params;

@@ -1,6 +1,6 @@
-/* rows.h: where the contacts of W grains lie, row by row; included by lane_phases.h, once per kind of lane. */
+/* rows.h: indices of the contacts of W grains, row by row; included by lane_phases.h, once per kind of lane. */
 
-/* one contact of W grains: where it lies in the arrays */
+/* indices of one contact of W grains in the arrays */
 typedef struct GG_LANE_NAME(at) {
     int64_t contact, contact3, roll, roll3, cohesive;
 } GG_LANE_NAME(at);

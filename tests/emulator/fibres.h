@@ -1,0 +1,173 @@
+/* fibres.h: threads of a kernel as fibres on one CPU thread, and their barriers. */
+#ifndef GG_EMULATOR_FIBRES_H
+#define GG_EMULATOR_FIBRES_H
+
+#include "machine.h"
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <ucontext.h>
+#include <utility>
+#include <vector>
+
+namespace emulator {
+
+constexpr size_t STACK = 128 * 1024;
+
+struct barrier {
+    unsigned arrived = 0, round = 0;
+};
+
+struct block {
+    unsigned index = 0, threads = 0;
+    barrier all;
+    std::vector<barrier> half_warps;
+    unsigned char *memory = nullptr;
+};
+
+struct fibre {
+    ucontext_t context;
+    void *stack_pointer = nullptr;
+    std::vector<char> stack;
+    block *home = nullptr;
+    unsigned thread = 0;
+    bool done = false;
+};
+
+struct state {
+    fibre *current = nullptr;
+    void *scheduler_stack = nullptr;
+    ucontext_t scheduler;
+    unsigned grid = 0, threads = 0;
+    uint64_t progress = 0;
+    const std::function<void()> *kernel = nullptr;
+};
+
+inline state &now() {
+    static thread_local state s;
+    return s;
+}
+
+/* switches from a fibre to the scheduler, and back; on x86-64 without the system calls of swapcontext */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define EMULATOR_FAST 1
+extern "C" void gg_emulator_switch(void **from, void *to);
+#ifdef GG_EMULATOR_IMPLEMENTATION
+asm(".text\n.globl gg_emulator_switch\n.type gg_emulator_switch,@function\ngg_emulator_switch:\n"
+    "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
+    "movq %rsp,(%rdi)\nmovq %rsi,%rsp\n"
+    "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret\n");
+#endif
+inline void leave(fibre *f) { gg_emulator_switch(&f->stack_pointer, now().scheduler_stack); }
+inline void visit(fibre *f) { gg_emulator_switch(&now().scheduler_stack, f->stack_pointer); }
+#else
+inline void leave(fibre *f) { swapcontext(&f->context, &now().scheduler); }
+inline void visit(fibre *f) { swapcontext(&now().scheduler, &f->context); }
+#endif
+
+inline void yield() { leave(now().current); }
+
+inline void meet(barrier &b, unsigned count) {
+    unsigned round = b.round;
+    if (++b.arrived == count) {
+        b.arrived = 0;
+        b.round++;
+        now().progress++;
+        return;
+    }
+    while (b.round == round) {
+        yield();
+    }
+    now().progress++;
+}
+
+inline void enter() {
+    (*now().kernel)();
+    fibre *f = now().current;
+    f->done = true;
+    now().progress++;
+    for (;;) {
+        leave(f);
+    }
+}
+
+inline void prepare(fibre &f) {
+    f.done = false;
+    f.stack.resize(STACK);
+#ifdef EMULATOR_FAST
+    /* six registers, then the entry point; the stack is aligned as at the entry of a function */
+    uintptr_t top = (uintptr_t)(f.stack.data() + STACK) & ~(uintptr_t)15;
+    void **at = (void **)(top - 16);
+    *at = (void *)&enter;
+    for (int k = 0; k < 6; k++) {
+        *--at = nullptr;
+    }
+    f.stack_pointer = at;
+#else
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = f.stack.data();
+    f.context.uc_stack.ss_size = STACK;
+    f.context.uc_link = nullptr;
+    makecontext(&f.context, (void (*)())enter, 0);
+#endif
+}
+
+/* runs blocks [begin, end) of a grid together */
+inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned threads, size_t memory,
+                       const std::function<void()> &kernel) {
+    static thread_local std::vector<fibre> fibres;
+    static thread_local std::vector<unsigned char> memories;
+    std::vector<block> blocks(end - begin);
+    memories.assign(memory * blocks.size(), 0xA5);
+    size_t count = (size_t)(end - begin) * threads;
+    if (fibres.size() < count) {
+        fibres = std::vector<fibre>(count);
+    }
+    state &s = now();
+    s.grid = grid;
+    s.threads = threads;
+    s.kernel = &kernel;
+    std::vector<fibre *> order(count);
+    for (size_t k = 0; k < count; k++) {
+        block &b = blocks[k / threads];
+        b.index = begin + (unsigned)(k / threads);
+        b.threads = threads;
+        b.half_warps.resize(threads / 16 + 1);
+        b.memory = memories.data() + memory * (k / threads);
+        prepare(fibres[k]);
+        fibres[k].home = &b;
+        fibres[k].thread = (unsigned)(k % threads);
+        order[k] = &fibres[k];
+    }
+    uint64_t seed = (uint64_t)setting("GG_EMULATOR_SEED", 0);
+    size_t left = count;
+    int idle = 0;
+    while (left) {
+        uint64_t before = s.progress;
+        if (seed) {
+            for (size_t k = left; k > 1; k--) {
+                seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+                std::swap(order[k - 1], order[(seed >> 33) % k]);
+            }
+        }
+        for (size_t k = 0; k < left; k++) {
+            s.current = order[k];
+            visit(order[k]);
+        }
+        left = (size_t)(std::remove_if(order.begin(), order.begin() + (long)left, [](fibre *f) { return f->done; }) -
+                        order.begin());
+        /* threads that wait for something in memory make no progress of their own while they see it */
+        idle = s.progress == before ? idle + 1 : 0;
+        if (idle > 8) {
+            fprintf(stderr, "CUDA emulator: deadlock, %zu threads wait for each other\n", left);
+            abort();
+        }
+    }
+    s.current = nullptr;
+}
+
+} // namespace emulator
+
+#endif

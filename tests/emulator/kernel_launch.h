@@ -1,0 +1,87 @@
+/* kernel_launch.h: how kernels are loaded and started. */
+#ifndef GG_EMULATOR_KERNEL_LAUNCH_H
+#define GG_EMULATOR_KERNEL_LAUNCH_H
+
+#include "language.h"
+#include "streams.h"
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <mutex>
+
+namespace emulator {
+
+template <class... Parameters> inline void load(void (*kernel)(Parameters...)) {
+    std::lock_guard<std::mutex> hold(machine().lock);
+    machine().loaded.insert(reinterpret_cast<const void *>(kernel));
+}
+template <class... Parameters> inline bool is_loaded(void (*kernel)(Parameters...)) {
+    std::lock_guard<std::mutex> hold(machine().lock);
+    return machine().loaded.count(reinterpret_cast<const void *>(kernel));
+}
+
+/* aborts where a kernel is given a host address; no other argument looks like one */
+template <class Argument> inline void look_for_host_addresses(const Argument &argument) {
+#ifdef __x86_64__
+    for (size_t at = 0; at + sizeof(uintptr_t) <= sizeof argument; at += sizeof(uintptr_t)) {
+        uintptr_t word;
+        memcpy(&word, (const char *)&argument + at, sizeof word);
+        if (word >= 0x500000000000u && word < 0x800000000000u && !is_on_device((const void *)word)) {
+            fprintf(stderr, "CUDA emulator: a kernel is given %p, which is memory of the host (byte %zu of %zu)\n",
+                    (void *)word, at, sizeof argument);
+            abort();
+        }
+    }
+#else
+    (void)argument;
+#endif
+}
+
+} // namespace emulator
+
+template <class Kernel>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel kernel, int, size_t) {
+    emulator::load(kernel);
+    *blocks = emulator::BLOCKS_PER_MULTIPROCESSOR;
+    return emulator::alive();
+}
+struct cudaFuncAttributes {};
+template <class Kernel> inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, Kernel kernel) {
+    emulator::load(kernel);
+    return emulator::alive();
+}
+
+template <class... Parameters, class... Arguments>
+inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int threads, int cooperative,
+                             cudaStream_t stream, Arguments... arguments) {
+    emulator::runtime &r = emulator::machine();
+    long fail = emulator::setting("GG_EMULATOR_FAIL", 0);
+    if (fail > 0 && ++r.launches >= fail) {
+        r.lost = true;
+    }
+    if (r.lost) {
+        return cudaErrorLaunchFailure;
+    }
+    if (blocks < 1 || threads < 1) {
+        return cudaErrorInvalidValue;
+    }
+    if (cooperative && blocks > emulator::MULTIPROCESSORS * emulator::BLOCKS_PER_MULTIPROCESSOR) {
+        return cudaErrorCooperativeLaunchTooLarge;
+    }
+    if (emulator::capturing(stream) && !emulator::is_loaded(kernel)) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    emulator::load(kernel);
+    (emulator::look_for_host_addresses(arguments), ...);
+    return emulator::execute(stream, [=] {
+        std::function<void()> call = [=] { kernel(arguments...); };
+        unsigned grid = (unsigned)blocks, step = cooperative ? grid : 1;
+        for (unsigned b = 0; b < grid; b += step) {
+            emulator::run_blocks(b, b + step, grid, (unsigned)threads, 64 * 1024, call);
+        }
+    });
+}
+
+#endif

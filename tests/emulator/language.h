@@ -1,0 +1,61 @@
+/* language.h: the device side of CUDA C++: keywords, indices, barriers, atomics, shared memory of a block. */
+#ifndef GG_EMULATOR_LANGUAGE_H
+#define GG_EMULATOR_LANGUAGE_H
+
+#include "fibres.h"
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+/* threads per block: few, so that envs of some hundred grains have teams of several blocks */
+#ifndef GG_THREADS
+#define GG_THREADS 64
+#endif
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+/* as in the toolkit, but a read-only view of the current fibre */
+struct emulator_index {
+    unsigned x;
+};
+#define threadIdx (emulator_index{emulator::now().current->thread})
+#define blockIdx  (emulator_index{emulator::now().current->home->index})
+#define gridDim   (emulator_index{emulator::now().grid})
+#define blockDim  (emulator_index{emulator::now().threads})
+
+inline void __syncthreads() {
+    emulator::block *b = emulator::now().current->home;
+    emulator::meet(b->all, b->threads);
+}
+/* half warps only: the backend uses no other mask */
+inline void __syncwarp(unsigned mask) {
+    emulator::fibre *f = emulator::now().current;
+    if (mask != 0xFFFFu << (f->thread & 16u)) {
+        fprintf(stderr, "CUDA emulator: __syncwarp of mask %08x\n", mask);
+        abort();
+    }
+    emulator::meet(f->home->half_warps[f->thread / 16], 16);
+}
+inline void __threadfence() {}
+inline int32_t atomicAdd(int32_t *at, int32_t value) {
+    int32_t before = *at;
+    *at = before + value;
+    return before;
+}
+inline int32_t atomicExch(int32_t *at, int32_t value) { return std::exchange(*at, value); }
+
+#define GG_BLOCK_MEMORY(type, name) type &name = *reinterpret_cast<type *>(emulator::now().current->home->memory)
+#define GG_SPIN()                   emulator::yield()
+#define GG_KERNEL_PARAMETER         const
+
+#endif
