@@ -56,17 +56,17 @@ def settled_bed(scene: Scene | FrozenScene, key_extra: Any, make: Callable[[], S
     key = bed_key(frozen, key_extra)
     path = bed_path(key)
     # a test or a user may point the cache elsewhere while this process runs
-    place = os.fspath(path)
-    if place in _recent:
-        _recent[place] = _recent.pop(place)
-        return _recent[place]
+    name = os.fspath(path)
+    if name in _recent:
+        _recent[name] = _recent.pop(name)
+        return _recent[name]
     state = _read(path, frozen.layout())
     if state is None:
         state = make()
         if not isinstance(state, State):
             raise ArgumentError(f"make: expected a function that returns a State, got {type(state).__name__}")
         cache.store(path, state.to_bytes())
-    _recent[place] = state
+    _recent[name] = state
     while len(_recent) > _RECENT_MAX:
         del _recent[next(iter(_recent))]
     return state

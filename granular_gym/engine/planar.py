@@ -98,10 +98,10 @@ def planar_arrays(
     """
     points, integers, starts = [], [], [0]
     for shape in shapes:
-        place, links = outline_points(shape)
-        points.append(place)
+        positions, links = outline_points(shape)
+        points.append(positions)
         integers.append(links)
-        starts.append(starts[-1] + len(place))
+        starts.append(starts[-1] + len(positions))
     pairs = list(fields)
     packed, data = pack_fields([fields[pair] for pair in pairs])
     records = np.zeros((len(shapes), len(shapes)), RECORD)

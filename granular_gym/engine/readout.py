@@ -75,7 +75,7 @@ class Readout(WorldImages):
             ArgumentError: an unknown name or output.
             BackendError: "device", and the world runs on the CPU.
             GranularError: "torch" is not installed.
-            MemoryError: no room on the GPU; the world goes on.
+            MemoryError: not enough memory on the GPU; the world goes on.
         """
         core = self._core
         readers: dict[str, Callable[[bool], Any]] = {

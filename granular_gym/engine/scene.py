@@ -311,8 +311,8 @@ class Scene:
             raise ArgumentError(f"name: expected a new name, {name!r} is taken by another tool")
         solid = as_sdf("sdf", sdf)
         made_of = self._material("material", 0 if material is None else material)
-        place = tuple(float(x) for x in checks.pose("pose", pose))
-        self.tools.append(Tool(solid, name, made_of, place))
+        at = tuple(float(x) for x in checks.pose("pose", pose))
+        self.tools.append(Tool(solid, name, made_of, at))
         return index
 
     def add_camera(self, camera: DepthCamera, name: str | None = None, tool: str | int | None = None) -> int:
@@ -395,6 +395,6 @@ class Scene:
         Raises:
             ArgumentError: a value outside what the engine accepts.
             BackendError: the device is missing.
-            MemoryError: the machine has no room.
+            MemoryError: not enough memory.
         """
         return World(self.freeze(), env_count, device, solver, num_threads)

@@ -9,6 +9,8 @@ callers use calls one hook each, and the hooks are what a task fills in:
     observe calls  sense      what observations hold besides the images of cameras
     outcome calls  evaluate   rewards, terminated, infos
 
+`readings` and `counted` say what is read of the world after a step: `results` holds it, from one call of the engine.
+
 Key ideas: the world is opened at the first reset, so that making, pickling and closing a task starts no thread;
 whatever is random in env k is drawn from generator k only and whatever is computed for env k uses row k only, so that
 env k alone equals env k among many, bit for bit.

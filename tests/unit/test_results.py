@@ -11,8 +11,12 @@ from granular_gym.engine.results import turned_boxes
 LOWER, UPPER = (-0.5, -0.5, 0.0), (0.5, 0.5, 1.0)
 
 
-@pytest.fixture
-def world():
+CUDA = gg.info()["devices"]["cuda"]
+needs_gpu = pytest.mark.skipif(not CUDA["available"], reason=f"no cuda: {CUDA['reason']}")
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=needs_gpu)])
+def world(request):
     scene = gg.Scene(bounds=(LOWER, UPPER))
     sand = scene.add_material(radius=0.05, density=1500.0, friction=0.4, name="sand")
     rng = np.random.default_rng(0)
@@ -23,7 +27,7 @@ def world():
             height=6, width=8, extent=0.5, position=(0, 0, height), target=(0, 0, 0), up=(0, 1, 0), near=0.0, far=height
         )
         scene.add_camera(camera, name=name)
-    with scene.build(env_count=3) as made:
+    with scene.build(env_count=3, device=request.param) as made:
         made.step(1e-3, 20, tool_poses=np.array([[[0.01 * k, 0, 0.2, 1, 0, 0, 0]] for k in range(3)]))
         yield made
 
@@ -84,6 +88,28 @@ def test_results_are_fresh(world):
     assert not np.array_equal(after.wrenches, copies[0])
 
 
+@needs_gpu
+@pytest.mark.parametrize("world", ["cuda"], indirect=True)
+def test_a_gpu_is_waited_for_once(world):
+    corners = np.array([(*LOWER, *UPPER), (0, 0, 0, 0.2, 0.2, 0.2)], np.float32)
+    boxes, turned = np.tile(corners, (3, 1, 1)), turned_boxes(np.tile([0, 0, 0.5, 1, 0, 0, 0], (1, 1)), [[0.3] * 3], 3)
+    plan = LOWER[:2], UPPER[:2], (5, 2)
+    request = world.request(
+        images=(("sky",), ("low", None, "uint8")), cells=(LOWER, UPPER, (2, 2, 2)), columns=plan, wrenches=True
+    )
+    read = {}
+    for output in ("numpy", "device"):
+        world.step(1e-3, 1)
+        before = world.info["waits"]
+        read[output] = world.results(request, boxes=boxes, turned_boxes=turned, output=output)
+        assert world.info["waits"] == before + 1
+        sky, low = read[output].images
+        assert same(np.asarray(sky), world.depth("sky")) and same(np.asarray(low), world.depth("low", dtype="uint8"))
+        assert same(read[output].wrenches, world.wrenches)
+        assert same(read[output].turned_box_counts, world.count_boxes([[0, 0, 0.5, 1, 0, 0, 0]], [[0.3] * 3]))
+    assert isinstance(read["device"].images[0], gg.DeviceArray) and read["numpy"].box_counts[0, 0] == 40
+
+
 def test_wrong_requests_and_arrays_are_refused(world):
     boxes = np.zeros((3, 1, 6), np.float32)
     request = world.request()
@@ -105,8 +131,9 @@ def test_wrong_requests_and_arrays_are_refused(world):
     ):
         with pytest.raises(gg.ArgumentError):
             call()
-    with pytest.raises(gg.BackendError):
-        world.results(request, output="device")
+    if world.device == "cpu":
+        with pytest.raises(gg.BackendError):
+            world.results(request, output="device")
     world.results(request)
 
 
