@@ -292,7 +292,7 @@ def goal_box(x: float, y: float, side: float) -> Floats:
 
 
 def heap_lattice(shape: str, grain_count: int, radius: float) -> Floats:
-    """Where grains are before they settle: a jittered lattice cut to a shape around the z axis, (n, 3) [m].
+    """Positions of the grains before they settle: a jittered lattice cut to a shape around the z axis, (n, 3) [m].
 
     The lattice points with the smallest key are taken, so that each shape comes out with exactly `grain_count` grains.
     """

@@ -474,7 +474,7 @@ class ExcavatorTask(Task):
 
 
 def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
-    """Where grains are before they settle: a jittered lattice in the tray, cut to a shape, (n, 3) [m].
+    """Positions of the grains before they settle: a jittered lattice in the tray, cut to a shape, (n, 3) [m].
 
     The lattice points with the smallest key are taken, so that each shape comes out with exactly `grain_count` grains.
     """

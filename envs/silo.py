@@ -111,8 +111,8 @@ class SiloTask(Task):
     - "side" (48, 64) float32: depth [m] through the glass; of a cone what lies behind its middle, as if it were cut in
       half;
     - "flow" (9,) float32: shares in the hopper, in the receiver, and spilled; measured and commanded rate [share/s];
-      commanded discharge so far and in all [share]; opening of the gate over the outlet; position of the receiver, -1
-      .. 1.
+      commanded discharge so far and in all [share]; opening of the gate over the outlet; position of the receiver
+      over its reach.
 
     With depth="uint8" the image is (1, 48, 64) uint8, 0 near and 255 far.
 

@@ -61,7 +61,7 @@ def test_substeps_keep_every_tool_under_half_a_radius() -> None:
 @pytest.mark.parametrize("difficulty", list(DIFFICULTIES))
 def test_an_episode_starts_settled_and_clear(make: Any, difficulty: str) -> None:
     env = make(EXCAVATOR, grain_count=200, difficulty=difficulty)
-    task, game = env.unwrapped.task, DIFFICULTIES[difficulty]
+    task, limits = env.unwrapped.task, DIFFICULTIES[difficulty]
     bins = []
     for seed in range(6):
         observation, info = env.reset(seed=seed)
@@ -72,15 +72,15 @@ def test_an_episode_starts_settled_and_clear(make: Any, difficulty: str) -> None
         assert inside.all() and places[:, 2].max() < TRAY_HEIGHT + 2 * task.radius
         assert task.arm.clearance(task.joints, task.blocks())[0] > 0.03, "the arm starts near something"
         distance, azimuth = np.hypot(*task.bin[0]), abs(np.arctan2(task.bin[0, 1], task.bin[0, 0]))
-        assert game.distance[0] <= distance + 1e-9 and distance <= game.distance[1] + 1e-9
-        assert game.azimuth[0] <= azimuth + 1e-9 and azimuth <= game.azimuth[1] + 1e-9
+        assert limits.distance[0] <= distance + 1e-9 and distance <= limits.distance[1] + 1e-9
+        assert limits.azimuth[0] <= azimuth + 1e-9 and azimuth <= limits.azimuth[1] + 1e-9
         # bin and tray stand apart
-        gaps = np.abs(task.bin[0] - TRAY_CENTER) - game.bin_half - 2 * WALL - TRAY_HALF
+        gaps = np.abs(task.bin[0] - TRAY_CENTER) - limits.bin_half - 2 * WALL - TRAY_HALF
         assert gaps.max() > 0.0
         bins.append(tuple(task.bin[0]))
         env.step(np.zeros(7))
         assert np.abs(task.world.positions[0] - places).max() < 0.2 * task.radius, "the bed moves on its own"
-    assert len(set(bins)) == (1 if game.distance[0] == game.distance[1] else 6)
+    assert len(set(bins)) == (1 if limits.distance[0] == limits.distance[1] else 6)
 
 
 def test_beds_keep_their_count() -> None:
