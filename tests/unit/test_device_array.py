@@ -1,4 +1,4 @@
-"""DeviceArray: what others take from it without a copy, for how long, on which stream, and what it refuses."""
+"""DeviceArray: access without copies, lifetime, streams, and invalid arguments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NAMES = (
 
 @contextlib.contextmanager
 def emulated_memory(address: int, count: int) -> Iterator[np.ndarray]:
-    """`count` floats in the memory of an emulated GPU, which is out of the host's reach otherwise."""
+    """`count` floats in the memory of an emulated GPU, which the host cannot access otherwise."""
     library = ctypes.CDLL(_core.__file__)
     library.gg_emulator_use_memory(1)
     try:
@@ -103,7 +103,7 @@ api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 
 
 def inside(capsule: Any) -> Any:
-    """The managed tensor in a capsule that nobody has taken; it lives as long as the capsule."""
+    """The managed tensor in an unused capsule; it lives as long as the capsule."""
     name = api.PyCapsule_GetName(capsule)
     return KINDS[name.decode()].from_address(api.PyCapsule_GetPointer(capsule, name))
 
@@ -112,14 +112,14 @@ used_names = [ctypes.create_string_buffer(f"used_{kind}".encode()) for kind in K
 
 
 def take(capsule: Any) -> Any:
-    """Takes the tensor as a consumer does; the caller owes it a call of `drop`."""
+    """Takes the tensor as a consumer does; the caller must call `drop`."""
     managed = inside(capsule)
     api.PyCapsule_SetName(capsule, ctypes.cast(used_names[isinstance(managed, Versioned)], ctypes.c_char_p))
     return managed
 
 
 def drop(managed: Any) -> None:
-    """The consumer is done. ctypes calls without the GIL."""
+    """The consumer's deleter; ctypes calls it without the GIL."""
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(managed.deleter)(ctypes.addressof(managed))
 
 
@@ -129,7 +129,7 @@ def facts(tensor: Tensor) -> tuple[Any, ...]:
 
 
 class OnHost:
-    """A DeviceArray seen by a library that knows no GPU."""
+    """A DeviceArray in a library without GPU support."""
 
     def __init__(self, array: gg.DeviceArray, versioned: bool = True) -> None:
         self.array, self.versioned = array, versioned
@@ -142,7 +142,7 @@ class OnHost:
         return self.array.__dlpack__(dl_device=(1, 0), **asked)
 
 
-# ---- what it is ------------------------------------------------------------------------------------------------------
+# ---- attributes ------------------------------------------------------------------------------------------------------
 
 
 @needs_gpu
@@ -271,12 +271,12 @@ def test_what_a_reader_may_ask_for(world):
 
 
 def test_the_structs_are_those_of_numpy():
-    """NumPy's own capsules, read by the declarations above, say what NumPy says."""
+    """Capsules of NumPy, read by the declarations above, agree with NumPy."""
     host = np.arange(24, dtype=np.float64).reshape(2, 3, 4)
     for asked, kind in (({}, Plain), ({"max_version": (1, 0)}, Versioned)):
         capsule = host.__dlpack__(**asked)
         managed = inside(capsule)
-        if isinstance(managed, kind):  # NumPy 1.x and 2.0 know one form
+        if isinstance(managed, kind):  # NumPy 1.x and 2.0 support one version
             assert managed.tensor.data == host.ctypes.data and facts(managed.tensor)[:3] == (2, 64, 1)
             assert [n for n, _ in facts(managed.tensor)[4]] == [2, 3, 4]
 
@@ -290,7 +290,7 @@ def test_capsules_describe_the_array(gpu, asked):
         managed = inside(capsule)
         assert isinstance(managed, Versioned if asked and asked[0] >= 1 else Plain)
         if isinstance(managed, Versioned):
-            # no newer than what the consumer knows; neither read-only nor a copy
+            # not newer than the consumer's version; neither read-only nor a copy
             assert (managed.major, managed.minor, managed.flags) == (1, 0, 0)
         strides = [int(s) // array.itemsize for s in np.empty(array.shape, array.dtype).strides]
         assert facts(managed.tensor) == (code, bits, 1, 0, list(zip(array.shape, strides, strict=True)))
@@ -430,7 +430,7 @@ def test_the_stream_changes_no_result(scene, kernel):
             assert np.array_equal(one.read("positions", "device").numpy(), other.positions)
 
 
-# ---- for how long ----------------------------------------------------------------------------------------------------
+# ---- lifetime ----------------------------------------------------------------------------------------------------
 
 
 @needs_gpu
@@ -451,7 +451,7 @@ def test_later_calls_leave_an_array_alone(gpu):
 
 @needs_gpu
 def test_uploads_take_what_there_was_at_the_call(gpu):
-    """Nobody waits for an upload, and what was given may change at once; more than there is room for at a time."""
+    """Uploads are asynchronous, and their sources may change at once; more of them than the staging buffer holds."""
     rng = np.random.default_rng(0)
     values, sent, before = np.empty(60_001, np.float32), [], gpu.info["waits"]
     for _ in range(12):
@@ -477,7 +477,7 @@ def test_counters_come_with_the_step(gpu, scene):
             world.step(1e-3, 3)
         before = gpu.info["waits"]
         assert as_on(cpu) and gpu.info["waits"] == before
-        # what is loaded or set since is not what the step brought
+        # values loaded or set since differ from those of the step
         changed = cpu.stats["contact_count"].copy()
         for world, state in zip((cpu, gpu), early, strict=True):
             world.load_state(state)
@@ -555,8 +555,8 @@ def test_memory_is_used_again_only_when_nobody_holds_it(gpu):
 def test_no_room_is_an_error_and_the_world_goes_on(gpu, monkeypatch):
     total = int(cuda_devices()[0]["memory"])
     kept = gpu.read("positions", "device")
-    host = gpu.positions  # takes the room that it needs on the way to the host
-    del kept  # its memory waits for another array
+    host = gpu.positions  # allocates its staging buffer
+    del kept  # its memory is kept for another array
     monkeypatch.setenv("GG_EMULATOR_MEMORY", str(total - free_memory()))
     assert free_memory() == 0
     assert gpu.put(np.ones(100, np.uint8)).numpy().all(), "what waits is given up first"
@@ -634,7 +634,7 @@ world.close()
 @needs_emulator
 @pytest.mark.parametrize("way", ["fork", "lost"])
 def test_a_lost_device_and_a_fork_are_errors(way, tmp_path):
-    # elsewhere, or the folder of the source would stand before the emulated package on the path
+    # in another folder, or the source would precede the emulated package on the path
     done = subprocess.run([sys.executable, "-c", LOST, way], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -730,7 +730,7 @@ def test_torch_on_a_gpu(scene):
                 world.set_stream(stream)
                 for _ in range(20):
                     world.step(1e-3, 2)
-                    # read by torch on this stream with no waiting of ours, dropped while torch may still be busy
+                    # read by torch on this stream without synchronisation, dropped while torch may still use it
                     total = world.read("velocities", "torch").double().sum()
                 assert total.item() == pytest.approx(float(world.velocities.astype(np.float64).sum()), abs=1e-6)
         for asked in ({"device": "cpu"}, {"copy": True}):

@@ -38,7 +38,7 @@ def row(key: str, **more: Any) -> dict[str, Any]:
 
 
 def cases() -> dict[str, Any]:
-    """A canned report: one case whole, one cut short."""
+    """A sample report: one complete case, one incomplete."""
     kernel = {"envs": 1, "grains": 50_000, "us_per_step": 40.0, "name": "1 x 50000 grains, team", "requested": "team"}
     return {
         "speed": {"about": "", "complete": True, "facts": {"gpu": "H"}, "rows": [row("blade"), row("large")]},
@@ -142,7 +142,7 @@ def test_summary() -> None:
 
 
 def test_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tables of docs/gpu.md are those that the run writes; figures take the place of "not measured"."""
+    """The tables of docs/gpu.md are those that the run writes; figures replace "not measured"."""
     empty = gpu_report.docs_section("", {}, {}, [])
     text = (ROOT / "docs" / "gpu.md").read_text()
 
