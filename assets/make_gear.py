@@ -2,9 +2,9 @@
 
     python assets/make_gear.py [folder]
 
-Needs only numpy and this package. Metres; the axis is z, the origin in the middle. A spur gear's outline is an involute
-above the base circle and radial below it; turned steadily along z it becomes a helical gear. The outline goes round
-the axis once, so the two faces are fans around it: the mesh is closed by construction.
+Needs only numpy and this package. Metres; the axis is z, the origin the centre. A spur gear's outline is an involute
+above the base circle and radial below it; turned in proportion to z it becomes a helical gear. The end faces are fans
+around points on the axis, so the mesh is closed by construction.
 
 Involute of a base circle of radius b: at radius r its polar angle is inv(a) with cos a = b / r, inv(a) = tan a - a. The
 half angle of a tooth at radius r is pi / (2 z) + inv(pressure angle) - inv(a), since on the pitch circle tooth and gap
@@ -31,7 +31,7 @@ class Gear:
     """A helical gear with involute teeth.
 
     Args:
-        teeth: number of them.
+        teeth: number of teeth.
         module: pitch diameter over number of teeth [m].
         width: along the axis [m].
         helix: angle of the teeth with the axis on the pitch circle [rad].
@@ -46,31 +46,31 @@ class Gear:
 
     @property
     def pitch_radius(self) -> float:
-        """[m]"""
+        """Radius of the pitch circle [m]."""
         return 0.5 * self.module * self.teeth
 
     @property
     def base_radius(self) -> float:
-        """Of the circle that the involutes unwind from [m]."""
+        """Radius of the base circle of the involutes [m]."""
         return self.pitch_radius * math.cos(self.pressure)
 
     @property
     def tip_radius(self) -> float:
-        """[m]"""
+        """Radius of the tips [m]."""
         return self.pitch_radius + self.module
 
     @property
     def root_radius(self) -> float:
-        """[m]"""
+        """Radius of the roots [m]."""
         return self.pitch_radius - 1.25 * self.module
 
     @property
     def twist(self) -> float:
-        """Turn of the upper face against the lower one [rad]."""
+        """Angle of the upper face relative to the lower one [rad]."""
         return self.width * math.tan(self.helix) / self.pitch_radius
 
     def half_angle(self, radius: float) -> float:
-        """Half of the angle that a tooth takes up at a radius [rad]; radial flanks below the base circle."""
+        """Half the angle of a tooth at a radius [rad]; flanks are radial below the base circle."""
         cosine = min(self.base_radius / radius, 1.0)
         a = math.acos(cosine)
         return math.pi / (2 * self.teeth) + involute(self.pressure) - involute(a)
@@ -105,7 +105,7 @@ class Gear:
         for layer in range(layers):
             a, b = layer * count + around, layer * count + after
             faces += [np.stack([a, b, b + count], axis=1), np.stack([a, b + count, a + count], axis=1)]
-        # the faces are fans around two points on the axis
+        # the end faces are fans around two points on the axis
         lower, upper = (layers + 1) * count, (layers + 1) * count + 1
         vertices.append(np.array([[0.0, 0.0, -0.5 * self.width], [0.0, 0.0, 0.5 * self.width]]))
         top = layers * count
@@ -119,12 +119,12 @@ def involute(angle: float) -> float:
     return math.tan(angle) - angle
 
 
-#: the gear of the tower; its gaps are about as deep as a grain of the task is thick where there are 2,000
+#: the gear of the tower; the depth of its gaps is about the diameter of a grain of the task with 2,000 grains
 TOWER_GEAR = Gear(teeth=10, module=0.045, width=0.18, helix=math.radians(30.0))
 
 
 def main() -> None:
-    """Writes the file into the folder named on the command line, or beside this script."""
+    """Writes the file to the folder given on the command line; default: the folder of this script."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent
     path = folder / "gear.stl"
     mesh = TOWER_GEAR.mesh()

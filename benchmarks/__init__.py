@@ -1,1 +1,1 @@
-"""Speed, and what it costs in accuracy: `python -m benchmarks`, or `make bench`. See run.py."""
+"""Speed and accuracy: `python -m benchmarks`, or `make bench`; see run.py."""

@@ -1,4 +1,4 @@
-"""columns.py: the resting column: beside LAMMPS, by phase, by broad phase, and against iterations and step."""
+"""columns.py: the settled column: against LAMMPS, by phase, by broad phase, by iterations and time step."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from benchmarks import lammps, measure
 from benchmarks.measure import Row, Subject
 from testbed import standard
 
-TARGET_RATIO = 8.0  # times the speed of LAMMPS, 10,000 grains
+TARGET_RATIO = 8.0  # speed over that of LAMMPS, 10,000 grains
 
 
 def resting(count: int, rolling: float = 0.0, threads: int = 1, **solver: Any) -> gg.World:
-    """A world with the column at rest."""
+    """A world with the settled column; solver: settings of the solver."""
     state = standard.resting_column(count, rolling)
     with warnings.catch_warnings():
-        # some cases go where the solver warns not to
+        # some cases are outside the stable settings
         warnings.simplefilter("ignore", gg.StabilityWarning)
         world = standard.standard_column(count, rolling).build(solver=gg.Solver(**solver), num_threads=threads)
     if solver.get("mode", "convergent") == "convergent" and "broad_phase" not in solver:
         world.load_state(state)
     else:
-        # another layout: places only
+        # states of other settings have another layout: set positions only
         with standard.standard_column(count, rolling).build(num_threads=1) as source:
             source.load_state(state)
             world.set_grains(positions=source.positions[0], velocities=0.0 * source.velocities[0])
@@ -34,12 +34,12 @@ def resting(count: int, rolling: float = 0.0, threads: int = 1, **solver: Any) -
 
 
 def _block(count: int) -> int:
-    """Substeps of a timed block: about a second of work."""
+    """Substeps of a timed block, about a second of work."""
     return max(20, min(400, 2_000_000 // count))
 
 
 def column(quick: bool) -> list[Row]:
-    """The column beside LAMMPS, one thread each, in turns."""
+    """The column in granular_gym and LAMMPS, one thread each, in alternating blocks."""
     rows: list[Row] = []
     sizes = [10_000] if quick else [10_000, 50_000]
     for count in sizes:
@@ -72,7 +72,7 @@ def _column_alone(count: int, rolling: float) -> Row:
 
 
 def _beside_lammps(count: int, quick: bool) -> list[Row]:
-    """Ours and theirs in alternating blocks."""
+    """Times granular_gym and LAMMPS in alternating blocks."""
     ours = _sinking_subject(count, 0.0)
     if lammps.program() is None:
         print("column: LAMMPS (lmp) is not on the path, measured without it")
@@ -115,7 +115,7 @@ def _beside_lammps(count: int, quick: bool) -> list[Row]:
 
 
 def phases(quick: bool) -> list[Row]:
-    """Time by phase of the resting column."""
+    """Time by phase of the settled column."""
     rows = []
     for count in [3_000, 10_000] if quick else [3_000, 10_000, 50_000]:
         block = _block(count)
@@ -125,7 +125,7 @@ def phases(quick: bool) -> list[Row]:
             cpu, _ = measure.time_block(lambda w, n=block: w.step(standard.DT, n), world)
             seconds = world.profile(False)
             total = sum(seconds.values())
-            # the profile reads the clock on the wall: only its shares are used, of the processor time
+            # the profile is in wall time: its shares are applied to the processor time
             parts = {name: 1e3 * cpu / block * s / total for name, s in seconds.items() if s > 1e-4 * total}
             row: Row = {
                 "name": f"{count} grains",
@@ -140,14 +140,14 @@ def phases(quick: bool) -> list[Row]:
 
 
 def broad_phase(quick: bool) -> list[Row]:
-    """Sorted cells beside the linked hash of the paper: lists built in every substep, and lists that are reused."""
+    """Cell grid and the linked hash of the paper: candidate lists built in every substep, or reused."""
     rows = []
     count = 3_000 if quick else 10_000
     substeps = _block(count) // 4
 
     def rebuild(world: gg.World) -> None:
         for _ in range(substeps):
-            # changed settings drop the lists
+            # setting the solver drops the lists
             world.set_solver(world.solver)
             world.step(standard.DT, 1)
 
@@ -175,7 +175,7 @@ MODES: dict[str, Row] = {
 
 
 def convergence(quick: bool) -> list[Row]:
-    """Residual, overlap and sinking against iterations and step, with and without acceleration, and as printed."""
+    """Residual, overlap and sinking by iterations and step: with and without Nesterov, and the paper's algorithm."""
     count = 3_000 if quick else 10_000
     seconds = 0.1 if quick else 0.2
     settings = [(mode, its, standard.DT) for mode in MODES for its in (5, 10, 20, 40)]
@@ -193,7 +193,7 @@ def _converged(count: int, seconds: float, mode: str, iterations: int, dt: float
         row: Row = {"name": f"{mode}, {iterations} its, dt {1e3 * dt:g} ms", "mode": mode, "iterations": iterations}
         row.update({"dt": dt, "grains": count, "sim_per_cpu": seconds / max(cpu, 1e-9)})
         row["sinking_pct_per_s"] = measure.sinking(world, before, seconds)
-        # one substep more: the counters of a step keep its worst moment
+        # one more substep: the counters of a step hold its largest values
         world.step(dt, 1)
         row.update(measure.quality(world))
         mass = standard.DENSITY * 4.0 / 3.0 * 3.141592653589793 * standard.RADIUS**3

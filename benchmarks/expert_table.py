@@ -1,10 +1,10 @@
-"""expert_table.py: what the scripted expert of a task and random actions earn, seed by seed.
+"""expert_table.py: returns of the expert of a task and of random actions, seed by seed.
 
     python benchmarks/expert_table.py [TASK] [--seeds 20] [--grains 2000] [--difficulty medium] [--preset fast]
                                       [--arg name=value] [--jobs 2] [--out out/benchmarks]
 
-Prints a table and writes expert_table_TASK.json, with what --arg and --difficulty say in its name. Playing well must
-pay: the expert is to beat random on every seed. A measure of the last step stands beside return and success.
+Prints a table and writes expert_table_TASK.json, with --arg and --difficulty in its name. The expert must have a higher
+return than random actions on every seed. The table also has success and a measure of the last step.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.registry import parse_arguments, task_ids
 
 SPACE = "granular_gym/"
-#: info that says how well a task was done at the end of an episode, besides "success"
+#: info that measures the success of an episode at its end, besides "success"
 MEASURES = {
     "Bulldozer-v0": "goal_share",
     "Excavator-v0": "bin_share",
@@ -36,17 +36,17 @@ MEASURES = {
 }
 
 
-#: further infos worth keeping: largest over the episode, sum over the episode, last value
+#: further infos that are recorded: largest value, sum over the episode, last value
 LARGEST, SUMMED, LAST = ("torque_share",), ("fast_tool_count",), ("spill_share",)
 
 
 def measure_of(task: str) -> str:
-    """The info that stands in the table."""
+    """The info that the table shows."""
     return MEASURES.get(task.removeprefix(SPACE), "success")
 
 
 def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
-    """One episode; the job is (task, driver, seed, arguments of the task)."""
+    """Plays one episode; the job is (task, driver, seed, arguments of the task)."""
     task, driver, seed, arguments = job
     env = gym.make(task, num_threads=1, **arguments)
     _, info = env.reset(seed=seed)
@@ -83,7 +83,7 @@ def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Plays all episodes, prints the table, writes the JSON."""
+    """Plays all episodes; prints the table; writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task", nargs="?", default="Bulldozer-v0", help=f"of {', '.join(task_ids())}")
     parser.add_argument("--seeds", type=int, default=20, help="number of seeds, from 0")
@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--difficulty", help="easy, medium or hard, for tasks that have difficulties")
     parser.add_argument("--preset", choices=("fast", "accurate"), default="fast")
     parser.add_argument("--arg", action="append", default=[], help="a further argument of the task, name=value")
-    parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), help="processes")
+    parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), help="number of processes")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks"))
     args = parser.parse_args()
     task = args.task if args.task.startswith(SPACE) else SPACE + args.task
@@ -103,7 +103,7 @@ def main() -> None:
     further = parse_arguments(args.arg)
     arguments.update(further)
 
-    # beds settle once, before the workers ask for them; a few seeds draw them all
+    # settle beds before the workers need them; a few seeds draw all of them
     env = gym.make(task, num_threads=1, **arguments)
     for seed in range(6):
         env.reset(seed=seed)
@@ -120,16 +120,17 @@ def main() -> None:
     )
     by = {(result["driver"], result["seed"]): result for result in results}
     for seed in range(args.seeds):
-        one, two = by["expert", seed], by["random", seed]
+        expert, random = by["expert", seed], by["random", seed]
         print(
-            f"{seed:4d}   {one[measure]:20.3f}   {two[measure]:20.3f}   {one['return']:13.1f}   "
-            f"{two['return']:13.1f}   "
-            f"{one['success']!s:>14}   {two['success']!s:>14}   {max(one['overlap_max'], two['overlap_max']):15.1%}"
+            f"{seed:4d}   {expert[measure]:20.3f}   {random[measure]:20.3f}   {expert['return']:13.1f}   "
+            f"{random['return']:13.1f}   "
+            f"{expert['success']!s:>14}   {random['success']!s:>14}   "
+            f"{max(expert['overlap_max'], random['overlap_max']):15.1%}"
         )
-    mine = {driver: [by[driver, seed] for seed in range(args.seeds)] for driver in ("expert", "random")}
-    wins = sum(a["return"] > b["return"] for a, b in zip(mine["expert"], mine["random"], strict=True))
+    results_of = {driver: [by[driver, seed] for seed in range(args.seeds)] for driver in ("expert", "random")}
+    wins = sum(a["return"] > b["return"] for a, b in zip(results_of["expert"], results_of["random"], strict=True))
     summary: dict[str, Any] = {"measure": measure, "expert_wins": wins, "seeds": args.seeds}
-    for driver, rows in mine.items():
+    for driver, rows in results_of.items():
         summary[f"{driver}_mean"] = float(np.mean([row[measure] for row in rows]))
         summary[f"{driver}_least"] = float(np.min([row[measure] for row in rows]))
         summary[f"{driver}_most"] = float(np.max([row[measure] for row in rows]))

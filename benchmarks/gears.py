@@ -1,10 +1,10 @@
-"""gears.py: the gear tower of GranularGym (2023), section III.B: speed over real time against gears and against grains.
+"""gears.py: the gear tower of GranularGym (2023), section III.B: speed over real time by gears and by grains.
 
-The paper's figure 9 plots these two. Gears turn at speeds drawn evenly once, grains fall for ever. Here the tower has 8
-storeys (2.4 m) with 2 .. 8 gears, dt 2 ms, 10 iterations, z periodic; one row has the cyclic border of the paper, which
-finds no contacts across and so lets grains overlap there. The speed is simulated seconds per processor second of one
-thread. Grains fall faster the finer they are and the fewer gears stop them; `fast_count` says where they move by more
-than half a radius per substep.
+The paper's figure 9 plots both. Gears turn at constant, uniformly random speeds; grains fall continuously. Here the
+tower has 8 storeys (2.4 m) with 2 to 8 gears, dt 2 ms, 10 iterations, z periodic. One row has the cyclic boundary of
+the paper, which finds no contacts across it, so that grains overlap there. Speed is simulated seconds per processor
+second of one thread. Smaller grains and fewer gears mean faster falls; `fast_count` counts moves by more than half a
+radius per substep.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from granular_gym.tasks.vehicle import yaw_quaternions
 
 STOREYS = 8
 DT = 2e-3  # [s]
-#: radius [m] by number of grains: the volume of the grains is kept
+#: radius of 10,000 grains [m]; the total volume is the same for all numbers of grains
 RADIUS_OF_10000 = 0.0195
-WARM_UP = 0.5  # [s] until grains fall
+WARM_UP = 0.5  # time before measurements, until grains fall [s]
 
 
 class Tower:
@@ -29,7 +29,7 @@ class Tower:
 
     def __init__(self, gear_count: int, grain_count: int, boundary: str, device: str = "cpu") -> None:
         radius = RADIUS_OF_10000 * (10_000 / grain_count) ** (1.0 / 3.0)
-        # the lattice keeps the room of all 8 gears free, so that fewer gears start from the same places
+        # the lattice leaves out the space of all 8 gears, so that positions do not depend on the number of gears
         grains = tower_lattice(STOREYS, grain_count, radius)
         scene = tower_scene(gear_count, grains, radius, storeys=STOREYS, boundary=boundary)
         self.world = scene.build(device=device, solver=gg.Solver(iterations=10), num_threads=1)
@@ -41,7 +41,7 @@ class Tower:
         self.step(round(WARM_UP / DT))
 
     def step(self, substeps: int) -> None:
-        """Turns the gears for so many substeps, in steps of at most 0.1 s."""
+        """Turns the gears for `substeps` substeps, in steps of at most 0.1 s."""
         while substeps > 0:
             block = min(substeps, round(0.1 / DT))
             self.angles += self.speeds * block * DT
@@ -55,7 +55,7 @@ class Tower:
 
 
 def gears(quick: bool) -> list[Row]:
-    """Rows by number of gears at one number of grains, then by number of grains with all gears."""
+    """By number of gears at a fixed number of grains, then by number of grains with all gears."""
     rows = []
     middle = 2_000 if quick else 10_000
     for gear_count in (2, 4, 6, 8):

@@ -1,4 +1,4 @@
-"""growth.py: how cost grows with grains, tools, mesh triangles and envs."""
+"""growth.py: cost by numbers of grains, tools, mesh triangles and envs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BYTES_PER_GRAIN_LIMIT = 1000.0
 
 
 def scaling(quick: bool) -> list[Row]:
-    """All four."""
+    """All four tables."""
     return [*grains(quick), *tools(quick), *triangles(quick), *envs(quick)]
 
 
@@ -24,21 +24,21 @@ def _per_substep(row: Row, substeps: int, axis: str, value: int) -> Row:
     return row
 
 
-def _resting(scene: gg.Scene, env_count: int = 1, threads: int = 1) -> gg.World:
-    """A world whose impulses have built up again after the patches were laid side by side."""
+def _settled(scene: gg.Scene, env_count: int = 1, threads: int = 1) -> gg.World:
+    """A world of tiled beds after its impulses have built up."""
     world = scene.build(env_count=env_count, num_threads=threads)
     world.step(standard.DT, 60)
     return world
 
 
 def grains(quick: bool) -> list[Row]:
-    """Beds of one depth and growing area, one thread."""
+    """Beds of equal depth and growing area, one thread."""
     rows = []
     for tiles in [(1, 1), (2, 1), (3, 3)] if quick else [(1, 1), (2, 1), (4, 2), (5, 5), (10, 8)]:
         scene = standard.wide_bed(tiles)
         count = scene.grain_count
         substeps = max(4, 400_000 // count)
-        subject = measure.world_subject(f"{count} grains", lambda s=scene: _resting(s), substeps)
+        subject = measure.world_subject(f"{count} grains", lambda s=scene: _settled(s), substeps)
         row = _per_substep(measure.run(subject), substeps, "grains", count)
         row["us_per_grain_substep"] = 1e3 * row["ms_per_substep"] / count
         rows.append(row)
@@ -46,7 +46,7 @@ def grains(quick: bool) -> list[Row]:
 
 
 def _bed_with(count: int, tool: gg.Sdf) -> tuple[gg.World, np.ndarray]:
-    """A bed of about 5,000 grains and `count` tools above it; their poses when dipped into it."""
+    """A bed of about 5,000 grains with `count` tools above it, and poses of the tools inside the bed."""
     scene = standard.wide_bed((2, 2))
     grid = int(np.ceil(np.sqrt(count)))
     side = 20 * standard.DIAMETER
@@ -69,7 +69,7 @@ def _dipped(count: int, tool: gg.Sdf) -> gg.World:
 
 
 def tools(quick: bool) -> list[Row]:
-    """Small boxes resting in the top of a bed."""
+    """Small boxes in the top of a bed."""
     rows = []
     tool = gg.Sdf.box((0.006, 0.006, 0.02))
     for count in [1, 8, 32] if quick else [1, 2, 4, 8, 16, 32]:
@@ -79,7 +79,7 @@ def tools(quick: bool) -> list[Row]:
 
 
 def triangles(quick: bool) -> list[Row]:
-    """One box, its faces cut into more and more triangles."""
+    """One box, its faces divided into more and more triangles."""
     rows = []
     for cuts in [3, 29] if quick else [3, 10, 29, 92]:
         mesh = standard.box_mesh((0.04, 0.02, 0.03), cuts)
@@ -95,7 +95,7 @@ def triangles(quick: bool) -> list[Row]:
 
 
 def envs(quick: bool) -> list[Row]:
-    """Copies of a bed of 1,200 grains, on one thread and on all."""
+    """Envs with a bed of 1,200 grains, on one thread and on all."""
     rows = []
     scene = standard.wide_bed((1, 1))
     most = gg.info()["threads"]
@@ -104,7 +104,7 @@ def envs(quick: bool) -> list[Row]:
             substeps = max(3, 192 // count)
             subject = measure.world_subject(
                 f"{count} envs, {threads} threads",
-                lambda n=count, t=threads: _resting(scene, n, t),
+                lambda n=count, t=threads: _settled(scene, n, t),
                 substeps,
             )
             row = _per_substep(measure.run(subject), substeps, "envs", count)

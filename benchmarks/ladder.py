@@ -1,10 +1,10 @@
-"""ladder.py: the tasks on the ladder of grain counts: how fast their experts play, and how well the engine keeps up.
+"""ladder.py: speed and accuracy of all tasks, played by their experts, by number of grains.
 
     python benchmarks/ladder.py [TASK ...] [--grains 500 2000 10000 50000] [--seconds 120] [--out out/benchmarks]
 
-One episode of the scripted expert for each task and number of grains, seed 0, medium, preset fast, one thread, or as
-many steps as fit into so many processor seconds after the first reset. Prints a table and writes ladder.json. Processor
-time is hardly disturbed by other programs on the machine; settling, which happens once, stands apart.
+For each task and number of grains: one episode of the expert, or as many steps as fit into --seconds of processor time
+after the reset; seed 0, medium, preset fast, one thread. Prints a table and writes ladder.json. Other programs hardly
+affect processor time; that of the reset, which settles beds, is a column of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import gymnasium as gym
 
 if __package__ in (None, ""):
-    # run as a file: the package is the folder it lies in
+    # run as a script: import packages from the root of the project
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import measure
@@ -42,8 +42,8 @@ COLUMNS = (
 )
 
 
-def climb(task: str, grains: int, seconds: float) -> Row:
-    """One rung: an episode, or its beginning; success only of a whole one."""
+def measure_task(task: str, grains: int, seconds: float) -> Row:
+    """One row: an episode or its beginning; `success` only for complete episodes."""
     env = gym.make(task, grain_count=grains, num_threads=1)
     begin = time.process_time()
     env.reset(seed=0)
@@ -68,18 +68,18 @@ def climb(task: str, grains: int, seconds: float) -> Row:
 
 
 def main() -> None:
-    """Climbs, prints and writes."""
+    """Measures all rows; prints and writes them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", help="none: all")
     parser.add_argument("--grains", type=int, nargs="+", default=list(GRAIN_LADDER))
-    parser.add_argument("--seconds", type=float, default=120.0, help="processor time of a rung after its reset")
+    parser.add_argument("--seconds", type=float, default=120.0, help="processor time of a row after its reset")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks"))
     args = parser.parse_args()
     facts, rows = measure.facts(), []
     args.out.mkdir(parents=True, exist_ok=True)
     for grains in args.grains:
         for name in args.tasks or task_ids():
-            rows.append(climb(task_id(name), grains, args.seconds))
+            rows.append(measure_task(task_id(name), grains, args.seconds))
             print(table(rows[-1:], COLUMNS), flush=True)
             result = {"seconds": args.seconds, "load": measure.load_average(), "facts": facts, "rows": rows}
             (args.out / "ladder.json").write_text(json.dumps(result, indent=1) + "\n")

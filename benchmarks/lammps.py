@@ -1,8 +1,8 @@
-"""lammps.py: the resting column in LAMMPS, a widely used code for granular matter, on the same packing.
+"""lammps.py: the settled column in LAMMPS, from the same packing.
 
-Springs and dashpots with tangential history (gran/hooke/history), normal stiffness 2.5e4 N/m, step 2e-5 s: a 25th of a
-collision. The program is driven through a pipe, so that its runs alternate with ours; it reports its own processor
-time.
+Springs and dashpots with tangential history (gran/hooke/history), normal stiffness 2.5e4 N/m, time step 2e-5 s: a 25th
+of the duration of a collision. LAMMPS is controlled through a pipe, so that its runs can alternate with others; it
+reports its own processor time.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ def program() -> str | None:
 
 
 def damping(mass: float, restitution: float = RESTITUTION, stiffness: float = STIFFNESS) -> float:
-    """Dashpot that gives a restitution beside a spring [N/m] and an effective mass [kg]: [N s/m]."""
+    """Damping [N s/m] of a spring [N/m] with an effective mass [kg] that gives a restitution."""
     log_e = math.log(restitution)
     return 2.0 * -log_e / math.sqrt(math.pi**2 + log_e**2) * math.sqrt(stiffness * mass)
 
 
 def laws() -> tuple[str, str]:
-    """The parameters of grain on grain and of grain on wall."""
+    """Parameters of contacts between grains, and of grains with walls."""
     tangent = 2.0 / 7.0 * STIFFNESS
     pair, wall = (damping(m) / m for m in (0.5 * MASS, MASS))
-    # in LAMMPS the dashpot of gran/hooke is per mass: force = effective mass * gamma * velocity
+    # damping of gran/hooke in LAMMPS is per mass: force = effective mass * gamma * velocity
     return tuple(f"{STIFFNESS:g} {tangent:.8g} {g:.8g} {0.5 * g:.8g} {FRICTION} 1" for g in (pair, wall))  # type: ignore[return-value]
 
 
@@ -47,14 +47,14 @@ class Lammps:
     """A running LAMMPS with a packing between four walls and a floor.
 
     Args:
-        places: (n, 3) centres [m].
+        positions: (n, 3) [m].
         half_width: of the box [m].
         folder: for the input file.
     """
 
-    def __init__(self, places: NDArray[Any], half_width: float, folder: Path) -> None:
+    def __init__(self, positions: NDArray[Any], half_width: float, folder: Path) -> None:
         data = folder / "packing.data"
-        self._write(data, places, half_width)
+        self._write(data, positions, half_width)
         command = [program() or "lmp", "-log", "none"]
         if shutil.which("stdbuf"):
             command = ["stdbuf", "-oL", *command]
@@ -84,12 +84,12 @@ class Lammps:
             "thermo 100000000",
         )
 
-    def _write(self, path: Path, places: NDArray[Any], half_width: float) -> None:
-        wide, top = half_width + DIAMETER, float(places[:, 2].max()) + 10.0 * DIAMETER
+    def _write(self, path: Path, positions: NDArray[Any], half_width: float) -> None:
+        wide, top = half_width + DIAMETER, float(positions[:, 2].max()) + 10.0 * DIAMETER
         spans = ((-wide, wide, "x"), (-wide, wide, "y"), (-DIAMETER, top, "z"))
-        head = ["resting column", "", f"{len(places)} atoms", "1 atom types", ""]
+        head = ["resting column", "", f"{len(positions)} atoms", "1 atom types", ""]
         head += [f"{low:.9g} {high:.9g} {axis}lo {axis}hi" for low, high, axis in spans]
-        body = [f"{k + 1} 1 {DIAMETER} {DENSITY} {x:.9g} {y:.9g} {z:.9g}" for k, (x, y, z) in enumerate(places)]
+        body = [f"{k + 1} 1 {DIAMETER} {DENSITY} {x:.9g} {y:.9g} {z:.9g}" for k, (x, y, z) in enumerate(positions)]
         path.write_text("\n".join([*head, "", "Atoms", "", *body, ""]))
 
     def _send(self, *lines: str) -> None:
@@ -98,7 +98,7 @@ class Lammps:
         self._process.stdin.flush()
 
     def run(self, steps: int) -> dict[str, float]:
-        """Runs steps; processor seconds of the loop alone, and the packing at its end.
+        """Runs time steps; returns the processor seconds of the loop, and measures of the packing after it.
 
         Raises:
             RuntimeError: LAMMPS stopped.
@@ -141,9 +141,9 @@ class Lammps:
                 self._process.wait()
 
 
-def settled(places: NDArray[np.float32], half_width: float, folder: Path, steps: int) -> Lammps:
-    """LAMMPS with the packing, at rest on its own springs."""
-    peer = Lammps(places, half_width, folder)
+def settled(positions: NDArray[np.float32], half_width: float, folder: Path, steps: int) -> Lammps:
+    """LAMMPS with the packing, after `steps` time steps in which its springs settle."""
+    peer = Lammps(positions, half_width, folder)
     try:
         peer.run(steps)
     except BaseException:

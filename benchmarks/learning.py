@@ -1,11 +1,11 @@
-"""learning.py: return against wall clock, three seeds each: the bulldozer by TD3 and PPO, the silo by PPO.
+"""learning.py: return over wall time, three seeds each: Bulldozer-v0 with TD3 and PPO, Silo-v0 with PPO.
 
     python benchmarks/learning.py [--seeds 3] [--jobs 2] [--runs out/learning] [--out out/benchmarks/learning]
 
-After Millard et al., "GranularGym" (2023), figure 8, on a small setting for a CPU: each run has one core and a fixed
-wall clock. A run is one of the training scripts in `examples`, whose command stands in its JSON; runs that are in the
-folder already are gone on with. Leaves a CSV and a JSON per run, a plot per task, and summary.json: learned, random and
-expert on the same seeds. Random actions and the expert play once per task.
+After Millard et al., "GranularGym" (2023), figure 8, at a size for a CPU: each run has one core and a fixed wall time.
+A run is a training script in `examples`, whose command is in its JSON; existing runs are resumed. Writes a CSV and a
+JSON per run, a plot per task, and summary.json: learned, random and expert on the same seeds. Random actions and the
+expert are evaluated once per task.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 @dataclass(frozen=True)
 class Curve:
-    """What is trained: names of the algorithm and the task, minutes of wall clock per run."""
+    """A training run: names of the algorithm and the task, minutes of wall time."""
 
     algorithm: str
     task: str
@@ -42,17 +42,17 @@ class Curve:
 
     @property
     def name(self) -> str:
-        """Of its files."""
+        """Name of its files."""
         return f"{self.task.partition('-')[0].lower()}_{self.algorithm.lower()}"
 
 
 CURVES = (Curve("TD3", "Bulldozer-v0", 12.0), Curve("PPO", "Bulldozer-v0", 12.0), Curve("PPO", "Silo-v0", 6.0))
 GRAINS = 300
-EPISODES = 20  # of each evaluation
+EPISODES = 20  # episodes of each evaluation
 
 
 def train(curve: Curve, seed: int, folder: Path) -> None:
-    """One run, in a process of its own; its words go to a file beside it."""
+    """One run in its own process; its output goes to a log beside its folder."""
     words = [str(EXAMPLES / f"train_{curve.algorithm.lower()}.py"), "--minutes", str(curve.minutes)]
     words += ["--evaluate", "learned", "--episodes", str(EPISODES)]
     if (folder / "checkpoint.zip").exists():
@@ -66,7 +66,7 @@ def train(curve: Curve, seed: int, folder: Path) -> None:
 
 
 def baselines(task: str) -> dict[str, dict[str, float]]:
-    """Random actions, random actions held as long as a learner's, and the expert, on the seeds of the evaluation."""
+    """Evaluations of random actions, of random actions held as long as a learner's, and of the expert."""
     seeds = range(FIRST_SEED, FIRST_SEED + EPISODES)
     arguments = {"grain_count": GRAINS, "num_threads": 1}
     name = f"granular_gym/{task}"
@@ -82,10 +82,10 @@ def baselines(task: str) -> dict[str, dict[str, float]]:
 
 
 def collect(task: str, runs: dict[Curve, list[Path]], out: Path) -> dict[str, Any]:
-    """Copies the runs of a task, draws its plot; returns its part of the summary."""
-    yardsticks = baselines(task)
-    random, expert = yardsticks["random"]["return"], yardsticks["expert"]["return"]
-    part: dict[str, Any] = {"baselines": yardsticks}
+    """Copies the results of a task's runs and draws its plot; returns its part of the summary."""
+    baseline = baselines(task)
+    random, expert = baseline["random"]["return"], baseline["expert"]["return"]
+    part: dict[str, Any] = {"baselines": baseline}
     curves: dict[str, list[list[dict[str, float]]]] = {}
     for curve, folders in runs.items():
         means = []
@@ -115,7 +115,7 @@ def collect(task: str, runs: dict[Curve, list[Path]], out: Path) -> dict[str, An
 
 
 def main() -> None:
-    """Trains what is not trained yet, and collects."""
+    """Trains all runs that are not complete; collects the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2, help="runs at once, each on one core")

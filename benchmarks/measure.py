@@ -1,8 +1,7 @@
-"""measure.py: how a scene is timed, and what is written beside every speed.
+"""measure.py: timing of scenes, and the measures of accuracy that go with every speed.
 
-Processor time of this process is the yardstick of what runs on one thread: other programs on the machine disturb it
-little. What runs on several threads is timed by the clock on the wall as well. A figure is the median of the repeats,
-with the smallest and largest beside it.
+Work on one thread is measured by the processor time of this process, which other programs affect little; work on
+several threads also by wall time. A figure is the median of the repeats, with the smallest and the largest.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ REPEATS = 5
 
 @dataclass(frozen=True)
 class Subject:
-    """One line of a table: what is built, stepped and measured.
+    """One row of a table: what is built, stepped and measured.
 
     Attributes:
         name: label in tables and plots.
-        build: makes what is stepped.
-        step: one block of work, the same every time.
-        measure: what it looks like afterwards, for the table.
+        build: makes the object that is stepped.
+        step: one block of work on it, always the same.
+        measure: further columns, measured after the last block.
         seconds: simulated time of one block [s].
         facts: further columns.
-        warm_up: blocks that are not timed.
+        warm_up: number of blocks before timing.
     """
 
     name: str
@@ -49,34 +48,34 @@ class Subject:
 
 
 def spread(values: list[float]) -> Row:
-    """Smallest, median, largest."""
+    """Smallest, median and largest value."""
     return {"min": min(values), "median": statistics.median(values), "max": max(values)}
 
 
-def time_block(step: Callable[[Any], None], thing: Any) -> tuple[float, float]:
+def time_block(step: Callable[[Any], None], target: Any) -> tuple[float, float]:
     """Processor and wall time of one block [s]."""
     cpu, wall = time.process_time(), time.perf_counter()
-    step(thing)
+    step(target)
     return time.process_time() - cpu, time.perf_counter() - wall
 
 
 def run(subject: Subject, repeats: int = REPEATS) -> Row:
     """Builds, warms up, times and measures one subject."""
-    thing = subject.build()
+    target = subject.build()
     try:
         for _ in range(subject.warm_up):
-            subject.step(thing)
-        times = [time_block(subject.step, thing) for _ in range(repeats)]
+            subject.step(target)
+        times = [time_block(subject.step, target) for _ in range(repeats)]
         row: Row = {"name": subject.name, **subject.facts}
         row["cpu_seconds"] = spread([cpu for cpu, _ in times])
         row["wall_seconds"] = spread([wall for _, wall in times])
         row["simulated_seconds"] = subject.seconds
         row["sim_per_cpu"] = spread([subject.seconds / max(cpu, 1e-9) for cpu, _ in times])
         row["repeats"] = repeats
-        row.update(subject.measure(thing))
+        row.update(subject.measure(target))
         return row
     finally:
-        thing.close()
+        target.close()
 
 
 def quality(world: gg.World) -> Row:
@@ -111,7 +110,7 @@ def sinking(world: gg.World, before: float, seconds: float) -> float:
 
 
 def mean_height(world: gg.World) -> float:
-    """Of all centres [m]."""
+    """Mean height of all grains [m]."""
     return float(world.positions[..., 2].mean(dtype=np.float64))
 
 
@@ -125,12 +124,12 @@ def _cpu_model() -> str:
 
 
 def load_average() -> float:
-    """Programs that wanted a core over the last minute; above the number of cores speeds suffer."""
+    """Mean number of runnable processes over the last minute; above the number of cores timings suffer."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
 
 
 def facts() -> Row:
-    """What the figures were measured on."""
+    """Facts about the machine and the build."""
     info = gg.info()
     return {
         "cpu": _cpu_model(),

@@ -1,12 +1,11 @@
-"""pair_fields.py: how exact, large and fast the representations of pair fields are.
+"""pair_fields.py: accuracy, size and speed of the kinds of pair fields.
 
     python benchmarks/pair_fields.py [--pairs NAME ...] [--kinds NAME ...] [--out FOLDER] [--iterations N]
 
 Prints the table of docs/pair_fields.md and writes FOLDER/pair_fields.json and pair_fields.png (default
-benchmarks/results/cpu); rows that are there already are kept unless measured again. Errors are those at poses within a
-tenth of the mean circumradius of contact, 100,000 of them, in percent of the sum of both circumradii. Times are
-processor time of one thread, per instruction set; other programs on the machine disturb them little. Tables take
-seconds each, networks minutes (PyTorch).
+benchmarks/results/cpu); existing rows are kept unless measured again. Errors are at 100,000 poses with |d| below a
+tenth of the mean circumradius, in percent of the sum of both circumradii. Times are processor time of one thread, per
+instruction set. Tables take seconds each, networks minutes (PyTorch).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 
 if __package__ in (None, ""):
-    # run as a file: the package is the folder it lies in
+    # run as a script: import packages from the root of the project
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import granular_gym as gg
@@ -79,19 +78,19 @@ OVERLAY = "overlay 201 x 201 (paper)"
 
 
 def near_poses(a: gg.Shape2D, b: gg.Shape2D, count: int) -> tuple[np.ndarray, Any]:
-    """Poses near contact in random order, and what is exact there."""
+    """Poses near contact in random order, and their exact contacts."""
     rng = np.random.default_rng(1)
     size = a.circumradius + b.circumradius
     found: list[np.ndarray] = []
     while sum(map(len, found)) < count:
-        # 64 places an angle: exact distances are cheap side by side
+        # 64 positions for each angle: consecutive poses of equal angle are cheap
         theta = np.repeat(rng.uniform(-np.pi, np.pi, 500), 64)
         radius, phase = size * np.sqrt(rng.uniform(0, 1, theta.size)), rng.uniform(0, 2 * np.pi, theta.size)
         poses = np.stack([theta, radius * np.cos(phase), radius * np.sin(phase)], axis=1).astype(np.float32)
         found.append(poses[np.abs(gg.exact_distance(a, b, poses).d) < 0.05 * size])
     near = np.concatenate(found)[:count]
     exact = gg.exact_distance(a, b, near)
-    # shuffled: a query finds nothing in the cache that the one before it left there
+    # shuffled, so that a query does not find its data in the cache
     order = rng.permutation(count)
     shuffled = [getattr(exact, name)[order] for name in ("d", "normal", "dtheta", "arm_a")]
     return near[order], PairContact(*shuffled)
@@ -101,22 +100,22 @@ def query_times(field: gg.PairField, poses: np.ndarray) -> dict[str, Row]:
     """Nanoseconds per query, by instruction set."""
     record = np.frombuffer(field.record.tobytes(), np.uint8)
 
-    def ask(kernel: str) -> None:
+    def query(kernel: str) -> None:
         _core.pair_query(record, field.blob, poses, kernel)
 
     times: dict[str, Row] = {}
     for kernel in KERNELS:
         try:
-            ask(kernel)
+            query(kernel)
         except gg.BackendError:
             continue  # not for this processor
-        seconds = [measure.time_block(ask, kernel)[0] for _ in range(measure.REPEATS)]
+        seconds = [measure.time_block(query, kernel)[0] for _ in range(measure.REPEATS)]
         times[kernel] = {name: 1e9 * value / len(poses) for name, value in measure.spread(seconds).items()}
     return times
 
 
 def errors(found: Any, exact: Any, size: float) -> Row:
-    """Errors in percent of the size and in degrees."""
+    """Errors of lengths in percent of the size, and of the normal in degrees."""
     d = 100 * np.abs(found.d - exact.d) / size
     angle = np.degrees(np.arccos(np.clip((found.normal * exact.normal).sum(axis=1), -1, 1)))
     arm = 100 * np.abs(found.arm_a - exact.arm_a) / size
@@ -153,7 +152,7 @@ def measure_field(pair: str, kind: str, options: argparse.Namespace) -> Row:
 
 
 def measure_overlay(pair: str) -> Row:
-    """The published approximation itself, without a table; d alone."""
+    """The published approximation without a table; d only."""
     a, b = (SHAPES[name] for name in pair.split())
     near, exact = near_poses(a, b, OVERLAY_POSES)
     poses, d = near.astype(float), exact.d
@@ -189,7 +188,7 @@ def line(row: Row) -> str:
 
 
 def draw(rows: list[Row], path: Path) -> None:
-    """The overlay's error against the exact distance, pair by pair."""
+    """Plots the error of the overlay over the exact distance, pair by pair."""
     import matplotlib
 
     matplotlib.use("Agg")

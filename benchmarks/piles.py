@@ -1,4 +1,4 @@
-"""piles.py: settled piles of planar grains: what a step costs, by number, shape and kinds, and by law and field."""
+"""piles.py: settled piles of planar grains: time of a step by number, shape, law and kind of pair field."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ import granular_gym as gg
 from benchmarks import measure
 from benchmarks.measure import Row
 
-TARGET_GRAINS, TARGET_MS = 11_000, 10.0  # # grains, wall time of a step on two cores
-SETTLE = 3.0, 10.0  # [s] of one kind, of ten kinds in layers, which fall from higher
-RADIUS = 0.5  # [m] of the circle round a grain
+TARGET_GRAINS, TARGET_MS = 11_000, 10.0  # number of # grains, wall time of a step on two cores [ms]
+SETTLE = 3.0, 10.0  # time to settle [s]: of one shape; of ten shapes in layers, which fall from higher
+RADIUS = 0.5  # circumradius [m]
 ITERATIONS = 20
-#: the published way: networks (layers, width) that take the plain angle, springs, steps of 50 us; omega [1/s] is ours
+#: the published method: networks (layers, width) with the angle as input, springs, substeps of 50 us; our omega [1/s]
 NETWORKS = ((3, 32), (5, 64))
 SPRINGS_DT, OMEGA, DAMPING = 5e-5, 1000.0, 0.5
-SPRINGS_SETTLE = 100  # steps after the law was changed
-#: ten kinds, 55 pairs
+SPRINGS_SETTLE = 100  # substeps after the change of the law
+#: ten shapes, 55 pairs
 MIXTURE = "heart U N O D G R L M A"
 
 
 def shapes(name: str) -> list[gg.Shape2D]:
-    """Shapes by name: one, or the mixture."""
+    """The shape of a name, or the shapes of the mixture."""
     kinds = {"#": gg.Shape2D.hash, "octagon": gg.Shape2D.octagon, "heart": gg.Shape2D.heart}
     names = MIXTURE.split() if name == "ten kinds" else [name]
     return [kinds[one](RADIUS) if one in kinds else gg.Shape2D.letter(one, RADIUS) for one in names]
 
 
 def scene_of(name: str, count: int) -> gg.Scene:
-    """Grains above the floor of a box about as wide as their pile is high."""
+    """Grains above the floor of a box about as wide as the height of their pile."""
     width = math.ceil(1.1 * math.sqrt(count))
     scene = gg.Scene(bounds=((0.0, 0.0), (width, 4.0 * width)))
     kinds = [scene.add_material(density=1000.0, friction=0.4, shape=shape) for shape in shapes(name)]
-    # each kind a layer, all of them ten times
+    # a layer of each shape, ten times
     layers = 10 if len(kinds) > 1 else 1
     low = 0.0
     for k in range(layers * len(kinds)):
@@ -46,7 +46,7 @@ def scene_of(name: str, count: int) -> gg.Scene:
 
 
 def pile(name: str, count: int, threads: int) -> gg.World:
-    """A pile at rest."""
+    """A world with a settled pile."""
     world = scene_of(name, count).build(solver=gg.Solver(iterations=ITERATIONS), num_threads=threads)
     world.step(1e-3, round(SETTLE[len(shapes(name)) > 1] / 1e-3))
     return world
@@ -72,7 +72,7 @@ def planar(quick: bool) -> list[Row]:
 
 
 def on_springs(start: gg.World, field: gg.PairField | None, count: int, threads: int) -> gg.World:
-    """The grains of a pile of # under the published law; field: None: the table."""
+    """The grains of a pile of # with the springs of the published method; field None: the default table."""
     scene = scene_of("#", count)
     shape = gg.Shape2D.hash(RADIUS)
     if field is not None:

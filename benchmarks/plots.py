@@ -1,4 +1,4 @@
-"""plots.py: one picture per table. matplotlib is imported only where a picture is drawn."""
+"""plots.py: one picture per table; matplotlib is imported only to draw one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.measure import Row
 
 
 def median(value: Any) -> float:
-    """Of a spread, or the number itself."""
+    """Median of a spread, or the number itself."""
     return float(value["median"] if isinstance(value, dict) else value)
 
 
@@ -33,20 +33,20 @@ def column(axes: Any, rows: list[Row]) -> None:
     ax.set_yscale("log")
     ax.margins(y=0.25)
     ax.set_ylabel("simulated s per processor s, one thread")
-    ax.set_title("Resting column")
+    ax.set_title("Settled column")
 
 
 def phases(axes: Any, rows: list[Row]) -> None:
     """Stacked bars of nanoseconds per grain and substep."""
     (ax,) = axes
     names = sorted({n for row in rows for n in row["phases_ms"]}, key=lambda n: -rows[-1]["phases_ms"].get(n, 0.0))
-    floor = [0.0] * len(rows)
+    bottom = [0.0] * len(rows)
     for k, name in enumerate(names[:9]):
         values = [1e6 * row["phases_ms"].get(name, 0.0) / row["grains"] for row in rows]
-        ax.bar([row["name"] for row in rows], values, bottom=floor, label=name, color=f"C{k}")
-        floor = [a + b for a, b in zip(floor, values, strict=True)]
+        ax.bar([row["name"] for row in rows], values, bottom=bottom, label=name, color=f"C{k}")
+        bottom = [a + b for a, b in zip(bottom, values, strict=True)]
     ax.set_ylabel("ns per grain and substep, one thread")
-    ax.set_title("Time by phase, resting column")
+    ax.set_title("Time by phase, settled column")
     ax.legend(fontsize=8)
 
 
@@ -63,7 +63,7 @@ def scaling(axes: Any, rows: list[Row]) -> None:
     """Cost against grains, tools, triangles and envs."""
     for ax, axis in zip(axes[:3], ("grains", "tools", "triangles"), strict=True):
         mine = [row for row in rows if row["axis"] == axis]
-        # a block's time to what is drawn: per grain where their number grows
+        # from the time of a block to the drawn value: per grain where their number varies
         factors = [row["ms_per_substep"] / median(row["cpu_seconds"]) for row in mine]
         if axis == "grains":
             factors = [1e3 * f / row["grains"] for f, row in zip(factors, mine, strict=True)]
@@ -111,7 +111,7 @@ def bulldozer(axes: Any, rows: list[Row]) -> None:
 
 
 def overhead(axes: Any, rows: list[Row]) -> None:
-    """Python's own time of a batched step against envs."""
+    """Python's own time of a batched step by envs."""
     (ax,) = axes
     for key, label in (("overhead_us", "after a step of the core"), ("warm_us", "the core answers at once")):
         values = [row[key] for row in rows]

@@ -1,12 +1,12 @@
-"""run.py: measures speed and, beside every speed, what it costs in accuracy.
+"""run.py: measures speed, and with every speed accuracy.
 
     python benchmarks/run.py [column phases broad_phase scaling bulldozer overhead convergence gears planar planar_laws]
                              [--quick] [--out FOLDER]
     python -m benchmarks ...
 
 Prints a table per case and writes FOLDER/<case>.json and .png (default benchmarks/results/cpu). --quick takes under
-three minutes and covers less; all of it takes under fifteen minutes on two slow cores. A case is a function of `quick`
-that returns the rows of its table; to add one, write it, and name it in CASES and in plots.PLOTS.
+three minutes and covers less; all cases take under fifteen minutes on two slow cores. A case is a function of `quick`
+that returns the rows of its table; to add one, add it to CASES and to plots.PLOTS.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 if __package__ in (None, ""):
-    # run as a file: the package is the folder it lies in
+    # run as a script: import packages from the root of the project
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import columns, gears, growth, measure, overhead, piles, plots, tasks
@@ -32,7 +32,7 @@ OUT = Path(__file__).resolve().parent / "results" / "cpu"
 
 @dataclass(frozen=True)
 class Case:
-    """A table: what fills it, and the columns that are printed."""
+    """A table: a line about it, the function that measures its rows, and the columns that are printed."""
 
     about: str
     rows: Callable[[bool], list[Row]]
@@ -43,12 +43,12 @@ QUALITY = ("residual", "overlap_mean_pct", "overlap_max_pct")
 COUNTERS = ("escaped_count", "fast_count", "diverged")
 CASES: dict[str, Case] = {
     "column": Case(
-        "resting column, dt 1 ms, 10 iterations, one thread; simulated s per processor s",
+        "settled column, dt 1 ms, 10 iterations, one thread; simulated s per processor s",
         columns.column,
         ("sim_per_cpu", "ratio", "sinking_pct_per_s", *QUALITY, "contacts_per_grain", *COUNTERS),
     ),
     "phases": Case(
-        "time by phase of the resting column, one thread",
+        "time by phase of the settled column, one thread",
         columns.phases,
         (
             "ms_per_substep",
@@ -61,7 +61,7 @@ CASES: dict[str, Case] = {
         ),
     ),
     "broad_phase": Case(
-        "sorted cells beside the linked hash of the paper, one thread",
+        "cell grid and the linked hash of the paper, one thread",
         columns.broad_phase,
         ("ms_per_substep", "rebuild_count", *QUALITY, "bytes_per_grain", *COUNTERS),
     ),
@@ -100,7 +100,7 @@ CASES: dict[str, Case] = {
         ),
     ),
     "convergence": Case(
-        "the resting column against iterations, step and mode, one thread",
+        "the settled column against iterations, step and mode, one thread",
         columns.convergence,
         ("sim_per_cpu", "rms_speed", "sinking_pct_per_s", *QUALITY, *COUNTERS),
     ),
@@ -115,7 +115,7 @@ CASES: dict[str, Case] = {
         ("ms_per_step", "cpu_ms_per_step", *QUALITY, "contacts_per_grain", "bytes_per_grain", *COUNTERS),
     ),
     "planar_laws": Case(
-        "a settled pile of # on two threads: the implicit law on a table, the published springs on table and networks",
+        "a settled pile of # on two threads: impulses with a table, the published springs with table and networks",
         piles.planar_laws,
         ("dt", "ms_per_step", "s_per_simulated_s", *QUALITY, "contacts_per_grain", *COUNTERS),
     ),
@@ -123,7 +123,7 @@ CASES: dict[str, Case] = {
 
 
 def text(value: Any) -> str:
-    """A cell: median (smallest-largest) of a spread, four digits of a number."""
+    """A value as text: median (smallest-largest) of a spread, a number with four digits."""
     if value is None:
         return "-"
     if isinstance(value, dict):
@@ -145,7 +145,7 @@ def table(rows: list[Row], names: tuple[str, ...]) -> str:
 
 
 def verdicts(name: str, rows: list[Row]) -> list[str]:
-    """What was promised, and what came."""
+    """Whether the targets are met, a line each."""
     found = []
     for row in rows:
         if name == "column" and row["grains"] == 10_000 and "ratio" in row:
@@ -176,21 +176,21 @@ def verdicts(name: str, rows: list[Row]) -> list[str]:
 
 
 def report(name: str, quick: bool, facts: Row, out: Path) -> None:
-    """Measures one case, prints it and writes its files."""
+    """Measures one case; prints it; writes its files."""
     case = CASES[name]
     print(f"\n{name}: {case.about}", flush=True)
     start = time.perf_counter()
     rows = case.rows(quick)
     print(table(rows, case.columns))
-    promises = verdicts(name, rows)
-    for line in promises:
+    targets = verdicts(name, rows)
+    for line in targets:
         print(line)
     print(f"({time.perf_counter() - start:.0f} s, load {measure.load_average():.1f})", flush=True)
     result = {
         "case": name,
         "about": case.about,
         "quick": quick,
-        "promises": promises,
+        "targets": targets,
         "load_at_end": measure.load_average(),
         "facts": facts,
         "rows": rows,
@@ -201,7 +201,7 @@ def report(name: str, quick: bool, facts: Row, out: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line."""
+    """Runs the command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="benchmarks")
     parser.add_argument("names", nargs="*", metavar="case", help=f"of {', '.join(CASES)}; none: all")
     parser.add_argument("--quick", action="store_true", help="smaller scenes, under three minutes")

@@ -1,15 +1,16 @@
-"""stability.py: how long a time step a bed bears, by iterations, depth and share of the overlap removed.
+"""stability.py: the largest stable time step of a bed, by iterations, depth and relaxation of the overlap (alpha).
 
     python benchmarks/stability.py [--out FOLDER] [--quick] [--depth] [--landing]
 
-Beds of standard grains over a floor, periodic sideways. Each starts at rest (settled with small steps and many
-iterations) or falls from a loose lattice, runs for 2 s with the settings under test, and is looked at every 20 ms.
-Prints the tables of docs/stability.md and writes FOLDER/stability.json (default benchmarks/results/cpu). About ten
-minutes on one slow core. --depth measures how long deep beds rest instead and writes FOLDER/stability_depth.json: as
-long again. --landing measures how dense a bed lands and writes FOLDER/stability_landing.json: a minute or two.
+Beds of standard grains on a floor, periodic sideways. Each starts at rest (settled with small steps and many
+iterations) or falls from a loose lattice, runs for 2 s with the settings under test, and is measured every 20 ms.
+Prints the tables of docs/stability.md and writes FOLDER/stability.json (default benchmarks/results/cpu), in about ten
+minutes on one slow core. --depth measures whether deep beds stay at rest instead and writes
+FOLDER/stability_depth.json, in about the same time. --landing measures the density of a bed after its fall and writes
+FOLDER/stability_landing.json, in a minute or two.
 
-The law has no length of its own: what counts is g dt^2 / d, how far gravity moves a grain in a step
-over its diameter. Cases with grains of another size at the same g dt^2 / d stand beside the others as a check.
+The contact law has no intrinsic length: stability depends on g dt^2 / d, the displacement by gravity in a step over the
+diameter. Grains of another size at equal g dt^2 / d are measured as a check.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 if __package__ in (None, ""):
-    # run as a file: the package is the folder it lies in
+    # run as a script: import packages from the root of the project
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import granular_gym as gg
@@ -41,11 +42,11 @@ PER_LAYER = 50
 STEPS = (5e-4, 1e-3, 2e-3, 5e-3, 1e-2)  # [s]
 ITERATIONS = (5, 10, 20, 40)
 LAYERS = (10, 24, 60)
-SECONDS, LOOK = 2.0, 0.02  # [s]
-#: long rests of deep beds: layers built, grains per layer, time [s], how far the mean height may change [radii]
+SECONDS, INTERVAL = 2.0, 0.02  # duration of a case and interval of measurements [s]
+#: deep beds at rest: layers built, grains per layer, time [s], allowed change of the mean height [radii]
 DEEP_LAYERS, DEEP_PER_LAYER, DEEP_SECONDS, DEEP_SINK = (20, 60, 120), 25, 10.0, 0.01
-#: landings: layers built, time [s], time watched step by step [s], steps [s] and iterations (30 and 120: what
-#: Solver.step_dangers asks for at this depth)
+#: landings: layers built, time [s], time measured step by step [s]; time steps [s] and iterations (30 and 120 are those
+#: that Solver.step_dangers recommends for this depth)
 LANDING_LAYERS, LANDING_SECONDS, LANDING_WATCHED = 24, 2.0, 0.6
 LANDINGS = (
     *((5e-3, 20), (5e-3, 120), (2e-3, 10), (2e-3, 30), (1e-3, 10), (1e-3, 40)),
@@ -62,17 +63,17 @@ def bed(layers: int, radius: float = RADIUS, side: float = SIDE, per_layer: int 
     grain = scene.add_material(radius=radius, density=2500.0, friction=0.5, restitution=0.5)
     across = int(side / 1.1)
     k = np.arange(layers * per_layer)
-    places = np.stack([k % across, k // across % across, k // across**2], axis=1) * (side / across)
-    places[:, :2] += 0.5 * side / across - 0.5 * side
-    places[:, 2] += 0.6
-    places += np.random.default_rng(1).uniform(-0.04, 0.04, places.shape)
-    scene.add_grains(grain, places * diameter, radius)
+    positions = np.stack([k % across, k // across % across, k // across**2], axis=1) * (side / across)
+    positions[:, :2] += 0.5 * side / across - 0.5 * side
+    positions[:, 2] += 0.6
+    positions += np.random.default_rng(1).uniform(-0.04, 0.04, positions.shape)
+    scene.add_grains(grain, positions * diameter, radius)
     return scene
 
 
 @functools.lru_cache
 def settled(layers: int, radius: float = RADIUS) -> tuple[gg.State, float]:
-    """The bed at rest, its impulses with it, and its mean height [m]."""
+    """State of the settled bed, with its impulses, and its mean height [m]."""
     dt = 1e-3 * (radius / RADIUS) ** 0.5
     with bed(layers, radius).build(solver=gg.Solver(iterations=40), num_threads=1) as world:
         world.step(dt, 4000)
@@ -80,7 +81,7 @@ def settled(layers: int, radius: float = RADIUS) -> tuple[gg.State, float]:
 
 
 def rms_speed(world: gg.World) -> float:
-    """[m/s]"""
+    """Root mean square speed of all grains [m/s]."""
     return float(np.sqrt(np.mean(np.sum(world.velocities[0].astype(np.float64) ** 2, axis=1))))
 
 
@@ -88,23 +89,23 @@ def case(start: str, layers: int, dt: float, iterations: int, alpha: float = 0.8
     """One cell of a table.
 
     Returns:
-        Speeds over g dt (what one step of free fall gives), overlaps and sinking in %.
+        Columns; speeds also over g dt, the speed gained in one step of free fall; overlaps and sinking in %.
     """
     scale = (radius / RADIUS) ** 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gg.StabilityWarning)
         world = bed(layers, radius).build(solver=gg.Solver(iterations=iterations, alpha=alpha), num_threads=1)
         with world:
-            rest, height = settled(layers, radius)
+            state, height = settled(layers, radius)
             if start == "rest":
-                world.load_state(rest)
+                world.load_state(state)
             speeds, deepest = [], 0.0
-            for _ in range(round(SECONDS / LOOK)):
+            for _ in range(round(SECONDS / INTERVAL)):
                 try:
-                    world.step(dt * scale, max(1, round(LOOK / dt)))
+                    world.step(dt * scale, max(1, round(INTERVAL / dt)))
                 except gg.CapacityError:
-                    # grains inside each other: nothing is left to look at
-                    speeds += [float("nan")] * (round(SECONDS / LOOK) - len(speeds))
+                    # grains lie inside each other: there is nothing to measure
+                    speeds += [float("nan")] * (round(SECONDS / INTERVAL) - len(speeds))
                     break
                 speeds.append(rms_speed(world))
                 deepest = max(deepest, float(world.stats["overlap_max"][0]))
@@ -131,7 +132,7 @@ def case(start: str, layers: int, dt: float, iterations: int, alpha: float = 0.8
 
 
 def grid(quick: bool) -> list[dict[str, Any]]:
-    """What is measured by dt, iterations and depth."""
+    """Cases by start, depth, dt and iterations."""
     return [
         {"start": start, "layers": n, "dt": dt, "iterations": iterations}
         for start in ("rest", "fall")
@@ -142,7 +143,7 @@ def grid(quick: bool) -> list[dict[str, Any]]:
 
 
 def others() -> list[dict[str, Any]]:
-    """Other shares of the overlap, and grains nine times as large with steps three times as long."""
+    """Cases with other alpha, and with grains nine times as large and steps three times as long."""
     alphas = [
         {"start": start, "layers": 24, "dt": dt, "iterations": iterations, "alpha": alpha}
         for start in ("rest", "fall")
@@ -158,7 +159,7 @@ def others() -> list[dict[str, Any]]:
 
 
 def fewest(rows: list[Row], layers: int, dt: float) -> int:
-    """The fewest iterations that hold a resting bed, between those of the grid by bisection; 0: not even the most."""
+    """Fewest iterations that keep a bed at rest, by bisection between those of the grid; 0: none of them does."""
     cells = {
         row["iterations"]: row["holds"]
         for row in rows
@@ -177,19 +178,19 @@ def fewest(rows: list[Row], layers: int, dt: float) -> int:
 
 @functools.lru_cache
 def deep_rest(layers: int) -> gg.State:
-    """A deep bed at rest and its impulses, settled by small steps with many iterations."""
+    """State of a deep bed, with its impulses, settled with small steps and many iterations."""
     with deep_bed(layers).build(solver=gg.Solver(iterations=60), num_threads=1) as world:
         world.step(1e-3, 6000)
         return world.save_state()
 
 
 def deep_bed(layers: int) -> gg.Scene:
-    """Half as wide as the others."""
+    """A deep bed, with half the grains per layer."""
     return bed(layers, side=DEEP_PER_LAYER**0.5, per_layer=DEEP_PER_LAYER)
 
 
 def long_rest(layers: int, dt: float, iterations: int) -> Row:
-    """Whether a deep bed at rest stays as it is for ten seconds; stops as soon as it does not."""
+    """Whether a deep bed stays at rest for ten seconds; stops as soon as it does not."""
     with deep_bed(layers).build(solver=gg.Solver(iterations=iterations), num_threads=1) as world:
         depth = layers_of(world.positions[0], world.radii[0], world.gravity[0])
         world.load_state(deep_rest(layers))
@@ -198,7 +199,7 @@ def long_rest(layers: int, dt: float, iterations: int) -> Row:
             try:
                 world.step(dt, round(0.5 / dt))
             except gg.CapacityError:
-                # grains inside each other
+                # grains lie inside each other
                 sunk = float("nan")
                 break
             time += 0.5
@@ -210,7 +211,7 @@ def long_rest(layers: int, dt: float, iterations: int) -> Row:
 
 
 def fewest_deep(rows: list[Row], layers: int, dt: float) -> int:
-    """The fewest iterations with which a deep bed rests for ten seconds, by bisection."""
+    """Fewest iterations with which a deep bed stays at rest for ten seconds, by bisection."""
     fails, holds = 0, max(1, round(50.0 * dt * (GRAVITY / (2.0 * RADIUS)) ** 0.5))
     while True:
         rows.append(long_rest(layers, dt, holds))
@@ -227,7 +228,7 @@ def fewest_deep(rows: list[Row], layers: int, dt: float) -> int:
 
 
 def run_depth(out: Path) -> None:
-    """Prints the table of long rests and writes its rows."""
+    """Prints the table of deep beds; writes its rows."""
     rows: list[Row] = []
     warnings.simplefilter("ignore", gg.StabilityWarning)
     table = {(n, dt): fewest_deep(rows, n, dt) for n in DEEP_LAYERS for dt in STEPS}
@@ -242,9 +243,9 @@ def run_depth(out: Path) -> None:
 
 
 def landing(dt: float, iterations: int) -> Row:
-    """Solid fraction and contacts that press, 3 d above the floor and below the surface, of a bed that fell.
+    """Solid fraction and force-bearing contacts of a bed that fell, more than 3 d from floor and surface.
 
-    And the largest rise of its energy in a step, over what it was [%].
+    Also the largest relative increase of its energy in a step [%].
     """
     with bed(LANDING_LAYERS).build(solver=gg.Solver(iterations=iterations), num_threads=1) as world:
         watched = round(LANDING_WATCHED / dt)
@@ -260,7 +261,7 @@ def landing(dt: float, iterations: int) -> Row:
         degree = found.pressing(1e-3 * float(force[force > 0.0].mean())).counts(world.grain_count)
         lower, upper = 3.0, float(np.sort(z)[-PER_LAYER:].mean()) - 3.0
         core = (z > lower) & (z < upper)
-        # a grain that is cut by an end of the core counts by where its centre is
+        # a grain at the boundary of the core counts where its centre is inside
         fraction = core.sum() * np.pi / 6.0 / (SIDE**2 * (upper - lower))
     return {
         "dt": dt,
@@ -272,14 +273,14 @@ def landing(dt: float, iterations: int) -> Row:
 
 
 def energy(world: gg.World) -> float:
-    """Of motion, spin and height, over the mass of a grain [m2/s2]."""
+    """Translational, rotational and potential energy of all grains, over the mass of one [m2/s2]."""
     velocities, spins = world.velocities[0].astype(np.float64), world.angular_velocities[0].astype(np.float64)
     heights = world.positions[0, :, 2].astype(np.float64)
     return float((0.5 * (velocities**2).sum() + 0.2 * RADIUS**2 * (spins**2).sum()) + GRAVITY * heights.sum())
 
 
 def run_landing(out: Path) -> None:
-    """Prints the table of landings and writes its rows."""
+    """Prints the table of landings; writes its rows."""
     warnings.simplefilter("ignore", gg.StabilityWarning)
     rows = [landing(dt, iterations) for dt, iterations in LANDINGS]
     print("| dt [ms] | iterations | solid fraction | contacts that press | rise of energy in a step [%] |")
@@ -293,14 +294,14 @@ def run_landing(out: Path) -> None:
 
 
 def write(path: Path, rows: list[Row]) -> None:
-    """Rows and what they were measured on."""
+    """Writes rows, and facts about the machine."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"facts": measure.facts(), "rows": rows}, indent=1, default=str) + "\n")
     print(f"wrote {path}")
 
 
 def print_grid(rows: list[Row], start: str, layers: int) -> None:
-    """A table in Markdown: a line for each dt, a column for each number of iterations."""
+    """Prints a table in Markdown: a row for each dt, a column for each number of iterations."""
     print(f"\n{start}, {layers} layers: rms speed / (g dt), mean overlap %, height %\n")
     print("| dt [ms] | " + " | ".join(f"{n} iterations" for n in ITERATIONS) + " |")
     print("|---|" + "---|" * len(ITERATIONS))
@@ -316,11 +317,11 @@ def print_grid(rows: list[Row], start: str, layers: int) -> None:
 
 
 def main() -> None:
-    """Runs all cases, prints the tables, writes the JSON."""
+    """Runs all cases; prints the tables; writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="without the deepest bed")
-    parser.add_argument("--depth", action="store_true", help="long rests of deep beds only")
-    parser.add_argument("--landing", action="store_true", help="how dense a bed lands only")
+    parser.add_argument("--depth", action="store_true", help="deep beds at rest only")
+    parser.add_argument("--landing", action="store_true", help="landings only")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
     if args.depth:

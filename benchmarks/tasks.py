@@ -1,4 +1,4 @@
-"""tasks.py: env steps per second of the bulldozer, observations included."""
+"""tasks.py: env steps per second of Bulldozer-v0, with observations."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from benchmarks.measure import Row, Subject
 
 TASK = "granular_gym/Bulldozer-v0"
 TARGET = 150.0  # env steps per second: fast preset, 1,000 grains, 2 threads
-#: grains in all envs up to which a combination is measured
+#: largest number of grains in all envs that is measured
 LARGEST = {"fast": 160_000, "accurate": 40_000}
 QUICK = {"fast": 4_000, "accurate": 2_000}
 STEPS = 4  # env steps of a timed block
 
 
 def bulldozer(quick: bool) -> list[Row]:
-    """A grid of grains and envs, both presets; actions are random and the same in every run.
+    """By grains and envs, for both presets; actions are random and the same in every run.
 
-    All cores, by the clock on the wall; and 4 envs on one thread, by processor time, which other programs on the
-    machine hardly disturb: threads that wait for each other pay for every core that is taken.
+    All cores, by wall time; and 4 envs on one thread, by processor time, which other programs hardly affect.
     """
     rows = []
     most = gg.info()["threads"]
@@ -50,12 +49,12 @@ class _Drive:
         )
         self.envs.reset(seed=0)
         self.envs.action_space.seed(0)
-        # the vehicle drives forward on the average, so that it meets the heap
         self.infos: dict[str, Any] = {}
 
     def step(self, steps: int) -> None:
         for _ in range(steps):
             action = self.envs.action_space.sample()
+            # forward speeds only, so that the vehicle meets the heap
             action[:, 0] = np.abs(action[:, 0])
             self.infos = self.envs.step(action)[-1]
 

@@ -1,8 +1,8 @@
-"""bulldozer_demo.py: the scripted driver plays one episode of the bulldozer task, and leaves a film of it.
+"""bulldozer_demo.py: films one episode of the bulldozer task, played by its expert.
 
     python examples/bulldozer_demo.py [--grains 2000] [--preset fast] [--seed 0] [--steps 600] [--out out/bulldozer]
 
-Writes into the folder: bulldozer.mp4 (the machine at work, with both depth cameras set in), picture.png, ego.png and
+Writes into the folder: bulldozer.mp4 (the scene with insets of both depth cameras), picture.png, ego.png and
 sky.png (the depth cameras), progress.png (return and share of the grains in the goal over time), report.json.
 Needs the `demo` extra: pip install "granular_gym[demo]".
 """
@@ -31,13 +31,13 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 TASK = "granular_gym/Bulldozer-v0"
-STEPS_PER_FRAME, FRAME_RATE = 2, 15  # of the film: three times real time
-BEST_FRAME = 0.45  # share of the grains in the goal at which picture.png is taken
-FAR = {"ego": 3.0, "sky": 3.0}  # [m] what a miss reads
+STEPS_PER_FRAME, FRAME_RATE = 2, 15  # the film runs at three times real time
+BEST_FRAME = 0.45  # share of the grains in the goal when picture.png is taken
+FAR = {"ego": 3.0, "sky": 3.0}  # depth of pixels without a surface [m]
 
 
 def depth_image(depth: np.ndarray, far: float, zoom: int) -> Image.Image:
-    """A depth image [m] in colours, near bright, enlarged without smoothing. The contrast is that of its own range."""
+    """A depth image [m] in colours, near is bright, enlarged without smoothing; contrast stretched to its range."""
     near = float(depth.min())
     share = (far - np.clip(depth, near, far)) / max(far - near, 1e-6)
     colors = plt.get_cmap("magma")(share**0.7)[..., :3]
@@ -67,7 +67,7 @@ def compose(picture: np.ndarray, observation: dict[str, np.ndarray], seconds: fl
 
 
 def plot_progress(path: Path, times: list[float], shares: list[float], rewards: list[float]) -> None:
-    """Return and share of the grains in the goal over time."""
+    """Plots return and share of the grains in the goal over time."""
     figure, axes = plt.subplots(2, 1, figsize=(7.5, 5.0), sharex=True, layout="constrained")
     axes[0].plot(times, np.array(shares) * 100.0, color="#3e965c", linewidth=2)
     axes[0].set_ylabel("grains in the goal [%]")
@@ -84,7 +84,7 @@ def plot_progress(path: Path, times: list[float], shares: list[float], rewards: 
 
 
 def machine_facts() -> dict[str, Any]:
-    """What ran this."""
+    """Facts about the machine."""
     model = platform.processor()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -99,14 +99,14 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--grains", type=int, default=2000, help="number of grains")
     parser.add_argument("--preset", choices=("fast", "accurate"), default="fast", help="time step 5 ms or 1 ms")
-    parser.add_argument("--seed", type=int, default=0, help="draws heap, goal and start")
+    parser.add_argument("--seed", type=int, default=0, help="of the heap, the goal and the initial pose")
     parser.add_argument("--steps", type=int, default=600, help="env steps of 0.1 s")
     parser.add_argument("--out", type=Path, default=Path("out/bulldozer"), help="folder for the results")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Plays the episode and writes everything."""
+    """Plays the episode; writes all files."""
     args = parse()
     args.out.mkdir(parents=True, exist_ok=True)
     begin = time.perf_counter()

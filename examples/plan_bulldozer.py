@@ -1,12 +1,11 @@
-"""plan_bulldozer.py: a planner tries futures in copies of the env, and is scored beside the scripted driver.
+"""plan_bulldozer.py: a sampling planner that simulates rollouts in copies of the env, compared with the expert.
 
     python examples/plan_bulldozer.py [--seeds 6] [--grains 300] [--steps 300] [--copies 12] [--out out/plan_bulldozer]
 
-Every 5 s 12 copies of the env take its state to the bit (grains, velocities, stored impulses, tools), each drives to
-the end of the episode in its own way, and the best way is driven. The first copy goes on with the plan that is being
-driven, one drives as the expert would from now on, the others as experts with beliefs of their own about the blade,
-with noise. Copies compute as the env does, so what a plan promises is kept to the bit, later plans only add to it, and
-the planner never earns less than the expert's own way from the start.
+Every 5 s 12 copies of the env load its state exactly (grains, velocities, stored impulses, tools). Each simulates a
+rollout to the end of the episode, and the best one is executed. The first copy continues the current plan, one follows
+the expert, the others experts with varied assumptions about the blade and with noise. Copies give the bits of the env,
+so a plan's return is exact, later plans only improve it, and the planner never earns less than the expert.
 
 Plays planner, expert and random on each seed, prints a table, and writes into the folder: report.json (all numbers,
 kept after every episode), progress.png (share of the grains in the goal over time), plan.mp4 and picture.png (expert
@@ -40,18 +39,17 @@ import matplotlib.pyplot as plt
 TASK = "granular_gym/Bulldozer-v0"
 DRIVERS = ("planner", "expert", "random")
 COLORS = {"planner": "#3e965c", "expert": "#c77d0a", "random": "#8a8f98"}
-STEPS_PER_FRAME, FRAME_RATE = 3, 10  # of the film: three times real time
-PLAIN = 3  # the planner's first copies drive without noise: theirs stay the expert
+STEPS_PER_FRAME, FRAME_RATE = 3, 10  # the film runs at three times real time
+PLAIN = 3  # the planner's first copies drive without noise: their drivers are not varied
 
 
 class VariedDrivers(BulldozerDrivers):
-    """Scripted drivers that disagree: each new plan believes the blade to hold more or less, to be wider or narrower,
-    and to lie further ahead or back, and so chooses other pushes and stops elsewhere.
+    """Experts with varied assumptions about the blade's capacity, width and position, which plan different pushes.
 
     Args:
         env: the copies.
-        variety: share by which what a driver believes may differ.
-        seed: of what they believe.
+        variety: largest relative change of the capacity.
+        seed: of the changes.
     """
 
     def __init__(self, env: Any, variety: float, seed: int) -> None:
@@ -62,7 +60,7 @@ class VariedDrivers(BulldozerDrivers):
         self.truth = first.capacity, first.blade_width, first.blade_x
 
     def reset(self, mask: Any = None) -> None:
-        """Forgets the plans of the masked envs and draws what their drivers believe."""
+        """Drops the plans of the masked envs and draws new assumptions of their drivers."""
         super().reset(mask)
         capacity, width, x = self.truth
         for env, driver in enumerate(self.drivers):
@@ -89,7 +87,7 @@ def make_planner(args: argparse.Namespace, seed: int) -> Planner:
 
 
 def play(driver: str, seed: int, args: argparse.Namespace, filmed: bool, bar: Any) -> tuple[dict[str, Any], list[Any]]:
-    """One episode: its numbers, and its pictures where it is filmed."""
+    """Plays one episode; returns its results, and its pictures where it is filmed."""
     env = gym.make(
         TASK,
         grain_count=args.grains,
@@ -136,20 +134,20 @@ def play(driver: str, seed: int, args: argparse.Namespace, filmed: bool, bar: An
 
 
 def print_table(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Prints the table, seed by seed; returns what it comes to."""
+    """Prints the table, seed by seed; returns the means."""
     by = {(result["driver"], result["seed"]): result for result in results}
     seeds = sorted({result["seed"] for result in results})
 
-    def line(head: str, returns: list[float], shares: list[float], rest: list[str]) -> str:
-        cells = [head, *(f"{value:.0f}" for value in returns), *(f"{value:.1%}" for value in shares), *rest]
+    def line(head: str, returns: list[float], shares: list[float], others: list[str]) -> str:
+        cells = [head, *(f"{value:.0f}" for value in returns), *(f"{value:.1%}" for value in shares), *others]
         return " | ".join(f"{cell:>15}" for cell in cells)
 
     titles = [f"{name} {what}" for what in ("return", "in goal") for name in DRIVERS]
     print(" | ".join(f"{title:>15}" for title in ["seed", *titles, "steps tried", "planner takes s"]))
     for seed in seeds:
         rows = [by[driver, seed] for driver in DRIVERS]
-        rest = [f"{rows[0]['env_steps_tried']:,}", f"{rows[0]['seconds']:.0f}"]
-        print(line(str(seed), [row["return"] for row in rows], [row["goal_share"] for row in rows], rest))
+        others = [f"{rows[0]['env_steps_tried']:,}", f"{rows[0]['seconds']:.0f}"]
+        print(line(str(seed), [row["return"] for row in rows], [row["goal_share"] for row in rows], others))
     summary: dict[str, Any] = {"seeds": len(seeds)}
     for driver in DRIVERS:
         for key in ("return", "goal_share", "seconds", "env_steps_tried"):
@@ -184,7 +182,7 @@ def plot(path: Path, results: list[dict[str, Any]]) -> None:
 
 
 def save_film(out: Path, films: dict[str, list[Any]], shares: dict[str, list[float]]) -> None:
-    """Expert above, planner below, at the same time; the last picture as picture.png."""
+    """Writes a film of the expert above and the planner below; the last picture as picture.png."""
     font = ImageFont.load_default(16)
     with imageio.get_writer(out / "plan.mp4", fps=FRAME_RATE, quality=8, macro_block_size=16) as film:
         frame = None
@@ -206,25 +204,25 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=6, help="number of seeds")
     parser.add_argument(
-        "--first-seed", type=int, default=20, help="settings were chosen on seeds below 20, and 100 to 102"
+        "--first-seed", type=int, default=20, help="settings were tuned on seeds below 20 and 100 to 102"
     )
     parser.add_argument("--grains", type=int, default=300, help="number of grains")
     parser.add_argument("--steps", type=int, default=300, help="env steps of 0.1 s")
-    parser.add_argument("--copies", type=int, default=12, help="futures tried at a time")
+    parser.add_argument("--copies", type=int, default=12, help="rollouts at a time")
     parser.add_argument(
-        "--horizon", type=int, default=300, help="env steps each looks ahead, at most to the end of the episode"
+        "--horizon", type=int, default=300, help="env steps of a rollout, at most to the end of the episode"
     )
-    parser.add_argument("--interval", type=int, default=50, help="env steps driven of each plan")
+    parser.add_argument("--interval", type=int, default=50, help="env steps executed of each plan")
     parser.add_argument("--noise", type=float, default=0.3, help="standard deviation of the noise on actions")
-    parser.add_argument("--variety", type=float, default=0.5, help="how far the copies' drivers disagree, as a share")
-    parser.add_argument("--threads", type=int, default=1, help="of each world; changes no result")
+    parser.add_argument("--variety", type=float, default=0.5, help="largest relative change of assumptions")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each world; results do not depend on it")
     parser.add_argument("--no-film", action="store_true", help="numbers and plot only")
     parser.add_argument("--out", type=Path, default=Path("out/plan_bulldozer"), help="folder for the results")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Plays all episodes and writes everything."""
+    """Plays all episodes; writes all files."""
     args = parse()
     args.out.mkdir(parents=True, exist_ok=True)
     results: list[dict[str, Any]] = []

@@ -1,17 +1,17 @@
-"""ppo_single_file.py: proximal policy optimisation in one file, on a native batch whose arrays are torch tensors.
+"""ppo_single_file.py: proximal policy optimisation (PPO) in one file, on a native batch with torch tensors.
 
     python examples/ppo_single_file.py [TASK] [--steps 200000] [--envs 8] [--grains 500] [--device cpu] [--out out/ppo]
 
-To be read and changed, not to be imported. Schulman et al., "Proximal Policy Optimization Algorithms" (2017), with
-advantages after "High-Dimensional Continuous Control Using Generalized Advantage Estimation" (2016). Needs torch alone.
-With `--device cuda` world, network and everything between them stay on the GPU.
+To be read and changed. Sources: Schulman et al., "Proximal Policy Optimization Algorithms" (2017), and for advantages
+"High-Dimensional Continuous Control Using Generalized Advantage Estimation" (2016). Needs torch. With `--device cuda`
+world and network are on the GPU, and so are the arrays between them.
 
 Prints one line per iteration and writes into the folder: policy.pt (weights), report.json (settings, and steps, return
 and speed of each iteration).
 
-Time limits are kept apart from ends: a batch in next-step mode gives the last observation of an episode as the next
-observation of its last step, from which the value goes on where the episode was only cut; the step after that one
-starts the new episode, takes no notice of its action, and is left out of the loss.
+Truncation is told apart from termination: a batch with next-step autoreset returns the last observation of an episode,
+whose value is the bootstrap of a truncated episode. The step after it resets the env, ignores its action, and is not
+part of the loss.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SPACE = "granular_gym/"
 
 
 def layer(module: Any, gain: float = 2.0**0.5) -> Any:
-    """A layer with orthogonal weights and no bias."""
+    """A layer with orthogonal initial weights and zero biases."""
     nn.init.orthogonal_(module.weight, gain)
     nn.init.zeros_(module.bias)
     return module
@@ -108,7 +108,7 @@ class Agent(nn.Module):
 
 
 class ReturnScale:
-    """Running standard deviation of discounted returns: rewards are divided by it, so that all tasks look alike."""
+    """Divides rewards by a running standard deviation of discounted returns, so that all tasks have one scale."""
 
     def __init__(self, env_count: int, gamma: float) -> None:
         self.gamma = gamma
@@ -133,10 +133,10 @@ def advantages(rewards: Tensor, values: Tensor, terminated: Tensor, done: Tensor
     Args:
         rewards: (steps, n).
         values: (steps + 1, n), of the observations before each step and after the last.
-        terminated: (steps, n) bool: nothing comes after the step.
-        done: (steps, n) bool: the episode ends with the step, terminated or cut.
+        terminated: (steps, n) bool: the step terminates the episode.
+        done: (steps, n) bool: the step ends the episode, terminated or truncated.
         gamma: discount.
-        decay: of the weights of later errors.
+        decay: lambda of the estimate.
     """
     result, following = torch.zeros_like(rewards), torch.zeros_like(rewards[0])
     for step in reversed(range(len(rewards))):
@@ -147,7 +147,7 @@ def advantages(rewards: Tensor, values: Tensor, terminated: Tensor, done: Tensor
 
 
 def update(agent: Agent, optimizer: Any, batch: dict[str, Any], args: argparse.Namespace) -> dict[str, float]:
-    """Some epochs over one rollout; returns means of the losses."""
+    """Trains for some epochs on one rollout; returns means of the losses."""
     count, sums, parts = len(batch["actions"]), {"policy": 0.0, "value": 0.0, "kl": 0.0}, 0
     for _ in range(args.epochs):
         for chosen in torch.randperm(count, device=batch["actions"].device).chunk(args.minibatches):
@@ -174,7 +174,7 @@ def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task", nargs="?", default="Level-v0")
-    parser.add_argument("--steps", type=int, default=200_000, help="env-steps in all")
+    parser.add_argument("--steps", type=int, default=200_000, help="total env steps")
     parser.add_argument("--envs", type=int, default=8)
     parser.add_argument("--grains", type=int, default=500)
     parser.add_argument("--max-episode-steps", type=int, help="default: the task's")
@@ -183,18 +183,18 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--minibatches", type=int, default=4)
     parser.add_argument("--learning-rate", type=float, default=3e-4)
     parser.add_argument("--gamma", type=float, default=0.99)
-    parser.add_argument("--decay", type=float, default=0.95, help="of the weights of later errors in the advantages")
+    parser.add_argument("--decay", type=float, default=0.95, help="lambda of the generalised advantage estimate")
     parser.add_argument("--clip", type=float, default=0.2)
     parser.add_argument("--entropy", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--device", default="cpu", help="cpu or cuda, of the world and of the network")
-    parser.add_argument("--threads", type=int, help="of the world; default: all cores")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda, for the world and the network")
+    parser.add_argument("--threads", type=int, help="threads of the world; default: all cores")
     parser.add_argument("--out", type=Path, default=Path("out/ppo"))
     return parser.parse_args()
 
 
 def main() -> None:
-    """Trains and writes what came of it."""
+    """Trains; writes weights and report."""
     args = parse()
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
@@ -214,7 +214,7 @@ def main() -> None:
     agent = Agent(space, action_shape[0]).to(args.device)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     scale = ReturnScale(args.envs, args.gamma)
-    starting = torch.zeros(args.envs, dtype=torch.bool, device=args.device)  # this step only starts a new episode
+    starting = torch.zeros(args.envs, dtype=torch.bool, device=args.device)  # envs that the next step resets
     totals, finished, lines = torch.zeros(args.envs, device=args.device), [], []
     begin = time.perf_counter()
     iterations = max(args.steps // (args.envs * args.rollout), 1)

@@ -1,15 +1,15 @@
-"""train_rllib.py: learns a task with PPO of Ray RLlib; rollouts run in several processes, on one machine or on many.
+"""train_rllib.py: trains PPO of Ray RLlib on a task; rollouts run in several processes, on one or more machines.
 
     python examples/train_rllib.py [TASK] [--runners 2] [--envs 8] [--iterations 20] [--grains 300] [--out FOLDER]
 
-Each env runner plays a native batch of envs: one world, stepped without the GIL. On several machines start Ray on each
+Each env runner steps a native batch of envs: one world, without the GIL. For several machines start Ray on each
 (`ray start --head` on the first, `ray start --address=FIRST:6379` on the others, granular_gym installed on all), then
 
     python examples/train_rllib.py --address auto --runners 16
 
-Ray places the runners where cores are free and starts those afresh that die. Leaves in the folder: iterations.csv (env
-steps, seconds, return of the task) and checkpoint/ (RLlib's own). A learner sees the features of
-granular_gym/training/features.py and is paid the task's reward times --scale. Needs: pip install "ray[rllib]" torch.
+Ray puts the runners on free cores and restarts failed ones. Writes into the folder: iterations.csv (env steps, seconds,
+return of the task) and checkpoint/ (of RLlib). Observations are the features of granular_gym/training/features.py,
+rewards are the task's times --scale. Needs: pip install "ray[rllib]" torch.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class LearnerBatch(gym.vector.VectorEnv):
 
     Args:
         task: id of the task.
-        num_envs: of the batch.
+        num_envs: number of envs.
         repeat: env steps per decision.
-        scale: of the reward.
-        **arguments: of the task.
+        scale: factor of the rewards.
+        **arguments: arguments of the task.
     """
 
     def __init__(self, task: str, num_envs: int, repeat: int, scale: float, **arguments: Any) -> None:
-        self.closed = True  # a constructor that fails leaves nothing for __del__ to close
+        self.closed = True  # nothing for __del__ to close where the constructor fails
         self.batch = gym.make_vec(task, num_envs=num_envs, depth="uint8", **arguments)
         self.features = features_of(task, self.batch.single_observation_space)
         self.num_envs, self.repeat, self.scale = num_envs, repeat, scale
@@ -58,7 +58,8 @@ class LearnerBatch(gym.vector.VectorEnv):
         self._over = np.zeros(num_envs, bool)
         self.closed = False
 
-    def _seen(self, observations: Any, infos: dict[str, Any]) -> Any:
+    def _features(self, observations: Any, infos: dict[str, Any]) -> Any:
+        """Features of a batch of observations."""
         one_each = [{name: infos[name][env] for name in infos if name[0] != "_"} for env in range(self.num_envs)]
         return self.features(observations, one_each)
 
@@ -66,18 +67,18 @@ class LearnerBatch(gym.vector.VectorEnv):
         """Features of the first observations."""
         observations, infos = self.batch.reset(seed=seed, options=options)
         self._over[:] = False
-        return self._seen(observations, infos), {}
+        return self._features(observations, infos), {}
 
     def step(self, actions: Any) -> tuple[Any, ...]:
-        """Holds the actions until the decision is over or an episode ends; a step after an end is the reset."""
+        """Holds the actions for `repeat` env steps, or until an episode ends; the step after an end is the reset."""
         rewards = np.zeros(self.num_envs)
         for _ in range(1 if self._over.any() else self.repeat):
-            observations, paid, terminated, truncated, infos = self.batch.step(actions)
-            rewards += paid
+            observations, reward, terminated, truncated, infos = self.batch.step(actions)
+            rewards += reward
             self._over = terminated | truncated
             if self._over.any():
                 break
-        return self._seen(observations, infos), self.scale * rewards, terminated, truncated, {}
+        return self._features(observations, infos), self.scale * rewards, terminated, truncated, {}
 
     def close_extras(self, **kwargs: Any) -> None:
         """Frees the world."""
@@ -88,24 +89,24 @@ def parse(words: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task", nargs="?", default="Silo-v0", help="name of the task; default: Silo-v0")
-    parser.add_argument("--runners", type=int, default=2, help="processes that play; each takes one core")
+    parser.add_argument("--runners", type=int, default=2, help="processes of rollouts; each uses one core")
     parser.add_argument("--envs", type=int, default=8, help="envs of each runner, in one world")
-    parser.add_argument("--iterations", type=int, default=20, help="rollouts with an update each")
+    parser.add_argument("--iterations", type=int, default=20, help="number of rollouts, each with an update")
     parser.add_argument("--rollout", type=int, default=60, help="decisions of each env per iteration")
     parser.add_argument("--grains", type=int, default=300, help="grains per env")
     parser.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE", help="argument of the task")
     parser.add_argument("--repeat", type=int, default=2, help="env steps per decision")
-    parser.add_argument("--scale", type=float, default=0.2, help="of the reward")
+    parser.add_argument("--scale", type=float, default=0.2, help="factor of the reward")
     parser.add_argument("--learning-rate", type=float, default=7e-4)
     parser.add_argument("--gamma", type=float, default=0.98, help="discount per decision")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--address", help="of a Ray cluster that runs, or auto; default: this machine alone")
+    parser.add_argument("--address", help="address of a running Ray cluster, or auto; default: this machine only")
     parser.add_argument("--out", type=Path, default=Path("out/train/rllib"), help="folder for the results")
     return parser.parse_args(words)
 
 
 def make_config(args: argparse.Namespace) -> PPOConfig:
-    """What RLlib is told."""
+    """The configuration of RLlib."""
     arguments = {"grain_count": args.grains, "num_threads": 1, **parse_arguments(args.arg)}
     settings = {"task": task_id(args.task), "repeat": args.repeat, "scale": args.scale, **arguments}
     decisions = max(args.runners, 1) * args.envs * args.rollout
@@ -135,7 +136,7 @@ def make_config(args: argparse.Namespace) -> PPOConfig:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Trains, prints a line per iteration; returns the exit status."""
+    """Trains; prints a line per iteration; returns the exit status."""
     args = parse(words)
     args.out.mkdir(parents=True, exist_ok=True)
     cores = {} if args.address else {"num_cpus": args.runners + 1}

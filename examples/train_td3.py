@@ -1,12 +1,12 @@
-"""train_td3.py: learns a task with TD3 (Stable-Baselines3) on a batch of envs, and compares with random and the expert.
+"""train_td3.py: trains TD3 (Stable-Baselines3) on a batch of envs; compares with random actions and the expert.
 
     python examples/train_td3.py [TASK] [--minutes 10 | --steps N] [--grains 300] [--seed 0] [--out FOLDER]
     python examples/train_td3.py --resume FOLDER --minutes 20
     python -m granular_gym play TASK --policy FOLDER/checkpoint.zip
 
-Leaves in the folder: episodes.csv (a row per episode), tensorboard/, checkpoint.zip and previous.zip (a run goes on
-from them bit for bit), report.json (evaluation, settings, versions), plot.png. All arguments: --help; what a learner
-sees and is paid: granular_gym/training. Needs the `train` extra: pip install "granular_gym[train]".
+Writes into the folder: episodes.csv (a row per episode), tensorboard/, checkpoint.zip and previous.zip (a run resumes
+from them bit for bit), report.json (evaluation, settings, versions), plot.png. All arguments: --help; observations and
+rewards of learners: granular_gym/training. Needs the `train` extra: pip install "granular_gym[train]".
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from granular_gym.training.command import main, make_parser
 
 def parser() -> argparse.ArgumentParser:
     """The common arguments and those of TD3."""
-    made = make_parser(__doc__.splitlines()[0])
-    group = made.add_argument_group("TD3")
+    parser = make_parser(__doc__.splitlines()[0])
+    group = parser.add_argument_group("TD3")
     group.add_argument("--learning-rate", type=float, default=4e-4)
     group.add_argument("--gamma", type=float, default=0.97, help="discount per decision")
-    group.add_argument("--tau", type=float, default=0.01, help="share by which targets follow per gradient step")
+    group.add_argument("--tau", type=float, default=0.01, help="rate of the target networks per gradient step")
     group.add_argument("--batch", type=int, default=256, help="decisions per gradient step")
-    group.add_argument("--gradient-steps", type=int, default=8, help="for every decision of the batch of envs")
-    group.add_argument("--buffer", type=int, default=100_000, help="decisions that are remembered")
+    group.add_argument("--gradient-steps", type=int, default=8, help="gradient steps per decision of the batch of envs")
+    group.add_argument("--buffer", type=int, default=100_000, help="decisions in the replay buffer")
     group.add_argument("--warm-up", type=int, default=1000, help="random decisions before learning")
-    group.add_argument("--noise", type=float, default=0.35, help="of exploration, per decision")
-    group.add_argument("--noise-return", type=float, default=0.3, help="share of the noise forgotten per decision")
-    group.add_argument("--chunk", type=int, default=960, help="decisions between two looks at the clock")
+    group.add_argument("--noise", type=float, default=0.35, help="standard deviation of exploration, per decision")
+    group.add_argument("--noise-return", type=float, default=0.3, help="mean reversion of the noise per decision")
+    group.add_argument("--chunk", type=int, default=960, help="decisions between checks of the time")
     group.add_argument("--hidden", type=int, nargs="+", default=[128, 128], help="widths of the networks' layers")
-    return made
+    return parser
 
 
 def make_model(env: Any, seed: int, args: argparse.Namespace) -> TD3:
-    """TD3 with exploration that drifts (Ornstein-Uhlenbeck): a vehicle that shivers goes nowhere."""
+    """TD3 with correlated exploration (Ornstein-Uhlenbeck): uncorrelated noise does not move a vehicle."""
     size = env.action_space.shape[0]
     noise = OrnsteinUhlenbeckActionNoise(np.zeros(size), np.full(size, args.noise), theta=args.noise_return, dt=1.0)
     return TD3(

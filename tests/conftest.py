@@ -1,4 +1,4 @@
-"""Fixtures that every test may use; the project's root on the path, for the scenes in testbed/."""
+"""Fixtures for all tests; puts the project's root on the path, for the scenes in testbed/."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 
 import granular_gym as gg
 
-# behind what is installed: it is that which is tested
+# after the installed package, which is tested
 sys.path.append(str(Path(__file__).parents[1]))
 
 
 @pytest.fixture(params=["cpu", "cuda"])
 def backend(request: pytest.FixtureRequest) -> str:
-    """The name of a device; tests that use it run once on each, and say so where one is missing."""
+    """The name of a device; tests that use it run once on each, and are skipped on a missing one."""
     name = request.param
     device = gg.info()["devices"][name]
     if not device["available"]:
@@ -27,7 +27,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
-    """With GG_EXPECT_NVCC=1 a test that is skipped for want of nvcc fails: where CI has it, nothing may be left out."""
+    """With GG_EXPECT_NVCC=1, as in CI, a test fails where it would be skipped because nvcc is missing."""
     report = yield
     expected = os.environ.get("GG_EXPECT_NVCC", "0") not in ("", "0")
     if expected and report.skipped and "nvcc" in str(call.excinfo and call.excinfo.value):
@@ -36,7 +36,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tests share a cache of their own for the session, whatever number of processes; the user's stays untouched."""
+    """All processes of a session share a temporary cache; the user's is not used."""
     if "GRANULAR_GYM_CACHE" not in os.environ:
         folder = tempfile.TemporaryDirectory(prefix="granular_gym_tests_")
         os.environ["GRANULAR_GYM_CACHE"] = folder.name
@@ -63,7 +63,7 @@ def small_scene(count: int = 60, boundary=None) -> gg.Scene:
 
 @pytest.fixture
 def scene() -> gg.Scene:
-    """A fresh small scene."""
+    """A new small scene."""
     return small_scene()
 
 

@@ -1,12 +1,12 @@
-"""Reads every import of the package and fails where an arrow runs up, in a circle, or is hidden in a function.
+"""check_imports.py: fails where an import of granular_gym runs upwards, in a cycle, or inside a function.
 
     python tools/check_imports.py
 
-A room is a sub-package, or a module directly in the package. It may import from the rooms that its line of `ROOMS`
-names, and those stand above it in the table. Within a room modules import each other without circles. The package's own
-modules are imported at the top of a file, by absolute names: an import inside a function hides a circle, a relative one
-hides the arrows of `envs` and `scenes`, which are installed as sub-packages. Tasks, experts and experiments are loaded
-by names in registries; that is the one way up. Nothing is imported here: files are parsed.
+A package, here a sub-package of granular_gym or a module directly in it, may import from the packages that its line of
+`ALLOWED` names; these stand above it in the table. Modules of one package import each other without cycles. Imports of
+granular_gym stand at the top of a file and are absolute: an import inside a function hides a cycle, and `envs` and
+`scenes` are installed as sub-packages from other folders. Tasks, experts and experiments are loaded by names in
+registries; this is the only exception. Files are parsed, not imported.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = "granular_gym"
-#: where the modules of a package lie
-FOLDERS = {PACKAGE: ROOT / PACKAGE, f"{PACKAGE}.envs": ROOT / "envs", f"{PACKAGE}.scenes": ROOT / "scenes"}
-#: any room may import these
-GROUND = ("errors", "_core")
-#: rooms from the ground up, each with the rooms it may import from; "": the package itself, with what it shows to users
-ROOMS: dict[str, tuple[str, ...]] = {
+NAME = "granular_gym"
+#: folders of the modules
+FOLDERS = {NAME: ROOT / NAME, f"{NAME}.envs": ROOT / "envs", f"{NAME}.scenes": ROOT / "scenes"}
+#: packages that all others may import
+COMMON = ("errors", "_core")
+#: the packages, lowest first, each with those it may import from; "": granular_gym/__init__.py and modules beside it
+ALLOWED: dict[str, tuple[str, ...]] = {
     "errors": (),
     "_core": (),
     "base": (),
@@ -39,22 +39,22 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "": ("base", "shapes", "engine", "info", "calibration", "tasks", "training", "viewing"),
 }
 #: imported module and line, by importing module
-Arrows = dict[str, list[tuple[str, int]]]
+Imports = dict[str, list[tuple[str, int]]]
 
 
 def main() -> int:
-    """Prints what is wrong; 1: something is."""
+    """Prints all faults; exit status 1 where there are any."""
     modules = find_modules(FOLDERS)
-    faults = check(modules, ROOMS)
+    faults = check(modules, ALLOWED)
     for fault in faults:
         print(fault, file=sys.stderr)
     if not faults:
-        print(f"imports: {len(modules)} modules in {len(ROOMS)} rooms, no arrow runs up and none in a circle")
+        print(f"imports: {len(modules)} modules in {len(ALLOWED)} packages, all imports run downwards, no cycles")
     return 1 if faults else 0
 
 
 def find_modules(folders: Mapping[str, Path]) -> dict[str, Path]:
-    """Files by the name they are imported by; stubs stand for compiled modules."""
+    """Files by the name of their module; stubs represent compiled modules."""
     modules: dict[str, Path] = {}
     for package, folder in folders.items():
         for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.pyi")]):
@@ -63,38 +63,38 @@ def find_modules(folders: Mapping[str, Path]) -> dict[str, Path]:
     return modules
 
 
-def check(modules: Mapping[str, Path], rooms: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """What is wrong, one line each: table, then single imports, then arrows between rooms, then circles."""
+def check(modules: Mapping[str, Path], allowed: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Faults, one line each: of the table, of single imports, between packages, and cycles."""
     faults = []
-    order = list(rooms)
-    for room, below in rooms.items():
+    order = list(allowed)
+    for package, below in allowed.items():
         faults += [
-            f"table of rooms: {room or PACKAGE} may import from {other}, which does not stand above it"
+            f"table of packages: {package or NAME} may import from {other}, which does not stand above it"
             for other in below
-            if other not in order or order.index(other) >= order.index(room)
+            if other not in order or order.index(other) >= order.index(package)
         ]
-    arrows: Arrows = {}
+    imports: Imports = {}
     for name, path in modules.items():
-        arrows[name] = []
+        imports[name] = []
         for imported, line, fault in imports_of(path, modules):
             if fault:
                 faults.append(f"{path}:{line}: {fault}")
             elif imported != name:
-                arrows[name].append((imported, line))
-    for name, targets in arrows.items():
-        room = room_of(name, rooms)
+                imports[name].append((imported, line))
+    for name, targets in imports.items():
+        package = package_of(name, allowed)
         for imported, line in targets:
-            other = room_of(imported, rooms)
-            if other != room and other not in (*rooms[room], *GROUND):
-                faults.append(f"{modules[name]}:{line}: {room or PACKAGE} imports {imported}, of {other or PACKAGE}")
-    circle = find_circle({name: [imported for imported, _ in targets] for name, targets in arrows.items()})
-    if circle:
-        faults.append("circle: " + " -> ".join(circle))
+            other = package_of(imported, allowed)
+            if other != package and other not in (*allowed[package], *COMMON):
+                faults.append(f"{modules[name]}:{line}: {package or NAME} imports {imported}, of {other or NAME}")
+    cycle = find_cycle({name: [imported for imported, _ in targets] for name, targets in imports.items()})
+    if cycle:
+        faults.append("cycle: " + " -> ".join(cycle))
     return faults
 
 
 def imports_of(path: Path, modules: Mapping[str, Path]) -> Iterator[tuple[str, int, str]]:
-    """Imports of the package's own modules in a file: module, line, and what is wrong with it or ""."""
+    """Imports of granular_gym in a file: module, line, and the fault of this import or ""."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     at_top = {id(node) for node in tree.body}
     for node in ast.walk(tree):
@@ -109,7 +109,7 @@ def imports_of(path: Path, modules: Mapping[str, Path]) -> Iterator[tuple[str, i
         else:
             continue
         for name in dict.fromkeys(named):
-            if name.partition(".")[0] != PACKAGE:
+            if name.partition(".")[0] != NAME:
                 continue
             if name not in modules:
                 yield name, node.lineno, f"{name} is no module of the package"
@@ -119,29 +119,29 @@ def imports_of(path: Path, modules: Mapping[str, Path]) -> Iterator[tuple[str, i
                 yield name, node.lineno, ""
 
 
-def room_of(module: str, rooms: Mapping[str, tuple[str, ...]]) -> str:
-    """The room a module is in; what has none of its own is the package's."""
+def package_of(module: str, allowed: Mapping[str, tuple[str, ...]]) -> str:
+    """The package of a module, a key of the table."""
     parts = module.split(".")
-    return parts[1] if len(parts) > 1 and parts[1] in rooms else ""
+    return parts[1] if len(parts) > 1 and parts[1] in allowed else ""
 
 
-def find_circle(arrows: Mapping[str, list[str]]) -> list[str]:
-    """Modules that import each other in a circle, the first one again at the end; empty where there are none."""
+def find_cycle(imports: Mapping[str, list[str]]) -> list[str]:
+    """A cycle of imports, its first module repeated at the end; empty where there is none."""
     done: set[str] = set()
 
-    def walk(name: str, way: list[str]) -> list[str]:
-        if name in way:
-            return [*way[way.index(name) :], name]
+    def walk(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
         if name in done:
             return []
-        for imported in arrows.get(name, []):
-            circle = walk(imported, [*way, name])
-            if circle:
-                return circle
+        for imported in imports.get(name, []):
+            cycle = walk(imported, [*path, name])
+            if cycle:
+                return cycle
         done.add(name)
         return []
 
-    return next((circle for name in arrows if (circle := walk(name, []))), [])
+    return next((cycle for name in imports if (cycle := walk(name, []))), [])
 
 
 if __name__ == "__main__":

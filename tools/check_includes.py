@@ -1,4 +1,4 @@
-"""Reads every #include of csrc and fails where one runs upwards: a layer includes itself and the layers below it.
+"""check_includes.py: fails where an #include of csrc runs upwards: a layer includes itself and the layers below it.
 
 python3 tools/check_includes.py [folder of the sources]
 """
@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-#: layers from the lowest to the highest; those of one line do not know each other
+#: layers from the lowest to the highest; those of one line do not include each other
 LAYERS = (
     ("base",),
     ("geometry",),
@@ -22,20 +22,20 @@ LAYERS = (
     ("py",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-#: the public interface stands above everything but the extension module
+#: the public interface, above all but the extension module
 PUBLIC = "gg.h"
-#: laws of matter, each a folder of this layer: they do not know each other
+#: the layer of the laws, a folder each; laws do not include each other
 LAWS = "solvers"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 def layer(path: Path) -> str:
-    """The layer that a file, given relative to the sources, belongs to."""
+    """The layer of a file, given relative to the sources."""
     return "world" if path.as_posix() == PUBLIC else path.parts[0]
 
 
 def law(path: Path) -> str | None:
-    """The law that a file belongs to; None: to none, or to all."""
+    """The law of a file; None: shared by all, or of another layer."""
     return path.parts[1] if path.parts[0] == LAWS and len(path.parts) > 2 else None
 
 
@@ -48,7 +48,7 @@ def runs_up(source: Path, target: Path) -> bool:
 
 
 def problems(root: Path) -> list[str]:
-    """What is wrong with the includes below `root`, a line each."""
+    """Faults of the includes below `root`, a line each."""
     found = []
     for file in sorted(root.rglob("*")):
         if file.suffix not in (".h", ".c", ".cu", ".cuh"):
@@ -61,7 +61,7 @@ def problems(root: Path) -> list[str]:
             beside, below = (file.parent / name).resolve(), (root / name).resolve()
             path = beside if beside.is_file() else below
             if not path.is_file():
-                continue  # a library's
+                continue  # of a library
             target = path.relative_to(root)
             if runs_up(source, target):
                 found.append(f"{source} includes {target}: {layer(target)} is not below {layer(source)}")
@@ -69,7 +69,7 @@ def problems(root: Path) -> list[str]:
 
 
 def main() -> int:
-    """Prints what is wrong; 1 where anything is."""
+    """Prints all faults; exit status 1 where there are any."""
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "csrc").resolve()
     found = problems(root)
     print("\n".join(found) if found else f"includes of {root.name}: all run downwards")

@@ -1,9 +1,9 @@
 #!/bin/sh
-# check_races.sh: runs the engine's C test under ThreadSanitizer with Archer, which teaches it OpenMP's barriers.
+# check_races.sh: runs the engine's C test under ThreadSanitizer with Archer, which makes it aware of OpenMP's barriers.
 #
-# Needs clang with its OpenMP runtime, libarcher and the runtime of the sanitizers (Debian: clang libomp-dev libclang-rt-14-dev,
-# or whichever version clang has). The vector kernels for wider registers are left out of the race build: they loop over the
-# same slices as the ones that are in it.
+# Needs clang with its OpenMP runtime, libarcher and the sanitizers' runtime (Debian: clang libomp-dev
+# libclang-rt-14-dev, or the version of clang). The AVX kernels are not part of this build: they loop over the same
+# slices as the others.
 set -eu
 cd "$(dirname "$0")/.."
 archer=$(ls /usr/lib/llvm-*/lib/libarcher.so 2>/dev/null | tail -n 1 || true)

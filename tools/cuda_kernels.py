@@ -1,7 +1,7 @@
-"""cuda_kernels.py: what each CUDA kernel takes: registers, spills, stack and shared memory, by GPU generation.
+"""cuda_kernels.py: registers, spills, stack and shared memory of each CUDA kernel, by GPU architecture.
 
-Reads what ptxas said when the extension was built (build/cuda_kernels.log) and prints a table. With --check it fails
-where a kernel takes more than tests/unit/cuda_kernels.json allows; --write stores what is, after a meant change.
+Reads the output of ptxas from the build of the extension (build/cuda_kernels.log) and prints a table. With --check it
+fails where a kernel exceeds the limits in tests/unit/cuda_kernels.json; --write stores the present values as limits.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ ROOT = Path(__file__).resolve().parents[1]
 LOG = ROOT / "build" / "cuda_kernels.log"
 LIMITS = ROOT / "tests" / "unit" / "cuda_kernels.json"
 FIELDS = ("registers", "spills", "stack", "shared")
-SLACK = {"registers": 8, "spills": 64, "stack": 128, "shared": 1024}  # what another generation or compiler may add
+SLACK = {"registers": 8, "spills": 64, "stack": 128, "shared": 1024}  # allowance for another architecture or compiler
 
 
 def phase_names() -> list[str]:
-    """The phases in the order of their tables: the common ones, then those of each law."""
+    """Names of the phases in the order of their tables: the common ones, then those of each law."""
     folder = ROOT / "csrc"
     tables = ("phases/phases.h", "solvers/spheres/phases.h", "solvers/planar/phases.h")
     return [
@@ -29,7 +29,7 @@ def phase_names() -> list[str]:
 
 
 def kernel_name(mangled: str) -> str:
-    """A readable name."""
+    """A readable name of a kernel."""
     phase = re.search(r"gg_phase_kernelILi(\d+)", mangled)
     if phase:
         return "phase " + phase_names()[int(phase.group(1))]
@@ -38,7 +38,7 @@ def kernel_name(mangled: str) -> str:
 
 
 def read(text: str) -> dict[tuple[str, str], dict[str, int]]:
-    """(generation, kernel): its numbers."""
+    """Values of FIELDS by (architecture, kernel)."""
     table: dict[tuple[str, str], dict[str, int]] = {}
     for block in re.split(r"(?=ptxas info\s+: Compiling entry function)", text)[1:]:
         head = re.search(r"entry function '(\w+)' for '(\w+)'", block)
@@ -57,10 +57,10 @@ def read(text: str) -> dict[tuple[str, str], dict[str, int]]:
 
 
 def main() -> int:
-    """0: within the limits, or none were asked for."""
+    """Exit status 0: within the limits, or not checked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="fail where a kernel takes more than it may")
-    parser.add_argument("--write", action="store_true", help="store what is as the limits")
+    parser.add_argument("--check", action="store_true", help="fail where a kernel exceeds its limits")
+    parser.add_argument("--write", action="store_true", help="store the present values as limits")
     arguments = parser.parse_args()
     if not LOG.is_file():
         print(f"no {LOG.relative_to(ROOT)}: build the extension where nvcc is")
@@ -69,25 +69,25 @@ def main() -> int:
     if not table:
         print(f"{LOG.relative_to(ROOT)} names no kernels")
         return 1
-    print(f"{'generation':<10} {'kernel':<26}" + "".join(f"{field:>10}" for field in FIELDS))
-    for (generation, name), numbers in sorted(table.items()):
-        print(f"{generation:<10} {name:<26}" + "".join(f"{numbers[field]:>10}" for field in FIELDS))
+    print(f"{'architecture':<12} {'kernel':<26}" + "".join(f"{field:>10}" for field in FIELDS))
+    for (architecture, name), numbers in sorted(table.items()):
+        print(f"{architecture:<12} {name:<26}" + "".join(f"{numbers[field]:>10}" for field in FIELDS))
     if arguments.write:
-        most: dict[str, dict[str, int]] = {}
+        largest: dict[str, dict[str, int]] = {}
         for (_, name), numbers in sorted(table.items()):
-            kept = most.setdefault(name, dict(numbers))
+            entry = largest.setdefault(name, dict(numbers))
             for field in FIELDS:
-                kept[field] = max(kept[field], numbers[field])
-        LIMITS.write_text(json.dumps(most, indent=1, sort_keys=True) + "\n")
+                entry[field] = max(entry[field], numbers[field])
+        LIMITS.write_text(json.dumps(largest, indent=1, sort_keys=True) + "\n")
         return 0
     if not arguments.check:
         return 0
     limits = json.loads(LIMITS.read_text())
     faults = [
-        f"{generation} {name}: {field} {numbers[field]}, allowed {limits[name][field] + SLACK[field]}"
+        f"{architecture} {name}: {field} {numbers[field]}, allowed {limits[name][field] + SLACK[field]}"
         if name in limits
-        else f"{generation} {name}: no limit is stored; run tools/cuda_kernels.py --write"
-        for (generation, name), numbers in sorted(table.items())
+        else f"{architecture} {name}: no limit is stored; run tools/cuda_kernels.py --write"
+        for (architecture, name), numbers in sorted(table.items())
         for field in FIELDS
         if name not in limits or numbers[field] > limits[name][field] + SLACK[field]
     ]

@@ -1,4 +1,4 @@
-"""draw_shapes.py: a picture of all built-in plane shapes with their convex pieces and centres of mass.
+"""draw_shapes.py: a picture of all built-in planar shapes with their convex pieces and centres of mass.
 
 python tools/draw_shapes.py [--out docs/shapes2d.png]
 """

@@ -1,6 +1,6 @@
-"""gpu_plan.py: the stages of `make gpu`, the time that each may take, and the clock that a run of them goes by.
+"""gpu_plan.py: the stages of `make gpu`, their time budgets, and the state of a run.
 
-Only the standard library: this runs before anything is installed.
+Uses the standard library only: it runs before packages are installed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "gpu"
 VENV = WORK / "venv"
 PYTHON = str(VENV / "bin" / "python")
-#: builds that only differ in flags of nvcc, to be timed beside the usual one: flags, and in words what they change
+#: builds with other flags of nvcc, timed against the default build: flags, and their effect in words
 VARIANTS: dict[str, tuple[str, str]] = {
     "fmad": ("-fmad=true", "contraction allowed: time over that without"),
     "128": ("-DGG_THREADS=128", "blocks of 128 threads: time over that with 256"),
@@ -26,8 +26,8 @@ VARIANTS: dict[str, tuple[str, str]] = {
     "resident768": ("-DGG_THREADS_RESIDENT=768", "768 threads on a multiprocessor: time over that with 512"),
     "resident1024": ("-DGG_THREADS_RESIDENT=1024", "1024 threads on a multiprocessor: time over that with 512"),
 }
-#: (stage, what asks for it, seconds of ten minutes that are kept for it), in the order in which they run. A stage that
-#: ends early leaves its time to those after it; one that needs more takes up to twice its own, of what others left
+#: (stage, group, budget [s] of ten minutes), in the order in which they run. A stage that ends early leaves its time to
+#: the later ones; a stage may use up to twice its budget from such time
 PLAN: tuple[tuple[str, str, float], ...] = (
     ("packages", "", 22.0),
     ("build", "", 114.0),
@@ -58,18 +58,18 @@ PLAN: tuple[tuple[str, str, float], ...] = (
     *((f"benchmark price, {name}", "benchmarks", 8.0) for name in VARIANTS),
     ("report", "", 15.0),
 )
-#: nothing else can be done without these: they may take the time of what comes late
+#: stages that all others need: they may use the time of later stages
 ESSENTIAL = ("build", "info")
 GROUPS = ("benchmarks", "parity", "sanitizer", "suite")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
-#: a stage that has less time than this is not begun [s]
+#: a stage with less time than this is not started [s]
 LEAST = 3.0
 #: cases of benchmarks/gpu/run.py in the order of PLAN, without the one that compares builds
 PLAN_CASES = [name.split()[1] for name, kind, _ in PLAN if kind == "benchmarks" and "price" not in name]
 
 
-def kept(plan: tuple[tuple[str, str, float], ...], after: str, scale: float) -> float:
-    """Seconds that are kept for the stages after one."""
+def reserved(plan: tuple[tuple[str, str, float], ...], after: str, scale: float) -> float:
+    """Seconds that are reserved for the stages after one."""
     names = [name for name, _, _ in plan]
     return scale * sum(seconds for _, _, seconds in plan[names.index(after) + 1 :])
 
@@ -78,22 +78,22 @@ def allowed(plan: tuple[tuple[str, str, float], ...], stage: str, left: float, s
     """Seconds that a stage may take.
 
     Args:
-        plan: the stages that are wanted.
-        stage: one of them.
-        left: until the end of all.
+        plan: the selected stages.
+        stage: name of one of them.
+        left: seconds until the end of the run.
         scale: length of the run over ten minutes.
     """
     own = scale * next(seconds for name, _, seconds in plan if name == stage)
     report = scale * plan[-1][2] if stage != plan[-1][0] else 0.0
-    spare = left - kept(plan, stage, scale)
+    spare = left - reserved(plan, stage, scale)
     if stage in ESSENTIAL:
         return max(0.0, left - report)
-    # what was overrun is missing at the end of the plan: the stages ahead keep their own time
+    # time that was overrun is missing for the last stages; the next ones keep their budgets
     return max(0.0, min(left - report, max(own, min(2.0 * own, spare))))
 
 
 class Run:
-    """One run: its clock, its environment, and what became of each stage."""
+    """One run: its time, its environment variables, and the results of its stages."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
@@ -107,47 +107,47 @@ class Run:
             "GG_CUDA": "emulate" if args.emulate else "1",
             "GG_CUDA_ARCH": os.environ.get("GG_CUDA_ARCH") or "native",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            # JAX takes most of a GPU's memory otherwise, and this is not its run
+            # or JAX would allocate most of the GPU's memory
             "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
         }
         if not args.emulate:
-            # a test that needs nvcc is not skipped where it has to be there
+            # tests that need nvcc must not be skipped
             self.environment["GG_EXPECT_NVCC"] = "1"
-        places = [os.environ.get("PYTHON_INCLUDE", ""), os.environ.get("CPATH", "")]
-        if any(places):
-            self.environment["CPATH"] = ":".join(place for place in places if place)
+        folders = [os.environ.get("PYTHON_INCLUDE", ""), os.environ.get("CPATH", "")]
+        if any(folders):
+            self.environment["CPATH"] = ":".join(folder for folder in folders if folder)
         if not shutil.which("nvcc") and not os.environ.get("CUDA_HOME"):
             self.environment["CUDA_HOME"] = "/usr/local/cuda"
 
     def left(self) -> float:
-        """Seconds until the end."""
+        """Seconds until the end of the run."""
         return self.end - time.monotonic()
 
     def limit(self, stage: str) -> float:
         """Seconds that a stage may take."""
         return allowed(self.plan, stage, self.left(), self.args.minutes / 10.0)
 
-    def kept_for(self, stage: str) -> float:
-        """Seconds that are kept for a stage."""
+    def reserved_for(self, stage: str) -> float:
+        """Seconds that are reserved for a stage."""
         return self.args.minutes / 10.0 * next(seconds for name, _, seconds in PLAN if name == stage)
 
     def cut(self, stage: str) -> bool:
-        """Notes a stage for which there is no time left."""
+        """Whether there is no time left for a stage; records it as cut."""
         if self.limit(stage) >= LEAST * min(1.0, self.args.minutes / 10.0):
             return False
         self.note(stage, "cut", 0.0, why="there was no time left")
         return True
 
     def note(self, name: str, status: str, seconds: float, **facts: Any) -> None:
-        """Writes down what became of a stage, and says it."""
+        """Records and prints the result of a stage."""
         self.stages.append({"stage": name, "status": status, "seconds": round(seconds, 1), **facts})
-        said = ", ".join(f"{k} {v}" for k, v in facts.items() if k not in ("log", "failures"))
-        print(f"{time.monotonic() - self.start:5.0f} s  {name:<24} {status:<8} {seconds:5.0f} s  {said}", flush=True)
+        text = ", ".join(f"{k} {v}" for k, v in facts.items() if k not in ("log", "failures"))
+        print(f"{time.monotonic() - self.start:5.0f} s  {name:<24} {status:<8} {seconds:5.0f} s  {text}", flush=True)
 
     def command(
         self, name: str, words: list[str], limit: float, cores: list[int] | None = None, **environment: str
     ) -> tuple[str, float, str]:
-        """Runs a command into build/gpu/<name>.log: status (passed, failed, timeout), seconds, what it said."""
+        """Runs a command, output to build/gpu/<name>.log: status (passed, failed, timeout), seconds, output."""
         log = WORK / f"{name.replace('/', '_')}.log"
         start = time.monotonic()
         prefix = ["taskset", "-c", ",".join(map(str, cores))] if cores and shutil.which("taskset") else []
@@ -173,7 +173,7 @@ class Run:
 
 
 def stop(process: subprocess.Popen[Any]) -> None:
-    """Ends a command and all that it started."""
+    """Ends a command and its child processes."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

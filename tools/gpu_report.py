@@ -1,6 +1,6 @@
-"""gpu_report.py: what `make gpu` measured, as one table and as the tables of docs/gpu.md.
+"""gpu_report.py: the results of `make gpu`, as one table and as the tables of docs/gpu.md.
 
-Only the standard library: this runs before anything is installed.
+Uses the standard library only: it runs before packages are installed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from gpu_plan import ROOT, SANITIZERS, VARIANTS
 
 from benchmarks.gpu import roofline
-from benchmarks.gpu.targets import KERNEL_SIZES, PHASES_FROM, STREAM_SIZES, TARGETS, WAYS
+from benchmarks.gpu.targets import KERNEL_SIZES, KERNELS, PHASES_FROM, STREAM_SIZES, TARGETS
 
 MARKS = ("<!-- measured by make gpu -->", "<!-- end of what was measured -->")
 
@@ -20,12 +20,12 @@ Cases = dict[str, Any]
 
 
 def median(value: Any) -> float:
-    """Of a spread, or the number itself."""
+    """Median of a spread, or the number itself."""
     return float(value["median"] if isinstance(value, dict) else value)
 
 
 def read_cases(folder: Path) -> dict[str, Any]:
-    """What the cases wrote, also those that were cut short."""
+    """Results of the cases, complete or not, by name."""
     found = {}
     for path in sorted(folder.glob("[!.]*.json")):
         if path.name != "report.json":
@@ -33,12 +33,12 @@ def read_cases(folder: Path) -> dict[str, Any]:
     return found
 
 
-def promised(cases: Cases) -> dict[str, dict[str, Any]]:
-    """The rows that had a figure to reach, by the key of TARGETS."""
-    return {row["promise"]: row for case in cases.values() for row in case["rows"] if "promise" in row}
+def with_targets(cases: Cases) -> dict[str, dict[str, Any]]:
+    """The rows that have a target, by the key of TARGETS."""
+    return {row["target"]: row for case in cases.values() for row in case["rows"] if "target" in row}
 
 
-#: the figure that is shown of rows that nothing was promised of, by case
+#: the figure that is shown of rows without a target, by case
 SHOWN = {
     "speed": "us_per_step",
     "crossover": "us_per_step",
@@ -54,12 +54,12 @@ SHOWN = {
 
 
 def number(value: Any) -> str:
-    """Four digits of a figure or the median of a spread; a dash where there is none."""
+    """A figure, or the median of a spread, with four digits; a dash for None."""
     return "-" if value is None else f"{median(value):.4g}"
 
 
 def quality(row: dict[str, Any]) -> tuple[str, ...]:
-    """Residual, overlap mean / max [% of a diameter], contact sides per grain, rebuilds, escaped / fast / diverged."""
+    """Residual, overlap mean / max [% of a diameter], contacts per grain, rebuilds, escaped / fast / diverged."""
     if "residual" not in row:
         return ("-",) * 5
     return (
@@ -74,36 +74,36 @@ def quality(row: dict[str, Any]) -> tuple[str, ...]:
 QUALITY_HEAD = ("residual", "overlap mean / max %", "contacts", "rebuilds", "escaped / fast / diverged")
 
 
-def floor_of(row: dict[str, Any], figure: str) -> float | None:
-    """What a figure would be if a step only moved its arrays through the memory."""
-    if figure == "us_per_step" and "floor_us" in row:
-        return float(row["floor_us"])
-    return row.get("floor", row.get("floors", {}).get(figure)) if figure != "ratio" else None
+def roofline_of(row: dict[str, Any], figure: str) -> float | None:
+    """The memory roofline of a figure, see roofline.py."""
+    if figure == "us_per_step" and "roofline_us" in row:
+        return float(row["roofline_us"])
+    return row.get("roofline", row.get("rooflines", {}).get(figure)) if figure != "ratio" else None
 
 
 def speeds(cases: Cases) -> list[tuple[str, ...]]:
-    """Every speed with what it costs: those that were promised first, then the rest of each case."""
+    """All speeds with their accuracy: those with a target first, then the others of each case."""
     lines: list[tuple[str, ...]] = []
-    reached = promised(cases)
-    for key, asked in TARGETS.items():
+    reached = with_targets(cases)
+    for key, target in TARGETS.items():
         row = reached.get(key)
-        wanted = f"{asked.wanted:.4g}"
+        wanted = f"{target.wanted:.4g}"
         if row is None:
-            lines.append((asked.name, asked.figure, "not measured", wanted, "-", "", *quality({})))
+            lines.append((target.name, target.figure, "not measured", wanted, "-", "", *quality({})))
             continue
-        value, least = number(row[asked.figure]), number(floor_of(row, asked.figure))
+        value, bound = number(row[target.figure]), number(roofline_of(row, target.figure))
         verdict = "met" if row["met"] else "SHORT"
-        lines.append((row["name"], asked.figure, value, wanted, least, verdict, *quality(row)))
+        lines.append((row["name"], target.figure, value, wanted, bound, verdict, *quality(row)))
     for case, figure in SHOWN.items():
         for row in cases.get(case, {}).get("rows", []):
-            if "promise" not in row and figure in row:
-                least = number(floor_of(row, figure))
-                lines.append((row["name"], figure, number(row[figure]), "-", least, "", *quality(row)))
+            if "target" not in row and figure in row:
+                bound = number(roofline_of(row, figure))
+                lines.append((row["name"], figure, number(row[figure]), "-", bound, "", *quality(row)))
     return lines
 
 
 def aligned(lines: list[tuple[str, ...]]) -> list[str]:
-    """Columns side by side, the first two to the left."""
+    """Lines of aligned columns, the first two to the left."""
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     return [
         "  ".join(
@@ -115,35 +115,35 @@ def aligned(lines: list[tuple[str, ...]]) -> list[str]:
 
 
 def kernel_table(cases: Cases) -> dict[tuple[int, int], dict[str, float]]:
-    """us per step by envs and grains, and by the way of a step."""
+    """us per step by (envs, grains) and by kernel."""
     by: dict[tuple[int, int], dict[str, float]] = {}
     for row in cases.get("kernels", {}).get("rows", []):
-        by.setdefault((row["envs"], row["grains"]), {})[row["asked"]] = median(row["us_per_step"])
+        by.setdefault((row["envs"], row["grains"]), {})[row["requested"]] = median(row["us_per_step"])
     return by
 
 
 def prices(cases: Cases, variants: Cases) -> dict[str, dict[str, float]]:
-    """Time of each other build over that of the usual one, by build and scene."""
+    """Time of each variant over that of the default build, by variant and scene."""
 
     def times(case: dict[str, Any]) -> dict[str, float]:
         return {row["name"]: median(row["us_per_step"]) for row in case.get("rows", [])}
 
-    usual = times(cases.get("price", {}))
+    default = times(cases.get("price", {}))
     found = {}
     for name, case in variants.items():
         other = times(case)
-        found[name] = {scene: other[scene] / usual[scene] for scene in usual if scene in other}
+        found[name] = {scene: other[scene] / default[scene] for scene in default if scene in other}
     return found
 
 
 def summary(stages: list[dict[str, Any]], cases: Cases, variants: Cases, quick: bool = False) -> str:
-    """The one table.
+    """The report as text.
 
     Args:
-        stages: what became of each.
-        cases: what the benchmarks of the usual build wrote.
-        variants: case `price` of other builds, by name of the build.
-        quick: sizes were tiny.
+        stages: results of the stages.
+        cases: results of the benchmarks of the default build.
+        variants: results of the case `price` of the variants, by name.
+        quick: the sizes were tiny.
     """
     lines = [f"{'stage':<26} {'status':<8} {'s':>6}"]
     for stage in stages:
@@ -154,14 +154,15 @@ def summary(stages: list[dict[str, Any]], cases: Cases, variants: Cases, quick: 
     if missing:
         lines += ["", "cut, or ended before they were done: " + ", ".join(missing)]
     if cases:
-        head = ("measured", "figure", "median", "promised", "floor", "", *QUALITY_HEAD)
+        head = ("measured", "figure", "median", "target", "roofline", "", *QUALITY_HEAD)
         lines += ["", *aligned([head, *speeds(cases)])]
-        lines += ["", *floor_lines(cases)]
+        lines += ["", *roofline_lines(cases)]
     by = kernel_table(cases)
     if by:
-        lines += ["", f"{'us per step':<26} " + " ".join(f"{way:>10}" for way in WAYS)]
+        lines += ["", f"{'us per step':<26} " + " ".join(f"{kernel:>10}" for kernel in KERNELS)]
         for (envs, grains), times in by.items():
-            lines.append(f"{f'{envs} x {grains}':<26} " + " ".join(f"{number(times.get(way)):>10}" for way in WAYS))
+            cells = " ".join(f"{number(times.get(kernel)):>10}" for kernel in KERNELS)
+            lines.append(f"{f'{envs} x {grains}':<26} {cells}")
     for build, ratios in prices(cases, variants).items():
         if ratios:
             lines += ["", f"{VARIANTS[build][1]} ({VARIANTS[build][0]})"]
@@ -171,110 +172,110 @@ def summary(stages: list[dict[str, Any]], cases: Cases, variants: Cases, quick: 
     return "\n".join(lines)
 
 
-def floor_lines(cases: Cases) -> list[str]:
-    """What the floors of the rows follow from."""
-    rows = [row for case in cases.values() for row in case["rows"] if "floor_us" in row and "bandwidth_of" in row]
+def roofline_lines(cases: Cases) -> list[str]:
+    """The data that the rooflines follow from."""
+    rows = [row for case in cases.values() for row in case["rows"] if "roofline_us" in row and "bandwidth_of" in row]
     if not rows:
         return []
-    lines = [f"floor: bytes that a substep must move / bandwidth of the memory (of {rows[0]['bandwidth_of']}); caches"]
-    lines[0] += " may beat it, see working set"
-    head = ("scene", "", "bytes / grain / substep", "working set MB", "time / floor")
+    lines = [f"roofline: bytes that a substep must move / bandwidth of the memory (of {rows[0]['bandwidth_of']});"]
+    lines[0] += " a working set that fits into the cache may beat it"
+    head = ("scene", "", "bytes / grain / substep", "working set MB", "time / roofline")
     table = [head]
     for row in rows:
-        if "floor_us" in row:
-            share = f"{median(row['us_per_step']) / row['floor_us']:.2f}"
+        if "roofline_us" in row:
+            share = f"{median(row['us_per_step']) / row['roofline_us']:.2f}"
             table.append((row["name"], "", f"{row['bytes_per_grain_step']:.0f}", f"{row['working_set_mb']:.3g}", share))
     return lines + aligned(table)
 
 
-# docs/gpu.md ---------------------------------------------------------------------------------------------------------
+# ---- docs/gpu.md ----
 
 MISSING = "not measured"
-#: a row of case `planar` that nothing was promised of
+#: a row of case `planar` without a target
 SILOS = "1024 silos x 300 #"
 
 
-def docs_promises(cases: Cases) -> list[str]:
-    """The table of what is promised."""
-    reached = promised(cases)
+def docs_targets(cases: Cases) -> list[str]:
+    """The table of the targets."""
+    reached = with_targets(cases)
     lines = [
-        "| what | figure | promised | measured | floor | " + " | ".join(QUALITY_HEAD) + " | |",
+        "| what | figure | target | measured | roofline | " + " | ".join(QUALITY_HEAD) + " | |",
         "|" + "---|" * (len(QUALITY_HEAD) + 6),
     ]
-    for key, asked in TARGETS.items():
-        row, wanted = reached.get(key), f"{asked.wanted:.4g}{' (at most)' if asked.at_most else ''}"
-        cells = [asked.name, asked.figure, wanted]
+    for key, target in TARGETS.items():
+        row, wanted = reached.get(key), f"{target.wanted:.4g}{' (at most)' if target.at_most else ''}"
+        cells = [target.name, target.figure, wanted]
         if row is None:
-            least = roofline.expected(key)
-            cells += [MISSING, "" if least is None else f"{least:.3g}", *[""] * len(QUALITY_HEAD), ""]
+            bound = roofline.expected(key)
+            cells += [MISSING, "" if bound is None else f"{bound:.3g}", *[""] * len(QUALITY_HEAD), ""]
         else:
-            least = floor_of(row, asked.figure)
-            cells += [number(row[asked.figure]), "" if least is None else number(least), *quality(row)]
+            bound = roofline_of(row, target.figure)
+            cells += [number(row[target.figure]), "" if bound is None else number(bound), *quality(row)]
             cells += ["met" if row["met"] else "short"]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
 def docs_kernels(cases: Cases) -> list[str]:
-    """The table of the ways of a step."""
+    """The table of the kernels."""
     by = kernel_table(cases)
-    lines = ["| envs x grains | " + " | ".join(f"{way} [us per substep]" for way in WAYS) + " |"]
-    lines.append("|" + "---|" * (len(WAYS) + 1))
+    lines = ["| envs x grains | " + " | ".join(f"{kernel} [us per substep]" for kernel in KERNELS) + " |"]
+    lines.append("|" + "---|" * (len(KERNELS) + 1))
     for envs, grains, _ in KERNEL_SIZES:
         times = by.get((envs, grains), {})
-        lines.append(f"| {envs} x {grains} | " + " | ".join(number(times[w]) if w in times else MISSING for w in WAYS))
-        lines[-1] += " |"
+        cells = [number(times[kernel]) if kernel in times else MISSING for kernel in KERNELS]
+        lines.append(f"| {envs} x {grains} | {' | '.join(cells)} |")
     return lines
 
 
 def docs_others(cases: Cases, variants: Cases, stages: list[dict[str, Any]]) -> list[str]:
-    """The table of everything else that the run measures."""
+    """The table of the other measurements."""
     ratios = prices(cases, variants)
 
     def rows(case: str) -> dict[str, dict[str, Any]]:
         return {row["name"]: row for row in cases.get(case, {}).get("rows", [])}
 
-    def said(value: float | None, unit: str = "") -> str:
+    def cell(value: float | None, unit: str = "") -> str:
         return MISSING if value is None else f"{value:.3g}{unit}"
 
     lines = ["| what | measured |", "|---|---|"]
     for build, (_, words) in VARIANTS.items():
         for scene in ("1 x 50000 grains", "1024 x 1000 grains"):
-            lines.append(f"| {words}, {scene} | {said(ratios.get(build, {}).get(scene))} |")
+            lines.append(f"| {words}, {scene} | {cell(ratios.get(build, {}).get(scene))} |")
     for envs, grains, _ in KERNEL_SIZES:
         if envs * grains >= PHASES_FROM:
             ratio = rows("sort").get(f"{envs} x {grains} grains", {}).get("ratio")
-            lines.append(f"| sort by cells: time over that of CUB's, {envs} x {grains} grains | {said(ratio)} |")
+            lines.append(f"| sort by cells: time over that of CUB's, {envs} x {grains} grains | {cell(ratio)} |")
     silos = rows("planar").get(SILOS, {}).get("env_steps_per_s")
-    lines.append(f"| {SILOS}, 50 substeps, env steps per second | {said(None if silos is None else median(silos))} |")
+    lines.append(f"| {SILOS}, 50 substeps, env steps per second | {cell(None if silos is None else median(silos))} |")
     for grains in STREAM_SIZES:
-        for way in WAYS:
-            ratio = rows("streams").get(f"two worlds x {grains} grains, {way}", {}).get("ratio")
-            lines.append(f"| two worlds of {grains} grains, {way}: time together over apart | {said(ratio)} |")
+        for kernel in KERNELS:
+            ratio = rows("streams").get(f"two worlds x {grains} grains, {kernel}", {}).get("ratio")
+            lines.append(f"| two worlds of {grains} grains, {kernel}: time together over apart | {cell(ratio)} |")
     table = rows("hash_size")
     for name in ("sorted cells", "hash table, 0.125 per grain", "hash table, 2 per grain"):
         speed = table.get(name, {}).get("times_real_time")
-        lines.append(f"| paper, figure 3: {name}, times real time | {said(speed)} |")
+        lines.append(f"| paper, figure 3: {name}, times real time | {cell(speed)} |")
     for row in ("10000 grains, 2 gears", "10000 grains, 8 gears", "100000 grains, 8 gears"):
         speed = rows("gears").get(row, {}).get("times_real_time")
-        lines.append(f"| paper, figure 9: {row}, times real time | {said(None if speed is None else median(speed))} |")
-    became = {stage["stage"]: f"{stage['status']} ({stage.get('said', '')})" for stage in stages}
+        lines.append(f"| paper, figure 9: {row}, times real time | {cell(None if speed is None else median(speed))} |")
+    results = {stage["stage"]: f"{stage['status']} ({stage.get('summary', '')})" for stage in stages}
     for one in SANITIZERS:
-        skipped = one not in became or became[one].startswith(("skipped", "cut"))
-        lines.append(f"| compute-sanitizer, {one} | {MISSING if skipped else became[one].replace(' ()', '')} |")
+        skipped = one not in results or results[one].startswith(("skipped", "cut"))
+        lines.append(f"| compute-sanitizer, {one} | {MISSING if skipped else results[one].replace(' ()', '')} |")
     return lines
 
 
 def docs_section(about: str, cases: Cases, variants: Cases, stages: list[dict[str, Any]]) -> str:
-    """What stands between the marks of docs/gpu.md."""
-    parts = [[about] if about else [], docs_promises(cases), docs_kernels(cases)]
+    """The text between the marks of docs/gpu.md."""
+    parts = [[about] if about else [], docs_targets(cases), docs_kernels(cases)]
     parts.append(docs_others(cases, variants, stages))
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 def write_docs(section: str) -> None:
-    """Puts what was measured into docs/gpu.md."""
+    """Replaces the text between the marks of docs/gpu.md."""
     path = ROOT / "docs" / "gpu.md"
-    before, _, rest = path.read_text().partition(MARKS[0])
-    after = rest.partition(MARKS[1])[2]
+    before, _, measured = path.read_text().partition(MARKS[0])
+    after = measured.partition(MARKS[1])[2]
     path.write_text(f"{before}{MARKS[0]}\n{section}\n{MARKS[1]}{after}")

@@ -1,6 +1,6 @@
-"""gpu_stages.py: the stages of `make gpu`: what the machine has, packages, builds, tests, sanitizers, benchmarks.
+"""gpu_stages.py: the stages of `make gpu`: checks of the machine, packages, builds, tests, sanitizers, benchmarks.
 
-Only the standard library: this runs before anything is installed.
+Uses the standard library only: it runs before packages are installed.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from gpu_plan import PYTHON, ROOT, SANITIZERS, VARIANTS, VENV, WORK, Run, stop, 
 from gpu_report import read_cases
 
 NEEDED = ("numpy", "setuptools>=77", "gymnasium", "pytest")
-#: without these some tests are left out, and there are no pictures
+#: without these some tests are skipped, and no pictures are drawn
 USEFUL = ("tqdm", "matplotlib", "hypothesis", "cloudpickle", "scipy", "imageio", "trimesh", "manifold3d")
-#: tests that compile engines of their own, for the CPU: they say nothing about a GPU and take long
+#: slow tests that build the engine for the CPU and do not concern a GPU
 LEFT_OUT = ("tests/unit/test_cuda_build.py", "tests/unit/test_c.py", "tests/determinism/test_builds.py")
 
 
-# what the machine has ----------------------------------------------------------------------------------------------
+# ---- the machine ----
 
 
 def find_headers(run: Run) -> str:
-    """Where Python.h is; empty: nowhere."""
-    places = [sysconfig.get_paths()["include"], *run.environment.get("CPATH", "").split(":")]
-    return next((place for place in places if place and os.path.isfile(os.path.join(place, "Python.h"))), "")
+    """The folder of Python.h; empty where it is missing."""
+    folders = [sysconfig.get_paths()["include"], *run.environment.get("CPATH", "").split(":")]
+    return next((folder for folder in folders if folder and os.path.isfile(os.path.join(folder, "Python.h"))), "")
 
 
 def find_nvcc(run: Run) -> str:
-    """Where nvcc is; empty: nowhere."""
+    """Path of nvcc; empty where it is missing."""
     home = os.path.join(run.environment.get("CUDA_HOME", "/usr/local/cuda"), "bin")
     return shutil.which(os.environ.get("NVCC", "nvcc")) or shutil.which("nvcc", path=home) or ""
 
 
 def find_stb() -> str:
-    """Where the header stb_image_write.h is; empty: nowhere."""
+    """The folder of stb_image_write.h; empty where it is missing."""
     given = os.environ.get("STB_INCLUDE_DIR")
     usual = ["/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/usr/local/include"]
     return next((p for p in ([given] if given else usual) if os.path.isfile(os.path.join(p, "stb_image_write.h"))), "")
 
 
 def check(run: Run) -> list[str]:
-    """What the machine lacks, in words; nothing is built before this is empty."""
+    """Missing prerequisites, in words."""
     lacking = []
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if sys.version_info < (3, 10):  # noqa: UP036
@@ -76,7 +76,7 @@ def check(run: Run) -> list[str]:
 def machine(run: Run) -> dict[str, Any]:
     """Facts about the machine."""
 
-    def said(*words: str) -> str:
+    def output(*words: str) -> str:
         try:
             return subprocess.run(words, capture_output=True, text=True, timeout=20).stdout.strip()
         except (OSError, subprocess.TimeoutExpired):
@@ -84,49 +84,48 @@ def machine(run: Run) -> dict[str, Any]:
 
     fields = "name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit,compute_mode,mig.mode.current"
     return {
-        "nvidia_smi": said("nvidia-smi", f"--query-gpu={fields}", "--format=csv"),
-        "nvcc": tail(said(find_nvcc(run) or "nvcc", "--version"), 2),
-        "compiler": said((os.environ.get("CC") or "cc").split()[0], "--version").split("\n")[0],
+        "nvidia_smi": output("nvidia-smi", f"--query-gpu={fields}", "--format=csv"),
+        "nvcc": tail(output(find_nvcc(run) or "nvcc", "--version"), 2),
+        "compiler": output((os.environ.get("CC") or "cc").split()[0], "--version").split("\n")[0],
         "python": sys.version.split()[0],
         "python_headers": find_headers(run),
         "cores": len(os.sched_getaffinity(0)),
-        "commit": said("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"),
+        "commit": output("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"),
         "date": time.strftime("%Y-%m-%d %H:%M"),
     }
 
 
-# stages --------------------------------------------------------------------------------------------------------------
+# ---- stages ----
 
 
 def packages(run: Run) -> bool:
-    """An environment that sees the packages of the system, and what it lacks from the folder of wheels."""
+    """Makes an environment of the system's packages, and installs missing ones from the folder of wheels."""
     start = time.monotonic()
     has_pip = subprocess.run([sys.executable, "-c", "import pip"], capture_output=True).returncode == 0
     if not os.path.exists(PYTHON):
         plain = ["--without-pip"] if has_pip else []
         words = [sys.executable, "-m", "venv", "--system-site-packages", *plain, str(VENV)]
-        status, seconds, said = run.command("venv", words, run.limit("packages"))
+        status, seconds, output = run.command("venv", words, run.limit("packages"))
         if status != "passed":
-            run.note("packages", status, seconds, log=tail(said))
+            run.note("packages", status, seconds, log=tail(output))
             return False
-    # pip of the system works on the environment that is named; setuptools of an environment without pip likewise
-    source = ["--no-index", "--find-links", str(Path(run.args.wheels).resolve())] if run.args.wheels else []
+        source = ["--no-index", "--find-links", str(Path(run.args.wheels).resolve())] if run.args.wheels else []
     missing = []
     end = start + run.limit("packages")
     for package in (*NEEDED, *USEFUL):
         if has_package(package):
             continue
         left = end - time.monotonic()
-        status, said = "timeout", "there was no time left"
+        status, output = "timeout", "there was no time left"
         if package in NEEDED or left > 0.0:
             words = [PYTHON, "-m", "pip", "install", "--quiet", *source, package]
-            # what is only useful must not take the time of the build
+            # optional packages must not take the time of the build
             limit = max(left, 10.0) if package in NEEDED else min(left, 15.0)
-            status, _, said = run.command(f"pip_{package.split('>')[0]}", words, limit)
+            status, _, output = run.command(f"pip_{package.split('>')[0]}", words, limit)
         if status != "passed":
             missing.append(package)
             if package in NEEDED:
-                run.note("packages", "failed", time.monotonic() - start, missing=package, log=tail(said))
+                run.note("packages", "failed", time.monotonic() - start, missing=package, log=tail(output))
                 return False
     found = {"without": " ".join(missing)} if missing else {}
     run.note("packages", "passed", time.monotonic() - start, **found)
@@ -134,25 +133,24 @@ def packages(run: Run) -> bool:
 
 
 def has_package(package: str) -> bool:
-    """Whether the environment can import a package, as new as asked for."""
-    name, _, least = package.partition(">=")
-    code = f"import importlib.metadata as m; v = m.version({name!r}); assert int(v.split('.')[0]) >= {int(least or 0)}"
+    """Whether the environment has a package, of the required version or newer."""
+    name, _, version = package.partition(">=")
+    code = (
+        f"import importlib.metadata as m; v = m.version({name!r}); assert int(v.split('.')[0]) >= {int(version or 0)}"
+    )
     return subprocess.run([PYTHON, "-c", code], capture_output=True).returncode == 0
 
 
 def build(run: Run) -> bool:
-    """The extension, with CUDA, in place."""
+    """Builds the extension with CUDA, in place."""
     words = [PYTHON, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--no-deps", "--editable"]
-    status, seconds, said = run.command("build", [*words, "."], run.limit("build"))
-    run.note("build", status, seconds, **({} if status == "passed" else {"log": tail(said, 30)}))
+    status, seconds, output = run.command("build", [*words, "."], run.limit("build"))
+    run.note("build", status, seconds, **({} if status == "passed" else {"log": tail(output, 30)}))
     return status == "passed"
 
 
 class Variants:
-    """Builds whose kernels are compiled with other flags, made beside the tests; only their speed is of interest.
-
-    They have cores of their own, and logs of their own: setup.py leaves that of the usual build alone.
-    """
+    """Builds with other flags of nvcc, made while the tests run, on separate cores; only their speed is measured."""
 
     def __init__(self, run: Run, cores: list[int]) -> None:
         self.processes: dict[str, subprocess.Popen[Any]] = {}
@@ -171,11 +169,11 @@ class Variants:
 
     @staticmethod
     def lib(name: str) -> Path:
-        """Where a build lies."""
+        """The folder of a build."""
         return WORK / "variants" / name / "lib"
 
     def ready(self, wait: float) -> list[str]:
-        """Those that were built in time; the others are ended, so that they disturb no timing."""
+        """Names of the builds that are complete within `wait` seconds; ends the others, which would disturb timings."""
         end, built = time.monotonic() + wait, []
         for name, process in self.processes.items():
             try:
@@ -187,7 +185,7 @@ class Variants:
 
 
 def split_cores(cores: list[int], more: bool) -> tuple[list[int], list[int]]:
-    """Cores of the tests, and those of the builds beside them: a quarter, all of them where there are few."""
+    """Cores for the tests, and for the builds that run at the same time: a quarter; all, where there are few."""
     if not more or len(cores) < 4:
         return cores, cores
     share = len(cores) // 4
@@ -198,7 +196,7 @@ RESULT = re.compile(r"^(\S+::.+?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b", 
 
 
 def pytest_command(target: str) -> list[str]:
-    """Runs tests and names each of them, so that what was done is known even where the time runs out."""
+    """Command that runs tests and lists each of them, so that results are known even after a timeout."""
     return [
         PYTHON,
         "-m",
@@ -213,9 +211,9 @@ def pytest_command(target: str) -> list[str]:
     ]
 
 
-def counted(said: list[str]) -> dict[str, Any]:
-    """What became of the tests in these logs."""
-    found = [match for text in said for match in RESULT.findall(text)]
+def counted(logs: list[str]) -> dict[str, Any]:
+    """Counts of results in the logs of tests."""
+    found = [match for text in logs for match in RESULT.findall(text)]
     counts = {kind: sum(one == kind for _, one in found) for kind in ("PASSED", "FAILED", "ERROR", "SKIPPED")}
     facts: dict[str, Any] = {kind.lower(): n for kind, n in counts.items() if n or kind == "PASSED"}
     facts["passed_with_cuda"] = sum(one == "PASSED" and ("cuda" in name or "parity" in name) for name, one in found)
@@ -224,9 +222,15 @@ def counted(said: list[str]) -> dict[str, Any]:
 
 
 def tests(run: Run, name: str, targets: list[str], cores: list[int], device: str = "auto", **more: Any) -> None:
-    """Test files, several at a time, each on cores of its own; all in one line of the table.
+    """Runs test files, several at a time, each on its own cores; one line of the table for all.
 
-    device: where worlds are that name none.
+    Args:
+        run: the run.
+        name: of the stage.
+        targets: test files.
+        cores: CPU cores to use.
+        device: default device of worlds.
+        more: further facts for the table.
     """
     if run.cut(name):
         return
@@ -250,21 +254,22 @@ def tests(run: Run, name: str, targets: list[str], cores: list[int], device: str
 
     with ThreadPoolExecutor(len(slots)) as pool:
         done = list(pool.map(one, enumerate(targets)))
-    facts = {**counted([said for _, _, said in done]), **more}
+    facts = {**counted([output for _, _, output in done]), **more}
     late = [t for t, (status, _, _) in zip(targets, done, strict=True) if status == "timeout"]
-    # a file may fail without a test that fails: it could not be imported, or the process died
-    broken = [t for t, (s, _, said) in zip(targets, done, strict=True) if s == "failed" and "no tests ran" not in said]
+    # a file may fail without a failing test: it could not be imported, or the process crashed
+    failed = [(t, output) for t, (status, _, output) in zip(targets, done, strict=True) if status == "failed"]
+    broken = [t for t, output in failed if "no tests ran" not in output]
     status = "failed" if broken else "timeout" if late else "passed"
     if late:
         facts["out_of_time"] = " ".join(late)
     if broken:
         facts["failed_files"] = " ".join(broken)
-        facts["log"] = "\n".join(tail(said) for s, _, said in done if s == "failed")
+        facts["log"] = "\n".join(tail(output) for _, output in failed)
     run.note(name, status, time.monotonic() - start, **facts)
 
 
 def suite_files() -> list[str]:
-    """All test files but those of parity and LEFT_OUT; the folders that have most to say first."""
+    """All test files except those of parity and LEFT_OUT; the most relevant folders first."""
     order = ("determinism", "unit", "envs", "physics", "hostile", "golden")
     files = [p for p in sorted((ROOT / "tests").rglob("test_*.py")) if "parity" not in p.parts]
     files.sort(key=lambda p: order.index(p.parent.name) if p.parent.name in order else len(order))
@@ -272,28 +277,28 @@ def suite_files() -> list[str]:
 
 
 def parity_files() -> list[str]:
-    """The comparison of CPU and GPU to the bit."""
+    """The test files that compare CPU and GPU bit for bit."""
     return [p.relative_to(ROOT).as_posix() for p in sorted((ROOT / "tests" / "parity").glob("test_*.py"))]
 
 
 def resources(run: Run) -> None:
-    """Registers, spills and shared memory of the kernels that were built, against what they may take."""
+    """Checks registers, spills and shared memory of the built kernels against their limits."""
     name = "resources of kernels"
     if run.args.emulate:
         run.note(name, "skipped", 0.0, why="emulated")
     elif not run.cut(name):
         words = [PYTHON, "tools/cuda_kernels.py", "--check"]
-        status, seconds, said = run.command("resources", words, run.limit(name))
-        run.note(name, status, seconds, **({} if status == "passed" else {"log": tail(said)}))
+        status, seconds, output = run.command("resources", words, run.limit(name))
+        run.note(name, status, seconds, **({} if status == "passed" else {"log": tail(output)}))
 
 
 def sanitizers(run: Run) -> None:
-    """A short run of every kernel under each tool of compute-sanitizer."""
+    """Runs every kernel briefly under each tool of compute-sanitizer."""
     script = [PYTHON, "tools/sanitized_gpu.py"]
     name = "every kernel once"
     if not run.cut(name):
-        status, seconds, said = run.command("kernels_plain", script, run.limit(name))
-        run.note(name, status, seconds, **({} if status == "passed" else {"log": tail(said)}))
+        status, seconds, output = run.command("kernels_plain", script, run.limit(name))
+        run.note(name, status, seconds, **({} if status == "passed" else {"log": tail(output)}))
     home = os.path.join(run.environment.get("CUDA_HOME", "/usr/local/cuda"), "bin")
     tool = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=home)
     for one in SANITIZERS:
@@ -303,22 +308,22 @@ def sanitizers(run: Run) -> None:
         if run.cut(one):
             continue
         words = [tool, "--tool", one, "--error-exitcode", "9", *script]
-        status, seconds, said = run.command(f"sanitizer_{one}", words, run.limit(one))
-        summary = re.findall(r"=+ (?:ERROR SUMMARY|RACECHECK SUMMARY): (.*)", said)
-        facts = {"said": summary[-1]} if summary else {}
+        status, seconds, output = run.command(f"sanitizer_{one}", words, run.limit(one))
+        summary = re.findall(r"=+ (?:ERROR SUMMARY|RACECHECK SUMMARY): (.*)", output)
+        facts = {"summary": summary[-1]} if summary else {}
         if status == "timeout":
-            # what was looked at until then had no fault that ended it
-            came = re.findall(r"^ +[\d.]+ s  (.+)$", said, re.MULTILINE)
-            facts["came_to"] = came[-1] if came else "nothing"
-        run.note(one, status, seconds, **facts, **({} if status == "passed" else {"log": tail(said, 30)}))
+            # the cases before had no error, as an error ends the run
+            reached = re.findall(r"^ +[\d.]+ s  (.+)$", output, re.MULTILINE)
+            facts["reached"] = reached[-1] if reached else "nothing"
+        run.note(one, status, seconds, **facts, **({} if status == "passed" else {"log": tail(output, 30)}))
 
 
 def benchmark(run: Run, case: str, out: Path, name: str = "", **environment: str) -> None:
-    """One case in a process of its own; rows that were measured before its time was over stay."""
+    """Runs one case in its own process; rows measured before a timeout are kept."""
     name = name or f"benchmark {case}"
     if run.cut(name):
         return
     words = [PYTHON, "benchmarks/gpu/run.py", case, "--out", str(out), *(["--quick"] if run.args.quick else [])]
-    status, seconds, said = run.command(re.sub(r"\W+", "_", name), words, run.limit(name), **environment)
+    status, seconds, output = run.command(re.sub(r"\W+", "_", name), words, run.limit(name), **environment)
     rows = len(read_cases(out).get(case, {}).get("rows", []))
-    run.note(name, status, seconds, rows=rows, **({} if status == "passed" else {"log": tail(said)}))
+    run.note(name, status, seconds, rows=rows, **({} if status == "passed" else {"log": tail(output)}))

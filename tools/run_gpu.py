@@ -1,14 +1,14 @@
-"""run_gpu.py: `make gpu`: builds, tests and measures on a machine with a GPU, within minutes and without a network.
+"""run_gpu.py: `make gpu`: builds, tests and benchmarks on a machine with a GPU, in ten minutes and without a network.
 
     python3 tools/run_gpu.py [--minutes 10] [--wheels FOLDER] [--quick] [--emulate] [--write-docs]
 
 Needs Python 3.10 or newer with its headers, nvcc, a C compiler, stb_image_write.h (STB_INCLUDE_DIR) and, from the
-system or from FOLDER, the packages numpy, setuptools, gymnasium, pytest. A stage that fails or takes too long is noted,
-and the next one goes on; the figures that were promised come first, and each stage has time of its own (PLAN). Prints
-one table; leaves report.json, report.txt and pictures in benchmarks/results/<GPU>, logs in build/gpu.
-Exit status: 0 all stages passed, 1 one did not or was cut, 2 the machine lacks something.
+system or from FOLDER, the packages numpy, setuptools, gymnasium, pytest. A stage that fails or takes too long is
+recorded, and the next one starts. Figures with a target come first; each stage has a time budget (PLAN). Prints one
+table; writes report.json, report.txt and pictures to benchmarks/results/<GPU>, logs to build/gpu.
+Exit status: 0 all stages passed, 1 one did not or was cut, 2 a prerequisite is missing.
 
-Only the standard library: this runs before anything is installed.
+Uses the standard library only: it runs before packages are installed.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import gpu_stages as stages
 from gpu_plan import GROUPS, PLAN_CASES, PYTHON, ROOT, VARIANTS, WORK, Run, tail
-from gpu_report import docs_section, promised, read_cases, summary, write_docs
+from gpu_report import docs_section, read_cases, summary, with_targets, write_docs
 
-#: the promised figures, and what is left for the end
+#: cases of figures with targets, and cases that run last
 FIRST, LATE = PLAN_CASES[: PLAN_CASES.index("kernels")], PLAN_CASES[PLAN_CASES.index("kernels") :]
 
 
 def finish(run: Run, facts: dict[str, Any], cases_folder: Path) -> int:
-    """Writes the report and says what came."""
+    """Writes and prints the report; returns the exit status."""
     cases = read_cases(cases_folder)
     variants = {name: read_cases(cases_folder / name).get("price", {}) for name in VARIANTS}
     measured = next((case["facts"] for case in cases.values()), {})
@@ -61,16 +61,16 @@ def finish(run: Run, facts: dict[str, Any], cases_folder: Path) -> int:
     }
     (out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
     if cases and os.path.exists(PYTHON):
-        # last: a picture is not worth a report
+        # last: the report matters more than pictures
         words = [PYTHON, "benchmarks/gpu/run.py", "--draw", str(cases_folder)]
         try:
             subprocess.run(words, cwd=ROOT, timeout=max(5.0, run.left()), check=False)
         except subprocess.TimeoutExpired:
-            print("no picture of all that was promised: it took too long")
+            print("no picture of the targets: it took too long")
         for picture in cases_folder.glob("*.png"):
             shutil.copy(picture, out)
     print(f"\n{text}\n\nwrote {out}")
-    if run.args.write_docs and promised(cases):
+    if run.args.write_docs and with_targets(cases):
         about = f"{measured.get('gpu')}, {measured.get('cpu')}, CUDA {measured.get('runtime_version')}, "
         about += f"{measured.get('date')}."
         write_docs(docs_section(about, cases, variants, run.stages))
@@ -82,7 +82,7 @@ def measure(run: Run, cases: Path) -> None:
     cores = sorted(os.sched_getaffinity(0))
     variants = None
     if "benchmarks" in run.wanted:
-        # before anything else needs the machine
+        # before other stages use the machine
         for case in FIRST:
             stages.benchmark(run, case, cases)
     more = "benchmarks" in run.wanted and not run.args.emulate
@@ -100,8 +100,8 @@ def measure(run: Run, cases: Path) -> None:
             left_out = " ".join(stages.LEFT_OUT)
             stages.tests(run, "test suite, GPU", stages.suite_files(), own, "cuda", left_out=left_out)
             stages.tests(run, "test suite, CPU", stages.suite_files(), own, "cpu", left_out=left_out)
-        # no timing beside a compiler
-        wait = run.left() - sum(run.kept_for(f"benchmark {case}") for case in LATE) - run.kept_for("report")
+        # no timings while a compiler runs
+        wait = run.left() - sum(run.reserved_for(f"benchmark {case}") for case in LATE) - run.reserved_for("report")
         built = variants.ready(wait) if variants else []
     finally:
         if variants:
@@ -125,10 +125,10 @@ def measure(run: Run, cases: Path) -> None:
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=10.0, help="all of it ends by then")
+    parser.add_argument("--minutes", type=float, default=10.0, help="length of the run")
     parser.add_argument("--wheels", default=os.environ.get("WHEELS", ""), help="folder of wheels; without: an index")
     parser.add_argument("--out", help="folder of the report; default benchmarks/results/<GPU>")
-    parser.add_argument("--quick", action="store_true", help="tiny benchmarks, to see that they run")
+    parser.add_argument("--quick", action="store_true", help="tiny benchmarks, to test that they run")
     parser.add_argument("--emulate", action="store_true", help="no GPU: kernels run on the CPU (a rehearsal; slow)")
     parser.add_argument("--only", default="", help=f"some of {','.join(GROUPS)}; after the build")
     parser.add_argument("--write-docs", action="store_true", help="put the figures into docs/gpu.md")
@@ -144,11 +144,11 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> int:
-    """The command line."""
+    """Runs all stages; returns the exit status."""
     run = Run(arguments())
-    lacking = stages.check(run)
-    if lacking:
-        print("this machine lacks:\n" + "\n".join(f"  {what}" for what in lacking), file=sys.stderr)
+    missing = stages.check(run)
+    if missing:
+        print("this machine lacks:\n" + "\n".join(f"  {what}" for what in missing), file=sys.stderr)
         return 2
     cases = WORK / "cases"
     shutil.rmtree(cases, ignore_errors=True)
@@ -157,10 +157,10 @@ def main() -> int:
     print("\n".join(f"{key:<15} {value}" for key, value in facts.items()), flush=True)
     try:
         if stages.packages(run) and stages.build(run):
-            status, seconds, said = run.command("info", [PYTHON, "-m", "granular_gym", "info"], run.limit("info"))
-            works = status == "passed" and re.search(r"cuda +available", said)
-            run.note("info", "passed" if works else "failed", seconds, **({} if works else {"log": tail(said)}))
-            print(said, flush=True)
+            status, seconds, output = run.command("info", [PYTHON, "-m", "granular_gym", "info"], run.limit("info"))
+            works = status == "passed" and re.search(r"cuda +available", output)
+            run.note("info", "passed" if works else "failed", seconds, **({} if works else {"log": tail(output)}))
+            print(output, flush=True)
             if works:
                 measure(run, cases)
     except KeyboardInterrupt:

@@ -1,7 +1,7 @@
-"""sanitized_gpu.py: every kernel and every kind of scene on worlds of a few grains, short enough for compute-sanitizer.
+"""sanitized_gpu.py: runs all kernels and kinds of scenes with few grains, short enough for compute-sanitizer.
 
-With --phases it says which phases of the engine none of this runs (each is then a kernel of its own): by now only those
-that take a substep back where memory ends.
+With --phases, where each phase is a kernel, prints the phases that were not run: only those that undo a substep where
+memory is exhausted.
 """
 
 from __future__ import annotations
@@ -16,62 +16,62 @@ import numpy as np
 
 import granular_gym as gg
 
-WAYS = ("team", "graph")
-Built = tuple[gg.Scene, dict[str, Any], Any]  # scene, solver, poses that its tools reach
+KERNELS = ("team", "graph")
+Built = tuple[gg.Scene, dict[str, Any], Any]  # scene, settings of the solver, target poses of the tools
 
 
 def heap(periodic: bool = False, **material: Any) -> gg.Scene:
-    """Two sizes of grains and two cameras; a ball and a mesh on a grid among them where it has walls."""
+    """Grains of two size classes and two cameras; a ball and a mesh on an SDF grid among them, unless periodic."""
     sides = {"x": "periodic", "y": "periodic"} if periodic else {"x": "wall", "y": "wall"}
-    made = gg.Scene(((-0.08, -0.08, 0.0), (0.08, 0.08, 0.4)), boundary={**sides, "z": ("wall", "open")})
-    sand = made.add_material(density=1600.0, friction=0.5, rolling_friction=0.2, radius=0.01, **material)
-    made.fill_box(sand, (-0.08, -0.08, 0.0), (0.08, 0.08, 0.2), count=60, radius=(0.006, 0.012))
+    scene = gg.Scene(((-0.08, -0.08, 0.0), (0.08, 0.08, 0.4)), boundary={**sides, "z": ("wall", "open")})
+    sand = scene.add_material(density=1600.0, friction=0.5, rolling_friction=0.2, radius=0.01, **material)
+    scene.fill_box(sand, (-0.08, -0.08, 0.0), (0.08, 0.08, 0.2), count=60, radius=(0.006, 0.012))
     if not periodic:
-        made.add_tool(gg.Sdf.sphere(0.03), name="ball", pose=(0.0, 0.0, 0.2))
+        scene.add_tool(gg.Sdf.sphere(0.03), name="ball", pose=(0.0, 0.0, 0.2))
         wedge = gg.Sdf.from_mesh(tetrahedron(0.05), spacing=0.01, cache=False)
-        made.add_tool(wedge, name="wedge", pose=(-0.05, 0.0, 0.02))
+        scene.add_tool(wedge, name="wedge", pose=(-0.05, 0.0, 0.02))
     sky = gg.DepthCamera.orthographic(height=16, width=16, extent=0.1, position=(0, 0, 1), target=(0, 0, 0), far=2.0)
-    made.add_camera(sky, name="sky")
+    scene.add_camera(sky, name="sky")
     eye = gg.DepthCamera.perspective(height=9, width=11, fov=1.2, position=(-0.2, 0, 0.2), target=(0, 0, 0), far=1.0)
-    made.add_camera(eye, name="eye", tool=None if periodic else "ball")
-    return made
+    scene.add_camera(eye, name="eye", tool=None if periodic else "ball")
+    return scene
 
 
 def tetrahedron(size: float) -> gg.Mesh:
-    """A closed mesh."""
+    """A tetrahedron, a closed mesh."""
     corners = size * np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], np.float64)
     return gg.Mesh(corners, np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]], np.int32))
 
 
 def tight() -> gg.Scene:
-    """So dense that a long step needs larger buffers."""
-    made = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 1.0)))
-    sand = made.add_material(density=1600.0, friction=0.5, rolling_friction=0.1)
+    """A packing so dense that a long step needs larger buffers."""
+    scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 1.0)))
+    sand = scene.add_material(density=1600.0, friction=0.5, rolling_friction=0.1)
     grid = np.stack(np.meshgrid(range(5), range(5), range(8)), -1).reshape(-1, 3) * 0.0205
-    made.add_grains(sand, grid + np.array([-0.042, -0.042, 0.011]), 0.01)
-    return made
+    scene.add_grains(sand, grid + np.array([-0.042, -0.042, 0.011]), 0.01)
+    return scene
 
 
 def planar() -> gg.Scene:
-    """Nonconvex grains in the plane fall on a fixed one, a tool among them, a camera above."""
+    """Nonconvex planar grains that fall on a fixed one, with a tool and a camera."""
     shape = gg.Shape2D.hash(0.05)
-    made = gg.Scene(((0.0, 0.0), (0.5, 1.0)))
-    loose = made.add_material(density=900.0, friction=0.4, shape=shape)
-    still = made.add_material(density=900.0, friction=0.4, shape=shape, fixed=True)
-    made.set_pair_field(gg.PairField.build(shape, shape, theta_count=64, count=32, cache=False))
-    made.add_grains(still, [(0.25, 0.05)], angles=0.3)
-    # so close that they touch from the first substep on
-    made.add_grains(loose, [(0.1 + 0.085 * i, 0.16 + 0.085 * j) for j in range(3) for i in range(4)])
-    made.add_tool(gg.Sdf.box((0.05, 0.05, 1.0)), name="blade", material=0, pose=(0.02, 0.13, 0.0, 1, 0, 0, 0))
+    scene = gg.Scene(((0.0, 0.0), (0.5, 1.0)))
+    loose = scene.add_material(density=900.0, friction=0.4, shape=shape)
+    still = scene.add_material(density=900.0, friction=0.4, shape=shape, fixed=True)
+    scene.set_pair_field(gg.PairField.build(shape, shape, theta_count=64, count=32, cache=False))
+    scene.add_grains(still, [(0.25, 0.05)], angles=0.3)
+    # so close that they are in contact from the first substep
+    scene.add_grains(loose, [(0.1 + 0.085 * i, 0.16 + 0.085 * j) for j in range(3) for i in range(4)])
+    scene.add_tool(gg.Sdf.box((0.05, 0.05, 1.0)), name="blade", material=0, pose=(0.02, 0.13, 0.0, 1, 0, 0, 0))
     view = {"target": (0.25, 0.3, 0.0), "up": (0, 1, 0), "far": 3.0}
     sky = gg.DepthCamera.orthographic(height=13, width=17, extent=0.3, position=(0.25, 0.3, 1.0), **view)
-    made.add_camera(sky, name="sky")
-    return made
+    scene.add_camera(sky, name="sky")
+    return scene
 
 
 TOOLS = [[0.02, 0.0, 0.15, 1.0, 0.0, 0.0, 0.0], [-0.03, 0.0, 0.02, 1.0, 0.0, 0.0, 0.0]]
 BLADE = [[0.022, 0.132, 0.0, 1.0, 0.0, 0.0, 0.0]]
-#: name -> how it is made; the number of envs
+#: scene and solver, and numbers of envs, by name
 CASES: dict[str, tuple[Callable[[], Built], tuple[int, ...]]] = {
     "spheres": (lambda: (heap(), {}, TOOLS), (1, 3)),
     "linked hash": (lambda: (heap(), {"broad_phase": "linked_hash"}, TOOLS), (3,)),
@@ -85,7 +85,7 @@ CASES: dict[str, tuple[Callable[[], Built], tuple[int, ...]]] = {
 
 
 def drive(world: gg.World, poses: Any) -> None:
-    """A few substeps, and everything that can be set and read."""
+    """Takes a few substeps; calls all setters and reads all outputs."""
     dt = 2e-4 if world.solver.mode == "penalty" else 1e-3
     world.step(dt, 3, poses)
     if not world.planar:
@@ -113,11 +113,11 @@ def drive(world: gg.World, poses: Any) -> None:
 
 
 def grow(ran: set[str] | None) -> int:
-    """Buffers that grow in the middle of a step; how often."""
+    """Steps that need larger buffers; returns how often buffers grew."""
     grown = 0
-    for way in WAYS:
+    for kernel in KERNELS:
         with tight().build(2, device="cuda", solver=gg.Solver(iterations=12)) as world:
-            world._core.set_kernel(way)
+            world._core.set_kernel(kernel)
             world.profile(ran is not None)
             world.set_gravity([(0.0, 0.0, 0.0)], envs=[1])
             for _ in range(3):
@@ -128,7 +128,7 @@ def grow(ran: set[str] | None) -> int:
 
 
 def note(world: gg.World, ran: set[str] | None) -> None:
-    """Adds the phases that a world ran; leaves out those that it did not."""
+    """Adds the names of the phases that a world ran, and of all phases with a question mark before."""
     if ran is not None:
         seconds = world.profile(False)
         ran.update(name for name, spent in seconds.items() if spent > 0.0)
@@ -136,17 +136,17 @@ def note(world: gg.World, ran: set[str] | None) -> None:
 
 
 def cases(ran: set[str] | None) -> Iterator[str]:
-    """Runs one case after the other and says which.
+    """Runs the cases; yields their names.
 
     Args:
-        ran: phases that ran are added, and all that there are with a question mark before; None: nobody asks.
+        ran: collects the names of phases, see `note`; None: not collected.
     """
     for name, (make, counts) in CASES.items():
         for envs in counts:
-            for way in WAYS:
+            for kernel in KERNELS:
                 scene, settings, poses = make()
                 with scene.build(envs, device="cuda", solver=gg.Solver(**settings)) as world:
-                    world._core.set_kernel(way)
+                    world._core.set_kernel(kernel)
                     world.profile(ran is not None)
                     drive(world, poses)
                     note(world, ran)
@@ -156,9 +156,9 @@ def cases(ran: set[str] | None) -> Iterator[str]:
 
 
 def main() -> int:
-    """0: all of it ran."""
+    """Exit status 0: all cases ran."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--phases", action="store_true", help="say which phases never ran")
+    parser.add_argument("--phases", action="store_true", help="print the phases that were not run")
     ran: set[str] | None = set() if parser.parse_args().phases else None
     start = time.monotonic()
     for name in cases(ran):

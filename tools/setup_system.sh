@@ -1,16 +1,16 @@
 #!/bin/sh
-# setup_system.sh: what the build needs from the system, and an empty virtual environment.
+# setup_system.sh: system packages for the build, and an empty virtual environment.
 #
-# Looks for a C compiler with OpenMP, the stb header, Python's headers and its venv module. As root on a Debian system the
-# missing packages are installed; otherwise it says which ones to install and stops.
+# Checks for a C compiler with OpenMP, the stb header, Python's headers and its venv module. As root on a Debian system
+# missing packages are installed; otherwise they are listed, and the script fails.
 set -eu
 
 PYTHON=${PYTHON:-python3}
 VENV=${VENV:-.venv}
 
 has_stb() {
-    for place in "${STB_INCLUDE_DIR:-}" /usr/include/stb /usr/local/include/stb /usr/include /usr/local/include; do
-        if [ -n "$place" ] && [ -f "$place/stb_image_write.h" ]; then
+    for folder in "${STB_INCLUDE_DIR:-}" /usr/include/stb /usr/local/include/stb /usr/include /usr/local/include; do
+        if [ -n "$folder" ] && [ -f "$folder/stb_image_write.h" ]; then
             return 0
         fi
     done

@@ -1,8 +1,8 @@
-"""web_film.py: a small animated WebP of a film, which web pages show like a picture (docs/tasks).
+"""web_film.py: makes a small animated WebP, as in docs/tasks, of a film.
 
     python tools/web_film.py out/silo/Silo-v0.mp4 docs/tasks/Silo-v0.webp [--width 360] [--kilobytes 290]
 
-The quality goes down until the file is small enough. Needs pip install "granular_gym[video]" pillow.
+The quality is lowered until the file is small enough. Needs pip install "granular_gym[video]" pillow.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--width", type=int, default=360, help="[pixels]")
     parser.add_argument("--rate", type=float, default=10.0, help="pictures per second")
-    parser.add_argument("--kilobytes", type=int, default=290, help="at most so large")
+    parser.add_argument("--kilobytes", type=int, default=290, help="largest size of the file")
     args = parser.parse_args()
     with imageio.get_reader(args.film) as reader:
         pictures = [Image.fromarray(frame) for frame in reader]
     size = args.width, round(args.width * pictures[0].height / pictures[0].width)
     pictures = [picture.resize(size, Image.Resampling.LANCZOS) for picture in pictures]
     pause = round(1000.0 / args.rate)
-    # the last picture stays for a while
+    # hold the last picture
     pauses = [pause] * (len(pictures) - 1) + [12 * pause]
     for quality in QUALITIES:
         data = io.BytesIO()

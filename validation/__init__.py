@@ -1,4 +1,4 @@
-"""Physical laws as commands: see run.py. Scenes are shared with tests and benchmarks: testbed/."""
+"""Checks of physical laws: see run.py. Tests and benchmarks use the same scenes: testbed/."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
-"""check.py: what a check is: cases that are measured, rows that judge them, a plot that shows them.
+"""check.py: the definition of a check: cases to measure, rows with verdicts, a plot.
 
-A check is three functions. `measure` simulates one case and returns plain numbers and curves; it is the only one that
-takes time, and its results are kept (store.py), so that an interrupted run goes on where it stopped. `judge` turns the
-results into rows, each with a target and a verdict. `draw` plots the same results.
+A check has three functions. `measure` simulates one case and returns numbers and curves; only it takes time, and its
+results are stored (store.py), so that an interrupted run can be resumed. `judge` makes rows of the results, each with a
+target and a verdict. `draw` plots the results.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ SEEDS = (1, 2, 3)
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """A case that was measured.
+    """A measured case.
 
     Attributes:
-        params: what was simulated: seed, dt [s], spin, and what the check varies.
-        values: what came out: numbers and curves.
-        seconds: processor time it took [s].
+        params: parameters of the simulation: seed, dt [s], spin, and those that the check varies.
+        values: measured numbers and curves.
+        seconds: processor time [s].
     """
 
     params: Params
@@ -37,21 +37,21 @@ class Result:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A line of the page.
+    """A row of a table on the page.
 
     Attributes:
-        setup: what was simulated, in a few words.
-        measure: what was measured, with its unit.
-        value: the figure, or None where there is none.
-        target: what it should be, in words.
-        tolerance: how far off it may be, in words.
-        source: of the target.
+        setup: the simulation, in a few words.
+        measure: the measured quantity, with its unit.
+        value: the figure; None: missing.
+        target: its target, in words.
+        tolerance: tolerance of the target, in words.
+        source: source of the target.
         verdict: one of PASS, FAIL, REPORT (no target, or a target that is no gate), NOT_RUN, SKIPPED.
         spin: "on", "off" (the model of the GranularGym paper) or "-".
-        seed: of the start; "all" for figures over several seeds.
-        dt: step [s]; None: several.
-        seconds: processor time behind it [s].
-        note: a few words more, e.g. why it was skipped.
+        seed: of the initial state; "all" for figures over several seeds.
+        dt: time step [s]; None: several.
+        seconds: processor time of its results [s].
+        note: a remark, such as why it was skipped.
     """
 
     setup: str
@@ -69,12 +69,12 @@ class Row:
 
 
 def verdict(value: float | None, low: float, high: float) -> str:
-    """Pass where low <= value <= high; a figure that is missing or not finite fails."""
+    """PASS where low <= value <= high; a figure that is missing or not finite fails."""
     return PASS if value is not None and math.isfinite(value) and low <= value <= high else FAIL
 
 
 def from_results(results: Sequence[Result] | Result) -> dict[str, Any]:
-    """The columns of a row that follow from what was simulated: spin, seed, dt, seconds."""
+    """The columns of a row that follow from parameters: spin, seed, dt, seconds."""
     several = [results] if isinstance(results, Result) else list(results)
 
     def common(name: str, otherwise: Any, missing: Any) -> Any:
@@ -101,7 +101,7 @@ def near(
     relative: bool = False,
     **more: Any,
 ) -> Row:
-    """A figure that should equal a target within a tolerance (relative: a share of the target)."""
+    """A figure that should equal a target within a tolerance (relative: a fraction of the target)."""
     width = tolerance * abs(target) if relative else tolerance
     text = f"±{100 * tolerance:g} %" if relative else f"±{tolerance:g}"
     found = verdict(value, target - width, target + width)
@@ -154,26 +154,26 @@ def report(
 
 
 def skipped(source: str, why: str) -> Row:
-    """A comparison with another code that did not take place."""
+    """A comparison with another code that was not run."""
     return Row("all", "comparison", None, "-", "-", source, SKIPPED, note=why or "no case was run")
 
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """A law, or a few that share their simulations.
+    """One physical law, or several that share simulations.
 
     Attributes:
         name: on the command line.
         title: on the page.
         about: set-up and law in a few sentences.
-        number: in the list of checks this page started from; "" for one of our own.
-        cases: what to simulate, from "quick" or "full" and the seeds.
-        measure: simulates one case with so many threads.
-        judge: rows from what was measured; must cope with missing cases.
-        draw: plots it on a matplotlib figure.
-        causes: why rows fail, by the beginning of their measure; shown beside them.
-        same: quick and full are the same cases.
-        available: why it cannot run here, or "".
+        number: in the list of checks that the page began with; "" for others.
+        cases: parameters of the cases, from "quick" or "full" and the seeds.
+        measure: simulates one case with a number of threads.
+        judge: rows of results, of which some may be missing.
+        draw: plots results on a matplotlib figure.
+        causes: causes of failing rows, by the beginning of their measure.
+        same: quick and full have the same cases.
+        available: why the check cannot run here, or "".
         panels: width of the plot in panels.
     """
 
@@ -191,7 +191,7 @@ class Check:
     panels: int = 1
 
     def sizes(self) -> tuple[str, ...]:
-        """The sizes that it knows."""
+        """The sets of cases: quick and full, or any."""
         return ("any",) if self.same else ("quick", "full")
 
 
@@ -201,7 +201,7 @@ def pick(results: Iterable[Result], **wanted: Any) -> list[Result]:
 
 
 def groups(results: Iterable[Result], *names: str) -> dict[tuple[Any, ...], list[Result]]:
-    """Results by the values of some parameters, in the order they come."""
+    """Results by the values of some parameters, in order."""
     found: dict[tuple[Any, ...], list[Result]] = {}
     for r in results:
         found.setdefault(tuple(r.params.get(n) for n in names), []).append(r)
@@ -209,5 +209,5 @@ def groups(results: Iterable[Result], *names: str) -> dict[tuple[Any, ...], list
 
 
 def mean(results: Sequence[Result], name: str) -> float:
-    """Of a value over results."""
+    """Mean of a value over results."""
     return float(sum(r.values[name] for r in results) / len(results))

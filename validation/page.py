@@ -24,13 +24,13 @@ results differ from those of rotating spheres (*spin on*) and are judged separat
 before the measurement. Lines marked *report* have no gate. Seconds are processor time.
 """
 
-#: longer tables are folded
+#: longer tables are collapsed
 _LONG = 24
 _COLUMNS = ("size", "seed", "dt [ms]", "setup", "measure", "value", "target", "tolerance", "source", "verdict", "s")
 
 
 def number(value: float | None) -> str:
-    """Four digits; large numbers whole."""
+    """A number as text with four digits; large numbers as integers."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
@@ -55,7 +55,7 @@ def _row(size: str, row: dict[str, Any]) -> str:
 
 
 def _table(rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
-    """Lines of a table of (size, row); none where there is no row."""
+    """Lines of a table of (size, row); none without rows."""
     head = [_line(list(_COLUMNS)), _line(["-"] * len(_COLUMNS))] if rows else []
     return [*head, *(_row(size, row) for size, row in rows), *[""] * bool(rows)]
 
@@ -65,7 +65,7 @@ def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def not_run(check: Check, size: str, stored: dict[str, Any] | None) -> str:
-    """What of a size is missing, in words; "" where nothing is."""
+    """The cases of a set that are missing, in words; "" for none."""
     planned = check.cases(size, (1, 2, 3))
     if stored is None:
         return f"{size} set: not run ({len(planned)} cases)"
@@ -85,7 +85,7 @@ def _facts(stored: dict[str, Any]) -> str:
 
 
 def shown(check: Check, stored: dict[str, Any]) -> dict[str, Any]:
-    """The sizes a page shows: where the full set is complete the quick one adds nothing."""
+    """The sets that the page shows: only the full one where it is complete."""
     if "full" in stored and not stored["full"]["missing"]:
         return {"full": stored["full"]}
     return {size: stored[size] for size in check.sizes() if size in stored}
@@ -102,7 +102,7 @@ def _section(check: Check, stored: dict[str, Any], folder: str, pictures: set[st
     for spin, heading in (("on", "Spin on"), ("off", "Spin off (the paper's model)"), ("-", "Both")):
         table = [(s, r) for s in check.sizes() if s in stored for r in stored[s]["rows"] if r["spin"] == spin]
         if len(table) > _LONG:
-            # what fails stays in sight
+            # failing rows stay visible
             failing = [(size, row) for size, row in table if row["verdict"] == FAIL]
             lines += [f"**{heading}**", "", *_table(failing)]
             lines += [f"<details><summary>{len(table)} lines, {len(failing)} fail</summary>", ""]
@@ -124,13 +124,13 @@ def _section(check: Check, stored: dict[str, Any], folder: str, pictures: set[st
 
 
 def render(checks: list[Check], results: dict[str, Any], folder: str, pictures: set[str]) -> str:
-    """The page.
+    """The page as text.
 
     Args:
         checks: in the order of the page.
-        results: of results.json, by check and size.
-        folder: of the pictures, as the page links it.
-        pictures: names of those that exist.
+        results: from results.json, by check and set.
+        folder: of the pictures, as the page links to it.
+        pictures: names of the existing pictures.
     """
     lines = [_HEAD]
     summary = ["check", "law", "no.", "size", "pass", "FAIL", "report", "skipped", "s", "date"]

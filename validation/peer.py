@@ -1,7 +1,7 @@
-"""peer.py: LAMMPS beside us: the same packing, gate and floor, run as a batch.
+"""peer.py: simulations of LAMMPS from the same packing, with the same walls, for comparison.
 
-Contact law, stiffness and step are those of benchmarks/lammps.py: springs and dashpots with tangential history, 2.5e4
-N/m, 2e-5 s. Inputs are our own.
+Contact law, stiffness and time step are those of benchmarks/lammps.py: springs and dashpots with tangential history,
+2.5e4 N/m, 2e-5 s.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from benchmarks import lammps
 from testbed.beds import DENSITY, DIAMETER
 
 Floats = NDArray[Any]
-#: source of targets that it gives
+#: source of the targets from LAMMPS
 CODE = "LAMMPS, same start"
-#: restitution of grains in all comparisons, as LAMMPS' dashpots have it
+#: restitution of grains in all comparisons, that of the dashpots of LAMMPS
 RESTITUTION = lammps.RESTITUTION
 
 
@@ -31,7 +31,7 @@ def available() -> str:
 
 
 def run(
-    places: Floats,
+    positions: Floats,
     lower: Any,
     upper: Any,
     *,
@@ -42,21 +42,21 @@ def run(
     blocks: Any = (),
     velocities: Floats | None = None,
 ) -> tuple[list[float], list[Floats], float]:
-    """Runs a packing.
+    """Simulates a packing in LAMMPS.
 
     Args:
-        places: (n, 3) [m].
-        lower: corner of the space [m]; walls stand at its x and y faces, the floor at its z.
-        upper: other corner [m].
-        seconds: to simulate [s].
-        frames: evenly spaced looks at the positions.
+        positions: initial ones (n, 3) [m].
+        lower: lower corner of the bounds [m]; walls are at its x and y faces, the floor at its z.
+        upper: upper corner [m].
+        seconds: simulated time [s].
+        frames: number of evenly spaced outputs.
         periodic_y: y is periodic and has no walls.
-        floor: there is a floor at lower z; otherwise what gets there is gone.
+        floor: a floor at lower z; otherwise grains are removed there.
         blocks: solid boxes ((x0, y0, z0), (x1, y1, z1)) [m].
-        velocities: (n, 3) at the start; None: at rest [m/s].
+        velocities: initial ones (n, 3) [m/s]; None: at rest.
 
     Returns:
-        Times [s], positions of those that are left (each (m, 3) [m]), and processor seconds of the program.
+        Times [s], positions of the remaining grains at each, (m, 3) [m], and processor seconds of LAMMPS.
 
     Raises:
         RuntimeError: LAMMPS stopped.
@@ -64,11 +64,11 @@ def run(
     grain, wall = lammps.laws()
     steps = max(round(seconds / frames / lammps.DT), 1)
     low, high = np.asarray(lower, float), np.asarray(upper, float)
-    # walls stand inside the box that LAMMPS knows
+    # walls lie inside the simulation box of LAMMPS
     pad = np.array([DIAMETER, 0.0 if periodic_y else DIAMETER, DIAMETER if floor else 0.0])
     sides = [f"{a:.9g} {b:.9g} {n}lo {n}hi" for a, b, n in zip(low - pad, high + pad, "xyz", strict=True)]
-    head = ["packing", "", f"{len(places)} atoms", "1 atom types", "", *sides, "", "Atoms", ""]
-    body = [f"{k + 1} 1 {DIAMETER} {DENSITY} {x:.9g} {y:.9g} {z:.9g}" for k, (x, y, z) in enumerate(places)]
+    head = ["packing", "", f"{len(positions)} atoms", "1 atom types", "", *sides, "", "Atoms", ""]
+    body = [f"{k + 1} 1 {DIAMETER} {DENSITY} {x:.9g} {y:.9g} {z:.9g}" for k, (x, y, z) in enumerate(positions)]
     if velocities is not None:
         body += ["", "Velocities", ""]
         body += [f"{k + 1} {u:.9g} {v:.9g} {w:.9g} 0 0 0" for k, (u, v, w) in enumerate(velocities)]
@@ -97,14 +97,14 @@ def run(
 
 
 def execute(data: str, lines: list[str]) -> tuple[list[int], list[Floats], float]:
-    """Runs a program of LAMMPS.
+    """Runs commands of LAMMPS.
 
     Args:
-        data: what it reads as packing.data.
-        lines: its commands; a dump to look.dump holds id, x, y and z, sorted by id.
+        data: content of packing.data.
+        lines: commands; they dump id, x, y and z to look.dump, sorted by id.
 
     Returns:
-        Steps of the looks, positions of those that are left at each, (m, 3) [m], and processor seconds of all runs.
+        Time steps of the dumps, positions of the remaining grains at each, (m, 3) [m], and processor seconds.
 
     Raises:
         RuntimeError: LAMMPS stopped.
@@ -122,8 +122,8 @@ def execute(data: str, lines: list[str]) -> tuple[list[int], list[Floats], float
     spent = sum(float(loop) * float(share) / 100.0 for loop, share in zip(loops, shares, strict=True))
     found, steps = [], []
     for part in text.split("ITEM: TIMESTEP\n")[1:]:
-        step, rest = part.split("\n", 1)
-        rows = rest.split("ITEM: ATOMS id x y z\n", 1)[1].split()
+        step, body = part.split("\n", 1)
+        rows = body.split("ITEM: ATOMS id x y z\n", 1)[1].split()
         found.append(np.array(rows, float).reshape(-1, 4)[:, 1:])
         steps.append(int(step))
     return steps, found, spent

@@ -1,4 +1,4 @@
-"""plot.py: one small picture per check and size."""
+"""plot.py: one small picture per check and set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def save(check: Check, results: list[Result], path: Path) -> bool:
     buffer = io.BytesIO()
     figure.savefig(buffer, dpi=90)
     pyplot.close(figure)
-    # lines and dots need few colours; matplotlib brings Pillow
+    # few colours suffice for lines and dots; matplotlib depends on Pillow
     from PIL import Image
 
     picture = Image.open(buffer).convert("RGB").quantize(64, dither=Image.Dither.NONE)
@@ -46,11 +46,11 @@ def panels(figure: Any, labels: Sequence[tuple[str, str]]) -> list[Any]:
 
 
 def band(ax: Any, low: float, high: float, text: str = "target") -> None:
-    """A target range along y."""
+    """Draws a target range along y."""
     ax.axhspan(low, high, color=TARGET, alpha=0.25, linewidth=0, label=text)
 
 
 def legend(ax: Any) -> None:
-    """A small one, where there is anything to name."""
+    """Adds a small legend, where there are labels."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(fontsize=7)

@@ -1,6 +1,6 @@
-"""resume.py: long cases go on where they stopped: the world's state and what was measured so far, on disk.
+"""resume.py: checkpoints of long cases: the world's state and the measurements so far, on disk.
 
-A snapshot of a world is exact, so a case that was interrupted gives the bits of one that was not.
+States are exact: a resumed case gives the same bits as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FOLDER = ROOT / "out" / "validation" / "states"
 
 
 class Checkpoint:
-    """The place of one case on disk.
+    """The checkpoint of one case.
 
     Args:
         name: of the check.
@@ -31,10 +31,10 @@ class Checkpoint:
         self._notes: Path = self._path.with_suffix(".json")
 
     def load(self, world: gg.World) -> dict[str, Any] | None:
-        """Puts the world where the case stopped and returns what was noted, or None where nothing is kept."""
+        """Restores the world; returns the notes, or None where there is no valid checkpoint."""
         try:
             notes = json.loads(self._notes.read_text())
-            # the notes name the state they belong to
+            # the notes hold the hash of their state
             data = self._path.read_bytes()
             if hashlib.sha256(data).hexdigest() != notes.pop("state"):
                 return None
@@ -44,7 +44,7 @@ class Checkpoint:
             return None
 
     def save(self, world: gg.World, notes: dict[str, Any]) -> None:
-        """Keeps a world and notes that JSON can write."""
+        """Stores the state of a world, and notes for JSON."""
         _FOLDER.mkdir(parents=True, exist_ok=True)
         data = world.save_state().to_bytes()
         for path, content in ((self._path, data), (self._notes, None)):
@@ -56,6 +56,6 @@ class Checkpoint:
             part.replace(path)
 
     def remove(self) -> None:
-        """Once the case is done."""
+        """Deletes the checkpoint."""
         self._path.unlink(missing_ok=True)
         self._notes.unlink(missing_ok=True)

@@ -1,12 +1,11 @@
-"""run.py: physical laws as commands: measures, judges, and writes docs/validation.md with plots.
+"""run.py: runs the checks of physical laws; writes docs/validation.md with plots.
 
     python validation/run.py [CHECK ...] [--full] [--seeds 3] [--only KEY=VALUE] [--fresh] [--threads N] [--out docs]
                              [--list] [--page]
 
-Running one check updates its section and leaves the others as they are. Cases that were measured before with the same
-engine and code are not measured again (--fresh does); Ctrl-C keeps what is done and says on the page what was not run.
---list names the checks, --page only writes the page anew. To add a check, write a module in validation/checks and name
-it there.
+A run of some checks updates their sections only. Cases that were measured with the same engine and code are not
+measured again (except with --fresh); Ctrl-C keeps complete cases, and the page lists missing ones. --list lists the
+checks, --page only writes the page. To add a check, add a module to validation/checks and to its list.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 if __package__ in (None, ""):
-    # run as a file: the package is the folder it lies in
+    # run as a script: import packages from the root of the project
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-# what is published are figures of the CPU, also where there is a GPU
+# published figures are those of the CPU, also where there is a GPU
 os.environ["GG_DEVICE"] = "cpu"
 
 from tqdm import tqdm
@@ -37,19 +36,19 @@ from validation.checks import CHECKS
 
 
 def facts(threads: int) -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Facts about the machine and the build."""
     found = measure.facts()
     kept = {key: found[key] for key in ("cpu", "cores", "system", "version", "compiler", "flags", "kernel", "numpy")}
     return {**kept, "threads": threads, "source": str(_core.build_info()["source"])[:12]}
 
 
 def label(params: Params) -> str:
-    """A case in a few words."""
+    """The parameters of a case as text."""
     return " ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in params.items())
 
 
 def chosen(params: Params, only: list[str]) -> bool:
-    """Whether a case has all the parameters asked for; numbers are compared as numbers."""
+    """Whether a case has all parameters of `only`; numbers are compared as numbers."""
     for key, _, value in (text.partition("=") for text in only):
         have = params.get(key)
         try:
@@ -62,10 +61,10 @@ def chosen(params: Params, only: list[str]) -> bool:
 
 
 def run_check(check: Check, size: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Measures what is missing of a check, draws it, and returns what results.json keeps.
+    """Measures missing cases of a check; draws it; returns its entry of results.json.
 
     Raises:
-        KeyboardInterrupt: after Ctrl-C, with the finished part as its argument.
+        KeyboardInterrupt: after Ctrl-C, with the entry of complete cases as its argument.
     """
     reason = check.available()
     every = check.cases(size, range(1, max(options.seeds, len(SEEDS)) + 1))
@@ -105,7 +104,7 @@ def run_check(check: Check, size: str, options: argparse.Namespace) -> dict[str,
 
 
 def update(out: Path, check: Check | None = None, size: str = "", kept: dict[str, Any] | None = None) -> None:
-    """Puts the results of a check among those on disk, as they are by now, and writes the page anew."""
+    """Adds the results of a check to results.json and writes the page."""
     folder = out / "validation"
     results = store.load_results(folder / "results.json")
     if check is not None:
@@ -116,7 +115,7 @@ def update(out: Path, check: Check | None = None, size: str = "", kept: dict[str
 
 
 def say(check: Check, size: str, kept: dict[str, Any]) -> None:
-    """One line per check, and one for what failed or was skipped."""
+    """Prints a line per check, and one for each failing or skipped row."""
     verdicts = [row["verdict"] for row in kept["rows"]]
     counted = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
     print(f"{check.name:<13} {size:<5} {counted or 'nothing'} ({kept['seconds']:.0f} s)", flush=True)
@@ -131,18 +130,18 @@ def say(check: Check, size: str, kept: dict[str, Any]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line. The exit status says whether the page could be written, not whether the physics pleased."""
+    """Runs the command line; the exit status does not depend on verdicts."""
     names = [check.name for check in CHECKS]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="validation/run.py")
     parser.add_argument("names", nargs="*", metavar="CHECK", help=f"of {', '.join(names)}; none: all")
-    parser.add_argument("--full", action="store_true", help="larger, longer, more seeds: hours")
-    parser.add_argument("--seeds", type=int, default=3, help="of checks whose start is random (default 3)")
+    parser.add_argument("--full", action="store_true", help="larger and longer cases, more seeds: hours")
+    parser.add_argument("--seeds", type=int, default=3, help="number of seeds of random initial states (default 3)")
     parser.add_argument("--only", action="append", default=[], metavar="KEY=VALUE", help="cases with this parameter")
-    parser.add_argument("--fresh", action="store_true", help="measure again what was measured before")
-    parser.add_argument("--threads", type=int, default=_core.hardware_threads(), help="of the engine")
+    parser.add_argument("--fresh", action="store_true", help="measure all cases again")
+    parser.add_argument("--threads", type=int, default=_core.hardware_threads(), help="threads of the engine")
     parser.add_argument("--out", type=Path, default=ROOT / "docs", help="folder of validation.md")
-    parser.add_argument("--list", action="store_true", help="name the checks and end")
-    parser.add_argument("--page", action="store_true", help="write the page from what is stored and end")
+    parser.add_argument("--list", action="store_true", help="list the checks and exit")
+    parser.add_argument("--page", action="store_true", help="write the page from stored results and exit")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in names]
@@ -156,7 +155,7 @@ def main(arguments: list[str] | None = None) -> int:
         for check in CHECKS:
             print(f"{check.name:<13} {check.title}")
         return 0
-    # some cases go where the solver warns not to
+    # some cases are outside the stable settings
     warnings.simplefilter("ignore", gg.StabilityWarning)
     update(options.out)
     for check in CHECKS if not options.page else []:

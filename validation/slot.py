@@ -1,7 +1,4 @@
-"""slot.py: grains in a slot, periodic in y: collapses and flat silos, for us and for the code beside us.
-
-The same packing, gate and floor are given to both: what differs is the code.
-"""
+"""slot.py: grains in a slot, periodic in y: collapses and flat silos, also for the comparison with LAMMPS."""
 
 from __future__ import annotations
 
@@ -27,15 +24,15 @@ def packing(
     spin: bool = True,
     rolling: float = 0.0,
 ) -> Floats:
-    """Grains at rest between two walls: (n, 3) [m], the lower corner at the origin.
+    """Positions (n, 3) [m] of settled grains between two walls, the lower corner at the origin.
 
     Args:
-        length: between the walls [d].
+        length: distance of the walls [d].
         width: period in y [d].
-        height: of the column; as many grains as fill it at a solid fraction of .57 [d].
-        seed: of the start.
+        height: of the column [d]; the number of grains is that of a solid fraction of .57.
+        seed: of the initial positions and velocities.
         restitution: of the grains.
-        spin: grains turn.
+        spin: grains rotate.
         rolling: rolling friction.
     """
     rng = np.random.default_rng(seed)
@@ -44,14 +41,14 @@ def packing(
     count = round(0.57 * length * width * height / (np.pi / 6.0))
     k = np.arange(count)
     cell = np.stack([k % cells[0], k // cells[0] % cells[1], k // (cells[0] * cells[1])], axis=1) + 0.5
-    places = cell * [length / cells[0], width / cells[1], step] + rng.uniform(-0.025, 0.025, (count, 3))
-    places *= DIAMETER
-    top = float(places[:, 2].max()) + 2.0 * DIAMETER
+    positions = cell * [length / cells[0], width / cells[1], step] + rng.uniform(-0.025, 0.025, (count, 3))
+    positions *= DIAMETER
+    top = float(positions[:, 2].max()) + 2.0 * DIAMETER
     bounds = ((0.0, 0.0, 0.0), (length * DIAMETER, width * DIAMETER, top))
     scene = gg.Scene(bounds, boundary={"y": "periodic"})
     sand = scene.add_material(density=DENSITY, friction=0.5, restitution=restitution, rolling_friction=rolling)
-    places[:, 1] %= width * DIAMETER
-    scene.add_grains(sand, places, RADIUS, rng.normal(0.0, 0.15, places.shape))
+    positions[:, 1] %= width * DIAMETER
+    scene.add_grains(sand, positions, RADIUS, rng.normal(0.0, 0.15, positions.shape))
     with scene.build(num_threads=1, solver=gg.Solver(spin=spin)) as world:
         world.step(1e-3, 1000)
         while rms_speed(world) > 2e-3:
@@ -60,22 +57,22 @@ def packing(
 
 
 def open_slot(
-    places: Floats, length: float, width: float, restitution: float = 0.0, floor: Any = None, rolling: float = 0.0
+    positions: Floats, length: float, width: float, restitution: float = 0.0, floor: Any = None, rolling: float = 0.0
 ) -> gg.Scene:
-    """The packing in a longer slot [d]; with a floor of its own, the bottom is open below it."""
-    top = float(places[:, 2].max()) + 2.0 * DIAMETER
+    """The packing in a longer slot [d]; with `floor`, a tool, the lower boundary is open."""
+    top = float(positions[:, 2].max()) + 2.0 * DIAMETER
     low = 0.0 if floor is None else -10.0 * DIAMETER
     boundary = {"y": "periodic", "z": ("wall" if floor is None else "open", "open")}
     scene = gg.Scene(((0.0, 0.0, low), (length * DIAMETER, width * DIAMETER, top)), boundary=boundary)
     sand = scene.add_material(density=DENSITY, friction=0.5, restitution=restitution, rolling_friction=rolling)
-    scene.add_grains(sand, places, RADIUS)
+    scene.add_grains(sand, positions, RADIUS)
     if floor is not None:
         scene.add_tool(floor, name="floor")
     return scene
 
 
 def slit(length: float, opening: float, width: float) -> gg.Sdf:
-    """A flat floor, 2 d thick, its top at z = 0, with an opening across its middle: two boxes [d]."""
+    """A flat floor of two boxes, 2 d thick, top at z = 0, with an opening between them; lengths [d]."""
     half = 0.25 * (length - opening) * DIAMETER
     box = gg.Sdf.box((half, width * DIAMETER, DIAMETER))
     middle = 0.5 * width * DIAMETER

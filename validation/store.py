@@ -1,7 +1,7 @@
-"""store.py: what was measured is kept: cases in out/validation (an interrupted run goes on), rows in results.json.
+"""store.py: stores measured cases in out/validation, so that runs can be resumed, and rows in results.json.
 
-A case is found again by its check, its parameters, the code that measures it and the source of the engine; any change
-makes it anew. results.json lies beside the page and holds, per check and size, the rows and what they were measured on.
+The key of a case is its check, its parameters, the code that measures it and the source of the engine. results.json
+lies beside the page and holds the rows and facts about the machine, by check and set.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CASES = ROOT / "out" / "validation" / "cases"
 
 
 def _code(function: Any, seen: set[str]) -> list[str]:
-    """What a function does, and what those of this project do that it names: bytecode and constants, no comments."""
+    """Bytecode and constants of a function and of the functions of this project that it names."""
     function = inspect.unwrap(function)
     mark = f"{function.__module__}.{function.__qualname__}"
     if mark in seen:
@@ -30,7 +30,7 @@ def _code(function: Any, seen: set[str]) -> list[str]:
     seen.add(mark)
     parts, names = _bytecode(function.__code__, function.__doc__)
     modules = [function.__globals__]
-    # names of modules of this project stand for what is taken from them
+    # names in modules of this project that the function uses
     modules += [vars(m) for n in names if inspect.ismodule(m := function.__globals__.get(n)) and _ours(m)]
     for name in sorted(names):
         for found in (module[name] for module in modules if name in module):
@@ -43,13 +43,13 @@ def _code(function: Any, seen: set[str]) -> list[str]:
 
 
 def _ours(module: Any) -> bool:
-    """Whether a module is a part of validation, testbed or benchmarks: the engine is known by its own source."""
+    """Whether a module belongs to validation, testbed or benchmarks; the engine has a hash of its own."""
     path = Path(getattr(module, "__file__", None) or "/")
     return any(path.is_relative_to(ROOT / folder) for folder in ("validation", "testbed", "benchmarks"))
 
 
 def _bytecode(code: Any, doc: str | None = None) -> tuple[list[str], set[str]]:
-    """Bytecode and constants, and the names in it, of functions within as well."""
+    """Bytecode and constants, and the names used, of a function and the functions inside it."""
     parts, names = [code.co_code.hex()], set(code.co_names)
     for value in code.co_consts:
         if inspect.iscode(value):
@@ -61,14 +61,14 @@ def _bytecode(code: Any, doc: str | None = None) -> tuple[list[str], set[str]]:
 
 
 def _case_path(check: Check, params: Params) -> Path:
-    # cases that are measured by one of several functions depend on all of them
+    # a check that measures by several functions depends on all of them
     code = _code(check.measure, set())
     parts = [json.dumps(params, sort_keys=True), *code, str(_core.build_info()["source"])]
     return CASES / check.name / (hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24] + ".json")
 
 
 def load_case(check: Check, params: Params) -> Result | None:
-    """A case measured before, or None."""
+    """A stored case, or None."""
     try:
         found = json.loads(_case_path(check, params).read_text())
         return Result(params, found["values"], float(found["seconds"]))
@@ -77,7 +77,7 @@ def load_case(check: Check, params: Params) -> Result | None:
 
 
 def run_case(check: Check, params: Params, threads: int) -> Result:
-    """Measures a case and keeps it."""
+    """Measures a case and stores it."""
     start = time.process_time()
     values = json.loads(json.dumps(check.measure(params, threads), default=_plain))
     result = Result(params, values, time.process_time() - start + float(values.get("peer_seconds", 0.0)))
@@ -87,12 +87,12 @@ def run_case(check: Check, params: Params, threads: int) -> Result:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as JSON has them."""
+    """Numbers and arrays of NumPy as numbers and lists for JSON."""
     return value.tolist()
 
 
 def write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Writes a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(path.suffix + f".{os.getpid()}.part")
     part.write_text(text)
@@ -100,7 +100,7 @@ def write(path: Path, text: str) -> None:
 
 
 def load_results(path: Path) -> dict[str, Any]:
-    """The results of earlier runs, by check and size; empty where there is no file.
+    """Stored results by check and set; empty where there is no file.
 
     Raises:
         ValueError: the file is damaged; it is not overwritten.

@@ -1,5 +1,5 @@
-"""Speed on a GPU beside its targets: `python -m benchmarks.gpu`, or `make gpu`. See run.py.
+"""Speed on a GPU and its targets: `python -m benchmarks.gpu`, or `make gpu`; see run.py.
 
-`targets` (figures that were promised) and `roofline` (the least time that memory allows) need nothing but the standard
-library; `target_cases` and `breakdown` measure, on worlds that `drives` builds, as `case` says; `figures` draws.
+`targets` (figures to be reached) and `roofline` (the memory-bound time of a step) need the standard library only;
+`target_cases` and `breakdown` measure worlds that `drives` builds, with the helpers of `case`; `figures` draws.
 """

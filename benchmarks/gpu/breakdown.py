@@ -1,4 +1,4 @@
-"""breakdown.py: what a step on a GPU is made of, the ways to run it, and figures of the paper GranularGym (2023)."""
+"""breakdown.py: time of a step on a GPU by phase and by kernel, and figures of the paper GranularGym (2023)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks import measure, plots
 from benchmarks.gpu import drives
 from benchmarks.gpu.case import FULL, Run, driven
 from benchmarks.gpu.drives import Drive, TowerDrive
-from benchmarks.gpu.targets import WAYS
+from benchmarks.gpu.targets import KERNELS
 from benchmarks.measure import Row
 from testbed import standard
 
@@ -26,25 +26,25 @@ def _bed_drive(run: Run, envs: int, grains: int, layers: int, kernel: str = "aut
 
 
 def kernels(run: Run) -> Iterator[Row]:
-    """One kernel that lives through a step ("team") beside one kernel per phase ("graph")."""
+    """One persistent kernel for a step ("team") and one kernel per phase ("graph")."""
     for envs, grains, layers in run.sizes.kernels:
-        for kernel in WAYS:
+        for kernel in KERNELS:
             name = f"{envs} x {grains} grains, {kernel}"
             row = driven(run, name, lambda e=envs, g=grains, n=layers, k=kernel: _bed_drive(run, e, g, n, k))
-            yield {**row, "asked": kernel}
+            yield {**row, "requested": kernel}
 
 
 def streams(run: Run) -> Iterator[Row]:
-    """Two worlds, each on a stream of its own, driven by two threads of the host: one after the other, and together.
+    """Two worlds on separate streams, stepped by two host threads: one after the other, and concurrently.
 
-    The ratio is the time together over the time one after the other: 0.5 where they overlap in full, 1 where not at
-    all. A kernel that lives through a step takes as many blocks as its grains can use, up to all that the GPU holds;
-    two that need more than that together cannot run at once.
+    The ratio is the concurrent time over the sequential time: 0.5 for full overlap, 1 for none. A persistent kernel
+    launches as many blocks as its grains can use, up to all that fit on the GPU; two kernels that need more than that
+    together do not run concurrently.
     """
     s = run.sizes
     for grains in s.streams:
         layers = min(s.layers, grains // 100)
-        for kernel in WAYS:
+        for kernel in KERNELS:
             pair: list[Drive] = []
             try:
                 for _ in range(2):
@@ -55,7 +55,7 @@ def streams(run: Run) -> Iterator[Row]:
                     alone.append(sum(measure.time_block(lambda drive: drive.step(), drive)[1] for drive in pair))
                     together.append(_together(pair))
                 row: Row = {"name": f"two worlds x {grains} grains, {kernel}", "grains": grains, "envs": 1}
-                row.update({"asked": kernel, "worlds": 2, "substeps": pair[0].substeps})
+                row.update({"requested": kernel, "worlds": 2, "substeps": pair[0].substeps})
                 row["us_apart"] = measure.spread([1e6 * t / pair[0].substeps for t in alone])
                 row["us_together"] = measure.spread([1e6 * t / pair[0].substeps for t in together])
                 row["ratio"] = plots.median(row["us_together"]) / plots.median(row["us_apart"])
@@ -67,7 +67,7 @@ def streams(run: Run) -> Iterator[Row]:
 
 
 def _together(pair: list[Drive]) -> float:
-    """One block of each, at once; the time until both are done."""
+    """Steps a block of each concurrently; returns the time until both are done [s]."""
     gate = threading.Barrier(len(pair) + 1)
     faults: list[BaseException] = []
 
@@ -92,7 +92,7 @@ def _together(pair: list[Drive]) -> float:
 
 
 def phases(run: Run) -> Iterator[Row]:
-    """Time by phase, each phase a kernel of its own."""
+    """Time by phase, where each phase is a separate kernel."""
     for envs, grains, layers in run.sizes.phases:
         drive = _bed_drive(run, envs, grains, layers)
         try:
@@ -106,7 +106,7 @@ def phases(run: Run) -> Iterator[Row]:
             row["us_per_step"] = sum(parts.values())
             row.update(measure.quality(drive.world))
             row["iterations"] = drive.world.solver.iterations
-            row["floor_us"] = 1e6 * run.floor(row)
+            row["roofline_us"] = 1e6 * run.roofline(row)
             row.update({f"{name}_us": us for name, us in sorted(parts.items(), key=lambda item: -item[1])[:7]})
         finally:
             drive.close()
@@ -114,9 +114,9 @@ def phases(run: Run) -> Iterator[Row]:
 
 
 def sort(run: Run) -> Iterator[Row]:
-    """The engine's sort by cells beside the toolkit's own (cub_sort.cu), in beds whose lists are built anew.
+    """The engine's sort by cells and that of CUB (cub_sort.cu), in beds whose lists are rebuilt.
 
-    Both sort as many grains; the toolkit's by two cells a grain, from grains that lie in order of ids already.
+    Both sort equal numbers of grains; CUB with two cells per grain, from grains in the order of ids.
     """
     program = _built_sort()
     for envs, grains, layers in run.sizes.phases:
@@ -126,7 +126,7 @@ def sort(run: Run) -> Iterator[Row]:
             world.profile(True)
             rounds = 20 if run.sizes is FULL else 2
             for _ in range(rounds):
-                # changed settings drop the lists
+                # setting the solver drops the lists
                 world.set_solver(world.solver)
                 world.step(drive.dt, 1)
             parts = {name: 1e6 * t / rounds for name, t in world.profile(False).items() if t > 0.0}
@@ -140,8 +140,8 @@ def sort(run: Run) -> Iterator[Row]:
                     row["cub_us"] = float(done.stdout)
                     row["ratio"] = row["order_us"] / row["cub_us"]
                 else:
-                    # no GPU: kernels are emulated, or this is the CPU
-                    print(f"the toolkit's sort was not timed: {done.stderr.strip()}")
+                    # no GPU: emulated kernels, or the CPU
+                    print(f"CUB's sort was not timed: {done.stderr.strip()}")
             row.update(measure.quality(world))
         finally:
             drive.close()
@@ -149,7 +149,7 @@ def sort(run: Run) -> Iterator[Row]:
 
 
 def _built_sort() -> Path | None:
-    """The program that times the toolkit's sort; None without nvcc."""
+    """The program that times CUB's sort; None without nvcc."""
     home = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")
     nvcc = shutil.which(os.environ.get("NVCC", "nvcc")) or shutil.which("nvcc", path=home)
     if not nvcc:
@@ -163,31 +163,31 @@ def _built_sort() -> Path | None:
     return program
 
 
-# the paper's figures -------------------------------------------------------------------------------------------------
+# ---- figures of the paper ----
 
 RATIOS = (0.01, 0.05, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 def hash_size(run: Run) -> Iterator[Row]:
-    """GranularGym (2023), figure 3: speed of the resting column against the size of the hash table.
+    """GranularGym (2023), figure 3: speed of the settled column by size of the hash table.
 
-    Lists are built in every substep, as in the paper; times are those of the kernels, each phase a kernel of its own.
+    Lists are built in every substep, as in the paper; times are those of the kernels, one for each phase.
     """
     s = run.sizes
     count, half_width = s.column
     scene = standard.standard_column(count, half_width=half_width)
     with scene.build(device=run.device) as world:
         world.step(standard.DT, s.settle)
-        places = world.positions[0]
+        positions = world.positions[0]
     for ratio in (None, *RATIOS) if s is FULL else (None, 0.05, 2.0):
         solver = gg.Solver() if ratio is None else gg.Solver(broad_phase="linked_hash", hash_ratio=ratio)
         with scene.build(device=run.device, solver=solver) as world:
-            world.set_grains(positions=places)
+            world.set_grains(positions=positions)
             world.step(standard.DT, max(s.settle // 20, 1))
             world.profile(True)
             substeps = max(s.substeps // 10, 2)
             for _ in range(substeps):
-                # changed settings drop the lists
+                # setting the solver drops the lists
                 world.set_solver(solver)
                 world.step(standard.DT, 1)
             parts = {name: 1e6 * t / substeps for name, t in world.profile(False).items() if t > 0.0}
@@ -201,7 +201,7 @@ def hash_size(run: Run) -> Iterator[Row]:
 
 
 def gears(run: Run) -> Iterator[Row]:
-    """GranularGym (2023), figure 9: speed against the number of turning gears, and of grains."""
+    """GranularGym (2023), figure 9: speed by numbers of turning gears and of grains."""
     s = run.sizes
     cases = [("gears", n, s.tower) for n in s.gears]
     cases += [("grains", max(s.gears), n) for n in s.towers]
@@ -216,7 +216,7 @@ def gears(run: Run) -> Iterator[Row]:
 
 
 def price(run: Run) -> Iterator[Row]:
-    """Two speeds to compare builds by: run this case with PYTHONPATH at the other build."""
+    """Two speeds to compare builds: run this case with PYTHONPATH at the other build."""
     s = run.sizes
     pairs = ((1, s.bed, s.layers), (s.envs, 100 * s.env_layers, s.env_layers))
     for e, g, n in pairs:

@@ -1,4 +1,4 @@
-"""case.py: what a case of run.py is given, and how a drive is timed beside its floor and what was promised."""
+"""case.py: the sizes of the cases of run.py, and timing of a drive with its roofline and target."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ Driven = Drive | SiloDrive | TowerDrive
 
 # columns of tables
 SPEED = ("us_per_step", "times_real_time", "grain_steps_per_s")
-VERDICT = ("wanted", "share", "met", "floor")
-SEEN = (*QUALITY, "contacts_per_grain", "rebuild_count", *COUNTERS)
+VERDICT = ("wanted", "share", "met", "roofline")
+ACCURACY = (*QUALITY, "contacts_per_grain", "rebuild_count", *COUNTERS)
 
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """How large everything is."""
+    """Sizes of the scenes."""
 
-    layers: int  # of a bed
+    layers: int  # layers of a bed
     bed: int  # grains of the standard bed
     large: int
-    ladder: tuple[int, ...]  # of the search for the largest bed in real time
-    envs: int  # of a batch
-    env_layers: int  # 100 grains each
+    ladder: tuple[int, ...]  # grains of the beds among which the largest in real time is found
+    envs: int  # envs of a batch
+    env_layers: int  # its layers of 100 grains
     wide: tuple[int, int, int]  # envs, tiles, layers of the batch of larger envs
-    substeps: int  # of a timed block of the standard bed
+    substeps: int  # substeps of a timed block of the standard bed
     kernels: tuple[tuple[int, int, int], ...]  # envs, grains, layers
     phases: tuple[tuple[int, int, int], ...]  # likewise
     streams: tuple[int, ...]  # grains of each of two worlds
     column: tuple[int, float]  # grains and half width [diameters] of the tall column
-    settle: int  # its substeps
+    settle: int  # its substeps of settling
     gears: tuple[int, ...]
-    tower: int  # grains of the tower where its gears are counted
+    tower: int  # grains of the tower for the cases by number of gears
     towers: tuple[int, ...]
     pile: tuple[int, float]  # # grains, and time to settle [s]
     silos: tuple[int, int]  # envs, # grains
@@ -92,14 +92,14 @@ TINY = Sizes(
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """What a case is asked for."""
+    """The arguments of a case."""
 
     sizes: Sizes
     device: str
-    gpu: str = ""  # name of what it runs on
+    gpu: str = ""  # name of the GPU
 
-    def floor(self, row: Row) -> float:
-        """Least time of one substep of a row's grains [s]; notes what it follows from."""
+    def roofline(self, row: Row) -> float:
+        """Memory-bound time of one substep of a row's grains [s]; adds the data it follows from to the row."""
         rate, row["bandwidth_of"] = roofline.bandwidth(self.gpu)
         row["bytes_per_grain_step"] = roofline.bytes_per_grain(
             row["contacts_per_grain"], row["iterations"], row.get("rolling", False)
@@ -109,36 +109,42 @@ class Run:
         return grains * row["bytes_per_grain_step"] / rate
 
 
-def promise(row: Row, key: str, floor: float | None = None) -> Row:
-    """Notes what a row was promised to reach (a key of TARGETS), whether it did, and what its floor would give."""
-    asked = TARGETS[key]
-    value = float(plots.median(row[asked.figure]))
-    met = value <= asked.wanted if asked.at_most else value >= asked.wanted
-    row.update({"promise": key, "promised": asked.figure, "wanted": asked.wanted, "at_most": asked.at_most, "met": met})
-    row["share"] = asked.wanted / max(value, 1e-12) if asked.at_most else value / asked.wanted
-    if floor is None and asked.figure in row.get("floors", {}):
-        floor = row["floors"][asked.figure]
-    if floor is not None:
-        row["floor"] = floor
+def with_target(row: Row, key: str, bound: float | None = None) -> Row:
+    """Adds a target to a row, and whether it is met.
+
+    Args:
+        row: with the figure of the target.
+        key: of TARGETS.
+        bound: roofline of the figure; default: that of the row.
+    """
+    target = TARGETS[key]
+    value = float(plots.median(row[target.figure]))
+    met = value <= target.wanted if target.at_most else value >= target.wanted
+    row.update({"target": key, "figure": target.figure, "wanted": target.wanted, "at_most": target.at_most, "met": met})
+    row["share"] = target.wanted / max(value, 1e-12) if target.at_most else value / target.wanted
+    if bound is None:
+        bound = row.get("rooflines", {}).get(target.figure)
+    if bound is not None:
+        row["roofline"] = bound
     return row
 
 
-def driven(run: Run, name: str, build: Callable[[], Driven], floored: bool = True, **facts: Any) -> Row:
+def driven(run: Run, name: str, build: Callable[[], Driven], bounded: bool = True, **facts: Any) -> Row:
     """Times blocks of a drive.
 
     Args:
-        run: what the case is given.
+        run: arguments of the case.
         name: of the row.
         build: makes the drive.
-        floored: the bytes that a step must move are known (roofline.py: those of spheres).
+        bounded: add the roofline, which is known for spheres only.
         facts: further columns.
     """
     row = measure.run(_subject(name, build, facts), run.sizes.repeats)
-    return _speeds(run, row, floored)
+    return _speeds(run, row, bounded)
 
 
 def _subject(name: str, build: Callable[[], Driven], facts: Row) -> Subject:
-    def made() -> Driven:
+    def build_drive() -> Driven:
         drive = build()
         facts.update({"dt": drive.dt, "substeps": drive.substeps, "iterations": drive.world.solver.iterations})
         facts.update({"grains": drive.world.grain_count, "envs": drive.world.env_count})
@@ -147,14 +153,14 @@ def _subject(name: str, build: Callable[[], Driven], facts: Row) -> Subject:
         return drive
 
     def look(drive: Driven) -> Row:
-        # the counters of a step keep its worst moment
+        # the counters of a step hold its largest values
         return {**measure.quality(drive.world), **facts}
 
-    return Subject(name, made, lambda drive: drive.step(), look, 0.0, warm_up=2)
+    return Subject(name, build_drive, lambda drive: drive.step(), look, 0.0, warm_up=2)
 
 
-def _speeds(run: Run, row: Row, floored: bool) -> Row:
-    """What the time of a block comes to, and would come to at the floor."""
+def _speeds(run: Run, row: Row, bounded: bool) -> Row:
+    """Adds speeds that follow from the time of a block, and their rooflines."""
     wall = row["wall_seconds"]
     for key in ("cpu_seconds", "sim_per_cpu", "simulated_seconds", "threads"):
         row.pop(key, None)
@@ -163,18 +169,18 @@ def _speeds(run: Run, row: Row, floored: bool) -> Row:
     per_second = [row["substeps"] / value for value in wall.values()]
     row["times_real_time"] = measure.spread([row["dt"] * rate for rate in per_second])
     row["grain_steps_per_s"] = measure.spread([grains * rate for rate in per_second])
-    if not floored:
+    if not bounded:
         return row
-    least = max(run.floor(row), 1e-12)
-    row["floor_us"] = 1e6 * least
-    row["floors"] = {
-        "us_per_step": 1e6 * least,
-        "times_real_time": row["dt"] / least,
-        "grain_steps_per_s": grains / least,
+    seconds = max(run.roofline(row), 1e-12)
+    row["roofline_us"] = 1e6 * seconds
+    row["rooflines"] = {
+        "us_per_step": 1e6 * seconds,
+        "times_real_time": row["dt"] / seconds,
+        "grain_steps_per_s": grains / seconds,
     }
     return row
 
 
 def best_output(device: str) -> str:
-    """Where torch is, tensors; on a CPU arrays."""
+    """Output type of a task: NumPy on a CPU; on a GPU torch where installed, else device arrays."""
     return "numpy" if device == "cpu" else "torch" if importlib.util.find_spec("torch") else "device"

@@ -1,10 +1,10 @@
-/* cub_sort.cu: what the toolkit's own sort and scan take for what the engine's sort by cells does (csrc/backend/cuda/device.cuh).
+/* cub_sort.cu: time of CUB's sort and scan for the work of the engine's sort by cells (csrc/backend/cuda/device.cuh).
  *
  *     cub_sort GRAINS CELLS ENVS
  *
- * Prints the median time in us of one stable sort of (cell, grain) pairs in order of ids, cells of all envs one after the
- * other, and of the prefix sum over the cells; without what comes before (cells, the order of ids) and behind (lists by
- * length). Built and run by the case `sort` of benchmarks/gpu/run.py.
+ * Prints the median time in us of one stable sort of (cell, grain) pairs from the order of ids, over the cells of all
+ * envs, and of the prefix sum over the cells; without the computation of cells before it and the lists by length after
+ * it. Built and run by the case `sort` of benchmarks/gpu/run.py.
  */
 #include <algorithm>
 #include <cstdint>
@@ -59,8 +59,8 @@ int main(int argc, char **argv) {
     size_t sorting = 0, scanning = 0;
     check(cub::DeviceRadixSort::SortPairs(nullptr, sorting, key, key_out, item, item_out, (int)total, 0, bits));
     check(cub::DeviceScan::ExclusiveSum(nullptr, scanning, count, first, (int)total_cells));
-    void *room = nullptr;
-    check(cudaMalloc(&room, std::max(sorting, scanning)));
+    void *workspace = nullptr;
+    check(cudaMalloc(&workspace, std::max(sorting, scanning)));
     cudaEvent_t begin, end;
     check(cudaEventCreate(&begin));
     check(cudaEventCreate(&end));
@@ -68,8 +68,8 @@ int main(int argc, char **argv) {
     for (int k = 0; k < 25; k++) {
         float ms = 0.0f;
         check(cudaEventRecord(begin));
-        check(cub::DeviceRadixSort::SortPairs(room, sorting, key, key_out, item, item_out, (int)total, 0, bits));
-        check(cub::DeviceScan::ExclusiveSum(room, scanning, count, first, (int)total_cells));
+        check(cub::DeviceRadixSort::SortPairs(workspace, sorting, key, key_out, item, item_out, (int)total, 0, bits));
+        check(cub::DeviceScan::ExclusiveSum(workspace, scanning, count, first, (int)total_cells));
         check(cudaEventRecord(end));
         check(cudaEventSynchronize(end));
         check(cudaEventElapsedTime(&ms, begin, end));

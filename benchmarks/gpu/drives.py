@@ -1,7 +1,7 @@
-"""drives.py: scenes large enough for a GPU, without long settling, and what is done to them.
+"""drives.py: scenes large enough for a GPU, without long settling, and the motion of their tools.
 
-A bed is a settled patch of 100 grains per layer laid side by side (testbed/standard.py); the impulses between patches
-build up within tens of substeps. Nothing is kept on disk.
+A bed is a tiled settled patch of 100 grains per layer (testbed/standard.py); the impulses between patches build up
+within tens of substeps. Nothing is stored on disk.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from granular_gym.viewing.scene_runs import load_scene
 from testbed import standard
 
 Poses = NDArray[np.float32]
-#: brings the seams of a bed to rest, and tools down to where they begin [s]
+#: time in which the seams of a bed settle and tools move to their first pose [s]
 SEAM_TIME = 0.15
 
 
 class Drive:
-    """A world whose tools swing between two sets of poses: one block of `substeps` there, the next one back.
+    """A world whose tools move between two sets of poses: one block of `substeps` forth, the next one back.
 
     Args:
-        scene: what is built.
-        device: where.
-        dt: of a substep [s].
-        substeps: of a block.
-        ends: poses (tool_count, 7) at the start and the end of a block; None: tools rest.
-        env_count: copies of the scene.
+        scene: the scene.
+        device: of the world.
+        dt: duration of a substep [s].
+        substeps: substeps of a block.
+        ends: poses (tool_count, 7) at the start and the end of a block; None: tools do not move.
+        env_count: number of envs.
         kernel: "auto", "team" or "graph".
-        before: time that is not timed [s].
+        before: simulated time before timing [s].
         solver: settings of the solver.
     """
 
@@ -58,7 +58,7 @@ class Drive:
         self.world.step(dt, max(1, round(before / dt)), ends[0] if ends else None)
 
     def step(self) -> None:
-        """One block; returns when it is computed."""
+        """Steps one block; returns when it is complete."""
         self.blocks += 1
         self.world.step(self.dt, self.substeps, self.ends[self.blocks % 2] if self.ends else None)
 
@@ -68,27 +68,29 @@ class Drive:
 
 
 def tiles_for(count: int, layers: int) -> tuple[int, int]:
-    """Patches side by side that make `count` grains, as square as the number allows."""
+    """Numbers of patches along x and y for `count` grains, as square as possible."""
     patches = max(1, count // (100 * layers))
     a = max(k for k in range(1, math.isqrt(patches) + 1) if patches % k == 0)
     return a, patches // a
 
 
 def bed(count: int, layers: int, device: str) -> gg.Scene:
-    """A resting bed of about `count` grains, periodic in x and y."""
+    """A settled bed of about `count` grains, periodic in x and y."""
     return standard.wide_bed(tiles_for(count, layers), layers, device)
 
 
 def surface(layers: int, device: str) -> float:
-    """Height of such a bed [m]."""
+    """Height of the surface of such a bed [m]."""
     return float(standard.settled_patch(layers, device)[0][:, 2].max()) + standard.RADIUS
 
 
-def _ends(start: tuple[float, ...], way: tuple[float, float, float], pitch: float = 0.0) -> tuple[Poses, Poses]:
-    """Poses of one tool before and after a block that shifts it by `way` and pitches it about y [rad]."""
+def _ends(
+    start: tuple[float, ...], displacement: tuple[float, float, float], pitch: float = 0.0
+) -> tuple[Poses, Poses]:
+    """Poses of one tool before and after a block: displacement [m], and pitch about y [rad]."""
     first = np.array([[*start, 1.0, 0.0, 0.0, 0.0]], np.float32)
     last = first.copy()
-    last[0, :3] += np.array(way, np.float32)
+    last[0, :3] += np.array(displacement, np.float32)
     last[0, 3:] = (math.cos(0.5 * pitch), 0.0, math.sin(0.5 * pitch), 0.0)
     return first, last
 
@@ -96,7 +98,7 @@ def _ends(start: tuple[float, ...], way: tuple[float, float, float], pitch: floa
 def pushed(count: int, layers: int, seconds: float, device: str) -> tuple[gg.Scene, tuple[Poses, Poses]]:
     """A bed and a blade that pushes through its top at 0.2 m/s for `seconds`, as in the bulldozing task.
 
-    The blade stands above the bed at first, and comes down to the first of the two poses.
+    The blade starts above the bed and moves down to the first of the two poses.
     """
     scene = bed(count, layers, device)
     width = tiles_for(count, layers)[1] * 10 * standard.DIAMETER
@@ -127,10 +129,10 @@ class TowerDrive:
     """The gear tower of benchmarks/gears.py as a Drive.
 
     Args:
-        device: where.
+        device: of the world.
         gears: number of turning gears.
         grains: number of grains.
-        substeps: of a block.
+        substeps: substeps of a block.
     """
 
     def __init__(self, device: str, gears: int, grains: int, substeps: int) -> None:
@@ -138,7 +140,7 @@ class TowerDrive:
         self.world, self.dt, self.substeps = self.tower.world, TOWER_DT, substeps
 
     def step(self) -> None:
-        """One block."""
+        """Steps one block."""
         self.tower.step(self.substeps)
 
     def close(self) -> None:
@@ -147,13 +149,13 @@ class TowerDrive:
 
 
 class SiloDrive:
-    """Silos of # grains whose plug is gone (scenes/silo.py, the wide opening), and which empty while they are timed.
+    """Silos of # grains that discharge while they are timed (scenes/silo.py, the wide opening).
 
     Args:
-        device: where.
-        env_count: silos.
-        grains: of each.
-        substeps: of a block.
+        device: of the world.
+        env_count: number of silos.
+        grains: grains of each.
+        substeps: substeps of a block.
     """
 
     LABEL = "hash 16 m"
@@ -163,15 +165,15 @@ class SiloDrive:
         self.dt, self.substeps = silo.dt, substeps
         self.world = silo.scene(self.LABEL).build(env_count=env_count, device=device, solver=silo.solver)
         plugged, self.open = (silo.drive(self.LABEL, self.world, now) for now in (0.0, silo.seconds))
-        # a block before the plug is gone, so that the grains lie on it
+        # one block with the plug, on which the grains settle
         self.world.step(self.dt, self.substeps, plugged)
 
     def step(self) -> None:
-        """One block."""
+        """Steps one block."""
         self.world.step(self.dt, self.substeps, self.open)
 
     def close(self) -> None:
-        """Frees the worlds."""
+        """Frees the world."""
         self.world.close()
 
 

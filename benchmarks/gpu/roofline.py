@@ -1,14 +1,11 @@
-"""roofline.py: the least time that a substep can take on a GPU, as its memory has it.
+"""roofline.py: the memory-bound time of a substep on a GPU.
 
-Counts the bytes that the phases of a substep must move, each array once per phase and whatever is gathered from a
-neighbour once per grain, and divides by the bandwidth of the GPU's memory. What it leaves out makes a step slower than
-this: computing, barriers, gathers that miss the caches, lists that are padded to the longest of sixteen, building the
-lists. What makes it faster: caches. A scene whose arrays fit into the second-level cache (50 MB on an H100 or H200)
-need not fetch them from memory at all, and may come out below this floor.
+Counts the bytes that the phases of a substep must move, each array once per phase and data of neighbours once per
+grain, and divides by the bandwidth of the GPU's memory. A step is slower by what this leaves out: arithmetic, barriers,
+gathers that miss the caches, lists padded to the longest of sixteen, building of lists. It may be faster where its
+arrays fit into the second-level cache (50 MB on an H100 or H200).
 
-The sizes are read from csrc/state, so that they are those of the engine.
-
-Only the standard library.
+The sizes of arrays are read from csrc/state. Uses the standard library only.
 """
 
 from __future__ import annotations
@@ -20,11 +17,11 @@ from pathlib import Path
 STATE = Path(__file__).resolve().parents[2] / "csrc" / "state"
 SIZES = {"int32_t": 4, "float": 4, "uint64_t": 8, "double": 8, "gg_vec4": 16, "gg_slice_stats": 40}
 LANES, BODY = 16, 8  # GG_LANES, GG_BODY
-#: bytes per second of the memory, by a word in the name of the GPU
+#: bandwidth of the memory [B/s], by a word in the name of the GPU
 BANDWIDTHS = {"H200": 4.8e12, "H100": 3.35e12, "A100": 2.0e12}
-USUAL = "H200"
+DEFAULT = "H200"
 
-#: phase -> arrays of grains and slices that are read and that are written. A body or a position is moved as a whole.
+#: arrays of grains and slices that each phase reads, and that it writes; bodies and positions are moved as a whole
 GRAINS: dict[str, tuple[str, str]] = {
     "predict": ("grain_id body_a velocity_error position built_position", "body_a velocity_error slice_stats"),
     "count_contacts": (
@@ -49,7 +46,7 @@ GRAINS: dict[str, tuple[str, str]] = {
         "contact_first contact_count tool_contact_count body_a position slice_stats",
     ),
 }
-#: phase -> arrays of contacts; of candidates only those that became contacts are counted
+#: likewise arrays of contacts; of candidates only those that became contacts are counted
 CONTACTS: dict[str, tuple[str, str]] = {
     "count_contacts": ("candidate", ""),
     "list_contacts": (
@@ -60,7 +57,7 @@ CONTACTS: dict[str, tuple[str, str]] = {
         "other_body friction effective_mass bias normal impulse_b roll_limit roll_b",
         "effective_mass bias normal impulse_b roll_limit roll_weight roll_b",
     ),
-    # the iterate before, which the new one is written over, is read but in the first iteration
+    # the previous iterate, which is overwritten, is read in all iterations but the first
     "iterate": (
         "other_body normal effective_mass bias friction impulse_a impulse_b roll_a roll_b roll_weight roll_limit",
         "impulse_b roll_b",
@@ -70,7 +67,7 @@ CONTACTS: dict[str, tuple[str, str]] = {
 
 @functools.lru_cache(maxsize=1)
 def widths() -> dict[str, float]:
-    """Bytes of an array per grain, or per contact where it lies beside the contacts."""
+    """Bytes of each array per grain; of arrays of contacts per contact."""
     found: dict[str, float] = {}
     fields = "".join((STATE / name).read_text() for name in ("fields.h", "spheres.h", "planar.h"))
     for kind, name, count in re.findall(r"^ +X\((\w+), (\w+), (.+?), (?:STATE|SCRATCH)\)", fields, re.M):
@@ -95,9 +92,9 @@ def bytes_per_grain(contacts: float, iterations: int, rolling: bool = False) -> 
     """Least bytes that one substep moves per grain.
 
     Args:
-        contacts: of a grain, each pair counted at both grains; contacts with tools are left out.
-        iterations: of the solve.
-        rolling: there is rolling friction.
+        contacts: per grain, each pair counted at both grains, without contacts with tools.
+        iterations: of the contact solver.
+        rolling: with rolling friction.
     """
     total = 0.0
     for phase, names in GRAINS.items():
@@ -108,7 +105,7 @@ def bytes_per_grain(contacts: float, iterations: int, rolling: bool = False) -> 
 
 
 def resident(contacts: float, rolling: bool = False) -> float:
-    """Bytes per grain that the iterations work on: whether they fit into a cache decides whether the floor holds."""
+    """Bytes per grain that the iterations use; the roofline holds where all of them do not fit into a cache."""
     names = {name for table in (GRAINS, CONTACTS) for part in table["iterate"] for name in part.split()}
     size = {name: widths()[name] for name in names if rolling or not name.startswith("roll")}
     beside = set(" ".join(CONTACTS["iterate"]).split())
@@ -116,18 +113,18 @@ def resident(contacts: float, rolling: bool = False) -> float:
 
 
 def bytes_per_image(pixels: int, grains: int) -> float:
-    """Least bytes of one depth image: grains are read, pixels written, and copied to where they are handed out."""
+    """Least bytes of one depth image: grains are read, pixels written, and copied to the output."""
     return 3.0 * 4.0 * pixels + grains * (widths()["position"] + widths()["grain_id"])
 
 
 def bandwidth(gpu: str) -> tuple[float, str]:
-    """Bytes per second of a GPU's memory, and whose figure that is; of an H200 where the GPU is not known."""
-    name = next((name for name in BANDWIDTHS if name in gpu), USUAL)
+    """Bandwidth [B/s] of a GPU's memory and the name it is known by; those of an H200 for unknown GPUs."""
+    name = next((name for name in BANDWIDTHS if name in gpu), DEFAULT)
     return BANDWIDTHS[name], name
 
 
-#: promised scene -> envs, grains, contact sides per grain, rolling friction. The contacts are what the CPU finds in the
-#: same beds, settled (20, 10, 25 layers; the bulldozers' heap), where it finds the same as a GPU to the bit
+#: envs, grains, contacts per grain (counted at both grains) and rolling friction of the scenes with targets. Contacts
+#: are from the same settled beds on a CPU (20, 10, 25 layers; the bulldozers' heap), bit for bit those on a GPU
 SCENES: dict[str, tuple[int, int, float, bool]] = {
     "blade": (1, 50_000, 6.40, False),
     "bucket": (1, 50_000, 6.40, False),
@@ -142,8 +139,8 @@ ITERATIONS = 10
 BULLDOZER_PIXELS, PIXELS = 36 * 36 + 36 * 72, 64 * 64
 
 
-def expected(key: str, gpu: str = USUAL) -> float | None:
-    """What a promised figure (a key of targets.TARGETS) would be at the floor; None: memory does not bound it."""
+def expected(key: str, gpu: str = DEFAULT) -> float | None:
+    """Roofline of a figure with a target (a key of targets.TARGETS); None: not bound by memory."""
     rate = bandwidth(gpu)[0]
     if key in ("sky", "side"):
         return rate / bytes_per_image(PIXELS, 1_000)
@@ -160,7 +157,7 @@ def expected(key: str, gpu: str = USUAL) -> float | None:
 
 
 def working_set(key: str) -> float | None:
-    """Bytes that the iterations of a promised scene work on."""
+    """Bytes that the iterations of a scene with a target use; None: no such scene."""
     if key not in SCENES:
         return None
     envs, grains, contacts, rolling = SCENES[key]

@@ -1,13 +1,12 @@
-"""run.py: speed on a GPU beside what was promised, and beside every speed what it costs in accuracy.
+"""run.py: speed and accuracy on a GPU, with targets.
 
     python -m benchmarks.gpu [speed batch bulldozer crossover depth planar overhead kernels streams phases sort
         hash_size gears price] [--quick] [--device cuda] [--out FOLDER]
 
-Prints a table per case and writes FOLDER/<case>.json, row by row as they come, and .png. A step returns when it is
-computed, so times are of the clock on the wall: medians of five blocks after two that are not timed. Beside a speed
-stands its floor: what it would be if the step did nothing but move its arrays through the GPU's memory
-(roofline.py). --quick runs every case at a tiny size, to see that it runs (also where kernels are emulated on the
-CPU); its speeds mean nothing.
+Prints a table per case and writes FOLDER/<case>.json, row by row, and .png. A step returns when it is complete, so
+times are wall times: medians of five blocks after two that are not timed. Speeds have a roofline: the speed if a step
+only moved its arrays through the GPU's memory (roofline.py). --quick runs every case at a tiny size, to test that it
+runs (also where kernels are emulated on the CPU); its speeds mean nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 if __package__ in (None, ""):
-    # behind an installed granular_gym: another build may be measured
+    # after an installed granular_gym: another build may be measured
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 import granular_gym as gg
 from benchmarks import measure, plots
 from benchmarks.gpu import breakdown, figures, target_cases
-from benchmarks.gpu.case import FULL, SEEN, SPEED, TINY, VERDICT, Run
+from benchmarks.gpu.case import ACCURACY, FULL, SPEED, TINY, VERDICT, Run
 from benchmarks.measure import Row
 from benchmarks.run import table
 
@@ -46,45 +45,49 @@ class GpuCase:
 
 
 CASES: dict[str, GpuCase] = {
-    "speed": GpuCase("one world", target_cases.speed, (*SPEED, "floor_us", *VERDICT, *SEEN)),
-    "batch": GpuCase("many envs in one world", target_cases.batch, (*SPEED, "floor_us", *VERDICT, *SEEN)),
-    "bulldozer": GpuCase("env steps per second", target_cases.bulldozer, ("env_steps_per_s", *VERDICT, *SEEN)),
+    "speed": GpuCase("one world", target_cases.speed, (*SPEED, "roofline_us", *VERDICT, *ACCURACY)),
+    "batch": GpuCase("many envs in one world", target_cases.batch, (*SPEED, "roofline_us", *VERDICT, *ACCURACY)),
+    "bulldozer": GpuCase("env steps per second", target_cases.bulldozer, ("env_steps_per_s", *VERDICT, *ACCURACY)),
     "crossover": GpuCase(
-        "largest bed in real time", target_cases.crossover, (*SPEED, "floor_us", "real_time_grains", *VERDICT, *SEEN)
+        "largest bed in real time",
+        target_cases.crossover,
+        (*SPEED, "roofline_us", "real_time_grains", *VERDICT, *ACCURACY),
     ),
     "depth": GpuCase(
-        "depth images per second", target_cases.depth, ("images_per_s", "render_us", "rounds", *VERDICT, *SEEN)
+        "depth images per second", target_cases.depth, ("images_per_s", "render_us", "rounds", *VERDICT, *ACCURACY)
     ),
     "overhead": GpuCase(
         "Python's own time of a batched env step [us]",
         target_cases.vector_overhead,
-        ("overhead_us", "overhead_cpu_us", "warm_us", "core_us", "core_calls", "clock_us", *VERDICT, *SEEN),
+        ("overhead_us", "overhead_cpu_us", "warm_us", "core_us", "core_calls", "clock_us", *VERDICT, *ACCURACY),
     ),
-    "planar": GpuCase("nonconvex grains in a plane", target_cases.planar, (*SPEED, "env_steps_per_s", *VERDICT, *SEEN)),
-    "kernels": GpuCase("how a step is run", breakdown.kernels, ("kernel", *SPEED, "floor_us", *SEEN)),
+    "planar": GpuCase(
+        "nonconvex grains in a plane", target_cases.planar, (*SPEED, "env_steps_per_s", *VERDICT, *ACCURACY)
+    ),
+    "kernels": GpuCase("by kernel", breakdown.kernels, ("kernel", *SPEED, "roofline_us", *ACCURACY)),
     "streams": GpuCase(
-        "two worlds on two streams [us per substep]", breakdown.streams, ("us_apart", "us_together", "ratio", *SEEN)
+        "two worlds on two streams [us per substep]", breakdown.streams, ("us_apart", "us_together", "ratio", *ACCURACY)
     ),
     "phases": GpuCase(
         "time by phase [us per substep]",
         breakdown.phases,
-        ("us_per_step", "iterate_us", "search_us", "prepare_contacts_us", "count_contacts_us", *SEEN),
+        ("us_per_step", "iterate_us", "search_us", "prepare_contacts_us", "count_contacts_us", *ACCURACY),
     ),
     "sort": GpuCase(
-        "the sort by cells beside the toolkit's [us]",
+        "the sort by cells and that of CUB [us]",
         breakdown.sort,
-        ("order_us", "cub_us", "ratio", "search_us", *SEEN),
+        ("order_us", "cub_us", "ratio", "search_us", *ACCURACY),
     ),
     "hash_size": GpuCase(
-        "speed against hash table size", breakdown.hash_size, ("us_per_step", "times_real_time", *SEEN)
+        "speed against hash table size", breakdown.hash_size, ("us_per_step", "times_real_time", *ACCURACY)
     ),
-    "gears": GpuCase("speed against bodies and grains", breakdown.gears, (*SPEED, *SEEN)),
-    "price": GpuCase("two speeds to compare builds by", breakdown.price, (*SPEED, *SEEN)),
+    "gears": GpuCase("speed against bodies and grains", breakdown.gears, (*SPEED, *ACCURACY)),
+    "price": GpuCase("two speeds to compare builds", breakdown.price, (*SPEED, *ACCURACY)),
 }
 
 
 def facts(device: str) -> Row:
-    """What the figures were measured on."""
+    """Facts about the machine, the GPU and the build."""
     gpus = gg.info()["devices"]["cuda"]["gpus"]
     number = int(device.partition(":")[2] or 0)
     gpu = gpus[number] if device != "cpu" and gpus else {}
@@ -92,12 +95,12 @@ def facts(device: str) -> Row:
 
 
 def folder_name(gpu: str) -> str:
-    """The name of a GPU as that of a folder."""
+    """The name of a GPU as the name of a folder."""
     return "_".join("".join(c if c.isalnum() else " " for c in gpu).split())
 
 
 def report(name: str, run: Run, about: Row, out: Path) -> None:
-    """Measures one case, prints it and writes its files; what was measured is written before the next row begins."""
+    """Measures one case; prints it; writes its files, after each row."""
     case = CASES[name]
     print(f"\n{name}: {case.about}", flush=True)
     start = time.perf_counter()
@@ -105,13 +108,13 @@ def report(name: str, run: Run, about: Row, out: Path) -> None:
 
     def write(complete: bool) -> None:
         result = {"case": name, "about": case.about, "quick": run.sizes is TINY, "complete": complete, "facts": about}
-        # a process that is ended while it writes must not leave half a file
-        whole = out / f".{name}.json"
-        whole.write_text(json.dumps({**result, "rows": rows}, indent=1) + "\n")
-        os.replace(whole, out / f"{name}.json")
+        # atomically: the process may be ended at any time
+        part = out / f".{name}.json"
+        part.write_text(json.dumps({**result, "rows": rows}, indent=1) + "\n")
+        os.replace(part, out / f"{name}.json")
 
     with warnings.catch_warnings():
-        # some cases go where the solver warns not to
+        # some cases are outside the stable settings
         warnings.simplefilter("ignore", gg.StabilityWarning)
         for row in case.rows(run):
             rows.append(row)
@@ -121,36 +124,36 @@ def report(name: str, run: Run, about: Row, out: Path) -> None:
     print(table(rows, case.columns))
     for row in rows:
         if "met" in row:
-            said = "met" if row["met"] else "SHORT"
-            reached = plots.median(row[row["promised"]])
-            beside = f", floor {row['floor']:.4g}" if "floor" in row else ""
-            print(f"{said}: {row['name']}: {row['promised']} {reached:.4g} (promised {row['wanted']:.4g}{beside})")
+            verdict = "met" if row["met"] else "SHORT"
+            value = plots.median(row[row["figure"]])
+            bound = f", roofline {row['roofline']:.4g}" if "roofline" in row else ""
+            print(f"{verdict}: {row['name']}: {row['figure']} {value:.4g} (target {row['wanted']:.4g}{bound})")
     print(f"({time.perf_counter() - start:.0f} s)", flush=True)
     figures.draw(name, rows, about, out / f"{name}.png")
 
 
-def draw_promises(folder: Path) -> int:
-    """One picture of all that was promised, from the files of the cases."""
+def draw_targets(folder: Path) -> int:
+    """Draws all figures with targets, from the files of the cases."""
     results = [
         json.loads((folder / f"{name}.json").read_text()) for name in CASES if (folder / f"{name}.json").exists()
     ]
     rows = [row for result in results for row in result["rows"] if "met" in row]
     if rows:
-        figures.draw("promises", rows, results[0]["facts"], folder / "promises.png")
+        figures.draw("targets", rows, results[0]["facts"], folder / "targets.png")
     return 0
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line."""
+    """Runs the command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="benchmarks.gpu")
     parser.add_argument("names", nargs="*", metavar="case", help=f"of {', '.join(CASES)}; none: all")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: only to see that it runs")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, to test that it runs")
     parser.add_argument("--device", default="cuda", help="cuda, cuda:1, or cpu")
     parser.add_argument("--out", type=Path, help="folder for JSON and PNG; default benchmarks/results/<GPU>")
-    parser.add_argument("--draw", type=Path, metavar="FOLDER", help="only draw FOLDER/promises.png of its JSON files")
+    parser.add_argument("--draw", type=Path, metavar="FOLDER", help="only draw FOLDER/targets.png from its JSON files")
     args = parser.parse_args(arguments)
     if args.draw:
-        return draw_promises(args.draw)
+        return draw_targets(args.draw)
     unknown = [name for name in args.names if name not in CASES]
     if unknown:
         parser.error(f"case: expected some of {', '.join(CASES)}, got {', '.join(unknown)}")

@@ -1,4 +1,4 @@
-"""target_cases.py: the scenes of which a speed on a GPU was promised."""
+"""target_cases.py: the scenes whose speed on a GPU has a target."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 import granular_gym as gg
 from benchmarks import measure, overhead, piles, plots
 from benchmarks.gpu import drives, roofline
-from benchmarks.gpu.case import FULL, SEEN, Run, best_output, driven, promise
+from benchmarks.gpu.case import ACCURACY, FULL, Run, best_output, driven, with_target
 from benchmarks.gpu.drives import Drive, SiloDrive
 from benchmarks.measure import Row, Subject
 from granular_gym.tasks.pace import Pace
 from testbed import standard
 
-#: the env step of the bulldozers
+#: dt [s], substeps and iterations of an env step of the bulldozers
 PACE = Pace(2e-3, 50, 10)
 
 
@@ -37,16 +37,16 @@ def speed(run: Run) -> Iterator[Row]:
         return build
 
     blade = tooled(drives.pushed, 1e-3, s.substeps)
-    yield promise(driven(run, f"{s.bed} grains, blade, 1 ms", blade), "blade")
+    yield with_target(driven(run, f"{s.bed} grains, blade, 1 ms", blade), "blade")
     bucket = tooled(drives.dug, 5e-4, s.substeps)
-    yield promise(driven(run, f"{s.bed} grains, bucket, 0.5 ms", bucket), "bucket")
+    yield with_target(driven(run, f"{s.bed} grains, bucket, 0.5 ms", bucket), "bucket")
     large = bed(s.large, max(s.substeps // 4, 2))
-    yield promise(driven(run, f"{s.large} grains at rest, 1 ms", large), "large")
+    yield with_target(driven(run, f"{s.large} grains at rest, 1 ms", large), "large")
     yield driven(run, f"{s.bed} grains at rest, 1 ms", bed(s.bed, s.substeps))
 
 
 def crossover(run: Run) -> Iterator[Row]:
-    """The largest bed that is computed in real time at 1 ms: a ladder, and the line between its steps."""
+    """The largest bed in real time at 1 ms, interpolated between beds of the ladder."""
     s = run.sizes
     rows: list[Row] = []
     for count in s.ladder:
@@ -61,16 +61,16 @@ def crossover(run: Run) -> Iterator[Row]:
         if plots.median(row["us_per_step"]) > 1.3e3:
             break
     largest, note = real_time_count([(r["grains"], plots.median(r["us_per_step"])) for r in rows])
-    # beside the figure stands what it costs in the largest bed that was fast enough
+    # with the accuracy of the largest bed that was fast enough
     like = [row for row in rows if row["grains"] <= largest] or rows[:1]
-    found: Row = {key: like[-1][key] for key in (*SEEN, "bytes_per_grain_step", "bandwidth_of") if key in like[-1]}
+    found: Row = {key: like[-1][key] for key in (*ACCURACY, "bytes_per_grain_step", "bandwidth_of") if key in like[-1]}
     found.update({"name": f"largest in real time ({note})", "real_time_grains": largest})
-    least = 1e-3 * roofline.bandwidth(run.gpu)[0] / like[-1]["bytes_per_grain_step"]
-    yield promise(found, "crossover", least)
+    bound = 1e-3 * roofline.bandwidth(run.gpu)[0] / like[-1]["bytes_per_grain_step"]
+    yield with_target(found, "crossover", bound)
 
 
 def real_time_count(points: list[tuple[int, float]], limit: float = 1e3) -> tuple[float, str]:
-    """Grains at which a step takes `limit` us, between (grains, us per step), and how that was found."""
+    """Number of grains at which a step takes `limit` us, from points (grains, us per step), and how it was found."""
     below = [p for p in points if p[1] <= limit]
     above = [p for p in points if p[1] > limit]
     if not below:
@@ -92,7 +92,7 @@ def batch(run: Run) -> Iterator[Row]:
             drives.bed(100 * s.env_layers, s.env_layers, run.device), run.device, env_count=s.envs, substeps=50
         ),
     )
-    yield promise(small, "batch")
+    yield with_target(small, "batch")
     envs, tiles, layers = s.wide
     wide = driven(
         run,
@@ -104,11 +104,11 @@ def batch(run: Run) -> Iterator[Row]:
             substeps=max(2, s.substeps // 8),
         ),
     )
-    yield promise(wide, "wide")
+    yield with_target(wide, "wide")
 
 
 def bulldozer(run: Run) -> Iterator[Row]:
-    """Env steps per second, two depth cameras and rewards included; actions are random and the same in every run."""
+    """Env steps per second with two depth cameras and rewards; actions are random and the same in every run."""
     s = run.sizes
     output = best_output(run.device)
     steps, grains = (4, 100 * s.env_layers) if s is FULL else (1, 20)
@@ -117,7 +117,7 @@ def bulldozer(run: Run) -> Iterator[Row]:
     def step(envs: Any) -> None:
         for _ in range(steps):
             action = envs.action_space.sample()
-            # the vehicles drive forward on the average, so that they meet the heap
+            # forward speeds only, so that the vehicles meet the heap
             action[:, 0] = np.abs(action[:, 0])
             observations, *_, last["infos"] = envs.step(action)
         last["pose"] = observations["pose"]
@@ -146,17 +146,17 @@ def bulldozer(run: Run) -> Iterator[Row]:
     for key in ("cpu_seconds", "sim_per_cpu", "simulated_seconds"):
         row.pop(key)
     row["env_steps_per_s"] = measure.spread([steps * s.envs / w for w in row["wall_seconds"].values()])
-    seen = s.envs * roofline.bytes_per_image(row["pixels"], row["images"] * grains) / roofline.bandwidth(run.gpu)[0]
-    least = row["substeps"] * run.floor(row) + seen
-    yield promise(row, "bulldozer", s.envs / least)
+    images = s.envs * roofline.bytes_per_image(row["pixels"], row["images"] * grains) / roofline.bandwidth(run.gpu)[0]
+    seconds = row["substeps"] * run.roofline(row) + images
+    yield with_target(row, "bulldozer", s.envs / seconds)
 
 
 def depth(run: Run) -> Iterator[Row]:
-    """Depth images that stay on the GPU, rendered anew for every image that is counted.
+    """Depth images that stay on the GPU; every image that counts is rendered.
 
-    An image is rendered where something moved since the last one, and otherwise only handed out again; so the world
-    takes a step before each round, which is not timed. A round is timed from the call to the end of the copy, on the
-    clock on the wall; the profile of the world must say of each that it rendered.
+    An image is rendered only after a step, and returned again otherwise; so a step that is not timed precedes each
+    round. A round is timed from the call to the end of the copy, in wall time; the profile of the world must show that
+    it rendered.
     """
     s = run.sizes
     pixels, rounds = (64, 20) if s is FULL else (16, 2)
@@ -167,9 +167,9 @@ def depth(run: Run) -> Iterator[Row]:
             for block in range(s.repeats + 1):
                 wall, render = 0.0, 0.0
                 for _ in range(rounds):
-                    took, inside = render_once(world, camera)
+                    elapsed, inside = render_once(world, camera)
                     rendered += block > 0
-                    wall, render = wall + took, render + inside
+                    wall, render = wall + elapsed, render + inside
                 if block > 0:
                     images_per_s.append(rounds * s.envs / wall)
                     rendering.append(1e6 * render / rounds)
@@ -186,11 +186,11 @@ def depth(run: Run) -> Iterator[Row]:
                 **measure.quality(world),
             }
             rate, row["bandwidth_of"] = roofline.bandwidth(run.gpu)
-            yield promise(row, camera, rate / roofline.bytes_per_image(pixels * pixels, world.grain_count))
+            yield with_target(row, camera, rate / roofline.bytes_per_image(pixels * pixels, world.grain_count))
 
 
 def render_once(world: gg.World, camera: str) -> tuple[float, float]:
-    """One image of every env of a state that was not yet seen: seconds on the wall, and seconds of the rendering phase.
+    """Renders one image of every env after a new step: wall time and time of the rendering phase [s].
 
     Raises:
         RuntimeError: nothing was rendered.
@@ -198,7 +198,7 @@ def render_once(world: gg.World, camera: str) -> tuple[float, float]:
     output = "numpy" if world.device == "cpu" else "device"
     world.profile(False)
     world.step(standard.DT, 1)
-    # a profile times each phase by events, and waits for it: a little is added to the figure, nothing taken off
+    # a profile times each phase by events and waits for it, which slightly increases the time
     world.profile(True)
     start = time.perf_counter()
     world.depth(camera, output)
@@ -211,7 +211,7 @@ def render_once(world: gg.World, camera: str) -> tuple[float, float]:
 
 
 def vector_overhead(run: Run) -> Iterator[Row]:
-    """What Python adds to a batched step of the bulldozer: see overhead.py."""
+    """Python's time of a batched step of the bulldozer: see overhead.py."""
     s = run.sizes
     pace = PACE if s is FULL else Pace(2e-3, 2, 2)
     for key, count in (("overhead_1", 1), ("overhead_many", s.envs)):
@@ -220,13 +220,13 @@ def vector_overhead(run: Run) -> Iterator[Row]:
             row = {"name": f"vector step of {count} bulldozers", **overhead.vector_step(envs, 50 if s is FULL else 3)}
         finally:
             envs.close()
-        yield promise(row, key)
+        yield with_target(row, key)
 
 
 def planar(run: Run) -> Iterator[Row]:
-    """Nonconvex grains in a plane: a settled pile of #, and many silos of # that empty.
+    """Nonconvex planar grains: a settled pile of #, and many silos of # that discharge.
 
-    What a step of them must move is not counted, so that no floor stands beside these speeds.
+    Their memory traffic is not counted, so these speeds have no roofline.
     """
     s = run.sizes
     count, settle = s.pile
@@ -235,14 +235,14 @@ def planar(run: Run) -> Iterator[Row]:
         solver = gg.Solver(iterations=piles.ITERATIONS)
         return Drive(piles.scene_of("#", count), run.device, substeps=s.substeps // 2, before=settle, solver=solver)
 
-    yield promise(driven(run, f"pile of {count} #, 1 ms", pile, floored=False), "pile")
+    yield with_target(driven(run, f"pile of {count} #, 1 ms", pile, bounded=False), "pile")
     envs, grains = s.silos
     steps = 4 if s is FULL else 1
     row = driven(
         run,
         f"{envs} silos x {grains} #",
         lambda: SiloDrive(run.device, envs, grains, steps * PACE.substeps),
-        floored=False,
+        bounded=False,
     )
     row["env_steps_per_s"] = measure.spread([steps * envs / wall for wall in row["wall_seconds"].values()])
     yield row

@@ -1,6 +1,6 @@
-"""targets.py: what is to be measured on a GPU, in words and numbers, shared by those who measure and who report.
+"""targets.py: the figures to be reached on a GPU, for the benchmarks and their report.
 
-Only the standard library: tools/run_gpu.py reads it before anything is installed.
+Uses the standard library only: tools/run_gpu.py reads it before packages are installed.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    """A figure that was promised.
+    """A figure to be reached.
 
     Attributes:
-        case: of benchmarks/gpu/run.py that measures it.
+        case: the case of benchmarks/gpu/run.py that measures it.
         name: the scene at its full size.
-        figure: the column that was promised.
-        wanted: what it is to be.
-        at_most: smaller is better.
+        figure: the column of the figure.
+        wanted: its bound.
+        at_most: an upper bound; else a lower one.
     """
 
     case: str
@@ -42,7 +42,7 @@ TARGETS: dict[str, Target] = {
     "overhead_many": Target("overhead", "vector step of 1024 bulldozers", "overhead_us", 20.0, True),
 }
 
-#: envs, grains, layers of the beds on which the ways of a step are compared
+#: envs, grains, layers of the beds on which kernels are compared
 KERNEL_SIZES = (
     (1, 1_000, 10),
     (1, 10_000, 20),
@@ -51,8 +51,9 @@ KERNEL_SIZES = (
     (64, 1_000, 10),
     (1024, 1_000, 10),
 )
-#: grains of all envs from which on phases are timed one by one
+#: least number of grains in all envs for timings by phase
 PHASES_FROM = 50_000
-#: grains of each of the two worlds that are computed side by side
+#: grains of each of two worlds that are stepped at the same time
 STREAM_SIZES = (1_000, 10_000, 50_000)
-WAYS = ("team", "graph")
+#: one persistent kernel for a step, and one kernel for each phase in a CUDA graph
+KERNELS = ("team", "graph")

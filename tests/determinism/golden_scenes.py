@@ -1,7 +1,7 @@
 """golden_scenes.py: three small scenes whose hashes are kept in golden.json.
 
-Run as a program it prints the hash of one scene, or with --write it stores all of them:
-a change of the engine that is meant to change results is followed by that, and by a line in the changelog.
+As a script it prints the hash of one scene, or with --write stores all of them: after an intended change of results,
+with a line in the changelog.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ STEPS, SUBSTEPS = 8, 25
 
 
 def column() -> gg.Scene:
-    """A column of equal grains that falls into a box and comes to rest."""
+    """A column of equal grains that falls into a box and settles."""
     return column_scene(700, 5.0, rolling=0.1, restitution=0.3)
 
 
 def heap_with_tool() -> gg.Scene:
-    """A heap on a floor, pushed by a turning blade of two parts; nothing closes the sides."""
+    """A heap on a floor without walls, pushed by a rotating blade of two parts."""
     scene = gg.Scene(((-0.3, -0.3, 0.0), (0.3, 0.3, 0.6)), boundary={"x": "open", "y": "open", "z": ("wall", "open")})
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.3)
     steel = scene.add_material(density=7800.0, friction=0.3)
@@ -58,7 +58,7 @@ SCENES: dict[str, Callable[[], gg.Scene]] = {
 def drive(world: gg.World, begin: int = 0, end: int = STEPS) -> list[int]:
     """Steps a world of one of the scenes from step `begin` on; the hash of env 0 after each step.
 
-    The tool's path is a short sum of products, so that no library function takes part.
+    The tool's path uses no library functions, only sums and products.
     """
     seen = []
     for k in range(begin, end):
@@ -72,7 +72,7 @@ def drive(world: gg.World, begin: int = 0, end: int = STEPS) -> list[int]:
 
 
 def final_hash(name: str, num_threads: int = 1, kernel: str | None = None, **solver: object) -> int:
-    """Hash of a scene at the end, on the CPU: threads and kernels are its own."""
+    """Hash of a scene after its last step, on the CPU."""
     with SCENES[name]().build(device="cpu", num_threads=num_threads, solver=gg.Solver(**solver)) as world:
         if kernel is not None:
             world._core.set_kernel(kernel)

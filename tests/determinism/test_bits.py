@@ -1,4 +1,4 @@
-"""Same seed, same bits: threads, instruction sets, company of other envs, snapshots, processes, golden hashes."""
+"""Same seed, same bits: for any threads, instruction sets, other envs, snapshots and processes; golden hashes."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def golden() -> dict[str, int]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_golden_hash(name: str, golden: dict[str, int]) -> None:
-    """What these scenes became when they were stored. Where a change of results is meant: golden_scenes.py --write."""
+    """The stored hashes of the scenes; after an intended change of results run golden_scenes.py --write."""
     assert f"{final_hash(name):016x}" == f"{golden[name]:016x}"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_something_happens(name: str) -> None:
-    """Golden hashes of scenes at rest would prove nothing."""
+    """The golden scenes are in motion."""
     with SCENES[name]().build() as world:
         start = world.positions
         assert len(set(drive(world))) == STEPS
@@ -65,7 +65,7 @@ def test_kernels(name: str, kernel: str, golden: dict[str, int]) -> None:
     ids=lambda s: next(iter(s)),
 )
 def test_kernels_with_other_settings(kernel: str, solver: dict[str, object]) -> None:
-    """The widest kernel of this machine beside the others."""
+    """The widest kernel of this machine and the others."""
     try:
         other = final_hash("mixed_sizes", kernel=kernel, **solver)
     except gg.BackendError as error:
@@ -95,7 +95,7 @@ def test_env_alone_and_among_64(name: str, golden: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_snapshot_replay(name: str, golden: dict[str, int], tmp_path: Path) -> None:
-    """Saved half way, through a file, into another world and another env, at another thread count."""
+    """Saved halfway to a file and loaded into another env of another world, with other threads."""
     half = STEPS // 2
     with SCENES[name]().build(num_threads=1) as world:
         straight = drive(world, 0, half)
@@ -148,7 +148,7 @@ def test_substeps_are_steps() -> None:
 
 
 def test_reset_by_set_grains_forgets() -> None:
-    """A world that lived and was set back goes on as a fresh one: nothing of its past is left."""
+    """A world that was stepped and reset continues as a new one."""
     with SCENES["column"]().build(num_threads=1) as fresh, SCENES["column"]().build(num_threads=1) as old:
         places, speeds, spins = old.positions[0], old.velocities[0], old.angular_velocities[0]
         drive(old)

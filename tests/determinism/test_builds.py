@@ -1,4 +1,4 @@
-"""Same bits from gcc and clang, without optimisation and with all that this machine has: tests/c/hash_scene.c."""
+"""Same bits from gcc and clang, without and with optimisation for this machine: tests/c/hash_scene.c."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BUILDS = {
     "clang-O3-native": ("clang", ["-O3", "-march=native"]),
     "nvcc-host": ("gcc", ["-O2", "-fopenmp"]),
 }
-#: compiled as C++ by nvcc, as the host part of a CUDA program: the phases and the scalar solve
+#: compiled as C++ by nvcc, as host code of a CUDA program: the phases and the scalar solver
 BY_NVCC = ("cpu.c", "kernels.c")
 
 
@@ -71,7 +71,7 @@ def build(name: str, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The hash of the plainest build, scalar, one thread."""
+    """The hash of the reference build: scalar, one thread."""
     name = "gcc-O0" if shutil.which("gcc") else "clang-O0"
     return run([str(build(name, tmp_path_factory.mktemp("reference"))), "scalar", "1"])
 

@@ -1,4 +1,4 @@
-"""Vectors find the neighbours and contacts that a single lane finds, where their ways part: crowds, speed, cohesion."""
+"""SIMD kernels find the contacts of the scalar code in special cases: many neighbours, speed, cohesion."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ KERNELS = ["vector128", "avx2", "avx512"]
 
 
 def crowd() -> gg.Scene:
-    """A grain with more neighbours than vectors can put in order, some of them in a second size class."""
+    """A grain with more neighbours than the SIMD sort holds, some of them in a second size class."""
     scene = gg.Scene(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0)), gravity=(0.0, 0.0, 0.0))
     sand = scene.add_material(density=DENSITY, friction=0.5)
     count, big = 700, 12.0 * RADIUS
-    # a spiral from pole to pole, at the same angle from turn to turn and along the way
+    # a Fibonacci lattice on the sphere
     z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
     turn = np.arange(count) * np.pi * (3.0 - np.sqrt(5.0))
     shell = np.column_stack((np.sqrt(1.0 - z * z) * np.cos(turn), np.sqrt(1.0 - z * z) * np.sin(turn), z))
@@ -29,7 +29,7 @@ def crowd() -> gg.Scene:
 
 
 def storm(cohesion: float = 0.0) -> gg.Scene:
-    """Grains of every speed up to more than a radius per substep, in a box of few cells that all faces of carry on."""
+    """Grains with speeds of up to more than a radius per substep, in a periodic box of few cells."""
     scene = gg.Scene(
         ((-0.05, -0.06, -0.07), (0.05, 0.06, 0.07)),
         boundary={"x": "periodic", "y": "periodic", "z": "periodic"},

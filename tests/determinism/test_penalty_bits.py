@@ -1,4 +1,4 @@
-"""Springs have the same bits for any number of threads, in any company, and after a snapshot, which keeps them."""
+"""Springs give the same bits for any number of threads and other envs, and after a snapshot, which stores them."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_company(scene, reference):
 
 
 def test_snapshot_keeps_springs(scene, reference):
-    """Taken while grains lie on each other; the same grains without what was stored go another way."""
+    """The snapshot is taken while grains are in contact; without the stored springs the results differ."""
     world = play(scene.build(device="cpu", num_threads=1, solver=SOLVER), 0, 3)
     other = scene.build(env_count=2, device="cpu", num_threads=1, solver=SOLVER)
     other.load_state(world.save_state(env=0), envs=[1])

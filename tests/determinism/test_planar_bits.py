@@ -1,4 +1,4 @@
-"""Planar grains have the same bits for any number of threads, any kernel, in any company, and after a snapshot."""
+"""Planar grains have the same bits for any threads, kernel and other envs, and after a snapshot."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_kernels(scene, reference, kernel):
 
 
 def drawn_network(monkeypatch, width, **settings):
-    """A network of weights that nothing taught: bits are all that is asked of it."""
+    """A network with random weights: only its bits matter here."""
     floats = (4 + 1) * width + 2 * (width + 1) * width + width + 1
     weights = np.random.default_rng(5).normal(0, width**-0.5, 2 * floats).astype(np.float32)
     monkeypatch.setattr(pair_network.Plan, "train", lambda *given: weights)
@@ -53,7 +53,7 @@ def drawn_network(monkeypatch, width, **settings):
 @pytest.mark.parametrize("kernel", KERNELS[1:])
 @pytest.mark.parametrize("kind", ["cubic", "linear", "relu", "sine"])
 def test_queries(kind, kernel, monkeypatch):
-    """What a field says is the same on every instruction set."""
+    """Queries of a field give the same bits on every instruction set."""
     if kind in ("relu", "sine"):
         field = drawn_network(monkeypatch, 48, activation=kind)
     else:

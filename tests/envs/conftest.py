@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-# pytest's importlib mode puts no test folder on the path
+# pytest's importlib mode does not put test folders on the path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from env_helpers import BULLDOZER, SMALL
@@ -18,7 +18,7 @@ from env_helpers import BULLDOZER, SMALL
 
 @pytest.fixture
 def make() -> Iterator[Callable[..., Any]]:
-    """gymnasium.make with small arguments; closes what it made."""
+    """gymnasium.make with small arguments; closes its envs."""
     made = []
 
     def build(name: str = BULLDOZER, **kwargs: Any) -> gym.Env:
@@ -33,7 +33,7 @@ def make() -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture
 def make_vec() -> Iterator[Callable[..., Any]]:
-    """gymnasium.make_vec with small arguments; closes what it made."""
+    """gymnasium.make_vec with small arguments; closes its envs."""
     made = []
 
     def build(name: str = BULLDOZER, num_envs: int = 3, **kwargs: Any) -> gym.vector.VectorEnv:

@@ -111,7 +111,7 @@ def test_an_episode_starts_settled_and_clear(make: Any, grain_count: int, diffic
         frictions.add(float(world.materials[0][0, 0, 0, 0]))
         assert (lower[:2] >= FIELD_LOWER[:2]).all() and (upper[:2] <= FIELD_UPPER[:2]).all()
         env.step([0.0, 0.0])
-        if task.friction[0] == GRAIN_FRICTION:  # what the heap settled with
+        if task.friction[0] == GRAIN_FRICTION:  # the material with which the heap settled
             assert np.abs(world.positions[0] - places).max() < 0.2 * radius, "the heap moves on its own"
     assert len(frictions) == (6 if difficulty == "hard" else 1)
     assert limits.friction[0] - 1e-6 <= min(frictions) and max(frictions) <= limits.friction[1] + 1e-6
@@ -123,7 +123,7 @@ def test_success_is_a_share_in_the_goal(make: Any, difficulty: str) -> None:
     _, info = env.reset(seed=4)
     assert info["success"] is False
     task = env.unwrapped.task
-    # so many grains are put into the goal, far apart
+    # this many grains are put into the goal, far apart
     lower, upper = info["goal"][:2], info["goal"][3:5]
     n, goal = task.grain_count, DIFFICULTIES[difficulty].goal
     places = task.world.positions[0].copy()

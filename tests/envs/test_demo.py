@@ -1,4 +1,4 @@
-"""The demo leaves everything it promises."""
+"""The demo writes all its files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_demo_leaves_film_pictures_and_report(tmp_path: Path) -> None:
     for module in ("imageio_ffmpeg", "matplotlib", "tqdm"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     command = [sys.executable, str(DEMO), "--grains", "60", "--steps", "4", "--out", str(tmp_path)]
-    # what this process imports from must be found by the child, too
+    # the child must import the same packages
     paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": paths}, cwd=tmp_path, capture_output=True, text=True, timeout=300

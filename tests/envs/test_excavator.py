@@ -1,4 +1,4 @@
-"""The rules of the excavator task, its bucket, and its scripted driver."""
+"""The rules of the excavator task, its bucket, and its expert."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def fill_bucket(env: Any, count: int) -> tuple[ExcavatorTask, int]:
 
 
 def test_bucket_holds_its_load_in_a_swing(make: Any) -> None:
-    """Nothing passes through shell or cheeks while the base turns at full speed and brakes; then it is tipped out."""
+    """No grain passes shell or cheeks while the base turns at full speed and stops; then the bucket is emptied."""
     env = make(EXCAVATOR, grain_count=500)
     env.reset(seed=0)
     task, loaded = fill_bucket(env, 25)
@@ -226,7 +226,7 @@ def test_force_limit_ends_the_episode() -> None:
     task = free.unwrapped.task
     ended = None
     for step in range(60):
-        # straight down, without feeling
+        # straight down, regardless of force
         jacobian = task.arm.jacobian(task.joints)[0]
         action = np.linalg.pinv(jacobian) @ [0.06, 0, -0.3, 0, 0, 0] / task.arm.description.speed
         _, _, terminated, _, info = free.step(action)
@@ -319,7 +319,7 @@ def test_bad_arguments_name_themselves(kwargs: dict[str, Any], word: str) -> Non
         gym.make(EXCAVATOR, **kwargs)
 
 
-# ---- the scripted driver; benchmarks/expert_table.py --task excavator prints the table over 20 seeds ----
+# ---- the expert; benchmarks/expert_table.py --task excavator prints the table over 20 seeds ----
 
 
 def test_bucket_rotation() -> None:

@@ -1,4 +1,4 @@
-"""The scripted driver against random actions. benchmarks/expert_table.py prints the table over 20 seeds."""
+"""Experts against random actions. benchmarks/expert_table.py prints the table over 20 seeds."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_outline_stays_inside_whatever_is_done(seed: int) -> None:
         assert (np.abs(corners) <= np.array([4.0, 2.0]) - 0.05 + 1e-9).all()
         # no jumps: driving, or being pushed off a wall by turning
         assert np.hypot(*(pose - before)[0, :2]) < 0.1 + FIELD.reach * 0.1 + 1e-9
-        # between two steps the tools move in a straight line while they turn: corners bulge less than the clearance
+        # between two steps tools move along a line while they turn: corners leave it by less than the clearance
         for share in (0.25, 0.5, 0.75):
             between = FIELD.corners(before + share * (pose - before))[0]
             assert (np.abs(between) < np.array([4.0, 2.0])).all()

@@ -37,7 +37,7 @@ def maker() -> Any:
     spec = importlib.util.spec_from_file_location("make_gear", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["make_gear"] = module  # dataclasses look their module up
+    sys.modules["make_gear"] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     yield module
     del sys.modules["make_gear"]
@@ -136,7 +136,7 @@ def test_grains_fall_for_ever_inside_the_tube(make: Any) -> None:
 
 
 def test_a_bed_rests_while_the_gears_stand(make: Any) -> None:
-    # the friction that beds settle with: with less, single grains give way
+    # the friction with which beds settle: with less, some grains would slip
     env = make(TOWER, grain_count=500, friction_range=(GRAIN_FRICTION, GRAIN_FRICTION))
     info = env.reset(seed=0)[1]
     world, first = env.unwrapped.task.world, info["mixing"]

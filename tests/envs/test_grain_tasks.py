@@ -1,4 +1,4 @@
-"""What all tasks with a settled bed share: arguments, the ladder of grain counts, errors."""
+"""Common behaviour of tasks with a settled bed: arguments, numbers of grains, errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from granular_gym.tasks.task import Task
 
 
 def task_of(name: str, **kwargs: Any) -> Any:
-    """The task alone: no wrapper stands between a bad argument and its message."""
+    """The task without wrappers."""
     return gym.make(name, **small(name)).unwrapped.task_class(**{**small(name), **kwargs})
 
 
@@ -137,7 +137,7 @@ def test_a_batch_plays_what_its_envs_play_alone(name: str, mode: str) -> None:
         single, reward, _, _, info = alone.step(plan[step, 1])
         assert rewards[1] == reward and not truncated.any()
         assert all(np.array_equal(infos[key][1], value) for key, value in info.items())
-    # the masked env starts afresh from its own generator, the others carry on
+    # the masked env is reset with its own generator, the others continue
     alone.reset()
     envs.reset(options={"reset_mask": np.array([False, True, False])})
     batch, _, _, truncated, infos = envs.step(plan[3])

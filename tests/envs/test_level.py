@@ -29,7 +29,7 @@ LEVEL = "granular_gym/Level-v0"
 
 
 def world_of(beds: Any) -> gg.World:
-    """A world whose grains are at these places (env_count, n, 3), as small as can be."""
+    """A small world with grains at these positions (env_count, n, 3)."""
     beds = np.asarray(beds, np.float32)
     scene = gg.Scene(((-3.0, -3.0, -1.0), (3.0, 3.0, 3.0)))
     scene.add_grains(scene.add_material(density=1000.0), beds[0], 1e-3)
@@ -57,7 +57,7 @@ def test_heights_of_a_flat_and_of_a_sloping_bed() -> None:
     beds = [np.stack([x, y, 0 * x], axis=1), np.stack([2.0 * np.sqrt(x / 2.0), y, 0 * x], axis=1)]
     with world_of(beds) as world:
         flat, slope = grid.heights(world, volume)
-    # a grain is shared in parts of 1/1024 along each axis
+    # a grain is divided into parts of 1/1024 along each axis
     assert flat == pytest.approx(np.ones((5, 10)), abs=1e-3)
     centers = grid.centers()[0]
     assert slope[:, 2:-2] == pytest.approx(centers[:, 2:-2], abs=0.01)

@@ -1,4 +1,4 @@
-"""Other libraries: every snippet of docs/interfaces.md runs as it stands; the single-file trainer trains."""
+"""Other libraries: every snippet of docs/interfaces.md runs unchanged; the single-file trainer trains."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BLOCK = re.compile(r"(?:<!-- needs: ([\w ]+) -->\n)?```python\n(.*?)```", re.DOT
 
 
 def snippets() -> list[Any]:
-    """Code and what it needs, under the heading it stands below."""
+    """Code and its requirements, by heading."""
     page, found = PAGE.read_text(), []
     for block in BLOCK.finditer(page):
         heading = page[: block.start()].rpartition("\n## ")[2].partition("\n")[0]
@@ -58,7 +58,7 @@ class TestSingleFileTrainer:
 
         arguments = ["Pour-v0", "--steps", "24", "--envs", "2", "--rollout", "6", "--grains", "60", "--epochs", "1"]
         arguments += ["--minibatches", "2", "--max-episode-steps", "4", "--threads", "1", "--out", str(tmp_path)]
-        # what this process imports from must be found by the child, too
+        # the child must import the same packages
         paths = os.pathsep.join(path for path in sys.path if path)
         done = subprocess.run(
             [sys.executable, str(TRAINER), *arguments],
@@ -71,7 +71,7 @@ class TestSingleFileTrainer:
         assert done.returncode == 0, done.stderr
         report = json.loads((tmp_path / "report.json").read_text())
         assert [line["steps"] for line in report["iterations"]] == [12, 24]
-        # 12 steps of each env, of which every fifth only starts an episode
+        # 12 steps of each env, of which every fifth is a reset
         assert report["iterations"][-1]["episodes"] == 4 and np.isfinite(report["iterations"][-1]["return"])
         weights = torch.load(tmp_path / "policy.pt", weights_only=True)
         assert all(torch.isfinite(array).all() for array in weights.values())
@@ -83,7 +83,7 @@ class TestSingleFileTrainer:
         trainer = runpy.run_path(str(TRAINER))
         rewards = torch.tensor([[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]])
         values = torch.tensor([[0.5, 0.5], [1.0, 1.0], [3.0, 3.0], [7.0, 7.0]])
-        # env 0 terminates with step 1, env 1 is cut there
+        # env 0 terminates in step 1, env 1 is truncated
         terminated = torch.tensor([[False, False], [True, False], [False, False]])
         done = torch.tensor([[False, False], [True, True], [False, False]])
         found = trainer["advantages"](rewards, values, terminated, done, 0.5, 0.5)

@@ -1,4 +1,4 @@
-"""The native batch with torch tensors and device arrays in place of NumPy arrays."""
+"""The native batch with torch tensors and device arrays instead of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEPTHS = ("float32", "uint8")
 
 @pytest.fixture
 def cuda_vec(make_vec: Any) -> Any:
-    """make_vec on the GPU; the heaps are settled on the CPU before, which is faster where the GPU is emulated."""
+    """make_vec on the GPU; heaps are settled on the CPU before, which is faster than an emulated GPU."""
     if not CUDA["available"]:
         pytest.skip(f"no cuda: {CUDA['reason']}")
     make_vec(num_envs=1).reset(seed=0)
@@ -44,7 +44,7 @@ def on_host(answer: Any) -> Any:
 
 
 def plain(answer: Any) -> Any:
-    """What a NumPy env answers, with rewards in the type of the others."""
+    """Results of a NumPy env, with the reward type of the others."""
     if len(answer) == 2:
         return answer
     return answer[0], answer[1].astype(np.float32), *answer[2:]
@@ -108,7 +108,7 @@ def test_observations_stay_on_the_device(cuda_vec: Any, monkeypatch: Any) -> Non
         numbers.append(on_host(kept[-1]))
     monkeypatch.undo()
     envs.close()
-    # nothing that was handed out changed later
+    # returned arrays do not change later
     assert all(same(on_host(one), then) for one, then in zip(kept, numbers, strict=True))
 
 
@@ -155,7 +155,7 @@ def test_torch_on_the_cpu(make_vec: Any, mode: str, depth: str) -> None:
 @needs_torch
 @pytest.mark.skipif(not EMULATED, reason="a build with GG_CUDA=emulate is needed")
 def test_torch_on_an_emulated_gpu(cuda_vec: Any, monkeypatch: Any) -> None:
-    """The way of output="torch" on a GPU, with copies in place of torch's own, which knows no emulated GPU."""
+    """output="torch" on a GPU, with copies instead of torch's own arrays, as torch does not support an emulated GPU."""
     import torch
 
     host, envs = cuda_vec(), cuda_vec(output="torch")
@@ -235,7 +235,7 @@ def test_refusals(make_vec: Any, monkeypatch: Any) -> None:
         make_vec(output="jax")
     with pytest.raises(gg.ArgumentError, match="^output: expected 'numpy' or 'torch' on the CPU"):
         make_vec(output="device", device="cpu")
-    # what "auto" comes to is settled at once, not at the first reset
+    # "auto" is resolved at once, not at the first reset
     monkeypatch.delenv("GG_DEVICE", raising=False)
     monkeypatch.setattr("granular_gym.tasks.gym_envs.check_device", lambda device: "cpu")
     with pytest.raises(gg.ArgumentError, match=r"^output: .* \(device='auto'\)"):

@@ -1,4 +1,4 @@
-"""The planner: what it foresees is what happens, and it does at least as well as its guide."""
+"""The planner: its predictions are exact, and its return is at least that of its guide."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from granular_gym.tasks.registry import task_ids
 from granular_gym.tasks.task import copies_of
 from granular_gym.training.planning import Planner, correlated_noise
 
-#: a task whose reward answers to every action at once
+#: a task whose reward depends on every action at once
 GEARS = "granular_gym/GearTower-v0"
 HORIZON = 6
 

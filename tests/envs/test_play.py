@@ -22,13 +22,13 @@ SILO = "granular_gym/Silo-v0"
 
 
 def steady(env: Any) -> Any:
-    """A policy of a user's: the same action for any observation."""
+    """A policy of a user: the same action for any observation."""
     action = np.full(env.action_space.shape, 0.1, np.float32)
     return lambda observation: action
 
 
 def hostile(env: Any) -> Any:
-    """A policy whose actions are none."""
+    """A policy that returns invalid actions."""
     return lambda observation: [np.nan, 0.0]
 
 

@@ -1,4 +1,4 @@
-"""Domain randomisation: what episodes draw, that it reaches the world, that it is repeatable, and what is refused."""
+"""Domain randomisation: values of episodes, their effect on the world, reproducibility, invalid arguments."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_env_has_its_own(name: str) -> None:
             np.testing.assert_array_equal(column, values.astype(np.float32), err_msg=label)
     np.testing.assert_array_equal(task.world.gravity, infos["gravity"].astype(np.float32))
     assert infos["gravity"].shape == (3, 3) and len(set(infos["gravity"][:, 2])) == 3
-    # what nobody asked for, and what was drawn before
+    # values that are not randomised, and those drawn before
     np.testing.assert_array_equal(pairs[:, 0, 0, 0], plain.friction.astype(np.float32))
     assert np.array_equal(pairs[:, 1:, 1:], plain.world.materials[0][:, 1:, 1:])
     assert np.array_equal(densities[:, 1:], plain.world.materials[1][:, 1:])
@@ -73,7 +73,7 @@ def test_new_values_each_episode_and_copies_go_on() -> None:
 
 
 def test_weight_follows_gravity() -> None:
-    """A bed twice as heavy presses twice as hard on what holds it."""
+    """A bed of twice the density has twice the weight on its support."""
     pressed = []
     for pull in (5.0, 10.0):
         down = (0.0, 0.0, -pull)

@@ -42,7 +42,7 @@ def test_sb3_checker_finds_nothing(name: str, depth: str) -> None:
     env.close()
     messages = [str(warning.message) for warning in caught]
     if depth == "float32":
-        # SB3 knows images of bytes and vectors; of a matrix of metres it says that it will flatten it
+        # SB3 supports images of bytes and vectors; of a matrix of metres it warns that it will be flattened
         messages = [message for message in messages if "unconventional shape" not in message]
     assert messages == []
 

@@ -24,7 +24,7 @@ def test_two_env_runners_learn_together(tmp_path: Path) -> None:
     spec.loader.exec_module(example)
     import ray
 
-    # runners are other processes: they get the example by value
+    # runners are other processes: the example is pickled by value
     ray.cloudpickle.register_pickle_by_value(example)
     words = ["--grains", "40", "--runners", "2", "--envs", "2", "--rollout", "12", "--iterations", "3"]
     assert example.main([*words, "--arg", "max_episode_steps=20", "--out", str(tmp_path)]) == 0
@@ -32,6 +32,6 @@ def test_two_env_runners_learn_together(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert [row["runners"] for row in rows] == ["2"] * 3, "both runners are alive"
     assert [int(row["env_steps"]) for row in rows] == sorted(int(row["env_steps"]) for row in rows)
-    # 2 runners, 2 envs, 12 decisions of 2 env steps; a step that is a reset is none
+    # 2 runners, 2 envs, 12 decisions of 2 env steps; resets are not decisions
     assert int(rows[-1]["env_steps"]) >= 3 * 2 * 2 * 12 * 2
     assert rows[-1]["return"] and (tmp_path / "checkpoint").is_dir()

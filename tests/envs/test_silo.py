@@ -74,7 +74,7 @@ def test_plane_grains_are_dosed(make: Any, grain: Any, hopper: str) -> None:
     )
     assert info["discharged"] == pytest.approx(below.mean()) and info["discharged"] > 0.2
     assert info["received"] == pytest.approx(inside.mean(), abs=0.01) and not info["diverged"]
-    # the camera sees the front of the prisms that grains are drawn as, a little before the plane
+    # grains are drawn as prisms, whose front is slightly before the plane
     side = observation["side"]
     assert ((side > 2.0 - task.radius) & (side < 2.0)).mean() > 0.02
     friction = world.materials[0][0, : len(task.grain), : len(task.grain), 0]

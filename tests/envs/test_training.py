@@ -1,4 +1,4 @@
-"""Training: what learners see, runs that resume bit for bit, faults of disks and files, checkpoints that play."""
+"""Training: features of learners, runs that resume bit for bit, errors of disks and files, checkpoints as policies."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def begin(folder: Path, algorithm: str, task: str = BULLDOZER) -> Any:
 
 
 def weights(run: Any) -> bytes:
-    """Every number of the model: networks and optimisers, to the bit."""
+    """All parameters of the model: networks and optimisers."""
     import torch
 
     numbers: list[Any] = []
@@ -138,7 +138,7 @@ def test_a_damaged_checkpoint_is_refused(damage: str, tmp_path: Path) -> None:
     if damage == "cut":
         del data[len(data) // 2 :]
     elif damage == "flipped":
-        # within the largest member: the zip's directory stays whole
+        # within the largest member: the zip's directory stays valid
         data[len(data) // 2] ^= 0xFF
     elif damage == "empty":
         data.clear()
@@ -192,7 +192,7 @@ for limit, write in ((2000, run.save), (60, lambda: records.write_episodes(folde
 
 
 def test_writes_that_fail_half_way_lose_nothing(tmp_path: Path) -> None:
-    """Real failing writes (the limit of a process on the size of files), of a checkpoint and of the CSV."""
+    """Failing writes, by a limit on the size of files, of a checkpoint and of the CSV."""
     from granular_gym.training import checkpoint
 
     code = FULL_DISK.format(tests=str(Path(__file__).parent), folder=str(tmp_path))

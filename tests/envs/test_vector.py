@@ -43,12 +43,12 @@ def test_next_step_ignores_the_action_that_follows_an_end(make_vec: Any) -> None
     for step in range(1, 5):
         last, _, terminated, truncated, _ = envs.step(actions_of(rng, 3))
         assert truncated.all() == (step == 4) and not terminated.any()
-    # not even a NaN matters now
+    # even NaN is ignored here
     observations, rewards, terminated, truncated, infos = envs.step(np.full((3, 2), np.nan))
     assert not rewards.any() and not terminated.any() and not truncated.any()
     assert not same(last, observations)
     assert infos["contact_count"].tolist() == [0, 0, 0], "a counter of the old episode leaked"
-    # the fresh episode lasts its full length again
+    # the new episode has its full length
     for step in range(1, 5):
         truncated = envs.step(actions_of(rng, 3))[3]
         assert truncated.all() == (step == 4)
@@ -68,7 +68,7 @@ def test_same_step_keeps_the_final_observation(make_vec: Any) -> None:
     for env in range(3):
         assert same(new_infos["final_obs"][env], row(last, env))
     assert same(new_infos["final_info"], infos)
-    # what the batch shows is already the next episode: the same one the other mode starts a step later
+    # the observation is already that of the next episode, which the other mode starts a step later
     started = plain.step(plan[4])
     assert same(started[0], new)
     assert same(started[4]["goal"], new_infos["goal"])
@@ -198,7 +198,7 @@ def test_observations_are_not_reused(make_vec: Any) -> None:
         assert not any(np.shares_memory(later[key], observations[key]) for key in later)
         observations, kept = later, copy.deepcopy(later)
     for array in (*later.values(), rewards, infos["goal"]):
-        array.fill(0)  # a user may write into what was handed out
+        array.fill(0)  # users may write into returned arrays
     twin = make_vec()
     twin.reset(seed=0)
     for _ in range(5):

@@ -1,7 +1,7 @@
-"""golden_depth.py: the scenes whose depth images are kept in depth.npz, to the bit.
+"""golden_depth.py: the scenes whose depth images are stored in depth.npz.
 
-Run as a program it compares, with --write it stores them anew, with --show FOLDER it writes them as pictures: a
-change that is meant to change images is followed by --write, and by a line in the changelog.
+As a script it compares images, with --write it stores them, with --show FOLDER it writes them as pictures. After an
+intended change of images run --write, and add a line to the changelog.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Images = dict[str, NDArray[np.float32]]
 
 
 def bulldozer(num_threads: int = 1) -> Images:
-    """What the two cameras of the task see: the blade before a heap that has fallen for 0.1 s, in two envs."""
+    """The images of the task's two cameras: the blade before a heap after 0.1 s of fall, in two envs."""
     task = BulldozerTask(2, grain_count=500, num_threads=num_threads)
     with task.build() as world:
         poses = np.zeros((2, world.tool_count, 7), np.float32)
         poses[:, :, 3] = 1.0
         poses[0, :, 0] = -1.1
-        # turned by 3-4-5 and moved, so that no library function takes part
+        # rotated by a 3-4-5 triangle and moved, without library functions
         poses[1, :] = (0.7, -0.9, 0.0, 0.6, 0.0, 0.0, 0.8)
         world.set_tool_poses(poses)
         world.step(task.pace.dt, 20)
@@ -35,10 +35,10 @@ def bulldozer(num_threads: int = 1) -> Images:
 
 
 def zoo_solids() -> list[gg.Sdf]:
-    """Every kind of solid that ends somewhere."""
+    """Every kind of bounded solid."""
     n = np.arange(9) - 4.0
     z, y, x = np.meshgrid(n, n, n, indexing="ij")
-    # a ball with a bite out of it
+    # a ball with a notch
     ball = np.maximum(np.sqrt(x * x + y * y + z * z) - 3.0, 2.0 - np.sqrt((x - 3.0) ** 2 + y * y + z * z))
     grid = gg.SdfGrid((0.02 * ball).astype(np.float32), 0.02, (-0.08, -0.08, -0.08))
     return [
@@ -70,7 +70,7 @@ def zoo_scene() -> gg.Scene:
 
 
 def zoo(num_threads: int = 1) -> Images:
-    """What cameras of both kinds see of them."""
+    """Images of cameras of both kinds."""
     scene = zoo_scene()
     views: dict[str, dict[str, Any]] = {
         "side": {"position": (0.5, -0.9, 0.6), "target": (0.0, 0.0, 0.1)},
@@ -97,13 +97,13 @@ def images(num_threads: int = 1) -> Images:
 
 
 def stored() -> Images:
-    """What is kept."""
+    """The stored images."""
     with np.load(GOLDEN) as file:
         return {name: file[name] for name in file.files}
 
 
 def differences(now: Images, kept: Images) -> list[str]:
-    """What differs, in words; bits, not values."""
+    """Differences of bits, in words."""
     found = [
         f"{name}: only in {place}"
         for name, place in [

@@ -1,4 +1,4 @@
-"""Depth images are what they were when they were stored, to the bit; see golden_depth.py."""
+"""Depth images are equal to stored ones bit for bit; see golden_depth.py."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import golden_depth
 
 @pytest.mark.parametrize("num_threads", [1, 3])
 def test_golden_depth(num_threads: int) -> None:
-    """Where a change of images is meant: golden_depth.py --write."""
+    """After an intended change of images run golden_depth.py --write."""
     assert golden_depth.differences(golden_depth.images(num_threads), golden_depth.stored()) == []
 
 
 def test_there_is_something_to_see() -> None:
-    """Images of nothing would prove nothing: each shows many depths, and a difference is found."""
+    """Each image has many depths, and differences are found."""
     kept = golden_depth.stored()
     assert len(kept) == 5
     for name, image in kept.items():

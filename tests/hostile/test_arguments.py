@@ -1,4 +1,4 @@
-"""Whatever comes in: a typed error that names the argument, or a defined result. No crash, no silent change."""
+"""Invalid arguments: a typed error that names the argument, or a defined result; no crash, no silent change."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_num_threads(scene, threads):
 def test_too_many_envs_for_the_machine(scene):
     with pytest.raises((MemoryError, gg.ArgumentError)):
         scene.build(env_count=2**31 - 1)
-    # and the process goes on
+    # the process continues
     with scene.build() as world:
         world.step(1e-3)
 
@@ -244,7 +244,7 @@ def test_a_diverged_env_leaves_its_neighbours_alone(world):
     calm.close()
 
 
-# ---- the extension module itself trusts nothing ----
+# ---- the extension module checks its arguments ----
 
 
 def raw_arguments(scene: gg.Scene) -> dict:

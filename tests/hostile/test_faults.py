@@ -1,4 +1,4 @@
-"""Faults from outside: a worker process that is killed in mid-step, a disk that is full while a film is written."""
+"""External faults: a worker process that is killed in a step, a full disk while a film is written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_worker_killed_in_mid_step_is_said_and_the_rest_closes() -> None:
     try:
         envs.reset(seed=0)
         victim = envs.processes[1].pid
-        os.kill(victim, signal.SIGSTOP)  # it holds the action and has not answered
+        os.kill(victim, signal.SIGSTOP)  # it has received the action and not yet replied
         envs.step_async(np.zeros((3, 2), np.float32))
         os.kill(victim, signal.SIGKILL)
         with pytest.raises((EOFError, ConnectionError)):
@@ -34,7 +34,7 @@ def test_a_worker_killed_in_mid_step_is_said_and_the_rest_closes() -> None:
         process.join(60)
     assert [process.exitcode for process in envs.processes][1] == -signal.SIGKILL
     assert not any(process.is_alive() for process in envs.processes)
-    # this process is as it was
+    # this process is not affected
     env = gym.make(TASK, grain_count=60, num_threads=1)
     env.reset(seed=0)
     env.step([0.0, 0.0])
@@ -42,7 +42,7 @@ def test_a_worker_killed_in_mid_step_is_said_and_the_rest_closes() -> None:
 
 
 def limited(code: str, largest_file: int) -> subprocess.CompletedProcess[str]:
-    """Runs Python code that can write files up to so many bytes, as on a disk that fills up."""
+    """Runs Python code with a limit on the size of files, like a disk that fills up."""
     head = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({largest_file}, {largest_file}))\n"
     return subprocess.run([sys.executable, "-c", head + code], capture_output=True, text=True, timeout=240)
 
@@ -68,9 +68,9 @@ def test_a_film_on_a_full_disk_is_said_and_stays_readable(tmp_path: Path) -> Non
     assert done.stdout.startswith(f"film: could not write {path}") and done.stdout.endswith("is the disk full?\n")
     assert done.stderr == ""
     with imageio.get_reader(path) as film:
-        pictures = list(iter(film))  # it knows no length
+        pictures = list(iter(film))  # it has no length
     assert 5 <= len(pictures) < 60 and pictures[0].shape == (96, 96, 3)
-    # with room it says nothing, and all pictures are there
+    # with enough space there is no message, and all pictures are written
     done = limited(code, 100_000_000)
     assert done.stdout == "nothing was said\n", done.stderr
     with imageio.get_reader(path) as film:

@@ -1,7 +1,7 @@
-"""No memory: a world that cannot be made or read raises MemoryError, and the process and its worlds go on.
+"""Out of memory: a world that cannot be built or read raises MemoryError; the process and its worlds continue.
 
-Each case runs in a process of its own: an address space once limited stays limited, and a crash must not take the
-tests along. What fails inside the engine is driven from C, one allocation at a time: tests/c/test_memory.c.
+Each case runs in its own process: a limit of the address space is permanent, and a crash must not end the tests.
+Failures inside the engine are tested in C, one allocation at a time: tests/c/test_memory.c.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def make_scene(count):
     return scene
 """
 
-# every object that Python makes from the n-th on is refused, for n = 1, 2, ... until a call passes
+# all allocations of Python from the n-th on fail, for n = 1, 2, ... until a call succeeds
 REFUSED_OBJECTS = """
 import _testcapi
 
@@ -84,7 +84,7 @@ world.step(1e-3, 5)
 assert np.isfinite(world.positions).all()
 """
 
-# the address space ends a little above what the process holds
+# the limit of the address space is slightly above the present size of the process
 NO_ROOM = """
 import os
 import resource
@@ -121,7 +121,7 @@ assert np.isfinite(small.positions).all()
 
 
 def run(code: str) -> str:
-    """A program of its own, on the CPU: a GPU's driver reserves more address space than any limit."""
+    """A separate process on the CPU: a GPU's driver reserves more address space than any limit."""
     settings = {**os.environ, "GG_DEVICE": "cpu"}
     done = subprocess.run(
         [sys.executable, "-c", PREAMBLE + code], env=settings, capture_output=True, text=True, timeout=120

@@ -1,7 +1,7 @@
-"""Threads, forks, signals, copies, collection: what a process can do to a world.
+"""Worlds under threads, forks, signals, copies and garbage collection.
 
-What forks runs on the CPU, and so does what counts resident memory: a GPU's driver takes part in both. What a GPU makes
-of a fork, and of the memory of its worlds, is in tests/unit: test_cuda_build.py and device_array.
+Tests of forks and of resident memory run on the CPU, as a GPU's driver affects both. For a GPU see
+tests/unit/test_cuda_build.py and device_array.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def test_use_after_close():
     for call in [*every_call(world), lambda: world.load_state(state)]:
         with pytest.raises(gg.ClosedError, match="closed"):
             call()
-    # arrays handed out before hold their own memory
+    # arrays returned before own their memory
     assert np.isfinite(kept).all()
 
 
@@ -220,7 +220,7 @@ def test_two_worlds_in_two_threads_compute_the_same():
 
 @pytest.fixture
 def hears_ctrl_c():
-    """A shell starts what runs in its background deaf to it."""
+    """Shells start background processes with SIGINT ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -235,7 +235,7 @@ def test_ctrl_c_stops_a_long_step_and_the_world_goes_on(hears_ctrl_c):
         world.step(1e-3, 10**8)
     assert time.monotonic() - start < 10.0
     timer.join()
-    # it stands at the end of a whole substep: finite, readable, and it goes on the same way from a copy
+    # it is at the end of a complete substep: finite, readable, and a copy continues in the same way
     assert np.isfinite(world.positions).all()
     other = copy.deepcopy(world)
     for each in (world, other):
@@ -294,7 +294,7 @@ def test_a_child_forked_after_a_step_can_step():
                 finally:
                     os._exit(status)
             assert wait_for(pid, 60.0) == 0
-        # the parent too goes on, and gets what the children got
+        # the parent continues too, with the results of the children
         world.step(1e-3, 20)
 
 

@@ -9,7 +9,7 @@ import granular_gym as gg
 
 @pytest.fixture(autouse=True)
 def gpu() -> None:
-    """Skips aloud where CUDA cannot be used."""
+    """Skips tests, with a reason, where CUDA cannot be used."""
     cuda = gg.info()["devices"]["cuda"]
     if not cuda["available"]:
         pytest.skip(f"no cuda: {cuda['reason']}")

@@ -1,4 +1,4 @@
-"""Depth cameras on the CPU and on a GPU: solids of every kind, and images that a block of a GPU cannot hold at once."""
+"""Depth cameras on the CPU and on a GPU: solids of every kind, and images larger than the shared memory of a block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 
 from golden_depth import zoo_scene
 
-#: pixels that a block keeps in its own memory (GG_TILE in csrc/backend/cuda/team.cuh)
+#: pixels in the shared memory of a block (GG_TILE in csrc/backend/cuda/team.cuh)
 TILE = 8192
 SIDE = {"position": (0.5, -0.9, 0.6), "target": (0.0, 0.0, 0.1), "near": 0.05, "far": 3.0}
 VIEWS: dict[str, gg.DepthCamera] = {
@@ -23,7 +23,7 @@ VIEWS: dict[str, gg.DepthCamera] = {
     "perspective": gg.DepthCamera.perspective(height=128, width=128, fov=0.6, **SIDE),
     # bands of unequal height
     "orthographic": gg.DepthCamera.orthographic(height=100, width=120, extent=0.35, **SIDE),
-    # a row that is larger than a block's memory: it is drawn where it stays
+    # a row larger than shared memory: it is drawn in global memory
     "wide": gg.DepthCamera.orthographic(height=2, width=TILE + 100, extent=2e-4, **SIDE),
     # from between the solids, so that some lie behind and some cut the nearest plane
     "inside": gg.DepthCamera.perspective(
@@ -34,7 +34,7 @@ VIEWS: dict[str, gg.DepthCamera] = {
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_images(name: str) -> None:
-    """Every pixel, in two envs whose grains lie apart; and what is made of them for a learner."""
+    """All pixels, in two envs with different grains, and the images for learners."""
     images: dict[str, list[Any]] = {}
     for device in ("cpu", "cuda"):
         scene = zoo_scene()
@@ -46,5 +46,5 @@ def test_images(name: str) -> None:
         np.testing.assert_array_equal(one, other)
     depth = images["cpu"][0]
     assert depth.shape == (2, VIEWS[name].height, VIEWS[name].width)
-    # there is something to see, and the envs differ
+    # the images are not empty, and the envs differ
     assert len(np.unique(depth)) > 0.1 * depth[0].size and (depth[0] != depth[1]).any()

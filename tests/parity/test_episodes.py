@@ -1,4 +1,4 @@
-"""Episodes of every task on the CPU and on a GPU: all that a learner is given is the same, to the bit.
+"""Episodes of every task on the CPU and on a GPU: observations and rewards are equal bit for bit.
 
 On a GPU 500 env steps each, fewer where kernels run on the CPU.
 """
@@ -34,7 +34,7 @@ def steps() -> int:
 def test_episode_of_a_task(name: str, steps: int) -> None:
     """Observations, rewards, flags and grains of two envs, from one reset to the next."""
     cpu = gym.make_vec(name, num_envs=2, device="cpu", **small(name))
-    answers = [cpu.reset(seed=5)]  # the bed is settled here, and taken from the cache there
+    answers = [cpu.reset(seed=5)]  # the bed is settled by the first, and read from the cache by the second
     gpu = gym.make_vec(name, num_envs=2, device="cuda", **small(name))
     assert gpu.unwrapped.task.world is None or gpu.unwrapped.task.world.device.startswith("cuda")
     assert same(answers[0], gpu.reset(seed=5))
@@ -47,7 +47,7 @@ def test_episode_of_a_task(name: str, steps: int) -> None:
     assert worlds[0].device == "cpu" and worlds[1].device.startswith("cuda")
     for env in range(2):
         assert worlds[0].state_hash(env) == worlds[1].state_hash(env)
-    # an episode in which nothing happens would prove nothing
+    # the episode is not trivial
     assert not same(answers[0][0], answers[-1][0])
     cpu.close()
     gpu.close()
@@ -56,13 +56,13 @@ def test_episode_of_a_task(name: str, steps: int) -> None:
 @pytest.mark.parametrize("mode", ["ncp", "penalty"])
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
 def test_episode_of_planar_grains(mode: str, steps: int) -> None:
-    """Two shapes under a tool that comes down and goes up again."""
+    """Two shapes under a tool that moves down and up."""
     springs = {"mode": "penalty", "stiffness": 1e5}
     solver, dt = (gg.Solver(**springs), 2e-4) if mode == "penalty" else (gg.Solver(iterations=20), 2e-3)
     cpu = pile_under_plunger(20).build(device="cpu", num_threads=1, solver=solver)
     gpu = pile_under_plunger(20).build(device="cuda", solver=solver)
     with cpu, gpu:
-        cpu.step(dt, round(0.6 / dt))  # down to the heap; the CPU is quick at it
+        cpu.step(dt, round(0.6 / dt))  # down to the heap, on the CPU, which is fast
         gpu.load_state(cpu.save_state())
         for step in range(steps):
             height = 0.6 - 0.4 * np.sin(np.pi * (step + 1) / steps)

@@ -1,4 +1,4 @@
-"""The CPU and a GPU give the same bits: grains, counters, wrenches, depth images, with both kernels of a step."""
+"""CPU and GPU give the same bits: grains, counters, wrenches, depth images, with both kernels of a step."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_planar(kernel: str, envs: int) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_penalty(kernel: str) -> None:
-    """The same on springs."""
+    """The same with springs."""
     cpu, gpu = pair(planar, kernel, env_count=2, mode="penalty", stiffness=1e5)
     with cpu, gpu:
         for k in range(4):
@@ -91,7 +91,7 @@ def test_penalty(kernel: str) -> None:
 
 @functools.cache
 def planar_on(kind: str) -> gg.Scene:
-    """Planar grains on fields of another kind than usual, made once: training need not give the same bits again."""
+    """Planar grains with other kinds of fields, made once: training is not deterministic."""
 
     def field(a: gg.Shape2D, b: gg.Shape2D) -> gg.PairField:
         if kind == "linear":
@@ -104,7 +104,7 @@ def planar_on(kind: str) -> gg.Scene:
 @pytest.mark.parametrize("kind", ["linear", "network_of_torch"])
 @pytest.mark.parametrize("mode", ["convergent", "penalty"])
 def test_planar_fields(kind: str, mode: str) -> None:
-    """Fields of other kinds than the usual table, under both laws."""
+    """Fields of other kinds than the default table, with both solvers."""
     if kind != "linear":
         pytest.importorskip("torch")
     law = {"mode": "penalty", "stiffness": 1e5} if mode == "penalty" else {"iterations": 12}
@@ -120,7 +120,7 @@ def test_planar_fields(kind: str, mode: str) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_many_envs(kernel: str) -> None:
-    """More envs than teams, each with grains, gravity and materials of its own; env k alone is env k among many."""
+    """More envs than teams, each with its own grains, gravity and materials; env k alone equals env k of many."""
     envs = 9
     cpu, gpu = pair(lambda: heap(60), kernel, env_count=envs)
     alone = heap(60).build(device="cuda")
@@ -146,7 +146,7 @@ def test_many_envs(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_growth(kernel: str) -> None:
-    """A packed bed at a long step makes buffers grow in the middle of a step, in some envs and not in others."""
+    """A dense bed and a long step make buffers grow during a step, in some of the envs."""
 
     def packed() -> gg.Scene:
         scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 1.0)))
@@ -163,14 +163,14 @@ def test_growth(kernel: str) -> None:
         for _ in range(3):
             cpu.step(5e-3, 8)
             gpu.step(5e-3, 8)
-            # one buffer serves all envs: when it grows, lists of all are built again, at once or a step later
+            # all envs share one buffer: when it grows, lists of all are rebuilt, at once or a step later
             same(cpu, gpu, besides="rebuild_count")
             grown += int(gpu.stats["growth_count"].sum())
         assert grown > 0
 
 
 def test_states_travel() -> None:
-    """A state saved on one device goes on with the same bits on the other."""
+    """A state saved on one device continues with the same bits on the other."""
     cpu, gpu = pair(heap, "team")
     with cpu, gpu:
         cpu.step(1e-3, 10, tool_poses=poses(0, cpu))
@@ -185,7 +185,7 @@ def test_states_travel() -> None:
 
 
 def test_settings_and_pictures() -> None:
-    """Materials, poses, boxes, solver settings and pictures for people."""
+    """Materials, poses, boxes, solver settings and pictures."""
     cpu, gpu = pair(heap, "team", env_count=2)
     with cpu, gpu:
         for world in (cpu, gpu):
@@ -246,7 +246,7 @@ def test_run_to_run() -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("count", [1, 17, 40])
 def test_few_grains(count: int, kernel: str) -> None:
-    """Worlds of fewer slices than one thread of a scan takes."""
+    """Worlds with fewer slices than one thread of a scan handles."""
     cpu, gpu = pair(lambda: heap(count), kernel)
     with cpu, gpu:
         for _ in range(2):
@@ -258,7 +258,7 @@ def test_few_grains(count: int, kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_substeps_are_steps(kernel: str) -> None:
-    """How many substeps one call asks for, and how many a GPU is given at a time, changes nothing."""
+    """Results do not depend on the number of substeps per call and per launch."""
     hashes = set()
     for calls, per in ((1, 60), (12, 5), (2, 30)):
         with heap(40).build(device="cuda") as world:

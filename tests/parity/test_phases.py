@@ -10,14 +10,14 @@ import pytest
 import granular_gym as gg
 from testbed.parity import heap, mixed, moist, planar, poses, scooped
 
-#: arrays that may differ, and after which phases (None: all): what they hold there is a device's own
+#: arrays that may differ, and after which phases (None: all), as they are specific to a device there
 OWN: dict[str, set[str] | None] = {
-    "cell_cursor": None,  # a GPU's alone
-    "cell_point": None,  # a CPU's alone
+    "cell_cursor": None,  # GPU only
+    "cell_point": None,  # CPU only
     "hash_head": None,  # chains of the linked hash, in any order
     "hash_next": None,
-    "next_count": {"order"},  # where a GPU keeps grains that it has not yet sorted
-    "slice_stats": {"iterate", "planar_iterate"},  # a GPU notes the residual only where it is asked for
+    "next_count": {"order"},  # grains that a GPU has not yet sorted
+    "slice_stats": {"iterate", "planar_iterate"},  # a GPU computes the residual only on request
 }
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "heap": (lambda: heap(60), {}),
@@ -33,7 +33,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 def first_difference(one: gg.World, other: gg.World, dt: float, tool_poses: Any = None) -> str:
-    """Where a substep of two worlds parts: the phase and the arrays; empty: nowhere."""
+    """The first phase and arrays in which a substep of two worlds differs; empty: equal."""
     targets = None
     if tool_poses is not None:
         targets = np.ascontiguousarray(np.broadcast_to(tool_poses, (one.env_count, one.tool_count, 7)), np.float32)
@@ -69,7 +69,7 @@ def test_every_phase(name: str) -> None:
 
 
 def test_a_trace_is_a_substep() -> None:
-    """What is compared above is what a step does."""
+    """The phases compared above are those of a step."""
     traced, stepped = (heap(60).build(device="cpu", num_threads=1) for _ in range(2))
     with traced, stepped:
         for k in range(20):
@@ -81,7 +81,7 @@ def test_a_trace_is_a_substep() -> None:
 
 
 def test_a_difference_is_named() -> None:
-    """One bit of one velocity, and one of a material: the phase that meets them first, and nothing is left out."""
+    """Changes of one bit of a velocity and of a material are found in the first phase that reads them."""
     cpu, gpu = heap(60).build(device="cpu", num_threads=1), heap(60).build(device="cuda")
     with cpu, gpu:
         assert first_difference(cpu, gpu, 1e-3) == ""

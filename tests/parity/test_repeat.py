@@ -1,4 +1,4 @@
-"""The same bits in every run on a GPU, at sizes that fill it; tiny where CUDA is emulated."""
+"""Same bits in every run on a GPU, at sizes that fill it; tiny ones where CUDA is emulated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def falling(count: int, half_width: float) -> gg.Scene:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_twenty_runs(kernel: str, emulated: bool) -> None:
-    """One large world, twenty times from the start; an emulator has no whims, so that a few times do."""
+    """One large world, twenty times from its initial state; fewer times in the emulator, which is deterministic."""
     count, half_width, steps, runs = (60, 2.0, 60, 3) if emulated else (20_000, 14.0, 60, 20)
     scene, hashes = falling(count, half_width), set()
     for _ in range(runs):
@@ -44,7 +44,7 @@ def test_twenty_runs(kernel: str, emulated: bool) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_alone_and_among_many(kernel: str, emulated: bool) -> None:
-    """Env k alone is env k among 1,024, whose neighbours live under other gravity."""
+    """Env k alone equals env k of 1,024, where other envs have other gravity."""
     envs, count, steps = (5, 40, 60) if emulated else (1024, 500, 80)
     scene = falling(count, 2.0 if emulated else 4.0)
     pull = np.zeros((envs, 3), np.float32)

@@ -1,4 +1,4 @@
-"""What the laws share: a place to note what was measured."""
+"""A fixture that records measured figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def measured(record_property: Callable[[str, object], None]) -> Callable[..., None]:
-    """Notes figures: they go into the report file, and to the screen with -rP or -s."""
+    """Records figures: to the report file, and to the screen with -rP or -s."""
 
     def note(**figures: float) -> None:
         for name, value in figures.items():

@@ -1,4 +1,4 @@
-"""What happens at the faces of the bounds: walls, open, cyclic, periodic."""
+"""The boundaries: walls, open, cyclic, periodic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HALF = 0.1
 
 
 def flying(boundary: str, axis: int, sign: float, **kwargs) -> gg.World:
-    """One grain 1 cm from a face, flying at it with 1 m/s and past it at .3 m/s."""
+    """One grain 1 cm from a face, with a normal speed of 1 m/s and a tangential speed of .3 m/s."""
     place, speed = np.zeros(3), np.zeros(3)
     place[axis], speed[axis], speed[(axis + 1) % 3] = sign * (HALF - 0.01), sign, 0.3
     return space([place], [speed], half=HALF, boundary=faces(boundary), **kwargs).build(num_threads=1)
@@ -32,7 +32,7 @@ def test_wall_throws_back(axis: int, sign: float) -> None:
     assert v[axis] == pytest.approx(-0.8 * sign, abs=1e-5)
     assert v[(axis + 1) % 3] == pytest.approx(0.3, abs=1e-6)
     assert world.stats["escaped_count"][0] == 0
-    # the wall that was hit felt it, the others did not
+    # there is a force on the wall that was hit, and none on the others
     world = flying("wall", axis, sign, friction=0.0, restitution=0.8)
     world.step(DT, 60)
     force = np.linalg.norm(world.wall_wrenches[0, :, :3], axis=1)
@@ -42,7 +42,7 @@ def test_wall_throws_back(axis: int, sign: float) -> None:
 
 @pytest.mark.parametrize(("axis", "sign"), FACES)
 def test_open_face_lets_grains_leave(axis: int, sign: float) -> None:
-    """A grain is counted as escaped once all of it is outside; it flies on and costs nothing but its own memory."""
+    """A grain counts as escaped when it is completely outside; it moves on without contacts."""
     world = flying("open", axis, sign)
     memory = world.info["memory"]
     world.step(DT, 10)
@@ -73,7 +73,7 @@ def test_grain_is_carried_to_the_other_face(boundary: str, axis: int, sign: floa
 
 
 def row(boundary: str, axis: int, shift: float) -> gg.World:
-    """A row of resting grains that touch, and one that runs into it; all of it shifted along the row."""
+    """A row of touching grains at rest, and one that hits it; all translated along the row."""
     count = 4
     along = np.r_[-0.03, DIAMETERS * np.arange(count)] + shift
     along = (along + HALF) % (2.0 * HALF) - HALF
@@ -89,7 +89,7 @@ DIAMETERS = 2.0 * RADIUS * (1.0 + 1e-6)
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_contacts_across_a_periodic_face(axis: int, measured: Note) -> None:
-    """A row that lies across the seam is hit as one that lies in the middle."""
+    """A row across the periodic boundary behaves as one in the middle."""
     ends = []
     for shift in (0.0, HALF - 0.5 * RADIUS, HALF + 0.3 * RADIUS, HALF - 0.02):
         world = row("periodic", axis, shift)
@@ -104,7 +104,7 @@ def test_contacts_across_a_periodic_face(axis: int, measured: Note) -> None:
 
 
 def test_no_contacts_across_a_cyclic_face() -> None:
-    """Grains on both sides of a cyclic seam overlap without noticing (as in the gear tower)."""
+    """Grains on both sides of a cyclic boundary overlap without contact (as in the gear tower)."""
     places = [[HALF - 0.3 * RADIUS, 0, 0], [-HALF + 0.3 * RADIUS, 0, 0]]
     for boundary, touches in (("cyclic", 0), ("periodic", 2)):
         with space(places, half=HALF, boundary=faces(boundary)).build() as world:
@@ -113,7 +113,7 @@ def test_no_contacts_across_a_cyclic_face() -> None:
 
 
 def test_periodic_bed_falls_through_no_seam(measured: Note) -> None:
-    """A bed that is periodic in x and y rests on its floor under a slanted pull and keeps its grains."""
+    """A bed that is periodic in x and y stays on its floor under inclined gravity."""
     scene = gg.Scene(
         ((-0.05, -0.05, 0), (0.05, 0.05, 0.4)),
         gravity=(1.0, 0.5, -9.81),
@@ -147,6 +147,6 @@ def test_mixed_faces() -> None:
     world.step(DT, 150)
     assert world.stats["escaped_count"][0] == 1
     assert world.positions[0, 3, 0] > HALF
-    # the first one came back from its wall
+    # the first one rebounded from its wall
     assert world.velocities[0, 0, 0] == pytest.approx(1.0, abs=1e-5)
     assert np.abs(world.positions[0, 1:3]).max() <= HALF

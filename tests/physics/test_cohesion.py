@@ -1,4 +1,4 @@
-"""Moist grains: what hangs, what parts, what stands. The law is in docs/materials.md."""
+"""Cohesive grains: hanging, separating, standing. The law is in docs/materials.md."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RANGE = 0.1 * RADIUS
 
 
 def under_a_ceiling(count: int) -> gg.Scene:
-    """A chain of touching grains that hangs from z = 0; cohesion is yet to be set."""
+    """A chain of touching grains that hangs from z = 0; cohesion is set later."""
     scene = gg.Scene(((-1, -1, -1), (1, 1, 0)), boundary={"x": "open", "y": "open", "z": ("open", "wall")})
     sand, wall = scene.add_material(density=DENSITY, name="sand"), scene.add_material(density=DENSITY, name="wall")
     scene.wall_material = wall
@@ -40,7 +40,7 @@ def under_a_ceiling(count: int) -> gg.Scene:
 @pytest.mark.parametrize("dt", [1e-3, 2e-3, 5e-3])
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
 def test_grain_hangs_from_a_ceiling(dt: float, measured: Note) -> None:
-    """It holds while its weight is below the force and falls above; the ceiling carries it."""
+    """It holds while its weight is below the force, and falls above."""
     shares = np.array([0.3, 0.9, 0.99, 1.01, 1.1, 3.0])
     world = under_a_ceiling(1).build(env_count=len(shares), num_threads=1)
     force = [gg.cohesion_of_force(WEIGHT / share, RADIUS) for share in shares]
@@ -52,14 +52,14 @@ def test_grain_hangs_from_a_ceiling(dt: float, measured: Note) -> None:
     assert np.abs(depth[holds]).max() < 1e-4 * RADIUS
     assert (depth[~holds] > 10.0 * RADIUS).all()
     assert world.wall_wrenches[holds, 5, 2] == pytest.approx(-WEIGHT, rel=1e-4)
-    # beyond the range it falls freely; the last of it was pulled back at most
+    # beyond the range it falls freely; within it the force decelerates it
     assert (world.velocities[~holds, 0, 2] < 0.0).all()
 
 
 @pytest.mark.parametrize("dt", [1e-3, 5e-3])
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
 def test_two_grains_part_above_the_force(dt: float, measured: Note) -> None:
-    """The upper of two grains is glued to the ceiling; the lower one is torn off where its weight exceeds the force."""
+    """The upper of two grains is bonded to the ceiling; the lower one separates where its weight exceeds the force."""
     shares = np.array([0.5, 0.95, 1.05, 2.0])
     world = under_a_ceiling(2).build(env_count=len(shares), num_threads=1)
     world.set_pair("sand", "wall", cohesion=gg.cohesion_of_force(10.0 * WEIGHT, RADIUS), cohesion_range=RANGE)
@@ -74,7 +74,7 @@ def test_two_grains_part_above_the_force(dt: float, measured: Note) -> None:
 
 
 def test_attraction_falls_to_nothing_at_the_range(measured: Note) -> None:
-    """Two grains at rest some way apart: F (1 - gap / range) over the mass, and nothing beyond the range."""
+    """Two grains at rest with a gap: F (1 - gap / range) over the mass, and nothing beyond the range."""
     apart = np.array([0.2, 0.5, 0.9, 1.1])
     scene = gg.Scene(((-0.1,) * 3, (0.1,) * 3), gravity=(0, 0, 0), boundary=faces("open"))
     grain = scene.add_material(density=DENSITY, cohesion=1.0, cohesion_range=RANGE)
@@ -94,7 +94,7 @@ def test_attraction_falls_to_nothing_at_the_range(measured: Note) -> None:
 @pytest.mark.parametrize("dt", [1e-3, 5e-3])
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
 def test_momentum_and_energy_of_a_moist_gas(dt: float, measured: Note) -> None:
-    """Grains that clump: momentum stays, energy only falls, and nothing flies apart with forces of 1000 weights."""
+    """Grains that agglomerate: momentum is conserved, energy only decreases, and forces of 1000 weights are stable."""
     scene = gg.Scene(((-0.06,) * 3, (0.06,) * 3), gravity=(0, 0, 0), boundary=faces("periodic"))
     force = gg.cohesion_of_force(1000.0 * WEIGHT, RADIUS, RADIUS)
     grain = scene.add_material(density=DENSITY, cohesion=force, cohesion_range=RANGE, twisting_friction=0.05)
@@ -109,7 +109,7 @@ def test_momentum_and_energy_of_a_moist_gas(dt: float, measured: Note) -> None:
         world.step(dt, round(0.1 / dt))
         energies.append(float(world.stats["kinetic_energy"][0]))
     drift = np.abs((world.velocities[0].astype(np.float64) - before).sum(axis=0)).max() / size
-    # touching pairs: most grains have clumped by now
+    # touching pairs: most grains are in agglomerates
     x = world.positions[0].astype(np.float64)
     d = x[:, None] - x[None]
     d -= 0.12 * np.round(d / 0.12)
@@ -134,7 +134,7 @@ def bond_energy(world: gg.World, force: float, period: float) -> float:
 @pytest.mark.parametrize("restitution", [0.8, 1.0])
 @pytest.mark.parametrize("bond", [3.0, 30.0])
 def test_bounces_of_moist_grains_gain_no_energy(bond: float, restitution: float, measured: Note) -> None:
-    """Without friction; kinetic energy and that of the bonds together, seen every 50 substeps."""
+    """Without friction; sum of kinetic and bond energy, every 50 substeps."""
     scene = gg.Scene(((-0.08,) * 3, (0.08,) * 3), gravity=(0, 0, 0), boundary=faces("periodic"))
     force = bond * WEIGHT
     grain = scene.add_material(
@@ -158,7 +158,7 @@ def test_bounces_of_moist_grains_gain_no_energy(bond: float, restitution: float,
 
 
 def columns_left_by_a_tube(bonds: list[float], count: int = 400, tube: float = 0.045) -> tuple[gg.World, np.ndarray]:
-    """Mould of moist sand pulled off, one env per Bond number (force over weight); the world, heights before [m]."""
+    """Removes a mould of cohesive sand, one env per Bond number (force over weight); the world, heights before [m]."""
     places = tube_filling(count, tube)
     height = float(places[:, 2].max()) + DIAMETER
     scene = gg.Scene(((-0.3, -0.3, 0.0), (0.3, 0.3, 4.0 * height)))
@@ -175,13 +175,13 @@ def columns_left_by_a_tube(bonds: list[float], count: int = 400, tube: float = 0
     world.step(DT, 500)
     before = world.positions[:, :, 2].mean(axis=1)
     world.step(DT, 300, tool_poses=[[0, 0, 1.5 * height, 1, 0, 0, 0]])
-    # a stiff clump rocks for a while
+    # a stiff agglomerate rocks for a while
     world.step(DT, 900)
     return world, before
 
 
 def test_moist_columns_stand(measured: Note) -> None:
-    """Pulled out of its mould, dry sand spreads, moist sand stands: the centre of mass rises with the Bond number."""
+    """Without its mould dry sand spreads, cohesive sand stands: the centre of mass rises with the Bond number."""
     world, before = columns_left_by_a_tube([0.0, 3.0, 30.0])
     left = world.positions[:, :, 2].mean(axis=1) / before
     speeds = np.sqrt((world.velocities.astype(np.float64) ** 2).sum(axis=2).mean(axis=1))
@@ -193,7 +193,7 @@ def test_moist_columns_stand(measured: Note) -> None:
 
 
 def test_moist_bed_comes_to_rest(measured: Note) -> None:
-    """A moist column that fell into a box: still, and floor and walls carry its weight."""
+    """A cohesive column in a box comes to rest, and floor and walls carry its weight."""
     scene = column_scene(400, 4.0, rolling=0.1)
     scene.set_pair(0, 0, cohesion=gg.cohesion_of_force(5.0 * WEIGHT, RADIUS, RADIUS), cohesion_range=RANGE)
     world = scene.build(num_threads=THREADS)
@@ -208,7 +208,7 @@ def test_moist_bed_comes_to_rest(measured: Note) -> None:
 
 
 def test_dry_envs_do_not_notice_moist_ones() -> None:
-    """Bit for bit, in company and alone, and the other way round."""
+    """Bit for bit, an env alone equals one of several, with and without cohesion."""
     scene = column_scene(200, 3.0, rolling=0.1)
     bond = gg.cohesion_of_force(5.0 * WEIGHT, RADIUS, RADIUS)
     with scene.build(env_count=3, num_threads=THREADS) as world, scene.build() as dry, scene.build() as moist:
@@ -224,7 +224,7 @@ def test_dry_envs_do_not_notice_moist_ones() -> None:
 
 @pytest.mark.parametrize("solver", [{}, {"spin": False}, {"broad_phase": "linked_hash"}])
 def test_moist_bits_are_the_same_everywhere(solver: dict[str, object]) -> None:
-    """Any kernel, any number of threads, and a state that travels between worlds of dry and of moist envs."""
+    """Same bits for any kernel, any number of threads, and states between worlds with and without cohesion."""
     bond = gg.cohesion_of_force(5.0 * WEIGHT, RADIUS, RADIUS)
     scene = column_scene(200, 3.0, rolling=0.1, restitution=0.3)
     hashes = set()

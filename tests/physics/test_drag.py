@@ -15,7 +15,7 @@ AIR = gg.Air()
 
 
 def flight(radii: np.ndarray, air: gg.Air, gravity: float = GRAVITY) -> gg.World:
-    """Grains far apart that start at rest in endless air."""
+    """Grains far apart, initially at rest, in unbounded air."""
     scene = gg.Scene(((-1e3,) * 3, (1e3,) * 3), gravity=(0, 0, -gravity), boundary=faces("open"), air=air)
     grain = scene.add_material(density=DENSITY)
     scene.add_grains(grain, np.c_[np.arange(len(radii)) * 1.0, np.zeros((len(radii), 2))], radii)
@@ -78,7 +78,7 @@ def test_approach_to_the_terminal_speed_is_exponential(measured: Note) -> None:
 
 
 def test_wind_carries_grains_and_still_air_stops_them(measured: Note) -> None:
-    """Per env: the wind is what they end at; no overshoot however small the grain; spin decays by Stokes' torque."""
+    """Per env: they reach the velocity of the wind without overshoot for any size; spin decays by Stokes' torque."""
     radii = np.array([1e-5, 1e-4])
     world = gg.World(flight(radii, AIR, gravity=0.0)._frozen, env_count=3, num_threads=1)
     winds = np.array([[2.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-30.0, 5.0, 0.0]])

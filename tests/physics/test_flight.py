@@ -1,4 +1,4 @@
-"""Grains in flight and in collision: fall, bounce, restitution, momentum, angular momentum, no dependence on order."""
+"""Grains in flight and collision: fall, rebound, restitution, momentum, angular momentum, independence of order."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_bounce_heights(restitution: float, dt: float, measured: Note) -> None:
 @pytest.mark.parametrize("restitution", [0.2, 0.6, 0.9, 1.0])
 @pytest.mark.parametrize("ratio", [1, 3])
 def test_speed_after_an_impact_of_two_grains(restitution: float, ratio: int, measured: Note) -> None:
-    """Head-on, mass 1:1 and 1:27: separation speed over approach speed is e within 0.01, momentum stays."""
+    """Head-on, mass 1:1 and 1:27: separation speed over approach speed is e within 0.01, momentum is conserved."""
     wrong, drift = 0.0, 0.0
     weights = mass([RADIUS, RADIUS * ratio])
     for apart in np.linspace(0.021, 0.0235, 7):
@@ -108,7 +108,7 @@ def test_momentum_of_a_gas(restitution: float, rolling: float, measured: Note) -
 
 
 def test_a_smooth_elastic_gas_keeps_its_energy(measured: Note) -> None:
-    """Dilute, so that grains meet in pairs; what three grains do at once is not elastic."""
+    """Dilute, so that collisions are of pairs: simultaneous collisions of three grains are not elastic."""
     world = gas(1000, 0.0, 1.0, half=0.24)
     before = (world.velocities.astype(np.float64) ** 2).sum()
     world.step(DT, 500)
@@ -118,7 +118,7 @@ def test_a_smooth_elastic_gas_keeps_its_energy(measured: Note) -> None:
 
 
 def test_order_of_grains_does_not_matter(measured: Note) -> None:
-    """The same gas with its grains named differently: bulk means agree within 1 %."""
+    """The same gas with its grains in another order: bulk means agree within 1 %."""
     shuffled = np.random.default_rng(1).permutation(1000)
     worlds = [gas(1000, 0.5, 0.5), gas(1000, 0.5, 0.5, shuffled)]
     means = []
@@ -134,7 +134,7 @@ def test_order_of_grains_does_not_matter(measured: Note) -> None:
 @pytest.mark.parametrize("rolling", [0.0, 0.3])
 @pytest.mark.parametrize("friction", [0.0, 0.4])
 def test_angular_momentum_of_an_off_centre_pair(friction: float, rolling: float, measured: Note) -> None:
-    """Grains that graze, spin and differ in size exchange spin and path, not their sum."""
+    """Oblique collisions of spinning grains of different sizes conserve angular momentum."""
     radii = np.array([RADIUS, 1.5 * RADIUS])
     scene = space(
         [[-0.013, 0.0, 0.0], [0.013, 0.0, 0.0]], radius=radii, friction=friction, restitution=0.5, rolling=rolling
@@ -152,7 +152,7 @@ def test_angular_momentum_of_an_off_centre_pair(friction: float, rolling: float,
     assert (np.abs(world.velocities - speeds).max(axis=(1, 2)) > 0.05).sum() >= 5, "they missed"
     drift = np.abs(after - before).max() / np.abs(before).max()
     measured(angular_momentum_drift=drift)
-    # where an impact comes within a substep is found without the torque of rolling
+    # rolling friction does not affect where in a substep an impact occurs
     assert drift < (1e-5 if rolling == 0.0 else 5e-3)
 
 

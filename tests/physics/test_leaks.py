@@ -1,7 +1,6 @@
-"""Tools hold their grains: closed boxes and scoops whose walls are one grain radius thick, swung and turned.
+"""No grain passes the walls of tools: moving closed boxes and scoops with walls of one grain radius.
 
-The rule under which walls are promised to hold: no grain and no tool moves by more than half a radius a substep; where
-it is broken, that is counted.
+Walls hold where no grain and no tool moves by more than half a radius per substep; larger moves are counted.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def filled(sdf: gg.Sdf, count: int, gravity=(0.0, 0.0, -9.81)) -> gg.World:
 
 
 def inside(world: gg.World, open_top: bool) -> int:
-    """Grains whose centre is inside the walls' middle surface, in the tool's frame; above an open top counts too."""
+    """Grains whose centre is inside the walls' middle surface, in the tool's frame; also those above an open top."""
     pose = world.tool_poses[0, 0].astype(np.float64)
     w, x, y, z = pose[3:]
     turn = np.array(
@@ -88,7 +87,7 @@ def test_closed_box_loses_nothing(vessel: str, kind: str, measured: Note) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["carried", "rocking"])
 def test_scoop_loses_nothing(kind: str, measured: Note) -> None:
-    """An open scoop from a mesh, walls one radius thick, carried and tilted to and fro at up to 1 m/s for 10 s."""
+    """An open scoop from a mesh, walls one radius thick, moved and tilted back and forth at up to 1 m/s for 10 s."""
     count = 250
     sdf = gg.Sdf.from_mesh(hollow_box_mesh(INNER, RADIUS, lid=False), spacing=0.5 * RADIUS)
     world = filled(sdf, count)
@@ -96,7 +95,7 @@ def test_scoop_loses_nothing(kind: str, measured: Note) -> None:
     every, low = 10, 0
     for k in range(round(SECONDS / DT / every)):
         time = (k + 1) * every * DT
-        # smooth, so that nothing is thrown over the rim
+        # smooth, so that no grain is thrown over the rim
         carried = np.array([0.2 * np.sin(5.0 * time), 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
         world.step(DT, every, tool_poses=[swing(time, 1.0, kind) if kind == "rocking" else carried])
         low = max(low, int((world.positions[0, :, 2] < -INNER[2] - 0.05).sum()))
@@ -110,7 +109,7 @@ def test_scoop_loses_nothing(kind: str, measured: Note) -> None:
 @pytest.mark.parametrize("speed", [1.0, 2.4])
 @pytest.mark.parametrize("dt", [1e-3, 5e-4])
 def test_shots_at_a_thin_wall(speed: float, dt: float, measured: Note) -> None:
-    """Within the rule (half a radius per substep) no shot passes a wall one radius thick, from any side."""
+    """At half a radius per substep or less no grain passes a wall one radius thick, from any side."""
     rng = np.random.default_rng(0)
     count = 200
     scene = gg.Scene(((-2, -2, -2), (2, 2, 2)), gravity=(0, 0, 0), boundary=dict.fromkeys("xyz", "open"))
@@ -133,7 +132,7 @@ def test_shots_at_a_thin_wall(speed: float, dt: float, measured: Note) -> None:
 
 
 def test_what_is_too_fast_is_counted(measured: Note) -> None:
-    """Shots of several radii per substep: each substep counts, so that a passed wall is never silent; most are held."""
+    """Grains at several radii per substep: each substep is counted, and most grains do not pass."""
     count, speed = 100, 20.0
     scene = gg.Scene(((-9, -9, -9), (9, 9, 9)), gravity=(0, 0, 0), boundary=dict.fromkeys("xyz", "open"))
     grain = scene.add_material(density=DENSITY, radius=RADIUS)

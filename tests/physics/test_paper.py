@@ -1,4 +1,4 @@
-"""mode="paper": Algorithm 1 of the paper as printed: impulses are added and never taken back, no grain turns."""
+"""mode="paper": Algorithm 1 of the paper as printed: impulses only increase, grains do not rotate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from testbed.beds import DT, GRAVITY, RADIUS, THREADS, column_scene, on_floor, r
 def by_hand(velocity, normal, overlap, friction, solver, inverse_mass, dt, correction):
     """One contact, iteration by iteration.
 
-    Each adds max(0, -w (v_n - bias)) along the normal and what of -w v_t lies inside the cone of that; w = omega m_eff.
+    Each adds max(0, -w (v_n - bias)) along the normal, and -w v_t clamped to its friction cone; w = omega m_eff.
     """
     v = np.array(velocity, np.float64)
     n = np.array(normal, np.float64)
@@ -33,7 +33,7 @@ def by_hand(velocity, normal, overlap, friction, solver, inverse_mass, dt, corre
 @pytest.mark.parametrize("friction", [0.0, 0.2, 2.0])
 @pytest.mark.parametrize("overlap", [-1e-5, 1e-5, 2e-4])
 def test_one_contact_by_hand(iterations: int, friction: float, overlap: float) -> None:
-    """A grain that presses and slides on the floor: the engine's iterations are the printed ones."""
+    """A grain that slides on the floor: the engine's iterations are those of the paper."""
     solver = gg.Solver(mode="paper", iterations=iterations, alpha=0.3)
     world = on_floor([[0, 0, RADIUS - overlap]], [[0.4, -0.3, -0.5]], friction=friction).build(solver=solver)
     world.step(DT)
@@ -48,7 +48,7 @@ def test_one_contact_by_hand(iterations: int, friction: float, overlap: float) -
 
 
 def test_impulses_are_never_taken_back() -> None:
-    """An overshoot stays: relaxed by 1.5, the first iteration throws the grain up by half its speed."""
+    """Overshoot is not corrected: with a relaxation factor of 1.5 the grain rebounds with half its speed."""
     impact = 0.5 + GRAVITY * DT
     for iterations in (1, 2, 20):
         solver = gg.Solver(mode="paper", iterations=iterations, relaxation=1.5, relaxation_sum=3.0, alpha=0.0)
@@ -56,7 +56,7 @@ def test_impulses_are_never_taken_back() -> None:
             world = on_floor([[0, 0, RADIUS - 1e-6]], [[0, 0, -0.5]], friction=0.0).build(solver=solver)
         world.step(DT)
         assert world.velocities[0, 0, 2] == pytest.approx(0.5 * impact, rel=1e-5)
-    # accumulated, it is taken back
+    # with accumulated impulses it is corrected
     solver = gg.Solver(iterations=40, nesterov=False)
     world = on_floor([[0, 0, RADIUS - 1e-6]], [[0, 0, -0.5]], friction=0.0).build(solver=solver)
     world.step(DT)
@@ -64,7 +64,7 @@ def test_impulses_are_never_taken_back() -> None:
 
 
 def test_pushed_rows_keep_their_momentum() -> None:
-    """Three in a row, the first one runs into the others: none passes, and the sum of velocities stays."""
+    """Three in a row, of which the first hits the others: none passes, and momentum is conserved."""
     places = [[-1.999 * RADIUS, 0, 0], [0, 0, 0], [1.999 * RADIUS, 0, 0]]
     scene = space(places, [[1.0, 0, 0], [0, 0, 0], [0.0, 0, 0]], friction=0.0)
     solver = gg.Solver(mode="paper", iterations=100, alpha=0.0)
@@ -84,7 +84,7 @@ def test_grains_do_not_turn() -> None:
 
 
 def test_runs_stably_with_safe_values() -> None:
-    """A falling column comes to (almost) rest; nothing flies, nothing is lost."""
+    """A falling column comes almost to rest; no grain escapes."""
     world = column_scene(2000, 7.0).build(num_threads=THREADS, solver=gg.Solver(mode="paper", iterations=20))
     fastest = 0.0
     for _ in range(10):

@@ -1,4 +1,4 @@
-"""The explicit law on springs: forces are the slope of an energy, hits keep it, slopes hold, piles rest."""
+"""Springs: forces are gradients of an energy, which collisions conserve; friction on slopes; piles at rest."""
 
 import math
 
@@ -20,8 +20,8 @@ def springs(shape: gg.Shape2D, omega: float = OMEGA, **settings) -> gg.Solver:
 
 @pytest.mark.parametrize("names", ["UU", "U#", "##"])
 def test_forces_are_the_slope_of_the_energy(names):
-    """What two overlapping grains do to each other in one short step against differences of k d^2 / 2 over all six
-    coordinates, the slope of d scaled as a whole to 1 along the translation.
+    """Impulses of two overlapping grains in one short step against differences of k d^2 / 2 over all six coordinates,
+    with the gradient of d scaled to length 1 along the translation.
 
     The torque on the first is not minus that on the second: t turns with the first, -dd/dtheta - t x n."""
     a, b = (gg.Shape2D.letter("U", 0.5) if name == "U" else gg.Shape2D.hash(0.5) for name in names)
@@ -79,7 +79,7 @@ def test_hits_keep_energy_and_momentum(shape, dt):
 
 
 def slide(friction: float, dt: float = 1e-4) -> list[float]:
-    """Ways down a slope of 16 degrees, one and two seconds after a block was set on it and settled [m]."""
+    """Displacements down a slope of 16 degrees, one and two seconds after a block settled on it [m]."""
     scene, down = planar_scenes.block_on_ramp(friction)
     world = scene.build(device="cpu", num_threads=1, solver=springs(gg.Shape2D.block(0.6, 0.3)))
     second = round(1.0 / dt)
@@ -104,7 +104,7 @@ def test_slope_holds(friction):
 
 
 def rebound(damping: float) -> float:
-    """Speed after over before an octagon falls flat on the floor: two corners, each a spring."""
+    """Ratio of speeds after and before an octagon falls flat on the floor: two corners, each a spring."""
     shape = gg.Shape2D.octagon(0.5)
     scene = gg.Scene(bounds=((-2, 0), (2, 4)), gravity=(0, 0))
     material = scene.add_material(density=1000.0, friction=0.0, shape=shape)
@@ -116,10 +116,10 @@ def rebound(damping: float) -> float:
 
 
 def test_damping_takes_energy():
-    """The speed left after a damped hit, against a separate integration of two springs that never pull."""
+    """Speed after a damped collision, against a separate integration of two springs without tension."""
 
     shape = gg.Shape2D.octagon(0.5)
-    # a corner pushes half of a side beside the middle: it moves more than the mass alone would let it
+    # a corner is half a side from the centre: its effective mass is less than the mass
     lever = 0.5 * math.sin(math.pi / 8)
     share = 1.0 / math.sqrt(1.0 + lever**2 * shape.area / shape.inertia)
 
@@ -148,7 +148,7 @@ def test_floor_and_walls_carry_a_pile():
 
 
 def test_springs_hold_a_block_against_a_moving_floor():
-    """A block on a plate that is drawn away sideways is taken along while friction suffices."""
+    """A block on a plate that moves sideways moves with it while friction suffices."""
     shape = gg.Shape2D.block(0.4, 0.2)
     ways = {}
     for friction in (0.05, 0.5):

@@ -13,7 +13,7 @@ GRAVITY = 9.81
 
 
 def slide(friction: float, seconds: tuple[int, ...] = (1, 2)) -> list[float]:
-    """Ways down a slope of 16 degrees after a block was set on it [m]."""
+    """Displacements down a slope of 16 degrees after a block was put on it [m]."""
     scene, down = planar_scenes.block_on_ramp(friction)
     world = scene.build(device="cpu", num_threads=1, solver=gg.Solver(iterations=20))
     world.step(1e-3, 200)
@@ -28,14 +28,14 @@ def slide(friction: float, seconds: tuple[int, ...] = (1, 2)) -> list[float]:
 def test_slope_slides():
     """mu = .28 < tan 16 degrees: the block slides at g (sin - mu cos) = .0636 m/s2 (10 %: read off a figure)."""
     one, two = slide(0.28)
-    acceleration = two - 2.0 * one  # whatever speed it had at the start
+    acceleration = two - 2.0 * one  # for any initial speed
     exact = GRAVITY * (math.sin(math.radians(16)) - 0.28 * math.cos(math.radians(16)))
     assert acceleration == pytest.approx(exact, rel=0.1)
 
 
 @pytest.mark.parametrize("friction", [0.30, 0.32])
 def test_slope_holds(friction):
-    """mu > tan 16 degrees = .287: it stays to a millimetre, and to a micrometre a second at that."""
+    """mu > tan 16 degrees = .287: it moves by less than 1 mm, and by less than 1 um/s."""
     ways = slide(friction)
     assert abs(ways[1]) < 1e-3
     assert abs(ways[1] - ways[0]) < 1e-6
@@ -94,7 +94,7 @@ def test_thin_tilted_blocks_lean():
 
 @pytest.mark.parametrize("name", ["leaning_block", "triangle"])
 def test_leaning_blocks_stand_above_their_threshold(name):
-    """Friction a hundredth below what the balance of forces asks for, and above."""
+    """Friction a hundredth below and above the limit from the balance of forces."""
     run, left = load_scene(name), []
     for friction in (run.threshold - 0.01, run.threshold + 0.01):
         label = f"{friction:.4f}"
@@ -118,7 +118,7 @@ def test_fixed_grains_stay_and_move_as_told():
 
 
 def signed_distances(ring: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Of points to a closed polygon, < 0 inside: by its edges and by the number of them that a ray crosses."""
+    """Signed distance of points from a closed polygon, < 0 inside, by its edges and by ray crossings."""
     start, end = ring, np.roll(ring, -1, axis=0)
     along, to = end - start, points[:, None] - start
     share = np.clip((to * along).sum(axis=2) / (along**2).sum(axis=1), 0.0, 1.0)
@@ -132,7 +132,7 @@ def signed_distances(ring: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("shape", [gg.Shape2D.hash(0.5), gg.Shape2D.letter("U", 0.5)], ids=["hash", "U"])
 def test_at_rest_no_vertex_lies_in_another_grain(shape):
-    """Vertices in the exact polygon: contact of another kind than fields of pairs, found at all places at once."""
+    """Overlap of vertices with exact polygons, independent of pair fields."""
     with planar_scenes.pile(shape, 60, seed=3).build(solver=gg.Solver(iterations=20), num_threads=1) as world:
         world.step(1e-3, 4000)
         places = world.positions[0, :, :2].astype(np.float64)
@@ -152,7 +152,7 @@ def test_at_rest_no_vertex_lies_in_another_grain(shape):
             solid = np.max([outer, *(-hole for hole in holes)], axis=0)
             deepest = max(deepest, -float(solid.min()))
             touching += int((np.abs(solid) < 0.004).any())
-    # coarse fields (cells of a sixteenth of the size) are off by up to 2 % of the size in depth
+    # coarse fields (cells of a sixteenth of the size) have errors of up to 2 % of the size in depth
     assert touching > 60, "grains that carry each other touch"
     assert deepest < 0.02, f"a vertex lies {deepest:.4f} m inside another grain, reported are {reported:.4f}"
     assert places[:, 1].min() > 0.0

@@ -1,4 +1,4 @@
-"""Resting matter rests: forces that carry a weight, a deep column, a heap, and no energy from nowhere."""
+"""Grains at rest: forces that balance the weight, a deep column, a heap, and no gain of energy."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_frictionless_box_is_hydrostatic(measured: Note) -> None:
     measured(bottom_over_weight=ratio, walls_over_weight=np.abs(forces[:4, 2]).sum() / weight)
     assert abs(ratio - 1.0) < 0.01
     assert np.abs(forces[:4, 2]).sum() < 1e-6 * weight
-    # what presses on one side presses on the other
+    # opposite walls have opposite forces
     assert abs(forces[0, 0] + forces[1, 0]) < 0.02 * abs(forces[1, 0])
 
 
@@ -66,7 +66,7 @@ def test_bottom_walls_and_tool_carry_the_weight(measured: Note) -> None:
     measured(bottom=shares[0], walls=shares[1], tool=shares[2], sum=shares.sum())
     assert abs(shares.sum() - 1.0) < 0.01
     assert shares[2] > 0.05 and shares[1] > 0.05, "the tool and the walls carry something"
-    # nothing is pushed sideways in sum
+    # the sum of horizontal forces is zero
     assert np.abs(walls[:, :2].sum(axis=0) + tool[:2]).max() < 0.01 * weight
 
 
@@ -146,7 +146,7 @@ def test_column_of_ten_thousand_rests(measured: Note) -> None:
 
 
 def test_bed_does_not_creep_far_from_the_origin(measured: Note) -> None:
-    """4 m up, where a grain of 10 mm knows its place to 5e-7 m and moves by less in a step, it stays where it is."""
+    """At a height of 4 m, where float32 resolves 5e-7 m and a step moves by less, a bed stays at rest."""
     creep = []
     for seed in (1, 2, 3):
         scene = falling_bed(8, 5, seed, floor=4.0)
@@ -163,7 +163,7 @@ def test_bed_does_not_creep_far_from_the_origin(measured: Note) -> None:
 def test_heap_of_three_thousand_stands(measured: Note) -> None:
     """Left by a lifted tube: rms speed below 1e-5 m/s, and no grain creeps .1 mm in 10 s."""
     world = heap(3000, [0.3])
-    # a few grains roll down its foot for some seconds more
+    # a few grains at its foot roll for some more seconds
     world.step(DT, 5000)
     start = world.positions[0].astype(np.float64)
     fastest = 0.0
@@ -196,7 +196,7 @@ def test_heaps_are_steeper_with_rolling_friction(measured: Note) -> None:
 
 @pytest.mark.parametrize("dt", [5e-4, 1e-3, 2e-3])
 def test_energy_never_rises(dt: float, measured: Note) -> None:
-    """A drop of 1,000 grains: no substep adds .1 % to what energy there is, and in the end none is left to move."""
+    """A drop of 1,000 grains: no substep increases the energy by .1 %, and all grains come to rest."""
     world = column_scene(1000, 5.0, rolling=0.3).build(num_threads=THREADS)
     m, inertia = mass(), 0.4 * mass() * RADIUS**2
 
@@ -218,7 +218,7 @@ def test_energy_never_rises(dt: float, measured: Note) -> None:
 
 
 def test_bed_does_not_depend_on_names_of_grains(measured: Note) -> None:
-    """The same drop with grains named in another order: height and contacts of the bed agree within 1 %."""
+    """The same drop with grains in another order: height and contacts of the bed agree within 1 %."""
     figures = []
     for seed in (None, 1):
         scene = column_scene(1000, 5.0)

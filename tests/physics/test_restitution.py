@@ -1,4 +1,4 @@
-"""Restitution over speeds and coefficients; and what is known, and documented, to be less than that in a crowd."""
+"""Restitution by speed and coefficient, and the documented deviations for several simultaneous contacts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import granular_gym as gg
 from testbed.beds import DENSITY, DIAMETER, DT, RADIUS, faces, random_apart, space
 
 Note = Callable[..., None]
-SPEEDS = np.array([0.06, 0.2, 1.0, 2.4])  # [m/s]; above the slowest that bounces, below half a radius per substep
+SPEEDS = np.array([0.06, 0.2, 1.0, 2.4])  # [m/s]; above `bounce_speed`, below half a radius per substep
 
 
 @pytest.mark.parametrize("restitution", [0.1, 0.35, 0.6, 0.85, 1.0])
 @pytest.mark.parametrize("against", ["wall", "grain", "large grain"])
 def test_restitution_at_all_speeds(against: str, restitution: float, measured: Note) -> None:
-    """Speed after over before, head-on, at several places of the impact within its substep: e within 1e-3."""
+    """Ratio of speeds after and before a head-on impact, at several times within its substep: e within 1e-3."""
     starts = np.linspace(0.0, 1.0, 7, endpoint=False)
     speed, start = (a.ravel() for a in np.meshgrid(SPEEDS, starts))
     boundary = {**faces("open"), "x": ("open", "wall")} if against == "wall" else faces("open")
@@ -52,10 +52,10 @@ def test_slow_impacts_do_not_bounce() -> None:
 @pytest.mark.parametrize("restitution", [0.5, 1.0])
 @pytest.mark.parametrize("iterations", [10, 40])
 def test_a_row_of_balls_takes_the_blow_at_once(restitution: float, iterations: int, measured: Note) -> None:
-    """Newton's law on all contacts of one instant: a ball that hits a touching row comes back, the row leaves together.
+    """Newton's impact law for simultaneous contacts: a ball that hits a touching row rebounds, the row moves as one.
 
-    (A real row hands the blow on, contact after contact; rigid bodies without waves cannot know.) Momentum stays. No
-    energy is gained where the solve has converged; known: 10 iterations leave 3 % of the speed, 6 % of the energy.
+    (In a real row the impulse travels from contact to contact, which rigid bodies do not model.) Momentum is conserved.
+    A converged solution gains no energy; 10 iterations leave errors of 3 % of the speed, 6 % of the energy.
     """
     x = [[-DIAMETER - 0.003, 0, 0], [0, 0, 0], [DIAMETER, 0, 0], [2 * DIAMETER, 0, 0]]
     scene = space(x, [[1.0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]], restitution=restitution)
@@ -70,7 +70,7 @@ def test_a_row_of_balls_takes_the_blow_at_once(restitution: float, iterations: i
 
 
 def test_a_dense_elastic_gas_loses_little_and_gains_nothing(measured: Note) -> None:
-    """At 4 % solid, .5 s: what several grains do within one substep costs energy, the less the shorter it is."""
+    """At 4 % solid, .5 s: simultaneous contacts of several grains dissipate energy, less with shorter substeps."""
     left = []
     for dt in (1e-3, 2.5e-4):
         scene = gg.Scene(((-0.12,) * 3, (0.12,) * 3), gravity=(0, 0, 0), boundary=faces("periodic"))

@@ -40,7 +40,7 @@ def test_pile_of_two_sizes_rests(ratio: int, small: int, large: int, measured: N
 
 
 def overlaps(places: np.ndarray, radii: np.ndarray, period: float | None) -> tuple[int, float]:
-    """Sides of contacts that overlap, and the deepest overlap over the smaller diameter: every pair is looked at."""
+    """Overlapping contacts, counted at both grains, and the largest relative overlap, by brute force."""
     d = places[:, None].astype(np.float64) - places[None]
     if period is not None:
         d -= period * np.round(d / period)
@@ -52,10 +52,10 @@ def overlaps(places: np.ndarray, radii: np.ndarray, period: float | None) -> tup
 @pytest.mark.parametrize("boundary", ["open", "periodic"])
 @pytest.mark.parametrize("ratio", [1.0, 2.0, 3.0, 10.0, 40.0])
 def test_every_overlap_is_found(ratio: float, boundary: str) -> None:
-    """Random grains of all sizes in between, against all pairs."""
+    """Random grains of all sizes, against brute force over all pairs."""
     rng = np.random.default_rng(int(ratio))
     count, half = 600, 0.08 if ratio < 5 else 5.0 * RADIUS * ratio
-    # mostly small ones
+    # mostly small grains
     radii = (RADIUS * ratio ** rng.uniform(0.0, 1.0, count) ** 2).astype(np.float32)
     places = rng.uniform(-half, half, (count, 3)).astype(np.float32)
     world = space(places, radius=radii, half=half, boundary=faces(boundary)).build(num_threads=THREADS)
@@ -68,7 +68,7 @@ def test_every_overlap_is_found(ratio: float, boundary: str) -> None:
 
 @pytest.mark.parametrize("ratio", [1, 3, 10])
 def test_both_broad_phases_give_the_same_bits(ratio: int) -> None:
-    """Sorted cells with lists that are reused, and the linked hash of the paper."""
+    """The cell grid with reused lists, and the linked hash of the paper."""
     hashes = []
     for broad_phase in ("cells", "linked_hash"):
         scene = cup_of_two_sizes(ratio, 400, 30 if ratio < 10 else 1)
@@ -82,7 +82,7 @@ def test_both_broad_phases_give_the_same_bits(ratio: int) -> None:
 
 
 def test_lists_that_are_reused_give_the_same_bits() -> None:
-    """The skin decides how long lists live, never what is computed."""
+    """The skin affects how often lists are rebuilt, not the results."""
     hashes = []
     for skin in (0.02, 0.15, 0.5):
         with cup_of_two_sizes(3, 400, 20).build(num_threads=1, solver=gg.Solver(skin=skin)) as world:

@@ -1,6 +1,6 @@
 """Rolling and twisting resistance act between the two sides of a contact, never against the world's frame.
 
-A free pair is held together by cohesion, so that sliding, rolling and twisting all act for as long as one likes.
+A free pair is held together by cohesion, so that sliding, rolling and twisting act for any time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import granular_gym as gg
 from testbed.beds import DENSITY, DT, GRAVITY, RADIUS, column_scene, faces, mass, on_floor
 
 Note = Callable[..., None]
-FORCE = 0.5  # [N], of cohesion: some hundred weights of a grain
+FORCE = 0.5  # force of cohesion [N]: several hundred weights of a grain
 
 
 def free_pair(
@@ -45,7 +45,7 @@ def momenta(world: gg.World, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 @pytest.mark.parametrize("twisting", [None, 0.02, 0.3])
 @pytest.mark.parametrize("ratio", [1.0, 2.0])
 def test_free_pair_keeps_its_momenta(ratio: float, twisting: float | None, dt: float, measured: Note) -> None:
-    """Sliding, rolling and twisting until the pair turns as one: both momenta stay, relative spin goes."""
+    """Sliding, rolling and twisting until the pair rotates as one: momenta are conserved, relative spin vanishes."""
     radii = np.array([RADIUS, RADIUS * ratio])
     world = free_pair(radii, twisting=twisting)
     world.set_grains(
@@ -60,7 +60,7 @@ def test_free_pair_keeps_its_momenta(ratio: float, twisting: float | None, dt: f
     left = np.abs(np.diff(world.angular_velocities[0], axis=0)).max() / slip
     measured(momentum_drift=drift, angular_momentum_drift=spin_drift, relative_spin_left=left)
     assert drift < 1e-5
-    # the contact is a slack of rounding wide
+    # the gap of the contact is of the order of rounding
     assert spin_drift < 2e-3
     assert left < 0.02
     gap = np.linalg.norm(np.diff(world.positions[0].astype(np.float64), axis=0)) - radii.sum()
@@ -103,7 +103,7 @@ def test_spin_about_the_normal_decays_by_twisting(rolling: float, twisting: floa
 
 
 def test_twisting_like_rolling_changes_no_bit() -> None:
-    """A world in which another env twists by its own coefficient treats this one as a lone world does."""
+    """An env is not affected by another env with a twisting friction of its own."""
     scene = column_scene(150, 3.0, rolling=0.1)
     with scene.build(num_threads=1) as lone, scene.build(env_count=2, num_threads=1) as both:
         both.set_pair(0, 0, twisting_friction=0.01, envs=[1])

@@ -166,7 +166,7 @@ def test_what_is_too_far_to_look_at_changes_no_clearance() -> None:
 
 
 def walk(arm: Arm, blocks: np.ndarray, steps: int, guarded: bool) -> tuple[float, int, float]:
-    """Random full-speed commands: least clearance, events seen, fastest part [m/s]."""
+    """Random full-speed commands: least clearance, events, largest speed of a part [m/s]."""
     count, rng = len(blocks), np.random.default_rng(0)
     joints, velocities = np.tile(HOME, (count, 1)), np.zeros((count, 7))
     least, seen, fastest = 10.0, 0, 0.0
@@ -195,7 +195,7 @@ def walk(arm: Arm, blocks: np.ndarray, steps: int, guarded: bool) -> tuple[float
 def test_guarded_arms_touch_nothing_and_unguarded_ones_do() -> None:
     arm, blocks = make_arm(), ExcavatorTask(env_count=8).blocks()
     least, seen, fastest = walk(arm, blocks, 400, guarded=True)
-    # a motion is looked at in eight parts: between two of them a corner may cut a little into the margin of 5 mm
+    # a motion is checked at eight points: between two of them a corner may reach slightly into the margin of 5 mm
     assert least > 0.002, "the arm came nearer than the margin"
     assert seen == JOINT_EVENT | SPEED_EVENT | TOUCH_EVENT
     assert fastest <= PANDA.tip_speed + 1e-6
@@ -204,7 +204,7 @@ def test_guarded_arms_touch_nothing_and_unguarded_ones_do() -> None:
 
 
 def test_the_arm_slides_along_the_table() -> None:
-    """Pressed down while it moves sideways, the bucket keeps moving sideways."""
+    """A bucket that is pressed down while it moves sideways keeps moving sideways."""
     arm = make_arm()
     table = np.zeros((1, 1, 10))
     table[0, 0, [2, 3]], table[0, 0, 7:] = (-0.5, 1.0), (5.0, 5.0, 0.5)
@@ -221,7 +221,7 @@ def test_the_arm_slides_along_the_table() -> None:
         assert arm.clearance(joints, table)[0] > arm.margin - 2e-3
     moved = arm.frames(joints)[0, -1, :3] - start
     assert moved[1] > 0.12, "it stuck"
-    # and comes off at once
+    # and is released at once
     up = np.linalg.pinv(arm.jacobian(joints)[0]) @ [0, 0, 0.3, 0, 0, 0]
     for _ in range(5):
         joints, velocities, events = arm.guard(joints, velocities, [up], table, 0.05)
@@ -246,7 +246,7 @@ def test_clearance_of_capsules_from_sampled_points() -> None:
             for block in blocks[n]:
                 gap = np.linalg.norm(np.maximum(np.abs(points - block[:3]) - block[7:], 0.0), axis=1).min()
                 least = min(least, gap - row[6])
-        # what is nearer than the blocks is the arm itself
+        # only the arm itself is nearer than the blocks
         assert got[n] <= least + 1e-9
         assert got[n] == pytest.approx(least, abs=2e-3) or got[n] < least
     del rng

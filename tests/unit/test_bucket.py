@@ -1,4 +1,4 @@
-"""The bucket of the excavator: its meshes, the script that makes them, and what the guard sees of it."""
+"""The bucket of the excavator: its meshes, the script that makes them, and its capsules in the guard."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_meshes_come_from_the_script(tmp_path: Path) -> None:
 
 
 def test_the_guard_s_capsules_cover_the_bucket() -> None:
-    """Every point of the meshes lies in a capsule or next to one, and no capsule sticks out far."""
+    """All points of the meshes lie in capsules or next to them, and no capsule extends far beyond."""
     shell, cheek = load_mesh(ASSETS / "bucket_shell.stl"), load_mesh(ASSETS / "bucket_cheek.stl")
     side = np.array([0.0, 0.067, 0.0])
     points = np.concatenate([shell.vertices, cheek.vertices + side, cheek.vertices - side])
@@ -57,7 +57,7 @@ def test_the_guard_s_capsules_cover_the_bucket() -> None:
     lower, upper = points.min(axis=0), points.max(axis=0)
     ends = np.concatenate([a, b])
     reach = np.concatenate([radius, radius])[:, None]
-    plates = np.tile(np.arange(len(capsules)) < len(capsules) - 1, 2)  # all but the mount
+    plates = np.tile(np.arange(len(capsules)) < len(capsules) - 1, 2)  # without the mount
     assert ((ends + reach)[plates] < upper + 0.005).all()
     assert ((ends - reach)[plates] > [*(lower[:2] - 0.005), 0.04]).all()
 

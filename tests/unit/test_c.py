@@ -70,7 +70,7 @@ def test_c(test: Path, engine):
     assert done.returncode == 0, done.stderr
     environment = {
         **os.environ,
-        # libgomp keeps its pool until the process ends
+        # libgomp does not free its thread pool
         "ASAN_OPTIONS": "detect_leaks=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "OMP_NUM_THREADS": "2",
@@ -83,7 +83,7 @@ def test_c(test: Path, engine):
     "command", [["g++", "-x", "c++"], ["clang++", "-x", "c++"], ["nvcc", "-x", "cu"]], ids=lambda c: c[0]
 )
 def test_shared_headers_are_in_the_overlap_of_c_and_cpp(command: list[str], tmp_path: Path):
-    """The phases are written once, for C and for CUDA's C++."""
+    """The phases compile as C and as CUDA's C++."""
     if not shutil.which(command[0]):
         pytest.skip(f"no compiler {command[0]}")
     source = tmp_path / "phases.cpp"

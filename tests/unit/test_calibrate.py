@@ -1,4 +1,4 @@
-"""Calibration: it finds what a known material does, and says so where it cannot."""
+"""Calibration: it recovers the coefficients of known materials, and reports failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GRAINS = gg.Grains(density=2500.0, radius=0.005)
 
 @dataclasses.dataclass(frozen=True)
 class Formula:
-    """An experiment without simulation: quick, and its answer is known."""
+    """An experiment without simulation, with known results."""
 
     target: float
     rolls: bool = False
@@ -40,7 +40,7 @@ def test_two_targets_pin_down_both_parameters():
     assert found.rolling_friction == pytest.approx(0.1, rel=0.05)
     assert found.uncertainty == (0.0, 0.0)
     assert found.plausible["friction"][0] <= found.friction <= found.plausible["friction"][1]
-    # it stops where it is near enough
+    # it stops within the tolerance
     assert found.evaluations < 16 * 61
     again = gg.calibrate([Formula(5.0), Formula(2.5, rolls=True)], GRAINS, candidates=16, rounds=60, tolerance=0.01)
     assert np.array_equal(found.candidates, again.candidates)
@@ -70,7 +70,7 @@ def test_noise_is_measured_with_fresh_starts():
 
 @pytest.mark.parametrize("radius", [0.005, 0.001, gg.SizeDistribution.uniform(0.004, 0.006)])
 def test_bulk_density_does_not_depend_on_size(radius):
-    """Without friction spheres settle at a solid fraction of about .63, with much of it looser."""
+    """Without friction spheres settle at a solid fraction of about .63, with high friction below .57."""
     test = gg.BulkDensity(1500.0, grain_count=150)
     values = test.measure(gg.Grains(2500.0, radius), np.array([[0.0, 0.0], [0.8, 0.3]]), [1, 1])
     print(values / 2500.0)
@@ -80,7 +80,7 @@ def test_bulk_density_does_not_depend_on_size(radius):
 
 @pytest.mark.slow
 def test_angle_of_repose_is_found_again():
-    """The heap of a known material, searched with its friction given: rolling friction comes back."""
+    """The heap of a known material, with its friction given: rolling friction is recovered."""
     test = gg.ReposeAngle(1.0, grain_count=150)
     truth = np.array([[0.5, 0.2]])
     angle = float(np.mean(test.measure(GRAINS, np.repeat(truth, 12, axis=0), range(50, 62))))

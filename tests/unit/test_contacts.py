@@ -1,4 +1,4 @@
-"""World.contacts: who touches whom and what presses: weights, walls, tools, numbering, envs, states."""
+"""World.contacts: pairs and forces: weights, walls, tools, numbering, envs, states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WEIGHT = mass() * GRAVITY
 
 
 def box_with_plate(count: int = 40) -> gg.Scene:
-    """Grains in a narrow box, half of which has a raised floor: a tool of the caller's."""
+    """Grains in a narrow box, half of which has a raised floor: a tool."""
     scene = gg.Scene(((-0.02, -0.02, 0.0), (0.02, 0.02, 0.4)))
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.1)
     scene.fill_box(sand, (-0.02, -0.02, 0.01), (0.02, 0.02, 0.4), count=count, radius=RADIUS, seed=3)
@@ -51,7 +51,7 @@ def test_forces_carry_each_grain_at_rest(resting, env):
 
 @pytest.mark.parametrize("env", [0, 1])
 def test_tools_and_walls_have_their_numbers(resting, env):
-    """Walls and tools feel what the wrenches of the same substep say."""
+    """Forces on walls and tools are the wrenches of the same substep."""
     found = resting.contacts(env)
     assert found.dt == pytest.approx(DT)
     for k in range(2):
@@ -83,7 +83,7 @@ def test_pairs_are_those_that_touch(resting):
 
 
 def test_counts_of_contacts(resting):
-    """Per grain, walls and tools too or grains alone."""
+    """Counts per grain, with walls and tools or without."""
     found = resting.contacts(0).pressing(1e-3 * WEIGHT)
     with_all, grains_alone = found.counts(resting.grain_count), found.counts(resting.grain_count, grains_only=True)
     assert with_all.sum() == 2 * len(found.pairs) - (found.pairs[:, 1] < 0).sum()
@@ -114,7 +114,7 @@ def test_a_state_brings_its_contacts(resting):
 
 
 def test_an_impact_of_two():
-    """What is not gravity: two balls head-on, each contact given once, with the sign of the first."""
+    """Without gravity: two balls head-on; each contact is returned once, with the sign for the first."""
     with space(
         [[0.0, 0.0, 0.0], [2.0001 * RADIUS, 0.0, 0.0]], [[1.0, 0, 0], [-1.0, 0, 0]], restitution=0.5
     ).build() as w:

@@ -1,4 +1,4 @@
-"""Where grains are, in counts: boxes that stand anyhow, cells, columns; beside the same done in NumPy."""
+"""Counts of grains in rotated boxes, cells and columns, against NumPy."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ENVS, GRAINS = 3, 400
 
 @pytest.fixture
 def beds() -> Any:
-    """Places of grains, some of them outside the grid (env_count, n, 3)."""
+    """Positions of grains, some of them outside the grid (env_count, n, 3)."""
     return np.random.default_rng(5).uniform((-1.2, -0.7, 0.0), (1.2, 0.7, 2.0), (ENVS, GRAINS, 3)).astype(np.float32)
 
 
 @pytest.fixture
 def world(beds: Any, backend: str) -> Any:
-    """A world with a grain at each of these places."""
+    """A world with a grain at each of these positions."""
     scene = gg.Scene(((-2.0, -2.0, -1.0), (2.0, 2.0, 3.0)))
     scene.add_grains(scene.add_material(density=1000.0), beds[0], 1e-3)
     with scene.build(ENVS, device=backend) as built:
@@ -92,7 +92,7 @@ def test_columns(world: Any, beds: Any) -> None:
 
 
 def test_an_env_that_diverged(world: Any) -> None:
-    """Only what is somewhere is counted."""
+    """Grains that are not finite are not counted."""
     velocities = world.velocities
     velocities[1] = 3e38
     world.set_grains(velocities=velocities)

@@ -1,6 +1,6 @@
-"""The CUDA backend where there is no GPU: its kernels run on a CPU (GG_CUDA=emulate), its errors are those users meet.
+"""The CUDA backend without a GPU: kernels run on a CPU (GG_CUDA=emulate), and errors for users.
 
-The emulated package is built once into build/emulated and used by processes of its own.
+The emulated package is built once into build/emulated and used by separate processes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def run(emulated: Path, arguments: list[str], cwd: Path, **environment: str) -> 
 
 
 def pytest_with(emulated: Path, cwd: Path, paths: list[str], *options: str, **environment: str) -> list[str]:
-    """Runs tests of this folder with the emulated package: none may fail. The reasons why some were skipped."""
+    """Runs tests of this folder with the emulated package, of which none may fail; returns the reasons of skips."""
     places = [str(ROOT / "tests" / path) for path in paths]
     settings = ["-q", "-rs", "-p", "no:cacheprovider", "--rootdir", str(ROOT / "tests")]
     done = run(emulated, ["-m", "pytest", *places, *settings, *options], cwd, **environment)
@@ -70,16 +70,16 @@ def test_emulated_parity(emulated: Path, tmp_path: Path, order: str) -> None:
 
 @pytest.mark.slow
 def test_emulated_arrays(emulated: Path, tmp_path: Path) -> None:
-    """What is handed out on the device: DLPack, streams, memory, forks, a lost device; the vector env on top of it."""
+    """Device arrays: DLPack, streams, memory, forks, a lost device; and vector envs with them."""
     skipped = pytest_with(emulated, tmp_path, ["unit/device_array", "envs/test_outputs.py"])
-    # nothing else is left out
+    # no other tests are skipped
     assert set(skipped) <= {"torch is not installed", "JAX is not installed", "a GPU is needed"}
 
 
 @pytest.mark.slow
 def test_emulated_by_default(emulated: Path, tmp_path: Path) -> None:
-    """Tests that name no device, on a machine whose first choice is a GPU: those of the CPU alone keep to it."""
-    # what takes thousands of substeps is beyond emulation; a process that is spawned finds no tests here
+    """Tests that do not name a device, with a GPU as default device; tests for the CPU use the CPU."""
+    # without tests of thousands of substeps, which are too slow, and of spawned processes
     slow = ("second_thread", "spawn", "forkserver", "thousand", "weight_rests", "bed_settled")
     only = "(process or cuda) and " + " and ".join(f"not {name}" for name in slow)
     paths = ["hostile/test_process.py", "unit/test_world_api.py"]
@@ -97,7 +97,7 @@ def scene(count=64):
 
 
 def script(emulated: Path, tmp_path: Path, text: str, **environment: str) -> str:
-    """What a short program prints."""
+    """Output of a short program."""
     done = run(emulated, ["-c", WORLD + text], tmp_path, **environment)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
@@ -113,7 +113,7 @@ def script(emulated: Path, tmp_path: Path, text: str, **environment: str) -> str
     ],
 )
 def test_no_device(emulated: Path, tmp_path: Path, environment: dict[str, str], said: str) -> None:
-    """Asked for by name, a GPU that is not there is an error that says why; auto takes the CPU."""
+    """A missing GPU that is requested by name is an error with the reason; auto uses the CPU."""
     text = """
 try:
     scene().build(device="cuda")
@@ -155,14 +155,14 @@ def broken_rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_broken_rules_are_found(broken_rules: Path, rule: str, status: int, printed: str, said: str) -> None:
-    """What a GPU does not allow, the emulator does not either; memory of a block begins as garbage."""
+    """The emulator refuses what a GPU does; shared memory is not initialised."""
     done = subprocess.run([broken_rules, rule], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (status, printed), done.stderr
     assert said in done.stderr
 
 
 def test_the_emulator_keeps_the_host_out(emulated: Path, tmp_path: Path) -> None:
-    """What would end a process on a machine with a GPU, reading its memory from the host, ends it here as well."""
+    """Access to device memory from the host ends the process, as with a GPU."""
     text = """
 import ctypes
 world = scene().build(device="cuda")
@@ -176,7 +176,7 @@ print("after")
 
 
 def test_wrong_number(emulated: Path, tmp_path: Path) -> None:
-    """A GPU beyond the last one."""
+    """An index beyond the last GPU."""
     text = """
 for device in ("cuda:1", "cuda:x", "gpu"):
     try:
@@ -190,7 +190,7 @@ for device in ("cuda:1", "cuda:x", "gpu"):
 
 
 def test_a_variable_says_what_auto_means(emulated: Path, tmp_path: Path) -> None:
-    """GG_DEVICE stands for "auto", never falls back, and changes nothing that is named."""
+    """GG_DEVICE replaces "auto", without fallback, and does not change named devices."""
     text = """
 import os
 for wanted in ("cuda", "cuda:0", "cpu", "", "cuda:3"):
@@ -207,7 +207,7 @@ for wanted in ("cuda", "cuda:0", "cpu", "", "cuda:3"):
 
 
 def test_out_of_memory(emulated: Path, tmp_path: Path) -> None:
-    """A world that does not fit is a MemoryError; one that fits still works, and what was taken is given back."""
+    """A world that does not fit is a MemoryError; one that fits still works, and memory is freed."""
     text = """
 free = gg.info()["devices"]["cuda"]["gpus"][0]["memory_free"]
 try:
@@ -225,7 +225,7 @@ print(free == gg.info()["devices"]["cuda"]["gpus"][0]["memory_free"])
 
 
 def test_memory_that_ends_in_a_step(emulated: Path, tmp_path: Path) -> None:
-    """Where a buffer cannot grow the step fails, the world stands at the end of a substep and can be read and freed."""
+    """Where a buffer cannot grow the step fails; the world is at the end of a substep and can be read and freed."""
     text = """
 import numpy as np
 dense = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 4.0)))
@@ -255,7 +255,7 @@ print(gg.info()["devices"]["cuda"]["gpus"][0]["memory_free"] > left)
 
 
 def test_lost_device(emulated: Path, tmp_path: Path) -> None:
-    """A GPU that is lost in a step: a typed error, again and again, and the CPU goes on."""
+    """A GPU that is lost in a step: a typed error in all calls; worlds on the CPU continue."""
     text = """
 world = scene().build(device="cuda")
 for _ in range(3):
@@ -274,7 +274,7 @@ with scene().build(device="cpu") as other:
 
 
 def test_fork(emulated: Path, tmp_path: Path) -> None:
-    """After a fork the child is told to spawn, and the parent is unharmed."""
+    """After a fork the child gets an error that suggests spawn; the parent is not affected."""
     text = """
 import os, sys
 world = scene().build(device="cuda")
@@ -297,7 +297,7 @@ print(world.device)
 
 
 def test_fork_from_another_library(emulated: Path, tmp_path: Path) -> None:
-    """A child of a process in which others had started CUDA, though we had not: CUDA is out of reach there."""
+    """A child of a process in which another library initialised CUDA cannot use CUDA."""
     text = """
 import os, sys
 os.environ["GG_EMULATOR_OWNER"] = str(os.getpid())
@@ -344,7 +344,7 @@ def test_a_missing_nvcc_is_no_skip_where_it_is_expected(tmp_path: Path, expected
 
 @pytest.fixture
 def architectures(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], list[str]]:
-    """What setup.py asks of a compiler, with GG_CUDA_ARCH set."""
+    """Flags that setup.py passes to a compiler, with GG_CUDA_ARCH set."""
     monkeypatch.setattr(setuptools, "setup", lambda **_: None)
     function = runpy.run_path(str(ROOT / "setup.py"))["cuda_architectures"]
 
@@ -356,7 +356,7 @@ def architectures(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], list[
 
 
 def compiler_of(folder: Path, known: str) -> str:
-    """A compiler that knows these generations, and says so."""
+    """A compiler that lists these architectures."""
     compiler = folder / "nvcc"
     listed = "".join(f"echo compute_{arch}\n" for arch in known.split())
     compiler.write_text(f'#!/bin/sh\n[ "$*" = --list-gpu-arch ] || exit 1\n{listed}')
@@ -373,9 +373,9 @@ def ptx(arch: str) -> str:
 
 
 def test_architectures(architectures: Callable[[str, str], list[str]], tmp_path: Path) -> None:
-    """Machine code for each generation that is asked for, and PTX of the last one for newer GPUs."""
+    """Machine code for each requested architecture, and PTX of the last one for newer GPUs."""
     usual = ["75", "80", "86", "89", "90", "100", "120"]
-    # an older compiler: what it knows of them; 100a is code for one GPU alone and not what is meant by 100
+    # an older compiler: those of them that it supports; 100a is specific to one GPU and differs from 100
     for known, chosen in (("50 60 70 75 80 86 87 89 90", usual[:5]), ("75 90 100a", ["75", "90"])):
         assert architectures(compiler_of(tmp_path, known), "") == [*map(code, chosen), ptx(chosen[-1])]
     newer = compiler_of(tmp_path, "75 80 86 87 88 89 90 90a 100 100a 103 110 120 121")
@@ -391,7 +391,7 @@ def test_architectures(architectures: Callable[[str, str], list[str]], tmp_path:
 
 
 def test_the_toolkits_sort_compiles(tmp_path: Path) -> None:
-    """What `make gpu` times beside the engine's sort."""
+    """The CUB sort that `make gpu` times."""
     compiler = shutil.which("nvcc")
     if not compiler:
         pytest.skip("no compiler nvcc")
@@ -402,7 +402,7 @@ def test_the_toolkits_sort_compiles(tmp_path: Path) -> None:
 
 
 def test_architectures_of_this_compiler(architectures: Callable[[str, str], list[str]], tmp_path: Path) -> None:
-    """nvcc takes what setup.py gives it, by default and for the oldest GPU."""
+    """nvcc compiles with the flags of setup.py, by default and for the oldest GPU."""
     compiler = shutil.which("nvcc")
     if compiler is None:
         pytest.skip("no compiler nvcc")

@@ -1,4 +1,4 @@
-"""What can be said of `make gpu` without a GPU: its plan, its tables, rows that outlive a stage, what cases measure."""
+"""Tests of `make gpu` that need no GPU: its plan, its tables, rows after a timeout, measurements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import granular_gym as gg
 
 ROOT = Path(__file__).resolve().parents[2]
-# behind what is installed: only `benchmarks` and the tools are taken from there
+# after the installed packages: only `benchmarks` and the tools are imported from there
 sys.path += [str(ROOT), str(ROOT / "tools")]
 
 import gpu_plan  # noqa: E402
@@ -28,18 +28,18 @@ def row(key: str, **more: Any) -> dict[str, Any]:
     """A measured row as benchmarks/gpu/run.py writes it."""
     from benchmarks.gpu.targets import TARGETS
 
-    asked = TARGETS[key]
-    value = {"min": asked.wanted, "median": 2.0 * asked.wanted, "max": 3.0 * asked.wanted}
+    target = TARGETS[key]
+    value = {"min": target.wanted, "median": 2.0 * target.wanted, "max": 3.0 * target.wanted}
     quality = {"residual": 1e-3, "overlap_mean_pct": 0.25, "overlap_max_pct": 1.5, "contacts_per_grain": 5.25}
     counters = {"rebuild_count": 4, "escaped_count": 0, "fast_count": 7, "diverged": 0}
-    met = not asked.at_most
-    made = {"name": asked.name, "promise": key, "promised": asked.figure, "wanted": asked.wanted, "met": met}
-    return {**made, asked.figure: value, "floor": 0.5 * asked.wanted, **quality, **counters, **more}
+    met = not target.at_most
+    made = {"name": target.name, "target": key, "figure": target.figure, "wanted": target.wanted, "met": met}
+    return {**made, target.figure: value, "roofline": 0.5 * target.wanted, **quality, **counters, **more}
 
 
 def cases() -> dict[str, Any]:
-    """A canned report: one case whole, one cut short."""
-    kernel = {"envs": 1, "grains": 50_000, "us_per_step": 40.0, "name": "1 x 50000 grains, team", "asked": "team"}
+    """A sample report: one complete case, one incomplete."""
+    kernel = {"envs": 1, "grains": 50_000, "us_per_step": 40.0, "name": "1 x 50000 grains, team", "requested": "team"}
     return {
         "speed": {"about": "", "complete": True, "facts": {"gpu": "H"}, "rows": [row("blade"), row("large")]},
         "kernels": {"about": "", "complete": False, "facts": {"gpu": "H"}, "rows": [kernel]},
@@ -51,11 +51,11 @@ VARIANTS = {"fmad": {"rows": [{"name": "1 x 50000 grains", "us_per_step": {"min"
 
 
 def test_plan() -> None:
-    """What is kept for all stages fits into ten minutes; what was promised comes before tests and everything else."""
+    """The budgets of all stages fit into ten minutes; figures with targets come first."""
     names = [name for name, _, _ in gpu_plan.PLAN]
     assert sum(seconds for _, _, seconds in gpu_plan.PLAN) <= 600.0
     assert len(set(names)) == len(names) and {kind for _, kind, _ in gpu_plan.PLAN} == {"", *gpu_plan.GROUPS}
-    headline = {f"benchmark {asked.case}" for asked in gpu_report.TARGETS.values()}
+    headline = {f"benchmark {target.case}" for target in gpu_report.TARGETS.values()}
     assert headline == set(names[3 : 3 + len(headline)]), names
     from benchmarks.gpu import run as gpu_run
 
@@ -63,7 +63,7 @@ def test_plan() -> None:
 
 
 def test_budget() -> None:
-    """However long each stage takes of what it may, the report keeps its time; what ends early is left to others."""
+    """Whatever part of its time each stage uses, the report keeps its own; unused time is left to later stages."""
     for share in (0.0, 0.5, 1.0):
         left, took = 600.0, {}
         for name, _, _ in gpu_plan.PLAN:
@@ -72,7 +72,7 @@ def test_budget() -> None:
         assert left >= -1e-6, (share, left)
         assert took["report"] >= share * gpu_plan.PLAN[-1][2] - 1e-6
     own = {name: seconds for name, _, seconds in gpu_plan.PLAN}
-    # the build may go over its time: the benchmarks that follow keep theirs, the last stages are cut
+    # the build may exceed its budget: the next benchmarks keep theirs, the last stages are cut
     late = 600.0 - 330.0
     assert gpu_plan.allowed(gpu_plan.PLAN, "benchmark speed", late) == own["benchmark speed"]
     assert gpu_plan.allowed(gpu_plan.PLAN, "benchmark price", own["report"] + 1.0) == pytest.approx(1.0)
@@ -93,23 +93,23 @@ def test_budget() -> None:
     ],
 )
 def test_wrong_arguments(capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
-    """A mistake is named before anything runs."""
+    """Invalid arguments are refused before anything runs."""
     with pytest.raises(SystemExit):
         run_gpu.arguments(words)
     assert said in capsys.readouterr().err
 
 
 def test_arguments() -> None:
-    """Stages that are not asked for keep no time."""
+    """No time is reserved for stages that are not selected."""
     run = gpu_plan.Run(run_gpu.arguments(["--only", "parity,sanitizer", "--minutes", "20"]))
     kinds = {kind for _, kind, _ in run.plan}
     assert kinds == {"", "parity", "sanitizer"}
-    assert run.kept_for("parity") == 2.0 * next(seconds for name, _, seconds in gpu_plan.PLAN if name == "parity")
+    assert run.reserved_for("parity") == 2.0 * next(seconds for name, _, seconds in gpu_plan.PLAN if name == "parity")
     assert 1190.0 < run.left() <= 1200.0
 
 
 def test_left_out() -> None:
-    """Tests that build engines of their own are not run; the names still lead somewhere."""
+    """Tests that build the engine are not run; their files exist."""
     files = gpu_stages.suite_files()
     assert files[0].startswith("tests/determinism/") and "tests/unit/test_gpu_run.py" in files
     for name in gpu_stages.LEFT_OUT:
@@ -118,14 +118,14 @@ def test_left_out() -> None:
 
 
 def test_cores() -> None:
-    """The second build has cores of its own where there are enough."""
+    """The second build has its own cores where there are enough."""
     assert gpu_stages.split_cores(list(range(16)), True) == (list(range(12)), list(range(12, 16)))
     assert gpu_stages.split_cores([0, 1], True) == ([0, 1], [0, 1])
     assert gpu_stages.split_cores(list(range(16)), False)[0] == list(range(16))
 
 
 def test_summary() -> None:
-    """One table: beside each speed its floor, residual, overlap and counters; what was not measured is named."""
+    """One table: each speed with its roofline, residual, overlap and counters; missing measurements are listed."""
     run = gpu_plan.Run(run_gpu.arguments([]))
     run.note("benchmark kernels", "timeout", 22.0, rows=1)
     run.note("test suite", "cut", 0.0, why="there was no time left")
@@ -142,7 +142,7 @@ def test_summary() -> None:
 
 
 def test_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tables of docs/gpu.md are those that the run writes; figures take the place of "not measured"."""
+    """The tables of docs/gpu.md are those that the run writes; figures replace "not measured"."""
     empty = gpu_report.docs_section("", {}, {}, [])
     text = (ROOT / "docs" / "gpu.md").read_text()
 
@@ -150,7 +150,7 @@ def test_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return [line.split("|")[1].strip() for line in section.splitlines() if line.startswith("|")]
 
     assert names(empty) == names(text.partition(gpu_report.MARKS[0])[2].partition(gpu_report.MARKS[1])[0])
-    stages = [{"stage": "memcheck", "status": "passed", "said": "0 errors"}, {"stage": "synccheck", "status": "cut"}]
+    stages = [{"stage": "memcheck", "status": "passed", "summary": "0 errors"}, {"stage": "synccheck", "status": "cut"}]
     section = gpu_report.docs_section("a GPU.", cases(), VARIANTS, stages)
     assert names(section) == names(empty)
     assert section.count("not measured") == empty.count("not measured") - 5
@@ -166,7 +166,7 @@ def test_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_timeout_keeps_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A case that is ended by the clock leaves the rows it had."""
+    """A case that times out keeps its rows."""
     from benchmarks.gpu import run as gpu_run
 
     def slow(run: gpu_run.Run) -> Iterator[dict[str, Any]]:
@@ -178,7 +178,7 @@ def test_timeout_keeps_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         gpu_run.report("speed", gpu_run.Run(gpu_run.TINY, "cpu"), {}, tmp_path)
     found = gpu_report.read_cases(tmp_path)["speed"]
     assert found["rows"] == [{"name": "first"}] and not found["complete"]
-    # the same from outside: the process is ended, what lies on the disk is read
+    # the same from outside: the process is ended, its file is read
     monkeypatch.setattr(gpu_plan, "WORK", tmp_path)
     code = f"import json, time; json.dump({found!r}, open({str(tmp_path / 'batch.json')!r}, 'w')); time.sleep(60)"
     fake = tmp_path / "python"
@@ -196,7 +196,7 @@ def test_timeout_keeps_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_depth_renders() -> None:
-    """An image that is counted was rendered; one that was only handed out again is refused."""
+    """Timed images are rendered; returning an earlier image again is an error."""
     from benchmarks.gpu import drives, target_cases
 
     with drives.filmed(1, 16, "cpu", "sky").build(2, device="cpu", num_threads=1) as world:
@@ -211,7 +211,7 @@ def test_depth_renders() -> None:
 
 
 def test_overhead() -> None:
-    """Time inside the core is not counted as Python's, time outside is."""
+    """Time inside the extension does not count as Python's."""
     from benchmarks import overhead
 
     class Core:
@@ -235,7 +235,7 @@ def test_overhead() -> None:
         again.depth(0)
 
 
-def test_floor() -> None:
+def test_roofline() -> None:
     """The bytes of a substep follow from the engine's arrays."""
     from benchmarks.gpu import roofline
 
@@ -256,7 +256,7 @@ def test_floor() -> None:
 
 
 def test_real_time_count() -> None:
-    """Where the line of real time is crossed."""
+    """Number of grains at which a step takes real time."""
     from benchmarks.gpu.target_cases import real_time_count
 
     assert real_time_count([(100, 500.0), (400, 2000.0)])[0] == pytest.approx(200.0)

@@ -1,4 +1,4 @@
-"""Hoppers as solids: what the sections enclose, and where grains are put."""
+"""Hoppers as solids: enclosed volumes, and positions of grains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_a_turned_section_encloses_what_pappus_says(turn: float) -> None:
     profile = np.array([[0.2, 0.0], [0.25, 0.1], [0.4, 0.1], [0.35, 0.0]])
     mesh = revolved(profile, 0.3, turn)
     assert mesh.is_watertight
-    # area times the way of the centroid; the polygon loses a little against the circle
+    # area times the path of the centroid (Pappus); the polygon is slightly smaller than the circle
     assert mesh.volume == pytest.approx(0.015 * 0.3 * turn, rel=2e-3)
     angles = np.arctan2(mesh.vertices[:, 1], mesh.vertices[:, 0])
     if turn < math.pi:

@@ -1,4 +1,4 @@
-"""The arrows between Python modules: those of the package run down, and the check that says so can fail."""
+"""Imports of the package run downwards without cycles, and the check of this finds faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ sys.path.append(str(ROOT / "tools"))
 
 import check_imports  # noqa: E402
 
-ROOMS = {"errors": (), "_core": (), "low": (), "high": ("low",), "": ("low", "high")}
+ALLOWED = {"errors": (), "_core": (), "low": (), "high": ("low",), "": ("low", "high")}
 #: a small package without a fault
 FILES = {
     "__init__.py": "from granular_gym.high.b import thing\n",
@@ -24,12 +24,12 @@ FILES = {
 }
 
 
-def faults(folder: Path, files: dict[str, str], rooms: dict[str, tuple[str, ...]] = ROOMS) -> list[str]:
-    """What the check says about a package of these files."""
+def faults(folder: Path, files: dict[str, str], allowed: dict[str, tuple[str, ...]] = ALLOWED) -> list[str]:
+    """The faults that the check finds in a package of these files."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    return check_imports.check(check_imports.find_modules({"granular_gym": folder}), rooms)
+    return check_imports.check(check_imports.find_modules({"granular_gym": folder}), allowed)
 
 
 def test_the_package_has_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,7 +39,7 @@ def test_the_package_has_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
         assert f"granular_gym.{name}" in modules
 
 
-def test_few_modules_lie_outside_of_rooms() -> None:
+def test_few_modules_lie_outside_of_packages() -> None:
     loose = [path.name for path in (ROOT / "granular_gym").iterdir() if path.suffix in (".py", ".pyi")]
     assert len(loose) <= 12, sorted(loose)
 
@@ -62,14 +62,14 @@ def test_a_package_without_a_fault(tmp_path: Path) -> None:
     ],
 )
 def test_faults_are_found(tmp_path: Path, name: str, text: str, said: str) -> None:
-    """Each is one that the package did not have before, and the only one."""
+    """The fault is found, and no other."""
     package = {**FILES, "low/a2.py": "from granular_gym.low import a3", "low/a3.py": "from granular_gym.low import a"}
     package["low/a.py"] = ""
     assert faults(tmp_path, package) == []
     found = faults(tmp_path, {name: text})
-    assert said in found[0] and (len(found) == 1 or found[1].startswith("circle: ")), found
+    assert said in found[0] and (len(found) == 1 or found[1].startswith("cycle: ")), found
 
 
 def test_the_table_itself_runs_up(tmp_path: Path) -> None:
-    found = faults(tmp_path, FILES, {**ROOMS, "low": ("high",)})
-    assert found == ["table of rooms: low may import from high, which does not stand above it"]
+    found = faults(tmp_path, FILES, {**ALLOWED, "low": ("high",)})
+    assert found == ["table of packages: low may import from high, which does not stand above it"]

@@ -1,4 +1,4 @@
-"""Python and the engine take the same values: both are driven over the edges of every range."""
+"""Python and the engine accept the same values: both are tested at the bounds of every range."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import granular_gym as gg
 from granular_gym import _core
 
-# field: values at the edges that are taken, values just past them
+# field: values at the bounds, which are accepted, and values just beyond
 EDGES = {
     "iterations": ((1, 1024), (0, -1, 1025, 2**31 - 1)),
     "alpha": ((0.0, 1.0), (-1e-6, 1.001)),
@@ -53,7 +53,7 @@ def test_every_range_is_driven() -> None:
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
 @pytest.mark.parametrize(("name", "value", "taken"), CASES)
 def test_solver_ranges(world: gg.World, name: str, value: float, taken: bool) -> None:
-    """A Solver that can be made can be used; one that cannot is refused in the same words by the engine."""
+    """The engine accepts every valid Solver, and refuses invalid settings with the same message."""
     fields = {**gg.Solver().fields(), name: value}
     arrays = small_scene().freeze().arrays
     if taken:
@@ -108,7 +108,7 @@ def test_relaxation_is_bounded_by_the_engine_s_safe_value() -> None:
 
 
 def test_the_hash_table_is_fixed() -> None:
-    """Its size is chosen when a world is built; where there is none, its setting means nothing."""
+    """Its size is chosen when a world is built; without a hash table the setting has no effect."""
     with small_scene().build(solver=gg.Solver(broad_phase="linked_hash"), num_threads=1) as world:
         with pytest.raises(gg.ArgumentError, match=r"^solver\.hash_ratio: expected 2, .*, got 4"):
             world.set_solver(gg.Solver(broad_phase="linked_hash", hash_ratio=4.0))

@@ -1,4 +1,4 @@
-"""Sizes of grains, air, and ranges that envs draw their values from: what is drawn, and what is refused by name."""
+"""Size distributions, air, and ranges of randomised values: samples, and invalid arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_classes_by_number_and_by_mass():
     assert [(radii == r).sum() for r in (1e-3, 2e-3)] == [800, 100]
     assert (radii[radii == 2e-3] ** 3).sum() == pytest.approx((radii[radii == 1e-3] ** 3).sum())
     assert by_mass.mean_radius == pytest.approx(radii.mean())
-    # nearly right whatever the count, and an unused class is none
+    # approximate for any count; an unused class is absent
     assert Sizes.classes([1.0, 2.0, 3.0], [1, 0, 1]).largest == 3.0
     assert abs((Sizes.classes([1.0, 3.0], [1, 2]).sample(100) == 3.0).sum() - 200 / 3) <= 1
 
@@ -38,7 +38,7 @@ def test_classes_by_number_and_by_mass():
     ],
 )
 def test_continuous_distributions(make, density, by):
-    """Cumulated shares of a large sample against the integral of the density, by number or by mass."""
+    """Cumulative distribution of a large sample against the integral of the density, by number or by mass."""
     sizes = make(by)
     radii = sizes.sample(20_000, seed=5)
     assert sizes.smallest == 1.0 <= radii.min() < radii.max() <= sizes.largest == 2.0
@@ -141,7 +141,7 @@ def test_one_pair_of_some_envs(world):
     assert np.array_equal(now, now.swapaxes(1, 2))
     assert np.array_equal(now[1], before[1])
     assert np.array_equal(now[:, 0, 0], before[:, 0, 0])
-    # twisting follows rolling until it is set
+    # twisting friction equals rolling friction until it is set
     world.set_pair(0, 0, rolling_friction=0.2)
     assert world.materials[0][0, 0, 0, 2:4].tolist() == pytest.approx([0.2, 0.2])
     world.set_pair(0, 0, twisting_friction=0.01)
@@ -185,7 +185,7 @@ def test_ranges_by_env(scene):
         assert RANGES.apply(few, 7)[1]["friction"] == values[1]["friction"]
         again = RANGES.apply(world, 7, envs=[2])
         assert len(again) == 1 and again[0]["cohesion"] == values[2]["cohesion"]
-        # and goes the way of a lone world with its values
+        # and evolves as a world of its own with these values
         RANGES.set(lone, [values[2]])
         for each in (world, lone):
             each.step(1e-3, 150)

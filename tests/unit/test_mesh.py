@@ -1,4 +1,4 @@
-"""Mesh files and repair: good files of every format and encoding, and hostile ones that must be refused by name."""
+"""Mesh files and repair: valid files of every format and encoding, and invalid ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def obj(vertices, polygons) -> bytes:
 
 
 def ply(vertices, polygons, encoding: str, extra: bool = True) -> bytes:
-    """With a colour on the vertices, a flag on the faces and an element nobody asked for."""
+    """With a colour of vertices, a flag of faces and an unknown element."""
     head = f"ply\nformat {encoding} 1.0\ncomment made by hand\nelement vertex {len(vertices)}\n"
     head += "property double x\nproperty double y\nproperty double z\n" + ("property uchar red\n" if extra else "")
     head += f"element face {len(polygons)}\n" + ("property uchar flag\n" if extra else "")
@@ -120,7 +120,7 @@ def test_every_format(tmp_path, name):
 
 @pytest.mark.parametrize("name", GOOD)
 def test_every_truncation_is_refused(tmp_path, name):
-    """Cut anywhere, a file is refused with a MeshError, or is the whole mesh still (only white space was lost)."""
+    """A truncated file is refused with a MeshError, unless only white space was lost."""
     data = GOOD[name]
     path = tmp_path / name
     refused = 0
@@ -139,7 +139,7 @@ def test_every_truncation_is_refused(tmp_path, name):
 
 @pytest.mark.parametrize("name", GOOD)
 def test_damaged_bytes_never_crash(tmp_path, name):
-    """Random damage gives a mesh or a MeshError, nothing else, and soon."""
+    """Random damage gives a mesh or a MeshError, in short time."""
     rng = np.random.default_rng(5)
     path = tmp_path / name
     begun = time.perf_counter()
@@ -286,7 +286,7 @@ def test_soup_duplicates_and_degenerates():
 
 
 def test_faces_of_no_area():
-    # a face on one line that nothing needs goes; one that closes a gap between edges meeting halfway stays
+    # a degenerate face is dropped, unless it closes the gap at a T-junction
     vertices = np.concatenate([CUBE_VERTICES, [[0.5, 0.0, 0.0]]])
     needless = Mesh(vertices, np.concatenate([CUBE_FACES, [[0, 8, 1], [1, 8, 0]]])).repair()
     assert len(needless.faces) == 12 and needless.is_watertight
@@ -343,7 +343,7 @@ def test_large_hole_is_refused_small_hole_warns():
     assert len(pierced.holes()) == 2 and not pierced.is_watertight
     with pytest.warns(MeshWarning, match="2 holes"):
         pierced.repair().check()
-    # many small holes are a sieve
+    # many small holes are refused
     with pytest.raises(MeshError, match="open"):
         Mesh(ball.vertices, np.delete(ball.faces, np.arange(0, 2000, 40), axis=0)).repair().check()
 
@@ -424,7 +424,7 @@ def test_libigl_gives_the_same_field():
     points = np.float32(origin).astype(float) + float(np.float32(spacing)) * np.stack([x, y, z], axis=-1).reshape(-1, 3)
     distance = np.sqrt(igl.point_mesh_squared_distance(points, vertices, faces)[0])
     np.testing.assert_allclose(np.abs(ours.reshape(-1)), distance, atol=1e-6)
-    # where w is no whole number libigl scales the distance by 1 - 2 w, so only its sign is compared
+    # for a fractional w libigl scales the distance by 1 - 2 w: only its sign is compared
     signed = igl.signed_distance(points, vertices, faces, sign_type=igl.SIGNED_DISTANCE_TYPE_WINDING_NUMBER)[0]
     clear = np.abs(signed) > 0.05 * distance
     assert clear.mean() > 0.99 and (signed < -0.02).sum() > 500

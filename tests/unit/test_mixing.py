@@ -1,4 +1,4 @@
-"""The index of Lacey."""
+"""Lacey's mixing index."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_apart_is_zero_and_random_is_one() -> None:
     cells = rng.integers(0, 40, 4000)
     assert lacey_index(counts(cells, cells < 20)) == pytest.approx(0.0, abs=0.02)
     values = [lacey_index(counts(rng.integers(0, 40, 4000), rng.random(4000) < 0.3)) for _ in range(50)]
-    # of what is left to chance the mean is 1
+    # the mean of random mixtures is 1
     assert np.mean(values) == pytest.approx(1.0, abs=3.0 * np.std(values) / np.sqrt(50) + 1e-4)
 
 
@@ -41,7 +41,7 @@ def test_nothing_left_to_mix() -> None:
 
 def test_beds_of_a_batch_are_what_they_are_alone() -> None:
     rng = np.random.default_rng(1)
-    # the beds fill from one sample to forty
+    # grains in 1, 3, 17 and 40 samples
     cells = rng.integers(0, np.array([[1], [3], [17], [40]]), (4, 300))
     kinds = rng.random((4, 300)) < np.array([[0.5], [0.0], [0.3], [0.6]])
     beds = np.stack([counts(*bed) for bed in zip(cells, kinds, strict=True)])

@@ -1,4 +1,4 @@
-"""Fields of pairs of plane shapes: against exact distances, folding, files, the published overlay."""
+"""Pair fields of planar shapes: against exact distances, folding, files, the published overlay."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_both_shapes_symmetries_are_folded(fields):
         turned = at.copy()
         turned[:, 0] += 2 * np.pi / field.b.symmetry
         assert np.allclose(field.query(turned).d, base.d, atol=2e-5)
-        # A turned onto itself: B goes round with it
+        # A turned onto itself: B turns with it
         quarter = int(field.record["fold_a"])
         if quarter == 1:
             continue
@@ -165,7 +165,7 @@ def test_the_overlay_is_near_the_exact_distance():
     exact = gg.exact_distance(TEE, TEE, at).d
     near = np.abs(exact) < 0.3
     error = np.array([overlay.distance(*pose)[0] for pose in at])[near] - exact[near]
-    # one step of its grid where the shapes are apart; depths come out too small
+    # one grid step where the shapes are apart; depths are too small
     assert np.abs(error[exact[near] > 0]).max() < 0.04
     assert np.median(np.abs(error)) < 0.05
 
@@ -204,8 +204,8 @@ def test_the_engine_runs_a_network_as_torch_does(folded, activation, monkeypatch
     found = field.query(at)
     assert np.allclose(found.d, wanted[0], atol=2e-5) and np.allclose(found.arm_a, wanted[1], atol=2e-5)
     if not folded:
-        return  # angles as they are take thousands of iterations to learn anything: docs/pair_fields.md
-    # it has learned: better than the mean of what it saw
+        return  # networks with the angle as input need thousands of iterations: docs/pair_fields.md
+    # better than the mean of the samples
     exact = gg.exact_distance(HASH, OCTAGON, at).d
     near = np.abs(exact) < 0.09
     assert np.sqrt(((found.d - exact)[near] ** 2).mean()) < 0.75 * exact[near].std()

@@ -1,4 +1,4 @@
-"""Planar scenes: what they take, what they refuse by name, and what experiments leave."""
+"""Planar scenes: valid and invalid arguments, and files of experiments."""
 
 import json
 import math
@@ -60,7 +60,7 @@ def test_refused(wrong, words):
 
 
 def test_penalty_steps_are_bounded():
-    """A step that no contact bears is refused, one that piles do not bear is warned of, each with the numbers."""
+    """An unstable step is refused, one that is unstable in piles gives a warning, each with its numbers."""
     made = scene()
     made.fill_box(0, (0, 0), (1, 1), count=2)
     mass = 1000.0 * SHAPE.area
@@ -72,7 +72,7 @@ def test_penalty_steps_are_bounded():
         world.step(1.25e-3)
     with pytest.warns(gg.StabilityWarning, match=r"dt 0.0004 s with stiffness .* above 0.0003 s"):
         world.step(4e-4)
-    # lighter grains bear shorter steps alone
+    # lighter grains need shorter steps
     world.set_density(0, 250.0)
     with pytest.raises(gg.ArgumentError, match="dt: expected less than"):
         world.step(6.5e-4)
@@ -139,7 +139,7 @@ def test_spheres_have_no_angles():
 
 
 def test_outline_points():
-    """Corners are marked, points lie close together, and neighbours are neighbours."""
+    """Corners are marked, points lie close together, and lists of neighbours are correct."""
     points, integers = planar.outline_points(gg.Shape2D.hash(1.0))
     assert int(integers[:, 2].sum()) == 16  # 8 tips of two convex corners; the hole and the reentrant ones have none
     gap = np.linalg.norm(points[integers[:, 1]] - points, axis=1)
@@ -164,7 +164,7 @@ def test_pictures_show_prisms():
     row, column = np.mgrid[:40, :40]
     x, y = ((column + 0.5) / 20 - 1) * 0.15, (1 - (row + 0.5) / 20) * 0.15
     turned = (x + 1j * y) * np.exp(-0.3j)
-    # an octagon is where all eight faces are inside
+    # a point is in an octagon if it is inside all eight faces
     faces = np.exp(1j * np.arange(8) * math.pi / 4)
     inside = (np.real(turned[..., None] * faces.conj()) < 0.1 * math.cos(math.pi / 8)).all(axis=-1)
     np.testing.assert_array_equal(depth < 2.0, inside)
@@ -185,7 +185,7 @@ def test_scene_command_names_scenes(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_scenes_build(name):
-    """Every experiment can be made, with few grains."""
+    """Every experiment can be built with few grains."""
     run = load_scene(name)(seed=1, grains=12)
     if name in ("incline", "triangle", "leaning_block"):
         world = run.scene(run.labels[0]).build(device="cpu", num_threads=1)

@@ -1,4 +1,4 @@
-"""The scene description: rules, refusals by name, and what reaches the engine."""
+"""The scene description: rules, invalid arguments, and the arrays for the engine."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def test_mesh_grid_and_its_file(tmp_path, monkeypatch):
     q = np.abs(np.stack([x, y, z], -1)) - 0.5
     exact = np.linalg.norm(np.maximum(q, 0), axis=-1) + np.minimum(q.max(-1), 0)
     assert np.abs(grid.samples - exact).max() < 1e-5
-    # the second time it comes from the cache, and a damaged file is made anew
+    # the second one is read from the cache, and a damaged file is replaced
     (file,) = (tmp_path / "cache" / "sdf").iterdir()
     assert gg.Sdf.from_mesh(cube_mesh(), spacing=0.1).parts[0].grid.digest() == grid.digest()
     file.write_bytes(file.read_bytes()[:-200])
@@ -415,7 +415,7 @@ def test_time_steps_are_measured_by_the_grains(radius, gravity, warns, recwarn):
     with scene.build() as world:
         world.step(5e-3, 1)
     assert bool(recwarn.list) == warns
-    # without grains or weight nothing can collapse
+    # no warning without grains or gravity
     with gg.Scene(((-1, -1, 0), (1, 1, 1)), gravity=(0, 0, 0)).build() as world:
         world.step(1.0)
 
@@ -427,7 +427,7 @@ def test_deep_beds_warn_however_loosely_they_start(spacing, recwarn):
         scene = gg.Scene(((-1, -1, 0), (1, 1, 9)))
         sand = scene.add_material(density=2500.0)
         k = np.arange(36 * high)
-        # a solid fraction of .6 where it stands on its floor
+        # a solid fraction of .6 on the floor
         places = np.stack([k % 6, k // 6 % 6, k // 36 * spacing * np.pi / 6 / 0.6 + 1], axis=1) * 0.01
         scene.add_grains(sand, places, 0.005)
         recwarn.clear()

@@ -1,4 +1,4 @@
-"""Plane shapes: areas and moments against closed forms, symmetry, convex pieces, SVG paths, and what is refused."""
+"""Planar shapes: areas and moments against closed forms, symmetry, convex pieces, SVG paths, invalid arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_moments_of_known_shapes():
     block = gg.Shape2D.block(2.0, 0.5)
     assert block.area == pytest.approx(1.0) and block.inertia == pytest.approx((4 + 0.25) / 12)
     assert block.circumradius == pytest.approx(math.hypot(1, 0.25)) and block.symmetry == 2
-    # a square with a square hole off its middle
+    # a square with an eccentric square hole
     frame = gg.Shape2D.from_vertices(SQUARE, [[(1, 0.5), (1.5, 0.5), (1.5, 1), (1, 1)]])
     center = (4 * np.array([1, 1]) - 0.25 * np.array([1.25, 0.75])) / 3.75
     assert frame.area == pytest.approx(3.75)
@@ -76,7 +76,7 @@ def test_svg_paths():
     bowl = gg.Shape2D.from_svg("M0 0 Q1 2 2 0 T4 0 V-2 H0 Z", tolerance=1e-4)
     assert bowl.area == pytest.approx(8.0, rel=1e-4)
     upright = gg.Shape2D.from_svg("M0 0 H1 V5 H0 Z M0.2 0.2 V0.4 H0.8 V0.2 Z")
-    # the hole is near the top of the drawing: the rest is heavier below
+    # the hole is near the top: the centre of mass is below the middle
     assert upright.rings[1][:, 1].mean() > 0
 
 

@@ -1,4 +1,4 @@
-"""Saved states, their files, and beds kept on disk: whole or refused."""
+"""Saved states, their files, and cached beds: complete or refused."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_foreign_states_are_refused(world, scene):
     expected = world.state_hash()
     with pytest.raises(gg.StateError, match="another scene"):
         world.load_state(foreign)
-    # right scene, bytes that the engine must refuse by itself
+    # the right scene, and bytes that the engine must refuse
     good = world.save_state(env=0)
     for data in (b"", good.envs[0][:-1], b"\0" * len(good.envs[0]), good.envs[0] + b"\0"):
         with pytest.raises(gg.StateError):
@@ -98,7 +98,7 @@ def test_beds_are_made_once(scene, tmp_path, monkeypatch):
     beds.forget()
     assert beds.settled_bed(scene, {"steps": 20, "dt": 1e-3}, make) == first
     assert len(calls) == 1
-    # anything that shapes the bed makes another one
+    # every setting of the bed is part of its key
     beds.settled_bed(scene, {"dt": 1e-3, "steps": 21}, make)
     assert len(calls) == 2
     scene.set_pair(0, 0, friction=0.1)
@@ -123,7 +123,7 @@ def test_damaged_beds_are_made_again(scene, tmp_path, monkeypatch):
         path.write_bytes(broken)
         assert beds.settled_bed(scene, "a", make) == good
         assert path.read_bytes() == whole
-    # a folder that cannot be written costs speed, not the result
+    # a folder that cannot be written does not affect the result
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setenv("GRANULAR_GYM_CACHE", str(blocked))

@@ -1,4 +1,4 @@
-"""The stubs say what the extension module has."""
+"""The stubs agree with the extension module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""validation/: a cheap check runs, its page is written, results merge, and what fails or is not run is shown."""
+"""validation/: a cheap check runs, its page is written, results merge, and failing or missing cases are shown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def stored(rows: list[check.Row], planned: int, missing: tuple[str, ...] = ()) -> dict[str, Any]:
-    """A check of one size as results.json keeps it."""
+    """A check of one set as in results.json."""
     facts = dict.fromkeys(("cpu", "cores", "threads", "compiler", "kernel", "version", "source"), "x")
     return {
         "date": "2000-01-01",
@@ -63,10 +63,10 @@ def test_one_check_writes_its_section(tmp_path: Path) -> None:
     assert 1_000 < (folder / "drum_any.png").stat().st_size < 100_000
 
 
-# those beside other codes wait for them: a minute
+# comparisons with other codes take a minute
 @pytest.mark.parametrize("one", [c for c in CHECKS if c.name not in ("lammps", "bullet")], ids=lambda one: one.name)
 def test_every_check_can_be_measured(one: check.Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One case of each kind from end to end, with time nearly standing still: what it measures is no matter here."""
+    """One case of each kind with very short times; the values do not matter."""
     if one.available():
         pytest.skip(one.available())
     plain = gg.World.step
@@ -114,7 +114,7 @@ def test_rows_over_seeds_say_so() -> None:
 
 
 def test_failures_stay_on_the_page() -> None:
-    """A failing row is bold, with its cause or the lack of one, and spin on and off stand apart."""
+    """A failing row is bold, with its cause or none, and spin on and off have separate tables."""
     rows = [
         check.near(result(seed=1, dt=1e-3, spin="off"), "block", "speed | x", 2.0, 1.0, 0.1, "law"),
         check.below(result(seed=1, dt=1e-3, spin="on"), "ball", "lift", 3.0, 1.0, "law"),
@@ -143,7 +143,7 @@ def test_a_case_is_known_by_what_it_does() -> None:
 
 
 def test_checkpoint_goes_on_with_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A case that is stopped and taken up again ends as the straight one; a damaged file is as good as none."""
+    """A resumed case has the result of an uninterrupted one; a damaged checkpoint is ignored."""
     monkeypatch.setattr(resume, "_FOLDER", tmp_path)
     scene = gg.Scene(((-0.05, -0.05, 0.0), (0.05, 0.05, 0.3)))
     sand = scene.add_material(radius=0.005, density=2500.0)

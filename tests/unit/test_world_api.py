@@ -1,4 +1,4 @@
-"""The running world: shapes, units, what is set is read, per-env isolation."""
+"""A running world: shapes, units, values that are set and read, isolation of envs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_shapes(world):
         value = getattr(world, name)
         assert (value.shape, value.dtype) == (shape, dtype), name
         assert value.flags.owndata and value.flags.writeable and np.isfinite(value).all(), name
-        # fresh each time: writing into one changes nothing
+        # a new array each time: writing to it has no effect
         value[...] = 1
         assert not np.array_equal(getattr(world, name), value) or name == "grain_materials", name
     pairs, densities = world.materials
@@ -124,7 +124,7 @@ def test_counters_are_those_of_the_stats(world):
     fresh = np.array([False, True, False])
     for name, values in world.counters(fresh).items():
         assert np.array_equal(values, np.where(fresh, 0, counters[name])) and values.dtype == counters[name].dtype
-    # nothing that is not a number gets out, and who blew up is named
+    # outputs are finite, and diverged envs are marked
     velocities = world.velocities
     velocities[2] = 3e38
     world.set_grains(velocities=velocities)
@@ -247,7 +247,7 @@ def test_devices(scene, monkeypatch):
 
 
 def test_info_says_why_there_is_no_gpu():
-    """Which of the reasons it is depends on the build and on the machine; CI has builds of both kinds."""
+    """The reason depends on the build and the machine; CI has builds of both kinds."""
     from granular_gym.info import describe
 
     cuda = gg.info()["devices"]["cuda"]
@@ -290,8 +290,8 @@ def test_a_variable_says_what_auto_means(scene, monkeypatch):
         monkeypatch.setenv("GG_DEVICE", wrong)
         with pytest.raises(gg.ArgumentError, match=f"^GG_DEVICE: expected auto, cpu, cuda or .*, got '{wrong}'"):
             scene.build()
-        # what is named needs no variable
+        # named devices do not depend on the variable
         scene.build(device="cpu").close()
-    monkeypatch.setenv("GG_DEVICE", "cuda:999")  # never falls back
+    monkeypatch.setenv("GG_DEVICE", "cuda:999")  # there is no fallback
     with pytest.raises(gg.BackendError, match="^GG_DEVICE: 'cuda:999' cannot be used: ."):
         scene.build()

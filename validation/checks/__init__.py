@@ -1,4 +1,4 @@
-"""The checks, in the order of the page: laws of single grains first, then beds, flows, and other codes."""
+"""The checks, in the order of the page: single grains, beds, flows, comparisons with other codes."""
 
 from __future__ import annotations
 

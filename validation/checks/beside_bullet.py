@@ -1,4 +1,4 @@
-"""beside_bullet.py: a packing at rest must not sink: beside Bullet, a rigid-body engine of games and robotics."""
+"""beside_bullet.py: sinking of a packing at rest, compared with Bullet, a rigid-body engine for games and robotics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from testbed.beds import DIAMETER, GRAVITY, RADIUS, column_scene, mass
 from validation import plot
 from validation.check import Check, Params, Result, Row, Values, below, groups, holds, report, skipped
 
-#: Bullet's tolerances are absolute and meant for metres: a grain of 5 mm becomes one of .5 m
+#: factor of lengths in Bullet, whose tolerances are absolute and meant for metres
 SCALE = 100.0
 SECONDS = 0.35
 
@@ -44,9 +44,9 @@ def _packing(count: int, half: float, seed: int) -> Any:
 
 def measure(params: Params, threads: int) -> Values:
     p = params
-    places = _packing(p["count"], p["half"], p["seed"])
+    positions = _packing(p["count"], p["half"], p["seed"])
     start = time.process_time()
-    times, heights, energies = (_bullet if p["code"] == "Bullet" else _ours)(p, places, threads)
+    times, heights, energies = (_bullet if p["code"] == "Bullet" else _ours)(p, positions, threads)
     return {
         "times": times,
         "heights": np.array(heights) / heights[0],
@@ -55,12 +55,12 @@ def measure(params: Params, threads: int) -> Values:
     }
 
 
-def _ours(p: Params, places: Any, threads: int) -> tuple[list[float], list[float], list[float]]:
-    """The same positions with stored impulses dropped: Bullet has none either."""
+def _ours(p: Params, positions: Any, threads: int) -> tuple[list[float], list[float], list[float]]:
+    """Times, heights and energies from the positions without stored impulses, as Bullet has none."""
     scene = column_scene(p["count"], p["half"], seed=p["seed"])
     with scene.build(num_threads=threads, solver=gg.Solver(iterations=p["iterations"])) as world:
-        world.set_grains(positions=places, velocities=0.0 * places, angular_velocities=0.0 * places)
-        times, heights, energies = [0.0], [float(places[:, 2].mean())], [0.0]
+        world.set_grains(positions=positions, velocities=0.0 * positions, angular_velocities=0.0 * positions)
+        times, heights, energies = [0.0], [float(positions[:, 2].mean())], [0.0]
         for k in range(35):
             world.step(p["dt"], round(SECONDS / 35 / p["dt"]))
             times.append(SECONDS * (k + 1) / 35)
@@ -71,8 +71,8 @@ def _ours(p: Params, places: Any, threads: int) -> tuple[list[float], list[float
         return times, heights, energies
 
 
-def _bullet(p: Params, places: Any, threads: int) -> tuple[list[float], list[float], list[float]]:
-    """Spheres and five planes, no damping, no sleeping; lengths and gravity scaled up."""
+def _bullet(p: Params, positions: Any, threads: int) -> tuple[list[float], list[float], list[float]]:
+    """The same of Bullet: spheres and five planes, no damping, no sleeping; lengths and gravity scaled."""
     import pybullet
 
     client = pybullet.connect(pybullet.DIRECT)
@@ -103,7 +103,7 @@ def _bullet(p: Params, places: Any, threads: int) -> tuple[list[float], list[flo
             pybullet.changeDynamics(body, -1, **surface)
         weight = float(mass())
         bodies = []
-        for x in places * SCALE:
+        for x in positions * SCALE:
             body = pybullet.createMultiBody(weight, ball, basePosition=x.tolist(), physicsClientId=client)
             pybullet.changeDynamics(
                 body,
@@ -114,7 +114,7 @@ def _bullet(p: Params, places: Any, threads: int) -> tuple[list[float], list[flo
                 **surface,
             )
             bodies.append(body)
-        times, heights, energies = [0.0], [float(places[:, 2].mean())], [0.0]
+        times, heights, energies = [0.0], [float(positions[:, 2].mean())], [0.0]
         for k in range(35):
             for _ in range(round(SECONDS / 35 / p["dt"])):
                 pybullet.stepSimulation(physicsClientId=client)

@@ -1,4 +1,4 @@
-"""beside_drum.py: the drum of two sizes beside LAMMPS, from the same start."""
+"""beside_drum.py: the drum with two grain sizes, compared with LAMMPS from the same initial state."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from validation.check import OWN, Check, Params, Result, Row, Values, groups, ne
 from validation.checks.drum import DENSITIES, PAIRS, QUADRANTS, SETTLING, SIZES, Drum, mixture, quadrants
 from validation.peer import CODE
 
-#: [N/m], [s]: a 23rd of a collision of the small grains; the weight of the bed presses grains rho g h d^2 / k into each
-#: other, about .2 % of their diameter
+#: stiffness [N/m] and time step [s] of LAMMPS: a 23rd of a collision of the small grains; under the weight of the bed
+#: grains overlap by rho g h d^2 / k, about .2 % of their diameter
 STIFFNESS, DT = 1e3, 1e-5
 
 
@@ -29,17 +29,17 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
 
 
 def _law(a: str, b: str) -> str:
-    """Springs and dashpots of a pair of materials; grains are bound to a wall by their own mass."""
+    """Springs and dashpots of a pair of materials; the effective mass at a wall is that of the grain."""
     mass = {name: DENSITIES[name] * 4.0 / 3.0 * math.pi * r**3 for name, _, r in SIZES}
     friction, restitution = PAIRS[a, b]
     m = mass[a] if b == "steel" else mass[a] * mass[b] / (mass[a] + mass[b])
-    # LAMMPS' dashpot is per effective mass
+    # damping in LAMMPS is per effective mass
     normal = f"hooke {STIFFNESS:g} {lammps.damping(m, restitution, STIFFNESS) / m:.8g}"
     return f"{normal} tangential linear_history {2.0 / 7.0 * STIFFNESS:.8g} 0.5 {friction} damping mass_velocity"
 
 
 def _theirs(drum: Drum, seed: int, frames: int) -> tuple[list[list[int]], float]:
-    """Grains by quadrant at evenly spaced times while the drum turns, and processor seconds."""
+    """Grains by quadrant in LAMMPS at evenly spaced times while the drum turns, and processor seconds."""
     filling, types = drum.filling(seed), {"M1": 1, "M2": 2}
     wide, far = drum.radius + 0.004, drum.half + 0.004
     head = [f"{sum(map(len, filling.values()))} atoms", "2 atom types", ""]
@@ -50,13 +50,13 @@ def _theirs(drum: Drum, seed: int, frames: int) -> tuple[list[list[int]], float]
         for name, _, r in SIZES
         for x, y, z in filling[name]
     ]
-    rest, block = round(SETTLING / DT), round(drum.seconds / frames / DT)
+    settling, block = round(SETTLING / DT), round(drum.seconds / frames / DT)
     lines = [
         "units si\natom_style sphere\nnewton off\nboundary f f f\ncomm_modify vel yes",
         "read_data packing.data\nneighbor 4e-4 bin\nneigh_modify delay 0 every 10 check yes",
         "pair_style granular",
         *(f"pair_coeff {types[a]} {types[b]} {_law(a, b)}" for a, b in PAIRS if b in types),
-        f"variable angle equal (step>{rest})*(step-{rest})*{DT * drum.rate:.12g}",
+        f"variable angle equal (step>{settling})*(step-{settling})*{DT * drum.rate:.12g}",
         f"region drum cylinder y 0 0 {drum.radius:.9g} {-drum.half:.9g} {drum.half:.9g} side in "
         "rotate v_angle 0 0 0 0 1 0",
     ]
@@ -65,15 +65,15 @@ def _theirs(drum: Drum, seed: int, frames: int) -> tuple[list[list[int]], float]
         lines.append(f"fix wall{kind} {name} wall/gran/region granular {_law(name, 'steel')} region drum")
     lines += [
         f"fix weight all gravity 9.81 vector 0 0 -1\nfix motion all nve/sphere\ntimestep {DT:g}\nthermo 1000000",
-        f"run {rest}",
-        f"variable look equal stride({rest},{rest + (frames + 1) * block},{block})",
+        f"run {settling}",
+        f"variable look equal stride({settling},{settling + (frames + 1) * block},{block})",
         f"dump look all custom {block} look.dump id x y z\ndump_modify look sort id format float %.9g",
         "dump_modify look every v_look first yes",
         f"run {frames * block}",
     ]
     steps, found, seconds = peer.execute("\n".join(["drum", "", *head, "", "Atoms", "", *body, ""]), lines)
-    if steps != [rest + block * k for k in range(frames + 1)]:
-        raise RuntimeError(f"LAMMPS: expected looks from step {rest} on, one in {block}, got {steps}")
+    if steps != [settling + block * k for k in range(frames + 1)]:
+        raise RuntimeError(f"LAMMPS: expected looks from step {settling} on, one in {block}, got {steps}")
     large = len(filling["M2"])
     return [quadrants(x, np.arange(len(x)) < large) for x in found], seconds
 
@@ -102,9 +102,9 @@ def judge(results: list[Result]) -> list[Row]:
         setup = f"{v['small']} of 2 mm above {v['large']} of 4 mm, drum x {scale:g} at equal Fr"
         ours, theirs = np.array(v["ours"], float), np.array(v["theirs"], float)
         fifth = len(ours) // 5
-        for k, place in enumerate(QUADRANTS):
+        for k, quadrant in enumerate(QUADRANTS):
             a, b = ours[-fifth:, k].mean(), theirs[-fifth:, k].mean()
-            name = f"{place}, mean of the last fifth"
+            name = f"{quadrant}, mean of the last fifth"
             if scale < 0.5:  # too few grains for a gate: one of them is up to 3 %
                 rows.append(report(r, setup, f"{name}: {b:.4g} in LAMMPS", float(a), OWN))
             else:
@@ -117,8 +117,8 @@ def judge(results: list[Result]) -> list[Row]:
         if len(mine) > 1:
             ours, theirs = np.mean(lasts[scale], axis=0)
             setup = f"drum x {scale:g} at equal Fr, means over {len(mine)} seeds"
-            for k, place in enumerate(QUADRANTS):
-                name, target = f"{place}, mean of the last fifth", float(theirs[k])
+            for k, quadrant in enumerate(QUADRANTS):
+                name, target = f"{quadrant}, mean of the last fifth", float(theirs[k])
                 rows.append(near(mine, setup, name, float(ours[k]), target, 0.1, CODE, relative=True))
     return rows
 
@@ -126,9 +126,9 @@ def judge(results: list[Result]) -> list[Row]:
 def draw(figure: Any, results: list[Result]) -> None:
     axes = plot.panels(figure, [("time [s]", f"{size} grains below the axis, share") for size in ("small", "large")])
     r = results[0]
-    for k, place in enumerate(QUADRANTS):
+    for k, quadrant in enumerate(QUADRANTS):
         whole = r.values["small"] if k < 2 else r.values["large"]
-        for key, style, name in (("ours", "-", place), ("theirs", "--", "LAMMPS" if k % 2 else None)):
+        for key, style, name in (("ours", "-", quadrant), ("theirs", "--", "LAMMPS" if k % 2 else None)):
             line = np.array(r.values[key], float)[:, k] / whole
             axes[k // 2].plot(r.values["times"], line, style, lw=1, color=f"C{k % 2}", label=name)
     for ax in axes:

@@ -1,4 +1,4 @@
-"""beside_lammps.py: collapse, silo flow and a settled packing beside LAMMPS, from the same positions."""
+"""beside_lammps.py: collapse, silo flow and a settled packing, compared with LAMMPS from the same positions."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def measure(params: Params, threads: int) -> Values:
 def _collapse(p: Params, threads: int) -> Values:
     """Depth along the slot at four times."""
     length, width = p["length"], p["width"]
-    places = slot.packing(length, width, p["height"], p["seed"], restitution=peer.RESTITUTION)
+    positions = slot.packing(length, width, p["height"], p["seed"], restitution=peer.RESTITUTION)
     wide = length * (3.0 + 4.0 * p["height"] / length)
     seconds, frames = 4.0 * float(np.sqrt(2.0 * p["height"] * DIAMETER / 9.81)), 10
     edges = np.arange(0.0, wide + 0.5) * DIAMETER
-    top = float(places[:, 2].max()) + 2 * DIAMETER
+    top = float(positions[:, 2].max()) + 2 * DIAMETER
     times, theirs, cpu = peer.run(
-        places, (0, 0, 0), (wide * DIAMETER, width * DIAMETER, top), seconds=seconds, frames=frames, periodic_y=True
+        positions, (0, 0, 0), (wide * DIAMETER, width * DIAMETER, top), seconds=seconds, frames=frames, periodic_y=True
     )
-    scene = slot.open_slot(places, wide, width, restitution=peer.RESTITUTION)
-    ours = [places]
+    scene = slot.open_slot(positions, wide, width, restitution=peer.RESTITUTION)
+    ours = [positions]
     with scene.build(num_threads=threads) as world:
         for a, b in itertools.pairwise(times):
             world.step((b - a) / max(round((b - a) / p["dt"]), 1), max(round((b - a) / p["dt"]), 1))
@@ -63,22 +63,22 @@ def _collapse(p: Params, threads: int) -> Values:
         "theirs": depth[1],
         "figures": figures,
         "apart": apart,
-        "count": len(places),
+        "count": len(positions),
         "peer_seconds": cpu,
     }
 
 
 def _silo(p: Params, threads: int) -> Values:
-    """Grains left above the slit against time."""
+    """Grains left above the slit over time."""
     length, width, opening = p["length"], p["width"], p["opening"]
-    places = slot.packing(length, width, p["height"], p["seed"], restitution=peer.RESTITUTION)
+    positions = slot.packing(length, width, p["height"], p["seed"], restitution=peer.RESTITUTION)
     seconds, frames = 0.5 if p["height"] < 30 else 1.0, 50
-    top = float(places[:, 2].max()) + 2 * DIAMETER
+    top = float(positions[:, 2].max()) + 2 * DIAMETER
     side = 0.5 * (length - opening) * DIAMETER
     blocks = [((a, -1.0, -2 * DIAMETER), (b, 1.0, 0.0)) for a, b in ((-1.0, side), (length * DIAMETER - side, 1.0))]
     size = (length * DIAMETER, width * DIAMETER, top)
     times, theirs, cpu = peer.run(
-        places,
+        positions,
         (0, 0, -10 * DIAMETER),
         size,
         seconds=seconds,
@@ -87,8 +87,10 @@ def _silo(p: Params, threads: int) -> Values:
         floor=False,
         blocks=blocks,
     )
-    scene = slot.open_slot(places, length, width, restitution=peer.RESTITUTION, floor=slot.slit(length, opening, width))
-    ours = [places]
+    scene = slot.open_slot(
+        positions, length, width, restitution=peer.RESTITUTION, floor=slot.slit(length, opening, width)
+    )
+    ours = [positions]
     with scene.build(num_threads=threads) as world:
         for _ in range(frames):
             world.step(p["dt"], round(seconds / frames / p["dt"]))
@@ -96,29 +98,29 @@ def _silo(p: Params, threads: int) -> Values:
     left = [[int((f[:, 2] > -2 * DIAMETER).sum()) for f in frame] for frame in (ours, theirs)]
     part = np.array(times) > 0.15
     rates = [-float(np.polyfit(np.array(times)[part], np.array(line)[part], 1)[0]) for line in left]
-    return {"times": times, "left": left, "rates": rates, "count": len(places), "peer_seconds": cpu}
+    return {"times": times, "left": left, "rates": rates, "count": len(positions), "peer_seconds": cpu}
 
 
 def _settled(p: Params, threads: int) -> Values:
-    """The same lattice falls into a box and rests: profiles of solid fraction and coordination."""
+    """A lattice that falls into a box and settles: profiles of solid fraction and coordination."""
     half, count = p["half"] * DIAMETER, p["count"]
-    places = lattice(count, p["half"], p["seed"])
-    velocities = np.random.default_rng(p["seed"]).uniform(-0.1, 0.1, places.shape)
-    top = float(places[:, 2].max()) + 2 * DIAMETER
+    positions = lattice(count, p["half"], p["seed"])
+    velocities = np.random.default_rng(p["seed"]).uniform(-0.1, 0.1, positions.shape)
+    top = float(positions[:, 2].max()) + 2 * DIAMETER
     seconds = 1.2
     _, theirs, cpu = peer.run(
-        places, (-half, -half, 0.0), (half, half, top), seconds=seconds, frames=1, velocities=velocities
+        positions, (-half, -half, 0.0), (half, half, top), seconds=seconds, frames=1, velocities=velocities
     )
     scene = gg.Scene(((-half, -half, 0.0), (half, half, top)))
     sand = scene.add_material(density=DENSITY, friction=0.5, restitution=peer.RESTITUTION, rolling_friction=0.0)
-    scene.add_grains(sand, places, RADIUS, velocities)
+    scene.add_grains(sand, positions, RADIUS, velocities)
     with scene.build(num_threads=threads) as world:
         world.step(p["dt"], round(seconds / p["dt"]))
         ours = world.positions[0].astype(np.float64)
         pressing = bulk.pressing(world)
     edges = np.arange(0.0, 200.0) * DIAMETER
     found: list[Values] = []
-    # soft grains press where they overlap
+    # soft grains carry force where they overlap
     for x, pairs in ((ours, pressing), (theirs[-1], bulk.contacts(theirs[-1], 0.0))):
         z = x[:, 2]
         level = float(np.sort(z)[-max(count // 100, 20) :].mean()) + RADIUS

@@ -15,8 +15,8 @@ from validation.check import OWN, Check, Params, Result, Row, Values, below, bet
 
 SECONDS = 100.0
 COUNT = 200
-#: half sides of the cubes [m] of crowds: 11 % and .8 % solid; how long they are watched [s]
-CROWDS, CROWD_SECONDS = (0.05, 0.12), 20.0
+#: half sides of the cubes of the case "crowd" [m], of solid fractions 11 % and .8 %; simulated time [s]
+HALVES, CROWD_SECONDS = (0.05, 0.12), 20.0
 NAMES = {
     "cooling": f"{COUNT} rough grains in a periodic cube, e .9, mu .5",
     "smooth": f"{COUNT} smooth elastic grains in a dilute periodic cube",
@@ -35,7 +35,7 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
         ]
         found += [
             {"case": "crowd", "dt": 1e-3, "seed": 1, "spin": spin, "e": e, "iterations": its, "half": half}
-            for half in (CROWDS[:1] if size == "quick" else CROWDS)
+            for half in (HALVES[:1] if size == "quick" else HALVES)
             for e in ((1.0,) if size == "quick" else (0.9, 0.95, 1.0))
             for its in ((10, 20) if size == "quick" else (5, 10, 15, 20, 40))
         ]
@@ -43,7 +43,7 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
 
 
 def energy(world: gg.World, weight: float = GRAVITY) -> float:
-    """Kinetic, of spin, and of height [J]."""
+    """Translational, rotational and potential energy of the grains [J]."""
     m = mass(world.radii[0])
     inertia = 0.4 * m * world.radii[0].astype(np.float64) ** 2
     v, w = world.velocities[0].astype(np.float64), world.angular_velocities[0].astype(np.float64)
@@ -52,7 +52,7 @@ def energy(world: gg.World, weight: float = GRAVITY) -> float:
 
 
 def measure(params: Params, threads: int) -> Values:
-    return {"ball": _ball, "cooling": _gas, "smooth": _gas, "crowd": _crowd, "stirred": _stirred}[params["case"]](
+    return {"ball": _ball, "cooling": _gas, "smooth": _gas, "crowd": _smooth_gas, "stirred": _stirred}[params["case"]](
         params
     )
 
@@ -91,8 +91,8 @@ def _gas(p: Params) -> Values:
     return {"times": times, "energies": e, "drift": max(drifts), "largest_rise": float((e[1:] - e[:-1]).max())}
 
 
-def _crowd(p: Params) -> Values:
-    """Energy of smooth grains over the start, every second, and its largest gain since any earlier look."""
+def _smooth_gas(p: Params) -> Values:
+    """Energy of smooth grains over its initial value, every second, and its largest increase after any minimum."""
     energies = []
     make = {"friction": 0.0, "restitution": p["e"], "half": p["half"], "iterations": p["iterations"]}
     with gas(COUNT, seed=p["seed"], spin=p["spin"] == "on", **make) as world:
@@ -105,7 +105,7 @@ def _crowd(p: Params) -> Values:
 
 
 def _stirred(p: Params) -> Values:
-    """Work of a paddle that swings through a bed, and what the grains keep of it: the rest must be lost."""
+    """Work of a paddle that swings through a bed, and the energy of the grains: the difference is dissipated."""
     scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 0.4)), boundary={"z": "wall"})
     sand = scene.add_material(density=DENSITY, friction=0.5, restitution=0.3, rolling_friction=0.0)
     scene.fill_box(sand, (-0.06, -0.06, 0.0), (0.06, 0.06, 0.3), count=300, radius=RADIUS, seed=p["seed"])
@@ -119,7 +119,7 @@ def _stirred(p: Params) -> Values:
             t = 0.02 * (k + 1)
             goal = -0.04 * np.cos(2.0 * np.pi * t / 2.0), 0.06 + 0.04 * np.cos(2.0 * np.pi * t / 7.0)
             world.step(p["dt"], round(0.02 / p["dt"]), tool_poses=[[goal[0], 0.0, goal[1], 1.0, 0.0, 0.0, 0.0]])
-            # what the tool gives is minus what it feels, times its way
+            # work of the tool: minus the force on it, times its displacement
             force = world.wrenches[0, 0, :3].astype(np.float64)
             worked -= force[0] * (goal[0] - x) + force[2] * (goal[1] - z)
             x, z = goal

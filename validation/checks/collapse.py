@@ -1,4 +1,4 @@
-"""collapse.py: a column in a slot whose gate is gone: how far it runs out, how high it stays."""
+"""collapse.py: collapse of a column in a slot after its gate is removed: run-out and final height."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from validation.check import Check, Params, Result, Row, Values, below, groups, 
 
 LUBE = "Lube 2005"
 LAJEUNESSE = "Lajeunesse 2005"
-#: rolling friction of sand-like grains, our default; smooth balls without any roll on over a flat floor
+#: rolling friction of sand-like grains, the default; without it spheres keep rolling on a flat floor
 SAND = 0.3
 BALMFORTH = "Balmforth & Kerswell 2005"
 STARON = "Staron & Hinch 2005 (discs)"
@@ -36,14 +36,14 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
 
 
 def measure(params: Params, threads: int) -> Values:
-    """Runs until the deposit is at rest; profiles of depth, and the front where it is one grain deep."""
+    """Simulates until the deposit is at rest; profiles of depth, and the front, where it is one grain deep."""
     p, dt = params, params["dt"]
     length, width = p["length"], p["width"]
-    places = slot.packing(length, width, p["a"] * length, p["seed"], spin=p["spin"] == "on", rolling=p["mu_r"])
-    height = float(np.sort(places[:, 2])[-max(len(places) // 100, 10) :].mean()) + 0.5 * DIAMETER
-    # room enough for any run-out that was ever seen
+    positions = slot.packing(length, width, p["a"] * length, p["seed"], spin=p["spin"] == "on", rolling=p["mu_r"])
+    height = float(np.sort(positions[:, 2])[-max(len(positions) // 100, 10) :].mean()) + 0.5 * DIAMETER
+    # longer than any expected run-out
     wide = length * (2.0 + 3.5 * max(p["a"], 1.0))
-    scene = slot.open_slot(places, wide, width, rolling=p["mu_r"])
+    scene = slot.open_slot(positions, wide, width, rolling=p["mu_r"])
     edges = np.arange(0.0, wide + 0.5) * DIAMETER
     fall = float(np.sqrt(2.0 * height / 9.81))
     with scene.build(num_threads=threads, solver=gg.Solver(spin=p["spin"] == "on")) as world:
@@ -62,7 +62,7 @@ def measure(params: Params, threads: int) -> Values:
                 break
     profiles["end"] = depth
     return {
-        "count": len(places),
+        "count": len(positions),
         "aspect": height / DIAMETER / length,
         "runout": (fronts[-1] - length) / length,
         "fronts": fronts,
@@ -77,7 +77,7 @@ def measure(params: Params, threads: int) -> Values:
 def _exponent(
     mine: list[Result], key: str, low: float, high: float, law: float = 1.0
 ) -> tuple[float, float, list[Result]]:
-    """Power law of a value in the aspect over a range: exponent, prefactor with the law's exponent, results used."""
+    """Power law of a value in the aspect ratio: exponent, prefactor for the exponent `law`, results used."""
     used = [r for r in mine if low <= r.params["a"] <= high and r.values[key] > 0.0]
     if len(used) < 3:
         return np.nan, np.nan, used

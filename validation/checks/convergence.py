@@ -1,4 +1,4 @@
-"""convergence.py: error against iterations and step: Algorithm 1 as printed, plain warm start, Nesterov."""
+"""convergence.py: error by iterations and time step: Algorithm 1 of the paper, plain warm start, Nesterov."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from testbed.beds import DENSITY, DIAMETER, RADIUS, column_scene, mean_overlap, 
 from validation import plot
 from validation.check import OWN, Check, Params, Result, Row, Values, groups, holds, pick, report
 
-#: solver settings by name; the paper's grains do not turn
+#: solver settings by name; the paper's grains do not rotate
 MODES: dict[str, dict[str, Any]] = {
     "paper": {"mode": "paper"},
     "plain": {"nesterov": False},
     "nesterov": {},
 }
-SECONDS = 0.02  # of flow that is compared
+SECONDS = 0.02  # simulated time of the compared flow [s]
 REFERENCE_DT, REFERENCE_ITERATIONS = 1e-4, 400  # [s]
 HALF_WIDTH = 6.0  # of the column [diameters]
 
@@ -50,21 +50,21 @@ def _solver(mode: str, spin: str, iterations: int) -> gg.Solver:
 
 @functools.lru_cache(maxsize=8)
 def _start(count: int, spin: str, seed: int) -> tuple[Any, Any, Any, Any]:
-    """A column at rest, and the same .15 s after one wall was taken away: places, then places, velocities, spins."""
+    """Positions of a settled column; positions, velocities and spins .15 s after a wall was removed."""
     scene = column_scene(count, HALF_WIDTH, seed=seed)
     with scene.build(num_threads=1, solver=_solver("nesterov", spin, 20)) as world:
         world.step(1e-3, 1500)
-        rest = world.positions[0]
-    with _open(rest, rest * 0).build(num_threads=1, solver=_solver("nesterov", spin, 100)) as world:
+        settled = world.positions[0]
+    with _open(settled, settled * 0).build(num_threads=1, solver=_solver("nesterov", spin, 100)) as world:
         world.step(5e-4, 300)
-        return rest, world.positions[0], world.velocities[0], world.angular_velocities[0]
+        return settled, world.positions[0], world.velocities[0], world.angular_velocities[0]
 
 
-def _open(places: Any, velocities: Any, wide: float = 5.0) -> gg.Scene:
+def _open(positions: Any, velocities: Any, wide: float = 5.0) -> gg.Scene:
     half = HALF_WIDTH * DIAMETER
     scene = gg.Scene(((-half, -half, 0.0), (wide * half, half, 1.0)))
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.0)
-    scene.add_grains(sand, places, RADIUS, velocities)
+    scene.add_grains(sand, positions, RADIUS, velocities)
     return scene
 
 
@@ -74,9 +74,9 @@ def _reference(count: int, spin: str, seed: int, dt: float) -> Any:
 
 
 def _flow(count: int, spin: str, seed: int, solver: gg.Solver, dt: float) -> Any:
-    """Velocities after the time that is compared."""
-    _, places, velocities, spins = _start(count, spin, seed)
-    with _open(places, velocities).build(num_threads=1, solver=solver) as world:
+    """Velocities after the compared time."""
+    _, positions, velocities, spins = _start(count, spin, seed)
+    with _open(positions, velocities).build(num_threads=1, solver=solver) as world:
         world.set_grains(angular_velocities=spins)
         world.step(dt, round(SECONDS / dt))
         return world.velocities[0].astype(np.float64)
@@ -91,11 +91,11 @@ def measure(params: Params, threads: int) -> Values:
         right = _reference(count, spin, seed, step)
         values[name] = np.sqrt(((v - right) ** 2).sum(1).mean()) / np.sqrt((right**2).sum(1).mean())
     # the resting column, stored impulses dropped, for .3 s
-    rest = _start(count, spin, seed)[0]
-    with _open(rest, rest * 0, wide=1.0).build(num_threads=1, solver=solver) as world:
+    settled = _start(count, spin, seed)[0]
+    with _open(settled, settled * 0, wide=1.0).build(num_threads=1, solver=solver) as world:
         world.step(dt, round(0.3 / dt))
         world.step(dt, 1)
-        sunk = 1.0 - world.positions[0, :, 2].mean(dtype=np.float64) / rest[:, 2].mean(dtype=np.float64)
+        sunk = 1.0 - world.positions[0, :, 2].mean(dtype=np.float64) / settled[:, 2].mean(dtype=np.float64)
         values.update(overlap=mean_overlap(world), rest_speed=rms_speed(world), sunk=sunk)
     return values
 

@@ -16,10 +16,10 @@ from validation.check import OWN, Check, Params, Result, Row, Values, below, gro
 
 #: iterations by step [s]: from too few for all but shallow beds to enough for deep ones, see Solver.step_dangers
 GRID = {5e-4: (5, 10, 20), 1e-3: (5, 10, 20, 40), 2e-3: (10, 20, 40), 5e-3: (20, 40, 80), 1e-2: (40, 80, 120)}
-#: those of the quick set, and of the full set with other grains and other seeds
+#: steps and iterations of the quick set, and of the full set with other grains and seeds
 SOME = ((1e-3, 10), (1e-3, 20), (2e-3, 10), (2e-3, 20), (5e-3, 20), (5e-3, 40), (1e-2, 40), (1e-2, 80))
 SIDE = 5
-#: height of the floor of 20 layers far from the origin, where single precision knows places less well [m]
+#: heights of the floor of beds of 20 layers far from the origin, where float32 resolves positions less well [m]
 FAR = (1.0, 4.0)
 #: their step [s] and iterations
 FAR_STEP = (1e-3, 20)
@@ -40,7 +40,7 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     dt, its = FAR_STEP
     far = {"layers": 20, "dt": dt, "iterations": its, "side": SIDE, "spin": "on", "rolling": 0.0}
     found += [{**far, "seed": s, "floor": z} for z in FAR for s in (seeds[:1] if quick else seeds)]
-    # the first seed of everything before the others
+    # the first seed of all cases before the others
     return sorted(found, key=lambda p: (p["seed"], p["rolling"], p["spin"] == "off"))
 
 
@@ -82,7 +82,7 @@ def measure(params: Params, threads: int) -> Values:
 
 
 def warnings_of(r: Result) -> list[str]:
-    """What the solver says of this step, number of iterations and depth."""
+    """Warnings of the solver for the step, iterations and depth of a result."""
     return gg.Solver(iterations=r.params["iterations"]).step_dangers(
         r.params["dt"], DIAMETER, GRAVITY, r.values["depth"]
     )
@@ -126,7 +126,7 @@ def draw(figure: Any, results: list[Result]) -> None:
                 )
         ax.axhline(float(np.sqrt(2e-6 * GRAVITY * DIAMETER)), color=plot.TARGET, label="bound")
         ax.set_yscale("log")
-    # the same lines in all panels: one legend, beside them
+    # one legend for all panels, beside them
     axes[-1].legend(fontsize=6, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 

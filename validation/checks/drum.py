@@ -17,27 +17,27 @@ from validation.resume import Checkpoint
 LAW = "Coulomb in a turning frame"
 DOSTA = "Dosta et al. 2024, case 2"
 DRUM = 0.1  # radius [m]
-#: of that case: material, number and radius [m] of the grains, those below first
+#: material, number and radius [m] of the grains of that case, the lower ones first
 SIZES = (("M2", 8000, 0.002), ("M1", 30000, 0.001))
 DENSITIES = {"M1": 2500.0, "M2": 2000.0, "steel": 7200.0}  # [kg/m3]
-#: friction and restitution
+#: friction and restitution of pairs of materials
 PAIRS = {
     ("M1", "M1"): (0.3, 0.5),
     ("M1", "M2"): (0.2, 0.45),
     ("M2", "M2"): (0.4, 0.4),
     ("M1", "steel"): (0.2, 0.4),
     ("M2", "steel"): (0.2, 0.4),
-    ("steel", "steel"): (0.2, 0.4),  # never meet
+    ("steel", "steel"): (0.2, 0.4),  # never in contact
 }
-SETTLING = 0.4  # [s] before it turns
-#: where grains are counted, see quadrants()
+SETTLING = 0.4  # time before the drum turns [s]
+#: names of the counts of quadrants()
 QUADRANTS = ("small, lower right", "small, lower left", "large, lower right", "large, lower left")
 #: turns the z axis of a cavity to y
 _ACROSS = (np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0)
 
 
 def _turned(angle: float) -> list[float]:
-    """Pose of a drum about the y axis after turning by an angle, seen from -y counter-clockwise [rad]."""
+    """Pose of a drum turned about the y axis by an angle [rad], counter-clockwise seen from -y."""
     return [0.0, 0.0, 0.0, float(np.cos(0.5 * angle)), 0.0, float(np.sin(0.5 * angle)), 0.0]
 
 
@@ -55,11 +55,11 @@ def single_cases(size: str, seeds: Sequence[int]) -> list[Params]:
 
 
 def single(params: Params, threads: int) -> Values:
-    """Angle of one grain from the bottom in a turning drum, or the turns it makes with the drum."""
+    """Angle of one grain from the bottom of a rotating drum, and the turns it makes with the drum."""
     p, dt = params, params["dt"]
     path = DRUM - RADIUS
     slow = p["case"] == "slow"
-    # a grain that does not turn and does not slip moves with the wall's surface: its speed is rate * DRUM
+    # a grain that neither rotates nor slips moves with the wall's surface: its speed is rate * DRUM
     rate = 0.3 if slow else float(np.sqrt(p["froude"] * GRAVITY * path)) / DRUM
     scene = gg.Scene(((-0.2, -0.05, -0.2), (0.2, 0.05, 0.2)), boundary=dict.fromkeys("xyz", "open"))
     grain = scene.add_material(density=DENSITY, friction=p["mu"], rolling_friction=0.0)
@@ -164,39 +164,39 @@ CHECK = Check(
 
 def mixture_cases(size: str, seeds: Sequence[int]) -> list[Params]:
     if size == "quick":
-        # the same filling and Froude number in a drum half as large: an eighth of the grains
+        # equal fill and Froude number in a drum of half the size: an eighth of the grains
         return [{"scale": 0.5, "spin": spin, "dt": 5e-4, "seed": seeds[0]} for spin in ("on",)]
     return [{"scale": 1.0, "spin": "on", "dt": 5e-4, "seed": s} for s in seeds]
 
 
 @dataclasses.dataclass(frozen=True)
 class Drum:
-    """The drum of the mixture at a scale; at equal Froude number smaller ones turn faster, for a shorter time."""
+    """The drum of the mixture at a scale; at equal Froude number smaller drums rotate faster, for a shorter time."""
 
     scale: float
 
     @property
     def radius(self) -> float:
-        """[m]."""
+        """Radius [m]."""
         return DRUM * self.scale
 
     @property
     def half(self) -> float:
-        """Of its length [m]."""
+        """Half of its length [m]."""
         return 0.03 * self.scale
 
     @property
     def rate(self) -> float:
-        """[rad/s]."""
+        """Angular speed [rad/s]."""
         return float(2.0 / np.sqrt(self.scale))
 
     @property
     def seconds(self) -> float:
-        """That it turns for [s]."""
+        """Time of rotation [s]."""
         return float(5.0 * np.sqrt(self.scale))
 
     def filling(self, seed: int) -> dict[str, Any]:
-        """Places (n, 3) [m] by material, of those below first."""
+        """Positions (n, 3) [m] by material, the lower grains first."""
         top, found = -self.radius, {}
         for name, count, r in SIZES:
             count = round(count * self.scale**3)
@@ -205,13 +205,13 @@ class Drum:
 
 
 def quadrants(x: Any, big: Any) -> list[int]:
-    """Grains in each of QUADRANTS, of places (n, 3) where `big` says which are large."""
+    """Counts of QUADRANTS of grains at positions (n, 3); `big` is the mask of large ones."""
     right, lower = x[:, 0] > 0.0, x[:, 2] < 0.0
     return [int((side & lower & size).sum()) for size in (~big, big) for side in (right, ~right)]
 
 
 def mixture(params: Params, threads: int) -> Values:
-    """Settles the large grains below the small ones, then turns the drum for 5 s (at equal Froude number)."""
+    """Settles the large grains below the small ones, then rotates the drum for 5 s (at equal Froude number)."""
     p, dt, drum = params, params["dt"], Drum(params["scale"])
     radius, half, rate, seconds = drum.radius, drum.half, drum.rate, drum.seconds
     scene = gg.Scene(((-0.2, -0.05, -0.2), (0.2, 0.05, 0.3)), boundary=dict.fromkeys("xyz", "open"))
@@ -267,7 +267,7 @@ def mixture(params: Params, threads: int) -> Values:
 
 
 def _layers(count: int, r: float, radius: float, half: float, low: float, seed: int) -> tuple[Any, float]:
-    """A loose lattice inside the drum above a level: places (count, 3) and the level above them."""
+    """A loose lattice inside the drum above a height: positions (count, 3) and the height of its top [m]."""
     step = 2.1 * r
     rng = np.random.default_rng(seed)
     ys = np.arange(-half + 1.05 * r, half - r, step)
@@ -275,22 +275,22 @@ def _layers(count: int, r: float, radius: float, half: float, low: float, seed: 
     found: list[Any] = []
     z, have = low + 1.05 * r, 0
     while have < count and z < radius:
-        # grains stay inside the drum with their surface
-        room = np.sqrt(max((radius - 1.1 * r) ** 2 - z**2, 0.0)) if abs(z) < radius - 1.1 * r else 0.0
-        x = xs[np.abs(xs) < room]
+        # keep the surfaces of grains inside the drum
+        width = np.sqrt(max((radius - 1.1 * r) ** 2 - z**2, 0.0)) if abs(z) < radius - 1.1 * r else 0.0
+        x = xs[np.abs(xs) < width]
         if len(x):
             gx, gy = np.meshgrid(x, ys)
             found.append(np.stack([gx.ravel(), gy.ravel(), np.full(gx.size, z)], axis=1))
             have += gx.size
         z += step
-    places = np.concatenate(found)[:count]
-    if len(places) < count:
-        raise ValueError(f"expected room for {count} grains, got {len(places)}")
-    return places + rng.uniform(-0.04, 0.04, places.shape) * r, float(places[:, 2].max()) + r
+    positions = np.concatenate(found)[:count]
+    if len(positions) < count:
+        raise ValueError(f"expected space for {count} grains, got {len(positions)}")
+    return positions + rng.uniform(-0.04, 0.04, positions.shape) * r, float(positions[:, 2].max()) + r
 
 
 def _core_share(x: Any, big: Any) -> float:
-    """Share of small grains by volume among the third of the volume nearest to the centre of mass, over that of all."""
+    """Volume fraction of small grains in the third of the volume nearest to the centre of mass, over that of all."""
     volume = np.where(big, 8.0, 1.0)
     centre = np.average(x[:, [0, 2]], axis=0, weights=volume)
     order = np.argsort(np.hypot(x[:, 0] - centre[0], x[:, 2] - centre[1]))

@@ -1,4 +1,4 @@
-"""flight.py: free fall, momentum of a gas, no dependence on the order of grains."""
+"""flight.py: free fall, momentum of a gas, independence of the order of grains."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def measure(params: Params, threads: int) -> Values:
 
 
 def _fall(dt: float) -> Values:
-    """Largest relative error of velocity and place over 2 s of fall."""
-    pull = np.array([3.0, -4.0, -GRAVITY])
+    """Relative errors of velocity and position during 2 s of fall."""
+    gravity = np.array([3.0, -4.0, -GRAVITY])
     times, wrong_v, wrong_x = [], [], []
-    with space([[0.0, 0.0, 0.0]], gravity=pull, half=1e3).build(num_threads=1) as world:
+    with space([[0.0, 0.0, 0.0]], gravity=gravity, half=1e3).build(num_threads=1) as world:
         for k in range(1, 21):
             world.step(dt, round(0.1 / dt))
             t = 0.1 * k
-            v, x = pull * t, 0.5 * pull * t * (t + dt)
+            v, x = gravity * t, 0.5 * gravity * t * (t + dt)
             times.append(t)
             wrong_v.append(np.abs(world.velocities[0, 0] - v).max() / np.abs(v).max())
             wrong_x.append(np.abs(world.positions[0, 0] - x).max() / np.abs(x).max())
@@ -47,7 +47,7 @@ def _fall(dt: float) -> Values:
 
 
 def _gas(params: Params) -> Values:
-    """Drift of momentum and spin of a gas in .5 s, and how far the means of the shuffled gas are off."""
+    """Drift of the momentum of a gas in .5 s, and relative difference of its means after a permutation of grains."""
     common = {"restitution": params["restitution"], "rolling": params["rolling"], "seed": params["seed"]}
     means, drifts = [], []
     for order in (None, np.random.default_rng(params["seed"]).permutation(1000)):

@@ -1,4 +1,4 @@
-"""heap.py: the angle of repose of heaps left by a lifted tube, on a plate with a rim."""
+"""heap.py: angle of repose of heaps that a lifted tube leaves on a plate with a rim."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     common: Params = {"plate": 10, "count": 1600} if quick else {"plate": 18, "count": 8000}
     found: list[Params] = []
     for seed in seeds:
-        # the quick set takes one seed where scatter does not decide
+        # the quick set has one seed where scatter does not matter
         first = seed == seeds[0]
         for spin in ("on", "off") if first or not quick else ("on",):
             frictions = (0.1, 0.3, 0.8) if quick else FRICTIONS
@@ -40,7 +40,7 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
 
 @functools.lru_cache(maxsize=2)
 def _tools(plate: int, count: int) -> tuple[gg.Sdf, gg.Sdf, float, float]:
-    """Plate with rim, tube, its radius and height [m]."""
+    """Plate with rim, tube, and radius and height of the tube [m]."""
     radius, tube = plate * DIAMETER, 0.65 * plate * DIAMETER
     rim = gg.Sdf.from_mesh(tube_mesh(radius, radius + 2.0 * DIAMETER, 3.0 * DIAMETER, 64), spacing=RADIUS)
     disc = gg.Sdf.cylinder(radius + 2.0 * DIAMETER, DIAMETER).at((0.0, 0.0, -DIAMETER))
@@ -50,7 +50,7 @@ def _tools(plate: int, count: int) -> tuple[gg.Sdf, gg.Sdf, float, float]:
 
 
 def measure(params: Params, threads: int) -> Values:
-    """Grains fall in the tube, the tube is lifted, what flows over the rim (one d high) is gone."""
+    """Grains settle in the tube, which is lifted; grains that flow over the rim (1 d high) are lost."""
     p, dt = params, params["dt"]
     plate, wall, tube, height = _tools(p["plate"], p["count"])
     wide = p["plate"] * DIAMETER + 4.0 * DIAMETER
@@ -77,14 +77,14 @@ def measure(params: Params, threads: int) -> Values:
         world.step(dt, round(0.5 / dt))
         lift = 1.1 * height
         world.step(dt, round(lift / 0.15 / dt), tool_poses=[still, [0.0, 0.0, lift, 1.0, 0.0, 0.0, 0.0]])
-        # out of the camera's sight
+        # out of the camera's view
         world.set_tool_poses([still, [0.0, 0.0, 50.0, 1.0, 0.0, 0.0, 0.0]])
         waited = 0.0
         while waited < 6.0:
             world.step(dt, round(0.5 / dt))
             waited += 0.5
-            places = world.positions[0]
-            kept = (np.hypot(places[:, 0], places[:, 1]) < wide) & (places[:, 2] > -DIAMETER)
+            positions = world.positions[0]
+            kept = (np.hypot(positions[:, 0], positions[:, 1]) < wide) & (positions[:, 2] > -DIAMETER)
             speed = np.sqrt((world.velocities[0][kept].astype(np.float64) ** 2).sum(1).mean()) if kept.any() else 0.0
             if speed < 2e-3:
                 break
@@ -122,7 +122,7 @@ def judge(results: list[Result]) -> list[Row]:
         else:
             rows.append(report(r, setup, "angle of repose [deg]", v["angle"], note=note))
     for spin in ("on", "off"):
-        # judged on as many seeds for each friction
+        # the number of seeds that every friction has
         line = dict(sorted(groups(pick(results, spin=spin, dt=1e-3, mu_r=0.0), "mu").items()))
         seeds = min((len(mine) for mine in line.values()), default=0)
         if len(line) >= 3:

@@ -1,4 +1,4 @@
-"""impacts.py: oblique impacts after Chung & Ooi, and bouncing."""
+"""impacts.py: oblique impacts after Chung & Ooi, and bouncing balls."""
 
 from __future__ import annotations
 
@@ -34,10 +34,12 @@ def measure(params: Params, threads: int) -> Values:
 
 
 def _normal(p: Params) -> Values:
-    """Chung & Ooi 3: r 2.5 mm, 3.9 m/s on a floor, from 32 heights."""
+    """Chung & Ooi, test 3: r 2.5 mm, 3.9 m/s on a floor, from 32 heights."""
     heights = 0.0025 * 1.05 + 1e-4 * np.arange(32)
-    places = np.c_[0.1 * np.arange(32), np.zeros(32), heights]
-    scene = on_floor(places, np.tile([0.0, 0.0, -3.9], (32, 1)), radius=0.0025, restitution=p["e"], gravity=(0, 0, 0))
+    positions = np.c_[0.1 * np.arange(32), np.zeros(32), heights]
+    scene = on_floor(
+        positions, np.tile([0.0, 0.0, -3.9], (32, 1)), radius=0.0025, restitution=p["e"], gravity=(0, 0, 0)
+    )
     with scene.build(num_threads=1) as world:
         world.step(p["dt"], round(0.02 / p["dt"]))
         return {"e": world.velocities[0, :, 2] / 3.9}
@@ -55,14 +57,14 @@ def _floor(p: Params) -> Values:
 
 
 def _curve(p: Params) -> Values:
-    """Chung & Ooi 4 over all angles."""
+    """Chung & Ooi, test 4, at all angles."""
     angles = np.radians(np.arange(2.0, 89.0, 2.0))
     _, w = hit_floor(0.0025, 3.9 * np.cos(angles), 3.9 * np.sin(angles), 0.0, 0.092, 0.98, p["dt"])
     return {"angles": np.degrees(angles), "spin": w[:, 1]}
 
 
 def _pair(p: Params) -> Values:
-    """Chung & Ooi 8: a spinning sphere meets another: errors relative to the largest change."""
+    """Chung & Ooi, test 8: a spinning sphere hits another; errors relative to the largest change."""
     spins = np.array([1.0, 3.0, 6.0, 9.0, 12.0, 18.0, 25.0])
     v, w = hit_pair((0.1, p["large"]), 0.2, np.stack([spins, 0.0 * spins], axis=1), 0.4, 0.5)
     m = mass([0.1, p["large"]])
@@ -79,7 +81,7 @@ def _pair(p: Params) -> Values:
 
 
 def _equal(p: Params) -> Values:
-    """Chung & Ooi 7: opposite spins, no slip."""
+    """Chung & Ooi, test 7: opposite spins, no slip."""
     spins = np.linspace(5.0, 25.0, 6)
     v, w = hit_pair((0.1, 0.1), 0.4, np.stack([spins, -spins], axis=1), 0.4, 0.5)
     return {
@@ -89,7 +91,7 @@ def _equal(p: Params) -> Values:
 
 
 def _bounce(p: Params) -> Values:
-    """Peaks of a ball dropped from half a metre, over h0 e^2k, as long as they are seen by enough steps."""
+    """Peaks of a ball dropped from .5 m, over h0 e^2k, as long as steps resolve them."""
     drop, dt, e = 0.5, p["dt"], p["e"]
     with on_floor([[0.0, 0.0, RADIUS + drop]], restitution=e).build(num_threads=1) as world:
         heights = []
@@ -101,7 +103,7 @@ def _bounce(p: Params) -> Values:
     expected = drop * e ** (2.0 * np.arange(1, len(top) + 1))
     seen = expected > 2e-3
     total = np.sqrt(2.0 * drop / GRAVITY) * (1.0 + e) / (1.0 - e) if e < 1.0 else None
-    # at rest once it never again is a hundredth of r above the floor
+    # at rest when it stays below a hundredth of r above the floor
     above = np.flatnonzero(h > 0.01 * RADIUS)
     ends = float(above[-1] + 1) * dt if len(above) and above[-1] + 1 < len(h) else None
     return {

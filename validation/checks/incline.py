@@ -1,4 +1,4 @@
-"""incline.py: flow down a rough periodic incline."""
+"""incline.py: flow down a rough incline, periodic along and across."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from validation import bulk, plot
 from validation.check import Check, Params, Result, Row, Values, below, groups, holds, near, pick, report
 
 SILBERT = "Silbert 2001"
-START = 27.0  # degrees at which all flow before their own slope is set
-PULL, RUN = 1.5, 14.0  # [s]
+START = 27.0  # initial slope of all envs, at which they flow [deg]
+PULL, RUN = 1.5, 14.0  # time at the initial slope and at the final one [s]
 
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
@@ -66,37 +66,40 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
 
 
 def _bed(side: int, layers: int, seed: int) -> gg.Scene:
-    """Grains about to fall, periodic in x and y, side diameters wide."""
+    """Grains about to fall, periodic in x and y, `side` diameters wide."""
     rng = np.random.default_rng(seed)
     wide = side * DIAMETER
     cells = int(side / 1.05)
     count = round(0.58 * side * side * layers / (np.pi / 6.0))
     k = np.arange(count)
     cell = np.stack([k % cells, k // cells % cells, k // cells**2], axis=1) + 0.5
-    places = cell * [wide / cells, wide / cells, 1.06 * DIAMETER] + rng.uniform(-0.02, 0.02, (count, 3)) * DIAMETER
-    places[:, :2] %= wide
-    top = float(places[:, 2].max()) + 10.0 * DIAMETER
+    positions = cell * [wide / cells, wide / cells, 1.06 * DIAMETER] + rng.uniform(-0.02, 0.02, (count, 3)) * DIAMETER
+    positions[:, :2] %= wide
+    top = float(positions[:, 2].max()) + 10.0 * DIAMETER
     scene = gg.Scene(
         ((0.0, 0.0, -2.0 * DIAMETER), (wide, wide, top)),
         boundary={"x": "periodic", "y": "periodic", "z": ("wall", "open")},
     )
     sand = scene.add_material(density=DENSITY, friction=0.5, restitution=0.0, rolling_friction=0.0)
-    scene.add_grains(sand, places + np.array([0.0, 0.0, DIAMETER]), RADIUS, rng.normal(0.0, 0.2, places.shape))
+    scene.add_grains(sand, positions + np.array([0.0, 0.0, DIAMETER]), RADIUS, rng.normal(0.0, 0.2, positions.shape))
     return scene
 
 
 @functools.lru_cache(maxsize=2)
 def _rough(side: int, seed: int) -> list[gg.Sdf]:
-    """A base of spheres, a slice of a packing, top about z = d: no two that a grain may touch at once share a field."""
+    """A base of spheres, a slice of a packing, with its top at about z = d.
+
+    Spheres that a grain may touch at the same time are in different fields, by a colouring of their graph.
+    """
     scene = _bed(side, 5, 1000 + seed)
     with scene.build(num_threads=1) as world:
         world.step(1e-3, 700)
-        places = world.positions[0].astype(np.float64)
+        positions = world.positions[0].astype(np.float64)
     wide = side * DIAMETER
-    level = float(np.median(places[:, 2]))
-    layer = places[np.abs(places[:, 2] - level) < 0.5 * DIAMETER]
+    level = float(np.median(positions[:, 2]))
+    layer = positions[np.abs(positions[:, 2] - level) < 0.5 * DIAMETER]
     layer[:, 2] -= level - 0.3 * DIAMETER
-    # neighbours through the periodic faces as well
+    # neighbours across periodic boundaries as well
     apart = np.abs(layer[:, None, :] - layer[None])
     apart[..., :2] = np.minimum(apart[..., :2], wide - apart[..., :2])
     near_by = np.linalg.norm(apart, axis=2) < 4.05 * RADIUS
@@ -121,7 +124,7 @@ def _rough(side: int, seed: int) -> list[gg.Sdf]:
 
 
 def measure(params: Params, threads: int) -> Values:
-    """One env per slope: settle, flow at 27 degrees, then the slope of its own."""
+    """One env per slope: grains settle, flow at 27 degrees, then at the slope of the env."""
     p, dt = params, params["dt"]
     scene = _bed(p["side"], p["layers"], p["seed"])
     scene.add_tool(gg.Sdf.union(_rough(p["side"], p["seed"])), name="base")
@@ -249,7 +252,7 @@ def draw(figure: Any, results: list[Result]) -> None:
             )
             axes[1].plot(r.values["profiles"][e], r.values["heights"], "o-", ms=2, color=f"C{e}", lw=1)
             axes[2].plot(r.values["phis"][e], r.values["heights"], color=f"C{e}", lw=1)
-            # Bagnold's profile through the surface speed
+            # Bagnold's profile with the speed of the surface
             h, u = np.array(r.values["heights"]), np.array(r.values["profiles"][e])
             top = r.params["layers"]
             if u.max() > 0.01:

@@ -17,7 +17,7 @@ from validation.check import Check, Params, Result, Row, Values, between, groups
 JANSSEN = "Janssen 1895"
 WIDE = 12  # diameter of the cylinder [d]
 WALL_FRICTION = 0.5
-DROP = 0.4 * DIAMETER  # of the floor [m]
+DROP = 0.4 * DIAMETER  # displacement of the floor [m]
 
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
@@ -34,18 +34,18 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
 
 
 def measure(params: Params, threads: int) -> Values:
-    """Fills a rough cylinder to so many of its diameters, then lowers the floor slowly."""
+    """Fills a rough cylinder to `height` of its diameters, then lowers the floor slowly."""
     dt, tube = params["dt"], 0.5 * WIDE * DIAMETER
     count = round(params["height"] * WIDE * 0.57 * 1.5 * WIDE**2)
-    places = tube_filling(count, tube, params["seed"])
-    top = float(places[:, 2].max()) + DIAMETER
+    positions = tube_filling(count, tube, params["seed"])
+    top = float(positions[:, 2].max()) + DIAMETER
     scene = gg.Scene(
         ((-tube - 0.05, -tube - 0.05, -0.1), (tube + 0.05, tube + 0.05, top)), boundary=dict.fromkeys("xyz", "open")
     )
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.0, name="sand")
     wall = scene.add_material(density=DENSITY, friction=WALL_FRICTION, rolling_friction=0.0, name="wall")
     scene.set_pair(sand, wall, friction=WALL_FRICTION)
-    scene.add_grains(sand, places, RADIUS, np.random.default_rng(params["seed"]).normal(0.0, 0.1, places.shape))
+    scene.add_grains(sand, positions, RADIUS, np.random.default_rng(params["seed"]).normal(0.0, 0.1, positions.shape))
     scene.add_tool(gg.Sdf.cavity(tube), name="tube", material=wall)
     scene.add_tool(gg.Sdf.plane(), name="floor", material=wall)
     weight = count * float(mass()) * GRAVITY
@@ -82,7 +82,7 @@ def measure(params: Params, threads: int) -> Values:
 
 
 def _k(share: float, level: float) -> float | None:
-    """Janssen's K from the share of the weight on the floor."""
+    """Janssen's K from the fraction of the weight on the floor; None where none fits."""
     tube = WIDE * DIAMETER
 
     def law(k: float) -> float:
@@ -93,9 +93,9 @@ def _k(share: float, level: float) -> float | None:
 
 
 def _fit(mine: list[Result]) -> tuple[float, float, float]:
-    """Saturated load [N], length [m] and R2 of the exponential through floor loads against height of fill.
+    """Saturated load [N], length [m] and R2 of an exponential fit to floor loads by height of fill.
 
-    Where there are several fillings of one height, their means count.
+    Fillings of equal height are averaged.
     """
     alike = groups(mine, "height").values()
     x = np.array([mean(each, "level") for each in alike])
@@ -120,7 +120,7 @@ def judge(results: list[Result]) -> list[Row]:
                 rows.append(between(r, setup, "floor over weight while it sinks", v["floor"], 0.07, 0.2, JANSSEN))
                 rows.append(between(r, setup, "K", k, 0.4, 1.0, JANSSEN))
             else:
-                # no target is published for grains that do not turn
+                # there is no published target for grains that do not rotate
                 rows.append(report(r, setup, "floor over weight while it sinks", v["floor"]))
                 rows.append(report(r, setup, "K", k))
     for (_seed, _dt), mine in groups(pick(results, spin="on"), "seed", "dt").items():

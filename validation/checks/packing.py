@@ -15,10 +15,10 @@ from validation.check import Check, Params, Result, Row, Values, groups, holds, 
 
 AGNOLIN = "Agnolin & Roux 2007"
 TARGETS = {0.0: (0.639, 6.0), 0.3: (0.593, 4.5)}
-PRESSURE = 200.0  # [Pa], little over the weight of a layer
-#: how long pressure has to stay, for contacts to become those of a rigid packing, and the longest time [s]
+PRESSURE = 200.0  # [Pa], slightly above the weight of a layer
+#: time of constant pressure until contacts are those of a rigid packing, and the longest time of a case [s]
 CALM, TIME = 4.0, 14.0
-#: how density is had (docs/stability.md), and the default of the solver
+#: iterations for accurate densities (docs/stability.md), and the default of the solver
 ITERATIONS, DEFAULT = 40, 10
 
 
@@ -42,7 +42,7 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
 
 
 def measure(params: Params, threads: int) -> Values:
-    """Six smooth walls close on an agitated gas; their speed follows the pressure."""
+    """Compresses an agitated gas by six smooth walls, whose speed is controlled by the pressure."""
     p, dt = params, params["dt"]
     half = 0.5 * (p["count"] * np.pi / 6.0 / 0.25) ** (1.0 / 3.0) * DIAMETER
     rng = np.random.default_rng(p["seed"])
@@ -50,8 +50,8 @@ def measure(params: Params, threads: int) -> Values:
     sand = scene.add_material(density=DENSITY, friction=p["mu"], rolling_friction=0.0, name="sand")
     smooth = scene.add_material(density=DENSITY, friction=0.0, rolling_friction=0.0, name="smooth")
     scene.set_pair(sand, smooth, friction=0.0)
-    places = random_apart(rng, p["count"], half - RADIUS)
-    scene.add_grains(sand, places, RADIUS, rng.normal(0.0, 0.3, places.shape))
+    positions = random_apart(rng, p["count"], half - RADIUS)
+    scene.add_grains(sand, positions, RADIUS, rng.normal(0.0, 0.3, positions.shape))
     normals = np.concatenate([np.eye(3), -np.eye(3)])
     for normal in normals:
         scene.add_tool(gg.Sdf.plane(normal), material=smooth, pose=tuple(-half * normal))
@@ -66,8 +66,8 @@ def measure(params: Params, threads: int) -> Values:
             world.step(dt, block, tool_poses=poses)
             force = np.abs((world.wrenches[0, :, :3] * normals).sum(axis=1)).mean()
             pressure = float(force) / (2.0 * half) ** 2
-            # as fast as .15/s while the gas is loose, ever slower as it resists. Rigid grains answer a small way with a
-            # large pressure: each time it is passed the walls become slower, or they would knead the grains
+            # .15/s while the gas is loose, less with pressure. For rigid grains a small displacement is a large change
+            # of pressure: the limit is halved each time the target is exceeded, or the walls would stir the grains
             over, was = pressure > PRESSURE, over
             limit = max(0.5 * limit, 1e-5) if over and not was else limit
             speed = limit * half * float(np.clip(1.0 - pressure / PRESSURE, -1.0, 1.0))
@@ -82,7 +82,7 @@ def measure(params: Params, threads: int) -> Values:
     inner = half - 3.0 * DIAMETER
     lower, upper = [-inner] * 3, [inner] * 3
     inside = bulk.core(final, lower, upper)
-    # without friction a grain needs four contacts, with it two
+    # a grain needs four contacts without friction, two with friction
     needed = 4 if p["mu"] == 0.0 else 2
     return {
         "phi": bulk.solid_fraction(final, lower, upper),
@@ -115,7 +115,7 @@ def judge(results: list[Result]) -> list[Row]:
             note = "isostatic: 6 without friction, 4 with infinite friction without spin 2 .. 4"
             rows.append(report(r, setup, "solid fraction", v["phi"]))
             note = note if p["spin"] == "off" else ""
-            # grains that do not turn bridge the walls' pressure before it comes to the core
+            # grains that do not rotate may carry the walls' pressure outside the core
             z, note = (0.0, "all grains of the core are rattlers") if np.isnan(v["Z"]) else (v["Z"], note)
             rows.append(report(r, setup, "coordination of contacts that press", z, note=note))
         note = f"< 1e-5 d: {v['Z_tight']:.2f}, < 1e-3 d: {v['Z_wide']:.2f}"

@@ -1,4 +1,4 @@
-"""rest.py: a drop never gains energy, and what came to rest stays so: 10 s at several steps."""
+"""rest.py: a falling column does not gain energy, and settled grains stay at rest: 10 s at several time steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from validation import plot
 from validation.bulk import growth
 from validation.check import OWN, Check, Params, Result, Row, Values, below, pick, report
 
-#: iterations that hold a shallow bed, by step [s]; this one is 22 diameters deep, see Solver.step_dangers
+#: iterations that suffice for a shallow bed, by step [s]; this bed is 22 diameters deep, see Solver.step_dangers
 ITERATIONS = {5e-4: 10, 1e-3: 10, 2e-3: 10, 5e-3: 20, 1e-2: 40}
 
 
@@ -35,7 +35,7 @@ def measure(params: Params, threads: int) -> Values:
 
 
 def _drop(p: Params, threads: int) -> Values:
-    """Falls for .6 s watched step by step, settles to 2 s, rests for 10 s."""
+    """A column falls for .6 s with energy measured after each step, settles until 2 s, and rests for 10 s."""
     dt = p["dt"]
     scene = column_scene(p["count"], p["half"], seed=p["seed"])
     solver = gg.Solver(iterations=ITERATIONS[dt], spin=p["spin"] == "on")
@@ -66,7 +66,7 @@ def _drop(p: Params, threads: int) -> Values:
 
 
 def _slope(p: Params) -> Values:
-    """A heap left by a lifted tube, 5 s later, then for 10 s."""
+    """A heap that a lifted tube left, between 5 s and 15 s after."""
     with heap(p["count"], [0.3], tube=0.06 if p["count"] > 1000 else 0.04, seed=p["seed"], dt=p["dt"]) as world:
         world.step(p["dt"], round(5.0 / p["dt"]))
         start = world.positions[0].astype(np.float64)

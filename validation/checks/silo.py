@@ -1,4 +1,4 @@
-"""silo.py: the hourglass law: discharge through a round hole in a flat floor."""
+"""silo.py: Beverloo's law: discharge through a round hole in a flat floor."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
 
 @functools.lru_cache(maxsize=1)
 def _packing(wide: int, tall: int, seed: int, spin: bool, threads: int) -> tuple[Any, float]:
-    """A settled fill of a square silo and its bulk density [kg/m3]."""
+    """Positions of a settled fill of a square silo, and its bulk density [kg/m3]."""
     count = round(0.57 * wide * wide * tall / (np.pi / 6.0))
     half = 0.5 * wide * DIAMETER
-    places = lattice(count, 0.5 * wide, seed)
-    scene = gg.Scene(((-half, -half, 0.0), (half, half, float(places[:, 2].max()) + 2 * DIAMETER)))
+    positions = lattice(count, 0.5 * wide, seed)
+    scene = gg.Scene(((-half, -half, 0.0), (half, half, float(positions[:, 2].max()) + 2 * DIAMETER)))
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.0)
-    scene.add_grains(sand, places, RADIUS, np.random.default_rng(seed).uniform(-0.1, 0.1, places.shape))
+    scene.add_grains(sand, positions, RADIUS, np.random.default_rng(seed).uniform(-0.1, 0.1, positions.shape))
     with scene.build(num_threads=threads, solver=gg.Solver(spin=spin)) as world:
         world.step(1e-3, 1500)
         found = world.positions[0]
@@ -50,14 +50,14 @@ def _packing(wide: int, tall: int, seed: int, spin: bool, threads: int) -> tuple
 
 
 def measure(params: Params, threads: int) -> Values:
-    """Opens the hole; what leaves is counted until the fill is as high as the silo is wide."""
+    """Opens the hole; counts discharged grains until the fill is as high as the silo is wide."""
     p, dt, half = params, params["dt"], 0.5 * params["wide"] * DIAMETER
     spin = p["spin"] == "on"
-    places, bulk_density = _packing(p["wide"], p["tall"], p["seed"], spin, threads)
-    top = float(places[:, 2].max()) + 2 * DIAMETER
+    positions, bulk_density = _packing(p["wide"], p["tall"], p["seed"], spin, threads)
+    top = float(positions[:, 2].max()) + 2 * DIAMETER
     scene = gg.Scene(((-half, -half, -0.1), (half, half, top)), boundary={"z": ("open", "open")})
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.0)
-    scene.add_grains(sand, places, RADIUS)
+    scene.add_grains(sand, positions, RADIUS)
     hole = 0.5 * p["opening"] * DIAMETER
     plate = tube_mesh(hole, 1.6 * half, 2.0 * DIAMETER, 96)
     scene.add_tool(gg.Sdf.from_mesh(plate, spacing=0.5 * RADIUS).at((0.0, 0.0, -2.0 * DIAMETER)), name="floor")
@@ -73,11 +73,11 @@ def measure(params: Params, threads: int) -> Values:
             heights.append(float(inside.sum()) * float(mass()) / (bulk_density * area))
             if heights[-1] < 1.0 * 2.0 * half:
                 break
-    return {"times": times, "left": left, "heights": heights, "bulk_density": bulk_density, "count": len(places)}
+    return {"times": times, "left": left, "heights": heights, "bulk_density": bulk_density, "count": len(positions)}
 
 
 def _rate(r: Result, low: float, high: float) -> float:
-    """Mass flow while the fill is between two heights [silo widths], from .2 s on [kg/s]."""
+    """Mass flow [kg/s] after .2 s, while the height of the fill is in a range [silo widths]."""
     t, n, h = (np.array(r.values[k]) for k in ("times", "left", "heights"))
     h = h / (r.params["wide"] * DIAMETER)
     part = (t > 0.2) & (h >= low) & (h < high)
@@ -114,7 +114,7 @@ def judge(results: list[Result]) -> list[Row]:
         d = np.array([r.params["opening"] for r in mine]) * DIAMETER
         w = np.array([_rate(r, 1.2, 99.0) for r in mine])
         rho = float(np.mean([r.values["bulk_density"] for r in mine]))
-        # W^(2/5) is linear in D where the law holds
+        # W^(2/5) is linear in D under the law
         slope, offset = np.polyfit(d, w**0.4, 1)
         k, c = -offset / slope / DIAMETER, slope**2.5 / (rho * np.sqrt(GRAVITY))
         setup = f"holes {', '.join(str(r.params['opening']) for r in mine)} d, silo {mine[0].params['wide']} d wide"

@@ -1,4 +1,4 @@
-"""sliding.py: true Coulomb friction: isotropic, and a sliding body is not lifted."""
+"""sliding.py: exact Coulomb friction: it is isotropic, and does not lift a sliding body."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from validation import plot
 from validation.check import Check, Params, Result, Row, Values, below, groups, near
 
 LAW = "Coulomb"
-START = 1.0  # [m/s]
+START = 1.0  # initial speed [m/s]
 SIDES = 32
 
 
@@ -28,11 +28,11 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
 
 
 def measure(params: Params, threads: int) -> Values:
-    """Grains thrown to all sides, one per env, with headings turned a little by the seed."""
+    """Grains thrown in SIDES directions, one per env, offset by an angle from the seed."""
     dt, mu, spin = params["dt"], params["mu"], params["spin"] == "on"
     headings = 2.0 * np.pi * (np.arange(SIDES) + np.random.default_rng(params["seed"]).uniform()) / SIDES
     scene = on_floor([[0.0, 0.0, RADIUS]], friction=mu)
-    # a block stops; a ball is watched while it slides, until 9/10 of the time at which it rolls
+    # a block: until it stops; a ball: 9/10 of the time for which it slides
     seconds = 1.05 * START / (mu * GRAVITY) if not spin else 0.9 * 2.0 * START / (7.0 * mu * GRAVITY)
     steps = max(int(seconds / dt), 1)
     with scene.build(env_count=SIDES, solver=gg.Solver(spin=spin), num_threads=1) as world:
@@ -44,7 +44,7 @@ def measure(params: Params, threads: int) -> Values:
             lift = max(lift, float(world.positions[:, 0, 2].max()) - RADIUS)
         x, y = world.positions[:, 0, 0].astype(np.float64), world.positions[:, 0, 1].astype(np.float64)
         left = np.linalg.norm(world.velocities[:, 0], axis=1)
-    # symplectic Euler: velocities are exact, ways are sums of velocities after each step
+    # symplectic Euler: velocities are exact, displacements are sums of the velocities after each step
     slowing = mu * GRAVITY * dt
     law = dt * np.maximum(START - slowing * np.arange(1, steps + 1), 0.0).sum()
     turn = np.degrees(np.angle(np.exp(1j * (np.arctan2(y, x) - headings))))
@@ -59,13 +59,13 @@ def measure(params: Params, threads: int) -> Values:
 
 
 def judge(results: list[Result]) -> list[Row]:
-    """One row per figure and setting: the worst over the seeds."""
+    """One row per figure and setting: the worst of the seeds."""
     rows = []
     for (spin, mu, dt), mine in groups(results, "spin", "mu", "dt").items():
         body = "block" if spin == "off" else "ball while it slides"
         setup = f"{body} thrown to {SIDES} sides, mu {mu:g}, worst of {len(mine)} seeds"
-        way = np.array([np.array(r.values["ways"]) / r.values["law"] for r in mine])
-        worst = float(way.flat[np.abs(way - 1.0).argmax()])
+        displacement = np.array([np.array(r.values["ways"]) / r.values["law"] for r in mine])
+        worst = float(displacement.flat[np.abs(displacement - 1.0).argmax()])
         rows.append(near(mine, setup, "way / law of the step", worst, 1.0, 0.01, LAW))
         if spin == "off":
             exact = START**2 / (2.0 * mu * GRAVITY)
@@ -75,7 +75,7 @@ def judge(results: list[Result]) -> list[Row]:
                 rows.append(near(mine, setup, "stopping way / (v² / 2 mu g)", value, 1.0, 0.01, LAW))
             left = max(r.values["left"] for r in mine)
             rows.append(below(mine, setup, "speed left after the stop [m/s]", left, 1e-6, LAW))
-        rows.append(below(mine, setup, "spread over headings", float(np.ptp(way, axis=1).max()), 0.01, LAW))
+        rows.append(below(mine, setup, "spread over headings", float(np.ptp(displacement, axis=1).max()), 0.01, LAW))
         turn = max(float(np.abs(r.values["turn"]).max()) for r in mine)
         rows.append(below(mine, setup, "turn of heading [deg]", turn, 0.1, LAW))
         lift = max(r.values["lift"] for r in mine)
@@ -84,15 +84,15 @@ def judge(results: list[Result]) -> list[Row]:
 
 
 def draw(figure: Any, results: list[Result]) -> None:
-    ways = figure.add_subplot(1, 2, 1, projection="polar")
+    polar = figure.add_subplot(1, 2, 1, projection="polar")
     lifts = figure.add_subplot(1, 2, 2)
     for r in [r for r in results if r.params["seed"] == 1 and r.params["dt"] == 1e-3]:
         p = r.params
         relative = np.array(r.values["ways"]) / r.values["law"]
-        ways.plot(r.values["headings"], relative, ".", ms=4, label=f"spin {p['spin']}, mu {p['mu']:g}")
-    ways.set_ylim(0.0, 1.2)
-    ways.set_title("way / law, by heading", fontsize=9)
-    ways.legend(fontsize=6, loc="lower left")
+        polar.plot(r.values["headings"], relative, ".", ms=4, label=f"spin {p['spin']}, mu {p['mu']:g}")
+    polar.set_ylim(0.0, 1.2)
+    polar.set_title("way / law, by heading", fontsize=9)
+    polar.legend(fontsize=6, loc="lower left")
     for spin, marker in (("off", "o"), ("on", "s")):
         mine = [r for r in results if r.params["spin"] == spin]
         convex = [r.params["mu"] * START * r.params["dt"] / RADIUS for r in mine]

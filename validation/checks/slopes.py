@@ -14,22 +14,22 @@ from validation.check import Check, Params, Result, Row, Values, below, near, pi
 
 LAW = "Coulomb, rigid body"
 CONVEX = "A Convex Formulation of Frictional Contact for MPM and Rigid Bodies, eq. 27 with its lost sin θ"
-#: way after 1 s at 45 degrees [m] by friction: solid sphere, rolling or sliding
-WAYS = {0.0: 3.468, 0.2: 2.775, 0.3: 2.477, 0.6: 2.477}
+#: displacement after 1 s at 45 degrees [m] by friction: solid sphere, rolling or sliding
+DISPLACEMENTS = {0.0: 3.468, 0.2: 2.775, 0.3: 2.477, 0.6: 2.477}
 
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     found: list[Params] = []
     for dt in (5e-4, 1e-3):
         found += [{"case": "slope", "dt": dt, "spin": s, "mu": mu} for s in ("off", "on") for mu in FRICTIONS]
-        found += [{"case": "way", "dt": dt, "spin": "on", "mu": mu} for mu in WAYS]
+        found += [{"case": "way", "dt": dt, "spin": "on", "mu": mu} for mu in DISPLACEMENTS]
         found += [{"case": "thrown", "dt": dt, "spin": "on", "mu": mu} for mu in (0.1, 0.3, 0.5)]
         found += [{"case": "rolling", "dt": dt, "spin": "on", "mu_r": mu_r} for mu_r in (0.05, 0.1, 0.2)]
     return found
 
 
 def measure(params: Params, threads: int) -> Values:
-    return {"slope": _slope, "way": _way, "thrown": _thrown, "rolling": _rolling}[params["case"]](params)
+    return {"slope": _slope, "way": _displacement, "thrown": _thrown, "rolling": _rolling}[params["case"]](params)
 
 
 def _slope(p: Params) -> Values:
@@ -38,27 +38,27 @@ def _slope(p: Params) -> Values:
         return {"v": v[:, 0], "spin": w[:, 1] * RADIUS, "x": x[:, 0], "z": x[:, 2]}
 
 
-def _way(p: Params) -> Values:
+def _displacement(p: Params) -> Values:
     with down_slopes(p["mu"], True, dt=p["dt"], angles=np.radians([45.0])) as world:
         return {"x": float(world.positions[0, 0, 0]), "spin": float(world.angular_velocities[0, 0, 1]) * RADIUS}
 
 
 def _thrown(p: Params) -> Values:
-    """A ball thrown without spin: when and where it begins to roll, how fast."""
+    """A ball thrown without spin: time and displacement when it begins to roll, and its final speed."""
     start, dt = 1.0, p["dt"]
     with on_floor([[0.0, 0.0, RADIUS]], [[start, 0.0, 0.0]], friction=p["mu"]).build(num_threads=1) as world:
         expected = 2.0 * start / (7.0 * p["mu"] * GRAVITY)
-        times, speeds, spins, places = [], [], [], []
+        times, speeds, spins, positions = [], [], [], []
         for k in range(round(1.5 * expected / dt)):
             world.step(dt)
             times.append((k + 1) * dt)
             speeds.append(float(world.velocities[0, 0, 0]))
             spins.append(float(world.angular_velocities[0, 0, 1]) * RADIUS)
-            places.append(float(world.positions[0, 0, 0]))
+            positions.append(float(world.positions[0, 0, 0]))
     rolled = next((k for k in range(len(times)) if speeds[k] - spins[k] < 1e-4), len(times) - 1)
     return {
         "rolled": times[rolled],
-        "way": places[rolled],
+        "way": positions[rolled],
         "speed": speeds[-1],
         "times": times,
         "speeds": speeds,
@@ -67,7 +67,7 @@ def _thrown(p: Params) -> Values:
 
 
 def _rolling(p: Params) -> Values:
-    """Slowing of a ball that rolls on a level floor, and drift on slopes that should hold it."""
+    """Deceleration of a ball that rolls on a level floor, and drift on slopes below the rolling friction."""
     start, mu_r, dt = 0.7, p["mu_r"], p["dt"]
     with on_floor([[0.0, 0.0, RADIUS]], [[start, 0.0, 0.0]], rolling=mu_r).build(num_threads=1) as world:
         world.set_grains(angular_velocities=[[0.0, start / RADIUS, 0.0]])
@@ -107,14 +107,23 @@ def judge(results: list[Result]) -> list[Row]:
     for r in pick(results, case="way"):
         mu = r.params["mu"]
         rows.append(
-            near(r, f"ball, 45 deg, mu {mu:g}", "way in 1 s [m]", r.values["x"], WAYS[mu], 0.005, CONVEX, relative=True)
+            near(
+                r,
+                f"ball, 45 deg, mu {mu:g}",
+                "way in 1 s [m]",
+                r.values["x"],
+                DISPLACEMENTS[mu],
+                0.005,
+                CONVEX,
+                relative=True,
+            )
         )
     for r in pick(results, case="thrown"):
         mu, setup = r.params["mu"], f"ball thrown at 1 m/s, mu {r.params['mu']:g}"
-        rolling_at, way = 2.0 / (7.0 * mu * GRAVITY), 12.0 / (49.0 * mu * GRAVITY)
+        rolling_at, displacement = 2.0 / (7.0 * mu * GRAVITY), 12.0 / (49.0 * mu * GRAVITY)
         rows.append(near(r, setup, "final speed [m/s]", r.values["speed"], 5.0 / 7.0, 0.005, LAW, relative=True))
         rows.append(near(r, setup, "rolls from [s]", r.values["rolled"], rolling_at, 2.0 * r.params["dt"], LAW))
-        rows.append(near(r, setup, "way until then [m]", r.values["way"], way, 0.02, LAW, relative=True))
+        rows.append(near(r, setup, "way until then [m]", r.values["way"], displacement, 0.02, LAW, relative=True))
     for r in pick(results, case="rolling"):
         mu_r, setup = r.params["mu_r"], f"ball, rolling friction {r.params['mu_r']:g}"
         slowing = 5.0 / 7.0 * mu_r * GRAVITY

@@ -1,4 +1,4 @@
-"""weight.py: what the grains press with is what they weigh: walls, floors as tools, a rod, a panel."""
+"""weight.py: forces on walls, floors, a rod and a panel balance the weight of the grains."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measure(params: Params, threads: int) -> Values:
 
 
 def _panel(p: Params) -> Values:
-    """A ball of .4 kg that 10 N of side pull press on a rough vertical panel: mean force over the last .1 s [N]."""
+    """Mean force [N] on a rough vertical panel, against which 10 N press a ball of .4 kg."""
     m, radius = 0.4, 0.03
     density = m / (4.0 / 3.0 * np.pi * radius**3)
     scene = gg.Scene(
@@ -54,7 +54,7 @@ def _panel(p: Params) -> Values:
 
 
 def _settled(world: gg.World, dt: float, blocks: int = 15) -> list[list[float]]:
-    """Steps through settling; bottom, walls, tool over weight in each block of .1 s."""
+    """Forces on bottom, walls and tools over the weight, in blocks of .1 s while grains settle."""
     weight = float(mass(world.radii[0]).sum()) * GRAVITY
     shares = []
     for _ in range(blocks):
@@ -66,7 +66,7 @@ def _settled(world: gg.World, dt: float, blocks: int = 15) -> list[list[float]]:
 
 
 def _smooth(p: Params, threads: int) -> Values:
-    """A column between smooth walls on a floor that is a tool."""
+    """A column between smooth walls, on a floor that is a tool."""
     scene = column_scene(p["count"], 5.0, wall_friction=0.0, seed=p["seed"])
     floor = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.0, name="floor")
     scene.add_tool(gg.Sdf.box((0.5, 0.5, 0.05)).at((0.0, 0.0, -0.05)), material=floor, name="floor")
@@ -76,12 +76,12 @@ def _smooth(p: Params, threads: int) -> Values:
 
 
 def _shared(p: Params, threads: int) -> Values:
-    """A column between rough walls, a rod across it."""
+    """A column between rough walls, with a rod across it."""
     scene = column_scene(p["count"], 6.0, rolling=0.2, seed=p["seed"])
     rod = gg.Sdf.capsule(2.0 * RADIUS, 0.1).at((0, 0, 6.0 * DIAMETER), (np.sqrt(0.5), np.sqrt(0.5), 0, 0))
     # no grain starts inside the rod
-    places = scene._grains[0].places
-    places[np.hypot(places[:, 0], places[:, 2] - 6.0 * DIAMETER) < 3.2 * RADIUS, 2] += 1.0
+    positions = scene._grains[0].places
+    positions[np.hypot(positions[:, 0], positions[:, 2] - 6.0 * DIAMETER) < 3.2 * RADIUS, 2] += 1.0
     scene.bounds[1, 2] += 2.0
     scene.add_tool(rod, name="rod", material=1)
     with scene.build(num_threads=threads, solver=gg.Solver(spin=p["spin"] == "on")) as world:
