@@ -253,7 +253,8 @@ typedef struct gg_grid_result {
 
 /* the most images of one call of gg_world_read_results */
 #define GG_RESULT_IMAGES 16
-/* What an env step is read for. Each member is what the function of its name fills in, on the host; NULL or 0: not read. */
+/* What an env step is read for. Each member is what the function of its name fills in, on the host; NULL or 0: not
+ * read. */
 typedef struct gg_step_results {
     const float *boxes; /* gg_world_box_stats */
     int64_t box_count, *box_counts;
@@ -266,8 +267,9 @@ typedef struct gg_step_results {
     const gg_image_result *images;
     int32_t image_count;
 } gg_step_results;
-/* Reads all of it. A GPU is waited for once, for what goes to the host together; once more for counters that the last step
- * did not bring, as after grains were set. Images that stay on the device are rendered last, and nothing waits for them. */
+/* Reads all of it. A GPU is waited for once, for what goes to the host together; once more for counters that the last
+ * step did not bring, as after grains were set. Images that stay on the device are rendered last, and nothing waits
+ * for them. */
 gg_status gg_world_read_results(gg_world *world, const gg_step_results *results);
 
 /* a shaded picture of one env for people: rgb (height, width, 3) of picture->camera. GG_ERROR_MEMORY */

@@ -46,8 +46,8 @@ _Static_assert(sizeof(gg_air) == GG_PY_AIR_COLUMNS * sizeof(float), "air is its 
 /* raises the exception of a status; always returns NULL */
 PyObject *gg_py_raise(const gg_module_state *state, gg_status status, const char *message);
 
-/* A C-contiguous, aligned, native array of exactly this dtype (NPY_FLOAT32, ...) and shape. Returns the data (never NULL
- * on success, also for empty arrays) or NULL. The values are for the engine to check. */
+/* A C-contiguous, aligned, native array of exactly this dtype (NPY_FLOAT32, ...) and shape. Returns the data (never
+ * NULL on success, also for empty arrays) or NULL. The values are for the engine to check. */
 void *gg_py_buffer(const gg_module_state *state, const char *name, PyObject *object, int dtype, int ndim,
                    npy_intp *shape);
 /* the same of finite numbers */

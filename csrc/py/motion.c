@@ -197,8 +197,8 @@ static PyObject *motion_wrap_angles(PyObject *module, PyObject *object) {
     return result;
 }
 
-/* A table (n, k) clipped to its bounds, as float32. angle: a column of angles that are wrapped first, or -1. refuse: None
- * instead of the table where a number of it is not finite; else such a number counts as 0. */
+/* A table (n, k) clipped to its bounds, as float32. angle: a column of angles that are wrapped first, or -1. refuse:
+ * None instead of the table where a number of it is not finite; else such a number counts as 0. */
 static PyObject *clip_table(const gg_module_state *state, PyObject *const object[3], int angle, int refuse) {
     const char *names[3] = {"table", "lower", "upper"};
     PyObject *whole[3] = {NULL}, *result = NULL;

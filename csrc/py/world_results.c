@@ -84,7 +84,8 @@ static int ask_grid(world_object *self, PyObject *grid, PyObject *labels, int ax
     return out->counts ? 0 : -1;
 }
 
-/* Images (camera, near, far, whether as bytes) and their new arrays; between gg_py_begin and gg_py_end. Returns 0 or -1. */
+/* Images (camera, near, far, whether as bytes) and their new arrays; between gg_py_begin and gg_py_end. Returns 0 or
+ * -1. */
 static int ask_images(world_object *self, PyObject *list, int device, PyObject *results, gg_image_result *images) {
     Py_ssize_t count = PyTuple_GET_SIZE(list);
     PyObject *arrays = PyTuple_New(count);

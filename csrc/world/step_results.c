@@ -1,4 +1,5 @@
-/* step_results.c: all that an env step is read for, in one call: counts, distances, wrenches, counters and depth images.
+/* step_results.c: all that an env step is read for, in one call: counts, distances, wrenches, counters and depth
+ * images.
  *
  * Each reader runs its phases and leaves its outputs in a staging buffer; one fetch brings them all to the host.
  */

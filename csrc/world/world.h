@@ -188,8 +188,8 @@ const void *gg_stage_input(gg_world *w, gg_staging_id id, const void *data, size
  * of a call with one wait. */
 void *gg_stage_output(gg_world *w, gg_staging_id id, void *out, size_t size, gg_memory_space space, gg_status *status);
 gg_status gg_fetch_outputs(gg_world *w, const gg_copy_run *outputs, int count);
-/* From here to gg_fetch_collected the outputs of all readers keep staging buffers of their own, and are fetched together: a
- * GPU is waited for once. */
+/* From here to gg_fetch_collected the outputs of all readers keep staging buffers of their own, and are fetched
+ * together: a GPU is waited for once. */
 void gg_collect_outputs(gg_world *w);
 gg_status gg_fetch_collected(gg_world *w);
 void gg_staging_free(gg_world *w);
