@@ -102,14 +102,14 @@ def poses(k: int, world: gg.World) -> Any:
     return [[-0.06 + 0.05 * s, 0.0, 0.04, 1.0 - 0.125 * s * s, 0.0, 0.0, 0.5 * s]]
 
 
-def same(cpu: gg.World, gpu: gg.World, besides: str = "") -> None:
-    """Asserts that all outputs of two worlds are equal bit for bit, except the counter `besides`."""
+def same(cpu: gg.World, gpu: gg.World, ignored: str = "") -> None:
+    """Asserts that all outputs of two worlds are equal bit for bit, except the counter `ignored`."""
     for env in range(cpu.env_count):
         assert cpu.state_hash(env) == gpu.state_hash(env)
     for name in FIELDS:
         np.testing.assert_array_equal(getattr(cpu, name), getattr(gpu, name), err_msg=name)
     a, b = cpu.stats, gpu.stats
-    for name in a.keys() - {besides}:
+    for name in a.keys() - {ignored}:
         np.testing.assert_array_equal(a[name], b[name], err_msg=name)
     for walls in (False, True):
         np.testing.assert_array_equal(cpu._core.get_wrenches(walls), gpu._core.get_wrenches(walls))
