@@ -92,8 +92,8 @@ def fill_rectangle(low: Floats, high: Floats, radius: float, count: int | None, 
     cell = np.stack([n % max(cells[0], 1), n // max(cells[0], 1)], axis=1)
     size = np.array([(high[0] - low[0]) / max(cells[0], 1), step])
     jitter = np.stack([rng.uniform(seed, axis, wanted) for axis in range(2)], axis=1)
-    places = low + cell * size + radius + jitter * np.maximum(size - 2.0 * radius, 0.0)
-    return places, (2.0 * rng.uniform(seed, 2, wanted) - 1.0) * np.pi
+    points = low + cell * size + radius + jitter * np.maximum(size - 2.0 * radius, 0.0)
+    return points, (2.0 * rng.uniform(seed, 2, wanted) - 1.0) * np.pi
 
 
 def _cells(low: Floats, high: Floats, radius: float) -> tuple[float, NDArray[np.int64]]:

@@ -32,7 +32,7 @@ _NO_RADIUS = "expected a radius, neither the call nor the material gives one"
 class Scene:
     """The description of one env.
 
-    With corners of two numbers the scene is planar: its grains are shapes (`Shape2D`) in the plane z = 0, places and
+    With corners of two numbers the scene is planar: its grains are shapes (`Shape2D`) in the plane z = 0, positions and
     velocities are given as (x, y), tools are cut by that plane, masses are per metre of depth, and y is up. What a
     world reads and sets has three components as always, z being 0.
 
@@ -220,12 +220,12 @@ class Scene:
             angles: of planar grains, one for all or (n,) [rad]; None: 0.
         """
         index = self._material("material", material)
-        places = self._vectors("positions", positions, None)
+        points = self._vectors("positions", positions, None)
         if self.planar and (self.materials[index].shape is None or radius is not None):
             raise ArgumentError("material: expected one with a shape and no radius, as the scene is planar")
         if angles is not None and not self.planar:
             raise ArgumentError("angles: spheres have none")
-        count = len(places)
+        count = len(points)
         first = self.grain_count
         if first + count > LARGEST_GRAIN_COUNT:
             raise ArgumentError(f"positions: expected at most {LARGEST_GRAIN_COUNT} grains, got {first + count}")
@@ -238,13 +238,13 @@ class Scene:
             raise ArgumentError(f"radius: expected lengths > 0, got {float(radii.min())}")
         radii = np.array(np.broadcast_to(radii, (count,)))
         if velocities is None:
-            speeds = np.zeros((count, 3), np.float32)
+            motion = np.zeros((count, 3), np.float32)
         else:
-            speeds = self._vectors("velocities", velocities, count)
+            motion = self._vectors("velocities", velocities, count)
         turned = np.array(
             np.broadcast_to(checks.floats("angles", 0.0 if angles is None else angles, (), (count,)), count)
         )
-        self._grains.append(GrainGroup(index, places, radii, speeds, turned))
+        self._grains.append(GrainGroup(index, points, radii, motion, turned))
         return range(first, first + count)
 
     def fill_box(
@@ -273,10 +273,10 @@ class Scene:
             what = "material: expected one with a shape, as the scene is planar"
             raise ArgumentError(what if self.planar else f"radius: {_NO_RADIUS}")
         if self.planar:
-            places, angles = fill_rectangle(low[:2], high[:2], radius, count, key)
-            return self.add_grains(index, places, angles=angles)
-        places, radii = fill_box(low, high, radius, count, key)
-        return self.add_grains(index, places, radii)
+            points, angles = fill_rectangle(low[:2], high[:2], radius, count, key)
+            return self.add_grains(index, points, angles=angles)
+        points, radii = fill_box(low, high, radius, count, key)
+        return self.add_grains(index, points, radii)
 
     def set_pair_field(self, field: PairField) -> None:
         """Uses this field for the pair of shapes it was built for, instead of the default (`PairField.build`).

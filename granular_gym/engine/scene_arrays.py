@@ -30,22 +30,22 @@ class Tool:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class GrainGroup:
-    """Grains of one call: places and speeds (n, 3), radii and angles (n,)."""
+    """Grains of one call: positions and velocities (n, 3), radii and angles (n,)."""
 
     material: int
-    places: NDArray[np.float32]
+    positions: NDArray[np.float32]
     radii: NDArray[np.float32]
-    speeds: NDArray[np.float32]
+    velocities: NDArray[np.float32]
     angles: NDArray[np.float32]
 
 
 def grain_arrays(groups: Sequence[GrainGroup]) -> dict[str, Any]:
-    """Places, speeds, radii and materials of all grains."""
+    """Positions, velocities, radii and materials of all grains."""
     none = np.zeros((0, 3), np.float32)
     materials = [np.full(len(group.radii), group.material, np.int32) for group in groups]
     return {
-        "position": np.concatenate([none, *(group.places for group in groups)]),
-        "velocity": np.concatenate([none, *(group.speeds for group in groups)]),
+        "position": np.concatenate([none, *(group.positions for group in groups)]),
+        "velocity": np.concatenate([none, *(group.velocities for group in groups)]),
         "radius": np.concatenate([none[:, 0], *(group.radii for group in groups)]),
         "grain_material": np.concatenate([np.zeros(0, np.int32), *materials]),
     }

@@ -222,7 +222,7 @@ class World(Readout):
         """
         listed, count = self._envs(envs)
         shape = (self.grain_count, 3)
-        places, speeds, spins = (
+        points, motion, spins = (
             None if value is None else self._per_env(name, value, shape, count)
             for name, value in (
                 ("positions", positions),
@@ -232,7 +232,7 @@ class World(Readout):
         )
         turned = None if angles is None else self._per_env("angles", angles, shape[:1], count)
         self.changes += 1
-        self._core.set_grains(listed, places, speeds, spins, turned)
+        self._core.set_grains(listed, points, motion, spins, turned)
 
     def transform_grains(self, translation: Any, yaw: Any, envs: Any = None) -> None:
         """Turns the grains of each listed env about the z axis through the origin, then shifts them.

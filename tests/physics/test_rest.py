@@ -51,9 +51,9 @@ def test_bottom_walls_and_tool_carry_the_weight(measured: Note) -> None:
     scene = column_scene(count, 6.0, rolling=0.2)
     rod = gg.Sdf.capsule(2.0 * RADIUS, 0.1).at((0, 0, 0.12), (np.sqrt(0.5), np.sqrt(0.5), 0, 0))
     # grains are not placed inside the rod
-    places = scene._grains[0].places
-    near = np.hypot(places[:, 0], places[:, 2] - 0.12) < 3.2 * RADIUS
-    places[near, 2] += 0.6
+    points = scene._grains[0].positions
+    near = np.hypot(points[:, 0], points[:, 2] - 0.12) < 3.2 * RADIUS
+    points[near, 2] += 0.6
     scene.bounds[1, 2] += 1.0
     scene.add_tool(rod, name="rod", material=1)
     world = scene.build(num_threads=THREADS)
@@ -73,20 +73,20 @@ def test_bottom_walls_and_tool_carry_the_weight(measured: Note) -> None:
 def test_torque_on_a_lever(measured: Note) -> None:
     """Grains that rest on a plate load it with sum r x F about the tool's origin, wherever the tool's frame points."""
     pivot = np.array([0.2, -0.1, 0.5])
-    places = np.array([[0.05, 0.0, 0.0], [-0.08, 0.06, 0.0], [0.09, -0.07, 0.0], [0.0, 0.09, 0.0]])
+    points = np.array([[0.05, 0.0, 0.0], [-0.08, 0.06, 0.0], [0.09, -0.07, 0.0], [0.0, 0.09, 0.0]])
     radii = np.array([RADIUS, 2 * RADIUS, RADIUS, 1.5 * RADIUS])
     scene = gg.Scene(((-2, -2, -2), (2, 2, 2)))
     grain = scene.add_material(density=DENSITY, friction=0.5)
     # the plate is level while its tool is turned
     turn = (np.cos(0.4), 0.0, 0.0, np.sin(0.4))
     scene.add_tool(gg.Sdf.box((0.15, 0.15, 0.01)).at((0, 0, -0.01)), pose=(*pivot, *turn))
-    scene.add_grains(grain, pivot + places + radii[:, None] * [0, 0, 1], radii)
+    scene.add_grains(grain, pivot + points + radii[:, None] * [0, 0, 1], radii)
     world = scene.build(num_threads=1)
     world.step(DT, 200)
     world.step(DT, 10)
     force, torque = world.wrenches[0, 0, :3], world.wrenches[0, 0, 3:]
     loads = np.stack([0 * radii, 0 * radii, -mass(radii) * GRAVITY], axis=1)
-    expected = np.cross(places, loads).sum(axis=0)
+    expected = np.cross(points, loads).sum(axis=0)
     wrong = np.abs(torque - expected).max() / np.linalg.norm(expected)
     wrong_force = np.abs(force - loads.sum(axis=0)).max() / np.linalg.norm(loads.sum(axis=0))
     measured(torque_relative_error=wrong, force_relative_error=wrong_force)
@@ -224,8 +224,8 @@ def test_bed_does_not_depend_on_names_of_grains(measured: Note) -> None:
         scene = column_scene(1000, 5.0)
         if seed is not None:
             grains = scene._grains[0]
-            order = np.random.default_rng(seed).permutation(len(grains.places))
-            shuffled = {"places": grains.places[order], "speeds": grains.speeds[order]}
+            order = np.random.default_rng(seed).permutation(len(grains.positions))
+            shuffled = {"positions": grains.positions[order], "velocities": grains.velocities[order]}
             scene._grains[0] = dataclasses.replace(grains, **shuffled)
         world = scene.build(num_threads=THREADS)
         world.step(DT, 1000)

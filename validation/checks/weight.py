@@ -80,7 +80,7 @@ def _shared(p: Params, threads: int) -> Values:
     scene = column_scene(p["count"], 6.0, rolling=0.2, seed=p["seed"])
     rod = gg.Sdf.capsule(2.0 * RADIUS, 0.1).at((0, 0, 6.0 * DIAMETER), (np.sqrt(0.5), np.sqrt(0.5), 0, 0))
     # no grain starts inside the rod
-    positions = scene._grains[0].places
+    positions = scene._grains[0].positions
     positions[np.hypot(positions[:, 0], positions[:, 2] - 6.0 * DIAMETER) < 3.2 * RADIUS, 2] += 1.0
     scene.bounds[1, 2] += 2.0
     scene.add_tool(rod, name="rod", material=1)
