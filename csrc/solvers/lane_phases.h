@@ -8,6 +8,7 @@
  *   lane_sqrt(gg_lane), lane_div(gg_lane, gg_lane)
  *   lane_less(a, b, x, y)                   a < b ? x : y, lane by lane
  *   lane_less_bits(a, b)                    bit k: a < b in lane k
+ *   lane_at_least(const int32_t *, int32_t a)  1 where an integer is a or more, else 0
  *   lane_gather(const float *, const int32_t *index)
  *   lane_points(const gg_vec4 *, const int32_t *index, gg_lane out[4])      gathers W points
  *   lane_bodies(const float *, const int32_t *index, gg_lane out[GG_BODY])  gathers W bodies

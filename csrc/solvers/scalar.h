@@ -26,6 +26,7 @@ GG_FN void gg_scalar_bodies_store(float *bodies, int64_t first, const float *in)
 }
 #define lane_less(a, b, x, y) ((a) < (b) ? (x) : (y))
 #define lane_less_bits(a, b)  ((uint32_t)((a) < (b)))
+#define lane_at_least(p, a)   ((p)[0] >= (a) ? 1.0f : 0.0f)
 #define lane_gather(p, index) ((p)[(index)[0]])
 
 GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *out) {
@@ -53,6 +54,7 @@ GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *
 #undef lane_div
 #undef lane_less
 #undef lane_less_bits
+#undef lane_at_least
 #undef lane_gather
 #undef lane_points
 #undef lane_bodies

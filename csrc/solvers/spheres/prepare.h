@@ -24,15 +24,12 @@ GG_FN void GG_LANE_NAME(load_other)(const gg_view *v, int64_t e, int64_t contact
                                     GG_LANE_NAME(other) * other) {
     int64_t base = e * v->dims.slots;
     int32_t index[GG_LANE_WIDTH];
-    float tool[GG_LANE_WIDTH];
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
         int32_t body = v->other_body[contact + k];
-        int is_tool = gg_is_tool(v, body);
-        index[k] = is_tool ? (int32_t)(slot + k) : body;
-        tool[k] = is_tool ? 1.0f : 0.0f;
+        index[k] = gg_is_tool(v, body) ? (int32_t)(slot + k) : body;
     }
     gg_lane zero = lane_splat(0.0f);
-    other->tool = lane_load(tool);
+    other->tool = lane_at_least(v->other_body + contact, (int32_t)v->dims.free_bodies);
     lane_points(v->position + base, index, other->point);
     lane_bodies(v->body_a + e * v->dims.bodies * GG_BODY, v->other_body + contact, other->body);
     other->count_over_mass = lane_less(zero, other->tool, zero, lane_gather(v->count_over_mass + base, index));
