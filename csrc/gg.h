@@ -21,6 +21,7 @@
 #include "backend/device.h"
 #include "base/status.h"
 #include "geometry/camera.h"
+#include "geometry/drive.h"
 #include "geometry/mesh_sdf.h"
 #include "geometry/outline.h"
 #include "geometry/pair_field.h"
@@ -138,6 +139,28 @@ typedef int (*gg_poll)(void *context);
  * GG_INTERRUPTED: poll stopped the step; each env stands at the end of a whole substep. */
 gg_status gg_world_step(gg_world *world, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
                         void *poll_context);
+
+/* The drive by which gg_world_step_driven moves the tools of every env; its arrays are copied. NULL: none.
+ * GG_ERROR_MEMORY */
+gg_status gg_world_set_drive(gg_world *world, const gg_drive *drive);
+/* poses (count, tool_count, 7) of the tools for states (count, state_count) of the world's drive */
+gg_status gg_world_drive_poses(gg_world *world, const double *state, int64_t count, float *poses);
+
+/* one step of a control period */
+typedef struct gg_driven_step {
+    const float *actions;   /* (env_count, action_count), clamped to [-1, 1] */
+    gg_memory_space space;  /* of the actions alone */
+    const uint8_t *idle;    /* (env_count) 1: the tools stay and the actions are not read; NULL: none */
+    const double *state;    /* (env_count, state_count) before the period */
+    double *next;           /* the same after it */
+    int32_t *fault;         /* (env_count) 1 + the action that is not finite, 0: none */
+    gg_drive_stroke stroke; /* {1, 1}: the step is the whole period */
+} gg_driven_step;
+/* Advances all envs as gg_world_step does, with tools moved by the drive where the world runs; errors likewise, and
+ * `next` is then not defined. Actions on the host must be finite. Actions on the device are not waited for: where one is
+ * not finite the tools of its env stay, the step is made, and `fault` says so. */
+gg_status gg_world_step_driven(gg_world *world, double dt, int32_t substeps, const gg_driven_step *step, gg_poll poll,
+                               void *poll_context);
 
 /* sizes and settings */
 typedef struct gg_world_info {

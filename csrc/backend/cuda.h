@@ -62,8 +62,9 @@ const char *gg_cuda_kernel(const gg_cuda *cuda);
 /* runs one phase over all its items; pass: number of the iteration */
 gg_status gg_cuda_run(gg_cuda *cuda, const gg_view *view, gg_phase phase, int32_t pass);
 /* Runs up to `most` substeps of every env. *done: 1 where all substeps of the step are done or a buffer must grow. The
- * host waits once, for a few counters. */
-gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, int32_t *done);
+ * host waits once, for a few counters and for `count` runs that are copied to it. */
+gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, const gg_copy_run *runs, int count,
+                       int32_t *done);
 /* counters of the envs over the last step, (env_count) */
 const gg_env_stats *gg_cuda_stats(const gg_cuda *cuda);
 /* times the host has waited for the device so far */

@@ -105,10 +105,13 @@ gg_status gg_cuda_run(gg_cuda *cuda, const gg_view *view, gg_phase phase, int32_
     (void)pass;
     return GG_ERROR_BACKEND;
 }
-gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, int32_t *done) {
+gg_status gg_cuda_step(gg_cuda *cuda, const gg_view *view, int32_t most, const gg_copy_run *runs, int count,
+                       int32_t *done) {
     (void)cuda;
     (void)view;
     (void)most;
+    (void)runs;
+    (void)count;
     *done = 1;
     return GG_ERROR_BACKEND;
 }

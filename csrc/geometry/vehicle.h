@@ -16,6 +16,12 @@ typedef struct gg_vehicle {
     double clearance;
 } gg_vehicle;
 
+/* the same from 8 numbers in this order */
+GG_FN gg_vehicle gg_vehicle_read(const double a[8]) {
+    gg_vehicle v = {a[0], a[1], a[2], {a[3], a[4]}, {a[5], a[6]}, a[7]};
+    return v;
+}
+
 /* bounds of the centre at a heading [rad]: x lower, x upper, y lower, y upper [m] */
 GG_FN void gg_vehicle_bounds(const gg_vehicle *v, double yaw, double bounds[4]) {
     double s, c;

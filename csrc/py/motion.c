@@ -35,7 +35,7 @@ static int vehicle_read(const gg_module_state *state, PyObject *object, gg_vehic
     if (!a) {
         return -1;
     }
-    *out = (gg_vehicle){a[0], a[1], a[2], {a[3], a[4]}, {a[5], a[6]}, a[7]};
+    *out = gg_vehicle_read(a);
     return 0;
 }
 
@@ -60,117 +60,23 @@ static PyObject *motion_vehicle_bounds(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* poses (n, tools, 7) of tools at the frames of vehicles (n, 3) */
-static PyObject *poses_of_tools(const double *pose, npy_intp count, int tools) {
-    npy_intp shape[3] = {count, tools > 0 ? tools : 0, 7};
-    PyObject *result = PyArray_ZEROS(3, shape, NPY_FLOAT32, 0);
-    float *out = result ? PyArray_DATA((PyArrayObject *)result) : NULL;
-    for (npy_intp n = 0; out && n < shape[0]; n++) {
-        double s, c;
-        gg_sincos_double(0.5 * pose[3 * n + 2], &s, &c);
-        for (npy_intp k = 0; k < shape[1]; k++, out += 7) {
-            out[0] = (float)pose[3 * n];
-            out[1] = (float)pose[3 * n + 1];
-            out[3] = (float)c;
-            out[6] = (float)s;
-        }
-    }
-    return result;
-}
-
-/* (poses after the moves, poses of tools); held vehicles (NULL: none) stay */
-static PyObject *moved(const gg_vehicle *vehicle, const double *pose, const double *move, const npy_bool *held,
-                       npy_intp count, int tools) {
-    npy_intp shape[2] = {count, 3};
-    PyObject *result = PyArray_EMPTY(2, shape, NPY_FLOAT64, 0);
-    if (!result) {
-        return NULL;
-    }
-    double *out = PyArray_DATA((PyArrayObject *)result);
-    for (npy_intp n = 0; n < count; n++) {
-        if (held && held[n]) {
-            memcpy(out + 3 * n, pose + 3 * n, 3 * sizeof *out);
-        } else {
-            gg_vehicle_move(vehicle, pose + 3 * n, move + 3 * n, out + 3 * n);
-        }
-    }
-    PyObject *poses = poses_of_tools(out, count, tools);
-    if (!poses) {
-        Py_DECREF(result);
-        return NULL;
-    }
-    return Py_BuildValue("NN", result, poses);
-}
-
 static PyObject *motion_vehicle_move(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
-    PyObject *vehicle_object, *poses, *moves, *held_object = Py_None;
-    int tools = 0;
-    const npy_bool *held = NULL;
+    PyObject *vehicle_object, *poses, *moves;
     gg_vehicle vehicle;
     npy_intp shape[2] = {GG_PY_ANY, 3};
-    if (!PyArg_ParseTuple(args, "OOO|Oi:vehicle_move", &vehicle_object, &poses, &moves, &held_object, &tools) ||
+    if (!PyArg_ParseTuple(args, "OOO:vehicle_move", &vehicle_object, &poses, &moves) ||
         vehicle_read(state, vehicle_object, &vehicle)) {
         return NULL;
     }
     const double *pose = gg_py_array(state, "poses", poses, NPY_FLOAT64, 2, shape);
     const double *move = pose ? gg_py_array(state, "moves", moves, NPY_FLOAT64, 2, shape) : NULL;
-    if (!move || gg_py_array_or_none(state, "held", held_object, NPY_BOOL, 1, shape, (void *)&held)) {
-        return NULL;
+    PyObject *result = move ? PyArray_EMPTY(2, shape, NPY_FLOAT64, 0) : NULL;
+    double *out = result ? PyArray_DATA((PyArrayObject *)result) : NULL;
+    for (npy_intp n = 0; out && n < shape[0]; n++) {
+        gg_vehicle_move(&vehicle, pose + 3 * n, move + 3 * n, out + 3 * n);
     }
-    return moved(&vehicle, pose, move, held, shape[0], tools);
-}
-
-static PyObject *motion_vehicle_drive(PyObject *module, PyObject *args) {
-    const gg_module_state *state = PyModule_GetState(module);
-    PyObject *vehicle_object, *rates, *poses, *actions, *held_object = Py_None, *result = NULL;
-    int tools = 0;
-    const npy_bool *held = NULL;
-    gg_vehicle vehicle;
-    double duration, *move = NULL;
-    npy_intp shape[2] = {GG_PY_ANY, 3}, two[2] = {2, 2};
-    if (!PyArg_ParseTuple(args, "OOOOd|Oi:vehicle_drive", &vehicle_object, &rates, &poses, &actions, &duration,
-                          &held_object, &tools) ||
-        vehicle_read(state, vehicle_object, &vehicle)) {
-        return NULL;
-    }
-    const double *rate = gg_py_array(state, "rates", rates, NPY_FLOAT64, 1, two);
-    const double *pose = rate ? gg_py_array(state, "poses", poses, NPY_FLOAT64, 2, shape) : NULL;
-    PyObject *wide = pose ? PyArray_FROMANY(actions, NPY_FLOAT64, 0, 0, NPY_ARRAY_CARRAY_RO) : NULL;
-    if (!wide) {
-        return NULL;
-    }
-    two[0] = shape[0];
-    const double *action = gg_py_array(state, "actions", wide, NPY_FLOAT64, 2, two);
-    if (!action || gg_py_array_or_none(state, "held", held_object, NPY_BOOL, 1, shape, (void *)&held)) {
-        goto done;
-    }
-    move = PyMem_Calloc((size_t)shape[0] * 3 + 1, sizeof *move);
-    if (!move) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    for (npy_intp n = 0; n < shape[0]; n++) {
-        move[3 * n] = action[2 * n] * rate[0] * duration;
-        move[3 * n + 2] = action[2 * n + 1] * rate[1] * duration;
-    }
-    result = moved(&vehicle, pose, move, held, shape[0], tools);
-
-done:
-    PyMem_Free(move);
-    Py_DECREF(wide);
     return result;
-}
-
-static PyObject *motion_vehicle_poses(PyObject *module, PyObject *args) {
-    PyObject *poses;
-    int tools;
-    npy_intp shape[2] = {GG_PY_ANY, 3};
-    if (!PyArg_ParseTuple(args, "Oi:vehicle_poses", &poses, &tools)) {
-        return NULL;
-    }
-    const double *pose = gg_py_array(PyModule_GetState(module), "poses", poses, NPY_FLOAT64, 2, shape);
-    return pose ? poses_of_tools(pose, shape[0], tools) : NULL;
 }
 
 /* the same angle within -pi .. pi [rad] */
@@ -289,19 +195,9 @@ PyMethodDef gg_py_motion_methods[] = {
                "vehicle: (8,) float64, rear, front, half width, lower x y, upper x y of the field, clearance [m]. "
                "Raises ArgumentError.")},
     {"vehicle_move", motion_vehicle_move, METH_VARARGS,
-     PyDoc_STR("vehicle_move($module, vehicle, poses, moves, held=None, tools=0, /)\n--\n\n"
+     PyDoc_STR("vehicle_move($module, vehicle, poses, moves, /)\n--\n\n"
                "Poses (n, 3) float64, x y [m] yaw [rad], after moves (n, 3): ahead, to the left [m], turn [rad]; "
-               "inside the field. And poses (n, tools, 7) of tools at these frames, see vehicle_poses.\n\n"
-               "held: (n,) bool, vehicles that stay; None: none. Raises ArgumentError.")},
-    {"vehicle_drive", motion_vehicle_drive, METH_VARARGS,
-     PyDoc_STR("vehicle_drive($module, vehicle, rates, poses, actions, duration, held=None, tools=0, /)\n--\n\n"
-               "The same after driving for duration [s] by actions (n, 2), shares of rates (2,) [m/s], [rad/s].\n\n"
-               "Raises ArgumentError.")},
-    {"vehicle_poses", motion_vehicle_poses, METH_VARARGS,
-     PyDoc_STR("vehicle_poses($module, poses, tools, /)\n--\n\n"
-               "Tool poses (n, tools, 7) float32, x y z [m] qw qx qy qz, all at the frames of vehicles (n, 3) "
-               "float64.\n\n"
-               "Raises ArgumentError.")},
+               "inside the field. Raises ArgumentError.")},
     {"wrap_angles", motion_wrap_angles, METH_O,
      PyDoc_STR("wrap_angles($module, angles, /)\n--\n\n"
                "Angles [rad] of any shape wrapped into -pi .. pi, float64.")},

@@ -17,7 +17,8 @@ typedef struct world_object {
     gg_module_state *state;        /* of the module; the type keeps the module alive */
     atomic_int busy;
     int64_t env_count, grain_count, tool_count, camera_count, material_count;
-    PyObject *camera_sizes; /* (camera_count) of (height, width) */
+    int64_t action_count, state_count; /* of the drive; 0: none */
+    PyObject *camera_sizes;            /* (camera_count) of (height, width) */
 } world_object;
 
 /* claims the world for this call; -1: BusyError or ClosedError is set */
@@ -71,6 +72,12 @@ GG_FN PyObject *gg_py_zeros(int dtype, int64_t envs, int64_t count, int64_t colu
     return PyArray_ZEROS(columns ? 3 : 2, shape, dtype, 0);
 }
 
+/* world_type.c: what a step that is run without the GIL asks between substeps: whether a signal came */
+typedef struct gg_py_poll_context {
+    PyThreadState *thread;
+} gg_py_poll_context;
+int gg_py_poll(void *context);
+
 /* methods by the file that defines them; world_type.c lists them all */
 #define WORLD_METHOD(name) PyObject *gg_py_world_##name(world_object *self, PyObject *argument)
 WORLD_METHOD(get_grains);
@@ -85,6 +92,9 @@ WORLD_METHOD(set_materials);
 WORLD_METHOD(get_tool_poses);
 WORLD_METHOD(set_tool_poses);
 WORLD_METHOD(get_wrenches);
+WORLD_METHOD(set_drive);
+WORLD_METHOD(drive_poses);
+WORLD_METHOD(step_driven);
 WORLD_METHOD(get_contacts);
 WORLD_METHOD(get_stats);
 WORLD_METHOD(get_counters);

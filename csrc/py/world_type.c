@@ -86,13 +86,9 @@ static PyObject *world_get_closed(world_object *self, void *Py_UNUSED(closure)) 
 /* ----------------------------------------------------------------------------------------------------------
  * stepping */
 
-typedef struct poll_context {
-    PyThreadState *thread;
-} poll_context;
-
 /* called by the engine without the GIL */
-static int poll_signals(void *context) {
-    poll_context *poll = context;
+int gg_py_poll(void *context) {
+    gg_py_poll_context *poll = context;
     PyEval_RestoreThread(poll->thread);
     int stop = PyErr_CheckSignals() != 0;
     poll->thread = PyEval_SaveThread();
@@ -120,9 +116,9 @@ static PyObject *world_step(world_object *self, PyObject *args) {
     if (gg_py_begin(self)) {
         return NULL;
     }
-    poll_context poll;
+    gg_py_poll_context poll;
     poll.thread = PyEval_SaveThread();
-    gg_status status = gg_world_step(self->world, dt, (int32_t)substeps, targets, poll_signals, &poll);
+    gg_status status = gg_world_step(self->world, dt, (int32_t)substeps, targets, gg_py_poll, &poll);
     PyEval_RestoreThread(poll.thread);
     return gg_py_finish_none(self, status);
 }
@@ -232,6 +228,26 @@ static PyMethodDef world_methods[] = {
     METHOD(set_solver, METH_O,
            "set_solver($self, solver, /)\n--\n\n"
            "Settings of the solver: a dict of all fields of gg_solver. Raises ArgumentError."),
+    ELSEWHERE(set_drive, METH_VARARGS,
+              "set_drive($self, kind, action_count, state_count, index, value, /)\n--\n\n"
+              "The drive by which actions move the tools; kind, index (n,) int32 and value (m,) float64 as in "
+              "csrc/geometry/drives.h. Raises ArgumentError."),
+    ELSEWHERE(drive_poses, METH_O,
+              "drive_poses($self, state, /)\n--\n\n"
+              "Poses (n, tool_count, 7) float32 of the tools for states (n, state_count) float64 of the drive. Raises "
+              "ArgumentError."),
+    ELSEWHERE(
+        step_driven, METH_VARARGS,
+        "step_driven($self, dt, substeps, actions, state, idle, share, scale, /)\n--\n\n"
+        "Advances all envs as step does, with tools moved by the drive: (state after the control period, fault).\n\n"
+        "actions: (env_count, action_count) float32, clamped to [-1, 1], on the host (finite) or, by DLPack, on the "
+        "GPU of the world.\n"
+        "state: (env_count, state_count) float64 before the period. idle: (env_count,) bool, envs whose tools stay, "
+        "or None.\n"
+        "share, scale: see gg_drive_stroke. fault: None, or the env and the index of an action on the GPU that is "
+        "not finite;\n"
+        "the tools of that env stayed. Raises ArgumentError; BufferError for an array that must be copied to the "
+        "host first; else as step."),
     ELSEWHERE(get_grains, METH_VARARGS,
               "get_grains($self, field, device=False, /)\n--\n\n"
               "One field of all grains, in order of grain ids.\n\n"

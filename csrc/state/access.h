@@ -3,6 +3,7 @@
 #define GG_STATE_ACCESS_H
 
 #include "../base/base.h"
+#include "../geometry/drive.h"
 
 /* how grains are counted, see phases/tally.h */
 typedef enum gg_tally_kind { GG_TALLY_BOXES = 0, GG_TALLY_CELLS, GG_TALLY_COLUMNS } gg_tally_kind;
@@ -41,6 +42,14 @@ typedef struct gg_access {
     gg_tally_grid tally_grid;
     const float *tally_box;     /* (env_count, tally_boxes, GG_TALLY_BOX) */
     const uint8_t *tally_label; /* (env_count, grain_count) 0 or not, or NULL */
+    gg_drive drive;             /* that moves the tools */
+    gg_drive_stroke stroke;
+    const float *action;       /* (env_count, action_count) */
+    const uint8_t *idle;       /* (env_count) 1: its tools stay and its actions are not read; or NULL */
+    const double *drive_state; /* (env_count, state_count) before the control period */
+    double *drive_next;        /* the same after it */
+    float *drive_poses;        /* (env_count, tool_count, 7) at the end of the step */
+    int32_t *drive_fault;      /* (env_count) 1 + the action that is not finite; 0: none */
 } gg_access;
 
 #endif

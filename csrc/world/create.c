@@ -85,6 +85,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_dims dims = gg_dims_of(d);
     w->solver = d->solver;
     w->chunk = GG_CHUNK_FIRST;
+    w->drive.kind = GG_DRIVE_KINDS;
     w->kernel = gg_kernel_select(NULL);
     if ((status = fill(w, d, dims)) != GG_OK) {
         return status;
@@ -123,6 +124,7 @@ void gg_world_destroy(gg_world *w) {
         return;
     }
     gg_staging_free(w);
+    gg_drive_free(w);
     gg_scene_free(w);
     gg_memory_free(w, w->arena);
     gg_pool_close(w->pool);

@@ -49,7 +49,8 @@ static int trace_any(const trace_team *t, gg_condition question) {
 #include "../phases/step.h"
 
 gg_status gg_world_trace(gg_world *w, double dt, const float *tool_targets, gg_trace note, void *context) {
-    gg_status status = gg_world_plan_step(w, dt, 1, tool_targets);
+    gg_tool_targets targets = {tool_targets, NULL};
+    gg_status status = gg_world_plan_step(w, dt, 1, targets);
     trace_team team = {w, note, context, &status};
     trace_run(&team, GG_PHASE_open_step, 0);
     trace_run(&team, GG_PHASE_plan_tools, 0);

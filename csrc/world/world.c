@@ -17,7 +17,9 @@ typedef struct step_context {
     void *poll_context;
     double next_poll;
     int32_t cancelled;
-    int32_t resumed; /* this step finishes one that ran out of memory */
+    int32_t resumed;         /* this step finishes one that ran out of memory */
+    const gg_copy_run *runs; /* copied to the host at its end */
+    int run_count;
 } step_context;
 
 #define GG_TEAM_FN static
@@ -91,7 +93,7 @@ static gg_status step_cuda(gg_world *w, step_context *context) {
     while (!done && !context->cancelled) {
         double start = now();
         int32_t chunk = w->chunk;
-        gg_status status = gg_cuda_step(w->cuda, &w->view, chunk, &done);
+        gg_status status = gg_cuda_step(w->cuda, &w->view, chunk, context->runs, context->run_count, &done);
         if (status != GG_OK) {
             return gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
         }
@@ -128,6 +130,13 @@ static int resumes(const gg_world *w, double dt, int32_t substeps, const float *
            (!targets || !memcmp(targets, w->targets, targets_size(w)));
 }
 
+/* keeps the targets of a step that ran out of memory for the call that repeats it */
+static gg_status keep_targets(gg_world *w, const float *device_targets) {
+    w->has_targets = 1;
+    return gg_memory_copy(w, w->targets, targets_size(w), device_targets, targets_size(w), targets_size(w), 1,
+                          GG_TO_HOST);
+}
+
 /* all that is left of the step; where memory runs out, up to a whole substep of each env */
 static gg_status run_step(gg_world *w, step_context *context) {
     gg_status status = GG_OK;
@@ -161,15 +170,16 @@ static gg_status run_step(gg_world *w, step_context *context) {
     return status;
 }
 
-gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets) {
-    gg_status status = check_step(w, dt, substeps, tool_targets);
+gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, gg_tool_targets targets) {
+    gg_status status = check_step(w, dt, substeps, targets.host);
     if (status != GG_OK) {
         return status;
     }
     gg_params_from_step(w, dt, substeps);
-    w->has_targets = tool_targets != NULL;
-    if (tool_targets) {
-        memcpy(w->targets, tool_targets, targets_size(w));
+    w->has_targets = targets.host != NULL;
+    w->view.tool_targets = targets.device;
+    if (targets.host) {
+        memcpy(w->targets, targets.host, targets_size(w));
         w->view.tool_targets = gg_stage_input(w, GG_STAGING_TARGETS, w->targets, targets_size(w), &status);
     }
     w->duration = (double)w->view.params.dt * substeps;
@@ -177,16 +187,27 @@ gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, const flo
     return status;
 }
 
-gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
-                        void *poll_context) {
-    step_context context = {w, poll, poll_context, now() + 0.1, 0, resumes(w, dt, substeps, tool_targets)};
-    gg_status status = gg_world_plan_step(w, dt, substeps, tool_targets);
+gg_status gg_world_step_to(gg_world *w, double dt, int32_t substeps, gg_tool_targets targets, const gg_copy_run *runs,
+                           int count, gg_poll poll, void *poll_context) {
+    int32_t resumed = !targets.device && resumes(w, dt, substeps, targets.host);
+    step_context context = {w, poll, poll_context, now() + 0.1, 0, resumed, runs, count};
+    gg_status status = gg_world_plan_step(w, dt, substeps, targets);
     if (status == GG_OK) {
         status = run_step(w, &context);
+    }
+    if (w->unfinished && targets.device) {
+        gg_status kept = keep_targets(w, targets.device);
+        w->unfinished = kept == GG_OK;
     }
     w->view.tool_targets = NULL;
     w->stats_valid = w->cuda && status == GG_OK && !context.cancelled;
     return context.cancelled ? gg_world_fail(w, GG_INTERRUPTED, "step: interrupted") : status;
+}
+
+gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets, gg_poll poll,
+                        void *poll_context) {
+    gg_tool_targets targets = {tool_targets, NULL};
+    return gg_world_step_to(w, dt, substeps, targets, NULL, 0, poll, poll_context);
 }
 
 typedef struct phase_pass {

@@ -58,6 +58,10 @@ struct gg_world {
     int64_t *listed;                            /* (env_count) for gg_access */
     float *targets;                             /* (env_count, own tools, 7) of the last step */
     int32_t has_targets;
+    gg_drive drive;        /* its arrays are the world's own, on the host; kind -1: none */
+    gg_drive device_drive; /* the same where phases can read them */
+    float *drive_poses;    /* (env_count, own tools, 7) that the drive asks for */
+    int32_t *drive_fault;  /* (env_count) */
     gg_solver solver;
     gg_kernel kernel;
     int32_t thread_count;
@@ -99,8 +103,15 @@ gg_status gg_world_fail(gg_world *w, gg_status status, const char *format, ...) 
 /* one phase over all its items, where the world runs; `pass` is that of an iteration */
 gg_status gg_world_run(gg_world *w, gg_phase phase);
 gg_status gg_world_run_pass(gg_world *w, gg_phase phase, int32_t pass);
+/* where tools shall be at the end of a step: `host` or `device` (env_count, own tools, 7); both NULL: they stay */
+typedef struct gg_tool_targets {
+    const float *host, *device;
+} gg_tool_targets;
 /* what a step needs before its first phase: parameters, and the targets of tools where phases can read them */
-gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, const float *tool_targets);
+gg_status gg_world_plan_step(gg_world *w, double dt, int32_t substeps, gg_tool_targets targets);
+/* gg_world_step; on a GPU `count` runs are copied to the host when the step ends, without a further wait */
+gg_status gg_world_step_to(gg_world *w, double dt, int32_t substeps, gg_tool_targets targets, const gg_copy_run *runs,
+                           int count, gg_poll poll, void *poll_context);
 
 /* checks.c: whether a world can be built from a definition */
 gg_status gg_def_check(const gg_world_def *def, gg_message out);
@@ -125,6 +136,9 @@ gg_status gg_world_update_masses(gg_world *w, gg_status status);
 int gg_pose_usable(const float pose[7]);
 /* poses (listed, own tools, 7), NULL: none; the only check of poses that a call brings */
 gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses, const int32_t *envs, int64_t listed);
+
+/* drive.c */
+void gg_drive_free(gg_world *w);
 
 /* planar.c: also refuses what spheres have no part in */
 gg_status gg_planar_check(const gg_world_def *def, gg_message out);

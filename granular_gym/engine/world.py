@@ -16,17 +16,19 @@ from numpy.typing import NDArray
 from granular_gym import _core
 from granular_gym.base import checks
 from granular_gym.engine.device import check_device, gpu_number
+from granular_gym.engine.driven import Driven
+from granular_gym.engine.drives import Drive
 from granular_gym.engine.frozen import FrozenScene
 from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
 from granular_gym.engine.outputs import stream_handle
 from granular_gym.engine.planar import lightest
-from granular_gym.engine.readout import Floats, Readout
+from granular_gym.engine.readout import Floats
 from granular_gym.engine.solver import Solver, layers
 from granular_gym.engine.state import State
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
 
 
-class World(Readout):
+class World(Driven):
     """`env_count` isolated copies of a scene; made by `Scene.build`.
 
     One thread at a time may use a world; another one gets BusyError. Every call after `close` raises ClosedError.
@@ -110,7 +112,7 @@ class World(Readout):
 
     def __reduce__(self) -> tuple[Any, ...]:
         settings = (self._frozen, self.env_count, self.device, self.solver, self._num_threads)
-        return _restore, (*settings, self.save_state())
+        return _restore, (*settings, self.save_state(), self._drive)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> World:
         # the frozen scene never changes and can be shared
@@ -123,7 +125,7 @@ class World(Readout):
         """A new world of `env_count` envs, each a copy of env 0 to the bit, stored impulses included."""
         state = self.save_state(env=0)
         count = checks.integer("env_count", env_count, 1)
-        return _restore(self._frozen, count, self.device, self.solver, self._num_threads, state)
+        return _restore(self._frozen, count, self.device, self.solver, self._num_threads, state, self._drive)
 
     # ---- settings ----
 
@@ -192,14 +194,18 @@ class World(Readout):
         targets = None
         if tool_poses is not None:
             targets = self._poses("tool_poses", tool_poses, self.env_count)
-        if length != self._judged and 0.0 < length <= 1.0 and self.grain_count:
-            self._judged = length
-            if not self.planar:
-                self._warn(self.solver.step_dangers(length, *self._scale))
-            elif self._mass > 0.0:
-                self._warn(self.solver.spring_dangers(length, self._mass))
+        self._judge(length)
         self.changes += 1
         self._core.step(length, count, targets)
+
+    def _judge(self, dt: float) -> None:
+        """Warns of the dangers of a time step, when it changes."""
+        if dt != self._judged and 0.0 < dt <= 1.0 and self.grain_count:
+            self._judged = dt
+            if not self.planar:
+                self._warn(self.solver.step_dangers(dt, *self._scale))
+            elif self._mass > 0.0:
+                self._warn(self.solver.spring_dangers(dt, self._mass))
 
     # ---- grains ----
 
@@ -435,13 +441,21 @@ def _for_each(array: Floats, shape: tuple[int, ...], count: int) -> Floats:
 
 
 def _restore(
-    frozen: FrozenScene, env_count: int, device: str, solver: Solver, num_threads: int | None, state: State
+    frozen: FrozenScene,
+    env_count: int,
+    device: str,
+    solver: Solver,
+    num_threads: int | None,
+    state: State,
+    drive: Drive | None,
 ) -> World:
     with warnings.catch_warnings():
         # the first world has said it
         warnings.simplefilter("ignore", StabilityWarning)
         world = World(frozen, env_count, device, solver, num_threads)
     world.load_state(state)
+    if drive is not None:
+        world.set_drive(drive)
     return world
 
 

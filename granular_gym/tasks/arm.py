@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from granular_gym import _core
 from granular_gym.base import checks, rotations
 from granular_gym.base.assets import asset_path
+from granular_gym.engine.drives import Drive
 from granular_gym.errors import ArgumentError, DescriptionError
 from granular_gym.shapes.sdf import Sdf
 
@@ -383,6 +384,31 @@ class Arm:
             checks.number("duration", duration, 0.0, 1e3, above=True),
             checks.integer("threads", threads, 1, checks.LARGEST_THREADS),
         )
+
+    def drive(self, period: float, still: Any, anchored: Sequence[bool], blocks: Any, at_anchor: Any) -> Drive:
+        """The drive of the arm's links, and of tools that stand still and come after them (csrc/geometry/drive_arm.h).
+
+        Its actions are shares of the joint speeds; its state are the joints [rad], their velocities [rad/s], the
+        events of the guard, and x, y of an anchor [m], a point on the ground that may differ from env to env.
+
+        Args:
+            period: control period [s].
+            still: (n, 7) poses of the tools that stand still.
+            anchored: which of them stand at the anchor: their x, y are relative to it.
+            blocks: (m, 10) what the arm must not touch, see `clearance`.
+            at_anchor: (m,) bool, which blocks stand at the anchor.
+        """
+        rows, base, lower, upper, speed, acceleration, reach, frames, capsules, pairs, tip_speed, margin = self._core
+        boxes, flags = _doubles("blocks", blocks, (None, 10)), np.asarray(at_anchor, bool)
+        poses = np.zeros((len(self.shapes) + len(anchored), 7))
+        poses[:, 3] = 1.0
+        poses[len(self.shapes) :] = still
+        counts = [len(rows), self.joint_count, len(capsules), len(pairs), len(boxes)]
+        tools = [frame for frame, _ in self.shapes] + [-2 if at else -1 for at in anchored]
+        index = np.concatenate([counts, frames, pairs.ravel(), flags, tools]).astype(np.int32)
+        limits = (lower, upper, speed, acceleration, reach, [tip_speed, margin, period])
+        value = np.concatenate([rows.ravel(), base, *limits, capsules.ravel(), boxes.ravel(), poses.ravel()])
+        return Drive("arm", self.joint_count, 2 * self.joint_count + 3, index, value)
 
     def _batch(self, name: str, value: Any, width: int | None = None) -> Array:
         return _doubles(name, value, (None, self.joint_count if width is None else width))

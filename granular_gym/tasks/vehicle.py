@@ -2,14 +2,15 @@
 
 The vehicle moves along its heading and turns about its centre (unicycle, midpoint rule). Its outline in plan is a
 rectangle that holds hull and blade. After each step the centre is clamped to where the whole outline, at the new
-heading, lies inside the field: against a wall the vehicle slides along it, turning pushes it off the wall, and it never
-gets stuck. The engine computes all envs of a batch in one call (csrc/geometry/vehicle.h), each from its own row alone,
-so that env k alone equals env k among many; NumPy's sines may depend on where in an array an angle stands.
+heading, lies inside the field: against a wall the vehicle slides along it, turning pushes it off the wall, and it
+never gets stuck. The engine computes it (csrc/geometry/vehicle.h), each env from its own row alone, so that env k alone
+equals env k among many; NumPy's sines may depend on where in an array an angle stands.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from granular_gym import _core
 from granular_gym.base.types import Floats
+from granular_gym.engine.drives import Drive
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,6 @@ class TrackedVehicle:
         """Outline and field as the engine takes them."""
         return np.array([self.rear, self.front, self.half_width, *self.lower, *self.upper, self.clearance], np.float64)
 
-    @cached_property
-    def _rates(self) -> NDArray[np.float64]:
-        """Speed and turn rate at full action [m/s], [rad/s]."""
-        return np.array([self.speed, self.turn_rate])
-
     def corners(self, pose: Floats) -> Floats:
         """Corners of the outline in the field, (N, 4, 2) [m], for poses (N, 3): x, y, yaw."""
         pose = np.asarray(pose, np.float64)[:, None]
@@ -86,14 +83,8 @@ class TrackedVehicle:
         Returns:
             (N, 3) float64.
         """
-        return self.move_tools(pose, moves, None, 0)[0]
-
-    def move_tools(
-        self, pose: Floats, moves: Floats, held: NDArray[np.bool_] | None, count: int
-    ) -> tuple[Floats, NDArray[np.float32]]:
-        """The same, but held vehicles (N,) stay; and poses (N, count, 7) of tools that share the new frames."""
         start, shift = np.ascontiguousarray(pose, np.float64), np.ascontiguousarray(moves, np.float64)
-        return _core.vehicle_move(self._outline, start, shift, held, count)
+        return _core.vehicle_move(self._outline, start, shift)
 
     def advance(self, pose: Floats, actions: Floats, duration: float) -> Floats:
         """Poses after `duration` [s].
@@ -106,14 +97,28 @@ class TrackedVehicle:
         Returns:
             (N, 3) float64.
         """
-        return self.drive_tools(pose, actions, duration, None, 0)[0]
+        ahead, turn = (np.asarray(actions, np.float64) * (self.speed, self.turn_rate) * duration).T
+        return self.move(pose, np.stack([ahead, np.zeros_like(ahead), turn], axis=1))
 
-    def drive_tools(
-        self, pose: Floats, actions: Floats, duration: float, held: NDArray[np.bool_] | None, count: int
-    ) -> tuple[Floats, NDArray[np.float32]]:
-        """The same, but held vehicles (N,) stay; and poses (N, count, 7) of tools that share the new frames."""
-        start = np.ascontiguousarray(pose, np.float64)
-        return _core.vehicle_drive(self._outline, self._rates, start, actions, duration, held, count)
+    def drive(
+        self,
+        period: float,
+        rates: Mapping[str, tuple[int, float]],
+        lift: tuple[float, float] | None = None,
+    ) -> Drive:
+        """The drive of tools that share the vehicle's frame; its state is x [m], y [m], with `lift` z [m], yaw [rad].
+
+        Args:
+            period: control period [s].
+            rates: by direction ("ahead", "left", "up", "turn"): the action, and the speed at full action [m/s, rad/s];
+                each action moves one direction.
+            lift: limits of z [m]; None: z is 0.
+        """
+        moved = [rates.get(name, (-1, 0.0)) for name in ("ahead", "left", "up", "turn")]
+        index = [lift is not None, *(action for action, _ in moved)]
+        value = [*self._outline, *(rate for _, rate in moved), period, *(lift or (0.0, 0.0))]
+        states = 3 if lift is None else 4
+        return Drive("vehicle", len(rates), states, np.array(index, np.int32), np.array(value, np.float64))
 
 
 def sin_cos(angle: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -131,8 +136,3 @@ def yaw_quaternions(yaw: Floats) -> Floats:
     out = np.zeros((len(yaw), 4))
     out[:, 3], out[:, 0] = sin_cos(0.5 * np.asarray(yaw, np.float64))
     return out
-
-
-def tool_poses(pose: Floats, count: int) -> NDArray[np.float32]:
-    """Poses (N, count, 7) of `count` tools that share the frames of vehicles (N, 3): x [m], y [m], yaw [rad]."""
-    return _core.vehicle_poses(np.ascontiguousarray(pose, np.float64), count)

@@ -10,7 +10,7 @@ import pytest
 
 from granular_gym import _core
 from granular_gym.errors import ArgumentError
-from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos, tool_poses, wrap_angle, yaw_quaternions
+from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos, wrap_angle, yaw_quaternions
 
 VEHICLE = TrackedVehicle(
     rear=-0.45,
@@ -97,16 +97,6 @@ def test_sines_of_headings_that_were_never_folded() -> None:
         assert np.abs(cosines - [math.cos(a) for a in angles.tolist()]).max() <= error
 
 
-def test_tools_ride_in_the_frame_of_their_vehicle() -> None:
-    start = poses(20)
-    placed = tool_poses(start, 2)
-    assert placed.shape == (20, 2, 7) and placed.dtype == np.float32 and not placed[..., 2].any()
-    for tool in range(2):
-        assert np.array_equal(placed[:, tool, :2], start[:, :2].astype(np.float32))
-        assert np.array_equal(placed[:, tool, 3:], yaw_quaternions(start[:, 2]).astype(np.float32))
-    assert tool_poses(start, 0).shape == (20, 0, 7) and tool_poses(start[:0], 3).shape == (0, 3, 7)
-
-
 def test_wrapped_angles_are_those_of_numpy() -> None:
     rng = np.random.default_rng(3)
     angles = np.concatenate([rng.uniform(-10, 10, 997), [math.pi, -math.pi, 0.0, 3 * math.pi, 1e9, -1e9]])
@@ -144,9 +134,6 @@ def test_bad_arrays_are_refused() -> None:
             _core.vehicle_move(outline, good, bad)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="^vehicle: expected shape"):
         _core.vehicle_move(np.zeros(7), good, good)
-    for actions in (good, good[:1, :2], np.full((2, 2), np.inf)):
-        with pytest.raises(ArgumentError, match="^actions: expected"):
-            _core.vehicle_drive(outline, np.zeros(2), good, actions, 0.1)
     with pytest.raises(ArgumentError, match="^yaws: expected finite"):
         _core.vehicle_bounds(outline, np.array([0.0, np.inf]))
     with pytest.raises(ArgumentError, match="^angles: expected a NumPy array"):

@@ -198,33 +198,50 @@ gg_status gg_cuda_copy(gg_cuda *c, void *to, size_t to_pitch, const void *from, 
     return GG_OK;
 }
 
-gg_status gg_cuda_fetch(gg_cuda *c, const gg_copy_run *runs, int count) {
-    gg_status status = enter(c);
+static size_t runs_size(const gg_copy_run *runs, int count) {
     size_t sum = 0;
     for (int k = 0; k < count; k++) {
         sum += padded(runs[k].size);
     }
-    if (status != GG_OK || sum == 0) {
-        return status;
+    return sum;
+}
+
+/* enqueues copies to the host: into *staged, a region of the stage; NULL: too large for it, directly to where they go */
+static gg_status fetch_begin(gg_cuda *c, const gg_copy_run *runs, int count, char **staged) {
+    size_t sum = runs_size(runs, count);
+    *staged = NULL;
+    if (sum && sum <= GG_STAGE) {
+        gg_status status = stage_reserve(c, sum, staged);
+        if (status != GG_OK) {
+            return status;
+        }
     }
-    char *staged = NULL;
-    if (sum <= GG_STAGE && (status = stage_reserve(c, sum, &staged)) != GG_OK) {
-        return status;
-    }
-    /* copies too large for the stage go directly to their destination */
-    char *at = staged;
+    char *at = *staged;
     for (int k = 0; k < count; k++) {
-        TRY(c, cudaMemcpyAsync(staged ? at : runs[k].to, runs[k].from, runs[k].size, cudaMemcpyDeviceToHost, c->stream),
-            "copying");
-        at += staged ? padded(runs[k].size) : 0;
+        void *to = at ? at : runs[k].to;
+        TRY(c, cudaMemcpyAsync(to, runs[k].from, runs[k].size, cudaMemcpyDeviceToHost, c->stream), "copying");
+        at += at ? padded(runs[k].size) : 0;
+    }
+    return GG_OK;
+}
+
+/* after the stream was waited for */
+static void fetch_end(gg_cuda *c, const gg_copy_run *runs, int count, const char *staged) {
+    c->staged = 0;
+    for (int k = 0; staged && k < count; k++) {
+        memcpy(runs[k].to, staged, runs[k].size);
+        staged += padded(runs[k].size);
+    }
+}
+
+gg_status gg_cuda_fetch(gg_cuda *c, const gg_copy_run *runs, int count) {
+    gg_status status = enter(c);
+    char *staged = NULL;
+    if (status != GG_OK || !runs_size(runs, count) || (status = fetch_begin(c, runs, count, &staged)) != GG_OK) {
+        return status;
     }
     TRY(c, await_stream(c), "copying");
-    c->staged = 0;
-    at = staged;
-    for (int k = 0; staged && k < count; k++) {
-        memcpy(runs[k].to, at, runs[k].size);
-        at += padded(runs[k].size);
-    }
+    fetch_end(c, runs, count, staged);
     return GG_OK;
 }
 
@@ -401,7 +418,8 @@ static gg_status ask(gg_cuda *c, const gg_view *v) {
     return GG_OK;
 }
 
-gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, int32_t *done) {
+gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, const gg_copy_run *runs, int count, int32_t *done) {
+    char *staged = NULL;
     *done = 1;
     gg_status status = enter(c);
     if (status != GG_OK || (status = stats_fit(c, v->dims.env_count)) != GG_OK) {
@@ -412,11 +430,11 @@ gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, int32_t *done
     most = most < left ? most : left;
     TRY(c, cudaMemsetAsync(c->control, 0, sizeof(gg_control), c->stream), "clearing counters");
     status = by_graph ? step_by_graph(c, v, most) : step_by_team(c, v, most);
-    if (status != GG_OK || (status = ask(c, v)) != GG_OK) {
+    if (status != GG_OK || (status = ask(c, v)) != GG_OK || (status = fetch_begin(c, runs, count, &staged)) != GG_OK) {
         return status;
     }
     TRY(c, await_stream(c), "running a step");
-    c->staged = 0;
+    fetch_end(c, runs, count, staged);
     c->resumed = c->control_host->overflow;
     c->substeps_done = c->control_host->substeps_done;
     *done = c->control_host->overflow || !c->control_host->unfinished;
