@@ -24,13 +24,14 @@ from granular_gym.base.assets import asset_path
 from granular_gym.base.rotations import rotate
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.drives import Drive
 from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.task import Task
-from granular_gym.tasks.vehicle import TrackedVehicle, tool_poses
+from granular_gym.tasks.vehicle import TrackedVehicle
 
 CONTROL_PERIOD = 0.1  # [s] per env step
 RADIUS_OF_2000 = 0.025  # [m]
@@ -195,7 +196,7 @@ class BulldozerTask(Task):
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
         world.transform_grains(shifts, turns, envs=envs)
-        world.set_tool_poses(self._tool_poses()[envs], envs=envs)
+        world.set_tool_poses(world.drive_poses(self.pose[envs]), envs=envs)
         self.set_materials(envs)
         self._measure()
         self.gain[envs] = 0.0
@@ -212,14 +213,14 @@ class BulldozerTask(Task):
         # a heap this large leaves the far end of the field
         return math.copysign(upper[0] - edge, -heap[0]), 0.0, 0.0
 
-    def _tool_poses(self) -> Floats:
-        """Blade and hull share the vehicle's frame: (env_count, 2, 7)."""
-        return tool_poses(self.pose, 2)
+    def drive(self) -> Drive:
+        """Blade and hull share the vehicle's frame."""
+        rates = {"ahead": (0, self.vehicle.speed), "turn": (1, self.vehicle.turn_rate)}
+        return self.vehicle.drive(CONTROL_PERIOD, rates)
 
-    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        self.pose, poses = self.vehicle.drive_tools(self.pose, actions, CONTROL_PERIOD, idle, 2)
-        self.simulate(poses)
+        self.pose = self.simulate_driven(actions, idle, self.pose)
         before = self.score
         self._measure()
         self.gain = self.score - before

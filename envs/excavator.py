@@ -25,6 +25,7 @@ from granular_gym.base.assets import asset_path
 from granular_gym.base.rotations import rotate
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.drives import Drive
 from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.arm import Arm, ArmTool, Array, load_arm
@@ -312,12 +313,13 @@ class ExcavatorTask(Task):
         scene = Scene(bounds=(WORLD_LOWER, WORLD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
         sand, steel = add_sand_and_steel(scene, self.radius, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
         scene.add_grains(sand, bed_lattice(BEDS[number], self.grain_count, self.radius))
-        poses = self._tool_poses(np.array([HOME]), np.array([[0.0, 0.6]]))[0]
+        frames = self.arm.frames(np.array([HOME]))[0]
         names = [f"link{k}" for k in range(len(self.arm.shapes) - 1)] + ["bucket"]
-        for (_, sdf), name, pose in zip(self.arm.shapes, names, poses, strict=False):
-            scene.add_tool(sdf, name=name, material=steel, pose=pose)
-        scene.add_tool(walls_sdf(walls(*TRAY_HALF, TRAY_HEIGHT)), name="tray", material=steel, pose=poses[-2])
-        scene.add_tool(walls_sdf(self._bin_walls()), name="bin", material=steel, pose=poses[-1])
+        for (frame, sdf), name in zip(self.arm.shapes, names, strict=True):
+            scene.add_tool(sdf, name=name, material=steel, pose=frames[frame])
+        tray = walls_sdf(walls(*TRAY_HALF, TRAY_HEIGHT))
+        scene.add_tool(tray, name="tray", material=steel, pose=(*TRAY_CENTER, 0.0))
+        scene.add_tool(walls_sdf(self._bin_walls()), name="bin", material=steel, pose=(0.0, 0.6, 0.0))
         return scene
 
     def _bin_walls(self) -> Floats:
@@ -334,28 +336,33 @@ class ExcavatorTask(Task):
         super().load(saved)
         self._frames_and_jacobian = None
 
-    def _tool_poses(self, joints: Floats, bins: Floats) -> Floats:
-        """Poses of links, bucket, tray and bin: (n, tools, 7) float32."""
-        return self._poses_at(self.arm.frames(joints), bins)
-
-    def _poses_at(self, frames: Floats, bins: Floats) -> Floats:
-        """The same from the frames of the arms."""
-        still = np.zeros((len(frames), 2, 7))
-        still[:, :, 3] = 1.0
-        still[:, 0, :2], still[:, 1, :2] = TRAY_CENTER, bins
-        moving = frames[:, [frame for frame, _ in self.arm.shapes]]
-        return np.concatenate([moving, still], axis=1).astype(np.float32)
+    def _obstacles(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Table and walls of tray and bin, (9, 10) as in Arm.clearance, and which of them stand at the bin."""
+        tray, bin_walls = walls(*TRAY_HALF, TRAY_HEIGHT), self._bin_walls()
+        out = np.zeros((1 + len(tray) + len(bin_walls), 10))
+        out[:, 3] = 1.0
+        out[0, 2], out[0, 7:] = -0.5, (5.0, 5.0, 0.5)
+        out[1:5, :3], out[1:5, 7:] = tray[:, :3] + (*TRAY_CENTER, 0.0), tray[:, 3:]
+        out[5:, :3], out[5:, 7:] = bin_walls[:, :3], bin_walls[:, 3:]
+        return out, np.arange(len(out)) >= 5
 
     def blocks(self) -> Floats:
-        """What the arm must not touch in each env: table, walls of tray and bin; (n, 9, 10), see Arm.clearance."""
-        tray, bin_walls = walls(*TRAY_HALF, TRAY_HEIGHT), self._bin_walls()
-        out = np.zeros((self.env_count, 1 + len(tray) + len(bin_walls), 10))
-        out[:, :, 3] = 1.0
-        out[:, 0, 2], out[:, 0, 7:] = -0.5, (5.0, 5.0, 0.5)
-        out[:, 1:5, :3], out[:, 1:5, 7:] = tray[:, :3] + (*TRAY_CENTER, 0.0), tray[:, 3:]
-        out[:, 5:, :3], out[:, 5:, 7:] = bin_walls[:, :3], bin_walls[:, 3:]
-        out[:, 5:, :2] += self.bin[:, None]
+        """The obstacles of each env, (env_count, 9, 10)."""
+        boxes, at_bin = self._obstacles()
+        out = np.repeat(boxes[None], self.env_count, axis=0)
+        out[:, at_bin, :2] += self.bin[:, None]
         return out
+
+    def drive(self) -> Drive:
+        """The arm within its limits; tray and bin stand, the bin where the episode has it."""
+        still = np.zeros((2, 7))
+        still[:, 3] = 1.0
+        still[0, :2] = TRAY_CENTER
+        return self.arm.drive(CONTROL_PERIOD, still, (False, True), *self._obstacles())
+
+    def _drive_state(self) -> Floats:
+        """Joints, velocities, events of the guard, bin: (env_count, 2 joints + 3)."""
+        return np.concatenate([self.joints, self.velocities, self.events[:, None], self.bin], axis=1)
 
     # episodes --------------------------------------------------------------------------------------------------------
 
@@ -373,25 +380,19 @@ class ExcavatorTask(Task):
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
         self._frames_and_jacobian = None
-        world.set_tool_poses(self._poses_at(self._kinematics()[0], self.bin)[envs], envs=envs)
-        self.set_materials(envs)
         self.velocities[envs], self.events[envs], self.torque_share[envs] = 0.0, 0, 0.0
+        world.set_tool_poses(world.drive_poses(self._drive_state()[envs]), envs=envs)
+        self.set_materials(envs)
         self._measure()
         self.gain[envs] = 0.0
 
-    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        wanted = actions.astype(np.float64) * self.arm.description.speed
-        joints, velocities, events = self.arm.guard(
-            self.joints, self.velocities, wanted, self.blocks(), CONTROL_PERIOD, self.world.num_threads
-        )
-        self.joints = np.where(idle[:, None], self.joints, joints)
-        self.velocities = np.where(idle[:, None], 0.0, velocities)
-        self.events = np.where(idle, 0, events).astype(np.int32)
+        after, count = self.simulate_driven(actions, idle, self._drive_state()), self.arm.joint_count
+        self.joints, self.velocities = after[:, :count].copy(), after[:, count : 2 * count].copy()
+        self.events = after[:, 2 * count].astype(np.int32)
         self._frames_and_jacobian = None
-        frames, jacobians = self._kinematics()
-        self.simulate(self._poses_at(frames, self.bin))
-        torques = self.arm.torques(self.joints, self._wrenches(), jacobians)
+        torques = self.arm.torques(self.joints, self._wrenches(), self._kinematics()[1])
         self.torque_share = np.abs(torques / self.arm.description.torque).max(axis=1)
         before = self.score.copy()
         self._measure()

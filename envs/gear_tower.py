@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.base.assets import asset_path
 from granular_gym.base.types import Arrays, Floats
+from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.scene import Scene
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
@@ -33,7 +34,6 @@ from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.mixing import lacey_index
 from granular_gym.tasks.task import Task
-from granular_gym.tasks.vehicle import yaw_quaternions
 
 CONTROL_PERIOD = 0.1  # [s]
 RADIUS_OF_2000 = 0.027  # [m] with 4 gears
@@ -258,7 +258,7 @@ class GearTowerTask(Task):
         self.set_materials(envs)
         for array in (self.angle, self.speed, self.gain, self.power):
             array[envs] = 0.0
-        self.world.set_tool_poses(self._tool_poses()[envs], envs=envs)
+        self.world.set_tool_poses(self.world.drive_poses(self._drive_state()[envs]), envs=envs)
         positions = self.world.positions[envs]
         for env, points, direction in zip(envs.tolist(), positions, directions.tolist(), strict=True):
             # the half of the grains that lies furthest along a direction in plan
@@ -282,20 +282,24 @@ class GearTowerTask(Task):
         """The two kinds of grains apart."""
         return {"labels": self.kind.view(np.uint8)}
 
-    def _tool_poses(self) -> Floats:
-        """Tube and gears: (env_count, 1 + gear_count, 7)."""
-        poses = np.zeros((self.env_count, 1 + self.gear_count, 7), np.float32)
-        poses[:, :, 3] = 1.0
-        poses[:, 1:, :3] = gear_axes(self.gear_count, self.gear_count)
-        poses[:, 1:, 3:] = yaw_quaternions(self.angle.ravel()).reshape(self.env_count, self.gear_count, 4)
-        return poses
+    def drive(self) -> Drive:
+        """Gears turn; the state are their angles and, as actions, their speeds."""
+        gears = range(self.gear_count)
+        joints = [Joint(k, SPEED, wraps=True) for k in gears] + [Joint(k, 1.0, position=True) for k in gears]
+        poses = np.zeros((1 + self.gear_count, 7))
+        poses[:, 3] = 1.0
+        poses[1:, :3] = gear_axes(self.gear_count, self.gear_count)
+        axes = [Axis(1 + k, k, "turn_z") for k in gears]
+        return joint_drive(joints, axes, poses, CONTROL_PERIOD, self.gear_count)
 
-    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
+    def _drive_state(self) -> Floats:
+        """(env_count, 2 gear_count)."""
+        return np.concatenate([self.angle, self.speed], axis=1)
+
+    def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        self.speed = np.where(idle[:, None], self.speed, actions.astype(np.float64))
-        turned = np.where(idle[:, None], 0.0, self.speed) * SPEED * CONTROL_PERIOD
-        self.angle = (self.angle + turned + math.pi) % (2.0 * math.pi) - math.pi
-        self.simulate(self._tool_poses())
+        after = self.simulate_driven(actions, idle, self._drive_state())
+        self.angle, self.speed = after[:, : self.gear_count].copy(), after[:, self.gear_count :].copy()
         torque = self.results.wrenches[:, 1:, 5].astype(np.float64)
         mixing = np.where(idle, self.mixing, self._index())
         self.gain = np.where(idle, self.gain, mixing - self.mixing)

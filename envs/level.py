@@ -18,6 +18,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from granular_gym.base.types import Arrays, Floats
+from granular_gym.engine.drives import Drive
 from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import add_sand_and_steel
@@ -25,7 +26,7 @@ from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.heights import HeightGrid, smooth
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.task import Task
-from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos, yaw_quaternions
+from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos
 
 CONTROL_PERIOD = 0.1  # [s]
 RADIUS_OF_2000 = 0.038  # [m]
@@ -36,7 +37,7 @@ GRID = HeightGrid((-HALF_X, -HALF_Y), (HALF_X, HALF_Y), (8, 12))
 MARGIN = 1  # cells along the walls that do not count: the blade does not reach them
 BLADE_HALF_WIDTH, BLADE_HEIGHT, BLADE_THICKNESS = 0.3, 0.45, 0.06  # [m]
 LIFT = (0.08, 0.90)  # [m] z of the blade's lower edge
-SPEED, SIDEWAYS, LIFTING, TURNING = MOTION = 0.5, 0.5, 0.5, 1.2  # [m/s], [rad/s] at full action
+SPEED, SIDEWAYS, LIFTING, TURNING = 0.5, 0.5, 0.5, 1.2  # [m/s], [rad/s] at full action
 PLANE = [0, 1, 3]  # x, y and yaw among x, y, z and yaw
 CLEARANCE = 0.13  # [m] between blade and walls: a grain fits where there are 500
 SKY_SHAPE, SKY_HEIGHT = (36, 54), 1.8  # the sky camera looks down from there [m]
@@ -143,7 +144,7 @@ class LevelTask(Task):
         blade = spaces.Box(low, high, dtype=np.float32)
         self.observation_space = spaces.Dict({**self.depth_images.spaces(), "blade": blade})
         n = self.env_count
-        self.pose = np.zeros((n, 4))  # x, y, z of the lower edge [m], yaw [rad], not wrapped
+        self.pose: Floats = np.zeros((n, 4))  # x, y, z of the lower edge [m], yaw [rad], not wrapped
         self.target = np.zeros((n, *GRID.shape))  # column heights [m]
         # the target as observations show it, the same for a whole episode
         self.target_image = self.depth_images.encode("target", np.zeros((n, *SKY_SHAPE), np.float32))
@@ -185,7 +186,7 @@ class LevelTask(Task):
         self.load_beds(envs, chosen)
         world.transform_grains(np.zeros((len(envs), 3), np.float32), turns, envs=envs)
         self.set_materials(envs)
-        world.set_tool_poses(self._tool_poses()[envs], envs=envs)
+        world.set_tool_poses(world.drive_poses(self.pose[envs]), envs=envs)
         heights = self.heights()
         for env in envs:
             # the target holds as much as the bed
@@ -219,21 +220,14 @@ class LevelTask(Task):
         inner = slice(MARGIN, -MARGIN)
         return np.abs(heights - self.target)[:, inner, inner].mean(axis=(1, 2))
 
-    def _tool_poses(self) -> Floats:
-        """(env_count, 1, 7)."""
-        poses = np.zeros((self.env_count, 1, 7), np.float32)
-        poses[:, 0, :3] = self.pose[:, :3]
-        poses[:, 0, 3:] = yaw_quaternions(self.pose[:, 3])
-        return poses
+    def drive(self) -> Drive:
+        """The blade is a vehicle that is lifted, too."""
+        rates = {"ahead": (0, SPEED), "left": (1, SIDEWAYS), "up": (2, LIFTING), "turn": (3, TURNING)}
+        return self.outline.drive(CONTROL_PERIOD, rates, LIFT)
 
-    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        moves = actions.astype(np.float64) * MOTION * CONTROL_PERIOD
-        pose = np.empty_like(self.pose)
-        pose[:, PLANE], poses = self.outline.move_tools(self.pose[:, PLANE], moves[:, PLANE], idle, 1)
-        pose[:, 2] = np.where(idle, self.pose[:, 2], np.clip(self.pose[:, 2] + moves[:, 2], *LIFT))
-        self.pose, poses[:, 0, 2] = pose, pose[:, 2]
-        self.simulate(poses)
+        self.pose = self.simulate_driven(actions, idle, self.pose)
         error = self._error(self.heights())
         self.gain = np.where(idle, 0.0, (self.error - error) / self.first_error)
         self.error = np.where(idle, self.error, error)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import add_sand_and_steel
@@ -33,6 +34,7 @@ BOUNDS = ((-1.7, -0.9, 0.0), (2.0, 0.9, 3.2))
 CUP = (0.30, 0.21, 0.425)  # [m] half extents of the cup's inside
 TARGET_HALF_Y, TARGET_HEIGHT = 0.36, 0.45  # [m] inside
 WALL = 0.05  # [m] thickness
+TARGET_Z = WALL + 0.5 * TARGET_HEIGHT  # [m] of its centre
 CUP_X, CUP_Z, CUP_TILT = (-0.9, 1.3), (1.1, 1.7), (-0.3, 2.6)  # limits of the cup's centre [m] and tilt [rad]
 SPEED, LIFTING, TILTING = 0.6, 0.4, 1.2  # [m/s], [m/s], [rad/s] at full action
 BED_X, BED_Z = 0.0, 1.3  # [m] where the cup stands while its bed settles
@@ -145,11 +147,10 @@ class PourTask(Task):
         )
         self.observation_space = spaces.Dict({**self.depth_images.spaces(), "state": state})
         n = self.env_count
-        self.cup = np.zeros((n, 3))  # x, z of its centre [m], tilt [rad]
+        self.cup: Floats = np.zeros((n, 3))  # x, z of its centre [m], tilt [rad]
         self.target_x = np.zeros(n)  # x of the target [m]
         self.dose = np.ones(n)  # shares
         self.held, self.received, self.spilled, self.gain = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-        self._boxes: Floats | None = None  # in which grains are counted
 
     # the scene -------------------------------------------------------------------------------------------------------
 
@@ -161,8 +162,7 @@ class PourTask(Task):
         scene.add_grains(sand, cup_lattice(number, self))
         scene.add_tool(box_of_walls(CUP), name="cup", material=steel, pose=(BED_X, 0.0, BED_Z))
         inside = (self.difficulty.half_width, TARGET_HALF_Y, 0.5 * TARGET_HEIGHT)
-        height = WALL + 0.5 * TARGET_HEIGHT
-        scene.add_tool(box_of_walls(inside), name="target", material=steel, pose=(1.0, 0.0, height))
+        scene.add_tool(box_of_walls(inside), name="target", material=steel, pose=(1.0, 0.0, TARGET_Z))
         return scene
 
     # episodes --------------------------------------------------------------------------------------------------------
@@ -183,20 +183,14 @@ class PourTask(Task):
         self.load_beds(envs, chosen)
         world.transform_grains(shifts, np.zeros(len(envs), np.float32), envs=envs)
         self.set_materials(envs)
-        world.set_tool_poses(self._place()[envs], envs=envs)
+        world.set_tool_poses(world.drive_poses(self._drive_state()[envs]), envs=envs)
         self._count(envs)
         self.gain[envs] = 0.0
 
-    def _place(self) -> Floats:
-        """Poses of cup and target (env_count, 2, 7); the boxes in which grains are counted stand there too."""
-        poses = np.zeros((self.env_count, 2, 7), np.float32)
-        poses[:, 0, 0], poses[:, 0, 2] = self.cup[:, 0], self.cup[:, 1]
-        tilt = self.cup[:, 2]
+    def counted(self) -> dict[str, Any]:
+        """Grains in the target, else in the cup, else below."""
+        n, tilt = self.env_count, self.cup[:, 2]
         sines, cosines = sin_cos(np.concatenate([0.5 * tilt, tilt]))
-        n = self.env_count
-        poses[:, 0, 5], poses[:, 0, 3] = sines[:n], cosines[:n]
-        poses[:, 1, 0], poses[:, 1, 2], poses[:, 1, 3] = self.target_x, WALL + 0.5 * TARGET_HEIGHT, 1.0
-        # in the target, else in the cup, else below
         target, cup, below = range(3)
         boxes = np.zeros((n, 3, 10), np.float32)
         boxes[:, :, 3] = 1.0
@@ -206,29 +200,26 @@ class PourTask(Task):
         # a heap may stand above the rim of the cup
         over = 0.5 * self.radius
         boxes[:, cup, 0], boxes[:, cup, 2] = self.cup[:, 0] + over * sines[n:], self.cup[:, 1] + over * cosines[n:]
-        boxes[:, cup, 3:7] = poses[:, 0, 3:]
+        boxes[:, cup, 3], boxes[:, cup, 5] = cosines[:n], sines[:n]
         boxes[:, cup, 7:] = CUP[0], CUP[1], CUP[2] + over
         boxes[:, below, 2], boxes[:, below, 7:] = SPILL_HEIGHT - FAR, FAR
-        self._boxes = boxes
-        return poses
+        return {"turned_boxes": boxes}
 
-    def counted(self) -> dict[str, Any]:
-        """Grains in the target, else in the cup, else below."""
-        if self._boxes is None:
-            self._place()
-        return {"turned_boxes": self._boxes}
+    def drive(self) -> Drive:
+        """The cup slides and tilts; the target stands where the episode has it."""
+        moved = zip((SPEED, LIFTING, TILTING), (CUP_X, CUP_Z, CUP_TILT), strict=True)
+        joints = [Joint(action, rate, *limits) for action, (rate, limits) in enumerate(moved)]
+        axes = [Axis(0, 0, "x"), Axis(0, 1, "z"), Axis(0, 2, "turn_y"), Axis(1, 3, "x")]
+        poses = np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, TARGET_Z, 1.0, 0.0, 0.0, 0.0]])
+        return joint_drive([*joints, Joint()], axes, poses, CONTROL_PERIOD, len(joints))
 
-    def load(self, saved: dict[str, Any] | None) -> None:
-        """See `Task.load`."""
-        super().load(saved)
-        self._boxes = None
+    def _drive_state(self) -> Floats:
+        """Cup and target (env_count, 4)."""
+        return np.column_stack([self.cup, self.target_x])
 
-    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        moves = actions.astype(np.float64) * (SPEED, LIFTING, TILTING) * CONTROL_PERIOD
-        lower, upper = np.array([CUP_X, CUP_Z, CUP_TILT]).T
-        self.cup = np.where(idle[:, None], self.cup, np.clip(self.cup + moves, lower, upper))
-        self.simulate(self._place())
+        self.cup = self.simulate_driven(actions, idle, self._drive_state())[:, :3]
         missing, spilled = np.abs(self.dose - self.received), self.spilled.copy()
         self._count(np.flatnonzero(~idle).astype(np.int32))
         gain = (missing - np.abs(self.dose - self.received)) / self.dose - SPILL_COST * (self.spilled - spilled)

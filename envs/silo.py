@@ -26,6 +26,7 @@ from granular_gym.base import checks
 from granular_gym.base.rotations import from_matrix
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.scene import Scene
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
@@ -337,37 +338,36 @@ class SiloTask(Task):
         self.set_materials(envs)
         for array in (self.opening, self.time, self.rate, self.still, self.discharged):
             array[envs] = 0.0
-        world.set_tool_poses(self._tool_poses(self.opening, self.receiver_x, np.zeros(self.env_count))[envs], envs=envs)
+        world.set_tool_poses(world.drive_poses(self._drive_state()[envs]), envs=envs)
         self._count(envs)
 
-    def _tool_poses(self, opening: Floats, receiver_x: Floats, shift: Floats) -> Floats:
-        """Hopper, leaves, receiver and, where it is shaken alone, the hopper's wall: (env_count, 4 or 5, 7)."""
-        poses = np.zeros((self.env_count, len(self.tool_colors), 7), np.float32)
-        poses[:, :, 3] = 1.0
-        poses[:, 1, 0], poses[:, 2, 0] = -0.5 * opening, 0.5 * opening
-        poses[:, 3, 0] = receiver_x
-        poses[:, 4 if self.shaker == "wall" else 0, 0] = shift
-        return poses
+    def drive(self) -> Drive:
+        """Leaves and receiver slide; what shakes is put where the action says, and back."""
+        joints = [
+            Joint(0, GATE_SPEED, 0.0, self.outlet),
+            Joint(1, RECEIVER_SPEED, -RECEIVER_REACH, RECEIVER_REACH),
+            Joint(2 if self.shaker else None, SHAKE, 0.0, SHAKE, position=True),
+        ]
+        shaken = 4 if self.shaker == "wall" else 0
+        axes = [Axis(1, 0, "x", -0.5), Axis(2, 0, "x", 0.5), Axis(3, 1, "x"), Axis(shaken, 2, "x")]
+        poses = np.zeros((len(self.tool_colors), 7))
+        poses[:, 3] = 1.0
+        return joint_drive(joints, axes, poses, CONTROL_PERIOD, 3 if self.shaker else 2)
 
-    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
+    def _drive_state(self) -> Floats:
+        """Opening, receiver, and nothing shaken: (env_count, 3)."""
+        return np.column_stack([self.opening, self.receiver_x, np.zeros(self.env_count)])
+
+    def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period, in strokes of the shaker."""
-        moves = np.where(idle[:, None], 0.0, actions.astype(np.float64))
-        opening, receiver_x = self.opening.copy(), self.receiver_x.copy()
-        shaking = np.maximum(moves[:, 2], 0.0) * SHAKE if self.shaker else np.zeros(self.env_count)
-        self.opening = np.clip(opening + moves[:, 0] * GATE_SPEED * CONTROL_PERIOD, 0.0, self.outlet)
-        receiver_move = moves[:, 1] * RECEIVER_SPEED * CONTROL_PERIOD
-        self.receiver_x = np.clip(receiver_x + receiver_move, -RECEIVER_REACH, RECEIVER_REACH)
+        state = after = self._drive_state()
         strokes = STROKES if self.shaker else 1
         for stroke in range(strokes):
-            share = (stroke + 1) / strokes
-            tool_poses = self._tool_poses(
-                opening + share * (self.opening - opening),
-                receiver_x + share * (self.receiver_x - receiver_x),
-                shaking * (1.0 - stroke % 2),
-            )
             done = stroke * self.pace.substeps // strokes
             substeps = (stroke + 1) * self.pace.substeps // strokes - done
-            self.simulate(tool_poses, substeps)
+            share, scale = (stroke + 1) / strokes, 1.0 - stroke % 2
+            after = self.simulate_driven(actions, idle, state, substeps, share=share, scale=scale)
+        self.opening, self.receiver_x = after[:, 0].copy(), after[:, 1].copy()
         running = ~idle
         self.time = np.where(running, self.time + CONTROL_PERIOD, self.time)
         before = self.discharged.copy()

@@ -1,4 +1,4 @@
-"""actions.py: checks what a user passes as actions."""
+"""actions.py: checks what a user passes as actions, and finds those that can stay on a GPU."""
 
 from __future__ import annotations
 
@@ -12,6 +12,28 @@ from granular_gym import _core
 from granular_gym.base.checks import host_array
 from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
+
+DLPACK_CUDA = 2  # kDLCUDA of DLPack
+
+
+def on_gpu(actions: Any, gpu: int) -> bool:
+    """Whether an array exports DLPack (torch, JAX, CuPy, DeviceArray) and lies on the GPU of this number."""
+    where = getattr(actions, "__dlpack_device__", None)
+    if gpu < 0 or where is None or isinstance(actions, np.ndarray):
+        return False
+    kind, number = where()
+    return int(kind) == DLPACK_CUDA and int(number) == gpu
+
+
+def device_actions(name: str, actions: Any, shape: tuple[int, ...]) -> Any:
+    """Actions on a GPU, off torch's graph.
+
+    Raises:
+        ArgumentError: wrong shape.
+    """
+    if tuple(actions.shape) != shape:
+        raise ArgumentError(f"{name}: expected shape {shape}, got {tuple(actions.shape)}")
+    return actions.detach() if hasattr(actions, "detach") else actions
 
 
 def check_actions(name: str, actions: Any, space: spaces.Box, idle: NDArray[np.bool_]) -> Floats:

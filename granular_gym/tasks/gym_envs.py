@@ -209,7 +209,8 @@ class GranularVectorEnv(VectorEnv):
         """Advances every env by one step.
 
         Args:
-            actions: (num_envs, k) real numbers, on the host or a GPU; outside [-1, 1] they are clipped.
+            actions: (num_envs, k) real numbers, on the host or a GPU; outside [-1, 1] they are clipped. Contiguous
+                float32 on the GPU of the world stays there: it is neither copied nor waited for.
 
         Returns:
             Observations, rewards (num_envs,) float64 (float32 unless output is "numpy"), terminated and truncated
@@ -217,7 +218,8 @@ class GranularVectorEnv(VectorEnv):
 
         Raises:
             ResetNeeded: before the first reset, or, with autoreset disabled, where a finished env was not reset.
-            ArgumentError: actions of a wrong shape or kind, NaN or infinite.
+            ArgumentError: actions of a wrong shape or kind, NaN or infinite. Those that stay on the GPU are found out
+                after the step, which was made with the tools of such envs at rest.
         """
         task = self.task
         task.check_open()
@@ -229,7 +231,7 @@ class GranularVectorEnv(VectorEnv):
             raise ResetNeeded(
                 f"envs {np.flatnonzero(idle).tolist()} have finished; reset them with options['reset_mask'] first"
             )
-        actions = check_actions("actions", actions, task.action_space, idle)
+        actions = task.take_actions(actions, idle)
         self._join_stream()
         task.step(actions, idle)
         self._elapsed += 1

@@ -9,7 +9,7 @@ callers use calls one hook each, and the hooks are what a task fills in:
     observe calls  sense      what observations hold besides the images of cameras
     outcome calls  evaluate   rewards, terminated, infos
 
-`readings` and `counted` say what is read of the world after a step: `results` holds it, from one call of the engine.
+How the world is stepped, and what is read of it after a step (`results`), is in stepping.py.
 
 Key ideas: the world is opened at the first reset, so that making, pickling and closing a task starts no thread;
 whatever is random in env k is drawn from generator k only and whatever is computed for env k uses row k only, so that
@@ -35,7 +35,6 @@ from granular_gym.base import checks
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.device import parse_device
-from granular_gym.engine.results import Request, Results
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.state import State
@@ -46,6 +45,7 @@ from granular_gym.tasks.grain_colors import sand_colors
 from granular_gym.tasks.images import DepthImages, Image
 from granular_gym.tasks.pace import GRAIN_LIMIT, PRESETS, Pace, Preset, grain_radius
 from granular_gym.tasks.ranges import MaterialRanges, Randomization, check_ranges
+from granular_gym.tasks.stepping import Stepping
 
 GRAVITY = 9.81  # [m/s2]
 
@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
     infos: Arrays
 
 
-class Task(abc.ABC):
+class Task(Stepping):
     """A reinforcement-learning problem that begins with a settled bed and observes depth images.
 
     Subclasses set the class attributes below; in their constructor the spaces of one env, `observation_space` (a flat
@@ -154,13 +154,6 @@ class Task(abc.ABC):
         self.seeds: list[int | None] = [None] * self.env_count
         self.fresh = np.ones(self.env_count, bool)  # just reset: no step of the episode was made
         self.closed = False
-        #: where images of observations go ("numpy", ...): they are read with the results of a step; None: when observed
-        self.image_output: str | None = None
-        self._idle = False  # envs wait for their reset: it comes before the observation
-        self._request: Request | None = None
-        self._results: Results | None = None
-        self._results_at = -1  # changes of the world that the results know
-        self._images_as: str | None = None  # where the images of the results went; None: they are not there, or taken
         self._beds: dict[int, State] = {}  # settled; made when first drawn
         self._world: World | None = None
 
@@ -180,11 +173,12 @@ class Task(abc.ABC):
         """
 
     @abc.abstractmethod
-    def advance(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
+    def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """Steps the world by one control period.
 
         Args:
-            actions: (env_count, k) float32 in [-1, 1].
+            actions: (env_count, k) float32 in [-1, 1]; of a task with a drive maybe an array on the world's GPU, which
+                `simulate_driven` takes.
             idle: (env_count,) envs that wait for their reset: their tools stay still.
         """
 
@@ -195,14 +189,6 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """Rewards (env_count,) float64, terminated (env_count,), infos: arrays (env_count, ...) by name; all fresh."""
-
-    def readings(self) -> dict[str, Any]:
-        """What is read of the world at every step besides counters and images: arguments of `World.request`."""
-        return {}
-
-    def counted(self) -> dict[str, Any]:
-        """In which boxes, or by which labels, grains are counted now: arguments of `World.results`."""
-        return {}
 
     def shapes_of(self, grain: Any) -> tuple[str, ...]:
         """What the argument `grain` asks for: names out of `grains`."""
@@ -240,9 +226,13 @@ class Task(abc.ABC):
         self.depth_images.add_cameras(scene)
         if self.render_mode == "rgb_array":
             scene.add_camera(self.view, name="view")
-        return scene.build(
+        world = scene.build(
             env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
         )
+        drive = self.drive()
+        if drive is not None:
+            world.set_drive(drive)
+        return world
 
     def bed(self, number: int) -> State:
         """Bed `number` at rest."""
@@ -281,59 +271,6 @@ class Task(abc.ABC):
         """Of all grains of an env [N]."""
         return GRAVITY * self.mass
 
-    # what is read --------------------------------------------------------------------------------------------------
-
-    @property
-    def results(self) -> Results:
-        """What `readings` and `counted` ask for, in the state the world is in: all of it is read in one call."""
-        if self._results is None or self._results_at != self.world.changes:
-            return self._read(None if self._idle else self.image_output)
-        return self._results
-
-    def _read(self, image_output: str | None) -> Results:
-        """Reads the results; image_output: where the images go, None: they are not needed."""
-        world = self.world
-        if self._request is None:
-            self._request = world.request(images=self.depth_images.requests(), **self.readings())
-        images, output = image_output is not None, image_output or "numpy"
-        results = world.results(self._request, **self.counted(), fresh=self.fresh, images=images, output=output)
-        self._results, self._results_at, self._images_as = results, world.changes, image_output
-        return results
-
-    def _take_images(self, output: str) -> Sequence[Any]:
-        """The images of observations, which the caller may change."""
-        results = self.results
-        if self._images_as != output:
-            results = self._read(output)
-        self._images_as = None  # the next caller gets others
-        return results.images
-
-    def _take_counters(self) -> Arrays:
-        """The counters of the last step, which the caller may change."""
-        results = self.results
-        self._results = results._replace(counters={})  # the next caller gets others
-        return results.counters or self.world.counters(self.fresh)
-
-    def simulate(self, tool_poses: Floats, substeps: int | None = None) -> None:
-        """Steps the world at the task's pace.
-
-        Args:
-            tool_poses: (env_count, tool_count, 7) that the tools reach, see `World.step`.
-            substeps: None: those of one control period.
-        """
-        count = self.pace.substeps if substeps is None else substeps
-        self.world.step(dt=self.pace.dt, substeps=count, tool_poses=tool_poses)
-        self.fresh[:] = False
-
-    def share_in(self, lower: Any, upper: Any) -> Floats:
-        """Share of the grains of each env whose centre lies in a box, (env_count,), or in n boxes, (env_count, n).
-
-        Args:
-            lower: (3,), (env_count, 3) or (env_count, n, 3) corner [m].
-            upper: likewise the other corner [m].
-        """
-        return np.asarray(self.world.box_stats(lower, upper)[0], np.float64) / self.grain_count
-
     # episodes --------------------------------------------------------------------------------------------------------
 
     def generator(self, env: int) -> np.random.Generator:
@@ -360,10 +297,11 @@ class Task(abc.ABC):
             self._results, self._idle = None, False
             self.begin(envs, dict(options or {}))
 
-    def step(self, actions: Floats, idle: NDArray[np.bool_]) -> None:
+    def step(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """Advances all envs by one env step; arguments: `advance`."""
         self._idle = bool(np.count_nonzero(idle))
         self.advance(actions, idle)
+        self._check_fault()
         if np.count_nonzero(self.fresh):  # the task stepped the world itself
             self.fresh[:] = False
             self._results = None

@@ -206,8 +206,7 @@ def test_blade_pushes_grains(make: Any) -> None:
     center = places.mean(axis=0)
     # from beside the heap, straight through its middle
     task.pose[0] = (center[0], center[1] - 1.35, 0.5 * np.pi)
-    poses = task._tool_poses()
-    task.world.set_tool_poses(poses)
+    task.world.set_tool_poses(task.world.drive_poses(task.pose))
     for _ in range(12):
         info = env.step([1.0, 0.0])[4]
     assert task.world.positions[0][:, 1].mean() > center[1] + 0.1

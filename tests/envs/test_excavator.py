@@ -162,7 +162,7 @@ def fill_bucket(env: Any, count: int) -> tuple[ExcavatorTask, int]:
     task = env.unwrapped.task
     joints = np.array([[0.0, 0.52, 0.0, -1.25, 0.0, 0.72, 0.0]])
     task.joints[:], task.velocities[:] = joints, 0.0
-    task.world.set_tool_poses(task._tool_poses(task.joints, task.bin))
+    task.world.set_tool_poses(task.world.drive_poses(task._drive_state()))
     frame = task.arm.frames(task.joints)[0, -1]
     m = matrix_of(frame[3:])
     places = task.world.positions[0].copy()

@@ -14,6 +14,7 @@ from env_helpers import same
 
 import granular_gym as gg
 from granular_gym.engine import outputs
+from granular_gym.errors import ArgumentError
 from granular_gym.tasks.pace import Pace
 
 CUDA = gg.info()["devices"]["cuda"]
@@ -114,17 +115,71 @@ def test_observations_stay_on_the_device(cuda_vec: Any, monkeypatch: Any) -> Non
 
 @needs_gpu
 @pytest.mark.parametrize("output", ["numpy", "device"])
-def test_a_step_hardly_waits_for_the_gpu(cuda_vec: Any, output: str) -> None:
+@pytest.mark.parametrize("actions", ["numpy", "device"])
+def test_a_step_hardly_waits_for_the_gpu(cuda_vec: Any, output: str, actions: str) -> None:
     """Once for the counters of the step, once for all that it is read for: sums and, as NumPy arrays, images."""
     envs = cuda_vec(output=output)
     envs.reset(seed=0)
     task, waits = envs.unwrapped.task, []
     task.pace, world = Pace(2e-3, 2, 4), task.world  # a long step is handed over in pieces
     for _ in range(3):
+        given = world.put(np.ones((2, 2), np.float32), actions)
         before = world.info["waits"]
-        envs.step(np.ones((2, 2)))
+        envs.step(given)
         waits.append(world.info["waits"] - before)
     assert waits == [2] * 3
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("Bulldozer-v0", {}),
+        ("Level-v0", {}),
+        ("Pour-v0", {}),
+        ("Silo-v0", {"shaker": "wall"}),
+        ("GearTower-v0", {"gear_count": 2}),
+        ("Excavator-v0", {}),
+    ],
+)
+def test_actions_on_the_gpu_stay_there(make_vec: Any, name: str, settings: dict[str, Any]) -> None:
+    """The same observations, rewards and infos as with actions from the host, through resets; bits of the CPU."""
+    rng, copies = np.random.default_rng(7), ("cpu", "cuda", "cuda")
+    same_for_all = {"grain_count": 60, "max_episode_steps": 3, **settings}
+    batches = [make_vec(f"granular_gym/{name}", 3, device=device, **same_for_all) for device in copies]
+    for envs in batches:
+        envs.unwrapped.task.pace = Pace(2e-3, 2, 4)
+        envs.reset(seed=3)
+    shape = batches[0].action_space.shape
+    for _ in range(5):
+        actions = rng.uniform(-1.5, 1.5, shape).astype(np.float32)
+        given = actions, actions, batches[2].unwrapped.task.world.put(actions, "device")
+        there = batches[2].unwrapped.task.take_actions(given[2], np.zeros(3, bool))
+        assert there is given[2], "it is not copied"
+        results = [envs.step(one) for envs, one in zip(batches, given, strict=True)]
+        assert same(results[0], results[1]) and same(results[1], results[2])
+
+
+@needs_gpu
+def test_actions_on_the_gpu_that_are_not_as_they_should_be(cuda_vec: Any) -> None:
+    envs = cuda_vec()
+    envs.reset(seed=0)
+    task = envs.unwrapped.task
+    task.pace, world = Pace(2e-3, 2, 4), task.world
+    with pytest.raises(ArgumentError, match=r"^actions: expected shape \(2, 2\), got \(2, 3\)"):
+        envs.step(world.put(np.ones((2, 3), np.float32), "device"))
+    # of another type: it comes to the host
+    before, pose = world.info["waits"], task.pose.copy()
+    envs.step(world.put(np.ones((2, 2), np.float64), "device"))
+    assert world.info["waits"] == before + 3 and (task.pose != pose).any(axis=1).all()
+    # the env at fault stays, the others move, and nothing is silent
+    pose, bad = task.pose.copy(), np.ones((2, 2), np.float32)
+    bad[1, 1] = np.nan
+    with pytest.raises(ArgumentError, match=r"^actions: expected finite numbers, got one that is not at \[1, 1\]"):
+        envs.step(world.put(bad, "device"))
+    assert np.array_equal(task.pose[1], pose[1]) and not np.array_equal(task.pose[0], pose[0])
+    assert np.allclose(world.tool_poses, world.drive_poses(task.pose), atol=1e-6)
+    envs.step(np.ones((2, 2)))
 
 
 @needs_gpu

@@ -1,0 +1,168 @@
+"""stepping.py: `Stepping`: how a task steps its world, and what it reads of it, in one call of the engine each.
+
+A task with a `drive` has its tools moved where the world runs: actions on a GPU stay there. `readings` and `counted`
+say what is read of the world after a step; `results` holds it.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from granular_gym.base.types import Arrays, Floats
+from granular_gym.engine.device import gpu_number
+from granular_gym.engine.drives import Drive
+from granular_gym.engine.results import Request, Results
+from granular_gym.engine.world import World
+from granular_gym.errors import ArgumentError
+from granular_gym.tasks.actions import check_actions, device_actions, on_gpu
+from granular_gym.tasks.images import DepthImages
+from granular_gym.tasks.pace import Pace
+
+
+class Stepping(abc.ABC):
+    """The part of `Task` that steps the world and reads it."""
+
+    env_count: int
+    grain_count: int
+    pace: Pace
+    action_space: spaces.Box
+    depth_images: DepthImages
+    fresh: NDArray[np.bool_]  # (env_count,) just reset: no step of the episode was made
+    #: where images of observations go ("numpy", ...): they are read with the results of a step; None: when observed
+    image_output: str | None = None
+    _idle: bool = False  # envs wait for their reset: it comes before the observation
+    _fault: tuple[int, int] | None = None  # env and index of an action on the GPU that was not finite
+    _request: Request | None = None
+    _results: Results | None = None
+    _results_at: int = -1  # changes of the world that the results know
+    _images_as: str | None = None  # where the images of the results went; None: they are not there, or taken
+
+    @property
+    @abc.abstractmethod
+    def world(self) -> World:
+        """The world of all envs."""
+
+    # hooks -----------------------------------------------------------------------------------------------------------
+
+    def drive(self) -> Drive | None:
+        """How actions move the tools, for `simulate_driven`; None: `advance` computes their poses."""
+        return None
+
+    def readings(self) -> dict[str, Any]:
+        """What is read of the world at every step besides counters and images: arguments of `World.request`."""
+        return {}
+
+    def counted(self) -> dict[str, Any]:
+        """In which boxes, or by which labels, grains are counted now: arguments of `World.results`."""
+        return {}
+
+    # stepping --------------------------------------------------------------------------------------------------------
+
+    def take_actions(self, actions: Any, idle: NDArray[np.bool_]) -> Any:
+        """Checked actions (env_count, k): on the host, or where they are if a drive reads them on the world's GPU.
+
+        Raises:
+            ArgumentError: not numbers, wrong shape, or, on the host, not finite where an env is not idle.
+        """
+        world = self.world
+        if world.has_drive and on_gpu(actions, gpu_number(world.device) - 1):
+            return device_actions("actions", actions, (self.env_count, *self.action_space.shape))
+        return check_actions("actions", actions, self.action_space, idle)
+
+    def simulate(self, tool_poses: Floats, substeps: int | None = None) -> None:
+        """Steps the world at the task's pace.
+
+        Args:
+            tool_poses: (env_count, tool_count, 7) that the tools reach, see `World.step`.
+            substeps: None: those of one control period.
+        """
+        count = self.pace.substeps if substeps is None else substeps
+        self.world.step(dt=self.pace.dt, substeps=count, tool_poses=tool_poses)
+        self.fresh[:] = False
+
+    def simulate_driven(
+        self,
+        actions: Any,
+        idle: NDArray[np.bool_],
+        state: Floats,
+        substeps: int | None = None,
+        **stroke: float,
+    ) -> Floats:
+        """The same with tools moved by the drive.
+
+        Args:
+            actions: of `advance`.
+            idle: of `advance`.
+            state: (env_count, n) of the drive before the control period.
+            substeps: None: those of one control period.
+            stroke: `share` and `scale` of `World.step_driven`.
+
+        Returns:
+            The state after the control period.
+        """
+        count = self.pace.substeps if substeps is None else substeps
+        try:
+            after, fault = self.world.step_driven(self.pace.dt, count, actions, state, idle, **stroke)
+        except BufferError:  # on the GPU, but of another type, or not contiguous
+            actions = check_actions("actions", actions, self.action_space, idle)
+            after, fault = self.world.step_driven(self.pace.dt, count, actions, state, idle, **stroke)
+        self._fault = fault or self._fault
+        self.fresh[:] = False
+        return after
+
+    def share_in(self, lower: Any, upper: Any) -> Floats:
+        """Share of the grains of each env whose centre lies in a box, (env_count,), or in n boxes, (env_count, n).
+
+        Args:
+            lower: (3,), (env_count, 3) or (env_count, n, 3) corner [m].
+            upper: likewise the other corner [m].
+        """
+        return np.asarray(self.world.box_stats(lower, upper)[0], np.float64) / self.grain_count
+
+    def _check_fault(self) -> None:
+        """Raises where an action on the GPU was not finite."""
+        if self._fault is not None:
+            (env, action), self._fault = self._fault, None
+            raise ArgumentError(
+                f"actions: expected finite numbers, got one that is not at [{env}, {action}]; the tools of that env "
+                "stayed, and the step was made"
+            )
+
+    # what is read --------------------------------------------------------------------------------------------------
+
+    @property
+    def results(self) -> Results:
+        """What `readings` and `counted` ask for, in the state the world is in: all of it is read in one call."""
+        if self._results is None or self._results_at != self.world.changes:
+            return self._read(None if self._idle else self.image_output)
+        return self._results
+
+    def _read(self, image_output: str | None) -> Results:
+        """Reads the results; image_output: where the images go, None: they are not needed."""
+        world = self.world
+        if self._request is None:
+            self._request = world.request(images=self.depth_images.requests(), **self.readings())
+        images, output = image_output is not None, image_output or "numpy"
+        results = world.results(self._request, **self.counted(), fresh=self.fresh, images=images, output=output)
+        self._results, self._results_at, self._images_as = results, world.changes, image_output
+        return results
+
+    def _take_images(self, output: str) -> Sequence[Any]:
+        """The images of observations, which the caller may change."""
+        results = self.results
+        if self._images_as != output:
+            results = self._read(output)
+        self._images_as = None  # the next caller gets others
+        return results.images
+
+    def _take_counters(self) -> Arrays:
+        """The counters of the last step, which the caller may change."""
+        results = self.results
+        self._results = results._replace(counters={})  # the next caller gets others
+        return results.counters or self.world.counters(self.fresh)
