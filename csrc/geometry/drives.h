@@ -13,8 +13,9 @@
 
 /* clang-format off */
 #define GG_DRIVES(X)                                                                                                   \
-    X(joints, gg_joints_fits(d), gg_joints_move(d, action, state), gg_joints_poses(d, reached, state, scale, poses))             \
-    X(vehicle, gg_vehicle_fits(d), gg_vehicle_drive(d, action, state), gg_vehicle_poses(d, reached, poses))              \
+    X(joints, gg_joints_fits(d), gg_joints_move(d, action, state),                                                     \
+      gg_joints_poses(d, reached, state, scale, poses))                                                                \
+    X(vehicle, gg_vehicle_fits(d), gg_vehicle_drive(d, action, state), gg_vehicle_poses(d, reached, poses))            \
     X(arm, gg_arm_fits(d), gg_arm_drive(d, action, state), gg_arm_poses(d, reached, poses))
 /* clang-format on */
 
@@ -37,8 +38,9 @@ GG_FN int gg_drive_fits(const gg_drive *d) {
     }
 }
 
-GG_FN void gg_drive_move(const gg_drive *d, const double *action, double *state) {
-    switch (d->kind) {
+/* kind: that of the drive; a constant leaves the others out of the code */
+GG_FN void gg_drive_move(const gg_drive *d, int32_t kind, const double *action, double *state) {
+    switch (kind) {
 #define GG_DRIVE_CASE(kind, fits, move, poses)                                                                         \
     case GG_DRIVE_##kind:                                                                                              \
         move;                                                                                                          \
@@ -48,8 +50,9 @@ GG_FN void gg_drive_move(const gg_drive *d, const double *action, double *state)
     }
 }
 
-GG_FN void gg_drive_poses(const gg_drive *d, const double *reached, const double *state, double scale, float *poses) {
-    switch (d->kind) {
+GG_FN void gg_drive_poses(const gg_drive *d, int32_t kind, const double *reached, const double *state, double scale,
+                          float *poses) {
+    switch (kind) {
 #define GG_DRIVE_CASE(kind, fits, move, poses_)                                                                        \
     case GG_DRIVE_##kind:                                                                                              \
         poses_;                                                                                                        \

@@ -1,4 +1,5 @@
-/* drive.h: the phase in which the actions of an agent become targets of tools, where the world runs. */
+/* drive.h: the phases in which the actions of an agent become targets of tools, where the world runs: one for each kind
+ * of drive, as an arm needs far more memory of a GPU thread than a vehicle. */
 #ifndef GG_PHASE_DRIVE_H
 #define GG_PHASE_DRIVE_H
 
@@ -18,8 +19,8 @@ GG_FN int32_t gg_drive_actions(const gg_access *a, int64_t e, double *action) {
 }
 
 /* Moves the tools of an env by its drive. Those of an idle env stay, and those of one whose actions are not finite.
- * item: env */
-GG_FN void gg_drive_env(const gg_view *v, int64_t e) {
+ * kind: of the drive, a constant. item: env */
+GG_FN void gg_drive_env(const gg_view *v, int64_t e, int32_t kind) {
     const gg_access *a = &v->access;
     int32_t count = a->drive.state_count;
     const double *state = a->drive_state + e * count;
@@ -31,12 +32,12 @@ GG_FN void gg_drive_env(const gg_view *v, int64_t e) {
         next[k] = state[k];
     }
     if (!idle && !fault) {
-        gg_drive_move(&a->drive, action, next);
+        gg_drive_move(&a->drive, kind, action, next);
     }
     for (int32_t k = 0; k < count; k++) {
         reached[k] = share < 1.0 ? state[k] + share * (next[k] - state[k]) : next[k];
     }
-    gg_drive_poses(&a->drive, reached, next, a->stroke.scale, a->drive_poses + e * a->drive.tool_count * 7);
+    gg_drive_poses(&a->drive, kind, reached, next, a->stroke.scale, a->drive_poses + e * a->drive.tool_count * 7);
     a->drive_fault[e] = fault;
 }
 

@@ -29,7 +29,9 @@
 /* clang-format off */
 #define GG_COMMON_PHASES(X)                                                                                            \
     X(open_step, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_step_open_env(v, e))                                             \
-    X(drive_tools, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_drive_env(v, e))                                               \
+    X(drive_joints, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_drive_env(v, e, GG_DRIVE_joints))                             \
+    X(drive_vehicle, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_drive_env(v, e, GG_DRIVE_vehicle))                           \
+    X(drive_arm, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_drive_env(v, e, GG_DRIVE_arm))                                   \
     X(plan_tools, v->dims.tool_count, COVERS, PLAIN, EACH, v->dims.tool_count, ALONE, gg_tool_plan(v, e, i))           \
     X(pose_parts, v->dims.part_count, SKIPS, PLAIN, EACH, v->dims.part_count, ALONE, gg_tool_pose_part(v, e, i))       \
     X(predict, v->dims.slices, SKIPS, PLAIN, TEAM, v->dims.slots, ALONE, gg_predict_slice(v, e, i))                    \

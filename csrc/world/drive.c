@@ -102,7 +102,7 @@ gg_status gg_world_drive_poses(gg_world *w, const double *state, int64_t count, 
     gg_status status = check_state(w, state, count);
     for (int64_t n = 0; status == GG_OK && n < count; n++) {
         const double *at = state + n * w->drive.state_count;
-        gg_drive_poses(&w->drive, at, at, 1.0, poses + n * w->drive.tool_count * 7);
+        gg_drive_poses(&w->drive, w->drive.kind, at, at, 1.0, poses + n * w->drive.tool_count * 7);
     }
     return status;
 }
@@ -145,8 +145,12 @@ static gg_status run_drive(gg_world *w, const gg_driven_step *s, float **poses, 
     outputs[0] = (gg_copy_run){s->next, a.drive_next, state_size};
     outputs[1] = (gg_copy_run){s->fault, a.drive_fault, fault_size};
     outputs[2] = (gg_copy_run){w->drive_poses, a.drive_poses, pose_size};
-    const gg_phase phase = GG_PHASE_drive_tools;
-    return gg_access_run(w, &a, &phase, 1, status);
+    static const gg_phase phases[] = {
+#define DRIVE_PHASE(kind, ...) GG_PHASE_drive_##kind,
+        GG_DRIVES(DRIVE_PHASE)
+#undef DRIVE_PHASE
+    };
+    return gg_access_run(w, &a, &phases[w->drive.kind], 1, status);
 }
 
 gg_status gg_world_step_driven(gg_world *w, double dt, int32_t substeps, const gg_driven_step *step, gg_poll poll,
