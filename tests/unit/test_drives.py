@@ -143,7 +143,8 @@ def test_an_arm_drives_under_its_guard(device: str) -> None:
     for _ in range(3):
         actions = rng.uniform(-1.0, 1.0, (6, joints)).astype(np.float32)
         after = step(world, actions, np.column_stack([q, v, events, task.bin]))
-        q, v, events = arm.guard(q, v, actions.astype(np.float64) * arm.description.speed, task.blocks(), task.control_period)
+        wanted = actions.astype(np.float64) * arm.description.speed
+        q, v, events = arm.guard(q, v, wanted, task.blocks(), task.control_period)
         assert np.array_equal(after, np.column_stack([q, v, events, task.bin]))
     assert events.any(), "the guard has something to do"
     poses, frames = world.drive_poses(after), arm.frames(q)
