@@ -1,10 +1,11 @@
-"""bulldozer.py: `granular_gym/Bulldozer-v0`: a tracked vehicle pushes a heap of grains into a goal box.
+"""bulldozer.py: `granular_gym/Bulldozer-v1`: a tracked vehicle pushes a heap of grains into a goal box.
 
 After Millard et al., "GranularGym", section III.A: actions are forward speed and yaw rate, observations the depth
 images of an ego camera above the blade and of a sky camera, and the vehicle's pose; each grain inside the goal box
 earns 100 / n, each grain outside costs its distance to the box / n. The field is 8 x 4 m, control runs at 10 Hz for
 600 steps. Ours: goal, heap and start are drawn from the seed, heaps are settled, and a heap keeps its volume whatever
-the number of grains (the radius shrinks with the cube root).
+the number of grains (the radius shrinks with the cube root). -v0 observes what the paper names, which does not show a
+goal that is drawn; -v1 shows the goal as well.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.task import Task
-from granular_gym.tasks.vehicle import TrackedVehicle
+from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos
 
 CONTROL_PERIOD = 0.1  # [s] per env step
 RADIUS_OF_2000 = 0.025  # [m]
@@ -91,8 +92,8 @@ class BulldozerTask(Task):
     - "sky" (36, 72) float32: depth [m] from 3 m above, orthographic; a miss reads 3 m;
     - "pose" (3,) float32: x [m], y [m], yaw [rad] in [-pi, pi] of the vehicle.
 
-    With depth="uint8" the images are (1, H, W) uint8, 0 near and 255 far. The goal is in the infos only, as in the
-    paper.
+    With depth="uint8" the images are (1, H, W) uint8, 0 near and 255 far. The goal is in the infos only, as the paper
+    observes no goal; `BulldozerV1Task` shows it.
 
     ## Rewards
     Mean over the grains of 100 inside the goal box, else minus the distance to it [m]; with reward="incremental" the
@@ -116,6 +117,7 @@ class BulldozerTask(Task):
       friction drawn).
 
     ## Version History
+    - v1: `BulldozerV1Task`.
     - v0: first version.
 
     Raises:
@@ -266,6 +268,60 @@ class BulldozerTask(Task):
         return frame
 
 
+class BulldozerV1Task(BulldozerTask):
+    """The bulldozer task in `env_count` envs, with the goal in the observation.
+
+    ## Description, Action Space, Rewards, Starting State, Episode End, Arguments
+    Those of `BulldozerTask`; the same seed and actions give the same episode.
+
+    ## Observation Space
+    Dict of
+    - "ego" (36, 36) float32: depth [m] of a camera on the hull that looks over the blade, 0.2 .. 3 m;
+    - "sky" (36, 72) float32: depth [m] from 3 m above, orthographic; a miss reads 3 m;
+    - "pose" (3,) float32: x [m], y [m], yaw [rad] in [-pi, pi] of the vehicle;
+    - "heading" (2,) float32: cosine and sine of the yaw, which do not jump at half a turn;
+    - "goal" (4,) float32: the goal box in the field's frame: lower x, lower y, upper x, upper y [m];
+    - "goal_from_vehicle" (4,) float32: the centre of the goal in the vehicle's frame: ahead and to the left of the
+      vehicle's centre [m]; cosine and sine of its bearing (1, 0: straight ahead; 0, 1: on the left).
+
+    With depth="uint8" the images are (1, H, W) uint8, 0 near and 255 far.
+
+    ## Version History
+    - v1: "goal", "goal_from_vehicle" and "heading" in the observation. The goal is drawn in every episode and what to
+      do depends on it; in v0 only the infos show it, which no standard learner reads.
+    - v0: `BulldozerTask`.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        BackendError: the device is missing.
+    """
+
+    def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
+        super().__init__(env_count, **kwargs)
+        lower, upper = np.array(FIELD_LOWER[:2], np.float32), np.array(FIELD_UPPER[:2], np.float32)
+        one, across = np.ones(2, np.float32), np.full(2, math.dist(lower, upper), np.float32)
+        shown = {
+            "heading": spaces.Box(-one, one),
+            "goal": spaces.Box(np.tile(lower, 2), np.tile(upper, 2)),
+            "goal_from_vehicle": spaces.Box(-np.concatenate([across, one]), np.concatenate([across, one])),
+        }
+        self.observation_space = spaces.Dict({**self.observation_space.spaces, **shown})
+
+    def sense(self) -> Arrays:
+        """The vehicle's pose, and the goal in the field's and in the vehicle's frame, of all envs."""
+        corners = self.goal[:, [0, 1, 3, 4]].astype(np.float64)
+        x, y = (0.5 * (corners[:, :2] + corners[:, 2:]) - self.pose[:, :2]).T
+        s, c = sin_cos(self.pose[:, 2])
+        ahead, left = c * x + s * y, c * y - s * x
+        distance = np.maximum(np.sqrt(ahead * ahead + left * left), 1e-9)
+        shown = {
+            "heading": np.stack([c, s], axis=1),
+            "goal": corners,
+            "goal_from_vehicle": np.stack([ahead, left, ahead / distance, left / distance], axis=1),
+        }
+        return {**super().sense(), **self.vectors(shown)}
+
+
 @lru_cache(maxsize=4)
 def camera_rays(camera: DepthCamera) -> Floats:
     """What a perspective camera's pixels see per metre of depth, world axes, (H, W, 3)."""
@@ -318,3 +374,4 @@ def heap_lattice(shape: str, grain_count: int, radius: float) -> Floats:
 
 
 BulldozerEnv, BulldozerVectorEnv = env_classes(BulldozerTask)
+BulldozerV1Env, BulldozerV1VectorEnv = env_classes(BulldozerV1Task)

@@ -1,9 +1,10 @@
-"""gear_tower.py: `granular_gym/GearTower-v0`: helical gears in a tower mix two kinds of grains.
+"""gear_tower.py: `granular_gym/GearTower-v1`: helical gears in a tower mix two kinds of grains.
 
 The benchmark scene of "GranularGym" (2023), section III.B, is a cylindrical tower with helical involute gears that
 rotate at random speeds, closed in a cycle along z so that grains keep flowing. Here it has a goal: the grains of one
 half of the tower are painted, and turning the gears is to mix them with the others (index of Lacey, mixing.py). Turned
-in one sense a helical gear lifts the grains, in the other it presses them down or lets them through.
+in one sense a helical gear lifts the grains, in the other it presses them down or lets them through. A depth image does
+not show paint: -v1 observes besides where which kind is.
 
 The task closes the tower with a floor unless it is told otherwise: grains that fall in a cycle past these gears reach
 about 4 m/s with 500 and 9 m/s with 2,000 grains, so that the task would change with their number; a bed does not.
@@ -162,7 +163,8 @@ class GearTowerTask(Task):
     - "drive" (2 gear_count + 1,) float32: speeds as actions; torque of the grains on each gear about its axis over the
       weight of all grains times the gear's radius, 0 after a reset; index of mixing.
 
-    With depth="uint8" the image is (1, 36, 36) uint8, 0 near and 255 far.
+    With depth="uint8" the image is (1, 36, 36) uint8, 0 near and 255 far. Where the painted grains are is not shown;
+    `GearTowerV1Task` does.
 
     ## Rewards
     100 times what the step added to the index of mixing, less 0.05 times the power of the gears over the weight of the
@@ -187,6 +189,7 @@ class GearTowerTask(Task):
     - others: see `Task`; difficulty "easy", "medium" or "hard": friction drawn more widely, a higher goal.
 
     ## Version History
+    - v1: `GearTowerV1Task`.
     - v0: first version.
 
     Raises:
@@ -331,4 +334,43 @@ class GearTowerTask(Task):
         return np.where(self.kind[env][:, None], np.array(KIND_COLORS[0], float), np.array(KIND_COLORS[1], float))
 
 
+class GearTowerV1Task(GearTowerTask):
+    """The mixing task in `env_count` envs, with the composition of the samples in the observation.
+
+    ## Description, Action Space, Rewards, Starting State, Episode End, Arguments
+    Those of `GearTowerTask`; the same seed and actions give the same episode.
+
+    ## Observation Space
+    Dict of
+    - "sky" (36, 36) float32: depth [m] from the top of the tower;
+    - "drive" (2 gear_count + 1,) float32: speeds as actions; torque of the grains on each gear about its axis over the
+      weight of all grains times the gear's radius, 0 after a reset; index of mixing;
+    - "samples" (18 gear_count,) float32: of the 3 x 3 samples in plan and two per gear in height that the index is made
+      of, x slowest and z fastest: painted grains less the others, over both; 0 in an empty sample.
+
+    With depth="uint8" the image is (1, 36, 36) uint8, 0 near and 255 far.
+
+    ## Version History
+    - v1: "samples" in the observation. Which half is painted is drawn in every episode, and which gear still mixes
+      depends on where the kinds are; in v0 nothing shows it.
+    - v0: `GearTowerTask`.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        BackendError: the device is missing.
+    """
+
+    def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
+        super().__init__(env_count, **kwargs)
+        samples = spaces.Box(-1.0, 1.0, (math.prod(SAMPLES) * self.gear_count,), np.float32)
+        self.observation_space = spaces.Dict({**self.observation_space.spaces, "samples": samples})
+
+    def sense(self) -> Arrays:
+        """The drive, and the composition of the samples, of all envs."""
+        others, painted = self.results.cell_counts.reshape(self.env_count, -1, 2).transpose(2, 0, 1).astype(np.int64)
+        composition = (painted - others) / np.maximum(painted + others, 1)
+        return {**super().sense(), "samples": composition.astype(np.float32)}
+
+
 GearTowerEnv, GearTowerVectorEnv = env_classes(GearTowerTask)
+GearTowerV1Env, GearTowerV1VectorEnv = env_classes(GearTowerV1Task)

@@ -1,10 +1,11 @@
-"""silo.py: `granular_gym/Silo-v0`: a gate lets grains out of a hopper into a moving receiver, after a programme.
+"""silo.py: `granular_gym/Silo-v1`: a gate lets grains out of a hopper into a moving receiver, after a programme.
 
 A hopper (a wedge between two glass walls, the same with a flat bottom, or a cone) holds a settled bed over an outlet
 that two leaves close from both sides. Grains are spheres or, in a section of a wedge, planar shapes: octagons, # and U.
 A programme of discharge rates is drawn from the seed; its integral is the dose. The agent opens and closes the gate so
 that what has come out follows the programme, keeps the receiver under the stream and its heap within its walls, and,
-where asked for, shakes the hopper or one wall of it to free a clogged outlet.
+where asked for, shakes the hopper or one wall of it to free a clogged outlet. -v0 shows the programme as it runs, -v1
+also what of it lies ahead.
 
 Flow through a slot: W. A. Beverloo et al., "The flow of granular solids through orifices" (1961): the rate goes with
 the power 1.5 of the slot's width less about 1.4 grain diameters, so coarse grains need a wider gate and clog sooner.
@@ -23,16 +24,22 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
-from granular_gym.base.rotations import from_matrix
 from granular_gym.base.types import Arrays, Floats
-from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.scene import Scene
+from granular_gym.envs.silo_parts import (
+    LEAF,
+    OUTLET_HEIGHT,
+    RECEIVER,
+    RECEIVER_FLOOR,
+    leaf_solid,
+    receiver_solid,
+    side_camera,
+)
 from granular_gym.errors import ArgumentError
-from granular_gym.shapes.sdf import Sdf
 from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.tasks.env_classes import env_classes
-from granular_gym.tasks.hoppers import WALL, Hopper
+from granular_gym.tasks.hoppers import Hopper
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.pace import Pace, Preset
 from granular_gym.tasks.task import Task
@@ -49,17 +56,12 @@ SHAPES = {  # half of the slab between the glass walls, half width or radius of 
     "cone": (0.42, 0.33),  # about the same section
 }
 OUTLET = 0.40, (0.2, 0.5)  # [m] width of the slot between the hopper's lips, or diameter, and what it may be
-OUTLET_HEIGHT = 0.90  # [m] z of the lips
 #: planar shapes of grains, of circumradius 1
 GRAINS = {"octagon": Shape2D.octagon, "hash": Shape2D.hash, "u": lambda radius: Shape2D.letter("U", radius)}
 PLANE_RADIUS_OF_2000 = 0.0085  # [m] of the circle round a planar shape
 PLANE_PACE = Pace(1e-3, round(CONTROL_PERIOD / 1e-3), 20)
 SLOPE = 55.0, (0.0, 75.0)  # [degrees] of the hopper's bottom, and what it may be
-LEAF = 0.022  # [m] half thickness of a leaf of the gate; its nose is round
-LEAF_LENGTH = 0.32  # [m]
 GATE_SPEED = 1.0  # [m/s] of the opening
-RECEIVER = (0.5, 0.42)  # [m] half width and height inside
-RECEIVER_FLOOR = 0.15  # [m] z inside
 RECEIVER_REACH = 0.7  # [m] the receiver's centre stays within
 RECEIVER_SPEED = 0.5  # [m/s]
 SHAKE = 0.008  # [m] the hopper goes to either side at full shaking
@@ -69,6 +71,8 @@ SHAKERS = ("hopper", "wall")  # what shakes: all of the hopper, or its half at x
 BEDS = 6
 GRAIN_FRICTION = 0.35
 RATE_WINDOW = 0.2  # [s] over which the measured rate is averaged
+AHEAD = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # [s] from now: ends of the spans of which v1 shows the commanded rate
+HIGHEST_RATE = 0.25  # [share/s] no programme commands more
 CLOG_TIME, CLOG_OPENING = 1.0, 0.1  # [s] without a grain, [m] of opening: clogged
 ERROR_SCALE = 0.05  # share of the content by which the discharge may be off until the reward is 0
 SPILL_LIMIT = 0.02  # share of the content that may miss the receiver in a success
@@ -115,7 +119,8 @@ class SiloTask(Task):
       commanded discharge so far and in all [share]; opening of the gate over the outlet; position of the receiver
       over its reach.
 
-    With depth="uint8" the image is (1, 48, 64) uint8, 0 near and 255 far.
+    With depth="uint8" the image is (1, 48, 64) uint8, 0 near and 255 far. Of the stages to come only their sum is
+    shown, as the dose; `SiloV1Task` shows them.
 
     ## Rewards
     1 - min(|discharged - commanded| / 0.05, 2) - min(spilled / 0.05, 1), each step.
@@ -144,6 +149,7 @@ class SiloTask(Task):
       step is 1 ms and `preset` has no effect.
 
     ## Version History
+    - v1: `SiloV1Task`.
     - v0: first version.
 
     Raises:
@@ -447,44 +453,45 @@ class SiloTask(Task):
         return {"flow": self.vector("flow", flow)}
 
 
-def side_camera(near: float, far: float, upright: Upright) -> DepthCamera:
-    """A camera before the silo that sees what lies between two planes y = near and y = far [m]."""
-    away, height = 2.0, 1.05
-    return upright.orthographic(
-        height=48,
-        width=64,
-        extent=height,
-        position=(0.0, -away, height),
-        target=(0.0, 0.0, height),
-        near=away + near,
-        far=away + max(far, 0.2),
-    )
+class SiloV1Task(SiloTask):
+    """The silo task in `env_count` envs, with the programme ahead in the observation.
 
+    ## Description, Action Space, Rewards, Starting State, Episode End, Arguments
+    Those of `SiloTask`; the same seed and actions give the same episode.
 
-def leaf_solid(side: float, deep: float) -> Sdf:
-    """The leaf of the gate on one side (-1: left), its round nose at x = 0 where the gate is closed.
+    ## Observation Space
+    Dict of
+    - "side" (48, 64) float32: depth [m] through the glass; of a cone what lies behind its middle, as if it were cut in
+      half;
+    - "flow" (9,) float32: shares in the hopper, in the receiver, and spilled; measured and commanded rate [share/s];
+      commanded discharge so far and in all [share]; opening of the gate over the outlet; position of the receiver
+      over its reach;
+    - "programme" (7,) float32: mean commanded rate [share/s] from now to 0.05 s ahead, from there to 0.1, 0.2, 0.4,
+      0.8, 1.6 and 3.2 s.
 
-    Args:
-        side: -1 or 1.
-        deep: half its size along y [m].
+    With depth="uint8" the image is (1, 48, 64) uint8, 0 near and 255 far.
+
+    ## Version History
+    - v1: "programme" in the observation. The stages are drawn in every episode; the gate takes time to open and the
+      grains to fall, so it must move before a stage begins, and in v0 nothing says when that is.
+    - v0: `SiloTask`.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        BackendError: the device is missing.
     """
-    z = OUTLET_HEIGHT - LEAF
-    plate = Sdf.box((0.5 * (LEAF_LENGTH - LEAF), deep, LEAF)).at((side * 0.5 * (LEAF_LENGTH + LEAF), 0.0, z))
-    along_y = from_matrix(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]))
-    return Sdf.union(plate, Sdf.cylinder(LEAF, deep).at((side * LEAF, 0.0, z), along_y))
 
+    def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
+        super().__init__(env_count, **kwargs)
+        programme = spaces.Box(0.0, HIGHEST_RATE, (len(AHEAD),), np.float32)
+        self.observation_space = spaces.Dict({**self.observation_space.spaces, "programme": programme})
 
-def receiver_solid(deep: float) -> Sdf:
-    """A trough, `deep` half its size along y [m]: floor and two end walls; the glass closes its sides."""
-    half, height = RECEIVER
-    floor = Sdf.box((half + WALL, deep, 0.5 * WALL)).at((0.0, 0.0, RECEIVER_FLOOR - 0.5 * WALL))
-    ends = [
-        Sdf.box((0.5 * WALL, deep, 0.5 * (height + WALL))).at(
-            (side * (half + 0.5 * WALL), 0.0, RECEIVER_FLOOR + 0.5 * (height - WALL))
-        )
-        for side in (-1.0, 1.0)
-    ]
-    return Sdf.union(floor, *ends)
+    def sense(self) -> Arrays:
+        """The flow and the programme ahead of all envs."""
+        commanded = [self.commanded(self.time + ahead)[0] for ahead in (0.0, *AHEAD)]
+        rates = np.diff(commanded, axis=0) / np.diff((0.0, *AHEAD))[:, None]
+        return {**super().sense(), "programme": self.vector("programme", rates)}
 
 
 SiloEnv, SiloVectorEnv = env_classes(SiloTask)
+SiloV1Env, SiloV1VectorEnv = env_classes(SiloV1Task)

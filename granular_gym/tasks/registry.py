@@ -1,7 +1,8 @@
 """registry.py: the tasks by name, as Gymnasium knows them. Entry points are strings: nothing is loaded early.
 
 A task `XTask` is in `envs/MODULE.py`, beside the env classes `XEnv` and `XVectorEnv` that `env_classes` makes from it;
-its scripted expert is in `envs/MODULE_expert.py`.
+its scripted expert is in `envs/MODULE_expert.py`. A later version of it, `XV1Task`, is a subclass that overrides what
+changed, in the same module; every version stays registered.
 """
 
 from __future__ import annotations
@@ -48,10 +49,13 @@ class Entry:
 
 _TASKS = {
     "granular_gym/Bulldozer-v0": Entry("bulldozer", "Bulldozer", 600, "BulldozerDrivers"),
+    "granular_gym/Bulldozer-v1": Entry("bulldozer", "BulldozerV1", 600, "BulldozerDrivers"),
     "granular_gym/Excavator-v0": Entry("excavator", "Excavator", 600, "ScoopDrivers"),
     "granular_gym/Silo-v0": Entry("silo", "Silo", 120, "SiloExperts"),
+    "granular_gym/Silo-v1": Entry("silo", "SiloV1", 120, "SiloExperts"),
     "granular_gym/Level-v0": Entry("level", "Level", 300, "LevelExperts"),
     "granular_gym/GearTower-v0": Entry("gear_tower", "GearTower", 40, "GearTowerExperts"),
+    "granular_gym/GearTower-v1": Entry("gear_tower", "GearTowerV1", 40, "GearTowerExperts"),
     "granular_gym/Pour-v0": Entry("pour", "Pour", 180, "PourExperts"),
 }
 
@@ -69,20 +73,33 @@ def register_tasks() -> None:
 
 
 def task_ids() -> list[str]:
-    """Names of all tasks."""
+    """Names of all tasks in all versions."""
     return list(_TASKS)
 
 
+def newest_ids() -> list[str]:
+    """Names of all tasks, each in its newest version."""
+    newest: dict[str, str] = {}
+    for name in _TASKS:
+        short, _, version = name.rpartition("-v")
+        if short not in newest or int(version) > int(newest[short].rpartition("-v")[2]):
+            newest[short] = name
+    return list(newest.values())
+
+
 def task_id(name: str) -> str:
-    """The full name of a task given as "Silo-v0", "Silo", "silo" or in full.
+    """The full name of a task given as "Silo-v0" or in full; "Silo", "silo": of its newest version.
 
     Raises:
         ArgumentError: there is no such task; the message lists them.
     """
     checks.text("task", name)
+    given = name.lower().removeprefix(NAMESPACE)
     for known in task_ids():
-        short = known.removeprefix(NAMESPACE)
-        if name.lower() in (known.lower(), short.lower(), short.rpartition("-")[0].lower()):
+        if given == known.removeprefix(NAMESPACE).lower():
+            return known
+    for known in newest_ids():
+        if given == known.removeprefix(NAMESPACE).rpartition("-")[0].lower():
             return known
     raise ArgumentError(f"task: expected one of {', '.join(task_ids())}, got {name!r}")
 
