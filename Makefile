@@ -72,7 +72,7 @@ $(STAMP_TRAIN): $(STAMP_PACKAGES)
 
 train: $(STAMP_BUILD) $(STAMP_TRAIN)
 	@$(BIN)/python examples/train_ppo.py --minutes 10 $(ARGS) \
-		$(if $(wildcard out/train/silo/checkpoint.zip),--resume out/train/silo,Silo-v0 --out out/train/silo)
+		$(if $(wildcard out/train/silo/checkpoint.zip),--resume out/train/silo,Silo-v1 --out out/train/silo)
 
 test: $(STAMP_BUILD)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)

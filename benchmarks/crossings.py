@@ -25,11 +25,11 @@ if __package__ in (None, ""):
 from granular_gym import _core
 
 TASKS: dict[str, dict[str, Any]] = {
-    "Bulldozer-v0": {},
+    "Bulldozer-v1": {},
     "Level-v0": {},
     "Pour-v0": {},
-    "Silo-v0": {},
-    "GearTower-v0": {"gear_count": 2},
+    "Silo-v1": {},
+    "GearTower-v1": {"gear_count": 2},
     "Excavator-v0": {},
 }
 

@@ -22,17 +22,17 @@ import numpy as np
 
 import granular_gym as gg
 from granular_gym.tasks.expert import scripted_expert
-from granular_gym.tasks.registry import parse_arguments, task_ids
+from granular_gym.tasks.registry import parse_arguments, task_ids, unversioned
 
 SPACE = "granular_gym/"
 #: info that measures the success of an episode at its end, besides "success"
 MEASURES = {
-    "Bulldozer-v0": "goal_share",
-    "Excavator-v0": "bin_share",
-    "Silo-v0": "dose_error",
-    "Level-v0": "error_share",
-    "Pour-v0": "dose_error",
-    "GearTower-v0": "mixing",
+    "Bulldozer": "goal_share",
+    "Excavator": "bin_share",
+    "Silo": "dose_error",
+    "Level": "error_share",
+    "Pour": "dose_error",
+    "GearTower": "mixing",
 }
 
 
@@ -42,7 +42,7 @@ LARGEST, SUMMED, LAST = ("torque_share",), ("fast_tool_count",), ("spill_share",
 
 def measure_of(task: str) -> str:
     """The info that the table shows."""
-    return MEASURES.get(task.removeprefix(SPACE), "success")
+    return MEASURES.get(unversioned(task.removeprefix(SPACE)), "success")
 
 
 def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     """Plays all episodes; prints the table; writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("task", nargs="?", default="Bulldozer-v0", help=f"of {', '.join(task_ids())}")
+    parser.add_argument("task", nargs="?", default="Bulldozer-v1", help=f"of {', '.join(task_ids())}")
     parser.add_argument("--seeds", type=int, default=20, help="number of seeds, from 0")
     parser.add_argument("--grains", type=int, default=2000)
     parser.add_argument("--difficulty", help="easy, medium or hard, for tasks that have difficulties")

@@ -26,7 +26,7 @@ from benchmarks.measure import Row
 from benchmarks.run import table
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.pace import GRAIN_LADDER
-from granular_gym.tasks.registry import NAMESPACE, task_id, task_ids
+from granular_gym.tasks.registry import NAMESPACE, newest_ids, task_id
 
 COLUMNS = (
     "steps",
@@ -70,7 +70,7 @@ def measure_task(task: str, grains: int, seconds: float) -> Row:
 def main() -> None:
     """Measures all rows; prints and writes them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tasks", nargs="*", help="none: all")
+    parser.add_argument("tasks", nargs="*", help="none: all, each in its newest version")
     parser.add_argument("--grains", type=int, nargs="+", default=list(GRAIN_LADDER))
     parser.add_argument("--seconds", type=float, default=120.0, help="processor time of a row after its reset")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks"))
@@ -78,7 +78,7 @@ def main() -> None:
     facts, rows = measure.facts(), []
     args.out.mkdir(parents=True, exist_ok=True)
     for grains in args.grains:
-        for name in args.tasks or task_ids():
+        for name in args.tasks or newest_ids():
             rows.append(measure_task(task_id(name), grains, args.seconds))
             print(table(rows[-1:], COLUMNS), flush=True)
             result = {"seconds": args.seconds, "load": measure.load_average(), "facts": facts, "rows": rows}

@@ -1,4 +1,4 @@
-"""learning.py: return over wall time, three seeds each: Bulldozer-v0 with TD3 and PPO, Silo-v0 with PPO.
+"""learning.py: return over wall time, three seeds each: Bulldozer-v1 with TD3 and PPO, Silo-v1 with PPO.
 
     python benchmarks/learning.py [--seeds 3] [--jobs 2] [--runs out/learning] [--out out/benchmarks/learning]
 
@@ -46,7 +46,7 @@ class Curve:
         return f"{self.task.partition('-')[0].lower()}_{self.algorithm.lower()}"
 
 
-CURVES = (Curve("TD3", "Bulldozer-v0", 12.0), Curve("PPO", "Bulldozer-v0", 12.0), Curve("PPO", "Silo-v0", 6.0))
+CURVES = (Curve("TD3", "Bulldozer-v1", 12.0), Curve("PPO", "Bulldozer-v1", 12.0), Curve("PPO", "Silo-v1", 6.0))
 GRAINS = 300
 EPISODES = 20  # episodes of each evaluation
 

@@ -309,17 +309,17 @@ class BulldozerV1Task(BulldozerTask):
 
     def sense(self) -> Arrays:
         """The vehicle's pose, and the goal in the field's and in the vehicle's frame, of all envs."""
-        corners = self.goal[:, [0, 1, 3, 4]].astype(np.float64)
-        x, y = (0.5 * (corners[:, :2] + corners[:, 2:]) - self.pose[:, :2]).T
+        goal = self.goal[:, [0, 1, 3, 4]]
+        x, y = (0.5 * (goal[:, :2].astype(np.float64) + goal[:, 2:]) - self.pose[:, :2]).T
         s, c = sin_cos(self.pose[:, 2])
         ahead, left = c * x + s * y, c * y - s * x
         distance = np.maximum(np.sqrt(ahead * ahead + left * left), 1e-9)
-        shown = {
-            "heading": np.stack([c, s], axis=1),
-            "goal": corners,
-            "goal_from_vehicle": np.stack([ahead, left, ahead / distance, left / distance], axis=1),
+        return {
+            **super().sense(),
+            "heading": np.stack([c, s], axis=1, dtype=np.float32),
+            "goal": goal,
+            "goal_from_vehicle": np.stack([ahead, left, ahead / distance, left / distance], axis=1, dtype=np.float32),
         }
-        return {**super().sense(), **self.vectors(shown)}
 
 
 @lru_cache(maxsize=4)

@@ -367,7 +367,8 @@ class GearTowerV1Task(GearTowerTask):
 
     def sense(self) -> Arrays:
         """The drive, and the composition of the samples, of all envs."""
-        others, painted = self.results.cell_counts.reshape(self.env_count, -1, 2).transpose(2, 0, 1).astype(np.int64)
+        counts = self.results.cell_counts.reshape(self.env_count, -1, 2)
+        others, painted = counts[..., 0], counts[..., 1]
         composition = (painted - others) / np.maximum(painted + others, 1)
         return {**super().sense(), "samples": composition.astype(np.float32)}
 

@@ -404,11 +404,13 @@ class SiloTask(Task):
         return {"boxes": np.concatenate(self.upright.box(*corners), axis=2).astype(np.float32)}
 
     def commanded(self, time: Floats) -> tuple[Floats, Floats]:
-        """What should have come out at a time [s] of each env's episode [share], and the rate then [share/s]."""
-        begins = np.concatenate([np.zeros((self.env_count, 1)), self.ends[:, :-1]], axis=1)
-        spent = np.clip(time[:, None], begins, self.ends) - begins
-        running = (time[:, None] >= begins) & (time[:, None] < self.ends)
-        return (spent * self.rates).sum(axis=1), (running * self.rates).sum(axis=1)
+        """What should have come out at times [s] of each env's episode (env_count, ...), and the rates then [share/s]."""
+        table = self.env_count, *[1] * (time.ndim - 1), -1
+        ends, rates, at = self.ends.reshape(table), self.rates.reshape(table), time[..., None]
+        begins = np.concatenate([np.zeros_like(ends[..., :1]), ends[..., :-1]], axis=-1)
+        spent = np.clip(at, begins, ends) - begins
+        running = (at >= begins) & (at < ends)
+        return (spent * rates).sum(axis=-1), (running * rates).sum(axis=-1)
 
     @property
     def dose(self) -> Floats:
@@ -488,9 +490,9 @@ class SiloV1Task(SiloTask):
 
     def sense(self) -> Arrays:
         """The flow and the programme ahead of all envs."""
-        commanded = [self.commanded(self.time + ahead)[0] for ahead in (0.0, *AHEAD)]
-        rates = np.diff(commanded, axis=0) / np.diff((0.0, *AHEAD))[:, None]
-        return {**super().sense(), "programme": self.vector("programme", rates)}
+        commanded = self.commanded(self.time[:, None] + (0.0, *AHEAD))[0]
+        rates = np.diff(commanded, axis=1) / np.diff((0.0, *AHEAD))
+        return {**super().sense(), "programme": np.clip(rates, 0.0, HIGHEST_RATE).astype(np.float32)}
 
 
 SiloEnv, SiloVectorEnv = env_classes(SiloTask)

@@ -30,7 +30,7 @@ from granular_gym.envs.bulldozer_expert import BulldozerDrivers
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-TASK = "granular_gym/Bulldozer-v0"
+TASK = "granular_gym/Bulldozer-v1"
 STEPS_PER_FRAME, FRAME_RATE = 2, 15  # the film runs at three times real time
 BEST_FRAME = 0.45  # share of the grains in the goal when picture.png is taken
 FAR = {"ego": 3.0, "sky": 3.0}  # depth of pixels without a surface [m]

@@ -36,7 +36,7 @@ from granular_gym.training.planning import Planner
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-TASK = "granular_gym/Bulldozer-v0"
+TASK = "granular_gym/Bulldozer-v1"
 DRIVERS = ("planner", "expert", "random")
 COLORS = {"planner": "#3e965c", "expert": "#c77d0a", "random": "#8a8f98"}
 STEPS_PER_FRAME, FRAME_RATE = 3, 10  # the film runs at three times real time

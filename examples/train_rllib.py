@@ -88,7 +88,7 @@ class LearnerBatch(gym.vector.VectorEnv):
 def parse(words: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("task", nargs="?", default="Silo-v0", help="name of the task; default: Silo-v0")
+    parser.add_argument("task", nargs="?", default="Silo-v1", help="name of the task; default: Silo-v1")
     parser.add_argument("--runners", type=int, default=2, help="processes of rollouts; each uses one core")
     parser.add_argument("--envs", type=int, default=8, help="envs of each runner, in one world")
     parser.add_argument("--iterations", type=int, default=20, help="number of rollouts, each with an update")

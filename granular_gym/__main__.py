@@ -15,7 +15,7 @@ from granular_gym.calibration.experiments import BulkDensity, DischargeRate, Exp
 from granular_gym.calibration.grains import Grains
 from granular_gym.errors import GranularError
 from granular_gym.info import describe, info
-from granular_gym.tasks.registry import parse_arguments, task_ids
+from granular_gym.tasks.registry import newest_ids, parse_arguments
 from granular_gym.training.policies import BUILT_IN
 from granular_gym.viewing.play import play
 from granular_gym.viewing.scene_runs import SCENES, run_scene
@@ -74,7 +74,7 @@ def _scene(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _add_play(parser: argparse.ArgumentParser) -> None:
     """The arguments of play."""
-    parser.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in task_ids())}")
+    parser.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in newest_ids())}")
     parser.add_argument(
         "--policy",
         default="expert",
@@ -111,7 +111,7 @@ def _play(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _add_view(parser: argparse.ArgumentParser) -> None:
     """The arguments of view."""
-    parser.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in task_ids())}")
+    parser.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in newest_ids())}")
     parser.add_argument(
         "--policy", default="expert", help=f"{', '.join(BUILT_IN)} or module:function, called with the env"
     )

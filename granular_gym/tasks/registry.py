@@ -80,11 +80,19 @@ def task_ids() -> list[str]:
 def newest_ids() -> list[str]:
     """Names of all tasks, each in its newest version."""
     newest: dict[str, str] = {}
-    for name in _TASKS:
-        short, _, version = name.rpartition("-v")
-        if short not in newest or int(version) > int(newest[short].rpartition("-v")[2]):
-            newest[short] = name
-    return list(newest.values())
+    for name in sorted(_TASKS, key=version):
+        newest[unversioned(name)] = name
+    return [name for name in _TASKS if name == newest[unversioned(name)]]
+
+
+def unversioned(name: str) -> str:
+    """The id of a task without its version: "granular_gym/Silo" of "granular_gym/Silo-v0"."""
+    return name.rpartition("-v")[0]
+
+
+def version(name: str) -> int:
+    """The version in the id of a task: 0 in "granular_gym/Silo-v0"."""
+    return int(name.rpartition("-v")[2])
 
 
 def task_id(name: str) -> str:
@@ -94,13 +102,10 @@ def task_id(name: str) -> str:
         ArgumentError: there is no such task; the message lists them.
     """
     checks.text("task", name)
-    given = name.lower().removeprefix(NAMESPACE)
-    for known in task_ids():
-        if given == known.removeprefix(NAMESPACE).lower():
-            return known
-    for known in newest_ids():
-        if given == known.removeprefix(NAMESPACE).rpartition("-")[0].lower():
-            return known
+    given = NAMESPACE + name.lower().removeprefix(NAMESPACE)
+    known = {unversioned(task).lower(): task for task in newest_ids()} | {task.lower(): task for task in task_ids()}
+    if given in known:
+        return known[given]
     raise ArgumentError(f"task: expected one of {', '.join(task_ids())}, got {name!r}")
 
 

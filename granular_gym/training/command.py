@@ -30,7 +30,7 @@ FIRST_SEED = 100_000
 def make_parser(description: str) -> argparse.ArgumentParser:
     """The arguments that all training scripts take."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("task", nargs="?", default="Bulldozer-v0", help="name of the task; default: Bulldozer-v0")
+    parser.add_argument("task", nargs="?", default="Bulldozer-v1", help="name of the task; default: Bulldozer-v1")
     parser.add_argument("--minutes", type=float, help="wall clock of training, a resumed run's earlier part included")
     parser.add_argument("--steps", type=int, help="env steps of training, those of a resumed run included")
     parser.add_argument("--seed", type=int, default=0, help="of envs, weights and exploration")

@@ -2,7 +2,7 @@
 
 A small network on a CPU learns faster from a few dozen numbers than from thousands of pixels, and a replay buffer of
 them is small. Images are averaged over blocks; the bulldozer's sky camera is read further, see `Bulldozer`. Nothing
-enters that is not in the observation or, for the bulldozer's goal box, in the info.
+enters that is not in the observation or, for the goal box of Bulldozer-v0, in the info.
 """
 
 from __future__ import annotations
@@ -83,14 +83,18 @@ class Bulldozer(Features):
     """Features of the bulldozer: the vehicle's view of heap and goal.
 
     The sky camera gives the height of the grains over the field. Of those outside the goal box: centre and spread; of
-    all: the share inside. Positions are in the vehicle's frame, in units of 4 m. The goal box is that of info["goal"]:
-    the task draws it anew in every episode, and no image shows it. The ego camera is averaged over blocks.
+    all: the share inside. Positions are in the vehicle's frame, in units of 4 m. The ego camera is averaged over
+    blocks.
     """
+
+    def goals(self, observations: Arrays, infos: Sequence[Info]) -> Floats:
+        """Lower x, lower y, upper x, upper y of the goal boxes, (n, 4) [m]."""
+        return np.asarray(observations["goal"], np.float64)
 
     def __call__(self, observations: Arrays, infos: Sequence[Info]) -> NDArray[np.float32]:
         """Features (n, size), see the class."""
         pose = np.asarray(observations["pose"], np.float64)
-        goal = np.stack([np.asarray(info.get("goal", np.zeros(6)), np.float64) for info in infos])
+        goal = self.goals(observations, infos)
         x, y, yaw = pose.T[:, :, None, None]
         heights = SKY_FAR * (1.0 - observations["sky"][:, 0].astype(np.float64) / 255.0)
         rows, columns = heights.shape[1:]
@@ -101,12 +105,12 @@ class Bulldozer(Features):
         left = -s * (across - x) + c * (along - y)
         hidden = (ahead > VEHICLE[0]) & (ahead < VEHICLE[1]) & (np.abs(left) < VEHICLE[2])
         heights = np.where(hidden | (heights < THIN), 0.0, heights)
-        low, high = goal[:, :2, None, None], goal[:, 3:5, None, None]
+        low, high = goal[:, :2, None, None], goal[:, 2:, None, None]
         inside = (across >= low[:, 0]) & (across <= high[:, 0]) & (along >= low[:, 1]) & (along <= high[:, 1])
         outside = np.where(inside, 0.0, heights)
         total, remaining = heights.sum(axis=(1, 2)), outside.sum(axis=(1, 2))
         weight = outside / np.maximum(remaining, 1e-9)[:, None, None]
-        middle = 0.5 * (goal[:, :2] + goal[:, 3:5]) - pose[:, :2]
+        middle = 0.5 * (goal[:, :2] + goal[:, 2:]) - pose[:, :2]
         cos, sin = c[:, 0, 0], s[:, 0, 0]
         target = np.stack([cos * middle[:, 0] + sin * middle[:, 1], -sin * middle[:, 0] + cos * middle[:, 1]], axis=1)
         heap = np.stack([(weight * ahead).sum(axis=(1, 2)), (weight * left).sum(axis=(1, 2))], axis=1)
@@ -127,6 +131,15 @@ class Bulldozer(Features):
             averaged(observations["ego"]),
         ]
         return np.concatenate(parts, axis=1, dtype=np.float32)
+
+
+class BulldozerV0(Bulldozer):
+    """The same of Bulldozer-v0, which draws a goal in every episode and shows it in info["goal"] only."""
+
+    def goals(self, observations: Arrays, infos: Sequence[Info]) -> Floats:
+        """See `Bulldozer.goals`."""
+        boxes = np.stack([np.asarray(info.get("goal", np.zeros(6)), np.float64) for info in infos])
+        return boxes[:, [0, 1, 3, 4]]
 
 
 class Silo(Features):
@@ -175,4 +188,9 @@ def features_of(task: str, space: spaces.Dict) -> Features:
     return _OWN.get(task, Features)(space)
 
 
-_OWN = {"granular_gym/Bulldozer-v0": Bulldozer, "granular_gym/Silo-v0": Silo}
+_OWN = {
+    "granular_gym/Bulldozer-v0": BulldozerV0,
+    "granular_gym/Bulldozer-v1": Bulldozer,
+    "granular_gym/Silo-v0": Silo,
+    "granular_gym/Silo-v1": Silo,
+}

@@ -38,7 +38,7 @@ def sb3_vec_env(vector_env: GranularVectorEnv) -> VecEnv:
 
     Args:
         vector_env: made with autoreset_mode="SameStep", for instance
-            `gymnasium.make_vec("granular_gym/Bulldozer-v0", num_envs=8, autoreset_mode="SameStep", depth="uint8")`.
+            `gymnasium.make_vec("granular_gym/Bulldozer-v1", num_envs=8, autoreset_mode="SameStep", depth="uint8")`.
 
     Returns:
         A `stable_baselines3.common.vec_env.VecEnv`; closing it closes the batch.
