@@ -8,18 +8,19 @@ import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
+from granular_gym.tasks.registry import unversioned
 
 TASK_IDS = sorted(name for name in gym.registry if name.startswith(gg.__name__ + "/"))
 #: arguments for cheap steps
 SMALL: dict[str, Any] = {"grain_count": 60, "num_threads": 1}
 #: further arguments of some tasks: 60 grains are too large to fit between gears
-ALSO_SMALL: dict[str, dict[str, Any]] = {"granular_gym/GearTower-v0": {"gear_count": 2, "grain_count": 250}}
-BULLDOZER = "granular_gym/Bulldozer-v0"
+ALSO_SMALL: dict[str, dict[str, Any]] = {"granular_gym/GearTower": {"gear_count": 2, "grain_count": 250}}
+BULLDOZER = "granular_gym/Bulldozer-v1"
 
 
 def small(name: str) -> dict[str, Any]:
     """Arguments for cheap steps of a task."""
-    return {**SMALL, **ALSO_SMALL.get(name, {})}
+    return {**SMALL, **ALSO_SMALL.get(unversioned(name), {})}
 
 
 def same(a: Any, b: Any) -> bool:

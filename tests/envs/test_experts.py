@@ -21,7 +21,7 @@ FIELD = TrackedVehicle(
 def test_driver_fills_the_goal_and_random_does_not() -> None:
     seeds = 2
     envs = gym.make_vec(
-        "granular_gym/Bulldozer-v0", num_envs=2 * seeds, grain_count=500, num_threads=1, autoreset_mode="Disabled"
+        "granular_gym/Bulldozer-v1", num_envs=2 * seeds, grain_count=500, num_threads=1, autoreset_mode="Disabled"
     )
     envs.reset(seed=[*range(seeds), *range(seeds)])
     drivers = BulldozerDrivers(envs)

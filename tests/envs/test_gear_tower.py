@@ -27,7 +27,7 @@ from granular_gym.envs.gear_tower import (
 )
 from granular_gym.tasks.expert import scripted_expert
 
-TOWER = "granular_gym/GearTower-v0"
+TOWER = "granular_gym/GearTower-v1"
 
 
 @pytest.fixture(scope="module")

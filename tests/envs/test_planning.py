@@ -15,7 +15,7 @@ from granular_gym.tasks.task import copies_of
 from granular_gym.training.planning import Planner, correlated_noise
 
 #: a task whose reward depends on every action at once
-GEARS = "granular_gym/GearTower-v0"
+GEARS = "granular_gym/GearTower-v1"
 HORIZON = 6
 
 
@@ -142,7 +142,7 @@ def test_copies_of_another_kind_are_refused(make: Any, make_vec: Any) -> None:
     with pytest.raises(gg.ArgumentError, match="copies"):
         Planner(make())
     planner = Planner(make_vec(num_envs=3))
-    silo = make("granular_gym/Silo-v0")
+    silo = make("granular_gym/Silo-v1")
     silo.reset(seed=0)
     with pytest.raises(gg.ArgumentError, match="env"):
         planner.act(silo)

@@ -18,7 +18,7 @@ from granular_gym.tasks.registry import parse_arguments, task_id, task_ids
 from granular_gym.training.policies import load_policy
 from granular_gym.viewing.play import play
 
-SILO = "granular_gym/Silo-v0"
+SILO = "granular_gym/Silo-v1"
 
 
 def steady(env: Any) -> Any:
@@ -32,7 +32,7 @@ def hostile(env: Any) -> Any:
     return lambda observation: [np.nan, 0.0]
 
 
-@pytest.mark.parametrize("name", ["Silo-v0", "silo", "Silo", SILO])
+@pytest.mark.parametrize("name", ["Silo-v1", "silo-v1", "silo", "Silo", "granular_gym/silo", SILO])
 def test_names_of_tasks(name: str) -> None:
     assert task_id(name) == SILO
 
@@ -50,7 +50,7 @@ def test_a_film_and_the_same_return_for_the_same_seed(tmp_path: Path) -> None:
     pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
     arguments = {**small(SILO), "difficulty": "hard"}
     one = play("silo", tmp_path, seed=3, steps=4, policy="random", arguments=arguments, say=lambda text: None)
-    assert (tmp_path / "Silo-v0.mp4").stat().st_size > 1000
+    assert (tmp_path / "Silo-v1.mp4").stat().st_size > 1000
     two = play(
         "silo", tmp_path, seed=3, steps=4, policy="random", film=False, arguments=arguments, say=lambda text: None
     )

@@ -21,7 +21,7 @@ from granular_gym.envs.silo import (
 )
 from granular_gym.tasks.expert import scripted_expert
 
-SILO = "granular_gym/Silo-v0"
+SILO = "granular_gym/Silo-v1"
 
 
 def test_spaces(make: Any) -> None:

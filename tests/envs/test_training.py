@@ -19,7 +19,7 @@ from granular_gym.__main__ import main
 from granular_gym.training import records
 
 pytestmark = pytest.mark.torch
-BULLDOZER, SILO = "granular_gym/Bulldozer-v0", "granular_gym/Silo-v0"
+BULLDOZER, SILO = "granular_gym/Bulldozer-v1", "granular_gym/Silo-v1"
 ARGUMENTS = {"grain_count": 40, "num_threads": 1}
 
 
@@ -232,7 +232,7 @@ def test_scripts_train_evaluate_resume_and_play(name: str, tmp_path: Path, capsy
     chunk = {"train_ppo": lambda args: 16, "train_td3": lambda args: args.chunk}[name]
     parts = (module.parser(), name[6:].upper(), chunk, module.make_model)
     small = ["--grains", "40", "--envs", "2", "--arg", "max_episode_steps=30", "--out", str(folder)]
-    assert train(*parts, ["Bulldozer-v0", "--steps", "60", "--episodes", "2", *small, *SHORT[name]]) == 0
+    assert train(*parts, ["Bulldozer-v1", "--steps", "60", "--episodes", "2", *small, *SHORT[name]]) == 0
     report = json.loads((folder / "report.json").read_text())
     assert set(report["evaluation"]) == {"learned", "random", "expert"} and report["env_steps"] >= 60
     assert (folder / "plot.png").read_bytes()[:4] == b"\x89PNG"
@@ -240,11 +240,11 @@ def test_scripts_train_evaluate_resume_and_play(name: str, tmp_path: Path, capsy
     assert train(*parts, ["--resume", str(folder), "--steps", "120", "--evaluate"]) == 0
     assert json.loads((folder / "report.json").read_text())["env_steps"] >= 120
     played = ["--policy", str(folder / "checkpoint.zip"), "--steps", "3", "--no-film", "--out", str(tmp_path / "film")]
-    assert main(["play", "Bulldozer-v0", *played]) == 0
+    assert main(["play", "Bulldozer-v1", *played]) == 0
     assert json.loads((tmp_path / "film" / "report.json").read_text())["arguments"]["grain_count"] == 40
     capsys.readouterr()
     (folder / "checkpoint.zip").write_bytes(b"no")
-    assert main(["play", "Bulldozer-v0", *played]) == 2
+    assert main(["play", "Bulldozer-v1", *played]) == 2
     assert train(*parts, ["--resume", str(folder)]) == 2
     errors = capsys.readouterr().err
     assert errors.count("expected a whole checkpoint") == 2
@@ -305,9 +305,13 @@ def test_what_the_bulldozer_s_learner_sees_is_where_the_grains_are() -> None:
 
     batch = make_batch(BULLDOZER, 4, {"grain_count": 300, "num_threads": 1})
     observations, infos = batch.reset(seed=2)
-    seen = features_of(BULLDOZER, batch.single_observation_space)(
-        observations, [{"goal": goal} for goal in infos["goal"]]
-    )
+    seen = features_of(BULLDOZER, batch.single_observation_space)(observations, [{}] * 4)
+    # of v0, whose goal is in the infos only, a learner sees the same
+    old = make_batch("granular_gym/Bulldozer-v0", 4, {"grain_count": 300, "num_threads": 1})
+    goals = [{"goal": goal} for goal in infos["goal"]]
+    of_old = features_of("granular_gym/Bulldozer-v0", old.single_observation_space)(old.reset(seed=2)[0], goals)
+    assert np.array_equal(seen, of_old)
+    old.close()
     for env in range(4):
         x, y, yaw = batch.task.pose[env]
         middle = batch.task.world.positions[env][:, :2].mean(axis=0) - (x, y)

@@ -30,7 +30,7 @@ def row(observations: dict[str, np.ndarray], env: int) -> dict[str, np.ndarray]:
 def test_mode_is_announced(make_vec: Any, mode: str) -> None:
     envs = make_vec(autoreset_mode=mode)
     assert envs.metadata["autoreset_mode"] is AutoresetMode(mode)
-    assert envs.num_envs == 3 and envs.spec.id == "granular_gym/Bulldozer-v0"
+    assert envs.num_envs == 3 and envs.spec.id == "granular_gym/Bulldozer-v1"
     observations, infos = envs.reset(seed=0)
     assert envs.observation_space.contains(observations)
     assert infos["goal_share"].shape == (3,) and infos["_goal_share"].all()
@@ -281,4 +281,4 @@ def test_render_and_call(make_vec: Any) -> None:
 )
 def test_bad_arguments_name_themselves(kwargs: dict[str, Any], word: str) -> None:
     with pytest.raises(gg.ArgumentError, match=word):
-        gym.make_vec("granular_gym/Bulldozer-v0", **{"num_envs": 2, **kwargs})
+        gym.make_vec("granular_gym/Bulldozer-v1", **{"num_envs": 2, **kwargs})

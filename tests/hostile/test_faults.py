@@ -14,7 +14,7 @@ import pytest
 
 import granular_gym  # noqa: F401  registers the tasks
 
-TASK = "granular_gym/Silo-v0"
+TASK = "granular_gym/Silo-v1"
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning", "ignore:.*Calling `close`:UserWarning")

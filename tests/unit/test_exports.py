@@ -24,7 +24,7 @@ def test_only_the_init_function_is_exported():
 def test_import_starts_no_thread_and_registers_the_tasks():
     code = (
         "import os, granular_gym, gymnasium; assert len(os.listdir('/proc/self/task')) == int(os.environ['EXPECTED']); "
-        "assert 'granular_gym/Bulldozer-v0' in gymnasium.registry; print('fine')"
+        "assert 'granular_gym/Bulldozer-v1' in gymnasium.registry; print('fine')"
     )
     # NumPy's linear algebra may start threads: request one
     environment = {"EXPECTED": "1", "OPENBLAS_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
