@@ -1,6 +1,6 @@
 """web_film.py: makes a small animated WebP, as in docs/tasks, of a film.
 
-    python tools/web_film.py out/silo/Silo-v0.mp4 docs/tasks/Silo-v0.webp [--width 360] [--kilobytes 290]
+    python tools/web_film.py out/silo/Silo-v1.mp4 docs/tasks/Silo-v1.webp [--width 360] [--kilobytes 290]
 
 The quality is lowered until the file is small enough. Needs pip install "granular_gym[video]" pillow.
 """
