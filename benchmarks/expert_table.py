@@ -1,9 +1,10 @@
 """expert_table.py: returns of the expert of a task and of random actions, seed by seed.
 
     python benchmarks/expert_table.py [TASK] [--seeds 20] [--grains 2000] [--difficulty medium] [--preset fast]
-                                      [--arg name=value] [--jobs 2] [--out out/benchmarks]
+                                      [--policy expert] [--arg name=value] [--jobs 2] [--out out/benchmarks]
 
-Prints a table and writes expert_table_TASK.json, with --arg and --difficulty in its name. The expert must have a higher
+Prints a table and writes expert_table_TASK.json, with --arg and --difficulty in its name. With --policy module:function
+another policy plays in place of the expert; its name is in the JSON's, too. The expert must have a higher
 return than random actions on every seed. The table also has success and a measure of the last step.
 """
 
@@ -21,8 +22,8 @@ import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
-from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.registry import parse_arguments, task_ids, unversioned
+from granular_gym.training.policies import load_policy
 
 SPACE = "granular_gym/"
 #: info that measures the success of an episode at its end, besides "success"
@@ -46,17 +47,16 @@ def measure_of(task: str) -> str:
 
 
 def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
-    """Plays one episode; the job is (task, driver, seed, arguments of the task)."""
+    """Plays one episode; the job is (task, policy, seed, arguments of the task)."""
     task, driver, seed, arguments = job
     env = gym.make(task, num_threads=1, **arguments)
-    _, info = env.reset(seed=seed)
-    expert = scripted_expert(env)
+    observation, info = env.reset(seed=seed)
+    act = load_policy(driver, env)
     env.action_space.seed(seed)
     start, total, steps, worst, over = time.perf_counter(), 0.0, 0, 0.0, False
     kept: dict[str, Any] = {}
     while not over:
-        action = expert.act() if driver == "expert" else env.action_space.sample()
-        _, reward, terminated, truncated, info = env.step(action)
+        observation, reward, terminated, truncated, info = env.step(act(observation))
         total, steps, worst = total + reward, steps + 1, max(worst, info["overlap_max"])
         over = terminated or truncated
         for key in set(LARGEST) & info.keys():
@@ -68,7 +68,7 @@ def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
     env.close()
     measure = measure_of(task)
     return {
-        "driver": driver,
+        "driver": "random" if driver == "random" else "expert",
         "seed": seed,
         measure: float(info[measure]),
         "success": bool(info.get("success", False)),
@@ -90,6 +90,7 @@ def main() -> None:
     parser.add_argument("--grains", type=int, default=2000)
     parser.add_argument("--difficulty", help="easy, medium or hard, for tasks that have difficulties")
     parser.add_argument("--preset", choices=("fast", "accurate"), default="fast")
+    parser.add_argument("--policy", default="expert", help="who plays as the expert: module:function, see `play`")
     parser.add_argument("--arg", action="append", default=[], help="a further argument of the task, name=value")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), help="number of processes")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks"))
@@ -108,12 +109,12 @@ def main() -> None:
     for seed in range(6):
         env.reset(seed=seed)
     env.close()
-    jobs = [(task, driver, seed, arguments) for seed in range(args.seeds) for driver in ("expert", "random")]
+    jobs = [(task, driver, seed, arguments) for seed in range(args.seeds) for driver in (args.policy, "random")]
     with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
         results = pool.map(play, jobs, chunksize=1)
 
     measure = measure_of(task)
-    print(f"{task}, {', '.join(f'{name} {value}' for name, value in arguments.items())}")
+    print(f"{task}, {args.policy}, {', '.join(f'{name} {value}' for name, value in arguments.items())}")
     print(
         f"seed   {'expert ' + measure:>20}   {'random ' + measure:>20}   expert return   random return   "
         f"expert success   random success   largest overlap"
@@ -147,10 +148,12 @@ def main() -> None:
     named = [task.removeprefix(SPACE), *(f"{key}-{value}" for key, value in further.items())]
     if args.difficulty not in (None, "medium"):
         named.append(args.difficulty)
+    if args.policy != "expert":
+        named.append(args.policy.replace(":", "."))
     path = args.out / f"expert_table_{'_'.join(named)}.json"
     facts = {"machine": platform.machine(), "python": platform.python_version(), **gg.info()}
     del facts["cache"]
-    head = {"task": task, "arguments": arguments, "summary": summary}
+    head = {"task": task, "policy": args.policy, "arguments": arguments, "summary": summary}
     path.write_text(json.dumps({**head, "results": results, "facts": facts}, indent=1, default=str))
     print(f"wrote {path}")
 

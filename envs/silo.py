@@ -404,7 +404,7 @@ class SiloTask(Task):
         return {"boxes": np.concatenate(self.upright.box(*corners), axis=2).astype(np.float32)}
 
     def commanded(self, time: Floats) -> tuple[Floats, Floats]:
-        """What should have come out at times [s] of each env's episode (env_count, ...), and the rates then [share/s]."""
+        """What should have come out at times (env_count, ...) [s] of the episodes [share]; the rates then [1/s]."""
         table = self.env_count, *[1] * (time.ndim - 1), -1
         ends, rates, at = self.ends.reshape(table), self.rates.reshape(table), time[..., None]
         begins = np.concatenate([np.zeros_like(ends[..., :1]), ends[..., :-1]], axis=-1)
