@@ -22,7 +22,7 @@ from benchmarks import measure
 from benchmarks.measure import Row
 from granular_gym.tasks.pace import Pace
 
-TASK = "granular_gym/Bulldozer-v0"
+TASK = "granular_gym/Bulldozer-v0"  # as it was since the first of these measurements
 TARGET_US = 20.0
 WARM_STEPS = 200
 COUNTERS = ("escaped_count", "fast_count", "diverged")

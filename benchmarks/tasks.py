@@ -1,4 +1,4 @@
-"""tasks.py: env steps per second of Bulldozer-v0, with observations."""
+"""tasks.py: env steps per second of Bulldozer-v1, with observations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import granular_gym as gg
 from benchmarks import measure
 from benchmarks.measure import Row, Subject
 
-TASK = "granular_gym/Bulldozer-v0"
+TASK = "granular_gym/Bulldozer-v1"
 TARGET = 150.0  # env steps per second: fast preset, 1,000 grains, 2 threads
 #: largest number of grains in all envs that is measured
 LARGEST = {"fast": 160_000, "accurate": 40_000}

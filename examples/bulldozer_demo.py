@@ -34,6 +34,7 @@ TASK = "granular_gym/Bulldozer-v1"
 STEPS_PER_FRAME, FRAME_RATE = 2, 15  # the film runs at three times real time
 BEST_FRAME = 0.45  # share of the grains in the goal when picture.png is taken
 FAR = {"ego": 3.0, "sky": 3.0}  # depth of pixels without a surface [m]
+SKY_LEFT, SKY_TOP, SKY_WIDTH = -4.0, 2.0, 8.0  # [m] the field that the sky camera sees
 
 
 def depth_image(depth: np.ndarray, far: float, zoom: int) -> Image.Image:
@@ -45,14 +46,24 @@ def depth_image(depth: np.ndarray, far: float, zoom: int) -> Image.Image:
     return image.resize((image.width * zoom, image.height * zoom), Image.Resampling.NEAREST)
 
 
+def draw_goal(image: Image.Image, goal: np.ndarray) -> None:
+    """Outlines the goal box of the observation (lower x, y, upper x, y [m]) on an image of the sky camera."""
+    scale = image.width / SKY_WIDTH
+    left, bottom, right, top = (float(x) for x in goal)
+    corners = (left - SKY_LEFT, SKY_TOP - top, right - SKY_LEFT, SKY_TOP - bottom)
+    ImageDraw.Draw(image).rectangle(tuple(scale * x for x in corners), outline=(98, 214, 140), width=image.width // 108)
+
+
 def compose(picture: np.ndarray, observation: dict[str, np.ndarray], seconds: float, share: float) -> np.ndarray:
-    """One frame of the film: the picture, both depth cameras, time and progress."""
+    """One frame of the film: the picture, both depth cameras, the goal as it is observed, time and progress."""
     frame = Image.fromarray(picture)
     draw = ImageDraw.Draw(frame, "RGBA")
     font = ImageFont.load_default(13)
     edge, text = (255, 255, 255, 230), (52, 58, 66, 255)
     for name, zoom, side in (("ego", 3, "left"), ("sky", 3, "right")):
         inset = depth_image(observation[name], FAR[name], zoom)
+        if name == "sky":
+            draw_goal(inset, observation["goal"])
         x = 10 if side == "left" else frame.width - 10 - inset.width
         frame.paste(inset, (x, 10))
         draw.rectangle((x - 1, 9, x + inset.width, 10 + inset.height), outline=edge)
