@@ -35,14 +35,18 @@ class BulldozerObserver:
             blade_width=BULLDOZER_BLADE[1],
             capacity=BULLDOZER_CAPACITY * POINTS,
         )
+        self._goal = np.zeros(4)
 
     def reset(self) -> None:
-        """Forgets the plan: call it when an episode begins."""
+        """Forgets the plan; it does so by itself where the goal is another, as in a new episode."""
         self.driver.reset()
 
     def act(self, observation: Arrays) -> Floats:
         """The action (2,) for an observation of `Bulldozer-v1`, of either `depth`."""
         heading, goal = (np.asarray(observation[name], np.float64) for name in ("heading", "goal"))
+        if not np.array_equal(goal, self._goal):
+            self._goal = goal
+            self.reset()
         pose = np.array([*observation["pose"][:2], np.arctan2(heading[1], heading[0])])
         points = grains_in_view(observation["sky"], pose)
         return self.driver.act(pose, points, goal[:2], goal[2:])
@@ -71,17 +75,13 @@ def grains_in_view(sky: Any, pose: Floats) -> Floats:
 
 
 def policy(env: Any) -> Callable[[Any], Floats]:
-    """A function from observation to action, for a single env or a batch that plays one episode."""
+    """A function from observation to action, for a single env or a batch."""
     if not hasattr(env.unwrapped, "num_envs"):
         return BulldozerObserver().act
     observers = [BulldozerObserver() for _ in range(env.unwrapped.num_envs)]
 
     def act(observations: Arrays) -> Floats:
-        return np.stack(
-            [
-                observer.act({name: part[k] for name, part in observations.items()})
-                for k, observer in enumerate(observers)
-            ]
-        )
+        rows = ({name: part[k] for name, part in observations.items()} for k in range(len(observers)))
+        return np.stack([observer.act(row) for observer, row in zip(observers, rows, strict=True)])
 
     return act

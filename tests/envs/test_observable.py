@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from env_helpers import small
 
-from granular_gym.envs.bulldozer_observer import policy
+from granular_gym.envs.bulldozer_observer import grains_in_view, policy
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.registry import NAMESPACE, newest_ids
+from granular_gym.training.policies import load_policy
 
 PAGE = Path(__file__).parents[2] / "docs" / "tasks" / "README.md"
 #: what an episode derives from what it draws, by attribute of the task
@@ -184,6 +185,20 @@ def test_the_page_has_the_table() -> None:
         task = first or task
         said.setdefault(task, {})[quantity.split(":")[0]] = set(seen.split("`")[1::2])
     assert said == {name: {key: drawn.seen for key, drawn in rows.items()} for name, rows in DRAWN.items()}
+
+
+@pytest.mark.parametrize("depth", ["float32", "uint8"])
+def test_what_is_in_view_stands_for_the_grains(depth: str, make: Any) -> None:
+    env = make("granular_gym/Bulldozer-v1", grain_count=500, depth=depth)
+    shown, _ = env.reset(seed=1)
+    points, grains = grains_in_view(shown["sky"], shown["pose"]), env.unwrapped.task.world.positions[0]
+    assert points[:, :2].mean(axis=0) == pytest.approx(grains[:, :2].mean(axis=0), abs=0.05)
+    assert points[:, :2].std(axis=0) == pytest.approx(grains[:, :2].std(axis=0), rel=0.2)
+    drive = load_policy("granular_gym.envs.bulldozer_observer:policy", env)
+    for _ in range(3):
+        action = drive(shown)
+        assert env.action_space.contains(action) and action.any()
+        shown = env.step(action)[0]
 
 
 @pytest.mark.slow
