@@ -134,11 +134,11 @@ def test_a_step_hardly_waits_for_the_gpu(cuda_vec: Any, output: str, actions: st
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
-        ("Bulldozer-v0", {}),
+        ("Bulldozer-v1", {}),
         ("Level-v0", {}),
         ("Pour-v0", {}),
-        ("Silo-v0", {"shaker": "wall"}),
-        ("GearTower-v0", {"gear_count": 2}),
+        ("Silo-v1", {"shaker": "wall"}),
+        ("GearTower-v1", {"gear_count": 2}),
         ("Excavator-v0", {}),
     ],
 )
