@@ -30,6 +30,7 @@ from granular_gym.errors import (
     DescriptionError,
     GranularError,
     MeshError,
+    SdfWarning,
     StabilityWarning,
     StateError,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "Scene",
     "Sdf",
     "SdfGrid",
+    "SdfWarning",
     "Shape2D",
     "SizeDistribution",
     "Solver",

@@ -47,5 +47,13 @@ class StabilityWarning(UserWarning):
     """A combination of solver settings, time step and scene that is known to be unstable."""
 
 
+class SdfWarning(UserWarning):
+    """An SDF grid without a mesh whose box ends nearer to its solid than the largest grain is wide.
+
+    Outside its box a grid gives a lower bound of the distance, so that grains there meet the tool too early. A box that
+    cuts its solid on purpose, as terrain does, is fine where no grain leaves it.
+    """
+
+
 class CalibrationError(GranularError, RuntimeError):
     """A calibration that did not meet its targets; the message says how close it came."""

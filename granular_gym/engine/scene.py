@@ -18,7 +18,15 @@ from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.frozen import FrozenScene, Mounted, tool_index
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
 from granular_gym.engine.materials import NO_AIR, Air, Material, Pair, meet, pair_value
-from granular_gym.engine.scene_arrays import GrainGroup, Tool, camera_arrays, grain_arrays, shape_arrays, tool_arrays
+from granular_gym.engine.scene_arrays import (
+    GrainGroup,
+    Tool,
+    camera_arrays,
+    grain_arrays,
+    largest_diameter,
+    shape_arrays,
+    tool_arrays,
+)
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
@@ -300,7 +308,8 @@ class Scene:
         """Adds a kinematic body and returns its index.
 
         Args:
-            sdf: an Sdf or a list of them; one contact per grain and part is found.
+            sdf: an Sdf or a list of them; one contact per grain and part is found. Fields of meshes are sampled as far
+                out as the largest grain is wide when a world is built; for other grids see `SdfWarning`.
             name: for cameras and people; unique.
             material: index; None: the first material.
             pose: x y z qw qx qy qz at the start [m].
@@ -362,7 +371,7 @@ class Scene:
             "pair": pair,
             **grain_arrays(self._grains),
             "planar": shape_arrays(materials, self._fields, self._grains) if self.planar else None,
-            **tool_arrays(self.tools),
+            **tool_arrays(self.tools, largest_diameter(self._grains)),
             **camera_arrays(self.cameras.values()),
         }
         for array in arrays.values():

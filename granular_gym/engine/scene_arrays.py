@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from granular_gym.engine.frozen import Mounted
 from granular_gym.engine.materials import Material
 from granular_gym.engine.planar import planar_arrays
-from granular_gym.errors import ArgumentError
+from granular_gym.errors import ArgumentError, SdfWarning
 from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.sdf import KINDS, Sdf, SdfGrid
 from granular_gym.shapes.shape2d import Shape2D
@@ -75,8 +76,19 @@ def shape_arrays(
     return planar_arrays(every, fields, of_material, angles)
 
 
-def tool_arrays(tools: Sequence[Tool]) -> dict[str, Any]:
-    """Poses of tools, their parts, and the grids that parts may share."""
+def largest_diameter(groups: Sequence[GrainGroup]) -> float:
+    """Diameter of the largest grain [m], 0 without grains."""
+    return 2.0 * max((float(group.radii.max()) for group in groups if len(group.radii)), default=0.0)
+
+
+def tool_arrays(tools: Sequence[Tool], reach: float) -> dict[str, Any]:
+    """Poses of tools, their parts, and the grids that parts may share.
+
+    Args:
+        tools: of the scene.
+        reach: how far from a solid distances must be right [m]. A grain touches it with its centre one radius away; a
+            second one covers what grain and tool may move within a substep (half a radius each), and cohesion.
+    """
     integers: list[list[int]] = []
     floats: list[list[float]] = []
     grids: list[SdfGrid] = []
@@ -89,8 +101,8 @@ def tool_arrays(tools: Sequence[Tool]) -> dict[str, Any]:
                 # parts that share samples share the grid
                 grid = known.setdefault(id(part.grid), len(grids))
                 if grid == len(grids):
-                    grids.append(part.grid)
-                    samples.append(part.grid.samples.reshape(-1))
+                    grids.append(_grid_reaching(part.grid, reach, tool.name))
+                    samples.append(grids[-1].samples.reshape(-1))
             integers.append([KINDS[part.kind], index, grid, tool.material])
             floats.append([*part.size, *[0.0] * (4 - len(part.size)), *part.pose])
     return {
@@ -101,6 +113,22 @@ def tool_arrays(tools: Sequence[Tool]) -> dict[str, Any]:
         "grid_floats": _table([[grid.spacing, *grid.origin] for grid in grids], 4, np.float32),
         "sample": np.concatenate([np.zeros(0, np.float32), *samples]),
     }
+
+
+def _grid_reaching(grid: SdfGrid, reach: float, name: str) -> SdfGrid:
+    """The grid of a tool, sampled further out where its box is too small for the grains."""
+    try:
+        wide = grid.reaching(reach)
+    except ArgumentError as error:
+        raise ArgumentError(f"{error}; the field of tool {name!r} must reach {reach:g} m, a grain's diameter") from None
+    if not wide.reaches(reach):
+        warnings.warn(
+            f"tool {name!r}: expected an SDF grid whose samples on the faces of its box are at least {reach:g} m, the "
+            f"diameter of the largest grain, got {wide.clearance:g} m; grains outside of it meet the tool too early",
+            SdfWarning,
+            stacklevel=5,
+        )
+    return wide
 
 
 def camera_arrays(cameras: Iterable[Mounted]) -> dict[str, Any]:

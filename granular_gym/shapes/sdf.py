@@ -2,13 +2,18 @@
 
 An Sdf is a tuple of parts, each one field with a pose. The engine finds one contact per grain and part: a container has
 one part per side, as a single field gives the contact with the nearest side only. Distances are positive outside.
+
+Outside the box of an SDF grid the engine has a lower bound of the distance only (csrc/geometry/sdf.h). A field of a mesh
+therefore keeps the mesh: `SdfGrid.reaching` samples it as far out as the grains of a scene are wide.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import io
+import math
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -30,6 +35,8 @@ _IDENTITY = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 #: most samples of one grid: 1 GiB
 _LARGEST_GRID = 2**28
 _LARGEST_SIDE = 4096
+#: a clearance this share too small passes, as coordinates are rounded
+_ROUNDING = 1e-4
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -41,12 +48,14 @@ class SdfGrid:
         spacing: distance between samples [m].
         origin: position of sample (0, 0, 0), x y z [m].
         source: hash of the mesh it was made from, or "".
+        sampling: how it was sampled from a mesh; None: the samples are all there is.
     """
 
     samples: NDArray[np.float32]
     spacing: float
     origin: tuple[float, float, float]
     source: str = ""
+    sampling: MeshSampling | None = dataclasses.field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         samples = checks.floats("samples", self.samples, (None, None, None)).copy()
@@ -62,6 +71,59 @@ class SdfGrid:
         """SHA-256 of samples, spacing and origin."""
         head = repr((self.samples.shape, self.spacing, self.origin)).encode()
         return hashlib.sha256(head + self.samples.tobytes()).hexdigest()
+
+    @functools.cached_property
+    def clearance(self) -> float:
+        """Smallest sample on the faces of its box [m]: every point outside is at least this far from the solid.
+
+        Negative where the box cuts the solid, of which nothing is then known outside.
+        """
+        x, y, z = self.samples[..., [0, -1]], self.samples[:, [0, -1]], self.samples[[0, -1]]
+        return float(min(x.min(), y.min(), z.min()))
+
+    def reaches(self, distance: float) -> bool:
+        """Whether all points within a distance [m] of the solid lie in its box."""
+        return self.clearance >= distance * (1.0 - _ROUNDING)
+
+    def reaching(self, distance: float) -> SdfGrid:
+        """The same field in a box that holds all points within a distance [m] of its solid.
+
+        This grid where its box does, and where it has no mesh to be sampled from again.
+
+        Raises:
+            ArgumentError: that needs more samples than a grid may have.
+        """
+        if self.sampling is None or self.reaches(distance):
+            return self
+        return self.sampling.grid(math.ceil(distance / self.spacing * (1.0 - _ROUNDING)))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MeshSampling:
+    """A mesh and how it is sampled.
+
+    Attributes:
+        mesh: repaired and checked.
+        spacing: distance between samples [m].
+        cache: whether grids are read from the cache on disk and stored there.
+        num_threads: threads to use; 0: one per usable core.
+    """
+
+    mesh: Mesh
+    spacing: float
+    cache: bool
+    num_threads: int
+    _made: dict[int, SdfGrid] = dataclasses.field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # grids are made again where they are needed
+        return {**self.__dict__, "_made": {}}
+
+    def grid(self, padding: int) -> SdfGrid:
+        """The field of the mesh with so many samples around its bounding box; each is made once."""
+        if padding not in self._made:
+            self._made[padding] = _mesh_grid(self, padding)
+        return self._made[padding]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -181,7 +243,7 @@ class Sdf:
         Args:
             mesh: a Mesh or the path of an STL, OBJ or PLY file; metres.
             spacing: distance between samples [m]; the radius of a grain or less keeps edges sharp.
-            padding: samples around the bounding box, >= 1.
+            padding: samples around the bounding box, >= 1; a world samples on to the diameter of its largest grain.
             cache: read the grid from the cache on disk, or store it there.
             num_threads: threads to use; None: one per usable core.
 
@@ -197,9 +259,9 @@ class Sdf:
         else:
             raise ArgumentError(f"mesh: expected a Mesh or a path, got {type(mesh).__name__}")
         step = float(np.float32(_length("spacing", spacing)))
-        around = checks.integer("padding", padding, 1, 64)
+        around = checks.integer("padding", padding, 1, _LARGEST_SIDE // 2)
         threads = checks.threads(num_threads) or 0
-        return cls.from_grid(_mesh_grid(mesh, step, around, cache, threads))
+        return cls.from_grid(MeshSampling(mesh, step, bool(cache), threads).grid(around))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Sdf:
@@ -212,7 +274,7 @@ class Sdf:
         return cls.from_grid(_read_grid(Path(path).read_bytes(), str(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the field of a grid to an .npz file that `from_file` reads.
+        """Writes the field of a grid, and the mesh it was sampled from, to an .npz file that `from_file` reads.
 
         Raises:
             ArgumentError: this Sdf is not one grid in its own frame.
@@ -220,7 +282,8 @@ class Sdf:
         """
         if len(self.parts) != 1 or self.parts[0].grid is None or self.parts[0].pose != _IDENTITY:
             raise ArgumentError("save: expected an Sdf of one grid without a pose; primitives need no file")
-        cache.write_atomic(path, _grid_bytes(self.parts[0].grid))
+        grid = self.parts[0].grid
+        cache.write_atomic(path, _grid_bytes(grid, grid.sampling.mesh if grid.sampling else None))
 
     # ---- composition ----
 
@@ -264,19 +327,24 @@ def _mesh_digest(mesh: Mesh) -> str:
     return hashlib.sha256(head + vertices.tobytes() + faces.tobytes()).hexdigest()
 
 
-def _mesh_grid(mesh: Mesh, spacing: float, padding: int, keep: bool, threads: int) -> SdfGrid:
+def _mesh_grid(sampling: MeshSampling, padding: int) -> SdfGrid:
     """Samples the distance field of a mesh, or reads the samples from the cache."""
+    mesh, spacing = sampling.mesh, sampling.spacing
     vertices = np.ascontiguousarray(mesh.vertices, np.float64)
     faces = np.ascontiguousarray(mesh.faces, np.int32)
     lower, upper = mesh.bounds
     cells = np.ceil((upper - lower) / spacing)
     if not np.isfinite(cells).all() or (cells + 1 + 2 * padding > _LARGEST_SIDE).any():
         raise ArgumentError(
-            f"spacing: expected at most {_LARGEST_SIDE} samples along each axis, {spacing:g} m gives {cells.max():.0f}"
+            f"spacing: expected at most {_LARGEST_SIDE} samples along each axis, {spacing:g} m gives "
+            f"{cells.max() + 1 + 2 * padding:.0f}, {2 * padding} of them as padding"
         )
     counts = cells.astype(np.int64) + 1 + 2 * padding
     if int(counts.prod()) > _LARGEST_GRID:
-        raise ArgumentError(f"spacing: expected at most {_LARGEST_GRID} samples, {spacing:g} m gives {counts.prod()}")
+        raise ArgumentError(
+            f"spacing: expected at most {_LARGEST_GRID} samples, {spacing:g} m gives {counts.prod()} with "
+            f"{padding} samples of padding on each side"
+        )
     # the grid is centred on the mesh, so that symmetric meshes have symmetric fields
     start = 0.5 * (lower + upper) - 0.5 * spacing * (counts - 1)
     x, y, z = (float(np.float32(value)) for value in start)
@@ -284,20 +352,22 @@ def _mesh_grid(mesh: Mesh, spacing: float, padding: int, keep: bool, threads: in
     source = _mesh_digest(mesh)
     key = hashlib.sha256(repr((_FORMAT, _core.build_info()["version"], source, spacing, padding)).encode()).hexdigest()
     path = cache.cache_dir() / "sdf" / f"{key}.npz"
-    if keep:
+    if sampling.cache:
         try:
-            return _read_grid(path.read_bytes(), str(path))
+            return _read_grid(path.read_bytes(), str(path), sampling)
         except (OSError, StateError):
             pass
     nx, ny, nz = (int(n) for n in counts)
-    samples = _core.mesh_to_grid(vertices, faces, spacing, origin, (nx, ny, nz), threads)
-    grid = SdfGrid(samples, spacing, origin, source)
-    if keep:
-        cache.store(path, _grid_bytes(grid))
+    samples = _core.mesh_to_grid(vertices, faces, spacing, origin, (nx, ny, nz), sampling.num_threads)
+    grid = SdfGrid(samples, spacing, origin, source, sampling)
+    if sampling.cache:
+        cache.store(path, _grid_bytes(grid, None))
     return grid
 
 
-def _grid_bytes(grid: SdfGrid) -> bytes:
+def _grid_bytes(grid: SdfGrid, mesh: Mesh | None) -> bytes:
+    """The content of a file: samples, and the mesh they came from if it is given."""
+    extra = {} if mesh is None else {"vertices": mesh.vertices, "faces": mesh.faces}
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
@@ -307,20 +377,32 @@ def _grid_bytes(grid: SdfGrid) -> bytes:
         origin=np.array(grid.origin),
         source=np.array(grid.source),
         digest=np.array(grid.digest()),
+        **extra,
     )
     return buffer.getvalue()
 
 
-def _read_grid(data: bytes, name: str) -> SdfGrid:
-    """A grid from the content of a file; StateError where it is damaged or of another version."""
+def _read_grid(data: bytes, name: str, sampling: MeshSampling | None = None) -> SdfGrid:
+    """A grid from the content of a file; StateError where it is damaged or of another version.
+
+    Args:
+        data: the content.
+        name: of the file, for messages.
+        sampling: of the mesh it was sampled from; None: what the file says, and files of older versions say nothing.
+    """
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             fields = {key: file[key] for key in file.files}
         if fields["format"].tolist() != ["granular_gym.sdf", str(_FORMAT)]:
             raise StateError(f"{name}: expected a grid of version {_FORMAT}, got {fields['format'].tolist()}")
         x, y, z = (float(value) for value in fields["origin"])
-        grid = SdfGrid(fields["samples"], float(fields["spacing"]), (x, y, z), str(fields["source"]))
-        whole = grid.digest() == str(fields["digest"])
+        spacing, source, whole = float(fields["spacing"]), str(fields["source"]), True
+        if sampling is None and "vertices" in fields:
+            mesh = Mesh(fields["vertices"], fields["faces"])
+            whole = _mesh_digest(mesh) == source
+            sampling = MeshSampling(mesh, spacing, True, 0)
+        grid = SdfGrid(fields["samples"], spacing, (x, y, z), source, sampling)
+        whole = whole and grid.digest() == str(fields["digest"])
     except StateError:
         raise
     except Exception as error:  # zipfile and zlib raise many kinds
