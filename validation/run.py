@@ -157,6 +157,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     # some cases are outside the stable settings
     warnings.simplefilter("ignore", gg.StabilityWarning)
+    # the grids of rough inclines go on outside of the bounds, where no grain is
+    warnings.simplefilter("ignore", gg.SdfWarning)
     update(options.out)
     for check in CHECKS if not options.page else []:
         if options.names and check.name not in options.names:

@@ -3,8 +3,8 @@
 An Sdf is a tuple of parts, each one field with a pose. The engine finds one contact per grain and part: a container has
 one part per side, as a single field gives the contact with the nearest side only. Distances are positive outside.
 
-Outside the box of an SDF grid the engine has a lower bound of the distance only (csrc/geometry/sdf.h). A field of a mesh
-therefore keeps the mesh: `SdfGrid.reaching` samples it as far out as the grains of a scene are wide.
+Outside the box of an SDF grid the engine has only a lower bound of the distance (csrc/geometry/sdf.h). The field of a
+mesh therefore keeps the mesh: `SdfGrid.reaching` samples it as far out as the grains of a scene are wide.
 """
 
 from __future__ import annotations
