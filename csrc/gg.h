@@ -94,7 +94,7 @@ typedef struct gg_world_def {
     int32_t tool_count, part_count, grid_count, camera_count;
     const gg_pose *tool_pose; /* (tool_count) at the start */
     const gg_shape *part;     /* (part_count) */
-    const gg_sdf_grid *grid;  /* (grid_count) */
+    const gg_sdf_grid *grid;  /* (grid_count); samples on the faces of a box: the largest diameter or more, see sdf.h */
     const float *sample;      /* (sample_count) of all grids [m] */
     int64_t sample_count;
     const gg_camera *camera; /* (camera_count); the world computes first_pixel */

@@ -131,7 +131,9 @@ GG_FN int32_t gg_sdf_cell(float u, int32_t count) {
 /* Grid of at least 2 samples along each axis. Inside its box: the trilinear interpolant v and its gradient g. Outside,
  * with c the nearest point of the box and b = |p - c|: the surface lies in the box, and the angle at c between p and
  * any point of the box is obtuse, so the distance is at least sqrt(b^2 + v(c)^2); its direction is that of (p - c) + v
- * g. Where the box cuts the solid (v(c) < 0) the distance is v + b. Both are continuous at the box. */
+ * g. That is a bound and no distance: contacts need a box whose samples on its faces are at least the diameter of the
+ * largest grain (docs/tools.md). Where the box cuts the solid (v(c) < 0) the distance is v + b. Both are continuous at
+ * the box. */
 GG_FN gg_sdf_hit gg_sdf_grid_eval(const gg_sdf_grid *grid, const float *samples, gg_vec3 p) {
     int32_t nx = grid->count[0], ny = grid->count[1], nz = grid->count[2];
     float inverse = 1.0f / grid->spacing;

@@ -367,7 +367,7 @@ def _mesh_grid(sampling: MeshSampling, padding: int) -> SdfGrid:
 
 def _grid_bytes(grid: SdfGrid, mesh: Mesh | None) -> bytes:
     """The content of a file: samples, and the mesh they came from if it is given."""
-    extra = {} if mesh is None else {"vertices": mesh.vertices, "faces": mesh.faces}
+    extra: dict[str, Any] = {} if mesh is None else {"vertices": mesh.vertices, "faces": mesh.faces}
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
