@@ -61,6 +61,8 @@ class SdfGrid:
         samples = checks.floats("samples", self.samples, (None, None, None)).copy()
         if min(samples.shape) < 2 or max(samples.shape) > _LARGEST_SIDE or samples.size > _LARGEST_GRID:
             raise ArgumentError(f"samples: expected 2 .. {_LARGEST_SIDE} samples along each axis, got {samples.shape}")
+        if self.sampling is not None and not isinstance(self.sampling, MeshSampling):
+            raise ArgumentError(f"sampling: expected a MeshSampling or None, got {type(self.sampling).__name__}")
         samples.flags.writeable = False
         origin = checks.vector("origin", self.origin)
         object.__setattr__(self, "samples", samples)

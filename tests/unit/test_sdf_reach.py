@@ -114,6 +114,12 @@ def test_too_many_samples_are_refused_with_the_tool() -> None:
         scene_of(sdf, 1.5).build()
 
 
+def test_a_sampling_of_another_kind_is_refused() -> None:
+    grid = grid_of(field())
+    with pytest.raises(gg.ArgumentError, match=r"^sampling: expected a MeshSampling or None, got Mesh"):
+        gg.SdfGrid(grid.samples, grid.spacing, grid.origin, "", box_mesh(HALF, 1))  # type: ignore[arg-type]
+
+
 def test_pickles_and_files_keep_the_mesh(tmp_path: Path) -> None:
     sdf = field()
     wanted = scene_of(sdf, 0.05).fingerprint()
