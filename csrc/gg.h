@@ -327,11 +327,20 @@ uintptr_t gg_buffer_stream(const gg_buffer *buffer);
 const char *gg_buffer_message(const gg_buffer *buffer);
 
 /* Snapshots. A state is one env as bytes; load puts it into any env of a world of the same scene layout, bit for bit,
- * stored impulses included. GG_ERROR_STATE: not a state, damaged, or of another version or scene. GG_ERROR_MEMORY:
- * arrays as large as those of the world that saved it cannot be had. The world is then as it was. */
+ * stored impulses included. GG_ERROR_STATE: not a state, damaged, of another version or scene, or with a value that no
+ * env of this scene can have. GG_ERROR_MEMORY: arrays as large as those of the world that saved it cannot be had. The
+ * world is then as it was. */
+typedef struct gg_state {
+    const void *data;
+    size_t size;
+    int32_t checked; /* 1: unchanged since a world of this process saved it, or loaded it; its content is not read */
+} gg_state;
 gg_status gg_world_state_size(gg_world *world, int64_t env, size_t *size);
 gg_status gg_world_save_state(gg_world *world, int64_t env, void *state, size_t size);
 gg_status gg_world_load_state(gg_world *world, const int32_t *envs, int64_t env_listed, const void *state, size_t size);
+/* the same with a state for each listed env, or (count 1) one for all; where one is refused none is loaded */
+gg_status gg_world_load_states(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_state *states,
+                               int64_t count);
 /* hash of one env's grains (position, velocity, spin in order of ids) and tool poses */
 gg_status gg_world_state_hash(gg_world *world, int64_t env, uint64_t *hash);
 

@@ -1,6 +1,7 @@
 """The extension module: see csrc/py."""
 
 import os
+from collections.abc import Sequence
 from typing import Any, Literal, NoReturn, final, overload
 
 import numpy as np
@@ -179,7 +180,7 @@ class World:
         /,
     ) -> NDArray[np.uint8]: ...
     def save_state(self, env: int, /) -> bytes: ...
-    def load_state(self, envs: _Ints | None, state: Buffer, /) -> None: ...
+    def load_state(self, envs: _Ints | None, states: Sequence[Buffer], checked: bool = False, /) -> None: ...
     def state_hash(self, env: int, /) -> int: ...
     def trace(
         self, dt: float, tool_poses: NDArray[np.float32] | None = None, /

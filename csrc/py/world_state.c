@@ -22,19 +22,48 @@ WORLD_METHOD(save_state) {
     return gg_py_finish(self, status, bytes);
 }
 
+/* the buffers of a sequence of bytes-like objects; those that were opened are counted in *opened */
+static int open_states(PyObject *sequence, Py_ssize_t count, int checked, Py_buffer *buffers, gg_state *states,
+                       Py_ssize_t *opened) {
+    for (Py_ssize_t k = 0; k < count; k++) {
+        if (PyObject_GetBuffer(PySequence_Fast_GET_ITEM(sequence, k), &buffers[k], PyBUF_SIMPLE)) {
+            return -1;
+        }
+        states[k].data = buffers[k].buf;
+        states[k].size = (size_t)buffers[k].len;
+        states[k].checked = checked;
+        ++*opened;
+    }
+    return 0;
+}
+
 WORLD_METHOD(load_state) {
-    PyObject *envs_object, *result = NULL;
+    PyObject *envs_object, *given, *result = NULL;
     const int32_t *envs;
     int64_t listed;
-    Py_buffer buffer;
-    if (!PyArg_ParseTuple(argument, "Oy*:load_state", &envs_object, &buffer)) {
+    int checked = 0;
+    if (!PyArg_ParseTuple(argument, "OO|p:load_state", &envs_object, &given, &checked) ||
+        gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed)) {
         return NULL;
     }
-    if (!gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed) && !gg_py_begin(self)) {
-        gg_status status = gg_world_load_state(self->world, envs, listed, buffer.buf, (size_t)buffer.len);
-        result = gg_py_finish_none(self, status);
+    PyObject *sequence = PySequence_Fast(given, "states: expected a sequence of bytes");
+    if (!sequence) {
+        return NULL;
     }
-    PyBuffer_Release(&buffer);
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence), opened = 0;
+    Py_buffer *buffers = PyMem_Calloc((size_t)count + 1, sizeof *buffers);
+    gg_state *states = PyMem_Calloc((size_t)count + 1, sizeof *states);
+    if (!buffers || !states) {
+        PyErr_NoMemory();
+    } else if (!open_states(sequence, count, checked, buffers, states, &opened) && !gg_py_begin(self)) {
+        result = gg_py_finish_none(self, gg_world_load_states(self->world, envs, listed, states, count));
+    }
+    while (opened > 0) {
+        PyBuffer_Release(&buffers[--opened]);
+    }
+    PyMem_Free(buffers);
+    PyMem_Free(states);
+    Py_DECREF(sequence);
     return result;
 }
 

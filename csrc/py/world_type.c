@@ -374,9 +374,11 @@ static PyMethodDef world_methods[] = {
               "save_state($self, env, /)\n--\n\n"
               "The state of one env as bytes. Raises ArgumentError."),
     ELSEWHERE(load_state, METH_VARARGS,
-              "load_state($self, envs, state, /)\n--\n\n"
-              "Puts a state into the listed envs (n,) int32, None: all; bit for bit, stored impulses included.\n"
-              "\nRaises StateError for a state of another version or scene, ArgumentError."),
+              "load_state($self, envs, states, checked=False, /)\n--\n\n"
+              "Puts states, one for all or one for each, into the listed envs (n,) int32, None: all; bit for bit.\n"
+              "\nchecked: they are unchanged since a world of this process saved or loaded them.\n"
+              "Raises StateError for a state of another version or scene or with a value that no env can have: none "
+              "is loaded then; ArgumentError, MemoryError."),
     ELSEWHERE(state_hash, METH_O,
               "state_hash($self, env, /)\n--\n\n"
               "64-bit hash of the grains and tool poses of one env. Raises ArgumentError."),

@@ -1,9 +1,9 @@
 /* fields.h: every array of a world, once: the list drives allocation, growth, snapshots and the memory report.
  *
  * GG_FIELDS(X) expands X(type, name, count, keep) where count is the number of elements per env, written in terms of
- * the gg_dims `d`, and keep says what a snapshot does with it: STATE is saved, SCRATCH is rebuilt within a step. A law
- * brings fields of its own, which are empty in worlds of another. All arrays are env-major: element k of env e is
- * array[e * count + k].
+ * the gg_dims `d`, and keep says what a snapshot does with it: STATE is saved, SCRATCH is rebuilt within a step. What
+ * values a saved field may have is a rule of world/state_check.c. A law brings fields of its own, which are empty in
+ * worlds of another. All arrays are env-major: element k of env e is array[e * count + k].
  *
  * GG_FIELD_ALIASES(X) expands X(type, alias, field): a second name of memory that holds one thing early in a substep
  * and another later.
@@ -70,8 +70,8 @@
     X(int32_t, cell, d->slots, SCRATCH)                                 /* cell of the grain in this slot */           \
     X(int32_t, sort_material, d->slots, SCRATCH)                        /* material, before it moves to its new slot */\
     X(int32_t, source_slot, d->slots, SCRATCH)                          /* where the grain in a new slot comes from */ \
-    X(int32_t, cell_first, d->cells + 1, STATE)                         /* first index of each cell in cell_item */    \
-    X(int32_t, cell_item, d->slots, STATE)                              /* slots in order of cells */                  \
+    X(int32_t, cell_first, d->cells + 1, SCRATCH)                       /* first index of each cell in cell_item */    \
+    X(int32_t, cell_item, d->slots, SCRATCH)                            /* slots in order of cells */                  \
     X(float, cell_point, d->cell_points * 4, SCRATCH)                   /* the same: x, y, z, radius; SoA */           \
     X(int32_t, cell_cursor, d->cell_cursors, SCRATCH)                   /* on a GPU: how far a cell is filled */       \
     X(int32_t, hash_head, d->hash_size, SCRATCH)                        /* linked hash: first grain of a bucket */     \

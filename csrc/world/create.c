@@ -57,8 +57,13 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     gg_params *p = &w->view.params;
     w->listed = malloc(sizeof(int64_t) * (size_t)d->env_count);
     w->targets = malloc(sizeof(float) * 7 * (size_t)(d->env_count * d->tool_count + 1));
-    if (!w->listed || !w->targets) {
-        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: lists of envs and tools");
+    w->kinds = malloc(sizeof(gg_grain_kind) * (size_t)(d->grain_count + 1));
+    if (!w->listed || !w->targets || !w->kinds) {
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: lists of envs, tools and grains");
+    }
+    for (int64_t i = 0; i < d->grain_count; i++) {
+        w->kinds[i].radius = d->radius[i];
+        w->kinds[i].material = d->grain_material[i];
     }
     p->lower = d->lower;
     p->upper = d->upper;
@@ -132,6 +137,7 @@ void gg_world_destroy(gg_world *w) {
     free(w->mirror_arena);
     free(w->listed);
     free(w->targets);
+    free(w->kinds);
     free(w->seconds);
     free(w);
 }

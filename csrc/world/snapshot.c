@@ -3,16 +3,24 @@
  * A state holds every field marked STATE, stored impulses and candidate lists included: a world that loads it continues
  * with the bits of the one that saved it. It fits any world of the same scene layout, whatever its buffers grew to.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/rng.h"
 #include "world.h"
 
-#define STATE_MAGIC 0x6767737461746532ull /* "ggstate2" */
+#define STATE_MAGIC 0x6767737461746533ull /* "ggstate3" */
+
+/* what a world has grown to, and so the sizes of the fields of a state; all else follows from the layout */
+typedef struct state_capacity {
+    int64_t tool_contacts, contact_rows, candidates;
+    int32_t rolling, cohesive; /* 1: contacts carry what rolling and cohesion need */
+} state_capacity;
 
 typedef struct state_header {
-    uint64_t magic, layout, size, check;
-    gg_dims dims; /* of the world that saved it */
+    uint64_t magic, layout, size;
+    uint64_t check; /* hash of all bytes, where these are 0 */
+    state_capacity capacity;
 } state_header;
 
 uint64_t gg_hash_bytes(uint64_t hash, const void *data, size_t size) {
@@ -51,6 +59,7 @@ uint64_t gg_state_layout(const gg_world *w) {
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
         hash = gg_rng_mix(hash ^ (uint64_t)words[k]);
     }
+    hash = gg_hash_bytes(hash, w->kinds, sizeof *w->kinds * (size_t)d->grain_count);
     for (const char *c = GG_VERSION; *c; c++) {
         hash = gg_rng_mix(hash ^ (uint64_t)*c);
     }
@@ -65,6 +74,12 @@ static size_t state_size(const gg_dims *dims) {
         size += keep ? field : 0;
     }
     return size;
+}
+
+/* of a state whose header and content these are */
+static uint64_t checksum(state_header header, const char *content) {
+    header.check = 0;
+    return gg_hash_bytes(gg_hash_bytes(0, &header, sizeof header), content, (size_t)header.size - sizeof header);
 }
 
 gg_status gg_world_state_size(gg_world *w, int64_t env, size_t *size) {
@@ -91,78 +106,173 @@ gg_status gg_world_save_state(gg_world *w, int64_t env, void *state, size_t size
             at += field;
         }
     }
+    const gg_dims *d = &w->view.dims;
     state_header header;
     memset(&header, 0, sizeof header);
     header.magic = STATE_MAGIC;
     header.layout = w->layout;
-    header.size = state_size(&w->view.dims);
-    header.dims = w->view.dims;
-    header.check = gg_hash_bytes(0, (char *)state + sizeof header, (size_t)header.size - sizeof header);
+    header.size = state_size(d);
+    header.capacity.tool_contacts = d->tool_contacts;
+    header.capacity.contact_rows = d->contact_rows;
+    header.capacity.candidates = d->candidate_cap;
+    header.capacity.rolling = d->spheres.roll_rows > 0;
+    header.capacity.cohesive = d->spheres.cohesive_rows > 0;
+    header.check = checksum(header, (char *)state + sizeof header);
     memcpy(state, &header, sizeof header);
     return status;
 }
 
-/* reads and verifies everything before anything is touched */
-static gg_status check_state(gg_world *w, const void *state, size_t size, state_header *header) {
-    if (size < sizeof *header) {
-        return gg_world_fail(w, GG_ERROR_STATE, "state: expected at least %zu bytes, got %zu: truncated or not a state",
-                             sizeof *header, size);
+/* ---- loading: all is verified before anything is touched ---- */
+
+/* the sizes of the fields of a state: those of the world but for its capacities; 0: no world can have these */
+static int saved_dims(const gg_world *w, const state_capacity *c, gg_dims *dims) {
+    *dims = w->view.dims;
+    dims->env_count = 1;
+    if (c->tool_contacts < 0 || c->tool_contacts > INT32_MAX - dims->free_bodies || c->contact_rows < 0 ||
+        c->contact_rows > INT32_MAX / GG_LANES || c->candidates < 0 || c->candidates > INT32_MAX || c->rolling < 0 ||
+        c->rolling > 1 || c->cohesive < 0 || c->cohesive > 1) {
+        return 0;
     }
-    memcpy(header, state, sizeof *header);
-    if (header->magic != STATE_MAGIC) {
+    dims->spheres.roll_rows = c->rolling;
+    dims->spheres.cohesive_rows = c->cohesive;
+    gg_dims_set_tool_contacts(dims, c->tool_contacts);
+    gg_dims_set_contact_rows(dims, c->contact_rows);
+    gg_dims_set_candidates(dims, c->candidates);
+    return 1;
+}
+
+static gg_status check_header(gg_world *w, const gg_state *state, gg_dims *dims) {
+    state_header header;
+    if (state->size < sizeof header) {
+        return gg_world_fail(w, GG_ERROR_STATE, "state: expected at least %zu bytes, got %zu: truncated or not a state",
+                             sizeof header, state->size);
+    }
+    memcpy(&header, state->data, sizeof header);
+    if (header.magic != STATE_MAGIC) {
         return gg_world_fail(w, GG_ERROR_STATE, "state: not a state of this engine, or of another byte order");
     }
-    if (header->layout != w->layout) {
+    if (header.layout != w->layout) {
         return gg_world_fail(w, GG_ERROR_STATE,
                              "state: saved by another version or scene (layout %016llx, this world has %016llx)",
-                             (unsigned long long)header->layout, (unsigned long long)w->layout);
+                             (unsigned long long)header.layout, (unsigned long long)w->layout);
     }
-    if (header->size != size) {
+    if (header.size != state->size) {
         return gg_world_fail(w, GG_ERROR_STATE, "state: expected %llu bytes, got %zu: truncated",
-                             (unsigned long long)header->size, size);
+                             (unsigned long long)header.size, state->size);
     }
-    if (header->check != gg_hash_bytes(0, (const char *)state + sizeof *header, size - sizeof *header) ||
-        state_size(&header->dims) != size) {
+    if (!state->checked && header.check != checksum(header, (const char *)state->data + sizeof header)) {
         return gg_world_fail(w, GG_ERROR_STATE, "state: damaged: its checksum does not fit its content");
+    }
+    if (!saved_dims(w, &header.capacity, dims) || state_size(dims) != state->size) {
+        return gg_world_fail(w, GG_ERROR_STATE, "state: damaged: its size does not fit the numbers of its contacts");
     }
     return GG_OK;
 }
 
-/* capacities no smaller than those of the world that saved the state */
-static gg_status fit_capacities(gg_world *w, const gg_dims *saved) {
-    gg_dims dims = w->view.dims;
-    gg_dims_set_tool_contacts(&dims, GG_MAX(dims.tool_contacts, saved->tool_contacts));
-    dims.contact_rows = GG_MAX(dims.contact_rows, saved->contact_rows);
-    dims.spheres.roll_rows = dims.spheres.roll_rows || saved->spheres.roll_rows ? dims.contact_rows : 0;
-    dims.spheres.cohesive_rows = dims.spheres.cohesive_rows || saved->spheres.cohesive_rows ? dims.contact_rows : 0;
-    dims.planar.rows = dims.planar.outline_count ? dims.contact_rows : 0;
-    gg_dims_set_candidates(&dims, GG_MAX(dims.candidate_cap, saved->candidate_cap));
-    return memcmp(&dims, &w->view.dims, sizeof dims) ? gg_arena_resize(w, dims) : GG_OK;
+/* Checks the values of a state. They are copied, as the bytes need not be aligned. */
+static gg_status check_content(gg_world *w, const gg_state *state, const gg_dims *dims) {
+    gg_view saved;
+    size_t total = gg_arena_total(dims);
+    void *memory = total < SIZE_MAX ? malloc(total) : NULL;
+    if (!memory) {
+        return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: %zu bytes to check a state", total);
+    }
+    memset(&saved, 0, sizeof saved);
+    gg_arena_carve(&saved, dims, memory);
+    const char *at = (const char *)state->data + sizeof(state_header);
+    for (int f = 0; f < GG_FIELD_COUNT; f++) {
+        int keep = 0;
+        size_t size = gg_field_size(dims, (gg_field_id)f, &keep);
+        if (keep && size) {
+            memcpy(gg_field_data(&saved, (gg_field_id)f), at, size);
+            at += size;
+        }
+    }
+    gg_status status = gg_state_check(w, &saved);
+    gg_dims needed = *dims;
+    if (status == GG_OK && gg_dims_fit_pairs(w, &needed, saved.pair, dims->material_count * dims->material_count)) {
+        status = gg_world_fail(w, GG_ERROR_STATE, "state: damaged: its materials roll or attract, its contacts do not");
+    }
+    free(memory);
+    return status;
 }
 
-gg_status gg_world_load_state(gg_world *w, const int32_t *envs, int64_t listed, const void *state, size_t size) {
+/* capacities no smaller than those of the world that saved the state */
+static void fit_capacities(gg_dims *dims, const gg_dims *saved) {
+    gg_dims_set_tool_contacts(dims, GG_MAX(dims->tool_contacts, saved->tool_contacts));
+    dims->spheres.roll_rows |= saved->spheres.roll_rows;
+    dims->spheres.cohesive_rows |= saved->spheres.cohesive_rows;
+    gg_dims_set_contact_rows(dims, GG_MAX(dims->contact_rows, saved->contact_rows));
+    gg_dims_set_candidates(dims, GG_MAX(dims->candidate_cap, saved->candidate_cap));
+}
+
+/* zeros for the rolling impulses of a state that has none, in a world that has; NULL: none are needed */
+static gg_status make_zeros(gg_world *w, void **zeros) {
+    size_t size = gg_field_size(&w->view.dims, GG_FIELD_roll_a, NULL);
+    *zeros = size ? calloc(1, size) : NULL;
+    return size && !*zeros ? gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: %zu bytes to load a state", size)
+                           : GG_OK;
+}
+
+/* copies a checked state into an env */
+static gg_status put_state(gg_world *w, int64_t env, const gg_state *state, const void *zeros) {
     state_header header;
-    gg_status status = check_state(w, state, size, &header);
-    if (status != GG_OK || (status = gg_envs_check(w, envs, &listed)) != GG_OK ||
-        (status = fit_capacities(w, &header.dims)) != GG_OK) {
+    gg_dims dims;
+    memcpy(&header, state->data, sizeof header);
+    saved_dims(w, &header.capacity, &dims);
+    const char *at = (const char *)state->data + sizeof header;
+    gg_status status = GG_OK;
+    for (int f = 0; f < GG_FIELD_COUNT && status == GG_OK; f++) {
+        int keep = 0;
+        size_t saved = gg_field_size(&dims, (gg_field_id)f, &keep);
+        size_t here = gg_field_size(&w->view.dims, (gg_field_id)f, NULL);
+        char *to = (char *)gg_field_data(&w->view, (gg_field_id)f) + (size_t)env * here;
+        if (keep && saved) {
+            status = gg_memory_copy(w, to, saved, at, saved, saved, 1, GG_TO_DEVICE);
+            at += saved;
+        } else if (f == GG_FIELD_roll_a || f == GG_FIELD_roll_b) {
+            status = gg_memory_copy(w, to, here, zeros, here, here, 1, GG_TO_DEVICE);
+        }
+    }
+    return status;
+}
+
+gg_status gg_world_load_states(gg_world *w, const int32_t *envs, int64_t listed, const gg_state *states,
+                               int64_t count) {
+    gg_status status = gg_envs_check(w, envs, &listed);
+    if (status != GG_OK) {
+        return status;
+    }
+    GG_EXPECT(gg_message_of(w), count == 1 || count == listed, "states: expected 1 or %lld, got %lld",
+              (long long)listed, (long long)count);
+    gg_dims dims = w->view.dims, saved;
+    for (int64_t k = 0; status == GG_OK && k < count; k++) {
+        status = check_header(w, &states[k], &saved);
+        if (status == GG_OK && !states[k].checked) {
+            status = check_content(w, &states[k], &saved);
+        }
+        if (status == GG_OK) {
+            fit_capacities(&dims, &saved);
+        }
+    }
+    if (status == GG_OK && memcmp(&dims, &w->view.dims, sizeof dims)) {
+        status = gg_arena_resize(w, dims);
+    }
+    void *zeros = NULL;
+    if (status != GG_OK || (status = make_zeros(w, &zeros)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; status == GG_OK && k < listed; k++) {
-        size_t env = (size_t)gg_env_at(envs, k);
-        const char *at = (const char *)state + sizeof header;
-        for (int f = 0; f < GG_FIELD_COUNT; f++) {
-            int keep = 0;
-            size_t saved = gg_field_size(&header.dims, (gg_field_id)f, &keep);
-            size_t here = gg_field_size(&w->view.dims, (gg_field_id)f, NULL);
-            if (keep && saved && status == GG_OK) {
-                char *to = (char *)gg_field_data(&w->view, (gg_field_id)f) + env * here;
-                status = gg_memory_copy(w, to, saved, at, saved, saved, 1, GG_TO_DEVICE);
-                at += saved;
-            }
-        }
+        status = put_state(w, gg_env_at(envs, k), &states[count == 1 ? 0 : k], zeros);
     }
+    free(zeros);
     gg_world_invalidate(w);
     return status == GG_OK ? gg_params_from_materials(w) : status;
+}
+
+gg_status gg_world_load_state(gg_world *w, const int32_t *envs, int64_t listed, const void *state, size_t size) {
+    const gg_state one = {state, size, 0};
+    return gg_world_load_states(w, envs, listed, &one, 1);
 }
 
 gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {

@@ -39,7 +39,7 @@ gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size
     GG_EXPECT(out, gg_within(s->relaxation_sum, 0.0f, 100.0f),
               "relaxation_sum: expected 0 (safe value) or (0, 100], got %g", s->relaxation_sum);
     GG_EXPECT(out, gg_within(s->margin, 0.0f, 0.5f), "margin: expected a share in [0, 0.5], got %g", s->margin);
-    GG_EXPECT(out, gg_within(s->skin, 0.01f, 1.0f), "skin: expected a share in [0.01, 1], got %g", s->skin);
+    GG_EXPECT(out, gg_within(s->skin, 0.01f, GG_SKIN_MAX), "skin: expected a share in [0.01, 1], got %g", s->skin);
     GG_EXPECT(out, gg_within(s->bounce_speed, 0.0f, 1e6f), "bounce_speed: expected a speed in [0, 1e6], got %g",
               s->bounce_speed);
     GG_EXPECT(out, gg_within(s->correction_share, 1e-6f, 1.0f),

@@ -38,6 +38,12 @@ typedef struct gg_scene {
 #undef GG_SCENE_ARRAY
 } gg_scene;
 
+/* what a grain is, whatever happens to it */
+typedef struct gg_grain_kind {
+    float radius; /* [m] */
+    int32_t material;
+} gg_grain_kind;
+
 /* buffer.c: device buffers that nobody holds, for the next ones of their size */
 typedef struct gg_pool gg_pool;
 
@@ -54,6 +60,7 @@ struct gg_world {
     int32_t collecting, collected_count, collected_staging;
     gg_pool *pool;
     gg_scene scene;
+    gg_grain_kind *kinds;                       /* (grain_count) of all envs */
     int64_t size_class_grains[GG_SIZE_CLASSES]; /* grains of each size class in one env */
     int64_t *listed;                            /* (env_count) for gg_access */
     float *targets;                             /* (env_count, own tools, 7) of the last step */
@@ -219,6 +226,10 @@ void gg_pool_close(gg_pool *pool);
 uint64_t gg_hash_bytes(uint64_t hash, const void *data, size_t size);
 /* hash of what a snapshot and a world must agree on */
 uint64_t gg_state_layout(const gg_world *w);
+
+/* state_check.c: whether an env can go on from saved fields, a view of one env of which those marked STATE are set; else
+ * GG_ERROR_STATE. Nothing but the layout decides: the answer holds for every world of this one's. */
+gg_status gg_state_check(gg_world *w, const gg_view *saved);
 
 /* access.c */
 gg_status gg_env_check(gg_world *w, int64_t env);

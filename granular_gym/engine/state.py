@@ -8,15 +8,18 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+import re
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 
-from granular_gym.base import cache
+from granular_gym.base import cache, checks
 from granular_gym.errors import ArgumentError, StateError
 
 _MAGIC = b"GGSTATE\n"
 VERSION = 1
 _HEAD = struct.Struct("<8sIIQ64s")
+_LAYOUT = re.compile("[0-9a-f]{64}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +33,29 @@ class State:
 
     envs: tuple[bytes, ...]
     layout: str
+    _checked: bool = dataclasses.field(default=False, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        envs = tuple(self.envs) if isinstance(self.envs, (tuple, list)) else ()
+        if not envs or not all(isinstance(env, (bytes, bytearray, memoryview)) for env in envs):
+            raise ArgumentError(f"envs: expected the bytes of one or more envs, got {type(self.envs).__name__}")
+        # nobody can change them after they were checked
+        object.__setattr__(self, "envs", tuple(bytes(env) for env in envs))
+        if not isinstance(self.layout, str) or not _LAYOUT.fullmatch(self.layout):
+            raise ArgumentError(f"layout: expected the hash of a layout, got {self.layout!r}")
+
+    def __reduce__(self) -> tuple[type[State], tuple[tuple[bytes, ...], str]]:
+        # what was checked here may come back as anything
+        return State, (self.envs, self.layout)
+
+    @property
+    def checked(self) -> bool:
+        """Whether a world of this process saved or loaded these bytes; others are checked when they are loaded."""
+        return self._checked
+
+    def mark_checked(self) -> None:
+        """For `World`: its engine wrote or accepted these bytes."""
+        object.__setattr__(self, "_checked", True)
 
     @property
     def env_count(self) -> int:
@@ -38,9 +64,10 @@ class State:
 
     def env(self, index: int) -> State:
         """One of the envs as a state of its own."""
-        if not 0 <= index < len(self.envs):
-            raise ArgumentError(f"index: expected 0 .. {len(self.envs) - 1}, got {index}")
-        return State((self.envs[index],), self.layout)
+        one = State((self.envs[checks.integer("index", index, 0, len(self.envs) - 1)],), self.layout)
+        if self.checked:
+            one.mark_checked()
+        return one
 
     def to_bytes(self) -> bytes:
         """What a file holds."""
@@ -56,6 +83,8 @@ class State:
         Raises:
             StateError: not a state, another version, cut short or damaged; the message says which.
         """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise ArgumentError(f"data: expected bytes, got {type(data).__name__}")
         data = bytes(data)
         if len(data) < len(_MAGIC) or data[: len(_MAGIC)] != _MAGIC:
             raise StateError(f"{name}: expected a saved state, the file begins differently")
@@ -73,11 +102,14 @@ class State:
             raise StateError(f"{name}: expected {start + sum(sizes) + 32} bytes, got {len(data)}: cut short or damaged")
         if hashlib.sha256(data[:-32]).digest() != data[-32:]:
             raise StateError(f"{name}: expected an intact file, its checksum does not fit")
+        text = layout.decode("ascii", "replace")
+        if not count or not _LAYOUT.fullmatch(text):
+            raise StateError(f"{name}: expected envs and the hash of a layout, got {count} envs and {text!r}")
         envs = []
         for size in sizes:
             envs.append(data[start : start + size])
             start += size
-        return cls(tuple(envs), layout.decode("ascii"))
+        return cls(tuple(envs), text)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a file, whole or not at all.
@@ -96,3 +128,18 @@ class State:
             StateError: it is not a whole state of this version.
         """
         return cls.from_bytes(Path(path).read_bytes(), str(path))
+
+
+def joined(states: Sequence[State]) -> State:
+    """The envs of one or more states as one state.
+
+    Raises:
+        StateError: they belong to different scenes.
+    """
+    layouts = {state.layout for state in states}
+    if len(layouts) != 1:
+        raise StateError(f"states: expected one or more of one scene, got {len(states)} of {len(layouts)} scenes")
+    state = State(tuple(env for one in states for env in one.envs), layouts.pop())
+    if all(one.checked for one in states):
+        state.mark_checked()
+    return state

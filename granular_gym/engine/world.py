@@ -365,7 +365,9 @@ class World(Driven):
         listed = checks.envs(env, self.env_count)
         if listed is None:
             listed = np.arange(self.env_count, dtype=np.int32)
-        return State(tuple(self._core.save_state(int(index)) for index in listed), self._layout)
+        state = State(tuple(self._core.save_state(int(index)) for index in listed), self._layout)
+        state.mark_checked()
+        return state
 
     def load_state(self, state: State, envs: Any = None) -> None:
         """Puts saved envs into envs of this world, bit for bit.
@@ -375,7 +377,8 @@ class World(Driven):
             envs: None (all), an index, a list of indices or a mask.
 
         Raises:
-            StateError: a state of another scene, version or size; the world is unchanged.
+            StateError: a state of another scene, version or size, or with values that no env can have; the world is
+                unchanged.
         """
         if not isinstance(state, State):
             raise ArgumentError(f"state: expected a State, got {type(state).__name__}")
@@ -383,14 +386,10 @@ class World(Driven):
         if state.layout != self._layout:
             raise StateError("state: expected a state of a world of the same scene, this one belongs to another scene")
         self.changes += 1
-        if state.env_count == 1:
-            self._core.load_state(listed, state.envs[0])
-            return
-        if state.env_count != count:
+        if state.env_count not in (1, count):
             raise StateError(f"state: expected 1 or {count} envs, got {state.env_count}")
-        targets = range(self.env_count) if listed is None else listed
-        for target, data in zip(targets, state.envs, strict=True):
-            self._core.load_state(np.array([target], np.int32), data)
+        self._core.load_state(listed, state.envs, state.checked)
+        state.mark_checked()
 
     # ---- helpers ----
 

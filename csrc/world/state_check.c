@@ -1,0 +1,347 @@
+/* state_check.c: whether the saved fields of an env are what an env can go on from.
+ *
+ * Phases trust what they read: an index out of range in a state would be an access out of bounds in the next substep.
+ * Every field marked STATE therefore has a rule here, its name in GG_STATE_RULES; without one nothing compiles. Rules
+ * run in the order of the fields on the host, before anything is loaded. What an env would rebuild or overwrite before
+ * it reads it has no rule of content. An env that has diverged is frozen: its grains may be anything but out of range.
+ */
+#include <string.h>
+
+#include "../contact/narrow.h"
+#include "../solvers/contacts.h"
+#include "world.h"
+
+/* the saved env: a view of one env, whose fields marked STATE can be read */
+typedef struct saved_env {
+    const gg_world *world; /* that it shall be loaded into */
+    const gg_view *view;
+    const gg_env *env;
+    gg_message out;
+} saved_env;
+
+typedef gg_status (*state_rule)(const saved_env *s, gg_field_id field);
+
+/* leaves the rule unless the condition holds for element k of its field */
+#define EXPECT_AT(s, field, k, condition, expected)                                                                    \
+    GG_EXPECT((s)->out, condition, "%s[%lld]: expected %s", gg_field_name((int)(field)), (long long)(k), expected)
+
+/* ---- flags, counters and parameters of the env ---- */
+
+static int is_flag(int32_t value) { return value == 0 || value == 1; }
+
+static int usable_float(float value, float low) { return gg_finite(value) && value >= low; }
+
+static gg_status check_stats(const saved_env *s, gg_field_id field) {
+    const gg_env_stats *stats = &s->env->stats;
+    EXPECT_AT(s, field, 0, is_flag(stats->diverged), "diverged 0 or 1");
+/* what a step counted: none below 0, and none that is not a number unless the env has diverged */
+#define CHECK_STAT(type, name)                                                                                         \
+    EXPECT_AT(s, field, 0, stats->name >= (type)0 || (stats->diverged && stats->name != stats->name),                  \
+              "a counter " #name " >= 0");
+    GG_ENV_STATS(CHECK_STAT)
+#undef CHECK_STAT
+    return GG_OK;
+}
+
+static gg_status check_env(const saved_env *s, gg_field_id field) {
+    const gg_env *env = s->env;
+    const gg_params *p = &s->world->view.params;
+    EXPECT_AT(s, field, 0, gg_finite3(env->gravity), "a finite gravity");
+    gg_status status = gg_air_check(&env->air, s->out);
+    if (status != GG_OK) {
+        return status;
+    }
+    EXPECT_AT(s, field, 0, gg_within(env->cohesion_range, 0.0f, p->radius_min), "cohesion_range within a radius");
+    EXPECT_AT(s, field, 0, gg_within(env->dt_last, 0.0f, 1.0f), "dt_last in [0, 1] s");
+    EXPECT_AT(s, field, 0,
+              is_flag(env->rebuild) && is_flag(env->key_buffer) && is_flag(env->impulse_buffer) &&
+                  is_flag(env->converged) && is_flag(env->predicted) && is_flag(env->fast_tool),
+              "flags 0 or 1");
+    EXPECT_AT(s, field, 0, env->substeps_done >= 0, "substeps_done >= 0");
+    EXPECT_AT(s, field, 0, env->iteration >= 0 && env->iteration <= GG_MAX_ITERATIONS, "iterations in range");
+    EXPECT_AT(s, field, 0, !env->overflow_rows && !env->overflow_tool_contacts && !env->overflow_candidates,
+              "no overflow");
+    EXPECT_AT(s, field, 0, env->overflow_size_class >= 0 && env->overflow_size_class < p->size_class_count,
+              "a size class of the world");
+    EXPECT_AT(s, field, 0,
+              env->stats.diverged || (usable_float(env->bounce_speed, 0.0f) && usable_float(env->speed_max, 0.0f)),
+              "finite speeds >= 0");
+    EXPECT_AT(s, field, 0, env->stats.diverged || gg_within(env->skin, 0.0f, GG_SKIN_MAX * 2.0f * p->radius_min),
+              "a skin in range");
+    /* cell grids are fitted before they are read */
+    return check_stats(s, field);
+}
+
+static gg_status check_pair(const saved_env *s, gg_field_id field) {
+    (void)field;
+    return gg_materials_check(s->view->pair, NULL, s->view->dims.material_count, s->world->solver.mode,
+                              s->world->view.params.radius_min, s->out);
+}
+
+static gg_status check_density(const saved_env *s, gg_field_id field) {
+    (void)field;
+    return gg_materials_check(NULL, s->view->density, s->view->dims.material_count, 0, 0.0f, s->out);
+}
+
+/* ---- grains ---- */
+
+static gg_status check_grain_id(const saved_env *s, gg_field_id field) {
+    const gg_view *v = s->view;
+    int64_t n = v->dims.grain_count;
+    for (int64_t i = 0; i < v->dims.slots; i++) {
+        int32_t id = v->grain_id[i];
+        /* each id names a slot that names it: the ids of the slots are then a permutation */
+        EXPECT_AT(s, field, i, i < n ? id >= 0 && id < n && v->slot_of[id] == i : id == -1,
+                  "each grain in one of the first slots");
+    }
+    return GG_OK;
+}
+
+static gg_status check_slot_of(const saved_env *s, gg_field_id field) {
+    for (int64_t id = s->view->dims.grain_count; id < s->view->dims.slots; id++) {
+        EXPECT_AT(s, field, id, s->view->slot_of[id] == -1, "-1, there is no such grain");
+    }
+    return GG_OK;
+}
+
+/* radius and material of a grain, which nothing changes; an empty slot has none */
+static gg_grain_kind kind_of(const saved_env *s, int64_t slot) {
+    gg_grain_kind none = {0.0f, 0};
+    return s->view->grain_id[slot] >= 0 ? s->world->kinds[s->view->grain_id[slot]] : none;
+}
+
+static gg_status check_material(const saved_env *s, gg_field_id field) {
+    for (int64_t i = 0; i < s->view->dims.slots; i++) {
+        EXPECT_AT(s, field, i, s->view->material[i] == kind_of(s, i).material, "the material of the grain");
+    }
+    return GG_OK;
+}
+
+static gg_status check_position(const saved_env *s, gg_field_id field) {
+    for (int64_t i = 0; i < s->view->dims.slots; i++) {
+        gg_vec4 x = s->view->position[i];
+        EXPECT_AT(s, field, i, x.w == kind_of(s, i).radius, "the radius of the grain");
+        EXPECT_AT(s, field, i, s->env->stats.diverged || gg_finite3(gg_v3(x.x, x.y, x.z)), "a finite position");
+    }
+    return GG_OK;
+}
+
+static gg_status check_built_position(const saved_env *s, gg_field_id field) {
+    for (int64_t i = 0; i < s->view->dims.slots; i++) {
+        gg_vec4 x = s->view->built_position[i];
+        EXPECT_AT(s, field, i, s->env->stats.diverged || gg_finite3(gg_v3(x.x, x.y, x.z)), "a finite position");
+    }
+    return GG_OK;
+}
+
+/* bodies of grains; those of contacts with tools are written before they are read */
+static gg_status check_bodies(const saved_env *s, gg_field_id field) {
+    for (int64_t i = 0; i < s->view->dims.free_bodies; i++) {
+        const float *body = s->view->body_a + i * GG_BODY;
+        float inverse_radius = kind_of(s, i).radius > 0.0f ? 1.0f / kind_of(s, i).radius : 0.0f;
+        EXPECT_AT(s, field, i, body[GG_BODY_INVERSE_RADIUS] == inverse_radius, "the inverse radius of the grain");
+        EXPECT_AT(s, field, i, usable_float(body[GG_BODY_INVERSE_MASS], 0.0f), "a finite inverse mass >= 0");
+        EXPECT_AT(s, field, i,
+                  !gg_is_planar(&s->world->view.params) || usable_float(body[GG_BODY_INVERSE_INERTIA], 0.0f),
+                  "a finite inverse inertia >= 0");
+        for (int k = 0; k < GG_BODY; k++) {
+            EXPECT_AT(s, field, i, s->env->stats.diverged || gg_finite(body[k]), "finite velocities");
+        }
+    }
+    return GG_OK;
+}
+
+/* all floats of a field, whatever they stand for */
+static gg_status check_finite(const saved_env *s, gg_field_id field) {
+    const float *values = gg_field_data(s->view, field);
+    int64_t count = (int64_t)(gg_field_size(&s->view->dims, field, NULL) / sizeof(float));
+    for (int64_t k = 0; k < count; k++) {
+        EXPECT_AT(s, field, k, s->env->stats.diverged || gg_finite(values[k]), "a finite value");
+    }
+    return GG_OK;
+}
+
+/* ---- candidates, where the lists will not be built again before they are read ---- */
+
+static gg_status check_candidate_range(const saved_env *s, gg_field_id field) {
+    const gg_view *v = s->view;
+    for (int64_t i = 0; !s->env->rebuild && i < v->dims.slots; i++) {
+        int64_t first = v->candidate_first[i], count = v->candidate_count[i];
+        EXPECT_AT(s, field, i,
+                  first >= 0 && count >= 0 && first + count <= v->dims.candidate_cap && (v->grain_id[i] >= 0 || !count),
+                  "a list within the candidates");
+    }
+    return GG_OK;
+}
+
+/* whether slot j lists slot i; lists are in order of ids */
+static int lists_slot(const gg_view *v, int64_t j, int32_t id) {
+    int64_t low = v->candidate_first[j], high = low + v->candidate_count[j];
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        int32_t there = v->grain_id[v->candidate[middle]];
+        if (there == id) {
+            return 1;
+        }
+        low = there < id ? middle + 1 : low;
+        high = there < id ? high : middle;
+    }
+    return 0;
+}
+
+static gg_status check_candidate(const saved_env *s, gg_field_id field) {
+    const gg_view *v = s->view;
+    for (int64_t i = 0; !s->env->rebuild && i < v->dims.slots; i++) {
+        const int32_t *list = v->candidate + v->candidate_first[i];
+        for (int32_t k = 0, last = -1; k < v->candidate_count[i]; k++) {
+            int64_t at = v->candidate_first[i] + k;
+            EXPECT_AT(s, field, at, list[k] >= 0 && list[k] < v->dims.grain_count && list[k] != i,
+                      "the slot of another grain");
+            EXPECT_AT(s, field, at, v->grain_id[list[k]] > last, "rising grain ids");
+            last = v->grain_id[list[k]];
+        }
+    }
+    /* a pair of planar grains keeps its contact points in one of its two lists, where the other looks them up */
+    for (int64_t i = 0; !s->env->rebuild && i < v->dims.slots; i++) {
+        for (int32_t k = 0; k < v->candidate_count[i]; k++) {
+            int64_t at = v->candidate_first[i] + k;
+            EXPECT_AT(s, field, at, lists_slot(v, v->candidate[at], v->grain_id[i]), "a pair in both of its lists");
+        }
+    }
+    return GG_OK;
+}
+
+/* ---- stored contacts: their numbers, and the rest where impulses are stored ---- */
+
+static gg_status check_contact_range(const saved_env *s, gg_field_id field) {
+    const gg_view *v = s->view;
+    for (int64_t i = 0; i < v->dims.slots; i++) {
+        int64_t first = v->contact_first[i], count = v->contact_count[i], tools = v->tool_contact_count[i];
+        EXPECT_AT(s, field, i, first >= 0 && count >= 0 && first / GG_LANES + count <= v->dims.contact_rows,
+                  "a list within the contact rows");
+        EXPECT_AT(s, field, i, tools >= 0 && tools <= count, "as many contacts with tools as contacts at most");
+    }
+    return GG_OK;
+}
+
+/* keys as the laws write them: spheres/contacts.h, planar/contacts.h */
+static gg_status check_keys(const saved_env *s, gg_field_id field) {
+    const gg_view *v = s->view;
+    const int32_t *keys = gg_field_data(v, field);
+    int64_t per_grain = 1, per_part = 1;
+    if (v->dims.planar.outline_count) {
+        per_grain = 4;
+        per_part = v->dims.planar.outline_points;
+    }
+    int current = (s->env->key_buffer ? GG_FIELD_key_b : GG_FIELD_key_a) == (int)field;
+    for (int64_t i = 0; current && s->env->dt_last > 0.0f && i < v->dims.slots; i++) {
+        int32_t grains = v->contact_count[i] - v->tool_contact_count[i];
+        for (int32_t k = 0, last = 0; k < v->contact_count[i]; k++) {
+            int64_t at = v->contact_first[i] + (int64_t)k * GG_LANES;
+            int64_t low = k < grains ? 0 : -per_part * v->dims.part_count;
+            int64_t high = k < grains ? per_grain * v->dims.grain_count : 0;
+            EXPECT_AT(s, field, at, keys[at] >= low && keys[at] < high, "the key of a grain, then of parts");
+            EXPECT_AT(s, field, at, k >= grains || keys[at] / per_grain != v->grain_id[i], "another grain");
+            EXPECT_AT(s, field, at, k == 0 || gg_key_before(last, keys[at]), "keys in order");
+            last = keys[at];
+        }
+    }
+    return GG_OK;
+}
+
+/* impulses and rolling impulses of the listed contacts */
+static gg_status check_impulses(const saved_env *s, gg_field_id field) {
+    const gg_view *v = s->view;
+    const float *values = gg_field_data(v, field);
+    int in_b = field == GG_FIELD_impulse_b || field == GG_FIELD_roll_b;
+    int current = in_b == s->env->impulse_buffer && gg_field_size(&v->dims, field, NULL) > 0;
+    if (!current || s->env->stats.diverged || !(s->env->dt_last > 0.0f)) {
+        return GG_OK;
+    }
+    for (int64_t i = 0; i < v->dims.slots; i++) {
+        int64_t lane = v->contact_first[i] % GG_LANES, row = v->contact_first[i] / GG_LANES;
+        for (int32_t k = 0; k < v->contact_count[i]; k++) {
+            int64_t at = (row + k) * GG_LANES * 3 + lane;
+            EXPECT_AT(s, field, at, gg_finite3(gg_load_lane3(values, at)), "a finite impulse");
+        }
+    }
+    return GG_OK;
+}
+
+/* ---- tools ---- */
+
+static gg_status check_tool_pose(const saved_env *s, gg_field_id field) {
+    for (int64_t t = 0; t < s->view->dims.tool_count; t++) {
+        gg_pose pose = s->view->tool_pose[t];
+        gg_quat q = pose.rotation;
+        EXPECT_AT(s, field, t, gg_finite3(pose.position), "a finite position");
+        EXPECT_AT(s, field, t, gg_within(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z, 0.999f, 1.001f),
+                  "a unit quaternion");
+        EXPECT_AT(s, field, t, t >= GG_WALL_COUNT || (gg_norm2(pose.position) == 0.0f && q.w == 1.0f),
+                  "a wall where it was built");
+    }
+    return GG_OK;
+}
+
+static gg_status check_wrench(const saved_env *s, gg_field_id field) {
+    for (int64_t k = 0; k < s->view->dims.tool_count * 6; k++) {
+        double value = s->view->wrench[k];
+        EXPECT_AT(s, field, k, s->env->stats.diverged || value - value == 0.0, "a finite impulse");
+    }
+    return GG_OK;
+}
+
+/* ---- the table ---- */
+
+/* clang-format off */
+#define GG_STATE_RULES(X)                                                                                              \
+    X(env, check_env)                                                                                                  \
+    X(pair, check_pair)                                                                                                \
+    X(density, check_density)                                                                                          \
+    X(grain_id, check_grain_id)                                                                                        \
+    X(slot_of, check_slot_of)                                                                                          \
+    X(material, check_material)                                                                                        \
+    X(position, check_position)                                                                                        \
+    X(built_position, check_built_position)                                                                            \
+    X(body_a, check_bodies)                                                                                            \
+    X(velocity_error, check_finite)                                                                                    \
+    X(position_error, check_finite)                                                                                    \
+    X(candidate_first, check_candidate_range)                                                                          \
+    X(candidate_count, check_candidate_range)                                                                          \
+    X(candidate, check_candidate)                                                                                      \
+    X(contact_first, check_contact_range)                                                                              \
+    X(contact_count, check_contact_range)                                                                              \
+    X(tool_contact_count, check_contact_range)                                                                         \
+    X(key_a, check_keys)                                                                                               \
+    X(key_b, check_keys)                                                                                               \
+    X(impulse_a, check_impulses)                                                                                       \
+    X(impulse_b, check_impulses)                                                                                       \
+    X(tool_pose, check_tool_pose)                                                                                      \
+    X(wrench, check_wrench)                                                                                            \
+    X(roll_a, check_impulses)                                                                                          \
+    X(roll_b, check_impulses)                                                                                          \
+    X(angle, check_finite)
+/* clang-format on */
+
+/* by name, so that a field marked STATE which has no rule does not compile */
+#define RULE_ENUM(name, rule) static const state_rule rule_##name = rule;
+GG_STATE_RULES(RULE_ENUM)
+#undef RULE_ENUM
+
+gg_status gg_state_check(gg_world *w, const gg_view *saved) {
+    static const char prefix[] = "state: ";
+    const size_t length = sizeof prefix - 1;
+    memcpy(w->message, prefix, sizeof prefix);
+    const saved_env s = {w, saved, saved->env, {w->message + length, sizeof w->message - length}};
+#define RULE_SCRATCH(name)                     NULL
+#define RULE_STATE(name)                       rule_##name
+#define RULE_OF_FIELD(type, name, count, keep) RULE_##keep(name),
+    const state_rule rules[] = {GG_FIELDS(RULE_OF_FIELD)};
+#undef RULE_OF_FIELD
+    gg_status status = GG_OK;
+    for (int f = 0; status == GG_OK && f < GG_FIELD_COUNT; f++) {
+        status = rules[f] ? rules[f](&s, (gg_field_id)f) : GG_OK;
+    }
+    /* what a rule says is wrong with its field is wrong with the state */
+    return status == GG_OK ? GG_OK : GG_ERROR_STATE;
+}
