@@ -90,7 +90,7 @@ class State:
             raise StateError(f"{name}: expected a saved state, the file begins differently")
         if len(data) < _HEAD.size + 32:
             raise StateError(f"{name}: expected at least {_HEAD.size + 32} bytes, got {len(data)}: cut short")
-        _, version, _, count, layout = _HEAD.unpack_from(data)
+        _, version, spare, count, layout = _HEAD.unpack_from(data)
         if version != VERSION:
             raise StateError(f"{name}: expected version {VERSION}, got {version}")
         # a broken count must not cost memory
@@ -103,7 +103,7 @@ class State:
         if hashlib.sha256(data[:-32]).digest() != data[-32:]:
             raise StateError(f"{name}: expected an intact file, its checksum does not fit")
         text = layout.decode("ascii", "replace")
-        if not count or not _LAYOUT.fullmatch(text):
+        if spare or not count or not _LAYOUT.fullmatch(text):
             raise StateError(f"{name}: expected envs and the hash of a layout, got {count} envs and {text!r}")
         envs = []
         for size in sizes:

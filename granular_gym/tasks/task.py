@@ -45,6 +45,7 @@ from granular_gym.tasks.grain_colors import sand_colors
 from granular_gym.tasks.images import DepthImages, Image
 from granular_gym.tasks.pace import GRAIN_LIMIT, PRESETS, Pace, Preset, grain_radius
 from granular_gym.tasks.ranges import MaterialRanges, Randomization, check_ranges
+from granular_gym.tasks.snapshots import check_saved
 from granular_gym.tasks.stepping import Stepping
 
 GRAVITY = 9.81  # [m/s2]
@@ -382,18 +383,20 @@ class Task(Stepping):
             "world": [self._world.save_state(env=env) for env in range(self.env_count)],
             "generators": self.generators,
             "seeds": self.seeds,
-            "fresh": self.fresh.copy(),
-            "friction": self.friction.copy(),
-            "randomized": self.randomization.values.copy(),
+            **{name: array.copy() for name, array in self._arrays().items()},
             "episode": {name: np.copy(getattr(self, name)) for name in self.episode_state},
         }
 
     def load(self, saved: dict[str, Any] | None) -> None:
-        """Goes back to what save() returned."""
+        """Goes back to what save() returned.
+
+        Raises:
+            StateError: it is not what this task saves, or damaged; the task is unchanged.
+        """
         if saved is None:
             return
-        for env, state in enumerate(saved["world"]):
-            self.world.load_state(state, envs=[env])
+        episode = {name: np.asarray(getattr(self, name)) for name in self.episode_state}
+        self.world.load_state(check_saved(saved, self.env_count, self._arrays(), episode))
         self.generators = list(saved["generators"])
         self.seeds = list(saved["seeds"])
         self.fresh = saved["fresh"].copy()
@@ -401,6 +404,10 @@ class Task(Stepping):
         self.randomization.values = saved["randomized"].copy()
         for name, values in saved["episode"].items():
             setattr(self, name, values.copy())
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """What every task saves besides its world and its episode."""
+        return {"fresh": self.fresh, "friction": self.friction, "randomized": self.randomization.values}
 
     def check_open(self) -> None:
         """Raises ClosedEnvironmentError after close()."""

@@ -1,0 +1,93 @@
+"""state_mutations.py: loads mutated states of planar grains; a script, as what it looks for ends a process.
+
+Arguments: contact model ("planar" or "springs"), device, number of mutations. Prints how many were refused, accepted.
+Spheres: tests/c/test_states.c.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).parents[2]))
+
+import granular_gym as gg
+from testbed import planar
+
+HEADER, CHECK = 64, slice(24, 32)
+WORDS = [0, 1, -1, 7, 8, 9, 1 << 20, 2**31 - 1, -(2**31), 0x7FC00000, 0x7F800000, 0x7149F2CA]
+_ALL = 2**64 - 1
+
+
+def mix(z: int) -> int:
+    """gg_rng_mix of csrc/base/rng.h."""
+    z = (z + 0x9E3779B97F4A7C15) & _ALL
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _ALL
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _ALL
+    return z ^ (z >> 31)
+
+
+def hashed(value: int, data: bytes) -> int:
+    """gg_hash_bytes of csrc/world/snapshot.c."""
+    whole = len(data) // 8 * 8
+    for (word,) in struct.iter_unpack("<Q", data[:whole]):
+        value = mix(value ^ word)
+    tail = len(data) - whole
+    for byte in data[whole:]:
+        tail = (tail << 8 | byte) & _ALL
+    return mix(value ^ tail)
+
+
+def mended(data: bytes) -> bytes:
+    """The state with the checksum that fits it."""
+    made = bytearray(data)
+    made[CHECK] = bytes(8)
+    check = hashed(hashed(0, bytes(made[:HEADER])), bytes(made[HEADER:]))
+    made[CHECK] = check.to_bytes(8, "little")
+    return bytes(made)
+
+
+def world_of(law: str, device: str) -> gg.World:
+    """Eight grains that fall on each other and on a ball."""
+    shape = gg.Shape2D.octagon(0.1)
+    scene = gg.Scene(bounds=((0, 0), (1, 1)))
+    scene.add_material(density=1000.0, friction=0.4, shape=shape)
+    scene.set_pair_field(gg.PairField.build(shape, shape, **planar.COARSE))
+    scene.add_grains(0, [(0.12 + 0.19 * (k % 4), 0.1 + 0.19 * (k // 4)) for k in range(8)])
+    scene.add_tool(gg.Sdf.sphere(0.1), name="ball", pose=(0.5, 0.5, 0.0))
+    solver = gg.Solver(mode="penalty", stiffness=1e6) if law == "springs" else None
+    return scene.build(device=device, solver=solver, num_threads=1)
+
+
+def main(law: str, device: str, count: int) -> None:
+    world = world_of(law, device)
+    world.step(1e-4, 1200)
+    good = world.save_state()
+    assert mended(good.envs[0]) == good.envs[0]
+    draw = np.random.default_rng(7)
+    tally = {"refused": 0, "accepted": 0}
+    for _ in range(count):
+        data = bytearray(good.envs[0])
+        for _ in range(draw.integers(1, 4)):
+            at = int(draw.integers(32, len(data) // 4)) * 4 if draw.random() < 0.9 else int(draw.integers(4, 16)) * 4
+            if draw.random() < 0.5:
+                struct.pack_into("<I", data, at, WORDS[draw.integers(len(WORDS))] & 0xFFFFFFFF)
+            else:
+                data[at + int(draw.integers(4))] ^= 1 << int(draw.integers(8))
+        before = world.state_hash()
+        try:
+            world.load_state(gg.State((mended(bytes(data)),), good.layout))
+        except gg.StateError:
+            tally["refused"] += 1
+            assert world.state_hash() == before
+            continue
+        tally["accepted"] += 1
+        world.step(1e-4, 3)
+    print(tally["refused"], tally["accepted"])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
