@@ -24,9 +24,8 @@ static gg_status check_outline(const gg_planar_def *shapes, int32_t k, gg_messag
 static gg_status check_field(const gg_planar_def *shapes, int32_t a, int32_t b, gg_message out) {
     const gg_pair_field *f = &shapes->pair_field[(int64_t)a * shapes->outline_count + b];
     float radius = shapes->outline[a].radius + shapes->outline[b].radius;
-    GG_EXPECT(out,
-              f->offset >= 0 && f->size > 0 && f->offset + f->size <= shapes->pair_data_size && f->offset % 64 == 0,
-              "pair_field (%d, %d): its data lie outside of what was given", (int)a, (int)b);
+    GG_EXPECT(out, gg_pair_field_fits(f, shapes->pair_data_size),
+              "pair_field (%d, %d): expected a record that fits its data", (int)a, (int)b);
     GG_EXPECT(out, gg_absf(f->radius - radius) <= 1e-3f * radius,
               "pair_field (%d, %d): built for shapes whose circumradii add up to %g m, these have %g m", (int)a, (int)b,
               f->radius, radius);

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from granular_gym.errors import MeshError
+from granular_gym.base import checks
+from granular_gym.errors import ArgumentError, MeshError
 from granular_gym.shapes.mesh_formats import read_obj, read_ply, read_stl
 
 # largest accepted width of a hole and length of all rims together, as fractions of the mesh's diagonal
@@ -53,7 +54,10 @@ class Mesh:
             points = np.array(vertices, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise MeshError(f"vertices: numbers of shape (V, 3) expected: {error}") from None
-        corners = np.asarray(faces)
+        try:
+            corners = np.asarray(faces)
+        except (TypeError, ValueError) as error:
+            raise MeshError(f"faces: integers of shape (F, 3) expected: {error}") from None
         if points.ndim != 2 or points.shape[1] != 3:
             raise MeshError(f"vertices: shape (V, 3) expected, got {points.shape}")
         if corners.ndim != 2 or corners.shape[1] != 3:
@@ -181,16 +185,21 @@ def load_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Mesh:
     Raises:
         MeshError: The file is missing, truncated or of another format, or its mesh cannot be used.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise MeshError(f"path: a path expected, got {type(path).__name__}")
     file = Path(path)
     reader = _READERS.get(file.suffix.lower())
     if reader is None:
         raise MeshError(f"path: a .stl, .obj or .ply file expected, got {str(path)!r}")
-    if not (np.isfinite(scale) and scale > 0.0):
-        raise MeshError(f"scale: a number above 0 expected, got {scale!r}")
+    try:
+        scale = checks.number("scale", scale, 0.0, above=True)
+    except ArgumentError as error:
+        raise MeshError(str(error)) from None
     try:
         data = file.read_bytes()
-    except OSError as error:
-        raise MeshError(f"path: a readable file expected, {str(path)!r}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise MeshError(f"path: a readable file expected, {str(path)!r}: {reason}") from error
     if not data:
         raise MeshError(f"{str(path)!r}: the file is empty")
     try:

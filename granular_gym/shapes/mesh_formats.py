@@ -227,6 +227,14 @@ def _ply_short(element: _PlyElement) -> MeshError:
     return MeshError(f"PLY: the header counts {element.count} of {element.name!r}, the file ends before: truncated")
 
 
+def _whole(token: bytes) -> int:
+    """An integer of a type that PLY has; MeshError for one beyond them."""
+    value = int(token)
+    if not -(2**31) <= value < 2**32:
+        raise MeshError(f"PLY: an integer of 32 bits expected, got {token[:40].decode('ascii', 'replace')}")
+    return value
+
+
 def _ply_ascii(body: bytes, elements: list[_PlyElement]) -> dict[str, dict]:
     tokens = body.split()
     at = 0
@@ -249,7 +257,7 @@ def _ply_ascii(body: bytes, elements: list[_PlyElement]) -> dict[str, dict]:
                     if size < 0 or at + size > len(tokens):
                         raise IndexError
                     values = tokens[at : at + size]
-                    rows[prop.name].append([int(v) if prop.kind[0] in "iu" else float(v) for v in values])
+                    rows[prop.name].append([_whole(v) if prop.kind[0] in "iu" else float(v) for v in values])
                     at += size
                 except IndexError:
                     raise _ply_short(element) from None

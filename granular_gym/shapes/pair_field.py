@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from granular_gym import _core
 from granular_gym.base import cache, checks
-from granular_gym.errors import StateError
+from granular_gym.errors import ArgumentError, StateError
 from granular_gym.shapes import pair_network
 from granular_gym.shapes.pair_distance import PairContact, check_poses, check_shape, exact_distance
 from granular_gym.shapes.pair_table import GENERATORS, KINDS, RECORD, TABLES, TableLayout, progress_bar
@@ -288,9 +288,11 @@ def _read(data: bytes, name: str, a: Shape2D, b: Shape2D) -> PairField:
     try:
         head = json.loads(data[_HEAD.size : _HEAD.size + length])
         record = np.frombuffer(bytes.fromhex(head["record"]), RECORD)[0]
-        shapes, names, settings = (head["a"], head["b"]), head["names"], head["settings"]
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+        shapes, names, settings = (str(head["a"]), str(head["b"])), tuple(map(str, head["names"])), head["settings"]
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
         raise StateError(f"{name}: expected a pair field, its head is damaged ({error})") from None
+    if len(names) != 2 or not isinstance(settings, dict):
+        raise StateError(f"{name}: expected two names and a dict of settings, got {names} and {settings!r}")
     if shapes != (a.digest(), b.digest()):
         raise StateError(
             f"{name}: expected a field of {a.name} ({a.digest()[:8]}) and {b.name} ({b.digest()[:8]}), "
@@ -299,4 +301,11 @@ def _read(data: bytes, name: str, a: Shape2D, b: Shape2D) -> PairField:
     blob = np.frombuffer(data[_HEAD.size + length : -32], np.uint8)
     if int(record["size"]) != blob.size:
         raise StateError(f"{name}: expected {int(record['size'])} bytes of data, got {blob.size}")
-    return PairField(a, b, record, blob, settings)
+    field = PairField(a, b, record, blob, settings)
+    try:
+        field.query(np.zeros((1, 3)))
+    except ArgumentError as error:
+        raise StateError(f"{name}: expected a whole pair field, its record is damaged ({error})") from None
+    if abs(float(record["radius"]) - (a.circumradius + b.circumradius)) > 1e-3 * float(record["radius"]):
+        raise StateError(f"{name}: expected a field of shapes of this size, its record is damaged")
+    return field

@@ -15,6 +15,7 @@ import hashlib
 import io
 import math
 import os
+import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ _LARGEST_GRID = 2**28
 _LARGEST_SIDE = 4096
 #: a clearance this share too small passes, as coordinates are rounded
 _ROUNDING = 1e-4
+#: bytes that a file may unpack to: the samples of the largest grid, and as much for its mesh
+_LARGEST_FILE = 8 * _LARGEST_GRID
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -393,6 +396,10 @@ def _read_grid(data: bytes, name: str, sampling: MeshSampling | None = None) -> 
         sampling: of the mesh it was sampled from; None: what the file says, and files of older versions say nothing.
     """
     try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > _LARGEST_FILE:
+            raise StateError(f"{name}: expected a grid of at most {_LARGEST_FILE} bytes, the file unpacks to {size}")
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             fields = {key: file[key] for key in file.files}
         if fields["format"].tolist() != ["granular_gym.sdf", str(_FORMAT)]:

@@ -100,7 +100,7 @@ class Shape2D:
         """
         per_unit = checks.number("scale", scale, 0.0, above=True)
         if tolerance is not None:
-            tolerance = checks.number("tolerance", tolerance, 0.0, above=True) / per_unit
+            tolerance = max(checks.number("tolerance", tolerance, 0.0, above=True) / per_unit, 1e-300)
         rings = [ring * (per_unit, -per_unit) for ring in _flatten(path, tolerance)]
         return cls._from_rings(rings, name)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
 
 _NUMBER = re.compile(r"[\s,]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
@@ -21,6 +22,8 @@ _FLAG = re.compile(r"[\s,]*([01])")
 _COMMAND = re.compile(r"[\s,]*([MmLlHhVvCcSsQqTtAaZz])")
 #: numbers that each command takes
 _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
+#: share of the larger one below which a length counts as 0
+_FLAT = 1e-12
 #: most chords of one curve
 _CHORDS = 256
 
@@ -48,8 +51,15 @@ def _commands(path: str) -> Iterator[tuple[str, list[float], int]]:
                     f"path: expected {wanted} numbers after {command}, got {len(numbers)} up to character {cursor}"
                 )
             numbers.append(float(found.group(1)))
+            if abs(numbers[-1]) > checks.LARGEST:
+                raise ArgumentError(f"path: expected numbers up to {checks.LARGEST:g}, got {found.group(1)[:40]}")
             cursor = found.end()
         yield command, numbers, cursor
+
+
+def _chord_count(chords: float) -> int:
+    """How many chords a curve gets that needs `chords`, which may be infinite."""
+    return max(1, math.ceil(min(chords, _CHORDS) - 1e-9))
 
 
 def _bezier(points: list[complex], tolerance: float) -> list[complex]:
@@ -57,7 +67,7 @@ def _bezier(points: list[complex], tolerance: float) -> list[complex]:
     bend = max(abs(a - 2 * b + c) for a, b, c in zip(points, points[1:], points[2:], strict=False))
     degree = len(points) - 1
     chords = math.sqrt(degree * (degree - 1) * bend / (8 * tolerance))
-    count = max(1, min(_CHORDS, math.ceil(chords - 1e-9)))
+    count = _chord_count(chords)
     out = []
     for k in range(1, count + 1):
         layer, s = points, k / count
@@ -73,8 +83,13 @@ def _arc(start: complex, numbers: list[float], end: complex, tolerance: float) -
     rx, ry, tilt, large, sweep = abs(numbers[0]), abs(numbers[1]), math.radians(numbers[2]), numbers[3], numbers[4]
     if start == end:
         return []
-    if rx == 0 or ry == 0:
+    # an ellipse that is a line, or an arc that is a point, as far as numbers of 15 digits tell
+    if min(rx, ry) <= _FLAT * max(rx, ry) or abs(start - end) <= _FLAT * max(rx, ry):
         return [end]
+    least, longest = _FLAT * abs(start - end), max(rx, ry)
+    if longest < least:
+        # they grow until the arc fits (F.6.6): only their ratio matters
+        rx, ry = rx / longest * least, ry / longest * least
     turn = complex(math.cos(tilt), math.sin(tilt))
     half = (start - end) / 2 / turn
     scale = math.hypot(half.real / rx, half.imag / ry)
@@ -88,7 +103,7 @@ def _arc(start: complex, numbers: list[float], end: complex, tolerance: float) -
     sweep_angle = (last - first) % (2 * math.pi) if sweep else -((first - last) % (2 * math.pi))
     middle = complex(center.real * rx, center.imag * ry) * turn + (start + end) / 2
     step = 2 * math.acos(max(-1.0, 1 - min(tolerance / max(rx, ry), 1.0)))
-    count = max(1, min(_CHORDS, math.ceil(abs(sweep_angle) / step - 1e-9)))
+    count = _chord_count(abs(sweep_angle) / step if step > 0 else math.inf)
     out = []
     for k in range(1, count + 1):
         angle = first + sweep_angle * k / count
