@@ -261,6 +261,8 @@ def _ply_ascii(body: bytes, elements: list[_PlyElement]) -> dict[str, dict]:
                     at += size
                 except IndexError:
                     raise _ply_short(element) from None
+                except MeshError:
+                    raise
                 except ValueError:
                     raise MeshError(f"PLY {element.name}: a number expected near token {at}") from None
         tables[element.name] = rows

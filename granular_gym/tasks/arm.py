@@ -103,7 +103,7 @@ def load_arm(path: str | os.PathLike[str]) -> ArmDescription:
     found = Path(path) if os.path.exists(path) or os.sep in str(path) else asset_path(str(path))
     try:
         data = json.loads(found.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise DescriptionError(f"{found}: expected JSON, it is damaged ({error})") from None
     try:
         return _read(data)

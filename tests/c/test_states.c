@@ -312,7 +312,7 @@ static void test_no_rolling_impulses(void) {
 
 int main(int argc, char **argv) {
 #ifdef __SANITIZE_ADDRESS__
-    long mutations = 10000;
+    long mutations = 20000;
 #else
     long mutations = 100000;
 #endif
