@@ -55,7 +55,7 @@ calls = {
     "depth": lambda: core.depth(0),
     "picture": lambda: core.picture(*pictured),
     "save_state": lambda: core.save_state(0),
-    "load_state": lambda: core.load_state(None, state),
+    "load_state": lambda: core.load_state(None, [state]),
     "state_hash": lambda: core.state_hash(0),
     "set_solver": lambda: core.set_solver(solver),
     "profile": lambda: core.profile(True),
