@@ -2,7 +2,7 @@
 #ifndef GG_CLOSE_H
 #define GG_CLOSE_H
 
-#include "../state/view.h"
+#include "freeze.h"
 
 /* Opens a step of one env: the counters of the last step are reset, `diverged` stays. item: env */
 GG_FN void gg_step_open_env(const gg_view *v, int64_t e) {
@@ -40,7 +40,7 @@ GG_FN void gg_step_check_env(const gg_view *v, int64_t e, int32_t pass) {
 /* statistics of every substep: the extremes over slices begin, begin + stride, ... of an env */
 typedef struct gg_substep_stats {
     float overlap_max, residual;
-    int32_t fast;
+    int32_t fast, bad;
 } gg_substep_stats;
 
 GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
@@ -50,6 +50,7 @@ GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t 
         all.overlap_max = gg_maxf(all.overlap_max, stats->overlap_max);
         all.residual = gg_maxf(all.residual, stats->residual);
         all.fast += stats->fast;
+        all.bad += stats->bad;
     }
     return all;
 }
@@ -58,6 +59,7 @@ GG_FN gg_substep_stats gg_substep_stats_join(gg_substep_stats a, gg_substep_stat
     a.overlap_max = gg_maxf(a.overlap_max, b.overlap_max);
     a.residual = gg_maxf(a.residual, b.residual);
     a.fast += b.fast;
+    a.bad += b.bad;
     return a;
 }
 
@@ -103,6 +105,9 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
     gg_env_stats *total = &env->stats;
     env->predicted = 0;
     env->substeps_done++;
+    if (all.bad) {
+        gg_env_freeze(v, e);
+    }
     if (total->diverged) {
         return;
     }

@@ -6,6 +6,7 @@
 #define GG_PREDICT_H
 
 #include "../solvers/drag.h"
+#include "freeze.h"
 
 /* saves what prediction changes, by grain id, in an array that is idle until the solve */
 GG_FN void gg_predict_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velocity, const float *error) {
@@ -18,17 +19,21 @@ GG_FN void gg_predict_note(const gg_view *v, int64_t e, int64_t id, gg_vec3 velo
     }
 }
 
-/* Rolls back the prediction of a substep that cannot be finished: the env returns to the end of the previous one, bit
- * for bit. item: slot */
-GG_FN void gg_predict_roll_back_slot(const gg_view *v, int64_t e, int64_t i) {
+/* gives the grain of a slot the velocity that was noted */
+GG_FN_LARGE void gg_predict_undo(const gg_view *v, int64_t e, int64_t i) {
     int64_t id = v->grain_id[e * v->dims.slots + i];
-    if (!v->env[e].predicted || id < 0) {
-        return;
-    }
     const float *note = v->before_prediction + (e * v->dims.slots + id) * 6;
     for (int k = 0; k < 3; k++) {
         gg_slot_body_at(v, e, i)[k] = note[k];
         v->velocity_error[(e * v->dims.slots + id) * 3 + k] = note[3 + k];
+    }
+}
+
+/* Rolls back the prediction of a substep that cannot be finished: the env returns to the end of the previous one, bit
+ * for bit. item: slot */
+GG_FN void gg_predict_roll_back_slot(const gg_view *v, int64_t e, int64_t i) {
+    if (v->env[e].predicted && v->grain_id[e * v->dims.slots + i] >= 0) {
+        gg_predict_undo(v, e, i);
     }
 }
 
@@ -71,8 +76,10 @@ GG_FN gg_prediction gg_predict_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_vec3 moved = gg_madd(gg_v3(x.x - built.x, x.y - built.y, x.z - built.z), velocity, p->dt);
     out.displacement2 = gg_norm2(moved);
     out.speed2 = gg_norm2(velocity);
-    out.bad = !gg_finite(gg_norm2(velocity)) || !gg_finite(gg_norm2(moved)) ||
-              !gg_finite(gg_norm2(gg_v3(body[4], body[5], body[6])));
+    out.bad = !gg_finite(out.speed2 + out.displacement2 + gg_norm2(gg_v3(body[4], body[5], body[6])));
+    if (out.bad) {
+        gg_predict_undo(v, e, i);
+    }
     return out;
 }
 
@@ -125,6 +132,9 @@ GG_FN void gg_predict_decide(const gg_view *v, int64_t e, gg_prediction all) {
     env->predicted = 1;
     env->iteration = 0;
     env->converged = 1;
+    if (all.bad) {
+        gg_env_freeze(v, e);
+    }
     if (env->stats.diverged) {
         return;
     }
@@ -140,14 +150,11 @@ GG_FN void gg_predict_decide(const gg_view *v, int64_t e, gg_prediction all) {
     env->speed_max = sqrtf(all.speed2) + tool_speed;
     env->stats.speed_max = gg_maxf(env->stats.speed_max, sqrtf(all.speed2));
     env->fast_tool = tool_speed * v->params.dt > 0.5f * v->params.radius_min;
-    if (all.bad) {
-        env->stats.diverged = 1;
-    }
     if (all.displacement2 > 0.25f * env->skin * env->skin) {
         env->rebuild = 1;
     }
     env->bounce_speed = gg_maxf(v->params.bounce_speed, 3.0f * gg_norm(env->gravity) * v->params.dt);
-    env->converged = env->stats.diverged;
+    env->converged = 0;
 }
 
 /* item: env */

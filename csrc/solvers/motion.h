@@ -12,18 +12,45 @@ GG_FN int gg_outside(const gg_params *p, gg_vec3 x, float radius) {
 /* contribution of one grain to the statistics of its slice */
 typedef struct gg_motion {
     float energy;
-    int32_t fast, escaped;
+    int32_t fast, escaped, bad;
 } gg_motion;
+
+/* whether what a grain would have after a substep is finite */
+GG_FN int gg_motion_finite(float speed2, float spin2, gg_vec3 moved) {
+    return gg_finite((speed2 + spin2) + (moved.x + moved.y + moved.z));
+}
+
+/* Where it is not: the grain of slot i takes its old position back, and its velocities from before contact. The env,
+ * which freezes, then holds finite numbers that are the same on every machine. */
+GG_FN_LARGE void gg_motion_refuse(const gg_view *v, int64_t e, int64_t i, gg_vec4 position) {
+    int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
+    const float *before = v->start_velocity + (at - lane) * 6 + lane;
+    float *body = gg_slot_body_at(v, e, i);
+    body[0] = before[0];
+    body[1] = before[GG_LANES];
+    if (gg_is_planar(&v->params)) {
+        body[GG_BODY_PLANAR_SPIN] = before[2 * GG_LANES];
+    } else {
+        for (int k = 2; k < 6; k++) {
+            body[k + k / 3] = before[k * GG_LANES];
+        }
+    }
+    v->position[at] = position;
+    for (int k = 0; k < 3; k++) {
+        v->position_error[(e * v->dims.slots + v->grain_id[at]) * 3 + k] = 0.0f;
+    }
+}
 
 /* records the motion of the grains of a slice, in order of lanes */
 GG_FN void gg_motion_integrated(const gg_view *v, int64_t e, int64_t slice, const gg_motion each[GG_LANES]) {
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
     stats->energy = 0.0f;
-    stats->fast = stats->escaped = 0;
+    stats->fast = stats->escaped = stats->bad = 0;
     for (int lane = 0; lane < GG_LANES; lane++) {
         stats->energy += each[lane].energy;
         stats->fast += each[lane].fast;
         stats->escaped += each[lane].escaped;
+        stats->bad += each[lane].bad;
     }
 }
 

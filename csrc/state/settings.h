@@ -56,13 +56,13 @@ typedef enum gg_broad_phase {
     X(int64_t, overlap_count)      /* contact sides that overlap, last substep                                    */ \
     X(int32_t, contact_count)      /* contact sides of grains, last substep                                       */ \
     X(int32_t, tool_contact_count) /* contacts of grains and tools                                                */ \
-    X(int32_t, escaped_count)      /* grains outside the bounds now                                               */ \
+    X(int32_t, escaped_count)      /* grains wholly outside the bounds, also in a wall, after the last substep    */ \
     X(int32_t, fast_count)         /* grain-substeps of more than half a radius: walls may fail to hold them      */ \
     X(int32_t, fast_tool_count)    /* substeps in which a tool moved by more than half of the smallest radius     */ \
     X(int32_t, rebuild_count)      /* list builds                                                                 */ \
     X(int32_t, iteration_count)    /* solver iterations, all substeps                                             */ \
     X(int32_t, growth_count)       /* times a buffer had to grow                                                  */ \
-    X(int32_t, diverged)           /* 1: a position or velocity is not finite; the env is frozen until reset      */
+    X(int32_t, diverged)           /* 1: a value would not be finite; the env is frozen until its grains are set  */
 /* clang-format on */
 typedef struct gg_env_stats {
 #define GG_ENV_STATS_MEMBER(type, name) type name;

@@ -121,6 +121,8 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
               body[GG_BODY_INVERSE_MASS] * correction.y + p->dt * velocity[1],
               (body[GG_BODY_INVERSE_INERTIA] * correction.z + p->dt * velocity[2]) * body[GG_BODY_INVERSE_RADIUS]);
     float *error = v->position_error + (e * v->dims.slots + id) * 3;
+    gg_vec4 before = *x;
+    float angle_before = *angle, speed2 = velocity[0] * velocity[0] + velocity[1] * velocity[1];
     gg_vec3 moved_to = gg_add_compensated(gg_v3(x->x, x->y, *angle), displacement, error);
     gg_vec3 moved = gg_wrap(p, gg_v3(moved_to.x, moved_to.y, x->z));
     x->x = moved.x;
@@ -132,6 +134,11 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
         out.fast = p->dt * gg_planar_speed(body) > 0.5f * gg_outline_of(v, e, i)->thickness;
     }
     out.escaped = gg_outside(p, moved, x->w);
+    out.bad = !gg_motion_finite(speed2, velocity[2] * velocity[2], moved_to);
+    if (out.bad) {
+        *angle = angle_before;
+        gg_motion_refuse(v, e, i, before);
+    }
     return out;
 }
 

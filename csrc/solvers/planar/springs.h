@@ -107,6 +107,9 @@ GG_FN gg_overlaps gg_springs_lane(const gg_view *v, int64_t e, int64_t i) {
         out.count += depth > 0.0f ? 1.0f : 0.0f;
     }
     int64_t state = (at - lane) * 6 + lane;
+    v->start_velocity[state] = own[0];
+    v->start_velocity[state + GG_LANES] = own[1];
+    v->start_velocity[state + 2 * GG_LANES] = own[GG_BODY_PLANAR_SPIN];
     v->velocity[state] = own[0] + own[GG_BODY_INVERSE_MASS] * x;
     v->velocity[state + GG_LANES] = own[1] + own[GG_BODY_INVERSE_MASS] * y;
     v->velocity[state + 2 * GG_LANES] = own[GG_BODY_PLANAR_SPIN] + own[GG_BODY_INVERSE_INERTIA] * turn;

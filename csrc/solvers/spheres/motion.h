@@ -98,10 +98,14 @@ GG_FN gg_motion gg_sphere_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     gg_vec3 moved = gg_wrap(p, gg_add_compensated(gg_v3(x.x, x.y, x.z), displacement, error));
     gg_vec4 arrived = {moved.x, moved.y, moved.z, x.w};
     v->position[at] = arrived;
-    float speed2 = gg_norm2(velocity);
-    out.energy = 0.5f / body[GG_BODY_INVERSE_MASS] * (speed2 + 0.4f * gg_norm2(spin));
+    float speed2 = gg_norm2(velocity), spin2 = gg_norm2(spin);
+    out.energy = 0.5f / body[GG_BODY_INVERSE_MASS] * (speed2 + 0.4f * spin2);
     out.fast = speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
     out.escaped = gg_outside(p, moved, x.w);
+    out.bad = !gg_motion_finite(speed2, spin2, moved);
+    if (out.bad) {
+        gg_motion_refuse(v, e, i, x);
+    }
     return out;
 }
 
