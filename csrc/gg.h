@@ -228,6 +228,16 @@ gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_
 gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t capacity, int32_t *pairs, float *impulses,
                                 int64_t *count, double *dt);
 
+/* the most overlaps that gg_world_find_overlaps looks for */
+#define GG_OVERLAP_LIMIT 1000000
+/* Where grains of one env, as they are now, lie in something by more than `tolerance` (0 .. 1e6) diameters of the
+ * smaller grain. pairs (count, 2) are numbered as in gg_world_get_contacts; depths (count) are overlaps over that
+ * diameter. A grain wholly beyond a cyclic or periodic face is listed with the wall of that face, and its depth from
+ * there. Two fixed grains, and fixed grains in tools and walls, are left out. At most `capacity` are written; *count is
+ * how many there are, GG_OVERLAP_LIMIT: that many or more. GG_ERROR_MEMORY */
+gg_status gg_world_find_overlaps(gg_world *world, int64_t env, float tolerance, int64_t capacity, int32_t *pairs,
+                                 float *depths, int64_t *count);
+
 /* counters of the last step (env_count) */
 gg_status gg_world_get_stats(gg_world *world, gg_env_stats *stats);
 /* Grains whose centre lies in a box, and the mean distance of all centres to it [m], (env_count, box_count) each; boxes

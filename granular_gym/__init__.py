@@ -15,6 +15,7 @@ from granular_gym.engine.beds import settled_bed
 from granular_gym.engine.cameras import DepthCamera, look_at
 from granular_gym.engine.contacts import Contacts
 from granular_gym.engine.materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
+from granular_gym.engine.overlaps import Overlaps
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.sizes import SizeDistribution
 from granular_gym.engine.solver import Solver
@@ -30,6 +31,8 @@ from granular_gym.errors import (
     DescriptionError,
     GranularError,
     MeshError,
+    OverlapError,
+    OverlapWarning,
     SdfWarning,
     StabilityWarning,
     StateError,
@@ -66,6 +69,9 @@ __all__ = [
     "MaterialRanges",
     "Mesh",
     "MeshError",
+    "OverlapError",
+    "OverlapWarning",
+    "Overlaps",
     "Pair",
     "PairField",
     "ReposeAngle",

@@ -23,6 +23,11 @@ class DescriptionError(ArgumentError):
     """A robot description that cannot be used; the message names file, entry and fault."""
 
 
+class OverlapError(ArgumentError):
+    """A scene whose grains lie in each other, in tools, in walls or outside the bounds; the message says how many, how
+    deep and where."""
+
+
 class CapacityError(GranularError, RuntimeError):
     """More contacts than any packing of grains can have: the scene overlaps massively."""
 
@@ -53,6 +58,10 @@ class SdfWarning(UserWarning):
     Outside its box a grid gives a lower bound of the distance, so that grains there meet the tool too early. A box that
     cuts its solid on purpose, as terrain does, is fine where no grain leaves it.
     """
+
+
+class OverlapWarning(UserWarning):
+    """What OverlapError says, of a scene that is built all the same."""
 
 
 class CalibrationError(GranularError, RuntimeError):

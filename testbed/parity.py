@@ -120,7 +120,7 @@ def same(cpu: gg.World, gpu: gg.World, ignored: str = "") -> None:
 def pair(scene: Callable[[], gg.Scene], kernel: str, env_count: int = 1, **solver: Any) -> tuple[gg.World, gg.World]:
     """The same world on the CPU and on the GPU, there with a kernel of KERNELS."""
     settings = gg.Solver(**solver)
-    cpu = scene().build(env_count=env_count, device="cpu", num_threads=1, solver=settings)
-    gpu = scene().build(env_count=env_count, device="cuda", solver=settings)
+    cpu = scene().build(env_count=env_count, device="cpu", num_threads=1, solver=settings, overlaps="ignore")
+    gpu = scene().build(env_count=env_count, device="cuda", solver=settings, overlaps="ignore")
     gpu._core.set_kernel(kernel)
     return cpu, gpu

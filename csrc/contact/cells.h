@@ -118,24 +118,29 @@ GG_FN gg_aabb gg_aabb_of(const gg_view *v, int64_t e, int64_t begin, int64_t str
     return box;
 }
 
+/* the box that cell grids are fitted to: along a periodic axis the bounds */
+GG_FN gg_aabb gg_cell_grids_box(const gg_params *p, gg_aabb box) {
+    if (p->boundary[0][0] == GG_BOUNDARY_PERIODIC) {
+        box.low.x = p->lower.x;
+        box.high.x = p->upper.x;
+    }
+    if (p->boundary[1][0] == GG_BOUNDARY_PERIODIC) {
+        box.low.y = p->lower.y;
+        box.high.y = p->upper.y;
+    }
+    if (p->boundary[2][0] == GG_BOUNDARY_PERIODIC) {
+        box.low.z = p->lower.z;
+        box.high.z = p->upper.z;
+    }
+    return box;
+}
+
 /* fits all cell grids of env e to the bounding box of its grains, and sets its skin */
 GG_FN void gg_cell_grids_fit(const gg_view *v, int64_t e, gg_aabb box) {
     const gg_params *p = &v->params;
     gg_env *env = &v->env[e];
-    gg_vec3 low = box.low, high = box.high;
-    if (p->boundary[0][0] == GG_BOUNDARY_PERIODIC) {
-        low.x = p->lower.x;
-        high.x = p->upper.x;
-    }
-    if (p->boundary[1][0] == GG_BOUNDARY_PERIODIC) {
-        low.y = p->lower.y;
-        high.y = p->upper.y;
-    }
-    if (p->boundary[2][0] == GG_BOUNDARY_PERIODIC) {
-        low.z = p->lower.z;
-        high.z = p->upper.z;
-    }
-    env->origin = low;
+    box = gg_cell_grids_box(p, box);
+    env->origin = box.low;
     /* fast grains get a wider skin, up to a radius: else a flow would rebuild its lists every substep */
     env->skin = gg_clampf(4.0f * env->speed_max * p->dt, p->skin, gg_maxf(p->skin, p->radius_min));
     int32_t first = 0;
@@ -143,7 +148,7 @@ GG_FN void gg_cell_grids_fit(const gg_view *v, int64_t e, gg_aabb box) {
     for (int k = 0; k < p->size_class_count; k++) {
         gg_cell_grid *g = &env->cell_grid[k];
         float size = 2.0f * p->size_class_radius[k] * (1.0f + p->margin) + p->cohesion_range + env->skin;
-        gg_cell_grid_fit(p, g, size * 1.001f, gg_sub(high, low), cap);
+        gg_cell_grid_fit(p, g, size * 1.001f, gg_sub(box.high, box.low), cap);
         g->first_cell = first;
         first += g->count[0] * g->count[1] * g->count[2];
     }

@@ -35,16 +35,22 @@ GG_FN void gg_tool_plan(const gg_view *v, int64_t e, int64_t tool) {
     }
 }
 
+/* a part of a tool that stands still at a pose */
+GG_FN gg_part_pose gg_part_pose_of(const gg_shape *shape, gg_pose tool) {
+    gg_part_pose pose = GG_ZERO;
+    pose.rotation = gg_quat_mat(gg_quat_unit(gg_quat_mul(tool.rotation, shape->rotation)));
+    pose.position = gg_add(tool.position, gg_quat_rotate(tool.rotation, shape->position));
+    pose.tool_position = tool.position;
+    return pose;
+}
+
 /* pose and velocity of a part at the start of this substep. item: part of an env */
 GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) {
     const gg_shape *shape = &v->parts[part];
     int64_t at = e * v->dims.tool_count + shape->tool;
     const gg_tool_motion *motion = &v->tool_motion[at];
-    gg_pose tool = gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done);
     gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
-    pose->rotation = gg_quat_mat(gg_quat_unit(gg_quat_mul(tool.rotation, shape->rotation)));
-    pose->position = gg_add(tool.position, gg_quat_rotate(tool.rotation, shape->position));
-    pose->tool_position = tool.position;
+    *pose = gg_part_pose_of(shape, gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done));
     pose->velocity = motion->velocity;
     pose->angular_velocity = gg_scale(motion->axis, motion->speed);
 }

@@ -96,6 +96,7 @@ WORLD_METHOD(set_drive);
 WORLD_METHOD(drive_poses);
 WORLD_METHOD(step_driven);
 WORLD_METHOD(get_contacts);
+WORLD_METHOD(find_overlaps);
 WORLD_METHOD(get_stats);
 WORLD_METHOD(get_counters);
 WORLD_METHOD(read_results);

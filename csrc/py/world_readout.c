@@ -27,6 +27,28 @@ WORLD_METHOD(get_contacts) {
     return gg_py_finish(self, status, result);
 }
 
+WORLD_METHOD(find_overlaps) {
+    long long env = 0;
+    float tolerance = 0.0f;
+    if (!PyArg_ParseTuple(argument, "Lf:find_overlaps", &env, &tolerance) || gg_py_begin(self)) {
+        return NULL;
+    }
+    int64_t count = 0;
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_find_overlaps(self->world, env, tolerance, 0, NULL, NULL, &count));
+    npy_intp shape[2] = {(npy_intp)count, 2};
+    PyObject *pairs = PyArray_SimpleNew(2, shape, NPY_INT32), *depths = PyArray_SimpleNew(1, shape, NPY_FLOAT32);
+    PyObject *result = pairs && depths ? Py_BuildValue("(OOi)", pairs, depths, count < GG_OVERLAP_LIMIT) : NULL;
+    if (status == GG_OK && result && count) {
+        int32_t *to = gg_py_data(pairs);
+        float *deep = gg_py_data(depths);
+        WITHOUT_GIL(status = gg_world_find_overlaps(self->world, env, tolerance, count, to, deep, &count));
+    }
+    Py_XDECREF(pairs);
+    Py_XDECREF(depths);
+    return gg_py_finish(self, status, result);
+}
+
 /* NumPy's types of the counters' types */
 #define NPY_OF_double  NPY_FLOAT64
 #define NPY_OF_float   NPY_FLOAT32

@@ -306,6 +306,12 @@ static PyMethodDef world_methods[] = {
               "pairs: (n, 2) int32, a grain and a grain of higher id, or -1 - tool, or -1 - tool_count - wall. "
               "impulses: (n, 3) float32\n"
               "[N s] on the first. dt: duration of that substep [s]. Raises ArgumentError."),
+    ELSEWHERE(
+        find_overlaps, METH_VARARGS,
+        "find_overlaps($self, env, tolerance, /)\n--\n\n"
+        "Where grains of one env lie in something, deeper than tolerance diameters: (pairs, depths, complete).\n\n"
+        "pairs: (n, 2) int32 as of get_contacts. depths: (n,) float32, over the smaller diameter. complete: 0 where "
+        "the search stopped at\nits limit. Raises ArgumentError, MemoryError."),
     ELSEWHERE(get_stats, METH_NOARGS,
               "get_stats($self, /)\n--\n\n"
               "Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/state/settings.h."),

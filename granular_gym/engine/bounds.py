@@ -13,6 +13,8 @@ from granular_gym.errors import ArgumentError
 
 #: values of gg_boundary
 BOUNDARIES = {"open": 0, "wall": 1, "cyclic": 2, "periodic": 3}
+#: names of the faces, in the order of walls
+FACES = ("x lower", "x upper", "y lower", "y upper", "z lower", "z upper")
 _PAIRED = ("cyclic", "periodic")
 _DEFAULT_BOUNDARY: dict[str, Any] = {"x": "wall", "y": "wall", "z": ("wall", "open")}
 _PLANAR_BOUNDARY: dict[str, Any] = {"x": "wall", "y": ("wall", "open"), "z": "open"}

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.engine import outputs
 from granular_gym.engine.contacts import Contacts
+from granular_gym.engine.overlaps import TOLERANCE, Overlaps
 from granular_gym.engine.results import Request, Results, turned_boxes
 from granular_gym.engine.world_images import WorldImages
 from granular_gym.errors import ArgumentError
@@ -214,6 +215,25 @@ class Readout(WorldImages):
             ArgumentError: not an env of this world, or the world is planar.
         """
         return Contacts(*self._core.get_contacts(checks.integer("env", env, 0, self.env_count - 1)))
+
+    def overlaps(self, env: int = 0, tolerance: float = TOLERANCE) -> Overlaps:
+        """Grains of one env that lie in each other, in tools, in walls or outside the bounds, as they are now.
+
+        `Scene.build` looks for them by itself; after `set_grains`, `transform_grains`, `set_tool_poses` or `load_state`
+        this does. A settled bed has overlaps of a few percent at most. The search runs on the host and changes nothing.
+
+        Args:
+            env: index of the env.
+            tolerance: overlaps up to this share of the smaller grain's diameter are left out, 0 .. 1e6.
+
+        Raises:
+            ArgumentError: not an env of this world, or no such tolerance.
+            MemoryError: not enough memory for the search.
+        """
+        index = checks.integer("env", env, 0, self.env_count - 1)
+        share = checks.number("tolerance", tolerance, 0.0)
+        pairs, depths, complete = self._core.find_overlaps(index, share)
+        return Overlaps(pairs, depths, bool(complete))
 
     def box_stats(self, lower: Any, upper: Any, output: str = "numpy") -> tuple[Any, Any]:
         """Grains in boxes along the axes, and how far all are from them.

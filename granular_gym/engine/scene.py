@@ -18,6 +18,7 @@ from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.frozen import FrozenScene, Mounted, tool_index
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
 from granular_gym.engine.materials import NO_AIR, Air, Material, Pair, meet, pair_value
+from granular_gym.engine.overlaps import judge
 from granular_gym.engine.scene_arrays import (
     GrainGroup,
     Tool,
@@ -391,6 +392,7 @@ class Scene:
         device: str = "auto",
         solver: Solver | None = None,
         num_threads: int | None = None,
+        overlaps: str = "error",
     ) -> World:
         """Makes a world of `env_count` isolated copies of the scene.
 
@@ -400,10 +402,25 @@ class Scene:
                 the environment variable GG_DEVICE names.
             solver: None: the defaults.
             num_threads: None: one per usable core, one in daemon worker processes.
+            overlaps: what to do where grains lie in each other, in a tool or in a wall by more than 10 % of a diameter,
+                or wholly beyond a cyclic or periodic face: "error" refuses the scene, "warn" builds it with an
+                OverlapWarning, "ignore" does not look. Settled beds overlap by a few percent and pass; so do fixed
+                grains in each other and in tools, and grains beyond an open face. See `World.overlaps`.
 
         Raises:
             ArgumentError: a value outside what the engine accepts.
+            OverlapError: see `overlaps`.
             BackendError: the device is missing.
             MemoryError: not enough memory.
         """
-        return World(self.freeze(), env_count, device, solver, num_threads)
+        checks.choice("overlaps", overlaps, ["error", "warn", "ignore"])
+        frozen = self.freeze()
+        world = World(frozen, env_count, device, solver, num_threads)
+        if overlaps != "ignore":
+            try:
+                # all envs are alike
+                judge(world.overlaps(env=0), frozen, overlaps == "error")
+            except BaseException:
+                world.close()
+                raise
+        return world

@@ -49,7 +49,7 @@ SCENES: dict[str, Callable[[], gg.Scene]] = {"crowd": crowd, "storm": storm, "mo
 
 
 def hashes(name: str, kernel: str) -> list[int]:
-    with SCENES[name]().build(device="cpu", num_threads=1) as world:
+    with SCENES[name]().build(device="cpu", num_threads=1, overlaps="ignore") as world:
         world._core.set_kernel(kernel)
         found = []
         for _ in range(12):
@@ -73,6 +73,6 @@ def test_vectors_find_what_a_single_lane_finds(name: str, kernel: str) -> None:
 
 def test_the_crowd_is_one() -> None:
     """The large grain has more neighbours than one search notes (search.h, GG_FOUND)."""
-    with crowd().build(device="cpu") as world:
+    with crowd().build(device="cpu", overlaps="ignore") as world:
         near = np.linalg.norm(world.positions[0, 1:], axis=1) < 13.3 * RADIUS
     assert near.sum() > 300

@@ -199,7 +199,7 @@ def test_odd_grain_counts(count):
     scene.add_grains(
         scene.add_material(density=1000.0, radius=0.05), np.random.default_rng(0).uniform(0.1, 0.9, (count, 3))
     )
-    with scene.build(env_count=2) as world:
+    with scene.build(env_count=2, overlaps="ignore") as world:
         world.step(1e-3, 20)
         assert np.isfinite(world.positions).all()
         assert world.state_hash(env=0) == world.state_hash(env=1)
@@ -209,7 +209,7 @@ def test_all_grains_in_one_place():
     scene = gg.Scene(((-1, -1, 0), (1, 1, 2)))
     sand = scene.add_material(density=1000.0, radius=0.02)
     scene.add_grains(sand, np.tile([[0.0, 0.0, 0.5]], (300, 1)))
-    with scene.build() as world:
+    with scene.build(overlaps="ignore") as world:
         try:
             world.step(1e-3, 5)
         except gg.CapacityError:
@@ -222,7 +222,7 @@ def test_grain_in_a_wall_and_far_outside():
     scene = gg.Scene(((-1, -1, 0), (1, 1, 1)))
     sand = scene.add_material(density=1000.0, radius=0.05)
     scene.add_grains(sand, [[0, 0, -0.02], [1e6, 0, 0.5], [0, 0, 0.5], [0, -1e6, 1e6]])
-    with scene.build() as world:
+    with scene.build(overlaps="ignore") as world:
         world.step(1e-3, 20)
         assert np.isfinite(world.positions).all()
         assert world.stats["escaped_count"][0] >= 2

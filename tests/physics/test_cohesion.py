@@ -79,7 +79,7 @@ def test_attraction_falls_to_nothing_at_the_range(measured: Note) -> None:
     scene = gg.Scene(((-0.1,) * 3, (0.1,) * 3), gravity=(0, 0, 0), boundary=faces("open"))
     grain = scene.add_material(density=DENSITY, cohesion=1.0, cohesion_range=RANGE)
     scene.add_grains(grain, np.zeros((2, 3)), [RADIUS, 2.0 * RADIUS])
-    world = scene.build(env_count=len(apart), num_threads=1)
+    world = scene.build(env_count=len(apart), num_threads=1, overlaps="ignore")
     places = np.zeros((len(apart), 2, 3))
     places[:, 1, 0] = 3.0 * RADIUS + apart * RANGE
     world.set_grains(positions=places)

@@ -27,7 +27,7 @@ def world(request):
             height=6, width=8, extent=0.5, position=(0, 0, height), target=(0, 0, 0), up=(0, 1, 0), near=0.0, far=height
         )
         scene.add_camera(camera, name=name)
-    with scene.build(env_count=3, device=request.param) as made:
+    with scene.build(env_count=3, device=request.param, overlaps="ignore") as made:
         made.step(1e-3, 20, tool_poses=np.array([[[0.01 * k, 0, 0.2, 1, 0, 0, 0]] for k in range(3)]))
         yield made
 

@@ -431,7 +431,7 @@ def test_deep_beds_warn_however_loosely_they_start(spacing, recwarn):
         places = np.stack([k % 6, k // 6 % 6, k // 36 * spacing * np.pi / 6 / 0.6 + 1], axis=1) * 0.01
         scene.add_grains(sand, places, 0.005)
         recwarn.clear()
-        with scene.build() as world:
+        with scene.build(overlaps="ignore") as world:
             world.step(1e-3, 1)
             assert [f"a bed of {0.873 * high:.0f} layers" in str(w.message) for w in recwarn.list] == [True] * warns
             world.set_solver(gg.Solver(iterations=20))
