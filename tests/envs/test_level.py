@@ -33,7 +33,7 @@ def world_of(beds: Any) -> gg.World:
     beds = np.asarray(beds, np.float32)
     scene = gg.Scene(((-3.0, -3.0, -1.0), (3.0, 3.0, 3.0)))
     scene.add_grains(scene.add_material(density=1000.0), beds[0], 1e-3)
-    world = scene.build(len(beds), device="cpu", num_threads=1)
+    world = scene.build(len(beds), device="cpu", num_threads=1, overlaps="ignore")
     world.set_grains(positions=beds)
     return world
 

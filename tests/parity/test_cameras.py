@@ -40,7 +40,7 @@ def test_images(name: str) -> None:
     for device in ("cpu", "cuda"):
         scene = zoo_scene()
         scene.add_camera(VIEWS[name], name=name)
-        with scene.build(env_count=2, device=device, num_threads=1) as world:
+        with scene.build(env_count=2, device=device, num_threads=1, overlaps="ignore") as world:
             world.set_grains(positions=world.positions[:1] + np.float32((0.01, 0.02, 0.03)), envs=[1])
             images[device] = [world.depth(name), world.depth(name, limits=(0.2, 1.2), dtype="uint8")]
     for one, other in zip(images["cpu"], images["cuda"], strict=True):
