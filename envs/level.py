@@ -307,7 +307,11 @@ def hill_lattice(shape: str, task: LevelTask) -> Floats:
     chosen = np.sort(np.argsort(z - hill, kind="stable")[: task.grain_count])
     points = np.stack([x, y, z], axis=1)[chosen]
     draw = np.random.Generator(np.random.PCG64(HILLS.index(shape)))
-    return (points + draw.uniform(-0.05, 0.05, points.shape) * radius).astype(np.float32)
+    points += draw.uniform(-0.05, 0.05, points.shape) * radius
+    # where only a few large grains fit, half a step is beyond the walls
+    inside = np.array([HALF_X, HALF_Y]) - radius
+    points[:, :2] = np.clip(points[:, :2], -inside, inside)
+    return points.astype(np.float32)
 
 
 def blade_solid() -> Sdf:
