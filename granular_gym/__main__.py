@@ -1,4 +1,4 @@
-"""Command line: python -m granular_gym info, play, view, scene, calibrate."""
+"""Command line: python -m granular_gym info, play, view, scene, calibrate, cache."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import argparse
 import dataclasses
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from granular_gym._core import build_info
+from granular_gym.base.cache import CACHED, cache_dir, cache_sizes, clear_cache
+from granular_gym.base.pipes import reader_gone
 from granular_gym.calibration.calibrate import calibrate
 from granular_gym.calibration.experiments import BulkDensity, DischargeRate, Experiment, ReposeAngle
 from granular_gym.calibration.grains import Grains
-from granular_gym.errors import GranularError
+from granular_gym.errors import ArgumentError, GranularError
 from granular_gym.info import describe, info
 from granular_gym.tasks.registry import newest_ids, parse_arguments
 from granular_gym.training.policies import BUILT_IN
@@ -23,25 +27,53 @@ from granular_gym.viewing.view import view
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; returns the exit status."""
+    """Runs the command line; returns the exit status: that of the command, 2: an invalid argument, or a file that was
+    not written, 130: after Ctrl-C, 141: whoever read the output went away."""
     parser = argparse.ArgumentParser(prog="python -m granular_gym", description="Granular matter for robot learning.")
+    parser.add_argument("--version", action="version", version=f"granular_gym {build_info()['version']}")
     commands = parser.add_subparsers(dest="command", required=True)
-    show = commands.add_parser("info", help="show versions, build and devices")
-    show.add_argument("--json", action="store_true", help="as JSON")
-    _add_calibrate(commands.add_parser("calibrate", help="fit friction and rolling friction to measurements"))
-    _add_play(commands.add_parser("play", help="play one episode of a task; write a film, pictures and a report"))
-    _add_view(commands.add_parser("view", help="show a task live in a browser, also over ssh"))
-    _add_scene(commands.add_parser("scene", help="run an experiment with planar grains"))
+    for name, (text, add, run) in _COMMANDS.items():
+        command = commands.add_parser(name, help=text)
+        add(command)
+        command.set_defaults(run=run)
     options = parser.parse_args(arguments)
-    if options.command == "scene":
-        return _scene(parser, options)
-    if options.command == "view":
-        return _view(parser, options)
-    if options.command == "play":
-        return _play(parser, options)
-    if options.command == "calibrate":
-        return _calibrate(parser, options)
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return reader_gone()
+    except KeyboardInterrupt:
+        print(f"{parser.prog} {options.command}: interrupted", file=sys.stderr)
+        return 130
+    except (GranularError, OSError) as error:
+        print(f"{parser.prog} {options.command}: {error}", file=sys.stderr)
+        return 2
+    return status
+
+
+def _add_info(parser: argparse.ArgumentParser) -> None:
+    """The arguments of info."""
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _info(options: argparse.Namespace) -> int:
     print(json.dumps(info(), indent=2) if options.json else describe())
+    return 0
+
+
+def _add_cache(parser: argparse.ArgumentParser) -> None:
+    """The arguments of cache."""
+    parser.description = "Settled beds, SDF grids and pair fields kept on disk. What is missing is made again when needed."
+    parser.add_argument("--clear", nargs="*", metavar="KIND", help=f"delete {', '.join(CACHED)}; none named: all")
+
+
+def _cache(options: argparse.Namespace) -> int:
+    if options.clear is not None:
+        count, size = clear_cache(options.clear)
+        print(f"deleted {count} files, {size / 1e6:.1f} MB")
+    print(cache_dir())
+    for kind, (count, size) in cache_sizes().items():
+        print(f"  {kind:<10} {count:6} files {size / 1e6:10.1f} MB")
     return 0
 
 
@@ -56,19 +88,15 @@ def _add_scene(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-film", action="store_true", help="pictures, plots and report only")
 
 
-def _scene(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    try:
-        report = run_scene(
-            options.scene,
-            options.out or Path("out") / options.scene,
-            seed=options.seed,
-            grains=options.grains,
-            film=not options.no_film,
-            num_threads=options.threads,
-        )
-    except (GranularError, OSError) as error:
-        print(f"{parser.prog} scene: {error}", file=sys.stderr)
-        return 2
+def _scene(options: argparse.Namespace) -> int:
+    report = run_scene(
+        options.scene,
+        options.out or Path("out") / options.scene,
+        seed=options.seed,
+        grains=options.grains,
+        film=not options.no_film,
+        num_threads=options.threads,
+    )
     return 0 if all(check["passed"] for check in report["checks"]) else 1
 
 
@@ -90,22 +118,17 @@ def _add_play(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _play(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """Exit status 0, or 2: an invalid argument, or a file could not be written."""
-    try:
-        play(
-            options.task,
-            options.out or Path("out") / options.task.rpartition("/")[2],
-            policy=options.policy,
-            seed=options.seed,
-            steps=options.steps,
-            film=not options.no_film,
-            every=options.every,
-            arguments=parse_arguments(options.arg),
-        )
-    except (GranularError, OSError) as error:
-        print(f"{parser.prog} play: {error}", file=sys.stderr)
-        return 2
+def _play(options: argparse.Namespace) -> int:
+    play(
+        options.task,
+        options.out or Path("out") / options.task.rpartition("/")[2],
+        policy=options.policy,
+        seed=options.seed,
+        steps=options.steps,
+        film=not options.no_film,
+        every=options.every,
+        arguments=parse_arguments(options.arg),
+    )
     return 0
 
 
@@ -125,22 +148,17 @@ def _add_view(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _view(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """Exit status 0, or 2: an invalid argument, a port that cannot be opened, or the `view` extra is missing."""
-    try:
-        view(
-            options.task,
-            policy=options.policy,
-            env_count=options.envs,
-            seed=options.seed,
-            steps=options.steps,
-            port=options.port,
-            host=options.host,
-            arguments=parse_arguments(options.arg),
-        )
-    except (GranularError, OSError) as error:
-        print(f"{parser.prog} view: {error}", file=sys.stderr)
-        return 2
+def _view(options: argparse.Namespace) -> int:
+    view(
+        options.task,
+        policy=options.policy,
+        env_count=options.envs,
+        seed=options.seed,
+        steps=options.steps,
+        port=options.port,
+        host=options.host,
+        arguments=parse_arguments(options.arg),
+    )
     return 0
 
 
@@ -163,31 +181,28 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
-def _calibrate(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+def _calibrate(options: argparse.Namespace) -> int:
     count = {} if options.grain_count is None else {"grain_count": options.grain_count}
-    try:
-        experiments: list[Experiment] = []
-        if options.angle is not None:
-            experiments.append(ReposeAngle(options.angle, **count))
-        if options.bulk_density is not None:
-            experiments.append(BulkDensity(options.bulk_density, **count))
-        if options.discharge is not None:
-            experiments.append(DischargeRate(*options.discharge, **count))
-        if not experiments:
-            parser.error("give at least one of --angle, --bulk-density, --discharge")
-        found = calibrate(
-            experiments,
-            Grains(options.density, options.radius, options.restitution),
-            friction=_one_or_two(options.friction),
-            rolling_friction=_one_or_two(options.rolling_friction),
-            tolerance=options.tolerance,
-            candidates=options.candidates,
-            rounds=options.rounds,
-            repeats=options.repeats,
-            seed=options.seed,
-        )
-    except GranularError as error:
-        parser.error(str(error))
+    experiments: list[Experiment] = []
+    if options.angle is not None:
+        experiments.append(ReposeAngle(options.angle, **count))
+    if options.bulk_density is not None:
+        experiments.append(BulkDensity(options.bulk_density, **count))
+    if options.discharge is not None:
+        experiments.append(DischargeRate(*options.discharge, **count))
+    if not experiments:
+        raise ArgumentError("expected at least one of --angle, --bulk-density, --discharge, got none")
+    found = calibrate(
+        experiments,
+        Grains(options.density, options.radius, options.restitution),
+        friction=_one_or_two(options.friction),
+        rolling_friction=_one_or_two(options.rolling_friction),
+        tolerance=options.tolerance,
+        candidates=options.candidates,
+        rounds=options.rounds,
+        repeats=options.repeats,
+        seed=options.seed,
+    )
     if options.json:
         fields = {**dataclasses.asdict(found), "misses": found.misses, "met": found.met}
         print(json.dumps(fields, indent=2, default=np.ndarray.tolist))
@@ -198,6 +213,17 @@ def _calibrate(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
 
 def _one_or_two(values: list[float]) -> float | list[float]:
     return values[0] if len(values) == 1 else values
+
+
+#: what each command is for, its arguments, and what runs it
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]] = {
+    "info": ("show versions, build and devices", _add_info, _info),
+    "calibrate": ("fit friction and rolling friction to measurements", _add_calibrate, _calibrate),
+    "play": ("play one episode of a task; write a film, pictures and a report", _add_play, _play),
+    "view": ("show a task live in a browser, also over ssh", _add_view, _view),
+    "scene": ("run an experiment with planar grains", _add_scene, _scene),
+    "cache": ("show or clear what is kept on disk", _add_cache, _cache),
+}
 
 
 if __name__ == "__main__":

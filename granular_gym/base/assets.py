@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from granular_gym.errors import ArgumentError
+from granular_gym.base import names
 
 # installed with the package, or beside it in a checkout
 _PACKAGE = Path(__file__).parent.parent
@@ -18,18 +18,18 @@ def asset_path(name: str) -> Path:
         ArgumentError: there is no such file.
     """
     for folder in _FOLDERS:
-        if name and (folder / name).is_file():
+        if isinstance(name, str) and name and (folder / name).is_file():
             return folder / name
-    raise ArgumentError(f"name: expected one of {asset_names()}, got {name!r}")
+    raise names.unknown("name", name, asset_names())
 
 
 def asset_names() -> list[str]:
     """Names of all assets."""
-    names = {
+    found = {
         path.relative_to(folder).as_posix()
         for folder in _FOLDERS
         if folder.is_dir()
         for path in folder.rglob("*")
         if path.is_file() and path.suffix not in (".py", ".pyc")
     }
-    return sorted(names)
+    return sorted(found)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+
+from granular_gym.base import names
+
+#: ending of the files of each kind; a kind has a folder of its own
+CACHED = {"beds": ".ggstate", "sdf": ".npz", "pair_field": ".ggpair"}
 
 
 def cache_dir() -> Path:
@@ -18,6 +24,39 @@ def cache_dir() -> Path:
     except RuntimeError:
         # no home directory
         return Path(tempfile.gettempdir()) / "granular_gym"
+
+
+def _cached_files(kind: str) -> list[Path]:
+    return sorted((cache_dir() / kind).glob(f"*{CACHED[kind]}"))
+
+
+def cache_sizes() -> dict[str, tuple[int, int]]:
+    """What the cache holds: number of files and bytes, by kind."""
+    files = {kind: _cached_files(kind) for kind in CACHED}
+    return {kind: (len(paths), sum(path.stat().st_size for path in paths)) for kind, paths in files.items()}
+
+
+def clear_cache(kinds: Sequence[str] = ()) -> tuple[int, int]:
+    """Deletes files of the cache, and nothing else in its folder.
+
+    Args:
+        kinds: keys of CACHED; none: all.
+
+    Returns:
+        Number of files and bytes deleted.
+
+    Raises:
+        ArgumentError: an unknown kind.
+        OSError: a file cannot be deleted.
+    """
+    names.refuse_unknown("kind", kinds, CACHED)
+    count, size = 0, 0
+    for kind in dict.fromkeys(kinds) or CACHED:
+        for path in _cached_files(kind):
+            size += path.stat().st_size
+            path.unlink()
+            count += 1
+    return count, size
 
 
 def write_atomic(path: str | os.PathLike[str], data: bytes) -> None:

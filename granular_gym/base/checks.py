@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym import _core
+from granular_gym.base import names
 from granular_gym.errors import ArgumentError
 
 FloatArray = NDArray[np.float32]
@@ -101,7 +102,7 @@ def text(name: str, value: Any) -> str:
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """One of a few strings."""
     if not isinstance(value, str) or value not in choices:
-        raise ArgumentError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise names.unknown(name, value, choices)
     return value
 
 

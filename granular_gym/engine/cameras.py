@@ -114,6 +114,14 @@ class DepthCamera:
         """
         return cls("orthographic", height, width, extent, near, far, _pose(position, target, up, pose))
 
+    def __repr__(self) -> str:
+        """Size, projection, range, position and direction of view; lengths in metres."""
+        place, view = ([round(float(x), 3) + 0.0 for x in vector] for vector in (self.pose[:3], self.forward))
+        return (
+            f"DepthCamera({self.kind}, {self.height} x {self.width}, extent {self.extent:.4g}, "
+            f"{self.near:g} .. {self.far:g} m, at {place}, towards {view})"
+        )
+
     @property
     def forward(self) -> NDArray[np.float64]:
         """Direction of view (3,), in the world or in the tool."""

@@ -26,6 +26,10 @@ class Contacts:
     impulses: NDArray[np.float32]
     dt: float
 
+    def __repr__(self) -> str:
+        """Number of contacts and length of the substep."""
+        return f"Contacts({len(self.pairs)} contacts, dt={self.dt:.6g} s)"
+
     @property
     def forces(self) -> NDArray[np.float32]:
         """Mean forces on the first grain over the substep, float32 (n, 3) [N]."""

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from granular_gym.base import checks
 from granular_gym.engine.cameras import DepthCamera
-from granular_gym.errors import ArgumentError
 
 #: the arrays that two worlds must share to exchange states
 _LAYOUT = (
@@ -55,6 +53,13 @@ class FrozenScene:
     cameras: dict[str, Mounted]
     material_names: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Number of grains, and names."""
+        return (
+            f"FrozenScene(grain_count={self.grain_count}, materials={list(self.material_names)}, "
+            f"tools={list(self.tool_names)}, cameras={list(self.cameras)})"
+        )
+
     @property
     def grain_count(self) -> int:
         return len(self.arrays["radius"])
@@ -82,14 +87,3 @@ class FrozenScene:
     def layout(self) -> str:
         """Hash of what two worlds must share to exchange states: everything but what a state itself holds."""
         return self.digest(*_LAYOUT)
-
-
-def tool_index(name: str, value: Any, names: dict[str, int]) -> int:
-    """Index of a tool from its name or index."""
-    if isinstance(value, str):
-        if value not in names:
-            raise ArgumentError(f"{name}: expected one of the tools {list(names)}, got {value!r}")
-        return names[value]
-    if not names:
-        raise ArgumentError(f"{name}: expected a tool, the scene has none")
-    return checks.integer(name, value, 0, len(names) - 1)

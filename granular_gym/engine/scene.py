@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym.base import checks
+from granular_gym.base import checks, names
 from granular_gym.engine.bounds import boundary_faces, corners
 from granular_gym.engine.cameras import DepthCamera
-from granular_gym.engine.frozen import FrozenScene, Mounted, tool_index
+from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
 from granular_gym.engine.materials import NO_AIR, Air, Material, Pair, meet, pair_value
 from granular_gym.engine.overlaps import judge
@@ -52,7 +52,7 @@ class Scene:
             as escaped), "cyclic" carries them to the other face without contacts across, "periodic" with contacts
             across. One name for both faces or a pair; cyclic and periodic only for both. Default: walls all round, open
             at the top.
-        wall_material: index of a material for the walls; None: the first material. May be set later as an attribute.
+        wall_material: name or index of a material for the walls; None: the first material. May be set later as an attribute.
         air: what slows grains in flight; None: nothing does. May be set later as an attribute.
 
     Raises:
@@ -64,7 +64,7 @@ class Scene:
         bounds: Any,
         gravity: Any = None,
         boundary: Mapping[str, Any] | None = None,
-        wall_material: int | None = None,
+        wall_material: int | str | None = None,
         air: Air | None = None,
     ) -> None:
         given = corners(bounds)
@@ -86,6 +86,16 @@ class Scene:
         self._pairs: dict[tuple[int, int], dict[str, float]] = {}
         self._fields: dict[tuple[str, str], PairField] = {}
         self._grains: list[GrainGroup] = []
+
+    def __repr__(self) -> str:
+        """Bounds [m], number of grains, and names of what was added."""
+        axes = 2 if self.planar else 3
+        low, high = ([round(float(x), 6) for x in corner[:axes]] for corner in self.bounds)
+        materials, tools = [each.name for each in self.materials], [each.name for each in self.tools]
+        return (
+            f"Scene({low} .. {high} m, grain_count={self.grain_count}, materials={materials}, tools={tools}, "
+            f"cameras={list(self.cameras)})"
+        )
 
     @property
     def grain_count(self) -> int:
@@ -178,8 +188,8 @@ class Scene:
 
     def set_pair(
         self,
-        first: int,
-        second: int,
+        first: int | str,
+        second: int | str,
         *,
         friction: float | None = None,
         restitution: float | None = None,
@@ -190,7 +200,8 @@ class Scene:
     ) -> None:
         """Sets how two materials (or one with itself) meet, instead of what follows from each; None leaves a value.
 
-        The values are those of `add_material`. Twisting friction follows rolling friction until it is given.
+        Materials are given by name or index, values as in `add_material`. Twisting friction follows rolling friction until
+        it is given.
         """
         a, b = self._material("first", first), self._material("second", second)
         pair = self._pairs.setdefault((min(a, b), max(a, b)), {})
@@ -204,25 +215,25 @@ class Scene:
         }
         pair.update({name: pair_value(name, value) for name, value in given.items() if value is not None})
 
-    def pair(self, first: int, second: int) -> Pair:
+    def pair(self, first: int | str, second: int | str) -> Pair:
         """How two materials meet."""
         a, b = self._material("first", first), self._material("second", second)
         return meet(self.materials[a], self.materials[b], self._pairs.get((min(a, b), max(a, b)), {}))
 
-    def _material(self, name: str, index: Any) -> int:
+    def _material(self, name: str, value: Any) -> int:
         if not self.materials:
             raise ArgumentError(f"{name}: expected a material, the scene has none; call add_material first")
-        return checks.integer(name, index, 0, len(self.materials) - 1)
+        return names.index(name, value, [material.name for material in self.materials], "material")
 
     # ---- grains ----
 
     def add_grains(
-        self, material: int, positions: Any, radius: Any = None, velocities: Any = None, angles: Any = None
+        self, material: int | str, positions: Any, radius: Any = None, velocities: Any = None, angles: Any = None
     ) -> range:
         """Adds grains and returns their ids.
 
         Args:
-            material: index.
+            material: name or index.
             positions: (n, 3) centres [m]; in the plane (n, 2) centres of mass.
             radius: one for all or (n,) [m]; None: that of the material.
             velocities: (n, 3), in the plane (n, 2) [m/s]; None: at rest.
@@ -257,12 +268,12 @@ class Scene:
         return range(first, first + count)
 
     def fill_box(
-        self, material: int, lower: Any, upper: Any, count: int | None = None, seed: int = 0, radius: Any = None
+        self, material: int | str, lower: Any, upper: Any, count: int | None = None, seed: int = 0, radius: Any = None
     ) -> range:
         """Fills a box with grains on a jittered lattice, bottom up and without overlap, and returns their ids.
 
         Args:
-            material: index.
+            material: name or index.
             lower: corner of the box; grains stay inside with their surface (3,) [m].
             upper: other corner (3,) [m].
             count: number of grains; None: as many as the lattice takes.
@@ -303,7 +314,7 @@ class Scene:
         self,
         sdf: Sdf | Sequence[Sdf],
         name: str | None = None,
-        material: int | None = None,
+        material: int | str | None = None,
         pose: Any = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
     ) -> int:
         """Adds a kinematic body and returns its index.
@@ -312,7 +323,7 @@ class Scene:
             sdf: an Sdf or a list of them; one contact per grain and part is found. Fields of meshes are sampled as far
                 out as the largest grain is wide when a world is built; for other grids see `SdfWarning`.
             name: for cameras and people; unique.
-            material: index; None: the first material.
+            material: name or index; None: the first material.
             pose: x y z qw qx qy qz at the start [m].
         """
         index = len(self.tools)
@@ -339,8 +350,8 @@ class Scene:
         name = f"camera{index}" if name is None else checks.text("name", name)
         if name in self.cameras:
             raise ArgumentError(f"name: expected a new name, {name!r} is taken by another camera")
-        names = {each.name: k for k, each in enumerate(self.tools)}
-        self.cameras[name] = Mounted(camera, -1 if tool is None else tool_index("tool", tool, names))
+        tools = [each.name for each in self.tools]
+        self.cameras[name] = Mounted(camera, -1 if tool is None else names.index("tool", tool, tools, "tool"))
         return index
 
     # ---- to the engine ----
@@ -378,9 +389,9 @@ class Scene:
         for array in arrays.values():
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
-        names = {tool.name: k for k, tool in enumerate(self.tools)}
+        tool_names = {tool.name: k for k, tool in enumerate(self.tools)}
         material_names = tuple(material.name for material in materials)
-        return FrozenScene(arrays, names, dict(self.cameras), material_names)
+        return FrozenScene(arrays, tool_names, dict(self.cameras), material_names)
 
     def fingerprint(self) -> str:
         """Hash of everything this scene gives to a world."""

@@ -91,11 +91,9 @@ class Solver:
         checks.choice("mode", self.mode, MODES)
         checks.choice("broad_phase", self.broad_phase, BROAD_PHASES)
         checks.integer("iterations", self.iterations, 1)
-        for name in ("nesterov", "spin"):
+        for name, safe in self._safe_flags().items():
             value = getattr(self, name)
-            if value is None:
-                value = self.mode == "convergent" or (name == "spin" and self.mode == "penalty")
-            object.__setattr__(self, name, checks.flag(name, value))
+            object.__setattr__(self, name, checks.flag(name, safe if value is None else value))
         if self.mode != "convergent" and self.nesterov:
             raise ArgumentError(
                 f"nesterov: expected False in {self.mode} mode, which has no accumulated impulses, got True"
@@ -106,6 +104,16 @@ class Solver:
                 checks.number(field.name, getattr(self, field.name), -most, most)
         # what range each may have is the engine's to say
         _core.check_solver(self.fields())
+
+    def __repr__(self) -> str:
+        """What is not a default."""
+        plain = {**{field.name: field.default for field in dataclasses.fields(self)}, **self._safe_flags()}
+        given = [f"{name}={getattr(self, name)!r}" for name in plain if getattr(self, name) != plain[name]]
+        return f"Solver({', '.join(given)})"
+
+    def _safe_flags(self) -> dict[str, bool]:
+        """What None stands for in this mode."""
+        return {"nesterov": self.mode == "convergent", "spin": self.mode != "paper"}
 
     def fields(self) -> dict[str, Any]:
         """All fields as the engine takes them."""

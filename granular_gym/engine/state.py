@@ -57,6 +57,11 @@ class State:
         """For `World`: its engine wrote or accepted these bytes."""
         object.__setattr__(self, "_checked", True)
 
+    def __repr__(self) -> str:
+        """Numbers of envs and bytes, and the beginning of the layout."""
+        size = sum(map(len, self.envs))
+        return f"State(env_count={self.env_count}, {size} bytes, layout={self.layout[:8]!r})"
+
     @property
     def env_count(self) -> int:
         """Number of envs saved."""

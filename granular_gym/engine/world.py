@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym import _core
-from granular_gym.base import checks
+from granular_gym.base import checks, names
 from granular_gym.engine.device import check_device, gpu_number
 from granular_gym.engine.driven import Driven
 from granular_gym.engine.drives import Drive
@@ -108,7 +108,8 @@ class World(Driven):
 
     def __repr__(self) -> str:
         life = ", closed" if self.closed else ""
-        return f"World(env_count={self.env_count}, grain_count={self.grain_count}, tool_count={self.tool_count}{life})"
+        counts = f"env_count={self.env_count}, grain_count={self.grain_count}, tool_count={self.tool_count}"
+        return f"World({counts}, device={self.device!r}{life})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         settings = (self._frozen, self.env_count, self.device, self.solver, self._num_threads)
@@ -325,8 +326,7 @@ class World(Driven):
         listed, count = self._envs(envs)
         table = self._core.get_materials()[0]
         table = table if listed is None else table[listed]
-        for name in values:
-            checks.choice("values", name, PAIR_FIELDS)
+        names.refuse_unknown("values", values, PAIR_FIELDS)
         if "rolling_friction" in values and "twisting_friction" not in values:
             row = table[:, a, b].copy()
             rolling = self._per_env("rolling_friction", values["rolling_friction"], (), count)
@@ -416,12 +416,7 @@ class World(Driven):
         return whole
 
     def _material(self, name: str, value: int | str) -> int:
-        names = self._frozen.material_names
-        if isinstance(value, str):
-            if value not in names:
-                raise ArgumentError(f"{name}: expected one of the materials {list(names)}, got {value!r}")
-            return names.index(value)
-        return checks.integer(name, value, 0, self.material_count - 1)
+        return names.index(name, value, self._frozen.material_names, "material")
 
     def _envs(self, value: Any) -> tuple[NDArray[np.int32] | None, int]:
         listed = checks.envs(value, self.env_count)

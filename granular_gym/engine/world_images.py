@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym import _core
-from granular_gym.base import checks
+from granular_gym.base import checks, names
 from granular_gym.engine import outputs
 from granular_gym.engine.cameras import DepthCamera
-from granular_gym.engine.frozen import FrozenScene, Mounted, tool_index
+from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.errors import ArgumentError, BackendError
 
 Floats = NDArray[np.float32]
@@ -105,7 +105,7 @@ class WorldImages:
             samples: rays per pixel along each axis, 1 .. 4.
         """
         if isinstance(camera, DepthCamera):
-            rides = -1 if tool is None else tool_index("tool", tool, self._frozen.tool_names)
+            rides = -1 if tool is None else names.index("tool", tool, list(self._frozen.tool_names), "tool")
             mounted = Mounted(camera, rides)
         else:
             if tool is not None:
@@ -161,13 +161,7 @@ class WorldImages:
 
     def _camera(self, value: str | int) -> tuple[int, Mounted]:
         cameras = self._frozen.cameras
-        if isinstance(value, str):
-            if value not in cameras:
-                raise ArgumentError(f"camera: expected one of {list(cameras)}, got {value!r}")
-            return list(cameras).index(value), cameras[value]
-        if not cameras:
-            raise ArgumentError(f"camera: expected a camera of the scene, it has none, got {value!r}")
-        index = checks.integer("camera", value, 0, len(cameras) - 1)
+        index = names.index("camera", value, list(cameras), "camera")
         return index, list(cameras.values())[index]
 
 

@@ -55,6 +55,12 @@ class PairField:
     blob: NDArray[np.uint8]
     settings: dict[str, Any]
 
+    def __repr__(self) -> str:
+        """Shapes, representation, reach and size."""
+        return (
+            f"PairField({self.a.name!r}, {self.b.name!r}, {self.kind}, reach {self.reach:.4g} m, {self.nbytes} bytes)"
+        )
+
     @property
     def kind(self) -> str:
         """Representation; a key of KINDS."""

@@ -9,6 +9,7 @@ mesh therefore keeps the mesh: `SdfGrid.reaching` samples it as far out as the g
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import hashlib
@@ -71,6 +72,11 @@ class SdfGrid:
         object.__setattr__(self, "samples", samples)
         object.__setattr__(self, "spacing", checks.number("spacing", self.spacing, 0.0, above=True))
         object.__setattr__(self, "origin", tuple(float(x) for x in origin))
+
+    def __repr__(self) -> str:
+        """Numbers of samples along x, y, z, and their distance."""
+        nz, ny, nx = self.samples.shape
+        return f"SdfGrid({nx} x {ny} x {nz} samples, spacing {self.spacing:.6g} m)"
 
     def digest(self) -> str:
         """SHA-256 of samples, spacing and origin."""
@@ -147,6 +153,15 @@ class SdfPart:
     pose: tuple[float, ...] = _IDENTITY
     grid: SdfGrid | None = None
 
+    def __repr__(self) -> str:
+        """Kind, lengths and position [m]; the turn only where there is one."""
+        numbers = [f"{x:.6g}" for x in self.size] if self.grid is None else [repr(self.grid)]
+        if self.pose != _IDENTITY:
+            numbers += ["at (" + ", ".join(f"{x:.4g}" for x in self.pose[:3]) + ")"]
+        if tuple(self.pose[3:]) != _IDENTITY[3:]:
+            numbers += ["turned by (" + ", ".join(f"{x:.4g}" for x in self.pose[3:]) + ")"]
+        return f"{self.kind}({', '.join(numbers)})"
+
 
 def _length(name: str, value: Any) -> float:
     return checks.number(name, value, 0.0, above=True)
@@ -161,6 +176,13 @@ class Sdf:
     """
 
     parts: tuple[SdfPart, ...]
+
+    def __repr__(self) -> str:
+        """The part, or how many there are of each kind."""
+        if len(self.parts) == 1:
+            return f"Sdf({self.parts[0]!r})"
+        kinds = collections.Counter(part.kind for part in self.parts)
+        return f"Sdf({len(self.parts)} parts: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()) + ")"
 
     # ---- primitives ----
 
@@ -178,7 +200,7 @@ class Sdf:
             raise ArgumentError(f"normal: expected a direction, got {normal!r}")
         direction /= length
         position = direction * checks.number("offset", offset)
-        return cls((SdfPart("plane", (), (*position, *rotations.from_z_to(direction))),))
+        return cls((SdfPart("plane", (), tuple(map(float, (*position, *rotations.from_z_to(direction))))),))
 
     @classmethod
     def box(cls, half_extents: Any) -> Sdf:
@@ -254,7 +276,8 @@ class Sdf:
 
         Raises:
             MeshError: the mesh cannot be used; the message names the fault.
-            ArgumentError: a spacing that gives too few or too many samples.
+            ArgumentError: a spacing above the thinnest side of the mesh's bounding box, or one that gives too many
+                samples.
         """
         if isinstance(mesh, (str, os.PathLike)):
             mesh = load_mesh(mesh)
@@ -301,7 +324,8 @@ class Sdf:
         for part in self.parts:
             old = np.array(part.pose)
             moved = rotations.rotate(turn, old[:3]) + translation
-            parts.append(dataclasses.replace(part, pose=(*moved, *rotations.multiply(turn, old[3:]))))
+            pose = tuple(float(x) for x in (*moved, *rotations.multiply(turn, old[3:])))
+            parts.append(dataclasses.replace(part, pose=pose))
         return Sdf(tuple(parts))
 
     @staticmethod
@@ -338,6 +362,9 @@ def _mesh_grid(sampling: MeshSampling, padding: int) -> SdfGrid:
     vertices = np.ascontiguousarray(mesh.vertices, np.float64)
     faces = np.ascontiguousarray(mesh.faces, np.int32)
     lower, upper = mesh.bounds
+    thinnest = float((upper - lower).min())
+    if spacing > thinnest:
+        raise ArgumentError(f"spacing: expected at most the mesh's thinnest side, {thinnest:g} m, got {spacing:g}")
     cells = np.ceil((upper - lower) / spacing)
     if not np.isfinite(cells).all() or (cells + 1 + 2 * padding > _LARGEST_SIDE).any():
         raise ArgumentError(

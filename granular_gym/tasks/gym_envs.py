@@ -21,11 +21,13 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
+from granular_gym.base.names import unknown
 from granular_gym.base.types import Arrays
 from granular_gym.engine.device import check_device
 from granular_gym.engine.outputs import check_output, torch_stream
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.actions import check_actions
+from granular_gym.tasks.arguments import check_arguments, check_options
 from granular_gym.tasks.task import Task
 
 try:
@@ -40,13 +42,16 @@ except ImportError:  # Gymnasium 1.0 knows only the first mode and has no name f
         DISABLED = "Disabled"
 
 
+#: arguments of a batch that are not its task's
+VECTOR_ARGUMENTS = ("num_envs", "max_episode_steps", "autoreset_mode", "render_mode", "output")
+
+
 def check_autoreset_mode(mode: Any) -> AutoresetMode:
     """Returns an autoreset mode given as the enum, its value ("NextStep") or its name in any case ("next_step")."""
     for known in AutoresetMode:
         if mode is known or (isinstance(mode, str) and mode.lower() in (known.name.lower(), known.value.lower())):
             return known
-    names = [known.value for known in AutoresetMode]
-    raise ArgumentError(f"autoreset_mode: expected one of {names} or an AutoresetMode, got {mode!r}")
+    raise unknown("autoreset_mode", mode, [known.value for known in AutoresetMode])
 
 
 def rows(arrays: Arrays, env: int) -> Arrays:
@@ -91,10 +96,10 @@ class GranularVectorEnv(VectorEnv):
         **task_kwargs: Any,
     ) -> None:
         self.closed = True  # a constructor that fails leaves nothing for __del__ to close
-        if max_episode_steps is not None and (
-            isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, int) or max_episode_steps < 1
-        ):
-            raise ArgumentError(f"max_episode_steps: expected an integer >= 1 or None, got {max_episode_steps!r}")
+        check_arguments(self.task_class, task_kwargs, VECTOR_ARGUMENTS)
+        checks.integer("num_envs", num_envs, 1)
+        if max_episode_steps is not None:
+            checks.integer("max_episode_steps", max_episode_steps, 1)
         self._kwargs = {
             "num_envs": num_envs,
             "max_episode_steps": max_episode_steps,
@@ -161,15 +166,15 @@ class GranularVectorEnv(VectorEnv):
         Args:
             seed: None (generators run on), an integer s (env k gets s + k), or one seed or None per env.
             options: "reset_mask": bool (num_envs,), at least one True: only these envs start afresh. The rest is given
-                to the task.
+                to the task, which must know its keys (`Task.option_names`); most tasks have none.
 
         Returns:
             Observations of all envs (num_envs, ...) and the infos of those that were reset.
 
         Raises:
-            ArgumentError: a seed or the mask is not what it should be.
+            ArgumentError: a seed, the mask or an option is not what it should be.
         """
-        options = dict(options or {})
+        options = check_options(options, ("reset_mask", *self.task.option_names))
         mask = self._check_mask(options.pop("reset_mask")) if "reset_mask" in options else np.ones(self.num_envs, bool)
         seeds = self._seeds(seed)
         self._join_stream()
@@ -350,6 +355,7 @@ class GranularEnv(gym.Env):
         cls.metadata = cls.task_class.metadata
 
     def __init__(self, render_mode: str | None = None, **task_kwargs: Any) -> None:
+        check_arguments(self.task_class, task_kwargs, ("render_mode",))
         self._kwargs = {"render_mode": render_mode, **task_kwargs}
         self.task = self.task_class(env_count=1, render_mode=render_mode, **task_kwargs)
         self.task.image_output = "numpy"
@@ -363,12 +369,13 @@ class GranularEnv(gym.Env):
 
         Args:
             seed: integer >= 0, or None: the generator runs on.
-            options: given to the task.
+            options: None or a dict, whose keys are those of the task (`Task.option_names`); most tasks have none.
 
         Returns:
             Observation (fresh arrays) and info.
         """
         self.task.check_open()
+        options = check_options(options, self.task.option_names)
         super().reset(seed=checks.optional_seed("seed", seed))
         self.task.generators[0] = self.np_random
         self.task.reset(np.zeros(1, np.int32), [None], options)

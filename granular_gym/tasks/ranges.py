@@ -69,12 +69,20 @@ class MaterialRanges:
     wind: Any = None
 
     def __post_init__(self) -> None:
-        if self.pair is not None and (not isinstance(self.pair, tuple) or len(self.pair) != 2):
-            raise ArgumentError(f"pair: expected two materials or None, got {self.pair!r}")
+        if self.pair is not None:
+            if not isinstance(self.pair, (tuple, list)) or len(self.pair) != 2:
+                raise ArgumentError(f"pair: expected two materials or None, got {self.pair!r}")
+            each = [one if isinstance(one, str) else checks.integer("pair", one, 0) for one in self.pair]
+            object.__setattr__(self, "pair", tuple(each))
         for name in (*PAIR_FIELDS, *_OTHERS):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, _range(name, value))
+
+    def __repr__(self) -> str:
+        """What is drawn, and from where."""
+        drawn = [f"{name}={[np.asarray(end).tolist() for end in getattr(self, name)]}" for name in self.names]
+        return f"MaterialRanges({', '.join([f'pair={self.pair!r}', *drawn])})"
 
     @property
     def names(self) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import gymnasium
 
-from granular_gym.base import checks
+from granular_gym.base import checks, names
 from granular_gym.errors import ArgumentError
 
 #: what the ids of tasks begin with
@@ -106,7 +106,7 @@ def task_id(name: str) -> str:
     known = {unversioned(task).lower(): task for task in newest_ids()} | {task.lower(): task for task in task_ids()}
     if given in known:
         return known[given]
-    raise ArgumentError(f"task: expected one of {', '.join(task_ids())}, got {name!r}")
+    raise names.unknown("task", name, [task.removeprefix(NAMESPACE) for task in task_ids()])
 
 
 def expert_of(name: str) -> str:
@@ -116,7 +116,7 @@ def expert_of(name: str) -> str:
         ArgumentError: there is no such task.
     """
     if name not in _TASKS:
-        raise ArgumentError(f"task: expected one of {task_ids()}, got {name!r}")
+        raise names.unknown("task", name, task_ids())
     return _TASKS[name].expert_path
 
 

@@ -35,6 +35,7 @@ from granular_gym.base import checks
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.device import parse_device
+from granular_gym.engine.materials import LIMITS
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.state import State
@@ -108,6 +109,7 @@ class Task(Stepping):
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
     grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows
     settling: Settling = Settling()
+    option_names: ClassVar[tuple[str, ...]] = ()  # keys that `begin` knows in the options of `reset`
     observation_space: spaces.Dict
     action_space: spaces.Box
 
@@ -140,8 +142,8 @@ class Task(Stepping):
         self.friction_range: tuple[float, float] = self.difficulty.friction
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
-            if not 0.0 <= low <= high:
-                raise ArgumentError(f"friction_range: expected 0 <= lower <= upper, got {friction_range!r}")
+            if not 0.0 <= low <= high <= (most := LIMITS["friction"][1]):
+                raise ArgumentError(f"friction_range: expected 0 <= lower <= upper <= {most:g}, got {friction_range!r}")
             self.friction_range = (low, high)
         self.grain = self.shapes_of(grain)
         self.randomization = Randomization(check_ranges("randomize", randomize), self.env_count)
@@ -158,6 +160,10 @@ class Task(Stepping):
         self._beds: dict[int, State] = {}  # settled; made when first drawn
         self._world: World | None = None
 
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else "open" if self._world else "not yet open"
+        return f"{type(self).__name__}(env_count={self.env_count}, grain_count={self.grain_count}, {state})"
+
     # hooks of a task -------------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
@@ -170,7 +176,7 @@ class Task(Stepping):
 
         Args:
             envs: env indices, ascending.
-            options: of `reset`.
+            options: of `reset`; keys out of `option_names`.
         """
 
     @abc.abstractmethod

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from granular_gym.base.pipes import reader_gone
 from granular_gym.errors import GranularError
 from granular_gym.info import info
 from granular_gym.tasks.registry import parse_arguments, task_id
@@ -73,7 +74,8 @@ def main(
     make_model: Callable[[Any, int, argparse.Namespace], Any],
     words: Sequence[str] | None = None,
 ) -> int:
-    """Trains as the command line asks; returns the exit status (1: a file could not be written, 2: bad arguments).
+    """Trains as the command line asks; returns the exit status (1: a file could not be written, 2: bad arguments,
+    130: Ctrl-C, 141: nobody reads the output).
 
     Args:
         parser: made by `make_parser`, with the algorithm's own arguments.
@@ -98,9 +100,12 @@ def main(
         train_with_bar(run, args.steps, args.minutes, args.save_every)
         command = ["python", os.path.relpath(sys.argv[0]), *(sys.argv[1:] if words is None else words)]
         report(run, args.evaluate, args.episodes, command)
+        print(f"plot, table, episodes and checkpoint: {run.folder}", flush=True)
     except GranularError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        return reader_gone()
     except OSError as error:
         print(f"{parser.prog}: {lost(run, error)}", file=sys.stderr)
         return 1
@@ -110,7 +115,6 @@ def main(
     finally:
         if run is not None:
             run.close()
-    print(f"plot, table, episodes and checkpoint: {run.folder}")
     return 0
 
 
