@@ -7,6 +7,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,9 @@ def _info(options: argparse.Namespace) -> int:
 
 def _add_cache(parser: argparse.ArgumentParser) -> None:
     """The arguments of cache."""
-    parser.description = "Settled beds, SDF grids and pair fields kept on disk. What is missing is made again when needed."
+    parser.description = (
+        "Settled beds, SDF grids and pair fields kept on disk. What is missing is made again when needed."
+    )
     parser.add_argument("--clear", nargs="*", metavar="KIND", help=f"delete {', '.join(CACHED)}; none named: all")
 
 
@@ -86,6 +89,9 @@ def _add_scene(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--grains", type=int, help="grains of each world; default: as many as run in about a minute")
     parser.add_argument("--threads", type=int, help="default: one per core")
     parser.add_argument("--no-film", action="store_true", help="pictures, plots and report only")
+    parser.add_argument(
+        "--progress", action=argparse.BooleanOptionalAction, help="say how far it is; default: on a terminal"
+    )
 
 
 def _scene(options: argparse.Namespace) -> int:
@@ -96,6 +102,8 @@ def _scene(options: argparse.Namespace) -> int:
         grains=options.grains,
         film=not options.no_film,
         num_threads=options.threads,
+        progress=options.progress,
+        say=partial(print, flush=True),
     )
     return 0 if all(check["passed"] for check in report["checks"]) else 1
 

@@ -26,6 +26,7 @@ from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.world import World
 from granular_gym.viewing.film import Film
+from granular_gym.viewing.progress import Progress
 
 #: module and class of each experiment
 SCENES = {
@@ -159,6 +160,7 @@ def run_scene(
     grains: int | None = None,
     film: bool = True,
     num_threads: int | None = None,
+    progress: bool | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, Any]:
     """Runs an experiment; writes films, pictures, plots and report.json.
@@ -170,7 +172,8 @@ def run_scene(
         grains: number of grains of each world; None: the experiment's default.
         film: write films where the `video` extra is installed.
         num_threads: threads of the worlds; None: one per core.
-        say: called with progress messages.
+        progress: say on standard error how far the run is; None: where that is a terminal.
+        say: called with what is computed, how long it takes, and results.
 
     Returns:
         The content of report.json.
@@ -180,8 +183,12 @@ def run_scene(
         OSError: the folder cannot be written.
     """
     run = load_scene(name)(seed, grains)
+    checks.threads(num_threads)
     out.mkdir(parents=True, exist_ok=True)
-    worlds = {label: _play(run, label, out, film, num_threads, say) for label in run.labels}
+    for line in announcement(name, run, out, film):
+        say(line)
+    shown = Progress(run.labels, run.seconds, progress, say)
+    worlds = {label: _play(run, label, out, film, num_threads, shown, say) for label in run.labels}
     found = run.checks()
     for title, (x_label, y_label, lines) in run.plots().items():
         _plot(out / f"{title}.png", title, x_label, y_label, lines)
@@ -198,8 +205,27 @@ def run_scene(
     return report
 
 
+def announcement(name: str, run: SceneRun, out: Path, film: bool) -> list[str]:
+    """What a run computes, of how many grains, and where its results go: lines of text."""
+    count = f"{len(run.labels)} worlds ({', '.join(run.labels)})" if len(run.labels) > 1 else "1 world"
+    grains = f" of up to {run.grains:,} grains" if run.grains else ""
+    each = " each" if len(run.labels) > 1 else ""
+    kinds = "films, pictures, plots" if film else "pictures, plots"
+    return [
+        f"{name}: {run.about}",
+        f"{count}{grains}, {run.seconds:g} s{each} in {run.seconds / run.dt:,.0f} steps of {1e3 * run.dt:g} ms",
+        f"{kinds} and report.json go to {out}; distance tables of new shapes are computed first and kept in the cache",
+    ]
+
+
 def _play(
-    run: SceneRun, label: str, out: Path, film: bool, num_threads: int | None, say: Callable[[str], None]
+    run: SceneRun,
+    label: str,
+    out: Path,
+    film: bool,
+    num_threads: int | None,
+    progress: Progress,
+    say: Callable[[str], None],
 ) -> dict[str, Any]:
     """Simulates one world; returns its entry of the report."""
     begin = time.perf_counter()
@@ -224,6 +250,7 @@ def _play(
             if writer is not None:
                 writer.add(picture())
             now = k * per_picture * run.dt
+            progress.update(label, now)
             poses, begin = run.drive(label, world, now), time.perf_counter()
             world.step(run.dt, per_picture, tool_poses=poses)
             spent += time.perf_counter() - begin
@@ -232,6 +259,7 @@ def _play(
             run.watch(label, world, now + per_picture * run.dt)
         write_png(str(out / f"{label}.png"), picture())
     finally:
+        progress.clear()
         if writer is not None:
             writer.close()
         world.close()

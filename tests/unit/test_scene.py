@@ -190,7 +190,9 @@ def test_names_are_unique():
     scene.add_camera(camera, name="eye")
     with pytest.raises(gg.ArgumentError, match="'eye' is taken"):
         scene.add_camera(camera, name="eye")
-    with pytest.raises(gg.ArgumentError, match=r"tool: expected a tool, 'ball' or 0 .. 0, got 'bat'; did you mean 'ball'\?"):
+    with pytest.raises(
+        gg.ArgumentError, match=r"tool: expected a tool, 'ball' or 0 .. 0, got 'bat'; did you mean 'ball'\?"
+    ):
         scene.add_camera(camera, name="other", tool="bat")
 
 
