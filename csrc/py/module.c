@@ -215,8 +215,12 @@ static PyObject *core_check_solver(PyObject *module, PyObject *args) {
 
 static PyObject *core_write_png(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
-    PyObject *path = NULL, *object;
-    if (!PyArg_ParseTuple(args, "O&O:write_png", PyUnicode_FSConverter, &path, &object)) {
+    PyObject *path = NULL, *given, *object;
+    if (!PyArg_ParseTuple(args, "OO:write_png", &given, &object)) {
+        return NULL;
+    }
+    if (!PyUnicode_FSConverter(given, &path)) {
+        PyErr_Format(state->error[GG_PY_ARGUMENT], "path: expected a path, got %.100R", given);
         return NULL;
     }
     /* grey images may come without a channel axis */

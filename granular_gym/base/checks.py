@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,11 @@ from granular_gym.errors import ArgumentError
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int32]
 
+Kind = TypeVar("Kind")
+
 _SINGLE = np.dtype(np.float32)
+#: largest angle [rad]; above it single precision is coarser than a thousandth
+LARGEST_ANGLE = 1e4
 #: largest length, speed or acceleration that is accepted [SI units]
 LARGEST = 1e9
 #: most threads a world may use; the engine refuses more
@@ -99,6 +105,21 @@ def text(name: str, value: Any) -> str:
     return value
 
 
+def path(name: str, value: Any) -> Path:
+    """A path that is not empty, from a str or a path object."""
+    if not isinstance(value, (str, os.PathLike)) or not isinstance(found := os.fspath(value), str) or not found:
+        raise ArgumentError(f"{name}: expected a path, got {value!r}")
+    return Path(found)
+
+
+def instance(name: str, value: Any, wanted: type[Kind]) -> Kind:
+    """An object of a class."""
+    if not isinstance(value, wanted):
+        article = "an" if wanted.__name__[0] in "AEIOU" else "a"
+        raise ArgumentError(f"{name}: expected {article} {wanted.__name__}, got {type(value).__name__}")
+    return value
+
+
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """One of a few strings."""
     if not isinstance(value, str) or value not in choices:
@@ -153,6 +174,11 @@ def _numbers(name: str, value: Any, kinds: str, what: str) -> NDArray[Any]:
     return array
 
 
+def numbers(name: str, value: Any) -> NDArray[Any]:
+    """An array of numbers of any type and shape."""
+    return _numbers(name, value, "fiu", "numbers")
+
+
 def floats(
     name: str, value: Any, shape: Sequence[int | None], *also: Sequence[int | None], finite: bool = True
 ) -> FloatArray:
@@ -193,6 +219,14 @@ def pair(name: str, value: Any) -> tuple[float, float]:
     if not (type(first) is type(second) is float and -LARGEST <= first <= LARGEST and -LARGEST <= second <= LARGEST):
         first, second = number(name, first), number(name, second)
     return float(np.float32(first)), float(np.float32(second))
+
+
+def angles(name: str, value: Any, shape: Sequence[int | None], *also: Sequence[int | None]) -> FloatArray:
+    """Angles up to LARGEST_ANGLE; see `floats`."""
+    found = floats(name, value, shape, *also)
+    if found.size and float(np.abs(found).max()) > LARGEST_ANGLE:
+        raise ArgumentError(f"{name}: expected angles within {LARGEST_ANGLE:g} rad, got {float(np.abs(found).max()):g}")
+    return found
 
 
 def integers(name: str, value: Any, shape: Sequence[int | None], lower: int, upper: int) -> IntArray:
@@ -242,7 +276,10 @@ def envs(value: Any, env_count: int) -> IntArray | None:
     """Env indices from None (all), an index, a list of indices or a mask (env_count,) of bool."""
     if value is None:
         return None
-    array = np.asarray(value)
+    try:
+        array = host_array(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"envs: expected an index, a list of indices or a mask, got {value!r}") from None
     if array.dtype.kind == "b":
         if array.shape != (env_count,):
             raise ArgumentError(f"envs: expected a mask of shape ({env_count},), got {array.shape}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from granular_gym.base import checks, rng
 from granular_gym.base.types import Floats
+from granular_gym.engine.materials import pair_value
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.sizes import SizeDistribution
 
@@ -26,6 +27,9 @@ class Grains:
         restitution: see `Scene.add_material`.
         cohesion: likewise [N/m].
         cohesion_range: likewise [m].
+
+    Raises:
+        ArgumentError: a value outside what a material may have.
     """
 
     density: float
@@ -33,6 +37,12 @@ class Grains:
     restitution: float = 0.0
     cohesion: float = 0.0
     cohesion_range: float = 0.0
+
+    def __post_init__(self) -> None:
+        checks.number("density", self.density, 0.0, above=True)
+        for name in ("restitution", "cohesion", "cohesion_range"):
+            pair_value(name, getattr(self, name))
+        checks.instance("radius", self.sizes, SizeDistribution)
 
     @property
     def sizes(self) -> SizeDistribution:

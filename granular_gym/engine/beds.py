@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from granular_gym import _core
-from granular_gym.base import cache
+from granular_gym.base import cache, checks
 from granular_gym.engine.frozen import FrozenScene
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.state import VERSION, State
@@ -32,7 +32,7 @@ def bed_key(scene: Scene | FrozenScene, key_extra: Any) -> str:
         scene: what it is made of.
         key_extra: whatever else shapes it; anything JSON can write.
     """
-    frozen = scene.freeze() if isinstance(scene, Scene) else scene
+    frozen = scene.freeze() if isinstance(scene, Scene) else checks.instance("scene", scene, FrozenScene)
     try:
         extra = json.dumps(key_extra, sort_keys=True)
     except (TypeError, ValueError) as error:
@@ -52,7 +52,9 @@ def settled_bed(scene: Scene | FrozenScene, key_extra: Any, make: Callable[[], S
     Returns:
         The state; load it with `World.load_state`.
     """
-    frozen = scene.freeze() if isinstance(scene, Scene) else scene
+    frozen = scene.freeze() if isinstance(scene, Scene) else checks.instance("scene", scene, FrozenScene)
+    if not callable(make):
+        raise ArgumentError(f"make: expected a function that returns a State, got {type(make).__name__}")
     key = bed_key(frozen, key_extra)
     path = bed_path(key)
     # a test or a user may point the cache elsewhere while this process runs

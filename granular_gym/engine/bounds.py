@@ -15,6 +15,8 @@ from granular_gym.errors import ArgumentError
 BOUNDARIES = {"open": 0, "wall": 1, "cyclic": 2, "periodic": 3}
 #: names of the faces, in the order of walls
 FACES = ("x lower", "x upper", "y lower", "y upper", "z lower", "z upper")
+#: largest length of a scene [m]
+LARGEST_LENGTH = 1e6
 _PAIRED = ("cyclic", "periodic")
 _DEFAULT_BOUNDARY: dict[str, Any] = {"x": "wall", "y": "wall", "z": ("wall", "open")}
 _PLANAR_BOUNDARY: dict[str, Any] = {"x": "wall", "y": ("wall", "open"), "z": "open"}
@@ -46,8 +48,8 @@ def boundary_faces(boundary: Any, planar: bool) -> NDArray[np.int32]:
 def corners(value: Any) -> NDArray[np.float32]:
     """(2, 3) or, in the plane, (2, 2)."""
     bounds = checks.floats("bounds", value, (2, 3), (2, 2))
-    if (np.abs(bounds) > 1e6).any():
-        raise ArgumentError(f"bounds: expected lengths up to 1e6 m, got {bounds.tolist()}")
+    if (np.abs(bounds) > LARGEST_LENGTH).any():
+        raise ArgumentError(f"bounds: expected lengths up to {LARGEST_LENGTH:g} m, got {bounds.tolist()}")
     if not (bounds[0] < bounds[1]).all():
         raise ArgumentError(f"bounds: expected lower < upper along each axis, got {bounds.tolist()}")
     return bounds

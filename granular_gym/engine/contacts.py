@@ -7,6 +7,8 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym.base import checks
+
 
 @dataclasses.dataclass(frozen=True)
 class Contacts:
@@ -37,6 +39,7 @@ class Contacts:
 
     def pressing(self, force: float = 0.0) -> Contacts:
         """Only those that carry more than `force` [N]."""
+        force = checks.number("force", force)
         some = np.linalg.norm(self.forces, axis=1) > force
         return Contacts(self.pairs[some], self.impulses[some], self.dt)
 
@@ -47,5 +50,6 @@ class Contacts:
             grain_count: of the world.
             grains_only: leave out those with walls and tools.
         """
-        pairs = self.pairs[self.pairs[:, 1] >= 0] if grains_only else self.pairs
+        checks.integer("grain_count", grain_count, int(self.pairs.max(initial=-1)) + 1)
+        pairs = self.pairs[self.pairs[:, 1] >= 0] if checks.flag("grains_only", grains_only) else self.pairs
         return np.bincount(pairs[pairs >= 0], minlength=grain_count).astype(np.int64)

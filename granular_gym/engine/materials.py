@@ -105,7 +105,7 @@ def cohesion_of_force(force: float, radius: float, other_radius: float = math.in
     """
     pull = checks.number("force", force, 0.0)
     size = checks.number("radius", radius, 0.0, above=True)
-    if other_radius == math.inf:
+    if isinstance(other_radius, float) and other_radius == math.inf:
         return pull / size
     other = checks.number("other_radius", other_radius, 0.0, above=True)
     return pull * (size + other) / (size * other)

@@ -23,6 +23,8 @@ from granular_gym.engine.world_images import WorldImages
 from granular_gym.errors import ArgumentError
 
 Floats = NDArray[np.float32]
+#: dtypes that `put` takes
+_PUT = ("float32", "float64", "int32", "int64", "uint8", "bool")
 #: depth images that one call of `results` may read
 IMAGE_LIMIT = 16
 #: camera (name or index), limits (near, far) [m] or None, dtype "float32" or "uint8"; what is left out is as in `depth`
@@ -99,7 +101,14 @@ class Readout(WorldImages):
             array: at most 4 axes of float32, float64, int32, int64, uint8 or bool.
             output: see `read`; on the CPU the result may share the memory of `array`.
         """
-        values = np.asarray(array, order="C")
+        try:
+            values = np.asarray(array, order="C")
+        except (TypeError, ValueError):
+            raise ArgumentError(f"array: expected numbers, got {type(array).__name__}") from None
+        if values.dtype.name not in _PUT or values.ndim > 4:
+            raise ArgumentError(
+                f"array: expected at most 4 axes of {', '.join(_PUT)}, got {values.ndim} of {values.dtype}"
+            )
         return self._read_as(lambda device: self._core.to_device(values) if device else values, output)
 
     # ---- grains ----
@@ -251,6 +260,8 @@ class Readout(WorldImages):
         low, high = checks.floats("lower", lower, *shapes), checks.floats("upper", upper, *shapes)
         if max(low.ndim, high.ndim) == 3 and low.shape != high.shape:
             raise ArgumentError(f"upper: expected the shape of lower, {low.shape}, got {high.shape}")
+        if (low > high).any():
+            raise ArgumentError(f"upper: expected at least lower along each axis, got {lower!r} and {upper!r}")
         shape = low.shape[:2] if low.ndim == 3 else (self.env_count,)
         boxes = np.empty((*shape, 6), np.float32)
         boxes[..., :3], boxes[..., 3:] = low, high
@@ -323,6 +334,14 @@ class Readout(WorldImages):
         Raises:
             ArgumentError: no camera of the scene, or a grid that is none.
         """
+        if isinstance(images, str) or not isinstance(images, Sequence):
+            raise ArgumentError(f"images: expected a list of (camera, limits, dtype), got {images!r}")
+        for image in images:
+            if not isinstance(image, (tuple, list)) or not 1 <= len(image) <= 3:
+                raise ArgumentError(f"images: expected (camera, limits, dtype) each, got {image!r}")
+        for name, grid in (("cells", cells), ("columns", columns)):
+            if grid is not None and (not isinstance(grid, (tuple, list)) or len(grid) != 3):
+                raise ArgumentError(f"{name}: expected (lower, upper, shape) or None, got {grid!r}")
         if len(images) > IMAGE_LIMIT:
             raise ArgumentError(f"images: expected at most {IMAGE_LIMIT}, got {len(images)}")
         return Request(
@@ -361,6 +380,7 @@ class Readout(WorldImages):
             ArgumentError: an array that is not what it should be.
             BackendError, GranularError, MemoryError: see `read`.
         """
+        checks.instance("request", request, Request)
         device = self._stays_on_device(output)
         read = Results(
             *self._core.read_results(
@@ -370,7 +390,7 @@ class Readout(WorldImages):
                 labels,
                 request.columns,
                 request.wrenches,
-                request.images if images else (),
+                request.images if checks.flag("images", images) else (),
                 fresh,
                 device,
             )

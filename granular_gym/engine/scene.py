@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks, names
-from granular_gym.engine.bounds import boundary_faces, corners
+from granular_gym.engine.bounds import LARGEST_LENGTH, boundary_faces, corners
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
@@ -52,7 +52,8 @@ class Scene:
             as escaped), "cyclic" carries them to the other face without contacts across, "periodic" with contacts
             across. One name for both faces or a pair; cyclic and periodic only for both. Default: walls all round, open
             at the top.
-        wall_material: name or index of a material for the walls; None: the first material. May be set later as an attribute.
+        wall_material: name or index of a material for the walls; None: the first material. May be set later as an
+            attribute.
         air: what slows grains in flight; None: nothing does. May be set later as an attribute.
 
     Raises:
@@ -78,8 +79,10 @@ class Scene:
         if float(np.abs(self.gravity).max()) > 1e6:
             raise ArgumentError(f"gravity: expected at most 1e6 m/s2, got {self.gravity.tolist()}")
         self.boundary = boundary_faces(boundary, self.planar)
+        if wall_material is not None and not isinstance(wall_material, str):
+            checks.integer("wall_material", wall_material, 0)
         self.wall_material = wall_material
-        self.air = air
+        self.air = None if air is None else checks.instance("air", air, Air)
         self.materials: list[Material] = []
         self.tools: list[Tool] = []
         self.cameras: dict[str, Mounted] = {}
@@ -200,8 +203,8 @@ class Scene:
     ) -> None:
         """Sets how two materials (or one with itself) meet, instead of what follows from each; None leaves a value.
 
-        Materials are given by name or index, values as in `add_material`. Twisting friction follows rolling friction until
-        it is given.
+        Materials are given by name or index, values as in `add_material`. Twisting friction follows rolling friction
+        until it is given.
         """
         a, b = self._material("first", first), self._material("second", second)
         pair = self._pairs.setdefault((min(a, b), max(a, b)), {})
@@ -254,15 +257,16 @@ class Scene:
             if radius is None:
                 raise ArgumentError(f"radius: {_NO_RADIUS}")
         radii = checks.floats("radius", radius, (), (count,))
-        if radii.size and not float(radii.min()) > 0.0:
-            raise ArgumentError(f"radius: expected lengths > 0, got {float(radii.min())}")
+        if radii.size and not 0.0 < float(radii.min()) <= float(radii.max()) <= LARGEST_LENGTH:
+            worst = radii.min() if radii.min() <= 0.0 else radii.max()
+            raise ArgumentError(f"radius: expected lengths > 0 up to {LARGEST_LENGTH:g} m, got {float(worst):g}")
         radii = np.array(np.broadcast_to(radii, (count,)))
         if velocities is None:
             motion = np.zeros((count, 3), np.float32)
         else:
             motion = self._vectors("velocities", velocities, count)
         turned = np.array(
-            np.broadcast_to(checks.floats("angles", 0.0 if angles is None else angles, (), (count,)), count)
+            np.broadcast_to(checks.angles("angles", 0.0 if angles is None else angles, (), (count,)), count)
         )
         self._grains.append(GrainGroup(index, points, radii, motion, turned))
         return range(first, first + count)
@@ -370,8 +374,8 @@ class Scene:
         else:
             every = range(len(materials))
             pair = np.array([[self.pair(a, b) for b in every] for a in every], np.float32)
-        if self.air is not None and not isinstance(self.air, Air):
-            raise ArgumentError(f"air: expected Air or None, got {type(self.air).__name__}")
+        if self.air is not None:
+            checks.instance("air", self.air, Air)
         arrays: dict[str, Any] = {
             "lower": self.bounds[0].copy(),
             "upper": self.bounds[1].copy(),

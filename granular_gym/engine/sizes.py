@@ -142,6 +142,7 @@ class SizeDistribution:
 
     def moment(self, power: float) -> float:
         """Mean of radius^power by number [m^power]."""
+        checks.number("power", power)
         if self.continuous:
             each = self.radii**power
             return float((np.diff(self.cumulated) * 0.5 * (each[1:] + each[:-1])).sum())

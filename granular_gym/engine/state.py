@@ -11,7 +11,6 @@ import os
 import re
 import struct
 from collections.abc import Sequence
-from pathlib import Path
 
 from granular_gym.base import cache, checks
 from granular_gym.errors import ArgumentError, StateError
@@ -122,7 +121,7 @@ class State:
         Raises:
             OSError: the file cannot be written.
         """
-        cache.write_atomic(path, self.to_bytes())
+        cache.write_atomic(checks.path("path", path), self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> State:
@@ -132,7 +131,7 @@ class State:
             OSError: the file cannot be read.
             StateError: it is not a whole state of this version.
         """
-        return cls.from_bytes(Path(path).read_bytes(), str(path))
+        return cls.from_bytes(checks.path("path", path).read_bytes(), str(path))
 
 
 def joined(states: Sequence[State]) -> State:

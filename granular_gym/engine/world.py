@@ -237,7 +237,7 @@ class World(Driven):
                 ("angular_velocities", angular_velocities),
             )
         )
-        turned = None if angles is None else self._per_env("angles", angles, shape[:1], count)
+        turned = None if angles is None else self._angles("angles", angles, shape[:1], count)
         self.changes += 1
         self._core.set_grains(listed, points, motion, spins, turned)
 
@@ -253,8 +253,9 @@ class World(Driven):
         """
         listed, count = self._envs(envs)
         shifts = self._per_env("translation", translation, (3,), count)
+        turns = self._angles("yaw", yaw, (), count)
         self.changes += 1
-        self._core.transform_grains(listed, shifts, self._per_env("yaw", yaw, (), count))
+        self._core.transform_grains(listed, shifts, turns)
 
     # ---- parameters ----
 
@@ -308,8 +309,8 @@ class World(Driven):
             if not np.array_equal(table, table.swapaxes(1, 2)):
                 raise ArgumentError("pairs: expected a symmetric table, pair (a, b) differs from pair (b, a)")
         dense = None if densities is None else self._per_env("densities", densities, (m,), count)
-        if dense is not None and not (dense > 0.0).all():
-            raise ArgumentError(f"densities: expected numbers > 0, got {float(dense.min())}")
+        if dense is not None:
+            _check_densities("densities", dense)
         self._core.set_materials(listed, table, dense)
 
     def set_pair(self, first: int | str, second: int | str, *, envs: Any = None, **values: Any) -> None:
@@ -346,8 +347,7 @@ class World(Driven):
         dense = self._core.get_materials()[1]
         dense = dense if listed is None else dense[listed]
         dense[:, index] = self._per_env("density", density, (), count)
-        if not (dense > 0.0).all():
-            raise ArgumentError(f"density: expected numbers > 0, got {density!r}")
+        _check_densities("density", dense)
         self._core.set_materials(listed, None, dense)
 
     # ---- tools ----
@@ -380,8 +380,7 @@ class World(Driven):
             StateError: a state of another scene, version or size, or with values that no env can have; the world is
                 unchanged.
         """
-        if not isinstance(state, State):
-            raise ArgumentError(f"state: expected a State, got {type(state).__name__}")
+        checks.instance("state", state, State)
         listed, count = self._envs(envs)
         if state.layout != self._layout:
             raise StateError("state: expected a state of a world of the same scene, this one belongs to another scene")
@@ -397,6 +396,10 @@ class World(Driven):
         """float32 (count, *shape) from that shape or one for all."""
         return _for_each(checks.floats(name, value, (count, *shape), shape), shape, count)
 
+    def _angles(self, name: str, value: Any, shape: tuple[int, ...], count: int) -> Floats:
+        """The same for angles [rad]."""
+        return _for_each(checks.angles(name, value, (count, *shape), shape), shape, count)
+
     def _poses(self, name: str, value: Any, count: int) -> Floats:
         """float32 (count, tool_count, 7) from that shape or one for all; the engine checks the numbers."""
         shape = self.tool_count, 7
@@ -405,8 +408,9 @@ class World(Driven):
     def _pair_table(self, pairs: Any, listed: NDArray[np.int32] | None, count: int) -> Floats:
         """All columns (count, m, m, 6) from a table of all or of the first three."""
         m, every = self.material_count, len(PAIR_FIELDS)
-        wide = np.shape(pairs)[-1:] != (3,)
-        table = self._per_env("pairs", pairs, (m, m, every if wide else 3), count)
+        given = checks.numbers("pairs", pairs)
+        wide = given.shape[-1:] != (3,)
+        table = self._per_env("pairs", given, (m, m, every if wide else 3), count)
         if wide:
             return table
         whole = self._core.get_materials()[0]
@@ -427,6 +431,12 @@ class World(Driven):
             if danger not in self._warned:
                 self._warned.add(danger)
                 warnings.warn(danger, StabilityWarning, stacklevel=4)
+
+
+def _check_densities(name: str, values: Floats) -> None:
+    if not ((values > 0.0) & (values <= checks.LARGEST)).all():
+        bad = values[~((values > 0.0) & (values <= checks.LARGEST))][0]
+        raise ArgumentError(f"{name}: expected numbers > 0 up to {checks.LARGEST:g}, got {float(bad):g}")
 
 
 def _for_each(array: Floats, shape: tuple[int, ...], count: int) -> Floats:
@@ -456,6 +466,4 @@ def _restore(
 def _solver(value: Solver | None) -> Solver:
     if value is None:
         return Solver()
-    if not isinstance(value, Solver):
-        raise ArgumentError(f"solver: expected a Solver, got {type(value).__name__}")
-    return value
+    return checks.instance("solver", value, Solver)

@@ -132,7 +132,7 @@ class WorldImages:
 
     def _read_as(self, read: Callable[[bool], Any], output: str) -> Any:
         """The answer of `read(on the GPU?)` as `output`."""
-        if output == "numpy":
+        if isinstance(output, str) and output == "numpy":
             return read(False)
         answer = read(self._stays_on_device(output))
         if output != "torch":
@@ -141,7 +141,7 @@ class WorldImages:
 
     def _stays_on_device(self, output: str) -> bool:
         """Whether what is read as `output` stays on the world's GPU."""
-        if output == "numpy":
+        if isinstance(output, str) and output == "numpy":
             return False
         outputs.check_output(output)
         on_gpu = self.device != "cpu"

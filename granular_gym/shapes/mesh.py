@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 
@@ -185,9 +184,10 @@ def load_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Mesh:
     Raises:
         MeshError: The file is missing, truncated or of another format, or its mesh cannot be used.
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise MeshError(f"path: a path expected, got {type(path).__name__}")
-    file = Path(path)
+    try:
+        file = checks.path("path", path)
+    except ArgumentError as error:
+        raise MeshError(str(error)) from None
     reader = _READERS.get(file.suffix.lower())
     if reader is None:
         raise MeshError(f"path: a .stl, .obj or .ply file expected, got {str(path)!r}")
@@ -213,6 +213,7 @@ def load_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> Mesh:
 
 def save_stl(path: str | os.PathLike[str], mesh: Mesh) -> None:
     """Writes a binary STL: float32 corners [m], the same bytes for the same mesh."""
+    checks.instance("mesh", mesh, Mesh)
     facets = np.zeros(len(mesh.faces), dtype=np.dtype([("v", "<f4", (4, 3)), ("attribute", "<u2")]))
     corner = mesh.vertices[mesh.faces]
     normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
@@ -220,7 +221,7 @@ def save_stl(path: str | os.PathLike[str], mesh: Mesh) -> None:
     facets["v"][:, 0] = np.divide(normal, length, out=np.zeros_like(normal), where=length > 0.0)
     facets["v"][:, 1:] = corner
     header = b"binary STL, metres".ljust(80, b"\0") + len(facets).to_bytes(4, "little")
-    Path(path).write_bytes(header + facets.tobytes())
+    checks.path("path", path).write_bytes(header + facets.tobytes())
 
 
 # ---- edges ----

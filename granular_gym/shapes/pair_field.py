@@ -120,14 +120,14 @@ class PairField:
             margin,
         )
         settings = {**layout.settings(), "generator": checks.choice("generator", generator, tuple(GENERATORS))}
+        threads, shown = checks.threads(num_threads), checks.flag("progress", progress)
         path = _cache_path(a, b, settings)
-        if cache:
+        if checks.flag("cache", cache):
             try:
                 return _read(path.read_bytes(), str(path), a, b)
             except (OSError, StateError):
                 pass
-        threads = checks.threads(num_threads)
-        blob = layout.fill(GENERATORS[generator](a, b), checks.flag("progress", progress), threads)
+        blob = layout.fill(GENERATORS[generator](a, b), shown, threads)
         field = cls(a, b, layout.record(), blob, settings)
         if cache:
             _store(path, field.to_bytes())
@@ -187,13 +187,13 @@ class PairField:
             margin,
             seed,
         )
+        shown = checks.flag("progress", progress)
         path = _cache_path(a, b, plan.settings())
-        if cache:
+        if checks.flag("cache", cache):
             try:
                 return _read(path.read_bytes(), str(path), a, b)
             except (OSError, StateError):
                 pass
-        shown = checks.flag("progress", progress)
         weights = plan.train(exact_distance, lambda items: progress_bar(items, shown, f"{a.name} {b.name}"))
         record: Any = np.zeros((), RECORD)
         for name, value in plan.layout().items():
@@ -240,7 +240,7 @@ class PairField:
         Raises:
             OSError: the file cannot be written.
         """
-        cache.write_atomic(path, self.to_bytes())
+        cache.write_atomic(checks.path("path", path), self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], a: Shape2D, b: Shape2D) -> PairField:
@@ -250,7 +250,7 @@ class PairField:
             OSError: the file cannot be read.
             StateError: it is damaged, or of another version or other shapes; the message says which.
         """
-        return _read(Path(path).read_bytes(), str(path), check_shape("a", a), check_shape("b", b))
+        return _read(checks.path("path", path).read_bytes(), str(path), check_shape("a", a), check_shape("b", b))
 
 
 def pack_fields(fields: Sequence[PairField]) -> tuple[NDArray[np.void], NDArray[np.uint8]]:

@@ -17,8 +17,7 @@ import io
 import math
 import os
 import zipfile
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -68,6 +67,7 @@ class SdfGrid:
         if self.sampling is not None and not isinstance(self.sampling, MeshSampling):
             raise ArgumentError(f"sampling: expected a MeshSampling or None, got {type(self.sampling).__name__}")
         samples.flags.writeable = False
+        checks.instance("source", self.source, str)
         origin = checks.vector("origin", self.origin)
         object.__setattr__(self, "samples", samples)
         object.__setattr__(self, "spacing", checks.number("spacing", self.spacing, 0.0, above=True))
@@ -246,9 +246,7 @@ class Sdf:
     @classmethod
     def from_grid(cls, grid: SdfGrid) -> Sdf:
         """The field of an SDF grid."""
-        if not isinstance(grid, SdfGrid):
-            raise ArgumentError(f"grid: expected an SdfGrid, got {type(grid).__name__}")
-        return cls((SdfPart("grid", (), _IDENTITY, grid),))
+        return cls((SdfPart("grid", (), _IDENTITY, checks.instance("grid", grid, SdfGrid)),))
 
     # ---- meshes and files ----
 
@@ -289,7 +287,7 @@ class Sdf:
         step = float(np.float32(_length("spacing", spacing)))
         around = checks.integer("padding", padding, 1, _LARGEST_SIDE // 2)
         threads = checks.threads(num_threads) or 0
-        return cls.from_grid(MeshSampling(mesh, step, bool(cache), threads).grid(around))
+        return cls.from_grid(MeshSampling(mesh, step, checks.flag("cache", cache), threads).grid(around))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Sdf:
@@ -299,7 +297,7 @@ class Sdf:
             OSError: the file cannot be read.
             StateError: it is another file, of another version, or damaged.
         """
-        return cls.from_grid(_read_grid(Path(path).read_bytes(), str(path)))
+        return cls.from_grid(_read_grid(checks.path("path", path).read_bytes(), str(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the field of a grid, and the mesh it was sampled from, to an .npz file that `from_file` reads.
@@ -311,7 +309,8 @@ class Sdf:
         if len(self.parts) != 1 or self.parts[0].grid is None or self.parts[0].pose != _IDENTITY:
             raise ArgumentError("save: expected an Sdf of one grid without a pose; primitives need no file")
         grid = self.parts[0].grid
-        cache.write_atomic(path, _grid_bytes(grid, grid.sampling.mesh if grid.sampling else None))
+        sampled = grid.sampling.mesh if grid.sampling else None
+        cache.write_atomic(checks.path("path", path), _grid_bytes(grid, sampled))
 
     # ---- composition ----
 
@@ -331,23 +330,25 @@ class Sdf:
     @staticmethod
     def union(*solids: Sdf | Iterable[Sdf]) -> Sdf:
         """One solid of all parts of several."""
-        parts: list[SdfPart] = []
-        for solid in solids:
-            for one in [solid] if isinstance(solid, Sdf) else list(solid):
-                if not isinstance(one, Sdf):
-                    raise ArgumentError(f"union: expected Sdf objects, got {type(one).__name__}")
-                parts.extend(one.parts)
-        if not parts:
-            raise ArgumentError("union: expected at least one Sdf, got none")
-        return Sdf(tuple(parts))
+        return as_sdf("union", *solids)
 
 
-def as_sdf(name: str, value: Sdf | Sequence[Sdf]) -> Sdf:
-    """An Sdf from an Sdf or a list of them."""
-    try:
-        return Sdf.union(value)
-    except TypeError:
-        raise ArgumentError(f"{name}: expected an Sdf or a list of Sdf objects, got {type(value).__name__}") from None
+def as_sdf(name: str, *values: Sdf | Iterable[Sdf]) -> Sdf:
+    """One Sdf from those given one by one or in lists."""
+    parts: list[SdfPart] = []
+    for value in values:
+        each: list[Any]
+        try:
+            each = [value] if isinstance(value, Sdf) else list(value)
+        except TypeError:
+            each = [value]
+        for one in each:
+            if not isinstance(one, Sdf):
+                raise ArgumentError(f"{name}: expected an Sdf or a list of Sdf objects, got {type(one).__name__}")
+            parts.extend(one.parts)
+    if not parts:
+        raise ArgumentError(f"{name}: expected at least one Sdf, got none")
+    return Sdf(tuple(parts))
 
 
 def _mesh_digest(mesh: Mesh) -> str:

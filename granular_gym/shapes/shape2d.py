@@ -65,6 +65,8 @@ class Shape2D:
             ArgumentError: not finite, fewer than 3 or more than 512 vertices, vertices that coincide, no area,
                 clockwise, rings that cross or touch, holes outside; the message says where.
         """
+        if not isinstance(holes, Sequence) or isinstance(holes, str):
+            raise ArgumentError(f"holes: expected a list of rings, got {holes!r}")
         rings = [_ring("outer", outer), *(_ring(f"holes[{k}]", hole) for k, hole in enumerate(holes))]
         labels = ["outer", *(f"holes[{k}]" for k in range(len(holes)))]
         count = sum(map(len, rings))

@@ -7,13 +7,13 @@ that is given the same values has the same future, bit for bit.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym.base import checks
+from granular_gym.base import checks, names
 from granular_gym.base.types import Arrays
 from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
 from granular_gym.engine.world import World
@@ -101,6 +101,7 @@ class MaterialRanges:
 
     def draw(self, generator: np.random.Generator) -> dict[str, Any]:
         """One value of each range: numbers, and (3,) arrays for gravity and wind."""
+        checks.instance("generator", generator, np.random.Generator)
         values: dict[str, Any] = {}
         for name in self.names:
             low, high = getattr(self, name)
@@ -120,7 +121,7 @@ class MaterialRanges:
         Returns:
             What was drawn, by listed env; `set` takes it.
         """
-        listed = checks.envs(envs, world.env_count)
+        listed = checks.envs(envs, checks.instance("world", world, World).env_count)
         indices = range(world.env_count) if listed is None else listed.tolist()
         if callable(generators):
             each = [generators(env) for env in indices]
@@ -137,10 +138,15 @@ class MaterialRanges:
 
     def set(self, world: World, values: Sequence[dict[str, Any]], envs: Any = None) -> None:
         """Sets values that `draw` gave: one dict per listed env."""
-        listed = checks.envs(envs, world.env_count)
+        listed = checks.envs(envs, checks.instance("world", world, World).env_count)
         count = world.env_count if listed is None else len(listed)
+        if not isinstance(values, Sequence) or not all(isinstance(each, Mapping) for each in values):
+            raise ArgumentError(f"values: expected a list of what draw() gave, got {values!r}")
         if len(values) != count:
             raise ArgumentError(f"values: expected {count}, one per listed env, got {len(values)}")
+        for each in values:
+            if each.keys() != set(self.names):
+                raise ArgumentError(f"values: expected {names.listed(self.names)} for each env, got {list(each)}")
         if not count:
             return
         by_name = {name: np.array([each[name] for each in values], np.float32) for name in self.names}

@@ -191,9 +191,9 @@ def test_names_are_unique():
     with pytest.raises(gg.ArgumentError, match="'eye' is taken"):
         scene.add_camera(camera, name="eye")
     with pytest.raises(
-        gg.ArgumentError, match=r"tool: expected a tool, 'ball' or 0 .. 0, got 'bat'; did you mean 'ball'\?"
+        gg.ArgumentError, match=r"tool: expected a tool, 'ball' or 0 .. 0, got 'bal'; did you mean 'ball'\?"
     ):
-        scene.add_camera(camera, name="other", tool="bat")
+        scene.add_camera(camera, name="other", tool="bal")
 
 
 def test_grain_refusals():
