@@ -66,6 +66,8 @@ def play(
     given = {**trained_arguments(name, checks.text("policy", policy)), **(arguments or {})}
     if "render_mode" in given:
         raise ArgumentError("argument: expected none named render_mode, pictures need 'rgb_array'")
+    if given.get("max_episode_steps") is not None:
+        checks.integer("max_episode_steps", given["max_episode_steps"], 1)
     try:
         env = gym.make(name, render_mode="rgb_array", **given)
     except TypeError as error:

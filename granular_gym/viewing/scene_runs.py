@@ -25,9 +25,12 @@ from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.world import World
+from granular_gym.errors import ArgumentError
 from granular_gym.viewing.film import Film
 from granular_gym.viewing.progress import Progress
 
+#: most grains of a world of an experiment
+GRAIN_LIMIT = 200_000
 #: module and class of each experiment
 SCENES = {
     "incline": "incline:Incline",
@@ -169,7 +172,7 @@ def run_scene(
         name: a key of SCENES.
         out: folder; created where it is missing.
         seed: of the initial state, >= 0.
-        grains: number of grains of each world; None: the experiment's default.
+        grains: number of grains of each world, 1 .. 200,000; None: the experiment's default, or a fixed number.
         film: write films where the `video` extra is installed.
         num_threads: threads of the worlds; None: one per core.
         progress: say on standard error how far the run is; None: where that is a terminal.
@@ -182,7 +185,12 @@ def run_scene(
         ArgumentError: an invalid argument.
         OSError: the folder cannot be written.
     """
-    run = load_scene(name)(seed, grains)
+    kind = load_scene(name)
+    if grains is not None:
+        if not kind.default_grains:
+            raise ArgumentError(f"grains: expected none, {name} has a fixed number of them, got {grains!r}")
+        checks.integer("grains", grains, 1, GRAIN_LIMIT)
+    run = kind(seed, grains)
     checks.threads(num_threads)
     out.mkdir(parents=True, exist_ok=True)
     for line in announcement(name, run, out, film):
