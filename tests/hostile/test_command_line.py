@@ -86,19 +86,16 @@ def test_ctrl_c_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 # ---- a scene ----
 
 
-def test_a_scene_says_what_it_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("granular_gym.scenes.drum.Drum.seconds", 1.0)
-    words = ["scene", "drum", "--grains", "20", "--no-film", "--threads", "1", "--out", str(tmp_path)]
+def test_a_scene_says_what_it_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["scene", "incline", "--no-film", "--threads", "1", "--out", str(tmp_path)]
     assert main([*words, "--progress"]) == 0
     out, error = capsys.readouterr()
     lines = out.splitlines()
-    assert lines[0] == "drum: letters in a rotating drum"
-    assert lines[1] == "1 world of up to 20 grains, 1 s in 1,000 steps of 1 ms"
+    assert lines[0] == "incline: a block on a slope of 16 degrees"
+    assert lines[1] == "3 worlds (0.28, 0.30, 0.32), 3 s each in 3,000 steps of 1 ms"
     assert str(tmp_path) in lines[2]
     told = error.splitlines()
-    assert 5 <= len(told) <= 11 and told[0] == "drum: 0.00 of 1 s, 0 % of the run", "a log is not flooded"
+    assert 5 <= len(told) <= 11 and told[0] == "0.28: 0.00 of 3 s, 0 % of the run", "a log is not flooded"
     assert "\r" not in error
     assert main(words) == 0
     assert capsys.readouterr().err == "", "quiet where it is no terminal"
