@@ -29,7 +29,7 @@ help:
 	@echo "make sanitize  unit and hostile tests on an extension built with AddressSanitizer and UBSan (minutes)"
 	@echo "make bench     measure speed; write tables and plots to benchmarks/results/cpu"
 	@echo "make gpu       on a machine with a GPU: build, test and measure within 10 minutes (docs/gpu.md; WHEELS=folder)"
-	@echo "make validate  measure physical laws, write docs/validation.md (FULL=1: all checks; ARGS='rest silo': some)"
+	@echo "make validate  measure physical laws, write docs/validation.md and its pages (FULL=1: all checks; ARGS='rest silo': some)"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
 	@echo "make lint      check style and the direction of imports and includes; make format applies the style"

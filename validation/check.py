@@ -17,6 +17,8 @@ Values = dict[str, Any]
 
 PASS, FAIL, REPORT, NOT_RUN, SKIPPED = "pass", "FAIL", "report", "not run", "skipped"
 OWN = "own"
+#: target of a statement that should hold
+YES = "yes"
 SEEDS = (1, 2, 3)
 
 
@@ -166,7 +168,8 @@ class Check:
         name: on the command line.
         title: on the page.
         about: set-up and law in a few sentences.
-        number: in the list of checks that the page began with; "" for others.
+        number: in the list of checks (plan.py); "" for those that came later.
+        headline: measure whose values stand for the check on the first page.
         cases: parameters of the cases, from "quick" or "full" and the seeds.
         measure: simulates one case with a number of threads.
         judge: rows of results, of which some may be missing.
@@ -181,6 +184,7 @@ class Check:
     title: str
     about: str
     number: str
+    headline: str
     cases: Callable[[str, Sequence[int]], list[Params]]
     measure: Callable[[Params, int], Values]
     judge: Callable[[list[Result]], list[Row]]

@@ -1,20 +1,27 @@
-"""page.py: docs/validation.md from the rows of results.json."""
+"""page.py: docs/validation.md, one screen of claims and failing lines, and the pages behind it, from results.json."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from validation.check import FAIL, NOT_RUN, OWN, PASS, REPORT, SKIPPED, Check
+from validation.check import FAIL, NOT_RUN, OWN, PASS, REPORT, SKIPPED, YES, Check
+from validation.plan import PLAN
 
 _HEAD = """# Validation
 
-Physical laws, packings and flows, and comparisons with other codes. Every line has a target, its source and a verdict.
-Tolerances are not widened to pass; failing lines stay, with their cause where it is known.
+Physical laws, packings and flows, and comparisons with LAMMPS and Bullet. Every line has a target, its source and a
+verdict; tolerances are not widened to pass, and failing lines stay. Each check has a page with its set-up, tables and
+plots. `make validate` measures the quick set and writes these pages, `make validate FULL=1` the full one. See
+[how to read the tables, and the list of checks](validation/checks.md).
+"""
+
+_NOTES = """# How to read the tables
 
 ```
 make validate                       # quick set
 make validate FULL=1                # full set: larger, longer, three seeds; resumes where it was interrupted
-python validation/run.py NAME ...   # single checks by the names in the headings; --full, --seeds N, --list
+python validation/run.py NAME ...   # single checks by name; --full, --seeds N, --list
+python validation/run.py --page     # writes the pages from stored results
 ```
 
 Unless a line says otherwise: spheres of 5 mm radius and 2500 kg/m3, friction 0.5, no restitution, no rolling
@@ -24,8 +31,12 @@ results differ from those of rotating spheres (*spin on*) and are judged separat
 before the measurement. Lines marked *report* have no gate. Seconds are processor time.
 """
 
+_BACK = "[All checks](../validation.md), [how to read the tables](checks.md)."
+
 #: longer tables are collapsed
 _LONG = 24
+#: characters before which the beginning of a cause does not end
+_SHORTEST = 30
 _COLUMNS = ("size", "seed", "dt [ms]", "setup", "measure", "value", "target", "tolerance", "source", "verdict", "s")
 
 
@@ -91,12 +102,16 @@ def shown(check: Check, stored: dict[str, Any]) -> dict[str, Any]:
     return {size: stored[size] for size in check.sizes() if size in stored}
 
 
-def _section(check: Check, stored: dict[str, Any], folder: str, pictures: set[str]) -> list[str]:
-    lines = [f"## `{check.name}`: {check.title}", "", check.about, ""]
+def _check_page(check: Check, stored: dict[str, Any], pictures: set[str]) -> str:
+    """The page of a check: set-up, plots, tables, causes of what fails."""
+    back = _BACK + (f" No. {check.number} of the list." if check.number else "")
+    lines = [f"# `{check.name}`: {check.title}", "", back, "", check.about, ""]
+    if not stored:
+        return "\n".join([*lines, "Not run.", ""])
     for size in check.sizes():
         picture = f"{check.name}_{size}.png"
         if size in stored and picture in pictures:
-            lines += [f"![{check.title}]({folder}/{picture})", ""]
+            lines += [f"![{check.title}]({picture})", ""]
             if size != "any":
                 lines[-2] += f"\n*{size} set*"
     for spin, heading in (("on", "Spin on"), ("off", "Spin off (the paper's model)"), ("-", "Both")):
@@ -120,51 +135,121 @@ def _section(check: Check, stored: dict[str, Any], folder: str, pictures: set[st
     missing = [text for size in sizes if (text := not_run(check, size, stored.get(size)))]
     lines += [f"{text}." for text in missing] + [""] * bool(missing)
     lines += [f"<sub>{size} set: {_facts(stored[size])}</sub>  " for size in check.sizes() if size in stored]
-    return [*lines, ""]
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def render(checks: list[Check], results: dict[str, Any], folder: str, pictures: set[str]) -> str:
-    """The page as text.
+def _first_clause(text: str) -> str:
+    """The beginning of a cause, up to where a clause ends outside brackets."""
+    depth = 0
+    for k, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character in ".;:" and text[k + 1 : k + 2] == " " and k >= _SHORTEST and depth == 0:
+            return text[:k]
+    return text.rstrip(".")
+
+
+def _failing(check: Check, rows: list[dict[str, Any]]) -> list[str]:
+    """A line for each failing measure: how many of its lines fail, and the beginning of the cause."""
+    lines = []
+    for measure in sorted({row["measure"] for row in rows if row["verdict"] == FAIL}):
+        judged = [row for row in rows if row["measure"] == measure and row["verdict"] in (PASS, FAIL)]
+        failed = sum(row["verdict"] == FAIL for row in judged)
+        why = next((text for start, text in check.causes.items() if measure.startswith(start)), "cause not found yet")
+        what = f"[{check.name}](validation/{check.name}.md), {measure}, {failed} of {len(judged)}"
+        lines.append(f"- {what}: {_first_clause(why)}.")
+    return lines
+
+
+def _headline(check: Check, rows: list[dict[str, Any]]) -> str:
+    """The figure that stands for a check: the range of values and of targets of one measure."""
+    judged = (PASS, FAIL)
+    told = [row for row in rows if row["measure"] == check.headline and row["verdict"] in judged]
+    if not told:
+        return ""
+    if told[0]["target"] == YES:
+        return f"{check.headline}: {sum(row['verdict'] == PASS for row in told)} of {len(told)}"
+    values = [row["value"] for row in told if row["value"] is not None]
+    ends = dict.fromkeys(number(value) for value in (min(values), max(values))) if values else ["-"]
+    targets = sorted({row["target"] for row in told}, key=_leading_number)
+    wanted = " .. ".join(dict.fromkeys((targets[0], targets[-1])))
+    tolerance = told[0]["tolerance"].removeprefix("-")
+    return f"{check.headline}: {' .. '.join(ends)} ({' '.join(filter(None, (wanted, tolerance)))})"
+
+
+def _leading_number(target: str) -> float:
+    try:
+        return float(target.split()[0])
+    except ValueError:
+        return 0.0
+
+
+def totals(checks: list[Check], results: dict[str, Any]) -> dict[str, int]:
+    """Lines of all checks by verdict, of the sets that the pages show."""
+    every = [_counts(kept["rows"]) for check in checks for kept in shown(check, results.get(check.name, {})).values()]
+    return {verdict: sum(counts[verdict] for counts in every) for verdict in (PASS, FAIL, REPORT, SKIPPED, NOT_RUN)}
+
+
+def _front(checks: list[Check], results: dict[str, Any], folder: str) -> str:
+    """The page of one screen: a line for each check, a line for each failing measure."""
+    total = totals(checks, results)
+    summary = f"{total[PASS]} lines pass, **{total[FAIL]} fail**, {total[REPORT]} are reported without a gate" + (
+        f", {total[SKIPPED]} comparisons were skipped." if total[SKIPPED] else "."
+    )
+    columns = ["check", "law", "figure (target)", "pass", "fail"]
+    lines = [_HEAD, summary, "", _line(columns), _line(["-"] * len(columns))]
+    failing: list[str] = []
+    for check in checks:
+        stored = shown(check, results.get(check.name, {}))
+        rows = [row for kept in stored.values() for row in kept["rows"]]
+        counts = _counts(rows)
+        some = " (in part)" if any(kept["missing"] for kept in stored.values()) else ""
+        passed, failed = (counts[PASS], counts[FAIL]) if stored else (NOT_RUN, "")
+        marked = f"**{failed}**" if failed else failed
+        link = f"[{check.name}]({folder}/{check.name}.md)"
+        lines.append(_line([link, check.title + some, _headline(check, rows), passed, marked]))
+        failing += _failing(check, rows)
+    if failing:
+        lines += ["", "## What fails, and why", "", *failing]
+    dates = sorted({kept["date"] for check in checks for kept in results.get(check.name, {}).values()})
+    if dates:
+        lines += [
+            "",
+            f"Measured {' .. '.join(dict.fromkeys((dates[0], dates[-1])))}; machine and build are on each page.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _plan(checks: list[Check]) -> str:
+    """How to read the tables, and the list of checks that `Check.number` counts by."""
+    columns = ["no.", "set-up", "measure and target", "what it shows", "check"]
+    lines = [_NOTES, "# The list of checks", ""]
+    lines += [
+        "Drawn up before the measurements, from published laws; *no.* on the pages refers to it. Missing numbers were "
+        "left out of it. Defaults: friction .5, steps of 1 ms, r = 5 mm, three seeds.",
+        "",
+        _line(columns),
+        _line(["-"] * len(columns)),
+    ]
+    for entry in PLAN:
+        names = [f"[{check.name}]({check.name}.md)" for check in checks if check.number == entry.number]
+        where = ", ".join(names) or entry.elsewhere
+        lines.append(_line([entry.number, entry.setup, entry.target, entry.shows, where]))
+    later = [f"[{check.name}]({check.name}.md): {check.title}" for check in checks if not check.number]
+    lines += ["", "Without a number: " + "; ".join(later) + "."] if later else []
+    return "\n".join(lines) + "\n"
+
+
+def render(checks: list[Check], results: dict[str, Any], folder: str, pictures: set[str]) -> dict[str, str]:
+    """The pages as text, by path from the folder of the first one, "validation.md".
 
     Args:
         checks: in the order of the page.
         results: from results.json, by check and set.
-        folder: of the pictures, as the page links to it.
+        folder: of the other pages and of the pictures.
         pictures: names of the existing pictures.
     """
-    lines = [_HEAD]
-    summary = ["check", "law", "no.", "size", "pass", "FAIL", "report", "skipped", "s", "date"]
-    lines += ["## Summary", "", _line(summary), _line(["-"] * len(summary))]
-    total = dict.fromkeys((PASS, FAIL, REPORT, SKIPPED, NOT_RUN), 0)
+    pages = {"validation.md": _front(checks, results, folder), f"{folder}/checks.md": _plan(checks)}
     for check in checks:
         stored = shown(check, results.get(check.name, {}))
-        for size in stored if list(stored) == ["full"] else check.sizes():
-            anchor = _anchor(f"{check.name} {check.title}")
-            head = [f"[{check.name}](#{anchor})", check.title, check.number, size]
-            if size not in stored:
-                lines.append(_line([*head, NOT_RUN, "", "", "", "", ""]))
-                continue
-            counts = _counts(stored[size]["rows"])
-            total = {k: total[k] + counts[k] for k in total}
-            some = " (in part)" if stored[size]["missing"] else ""
-            numbers = [counts[PASS], f"**{counts[FAIL]}**" if counts[FAIL] else 0, counts[REPORT], counts[SKIPPED]]
-            seconds = f"{stored[size]['seconds']:.0f}"
-            lines.append(_line([*head[:3], size + some, *numbers, seconds, stored[size]["date"]]))
-    lines += [
-        "",
-        f"In all: {total[PASS]} pass, {total[FAIL]} fail, {total[REPORT]} reported without a gate, "
-        f"{total[SKIPPED]} skipped. *no.* is the number in the list of checks from which this page started.",
-        "",
-    ]
-    for check in checks:
-        stored = shown(check, results.get(check.name, {}))
-        if stored:
-            lines += _section(check, stored, folder, pictures)
-        else:
-            lines += [f"## `{check.name}`: {check.title}", "", check.about, "", "Not run.", ""]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _anchor(title: str) -> str:
-    kept = "".join(c for c in title.lower() if c.isalnum() or c in " -_")
-    return kept.replace(" ", "-")
+        pages[f"{folder}/{check.name}.md"] = _check_page(check, stored, pictures)
+    return pages

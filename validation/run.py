@@ -1,4 +1,4 @@
-"""run.py: runs the checks of physical laws; writes docs/validation.md with plots.
+"""run.py: runs the checks of physical laws; writes docs/validation.md and the pages behind it, with plots.
 
     python validation/run.py [CHECK ...] [--full] [--seeds 3] [--only KEY=VALUE] [--fresh] [--threads N] [--out docs]
                              [--list] [--page]
@@ -104,14 +104,15 @@ def run_check(check: Check, size: str, options: argparse.Namespace) -> dict[str,
 
 
 def update(out: Path, check: Check | None = None, size: str = "", kept: dict[str, Any] | None = None) -> None:
-    """Adds the results of a check to results.json and writes the page."""
+    """Adds the results of a check to results.json and writes the pages."""
     folder = out / "validation"
     results = store.load_results(folder / "results.json")
     if check is not None:
         results.setdefault(check.name, {})[size] = kept
     store.save_results(folder / "results.json", results)
     pictures = {p.name for p in folder.glob("*.png")}
-    store.write(out / "validation.md", page.render(CHECKS, results, folder.name, pictures))
+    for path, text in page.render(CHECKS, results, folder.name, pictures).items():
+        store.write(out / path, text)
 
 
 def say(check: Check, size: str, kept: dict[str, Any]) -> None:

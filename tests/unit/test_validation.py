@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -59,7 +60,9 @@ def test_one_check_writes_its_section(tmp_path: Path) -> None:
     assert len(rows) == results["drum"]["any"]["planned"] > 10
     assert all(row["verdict"] == check.PASS for row in rows), [r for r in rows if r["verdict"] != check.PASS]
     text = (tmp_path / "validation.md").read_text()
-    assert "## `drum`" in text and "2000-01-01" in text and "not run" in text
+    assert "[drum](validation/drum.md)" in text and "2000-01-01" in text and "not run" in text
+    assert "# `drum`" in (folder / "drum.md").read_text()
+    assert "No. 2 of the list" in (folder / "slopes.md").read_text()
     assert 1_000 < (folder / "drum_any.png").stat().st_size < 100_000
 
 
@@ -119,9 +122,10 @@ def test_failures_stay_on_the_page() -> None:
         check.near(result(seed=1, dt=1e-3, spin="off"), "block", "speed | x", 2.0, 1.0, 0.1, "law"),
         check.below(result(seed=1, dt=1e-3, spin="on"), "ball", "lift", 3.0, 1.0, "law"),
     ]
-    one = check.Check("one", "a law", "text", "1", lambda size, seeds: [{}], lambda p, t: {}, lambda r: rows,
+    one = check.Check("one", "a law", "text", "1", "lift", lambda size, seeds: [{}], lambda p, t: {}, lambda r: rows,
                       lambda f, r: None, causes={"lift": "too few steps"})  # fmt: skip
-    text = page.render([one], {"one": {"quick": stored(rows, 3, ("seed=2",))}}, "validation", set())
+    pages = page.render([one], {"one": {"quick": stored(rows, 3, ("seed=2",))}}, "validation", set())
+    text = pages["validation/one.md"]
     assert text.index("**Spin on**") < text.index("**Spin off")
     assert text.count("| **FAIL** |") == 2
     assert "- lift: too few steps" in text
@@ -129,13 +133,64 @@ def test_failures_stay_on_the_page() -> None:
     assert "speed \\| x" in text
     assert "quick set: 1 of 3 cases not run: seed=2" in text
     assert "full set: not run" in text
+    front = pages["validation.md"]
+    assert "0 lines pass, **2 fail**" in front
+    assert "| [one](validation/one.md) | a law (in part) | lift: 3 (≤ 1) | 0 | **2** |" in front
+    assert "- [one](validation/one.md), lift, 1 of 1: too few steps." in front
+    assert "speed | x, 1 of 1: cause not found yet." in front
+    assert "[one](one.md)" in pages["validation/checks.md"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "clause"),
+    [
+        ("too few steps. And more.", "too few steps. And more"),
+        ("the column is deep and has not come to rest: it still swings", "the column is deep and has not come to rest"),
+        (
+            "one loose grain (of 500; seed 1) rolls on and on; the bed rests",
+            "one loose grain (of 500; seed 1) rolls on and on",
+        ),
+    ],
+)
+def test_a_cause_is_cut_where_a_clause_ends(cause: str, clause: str) -> None:
+    assert page._first_clause(cause) == clause
+
+
+def test_the_pages_are_those_of_the_stored_results() -> None:
+    """What is published says what results.json holds; the first page is one screen, and README has its count."""
+    docs = ROOT / "docs"
+    results = store.load_results(docs / "validation" / "results.json")
+    pictures = {path.name for path in (docs / "validation").glob("*.png")}
+    pages = page.render(CHECKS, results, "validation", pictures)
+    for path, text in pages.items():
+        assert (docs / path).read_text() == text, f"{path}: run python validation/run.py --page"
+    assert len(pages["validation.md"].splitlines()) <= 70 and len(pages["validation.md"].split()) < 1500
+    total = page.totals(CHECKS, results)
+    said = f"{total[check.FAIL]} of {total[check.PASS] + total[check.FAIL]:,} gated lines fail"
+    assert said in (ROOT / "README.md").read_text()
+
+
+def test_every_check_is_represented() -> None:
+    """The figure of the first page is that of a gated measure; a number is one of the list."""
+    results = store.load_results(ROOT / "docs" / "validation" / "results.json")
+    for one in CHECKS:
+        rows = [row for kept in page.shown(one, results[one.name]).values() for row in kept["rows"]]
+        assert page._headline(one, rows), one.name
+        assert one.number in ("", *(entry.number for entry in page.PLAN))
+
+
+def test_links_of_the_pages_lead_somewhere() -> None:
+    docs = ROOT / "docs"
+    for path in (docs / "validation.md", *(docs / "validation").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
 
 
 def test_a_case_is_known_by_what_it_does() -> None:
     """Two functions that differ in a constant or in what they call have different keys; the same one has the same."""
 
     def key(measure) -> Path:
-        made = check.Check("k", "t", "a", "", lambda s, n: [], measure, lambda r: [], lambda f, r: None)
+        made = check.Check("k", "t", "a", "", "", lambda s, n: [], measure, lambda r: [], lambda f, r: None)
         return store._case_path(made, {"seed": 1})
 
     assert key(lambda p, t: {"x": 1}) == key(lambda p, t: {"x": 1})

@@ -144,6 +144,7 @@ CHECK = Check(
         "the drum turns. They must agree within 10 %. Seconds are of both codes."
     ),
     number="16",
+    headline="small, lower left, mean of the last fifth",
     cases=cases,
     measure=measure,
     judge=judge,

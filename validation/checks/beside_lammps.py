@@ -236,6 +236,7 @@ CHECK = Check(
         "of d on average, the rigid ones by less. Seconds are of both codes."
     ),
     number="",
+    headline="grains per second",
     cases=cases,
     measure=measure,
     judge=judge,

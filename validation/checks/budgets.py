@@ -207,6 +207,7 @@ CHECK = Check(
         "gained."
     ),
     number="",
+    headline="energy after 100 s / start",
     cases=cases,
     measure=measure,
     judge=judge,

@@ -202,6 +202,7 @@ CHECK = Check(
         "material; simulated discs and spheres run out further than sand."
     ),
     number="12",
+    headline="exponent of run-out in a, wide slot",
     cases=cases,
     measure=measure,
     judge=judge,

@@ -169,6 +169,7 @@ CHECK = Check(
         "impulses, after .3 s. The paper's algorithm has no spin; each model has its own reference."
     ),
     number="",
+    headline="flow: error of the solver falls",
     cases=cases,
     measure=measure,
     judge=judge,

@@ -140,6 +140,7 @@ CHECK = Check(
         "reported. Beds with the floor at 1 and 4 m lie far from the origin, where single precision is coarser."
     ),
     number="",
+    headline="drift of the centre of mass, last 5 s [r/s]",
     cases=cases,
     measure=measure,
     judge=judge,

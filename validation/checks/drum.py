@@ -153,6 +153,7 @@ CHECK = Check(
         "its path. Dashed: targets."
     ),
     number="16",
+    headline="angle from the bottom [deg]",
     cases=single_cases,
     measure=single,
     judge=judge_single,
@@ -376,6 +377,7 @@ MIXTURE = Check(
         "turns) this is under way and oscillates with the turning bed, see the plot."
     ),
     number="16",
+    headline="small grains in the core third / in all, by volume, last fifth",
     cases=mixture_cases,
     measure=mixture,
     judge=judge_mixture,

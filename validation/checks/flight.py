@@ -119,6 +119,7 @@ CHECK = Check(
         "means (a race would not)."
     ),
     number="1",
+    headline="momentum drift / sum of sizes",
     cases=cases,
     measure=measure,
     judge=judge,

@@ -211,6 +211,7 @@ CHECK = Check(
         "of a line through the mean surface, as a camera from above sees it, between .2 and .85 of the radius."
     ),
     number="11",
+    headline="angle of repose [deg]",
     cases=cases,
     measure=measure,
     judge=judge,

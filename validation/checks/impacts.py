@@ -202,6 +202,7 @@ CHECK = Check(
         "grains do not have."
     ),
     number="4",
+    headline="spin, relative error",
     cases=cases,
     measure=measure,
     judge=judge,

@@ -275,6 +275,7 @@ CHECK = Check(
         "base is exactly tan θ."
     ),
     number="15",
+    headline="base shear / normal over tan θ",
     cases=cases,
     measure=measure,
     judge=judge,

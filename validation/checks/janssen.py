@@ -194,6 +194,7 @@ CHECK = Check(
         "mu_w K), K between .4 and 1."
     ),
     number="10",
+    headline="floor + wall over weight",
     cases=cases,
     measure=measure,
     judge=judge,

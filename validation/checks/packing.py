@@ -180,6 +180,7 @@ CHECK = Check(
         f"count if they carry more than {bulk.PRESSING:g} of the mean force, other touching grains are reported."
     ),
     number="8",
+    headline="solid fraction",
     cases=cases,
     measure=measure,
     judge=judge,

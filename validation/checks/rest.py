@@ -146,6 +146,7 @@ CHECK = Check(
         "for 10 s."
     ),
     number="5",
+    headline="kinetic energy at rest / m g d",
     cases=cases,
     measure=measure,
     judge=judge,

@@ -171,6 +171,7 @@ CHECK = Check(
         "to save time, are named in the table."
     ),
     number="13",
+    headline="C with exponent 2.5",
     cases=cases,
     measure=measure,
     judge=judge,

@@ -116,6 +116,7 @@ CHECK = Check(
         "of the discrete law is the sum of dt v over the steps, which tends to v² / (2 mu g) as dt tends to 0."
     ),
     number="3",
+    headline="stopping way / (v² / 2 mu g)",
     cases=cases,
     measure=measure,
     judge=judge,

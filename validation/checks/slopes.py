@@ -167,6 +167,7 @@ CHECK = Check(
         "g and holds where tan θ < mu_r."
     ),
     number="2",
+    headline="speed, relative error",
     cases=cases,
     measure=measure,
     judge=judge,

@@ -154,6 +154,7 @@ CHECK = Check(
         "8 N; per panel of two: 1.96); with spin it rolls down and feels 2/7 of that."
     ),
     number="6",
+    headline="bottom + walls + rod over weight",
     cases=cases,
     measure=measure,
     judge=judge,
