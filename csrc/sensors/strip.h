@@ -229,7 +229,40 @@ GG_FN void gg_strip_plane(const gg_strip *strip, const gg_lens *lens, gg_pose po
     }
 }
 
-/* any other part, at the pixels that its bounding sphere covers */
+/* half extents of a box round bound_center that holds the surface of a part, in its frame */
+GG_FN gg_vec3 gg_strip_half(const gg_shape *shape, const gg_sdf_grid *grids) {
+    const float *size = shape->size;
+    switch (shape->kind) {
+    case GG_SHAPE_BOX:
+        return gg_v3(size[0], size[1], size[2]);
+    case GG_SHAPE_CAPSULE:
+        return gg_v3(size[0], size[0], size[0] + size[1]);
+    case GG_SHAPE_CYLINDER:
+        return gg_v3(size[0], size[0], size[1]);
+    case GG_SHAPE_CONE: {
+        float widest = gg_maxf(size[0], size[1]);
+        return gg_v3(widest, widest, size[2]);
+    }
+    case GG_SHAPE_GRID: {
+        const gg_sdf_grid *grid = &grids[shape->grid];
+        return gg_scale(gg_v3((float)(grid->count[0] - 1), (float)(grid->count[1] - 1), (float)(grid->count[2] - 1)),
+                        0.5f * grid->spacing);
+    }
+    default:
+        return gg_v3(shape->bound_radius, shape->bound_radius, shape->bound_radius);
+    }
+}
+
+/* Whether the line through o along d passes the box of these half extents round the origin (separating axes: the cross
+ * products of d with the edges). */
+GG_FN int gg_strip_passes(gg_vec3 o, gg_vec3 d, gg_vec3 half) {
+    float ax = gg_absf(d.x), ay = gg_absf(d.y), az = gg_absf(d.z);
+    return gg_absf(o.y * d.z - o.z * d.y) <= half.y * az + half.z * ay &&
+           gg_absf(o.z * d.x - o.x * d.z) <= half.z * ax + half.x * az &&
+           gg_absf(o.x * d.y - o.y * d.x) <= half.x * ay + half.y * ax;
+}
+
+/* any other part, at the pixels that its bounding sphere covers; rays that pass its bounding box by are not traced */
 GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
                           gg_pose pose, int32_t id) {
     gg_mat3 rotation = gg_quat_mat(pose.rotation);
@@ -237,6 +270,7 @@ GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_v
     gg_vec3 c = gg_v3(0.0f, 0.0f, 0.0f);
     float reach = 0.0f;
     int bounded = shape->bound_radius < GG_UNBOUNDED;
+    gg_vec3 half = c;
     if (bounded) {
         c = gg_lens_local(lens, gg_add(pose.position, gg_mat_mul(rotation, shape->bound_center)));
         /* slightly larger, so that a ray starts clearly outside a part that touches its bounding sphere */
@@ -244,6 +278,9 @@ GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_v
         if (!(c.z + reach >= lens->near_depth && c.z - reach < lens->far_depth)) {
             return;
         }
+        /* wider than any distance at which a ray may count as meeting the surface */
+        float margin = 1e-3f * shape->bound_radius + 8.0f * GG_DEPTH_TOLERANCE * (gg_norm(c) + reach);
+        half = gg_add(gg_strip_half(shape, v->grids), gg_v3(margin, margin, margin));
         area = gg_lens_cover(lens, c, reach, strip->row_begin, strip->row_end);
         area.column_begin = GG_MAX(area.column_begin, strip->column_begin);
         area.column_end = GG_MIN(area.column_end, strip->column_end);
@@ -259,8 +296,12 @@ GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_v
             int64_t pixel = (int64_t)(row - strip->row_begin) * lens->width + column;
             gg_vec3 origin, direction;
             gg_lens_ray(lens, x, y, &origin, &direction);
-            float t = gg_depth_trace(shape, v->grids, v->samples, gg_mat_tmul(rotation, gg_sub(origin, pose.position)),
-                                     gg_mat_tmul(rotation, direction), gg_maxf(enter, lens->near_depth),
+            origin = gg_mat_tmul(rotation, gg_sub(origin, pose.position));
+            direction = gg_mat_tmul(rotation, direction);
+            if (bounded && !gg_strip_passes(gg_sub(origin, shape->bound_center), direction, half)) {
+                continue;
+            }
+            float t = gg_depth_trace(shape, v->grids, v->samples, origin, direction, gg_maxf(enter, lens->near_depth),
                                      gg_minf(leave, strip->depth[pixel]));
             gg_strip_put(strip, pixel, t, id);
         }
