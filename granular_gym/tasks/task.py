@@ -142,8 +142,10 @@ class Task(Stepping):
         self.friction_range: tuple[float, float] = self.difficulty.friction
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
-            if not 0.0 <= low <= high <= (most := LIMITS["friction"][1]):
-                raise ArgumentError(f"friction_range: expected 0 <= lower <= upper <= {most:g}, got {friction_range!r}")
+            least, most = LIMITS["friction"]
+            if not least <= low <= high <= most:
+                wanted = f"{least:g} <= lower <= upper <= {most:g}"
+                raise ArgumentError(f"friction_range: expected {wanted}, got {friction_range!r}")
             self.friction_range = (low, high)
         self.grain = self.shapes_of(grain)
         self.randomization = Randomization(check_ranges("randomize", randomize), self.env_count)

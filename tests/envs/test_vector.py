@@ -265,8 +265,8 @@ def test_render_and_call(make_vec: Any) -> None:
 @pytest.mark.parametrize(
     "kwargs, word",
     [
-        ({"num_envs": 0}, "env_count"),
-        ({"num_envs": 2.5}, "env_count"),
+        ({"num_envs": 0}, "num_envs: expected"),
+        ({"num_envs": 2.5}, "num_envs: expected"),
         ({"autoreset_mode": "sometimes"}, "autoreset_mode"),
         ({"max_episode_steps": 0}, "max_episode_steps"),
         ({"render_mode": "human"}, "render_mode"),
