@@ -137,6 +137,10 @@ def calibrate(
     tests: list[Experiment] = list(experiments) if isinstance(experiments, Sequence) else [experiments]
     if not tests:
         raise ArgumentError("experiments: expected at least one, got none")
+    for test in tests:
+        if not all(hasattr(test, name) for name in ("target", "name", "unit", "measure")):
+            raise ArgumentError(f"experiments: expected experiments such as ReposeAngle, got {test!r}")
+    checks.instance("grains", grains, Grains)
     relative = checks.number("tolerance", tolerance, 0.0, 1.0, above=True)
     size = checks.integer("candidates", candidates, 5, 4096)
     generations = checks.integer("rounds", rounds, 0, 10_000)

@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym.base import checks
+from granular_gym.errors import ArgumentError
+
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
@@ -33,20 +36,23 @@ class Film:
 
     Args:
         path: of the file.
-        pictures_per_second: frame rate.
+        pictures_per_second: frame rate, 1 .. 240.
 
     Raises:
+        ArgumentError: not a path, or another rate.
         ImportError: imageio with ffmpeg, the `video` extra, is not installed.
     """
 
-    def __init__(self, path: Path, pictures_per_second: int) -> None:
+    def __init__(self, path: str | Path, pictures_per_second: int) -> None:
+        checks.integer("pictures_per_second", pictures_per_second, 1, 240)
+        file = checks.path("path", path)
         import imageio.v2 as imageio
         import imageio_ffmpeg
 
-        self.path, self.count = path, 0
+        self.path, self.count = file, 0
         self._count_pictures = imageio_ffmpeg.count_frames_and_secs
         self._writer: Any = imageio.get_writer(
-            path,
+            file,
             fps=pictures_per_second,
             quality=8,
             macro_block_size=16,
@@ -58,8 +64,12 @@ class Film:
         """Adds a picture, uint8 (H, W, 3).
 
         Raises:
+            ArgumentError: not such a picture.
             OSError: the film cannot be written; pictures written before stay readable.
         """
+        if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.shape[2:] != (3,):
+            got = f"{picture.dtype} {picture.shape}" if isinstance(picture, np.ndarray) else type(picture).__name__
+            raise ArgumentError(f"picture: expected uint8 (H, W, 3), got {got}")
         if self._writer is None:
             raise self._failed()
         try:

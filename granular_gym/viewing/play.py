@@ -59,7 +59,10 @@ def play(
         OSError: the folder cannot be written, or the disk is full; the pictures and the film written so far stay.
     """
     name = task_id(task)
+    out = checks.path("out", out)
     checks.integer("seed", seed, 0)
+    if arguments is not None:
+        checks.instance("arguments", arguments, dict)
     if steps is not None:
         checks.integer("steps", steps, 1)
     checks.integer("every", every, 1)

@@ -185,7 +185,7 @@ def run_scene(
         ArgumentError: an invalid argument.
         OSError: the folder cannot be written.
     """
-    kind = load_scene(name)
+    kind, out = load_scene(name), checks.path("out", out)
     if grains is not None:
         if not kind.default_grains:
             raise ArgumentError(f"grains: expected none, {name} has a fixed number of them, got {grains!r}")

@@ -14,6 +14,9 @@ import pytest
 
 import granular_gym as gg
 from granular_gym.base import cache
+from granular_gym.viewing.film import Film
+from granular_gym.viewing.play import play
+from granular_gym.viewing.scene_runs import run_scene
 
 SILO = "granular_gym/Silo-v0"
 SMALL = {"grain_count": 60, "num_threads": 1}
@@ -156,6 +159,12 @@ WRONG = (None, "x", 3, 0.5, True, [], {}, math.nan)
         ("cache", lambda v: gg.Sdf.from_mesh(gg.asset_path("gear.stl"), spacing=0.05, cache=v), (None, 1, "yes")),
         ("density", lambda v: gg.Grains(v, 0.01), (None, "x", 0, -1, math.nan)),
         ("radius", lambda v: gg.Grains(1000.0, v), (None, "x", 0, -1, math.nan)),
+        ("experiments", lambda v: gg.calibrate(v, gg.Grains(1000.0, 0.01)), (None, "x", 3, [], [1])),
+        ("grains", lambda v: gg.calibrate(gg.ReposeAngle(30), v), WRONG),
+        ("path", lambda v: Film(v, 10), (None, 3, "")),
+        ("pictures_per_second", lambda v: Film("x.mp4", v), (None, 0, -1, "25", 2.5, 1e9)),
+        ("out", lambda v: play("silo", v), (None, 3, "")),
+        ("out", lambda v: run_scene("incline", v), (None, 3, "")),
         ("other_radius", lambda v: gg.cohesion_of_force(1.0, 1.0, v), (None, "x", 0, np.zeros(2))),
     ],
 )
