@@ -260,8 +260,6 @@ class Readout(WorldImages):
         low, high = checks.floats("lower", lower, *shapes), checks.floats("upper", upper, *shapes)
         if max(low.ndim, high.ndim) == 3 and low.shape != high.shape:
             raise ArgumentError(f"upper: expected the shape of lower, {low.shape}, got {high.shape}")
-        if (low > high).any():
-            raise ArgumentError(f"upper: expected at least lower along each axis, got {lower!r} and {upper!r}")
         shape = low.shape[:2] if low.ndim == 3 else (self.env_count,)
         boxes = np.empty((*shape, 6), np.float32)
         boxes[..., :3], boxes[..., 3:] = low, high

@@ -182,7 +182,7 @@ def test_values_of_a_wrong_kind(name: str, call: Callable[[Any], Any], values: t
         ("density", lambda w: w.set_density(0, 1e30)),
         ("densities", lambda w: w.set_materials(densities=[1e30, 1.0])),
         ("yaw", lambda w: w.transform_grains((0, 0, 0), 1e30)),
-        ("upper", lambda w: w.box_stats((1, 1, 1), (0, 0, 0))),
+        ("lower", lambda w: w.box_stats((1, 1, 1), (0, 0, 0))),
         ("array", lambda w: w.put("x")),
         ("array", lambda w: w.put(np.zeros(3, np.complex64))),
         ("array", lambda w: w.put(np.zeros((1, 1, 1, 1, 1)))),
