@@ -59,7 +59,7 @@ def test_cache_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
         (["scene", "incline", "--grains", "50"], "grains: expected none, incline has a fixed number"),
         (["scene", "drum", "--threads", "0"], "num_threads: expected"),
         (["scene", "drum", "--seed", "-1"], "seed: expected"),
-        (["play", "sillo"], "did you mean 'Silo-v0'"),
+        (["play", "sillo"], "did you mean 'Silo-v"),
         (["play", "silo", "--arg", "grain_cuont=60"], "did you mean 'grain_count'"),
         (["play", "silo", "--arg", "max_episode_steps=-2"], "max_episode_steps: expected an integer >= 1"),
         (["calibrate", "--density", "1", "--radius", "1"], "expected at least one of --angle"),
