@@ -140,7 +140,7 @@ WRONG = (None, "x", 3, 0.5, True, [], {}, math.nan)
         ("path", lambda v: gg.save_stl(v, gg.load_mesh(gg.asset_path("gear.stl"))), (None, 3, b"x", "")),
         ("mesh", lambda v: gg.save_stl(os.devnull, v), WRONG),
         ("data", gg.State.from_bytes, (None, 3, "x", 2**70, [1])),
-        ("index", lambda v: gg.State((b"",), "").env(v), (None, "0", 1, -1, True)),
+        ("index", lambda v: gg.State((b"",), "0" * 64).env(v), (None, "0", 1, -1, True)),
         ("sdf", lambda v: gg.Scene(((0, 0, 0), (1, 1, 1))).add_tool(v), (*WRONG, [None], np.zeros(3))),
         ("union", gg.Sdf.union, (None, 3, "x", [1])),
         ("scale", lambda v: gg.load_mesh(gg.asset_path("gear.stl"), v), (None, "1", True, [1], 0, math.nan)),
