@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.base.types import Floats as AnyFloats
 from granular_gym.engine.drives import KINDS, Drive
+from granular_gym.engine.outputs import lies_on
 from granular_gym.engine.readout import Floats, Readout
+from granular_gym.errors import ArgumentError
 
 
 class Driven(Readout):
@@ -35,13 +37,15 @@ class Driven(Readout):
         Raises:
             ArgumentError: it does not move all tools, or its arrays do not fit its kind.
         """
-        kind = KINDS.index(drive.kind)
+        if not isinstance(drive, Drive):
+            raise ArgumentError(f"drive: expected a Drive, got {type(drive).__name__}")
+        kind = KINDS.index(checks.choice("drive.kind", drive.kind, KINDS))
         self._core.set_drive(kind, drive.action_count, drive.state_count, drive.index, drive.value)
         self._drive = drive
 
     def drive_poses(self, state: AnyFloats) -> Floats:
         """Poses (n, tool_count, 7) of the tools for states (n, state_count) of the drive."""
-        return self._core.drive_poses(np.ascontiguousarray(state, np.float64))
+        return self._core.drive_poses(_state(state))
 
     def step_driven(
         self,
@@ -58,8 +62,8 @@ class Driven(Readout):
         Args:
             dt: length of a substep [s].
             substeps: >= 1.
-            actions: (env_count, action_count) float32, clamped to [-1, 1]: a NumPy array, or an array on the world's
-                GPU that exports DLPack, which is neither copied nor waited for.
+            actions: (env_count, action_count), clamped to [-1, 1]; an array on the world's GPU that exports DLPack is
+                neither copied nor waited for.
             state: (env_count, state_count) before the control period.
             idle: (env_count,) envs whose tools stay; None: none.
             share: of the period's motion that is done at the end of this step, in (0, 1]: a period may be made in
@@ -74,7 +78,19 @@ class Driven(Readout):
             ArgumentError: as `step`; an action on the host that is not finite; no drive was set.
             BufferError: an array on a GPU that is not float32, contiguous, of this shape, on the GPU of the world.
         """
-        self._judge(checks.number("dt", dt))
+        if self._drive is None:
+            raise ArgumentError("drive: expected a drive, none was set")
+        length, part, size = checks.number("dt", dt), checks.number("share", share), checks.number("scale", scale)
+        if not lies_on(actions, self.device):
+            shape = self.env_count, self._drive.action_count
+            actions = checks.floats("actions", actions, shape, finite=False)
+        self._judge(length)
         self.changes += 1
-        start = np.ascontiguousarray(state, np.float64)
-        return self._core.step_driven(dt, substeps, actions, start, idle, share, scale)
+        return self._core.step_driven(length, substeps, actions, _state(state), idle, part, size)
+
+
+def _state(value: Any) -> NDArray[np.float64]:
+    try:
+        return np.ascontiguousarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"state: expected an array of numbers, got {type(value).__name__}") from None

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym.base import checks
+
 #: kinds of drives, in the order of csrc/geometry/drives.h
 KINDS = ("joints", "vehicle", "arm")
 #: kinds of axes: slides along x y z of the world, hinges about x y z of the tool
@@ -92,7 +94,12 @@ def joint_drive(
         poses: (tool_count, 7) of the tools where all joints are 0.
         period: control period [s].
         action_count: actions of an env.
+
+    Raises:
+        ArgumentError: an axis of no such kind. `World.set_drive` finds what else does not fit.
     """
+    for k, axis in enumerate(axes):
+        checks.choice(f"axes[{k}].kind", axis.kind, AXES)
     index = [len(joints), len(axes)]
     for joint in joints:
         index += [-1 if joint.action is None else joint.action, joint.position, joint.wraps]

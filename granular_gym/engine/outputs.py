@@ -14,6 +14,8 @@ from granular_gym.errors import GranularError
 
 #: "numpy": on the host; "device": DeviceArray, on a GPU only; "torch": tensors, on the GPU or the host, without a copy
 OUTPUTS = ("numpy", "device", "torch")
+#: kDLCUDA, a kind of devices in DLPack
+DLPACK_CUDA = 2
 
 
 def torch_module() -> Any:
@@ -40,6 +42,15 @@ def check_output(output: Any) -> str:
     if name == "torch":
         torch_module()
     return name
+
+
+def lies_on(array: Any, device: str) -> bool:
+    """Whether an array lies on this GPU ("cuda:0") and exports DLPack: torch's, JAX's, CuPy's or a DeviceArray."""
+    where = getattr(array, "__dlpack_device__", None)
+    if device == "cpu" or where is None or isinstance(array, np.ndarray):
+        return False
+    kind, number = where()
+    return int(kind) == DLPACK_CUDA and device == f"cuda:{int(number)}"
 
 
 def as_torch(array: Any) -> Any:

@@ -13,17 +13,6 @@ from granular_gym.base.checks import host_array
 from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
 
-DLPACK_CUDA = 2  # kDLCUDA of DLPack
-
-
-def on_gpu(actions: Any, gpu: int) -> bool:
-    """Whether an array exports DLPack (torch, JAX, CuPy, DeviceArray) and lies on the GPU of this number."""
-    where = getattr(actions, "__dlpack_device__", None)
-    if gpu < 0 or where is None or isinstance(actions, np.ndarray):
-        return False
-    kind, number = where()
-    return int(kind) == DLPACK_CUDA and int(number) == gpu
-
 
 def device_actions(name: str, actions: Any, shape: tuple[int, ...]) -> Any:
     """Actions on a GPU, off torch's graph.

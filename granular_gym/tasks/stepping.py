@@ -15,12 +15,12 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from granular_gym.base.types import Arrays, Floats
-from granular_gym.engine.device import gpu_number
 from granular_gym.engine.drives import Drive
+from granular_gym.engine.outputs import lies_on
 from granular_gym.engine.results import Request, Results
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
-from granular_gym.tasks.actions import check_actions, device_actions, on_gpu
+from granular_gym.tasks.actions import check_actions, device_actions
 from granular_gym.tasks.images import DepthImages
 from granular_gym.tasks.pace import Pace
 
@@ -71,7 +71,7 @@ class Stepping(abc.ABC):
             ArgumentError: not numbers, wrong shape, or, on the host, not finite where an env is not idle.
         """
         world = self.world
-        if world.has_drive and on_gpu(actions, gpu_number(world.device) - 1):
+        if world.has_drive and lies_on(actions, world.device):
             return device_actions("actions", actions, (self.env_count, *self.action_space.shape))
         return check_actions("actions", actions, self.action_space, idle)
 

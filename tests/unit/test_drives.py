@@ -185,6 +185,11 @@ def test_drives_that_do_not_fit_are_refused() -> None:
     ):
         with pytest.raises(ArgumentError, match="^drive: expected"):
             world.set_drive(bad)
+    for bad, message in ((3, "^drive: expected a Drive, got int"), (but(kind="legs"), "^drive.kind: expected one of")):
+        with pytest.raises(ArgumentError, match=message):
+            world.set_drive(bad)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"^axes\[0\].kind: expected one of"):
+        joint_drive(JOINTS, [Axis(0, 0, "w")], REST, PERIOD, 3)
     with pytest.raises(ArgumentError, match="^value: expected finite"):
         world.set_drive(but(value=np.full(len(good.value), np.nan)))
     arm = ExcavatorTask().drive()
@@ -212,6 +217,11 @@ def test_steps_that_are_refused_change_nothing(device: str) -> None:
         ("^idle: expected", (1e-3, 1, actions, state, np.zeros(3, bool)), {}),
         ("^share: expected", (1e-3, 1, actions, state), {"share": 0.0}),
         ("^scale: expected", (1e-3, 1, actions, state), {"scale": 1.5}),
+        ("^share: expected", (1e-3, 1, actions, state), {"share": "all"}),
+        ("^actions: expected", (1e-3, 1, "left", state), {}),
+        ("^actions: expected", (1e-3, 1, None, state), {}),
+        ("^state: expected", (1e-3, 1, actions, "here"), {}),
+        ("^idle: expected", (1e-3, 1, actions, state, [True] * 4), {}),
         ("^dt: expected", (-1.0, 1, actions, state), {}),
         ("^substeps: expected", (1e-3, 0, actions, state), {}),
     ]
