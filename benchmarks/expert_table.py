@@ -13,7 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import platform
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -22,34 +24,17 @@ import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
-from granular_gym.tasks.registry import parse_arguments, task_ids, unversioned
+from granular_gym.tasks.registry import entry_of, parse_arguments, short_name, task_id, task_ids
 from granular_gym.training.policies import load_policy
-
-SPACE = "granular_gym/"
-#: info that measures the success of an episode at its end, besides "success"
-MEASURES = {
-    "Bulldozer": "goal_share",
-    "Excavator": "bin_share",
-    "Silo": "dose_error",
-    "Level": "error_share",
-    "Pour": "dose_error",
-    "GearTower": "mixing",
-}
-
 
 #: further infos that are recorded: largest value, sum over the episode, last value
 LARGEST, SUMMED, LAST = ("torque_share",), ("fast_tool_count",), ("spill_share",)
 
 
-def measure_of(task: str) -> str:
-    """The info that the table shows."""
-    return MEASURES.get(unversioned(task.removeprefix(SPACE)), "success")
-
-
 def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
     """Plays one episode; the job is (task, policy, seed, arguments of the task)."""
     task, driver, seed, arguments = job
-    env = gym.make(task, num_threads=1, **arguments)
+    env = gym.make(task_id(task), num_threads=1, **arguments)
     observation, info = env.reset(seed=seed)
     act = load_policy(driver, env)
     env.action_space.seed(seed)
@@ -66,7 +51,9 @@ def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
     kept.update({key: info[key] for key in LAST if key in info})
     seconds = time.perf_counter() - start
     env.close()
-    measure = measure_of(task)
+    measure = entry_of(task).measure
+    if measure not in info:
+        raise gg.ArgumentError(f"measure: expected an info of {task}, got {measure!r}; infos: {', '.join(info)}")
     return {
         "driver": "random" if driver == "random" else "expert",
         "seed": seed,
@@ -85,7 +72,7 @@ def play(job: tuple[str, str, int, dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     """Plays all episodes; prints the table; writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("task", nargs="?", default="Bulldozer-v1", help=f"of {', '.join(task_ids())}")
+    parser.add_argument("task", nargs="?", default="Bulldozer-v1", help=f"of {', '.join(task_ids())}, or module:id")
     parser.add_argument("--seeds", type=int, default=20, help="number of seeds, from 0")
     parser.add_argument("--grains", type=int, default=2000)
     parser.add_argument("--difficulty", help="easy, medium or hard, for tasks that have difficulties")
@@ -95,9 +82,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), help="number of processes")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks"))
     args = parser.parse_args()
-    task = args.task if args.task.startswith(SPACE) else SPACE + args.task
-    if task not in task_ids():
-        parser.error(f"task: expected one of {', '.join(task_ids())}, got {args.task}")
+    sys.path.append(os.getcwd())  # where modules with tasks of one's own lie
+    try:
+        task = task_id(args.task)
+    except gg.ArgumentError as error:
+        parser.error(str(error))
+    if args.policy == "expert" and entry_of(task).expert is None:
+        parser.error(f"task: expected one with a scripted expert, {task} has none; give --policy")
     arguments: dict[str, Any] = {"grain_count": args.grains, "preset": args.preset}
     if args.difficulty:
         arguments["difficulty"] = args.difficulty
@@ -113,7 +104,7 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
         results = pool.map(play, jobs, chunksize=1)
 
-    measure = measure_of(task)
+    measure = entry_of(task).measure
     print(f"{task}, {args.policy}, {', '.join(f'{name} {value}' for name, value in arguments.items())}")
     print(
         f"seed   {'expert ' + measure:>20}   {'random ' + measure:>20}   expert return   random return   "
@@ -145,7 +136,7 @@ def main() -> None:
         f"expert wins {wins} of {args.seeds}"
     )
     args.out.mkdir(parents=True, exist_ok=True)
-    named = [task.removeprefix(SPACE), *(f"{key}-{value}" for key, value in further.items())]
+    named = [short_name(task), *(f"{key}-{value}" for key, value in further.items())]
     if args.difficulty not in (None, "medium"):
         named.append(args.difficulty)
     if args.policy != "expert":

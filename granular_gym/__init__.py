@@ -44,6 +44,7 @@ from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.sdf import Sdf, SdfGrid
 from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.tasks.ranges import MaterialRanges
+from granular_gym.tasks.register import register_task
 from granular_gym.tasks.registry import register_tasks
 
 __version__ = "0.1.0"
@@ -97,6 +98,7 @@ __all__ = [
     "info",
     "load_mesh",
     "look_at",
+    "register_task",
     "save_stl",
     "settled_bed",
     "write_png",

@@ -20,7 +20,7 @@ from granular_gym.calibration.experiments import BulkDensity, DischargeRate, Exp
 from granular_gym.calibration.grains import Grains
 from granular_gym.errors import ArgumentError, GranularError
 from granular_gym.info import describe, info
-from granular_gym.tasks.registry import newest_ids, parse_arguments
+from granular_gym.tasks.registry import newest_ids, parse_arguments, short_name
 from granular_gym.training.policies import BUILT_IN
 from granular_gym.viewing.play import play
 from granular_gym.viewing.scene_runs import SCENES, run_scene
@@ -108,9 +108,14 @@ def _scene(options: argparse.Namespace) -> int:
     return 0 if all(check["passed"] for check in report["checks"]) else 1
 
 
+def _task_help() -> str:
+    """What stands for a task."""
+    return f"one of {', '.join(map(short_name, newest_ids()))}, or module:id of a task of your own"
+
+
 def _add_play(parser: argparse.ArgumentParser) -> None:
     """The arguments of play."""
-    parser.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in newest_ids())}")
+    parser.add_argument("task", help=_task_help())
     parser.add_argument(
         "--policy",
         default="expert",
@@ -129,7 +134,7 @@ def _add_play(parser: argparse.ArgumentParser) -> None:
 def _play(options: argparse.Namespace) -> int:
     play(
         options.task,
-        options.out or Path("out") / options.task.rpartition("/")[2],
+        options.out or Path("out") / short_name(options.task),
         policy=options.policy,
         seed=options.seed,
         steps=options.steps,
@@ -142,7 +147,7 @@ def _play(options: argparse.Namespace) -> int:
 
 def _add_view(parser: argparse.ArgumentParser) -> None:
     """The arguments of view."""
-    parser.add_argument("task", help=f"one of {', '.join(name.rpartition('/')[2] for name in newest_ids())}")
+    parser.add_argument("task", help=_task_help())
     parser.add_argument(
         "--policy", default="expert", help=f"{', '.join(BUILT_IN)} or module:function, called with the env"
     )

@@ -7,7 +7,6 @@ compared with it. `registry.py` says which expert plays which task; `scripted_ex
 from __future__ import annotations
 
 import abc
-import importlib
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
-from granular_gym.tasks.registry import expert_of
+from granular_gym.tasks.registry import entry_of, loaded
 
 
 class Experts(abc.ABC):
@@ -93,11 +92,15 @@ def scripted_expert(env: Any) -> Experts:
         env: an env made by `gymnasium.make` or `make_vec` with a task of this package, that has been reset.
 
     Raises:
-        ArgumentError: the env is none of this package's tasks.
+        ArgumentError: the env is none of this package's tasks, nor registered by `register_task`, or its task has no
+            scripted expert.
     """
     spec = env.unwrapped.spec
-    module, name = expert_of("" if spec is None else spec.id).split(":")
+    name = "" if spec is None else spec.id
+    path = entry_of(name).expert
+    if path is None:
+        raise ArgumentError(f"env: expected a task with a scripted expert, {name} was registered without one")
     if not hasattr(env.unwrapped, "task"):
         raise ArgumentError(f"env: expected an env of granular_gym, got {type(env.unwrapped).__name__}")
-    expert: Experts = getattr(importlib.import_module(module), name)(env)
+    expert: Experts = loaded(path)(env)
     return expert

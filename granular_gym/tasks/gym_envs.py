@@ -28,6 +28,7 @@ from granular_gym.engine.outputs import check_output, torch_stream
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.actions import check_actions
 from granular_gym.tasks.arguments import check_arguments, check_options
+from granular_gym.tasks.complete import check_complete
 from granular_gym.tasks.task import Task
 
 try:
@@ -111,6 +112,7 @@ class GranularVectorEnv(VectorEnv):
         self.output = check_output(output)
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.task = self.task_class(env_count=num_envs, render_mode=render_mode, **task_kwargs)
+        check_complete(self.task)
         # whoever asks for arrays on a GPU may touch it: "auto" is settled here, not at the first reset
         if self.output == "device" and check_device(self.task.device) == "cpu":
             raise ArgumentError(
@@ -358,6 +360,7 @@ class GranularEnv(gym.Env):
         check_arguments(self.task_class, task_kwargs, ("render_mode",))
         self._kwargs = {"render_mode": render_mode, **task_kwargs}
         self.task = self.task_class(env_count=1, render_mode=render_mode, **task_kwargs)
+        check_complete(self.task)
         self.task.image_output = "numpy"
         self.render_mode = render_mode
         self.observation_space = self.task.observation_space

@@ -2,11 +2,13 @@
 
 A task `XTask` is in `envs/MODULE.py`, beside the env classes `XEnv` and `XVectorEnv` that `env_classes` makes from it;
 its scripted expert is in `envs/MODULE_expert.py`. A later version of it, `XV1Task`, is a subclass that overrides what
-changed, in the same module; every version stays registered.
+changed, in the same module; every version stays registered. Tasks of others come in through `register_task`
+(register.py).
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +17,7 @@ import gymnasium
 
 from granular_gym.base import checks, names
 from granular_gym.errors import ArgumentError
+from granular_gym.tasks.recipe import Recipe
 
 #: what the ids of tasks begin with
 NAMESPACE = "granular_gym/"
@@ -25,51 +28,58 @@ class Entry:
     """A registered task.
 
     Attributes:
-        module: in `granular_gym.envs`, that holds the task and its env classes.
-        name: of the task's class, without "Task".
+        task_path: where the task and its env classes are, without "Task", "Env" or "VectorEnv": "module:name".
         steps: after which an episode is truncated.
-        expert: class of the scripted expert.
+        expert: where the scripted expert is: "module:class"; None: there is none.
+        measure: the info that says how well an episode went, read at its end.
+        recipe: how a learner meets the task; None: see `granular_gym.training.recipes`.
+        features: where the class is that makes features of observations: "module:class"; None: see
+            `granular_gym.training.features`.
     """
 
-    module: str
-    name: str
+    task_path: str
     steps: int
-    expert: str
+    expert: str | None = None
+    measure: str = "success"
+    recipe: Recipe | None = None
+    features: str | None = None
 
-    @property
-    def task_path(self) -> str:
-        """Where the task and its env classes are, without "Task", "Env" or "VectorEnv": "module:name"."""
-        return f"granular_gym.envs.{self.module}:{self.name}"
 
-    @property
-    def expert_path(self) -> str:
-        """Where the scripted expert is: "module:class"."""
-        return f"granular_gym.envs.{self.module}_expert:{self.expert}"
+def _ours(module: str, name: str, steps: int, expert: str, measure: str) -> Entry:
+    """The entry of a task in `envs`."""
+    return Entry(f"granular_gym.envs.{module}:{name}", steps, f"granular_gym.envs.{module}_expert:{expert}", measure)
 
 
 _TASKS = {
-    "granular_gym/Bulldozer-v0": Entry("bulldozer", "Bulldozer", 600, "BulldozerDrivers"),
-    "granular_gym/Bulldozer-v1": Entry("bulldozer", "BulldozerV1", 600, "BulldozerDrivers"),
-    "granular_gym/Excavator-v0": Entry("excavator", "Excavator", 600, "ScoopDrivers"),
-    "granular_gym/Silo-v0": Entry("silo", "Silo", 120, "SiloExperts"),
-    "granular_gym/Silo-v1": Entry("silo", "SiloV1", 120, "SiloExperts"),
-    "granular_gym/Level-v0": Entry("level", "Level", 300, "LevelExperts"),
-    "granular_gym/GearTower-v0": Entry("gear_tower", "GearTower", 40, "GearTowerExperts"),
-    "granular_gym/GearTower-v1": Entry("gear_tower", "GearTowerV1", 40, "GearTowerExperts"),
-    "granular_gym/Pour-v0": Entry("pour", "Pour", 180, "PourExperts"),
+    "granular_gym/Bulldozer-v0": _ours("bulldozer", "Bulldozer", 600, "BulldozerDrivers", "goal_share"),
+    "granular_gym/Bulldozer-v1": _ours("bulldozer", "BulldozerV1", 600, "BulldozerDrivers", "goal_share"),
+    "granular_gym/Excavator-v0": _ours("excavator", "Excavator", 600, "ScoopDrivers", "bin_share"),
+    "granular_gym/Silo-v0": _ours("silo", "Silo", 120, "SiloExperts", "dose_error"),
+    "granular_gym/Silo-v1": _ours("silo", "SiloV1", 120, "SiloExperts", "dose_error"),
+    "granular_gym/Level-v0": _ours("level", "Level", 300, "LevelExperts", "error_share"),
+    "granular_gym/GearTower-v0": _ours("gear_tower", "GearTower", 40, "GearTowerExperts", "mixing"),
+    "granular_gym/GearTower-v1": _ours("gear_tower", "GearTowerV1", 40, "GearTowerExperts", "mixing"),
+    "granular_gym/Pour-v0": _ours("pour", "Pour", 180, "PourExperts", "dose_error"),
 }
 
 
+def register(name: str, entry: Entry) -> None:
+    """Makes a task known to Gymnasium and to this package; an entry of that name is replaced."""
+    _TASKS[name] = entry
+    gymnasium.registry.pop(name, None)
+    gymnasium.register(
+        id=name,
+        entry_point=f"{entry.task_path}Env",
+        vector_entry_point=f"{entry.task_path}VectorEnv",
+        max_episode_steps=entry.steps,
+    )
+
+
 def register_tasks() -> None:
-    """Registers every task once."""
-    for name, entry in _TASKS.items():
+    """Registers every task of this package once."""
+    for name, entry in list(_TASKS.items()):
         if name not in gymnasium.registry:
-            gymnasium.register(
-                id=name,
-                entry_point=f"{entry.task_path}Env",
-                vector_entry_point=f"{entry.task_path}VectorEnv",
-                max_episode_steps=entry.steps,
-            )
+            register(name, entry)
 
 
 def task_ids() -> list[str]:
@@ -95,34 +105,88 @@ def version(name: str) -> int:
     return int(name.rpartition("-v")[2])
 
 
+def bare_id(name: str) -> str:
+    """The id of a task without the module that registers it: "me/Sweep-v0" of "sweep:me/Sweep-v0"."""
+    return name.rpartition(":")[2]
+
+
+def short_name(name: str) -> str:
+    """The id of a task without module and namespace, for files and titles: "Sweep-v0" of "sweep:me/Sweep-v0"."""
+    return bare_id(name).rpartition("/")[2]
+
+
 def task_id(name: str) -> str:
-    """The full name of a task given as "Silo-v0" or in full; "Silo", "silo": of its newest version.
+    """The full name of a task, as `gymnasium.make` takes it.
+
+    Args:
+        name: "Silo-v0" or in full, "granular_gym/Silo-v0"; "Silo", "silo": of its newest version. Of a task of one's
+            own "module:id", as "sweep:me/Sweep-v0": the module is imported, and registers it (`register_task`).
+
+    Returns:
+        The id, behind the module where one was given: who gets the name in another process can import it again.
 
     Raises:
-        ArgumentError: there is no such task; the message lists them.
+        ArgumentError: there is no such task, or no such module, or the module does not register it.
     """
-    checks.text("task", name)
-    given = NAMESPACE + name.lower().removeprefix(NAMESPACE)
+    module, colon, given = checks.text("task", name).rpartition(":")
+    if colon:
+        _import_for(name, module)
+    given = given.lower()
     known = {unversioned(task).lower(): task for task in newest_ids()} | {task.lower(): task for task in task_ids()}
-    if given in known:
-        return known[given]
+    found = known.get(given) or known.get(NAMESPACE + given)
+    if found is not None:
+        return f"{module}{colon}{found}"
+    if colon:
+        raise ArgumentError(
+            f"task: expected a module that registers the task with granular_gym.register_task, got {name!r}, but "
+            f"{module} registers {names.listed(_ids_from(module)) or 'none'}"
+        )
     raise names.unknown("task", name, [task.removeprefix(NAMESPACE) for task in task_ids()])
 
 
-def expert_of(name: str) -> str:
-    """Where the scripted expert of a task is: "module:class".
+def _ids_from(module: str) -> list[str]:
+    """The tasks whose class a module defines."""
+    return [name for name, entry in _TASKS.items() if entry.task_path.partition(":")[0] == module]
+
+
+def _import_for(name: str, module: str) -> None:
+    """Imports the module that registers a task.
+
+    Raises:
+        ArgumentError: it, or what it imports, is not found. Other errors of the module are its own.
+    """
+    try:
+        importlib.import_module(module)
+    except (ImportError, ValueError, TypeError) as error:  # the last two: not the name of a module, as "" or "."
+        raise ArgumentError(
+            f"task: expected a module that can be imported before ':', got {name!r} ({error})"
+        ) from error
+
+
+def entry_of(name: str) -> Entry:
+    """What is registered of a task.
+
+    Args:
+        name: its id, with or without the module that registers it.
 
     Raises:
         ArgumentError: there is no such task.
     """
-    if name not in _TASKS:
+    entry = _TASKS.get(bare_id(name))
+    if entry is None:
         raise names.unknown("task", name, task_ids())
-    return _TASKS[name].expert_path
+    return entry
 
 
 def id_at(task_path: str) -> str | None:
     """The id of the task registered from "module:name", see `Entry.task_path`; None: there is none."""
     return next((name for name, entry in _TASKS.items() if entry.task_path == task_path), None)
+
+
+def loaded(path: str) -> Any:
+    """What "module:name" stands for."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def parse_arguments(pairs: list[str]) -> dict[str, Any]:

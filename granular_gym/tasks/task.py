@@ -22,6 +22,7 @@ import abc
 import copy
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -42,6 +43,7 @@ from granular_gym.engine.state import State
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.beds import Settling, settle
+from granular_gym.tasks.complete import check_attributes
 from granular_gym.tasks.grain_colors import sand_colors
 from granular_gym.tasks.images import DepthImages, Image
 from granular_gym.tasks.pace import GRAIN_LIMIT, PRESETS, Pace, Preset, grain_radius
@@ -66,6 +68,17 @@ class Outcome(NamedTuple):
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
     infos: Arrays
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """How hard an episode is, where a task says no more; others are classes of their own with such a range.
+
+    Attributes:
+        friction: (lower, upper) of the friction between grains, which each episode draws.
+    """
+
+    friction: tuple[float, float] = (0.5, 0.5)
 
 
 class Task(Stepping):
@@ -101,11 +114,13 @@ class Task(Stepping):
     radius_of_2000: float  # [m] of a grain where there are 2,000
     density: ClassVar[float]  # of the grains [kg/m3]
     fastest: float  # [m/s] no grain is expected to be faster
-    images: Mapping[str, Image]  # depth images of the observation, by name
-    depth_view: ClassVar[str]  # the image that render_mode="depth_array" shows
+    images: Mapping[str, Image] = {}  # depth images of the observation, by name
+    depth_view: ClassVar[str] = ""  # the image that render_mode="depth_array" shows; "": the first
     view: DepthCamera  # of pictures
-    tool_colors: Sequence[tuple[int, int, int]]  # in pictures, 0 .. 255
-    difficulties: ClassVar[Mapping[str, Any]]  # each with a range `friction` among its attributes
+    tool_colors: Sequence[tuple[int, int, int]] = ()  # in pictures, 0 .. 255; none given: one colour for all
+    difficulties: ClassVar[Mapping[str, Any]] = {
+        "medium": Difficulty()
+    }  # each with a range `friction` among its attributes
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
     grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows
     settling: Settling = Settling()
@@ -115,7 +130,8 @@ class Task(Stepping):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.metadata = {**Task.metadata, "render_fps": round(1.0 / cls.control_period)}
+        if hasattr(cls, "control_period"):  # a base of several tasks may leave it open
+            cls.metadata = {**Task.metadata, "render_fps": max(round(1.0 / cls.control_period), 1)}
 
     def __init__(
         self,
@@ -132,6 +148,7 @@ class Task(Stepping):
         num_threads: int | None = None,
         render_mode: str | None = None,
     ) -> None:
+        check_attributes(self, ("control_period", "radius_of_2000", "density", "fastest", "view"))
         self.env_count = checks.integer("env_count", env_count, 1)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ArgumentError(f"render_mode: expected None or {self.metadata['render_modes']}, got {render_mode!r}")
@@ -374,12 +391,16 @@ class Task(Stepping):
             camera,
             env=env,
             grain_colors=self.grain_colors(env).astype(np.uint8),
-            tool_colors=np.array(self.tool_colors, np.uint8),
+            tool_colors=np.array(self.tool_colors, np.uint8) if self.tool_colors else None,
         )
 
     def depth_image(self, env: int) -> Floats:
-        """What the camera `depth_view` sees in one env, (H, W) float32 [m]."""
-        return self.world.depth(self.depth_view)[env].copy()
+        """What the camera `depth_view` sees in one env, (H, W) float32 [m]; a task without images has none.
+
+        Raises:
+            ArgumentError: the task has no such image.
+        """
+        return self.world.depth(self.depth_view or next(iter(self.images), ""))[env].copy()
 
     # snapshots -------------------------------------------------------------------------------------------------------
 

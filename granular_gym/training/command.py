@@ -17,13 +17,14 @@ from tqdm import tqdm
 from granular_gym.base.pipes import reader_gone
 from granular_gym.errors import GranularError
 from granular_gym.info import info
-from granular_gym.tasks.registry import parse_arguments, task_id
+from granular_gym.tasks.registry import entry_of, parse_arguments, short_name, task_id
 from granular_gym.training import checkpoint, evaluation, records
 from granular_gym.training.policies import Actor
 from granular_gym.training.recipes import recipe
 from granular_gym.training.run import Run, Settings, versions
 
 DRIVERS = ("learned", "random", "expert")
+TASK_HELP = "name of the task, or module:id of one of your own; default: Bulldozer-v1"
 #: seeds of evaluations begin here: far from those of training
 FIRST_SEED = 100_000
 
@@ -31,7 +32,7 @@ FIRST_SEED = 100_000
 def make_parser(description: str) -> argparse.ArgumentParser:
     """The arguments that all training scripts take."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("task", nargs="?", default="Bulldozer-v1", help="name of the task; default: Bulldozer-v1")
+    parser.add_argument("task", nargs="?", default="Bulldozer-v1", help=TASK_HELP)
     parser.add_argument("--minutes", type=float, help="wall clock of training, a resumed run's earlier part included")
     parser.add_argument("--steps", type=int, help="env steps of training, those of a resumed run included")
     parser.add_argument("--seed", type=int, default=0, help="of envs, weights and exploration")
@@ -85,6 +86,7 @@ def main(
         words: of the command line; None: those of this process.
     """
     args = parser.parse_args(words)
+    sys.path.append(os.getcwd())  # where modules with tasks of one's own lie; Python looks beside the script only
     if args.minutes is None and args.steps is None:
         args.minutes = 10.0
     run = None
@@ -94,7 +96,7 @@ def main(
             print(f"resumed after {run.env_steps:,} env steps and {run.seconds / 60.0:.1f} minutes", flush=True)
         else:
             settings = settings_of(args, algorithm, chunk(args))
-            name = f"{settings.task.rpartition('/')[2]}_{algorithm.lower()}_{settings.seed}"
+            name = f"{short_name(settings.task)}_{algorithm.lower()}_{settings.seed}"
             folder = args.out or Path("out/train") / name
             run = Run.begin(folder, settings, lambda env, seed: make_model(env, seed, args))
         train_with_bar(run, args.steps, args.minutes, args.save_every)
@@ -139,7 +141,7 @@ def train_with_bar(run: Run, env_steps: int | None, minutes: float | None, save_
     total = env_steps if env_steps is not None else 60.0 * (minutes or 0.0)
     pause = 1.0 if sys.stderr.isatty() else 30.0  # a log file needs few lines
     form = "{desc}: {percentage:3.0f}% |{bar}| {elapsed} {postfix}"
-    with tqdm(total=total, desc=run.settings.task.rpartition("/")[2], bar_format=form, mininterval=pause) as bar:
+    with tqdm(total=total, desc=short_name(run.settings.task), bar_format=form, mininterval=pause) as bar:
 
         def tick() -> None:
             bar.n = min(run.env_steps if by_steps else run.seconds, total)
@@ -157,6 +159,9 @@ def report(run: Run, drivers: Sequence[str], episodes: int, command: Sequence[st
     """Evaluates, prints the table, writes report.json and plot.png; returns what report.json holds."""
     settings = run.settings
     seeds = range(FIRST_SEED, FIRST_SEED + episodes)
+    if "expert" in drivers and entry_of(settings.task).expert is None:
+        print(f"{settings.task} has no scripted expert to compare with")
+        drivers = [name for name in drivers if name != "expert"]
 
     def learned(batch: Any, _: Sequence[int]) -> evaluation.Act:
         return Actor(run.model, batch, settings.repeat).act
@@ -185,7 +190,7 @@ def report(run: Run, drivers: Sequence[str], episodes: int, command: Sequence[st
     content["facts"] = {**versions(), **facts}
     (run.folder / "report.json").write_text(json.dumps(content, indent=1) + "\n")
     baselines: dict[str, float] = {name: table[name]["return"] for name in ("expert", "random") if name in table}
-    title = f"{settings.task.rpartition('/')[2]}, {content['algorithm']}, seed {settings.seed}"
+    title = f"{short_name(settings.task)}, {content['algorithm']}, seed {settings.seed}"
     window = int(np.clip(len(run.episodes) // 4, 1, records.WINDOW))
     records.plot_curves(run.folder / "plot.png", title, {content["algorithm"]: [run.episodes]}, baselines, window)
     return content

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.errors import ArgumentError
+from granular_gym.tasks.registry import bare_id, entry_of, loaded
 
 BLOCKS = 6  # an image is averaged over so many blocks along each side
 SKY_FAR = 3.0  # [m] depth of the floor below the bulldozer's sky camera
@@ -182,13 +183,16 @@ def features_of(task: str, space: spaces.Dict) -> Features:
     """The features a task is learned with.
 
     Args:
-        task: id of the task.
+        task: id of the task; its own features, see `register_task`, go before those of this file.
         space: observation space of one env, made with depth="uint8".
     """
-    return _OWN.get(task, Features)(space)
+    own = entry_of(task).features
+    kind: type[Features] = _FEATURES.get(bare_id(task), Features) if own is None else loaded(own)
+    return kind(space)
 
 
-_OWN = {
+#: of the tasks of this package, where averages do not do
+_FEATURES = {
     "granular_gym/Bulldozer-v0": BulldozerV0,
     "granular_gym/Bulldozer-v1": Bulldozer,
     "granular_gym/Silo-v0": Silo,

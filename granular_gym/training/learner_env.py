@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from granular_gym.base import checks
-from granular_gym.tasks.registry import task_ids
+from granular_gym.tasks.recipe import REWARDS
+from granular_gym.tasks.registry import task_id
 from granular_gym.training.features import features_of
 from granular_gym.training.sb3 import sb3_vec_env
-
-#: what a learner is paid
-REWARDS = ("sum", "change")
 
 
 def make_batch(task: str, env_count: int, arguments: dict[str, Any]) -> Any:
@@ -31,8 +29,7 @@ def make_batch(task: str, env_count: int, arguments: dict[str, Any]) -> Any:
     Raises:
         ArgumentError: no such task, or an argument that it does not take.
     """
-    checks.choice("task", task, task_ids())
-    return gym.make_vec(task, num_envs=env_count, autoreset_mode="SameStep", depth="uint8", **arguments)
+    return gym.make_vec(task_id(task), num_envs=env_count, autoreset_mode="SameStep", depth="uint8", **arguments)
 
 
 class LearnerEnv(VecEnvWrapper):

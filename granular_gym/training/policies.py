@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError, GranularError
 from granular_gym.tasks.expert import scripted_expert
+from granular_gym.tasks.registry import bare_id
 from granular_gym.training import checkpoint
 from granular_gym.training.features import features_of
 
@@ -137,6 +138,6 @@ def trained_arguments(task: str, policy: str) -> dict[str, Any]:
     if not _is_checkpoint(policy):
         return {}
     settings = checkpoint.read_about(Path(policy))["settings"]
-    if settings["task"] != task:
+    if bare_id(settings["task"]) != bare_id(task):
         raise ArgumentError(f"policy: expected one trained on {task}, {policy} was trained on {settings['task']}")
     return {**settings["arguments"], "depth": "uint8"}

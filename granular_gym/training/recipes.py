@@ -1,32 +1,42 @@
-"""recipes.py: how a task is shown to a learner unless the user says otherwise; found by trying (docs/learning.md)."""
+"""recipes.py: the recipes of the tasks of this package, found by trying (docs/learning.md); others bring theirs."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from granular_gym.tasks.registry import unversioned
+from granular_gym.tasks.recipe import Recipe
+from granular_gym.tasks.registry import bare_id, entry_of, unversioned
 
 #: by task: versions differ in what they show, not in what they pay
-_RECIPES: dict[str, dict[str, Any]] = {
+_RECIPES = {
     # 0.5 s per decision; paid for grains that come nearer to the goal or into it
-    "granular_gym/Bulldozer": {"repeat": 5, "reward": "change", "scale": 0.3},
-    # 0.1 s per decision
-    "granular_gym/Silo": {"repeat": 2, "reward": "sum", "scale": 0.2},
+    "granular_gym/Bulldozer": Recipe(repeat=5, reward="change", scale=0.3),
+    # 0.1 s per decision. A gate that is thrown open empties the silo at once and every try earns the same: small noise
+    # learns
+    "granular_gym/Silo": Recipe(repeat=2, scale=0.2, log_std=-2.0, noise_hold=4),
 }
 #: what an algorithm wants besides: the critics of TD3 learn returns better where they are around 1
 _SCALES = {("granular_gym/Bulldozer", "TD3"): 0.1}
-#: how PPO explores: log of the first standard deviation per feature, decisions for which the noise keeps its direction.
-#: A gate that is thrown open empties the silo at once and every try earns the same: small noise learns
-_EXPLORATION = {"granular_gym/Silo": (-2.0, 4)}
+
+
+def recipe_of(task: str) -> Recipe:
+    """The recipe of a task: its own, see `register_task`, or that of this package's table, or the default.
+
+    Args:
+        task: id, see `task_id`.
+    """
+    entry = entry_of(task)
+    return entry.recipe or _RECIPES.get(unversioned(bare_id(task)), Recipe())
 
 
 def exploration(task: str) -> tuple[float, int]:
     """How PPO explores a task by default: log of the first standard deviation, decisions that the noise is held."""
-    return _EXPLORATION.get(unversioned(task), (-0.5, 8))
+    found = recipe_of(task)
+    return found.log_std, found.noise_hold
 
 
 def recipe(task: str, algorithm: str) -> dict[str, Any]:
     """Settings of a run that suit a task and an algorithm: "repeat", "reward", "scale"."""
-    name = unversioned(task)
-    found = dict(_RECIPES.get(name, {"repeat": 1, "reward": "sum", "scale": 1.0}))
-    return {**found, "scale": _SCALES.get((name, algorithm), found["scale"])}
+    found = recipe_of(task)
+    scale = _SCALES.get((unversioned(bare_id(task)), algorithm), found.scale)
+    return {"repeat": found.repeat, "reward": found.reward, "scale": scale}

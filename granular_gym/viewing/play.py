@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from granular_gym._core import write_png
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
-from granular_gym.tasks.registry import NAMESPACE, task_id
+from granular_gym.tasks.registry import short_name, task_id
 from granular_gym.training.policies import Policy, load_policy, trained_arguments
 from granular_gym.viewing.film import Film
 
@@ -81,7 +81,7 @@ def play(
         env.action_space.seed(seed)
         episode = _Episode(env, load_policy(policy, env), observation)
         out.mkdir(parents=True, exist_ok=True)
-        episode.run(out, name.removeprefix(NAMESPACE) if film else None, steps, every, say)
+        episode.run(out, short_name(name) if film else None, steps, every, say)
     finally:
         env.close()
     report = {

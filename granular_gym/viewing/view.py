@@ -24,7 +24,7 @@ from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, ClosedError, GranularError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.grain_colors import sand_colors
-from granular_gym.tasks.registry import task_id
+from granular_gym.tasks.registry import short_name, task_id
 from granular_gym.training.policies import BUILT_IN, load_policy
 from granular_gym.viewing.surfaces import tool_surface
 
@@ -387,7 +387,7 @@ def view(
 
 def _panel(name: str, policy: str, played: int, total: float, info: dict[str, Any], env: int) -> str:
     """Markdown for the panel: the episode so far, and the infos that are scalars."""
-    lines = [f"**{name.rpartition('/')[2]}**, {policy}", f"step {played}, return {total:.1f}", "", "| | |", "|---|---|"]
+    lines = [f"**{short_name(name)}**, {policy}", f"step {played}, return {total:.1f}", "", "| | |", "|---|---|"]
     for key, values in info.items():
         value: NDArray[Any] = np.asarray(values)
         if value.ndim > 0 and value.shape[0] > env and not key.startswith("_"):

@@ -1,0 +1,54 @@
+"""complete.py: whether a task has what its env needs of it, so that a slip of its writer is named and not met later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from granular_gym.errors import ArgumentError
+
+
+def check_attributes(task: Any, names: Iterable[str]) -> None:
+    """Raises ArgumentError where a class does not say what every task must say."""
+    missing = [name for name in names if not hasattr(task, name)]
+    if missing:
+        raise ArgumentError(f"{type(task).__name__}: expected the attributes {', '.join(missing)}, got none of them")
+
+
+def check_complete(task: Any) -> None:
+    """Checks what the constructor of a task leaves behind.
+
+    Args:
+        task: a Task, just made.
+
+    Raises:
+        ArgumentError: spaces of another kind than tasks have, or `episode_state` names what is not an array
+            (env_count, ...).
+    """
+    name = type(task).__name__
+    space = getattr(task, "observation_space", None)
+    parts = space.spaces.values() if isinstance(space, spaces.Dict) else [None]
+    if not all(isinstance(part, spaces.Box) for part in parts):
+        raise ArgumentError(f"{name}.observation_space: expected a Dict of Box, got {space}")
+    missing = [image for image in task.images if image not in space.spaces]  # type: ignore[union-attr]
+    if missing:
+        raise ArgumentError(
+            f"{name}.observation_space: expected an entry for each of `images`, lacks {', '.join(missing)}; take "
+            "**self.depth_images.spaces()"
+        )
+    actions = getattr(task, "action_space", None)
+    if not isinstance(actions, spaces.Box) or len(actions.shape) != 1 or actions.dtype != np.float32 or (
+        (actions.low != -1.0).any() or (actions.high != 1.0).any()
+    ):  # fmt: skip
+        raise ArgumentError(f"{name}.action_space: expected a Box(-1, 1, (k,), float32), got {actions}")
+    for attribute in task.episode_state:
+        value = getattr(task, attribute, None)
+        if not isinstance(value, np.ndarray) or value.shape[:1] != (task.env_count,):
+            got = f"shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+            raise ArgumentError(
+                f"{name}.{attribute}: expected an array ({task.env_count}, ...), one row per env, as `episode_state` "
+                f"names it, got {got}"
+            )

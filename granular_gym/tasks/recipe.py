@@ -1,0 +1,39 @@
+"""recipe.py: `Recipe`: how a task is shown to a learner unless the user says otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from granular_gym.base import checks
+
+#: what a learner is paid for a decision: the sum of the task's rewards, or how much the reward changed
+REWARDS = ("sum", "change")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a learner meets a task.
+
+    Attributes:
+        repeat: env steps per decision, >= 1.
+        reward: of a decision, one of REWARDS.
+        scale: the learner's reward is multiplied by it, > 0.
+        log_std: PPO explores with noise; log of its first standard deviation per feature.
+        noise_hold: decisions for which that noise keeps its direction, >= 1.
+
+    Raises:
+        ArgumentError: a value outside these limits.
+    """
+
+    repeat: int = 1
+    reward: str = "sum"
+    scale: float = 1.0
+    log_std: float = -0.5
+    noise_hold: int = 8
+
+    def __post_init__(self) -> None:
+        checks.integer("repeat", self.repeat, 1)
+        checks.choice("reward", self.reward, REWARDS)
+        checks.number("scale", self.scale, 0.0, above=True)
+        checks.number("log_std", self.log_std)
+        checks.integer("noise_hold", self.noise_hold, 1)
