@@ -2,6 +2,7 @@
 
 from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.results import turned_boxes
+from granular_gym.tasks.arm import Arm
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.expert import Drivers, Experts, scripted_expert
@@ -10,9 +11,11 @@ from granular_gym.tasks.pace import Preset
 from granular_gym.tasks.recipe import Recipe
 from granular_gym.tasks.register import register_task
 from granular_gym.tasks.task import Difficulty, Task
+from granular_gym.tasks.vehicle import TrackedVehicle
 from granular_gym.training.features import Features
 
 __all__ = [
+    "Arm",
     "Axis",
     "Difficulty",
     "Drive",
@@ -25,6 +28,7 @@ __all__ = [
     "Recipe",
     "Settling",
     "Task",
+    "TrackedVehicle",
     "add_sand_and_steel",
     "env_classes",
     "joint_drive",

@@ -92,17 +92,25 @@ class WorldImages:
         show_walls: bool = False,
         samples: int = 2,
     ) -> NDArray[np.uint8]:
-        """A shaded picture of one env for people, (height, width, 3) uint8 sRGB.
+        """A shaded picture of one env for people: sunlight, shadows, a floor under a sky (docs/your_own_task.md).
 
         Args:
-            camera: any camera, or one of the scene by name or index.
+            camera: any camera, or one of the scene by name or index; nothing nearer than its `near` or further than its
+                `far` is seen.
             env: index.
-            tool: name or index of the tool a given camera rides on.
-            light: direction towards the sun (3,).
-            grain_colors: (grain_count, 3) uint8; None: sand.
-            tool_colors: (tool_count, 3) uint8; None: one colour for all.
+            tool: name or index of the tool that a given camera rides on: its pose is relative to the tool; None: fixed.
+            light: direction towards the sun (3,), of any length but 0.
+            grain_colors: (grain_count, 3) integers 0 .. 255, by grain id; None: sand.
+            tool_colors: (tool_count, 3) integers 0 .. 255; None: one colour for all.
             show_walls: draw all walls, not only the floor.
-            samples: rays per pixel along each axis, 1 .. 4.
+            samples: rays per pixel along each axis, 1 .. 4; the time goes with its square.
+
+        Returns:
+            (height, width, 3) uint8 sRGB, row 0 at the top, as `Film.add` and `write_png` take it.
+
+        Raises:
+            ArgumentError: an argument is not what it should be.
+            ClosedError: the world is closed.
         """
         if isinstance(camera, DepthCamera):
             rides = -1 if tool is None else names.index("tool", tool, list(self._frozen.tool_names), "tool")

@@ -118,9 +118,7 @@ class Task(Stepping):
     depth_view: ClassVar[str] = ""  # the image that render_mode="depth_array" shows; "": the first
     view: DepthCamera  # of pictures
     tool_colors: Sequence[tuple[int, int, int]] = ()  # in pictures, 0 .. 255; none given: one colour for all
-    difficulties: ClassVar[Mapping[str, Any]] = {
-        "medium": Difficulty()
-    }  # each with a range `friction` among its attributes
+    difficulties: ClassVar[Mapping[str, Any]] = {"medium": Difficulty()}  # each has a range `friction`, and any more
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
     grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows
     settling: Settling = Settling()

@@ -34,9 +34,18 @@ def _quiet() -> Iterator[None]:
 class Film:
     """Writes an MP4 file (H.264); a context manager.
 
+        with Film("heap.mp4", pictures_per_second=20) as film:
+            for _ in range(100):
+                world.step(dt=1e-3, substeps=50)
+                film.add(world.picture("view"))
+
     Args:
-        path: of the file.
+        path: of the file; one that exists is replaced.
         pictures_per_second: frame rate, 1 .. 240.
+
+    Attributes:
+        path: of the file.
+        count: pictures added.
 
     Raises:
         ArgumentError: not a path, or another rate.
@@ -50,6 +59,7 @@ class Film:
         import imageio_ffmpeg
 
         self.path, self.count = file, 0
+        self._shape: tuple[int, ...] | None = None  # of all pictures
         self._count_pictures = imageio_ffmpeg.count_frames_and_secs
         self._writer: Any = imageio.get_writer(
             file,
@@ -61,15 +71,18 @@ class Film:
         )
 
     def add(self, picture: NDArray[np.uint8]) -> None:
-        """Adds a picture, uint8 (H, W, 3).
+        """Adds a picture, uint8 (H, W, 3) sRGB, of the size of the first; sides grow to multiples of 16 in the file.
 
         Raises:
-            ArgumentError: not such a picture.
+            ArgumentError: not such a picture, or of another size.
             OSError: the film cannot be written; pictures written before stay readable.
         """
         if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.shape[2:] != (3,):
             got = f"{picture.dtype} {picture.shape}" if isinstance(picture, np.ndarray) else type(picture).__name__
             raise ArgumentError(f"picture: expected uint8 (H, W, 3), got {got}")
+        self._shape = self._shape or picture.shape
+        if picture.shape != self._shape:
+            raise ArgumentError(f"picture: expected {self._shape}, the size of the first, got {picture.shape}")
         if self._writer is None:
             raise self._failed()
         try:
@@ -83,7 +96,7 @@ class Film:
         self.count += 1
 
     def close(self) -> None:
-        """Completes the film; further calls do nothing.
+        """Completes the film; further calls do nothing. The end of `with` calls it.
 
         Raises:
             OSError: pictures are missing in the file.

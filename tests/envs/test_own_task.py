@@ -1,0 +1,342 @@
+"""A task of one's own: the modules of docs/your_own_task.md in an empty folder, used as the page says."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from env_helpers import SMALL, follow, same
+from gymnasium.utils.env_checker import check_env
+
+import granular_gym as gg
+from granular_gym.__main__ import main
+from granular_gym.task import Experts, Recipe, Task, scripted_expert
+from granular_gym.tasks import registry
+from granular_gym.tasks.stepping import Stepping
+from granular_gym.training.features import Features, features_of
+from granular_gym.training.recipes import exploration, recipe
+from granular_gym.viewing.film import Film
+from granular_gym.viewing.play import play
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "your_own_task.md").read_text()
+#: code of the page, with what it needs: the module, its use, the task without a drive, the film
+BLOCKS = re.findall(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", PAGE, re.DOTALL)
+SWEEP, PLACED = "sweep:me/Sweep-v0", "placed:me/Placed-v0"
+WORDS = ["--arg", "grain_count=60", "--arg", "num_threads=1"]
+#: modules that do not hold a task as they should, and the word of the message
+BROKEN = {
+    "import": ("import nowhere_to_be_found", "No module named 'nowhere_to_be_found'"),
+    "nothing": ("", "registers none"),
+    "another": ("import sweep", "registers none"),
+    "class": ("import granular_gym as gg; gg.register_task('me/B-v0', int, steps=3)", "subclass of .*Task, got"),
+    "hooks": (
+        "import granular_gym as gg\nfrom granular_gym.task import Task\n"
+        "class B(Task): control_period = 0.1\ngg.register_task('me/B-v0', B, steps=3)",
+        "B lacks advance, bed_scene, begin, evaluate, sense",
+    ),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An empty folder with the modules of the page, where Python looks for modules."""
+    path = tmp_path_factory.mktemp("own")
+    (path / "sweep.py").write_text(BLOCKS[0][1])
+    (path / "placed.py").write_text(BLOCKS[2][1])
+    known = set(registry.task_ids())
+    sys.path.insert(0, str(path))
+    yield path
+    sys.path.remove(str(path))
+    for name in set(registry.task_ids()) - known:
+        del registry._TASKS[name], gym.registry[name]
+    for name in ("sweep", "placed"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def sweep() -> Any:
+    """The module of the page."""
+    return importlib.import_module("sweep")
+
+
+def run(script: str, words: list[str], folder: Path) -> str:
+    """Runs a script of the repository in the folder; returns what it prints."""
+    paths = [path for path in sys.path if path and path != str(folder)]  # the script finds the module by itself
+    done = subprocess.run(
+        [sys.executable, str(ROOT / script), *words],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_page_is_short_and_whole() -> None:
+    assert len(BLOCKS) == PAGE.count("```python") == 4
+    assert sum(bool(line.strip()) for line in BLOCKS[0][1].splitlines()) < 80
+
+
+def test_the_page_explains_every_attribute_and_hook() -> None:
+    names = {name for cls in (Task, Stepping) for name in (*vars(cls), *cls.__annotations__) if name[0] != "_"}
+    missing = [name for name in sorted(names) if not re.search(rf"`(?:self\.)?{name}\b", PAGE)]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", [SWEEP, PLACED])
+def test_gymnasium_s_checker(name: str) -> None:
+    env = gym.make(name, **SMALL)
+    check_env(env.unwrapped)
+    env.close()
+
+
+def test_env_k_of_a_batch_is_the_env_alone() -> None:
+    batch, alone = gym.make_vec(SWEEP, num_envs=2, **SMALL), gym.make(SWEEP, **SMALL)
+    first, one = batch.reset(seed=3)[0], alone.reset(seed=4)[0]
+    assert same({key: values[1] for key, values in first.items()}, one)
+    actions = np.random.default_rng(0).uniform(-1, 1, (5, 2)).astype(np.float32)
+    for action in actions:
+        (observations, rewards, *_), (observation, reward, *_) = batch.step([action, action]), alone.step(action)
+        assert rewards[1] == reward and same({key: values[1] for key, values in observations.items()}, observation)
+    batch.close()
+    alone.close()
+
+
+def test_a_pickle_goes_on_as_the_env_does() -> None:
+    env = gym.make(SWEEP, **SMALL)
+    env.reset(seed=1)
+    env.step([1.0, -1.0])
+    other = pickle.loads(pickle.dumps(env))
+    assert same(follow(env, 3), follow(other, 3))
+    env.close()
+    other.close()
+
+
+def test_without_a_drive_it_plays_alike() -> None:
+    envs = [gym.make(name, **SMALL) for name in (SWEEP, PLACED)]
+    first = [env.reset(seed=2)[0]["state"] for env in envs]
+    assert np.array_equal(*first)
+    for _ in range(40):
+        states = [env.step([0.7, -0.9])[0]["state"] for env in envs]
+    assert np.allclose(*states, atol=1e-6)
+    for env in envs:
+        env.close()
+
+
+def test_the_expert_sweeps(folder: Path) -> None:
+    exec(compile(BLOCKS[1][1], "your_own_task.md", "exec"), {"__name__": "snippet"})
+    report = play(SWEEP, folder / "swept", film=False, arguments=SMALL, say=lambda text: None)
+    assert report["task"] == SWEEP and report["info"]["success"] and report["steps"] == 100
+    random = play(
+        SWEEP, folder / "random", film=False, policy="random", steps=20, arguments=SMALL, say=lambda text: None
+    )
+    assert random["return"] < report["return"]
+
+
+def test_the_command_line_films_it(folder: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(folder)
+    assert main(["play", SWEEP, "--steps", "3", *WORDS]) == 0
+    assert (folder / "out" / "Sweep-v0" / "last.png").exists()
+    pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
+    assert (folder / "out" / "Sweep-v0" / "Sweep-v0.mp4").stat().st_size > 1000
+
+
+def test_it_is_viewed(monkeypatch: Any) -> None:
+    pytest.importorskip("viser", reason="viser is not installed")
+    pytest.importorskip("skimage", reason="scikit-image is not installed")
+    pytest.importorskip("trimesh", reason="trimesh is not installed")
+    assert main(["view", SWEEP, "--envs", "2", "--steps", "2", "--port", "0", *WORDS]) == 0
+
+
+def test_the_film_of_the_page(folder: Path, monkeypatch: Any) -> None:
+    pytest.importorskip(BLOCKS[3][0], reason=f"{BLOCKS[3][0]} is not installed")
+    monkeypatch.chdir(folder)
+    exec(compile(BLOCKS[3][1], "your_own_task.md", "exec"), {"__name__": "snippet"})
+    assert (folder / "above.mp4").stat().st_size > 1000
+
+
+def test_a_film_takes_pictures_of_one_size(tmp_path: Path) -> None:
+    pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
+    with Film(tmp_path / "a.mp4", 5) as film:
+        film.add(np.zeros((32, 48, 3), np.uint8))
+        with pytest.raises(gg.ArgumentError, match=r"picture: expected \(32, 48, 3\), .* got \(48, 32, 3\)"):
+            film.add(np.zeros((48, 32, 3), np.uint8))
+        film.add(np.zeros((32, 48, 3), np.uint8))
+    assert film.count == 2
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        ({"env": 1}, "env"),
+        ({"tool": "plate"}, "tool: expected None"),
+        ({"light": (0, 0, 0)}, "light: expected a direction"),
+        ({"grain_colors": np.zeros((3, 3), np.uint8)}, r"grain_colors: expected shape \(60, 3\)"),
+        ({"tool_colors": [[300, 0, 0]]}, "tool_colors: expected 0 .. 255"),
+        ({"samples": 5}, "samples"),
+        ({"show_walls": 1}, "show_walls"),
+        ({"camera": "eye"}, "camera.*'sky'"),
+    ],
+)
+def test_what_a_picture_refuses(arguments: dict[str, Any], word: str) -> None:
+    env = gym.make(SWEEP, **SMALL)
+    env.reset(seed=0)
+    with pytest.raises(gg.ArgumentError, match=word):
+        env.unwrapped.task.world.picture(**{"camera": "sky", **arguments})
+    env.close()
+
+
+def test_the_expert_table(folder: Path) -> None:
+    words = [SWEEP, "--grains", "60", "--seeds", "1", "--jobs", "1", "--out", "tables"]
+    assert "expert wins 1 of 1" in run("benchmarks/expert_table.py", words, folder)
+    table = json.loads((folder / "tables" / "expert_table_Sweep-v0.json").read_text())
+    assert table["task"] == SWEEP and table["summary"]["measure"] == "share" and table["summary"]["expert_mean"] > 0.8
+
+
+def test_it_is_trained_resumed_and_played(folder: Path) -> None:
+    pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
+    words = ["--envs", "2", "--grains", "60", "--rollout", "4", "--batch", "4", "--epochs", "1", "--episodes", "1"]
+    run("examples/train_ppo.py", [SWEEP, "--steps", "8", *words, "--out", "run"], folder)
+    report = json.loads((folder / "run" / "report.json").read_text())
+    assert report["settings"]["task"] == SWEEP and set(report["evaluation"]) == {"learned", "random", "expert"}
+    run("examples/train_ppo.py", ["--resume", "run", "--steps", "16", "--evaluate"], folder)
+    assert json.loads((folder / "run" / "report.json").read_text())["env_steps"] >= 16
+    learned = play(
+        "me/Sweep-v0", folder / "played", policy=str(folder / "run" / "checkpoint.zip"), steps=2, film=False,
+        say=lambda text: None,
+    )  # fmt: skip
+    assert learned["steps"] == 2 and learned["arguments"]["grain_count"] == 60
+
+
+# ---- registering ----
+
+
+def test_names() -> None:
+    assert registry.task_id(SWEEP) == registry.task_id("sweep:me/sweep") == SWEEP
+    assert registry.task_id("me/Sweep-v0") == "me/Sweep-v0"
+    assert registry.short_name(SWEEP) == registry.short_name("Sweep-v0") == "Sweep-v0"
+    assert "me/Sweep-v0" in registry.task_ids()
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_wrong_with_a_module_is_said_in_one_line(
+    name: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    code, word = BROKEN[name]
+    (tmp_path / f"broken_{name}.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["play", f"broken_{name}:me/B-v0"]) == 2
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1 and re.search(word, error), error
+
+
+def test_a_module_that_is_missing() -> None:
+    with pytest.raises(gg.ArgumentError, match="module that can be imported.*'nowhere:me/B-v0'"):
+        registry.task_id("nowhere:me/B-v0")
+
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        ({"id": "me/Sweep"}, "id: expected 'Name-v0'"),
+        ({"id": "granular_gym/Mine-v0"}, "id: expected another namespace"),
+        ({"id": "CartPole-v1"}, "id: expected one that is free"),
+        ({"steps": 0}, "steps"),
+        ({"expert": int}, "expert: expected a subclass"),
+        ({"expert": "sweep"}, "expert: expected a class at the top"),
+        ({"features": 3}, "features: expected a class at the top"),
+        ({"recipe": {"repeat": 2}}, "recipe"),
+        ({"measure": ""}, "measure"),
+    ],
+)
+def test_what_register_task_refuses(change: dict[str, Any], word: str, sweep: Any) -> None:
+    arguments = {"id": "me/Other-v0", "task": sweep.SweepTask, "steps": 5, **change}
+    with pytest.raises(gg.ArgumentError, match=word):
+        gg.register_task(**arguments)
+    assert "me/Other-v0" not in registry.task_ids()
+
+
+def test_an_id_is_not_taken_over(sweep: Any) -> None:
+    other = type("OtherTask", (sweep.SweepTask,), {"__module__": "sweep"})
+    with pytest.raises(gg.ArgumentError, match="me/Sweep-v0' belongs to sweep:SweepEnv"):
+        gg.register_task("me/Sweep-v0", other, steps=5)
+    importlib.reload(sweep)  # registers again, as a notebook does
+    assert gym.make("me/Sweep-v0", **SMALL).unwrapped.task_class is sweep.SweepTask
+
+
+@pytest.mark.parametrize("field, value", [("repeat", 0), ("reward", "all"), ("scale", 0.0), ("noise_hold", 0)])
+def test_what_a_recipe_refuses(field: str, value: Any) -> None:
+    with pytest.raises(gg.ArgumentError, match=field):
+        Recipe(**{field: value})
+
+
+class Wide(Features):
+    """Features of the user's."""
+
+
+def test_recipe_features_and_no_expert(sweep: Any) -> None:
+    other = type("RecipeTask", (sweep.SweepTask,), {"__module__": "sweep"})
+    sweep.RecipeTask = other
+    sys.modules["wide_features"] = sys.modules[__name__]
+    mine = Recipe(repeat=3, reward="change", scale=0.1, log_std=-1.0, noise_hold=2)
+    gg.register_task("me/Recipe-v0", other, steps=5, recipe=mine, features="wide_features:Wide")
+    assert recipe("sweep:me/Recipe-v0", "PPO") == {"repeat": 3, "reward": "change", "scale": 0.1}
+    assert exploration("me/Recipe-v0") == (-1.0, 2) and exploration("me/Sweep-v0") == (-0.5, 8)
+    env = gym.make("me/Recipe-v0", depth="uint8", **SMALL)
+    assert type(features_of("sweep:me/Recipe-v0", env.observation_space)) is Wide
+    with pytest.raises(gg.ArgumentError, match="me/Recipe-v0 was registered without one"):
+        scripted_expert(env)
+    env.close()
+    del sys.modules["wide_features"]
+
+
+# ---- slips of a writer ----
+
+
+@pytest.mark.parametrize(
+    "attributes, word",
+    [
+        ({"fastest": None}, "expected the attributes fastest"),
+        ({"episode_state": ("plates",)}, "SlipTask.plates: expected an array"),
+        ({"episode_state": ("radius",)}, "SlipTask.radius: expected an array"),
+        ({"action_space": gym.spaces.Discrete(3)}, "SlipTask.action_space: expected a Box"),
+        ({"observation_space": gym.spaces.Box(-1, 1, (3,))}, "SlipTask.observation_space: expected a Dict"),
+        ({"observation_space": gym.spaces.Dict({"state": gym.spaces.Box(-1, 1, (3,))})}, "lacks sky"),
+    ],
+)
+def test_slips_are_named(attributes: dict[str, Any], word: str, sweep: Any) -> None:
+    """Attributes of None are taken away."""
+
+    def init(self: Any, env_count: int = 1, **kwargs: Any) -> None:
+        sweep.SweepTask.__init__(self, env_count, **kwargs)
+        vars(self).update({name: value for name, value in attributes.items() if name.endswith("space")})
+
+    slip = type("SlipTask", (sweep.SweepTask,), {"__module__": "sweep", "__init__": init, **attributes})
+    if "fastest" in attributes:
+        slip = type("SlipTask", (Task,), {k: v for k, v in vars(sweep.SweepTask).items() if k != "fastest"})
+        slip.__init__ = lambda self, env_count=1, **kwargs: Task.__init__(self, env_count, **kwargs)  # type: ignore
+    gg.register_task("me/Slip-v0", slip, steps=5)
+    for make in (lambda: gym.make("me/Slip-v0", **SMALL), lambda: gym.make_vec("me/Slip-v0", num_envs=2, **SMALL)):
+        with pytest.raises(gg.ArgumentError, match=word):
+            make()
+
+
+def test_experts_are_what_their_class_says() -> None:
+    env = gym.make(SWEEP, **SMALL)
+    env.reset(seed=0)
+    assert isinstance(scripted_expert(env), Experts) and scripted_expert(env).act().shape == (2,)
+    env.close()
