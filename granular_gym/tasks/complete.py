@@ -25,9 +25,10 @@ def check_complete(task: Any) -> None:
         task: a Task, just made.
 
     Raises:
-        ArgumentError: spaces of another kind than tasks have, or `episode_state` names what is not an array
+        ArgumentError: no `view`, spaces of another kind than tasks have, or `episode_state` names what is not an array
             (env_count, ...).
     """
+    check_attributes(task, ("view",))
     name = type(task).__name__
     space = getattr(task, "observation_space", None)
     parts = space.spaces.values() if isinstance(space, spaces.Dict) else [None]

@@ -146,7 +146,7 @@ class Task(Stepping):
         num_threads: int | None = None,
         render_mode: str | None = None,
     ) -> None:
-        check_attributes(self, ("control_period", "radius_of_2000", "density", "fastest", "view"))
+        check_attributes(self, ("control_period", "radius_of_2000", "density", "fastest"))
         self.env_count = checks.integer("env_count", env_count, 1)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ArgumentError(f"render_mode: expected None or {self.metadata['render_modes']}, got {render_mode!r}")
