@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -28,8 +30,7 @@ import torch
 from torch import Tensor, nn
 
 import granular_gym
-
-SPACE = "granular_gym/"
+from granular_gym.tasks.registry import task_id
 
 
 def layer(module: Any, gain: float = 2.0**0.5) -> Any:
@@ -196,11 +197,12 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     """Trains; writes weights and report."""
     args = parse()
+    sys.path.append(os.getcwd())  # where modules with tasks of one's own lie
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
     limit = {} if args.max_episode_steps is None else {"max_episode_steps": args.max_episode_steps}
     envs = gym.make_vec(
-        args.task if args.task.startswith(SPACE) else SPACE + args.task,
+        task_id(args.task),
         num_envs=args.envs,
         grain_count=args.grains,
         device=args.device,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,49 @@ def check_complete(task: Any) -> None:
     for attribute in task.episode_state:
         value = getattr(task, attribute, None)
         if not isinstance(value, np.ndarray) or value.shape[:1] != (task.env_count,):
-            got = f"shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
             raise ArgumentError(
                 f"{name}.{attribute}: expected an array ({task.env_count}, ...), one row per env, as `episode_state` "
-                f"names it, got {got}"
+                f"names it, got {_described(value)}"
             )
+
+
+def check_evaluated(task: Any, evaluated: Any) -> None:
+    """Checks what the hook `evaluate` gave.
+
+    Raises:
+        ArgumentError: not rewards, terminated and infos, or not one row per env.
+    """
+    name, count = f"{type(task).__name__}.evaluate", task.env_count
+    if not isinstance(evaluated, tuple) or len(evaluated) != 3 or not isinstance(evaluated[2], Mapping):
+        raise ArgumentError(f"{name}: expected (rewards, terminated, infos), got {_described(evaluated)}")
+    rewards, terminated, infos = evaluated
+    for what, array, kind in (("rewards", rewards, np.float64), ("terminated", terminated, np.bool_)):
+        if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != (count,):
+            expected = f"an array of {np.dtype(kind)} ({count},)"
+            raise ArgumentError(f"{name}: expected {what} to be {expected}, got {_described(array)}")
+    for key, array in infos.items():
+        if not isinstance(array, np.ndarray) or array.shape[:1] != (count,):
+            raise ArgumentError(f"{name}: expected info {key!r} to be an array ({count}, ...), got {_described(array)}")
+
+
+def check_sensed(task: Any, sensed: Any) -> None:
+    """Checks what the hook `sense` gave.
+
+    Raises:
+        ArgumentError: other entries than those of the observation space that no camera takes, or of other shapes.
+    """
+    name = f"{type(task).__name__}.sense"
+    seen = [image for image, each in task.images.items() if not each.drawn]
+    wanted = {key: space for key, space in task.observation_space.spaces.items() if key not in seen}
+    if not isinstance(sensed, Mapping) or sensed.keys() != wanted.keys():
+        got = sorted(sensed) if isinstance(sensed, Mapping) else _described(sensed)
+        raise ArgumentError(f"{name}: expected the entries {sorted(wanted)}, got {got}")
+    for key, space in wanted.items():
+        array, shape = sensed[key], (task.env_count, *space.shape)
+        if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != space.dtype:
+            expected = f"an array of {space.dtype} {shape}"
+            raise ArgumentError(f"{name}: expected {key!r} to be {expected}, got {_described(array)}")
+
+
+def _described(value: Any) -> str:
+    return f"an array of {value.dtype} {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__

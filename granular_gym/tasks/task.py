@@ -43,7 +43,7 @@ from granular_gym.engine.state import State
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.beds import Settling, settle
-from granular_gym.tasks.complete import check_attributes
+from granular_gym.tasks.complete import check_attributes, check_evaluated, check_sensed
 from granular_gym.tasks.grain_colors import sand_colors
 from granular_gym.tasks.images import DepthImages, Image
 from granular_gym.tasks.pace import GRAIN_LIMIT, PRESETS, Pace, Preset, grain_radius
@@ -176,6 +176,7 @@ class Task(Stepping):
         self.closed = False
         self._beds: dict[int, State] = {}  # settled; made when first drawn
         self._world: World | None = None
+        self._checked: set[str] = set()  # hooks whose first answer was looked at
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "open" if self._world else "not yet open"
@@ -337,6 +338,9 @@ class Task(Stepping):
             output: "numpy", "torch" or "device", see `World.read`; images of cameras stay where the world runs.
         """
         sensed: dict[str, Any] = self.sense()
+        if "sense" not in self._checked:
+            check_sensed(self, sensed)
+            self._checked.add("sense")
         images = self.depth_images.observed(self._take_images(output))
         return {**images, **(sensed if output == "numpy" else self.to_output(sensed, output))}
 
@@ -345,7 +349,11 @@ class Task(Stepping):
 
         An env that diverged earns 0 for that step and is truncated, not terminated.
         """
-        rewards, terminated, infos = self.evaluate()
+        evaluated = self.evaluate()
+        if "evaluate" not in self._checked:
+            check_evaluated(self, evaluated)
+            self._checked.add("evaluate")
+        rewards, terminated, infos = evaluated
         for name, values in infos.items():
             if values.dtype.kind == "f" and not checks.all_finite(values):
                 infos[name] = np.where(np.isfinite(values), values, 0.0)

@@ -222,6 +222,13 @@ def test_it_is_trained_resumed_and_played(folder: Path) -> None:
     assert learned["steps"] == 2 and learned["arguments"]["grain_count"] == 60
 
 
+def test_the_single_file_trainer_takes_it(folder: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    words = ["--steps", "8", "--envs", "2", "--rollout", "4", "--grains", "60", "--epochs", "1", "--minibatches", "2"]
+    run("examples/ppo_single_file.py", [SWEEP, *words, "--out", "single"], folder)
+    assert (folder / "single" / "report.json").exists()
+
+
 # ---- registering ----
 
 
@@ -333,6 +340,27 @@ def test_slips_are_named(attributes: dict[str, Any], word: str, sweep: Any) -> N
     for make in (lambda: gym.make("me/Slip-v0", **SMALL), lambda: gym.make_vec("me/Slip-v0", num_envs=2, **SMALL)):
         with pytest.raises(gg.ArgumentError, match=word):
             make()
+
+
+@pytest.mark.parametrize(
+    "hook, answer, word",
+    [
+        ("evaluate", 1.0, r"SlipTask.evaluate: expected \(rewards, terminated, infos\), got float"),
+        ("evaluate", (np.zeros(1, np.float32), np.zeros(1, bool), {}), "rewards to be an array of float64"),
+        ("evaluate", (np.zeros(1), np.zeros(()), {}), "terminated to be an array of bool"),
+        ("evaluate", (np.zeros(1), np.zeros(1, bool), {"share": 0.5}), "info 'share' to be an array"),
+        ("sense", {}, r"SlipTask.sense: expected the entries \['state'\], got \[\]"),
+        ("sense", {"state": np.zeros((1, 2), np.float32)}, "'state' to be an array of float32"),
+        ("sense", {"state": np.zeros((1, 3))}, "got an array of float64"),
+    ],
+)
+def test_wrong_answers_of_hooks_are_named(hook: str, answer: Any, word: str, sweep: Any) -> None:
+    members = {"__module__": "sweep", hook: lambda self: answer}
+    gg.register_task("me/Slip-v0", type("SlipTask", (sweep.SweepTask,), members), steps=5)
+    env = gym.make("me/Slip-v0", **SMALL)
+    with pytest.raises(gg.ArgumentError, match=word):
+        env.reset(seed=0)
+    env.close()
 
 
 def test_experts_are_what_their_class_says() -> None:
