@@ -100,6 +100,7 @@ lint: $(STAMP_PACKAGES)
 
 typecheck: $(STAMP_BUILD)
 	@$(BIN)/mypy
+	@$(BIN)/python tools/check_types.py
 
 format: $(STAMP_PACKAGES)
 	@$(BIN)/ruff check --fix-only --quiet $(PY_FILES)

@@ -11,7 +11,7 @@ goal that is drawn; -v1 shows the goal as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -30,6 +30,7 @@ from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos
@@ -135,11 +136,11 @@ class BulldozerTask(Task):
         "sky": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT)),
     }
     depth_view = "sky"
-    view = view_camera((0.0, -5.9, 4.9), (0.0, 0.02, 0.0), fov=0.7, shape=(400, 704))
-    tool_colors = BLADE_COLOR, HULL_COLOR
-    difficulties = DIFFICULTIES
+    view: DepthCamera = view_camera((0.0, -5.9, 4.9), (0.0, 0.02, 0.0), fov=0.7, shape=(400, 704))
+    tool_colors: Sequence[tuple[int, int, int]] = BLADE_COLOR, HULL_COLOR
+    difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
-    settling = Settling(0.5, 10, 2e-3)
+    settling: Settling = Settling(0.5, 10, 2e-3)
     vehicle: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.45,
         front=0.62,
@@ -153,16 +154,16 @@ class BulldozerTask(Task):
 
     def __init__(self, env_count: int = 1, *, reward: str = "level", **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
-        self.reward = checks.choice("reward", reward, ["level", "incremental"])
-        self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+        self.reward: str = checks.choice("reward", reward, ["level", "incremental"])
+        self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (2,), np.float32)
         low_pose = np.array([*FIELD_LOWER[:2], -np.pi], np.float32)
         pose = spaces.Box(low_pose, -low_pose, dtype=np.float32)
-        self.observation_space = spaces.Dict({**self.depth_images.spaces(), "pose": pose})
+        self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "pose": pose})
         self.pose: Floats = np.zeros((self.env_count, 3))  # x, y, yaw; yaw is not wrapped
-        self.goal = np.zeros((self.env_count, 6), np.float32)
-        self.score = np.zeros(self.env_count)  # the paper's mean, after the last step
-        self.gain = np.zeros(self.env_count)  # its change over the last step
-        self.share = np.zeros(self.env_count)  # of the grains in the goal
+        self.goal: Floats = np.zeros((self.env_count, 6), np.float32)
+        self.score: Floats = np.zeros(self.env_count)  # the paper's mean, after the last step
+        self.gain: Floats = np.zeros(self.env_count)  # its change over the last step
+        self.share: Floats = np.zeros(self.env_count)  # of the grains in the goal
 
     # the scene -------------------------------------------------------------------------------------------------------
 
@@ -305,7 +306,7 @@ class BulldozerV1Task(BulldozerTask):
             "goal": spaces.Box(np.tile(lower, 2), np.tile(upper, 2)),
             "goal_from_vehicle": spaces.Box(-np.concatenate([across, one]), np.concatenate([across, one])),
         }
-        self.observation_space = spaces.Dict({**self.observation_space.spaces, **shown})
+        self.observation_space: spaces.Dict = spaces.Dict({**self.observation_space.spaces, **shown})
 
     def sense(self) -> Arrays:
         """The vehicle's pose, and the goal in the field's and in the vehicle's frame, of all envs."""
@@ -373,5 +374,9 @@ def heap_lattice(shape: str, grain_count: int, radius: float) -> Floats:
     return (points + jitter).astype(np.float32)
 
 
+BulldozerEnv: type[GranularEnv]
+BulldozerVectorEnv: type[GranularVectorEnv]
 BulldozerEnv, BulldozerVectorEnv = env_classes(BulldozerTask)
+BulldozerV1Env: type[GranularEnv]
+BulldozerV1VectorEnv: type[GranularVectorEnv]
 BulldozerV1Env, BulldozerV1VectorEnv = env_classes(BulldozerV1Task)

@@ -190,12 +190,15 @@ class TravelCost:
         start: (x, y) of the vehicle [m].
     """
 
+    cost: Floats
+    parent: NDArray[np.int64]
+
     def __init__(
         self, vehicle: TrackedVehicle, points: Floats, inside: NDArray[np.bool_], start: tuple[float, float]
     ) -> None:
-        self.lower = np.array(vehicle.lower)
+        self.lower: Floats = np.array(vehicle.lower)
         size = np.array(vehicle.upper) - self.lower
-        self.count = np.maximum(np.round(size / CELL).astype(int), 1)
+        self.count: NDArray[np.int64] = np.maximum(np.round(size / CELL).astype(int), 1)
         nx, ny = (int(n) for n in self.count)
         # grains within the half width of each cell's centre, those in the goal counting twice
         cells = np.clip(((points - self.lower) / CELL).astype(int), 0, self.count - 1)
@@ -210,7 +213,7 @@ class TravelCost:
                     blur += padded[i : i + nx, j : j + ny]
         share = blur / max(len(points), 1)
         # a metre through one per cent of the grains costs as much as three metres of free ground
-        self.price = (1.0 + 200.0 * share).ravel()
+        self.price: Floats = (1.0 + 200.0 * share).ravel()
         gap = vehicle.half_width + vehicle.clearance
         centers = self.lower + (np.indices((nx, ny)).reshape(2, -1).T + 0.5) * CELL
         free = ((centers > self.lower + gap) & (centers < np.array(vehicle.upper) - gap)).all(axis=1)
@@ -377,4 +380,5 @@ class BulldozerDrivers(Drivers):
     def drive(self, env: int, positions: Floats) -> Floats:
         """Forward speed and yaw rate."""
         pose, goal = self.task.pose[env], self.task.goal[env]
-        return self.drivers[env].act(pose, positions, goal[:3], goal[3:])
+        result: Floats = self.drivers[env].act(pose, positions, goal[:3], goal[3:])
+        return result

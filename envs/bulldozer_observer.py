@@ -28,7 +28,7 @@ class BulldozerObserver:
     """Drives one vehicle by its observations."""
 
     def __init__(self) -> None:
-        self.driver = BulldozerExpert(
+        self.driver: BulldozerExpert = BulldozerExpert(
             vehicle=BulldozerTask.vehicle,
             duration=CONTROL_PERIOD,
             blade_x=BULLDOZER_BLADE[0],
@@ -49,7 +49,8 @@ class BulldozerObserver:
             self.reset()
         pose = np.array([*observation["pose"][:2], np.arctan2(heading[1], heading[0])])
         points = grains_in_view(observation["sky"], pose)
-        return self.driver.act(pose, points, goal[:2], goal[2:])
+        result: Floats = self.driver.act(pose, points, goal[:2], goal[2:])
+        return result
 
 
 def grains_in_view(sky: Any, pose: Floats) -> Floats:

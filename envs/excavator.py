@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -27,10 +26,12 @@ from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Drive
 from granular_gym.engine.scene import Scene
+from granular_gym.envs.excavator_difficulty import BEDS, DIFFICULTIES, GRAIN_FRICTION, Difficulty
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.arm import Arm, ArmTool, Array, load_arm
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.pace import Preset
 from granular_gym.tasks.task import Task
@@ -40,13 +41,11 @@ WORLD_LOWER, WORLD_UPPER = (-0.75, -0.95, 0.0), (1.05, 0.95, 1.4)  # [m]; z = 0 
 GRAIN_VOLUME = 4.5e-3  # [m3] of all grains together
 RADIUS_OF_2000 = (3.0 * GRAIN_VOLUME / (4.0 * math.pi * 2000)) ** (1.0 / 3.0)  # [m]
 DENSITY = 1600.0  # [kg/m3]
-GRAIN_FRICTION = 0.5
 TRAY_CENTER, TRAY_HALF, TRAY_HEIGHT = (0.52, 0.0), (0.20, 0.15), 0.12  # [m] inside
 WALL = 0.012  # [m] thickness of the walls of tray and bin
 LIFTED = 0.15  # [m] a grain above this height was lifted
 SPILL_LAYERS = 2.5  # a grain outside tray and bin and lower than so many radii lies on the table
 HOME = (0.0, -0.25 * math.pi, 0.0, -0.75 * math.pi, 0.0, 0.5 * math.pi, 0.0)  # [rad]; the bucket hangs over the tray
-HOME_JITTER = 0.08  # [rad]
 WRENCH_LIMIT = (200.0, 50.0)  # [N], [N m] of the observation
 WRIST_CAMERA = DepthCamera.perspective(
     height=36,
@@ -68,7 +67,6 @@ SIDE_CAMERA = DepthCamera.perspective(
     far=2.5,
 )
 SHAPING = 10.0  # points per metre of the grains' mean distance from the bin
-BEDS = ("flat", "ridge", "slope")  # shapes the grains are poured in
 LINK_COLORS = ((236, 238, 240), (222, 225, 228))
 BUCKET_COLOR, TRAY_COLOR, BIN_COLOR = (224, 146, 40), (124, 132, 142), (62, 150, 92)
 
@@ -107,43 +105,6 @@ BUCKET_APART = (0, 1, 2, 3, 4, 5)  # frames of the arm it must not meet
 # from the flange to the bucket: half a turn about z, so that the mouth faces the base as a backhoe's does, and a lean
 # of half a radian about y, as the mount of the mesh has it
 BUCKET_ROWS = np.array([[0.0, 0.0, 0.0, 1.5 * math.pi], [0.0, -0.5, 0.0, -0.5 * math.pi]])
-
-
-@dataclass(frozen=True)
-class Difficulty:
-    """What an episode draws, and what counts as success.
-
-    Attributes:
-        bin_half: half the side of the bin, inside [m].
-        bin_height: of its walls [m].
-        azimuth: range of the bin's direction from the base [rad].
-        distance: range of its distance [m].
-        both_sides: the bin may stand left or right of the tray.
-        beds: shapes of the bed.
-        jitter: of the arm's first posture [rad].
-        friction: between grains.
-        share: of the grains that must be in the bin at the end.
-        spill: share of the grains that may lie on the table.
-    """
-
-    bin_half: float
-    bin_height: float
-    azimuth: tuple[float, float]
-    distance: tuple[float, float]
-    both_sides: bool
-    beds: tuple[str, ...]
-    jitter: float
-    friction: tuple[float, float]
-    share: float
-    spill: float
-
-
-SAND = (GRAIN_FRICTION, GRAIN_FRICTION)
-DIFFICULTIES = {
-    "easy": Difficulty(0.14, 0.08, (1.5, 1.5), (0.48, 0.48), False, ("flat",), 0.0, SAND, 0.08, 0.05),
-    "medium": Difficulty(0.12, 0.12, (1.25, 1.75), (0.45, 0.51), True, BEDS, HOME_JITTER, SAND, 0.10, 0.05),
-    "hard": Difficulty(0.10, 0.18, (1.15, 2.05), (0.43, 0.52), True, BEDS, 2 * HOME_JITTER, SAND, 0.12, 0.03),
-}
 
 
 def bucket_sdf() -> Sdf:
@@ -252,13 +213,17 @@ class ExcavatorTask(Task):
     density = DENSITY
     images: Mapping[str, Image] = {"wrist": Image(WRIST_CAMERA, "bucket"), "side": Image(SIDE_CAMERA)}
     depth_view = "side"
-    view = view_camera((1.55, -1.25, 1.15), (0.16, 0.02, 0.24))
-    difficulties = DIFFICULTIES
+    view: DepthCamera = view_camera((1.55, -1.25, 1.15), (0.16, 0.02, 0.24))
+    difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
     # no tool may move over half a radius per substep; the guard limits the speed
-    presets: ClassVar = {"fast": Preset(2.5e-3, 0.5, 10), "accurate": Preset(5e-4, 0.5, 10)}
-    settling = Settling(0.5, 20, 2e-3)
+    presets: ClassVar[Mapping[str, Preset]] = {"fast": Preset(2.5e-3, 0.5, 10), "accurate": Preset(5e-4, 0.5, 10)}
+    settling: Settling = Settling(0.5, 20, 2e-3)
     tray: ClassVar[tuple[float, float, float, float]] = (*TRAY_CENTER, *TRAY_HALF)
+    joints: Floats
+    velocities: Floats
+    score: Floats
+    gain: Floats
 
     def __init__(
         self,
@@ -269,26 +234,31 @@ class ExcavatorTask(Task):
         force_limit: float | None = None,
         **kwargs: Any,
     ) -> None:
-        self.arm = make_arm()
-        self.fastest = self.arm.description.tip_speed
+        self.arm: Arm = make_arm()
+        self.fastest: float = self.arm.description.tip_speed
         super().__init__(env_count, **kwargs)
-        self.reward = checks.choice("reward", reward, ["incremental", "level"])
-        self.spill_penalty = checks.number("spill_penalty", spill_penalty, 0.0, 1e6)
-        self.force_limit = None
+        self.reward: str = checks.choice("reward", reward, ["incremental", "level"])
+        self.spill_penalty: float = checks.number("spill_penalty", spill_penalty, 0.0, 1e6)
+        self.force_limit: float | None = None
         if force_limit is not None:
             self.force_limit = checks.number("force_limit", force_limit, 0.0, 1e6, above=True)
         links = len(self.arm.shapes) - 1
-        self.tool_colors = (*(LINK_COLORS[k % 2] for k in range(links)), BUCKET_COLOR, TRAY_COLOR, BIN_COLOR)
-        self.action_space = spaces.Box(-1.0, 1.0, (self.arm.joint_count,), np.float32)
-        self.observation_space = self._observation_space()
+        self.tool_colors: Sequence[tuple[int, int, int]] = (
+            *(LINK_COLORS[k % 2] for k in range(links)),
+            BUCKET_COLOR,
+            TRAY_COLOR,
+            BIN_COLOR,
+        )
+        self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (self.arm.joint_count,), np.float32)
+        self.observation_space: spaces.Dict = self._observation_space()
         n, joints = self.env_count, self.arm.joint_count
         self.joints, self.velocities = np.zeros((n, joints)), np.zeros((n, joints))
         self._frames_and_jacobian: tuple[Array, Array] | None = None
-        self.bin = np.zeros((n, 2))
-        self.events = np.zeros(n, np.int32)
-        self.torque_share = np.zeros(n)  # joint torques of the last step over their limits, largest
+        self.bin: Floats = np.zeros((n, 2))
+        self.events: NDArray[np.int32] = np.zeros(n, np.int32)
+        self.torque_share: Floats = np.zeros(n)  # joint torques of the last step over their limits, largest
         self.score, self.gain = np.zeros(n), np.zeros(n)
-        self.shares = np.zeros((n, 3))  # of the grains in the bin, on the table, lifted
+        self.shares: Floats = np.zeros((n, 3))  # of the grains in the bin, on the table, lifted
 
     def _observation_space(self) -> spaces.Dict:
         def vector(high: Any, low: Any = None) -> spaces.Box:
@@ -497,4 +467,6 @@ def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
     return (points + jitter).astype(np.float32)
 
 
+ExcavatorEnv: type[GranularEnv]
+ExcavatorVectorEnv: type[GranularVectorEnv]
 ExcavatorEnv, ExcavatorVectorEnv = env_classes(ExcavatorTask)

@@ -101,7 +101,8 @@ def joint_velocities(arm: Arm, joints: Floats, lip: Floats, rotation: Floats, du
     square = jacobian @ jacobian.T + DAMPING**2 * np.eye(6)
     inverse = jacobian.T @ np.linalg.inv(square)
     posture = POSTURE_GAIN * POSTURE_WEIGHT * (POSTURE - joints)
-    return inverse @ twist + posture - inverse @ (jacobian @ posture)
+    result: Floats = inverse @ twist + posture - inverse @ (jacobian @ posture)
+    return result
 
 
 @dataclass
@@ -185,7 +186,8 @@ class ScoopExpert:
     def _lip(self, joints: Floats) -> Floats:
         """Where the lip is [m]."""
         frame = self.arm.frames(joints[None])[0, -1]
-        return frame[:3] + matrix_of(frame[3:]) @ np.array(LIP)
+        result: Floats = frame[:3] + matrix_of(frame[3:]) @ np.array(LIP)
+        return result
 
     def where(self, joints: Floats) -> Floats:
         """The five numbers of a waypoint for the pose the arm is in."""
@@ -263,4 +265,5 @@ class ScoopDrivers(Drivers):
 
     def drive(self, env: int, positions: Floats) -> Floats:
         """Joint velocities."""
-        return self.drivers[env].act(self.task.joints[env], positions, self.task.bin[env])
+        result: Floats = self.drivers[env].act(self.task.joints[env], positions, self.task.bin[env])
+        return result

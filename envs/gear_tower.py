@@ -15,6 +15,7 @@ about 4 m/s with 500 and 9 m/s with 2,000 grains, so that the task would change 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -26,12 +27,14 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.base.assets import asset_path
 from granular_gym.base.types import Arrays, Floats
+from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.scene import Scene
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.mixing import lacey_index
 from granular_gym.tasks.task import Task
@@ -145,7 +148,8 @@ def tower_lattice(
             f"where {len(points)} fit; in the task more grains are finer"
         )
     chosen = np.random.Generator(np.random.PCG64(seed)).permutation(len(points))[:grain_count]
-    return points[np.sort(chosen)].astype(np.float32)
+    result: Floats = points[np.sort(chosen)].astype(np.float32)
+    return result
 
 
 class GearTowerTask(Task):
@@ -201,27 +205,32 @@ class GearTowerTask(Task):
     control_period = CONTROL_PERIOD
     density = DENSITY
     depth_view = "sky"
-    difficulties = DIFFICULTIES
+    difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
+    angle: Floats
+    speed: Floats
+    mixing: Floats
+    gain: Floats
+    power: Floats
 
     def __init__(self, env_count: int = 1, *, gear_count: int = 4, boundary: str = "wall", **kwargs: Any) -> None:
-        self.gear_count = checks.integer("gear_count", gear_count, 1, GEAR_LIMIT)
-        self.boundary = checks.choice("boundary", boundary, list(FASTEST))
-        self.radius_of_2000 = RADIUS_OF_2000 * (self.gear_count / 4.0) ** (1.0 / 3.0)
-        self.fastest = FASTEST[self.boundary]
-        self.height = self.gear_count * STOREY
-        self.images = {"sky": Image(sky_camera(36, 36, TUBE_RADIUS, self.height))}
+        self.gear_count: int = checks.integer("gear_count", gear_count, 1, GEAR_LIMIT)
+        self.boundary: str = checks.choice("boundary", boundary, list(FASTEST))
+        self.radius_of_2000: float = RADIUS_OF_2000 * (self.gear_count / 4.0) ** (1.0 / 3.0)
+        self.fastest: float = FASTEST[self.boundary]
+        self.height: float = self.gear_count * STOREY
+        self.images: Mapping[str, Image] = {"sky": Image(sky_camera(36, 36, TUBE_RADIUS, self.height))}
         # the whole tower from before and a little above
         away = 0.95 * self.height + 1.4
-        self.view = view_camera(
+        self.view: DepthCamera = view_camera(
             (0.25 * away, -0.95 * away, 0.5 * self.height + 0.3 * away),
             (0.0, 0.0, 0.48 * self.height),
             shape=(480, 352),
             far=20.0 + 2.0 * away,
         )
-        self.tool_colors = (TUBE_COLOR, *[GEAR_COLOR] * self.gear_count)
+        self.tool_colors: Sequence[tuple[int, int, int]] = (TUBE_COLOR, *[GEAR_COLOR] * self.gear_count)
         # there is no rest in a tower without a floor: its bed is the flow past standing gears
-        self.settling = Settling(FLOW_TIME, 8 if self.boundary == "wall" else 1)
+        self.settling: Settling = Settling(FLOW_TIME, 8 if self.boundary == "wall" else 1)
         super().__init__(env_count, **kwargs)
         # what would go wrong at the first reset is said now
         tower_lattice(self.gear_count, self.grain_count, self.radius, boundary=self.boundary)
@@ -230,13 +239,13 @@ class GearTowerTask(Task):
                 f"grain_count: expected grains of less than an eighth of the tower's height, got {self.grain_count} of "
                 f"radius {self.radius:.3g} m in {self.height:.3g} m; in the task more grains are finer"
             )
-        self.action_space = spaces.Box(-1.0, 1.0, (self.gear_count,), np.float32)
+        self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (self.gear_count,), np.float32)
         high = np.array([*[1.0] * self.gear_count, *[10.0] * self.gear_count, 2.0], np.float32)
         drive = spaces.Box(-high, high, dtype=np.float32)
-        self.observation_space = spaces.Dict({**self.depth_images.spaces(), "drive": drive})
+        self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "drive": drive})
         n = self.env_count
         self.angle, self.speed = np.zeros((n, self.gear_count)), np.zeros((n, self.gear_count))  # [rad], as actions
-        self.kind = np.zeros((n, self.grain_count), bool)
+        self.kind: NDArray[np.bool_] = np.zeros((n, self.grain_count), bool)
         self.mixing, self.gain, self.power = np.zeros(n), np.zeros(n), np.zeros(n)
 
     # the scene -------------------------------------------------------------------------------------------------------
@@ -363,7 +372,7 @@ class GearTowerV1Task(GearTowerTask):
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
         samples = spaces.Box(-1.0, 1.0, (math.prod(SAMPLES) * self.gear_count,), np.float32)
-        self.observation_space = spaces.Dict({**self.observation_space.spaces, "samples": samples})
+        self.observation_space: spaces.Dict = spaces.Dict({**self.observation_space.spaces, "samples": samples})
 
     def sense(self) -> Arrays:
         """The drive, and the composition of the samples, of all envs."""
@@ -373,5 +382,9 @@ class GearTowerV1Task(GearTowerTask):
         return {**super().sense(), "samples": composition.astype(np.float32)}
 
 
+GearTowerEnv: type[GranularEnv]
+GearTowerVectorEnv: type[GranularVectorEnv]
 GearTowerEnv, GearTowerVectorEnv = env_classes(GearTowerTask)
+GearTowerV1Env: type[GranularEnv]
+GearTowerV1VectorEnv: type[GranularVectorEnv]
 GearTowerV1Env, GearTowerV1VectorEnv = env_classes(GearTowerV1Task)

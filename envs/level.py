@@ -9,7 +9,7 @@ the field that the blade can reach; single grains hardly show in them, so the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,11 +18,13 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from granular_gym.base.types import Arrays, Floats
+from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Drive
 from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.heights import HeightGrid, smooth
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.task import Task
@@ -120,9 +122,9 @@ class LevelTask(Task):
     fastest = FASTEST
     images: Mapping[str, Image] = {"sky": Image(SKY_CAMERA), "target": Image(SKY_CAMERA, drawn=True)}
     depth_view = "sky"
-    view = view_camera((0.0, -2.5, 2.6), (0.0, -0.02, 0.25))
-    tool_colors = (BLADE_COLOR,)
-    difficulties = DIFFICULTIES
+    view: DepthCamera = view_camera((0.0, -2.5, 2.6), (0.0, -0.02, 0.25))
+    tool_colors: Sequence[tuple[int, int, int]] = (BLADE_COLOR,)
+    difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
     outline: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.5 * BLADE_THICKNESS,
@@ -134,20 +136,23 @@ class LevelTask(Task):
         turn_rate=TURNING,
         clearance=CLEARANCE,
     )
+    error: Floats
+    first_error: Floats
+    gain: Floats
 
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
-        self.action_space = spaces.Box(-1.0, 1.0, (4,), np.float32)
+        self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (4,), np.float32)
         high = np.array([HALF_X, HALF_Y, LIFT[1], 1, 1, 10, 10, 10], np.float32)
         low = -high
         low[2] = 0.0
         blade = spaces.Box(low, high, dtype=np.float32)
-        self.observation_space = spaces.Dict({**self.depth_images.spaces(), "blade": blade})
+        self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "blade": blade})
         n = self.env_count
         self.pose: Floats = np.zeros((n, 4))  # x, y, z of the lower edge [m], yaw [rad], not wrapped
-        self.target = np.zeros((n, *GRID.shape))  # column heights [m]
+        self.target: Floats = np.zeros((n, *GRID.shape))  # column heights [m]
         # the target as observations show it, the same for a whole episode
-        self.target_image = self.depth_images.encode("target", np.zeros((n, *SKY_SHAPE), np.float32))
+        self.target_image: NDArray[Any] = self.depth_images.encode("target", np.zeros((n, *SKY_SHAPE), np.float32))
         self.error, self.first_error, self.gain = np.zeros(n), np.ones(n), np.zeros(n)
 
     # the scene -------------------------------------------------------------------------------------------------------
@@ -218,7 +223,8 @@ class LevelTask(Task):
 
     def _error(self, heights: Floats) -> Floats:
         inner = slice(MARGIN, -MARGIN)
-        return np.abs(heights - self.target)[:, inner, inner].mean(axis=(1, 2))
+        result: Floats = np.abs(heights - self.target)[:, inner, inner].mean(axis=(1, 2))
+        return result
 
     def drive(self) -> Drive:
         """The blade is a vehicle that is lifted, too."""
@@ -260,7 +266,8 @@ class LevelTask(Task):
         difference = (self.heights()[env] - self.target[env])[nearest_cells(grains)]
         share = np.clip(difference / 0.12, -1.0, 1.0)[:, None]
         tint = np.where(share > 0.0, np.array([196.0, 84.0, 60.0]), np.array([60.0, 110.0, 196.0]))
-        return (1.0 - np.abs(share)) * super().grain_colors(env) + np.abs(share) * tint
+        result: Floats = (1.0 - np.abs(share)) * super().grain_colors(env) + np.abs(share) * tint
+        return result
 
 
 def nearest_cells(points: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -323,4 +330,6 @@ def blade_solid() -> Sdf:
     return Sdf.union(plate, edge)
 
 
+LevelEnv: type[GranularEnv]
+LevelVectorEnv: type[GranularVectorEnv]
 LevelEnv, LevelVectorEnv = env_classes(LevelTask)

@@ -63,7 +63,8 @@ class LevelExperts(Experts):
         for _ in range(5):
             action = getattr(self, "_" + self.phases[env])(env, heights)
             if action is not None:
-                return action
+                result: Action = action
+                return result
         return 0.0, 0.0, 0.0, 0.0
 
     # phases: each returns an action, or None when it is over ----------------------------------------------------------
@@ -157,4 +158,5 @@ class LevelExperts(Experts):
         width = np.linspace(-0.8, 0.8, 5) * level.BLADE_HALF_WIDTH
         points = np.stack([x + ahead * c - width * s, y + ahead * s + width * c], axis=1)
         wanted = float(self.task.target[env][level.nearest_cells(points)].mean())
-        return min(max(wanted + self.edges[env], level.LIFT[0]), level.LIFT[1])
+        result: float = min(max(wanted + self.edges[env], level.LIFT[0]), level.LIFT[1])
+        return result

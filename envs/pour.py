@@ -7,7 +7,7 @@ after the cup is turned back: to hit the dose the flow must be slow at the end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from granular_gym.engine.scene import Scene
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import sin_cos
@@ -133,23 +134,27 @@ class PourTask(Task):
     fastest = FASTEST
     images: Mapping[str, Image] = {"side": Image(view_camera(**VIEW, shape=(48, 64))), "cup": Image(CUP_CAMERA, "cup")}
     depth_view = "side"
-    view = view_camera(**VIEW)
-    tool_colors = CUP_COLOR, TARGET_COLOR
-    difficulties = DIFFICULTIES
+    view: DepthCamera = view_camera(**VIEW)
+    tool_colors: Sequence[tuple[int, int, int]] = CUP_COLOR, TARGET_COLOR
+    difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
+    held: Floats
+    received: Floats
+    spilled: Floats
+    gain: Floats
 
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
-        self.action_space = spaces.Box(-1.0, 1.0, (3,), np.float32)
+        self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (3,), np.float32)
         state = spaces.Box(
             np.array([CUP_X[0], 0, CUP_TILT[0], 0, 0, 0, 0, 0], np.float32),
             np.array([CUP_X[1], CUP_Z[1], CUP_TILT[1], 2, 1, 1, 1, 1], np.float32),
         )
-        self.observation_space = spaces.Dict({**self.depth_images.spaces(), "state": state})
+        self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "state": state})
         n = self.env_count
         self.cup: Floats = np.zeros((n, 3))  # x, z of its centre [m], tilt [rad]
-        self.target_x = np.zeros(n)  # x of the target [m]
-        self.dose = np.ones(n)  # shares
+        self.target_x: Floats = np.zeros(n)  # x of the target [m]
+        self.dose: Floats = np.ones(n)  # shares
         self.held, self.received, self.spilled, self.gain = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
 
     # the scene -------------------------------------------------------------------------------------------------------
@@ -274,4 +279,6 @@ def cup_lattice(number: int, task: PourTask) -> Floats:
     return (points + draw.uniform(-0.05, 0.05, points.shape) * radius).astype(np.float32)
 
 
+PourEnv: type[GranularEnv]
+PourVectorEnv: type[GranularVectorEnv]
 PourEnv, PourVectorEnv = env_classes(PourTask)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from granular_gym.base.types import Floats
 from granular_gym.envs.pour import CONTROL_PERIOD, CUP, CUP_Z, LIFTING, SPEED, TILTING, PourTask
@@ -27,6 +28,9 @@ class PourExperts(Experts):
     """Moves the cup of every env of a pouring task."""
 
     task: PourTask
+    flow: Floats
+    before: Floats
+    done: NDArray[np.bool_]
 
     def forget(self, env: int) -> None:
         """Forgets the flow and that the dose was met."""

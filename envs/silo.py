@@ -14,8 +14,7 @@ the power 1.5 of the slot's width less about 1.4 grain diameters, so coarse grai
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -25,8 +24,10 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.base.types import Arrays, Floats
+from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.scene import Scene
+from granular_gym.envs.silo_difficulty import DIFFICULTIES, Difficulty
 from granular_gym.envs.silo_parts import (
     LEAF,
     OUTLET_HEIGHT,
@@ -39,6 +40,7 @@ from granular_gym.envs.silo_parts import (
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.hoppers import Hopper
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.pace import Pace, Preset
@@ -57,7 +59,11 @@ SHAPES = {  # half of the slab between the glass walls, half width or radius of 
 }
 OUTLET = 0.40, (0.2, 0.5)  # [m] width of the slot between the hopper's lips, or diameter, and what it may be
 #: planar shapes of grains, of circumradius 1
-GRAINS = {"octagon": Shape2D.octagon, "hash": Shape2D.hash, "u": lambda radius: Shape2D.letter("U", radius)}
+GRAINS: Mapping[str, Callable[[float], Shape2D]] = {
+    "octagon": Shape2D.octagon,
+    "hash": Shape2D.hash,
+    "u": lambda radius: Shape2D.letter("U", radius),
+}
 PLANE_RADIUS_OF_2000 = 0.0085  # [m] of the circle round a planar shape
 PLANE_PACE = Pace(1e-3, round(CONTROL_PERIOD / 1e-3), 20)
 SLOPE = 55.0, (0.0, 75.0)  # [degrees] of the hopper's bottom, and what it may be
@@ -78,26 +84,6 @@ ERROR_SCALE = 0.05  # share of the content by which the discharge may be off unt
 SPILL_LIMIT = 0.02  # share of the content that may miss the receiver in a success
 STEEL_COLOR, WALL_COLOR = (150, 158, 168), (176, 150, 190)
 GATE_COLOR, RECEIVER_COLOR = (222, 120, 50), (84, 132, 178)
-
-
-@dataclass(frozen=True)
-class Difficulty:
-    """What makes a programme hard."""
-
-    stages: int  # of constant rate
-    rates: tuple[float, float]  # share of the content per second
-    pause: bool  # one stage has rate 0
-    duration: float  # [s] of the programme
-    offset: float  # [m] of the receiver from the outlet at the start
-    friction: tuple[float, float]  # between grains
-    tolerance: float  # share of the content within which the dose must be met
-
-
-DIFFICULTIES = {
-    "easy": Difficulty(1, (0.12, 0.20), False, 3.5, 0.1, (0.35, 0.35), 0.04),
-    "medium": Difficulty(3, (0.06, 0.20), False, 3.5, 0.4, (0.25, 0.45), 0.03),
-    "hard": Difficulty(5, (0.05, 0.22), True, 4.0, 0.65, (0.2, 0.6), 0.02),
-}
 
 
 class SiloTask(Task):
@@ -165,9 +151,13 @@ class SiloTask(Task):
     density = DENSITY
     fastest = FASTEST
     depth_view = "side"
-    difficulties = DIFFICULTIES
+    difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
-    grains = ("sphere", *GRAINS)
+    grains: ClassVar[tuple[str, ...]] = ("sphere", *GRAINS)
+    half_depth: float
+    discharged: Floats
+    received: Floats
+    spilled: Floats
 
     def __init__(
         self,
@@ -181,43 +171,47 @@ class SiloTask(Task):
         **kwargs: Any,
     ) -> None:
         shape = checks.choice("hopper", hopper, list(SHAPES))
-        self.upright = Upright(planar=self.shapes_of(grain) != ("sphere",))
+        self.upright: Upright = Upright(planar=self.shapes_of(grain) != ("sphere",))
         if self.upright.planar and shape == "cone":
             raise ArgumentError(f"hopper: expected 'wedge' or 'flat' with plane grains, got {hopper!r}")
         self.half_depth, reach = SHAPES[shape]
         angle = checks.number("slope", slope, *SLOPE[1]) if slope is not None else 0.0 if shape == "flat" else SLOPE[0]
         if shape == "flat" and angle != 0.0:
             raise ArgumentError(f"slope: expected None or 0 with hopper='flat', got {slope!r}")
-        self.outlet = checks.number("outlet", outlet, *OUTLET[1])
+        self.outlet: float = checks.number("outlet", outlet, *OUTLET[1])
         is_round = shape == "cone"
-        self.hopper = Hopper(is_round, math.radians(angle), self.outlet, OUTLET_HEIGHT, TOP, reach, self.half_depth)
+        self.hopper: Hopper = Hopper(
+            is_round, math.radians(angle), self.outlet, OUTLET_HEIGHT, TOP, reach, self.half_depth
+        )
         if isinstance(shaker, bool):
             self.shaker = "hopper" if shaker else None
         else:
             self.shaker = checks.choice("shaker", shaker, SHAKERS)
-        self.images = {"side": Image(side_camera(0.0 if is_round else -0.3, self.half_depth, self.upright))}
+        self.images: Mapping[str, Image] = {
+            "side": Image(side_camera(0.0 if is_round else -0.3, self.half_depth, self.upright))
+        }
         # a cone is drawn as if its half before y = 0 were cut away
-        self.view = view_camera((0.5, -3.9, 1.75), (0.0, 0.0, 1.0), upright=self.upright)
+        self.view: DepthCamera = view_camera((0.5, -3.9, 1.75), (0.0, 0.0, 1.0), upright=self.upright)
         if is_round:
             self.view = view_camera((0.0, -4.0, 1.0), (0.0, 0.0, 1.0), near=4.0)
-        self.tool_colors = [STEEL_COLOR, GATE_COLOR, GATE_COLOR, RECEIVER_COLOR]
+        self.tool_colors: Sequence[tuple[int, int, int]] = [STEEL_COLOR, GATE_COLOR, GATE_COLOR, RECEIVER_COLOR]
         if self.shaker == "wall":
             self.tool_colors.append(WALL_COLOR)
         super().__init__(env_count, grain=grain, **kwargs)
-        self.action_space = spaces.Box(-1.0, 1.0, (3 if self.shaker else 2,), np.float32)
+        self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (3 if self.shaker else 2,), np.float32)
         flow = spaces.Box(
             np.array([0, 0, 0, 0, 0, 0, 0, 0, -1], np.float32), np.array([1, 1, 1, 4, 4, 1, 1, 1, 1], np.float32)
         )
-        self.observation_space = spaces.Dict({**self.depth_images.spaces(), "flow": flow})
+        self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "flow": flow})
         n, stages = self.env_count, self.difficulty.stages
-        self.opening = np.zeros(n)  # of the gate [m]
-        self.receiver_x = np.zeros(n)  # x of the receiver [m]
-        self.ends = np.ones((n, stages))  # of the stages of the programme [s]
-        self.rates = np.zeros((n, stages))  # of the stages [share/s]
-        self.time = np.zeros(n)  # since the episode began [s]
+        self.opening: Floats = np.zeros(n)  # of the gate [m]
+        self.receiver_x: Floats = np.zeros(n)  # x of the receiver [m]
+        self.ends: Floats = np.ones((n, stages))  # of the stages of the programme [s]
+        self.rates: Floats = np.zeros((n, stages))  # of the stages [share/s]
+        self.time: Floats = np.zeros(n)  # since the episode began [s]
         self.discharged, self.received, self.spilled = np.zeros(n), np.zeros(n), np.zeros(n)  # shares
-        self.rate = np.zeros(n)  # of discharge, averaged [share/s]
-        self.still = np.zeros(n)  # since the last grain came out of the open gate [s]
+        self.rate: Floats = np.zeros(n)  # of discharge, averaged [share/s]
+        self.still: Floats = np.zeros(n)  # since the last grain came out of the open gate [s]
 
     # the scene -------------------------------------------------------------------------------------------------------
 
@@ -486,7 +480,7 @@ class SiloV1Task(SiloTask):
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
         programme = spaces.Box(0.0, HIGHEST_RATE, (len(AHEAD),), np.float32)
-        self.observation_space = spaces.Dict({**self.observation_space.spaces, "programme": programme})
+        self.observation_space: spaces.Dict = spaces.Dict({**self.observation_space.spaces, "programme": programme})
 
     def sense(self) -> Arrays:
         """The flow and the programme ahead of all envs."""
@@ -495,5 +489,9 @@ class SiloV1Task(SiloTask):
         return {**super().sense(), "programme": np.clip(rates, 0.0, HIGHEST_RATE).astype(np.float32)}
 
 
+SiloEnv: type[GranularEnv]
+SiloVectorEnv: type[GranularVectorEnv]
 SiloEnv, SiloVectorEnv = env_classes(SiloTask)
+SiloV1Env: type[GranularEnv]
+SiloV1VectorEnv: type[GranularVectorEnv]
 SiloV1Env, SiloV1VectorEnv = env_classes(SiloV1Task)

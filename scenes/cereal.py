@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.shapes.shape2d import Shape2D
-from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
+from granular_gym.viewing.scene_runs import Check, Lines, Rectangle, SceneRun
 
 LETTERS = "UDON"
 #: duration of filling the box and of tipping it [s]; afterwards grains settle
@@ -26,26 +26,29 @@ class Cereal(SceneRun):
     """Letters of circumradius .5 m, friction .7; the bowl is an arc of a circle, a polyline of capsules."""
 
     about = "a box of letters is tipped over a bowl"
-    labels = ("cereal",)
+    labels: ClassVar[tuple[str, ...]] = ("cereal",)
     default_grains = 280
-    seconds = 20.0
+    seconds: float = 20.0
     SEGMENTS = 40
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
         #: radius of the bowl, centred on the origin [m]
-        self.radius = max(6.0, 0.95 * math.sqrt(max(self.grains, 1)))
-        self.thick = 0.25
+        self.radius: float = max(6.0, 0.95 * math.sqrt(max(self.grains, 1)))
+        self.thick: float = 0.25
         #: inner width and height of the box [m]
-        self.box = (1.3 * self.radius, 0.95 * self.radius)
+        self.box: tuple[float, float] = (1.3 * self.radius, 0.95 * self.radius)
         # the corner about which the box turns
         rim = -self.radius * math.cos(RIM)
-        self.pivot = (-self.radius, rim + 0.75 * self.box[1] + 1.5)
-        self.view = ((-2.4 * self.radius, -1.15 * self.radius), (1.3 * self.radius, 2.1 * self.radius))
+        self.pivot: tuple[float, float] = (-self.radius, rim + 0.75 * self.box[1] + 1.5)
+        self.view: Rectangle = (
+            (-2.4 * self.radius, -1.15 * self.radius),
+            (1.3 * self.radius, 2.1 * self.radius),
+        )
         self.inside: list[tuple[float, float]] = []
-        self.through = 0
-        self.above = np.zeros(self.grains, bool)
-        self.energy = math.inf
+        self.through: int = 0
+        self.above: NDArray[np.bool_] = np.zeros(self.grains, bool)
+        self.energy: float = math.inf
 
     def scene(self, label: str) -> Scene:
         size = 4.0 * self.radius
@@ -74,7 +77,7 @@ class Cereal(SceneRun):
         """Positions (grains, 2) [m] of circles in the box that do not touch, shuffled."""
         step = 1.03
         columns = int(self.box[0] / step)
-        self.grains = min(self.grains, columns * int(self.box[1] / step))
+        self.grains: int = min(self.grains, columns * int(self.box[1] / step))
         n = np.arange(self.grains)
         corner = (self.pivot[0] - self.box[0], self.pivot[1])
         grid = np.stack([n % columns, n // columns], axis=1) * step + np.add(corner, 0.5 * step)
@@ -116,7 +119,8 @@ class Cereal(SceneRun):
 
     def colors(self, world: World) -> NDArray[np.uint8]:
         palette = np.array([[196, 57, 43], [230, 160, 40], [222, 122, 60], [150, 90, 50]], np.uint8)
-        return palette[world.grain_materials[0] % len(palette)]
+        result: NDArray[np.uint8] = palette[world.grain_materials[0] % len(palette)]
+        return result
 
     def checks(self) -> list[Check]:
         share = self.inside[-1][1]

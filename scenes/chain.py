@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from granular_gym.engine.world import World
 from granular_gym.shapes.pair_distance import exact_distance
 from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.shape2d import Shape2D
-from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
+from granular_gym.viewing.scene_runs import Check, Lines, Rectangle, SceneRun
 
 LINK = Shape2D.chain_link(0.1)
 #: radii of the ball and of the inside of the socket over the distance of their centres (`Shape2D.chain_link`)
@@ -45,20 +46,20 @@ class Chain(SceneRun):
     """
 
     about = "a chain coils on a floor"
-    labels = ("chain",)
+    labels: ClassVar[tuple[str, ...]] = ("chain",)
     default_grains = 100
-    dt = 2.5e-5
-    solver = Solver(mode="penalty", stiffness=1000.0 * LINK.area * OMEGA**2)
+    dt: float = 2.5e-5
+    solver: Solver = Solver(mode="penalty", stiffness=1000.0 * LINK.area * OMEGA**2)
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
-        self.hang = self._hanging()
-        self.start = 0.2 + self.hang * max(self.grains - 1, 0)
-        self.seconds = max(0.2, (self.start - self._low()) / SPEED)
+        self.hang: float = self._hanging()
+        self.start: float = 0.2 + self.hang * max(self.grains - 1, 0)
+        self.seconds: float = max(0.2, (self.start - self._low()) / SPEED)
         high = max(3.0, self._low() + 0.5)
-        self.view = ((-0.7 * high, -0.1), (0.7 * high, high))
+        self.view: Rectangle = ((-0.7 * high, -0.1), (0.7 * high, high))
         self.distances: list[tuple[float, float]] = []
-        self.held = 0
+        self.held: int = 0
 
     def _low(self) -> float:
         """Final height of the first link [m]: above the loops of the others, as pressing on them breaks joints."""
@@ -95,7 +96,10 @@ class Chain(SceneRun):
         angle = world.angles[0].astype(np.float64)
         along = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         position = world.positions[0, :, :2].astype(np.float64)
-        return np.linalg.norm((position + BALL * along)[:-1] - (position + SOCKET * along)[1:], axis=1)
+        result: NDArray[np.float64] = np.linalg.norm(
+            (position + BALL * along)[:-1] - (position + SOCKET * along)[1:], axis=1
+        )
+        return result
 
     def watch(self, label: str, world: World, now: float) -> None:
         gaps = self.gaps(world)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.shapes.shape2d import Shape2D
-from granular_gym.viewing.scene_runs import Check, Lines, SceneRun, surface
+from granular_gym.viewing.scene_runs import Check, Lines, Rectangle, SceneRun, surface
 
 #: shapes of circumradius .5 m, the most convex first
 SHAPES = {
@@ -28,16 +28,19 @@ class Collapse(SceneRun):
     """Columns as wide as high behind a gate that is lifted after 5 s; angles are measured 10 s later."""
 
     about = "a column collapses when a wall is lifted"
-    labels = ("O", "U", "N", "hash")
+    labels: ClassVar[tuple[str, ...]] = ("O", "U", "N", "hash")
     default_grains = 400
-    seconds = 15.0
+    seconds: float = 15.0
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
         # 1.1 diameters of a grain for each grain of a square
-        self.width = math.ceil(1.1 * math.sqrt(max(self.grains, 1)))
-        self.reach = 4.0 * self.width
-        self.view = ((-0.5, -0.5), (self.reach + 0.5, 1.6 * self.width))
+        self.width: int = math.ceil(1.1 * math.sqrt(max(self.grains, 1)))
+        self.reach: float = 4.0 * self.width
+        self.view: Rectangle = (
+            (-0.5, -0.5),
+            (self.reach + 0.5, 1.6 * self.width),
+        )
         self.profiles: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
         self.angles: dict[str, float] = {}
 

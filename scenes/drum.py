@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.shapes.shape2d import Shape2D
-from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
+from granular_gym.viewing.scene_runs import Check, Lines, Rectangle, SceneRun
 
 WORDS = "GRANULARGYM"
 SPEED = 0.6  # [rad/s]
@@ -22,16 +22,19 @@ class Drum(SceneRun):
     """Equal numbers of hearts and of each letter, of circumradius .5 m; four paddles turn with the drum."""
 
     about = "letters in a rotating drum"
-    labels = ("drum",)
+    labels: ClassVar[tuple[str, ...]] = ("drum",)
     default_grains = 240
-    seconds = 12.0
+    seconds: float = 12.0
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
-        self.radius = max(4.0, 0.75 * math.sqrt(max(self.grains, 1)))
-        self.view = ((-self.radius - 0.5, -self.radius - 0.5), (self.radius + 0.5, self.radius + 0.5))
+        self.radius: float = max(4.0, 0.75 * math.sqrt(max(self.grains, 1)))
+        self.view: Rectangle = (
+            (-self.radius - 0.5, -self.radius - 0.5),
+            (self.radius + 0.5, self.radius + 0.5),
+        )
         self.energy: list[tuple[float, float]] = []
-        self.outside = 0
+        self.outside: int = 0
 
     def scene(self, label: str) -> Scene:
         size = 1.2 * self.radius
@@ -63,7 +66,7 @@ class Drum(SceneRun):
         order = np.argsort(distance, kind="stable")
         inside = order[distance[order] < 0.74 * self.radius - 0.55]
         if len(inside) < self.grains:
-            self.grains = len(inside)
+            self.grains: int = len(inside)
         return np.random.default_rng(self.seed).permutation(grid[inside[: self.grains]])
 
     def drive(self, label: str, world: World, now: float) -> Any:
@@ -82,7 +85,8 @@ class Drum(SceneRun):
             ],
             np.uint8,
         )  # fmt: skip
-        return palette[world.grain_materials[0] % len(palette)]
+        result: NDArray[np.uint8] = palette[world.grain_materials[0] % len(palette)]
+        return result
 
     def checks(self) -> list[Check]:
         return [Check("grains that left the drum", self.outside, "none", self.outside == 0)]

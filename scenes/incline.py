@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.shape2d import Shape2D
-from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
+from granular_gym.viewing.scene_runs import Check, Lines, Rectangle, SceneRun
 
 ANGLE = math.radians(16.0)
 GRAVITY = 9.81
@@ -19,9 +20,9 @@ class Incline(SceneRun):
     """Face on face: the block slides with friction below tan 16 degrees = .287; at .28 it accelerates by .0636 m/s2."""
 
     about = "a block on a slope of 16 degrees"
-    labels = ("0.28", "0.30", "0.32")
-    seconds = 3.0
-    view = ((-1.6, -1.0), (1.6, 1.0))
+    labels: ClassVar[tuple[str, ...]] = ("0.28", "0.30", "0.32")
+    seconds: float = 3.0
+    view: Rectangle = ((-1.6, -1.0), (1.6, 1.0))
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)

@@ -10,14 +10,14 @@ import numpy as np
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.shape2d import Shape2D
-from granular_gym.viewing.scene_runs import Check, Lines, SceneRun
+from granular_gym.viewing.scene_runs import Check, Lines, Rectangle, SceneRun
 
 
 class _Leaning(SceneRun):
     """Blocks that stand with enough friction and fall with less."""
 
-    labels = ("0.1", "0.3", "0.5")
-    seconds = 3.0
+    labels: ClassVar[tuple[str, ...]] = ("0.1", "0.3", "0.5")
+    seconds: float = 3.0
     #: least friction with which they stand
     threshold: ClassVar[float]
 
@@ -67,8 +67,8 @@ class LeaningBlock(_Leaning):
     about = "a block leans at a wall"
     TILT: ClassVar = math.radians(34.4)
     LENGTH, WIDTH = 2.0, 0.6
-    threshold = _leaning_threshold(TILT, WIDTH / LENGTH)
-    view = ((-0.1, -0.1), (3.0, 2.4))
+    threshold: ClassVar[float] = _leaning_threshold(TILT, WIDTH / LENGTH)
+    view: Rectangle = ((-0.1, -0.1), (3.0, 2.4))
 
     def scene(self, label: str) -> Scene:
         scene = Scene(bounds=((0.0, 0.0), (8.0, 4.0)))
@@ -91,10 +91,10 @@ class Triangle(_Leaning):
     """
 
     about = "two blocks lean at each other"
-    view = ((-1.5, -0.1), (1.5, 2.3))
+    view: Rectangle = ((-1.5, -0.1), (1.5, 2.3))
     TILT: ClassVar = math.radians(15.0)
     HALF, THICK = 1.0, 0.05
-    threshold = 0.5 * (math.tan(TILT) - THICK / HALF)
+    threshold: ClassVar[float] = 0.5 * (math.tan(TILT) - THICK / HALF)
 
     def scene(self, label: str) -> Scene:
         scene = Scene(bounds=((-4.0, 0.0), (4.0, 4.0)))

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.shape2d import Shape2D
-from granular_gym.viewing.scene_runs import Check, Lines, SceneRun, surface
+from granular_gym.viewing.scene_runs import Check, Lines, Rectangle, SceneRun, surface
 
 
 class Packing(SceneRun):
     """The same number of arcs of a ring of radius .5 m, closed to 25, 50, 75 and 100 %."""
 
     about = "arcs fill a column"
-    labels = ("25", "50", "75", "100")
+    labels: ClassVar[tuple[str, ...]] = ("25", "50", "75", "100")
     default_grains = 200
-    seconds = 8.0
+    seconds: float = 8.0
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
-        self.width = max(4.0, math.ceil(0.7 * math.sqrt(max(self.grains, 1))))
-        self.height = 1.3 * self.grains / self.width + 8.0
-        self.view = ((-0.5, -0.5), (self.width + 0.5, 0.8 * self.height))
+        self.width: float = max(4.0, math.ceil(0.7 * math.sqrt(max(self.grains, 1))))
+        self.height: float = 1.3 * self.grains / self.width + 8.0
+        self.view: Rectangle = (
+            (-0.5, -0.5),
+            (self.width + 0.5, 0.8 * self.height),
+        )
         self.heights: dict[str, float] = {}
         self.history: dict[str, list[tuple[float, float]]] = {label: [] for label in self.labels}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from granular_gym.engine.solver import Solver
 from granular_gym.engine.world import World
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.shapes.shape2d import Shape2D
-from granular_gym.viewing.scene_runs import Check, Lines, SceneRun, surface
+from granular_gym.viewing.scene_runs import Check, Lines, Rectangle, SceneRun, surface
 
 #: circumradius [m]; the paper names none
 RADIUS = 0.4
@@ -27,18 +27,21 @@ class Silo(SceneRun):
     """Grains of circumradius 0.4 m, openings of 8 m and 16 m, plugged for 3 s."""
 
     about = "a silo empties"
-    labels = ("octagon 8 m", "hash 8 m", "octagon 16 m", "hash 16 m")
+    labels: ClassVar[tuple[str, ...]] = ("octagon 8 m", "hash 8 m", "octagon 16 m", "hash 16 m")
     default_grains = 1500
-    seconds = 13.0
+    seconds: float = 13.0
     # with 20 iterations, arches that are stable with 60 creep and break after seconds
-    solver = Solver(iterations=40)
+    solver: Solver = Solver(iterations=40)
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
-        self.half = max(16.0, 0.4 * math.sqrt(max(self.grains, 1)))
+        self.half: float = max(16.0, 0.4 * math.sqrt(max(self.grains, 1)))
         #: height of the opening above the floor [m]
-        self.drop = self.half
-        self.view = ((-3.0 * self.half, -1.0), (3.0 * self.half, 4.5 * self.half))
+        self.drop: float = self.half
+        self.view: Rectangle = (
+            (-3.0 * self.half, -1.0),
+            (3.0 * self.half, 4.5 * self.half),
+        )
         self.drained: dict[str, list[tuple[float, float]]] = {label: [] for label in self.labels}
         self.profiles: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
 

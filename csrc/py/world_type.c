@@ -314,7 +314,7 @@ static PyMethodDef world_methods[] = {
         "the search stopped at\nits limit. Raises ArgumentError, MemoryError."),
     ELSEWHERE(get_stats, METH_NOARGS,
               "get_stats($self, /)\n--\n\n"
-              "Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/state/settings.h."),
+              "Counters of the last step by name, each (env_count,); see granular_gym.engine.stats."),
     ELSEWHERE(get_counters, METH_O,
               "get_counters($self, fresh, /)\n--\n\n"
               "Counters for info dicts by name, each (env_count,); 0 where they are not finite.\n\n"

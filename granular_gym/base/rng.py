@@ -17,11 +17,13 @@ def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
         z = z + np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    result: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
+    return result
 
 
 def uniform(seed: int, stream: int, count: int) -> NDArray[np.float64]:
     """The first `count` numbers of a stream, uniform in [0, 1) with 24 bits; float64 (count,)."""
     key = _mix(_mix(np.array([seed & _MASK], np.uint64)) ^ np.uint64(stream & _MASK))
     bits = _mix(key ^ np.arange(count, dtype=np.uint64))
-    return (bits >> np.uint64(40)).astype(np.float64) * (1.0 / 16777216.0)
+    result: NDArray[np.float64] = (bits >> np.uint64(40)).astype(np.float64) * (1.0 / 16777216.0)
+    return result

@@ -50,7 +50,8 @@ def from_matrix(m: Array) -> Array:
     )
     q = rows[k] * (0.5 / largest)
     q /= np.linalg.norm(q)
-    return q if q[0] >= 0.0 else -q
+    result: Array = q if q[0] >= 0.0 else -q
+    return result
 
 
 def from_z_to(direction: Array) -> Array:

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from granular_gym.base import checks, rng
+from granular_gym.base.types import Floats
 from granular_gym.calibration.experiments import Experiment
-from granular_gym.calibration.grains import Floats, Grains
+from granular_gym.calibration.grains import Grains
 from granular_gym.errors import ArgumentError, CalibrationError, GranularError
 
 #: the coefficients that are fitted
@@ -193,7 +194,8 @@ class _Search:
 
     def misfit(self, values: Floats) -> Floats:
         """Root mean square of the relative errors (n,) of values (n, experiments)."""
-        return np.sqrt(((values / self.targets - 1.0) ** 2).mean(axis=1))
+        result: Floats = np.sqrt(((values / self.targets - 1.0) ** 2).mean(axis=1))
+        return result
 
     def results(self) -> tuple[Floats, Floats, Floats]:
         """All candidates (n, 2), their values (n, experiments) and their misfits (n,)."""

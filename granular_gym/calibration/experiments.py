@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from granular_gym.base import checks
-from granular_gym.calibration.grains import GRAVITY, Filling, Floats, Grains
+from granular_gym.base.types import Floats
+from granular_gym.calibration.grains import GRAVITY, Filling, Grains
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.world import World

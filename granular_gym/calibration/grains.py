@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from granular_gym.base import checks, rng
 from granular_gym.base.types import Floats
@@ -73,18 +74,21 @@ class Filling:
         cylinder: a cylinder, else a box.
     """
 
+    grains: Grains
+    count: int
+
     def __init__(self, grains: Grains, count: int, half: float, *, cylinder: bool) -> None:
         self.grains, self.count = grains, count
-        self.radii = grains.sizes.sample(count, 1)
-        self.spacing = 2.3 * grains.sizes.largest
+        self.radii: Floats = grains.sizes.sample(count, 1)
+        self.spacing: float = 2.3 * grains.sizes.largest
         side = int(2.0 * half / self.spacing)
         ticks = (np.arange(side) - 0.5 * (side - 1)) * self.spacing
         x, y = (a.ravel() for a in np.meshgrid(ticks, ticks))
         inside = np.hypot(x, y) < half - 1.1 * grains.sizes.largest if cylinder else np.ones(len(x), bool)
         base = np.stack([x[inside], y[inside]], axis=1)
         k = np.arange(count)
-        self.positions = np.c_[base[k % len(base)], (0.55 + k // len(base)) * self.spacing]
-        self.height = float(self.positions[:, 2].max()) + self.spacing
+        self.positions: NDArray[np.float32] = np.c_[base[k % len(base)], (0.55 + k // len(base)) * self.spacing]
+        self.height: float = float(self.positions[:, 2].max()) + self.spacing
 
     def add_to(self, scene: Scene) -> None:
         """Adds the material and the grains to a scene."""

@@ -35,7 +35,8 @@ class Contacts:
     @property
     def forces(self) -> NDArray[np.float32]:
         """Mean forces on the first grain over the substep, float32 (n, 3) [N]."""
-        return self.impulses / np.float32(self.dt) if self.dt > 0.0 else self.impulses.copy()
+        result: NDArray[np.float32] = self.impulses / np.float32(self.dt) if self.dt > 0.0 else self.impulses.copy()
+        return result
 
     def pressing(self, force: float = 0.0) -> Contacts:
         """Only those that carry more than `force` [N]."""

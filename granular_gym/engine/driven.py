@@ -11,7 +11,8 @@ from granular_gym.base import checks
 from granular_gym.base.types import Floats as AnyFloats
 from granular_gym.engine.drives import KINDS, Drive
 from granular_gym.engine.outputs import lies_on
-from granular_gym.engine.readout import Floats, Readout
+from granular_gym.engine.readout import Readout
+from granular_gym.engine.results import Floats
 from granular_gym.errors import ArgumentError
 
 

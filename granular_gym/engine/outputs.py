@@ -5,7 +5,7 @@ torch is imported when it is first asked for, and only then.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -13,7 +13,13 @@ from granular_gym.base import checks
 from granular_gym.errors import GranularError
 
 #: "numpy": on the host; "device": DeviceArray, on a GPU only; "torch": tensors, on the GPU or the host, without a copy
-OUTPUTS = ("numpy", "device", "torch")
+Output = Literal["numpy", "device", "torch"]
+OUTPUTS: tuple[Output, ...] = get_args(Output)
+#: what `World.read` gives as float32, and all that it gives
+FloatField = Literal[
+    "positions", "velocities", "angular_velocities", "angles", "radii", "tool_poses", "wrenches", "wall_wrenches"
+]
+Field = Literal[FloatField, "grain_materials"]
 #: kDLCUDA, a kind of devices in DLPack
 DLPACK_CUDA = 2
 
@@ -31,17 +37,18 @@ def torch_module() -> Any:
     return torch
 
 
-def check_output(output: Any) -> str:
+def check_output(output: Any) -> Output:
     """Returns one of OUTPUTS.
 
     Raises:
         ArgumentError: it is none of them.
         GranularError: "torch", and it is not installed.
     """
-    name = checks.choice("output", output, OUTPUTS)
+    name: Any = checks.choice("output", output, OUTPUTS)
     if name == "torch":
         torch_module()
-    return name
+    chosen: Output = name
+    return chosen
 
 
 def lies_on(array: Any, device: str) -> bool:

@@ -9,20 +9,22 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, cast, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from granular_gym._core import DeviceArray
 from granular_gym.base import checks
 from granular_gym.engine import outputs
 from granular_gym.engine.contacts import Contacts
+from granular_gym.engine.outputs import Field, FloatField, Output
 from granular_gym.engine.overlaps import TOLERANCE, Overlaps
-from granular_gym.engine.results import Request, Results, turned_boxes
+from granular_gym.engine.results import Counts, Floats, Request, Results, turned_boxes
+from granular_gym.engine.stats import Counters, Stats
 from granular_gym.engine.world_images import WorldImages
 from granular_gym.errors import ArgumentError
 
-Floats = NDArray[np.float32]
 #: dtypes that `put` takes
 _PUT = ("float32", "float64", "int32", "int64", "uint8", "bool")
 #: depth images that one call of `results` may read
@@ -64,7 +66,15 @@ class Readout(WorldImages):
 
     # ---- reading ----
 
-    def read(self, name: str, output: str = "numpy") -> Any:
+    @overload
+    def read(self, name: FloatField, output: Literal["numpy"] = "numpy") -> Floats: ...
+    @overload
+    def read(self, name: Literal["grain_materials"], output: Literal["numpy"] = "numpy") -> NDArray[np.int32]: ...
+    @overload
+    def read(self, name: Field, output: Literal["device"]) -> DeviceArray: ...
+    @overload
+    def read(self, name: Field, output: Output) -> Any: ...
+    def read(self, name: Field, output: Output = "numpy") -> Any:
         """What the property `name` holds, where and as `output` says.
 
         Args:
@@ -94,7 +104,13 @@ class Readout(WorldImages):
         }
         return self._read_as(readers[checks.choice("name", name, list(readers))], output)
 
-    def put(self, array: Any, output: str = "device") -> Any:
+    @overload
+    def put(self, array: ArrayLike, output: Literal["numpy"]) -> NDArray[Any]: ...
+    @overload
+    def put(self, array: ArrayLike, output: Literal["device"] = "device") -> DeviceArray: ...
+    @overload
+    def put(self, array: ArrayLike, output: Output) -> Any: ...
+    def put(self, array: ArrayLike, output: Output = "device") -> Any:
         """A host array as `output`, see `read`: copied to the world's GPU where it has one.
 
         Args:
@@ -192,11 +208,17 @@ class Readout(WorldImages):
     # ---- read-out ----
 
     @property
-    def stats(self) -> dict[str, NDArray[Any]]:
-        """Counters of the last step by name, each (env_count,); see gg_env_stats in csrc/state/settings.h."""
-        return self._core.get_stats()
+    def stats(self) -> Stats:
+        """Counters of the last step by name, each (env_count,); `granular_gym.engine.stats.Stats` defines each.
 
-    def counters(self, fresh: NDArray[np.bool_] | None = None) -> dict[str, NDArray[Any]]:
+        The overlaps (`overlap_sum`, `overlap_count`, `overlap_max`, `overlap_max_last`) and `residual` tell how well
+        contacts were solved; `escaped_count`, `fast_count`, `fast_tool_count` and `diverged` should be 0;
+        `contact_count`, `tool_contact_count`, `kinetic_energy` and `speed_max` describe the grains; `rebuild_count`,
+        `iteration_count` and `growth_count` the work. Units and periods: docs/counters.md.
+        """
+        return cast(Stats, self._core.get_stats())
+
+    def counters(self, fresh: NDArray[np.bool_] | None = None) -> Counters:
         """What tasks tell of the last step: the counters that say how far to trust it.
 
         Args:
@@ -209,7 +231,7 @@ class Readout(WorldImages):
         Raises:
             ArgumentError: `fresh` is no array of bools of that shape.
         """
-        return self._core.get_counters(fresh)
+        return cast(Counters, self._core.get_counters(fresh))
 
     def contacts(self, env: int = 0) -> Contacts:
         """The contacts of one env in its last substep and their impulses, on the host.
@@ -244,7 +266,17 @@ class Readout(WorldImages):
         pairs, depths, complete = self._core.find_overlaps(index, share)
         return Overlaps(pairs, depths, bool(complete))
 
-    def box_stats(self, lower: Any, upper: Any, output: str = "numpy") -> tuple[Any, Any]:
+    @overload
+    def box_stats(
+        self, lower: ArrayLike, upper: ArrayLike, output: Literal["numpy"] = "numpy"
+    ) -> tuple[Counts, Floats]: ...
+    @overload
+    def box_stats(
+        self, lower: ArrayLike, upper: ArrayLike, output: Literal["device"]
+    ) -> tuple[DeviceArray, DeviceArray]: ...
+    @overload
+    def box_stats(self, lower: ArrayLike, upper: ArrayLike, output: Output) -> tuple[Any, Any]: ...
+    def box_stats(self, lower: ArrayLike, upper: ArrayLike, output: Output = "numpy") -> tuple[Any, Any]:
         """Grains in boxes along the axes, and how far all are from them.
 
         Args:
@@ -268,9 +300,16 @@ class Readout(WorldImages):
         def read(device: bool) -> Any:
             return tuple(sums.reshape(shape) for sums in self._core.box_stats(boxes, device))
 
-        return self._read_as(read, output)
+        result: tuple[Any, Any] = self._read_as(read, output)
+        return result
 
-    def count_boxes(self, poses: Any, half_sizes: Any, output: str = "numpy") -> Any:
+    @overload
+    def count_boxes(self, poses: ArrayLike, half_sizes: ArrayLike, output: Literal["numpy"] = "numpy") -> Counts: ...
+    @overload
+    def count_boxes(self, poses: ArrayLike, half_sizes: ArrayLike, output: Literal["device"]) -> DeviceArray: ...
+    @overload
+    def count_boxes(self, poses: ArrayLike, half_sizes: ArrayLike, output: Output) -> Any: ...
+    def count_boxes(self, poses: ArrayLike, half_sizes: ArrayLike, output: Output = "numpy") -> Any:
         """Grains in boxes that stand anyhow: each counts in the first box that holds its centre.
 
         Args:
@@ -284,7 +323,37 @@ class Readout(WorldImages):
         boxes = turned_boxes(poses, half_sizes, self.env_count)
         return self._read_as(lambda device: self._core.count_boxes(boxes, device), output)
 
-    def count_cells(self, lower: Any, upper: Any, shape: Any, labels: Any = None, output: str = "numpy") -> Any:
+    @overload
+    def count_cells(
+        self,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        shape: ArrayLike,
+        labels: ArrayLike | None = None,
+        output: Literal["numpy"] = "numpy",
+    ) -> Counts: ...
+    @overload
+    def count_cells(
+        self,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        shape: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        output: Literal["device"],
+    ) -> DeviceArray: ...
+    @overload
+    def count_cells(
+        self, lower: ArrayLike, upper: ArrayLike, shape: ArrayLike, labels: ArrayLike | None = None, *, output: Output
+    ) -> Any: ...
+    def count_cells(
+        self,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        shape: ArrayLike,
+        labels: ArrayLike | None = None,
+        output: Output = "numpy",
+    ) -> Any:
         """Grains by the cell of a grid that holds their centre; those outside the grid count at its edge.
 
         Args:
@@ -301,7 +370,17 @@ class Readout(WorldImages):
         kinds = None if labels is None else checks.bools("labels", labels, (self.env_count, self.grain_count))
         return self._read_as(lambda device: self._core.count_cells(*grid, kinds, device), output)
 
-    def count_columns(self, lower: Any, upper: Any, shape: Any, output: str = "numpy") -> Any:
+    @overload
+    def count_columns(
+        self, lower: ArrayLike, upper: ArrayLike, shape: ArrayLike, output: Literal["numpy"] = "numpy"
+    ) -> Counts: ...
+    @overload
+    def count_columns(
+        self, lower: ArrayLike, upper: ArrayLike, shape: ArrayLike, output: Literal["device"]
+    ) -> DeviceArray: ...
+    @overload
+    def count_columns(self, lower: ArrayLike, upper: ArrayLike, shape: ArrayLike, output: Output) -> Any: ...
+    def count_columns(self, lower: ArrayLike, upper: ArrayLike, shape: ArrayLike, output: Output = "numpy") -> Any:
         """Grains by columns of a grid in plan; each is shared bilinearly between the four columns next to its centre.
 
         What falls beyond the edge of the grid is mirrored, so that no grain is lost.
@@ -358,7 +437,7 @@ class Readout(WorldImages):
         labels: NDArray[np.uint8] | None = None,
         fresh: NDArray[np.bool_] | None = None,
         images: bool = True,
-        output: str = "numpy",
+        output: Output = "numpy",
     ) -> Results:
         """All that an env step is read for, in one call of the engine that waits for a GPU once.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
+from granular_gym.engine.stats import Counters
 
 Floats = NDArray[np.float32]
 Counts = NDArray[np.int64]
@@ -48,13 +49,14 @@ class Results(NamedTuple):
         images: depth images (env_count, height, width), as `output`.
     """
 
+    # Any: who asked knows that they are there
     box_counts: Any
     box_distances: Any
     turned_box_counts: Any
     cell_counts: Any
     column_counts: Any
     wrenches: Any
-    counters: dict[str, NDArray[Any]]
+    counters: Counters
     fast_tool_count: Counts
     images: tuple[Any, ...]
 

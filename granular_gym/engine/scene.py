@@ -69,20 +69,20 @@ class Scene:
         air: Air | None = None,
     ) -> None:
         given = corners(bounds)
-        self.planar = given.shape[1] == 2
+        self.planar: bool = given.shape[1] == 2
         half = np.float32(0.5) * (given[1] - given[0]).min()
         # as deep as it is wide or high: grains never leave the plane
-        self.bounds = np.column_stack([given, [-half, half]]) if self.planar else given
+        self.bounds: NDArray[np.float32] = np.column_stack([given, [-half, half]]) if self.planar else given
         if gravity is None:
             gravity = (0.0, -9.81) if self.planar else (0.0, 0.0, -9.81)
-        self.gravity = self._vector("gravity", gravity)
+        self.gravity: NDArray[np.float32] = self._vector("gravity", gravity)
         if float(np.abs(self.gravity).max()) > 1e6:
             raise ArgumentError(f"gravity: expected at most 1e6 m/s2, got {self.gravity.tolist()}")
-        self.boundary = boundary_faces(boundary, self.planar)
+        self.boundary: NDArray[np.int32] = boundary_faces(boundary, self.planar)
         if wall_material is not None and not isinstance(wall_material, str):
             checks.integer("wall_material", wall_material, 0)
         self.wall_material = wall_material
-        self.air = None if air is None else checks.instance("air", air, Air)
+        self.air: Air | None = None if air is None else checks.instance("air", air, Air)
         self.materials: list[Material] = []
         self.tools: list[Tool] = []
         self.cameras: dict[str, Mounted] = {}

@@ -31,6 +31,10 @@ class SizeDistribution:
         continuous: whether radii between those of the table occur.
     """
 
+    radii: NDArray[np.float64]
+    cumulated: NDArray[np.float64]
+    continuous: bool
+
     def __init__(self, radii: Floats, cumulated: Floats, continuous: bool) -> None:
         self.radii, self.cumulated, self.continuous = radii, cumulated, continuous
 

@@ -22,7 +22,7 @@ from granular_gym.engine.frozen import FrozenScene
 from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
 from granular_gym.engine.outputs import stream_handle
 from granular_gym.engine.planar import lightest
-from granular_gym.engine.readout import Floats
+from granular_gym.engine.results import Floats
 from granular_gym.engine.solver import Solver, layers
 from granular_gym.engine.state import State
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
@@ -50,9 +50,9 @@ class World(Driven):
         num_threads: int | None = None,
     ) -> None:
         self._frozen = frozen
-        self.env_count = checks.integer("env_count", env_count, 1)
-        self.device = check_device(device)
-        self.solver = _solver(solver)
+        self.env_count: int = checks.integer("env_count", env_count, 1)
+        self.device: str = check_device(device)
+        self.solver: Solver = _solver(solver)
         self._num_threads = checks.threads(num_threads)
         threads = self._num_threads or 0
         if not threads and multiprocessing.current_process().daemon:
@@ -61,7 +61,7 @@ class World(Driven):
         self._warned: set[str] = set()
         self._judged = 0.0  # the time step whose dangers were last looked at [s]
         #: calls so far that may have changed grains or tools
-        self.changes = 0
+        self.changes: int = 0
         # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2], depth as built
         radii, gravity = frozen.arrays["radius"], frozen.arrays["gravity"]
         self._scale = (
@@ -120,7 +120,8 @@ class World(Driven):
         rebuild, arguments = self.__reduce__()
         copy = rebuild(*arguments)
         memo[id(self)] = copy
-        return copy
+        result: World = copy
+        return result
 
     def branch(self, env_count: int) -> World:
         """A new world of `env_count` envs, each a copy of env 0 to the bit, stored impulses included."""

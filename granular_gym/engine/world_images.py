@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym import _core
+from granular_gym._core import DeviceArray
 from granular_gym.base import checks, names
 from granular_gym.engine import outputs
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.frozen import FrozenScene, Mounted
+from granular_gym.engine.outputs import Output
 from granular_gym.errors import ArgumentError, BackendError
 
 Floats = NDArray[np.float32]
+#: of depth images: metres, or shares of their limits
+DepthType = Literal["float32", "uint8"]
 #: tools that the engine makes of the faces of the bounds, ahead of the user's
 WALL_COUNT = 6
 _WALL_COLOR = (205, 205, 210)
@@ -45,13 +49,49 @@ class WorldImages:
         """Tools per env, without walls."""
         return self._frozen.tool_count
 
+    @overload
     def depth(
         self,
         camera: str | int,
-        output: str = "numpy",
+        output: Literal["numpy"] = "numpy",
         *,
         limits: tuple[float, float] | None = None,
-        dtype: str = "float32",
+        dtype: Literal["float32"] = "float32",
+    ) -> Floats: ...
+    @overload
+    def depth(
+        self,
+        camera: str | int,
+        output: Literal["numpy"] = "numpy",
+        *,
+        limits: tuple[float, float] | None = None,
+        dtype: Literal["uint8"],
+    ) -> NDArray[np.uint8]: ...
+    @overload
+    def depth(
+        self,
+        camera: str | int,
+        output: Literal["device"],
+        *,
+        limits: tuple[float, float] | None = None,
+        dtype: DepthType = "float32",
+    ) -> DeviceArray: ...
+    @overload
+    def depth(
+        self,
+        camera: str | int,
+        output: Output,
+        *,
+        limits: tuple[float, float] | None = None,
+        dtype: DepthType = "float32",
+    ) -> Any: ...
+    def depth(
+        self,
+        camera: str | int,
+        output: Output = "numpy",
+        *,
+        limits: tuple[float, float] | None = None,
+        dtype: DepthType = "float32",
     ) -> Any:
         """Depth image of a camera of the scene in every env (env_count, height, width) [m]; misses read `far`.
 
@@ -78,7 +118,8 @@ class WorldImages:
             raise ArgumentError(
                 f"camera: expected a fixed orthographic camera that looks straight down, got {camera!r}"
             )
-        return np.float32(eye.pose[2]) - self._core.depth(index)
+        heights: Floats = np.float32(eye.pose[2]) - self._core.depth(index)
+        return heights
 
     def picture(
         self,
@@ -138,7 +179,7 @@ class WorldImages:
 
     # ---- helpers ----
 
-    def _read_as(self, read: Callable[[bool], Any], output: str) -> Any:
+    def _read_as(self, read: Callable[[bool], Any], output: Output) -> Any:
         """The answer of `read(on the GPU?)` as `output`."""
         if isinstance(output, str) and output == "numpy":
             return read(False)
@@ -147,7 +188,7 @@ class WorldImages:
             return answer
         return tuple(map(outputs.as_torch, answer)) if isinstance(answer, tuple) else outputs.as_torch(answer)
 
-    def _stays_on_device(self, output: str) -> bool:
+    def _stays_on_device(self, output: Output) -> bool:
         """Whether what is read as `output` stays on the world's GPU."""
         if isinstance(output, str) and output == "numpy":
             return False
@@ -158,7 +199,7 @@ class WorldImages:
         return on_gpu
 
     def _image(
-        self, camera: str | int, limits: tuple[float, float] | None = None, dtype: str = "float32"
+        self, camera: str | int, limits: tuple[float, float] | None = None, dtype: DepthType = "float32"
     ) -> tuple[int, float, float, bool]:
         """Index of the camera, nearest and furthest depth [m], and whether the image is of bytes."""
         index, mounted = self._camera(camera)

@@ -11,6 +11,7 @@ import os
 import warnings
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError, MeshError
@@ -39,7 +40,7 @@ class Mesh:
         faces: int32 (F, 3), indices into `vertices`, read-only.
     """
 
-    def __init__(self, vertices, faces) -> None:
+    def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None:
         """Copies the arrays.
 
         Args:
@@ -78,7 +79,7 @@ class Mesh:
                 f"({len(wrong)} such faces)"
             )
         self.vertices = points
-        self.faces = corners.astype(np.int32)
+        self.faces: NDArray[np.int32] = corners.astype(np.int32)
         self.vertices.flags.writeable = False
         self.faces.flags.writeable = False
 
@@ -229,7 +230,10 @@ def save_stl(path: str | os.PathLike[str], mesh: Mesh) -> None:
 
 def _face_areas(mesh: Mesh) -> np.ndarray:
     corner = mesh.vertices[mesh.faces]
-    return 0.5 * np.linalg.norm(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1)
+    result: np.ndarray = 0.5 * np.linalg.norm(
+        np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1
+    )
+    return result
 
 
 def _directed_edges(faces: np.ndarray) -> np.ndarray:
@@ -246,7 +250,8 @@ def _rim_edges(mesh: Mesh) -> np.ndarray:
         edges[:, 0] * np.int64(len(mesh.vertices)) + edges[:, 1], return_index=True, return_inverse=True
     )
     balance = np.bincount(group.reshape(-1), weights=forward)
-    return edges[first[balance != 0.0]]
+    result: np.ndarray = edges[first[balance != 0.0]]
+    return result
 
 
 def _group_of_edges(edges: np.ndarray) -> np.ndarray:
@@ -336,4 +341,5 @@ def _oriented(faces: np.ndarray) -> np.ndarray:
             side[piece] *= -1
     result = faces.copy()
     result[side < 0] = faces[side < 0][:, ::-1]
-    return result
+    answer: np.ndarray = result
+    return answer

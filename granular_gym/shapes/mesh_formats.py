@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -162,7 +163,7 @@ def read_ply(data: bytes) -> Arrays:
     return np.stack(columns, axis=1), _fans(lists)
 
 
-def _fans(lists) -> np.ndarray:
+def _fans(lists: Any) -> np.ndarray:
     """Triangles (F, 3) of polygons: an array (F, 3), or one array of corners for each polygon."""
     if isinstance(lists, np.ndarray) and lists.shape[1] == 3:
         return lists.astype(np.int64)
@@ -235,10 +236,10 @@ def _whole(token: bytes) -> int:
     return value
 
 
-def _ply_ascii(body: bytes, elements: list[_PlyElement]) -> dict[str, dict]:
+def _ply_ascii(body: bytes, elements: list[_PlyElement]) -> dict[str, dict[str, Any]]:
     tokens = body.split()
     at = 0
-    tables: dict[str, dict] = {}
+    tables: dict[str, dict[str, Any]] = {}
     for element in elements:
         if element.count * max(len(element.properties), 1) > len(tokens) - at:
             raise _ply_short(element)
@@ -248,7 +249,7 @@ def _ply_ascii(body: bytes, elements: list[_PlyElement]) -> dict[str, dict]:
             tables[element.name] = {p.name: block[:, i] for i, p in enumerate(element.properties)}
             at += element.count * width
             continue
-        rows: dict[str, list] = {p.name: [] for p in element.properties}
+        rows: dict[str, list[Any]] = {p.name: [] for p in element.properties}
         for _ in range(element.count):
             for prop in element.properties:
                 try:
@@ -271,9 +272,9 @@ def _ply_ascii(body: bytes, elements: list[_PlyElement]) -> dict[str, dict]:
     return tables
 
 
-def _ply_binary(body: bytes, elements: list[_PlyElement], order: str) -> dict[str, dict]:
+def _ply_binary(body: bytes, elements: list[_PlyElement], order: str) -> dict[str, dict[str, Any]]:
     at = 0
-    tables: dict[str, dict] = {}
+    tables: dict[str, dict[str, Any]] = {}
     for element in elements:
         if element.has_lists():
             tables[element.name], at = _ply_binary_lists(body, at, element, order)
@@ -289,9 +290,9 @@ def _ply_binary(body: bytes, elements: list[_PlyElement], order: str) -> dict[st
     return tables
 
 
-def _ply_binary_lists(body: bytes, at: int, element: _PlyElement, order: str) -> tuple[dict, int]:
+def _ply_binary_lists(body: bytes, at: int, element: _PlyElement, order: str) -> tuple[dict[str, Any], int]:
     """An element with lists, and the offset after it. Where all lists are triangles, entries have one size."""
-    parts: list[tuple] = []
+    parts: list[tuple[Any, ...]] = []
     for i, prop in enumerate(element.properties):
         if prop.count_kind:
             parts += [(f"count{i}", order + prop.count_kind), (f"value{i}", order + prop.kind, 3)]
@@ -304,7 +305,7 @@ def _ply_binary_lists(body: bytes, at: int, element: _PlyElement, order: str) ->
         if all((count == 3).all() for count in counts):
             table = {p.name: block[f"value{i}"] for i, p in enumerate(element.properties)}
             return table, at + element.count * dtype.itemsize
-    rows: dict[str, list] = {p.name: [] for p in element.properties}
+    rows: dict[str, list[Any]] = {p.name: [] for p in element.properties}
     # an entry takes at least one byte: refuse an impossible count before the loop
     if element.count > len(body) - at:
         raise _ply_short(element)

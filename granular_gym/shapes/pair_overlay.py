@@ -31,7 +31,8 @@ def signed_distance(shape: Shape2D, points: Floats) -> Floats:
         if p[1] != q[1]:
             spans = (p[1] > points[:, 1]) != (q[1] > points[:, 1])
             inside ^= spans & (points[:, 0] < p[0] + (points[:, 1] - p[1]) / (q[1] - p[1]) * (q[0] - p[0]))
-    return np.where(inside, -1.0, 1.0) * np.sqrt(least)
+    result: Floats = np.where(inside, -1.0, 1.0) * np.sqrt(least)
+    return result
 
 
 class Overlay:
@@ -59,7 +60,8 @@ class Overlay:
         f = self._field_b.ravel()
         lower = f[k] * (1 - fx) + f[k + 1] * fx
         upper = f[k + self._count_b] * (1 - fx) + f[k + self._count_b + 1] * fx
-        return lower * (1 - fy) + upper * fy
+        result: Floats = lower * (1 - fy) + upper * fy
+        return result
 
     def distance(self, theta: float, x: float, y: float) -> tuple[float, Floats]:
         """d [m] and the contact point (2,) [m], in A's frame."""

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
-from granular_gym.shapes.pair_distance import Floats, exact_distance
+from granular_gym.shapes.pair_distance import exact_distance
 from granular_gym.shapes.pair_network import margin_of
 from granular_gym.shapes.pair_overlay import Overlay
 from granular_gym.shapes.shape2d import Shape2D
@@ -191,7 +192,8 @@ def progress_bar(items: Sequence[Any], show: bool, name: str) -> Iterable[Any]:
         try:
             from tqdm import tqdm
 
-            return tqdm(items, desc=f"pair field {name}", file=sys.stderr, leave=False)
+            result: Iterable[Any] = tqdm(items, desc=f"pair field {name}", file=sys.stderr, leave=False)
+            return result
         except ImportError:
             pass
     return items

@@ -287,7 +287,8 @@ def _ring(label: str, value: Any) -> Ring:
     if bad.any():
         row = int(np.flatnonzero(bad.any(axis=1))[0])
         raise ArgumentError(f"{label}: expected finite coordinates, vertex {row} is {array[row].tolist()}")
-    return array.copy()
+    result: Ring = array.copy()
+    return result
 
 
 def _check_ring(label: str, ring: Ring, size: float) -> None:
@@ -316,13 +317,15 @@ def _check_crossings(labels: list[str], rings: list[Ring], size: float) -> None:
     def side(points: Ring) -> Ring:
         """Signed distance of points (m, 2) from the lines of all edges, (edges, m)."""
         off = points[None] - start[:, None]
-        return (along[:, None, 0] * off[..., 1] - along[:, None, 1] * off[..., 0]) / length[:, None]
+        result: Ring = (along[:, None, 0] * off[..., 1] - along[:, None, 1] * off[..., 0]) / length[:, None]
+        return result
 
     def gap(points: Ring) -> Ring:
         """Distance of points (m, 2) from all edges, (edges, m)."""
         off = points[None] - start[:, None]
         at = np.clip((off * along[:, None]).sum(axis=2) / length[:, None] ** 2, 0.0, 1.0)
-        return np.linalg.norm(off - at[..., None] * along[:, None], axis=2)
+        result: Ring = np.linalg.norm(off - at[..., None] * along[:, None], axis=2)
+        return result
 
     p, q = side(start), side(end)
     parted = (p * q) < 0

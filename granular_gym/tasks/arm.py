@@ -261,6 +261,11 @@ class Arm:
         frame_count: frames of a chain: base, joints, fixed rows, tool.
     """
 
+    description: ArmDescription
+    tool: ArmTool
+    joint_count: int
+    frame_count: int
+
     def __init__(
         self,
         description: ArmDescription,
@@ -269,7 +274,7 @@ class Arm:
         margin: float = 0.005,
     ) -> None:
         self.description, self.tool = description, tool
-        self.margin = checks.number("margin", margin, 0.0, 1.0)
+        self.margin: float = checks.number("margin", margin, 0.0, 1.0)
         pose = checks.pose("base", base).astype(np.float64)
         pose[3:] /= np.linalg.norm(pose[3:])
         rows = np.concatenate([description.rows, np.asarray(tool.rows, np.float64).reshape(-1, 4)])

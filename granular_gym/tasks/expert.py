@@ -25,8 +25,8 @@ class Experts(abc.ABC):
     """
 
     def __init__(self, env: Any) -> None:
-        self.task = env.unwrapped.task
-        self.single = not hasattr(env.unwrapped, "num_envs")
+        self.task: Any = env.unwrapped.task
+        self.single: bool = not hasattr(env.unwrapped, "num_envs")
         for index in range(self.task.env_count):
             self.forget(index)
 
@@ -59,7 +59,7 @@ class Drivers(Experts):
 
     def __init__(self, env: Any) -> None:
         task = env.unwrapped.task
-        self.drivers = [self.make_driver(task) for _ in range(task.env_count)]
+        self.drivers: list[Any] = [self.make_driver(task) for _ in range(task.env_count)]
         super().__init__(env)
 
     @abc.abstractmethod

@@ -14,4 +14,5 @@ def sand_colors(grain_count: int) -> Floats:
     colors = (1.0 - share) * np.array([209.0, 176.0, 128.0]) + share * np.array([220.0, 200.0, 165.0])
     brown = draw.random(grain_count) < 0.09
     colors[brown] = [161.0, 126.0, 93.0]
-    return colors
+    result: Floats = colors
+    return result

@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
+from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -24,7 +26,7 @@ from granular_gym.base import checks
 from granular_gym.base.names import unknown
 from granular_gym.base.types import Arrays
 from granular_gym.engine.device import check_device
-from granular_gym.engine.outputs import check_output, torch_stream
+from granular_gym.engine.outputs import Output, check_output, torch_stream
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.actions import check_actions
 from granular_gym.tasks.arguments import check_arguments, check_options
@@ -60,7 +62,14 @@ def rows(arrays: Arrays, env: int) -> Arrays:
     return {key: np.array(values[env]) for key, values in arrays.items()}
 
 
-class GranularVectorEnv(VectorEnv):
+def per_env(value: Any, env_count: int) -> tuple[Any, ...]:
+    """A value once per env: its items where it has one for each."""
+    if isinstance(value, (tuple, list, np.ndarray)) and len(value) == env_count:
+        return tuple(value)
+    return (value,) * env_count
+
+
+class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
     """A batch of envs of one task in one world.
 
     Args:
@@ -93,10 +102,10 @@ class GranularVectorEnv(VectorEnv):
         max_episode_steps: int | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
-        output: str = "numpy",
+        output: Output = "numpy",
         **task_kwargs: Any,
     ) -> None:
-        self.closed = True  # a constructor that fails leaves nothing for __del__ to close
+        self.closed: bool = True  # a constructor that fails leaves nothing for __del__ to close
         check_arguments(self.task_class, task_kwargs, VECTOR_ARGUMENTS)
         checks.integer("num_envs", num_envs, 1)
         if max_episode_steps is not None:
@@ -109,9 +118,9 @@ class GranularVectorEnv(VectorEnv):
             "output": output,
             **task_kwargs,
         }
-        self.output = check_output(output)
-        self.autoreset_mode = check_autoreset_mode(autoreset_mode)
-        self.task = self.task_class(env_count=num_envs, render_mode=render_mode, **task_kwargs)
+        self.output: Output = check_output(output)
+        self.autoreset_mode: AutoresetMode = check_autoreset_mode(autoreset_mode)
+        self.task: Task = self.task_class(env_count=num_envs, render_mode=render_mode, **task_kwargs)
         check_complete(self.task)
         # whoever asks for arrays on a GPU may touch it: "auto" is settled here, not at the first reset
         if self.output == "device" and check_device(self.task.device) == "cpu":
@@ -119,14 +128,14 @@ class GranularVectorEnv(VectorEnv):
                 f"output: expected 'numpy' or 'torch' on the CPU (device={self.task.device!r}), got 'device'"
             )
         self.task.image_output = self.output
-        self.num_envs = self.task.env_count
+        self.num_envs: int = self.task.env_count
         self.max_episode_steps = max_episode_steps
         self.render_mode = render_mode
-        self.metadata = {**self.task.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = self.task.observation_space
-        self.single_action_space = self.task.action_space
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.metadata: dict[str, Any] = {**self.task.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space: spaces.Dict = self.task.observation_space
+        self.single_action_space: spaces.Box = self.task.action_space
+        self.observation_space: spaces.Space[dict[str, Any]] = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space: spaces.Space[Any] = batch_space(self.single_action_space, self.num_envs)
         self._elapsed = np.zeros(self.num_envs, np.int64)
         self._started = np.zeros(self.num_envs, bool)
         self._finished = np.zeros(self.num_envs, bool)  # the episode has ended and no new one has begun
@@ -134,13 +143,13 @@ class GranularVectorEnv(VectorEnv):
 
     # random numbers --------------------------------------------------------------------------------------------------
 
-    @property  # type: ignore[misc]
-    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+    @property  # type: ignore[misc, unused-ignore]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override, unused-ignore]
         """The random generators of the envs, as Gymnasium's own vector envs give them."""
         return tuple(self.task.generator(env) for env in range(self.num_envs))
 
     @property
-    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]
+    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override, unused-ignore]
         """The seed each env was last given."""
         return tuple(self.task.seeds)
 
@@ -157,7 +166,7 @@ class GranularVectorEnv(VectorEnv):
 
     # episodes --------------------------------------------------------------------------------------------------------
 
-    def reset(  # type: ignore[override]
+    def reset(  # type: ignore[override, unused-ignore]
         self,
         *,
         seed: int | list[int | None] | None = None,
@@ -212,7 +221,7 @@ class GranularVectorEnv(VectorEnv):
         self._started[mask] = True
         self._finished[mask] = False
 
-    def step(self, actions: Any) -> tuple[dict[str, Any], Any, Any, Any, dict[str, Any]]:  # type: ignore[override]
+    def step(self, actions: Any) -> tuple[dict[str, Any], Any, Any, Any, dict[str, Any]]:  # type: ignore[override, unused-ignore]
         """Advances every env by one step.
 
         Args:
@@ -295,7 +304,7 @@ class GranularVectorEnv(VectorEnv):
 
     # the rest of the interface ---------------------------------------------------------------------------------------
 
-    def render(self) -> tuple[NDArray[Any], ...] | None:  # type: ignore[override]
+    def render(self) -> tuple[NDArray[Any], ...] | None:  # type: ignore[override, unused-ignore]
         """One image per env by `render_mode`: (H, W, 3) uint8 or (H, W) float32 [m]; None without a mode."""
         if self.render_mode is None:
             return None
@@ -309,9 +318,7 @@ class GranularVectorEnv(VectorEnv):
         value = getattr(self, name)
         if callable(value):
             value = value(*args, **kwargs)
-        if isinstance(value, (tuple, list, np.ndarray)) and len(value) == self.num_envs:
-            return tuple(value)
-        return (value,) * self.num_envs
+        return per_env(value, self.num_envs)
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """The attribute `name`, once per env."""
@@ -331,15 +338,15 @@ class GranularVectorEnv(VectorEnv):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state["kwargs"])  # type: ignore[misc]
-        self.spec = state["spec"]
+        self.__init__(**state["kwargs"])  # type: ignore[misc, unused-ignore]
+        self.spec: EnvSpec | None = state["spec"]
         self.task.load(state["task"])
         self._elapsed, self._started, self._finished = (array.copy() for array in state["counters"])
         if state["closed"]:
             self.close()
 
 
-class GranularEnv(gym.Env):
+class GranularEnv(gym.Env[dict[str, Any], Any]):
     """One env of a task: the batch of one, with Python numbers in place of arrays.
 
     Args:
@@ -351,6 +358,7 @@ class GranularEnv(gym.Env):
     """
 
     task_class: ClassVar[type[Task]]
+    metadata: dict[str, Any]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -359,12 +367,12 @@ class GranularEnv(gym.Env):
     def __init__(self, render_mode: str | None = None, **task_kwargs: Any) -> None:
         check_arguments(self.task_class, task_kwargs, ("render_mode",))
         self._kwargs = {"render_mode": render_mode, **task_kwargs}
-        self.task = self.task_class(env_count=1, render_mode=render_mode, **task_kwargs)
+        self.task: Task = self.task_class(env_count=1, render_mode=render_mode, **task_kwargs)
         check_complete(self.task)
         self.task.image_output = "numpy"
         self.render_mode = render_mode
-        self.observation_space = self.task.observation_space
-        self.action_space = self.task.action_space
+        self.observation_space: spaces.Dict = self.task.observation_space
+        self.action_space: spaces.Box = self.task.action_space
         self._started = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Arrays, dict[str, Any]]:
@@ -418,7 +426,7 @@ class GranularEnv(gym.Env):
     def _info(values: Arrays) -> dict[str, Any]:
         return {name: array[0].item() if array.ndim == 1 else np.array(array[0]) for name, array in values.items()}
 
-    def render(self) -> NDArray[Any] | None:  # type: ignore[override]
+    def render(self) -> NDArray[Any] | None:  # type: ignore[override, unused-ignore]
         """An image by `render_mode`: (H, W, 3) uint8 or (H, W) float32 [m]; None without a mode."""
         if self.render_mode is None:
             return None
@@ -442,8 +450,8 @@ class GranularEnv(gym.Env):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state["kwargs"])  # type: ignore[misc]
-        self.spec = state["spec"]
+        self.__init__(**state["kwargs"])  # type: ignore[misc, unused-ignore]
+        self.spec: EnvSpec | None = state["spec"]
         self.task.load(state["task"])
         self._np_random, self._np_random_seed = state["random"]
         self.task.generators[0] = self._np_random

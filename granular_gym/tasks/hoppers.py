@@ -104,7 +104,8 @@ class Hopper:
             ys = centered(max(int((2.0 * self.half_depth - 2.1 * radius) / step) + 1, 1), step)
             return np.stack([a.ravel() for a in np.meshgrid(xs, ys, indexing="ij")], axis=1)
         points = np.stack([a.ravel() for a in np.meshgrid(xs, xs, indexing="ij")], axis=1)
-        return points[np.hypot(*points.T) <= max(half, 0.0) + 1e-9]
+        result: Floats = points[np.hypot(*points.T) <= max(half, 0.0) + 1e-9]
+        return result
 
 
 def centered(count: int, step: float) -> Floats:

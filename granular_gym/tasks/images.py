@@ -51,7 +51,7 @@ class DepthImages:
 
     def __init__(self, images: Mapping[str, Image], encoding: str) -> None:
         self.images = images
-        self.encoding = checks.choice("depth", encoding, ["float32", "uint8"])
+        self.encoding: str = checks.choice("depth", encoding, ["float32", "uint8"])
 
     def spaces(self) -> dict[str, Box]:
         """The space of each image, by name."""
@@ -87,7 +87,10 @@ class DepthImages:
         near, far = self.images[name].limits
         if self.encoding == "float32":
             return np.clip(depth, np.float32(near), np.float32(far))
-        return np.rint(np.clip((depth[:, None] - near) / (far - near), 0.0, 1.0) * 255.0).astype(np.uint8)
+        result: NDArray[Any] = np.rint(np.clip((depth[:, None] - near) / (far - near), 0.0, 1.0) * 255.0).astype(
+            np.uint8
+        )
+        return result
 
 
 def sky_camera(height: int, width: int, extent: float, altitude: float, near: float = 0.0) -> DepthCamera:

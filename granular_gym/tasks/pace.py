@@ -21,7 +21,8 @@ def grain_radius(grain_count: int, radius_of_2000: float) -> float:
         grain_count: number of grains.
         radius_of_2000: radius where there are 2,000 [m].
     """
-    return radius_of_2000 * (2000.0 / grain_count) ** (1.0 / 3.0)
+    result: float = radius_of_2000 * (2000.0 / grain_count) ** (1.0 / 3.0)
+    return result
 
 
 @dataclass(frozen=True)

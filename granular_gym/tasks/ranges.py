@@ -181,14 +181,14 @@ class Randomization:
     """
 
     def __init__(self, ranges: Sequence[MaterialRanges], env_count: int) -> None:
-        self.ranges = tuple(ranges)
+        self.ranges: tuple[MaterialRanges, ...] = tuple(ranges)
         self._columns: dict[str, int | slice] = {}
         width = 0
         for each in self.ranges:
             for label, length in each.labels.items():
                 self._columns[label] = width if length == 1 else slice(width, width + length)
                 width += length
-        self.values = np.zeros((env_count, width))
+        self.values: NDArray[np.float64] = np.zeros((env_count, width))
 
     def draw(self, world: World, generator: Callable[[int], np.random.Generator], envs: NDArray[np.int32]) -> None:
         """Draws values for the listed envs, each from its own generator, and sets them in the world."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.drives import Drive
-from granular_gym.engine.outputs import lies_on
+from granular_gym.engine.outputs import Output, lies_on
 from granular_gym.engine.results import Request, Results
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
@@ -35,13 +35,13 @@ class Stepping(abc.ABC):
     depth_images: DepthImages
     fresh: NDArray[np.bool_]  # (env_count,) just reset: no step of the episode was made
     #: where images of observations go ("numpy", ...): they are read with the results of a step; None: when observed
-    image_output: str | None = None
+    image_output: Output | None = None
     _idle: bool = False  # envs wait for their reset: it comes before the observation
     _fault: tuple[int, int] | None = None  # env and index of an action on the GPU that was not finite
     _request: Request | None = None
     _results: Results | None = None
     _results_at: int = -1  # changes of the world that the results know
-    _images_as: str | None = None  # where the images of the results went; None: they are not there, or taken
+    _images_as: Output | None = None  # where the images of the results went; None: they are not there, or taken
 
     @property
     @abc.abstractmethod
@@ -143,7 +143,7 @@ class Stepping(abc.ABC):
             return self._read(None if self._idle else self.image_output)
         return self._results
 
-    def _read(self, image_output: str | None) -> Results:
+    def _read(self, image_output: Output | None) -> Results:
         """Reads the results; image_output: where the images go, None: they are not needed."""
         world = self.world
         if self._request is None:
@@ -153,7 +153,7 @@ class Stepping(abc.ABC):
         self._results, self._results_at, self._images_as = results, world.changes, image_output
         return results
 
-    def _take_images(self, output: str) -> Sequence[Any]:
+    def _take_images(self, output: Output) -> Sequence[Any]:
         """The images of observations, which the caller may change."""
         results = self.results
         if self._images_as != output:
@@ -164,5 +164,7 @@ class Stepping(abc.ABC):
     def _take_counters(self) -> Arrays:
         """The counters of the last step, which the caller may change."""
         results = self.results
-        self._results = results._replace(counters={})  # the next caller gets others
-        return results.counters or self.world.counters(self.fresh)
+        counters: Any = results.counters or self.world.counters(self.fresh)
+        taken: Any = {}
+        self._results = results._replace(counters=taken)  # the next caller gets others
+        return dict(counters)

@@ -37,6 +37,7 @@ from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.device import parse_device
 from granular_gym.engine.materials import LIMITS
+from granular_gym.engine.outputs import Output
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.state import State
@@ -147,13 +148,13 @@ class Task(Stepping):
         render_mode: str | None = None,
     ) -> None:
         check_attributes(self, ("control_period", "radius_of_2000", "density", "fastest"))
-        self.env_count = checks.integer("env_count", env_count, 1)
+        self.env_count: int = checks.integer("env_count", env_count, 1)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ArgumentError(f"render_mode: expected None or {self.metadata['render_modes']}, got {render_mode!r}")
         self.render_mode = render_mode
-        self.grain_count = checks.integer("grain_count", grain_count, 1, GRAIN_LIMIT)
-        self.difficulty = self.difficulties[checks.choice("difficulty", difficulty, list(self.difficulties))]
-        self.depth_images = DepthImages(self.images, depth)
+        self.grain_count: int = checks.integer("grain_count", grain_count, 1, GRAIN_LIMIT)
+        self.difficulty: Any = self.difficulties[checks.choice("difficulty", difficulty, list(self.difficulties))]
+        self.depth_images: DepthImages = DepthImages(self.images, depth)
         self.friction_range: tuple[float, float] = self.difficulty.friction
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
@@ -162,18 +163,18 @@ class Task(Stepping):
                 wanted = f"{least:g} <= lower <= upper <= {most:g}"
                 raise ArgumentError(f"friction_range: expected {wanted}, got {friction_range!r}")
             self.friction_range = (low, high)
-        self.grain = self.shapes_of(grain)
-        self.randomization = Randomization(check_ranges("randomize", randomize), self.env_count)
-        self.device = parse_device(device)
-        self.num_threads = checks.threads(num_threads)
-        self.radius = self.grain_size()
-        self.pace = self.pace_of(self.presets[checks.choice("preset", preset, list(self.presets))])
-        self.solver = Solver(iterations=self.pace.iterations)
-        self.friction = np.zeros(self.env_count)  # between grains
+        self.grain: tuple[str, ...] = self.shapes_of(grain)
+        self.randomization: Randomization = Randomization(check_ranges("randomize", randomize), self.env_count)
+        self.device: str = parse_device(device)
+        self.num_threads: int | None = checks.threads(num_threads)
+        self.radius: float = self.grain_size()
+        self.pace: Pace = self.pace_of(self.presets[checks.choice("preset", preset, list(self.presets))])
+        self.solver: Solver = Solver(iterations=self.pace.iterations)
+        self.friction: Floats = np.zeros(self.env_count)  # between grains
         self.generators: list[np.random.Generator | None] = [None] * self.env_count
         self.seeds: list[int | None] = [None] * self.env_count
-        self.fresh = np.ones(self.env_count, bool)  # just reset: no step of the episode was made
-        self.closed = False
+        self.fresh: NDArray[np.bool_] = np.ones(self.env_count, bool)  # just reset: no step of the episode was made
+        self.closed: bool = False
         self._beds: dict[int, State] = {}  # settled; made when first drawn
         self._world: World | None = None
         self._checked: set[str] = set()  # hooks whose first answer was looked at
@@ -331,7 +332,7 @@ class Task(Stepping):
             self.fresh[:] = False
             self._results = None
 
-    def observe(self, output: str = "numpy") -> dict[str, Any]:
+    def observe(self, output: Output = "numpy") -> dict[str, Any]:
         """Observations of all envs: fresh arrays (env_count, ...) by key of the observation space.
 
         Args:
@@ -366,7 +367,7 @@ class Task(Stepping):
         infos.update(self.randomization.infos())
         return Outcome(rewards, terminated, diverged.copy(), infos)
 
-    def to_output(self, arrays: Arrays, output: str) -> dict[str, Any]:
+    def to_output(self, arrays: Arrays, output: Output) -> dict[str, Any]:
         """Arrays of the host as `output`, see `World.put`."""
         return {name: self.world.put(array, output) for name, array in arrays.items()}
 
@@ -406,7 +407,8 @@ class Task(Stepping):
         Raises:
             ArgumentError: the task has no such image.
         """
-        return self.world.depth(self.depth_view or next(iter(self.images), ""))[env].copy()
+        result: Floats = self.world.depth(self.depth_view or next(iter(self.images), ""))[env].copy()
+        return result
 
     # snapshots -------------------------------------------------------------------------------------------------------
 

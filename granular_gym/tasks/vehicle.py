@@ -62,7 +62,8 @@ class TrackedVehicle:
         a = np.array([self.rear, self.rear, self.front, self.front])
         b = self.half_width * np.array([-1.0, 1.0, -1.0, 1.0])
         s, c = (part[:, None] for part in sin_cos(pose[:, 0, 2]))
-        return pose[:, :, :2] + np.stack([c * a - s * b, s * a + c * b], axis=2)
+        result: Floats = pose[:, :, :2] + np.stack([c * a - s * b, s * a + c * b], axis=2)
+        return result
 
     def center_limits(self, yaw: float) -> tuple[float, float, float, float]:
         """Limits of the centre at a heading [rad]: x lower, x upper, y lower, y upper [m]."""

@@ -55,6 +55,9 @@ class Features:
         ArgumentError: images are not bytes.
     """
 
+    images: list[str]
+    vectors: list[tuple[str, spaces.Box]]
+
     def __init__(self, space: spaces.Dict) -> None:
         self.images, self.vectors = [], []
         for name, part in space.spaces.items():
@@ -66,7 +69,7 @@ class Features:
                 self.vectors.append((name, part))
             else:
                 raise ArgumentError(f"space[{name!r}]: expected images of bytes (depth='uint8'), got {part}")
-        self.size = self(space_example(space), [{}]).shape[1]
+        self.size: int = self(space_example(space), [{}]).shape[1]
 
     @property
     def space(self) -> spaces.Box:
@@ -171,7 +174,8 @@ def clipped(columns: Sequence[Floats]) -> Floats:
 
 def unit(vectors: Floats) -> Floats:
     """Vectors (n, 2) of length one; short ones stay short."""
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 0.1)
+    result: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 0.1)
+    return result
 
 
 def space_example(space: spaces.Dict) -> Arrays:

@@ -19,7 +19,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from granular_gym.base import checks
 from granular_gym.tasks.recipe import REWARDS
 from granular_gym.tasks.registry import task_id
-from granular_gym.training.features import features_of
+from granular_gym.training.features import Features, features_of
 from granular_gym.training.sb3 import sb3_vec_env
 
 
@@ -48,23 +48,23 @@ class LearnerEnv(VecEnvWrapper):
     def __init__(self, batch: Any, *, repeat: int = 1, reward: str = "sum", scale: float = 1.0) -> None:
         adapter: VecEnv = sb3_vec_env(batch)
         self.batch = batch
-        self.repeat = checks.integer("repeat", repeat, 1)
-        self.reward = checks.choice("reward", reward, REWARDS)
-        self.scale = checks.number("scale", scale, 0.0)
-        self.features = features_of(batch.spec.id, batch.single_observation_space)
+        self.repeat: int = checks.integer("repeat", repeat, 1)
+        self.reward: str = checks.choice("reward", reward, REWARDS)
+        self.scale: float = checks.number("scale", scale, 0.0)
+        self.features: Features = features_of(batch.spec.id, batch.single_observation_space)
         super().__init__(adapter, observation_space=self.features.space)
         self._actions: Any = None
         self._last = np.full(self.num_envs, np.nan)  # the task's reward of the step before; NaN as an episode begins
         self._returns = np.zeros(self.num_envs)  # of the episodes that run, as the task pays them
         self._lengths = np.zeros(self.num_envs, np.int64)  # [env steps]
-        self.env_steps = 0  # played by all envs since the beginning
+        self.env_steps: int = 0  # played by all envs since the beginning
 
     def reset(self) -> NDArray[np.float32]:
         """Features of the first observations."""
         observations = self.venv.reset()
         self.reset_infos = self.venv.reset_infos
         self._last[:], self._returns[:], self._lengths[:] = np.nan, 0.0, 0
-        return self.features(observations, self.reset_infos)  # type: ignore[arg-type]
+        return self.features(observations, self.reset_infos)  # type: ignore[arg-type, unused-ignore]
 
     def step_async(self, actions: Any) -> None:
         """Takes the actions; step_wait plays them."""
@@ -96,7 +96,8 @@ class LearnerEnv(VecEnvWrapper):
             current[env] = self.venv.reset_infos[env]
             self._returns[env], self._lengths[env] = 0.0, 0
         self.reset_infos = self.venv.reset_infos
-        return self.features(observations, current), (self.scale * paid).astype(np.float32), dones, infos  # type: ignore[arg-type]
+        scaled = (self.scale * paid).astype(np.float32)
+        return self.features(observations, current), scaled, dones, infos  # type: ignore[arg-type, unused-ignore]
 
     # snapshots -------------------------------------------------------------------------------------------------------
 

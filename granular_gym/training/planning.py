@@ -21,7 +21,7 @@ from granular_gym.base import checks
 from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.gym_envs import GranularVectorEnv
-from granular_gym.tasks.task import copies_of
+from granular_gym.tasks.task import Task, copies_of
 
 
 def correlated_noise(
@@ -40,7 +40,8 @@ def correlated_noise(
     noise = fresh.copy()
     for step in range(1, steps):
         noise[:, step] = correlation * noise[:, step - 1] + np.sqrt(1.0 - correlation**2) * fresh[:, step]
-    return noise
+    result: NDArray[np.float64] = noise
+    return result
 
 
 class Planner:
@@ -89,19 +90,19 @@ class Planner:
             raise ArgumentError(f"copies: expected a GranularVectorEnv of at least 3 envs, got {copies!r}")
         #: the envs that futures are tried in; whoever made them closes them
         self.copies = copies
-        self.task = batch.task
+        self.task: Task = batch.task
         self.guide = guide
-        self.horizon = checks.integer("horizon", horizon, 1)
-        self.interval = checks.integer("interval", interval, 1, self.horizon)
-        self.rounds = checks.integer("rounds", rounds, 1)
+        self.horizon: int = checks.integer("horizon", horizon, 1)
+        self.interval: int = checks.integer("interval", interval, 1, self.horizon)
+        self.rounds: int = checks.integer("rounds", rounds, 1)
         size = self.task.action_space.shape[0]
-        self.noise = np.broadcast_to(checks.floats("noise", noise, (), (size,)), (size,)).astype(np.float64)
-        self.correlation = checks.number("correlation", correlation, 0.0, 0.9999)
-        self.temperature = checks.number("temperature", temperature, 0.0, above=True)
-        self.last_weight = checks.number("last_weight", last_weight, 0.0)
-        self.generator = np.random.Generator(np.random.PCG64(checks.seed("seed", seed)))
+        self.noise: Floats = np.broadcast_to(checks.floats("noise", noise, (), (size,)), (size,)).astype(np.float64)
+        self.correlation: float = checks.number("correlation", correlation, 0.0, 0.9999)
+        self.temperature: float = checks.number("temperature", temperature, 0.0, above=True)
+        self.last_weight: float = checks.number("last_weight", last_weight, 0.0)
+        self.generator: np.random.Generator = np.random.Generator(np.random.PCG64(checks.seed("seed", seed)))
         #: env-steps made in copies so far
-        self.steps_tried = 0
+        self.steps_tried: int = 0
         self.reset()
 
     def reset(self) -> None:
@@ -112,7 +113,7 @@ class Planner:
         self._known = 0  # steps of both that a plan has filled
         self._played = 0  # steps of the best one that were played
         #: return that the last plan expects over its horizon
-        self.expected = -np.inf
+        self.expected: float = -np.inf
 
     def act(self, env: Any, steps_left: int | None = None) -> NDArray[np.float32]:
         """The next action (k,) for an env made by `gymnasium.make`; plans where the last plan has been played.
@@ -129,7 +130,8 @@ class Planner:
             self.plan(env, steps_left)
         action = self._best[self._played]
         self._played += 1
-        return action.astype(np.float32)
+        result: NDArray[np.float32] = action.astype(np.float32)
+        return result
 
     def plan(self, env: Any, steps_left: int | None = None) -> None:
         """Plans from the state the env is in; see `act`."""

@@ -19,7 +19,7 @@ from granular_gym.errors import ArgumentError, GranularError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.registry import bare_id
 from granular_gym.training import checkpoint
-from granular_gym.training.features import features_of
+from granular_gym.training.features import Features, features_of
 
 #: policies that need no file
 BUILT_IN = ("expert", "random")
@@ -52,11 +52,14 @@ class Actor:
         repeat: env steps an action is held.
     """
 
+    model: Any
+    repeat: int
+
     def __init__(self, model: Any, env: Any, repeat: int) -> None:
         self.model, self.repeat = model, repeat
-        self.task = env.unwrapped.task
-        self.single = not hasattr(env.unwrapped, "num_envs")
-        self.features = features_of(env.unwrapped.spec.id, self.task.observation_space)
+        self.task: Any = env.unwrapped.task
+        self.single: bool = not hasattr(env.unwrapped, "num_envs")
+        self.features: Features = features_of(env.unwrapped.spec.id, self.task.observation_space)
         self._held: NDArray[np.float32] | None = None
         self._left = 0
 
@@ -121,7 +124,8 @@ def load_policy(name: str, env: Any) -> Policy:
         raise ArgumentError(
             f"policy: expected {name!r} to return a function from observation to action, got {policy!r}"
         )
-    return policy
+    result: Policy = policy
+    return result
 
 
 def _is_checkpoint(name: str) -> bool:

@@ -53,7 +53,8 @@ def running_mean(values: Sequence[float], window: int = WINDOW) -> np.ndarray[An
     sums = np.cumsum(np.concatenate([[0.0], np.asarray(values, np.float64)]))
     ends = np.arange(1, len(sums))
     begins = np.maximum(ends - window, 0)
-    return (sums[ends] - sums[begins]) / (ends - begins)
+    result: np.ndarray[Any, Any] = (sums[ends] - sums[begins]) / (ends - begins)
+    return result
 
 
 def plot_curves(

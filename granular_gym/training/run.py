@@ -80,6 +80,11 @@ class Run:
         episodes: a row per episode, see records.COLUMNS.
     """
 
+    folder: Path
+    model: Any
+    settings: Settings
+    episodes: list[dict[str, Any]]
+
     def __init__(
         self, folder: Path, model: Any, settings: Settings, episodes: list[dict[str, Any]], seconds: float
     ) -> None:

@@ -52,6 +52,9 @@ class Film:
         ImportError: imageio with ffmpeg, the `video` extra, is not installed.
     """
 
+    path: Path
+    count: int
+
     def __init__(self, path: str | Path, pictures_per_second: int) -> None:
         checks.integer("pictures_per_second", pictures_per_second, 1, 240)
         file = checks.path("path", path)

@@ -65,6 +65,10 @@ class Check:
     passed: bool
 
 
+#: its lower and upper corner [m]
+Rectangle = tuple[tuple[float, float], tuple[float, float]]
+
+
 class SceneRun(abc.ABC):
     """An experiment: several worlds, simulated one after the other.
 
@@ -90,11 +94,11 @@ class SceneRun(abc.ABC):
     dt: float = 1e-3
     solver: Solver = Solver(iterations=20)
     pictures_per_second: ClassVar[int] = 25
-    view: tuple[tuple[float, float], tuple[float, float]]
+    view: Rectangle
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
-        self.seed = checks.seed("seed", seed)
-        self.grains = checks.integer("grains", self.default_grains if grains is None else grains, 0)
+        self.seed: int = checks.seed("seed", seed)
+        self.grains: int = checks.integer("grains", self.default_grains if grains is None else grains, 0)
 
     @abc.abstractmethod
     def scene(self, label: str) -> Scene:
@@ -135,7 +139,8 @@ def load_scene(name: str) -> type[SceneRun]:
     module, _, cls = SCENES[checks.choice("scene", name, list(SCENES))].partition(":")
     found = getattr(importlib.import_module(f"granular_gym.scenes.{module}"), cls)
     assert issubclass(found, SceneRun)
-    return found
+    result: type[SceneRun] = found
+    return result
 
 
 def camera_of(view: tuple[tuple[float, float], tuple[float, float]], height: int = 480) -> DepthCamera:

@@ -6,6 +6,7 @@ Needs the `view` extra.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ def tool_surface(frozen: FrozenScene, tool: int) -> tuple[NDArray[np.float32], N
     return np.concatenate(vertices).astype(np.float32), np.concatenate(faces).astype(np.int32)
 
 
-def _grid(arrays: dict[str, NDArray], grid: int) -> tuple[NDArray, NDArray]:
+def _grid(arrays: dict[str, NDArray[Any]], grid: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Vertices and faces of the zero level set of an SDF grid."""
     from skimage.measure import marching_cubes
 
@@ -60,7 +61,7 @@ def _grid(arrays: dict[str, NDArray], grid: int) -> tuple[NDArray, NDArray]:
     return points[:, ::-1] + origin, triangles  # from z y x to x y z
 
 
-def _primitive(kind: str, size: list[float], reach: float) -> tuple[NDArray, NDArray]:
+def _primitive(kind: str, size: list[float], reach: float) -> tuple[NDArray[Any], NDArray[Any]]:
     """Vertices and faces of a primitive in its own frame, whose axis is z."""
     import trimesh
 
