@@ -42,7 +42,7 @@ from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.state import State
 from granular_gym.engine.world import World
-from granular_gym.errors import ArgumentError
+from granular_gym.errors import ArgumentError, OverlapError
 from granular_gym.tasks.beds import Settling, settle
 from granular_gym.tasks.complete import check_attributes, check_evaluated, check_sensed
 from granular_gym.tasks.grain_colors import sand_colors
@@ -247,14 +247,24 @@ class Task(Stepping):
         return self._world
 
     def build(self) -> World:
-        """Builds a world with the cameras of the observations and, where pictures are wanted, the camera "view"."""
+        """Builds a world with the cameras of the observations and, where pictures are wanted, the camera "view".
+
+        Raises:
+            OverlapError: the grains are too large for the bed.
+        """
         scene = self.bed_scene(0)
         self.depth_images.add_cameras(scene)
         if self.render_mode == "rgb_array":
             scene.add_camera(self.view, name="view")
-        world = scene.build(
-            env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
-        )
+        try:
+            world = scene.build(
+                env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
+            )
+        except OverlapError as error:
+            raise OverlapError(
+                f"grain_count: expected more, and so smaller grains, got {self.grain_count} of radius {self.radius:.3g} m, "
+                f"which the bed does not hold ({error})"
+            ) from None
         drive = self.drive()
         if drive is not None:
             world.set_drive(drive)

@@ -19,6 +19,7 @@ from granular_gym.envs.silo import (
     RECEIVER_FLOOR,
     SiloEnv,
 )
+from granular_gym.errors import OverlapError
 from granular_gym.tasks.expert import scripted_expert
 
 SILO = "granular_gym/Silo-v1"
@@ -135,13 +136,18 @@ def test_programmes_differ_by_seed_and_difficulty(make: Any) -> None:
 
 
 def test_gate_and_receiver_keep_their_limits(make: Any) -> None:
-    env = make(SILO, shaker=True, grain_count=1)
+    env = make(SILO, shaker=True, grain_count=10)
     env.reset(seed=0)
     for _ in range(60):
         env.step([1.0, 1.0, 1.0])
     poses = env.unwrapped.task.world.tool_poses[0]
     assert poses[2, 0] - poses[1, 0] == pytest.approx(0.4)
     assert poses[3, 0] == pytest.approx(0.7) and poses[0, 0] == 0.0, "the shaken hopper ends where it began"
+
+
+def test_grains_that_are_larger_than_the_silo_is_deep_are_refused(make: Any) -> None:
+    with pytest.raises(OverlapError, match="^grain_count: expected more, and so smaller grains, got 1 of radius"):
+        make(SILO, grain_count=1).reset(seed=0)
 
 
 @pytest.mark.parametrize("hopper", ["wedge", "flat", "cone"])
