@@ -262,8 +262,8 @@ class Task(Stepping):
             )
         except OverlapError as error:
             raise OverlapError(
-                f"grain_count: expected more, and so smaller grains, got {self.grain_count} of radius {self.radius:.3g} m, "
-                f"which the bed does not hold ({error})"
+                f"grain_count: expected more, and so smaller grains, got {self.grain_count} of radius "
+                f"{self.radius:.3g} m, which the bed does not hold ({error})"
             ) from None
         drive = self.drive()
         if drive is not None:

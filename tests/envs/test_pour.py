@@ -76,7 +76,7 @@ def test_shares_are_counts_of_grains(make: Any) -> None:
 
 
 def test_the_cup_keeps_its_limits_and_clears_the_target(make: Any) -> None:
-    env = make(POUR, grain_count=1)
+    env = make(POUR, grain_count=5)
     rng = np.random.default_rng(0)
     env.reset(seed=0)
     corners = np.array([[a * (CUP[0] + WALL), b * (CUP[2] + WALL)] for a in (-1, 1) for b in (-1, 1)])
