@@ -72,7 +72,6 @@ typedef struct gg_planar_def {
     const void *pair_data;           /* (pair_data_size) bytes that the fields point into */
     int64_t pair_data_size;
     const int32_t *material_outline; /* (material_count) outline of the grains of a material */
-    const int32_t *material_fixed;   /* (material_count) 1: its grains have infinite mass and keep their velocity */
     const float *angle;              /* (grain_count) [rad] or NULL: 0 */
 } gg_planar_def;
 
@@ -87,6 +86,7 @@ typedef struct gg_world_def {
     int32_t material_count;
     const float *density;          /* (material_count) [kg/m3] */
     const gg_pair *pair;           /* (material_count, material_count), symmetric */
+    const int32_t *material_fixed; /* (material_count) 1: its grains keep their velocity; NULL: 0 */
     const float *position;         /* (grain_count, 3) [m] */
     const float *velocity;         /* (grain_count, 3) [m/s] or NULL: 0 */
     const float *radius;           /* (grain_count) [m] */

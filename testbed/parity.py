@@ -42,6 +42,20 @@ def mixed() -> gg.Scene:
     return scene
 
 
+def rough() -> gg.Scene:
+    """Dry and moist grains of two sizes on a slope of fixed grains, under a fixed one that moves."""
+    scene = gg.Scene(((-0.2, -0.2, -0.2), (0.2, 0.2, 0.4)), gravity=(3.0, 0.0, -9.0))
+    sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.1, restitution=0.2)
+    wet = scene.add_material(density=DENSITY, friction=0.5, cohesion=1.0, cohesion_range=0.1 * RADIUS)
+    stone = scene.add_material(density=DENSITY, friction=0.8, rolling_friction=0.1, fixed=True)
+    steps = (np.arange(8) - 3.5) * 2.0 * RADIUS
+    scene.add_grains(stone, [(x, y, 0.0) for x in steps for y in steps], RADIUS)
+    scene.add_grains(stone, [(0.0, 0.0, 0.1)], 2.0 * RADIUS, [(0.0, 0.05, -0.2)])
+    scene.fill_box(sand, (-0.1, -0.1, 0.03), (0.1, 0.1, 0.085), count=60, radius=RADIUS, seed=1)
+    scene.fill_box(wet, (-0.1, -0.1, 0.12), (0.1, 0.1, 0.25), count=40, radius=0.8 * RADIUS, seed=1)
+    return scene
+
+
 def moist() -> gg.Scene:
     """A heap of cohesive grains in wind, with twisting friction: the build of the solver with all contact terms."""
     air = gg.Air(wind=(4.0, 1.0, 0.0))

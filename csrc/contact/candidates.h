@@ -44,6 +44,17 @@ GG_FN int gg_candidate_near(const gg_view *v, const gg_env *env, gg_vec4 a, gg_v
     return gg_norm2(d) < cutoff * cutoff;
 }
 
+/* whether nothing moves the grain in a slot */
+GG_FN int gg_slot_fixed(const gg_view *v, int64_t e, int64_t slot) {
+    return gg_slot_body_at(v, e, slot)[GG_BODY_INVERSE_MASS] == 0.0f;
+}
+
+/* whether slot j is a candidate of slot i, which is fixed or not: near, and one of the two can be moved */
+GG_FN int gg_candidate_of(const gg_view *v, int64_t e, int32_t i, int fixed, int32_t j) {
+    const gg_vec4 *x = v->position + e * v->dims.slots;
+    return j != i && gg_candidate_near(v, &v->env[e], x[i], x[j]) && !(fixed && gg_slot_fixed(v, e, j));
+}
+
 /* cells of one axis that a search range overlaps: the first (folded), and how many */
 typedef struct gg_cell_range {
     int32_t first, count;
@@ -111,7 +122,7 @@ GG_FN void gg_candidates_from_hash(const gg_view *v, int64_t e, int32_t slot, gg
     const gg_vec4 *x = v->position + e * v->dims.slots;
     const int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
     int32_t c[3], visited[27];
-    int visited_count = 0;
+    int visited_count = 0, fixed = gg_slot_fixed(v, e, slot);
     gg_hash_cell(v, env, x[slot], c);
     for (int n = 0; n < 27; n++) {
         int32_t cell[3];
@@ -128,7 +139,7 @@ GG_FN void gg_candidates_from_hash(const gg_view *v, int64_t e, int32_t slot, gg
         }
         visited[visited_count++] = bucket;
         for (int32_t j = head[bucket]; j >= 0; j = next[j]) {
-            if (j != slot && gg_candidate_near(v, env, x[slot], x[j])) {
+            if (gg_candidate_of(v, e, slot, fixed, j)) {
                 gg_candidate_add(list, j);
             }
         }

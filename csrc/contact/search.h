@@ -7,7 +7,7 @@
  *   found_run(v, e, slot, begin, end, found)    adds the near grains of cell_item[begin .. end - 1]
  *   found_end(v, e, slot, in_cells, found)      writes candidate and candidate_count; in_cells 0: the cells were not
  *                                               searched (an empty slot, or the linked hash)
- * under GG_LANE_NAME. Both perform gg_candidate_near's test.
+ * under GG_LANE_NAME. Both perform gg_candidate_of's test.
  */
 #if GG_LANE_WIDTH == 1
 #include "search_scalar.h"

@@ -84,26 +84,26 @@ GG_FN void gg_access_write_grain(const gg_view *v, int64_t e, int64_t id) {
     }
 }
 
-/* inverse masses of the listed envs, from radius and density. item: slot */
+/* inverse masses of the listed envs, from radius and density; 0 of fixed grains. item: slot */
 GG_FN void gg_access_set_mass_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i;
     if (v->access.listed[e] < 0 || v->grain_id[at] < 0) {
         return;
     }
     float *body = gg_slot_body_at(v, e, i);
+    int32_t material = v->material[at];
+    int fixed = v->material_fixed[material];
     if (gg_is_planar(&v->params)) {
-        int32_t material = v->material[at];
         const gg_outline *outline = &v->outlines[v->material_outline[material]];
         double mass = (double)v->density[e * v->dims.material_count + material] * outline->area;
-        int fixed = v->material_fixed[material];
         body[GG_BODY_INVERSE_MASS] = fixed ? 0.0f : (float)(1.0 / mass);
         body[GG_BODY_INVERSE_INERTIA] =
             fixed ? 0.0f : (float)((double)outline->radius * outline->radius / (mass * outline->gyration2));
         return;
     }
     double r = v->position[at].w;
-    double density = v->density[e * v->dims.material_count + v->material[at]];
-    body[GG_BODY_INVERSE_MASS] = (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
+    double density = v->density[e * v->dims.material_count + material];
+    body[GG_BODY_INVERSE_MASS] = fixed ? 0.0f : (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
 }
 
 /* After grains were set: lists are built again; where new values were set, stored impulses are dropped and `diverged`

@@ -59,7 +59,7 @@ GG_FN gg_prediction gg_predict_lane(const gg_view *v, int64_t e, int64_t i) {
     /* compensated summation: else small changes of a large velocity would all be rounded the same way */
     float *error = v->velocity_error + (e * v->dims.slots + v->grain_id[at]) * 3;
     const gg_air *air = &v->env[e].air;
-    /* fixed grains (planar only) keep the velocity they were given */
+    /* fixed grains keep the velocity they were given */
     gg_vec3 kick = gg_scale(v->env[e].gravity, body[GG_BODY_INVERSE_MASS] > 0.0f ? p->dt : 0.0f);
     gg_vec3 before = gg_v3(body[0], body[1], body[2]);
     gg_predict_note(v, e, v->grain_id[at], before, error);

@@ -6,7 +6,7 @@
  * point_floats (points, 2)           x y
  * pair_field (shapes, shapes) bytes  gg_pair_field each, used where row <= column
  * pair_data bytes                    what they point into
- * material_integers (materials, 2)   outline, fixed
+ * material_outline (materials) int32  index of a shape
  * angle (grains) float32
  */
 #include "convert.h"
@@ -38,18 +38,19 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
     const float *outline_floats =
         outline_integers ? item(state, planar, "outline_floats", NPY_FLOAT32, 2, outline_shape) : NULL;
     const int32_t *point_integers = outline_floats ? item(state, planar, "point_integers", NPY_INT32, 2, points) : NULL;
-    npy_intp point_shape[2] = {points[0], 2}, materials[2] = {def->material_count, 2}, angles[1] = {def->grain_count};
+    npy_intp point_shape[2] = {points[0], 2}, materials[1] = {def->material_count}, angles[1] = {def->grain_count};
     npy_intp fields[1] = {outlines[0] * outlines[0] * (npy_intp)sizeof(gg_pair_field)};
     const float *point_floats =
         point_integers ? item(state, planar, "point_floats", NPY_FLOAT32, 2, point_shape) : NULL;
     const void *pair_field = point_floats ? item(state, planar, "pair_field", NPY_UINT8, 1, fields) : NULL;
     const void *pair_data = pair_field ? item(state, planar, "pair_data", NPY_UINT8, 1, data) : NULL;
-    const int32_t *material = pair_data ? item(state, planar, "material_integers", NPY_INT32, 2, materials) : NULL;
-    const float *angle = material ? item(state, planar, "angle", NPY_FLOAT32, 1, angles) : NULL;
+    const int32_t *material_outline =
+        pair_data ? item(state, planar, "material_outline", NPY_INT32, 1, materials) : NULL;
+    const float *angle = material_outline ? item(state, planar, "angle", NPY_FLOAT32, 1, angles) : NULL;
     if (!angle) {
         return -1;
     }
-    int64_t outline_count = outlines[0], point_count = points[0], material_count = def->material_count;
+    int64_t outline_count = outlines[0], point_count = points[0];
     if (outline_count < 1 || outline_count > 256 || point_count > INT32_MAX) {
         PyErr_SetString(state->error[GG_PY_ARGUMENT], "planar: expected 1 to 256 shapes");
         return -1;
@@ -57,11 +58,9 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
     gg_outline *outline = gg_py_def_alloc(out, outline_count, sizeof *outline);
     gg_outline_point *point = outline ? gg_py_def_alloc(out, point_count, sizeof *point) : NULL;
     gg_pair_field *field = point ? gg_py_def_alloc(out, outline_count * outline_count, sizeof *field) : NULL;
-    int32_t *material_outline = field ? gg_py_def_alloc(out, 2 * material_count, sizeof *material_outline) : NULL;
-    if (!material_outline) {
+    if (!field) {
         return -1;
     }
-    int32_t *material_fixed = material_outline + material_count;
     for (int64_t k = 0; k < outline_count; k++) {
         outline[k].first_point = outline_integers[2 * k];
         outline[k].point_count = outline_integers[2 * k + 1];
@@ -77,10 +76,6 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
         point[k].after = point_integers[3 * k + 1];
         point[k].corner = point_integers[3 * k + 2];
     }
-    for (int64_t k = 0; k < material_count; k++) {
-        material_outline[k] = material[2 * k];
-        material_fixed[k] = material[2 * k + 1];
-    }
     memcpy(field, pair_field, (size_t)(outline_count * outline_count) * sizeof *field);
     gg_planar_def *shapes = &def->planar;
     shapes->outline_count = (int32_t)outline_count;
@@ -91,7 +86,6 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
     shapes->pair_data = pair_data;
     shapes->pair_data_size = data[0];
     shapes->material_outline = material_outline;
-    shapes->material_fixed = material_fixed;
     shapes->angle = angle;
     return 0;
 }

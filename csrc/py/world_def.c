@@ -11,7 +11,7 @@
 
 /* the arguments as Python objects, borrowed */
 typedef struct def_args {
-    PyObject *env_count, *lower, *upper, *boundary, *wall_material, *gravity, *air, *density, *pair;
+    PyObject *env_count, *lower, *upper, *boundary, *wall_material, *gravity, *air, *density, *material_fixed, *pair;
     PyObject *position, *velocity, *radius, *grain_material, *tool_pose;
     PyObject *part_integers, *part_floats, *grid_integers, *grid_floats, *sample;
     PyObject *camera_integers, *camera_floats, *planar, *solver, *thread_count, *gpu;
@@ -71,6 +71,10 @@ static int read_field(const gg_module_state *state, const def_args *a, gg_py_def
     const int32_t *boundary = gg_py_array(state, "boundary", a->boundary, NPY_INT32, 2, boundary_shape);
     const float *density = boundary ? gg_py_array(state, "density", a->density, NPY_FLOAT32, 1, density_shape) : NULL;
     if (!density) {
+        return -1;
+    }
+    def->material_fixed = gg_py_array(state, "material_fixed", a->material_fixed, NPY_INT32, 1, density_shape);
+    if (!def->material_fixed) {
         return -1;
     }
     memcpy(def->boundary, boundary, sizeof def->boundary);
@@ -276,6 +280,7 @@ int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwarg
                             "gravity",
                             "air",
                             "density",
+                            "material_fixed",
                             "pair",
                             "position",
                             "velocity",
@@ -298,11 +303,12 @@ int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwarg
     int64_t thread_count = 0, gpu = 0;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower, &a.upper, &a.boundary,
-            &a.wall_material, &a.gravity, &a.air, &a.density, &a.pair, &a.position, &a.velocity, &a.radius,
-            &a.grain_material, &a.tool_pose, &a.part_integers, &a.part_floats, &a.grid_integers, &a.grid_floats,
-            &a.sample, &a.camera_integers, &a.camera_floats, &a.planar, &a.solver, &a.thread_count, &a.gpu)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower,
+                                     &a.upper, &a.boundary, &a.wall_material, &a.gravity, &a.air, &a.density,
+                                     &a.material_fixed, &a.pair, &a.position, &a.velocity, &a.radius, &a.grain_material,
+                                     &a.tool_pose, &a.part_integers, &a.part_floats, &a.grid_integers, &a.grid_floats,
+                                     &a.sample, &a.camera_integers, &a.camera_floats, &a.planar, &a.solver,
+                                     &a.thread_count, &a.gpu)) {
         return -1;
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||

@@ -40,9 +40,7 @@ typedef struct gg_planar_dims {
     X(uint8_t, pair_data, dims->planar.outline_count ? def->planar.pair_data_size : 0,                                 \
       def->planar.pair_data) /* of all pair fields */                                                                  \
     X(int32_t, material_outline, dims->planar.outline_count ? dims->material_count : 0,                                \
-      def->planar.material_outline) /* outline of a material */                                                        \
-    X(int32_t, material_fixed, dims->planar.outline_count ? dims->material_count : 0,                                  \
-      def->planar.material_fixed) /* 1: no force moves it */
+      def->planar.material_outline) /* outline of a material */
 /* clang-format on */
 
 #endif

@@ -18,6 +18,7 @@
     X(gg_sdf_grid, grids, def->grid_count, def->grid)                                                                  \
     X(float, samples, def->sample_count, def->sample)       /* of all grids [m]                                     */ \
     X(gg_camera, cameras, dims->camera_count, def->camera)                                                             \
+    X(int32_t, material_fixed, dims->material_count, def->material_fixed) /* 1: no force moves its grains           */ \
     X(float, beta, GG_MAX_ITERATIONS, NULL)                 /* weights of Nesterov's sequence, by iteration         */ \
     GG_PLANAR_SCENE_ARRAYS(X)
 /* clang-format on */

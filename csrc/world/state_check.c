@@ -141,6 +141,8 @@ static gg_status check_bodies(const saved_env *s, gg_field_id field) {
         float inverse_radius = kind_of(s, i).radius > 0.0f ? 1.0f / kind_of(s, i).radius : 0.0f;
         EXPECT_AT(s, field, i, body[GG_BODY_INVERSE_RADIUS] == inverse_radius, "the inverse radius of the grain");
         EXPECT_AT(s, field, i, usable_float(body[GG_BODY_INVERSE_MASS], 0.0f), "a finite inverse mass >= 0");
+        int fixed = s->world->scene.material_fixed[kind_of(s, i).material];
+        EXPECT_AT(s, field, i, !fixed || body[GG_BODY_INVERSE_MASS] == 0.0f, "no inverse mass, the grain is fixed");
         EXPECT_AT(s, field, i,
                   !gg_is_planar(&s->world->view.params) || usable_float(body[GG_BODY_INVERSE_INERTIA], 0.0f),
                   "a finite inverse inertia >= 0");

@@ -19,6 +19,7 @@ _LAYOUT = (
     "upper",
     "boundary",
     "wall_material",
+    "material_fixed",
     "radius",
     "grain_material",
     "part_integers",
@@ -77,6 +78,9 @@ class FrozenScene:
         total = hashlib.sha256()
         arrays = {**self.arrays, **{f"planar.{name}": array for name, array in (self.arrays["planar"] or {}).items()}}
         del arrays["planar"]
+        # what a scene does not have leaves its hash as it is
+        if not arrays["material_fixed"].any():
+            del arrays["material_fixed"]
         wanted = [name for name in arrays if not names or name in names or name.startswith("planar.")]
         for name in sorted(set(wanted) - ({"planar.angle"} if names else set())):
             array = np.asarray(arrays[name])

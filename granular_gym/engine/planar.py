@@ -77,15 +77,15 @@ def lightest(arrays: dict[str, Any]) -> float:
     if planar is None:
         return 0.0
     used = np.unique(arrays["grain_material"])
-    shape, fixed = planar["material_integers"][used].T
-    mass = (arrays["density"][used] * planar["outline_floats"][shape, 1])[fixed == 0]
+    mass = arrays["density"][used] * planar["outline_floats"][planar["material_outline"][used], 1]
+    mass = mass[arrays["material_fixed"][used] == 0]
     return float(mass.min()) if len(mass) else 0.0
 
 
 def planar_arrays(
     shapes: Sequence[Shape2D],
     fields: dict[tuple[int, int], PairField],
-    materials: Sequence[tuple[int, bool]],
+    materials: Sequence[int],
     angles: NDArray[np.float32],
 ) -> dict[str, Any]:
     """The `planar` argument of the engine's world.
@@ -93,7 +93,7 @@ def planar_arrays(
     Args:
         shapes: by index.
         fields: of two shapes, the first index not the larger one.
-        materials: shape and whether it is fixed, by material.
+        materials: shape by material.
         angles: of the grains [rad].
     """
     points, integers, starts = [], [], [0]
@@ -116,6 +116,6 @@ def planar_arrays(
         "point_floats": np.concatenate(points),
         "pair_field": np.frombuffer(records.tobytes(), np.uint8),
         "pair_data": data,
-        "material_integers": np.array(materials, np.int32).reshape(len(materials), 2),
+        "material_outline": np.array(materials, np.int32),
         "angle": angles,
     }

@@ -149,7 +149,8 @@ class Scene:
             cohesion_range: surfaces this far apart attract no more [m]; with cohesion from 0.001 to 1 radii of the
                 smallest grain. A pair takes the larger one.
             shape: of planar grains.
-            fixed: planar grains that nothing pushes: they stay, or move at the velocity they are given.
+            fixed: its grains have infinite mass: they stay, or move at the velocity they are given. They push other
+                grains, pass through tools, walls and each other, and have no kinetic energy. Tools take no notice.
         """
         index = len(self.materials)
         if shape is not None and not isinstance(shape, Shape2D):
@@ -160,8 +161,8 @@ class Scene:
             raise ArgumentError("radius: a grain with a shape has that of the shape")
         if self.planar and (rolling_friction or twisting_friction or cohesion):
             raise ArgumentError("rolling_friction, twisting_friction, cohesion: planar grains have none")
-        if checks.flag("fixed", fixed) and shape is None:
-            raise ArgumentError("fixed: expected a shape along with it")
+        if checks.flag("fixed", fixed) and self.planar and shape is None:
+            raise ArgumentError("fixed: expected a shape along with it, as the scene is planar")
         if rolling_friction is None:
             rolling_friction = 0.0 if self.planar else 0.3
         name = f"material{index}" if name is None else checks.text("name", name)
@@ -182,7 +183,7 @@ class Scene:
             cohesion=pair_value("cohesion", cohesion),
             cohesion_range=pair_value("cohesion_range", cohesion_range),
             shape=shape,
-            fixed=fixed,
+            fixed=bool(fixed),
         )
         if material.cohesion > 0.0 and material.cohesion_range == 0.0:
             raise ArgumentError("cohesion_range: expected a length > 0 where there is cohesion, got 0")
@@ -384,6 +385,7 @@ class Scene:
             "gravity": self.gravity.copy(),
             "air": np.array((self.air or NO_AIR).columns(), np.float32),
             "density": np.array([material.density for material in materials], np.float32),
+            "material_fixed": np.array([material.fixed for material in materials], np.int32),
             "pair": pair,
             **grain_arrays(self._grains),
             "planar": shape_arrays(materials, self._fields, self._grains) if self.planar else None,

@@ -68,10 +68,7 @@ def shape_arrays(
         for b in range(a, len(every)):
             fields[a, b] = given.get((known[a], known[b])) or PairField.build(every[a], every[b])
     # tools and walls have a material without a shape; no grain is of it
-    of_material = [
-        (known.index(m.shape.digest()) if m.shape is not None else 0, m.shape is not None and m.fixed)
-        for m in materials
-    ]
+    of_material = [known.index(m.shape.digest()) if m.shape is not None else 0 for m in materials]
     angles = np.concatenate([np.zeros(0, np.float32), *(group.angles for group in groups)])
     return planar_arrays(every, fields, of_material, angles)
 

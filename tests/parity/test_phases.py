@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.parity import heap, mixed, moist, planar, poses, scooped
+from testbed.parity import heap, mixed, moist, planar, poses, rough, scooped
 
 #: arrays that may differ, and after which phases (None: all), as they are specific to a device there
 OWN: dict[str, set[str] | None] = {
@@ -27,6 +27,8 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "mixed": (mixed, {}),
     "moist": (moist, {}),
     "scooped": (scooped, {}),
+    "rough": (rough, {}),
+    "rough_linked_hash": (rough, {"broad_phase": "linked_hash"}),
     "planar": (planar, {"iterations": 12}),
     "penalty": (planar, {"mode": "penalty", "stiffness": 1e5}),
 }

@@ -57,6 +57,7 @@ GG_FN void GG_LANE_NAME(count_lane)(const gg_view *v, int64_t e, int32_t i, uint
     int64_t base = e * v->dims.slots;
     int32_t count = 0, tools = 0;
     uint64_t bits = 0;
+    float inverse_mass = gg_slot_body_at(v, e, i)[GG_BODY_INVERSE_MASS];
     if (v->grain_id[base + i] >= 0) {
         const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
         int32_t candidates = v->candidate_count[base + i];
@@ -65,7 +66,8 @@ GG_FN void GG_LANE_NAME(count_lane)(const gg_view *v, int64_t e, int32_t i, uint
             bits |= k < 64 ? active << k : 0;
             count += (int32_t)gg_bit_count((uint32_t)active);
         }
-        int64_t part = gg_next_part(v, parts, 0);
+        /* what is fixed passes through tools */
+        int64_t part = inverse_mass > 0.0f ? gg_next_part(v, parts, 0) : v->dims.part_count;
         for (; part < v->dims.part_count; part = gg_next_part(v, parts, part + 1)) {
             tools += gg_touch_part(v, e, i, part).active;
         }
@@ -73,7 +75,7 @@ GG_FN void GG_LANE_NAME(count_lane)(const gg_view *v, int64_t e, int32_t i, uint
     v->active[base + i] = bits;
     v->next_count[base + i] = count + tools;
     v->next_tool_count[base + i] = tools;
-    v->count_over_mass[base + i] = (float)(count + tools) * gg_slot_body_at(v, e, i)[GG_BODY_INVERSE_MASS];
+    v->count_over_mass[base + i] = (float)(count + tools) * inverse_mass;
 }
 
 /* counts the contacts of all grains of one slice of env e */

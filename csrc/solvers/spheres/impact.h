@@ -7,7 +7,7 @@
  *     |d + rel tau| = r_i + r_j                    between grains
  *     gap = V tau + a (tau^2 - tau dt) / 2         at a tool that gravity pulls towards
  *
- * give the time tau of the impact and its normal. The target velocity is that in the middle of the substep after a
+ * give the time tau of the impact and its normal; a is 0 between grains unless one of them is fixed. The target velocity is that in the middle of the substep after a
  * bounce at tau, e V + (1 + e) a (tau - dt/2); and as that velocity moves the grain for the whole substep, the
  * displacement due to the impulse before tau is taken back. Momentum, angular momentum and (e = 1) energy are kept.
  * Included by prepare.h, once per kind of lane; symmetric in both sides.
@@ -53,7 +53,10 @@ GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit
     gg_lane pair_time = lane_div(apart, lane_sqrt(lane_max(inside, zero)) - along);
     gg_lane missed = lane_less(inside, zero, one, lane_less(dt, pair_time, one, zero));
     gg_lane pair = lane_less(zero, other->tool, zero, one);
-    towards = lane_less(zero, pair, zero, towards);
+    gg_lane falls = towards, own_mass = own[GG_BODY_INVERSE_MASS], other_mass = other->body[GG_BODY_INVERSE_MASS];
+    falls = lane_less(zero, own_mass, falls, zero - falls);
+    falls = lane_less(zero, own_mass, lane_less(zero, other_mass, zero, falls), falls);
+    towards = lane_less(zero, pair, falls, towards);
     gg_lane tau = lane_less(zero, pair, pair_time, GG_LANE_NAME(tool_time)(c, dt, gap, towards));
     missed = lane_less(zero, pair, missed, zero);
     gg_lane turned = lane_less(zero, pair, lane_div(one, reach), zero);

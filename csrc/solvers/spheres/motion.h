@@ -99,7 +99,9 @@ GG_FN gg_motion gg_sphere_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     gg_vec4 arrived = {moved.x, moved.y, moved.z, x.w};
     v->position[at] = arrived;
     float speed2 = gg_norm2(velocity), spin2 = gg_norm2(spin);
-    out.energy = 0.5f / body[GG_BODY_INVERSE_MASS] * (speed2 + 0.4f * spin2);
+    if (body[GG_BODY_INVERSE_MASS] > 0.0f) {
+        out.energy = 0.5f / body[GG_BODY_INVERSE_MASS] * (speed2 + 0.4f * spin2);
+    }
     out.fast = speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
     out.escaped = gg_outside(p, moved, x.w);
     out.bad = !gg_motion_finite(speed2, spin2, moved);
