@@ -216,6 +216,10 @@ gg_status gg_world_get_materials(gg_world *world, gg_pair *pair, float *density)
  * velocity. */
 gg_status gg_world_get_tool_poses(gg_world *world, float *poses, gg_memory_space space);
 gg_status gg_world_set_tool_poses(gg_world *world, const int32_t *envs, int64_t env_listed, const float *poses);
+/* Whether the caller's tools take part (env_count or env_listed, tool_count): 1, or 0: grains pass through them and no
+ * camera sees them; they keep moving. */
+gg_status gg_world_get_tools_active(gg_world *world, int32_t *active);
+gg_status gg_world_set_tools_active(gg_world *world, const int32_t *envs, int64_t env_listed, const int32_t *active);
 /* Wrenches: mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world
  * axes, on the caller's tools (env_count, tool_count, 6) and on the walls (env_count, GG_WALL_COUNT, 6); NULL to skip
  * either. */

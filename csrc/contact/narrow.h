@@ -105,6 +105,9 @@ GG_FN gg_slice_ball gg_slice_ball_of(const gg_view *v, int64_t e, int64_t slice)
 GG_FN int gg_slice_near(const gg_view *v, int64_t e, gg_slice_ball ball, int64_t part) {
     const gg_shape *shape = &v->parts[part];
     const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
+    if (!pose->active) {
+        return 0;
+    }
     gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(ball.center, pose->position));
     float distance = gg_sdf_bound(shape, local);
     if (distance <= ball.radius && shape->kind != GG_SHAPE_GRID) {
@@ -146,7 +149,7 @@ GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t par
     gg_touch t;
     t.active = 0;
     t.gap = 0.0f;
-    if (gg_sdf_bound(shape, local) > x4->w + margin_max) {
+    if (!pose->active || gg_sdf_bound(shape, local) > x4->w + margin_max) {
         return t;
     }
     t.gap = gg_sdf_distance(shape, v->grids, v->samples, local) - x4->w;

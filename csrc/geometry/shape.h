@@ -71,6 +71,7 @@ typedef struct gg_part_pose {
     gg_vec3 tool_position;    /* origin of the tool frame, world [m]; torques are about this point */
     gg_vec3 velocity;         /* of the tool frame's origin [m/s] */
     gg_vec3 angular_velocity; /* [rad/s] */
+    int32_t active;           /* 0: its tool is taken out, nothing touches it */
 } gg_part_pose;
 
 #endif

@@ -142,6 +142,9 @@ GG_FN void gg_predict_decide(const gg_view *v, int64_t e, gg_prediction all) {
     for (int64_t part = 0; part < v->dims.part_count; part++) {
         const gg_shape *shape = &v->parts[part];
         const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + shape->tool];
+        if (!v->tool_active[e * v->dims.tool_count + shape->tool]) {
+            continue;
+        }
         float arm = shape->bound_radius < GG_UNBOUNDED
                         ? gg_norm(shape->position) + gg_norm(shape->bound_center) + shape->bound_radius
                         : 0.0f;

@@ -53,6 +53,7 @@ GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) {
     *pose = gg_part_pose_of(shape, gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done));
     pose->velocity = motion->velocity;
     pose->angular_velocity = gg_scale(motion->axis, motion->speed);
+    pose->active = v->tool_active[at];
 }
 
 /* number of tool contacts of this substep */

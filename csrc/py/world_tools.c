@@ -1,4 +1,4 @@
-/* world_tools.c: methods of _core.World on tools: their poses and the wrenches on them. */
+/* world_tools.c: methods of _core.World on tools: their poses, which take part, and the wrenches on them. */
 #include "device_array.h"
 
 WORLD_METHOD(get_tool_poses) {
@@ -28,6 +28,33 @@ WORLD_METHOD(set_tool_poses) {
         return NULL;
     }
     return gg_py_finish_none(self, gg_world_set_tool_poses(self->world, envs, listed, poses));
+}
+
+WORLD_METHOD(get_tools_active) {
+    npy_intp shape[2] = {(npy_intp)self->env_count, (npy_intp)self->tool_count};
+    (void)argument;
+    if (gg_py_begin(self)) {
+        return NULL;
+    }
+    PyObject *active = PyArray_SimpleNew(2, shape, NPY_INT32);
+    gg_status status = active ? gg_world_get_tools_active(self->world, gg_py_data(active)) : GG_OK;
+    return gg_py_finish(self, status, active);
+}
+
+WORLD_METHOD(set_tools_active) {
+    PyObject *envs_object, *active_object;
+    const int32_t *envs;
+    int64_t listed;
+    if (!PyArg_ParseTuple(argument, "OO:set_tools_active", &envs_object, &active_object) ||
+        gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed)) {
+        return NULL;
+    }
+    npy_intp shape[2] = {(npy_intp)listed, (npy_intp)self->tool_count};
+    const int32_t *active = gg_py_array(self->state, "active", active_object, NPY_INT32, 2, shape);
+    if (!active || gg_py_begin(self)) {
+        return NULL;
+    }
+    return gg_py_finish_none(self, gg_world_set_tools_active(self->world, envs, listed, active));
 }
 
 WORLD_METHOD(get_wrenches) {

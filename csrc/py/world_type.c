@@ -296,6 +296,13 @@ static PyMethodDef world_methods[] = {
               "Moves the tools of the listed envs without velocity (a jump).\n\n"
               "envs: (n,) int32, or None: all. poses: (n, tool_count, 7) float32, x y z [m] qw qx qy qz. Raises "
               "ArgumentError."),
+    ELSEWHERE(get_tools_active, METH_NOARGS,
+              "get_tools_active($self, /)\n--\n\n"
+              "(env_count, tool_count) int32: 1, or 0: the tool is taken out."),
+    ELSEWHERE(set_tools_active, METH_VARARGS,
+              "set_tools_active($self, envs, active, /)\n--\n\n"
+              "Takes tools of the listed envs out (0) or puts them back.\n\n"
+              "envs: (n,) int32, or None: all. active: (n, tool_count) int32. Raises ArgumentError."),
     ELSEWHERE(get_wrenches, METH_VARARGS,
               "get_wrenches($self, walls, device=False, /)\n--\n\n"
               "Mean force [N] and torque [N m] of the grains on the tools, or the walls, over the last step.\n"

@@ -62,7 +62,7 @@ GG_FN gg_lens gg_shade_sun(const gg_view *v, int64_t env, gg_vec3 light) {
         const gg_shape *shape = &v->parts[k];
         gg_pose pose = gg_depth_part_pose(v, env, k);
         gg_vec3 p = gg_sub(gg_add(pose.position, gg_quat_rotate(pose.rotation, shape->bound_center)), middle);
-        if (shape->tool >= GG_WALL_COUNT && shape->kind != GG_SHAPE_NONE &&
+        if (shape->tool >= GG_WALL_COUNT && gg_depth_part_shown(v, env, k) &&
             gg_norm(p) + shape->bound_radius <= 2.0f * size) {
             gg_shade_extend(gg_mat_tmul(sun.rotation, p), shape->bound_radius, &lower, &upper);
         }

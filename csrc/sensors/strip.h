@@ -314,6 +314,13 @@ GG_FN gg_pose gg_depth_part_pose(const gg_view *v, int64_t env, int64_t part) {
     return gg_pose_within(v->tool_pose[env * v->dims.tool_count + shape->tool], shape->position, shape->rotation);
 }
 
+/* whether a camera may see a part: it has a shape and a place, and its tool is not taken out */
+GG_FN int gg_depth_part_shown(const gg_view *v, int64_t env, int64_t part) {
+    const gg_shape *shape = &v->parts[part];
+    return shape->kind != GG_SHAPE_NONE && v->tool_active[env * v->dims.tool_count + shape->tool] &&
+           gg_pose_finite(gg_depth_part_pose(v, env, part));
+}
+
 GG_FN void gg_strip_parts(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t env,
                           gg_strip_walls walls) {
     for (int64_t k = 0; k < v->dims.part_count; k++) {
@@ -322,7 +329,7 @@ GG_FN void gg_strip_parts(const gg_strip *strip, const gg_lens *lens, const gg_v
         int wall = shape->tool < GG_WALL_COUNT && shape->tool != GG_STRIP_FLOOR;
         int hidden =
             (wall && walls != GG_STRIP_WALLS_ALL) || (shape->tool == GG_STRIP_FLOOR && walls == GG_STRIP_WALLS_NONE);
-        if (hidden || shape->kind == GG_SHAPE_NONE || !gg_pose_finite(pose)) {
+        if (hidden || !gg_depth_part_shown(v, env, k)) {
             continue;
         }
         int32_t id = GG_STRIP_PART - (int32_t)k;

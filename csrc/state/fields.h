@@ -78,6 +78,7 @@
     X(int32_t, hash_next, d->hash_next, SCRATCH)                        /* linked hash: next grain, -1 at the end */   \
     /* tools */                                                                                                        \
     X(gg_pose, tool_pose, d->tool_count, STATE)                         /* now */                                      \
+    X(int32_t, tool_active, d->tool_count, STATE)                       /* 1, or 0: taken out */                       \
     X(gg_tool_motion, tool_motion, d->tool_count, SCRATCH)              /* over this step */                           \
     X(gg_part_pose, part_pose, d->part_count, SCRATCH)                  /* over this substep */                        \
     X(gg_tool_load, tool_load, d->tool_contacts, SCRATCH)               /* in the order of tool contact rows */        \

@@ -49,6 +49,7 @@ static void fill_env(gg_view *v, const gg_world_def *d, int64_t e) {
             pose.rotation = gg_quat_unit(pose.rotation);
         }
         v->tool_pose[e * v->dims.tool_count + t] = pose;
+        v->tool_active[e * v->dims.tool_count + t] = 1;
     }
 }
 

@@ -54,8 +54,8 @@ gg_status gg_world_depth_image(gg_world *w, int32_t camera, double near_depth, d
 gg_status gg_world_picture(gg_world *w, int64_t env, const gg_picture *picture, uint8_t *rgb) {
     gg_picture own = *picture;
     own.camera.tool += own.camera.tool >= 0 ? GG_WALL_COUNT : 0;
-    gg_fields fields =
-        GG_BIT(position) | GG_BIT(grain_id) | GG_BIT(slot_of) | GG_BIT(tool_pose) | GG_BIT(angle) | GG_BIT(material);
+    gg_fields fields = GG_BIT(position) | GG_BIT(grain_id) | GG_BIT(slot_of) | GG_BIT(tool_pose) | GG_BIT(tool_active) |
+                       GG_BIT(angle) | GG_BIT(material);
     gg_view *host;
     gg_status status = gg_env_check(w, env);
     if (status != GG_OK || (status = gg_world_pull(w, fields, env, &host)) != GG_OK ||

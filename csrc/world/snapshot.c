@@ -279,7 +279,8 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
     *hash = 0;
     gg_view *v;
     gg_status status = gg_env_check(w, env);
-    gg_fields fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(body_a) | GG_BIT(tool_pose) | GG_BIT(angle);
+    gg_fields fields =
+        GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(body_a) | GG_BIT(tool_pose) | GG_BIT(tool_active) | GG_BIT(angle);
     if (status != GG_OK || (status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
     }
@@ -296,7 +297,11 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
         }
     }
     for (int64_t t = GG_WALL_COUNT; t < v->dims.tool_count; t++) {
+        const int32_t *active = &v->tool_active[env * v->dims.tool_count + t];
         *hash = gg_hash_bytes(*hash, &v->tool_pose[env * v->dims.tool_count + t], sizeof(gg_pose));
+        if (!*active) {
+            *hash = gg_hash_bytes(*hash, active, sizeof *active);
+        }
     }
     return GG_OK;
 }

@@ -285,6 +285,14 @@ static gg_status check_tool_pose(const saved_env *s, gg_field_id field) {
     return GG_OK;
 }
 
+static gg_status check_tool_active(const saved_env *s, gg_field_id field) {
+    for (int64_t t = 0; t < s->view->dims.tool_count; t++) {
+        int32_t active = s->view->tool_active[t];
+        EXPECT_AT(s, field, t, active == 1 || (active == 0 && t >= GG_WALL_COUNT), "1, or 0 where it is no wall");
+    }
+    return GG_OK;
+}
+
 static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     for (int64_t k = 0; k < s->view->dims.tool_count * 6; k++) {
         double value = s->view->wrench[k];
@@ -319,6 +327,7 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(impulse_a, check_impulses)                                                                                       \
     X(impulse_b, check_impulses)                                                                                       \
     X(tool_pose, check_tool_pose)                                                                                      \
+    X(tool_active, check_tool_active)                                                                                  \
     X(wrench, check_wrench)                                                                                            \
     X(roll_a, check_impulses)                                                                                          \
     X(roll_b, check_impulses)                                                                                          \

@@ -51,6 +51,28 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
     return gg_world_push(w, GG_BIT(tool_pose), -1);
 }
 
+gg_status gg_world_get_tools_active(gg_world *w, int32_t *active) {
+    const gg_dims *d = &w->view.dims;
+    size_t width = sizeof(int32_t) * (size_t)gg_own_tool_count(w);
+    return gg_memory_copy(w, active, width, w->view.tool_active + GG_WALL_COUNT,
+                          sizeof(int32_t) * (size_t)d->tool_count, width, (size_t)d->env_count, GG_TO_HOST);
+}
+
+gg_status gg_world_set_tools_active(gg_world *w, const int32_t *envs, int64_t listed, const int32_t *active) {
+    const gg_dims *d = &w->view.dims;
+    int64_t own = gg_own_tool_count(w);
+    gg_view *host;
+    gg_status status = gg_envs_check(w, envs, &listed);
+    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(tool_active), -1, &host)) != GG_OK) {
+        return status;
+    }
+    for (int64_t k = 0; k < listed * own; k++) {
+        host->tool_active[gg_env_at(envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = active[k] != 0;
+    }
+    gg_world_invalidate(w);
+    return gg_world_push(w, GG_BIT(tool_active), -1);
+}
+
 gg_status gg_world_get_wrenches(gg_world *w, float *tools, float *walls, gg_memory_space space) {
     size_t each = sizeof(float) * 6 * (size_t)w->view.dims.env_count;
     size_t tool_size = each * (size_t)gg_own_tool_count(w), wall_size = each * GG_WALL_COUNT;

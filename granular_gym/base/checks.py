@@ -134,6 +134,14 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def flags(name: str, value: Any, count: int) -> NDArray[np.bool_]:
+    """(count,) bools, from as many or from one for all."""
+    array = np.asarray(value)
+    if array.dtype != np.bool_ or array.shape not in ((), (count,)):
+        raise ArgumentError(f"{name}: expected True, False or {count} of them, got {value!r}")
+    return np.array(np.broadcast_to(array, (count,)))
+
+
 def shape_text(shape: Sequence[int | None]) -> str:
     """A shape as text for a message; None: any length."""
     inner = ", ".join("*" if n is None else str(n) for n in shape)

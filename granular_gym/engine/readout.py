@@ -193,6 +193,11 @@ class Readout(WorldImages):
         return self._core.get_tool_poses()
 
     @property
+    def tools_active(self) -> NDArray[np.bool_]:
+        """Which tools take part (env_count, tool_count); see `set_tool_active`."""
+        return self._core.get_tools_active() != 0
+
+    @property
     def wrenches(self) -> Floats:
         """Mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step.
 

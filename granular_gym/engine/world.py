@@ -18,7 +18,7 @@ from granular_gym.base import checks, names
 from granular_gym.engine.device import check_device, gpu_number
 from granular_gym.engine.driven import Driven
 from granular_gym.engine.drives import Drive
-from granular_gym.engine.frozen import FrozenScene
+from granular_gym.engine.frozen import FrozenScene, tool_index
 from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
 from granular_gym.engine.outputs import stream_handle
 from granular_gym.engine.planar import lightest
@@ -358,6 +358,26 @@ class World(Driven):
         listed, count = self._envs(envs)
         self.changes += 1
         self._core.set_tool_poses(listed, self._poses("poses", poses, count))
+
+    def set_tool_active(self, tool: int | str, active: Any, envs: Any = None) -> None:
+        """Takes a tool of the listed envs out, or puts it back.
+
+        While it is out, grains pass through it, its wrench is 0, and neither cameras nor pictures see it. It keeps its
+        pose, may be moved, and cameras ride on it. Where it comes back among grains they are pushed out, as from any
+        overlap; `stats["overlap_max"]` tells how deep they were. Part of a state.
+
+        Args:
+            tool: by index or name.
+            active: one bool for all, or (listed,).
+            envs: None (all), an index, a list of indices or a mask.
+        """
+        index = tool_index("tool", tool, self._frozen.tool_names)
+        listed, count = self._envs(envs)
+        now = self._core.get_tools_active()
+        now = now if listed is None else now[listed]
+        now[:, index] = checks.flags("active", active, count)
+        self.changes += 1
+        self._core.set_tools_active(listed, now)
 
     # ---- state ----
 

@@ -271,8 +271,10 @@ class Viewer:
         """Sends poses of tools, positions of grains and the text of the panel."""
         poses = self.world.tool_poses[self._env].astype(np.float64)
         with self._server.atomic():
-            for handle, pose in zip(self._tools, poses, strict=True):
+            active = self.world.tools_active[self._env]
+            for handle, pose, shown in zip(self._tools, poses, active, strict=True):
                 handle.position, handle.wxyz = tuple(pose[:3]), tuple(pose[3:])
+                handle.visible = bool(shown)
             if self._grains is not None:
                 self._grains.batched_positions = self.world.positions[self._env]
             self._text.content = text

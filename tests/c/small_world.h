@@ -20,6 +20,7 @@ typedef struct small_world {
     int32_t grain_id[ENVS * SLOTS], slot_of[ENVS * SLOTS];
     gg_shape parts[TOOLS];
     gg_pose poses[ENVS * TOOLS];
+    int32_t active[ENVS * TOOLS];
     gg_camera cameras[3];
     gg_sdf_grid grid;
     float samples[24 * 24 * 24];
@@ -57,6 +58,7 @@ static inline gg_view *fresh(int kind, int32_t height, int32_t width, float exte
     v->grids = &world.grid;
     v->samples = world.samples;
     v->tool_pose = world.poses;
+    v->tool_active = world.active;
     v->cameras = world.cameras;
     v->depth = world.depth + 1;
     v->params.lower = gg_v3(-1.0f, -1.0f, 0.0f);
@@ -67,6 +69,7 @@ static inline gg_view *fresh(int kind, int32_t height, int32_t width, float exte
     }
     for (int i = 0; i < ENVS * TOOLS; i++) {
         world.poses[i] = gg_pose_identity();
+        world.active[i] = 1;
     }
     gg_camera *c = &world.cameras[0];
     c->kind = kind;

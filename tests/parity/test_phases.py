@@ -70,6 +70,20 @@ def test_every_phase(name: str) -> None:
         assert cpu.state_hash(1) == gpu.state_hash(1)
 
 
+@pytest.mark.parametrize("make", [lambda: heap(60), scooped], ids=["heap", "scooped"])
+def test_with_a_tool_taken_out(make: Any) -> None:
+    """In env 1 of two; depth images too."""
+    with make().build(env_count=2, device="cpu", num_threads=1) as cpu, make().build(env_count=2, device="cuda") as gpu:
+        for world in (cpu, gpu):
+            world.set_tool_active(0, False, envs=1)
+            assert world.tools_active.tolist() == [[True], [False]]
+        for k in range(3):
+            assert first_difference(cpu, gpu, 5e-4, poses(k, cpu)) == "", f"substep {k}"
+        for camera in cpu.camera_names:
+            assert np.array_equal(cpu.depth(camera), gpu.depth(camera))
+        assert cpu.state_hash(0) == gpu.state_hash(0) != cpu.state_hash(1) == gpu.state_hash(1)
+
+
 def test_a_trace_is_a_substep() -> None:
     """The phases compared above are those of a step."""
     traced, stepped = (heap(60).build(device="cpu", num_threads=1) for _ in range(2))

@@ -58,7 +58,7 @@ GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t 
     look.pose = &v->part_pose[e * v->dims.part_count + part];
     look.outline = gg_outline_of(v, e, i);
     look.center = gg_v3(x.x, x.y, x.z);
-    if (body[GG_BODY_INVERSE_MASS] == 0.0f) {
+    if (body[GG_BODY_INVERSE_MASS] == 0.0f || !look.pose->active) {
         return 0;
     }
     float reach = v->params.margin * 2.0f * x.w + gg_speed_margin(v, e) +
