@@ -225,11 +225,20 @@ gg_status gg_world_set_tools_active(gg_world *world, const int32_t *envs, int64_
  * either. */
 gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_memory_space space);
 
-/* The contacts of one env in the last substep, speculative ones too, in order of grain ids. pairs (count, 2): a grain,
- * and a grain of a higher id, tool k of the caller (-1 - k) or wall k (-1 - tool_count - k). impulses (count, 3): on
- * the first grain [N s]. At most `capacity` are written; *count is how many there are, *dt the substep they belong to
- * [s]. None before the first step, and none after grains were set. Planar grains are refused. */
-gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t capacity, int32_t *pairs, float *impulses,
+/* where a list of contacts is written; world axes, all on the first grain of a pair */
+typedef struct gg_contact_list {
+    int32_t
+        *pairs; /* (count, 2) a grain, and a grain of a higher id, tool k (-1 - k) or wall k (-1 - tool_count - k) */
+    float *impulses;        /* (count, 3) [N s] */
+    float *torque_impulses; /* (count, 3) of rolling and twisting resistance [N m s] */
+    float *points;          /* (count, 3) where they act [m], as grains and tools lie now */
+    float *normals;         /* (count, 3) unit, towards the first grain */
+} gg_contact_list;
+
+/* The contacts of one env in the last substep, speculative ones too, in order of grain ids. At most `capacity` are
+ * written; *count is how many there are, *dt the substep they belong to [s]. None before the first step, and none after
+ * grains were set. Planar grains are refused. */
+gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t capacity, const gg_contact_list *list,
                                 int64_t *count, double *dt);
 
 /* the most overlaps that gg_world_find_overlaps looks for */

@@ -15,15 +15,24 @@ WORLD_METHOD(get_contacts) {
     if (gg_py_integer(self->state, "env", argument, 0, self->env_count - 1, &env) || gg_py_begin(self)) {
         return NULL;
     }
-    gg_status status = gg_world_get_contacts(self->world, env, 0, NULL, NULL, &count, &dt);
+    gg_status status = gg_world_get_contacts(self->world, env, 0, NULL, &count, &dt);
     npy_intp shape[2] = {(npy_intp)count, 2}, shape3[2] = {(npy_intp)count, 3};
-    PyObject *pairs = PyArray_SimpleNew(2, shape, NPY_INT32), *impulses = PyArray_SimpleNew(2, shape3, NPY_FLOAT32);
-    PyObject *result = pairs && impulses ? Py_BuildValue("(OOd)", pairs, impulses, dt) : NULL;
-    if (status == GG_OK && result) {
-        status = gg_world_get_contacts(self->world, env, count, gg_py_data(pairs), gg_py_data(impulses), &count, &dt);
+    PyObject *pairs = PyArray_SimpleNew(2, shape, NPY_INT32), *vectors[4], *result = NULL;
+    int made = pairs != NULL;
+    for (int k = 0; k < 4; k++) {
+        vectors[k] = PyArray_SimpleNew(2, shape3, NPY_FLOAT32);
+        made = made && vectors[k];
+    }
+    if (status == GG_OK && made) {
+        const gg_contact_list list = {gg_py_data(pairs), gg_py_data(vectors[0]), gg_py_data(vectors[1]),
+                                      gg_py_data(vectors[2]), gg_py_data(vectors[3])};
+        status = gg_world_get_contacts(self->world, env, count, &list, &count, &dt);
+        result = Py_BuildValue("(OOOOOd)", pairs, vectors[0], vectors[1], vectors[2], vectors[3], dt);
     }
     Py_XDECREF(pairs);
-    Py_XDECREF(impulses);
+    for (int k = 0; k < 4; k++) {
+        Py_XDECREF(vectors[k]);
+    }
     return gg_py_finish(self, status, result);
 }
 

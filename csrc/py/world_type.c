@@ -309,7 +309,8 @@ static PyMethodDef world_methods[] = {
               "\n(env_count, n, 6) float32 in world axes; torques are about the origin of the tool."),
     ELSEWHERE(get_contacts, METH_O,
               "get_contacts($self, env, /)\n--\n\n"
-              "Contacts of one env in its last substep, speculative ones included: (pairs, impulses, dt).\n\n"
+              "Contacts of one env in its last substep, speculative ones included: (pairs, impulses, torque_impulses,\n"
+              "points, normals, dt).\n\n"
               "pairs: (n, 2) int32, a grain and a grain of higher id, or -1 - tool, or -1 - tool_count - wall. "
               "impulses: (n, 3) float32\n"
               "[N s] on the first. dt: duration of that substep [s]. Raises ArgumentError."),

@@ -1,4 +1,6 @@
-/* contacts.c: the contacts of one env in the last substep and their impulses, as a list. */
+/* contacts.c: the contacts of one env in the last substep, as a list: who, what passed between them, and where. */
+#include "../contact/narrow.h"
+#include "../solvers/contacts.h"
 #include "world.h"
 
 /* the other side of a contact as gg_world_get_contacts numbers it, from its key in the contact list */
@@ -10,8 +12,56 @@ static int32_t other_side(const gg_world *w, const gg_view *v, int32_t key) {
     return -1 - (tool < GG_WALL_COUNT ? own + tool : tool - GG_WALL_COUNT);
 }
 
-gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t capacity, int32_t *pairs, float *impulses,
-                                int64_t *count, double *dt) {
+/* normal towards the grain in a slot and point of its contact with another grain: halfway between the surfaces */
+static gg_vec3 grain_place(const gg_view *v, int64_t env, int64_t slot, int32_t id, gg_vec3 *normal) {
+    const gg_vec4 *position = v->position + env * v->dims.slots;
+    gg_vec4 x = position[slot], y = position[v->slot_of[env * v->dims.slots + id]];
+    gg_vec3 apart = gg_separation(&v->params, x, y);
+    float distance = gg_norm(apart);
+    *normal = gg_unit(apart, gg_coincident_normal(v->grain_id[env * v->dims.slots + slot], id));
+    return gg_madd(gg_v3(x.x, x.y, x.z), *normal, -0.5f * (distance + x.w - y.w));
+}
+
+/* the same of its contact with a part of a tool: on the surface of the grain, where wrenches act */
+static gg_vec3 part_place(const gg_view *v, int64_t env, int64_t slot, int32_t part, gg_vec3 *normal) {
+    gg_vec4 x = v->position[env * v->dims.slots + slot];
+    const gg_shape *shape = &v->parts[part];
+    gg_pose pose =
+        gg_pose_within(v->tool_pose[env * v->dims.tool_count + shape->tool], shape->position, shape->rotation);
+    gg_mat3 rotation = gg_quat_mat(pose.rotation);
+    gg_vec3 center = gg_v3(x.x, x.y, x.z), local = gg_mat_tmul(rotation, gg_sub(center, pose.position));
+    *normal = gg_mat_mul(rotation, gg_sdf_eval(shape, v->grids, v->samples, local).gradient);
+    return gg_madd(center, *normal, -x.w);
+}
+
+static void put3(float *to, int64_t k, gg_vec3 a) {
+    to[3 * k] = a.x;
+    to[3 * k + 1] = a.y;
+    to[3 * k + 2] = a.z;
+}
+
+/* contact k of the list: contact `row` of the grain in a slot */
+static void put_contact(const gg_world *w, const gg_view *v, int64_t env, int64_t slot, int64_t row, int64_t k,
+                        const gg_contact_list *out) {
+    const gg_env *state = &v->env[env];
+    int64_t lane = v->contact_first[env * v->dims.slots + slot] % GG_LANES, width = GG_LANES;
+    int64_t at = (env * v->dims.contact_rows + row) * width, roll = (env * v->dims.spheres.roll_rows + row) * width;
+    int32_t key = (state->key_buffer ? v->key_b : v->key_a)[at + lane];
+    gg_vec3 normal, torque = gg_v3(0.0f, 0.0f, 0.0f);
+    gg_vec3 point = key >= 0 ? grain_place(v, env, slot, key, &normal) : part_place(v, env, slot, -1 - key, &normal);
+    if (v->params.rolling) {
+        torque = gg_load_lane3(state->impulse_buffer ? v->roll_b : v->roll_a, roll * 3 + lane);
+    }
+    out->pairs[2 * k] = v->grain_id[env * v->dims.slots + slot];
+    out->pairs[2 * k + 1] = other_side(w, v, key);
+    put3(out->impulses, k, gg_load_lane3(state->impulse_buffer ? v->impulse_b : v->impulse_a, at * 3 + lane));
+    put3(out->torque_impulses, k, torque);
+    put3(out->points, k, point);
+    put3(out->normals, k, normal);
+}
+
+gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t capacity, const gg_contact_list *out, int64_t *count,
+                                double *dt) {
     *count = 0;
     gg_status status = gg_env_check(w, env);
     if (status != GG_OK) {
@@ -20,30 +70,26 @@ gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t capacity, int3
     GG_EXPECT(gg_message_of(w), !gg_is_planar(&w->view.params),
               "contacts: expected a world of spheres, this one is planar");
     gg_fields fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |
-                       GG_BIT(key_b) | GG_BIT(impulse_a) | GG_BIT(impulse_b);
+                       GG_BIT(key_b) | GG_BIT(impulse_a) | GG_BIT(impulse_b) | GG_BIT(roll_a) | GG_BIT(roll_b) |
+                       GG_BIT(grain_id) | GG_BIT(position) | GG_BIT(tool_pose);
     gg_view *v;
     if ((status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
     }
     const gg_env *state = &v->env[env];
     const int32_t *keys = state->key_buffer ? v->key_b : v->key_a;
-    const float *stored = state->impulse_buffer ? v->impulse_b : v->impulse_a;
     *dt = state->dt_last;
     for (int64_t id = 0; state->dt_last > 0.0f && id < v->dims.grain_count; id++) {
-        int64_t at = env * v->dims.slots + v->slot_of[env * v->dims.slots + id], first = v->contact_first[at];
-        int64_t lane = first % GG_LANES, row = env * v->dims.contact_rows + first / GG_LANES;
+        int64_t slot = v->slot_of[env * v->dims.slots + id], at = env * v->dims.slots + slot;
+        int64_t lane = v->contact_first[at] % GG_LANES, row = v->contact_first[at] / GG_LANES;
         for (int32_t k = 0; k < v->contact_count[at]; k++, row++) {
-            int32_t key = keys[row * GG_LANES + lane];
+            int32_t key = keys[(env * v->dims.contact_rows + row) * GG_LANES + lane];
             /* both sides list a contact: it is reported by the lower grain id */
             if (key >= 0 && key < id) {
                 continue;
             }
             if (*count < capacity) {
-                pairs[2 * *count] = (int32_t)id;
-                pairs[2 * *count + 1] = other_side(w, v, key);
-                for (int c = 0; c < 3; c++) {
-                    impulses[3 * *count + c] = stored[(3 * row + c) * GG_LANES + lane];
-                }
+                put_contact(w, v, env, slot, row, *count, out);
             }
             ++*count;
         }

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from granular_gym._core import DeviceArray
 from granular_gym.base import checks
 from granular_gym.engine import outputs
-from granular_gym.engine.contacts import Contacts
+from granular_gym.engine.contacts import Contacts, observed
+from granular_gym.engine.frozen import tool_index
 from granular_gym.engine.outputs import Field, FloatField, Output
 from granular_gym.engine.overlaps import TOLERANCE, Overlaps
 from granular_gym.engine.results import Counts, Floats, Request, Results, turned_boxes
@@ -251,6 +252,30 @@ class Readout(WorldImages):
             ArgumentError: not an env of this world, or the world is planar.
         """
         return Contacts(*self._core.get_contacts(checks.integer("env", env, 0, self.env_count - 1)))
+
+    def observe_contacts(self, max_count: int, tool: int | str | None = None) -> dict[str, NDArray[Any]]:
+        """The strongest contacts of every env in its last substep, as arrays of fixed sizes for an observation.
+
+        Only contacts that carry a force are among them, the strongest first. Further rows have valid False, vectors 0
+        and numbers -1.
+
+        Args:
+            max_count: m, rows of each env, >= 1.
+            tool: name or index of the tool whose contacts are meant; None: all contacts.
+
+        Returns:
+            By name: valid bool (env_count, m); grain, partner and kind int32 (env_count, m): the partner is a grain of
+            a higher number (kind 0), a tool (1), or a wall in the order of `wall_wrenches` (2); force [N], torque
+            [N m], point [m] and normal float32 (env_count, m, 3): what acts on the grain, as in `Contacts`.
+
+        Raises:
+            ArgumentError: no such tool, max_count below 1, or the world is planar.
+        """
+        rows = checks.integer("max_count", max_count, 1)
+        index = None if tool is None else tool_index("tool", tool, self._frozen.tool_names)
+        every = [self.contacts(env) for env in range(self.env_count)]
+        wanted = every if index is None else [found.with_tool(index) for found in every]
+        return observed(wanted, rows, self.tool_count)
 
     def overlaps(self, env: int = 0, tolerance: float = TOLERANCE) -> Overlaps:
         """Grains of one env that lie in each other, in tools, in walls or outside the bounds, as they are now.

@@ -152,14 +152,15 @@ static void mutate(char *data, size_t first, size_t size) {
 static void use(gg_world *w) {
     static float floats[ENVS * GRAINS * 3];
     static int32_t sides[2 * 1000];
-    static float impulses[3 * 1000];
+    static float vectors[4][3 * 1000];
     static const float shift[3] = {0.001f, 0.0f, 0.0f}, yaw = 0.1f;
     const int32_t env = 0;
     int64_t count;
     double dt;
     gg_grains out = {0};
     out.position = floats;
-    gg_world_get_contacts(w, 0, 1000, sides, impulses, &count, &dt);
+    const gg_contact_list list = {sides, vectors[0], vectors[1], vectors[2], vectors[3]};
+    gg_world_get_contacts(w, 0, 1000, &list, &count, &dt);
     gg_world_get_grains(w, &out, GG_HOST);
     gg_world_step(w, 1e-3, 1, NULL, NULL, NULL);
     if (below(4) == 0) {
