@@ -46,7 +46,8 @@ static int64_t cells_of(const gg_dims *d) { return GG_MAX(d->grain_count, 1) * G
     X(int32_t, material, d->slots)                                                                                     \
     X(gg_vec4, position, d->slots)                                                                                     \
     X(float, angle, d->planar.slots)                                                                                   \
-    X(gg_pose, tool_pose, d->tool_count)
+    X(gg_pose, tool_pose, d->tool_count)                                                                               \
+    X(int32_t, tool_active, d->tool_count)
 #define FINDER_ARRAYS(X)                                                                                               \
     X(int32_t, cell, d->slots)                                                                                         \
     X(int32_t, cell_item, d->slots)                                                                                    \
@@ -100,9 +101,7 @@ static void note(finder *f, int32_t first, int32_t second, float depth) {
 }
 
 /* whether the grain in a slot never moves by itself */
-static int is_fixed(const finder *f, int64_t slot) {
-    return gg_is_planar(&f->v.params) && f->v.material_fixed[f->v.material[slot]];
-}
+static int is_fixed(const finder *f, int64_t slot) { return f->v.material_fixed[f->v.material[slot]]; }
 
 /* ---- grains in grains ---- */
 
@@ -217,7 +216,7 @@ static float outline_depth_in_part(const finder *f, int32_t i, int64_t part) {
     look.pose = &f->part_pose[part];
     look.outline = gg_outline_of(v, 0, i);
     look.center = gg_v3(x.x, x.y, x.z);
-    if (is_fixed(f, i) || gg_sdf_bound(look.shape, gg_planar_local(&look, gg_v3(0.0f, 0.0f, 0.0f))) > x.w) {
+    if (gg_sdf_bound(look.shape, gg_planar_local(&look, gg_v3(0.0f, 0.0f, 0.0f))) > x.w) {
         return 0.0f;
     }
     gg_sincos(gg_planar_angle(v, 0, i), &look.sine, &look.cosine);
@@ -234,18 +233,19 @@ static int32_t number_of_tool(const finder *f, int32_t tool) {
     return -1 - (tool < GG_WALL_COUNT ? own + tool : tool - GG_WALL_COUNT);
 }
 
-/* the deepest overlap of a grain with any part of each tool; the parts of a tool follow each other */
+/* the deepest overlap of a grain with any part of each tool; the parts of a tool follow each other. Fixed grains pass
+ * through tools, and all grains through one that is taken out. */
 static void find_in_tools(finder *f, int32_t i) {
     const gg_view *v = &f->v;
     float diameter = 2.0f * v->position[i].w;
-    for (int64_t part = 0; part < v->dims.part_count && !full(f);) {
+    for (int64_t part = is_fixed(f, i) ? v->dims.part_count : 0; part < v->dims.part_count && !full(f);) {
         int32_t tool = v->parts[part].tool;
         float depth = 0.0f;
         for (; part < v->dims.part_count && v->parts[part].tool == tool; part++) {
             depth = gg_maxf(depth, gg_is_planar(&v->params) ? outline_depth_in_part(f, i, part)
                                                             : sphere_depth_in_part(f, i, part));
         }
-        if (depth / diameter > f->tolerance) {
+        if (v->tool_active[tool] && depth / diameter > f->tolerance) {
             note(f, v->grain_id[i], number_of_tool(f, tool), depth / diameter);
         }
     }

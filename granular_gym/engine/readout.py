@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from granular_gym._core import DeviceArray
-from granular_gym.base import checks
+from granular_gym.base import checks, names
 from granular_gym.engine import outputs
 from granular_gym.engine.contacts import Contacts, observed
-from granular_gym.engine.frozen import tool_index
 from granular_gym.engine.outputs import Field, FloatField, Output
 from granular_gym.engine.overlaps import TOLERANCE, Overlaps
 from granular_gym.engine.results import Counts, Floats, Request, Results, turned_boxes
@@ -272,7 +271,7 @@ class Readout(WorldImages):
             ArgumentError: no such tool, max_count below 1, or the world is planar.
         """
         rows = checks.integer("max_count", max_count, 1)
-        index = None if tool is None else tool_index("tool", tool, self._frozen.tool_names)
+        index = None if tool is None else names.index("tool", tool, self.tool_names, "tool")
         every = [self.contacts(env) for env in range(self.env_count)]
         wanted = every if index is None else [found.with_tool(index) for found in every]
         return observed(wanted, rows, self.tool_count)

@@ -18,7 +18,7 @@ from granular_gym.base import checks, names
 from granular_gym.engine.device import check_device, gpu_number
 from granular_gym.engine.driven import Driven
 from granular_gym.engine.drives import Drive
-from granular_gym.engine.frozen import FrozenScene, tool_index
+from granular_gym.engine.frozen import FrozenScene
 from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
 from granular_gym.engine.outputs import stream_handle
 from granular_gym.engine.planar import lightest
@@ -371,7 +371,7 @@ class World(Driven):
             active: one bool for all, or (listed,).
             envs: None (all), an index, a list of indices or a mask.
         """
-        index = tool_index("tool", tool, self._frozen.tool_names)
+        index = names.index("tool", tool, self.tool_names, "tool")
         listed, count = self._envs(envs)
         now = self._core.get_tools_active()
         now = now if listed is None else now[listed]

@@ -166,8 +166,8 @@ def test_density_and_states_leave_fixed_grains_fixed() -> None:
         assert world.positions[0, fixed.start] == pytest.approx([0, 0, 0], abs=0)
         state = world.save_state()
     loose = gg.Scene(((-1, -1, -1), (1, 1, 1)), boundary=dict.fromkeys("xyz", "open"))
-    for name in ("a", "b"):
-        loose.add_grains(loose.add_material(density=DENSITY, name=name), [[0.0, 0.0, 0.3]], RADIUS)
+    for height in (0.3, 0.0):
+        loose.add_grains(loose.add_material(density=DENSITY), [[0.0, 0.0, height]], RADIUS)
     with loose.build(num_threads=1) as world, pytest.raises(gg.StateError, match="scene"):
         world.load_state(state)
 
@@ -182,3 +182,16 @@ def test_scenes_without_fixed_grains_keep_their_fingerprint() -> None:
     fixed = gg.Scene(((-1, -1, -1), (1, 1, 1)))
     fixed.add_grains(fixed.add_material(density=DENSITY, fixed=True), [[0.0, 0.0, 0.3]], RADIUS)
     assert fixed.fingerprint() != before
+
+
+def test_fixed_grains_may_overlap_when_a_world_is_built() -> None:
+    """Each other, walls and tools; a free grain in one of them is found."""
+    scene = gg.Scene(((0, 0, 0), (1, 1, 1)))
+    stone, sand = scene.add_material(density=DENSITY, fixed=True), scene.add_material(density=DENSITY)
+    scene.add_grains(stone, [[0.5, 0.5, 0.0], [0.5, 0.5 + 0.5 * RADIUS, 0.0], [0.3, 0.3, 0.5]], RADIUS)
+    scene.add_tool(gg.Sdf.box((0.1, 0.1, 0.1)), pose=(0.3, 0.3, 0.5, 1, 0, 0, 0))
+    with scene.build(num_threads=1) as world:
+        assert len(world.overlaps().pairs) == 0
+    scene.add_grains(sand, [[0.5, 0.5, 1.5 * RADIUS]], RADIUS)
+    with pytest.raises(gg.OverlapError):
+        scene.build(num_threads=1)

@@ -147,7 +147,7 @@ def test_planar():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("gate", True), "^tool: expected one of"),
+        (("gate", True), "^tool: expected a tool, 'far', 'shelf'"),
         ((2, True), "^tool: expected"),
         ((0, 1), "^active: expected True, False or 2 of them, got 1"),
         ((0, [True]), "^active: expected"),
@@ -157,3 +157,14 @@ def test_planar():
 def test_refused(arguments, message):
     with shelf().build(env_count=2, num_threads=1) as world, pytest.raises(gg.ArgumentError, match=message):
         world.set_tool_active(*arguments)
+
+
+def test_overlaps_with_what_is_out_are_none():
+    """Those with what is in are found."""
+    with shelf().build(num_threads=1) as world:
+        poses = world.tool_poses[0]
+        poses[1, 2] += RADIUS
+        world.set_tool_poses(poses)
+        assert len(world.overlaps().pairs) == 9
+        world.set_tool_active("shelf", False)
+        assert len(world.overlaps().pairs) == 0

@@ -17,7 +17,7 @@ def bowl(count: int = 60) -> gg.Scene:
     """Grains that resist rolling between a tilted plate, a ball and the walls."""
     scene = gg.Scene(((-0.03, -0.03, 0.0), (0.03, 0.03, 0.4)))
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.2)
-    scene.fill_box(sand, (-0.03, -0.03, 0.03), (0.03, 0.03, 0.4), count=count, radius=RADIUS, seed=3)
+    scene.fill_box(sand, (-0.03, -0.03, 0.041), (0.03, 0.03, 0.4), count=count, radius=RADIUS, seed=3)
     tilt = np.cos(0.2), 0.0, np.sin(0.2), 0.0
     scene.add_tool(gg.Sdf.box((0.05, 0.05, 0.002)), pose=(0.0, 0.0, 0.012, *tilt), name="plate")
     scene.add_tool(gg.Sdf.sphere(0.01), pose=(0.01, 0.005, 0.03, 1, 0, 0, 0), name="ball")
