@@ -24,6 +24,8 @@ GG_FN float gg_color_tone(float x) {
     return x * (1.0f + x * (1.0f / (2.2f * 2.2f)) * 0.35f) / (1.0f + x * 0.35f) * 1.113f;
 }
 
+GG_FN gg_vec3 gg_color_tone3(gg_vec3 c) { return gg_v3(gg_color_tone(c.x), gg_color_tone(c.y), gg_color_tone(c.z)); }
+
 /* 8-bit sRGB of a linear value in [0, 1]; square roots fitted to the standard's curve within a quarter of a step */
 GG_FN uint8_t gg_color_encode(float x) {
     x = gg_clampf(x, 0.0f, 1.0f);

@@ -76,15 +76,19 @@ gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *
     }
     int threads = thread_count < 1 ? 1 : thread_count;
     size_t rays = (size_t)gg_shade_ray_count(picture);
-    float *depth = malloc(rays * sizeof *depth);
-    int32_t *id = malloc(rays * sizeof *id);
-    float *map = malloc(sizeof *map * GG_SHADE_MAP * GG_SHADE_MAP);
-    if (!depth || !id || !map) {
+    gg_shade shade = gg_shade_make(view, env, picture);
+    shade.depth = malloc(rays * sizeof *shade.depth);
+    shade.id = malloc(rays * sizeof *shade.id);
+    shade.busy = malloc((size_t)gg_shade_block_count(picture) * sizeof *shade.busy);
+    shade.map = malloc((size_t)GG_SHADE_MAP_TEXELS * sizeof *shade.map);
+    shade.range = malloc((size_t)GG_SHADE_MAP_BLOCKS * sizeof *shade.range);
+    shade.part = malloc((size_t)(view->dims.part_count + 1) * sizeof *shade.part);
+    if (!shade.depth || !shade.id || !shade.busy || !shade.map || !shade.range || !shade.part) {
         status = GG_ERROR_MEMORY;
         goto done;
     }
 
-    gg_shade shade = gg_shade_make(view, env, picture, depth, id, map);
+    gg_shade_parts(&shade);
     int64_t map_items = gg_shade_map_items(&shade);
     int64_t depth_items = gg_shade_depth_items(&shade);
     int64_t color_items = gg_shade_color_items(&shade);
@@ -106,8 +110,11 @@ gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *
     }
 
 done:
-    free(depth);
-    free(id);
-    free(map);
+    free(shade.depth);
+    free(shade.id);
+    free(shade.busy);
+    free(shade.map);
+    free(shade.range);
+    free(shade.part);
     return status;
 }

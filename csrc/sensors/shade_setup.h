@@ -5,7 +5,20 @@
 #include "../geometry/picture.h"
 #include "strip.h"
 
-#define GG_SHADE_MAP 1280 /* side of the shadow map [texels] */
+#define GG_SHADE_MAP       1024 /* side of the shadow map [texels] */
+#define GG_SHADE_MAP_BLOCK 16   /* side of a block of its texels; a divisor of GG_SHADE_MAP */
+#define GG_SHADE_BLOCK     16   /* side of a block of rays */
+
+/* a part of a tool in the world */
+typedef struct gg_shade_part {
+    gg_vec3 position;
+    gg_mat3 rotation; /* part frame -> world */
+} gg_shade_part;
+
+/* nearest and farthest depth of a block of the shadow map [m] */
+typedef struct gg_shade_range {
+    float nearest, farthest;
+} gg_shade_range;
 
 typedef struct gg_shade {
     const gg_view *view;
@@ -16,27 +29,45 @@ typedef struct gg_shade {
     gg_vec3 light;      /* unit, towards the sun */
     float crease;       /* range of ambient occlusion [m] */
     float line_spacing; /* of the floor's lines [m] */
-    float *depth;       /* (samples * height, samples * width) */
-    int32_t *id;        /* the same */
-    float *map;         /* (GG_SHADE_MAP, GG_SHADE_MAP) */
+    int32_t floor_id;   /* of rays that meet the floor; GG_STRIP_NONE: there is none */
+    /* the caller's buffers */
+    float *depth;          /* (samples * height, samples * width) */
+    int32_t *id;           /* the same */
+    uint8_t *busy;         /* by block of rays: 1: some ray meets more than floor and sky */
+    float *map;            /* (GG_SHADE_MAP, GG_SHADE_MAP) */
+    gg_shade_range *range; /* by block of the map */
+    gg_shade_part *part;   /* (part_count,) */
 } gg_shade;
 
 /* where a ray meets a surface */
 typedef struct gg_shade_hit {
     gg_vec3 point, normal; /* world */
     gg_vec3 color;         /* albedo */
-    float gloss;           /* 1: painted metal, 0: matt */
 } gg_shade_hit;
 
-/* elements of gg_shade.depth and of gg_shade.id; the map has GG_SHADE_MAP * GG_SHADE_MAP */
+/* elements of the buffers: of depth and id, of busy, of map, of range */
 GG_FN int64_t gg_shade_ray_count(const gg_picture *picture) {
     return (int64_t)picture->camera.height * picture->camera.width * picture->samples * picture->samples;
 }
+GG_FN int64_t gg_shade_blocks(int32_t rays) { return (rays + GG_SHADE_BLOCK - 1) / GG_SHADE_BLOCK; }
+GG_FN int64_t gg_shade_block_count(const gg_picture *picture) {
+    return gg_shade_blocks(picture->camera.height * picture->samples) *
+           gg_shade_blocks(picture->camera.width * picture->samples);
+}
+#define GG_SHADE_MAP_TEXELS ((int64_t)GG_SHADE_MAP * GG_SHADE_MAP)
+#define GG_SHADE_MAP_BLOCKS (GG_SHADE_MAP_TEXELS / (GG_SHADE_MAP_BLOCK * GG_SHADE_MAP_BLOCK))
 
-/* extends a bounding box by a sphere */
-GG_FN void gg_shade_extend(gg_vec3 p, float radius, gg_vec3 *lower, gg_vec3 *upper) {
-    *lower = gg_v3(gg_minf(lower->x, p.x - radius), gg_minf(lower->y, p.y - radius), gg_minf(lower->z, p.z - radius));
-    *upper = gg_v3(gg_maxf(upper->x, p.x + radius), gg_maxf(upper->y, p.y + radius), gg_maxf(upper->z, p.z + radius));
+/* extends a bounding box by one of half extents `half` round p */
+GG_FN void gg_shade_extend(gg_vec3 p, gg_vec3 half, gg_vec3 *lower, gg_vec3 *upper) {
+    *lower = gg_v3(gg_minf(lower->x, p.x - half.x), gg_minf(lower->y, p.y - half.y), gg_minf(lower->z, p.z - half.z));
+    *upper = gg_v3(gg_maxf(upper->x, p.x + half.x), gg_maxf(upper->y, p.y + half.y), gg_maxf(upper->z, p.z + half.z));
+}
+
+/* half extents along the axes of a frame of a box whose axes are x, y and z there */
+GG_FN gg_vec3 gg_shade_extents(gg_vec3 x, gg_vec3 y, gg_vec3 z, gg_vec3 half) {
+    return gg_v3(gg_absf(x.x) * half.x + gg_absf(y.x) * half.y + gg_absf(z.x) * half.z,
+                 gg_absf(x.y) * half.x + gg_absf(y.y) * half.y + gg_absf(z.y) * half.z,
+                 gg_absf(x.z) * half.x + gg_absf(y.z) * half.y + gg_absf(z.z) * half.z);
 }
 
 /* The sun's view of all that casts a shadow, for the shadow map. What is far outside the bounds casts none: one escaped
@@ -55,7 +86,8 @@ GG_FN gg_lens gg_shade_sun(const gg_view *v, int64_t env, gg_vec3 light) {
     for (int64_t slot = env * v->dims.slots; slot < (env + 1) * v->dims.slots; slot++) {
         gg_vec3 p = gg_sub(gg_v3(v->position[slot].x, v->position[slot].y, v->position[slot].z), middle);
         if (v->grain_id[slot] >= 0 && gg_norm(p) <= size) {
-            gg_shade_extend(gg_mat_tmul(sun.rotation, p), v->position[slot].w, &lower, &upper);
+            float r = v->position[slot].w;
+            gg_shade_extend(gg_mat_tmul(sun.rotation, p), gg_v3(r, r, r), &lower, &upper);
         }
     }
     for (int64_t k = 0; k < v->dims.part_count; k++) {
@@ -64,7 +96,12 @@ GG_FN gg_lens gg_shade_sun(const gg_view *v, int64_t env, gg_vec3 light) {
         gg_vec3 p = gg_sub(gg_add(pose.position, gg_quat_rotate(pose.rotation, shape->bound_center)), middle);
         if (shape->tool >= GG_WALL_COUNT && gg_depth_part_shown(v, env, k) &&
             gg_norm(p) + shape->bound_radius <= 2.0f * size) {
-            gg_shade_extend(gg_mat_tmul(sun.rotation, p), shape->bound_radius, &lower, &upper);
+            gg_mat3 m = gg_quat_mat(pose.rotation);
+            gg_vec3 box = gg_shade_extents(gg_mat_tmul(sun.rotation, gg_v3(m.r0.x, m.r1.x, m.r2.x)),
+                                           gg_mat_tmul(sun.rotation, gg_v3(m.r0.y, m.r1.y, m.r2.y)),
+                                           gg_mat_tmul(sun.rotation, gg_v3(m.r0.z, m.r1.z, m.r2.z)),
+                                           gg_strip_half(shape, v->grids));
+            gg_shade_extend(gg_mat_tmul(sun.rotation, p), box, &lower, &upper);
         }
     }
     gg_vec3 half = gg_scale(gg_sub(upper, lower), 0.5f);
@@ -91,10 +128,9 @@ GG_FN float gg_shade_line_spacing(const gg_params *params) {
     return decade * (target >= 5.0f * decade ? 5.0f : target >= 2.0f * decade ? 2.0f : 1.0f);
 }
 
-/* Prepares a picture of env; the three buffers are the caller's, see gg_shade_ray_count. picture->camera.tool counts
- * the walls: it is an index into view->tool_pose. */
-GG_FN gg_shade gg_shade_make(const gg_view *view, int64_t env, const gg_picture *picture, float *depth, int32_t *id,
-                             float *map) {
+/* Prepares a picture of env; the caller then sets the buffers and calls gg_shade_parts. picture->camera.tool counts the
+ * walls: it is an index into view->tool_pose. */
+GG_FN gg_shade gg_shade_make(const gg_view *view, int64_t env, const gg_picture *picture) {
     gg_shade shade;
     shade.view = view;
     shade.picture = picture;
@@ -108,10 +144,26 @@ GG_FN gg_shade gg_shade_make(const gg_view *view, int64_t env, const gg_picture 
     shade.sun = gg_shade_sun(view, env, shade.light);
     shade.crease = 3.0f * view->params.radius_max;
     shade.line_spacing = gg_shade_line_spacing(&view->params);
-    shade.depth = depth;
-    shade.id = id;
-    shade.map = map;
+    shade.floor_id = GG_STRIP_NONE;
+    shade.depth = shade.map = 0;
+    shade.id = 0;
+    shade.busy = 0;
+    shade.range = 0;
+    shade.part = 0;
     return shade;
+}
+
+/* where the parts of tools are */
+GG_FN void gg_shade_parts(gg_shade *shade) {
+    const gg_view *v = shade->view;
+    for (int64_t k = 0; k < v->dims.part_count; k++) {
+        gg_pose pose = gg_depth_part_pose(v, shade->env, k);
+        shade->part[k].position = pose.position;
+        shade->part[k].rotation = gg_quat_mat(pose.rotation);
+        if (v->parts[k].tool == GG_STRIP_FLOOR && v->parts[k].kind == GG_SHAPE_PLANE) {
+            shade->floor_id = GG_STRIP_PART - (int32_t)k;
+        }
+    }
 }
 
 #endif

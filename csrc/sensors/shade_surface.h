@@ -21,7 +21,11 @@ GG_FN gg_vec3 gg_shade_grain_color(const gg_shade *shade, int32_t id) {
 
 /* share of a pixel that a line at 0 covers; x, width and footprint of the pixel in the same unit */
 GG_FN float gg_shade_line(float x, float width, float footprint) {
-    float covered = gg_clampf((width + footprint - gg_absf(x)) / (2.0f * footprint), 0.0f, 1.0f);
+    float within = width + footprint - gg_absf(x);
+    if (!(within > 0.0f)) {
+        return 0.0f;
+    }
+    float covered = gg_minf(within / (2.0f * footprint), 1.0f);
     return covered * gg_minf(1.0f, width / footprint);
 }
 
@@ -66,36 +70,68 @@ GG_FN gg_vec3 gg_shade_tool_color(const gg_shade *shade, int32_t tool) {
     }
 }
 
-/* the surface that a ray meets at depth t; id is not GG_STRIP_NONE */
-GG_FN gg_shade_hit gg_shade_hit_of(const gg_shade *shade, gg_vec3 origin, gg_vec3 direction, float t, int32_t id) {
+/* what the rays of a pixel that meet the same grain or part have in common */
+typedef struct gg_shade_surface {
+    int32_t id;
+    gg_vec3 color; /* of a floor: without its lines */
+    float gloss;   /* 1: painted metal, 0: matt */
+    int floor;
+    gg_vec3 center; /* of a grain */
+    gg_prism prism; /* of a planar grain */
+    const gg_shape *shape;
+    const gg_shade_part *part;
+} gg_shade_surface;
+
+/* id is not GG_STRIP_NONE */
+GG_FN gg_shade_surface gg_shade_surface_of(const gg_shade *shade, int32_t id) {
     const gg_view *v = shade->view;
-    gg_shade_hit hit;
-    hit.point = gg_madd(origin, direction, t);
-    hit.gloss = 0.0f;
+    gg_shade_surface surface = GG_ZERO;
+    surface.id = id;
+    surface.gloss = 0.0f;
+    surface.floor = 0;
     if (id >= 0) {
         int64_t slot = v->slot_of[shade->env * v->dims.slots + id];
         gg_vec4 p = v->position[shade->env * v->dims.slots + slot];
-        hit.normal = gg_unit(gg_sub(hit.point, gg_v3(p.x, p.y, p.z)), gg_v3(0.0f, 0.0f, 1.0f));
+        surface.center = gg_v3(p.x, p.y, p.z);
+        surface.color = gg_shade_grain_color(shade, id);
         if (gg_is_planar(&v->params)) {
-            gg_prism prism = gg_prism_of(v, shade->env, slot);
-            gg_prism_enter(&prism, origin, direction, shade->lens.near_depth, &hit.normal);
+            surface.prism = gg_prism_of(v, shade->env, slot);
         }
-        hit.color = gg_shade_grain_color(shade, id);
+        return surface;
+    }
+    surface.shape = &v->parts[GG_STRIP_PART - id];
+    surface.part = &shade->part[GG_STRIP_PART - id];
+    surface.color = gg_shade_tool_color(shade, surface.shape->tool);
+    surface.floor = surface.shape->tool == GG_STRIP_FLOOR;
+    surface.gloss = surface.shape->tool >= GG_WALL_COUNT ? 1.0f : 0.0f;
+    return surface;
+}
+
+/* where a ray meets a surface at depth t; along: unit direction of the pixel */
+GG_FN gg_shade_hit gg_shade_hit_of(const gg_shade *shade, const gg_shade_surface *surface, gg_vec3 origin,
+                                   gg_vec3 direction, float t, gg_vec3 along) {
+    const gg_view *v = shade->view;
+    gg_shade_hit hit;
+    hit.point = gg_madd(origin, direction, t);
+    hit.color = surface->color;
+    if (surface->id >= 0) {
+        hit.normal = gg_unit(gg_sub(hit.point, surface->center), gg_v3(0.0f, 0.0f, 1.0f));
+        if (gg_is_planar(&v->params)) {
+            gg_prism_enter(&surface->prism, origin, direction, shade->lens.near_depth, &hit.normal);
+        }
         return hit;
     }
-    int64_t part = GG_STRIP_PART - id;
-    const gg_shape *shape = &v->parts[part];
-    gg_pose pose = gg_depth_part_pose(v, shade->env, part);
-    gg_mat3 rotation = gg_quat_mat(pose.rotation);
-    gg_vec3 local = gg_mat_tmul(rotation, gg_sub(hit.point, pose.position));
-    hit.normal = gg_mat_mul(rotation, gg_sdf_eval(shape, v->grids, v->samples, local).gradient);
-    hit.color = gg_shade_tool_color(shade, shape->tool);
-    if (shape->tool == GG_STRIP_FLOOR) {
+    const gg_shade_part *part = surface->part;
+    if (surface->shape->kind == GG_SHAPE_PLANE) {
+        hit.normal = gg_v3(part->rotation.r0.z, part->rotation.r1.z, part->rotation.r2.z);
+    } else {
+        gg_vec3 local = gg_mat_tmul(part->rotation, gg_sub(hit.point, part->position));
+        hit.normal = gg_mat_mul(part->rotation, gg_sdf_eval(surface->shape, v->grids, v->samples, local).gradient);
+    }
+    if (surface->floor) {
         float footprint = shade->lens.perspective ? shade->lens.pixel * t : shade->lens.pixel;
-        float facing = -gg_dot(hit.normal, gg_unit(direction, hit.normal));
+        float facing = -gg_dot(hit.normal, along);
         hit.color = gg_shade_floor_color(shade, hit.color, hit.point, footprint / gg_maxf(facing, 0.08f));
-    } else if (shape->tool >= GG_WALL_COUNT) {
-        hit.gloss = 1.0f;
     }
     return hit;
 }

@@ -262,48 +262,83 @@ GG_FN int gg_strip_passes(gg_vec3 o, gg_vec3 d, gg_vec3 half) {
            gg_absf(o.x * d.y - o.y * d.x) <= half.x * ay + half.y * ax;
 }
 
-/* any other part, at the pixels that its bounding sphere covers; rays that pass its bounding box by are not traced */
-GG_FN void gg_strip_solid(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
-                          gg_pose pose, int32_t id) {
-    gg_mat3 rotation = gg_quat_mat(pose.rotation);
-    gg_lens_area area = {strip->row_begin, strip->row_end, strip->column_begin, strip->column_end};
-    gg_vec3 c = gg_v3(0.0f, 0.0f, 0.0f);
-    float reach = 0.0f;
-    int bounded = shape->bound_radius < GG_UNBOUNDED;
-    gg_vec3 half = c;
-    if (bounded) {
-        c = gg_lens_local(lens, gg_add(pose.position, gg_mat_mul(rotation, shape->bound_center)));
+/* a part to trace: what its rays share */
+typedef struct gg_strip_solid {
+    const gg_shape *shape;
+    gg_vec3 position; /* of the part's frame, world [m] */
+    gg_mat3 rotation;
+    int32_t id;
+    int bounded;       /* the part has a bounding sphere; what follows holds only then, but for the area */
+    gg_vec3 c;         /* centre of the bounding sphere, camera frame */
+    float reach;       /* its radius, slightly larger */
+    gg_vec3 half;      /* of the bounding box, slightly larger */
+    gg_lens_area area; /* pixels that the part may cover */
+} gg_strip_solid;
+
+/* prepares a part at a pose; its area is empty where it lies outside the near and far planes */
+GG_FN gg_strip_solid gg_strip_solid_make(const gg_strip *strip, const gg_lens *lens, const gg_view *v,
+                                         const gg_shape *shape, gg_pose pose, int32_t id) {
+    gg_strip_solid s;
+    s.shape = shape;
+    s.position = pose.position;
+    s.rotation = gg_quat_mat(pose.rotation);
+    s.id = id;
+    s.bounded = shape->bound_radius < GG_UNBOUNDED;
+    s.c = s.half = gg_v3(0.0f, 0.0f, 0.0f);
+    s.reach = 0.0f;
+    s.area = GG_LIT(gg_lens_area){strip->row_begin, strip->row_end, strip->column_begin, strip->column_end};
+    if (s.bounded) {
+        s.c = gg_lens_local(lens, gg_add(pose.position, gg_mat_mul(s.rotation, shape->bound_center)));
         /* slightly larger, so that a ray starts clearly outside a part that touches its bounding sphere */
-        reach = shape->bound_radius * 1.001f + 8.0f * GG_DEPTH_TOLERANCE * gg_norm(c);
-        if (!(c.z + reach >= lens->near_depth && c.z - reach < lens->far_depth)) {
-            return;
+        s.reach = shape->bound_radius * 1.001f + 8.0f * GG_DEPTH_TOLERANCE * gg_norm(s.c);
+        if (!(s.c.z + s.reach >= lens->near_depth && s.c.z - s.reach < lens->far_depth)) {
+            s.area.row_end = s.area.row_begin;
+            return s;
         }
         /* wider than any distance at which a ray may count as meeting the surface */
-        float margin = 1e-3f * shape->bound_radius + 8.0f * GG_DEPTH_TOLERANCE * (gg_norm(c) + reach);
-        half = gg_add(gg_strip_half(shape, v->grids), gg_v3(margin, margin, margin));
-        area = gg_lens_cover(lens, c, reach, strip->row_begin, strip->row_end);
-        area.column_begin = GG_MAX(area.column_begin, strip->column_begin);
-        area.column_end = GG_MIN(area.column_end, strip->column_end);
+        float margin = 1e-3f * shape->bound_radius + 8.0f * GG_DEPTH_TOLERANCE * (gg_norm(s.c) + s.reach);
+        s.half = gg_add(gg_strip_half(shape, v->grids), gg_v3(margin, margin, margin));
+        s.area = gg_lens_cover(lens, s.c, s.reach, strip->row_begin, strip->row_end);
+        s.area.column_begin = GG_MAX(s.area.column_begin, strip->column_begin);
+        s.area.column_end = GG_MIN(s.area.column_end, strip->column_end);
     }
-    for (int32_t row = area.row_begin; row < area.row_end; row++) {
-        float y = gg_lens_row(lens, row);
-        for (int32_t column = area.column_begin; column < area.column_end; column++) {
-            float x = gg_lens_column(lens, column);
-            float enter = lens->near_depth, leave = lens->far_depth;
-            if (bounded && !gg_lens_sphere(lens->perspective, c, reach, x, y, &enter, &leave)) {
-                continue;
-            }
-            int64_t pixel = (int64_t)(row - strip->row_begin) * lens->width + column;
-            gg_vec3 origin, direction;
-            gg_lens_ray(lens, x, y, &origin, &direction);
-            origin = gg_mat_tmul(rotation, gg_sub(origin, pose.position));
-            direction = gg_mat_tmul(rotation, direction);
-            if (bounded && !gg_strip_passes(gg_sub(origin, shape->bound_center), direction, half)) {
-                continue;
-            }
-            float t = gg_depth_trace(shape, v->grids, v->samples, origin, direction, gg_maxf(enter, lens->near_depth),
-                                     gg_minf(leave, strip->depth[pixel]));
-            gg_strip_put(strip, pixel, t, id);
+    return s;
+}
+
+/* a ray of slopes or offsets (x, y) in the frame of the part; 0: it passes the bounding box by */
+GG_FN int gg_strip_solid_ray(const gg_strip_solid *s, const gg_lens *lens, float x, float y, gg_vec3 *origin,
+                             gg_vec3 *direction) {
+    gg_lens_ray(lens, x, y, origin, direction);
+    *origin = gg_mat_tmul(s->rotation, gg_sub(*origin, s->position));
+    *direction = gg_mat_tmul(s->rotation, *direction);
+    return !s->bounded || gg_strip_passes(gg_sub(*origin, s->shape->bound_center), *direction, s->half);
+}
+
+/* one pixel of a part */
+GG_FN void gg_strip_solid_pixel(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_strip_solid *s,
+                                int32_t row, int32_t column) {
+    float x = gg_lens_column(lens, column), y = gg_lens_row(lens, row);
+    float enter = lens->near_depth, leave = lens->far_depth;
+    if (s->bounded && !gg_lens_sphere(lens->perspective, s->c, s->reach, x, y, &enter, &leave)) {
+        return;
+    }
+    int64_t pixel = (int64_t)(row - strip->row_begin) * lens->width + column;
+    gg_vec3 origin, direction;
+    if (!gg_strip_solid_ray(s, lens, x, y, &origin, &direction)) {
+        return;
+    }
+    float t = gg_depth_trace(s->shape, v->grids, v->samples, origin, direction, gg_maxf(enter, lens->near_depth),
+                             gg_minf(leave, strip->depth[pixel]));
+    gg_strip_put(strip, pixel, t, s->id);
+}
+
+/* any other part, at the pixels that its bounding sphere covers */
+GG_FN void gg_strip_solid_draw(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
+                               gg_pose pose, int32_t id) {
+    gg_strip_solid s = gg_strip_solid_make(strip, lens, v, shape, pose, id);
+    for (int32_t row = s.area.row_begin; row < s.area.row_end; row++) {
+        for (int32_t column = s.area.column_begin; column < s.area.column_end; column++) {
+            gg_strip_solid_pixel(strip, lens, v, &s, row, column);
         }
     }
 }
@@ -321,22 +356,32 @@ GG_FN int gg_depth_part_shown(const gg_view *v, int64_t env, int64_t part) {
            gg_pose_finite(gg_depth_part_pose(v, env, part));
 }
 
+/* whether a part is drawn */
+GG_FN int gg_strip_shows(const gg_view *v, int64_t env, int64_t part, gg_strip_walls walls) {
+    const gg_shape *shape = &v->parts[part];
+    int floor = shape->tool == GG_STRIP_FLOOR, wall = shape->tool < GG_WALL_COUNT && !floor;
+    return (!wall || walls == GG_STRIP_WALLS_ALL) && (!floor || walls != GG_STRIP_WALLS_NONE) &&
+           gg_depth_part_shown(v, env, part);
+}
+
+/* the bounds at which a plane ends: all walls but the floor; NULL: none */
+GG_FN const gg_params *gg_strip_edges(const gg_view *v, const gg_shape *shape) {
+    return shape->tool < GG_WALL_COUNT && shape->tool != GG_STRIP_FLOOR ? &v->params : 0;
+}
+
 GG_FN void gg_strip_parts(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t env,
                           gg_strip_walls walls) {
     for (int64_t k = 0; k < v->dims.part_count; k++) {
         const gg_shape *shape = &v->parts[k];
         gg_pose pose = gg_depth_part_pose(v, env, k);
-        int wall = shape->tool < GG_WALL_COUNT && shape->tool != GG_STRIP_FLOOR;
-        int hidden =
-            (wall && walls != GG_STRIP_WALLS_ALL) || (shape->tool == GG_STRIP_FLOOR && walls == GG_STRIP_WALLS_NONE);
-        if (hidden || !gg_depth_part_shown(v, env, k)) {
+        if (!gg_strip_shows(v, env, k, walls)) {
             continue;
         }
         int32_t id = GG_STRIP_PART - (int32_t)k;
         if (shape->kind == GG_SHAPE_PLANE) {
-            gg_strip_plane(strip, lens, pose, wall ? &v->params : 0, id);
+            gg_strip_plane(strip, lens, pose, gg_strip_edges(v, shape), id);
         } else {
-            gg_strip_solid(strip, lens, v, shape, pose, id);
+            gg_strip_solid_draw(strip, lens, v, shape, pose, id);
         }
     }
 }

@@ -4,6 +4,7 @@
  */
 #include "../../csrc/sensors/picture.h"
 #include "../../csrc/sensors/png.h"
+#include "../../csrc/sensors/shade_trace.h"
 #include "small_world.h"
 
 static int brightness(const uint8_t *rgb, int width, int row, int column) {
@@ -78,6 +79,39 @@ static void test_picture(void) {
     put_grain(400, gg_v3(1e6f, 0.0f, 50.0f), 0.1f);
     CHECK(gg_picture_render(v, 0, &picture, 2, other) == GG_OK);
     CHECK(memcmp(one, other, sizeof one) == 0);
+}
+
+/* parts drawn coarse to fine are where learners' cameras see them: all but a few rays at edges */
+static void test_parts(void) {
+    static const int kinds[] = {GG_SHAPE_BOX,  GG_SHAPE_SPHERE, GG_SHAPE_CAPSULE, GG_SHAPE_CYLINDER,
+                                GG_SHAPE_CONE, GG_SHAPE_GRID,   GG_SHAPE_CAVITY};
+    static float fine[90 * 120], coarse[90 * 120], sample[13 * 13 * 13];
+    static int32_t ids[2][90 * 120];
+    for (int trial = 0; trial < 14; trial++) {
+        int perspective = trial / 7;
+        gg_view *v = fresh(perspective ? GG_CAMERA_PERSPECTIVE : GG_CAMERA_ORTHOGRAPHIC, 90, 120, 0.6f);
+        world.grid = (gg_sdf_grid){{13, 13, 13}, 0.1f, {-0.6f, -0.6f, -0.6f}, 0};
+        for (int k = 0; k < 13 * 13 * 13; k++) {
+            gg_vec3 p = gg_v3(0.1f * (float)(k % 13 - 6), 0.1f * (float)(k / 13 % 13 - 6), 0.1f * (float)(k / 169 - 6));
+            sample[k] = gg_norm(p) - 0.4f;
+        }
+        v->samples = sample;
+        gg_shape *part = put_part(kinds[trial % 7], 6, 0.3f, 0.2f, 0.25f);
+        part->position = gg_v3(0.1f, -0.1f, 0.2f);
+        part->rotation = random_turn();
+        gg_camera camera = world.cameras[0];
+        camera.pose.position = gg_v3(0.0f, 0.0f, 2.0f);
+        camera.pose.rotation = gg_quat_make(0.0f, 1.0f, 0.0f, 0.0f);
+        gg_lens lens = gg_lens_make(&camera, gg_camera_pose(v, 0, &camera));
+        gg_strip_draw(&lens, v, 0, 0, 90, fine, ids[0], GG_STRIP_WALLS_NONE);
+        gg_shade_strip(&lens, v, 0, 0, 90, coarse, ids[1], GG_STRIP_WALLS_NONE);
+        int seen = 0, apart = 0;
+        for (int k = 0; k < 90 * 120; k++) {
+            seen += ids[0][k] != GG_STRIP_NONE;
+            apart += ids[0][k] != ids[1][k] || fabsf(fine[k] - coarse[k]) > 2.0f * lens.pixel;
+        }
+        CHECK(seen > 100 && apart < 0.03 * seen);
+    }
 }
 
 static void test_walls(void) {
@@ -188,6 +222,7 @@ static void test_png(void) {
 
 int main(void) {
     test_picture();
+    test_parts();
     test_walls();
     test_picture_refusals();
     test_png();
