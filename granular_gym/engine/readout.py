@@ -193,7 +193,7 @@ class Readout(WorldContacts):
     @property
     def tools_active(self) -> NDArray[np.bool_]:
         """Which tools take part (env_count, tool_count); see `set_tool_active`."""
-        return self._core.get_tools_active() != 0
+        return self._core.get_tools_active().astype(bool)
 
     @property
     def wrenches(self) -> Floats:
