@@ -10,7 +10,6 @@
 #include "strip.h"
 
 #define GG_SHADE_TILE         16 /* rays along a side of the largest tile */
-#define GG_SHADE_TILE_PARTS   4  /* tiles along a side of the next larger one */
 #define GG_SHADE_TILE_LEAST   4  /* side of the smallest tile */
 #define GG_SHADE_TILE_STEPS   48 /* of a march at most */
 #define GG_SHADE_NEWTON_STEPS 24
@@ -163,36 +162,29 @@ GG_FN float gg_shade_march(const gg_lens *lens, const gg_view *v, const gg_strip
     return t;
 }
 
-/* one tile; free_depth: the part is known to be no nearer */
-GG_FN void gg_shade_tile_draw(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_strip_solid *s,
-                              int32_t row, int32_t column, int32_t size, float free_depth) {
+/* the depth up to which a part is far from all rays of a tile; GG_UNBOUNDED: it is nowhere near. free_depth: the part is
+ * known to be no nearer; to: the rays end there */
+GG_FN float gg_shade_tile_free(const gg_lens *lens, const gg_view *v, const gg_strip_solid *s, int32_t row,
+                               int32_t column, int32_t size, float free_depth, float to) {
     const gg_shape *shape = s->shape;
     gg_shade_tile tile = gg_shade_tile_make(lens, s, row, column, size);
-    float to = s->bounded ? gg_minf(lens->far_depth, s->c.z + s->reach) : lens->far_depth, start = free_depth;
     if (s->bounded) {
         float spread = lens->perspective ? tile.spread * gg_maxf(gg_absf(to), gg_absf(free_depth)) : tile.spread;
         gg_vec3 half = gg_add(s->half, gg_v3(spread, spread, spread));
         if (!gg_strip_passes(gg_sub(tile.origin, shape->bound_center), tile.direction, half)) {
-            return;
+            return GG_UNBOUNDED;
         }
     }
     /* where the ray's way is known at once, there is no march to share */
-    if (shape->kind != GG_SHAPE_BOX && shape->kind != GG_SHAPE_CAVITY) {
-        start = gg_shade_march(lens, v, s, &tile, free_depth, to);
-        if (start >= GG_UNBOUNDED) {
-            return;
-        }
-    }
-    int32_t row_end = GG_MIN(row + size, s->area.row_end), column_end = GG_MIN(column + size, s->area.column_end);
-    if (size > GG_SHADE_TILE_LEAST) {
-        int32_t part = size / GG_SHADE_TILE_PARTS;
-        for (int32_t r = row; r < row_end; r += part) {
-            for (int32_t c = column; c < column_end; c += part) {
-                gg_shade_tile_draw(strip, lens, v, s, r, c, part, start);
-            }
-        }
-        return;
-    }
+    int known = shape->kind == GG_SHAPE_BOX || shape->kind == GG_SHAPE_CAVITY;
+    return known ? free_depth : gg_shade_march(lens, v, s, &tile, free_depth, to);
+}
+
+/* the rays of a smallest tile */
+GG_FN void gg_shade_tile_rays(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_strip_solid *s,
+                              int32_t row, int32_t column, float start, float to) {
+    int32_t row_end = GG_MIN(row + GG_SHADE_TILE_LEAST, s->area.row_end);
+    int32_t column_end = GG_MIN(column + GG_SHADE_TILE_LEAST, s->area.column_end);
     for (int32_t r = row; r < row_end; r++) {
         for (int32_t c = column; c < column_end; c++) {
             int64_t pixel = (int64_t)(r - strip->row_begin) * lens->width + c;
@@ -200,7 +192,27 @@ GG_FN void gg_shade_tile_draw(const gg_strip *strip, const gg_lens *lens, const 
             gg_vec3 origin, direction;
             if (start < limit &&
                 gg_strip_solid_ray(s, lens, gg_lens_column(lens, c), gg_lens_row(lens, r), &origin, &direction)) {
-                gg_strip_put(strip, pixel, gg_shade_trace(lens, v, shape, origin, direction, start, limit), s->id);
+                gg_strip_put(strip, pixel, gg_shade_trace(lens, v, s->shape, origin, direction, start, limit), s->id);
+            }
+        }
+    }
+}
+
+/* a largest tile, then the smallest ones in it; free_depth: the part is known to be no nearer */
+GG_FN void gg_shade_tile_draw(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_strip_solid *s,
+                              int32_t row, int32_t column, float free_depth) {
+    float to = s->bounded ? gg_minf(lens->far_depth, s->c.z + s->reach) : lens->far_depth;
+    float start = gg_shade_tile_free(lens, v, s, row, column, GG_SHADE_TILE, free_depth, to);
+    if (start >= GG_UNBOUNDED) {
+        return;
+    }
+    int32_t row_end = GG_MIN(row + GG_SHADE_TILE, s->area.row_end);
+    int32_t column_end = GG_MIN(column + GG_SHADE_TILE, s->area.column_end);
+    for (int32_t r = row; r < row_end; r += GG_SHADE_TILE_LEAST) {
+        for (int32_t c = column; c < column_end; c += GG_SHADE_TILE_LEAST) {
+            float near = gg_shade_tile_free(lens, v, s, r, c, GG_SHADE_TILE_LEAST, start, to);
+            if (near < GG_UNBOUNDED) {
+                gg_shade_tile_rays(strip, lens, v, s, r, c, near, to);
             }
         }
     }
@@ -213,7 +225,7 @@ GG_FN void gg_shade_solid(const gg_strip *strip, const gg_lens *lens, const gg_v
     float from = s.bounded ? gg_maxf(lens->near_depth, s.c.z - s.reach) : lens->near_depth;
     for (int32_t row = s.area.row_begin; row < s.area.row_end; row += GG_SHADE_TILE) {
         for (int32_t column = s.area.column_begin; column < s.area.column_end; column += GG_SHADE_TILE) {
-            gg_shade_tile_draw(strip, lens, v, &s, row, column, GG_SHADE_TILE, from);
+            gg_shade_tile_draw(strip, lens, v, &s, row, column, from);
         }
     }
 }
