@@ -10,8 +10,8 @@
 #include "../base/base.h"
 
 /* numbers of an env at most */
-#define GG_DRIVE_ACTIONS 32
-#define GG_DRIVE_STATES  64
+#define GG_DRIVE_ACTIONS 64
+#define GG_DRIVE_STATES  128
 
 typedef struct gg_drive {
     int32_t kind;         /* gg_drive_kind */

@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 FORMAT = "granular_gym.arm/1"
 LARGEST_ROWS = 15  # of a chain, tool included (csrc/geometry/arm.h holds 16)
 LARGEST_CAPSULES = 64
+#: blocks of a drive, see csrc/geometry/drive_arm.h
+LARGEST_BLOCKS = 16
 #: bits of the guard's events, see csrc/geometry/arm_guard.h
 JOINT_EVENT, SPEED_EVENT, TOUCH_EVENT = 1, 2, 4
 
@@ -400,11 +402,18 @@ class Arm:
             period: control period [s].
             still: (n, 7) poses of the tools that stand still.
             anchored: which of them stand at the anchor: their x, y are relative to it.
-            blocks: (m, 10) what the arm must not touch, see `clearance`.
+            blocks: (m, 10) what the arm must not touch, at most LARGEST_BLOCKS, see `clearance`.
             at_anchor: (m,) bool, which blocks stand at the anchor.
+
+        Raises:
+            ArgumentError: a wrong shape, too many blocks, or a number that is not finite.
         """
         rows, base, lower, upper, speed, acceleration, reach, frames, capsules, pairs, tip_speed, margin = self._core
         boxes, flags = _doubles("blocks", blocks, (None, 10)), np.asarray(at_anchor, bool)
+        if len(boxes) > LARGEST_BLOCKS or flags.shape != (len(boxes),):
+            raise ArgumentError(
+                f"blocks: expected at most {LARGEST_BLOCKS} and as many at_anchor, got {len(boxes)} and {flags.shape}"
+            )
         poses = np.zeros((len(self.shapes) + len(anchored), 7))
         poses[:, 3] = 1.0
         poses[len(self.shapes) :] = still

@@ -16,6 +16,7 @@ from granular_gym.base.assets import asset_path
 from granular_gym.envs.gear_tower import (
     ECCENTRICITY,
     GEAR_HALF_WIDTH,
+    GEAR_LIMIT,
     GEAR_RADIUS,
     GRAIN_FRICTION,
     STOREY,
@@ -206,3 +207,10 @@ def test_expert_mixes_better_than_random(make_vec: Any) -> None:
         returns += rewards
     assert truncated.all() and not infos["diverged"].any()
     assert infos["success"][0] and returns[0] > returns[1] + 5.0
+
+
+def test_as_many_gears_as_are_allowed(make: Any) -> None:
+    env = make(TOWER, gear_count=GEAR_LIMIT, grain_count=500)
+    env.reset(seed=0)
+    env.step(np.ones(GEAR_LIMIT, np.float32))
+    assert (env.unwrapped.task.speed == 1.0).all() and (env.unwrapped.task.angle != 0.0).all()

@@ -193,6 +193,9 @@ def test_drives_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ArgumentError, match="^value: expected finite"):
         world.set_drive(but(value=np.full(len(good.value), np.nan)))
     arm = ExcavatorTask().drive()
+    for blocks, at_anchor in ((np.zeros((17, 10)), [False] * 17), (np.zeros((2, 10)), [True])):
+        with pytest.raises(ArgumentError, match="^blocks: expected at most 16 and as many at_anchor, got"):
+            make_arm().drive(PERIOD, np.zeros((0, 7)), (), blocks, at_anchor)
     machine = world_of(len(make_arm().shapes) + 2, "cpu")
     machine.set_drive(arm)
     for index in (*range(5), 5, len(arm.index) - 1, len(arm.index) // 2):
