@@ -210,7 +210,7 @@ def test_expert_mixes_better_than_random(make_vec: Any) -> None:
 
 
 def test_as_many_gears_as_are_allowed(make: Any) -> None:
-    env = make(TOWER, gear_count=GEAR_LIMIT, grain_count=500)
+    env = make(TOWER, gear_count=GEAR_LIMIT, grain_count=1000)
     env.reset(seed=0)
     env.step(np.ones(GEAR_LIMIT, np.float32))
     assert (env.unwrapped.task.speed == 1.0).all() and (env.unwrapped.task.angle != 0.0).all()
