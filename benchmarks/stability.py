@@ -33,12 +33,10 @@ import granular_gym as gg
 from benchmarks import measure
 from benchmarks.measure import Row
 from granular_gym.engine.solver import layers as layers_of
+from testbed.beds import GRAVITY, RADIUS, rms_speed
+from testbed.landings import PER_LAYER, SIDE, loose_bed
 
 OUT = Path(__file__).resolve().parent / "results" / "cpu"
-GRAVITY = 9.81  # [m/s2]
-RADIUS = 0.005  # [m]
-SIDE = 7.0  # of the periodic square, in diameters
-PER_LAYER = 50
 STEPS = (5e-4, 1e-3, 2e-3, 5e-3, 1e-2)  # [s]
 ITERATIONS = (5, 10, 20, 40)
 LAYERS = (10, 24, 60)
@@ -54,35 +52,13 @@ LANDINGS = (
 )
 
 
-def bed(layers: int, radius: float = RADIUS, side: float = SIDE, per_layer: int = PER_LAYER) -> gg.Scene:
-    """A loose lattice about to fall on a floor."""
-    diameter = 2.0 * radius
-    half = 0.5 * side * diameter
-    boundary = {"x": "periodic", "y": "periodic", "z": ("wall", "open")}
-    scene = gg.Scene(((-half, -half, 0.0), (half, half, 4.0 * layers * diameter)), boundary=boundary)
-    grain = scene.add_material(radius=radius, density=2500.0, friction=0.5, restitution=0.5)
-    across = int(side / 1.1)
-    k = np.arange(layers * per_layer)
-    positions = np.stack([k % across, k // across % across, k // across**2], axis=1) * (side / across)
-    positions[:, :2] += 0.5 * side / across - 0.5 * side
-    positions[:, 2] += 0.6
-    positions += np.random.default_rng(1).uniform(-0.04, 0.04, positions.shape)
-    scene.add_grains(grain, positions * diameter, radius)
-    return scene
-
-
 @functools.lru_cache
 def settled(layers: int, radius: float = RADIUS) -> tuple[gg.State, float]:
     """State of the settled bed, with its impulses, and its mean height [m]."""
     dt = 1e-3 * (radius / RADIUS) ** 0.5
-    with bed(layers, radius).build(solver=gg.Solver(iterations=40), num_threads=1) as world:
+    with loose_bed(layers, radius=radius).build(solver=gg.Solver(iterations=40), num_threads=1) as world:
         world.step(dt, 4000)
         return world.save_state(), measure.mean_height(world)
-
-
-def rms_speed(world: gg.World) -> float:
-    """Root mean square speed of all grains [m/s]."""
-    return float(np.sqrt(np.mean(np.sum(world.velocities[0].astype(np.float64) ** 2, axis=1))))
 
 
 def case(start: str, layers: int, dt: float, iterations: int, alpha: float = 0.8, radius: float = RADIUS) -> Row:
@@ -94,8 +70,8 @@ def case(start: str, layers: int, dt: float, iterations: int, alpha: float = 0.8
     scale = (radius / RADIUS) ** 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gg.StabilityWarning)
-        world = bed(layers, radius).build(solver=gg.Solver(iterations=iterations, alpha=alpha), num_threads=1)
-        with world:
+        solver = gg.Solver(iterations=iterations, alpha=alpha)
+        with loose_bed(layers, radius=radius).build(solver=solver, num_threads=1) as world:
             state, height = settled(layers, radius)
             if start == "rest":
                 world.load_state(state)
@@ -186,7 +162,7 @@ def deep_rest(layers: int) -> gg.State:
 
 def deep_bed(layers: int) -> gg.Scene:
     """A deep bed, with half the grains per layer."""
-    return bed(layers, side=DEEP_PER_LAYER**0.5, per_layer=DEEP_PER_LAYER)
+    return loose_bed(layers, side=DEEP_PER_LAYER**0.5, per_layer=DEEP_PER_LAYER)
 
 
 def long_rest(layers: int, dt: float, iterations: int) -> Row:
@@ -247,7 +223,7 @@ def landing(dt: float, iterations: int) -> Row:
 
     Also the largest relative increase of its energy in a step [%].
     """
-    with bed(LANDING_LAYERS).build(solver=gg.Solver(iterations=iterations), num_threads=1) as world:
+    with loose_bed(LANDING_LAYERS).build(solver=gg.Solver(iterations=iterations), num_threads=1) as world:
         watched = round(LANDING_WATCHED / dt)
         last, rise = energy(world), 0.0
         for _ in range(watched):

@@ -280,7 +280,7 @@ def heap_angle(positions: NDArray[np.float32]) -> float:
     return float(np.degrees(np.arctan(height / np.sqrt(3.0 * volume / (np.pi * height)))))
 
 
-def cup_of_two_sizes(ratio: float, small: int, large: int, half: float = 0.06) -> gg.Scene:
+def cup_of_two_sizes(ratio: float, small: int, large: int, half: float = 0.06, seed: int = 3) -> gg.Scene:
     """Large grains below small ones, about to fall into a box.
 
     Args:
@@ -288,6 +288,7 @@ def cup_of_two_sizes(ratio: float, small: int, large: int, half: float = 0.06) -
         small: number of small grains.
         large: number of large grains.
         half: half side of the box [m].
+        seed: of the noise of the small ones' positions.
     """
     big = RADIUS * ratio
     scene = gg.Scene(((-half, -half, 0.0), (half, half, 4.0)))
@@ -302,7 +303,7 @@ def cup_of_two_sizes(ratio: float, small: int, large: int, half: float = 0.06) -
     below = layers(large, big, 0.0)
     top = float(below[:, 2].max()) + big
     above = layers(small, RADIUS, top)
-    above += np.random.default_rng(3).uniform(-0.04, 0.04, above.shape) * RADIUS
+    above += np.random.default_rng(seed).uniform(-0.04, 0.04, above.shape) * RADIUS
     scene.add_grains(sand, below, big)
     scene.add_grains(sand, above, RADIUS)
     return scene
