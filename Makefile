@@ -20,7 +20,7 @@ STAMP_PACKAGES := $(VENV)/.stamp-packages
 STAMP_BUILD := $(VENV)/.stamp-build
 STAMP_TRAIN := $(VENV)/.stamp-train
 
-.PHONY: help setup build demo train test sanitize bench gpu validate lint format typecheck clean
+.PHONY: help setup build demo train test sanitize bench instructions gpu validate lint format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer; write a film, pictures and a report to out/bulldozer"
@@ -28,6 +28,7 @@ help:
 	@echo "make test      run all tests (ARGS='-k name' passes options to pytest; WORKERS=2 processes)"
 	@echo "make sanitize  unit and hostile tests on an extension built with AddressSanitizer and UBSan (minutes)"
 	@echo "make bench     measure speed; write tables and plots to benchmarks/results/cpu"
+	@echo "make instructions  hold the instructions of five small scenes to stored limits (valgrind; ARGS=--renew: new limits)"
 	@echo "make gpu       on a machine with a GPU: build, test and measure within 10 minutes (docs/gpu.md; WHEELS=folder)"
 	@echo "make validate  measure physical laws, write docs/validation.md and its pages (FULL=1: all checks; ARGS='rest silo': some)"
 	@echo "make setup     virtual environment, packages and the C extension"
@@ -82,6 +83,9 @@ sanitize: $(STAMP_BUILD)
 
 bench: $(STAMP_BUILD)
 	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+instructions: $(STAMP_BUILD)
+	@$(BIN)/python -m benchmarks.instructions $(or $(ARGS),--check)
 
 # its own environment in build/gpu, from the system's packages and the folder of wheels: needs no network
 gpu:
