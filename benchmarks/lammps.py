@@ -7,6 +7,7 @@ reports its own processor time.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import shutil
@@ -27,6 +28,14 @@ MASS = DENSITY * 4.0 / 3.0 * math.pi * RADIUS**3
 def program() -> str | None:
     """Path of LAMMPS, None where it is not installed."""
     return shutil.which("lmp") or shutil.which("lmp_serial")
+
+
+@functools.lru_cache(maxsize=1)
+def _local() -> str:
+    """Keyword by which reductions take values of pairs; before 2024 they guessed it."""
+    text = subprocess.run([program() or "lmp", "-h"], capture_output=True, text=True, check=False).stdout
+    year = re.search(r"Simulator - \d+ \w+ (\d{4})", text)
+    return " inputs local" if year and int(year[1]) >= 2024 else ""
 
 
 def damping(mass: float, restitution: float = RESTITUTION, stiffness: float = STIFFNESS) -> float:
@@ -75,8 +84,8 @@ class Lammps:
             "fix weight all gravity 9.81 vector 0 0 -1\nfix motion all nve/sphere",
             f"timestep {DT:g}",
             "compute distances all pair/local dist",
-            "compute least all reduce min c_distances",
-            "compute average all reduce ave c_distances",
+            f"compute least all reduce min c_distances{_local()}",
+            f"compute average all reduce ave c_distances{_local()}",
             "compute height all reduce ave z",
             "compute touching all contact/atom",
             "compute contacts all reduce ave c_touching",
