@@ -236,8 +236,8 @@ def squeeze(setting: Setting, dt: float, seed: int, one: bool = True) -> Row:
 
 
 LAYERS = {"24 layers": {"layers": 24}, "60 layers": {"layers": 60}}
-#: attraction of ten weights of a grain [N/m], to a hundredth of a diameter
-COHESION = {"cohesion": 10.0 * mass() * GRAVITY / (0.5 * RADIUS), "cohesion_range": 0.01 * DIAMETER}
+#: attraction of three weights of a grain [N/m], to a hundredth of a diameter; stirred, or it stands in stacks
+COHESION = {"cohesion": 3.0 * mass() * GRAVITY / (0.5 * RADIUS), "cohesion_range": 0.01 * DIAMETER, "stir": 0.3}
 CASES: dict[str, Case] = {
     "landing": Case("24 layers fall; mu .5, e .5, rolling .3", landing),
     "no_rolling": Case("the same without rolling friction", landing, {"": {"rolling_friction": 0.0}}),

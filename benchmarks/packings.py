@@ -29,14 +29,15 @@ class Watch:
         cpu: processor time in steps [s].
         work: iterations times pairs in contact.
         overlap_max: largest overlap [d].
-        rise: largest relative increase of energy in a step; of those steps that are taken one by one.
+        rise: largest relative increase of energy in a step, of the steps that were taken one by one; None: none were.
         broken: whether the world ran out of memory or stopped being finite: grains lay inside each other.
     """
 
     def __init__(self, world: gg.World, dt: float, masses: Any = None) -> None:
         self.world, self.dt = world, dt
         self.masses = mass_of(world.radii[0]) if masses is None else masses
-        self.seconds = self.cpu = self.work = self.overlap_max = self.rise = 0.0
+        self.seconds = self.cpu = self.work = self.overlap_max = 0.0
+        self.rise: float | None = None
         self.broken = False
 
     def run(self, seconds: float, every: float = 5e-3, tool_poses: Any = None) -> None:
@@ -60,7 +61,7 @@ class Watch:
             if not self._step(1, None):
                 return
             now = self.energy()
-            self.rise, last = max(self.rise, now / last - 1.0), now
+            self.rise, last = max(self.rise or 0.0, now / last - 1.0), now
 
     def _step(self, substeps: int, tool_poses: Any) -> bool:
         if self.broken:
@@ -108,7 +109,7 @@ class Watch:
     def worst(self) -> Row:
         """What went wrong on the way; overlaps in %."""
         rows = {"overlap_max_pct": 100.0 * self.overlap_max, "broken": float(self.broken)}
-        return {**rows, "energy_rise_pct": 100.0 * self.rise} if self.rise else rows
+        return rows if self.rise is None else {**rows, "energy_rise_pct": 100.0 * self.rise}
 
 
 def pressing_counts(world: gg.World) -> np.ndarray:

@@ -20,6 +20,7 @@ def loose_bed(
     side: float = SIDE,
     per_layer: int = PER_LAYER,
     heavy: tuple[float, float] = (0.0, 1.0),
+    stir: float = 0.0,
     **material: Any,
 ) -> gg.Scene:
     """A loose lattice about to fall on a floor.
@@ -31,6 +32,7 @@ def loose_bed(
         side: of the periodic square [d].
         per_layer: grains of a layer.
         heavy: share of the grains, the uppermost, that is denser, and how many times.
+        stir: root mean square of a component of the initial velocities [m/s].
         material: see `Scene.add_material`; friction .5 and restitution .5 unless given.
     """
     diameter = 2.0 * radius
@@ -44,11 +46,13 @@ def loose_bed(
     positions = np.stack([k % across, k // across % across, k // across**2], axis=1) * (side / across)
     positions[:, :2] += 0.5 * side / across - 0.5 * side
     positions[:, 2] += 0.6
-    positions += np.random.default_rng(seed).uniform(-0.04, 0.04, positions.shape)
+    rng = np.random.default_rng(seed)
+    positions += rng.uniform(-0.04, 0.04, positions.shape)
+    velocities = stir * rng.normal(0.0, 1.0, positions.shape)
     share, ratio = heavy
     below = round((1.0 - share) * len(k))
-    scene.add_grains(grain, positions[:below] * diameter, radius)
+    scene.add_grains(grain, positions[:below] * diameter, radius, velocities[:below])
     if below < len(k):
         dense = scene.add_material(**{**kind, "density": ratio * kind["density"], "name": "dense"})
-        scene.add_grains(dense, positions[below:] * diameter, radius)
+        scene.add_grains(dense, positions[below:] * diameter, radius, velocities[below:])
     return scene
