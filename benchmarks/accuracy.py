@@ -109,7 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="benchmarks.accuracy")
     parser.add_argument("cases", nargs="*", metavar="case", help=f"of {', '.join(CASES)}; none: all")
-    parser.add_argument("--solver", action="append", type=Setting.parse, help="name=value,...; dt is one of the names")
+    parser.add_argument("--solver", action="append", type=Setting.parse, help="name=value,...; dt is a name, too")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--dt", type=float, default=None, help="time step where a setting names none [s]")
     parser.add_argument("--limit", action="store_true", help="these are the converged limits")

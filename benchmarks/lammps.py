@@ -31,11 +31,16 @@ def program() -> str | None:
 
 
 @functools.lru_cache(maxsize=1)
+def version() -> str:
+    """Its date of release, like "22 Jul 2025"; "" where it is not known."""
+    text = subprocess.run([program() or "lmp", "-h"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"Simulator - (\d+ \w+ \d{4})", text)
+    return found[1] if found else ""
+
+
 def _local() -> str:
     """Keyword by which reductions take values of pairs; before 2024 they guessed it."""
-    text = subprocess.run([program() or "lmp", "-h"], capture_output=True, text=True, check=False).stdout
-    year = re.search(r"Simulator - \d+ \w+ (\d{4})", text)
-    return " inputs local" if year and int(year[1]) >= 2024 else ""
+    return " inputs local" if version()[-4:] >= "2024" else ""
 
 
 def damping(mass: float, restitution: float = RESTITUTION, stiffness: float = STIFFNESS) -> float:

@@ -109,6 +109,7 @@ class Peer:
         simulated = self.steps * lammps.DT
         row = {"name": f"{scene}, LAMMPS", "scene": scene, "subject": "LAMMPS", "cpu_seconds": measure.spread(cpu)}
         row["sim_per_cpu"] = simulated * len(cpu) / sum(cpu)
+        row["version"] = lammps.version()
         return {**row, **{k: self.rows[-1][k] for k in ("overlap_mean_pct", "overlap_max_pct", "contacts_per_grain")}}
 
     def close(self) -> None:
@@ -170,7 +171,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="benchmarks.speed")
     parser.add_argument("scenes", nargs="*", metavar="scene", help=f"of {', '.join(SCENES)}; none: all but the large")
-    parser.add_argument("--solver", action="append", type=Setting.parse, help="name=value,...; dt is one of the names")
+    parser.add_argument(
+        "--solver", action="append", type=Setting.parse, help="name=value,...; dt and kernel are names, too"
+    )
     parser.add_argument("--against", action="append", type=Path, default=[], help="folder of another build")
     parser.add_argument("--large", action="store_true", help=f"also {', '.join(LARGE)}")
     parser.add_argument("--peer", action="store_true", help="also LAMMPS")

@@ -82,7 +82,7 @@ class Resting(Stepped):
 
     def __init__(self, setting: Setting, count: int) -> None:
         dt = setting.dt or DT
-        super().__init__(columns.resting(count, **setting.fields), dt, max(20, 2_000_000 // count))
+        super().__init__(setting.on_kernel(columns.resting(count, **setting.fields)), dt, max(20, 2_000_000 // count))
         self._start = self.world.positions[0].copy()
         # impulses of these settings build up
         self.world.step(dt, 20)
