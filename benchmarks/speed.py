@@ -36,7 +36,7 @@ WORKER = Path(__file__).resolve().parent / "speed_worker.py"
 #: what is printed
 COLUMNS = (
     *("ns_per_grain_substep", "cpu_ms_per_env_step", "sim_per_cpu", "ratio", "over_lammps", "residual"),
-    *("overlap_mean_pct", "overlap_max_pct", "contacts_per_grain", "moving_share"),
+    *("overlap_mean_pct", "overlap_max_pct", "contacts_per_grain", "moving_share", "mostly"),
 )
 #: simulated time in which the springs of LAMMPS settle before a scene at rest [s]
 PEER_SETTLES = 0.05
@@ -132,15 +132,24 @@ def compared(scene: str, subjects: list[Subject], repeats: int, beside: bool) ->
             for _ in range(repeats):
                 for one in (*workers, *([peer] if peer else [])):
                     one.run()
+            shares = [worker.ask("phases") for worker in workers]
         finally:
             for one in (*workers, *([peer] if peer else [])):
                 one.close()
-    rows = [_row(scene, worker, workers[0]) for worker in workers]
+    rows = [
+        {**_row(scene, worker, workers[0]), "phase_shares": share, "mostly": mostly(share)}
+        for worker, share in zip(workers, shares, strict=True)
+    ]
     if peer:
         rows.append(peer.row(scene))
         for row in rows[:-1]:
             row["over_lammps"] = row["sim_per_cpu"] / rows[-1]["sim_per_cpu"]
     return rows
+
+
+def mostly(shares: Row) -> str:
+    """The three phases that take most."""
+    return ", ".join(f"{name} {100.0 * share:.0f} %" for name, share in list(shares.items())[:3])
 
 
 def _row(scene: str, worker: Worker, first: Worker) -> Row:

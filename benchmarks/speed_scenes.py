@@ -53,6 +53,21 @@ class Scene(abc.ABC):
     def look(self) -> Row:
         """Accuracy at the end of a block."""
 
+    @property
+    @abc.abstractmethod
+    def world(self) -> gg.World:
+        """The world that is stepped."""
+
+    def phases(self) -> Row:
+        """Shares of the phases in the time of a block, the largest first; those above 1 %."""
+        self.begin()
+        self.world.profile(True)
+        self.run()
+        seconds = self.world.profile(False)
+        total = sum(seconds.values())
+        shares = {name: value / total for name, value in seconds.items() if value > 0.01 * total}
+        return dict(sorted(shares.items(), key=lambda item: -item[1]))
+
     def positions(self) -> Any:
         """Positions (n, 3) [m] at the start of a block, for other codes; None: none can run this scene."""
         return None
@@ -62,8 +77,12 @@ class Stepped(Scene):
     """A world that is stepped."""
 
     def __init__(self, world: gg.World, dt: float, substeps: int) -> None:
-        self.world, self.dt, self.substeps = world, dt, substeps
+        self._world, self.dt, self.substeps = world, dt, substeps
         self.grains, self.seconds = world.grain_count, dt * substeps
+
+    @property
+    def world(self) -> gg.World:
+        return self._world
 
     def begin(self) -> None:
         """What rests goes on where it is."""
@@ -147,6 +166,11 @@ class Bulldozer(Scene):
         self.env.action_space.seed(self.SEED)
         self._random = [self.env.action_space.sample() for _ in range(self.STEPS)]
         self._infos: list[dict[str, Any]] = []
+
+    @property
+    def world(self) -> gg.World:
+        world: gg.World = self.env.unwrapped.task.world  # type: ignore[attr-defined]
+        return world
 
     def begin(self) -> None:
         self.env.reset(seed=self.SEED)

@@ -3,8 +3,9 @@
     python benchmarks/speed_worker.py FOLDER SCENE SETTING
 
 FOLDER holds the package: a source tree with its extension built in place, or what `pip install --target` leaves; - for
-the one that is installed. A line "run" on standard input is answered with a line of JSON; "positions PATH" writes where
-the grains of the scene are at the start of a block. The scene itself always comes from this tree.
+the one that is installed. The scene itself always comes from this tree. Every line of standard input is answered with
+one of JSON: "run" runs a block, "phases" tells what the time of a block is spent on, "positions PATH" writes where the
+grains are at the start of a block.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ def main() -> None:
         if word == "positions":
             numpy.save(rest, scene.positions())
             print(json.dumps({}), flush=True)
+        elif word == "phases":
+            print(json.dumps(scene.phases()), flush=True)
         else:
             scene.begin()
             print(json.dumps({"cpu": scene.run(), **scene.look()}), flush=True)
