@@ -170,6 +170,7 @@ typedef struct gg_world_info {
     const char *kernel; /* see gg_world_set_kernel */
     int32_t gpu;        /* 0: the CPU; k + 1: GPU number k */
     int64_t waits;      /* times that this world, or a buffer of its own, has waited for the GPU */
+    int64_t drawn;      /* depth images drawn so far, each of one camera in one env */
     gg_solver solver;   /* with the safe values filled in */
 } gg_world_info;
 void gg_world_get_info(const gg_world *world, gg_world_info *info);
@@ -275,7 +276,8 @@ gg_status gg_world_count_cells(gg_world *world, const float *lower, const float 
 gg_status gg_world_count_columns(gg_world *world, const float *lower, const float *upper, const int32_t *shape,
                                  int64_t *counts, gg_memory_space space);
 
-/* depth image of one camera in every env: (env_count, height, width) [m] */
+/* Depth image of one camera in every env: (env_count, height, width) [m]. It is drawn when it is read, and again only in
+ * envs whose grains or tools have changed since. */
 gg_status gg_world_depth(gg_world *world, int32_t camera, float *depth, gg_memory_space space);
 /* the same clipped to near_depth .. far_depth: in metres, and as bytes (0 near, 255 far, ties to even); NULL to skip
  * either */
@@ -320,6 +322,8 @@ gg_status gg_world_read_results(gg_world *world, const gg_step_results *results)
 
 /* a shaded picture of one env for people: rgb (height, width, 3) of picture->camera. GG_ERROR_MEMORY */
 gg_status gg_world_picture(gg_world *world, int64_t env, const gg_picture *picture, uint8_t *rgb);
+/* the depth of what such a picture shows at the middle of each pixel: (height, width) [m]; no walls but the floor */
+gg_status gg_world_picture_depth(gg_world *world, int64_t env, const gg_camera *camera, float *depth);
 
 /* The stream (cudaStream_t as a number) that a world on a GPU uses from now on. GG_ERROR_BACKEND on the CPU, where
  * get returns 0. */

@@ -261,11 +261,11 @@ class BulldozerTask(Task):
         colors[inside] = 0.45 * colors[inside] + 0.55 * np.array(GOAL_COLOR)
         return colors
 
-    def picture(self, env: int, camera: DepthCamera | str = "view") -> NDArray[np.uint8]:
+    def picture(self, env: int, camera: DepthCamera | str | None = None) -> NDArray[np.uint8]:
         """The field seen from the side of the lower y wall; the goal's floor is tinted."""
         frame = super().picture(env, camera)
-        if camera == "view":
-            tint_floor(frame, self.view, self.world.depth("view")[env], self.goal[env])
+        if camera is None:
+            tint_floor(frame, self.view, self.world.picture_depth(self.view, env), self.goal[env])
         return frame
 
 

@@ -54,6 +54,28 @@ WORLD_METHOD(depth_image) {
     return gg_py_finish(self, status, out.object);
 }
 
+/* an env, and a camera as integers and floats; returns 0, or -1 with an exception set */
+static int parse_view(const world_object *self, PyObject *env_object, PyObject *integers_object,
+                      PyObject *floats_object, int64_t *env, gg_camera *camera) {
+    npy_intp four[1] = {4}, ten[1] = {10};
+    const int32_t *integers = gg_py_array(self->state, "camera_integers", integers_object, NPY_INT32, 1, four);
+    const float *floats =
+        integers ? gg_py_array(self->state, "camera_floats", floats_object, NPY_FLOAT32, 1, ten) : NULL;
+    if (!floats || gg_py_check_poses(self->state, "camera_floats", floats, 1) ||
+        gg_py_integer(self->state, "env", env_object, 0, self->env_count - 1, env)) {
+        return -1;
+    }
+    *camera = gg_py_camera(integers, floats);
+    if (camera->height < 1 || camera->width < 1 || camera->height > 16384 || camera->width > 16384 ||
+        camera->tool < -1 || camera->tool >= self->tool_count) {
+        PyErr_Format(self->state->error[GG_PY_ARGUMENT],
+                     "camera: expected 1 .. 16384 pixels and a tool of this world, got %d x %d on tool %d",
+                     (int)camera->height, (int)camera->width, (int)camera->tool);
+        return -1;
+    }
+    return 0;
+}
+
 WORLD_METHOD(picture) {
     PyObject *env_object, *integers_object, *floats_object, *light_object, *grain_color, *tool_color;
     int show_walls = 0, samples = 0;
@@ -64,32 +86,19 @@ WORLD_METHOD(picture) {
                           &grain_color, &tool_color, &show_walls, &samples)) {
         return NULL;
     }
-    npy_intp four[1] = {4}, ten[1] = {10}, three[1] = {3};
-    npy_intp grain_shape[2] = {(npy_intp)self->grain_count, 3};
+    npy_intp three[1] = {3}, grain_shape[2] = {(npy_intp)self->grain_count, 3};
     npy_intp tool_shape[2] = {GG_WALL_COUNT + (npy_intp)self->tool_count, 3};
-    const int32_t *integers = gg_py_array(self->state, "camera_integers", integers_object, NPY_INT32, 1, four);
-    const float *floats =
-        integers ? gg_py_array(self->state, "camera_floats", floats_object, NPY_FLOAT32, 1, ten) : NULL;
-    const float *light = floats ? gg_py_array(self->state, "light", light_object, NPY_FLOAT32, 1, three) : NULL;
-    if (!light || gg_py_check_poses(self->state, "camera_floats", floats, 1) ||
-        gg_py_integer(self->state, "env", env_object, 0, self->env_count - 1, &env) ||
+    const float *light = gg_py_array(self->state, "light", light_object, NPY_FLOAT32, 1, three);
+    if (!light || parse_view(self, env_object, integers_object, floats_object, &env, &picture.camera) ||
         gg_py_array_or_none(self->state, "grain_colors", grain_color, NPY_UINT8, 2, grain_shape,
                             (void *)&picture.grain_color) ||
         gg_py_array_or_none(self->state, "tool_colors", tool_color, NPY_UINT8, 2, tool_shape,
                             (void *)&picture.tool_color)) {
         return NULL;
     }
-    picture.camera = gg_py_camera(integers, floats);
     picture.light = gg_v3(light[0], light[1], light[2]);
     picture.show_walls = show_walls;
     picture.samples = samples;
-    if (picture.camera.height < 1 || picture.camera.width < 1 || picture.camera.height > 16384 ||
-        picture.camera.width > 16384 || picture.camera.tool < -1 || picture.camera.tool >= self->tool_count) {
-        PyErr_Format(self->state->error[GG_PY_ARGUMENT],
-                     "camera: expected 1 .. 16384 pixels and a tool of this world, got %d x %d on tool %d",
-                     (int)picture.camera.height, (int)picture.camera.width, (int)picture.camera.tool);
-        return NULL;
-    }
     if (gg_py_begin(self)) {
         return NULL;
     }
@@ -99,5 +108,23 @@ WORLD_METHOD(picture) {
     }
     gg_status status;
     WITHOUT_GIL(status = gg_world_picture(self->world, env, &picture, gg_py_data(out)));
+    return gg_py_finish(self, status, out);
+}
+
+WORLD_METHOD(picture_depth) {
+    PyObject *env_object, *integers_object, *floats_object;
+    int64_t env = 0;
+    gg_camera camera;
+    if (!PyArg_ParseTuple(argument, "OOO:picture_depth", &env_object, &integers_object, &floats_object) ||
+        parse_view(self, env_object, integers_object, floats_object, &env, &camera) || gg_py_begin(self)) {
+        return NULL;
+    }
+    npy_intp shape[2] = {camera.height, camera.width};
+    PyObject *out = PyArray_SimpleNew(2, shape, NPY_FLOAT32);
+    if (!out) {
+        return gg_py_refuse(self);
+    }
+    gg_status status;
+    WITHOUT_GIL(status = gg_world_picture_depth(self->world, env, &camera, gg_py_data(out)));
     return gg_py_finish(self, status, out);
 }

@@ -110,6 +110,7 @@ WORLD_METHOD(depth);
 WORLD_METHOD(depth_image);
 WORLD_METHOD(to_device);
 WORLD_METHOD(picture);
+WORLD_METHOD(picture_depth);
 WORLD_METHOD(save_state);
 WORLD_METHOD(load_state);
 WORLD_METHOD(state_hash);

@@ -135,12 +135,12 @@ static PyObject *world_info(world_object *self, PyObject *Py_UNUSED(unused)) {
     if (!solver) {
         return NULL;
     }
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:s,s:i,s:L,s:N}", "env_count", (long long)info.env_count,
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:s,s:i,s:L,s:L,s:N}", "env_count", (long long)info.env_count,
                          "grain_count", (long long)info.grain_count, "tool_count", (long long)info.tool_count,
                          "camera_count", (long long)info.camera_count, "material_count", (long long)info.material_count,
                          "memory", (long long)info.memory, "thread_count", (int)info.thread_count, "kernel",
-                         info.kernel ? info.kernel : "", "gpu", (int)info.gpu, "waits", (long long)info.waits, "solver",
-                         solver);
+                         info.kernel ? info.kernel : "", "gpu", (int)info.gpu, "waits", (long long)info.waits, "drawn",
+                         (long long)info.drawn, "solver", solver);
 }
 
 static PyObject *world_set_stream(world_object *self, PyObject *object) {
@@ -384,6 +384,9 @@ static PyMethodDef world_methods[] = {
               "None: sand. tool_colors: (6 + tool_count, 3) uint8, walls first, or None. samples: rays per pixel "
               "along each axis, 1 .. 4.\n"
               "Raises ArgumentError, MemoryError."),
+    ELSEWHERE(picture_depth, METH_VARARGS,
+              "picture_depth($self, env, camera_integers, camera_floats, /)\n--\n\n"
+              "Depth of what a picture of that camera shows, (height, width) float32 [m]. Raises ArgumentError."),
     ELSEWHERE(save_state, METH_O,
               "save_state($self, env, /)\n--\n\n"
               "The state of one env as bytes. Raises ArgumentError."),

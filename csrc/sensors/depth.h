@@ -1,4 +1,4 @@
-/* depth.h: depth images for learners, in bands of rows: an item is a band of one camera in one env. */
+/* depth.h: the depth image of a camera, in bands of rows: an item is a band of the image of a listed env. */
 #ifndef GG_DEPTH_H
 #define GG_DEPTH_H
 
@@ -11,14 +11,12 @@ GG_FN int64_t gg_depth_camera_bands(const gg_camera *camera) {
     return (camera->height + GG_DEPTH_BAND - 1) / GG_DEPTH_BAND;
 }
 
-/* one band of an env, in the order of its cameras, into v->depth */
+/* one band of the image of v->access.camera, into v->depth, where the env is listed */
 GG_FN void gg_depth_band(const gg_view *v, int64_t env, int64_t band) {
-    int64_t c = 0;
-    while (band >= gg_depth_camera_bands(&v->cameras[c])) {
-        band -= gg_depth_camera_bands(&v->cameras[c]);
-        c++;
+    if (v->access.listed[env] < 0) {
+        return;
     }
-    const gg_camera *camera = &v->cameras[c];
+    const gg_camera *camera = &v->cameras[v->access.camera];
     gg_lens lens = gg_lens_make(camera, gg_camera_pose(v, env, camera));
     int32_t row_begin = (int32_t)band * GG_DEPTH_BAND;
     int32_t row_end = GG_MIN(row_begin + GG_DEPTH_BAND, camera->height);

@@ -20,7 +20,7 @@ typedef struct gg_tally_grid {
 
 /* The caller's arrays of one call, see phases/access.h; NULL where not given. They lie in the world's memory space. */
 typedef struct gg_access {
-    const int64_t *listed; /* (env_count) index of an env in the caller's list, -1: not listed */
+    const int64_t *listed; /* (env_count) index of an env in the list of the call, -1: not listed */
     float *position, *velocity, *angular_velocity; /* (envs, grain_count, 3) */
     float *angle;                                  /* (envs, grain_count) [rad], of planar grains */
     float *radius;                                 /* (env_count, grain_count) */
@@ -35,6 +35,7 @@ typedef struct gg_access {
     float *metres;                                 /* (env_count, pixel_count) [m] */
     uint8_t *bytes;                                /* (env_count, pixel_count) */
     int64_t pixel_first, pixel_count;              /* of the camera that is read */
+    int64_t camera, camera_bands;                  /* that is rendered, and its bands (sensors/depth.h) */
     float depth_near, depth_far, depth_span;       /* [m] */
     int64_t *tally;                                /* (env_count, tally_bins) */
     int64_t tally_bins, tally_boxes;

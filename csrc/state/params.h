@@ -20,7 +20,7 @@ typedef struct gg_dims {
     int64_t cell_points;         /* slots and one vector of padding on a CPU, else 0 */
     int64_t hash_size, hash_next;
     int64_t material_count, tool_count, part_count;
-    int64_t camera_count, pixels, bands; /* pixels and bands (sensors/depth.h) of all cameras */
+    int64_t camera_count, pixels; /* pixels of all cameras */
     gg_sphere_dims spheres;
     gg_planar_dims planar;
 } gg_dims;

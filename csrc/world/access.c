@@ -3,6 +3,16 @@
 
 #include "world.h"
 
+void gg_world_invalidate(gg_world *w, const int32_t *envs, int64_t listed) {
+    const gg_dims *d = &w->view.dims;
+    for (int64_t c = 0; c < d->camera_count; c++) {
+        for (int64_t k = 0; k < listed; k++) {
+            w->drawn[c * d->env_count + gg_env_at(envs, k)] = 0;
+        }
+    }
+    w->stats_valid = w->unfinished = 0;
+}
+
 gg_status gg_env_check(gg_world *w, int64_t env) {
     GG_EXPECT(gg_message_of(w), env >= 0 && env < w->view.dims.env_count, "env: expected an index in [0, %d), got %lld",
               (int)w->view.dims.env_count, (long long)env);

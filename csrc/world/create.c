@@ -57,9 +57,10 @@ static void fill_env(gg_view *v, const gg_world_def *d, int64_t e) {
 static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     gg_params *p = &w->view.params;
     w->listed = malloc(sizeof(int64_t) * (size_t)d->env_count);
+    w->drawn = calloc((size_t)(d->env_count * d->camera_count + 1), 1);
     w->targets = malloc(sizeof(float) * 7 * (size_t)(d->env_count * d->tool_count + 1));
     w->kinds = malloc(sizeof(gg_grain_kind) * (size_t)(d->grain_count + 1));
-    if (!w->listed || !w->targets || !w->kinds) {
+    if (!w->listed || !w->drawn || !w->targets || !w->kinds) {
         return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: lists of envs, tools and grains");
     }
     for (int64_t i = 0; i < d->grain_count; i++) {
@@ -137,6 +138,7 @@ void gg_world_destroy(gg_world *w) {
     gg_cuda_release(w->cuda);
     free(w->mirror_arena);
     free(w->listed);
+    free(w->drawn);
     free(w->targets);
     free(w->kinds);
     free(w->seconds);

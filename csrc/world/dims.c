@@ -53,7 +53,6 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     dims.camera_count = d->camera_count;
     for (int32_t k = 0; k < d->camera_count; k++) {
         dims.pixels += (int64_t)d->camera[k].height * d->camera[k].width;
-        dims.bands += gg_depth_camera_bands(&d->camera[k]);
     }
     if (d->solver.broad_phase == GG_BROAD_LINKED_HASH) {
         double buckets = (double)d->solver.hash_ratio * (double)d->grain_count;

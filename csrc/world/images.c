@@ -4,12 +4,29 @@
 #include "../sensors/picture.h"
 #include "world.h"
 
-/* brings the depth images of all cameras up to date, once `camera` is found to be one of them */
+/* draws one camera, in the envs where its image does not show the present state */
 static gg_status render(gg_world *w, int32_t camera) {
-    GG_EXPECT(gg_message_of(w), camera >= 0 && camera < w->view.dims.camera_count,
-              "camera: expected an index in [0, %d), got %d", (int)w->view.dims.camera_count, (int)camera);
-    gg_status status = w->depth_valid ? GG_OK : gg_world_run(w, GG_PHASE_render_depth);
-    w->depth_valid = status == GG_OK;
+    const gg_dims *d = &w->view.dims;
+    GG_EXPECT(gg_message_of(w), camera >= 0 && camera < d->camera_count, "camera: expected an index in [0, %d), got %d",
+              (int)d->camera_count, (int)camera);
+    uint8_t *drawn = w->drawn + camera * d->env_count;
+    int64_t stale = 0;
+    for (int64_t e = 0; e < d->env_count; e++) {
+        w->listed[e] = drawn[e] ? -1 : stale++;
+    }
+    if (!stale) {
+        return GG_OK;
+    }
+    gg_status status = GG_OK;
+    gg_access a = gg_access_of_envs(w, &status);
+    a.camera = camera;
+    a.camera_bands = gg_depth_camera_bands(&w->scene.cameras[camera]);
+    const gg_phase phase = GG_PHASE_render_depth;
+    status = gg_access_run(w, &a, &phase, 1, status);
+    if (status == GG_OK) {
+        memset(drawn, 1, (size_t)d->env_count);
+        w->drawn_count += stale;
+    }
     return status;
 }
 
@@ -51,17 +68,36 @@ gg_status gg_world_depth_image(gg_world *w, int32_t camera, double near_depth, d
     return status == GG_OK ? gg_fetch_outputs(w, outputs, 2) : status;
 }
 
-gg_status gg_world_picture(gg_world *w, int64_t env, const gg_picture *picture, uint8_t *rgb) {
-    gg_picture own = *picture;
-    own.camera.tool += own.camera.tool >= 0 ? GG_WALL_COUNT : 0;
+/* checks a picture of an env, whose camera then counts walls among the tools, and brings what it shows to the host */
+static gg_status open_picture(gg_world *w, int64_t env, gg_picture *picture, gg_view **host) {
+    picture->camera.tool += picture->camera.tool >= 0 ? GG_WALL_COUNT : 0;
     gg_fields fields = GG_BIT(position) | GG_BIT(grain_id) | GG_BIT(slot_of) | GG_BIT(tool_pose) | GG_BIT(tool_active) |
                        GG_BIT(angle) | GG_BIT(material);
-    gg_view *host;
     gg_status status = gg_env_check(w, env);
-    if (status != GG_OK || (status = gg_world_pull(w, fields, env, &host)) != GG_OK ||
-        (status = gg_picture_check(host, env, &own, w->message, sizeof w->message)) != GG_OK) {
+    if (status != GG_OK || (status = gg_world_pull(w, fields, env, host)) != GG_OK) {
+        return status;
+    }
+    return gg_picture_check(*host, env, picture, w->message, sizeof w->message);
+}
+
+gg_status gg_world_picture(gg_world *w, int64_t env, const gg_picture *picture, uint8_t *rgb) {
+    gg_picture own = *picture;
+    gg_view *host;
+    gg_status status = open_picture(w, env, &own, &host);
+    if (status != GG_OK) {
         return status;
     }
     status = gg_picture_render(host, env, &own, w->thread_count, rgb);
     return status == GG_OK ? GG_OK : gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: picture");
+}
+
+gg_status gg_world_picture_depth(gg_world *w, int64_t env, const gg_camera *camera, float *depth) {
+    gg_picture own = {.camera = *camera, .samples = 1};
+    gg_view *host;
+    gg_status status = open_picture(w, env, &own, &host);
+    if (status == GG_OK) {
+        gg_lens lens = gg_lens_make(&own.camera, gg_camera_pose(host, env, &own.camera));
+        gg_strip_draw(&lens, host, env, 0, own.camera.height, depth, NULL, GG_STRIP_WALLS_FLOOR);
+    }
+    return status;
 }

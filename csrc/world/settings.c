@@ -19,6 +19,7 @@ void gg_world_get_info(const gg_world *w, gg_world_info *info) {
     info->kernel = w->cuda ? gg_cuda_kernel(w->cuda) : w->kernel.name;
     info->gpu = w->cuda ? gg_cuda_device(w->cuda) + 1 : 0;
     info->waits = w->cuda ? gg_cuda_waits(w->cuda) : 0;
+    info->drawn = w->drawn_count;
     info->solver = w->solver;
     info->solver.relaxation = w->view.params.relaxation;
     info->solver.relaxation_sum = w->view.params.relaxation_sum;

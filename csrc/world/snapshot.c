@@ -266,7 +266,7 @@ gg_status gg_world_load_states(gg_world *w, const int32_t *envs, int64_t listed,
         status = put_state(w, gg_env_at(envs, k), &states[count == 1 ? 0 : k], zeros);
     }
     free(zeros);
-    gg_world_invalidate(w);
+    gg_world_invalidate(w, envs, listed);
     return status == GG_OK ? gg_params_from_materials(w) : status;
 }
 

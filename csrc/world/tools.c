@@ -47,7 +47,7 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
         pose.rotation = gg_quat_settle(pose.rotation);
         host->tool_pose[gg_env_at(envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = pose;
     }
-    gg_world_invalidate(w);
+    gg_world_invalidate(w, envs, listed);
     return gg_world_push(w, GG_BIT(tool_pose), -1);
 }
 
@@ -69,7 +69,7 @@ gg_status gg_world_set_tools_active(gg_world *w, const int32_t *envs, int64_t li
     for (int64_t k = 0; k < listed * own; k++) {
         host->tool_active[gg_env_at(envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = active[k] != 0;
     }
-    gg_world_invalidate(w);
+    gg_world_invalidate(w, envs, listed);
     return gg_world_push(w, GG_BIT(tool_active), -1);
 }
 

@@ -63,6 +63,8 @@ struct gg_world {
     gg_grain_kind *kinds;                       /* (grain_count) of all envs */
     int64_t size_class_grains[GG_SIZE_CLASSES]; /* grains of each size class in one env */
     int64_t *listed;                            /* (env_count) for gg_access */
+    uint8_t *drawn;                             /* (camera_count, env_count) 1: the image shows the present state */
+    int64_t drawn_count;                        /* depth images drawn so far, each of one camera in one env */
     float *targets;                             /* (env_count, own tools, 7) of the last step */
     int32_t has_targets;
     gg_drive drive;        /* its arrays are the world's own, on the host; kind -1: none */
@@ -73,7 +75,6 @@ struct gg_world {
     gg_kernel kernel;
     int32_t thread_count;
     int32_t chunk;       /* substeps that a GPU runs per launch; no result depends on it */
-    int32_t depth_valid; /* the depth images show the present state */
     int32_t stats_valid; /* on a GPU: the last step brought the counters of the present state to the host */
     int32_t unfinished;  /* the last step ran out of memory: the same call goes on with it */
     double duration;     /* of the last step [s] */
@@ -84,9 +85,6 @@ struct gg_world {
 
 /* the caller's tools */
 static inline int64_t gg_own_tool_count(const gg_world *w) { return w->view.dims.tool_count - GG_WALL_COUNT; }
-
-/* grains or tools were set: results that depend on their positions no longer hold */
-static inline void gg_world_invalidate(gg_world *w) { w->depth_valid = w->stats_valid = w->unfinished = 0; }
 
 /* A GPU runs tens of milliseconds per launch: launches are few, and Ctrl-C is heard. The chunk that follows one which
  * took `seconds`; where fewer substeps were `left` than it has, it was not run in full and tells nothing about a longer
@@ -231,7 +229,8 @@ uint64_t gg_state_layout(const gg_world *w);
  * GG_ERROR_STATE. Nothing but the layout decides: the answer holds for every world of this one's. */
 gg_status gg_state_check(gg_world *w, const gg_view *saved);
 
-/* access.c */
+/* access.c: grains or tools of the listed envs (checked; NULL: all) change: what depends on them no longer holds */
+void gg_world_invalidate(gg_world *w, const int32_t *envs, int64_t listed);
 gg_status gg_env_check(gg_world *w, int64_t env);
 /* checks a caller's list of envs; NULL: all of them, whose number *listed becomes */
 gg_status gg_envs_check(gg_world *w, const int32_t *envs, int64_t *listed);

@@ -95,6 +95,8 @@ class WorldImages:
     ) -> Any:
         """Depth image of a camera of the scene in every env (env_count, height, width) [m]; misses read `far`.
 
+        A camera draws when it is read, and again only in envs whose grains or tools have changed since.
+
         Args:
             camera: name or index.
             output: see `read`.
@@ -153,13 +155,7 @@ class WorldImages:
             ArgumentError: an argument is not what it should be.
             ClosedError: the world is closed.
         """
-        if isinstance(camera, DepthCamera):
-            rides = -1 if tool is None else names.index("tool", tool, list(self._frozen.tool_names), "tool")
-            mounted = Mounted(camera, rides)
-        else:
-            if tool is not None:
-                raise ArgumentError("tool: expected None with a camera of the scene, which has its tool already")
-            mounted = self._camera(camera)[1]
+        mounted = self._mounted(camera, tool)
         sun = checks.vector("light", light)
         if not float(np.abs(sun).max()) > 0.0:
             raise ArgumentError(f"light: expected a direction, got {light!r}")
@@ -176,6 +172,25 @@ class WorldImages:
             checks.flag("show_walls", show_walls),
             checks.integer("samples", samples, 1, 4),
         )
+
+    def picture_depth(self, camera: DepthCamera | str | int, env: int = 0, *, tool: str | int | None = None) -> Floats:
+        """How far what `picture` shows is away, at the middle of each pixel: for marks drawn into it.
+
+        Args:
+            camera: see `picture`.
+            env: index.
+            tool: see `picture`.
+
+        Returns:
+            (height, width) [m]; misses read `far`. Walls other than the floor are not seen.
+
+        Raises:
+            ArgumentError: an argument is not what it should be.
+            ClosedError: the world is closed.
+        """
+        mounted = self._mounted(camera, tool)
+        number = checks.integer("env", env, 0, self.env_count - 1)
+        return self._core.picture_depth(number, mounted.camera.integers(mounted.tool), mounted.camera.floats())
 
     # ---- helpers ----
 
@@ -207,6 +222,15 @@ class WorldImages:
         eye = mounted.camera
         near, far = (eye.near, eye.far) if limits is None else checks.pair("limits", limits)
         return index, near, far, whole
+
+    def _mounted(self, camera: DepthCamera | str | int, tool: str | int | None) -> Mounted:
+        """A camera of the scene, or any camera and the tool that it rides on."""
+        if isinstance(camera, DepthCamera):
+            rides = -1 if tool is None else names.index("tool", tool, list(self._frozen.tool_names), "tool")
+            return Mounted(camera, rides)
+        if tool is not None:
+            raise ArgumentError("tool: expected None with a camera of the scene, which has its tool already")
+        return self._camera(camera)[1]
 
     def _camera(self, value: str | int) -> tuple[int, Mounted]:
         cameras = self._frozen.cameras

@@ -310,8 +310,9 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
             return None
         if not self._started.all():
             raise ResetNeeded("render() was called before reset()")
-        draw = self.task.picture if self.render_mode == "rgb_array" else self.task.depth_image
-        return tuple(draw(env) for env in range(self.num_envs))
+        if self.render_mode == "depth_array":
+            return tuple(self.task.depth_pictures())
+        return tuple(self.task.picture(env) for env in range(self.num_envs))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """What the method or attribute `name` gives, once per env, as Gymnasium's vector envs do."""
@@ -432,7 +433,7 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
             return None
         if not self._started:
             raise ResetNeeded("render() was called before reset()")
-        return self.task.picture(0) if self.render_mode == "rgb_array" else self.task.depth_image(0)
+        return self.task.picture(0) if self.render_mode == "rgb_array" else self.task.depth_pictures()[0]
 
     def close(self) -> None:
         """Frees the world; calling it again does nothing."""

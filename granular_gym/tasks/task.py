@@ -247,15 +247,13 @@ class Task(Stepping):
         return self._world
 
     def build(self) -> World:
-        """Builds a world with the cameras of the observations and, where pictures are wanted, the camera "view".
+        """Builds a world with the cameras of the observations.
 
         Raises:
             OverlapError: the grains are too large for the bed.
         """
         scene = self.bed_scene(0)
         self.depth_images.add_cameras(scene)
-        if self.render_mode == "rgb_array":
-            scene.add_camera(self.view, name="view")
         try:
             world = scene.build(
                 env_count=self.env_count, device=self.device, solver=self.solver, num_threads=self.num_threads
@@ -402,23 +400,27 @@ class Task(Stepping):
 
     # pictures --------------------------------------------------------------------------------------------------------
 
-    def picture(self, env: int, camera: DepthCamera | str = "view") -> NDArray[np.uint8]:
-        """A shaded picture of one env, (H, W, 3); the camera "view" exists with render_mode="rgb_array"."""
+    def picture(self, env: int, camera: DepthCamera | str | None = None) -> NDArray[np.uint8]:
+        """A shaded picture of one env, (H, W, 3).
+
+        Args:
+            env: index.
+            camera: any camera, or the name of one of the observation's; None: `view`.
+        """
         return self.world.picture(
-            camera,
+            self.view if camera is None else camera,
             env=env,
             grain_colors=self.grain_colors(env).astype(np.uint8),
             tool_colors=np.array(self.tool_colors, np.uint8) if self.tool_colors else None,
         )
 
-    def depth_image(self, env: int) -> Floats:
-        """What the camera `depth_view` sees in one env, (H, W) float32 [m]; a task without images has none.
+    def depth_pictures(self) -> Floats:
+        """What the camera `depth_view` sees in all envs, (env_count, H, W) float32 [m]; a task without images has none.
 
         Raises:
             ArgumentError: the task has no such image.
         """
-        result: Floats = self.world.depth(self.depth_view or next(iter(self.images), ""))[env].copy()
-        return result
+        return self.world.depth(self.depth_view or next(iter(self.images), ""))
 
     # snapshots -------------------------------------------------------------------------------------------------------
 

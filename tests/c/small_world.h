@@ -22,6 +22,7 @@ typedef struct small_world {
     gg_pose poses[ENVS * TOOLS];
     int32_t active[ENVS * TOOLS];
     gg_camera cameras[3];
+    int64_t listed[ENVS]; /* all: 0 */
     gg_sdf_grid grid;
     float samples[24 * 24 * 24];
     float depth[ENVS * PIXELS + 2];
@@ -60,6 +61,7 @@ static inline gg_view *fresh(int kind, int32_t height, int32_t width, float exte
     v->tool_pose = world.poses;
     v->tool_active = world.active;
     v->cameras = world.cameras;
+    v->access.listed = world.listed;
     v->depth = world.depth + 1;
     v->params.lower = gg_v3(-1.0f, -1.0f, 0.0f);
     v->params.upper = gg_v3(1.0f, 1.0f, 1.0f);
@@ -80,7 +82,6 @@ static inline gg_view *fresh(int kind, int32_t height, int32_t width, float exte
     c->extent = extent;
     c->near_depth = 0.1f;
     c->far_depth = 30.0f;
-    v->dims.bands = gg_depth_camera_bands(c);
     return v;
 }
 
@@ -103,7 +104,7 @@ static inline gg_shape *put_part(int kind, int tool, float a, float b, float c) 
     return shape;
 }
 
-/* draws all bands into a buffer that is NaN before */
+/* draws all cameras in all envs into a buffer that is NaN before */
 static inline void render(void) {
     gg_view *v = &world.view;
     for (int64_t i = 0; i < ENVS * PIXELS + 2; i++) {
@@ -111,8 +112,11 @@ static inline void render(void) {
     }
     /* backwards: items do not depend on each other */
     for (int64_t e = v->dims.env_count - 1; e >= 0; e--) {
-        for (int64_t i = v->dims.bands - 1; i >= 0; i--) {
-            gg_depth_band(v, e, i);
+        for (int64_t c = v->dims.camera_count - 1; c >= 0; c--) {
+            v->access.camera = c;
+            for (int64_t i = gg_depth_camera_bands(&v->cameras[c]) - 1; i >= 0; i--) {
+                gg_depth_band(v, e, i);
+            }
         }
     }
 }

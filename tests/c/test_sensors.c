@@ -220,7 +220,6 @@ static void test_layout(void) {
     world.cameras[2].first_pixel = 36 * 36 + 17 * 72;
     v->dims.camera_count = 3;
     v->dims.pixels = 36 * 36 + 17 * 72 + 5;
-    v->dims.bands = 5 + 3 + 1;
     v->dims.env_count = ENVS;
     CHECK(gg_depth_camera_bands(&world.cameras[0]) == 5);
     CHECK(gg_depth_camera_bands(&world.cameras[1]) == 3);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
@@ -260,6 +261,35 @@ def test_render_and_call(make_vec: Any) -> None:
     frames = envs.call("render")
     assert len(frames) == 2 and frames[0].dtype == np.uint8 and not np.array_equal(*frames)
     assert envs.get_attr("render_mode") == ("rgb_array", "rgb_array")
+
+
+@pytest.mark.parametrize("render_mode", [None, "rgb_array", "depth_array"])
+def test_each_image_is_drawn_once(make_vec: Any, render_mode: str | None) -> None:
+    """A step draws the cameras of the observation once, a reset those of its envs, whatever can be rendered."""
+    cameras = len(make_vec().task.images)
+    envs = make_vec(max_episode_steps=2, autoreset_mode="SameStep", render_mode=render_mode)
+    envs.reset(seed=0)
+    world = envs.task.world
+    counts = [world.info["drawn"]]
+
+    def act(call: Callable[[], Any]) -> int:
+        call()
+        counts.append(world.info["drawn"])
+        return (counts[-1] - counts[-2]) // cameras
+
+    assert counts == [3 * cameras]
+    assert act(lambda: envs.step(np.zeros((3, 2)))) == 3
+    assert act(lambda: envs.reset(options={"reset_mask": np.array([False, True, False])})) == 1
+    # two of three episodes end: their last images and their first ones
+    assert act(lambda: envs.step(np.zeros((3, 2)))) == 3 + 2
+    assert act(envs.render) == 0
+    assert act(lambda: envs.step(np.zeros((3, 2)))) == 3 + 1
+    following = make_vec(max_episode_steps=1)
+    following.reset(seed=0)
+    world = following.task.world
+    counts.append(world.info["drawn"])
+    assert act(lambda: following.step(np.zeros((3, 2)))) == 3
+    assert act(lambda: following.step(np.zeros((3, 2)))) == 3, "all episodes begin"
 
 
 @pytest.mark.parametrize(
