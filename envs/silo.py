@@ -37,6 +37,7 @@ from granular_gym.envs.silo_parts import (
     receiver_solid,
     side_camera,
 )
+from granular_gym.envs.silo_programme import dose_of, rate_at, share_by
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.tasks.env_classes import env_classes
@@ -158,6 +159,8 @@ class SiloTask(Task):
     discharged: Floats
     received: Floats
     spilled: Floats
+    commanded: Floats
+    dose: Floats
 
     def __init__(
         self,
@@ -212,6 +215,8 @@ class SiloTask(Task):
         self.discharged, self.received, self.spilled = np.zeros(n), np.zeros(n), np.zeros(n)  # shares
         self.rate: Floats = np.zeros(n)  # of discharge, averaged [share/s]
         self.still: Floats = np.zeros(n)  # since the last grain came out of the open gate [s]
+        self.commanded, self.dose = np.zeros(n), np.zeros(n)  # share that should be out by now, and in the end
+        self.boxes: Floats = self._boxes()
 
     # the scene -------------------------------------------------------------------------------------------------------
 
@@ -339,6 +344,7 @@ class SiloTask(Task):
         for array in (self.opening, self.time, self.rate, self.still, self.discharged):
             array[envs] = 0.0
         world.set_tool_poses(world.drive_poses(self._drive_state()[envs]), envs=envs)
+        self._read_programme()
         self._count(envs)
 
     def drive(self) -> Drive:
@@ -370,6 +376,7 @@ class SiloTask(Task):
         self.opening, self.receiver_x = after[:, 0].copy(), after[:, 1].copy()
         running = ~idle
         self.time = np.where(running, self.time + CONTROL_PERIOD, self.time)
+        self.commanded = share_by(self.time, self.ends, self.rates)
         before = self.discharged.copy()
         self._count(np.flatnonzero(running).astype(np.int32))
         flow = (self.discharged - before) / CONTROL_PERIOD
@@ -383,65 +390,61 @@ class SiloTask(Task):
         shares = self.results.box_counts[envs] / self.grain_count
         self.discharged[envs], self.spilled[envs], self.received[envs] = shares.T
 
+    def _boxes(self) -> Floats:
+        """Boxes below the gate, on the floor, in the receiver at x = 0: (env_count, 3, 6) [m]."""
+        low, high = np.array([-HALF_LENGTH, -self.half_depth, 0.0]), np.array([HALF_LENGTH, self.half_depth, TOP])
+        lower, upper = np.array([low, low, low]), np.array([high, high, high])
+        upper[0, 2], upper[1, 2] = OUTLET_HEIGHT - 2.0 * LEAF, RECEIVER_FLOOR
+        lower[2, 0], upper[2, 0] = -RECEIVER[0], RECEIVER[0]
+        lower[2, 2], upper[2, 2] = RECEIVER_FLOOR, RECEIVER_FLOOR + RECEIVER[1]
+        boxes = np.concatenate(self.upright.box(lower, upper), axis=1).astype(np.float32)
+        return np.repeat(boxes[None], self.env_count, axis=0)
+
     def counted(self) -> dict[str, Any]:
         """Grains below the gate, on the floor, in the receiver."""
-        upper = np.array([HALF_LENGTH, self.half_depth, TOP])
-        lower = upper * (-1.0, -1.0, 0.0)
-        gate = np.array([upper[0], upper[1], OUTLET_HEIGHT - 2.0 * LEAF])
-        corner = np.zeros((self.env_count, 3), np.float32)
-        corner[:, 0] = self.receiver_x
-        corners = np.empty((2, self.env_count, 3, 3), np.float32)
-        corners[0, :, :2] = lower
-        corners[1, :, 0], corners[1, :, 1] = gate, (upper[0], upper[1], RECEIVER_FLOOR)
-        corners[0, :, 2] = corner + np.array([-RECEIVER[0], lower[1], RECEIVER_FLOOR], np.float32)
-        corners[1, :, 2] = corner + np.array([RECEIVER[0], upper[1], RECEIVER_FLOOR + RECEIVER[1]], np.float32)
-        return {"boxes": np.concatenate(self.upright.box(*corners), axis=2).astype(np.float32)}
+        x, half = self.receiver_x.astype(np.float32), np.float32(RECEIVER[0])
+        self.boxes[:, 2, 0], self.boxes[:, 2, 3] = x - half, x + half
+        return {"boxes": self.boxes}
 
-    def commanded(self, time: Floats) -> tuple[Floats, Floats]:
-        """What should have come out at times (env_count, ...) [s] of the episodes [share]; the rates then [1/s]."""
-        table = self.env_count, *[1] * (time.ndim - 1), -1
-        ends, rates, at = self.ends.reshape(table), self.rates.reshape(table), time[..., None]
-        begins = np.concatenate([np.zeros_like(ends[..., :1]), ends[..., :-1]], axis=-1)
-        spent = np.clip(at, begins, ends) - begins
-        running = (at >= begins) & (at < ends)
-        return (spent * rates).sum(axis=-1), (running * rates).sum(axis=-1)
+    def _read_programme(self) -> None:
+        """What the programmes command now and in all."""
+        self.commanded = share_by(self.time, self.ends, self.rates)
+        self.dose = dose_of(self.ends, self.rates)
 
-    @property
-    def dose(self) -> Floats:
-        """What the programme asks for in all [share]."""
-        return self.commanded(np.full(self.env_count, np.inf))[0]
+    def load(self, saved: dict[str, Any] | None) -> None:
+        """See `Task.load`."""
+        super().load(saved)
+        self._read_programme()
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""
-        commanded, dose = self.commanded(self.time)[0], self.dose
-        error = np.abs(self.discharged - commanded)
+        error = np.abs(self.discharged - self.commanded)
         reward = 1.0 - np.minimum(error / ERROR_SCALE, 2.0) - np.minimum(self.spilled / ERROR_SCALE, 1.0)
         over = self.time >= self.ends[:, -1]
-        met = np.abs(self.discharged - dose) <= self.difficulty.tolerance
+        off = np.abs(self.discharged - self.dose)
         infos: Arrays = {
             "received": self.received.copy(),
             "spilled": self.spilled.copy(),
             "discharged": self.discharged.copy(),
-            "commanded": commanded,
-            "dose": dose,
-            "dose_error": np.abs(self.discharged - dose),
+            "commanded": self.commanded.copy(),
+            "dose": self.dose.copy(),
+            "dose_error": off,
             "mass": self.received * self.mass,
             "rate": self.rate * self.mass,
             "clogged": self.still >= CLOG_TIME,
-            "success": over & met & (self.spilled <= SPILL_LIMIT),
+            "success": over & (off <= self.difficulty.tolerance) & (self.spilled <= SPILL_LIMIT),
         }
         return reward, np.zeros(self.env_count, bool), infos
 
     def sense(self) -> Arrays:
         """The flow of all envs."""
-        commanded, rate = self.commanded(self.time)
         flow = [
             1.0 - self.discharged,
             self.received,
             self.spilled,
             self.rate,
-            rate,
-            commanded,
+            rate_at(self.time, self.ends, self.rates),
+            self.commanded,
             self.dose,
             self.opening / self.outlet,
             self.receiver_x / RECEIVER_REACH,
@@ -484,9 +487,10 @@ class SiloV1Task(SiloTask):
 
     def sense(self) -> Arrays:
         """The flow and the programme ahead of all envs."""
-        commanded = self.commanded(self.time[:, None] + (0.0, *AHEAD))[0]
-        rates = np.diff(commanded, axis=1) / np.diff((0.0, *AHEAD))
-        return {**super().sense(), "programme": np.clip(rates, 0.0, HIGHEST_RATE).astype(np.float32)}
+        ends = np.array(AHEAD)[:, None]
+        shares = np.concatenate([self.commanded[None], share_by(self.time + ends, self.ends, self.rates)])
+        rates = np.diff(shares, axis=0) / np.diff(ends, axis=0, prepend=0.0)
+        return {**super().sense(), "programme": self.vector("programme", rates)}
 
 
 SiloEnv: type[GranularEnv]

@@ -15,6 +15,7 @@ import numpy as np
 
 from granular_gym.base.types import Floats
 from granular_gym.envs.silo import CONTROL_PERIOD, GATE_SPEED, RECEIVER_SPEED, SiloTask
+from granular_gym.envs.silo_programme import rate_at, share_by
 from granular_gym.tasks.expert import Experts
 
 C = 6.0  # [share/s/m^1.5]: measured on the silo of the task, 500 and 2,000 grains
@@ -42,7 +43,8 @@ class SiloExperts(Experts):
         closing = flow(task.opening, diameter) * (0.4 * task.opening / GATE_SPEED + FALL)
         closing = np.where(task.rate > 0.0, closing, 0.0)
         opening = 0.5 * narrowest / GATE_SPEED
-        target, rate = task.commanded(task.time + FALL + opening)
+        soon = task.time + FALL + opening
+        target, rate = share_by(soon, task.ends, task.rates), rate_at(soon, task.ends, task.rates)
         error = target - task.discharged
         wanted = rate + error / CATCH_UP
         width = 1.4 * diameter + (np.maximum(wanted, 0.0) / C) ** (2.0 / 3.0)

@@ -19,6 +19,7 @@ from granular_gym.envs.silo import (
     RECEIVER_FLOOR,
     SiloEnv,
 )
+from granular_gym.envs.silo_programme import dose_of, rate_at, share_by
 from granular_gym.errors import OverlapError
 from granular_gym.tasks.expert import scripted_expert
 
@@ -113,8 +114,8 @@ def test_reward_follows_the_programme(make: Any) -> None:
         assert reward == pytest.approx(1.0 - min(error / 0.05, 2.0) - min(info["spilled"] / 0.05, 1.0))
     # the programme is the integral of its rates
     times = np.linspace(0.0, 5.0, 2001)
-    shares = np.array([task.commanded(np.array([t]))[0][0] for t in times])
-    rates = np.array([task.commanded(np.array([t]))[1][0] for t in times])
+    shares, rates = (of(times[:, None], task.ends, task.rates)[:, 0] for of in (share_by, rate_at))
+    assert dose_of(task.ends, task.rates)[0] == info["dose"]
     assert shares[-1] == pytest.approx(rates.sum() * (times[1] - times[0]), abs=2e-3)
     assert shares[-1] == pytest.approx(info["dose"]) and (np.diff(shares) >= -1e-12).all()
 
