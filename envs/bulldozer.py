@@ -33,7 +33,7 @@ from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.task import Task
-from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos
+from granular_gym.tasks.vehicle import TrackedVehicle, view_from
 
 CONTROL_PERIOD = 0.1  # [s] per env step
 RADIUS_OF_2000 = 0.025  # [m]
@@ -297,6 +297,9 @@ class BulldozerV1Task(BulldozerTask):
         BackendError: the device is missing.
     """
 
+    goal_plan: Floats
+    goal_center: Floats
+
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
         lower, upper = np.array(FIELD_LOWER[:2], np.float32), np.array(FIELD_UPPER[:2], np.float32)
@@ -307,19 +310,31 @@ class BulldozerV1Task(BulldozerTask):
             "goal_from_vehicle": spaces.Box(-np.concatenate([across, one]), np.concatenate([across, one])),
         }
         self.observation_space: spaces.Dict = spaces.Dict({**self.observation_space.spaces, **shown})
+        self._plan_goals()
+
+    def _plan_goals(self) -> None:
+        """Goals in plan, which stay where they are for a whole episode."""
+        self.goal_plan = self.goal[:, [0, 1, 3, 4]]
+        self.goal_center = 0.5 * (self.goal_plan[:, :2].astype(np.float64) + self.goal_plan[:, 2:])
+
+    def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """See `Task.begin`."""
+        super().begin(envs, options)
+        self._plan_goals()
+
+    def load(self, saved: dict[str, Any] | None) -> None:
+        """See `Task.load`."""
+        super().load(saved)
+        self._plan_goals()
 
     def sense(self) -> Arrays:
         """The vehicle's pose, and the goal in the field's and in the vehicle's frame, of all envs."""
-        goal = self.goal[:, [0, 1, 3, 4]]
-        x, y = (0.5 * (goal[:, :2].astype(np.float64) + goal[:, 2:]) - self.pose[:, :2]).T
-        s, c = sin_cos(self.pose[:, 2])
-        ahead, left = c * x + s * y, c * y - s * x
-        distance = np.maximum(np.sqrt(ahead * ahead + left * left), 1e-9)
+        heading, seen = view_from(self.pose, self.goal_center)
         return {
             **super().sense(),
-            "heading": np.stack([c, s], axis=1, dtype=np.float32),
-            "goal": goal,
-            "goal_from_vehicle": np.stack([ahead, left, ahead / distance, left / distance], axis=1, dtype=np.float32),
+            "heading": heading,
+            "goal": self.goal_plan.copy(),
+            "goal_from_vehicle": seen,
         }
 
 

@@ -97,6 +97,8 @@ int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *
 extern PyMethodDef gg_py_arm_methods[];
 /* motion.c: batched kinematics of the tasks */
 extern PyMethodDef gg_py_motion_methods[];
+/* tables.c: what tasks compute from counts of grains */
+extern PyMethodDef gg_py_table_methods[];
 /* pair.c: functions on plane shapes and their pairs */
 extern PyMethodDef gg_py_pair_methods[];
 

@@ -79,6 +79,43 @@ static PyObject *motion_vehicle_move(PyObject *module, PyObject *args) {
     return result;
 }
 
+/* the heading (cosine, sine), and a point: ahead, to the left [m], cosine and sine of its bearing */
+static void see_point(const double pose[3], const double point[2], float heading[2], float seen[4]) {
+    double sine, cosine, x = point[0] - pose[0], y = point[1] - pose[1];
+    gg_sincos_double(pose[2], &sine, &cosine);
+    double ahead = cosine * x + sine * y, left = cosine * y - sine * x;
+    double length = sqrt(ahead * ahead + left * left), distance = length > 1e-9 ? length : 1e-9;
+    heading[0] = (float)cosine;
+    heading[1] = (float)sine;
+    seen[0] = (float)ahead;
+    seen[1] = (float)left;
+    seen[2] = (float)(ahead / distance);
+    seen[3] = (float)(left / distance);
+}
+
+static PyObject *motion_vehicle_view(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *poses, *points;
+    npy_intp shape[2] = {GG_PY_ANY, 3};
+    if (!PyArg_ParseTuple(args, "OO:vehicle_view", &poses, &points)) {
+        return NULL;
+    }
+    const double *pose = gg_py_array(state, "poses", poses, NPY_FLOAT64, 2, shape);
+    npy_intp two[2] = {shape[0], 2}, four[2] = {shape[0], 4};
+    const double *point = pose ? gg_py_array(state, "points", points, NPY_FLOAT64, 2, two) : NULL;
+    PyObject *headings = point ? PyArray_EMPTY(2, two, NPY_FLOAT32, 0) : NULL;
+    PyObject *seen = headings ? PyArray_EMPTY(2, four, NPY_FLOAT32, 0) : NULL;
+    if (!seen) {
+        Py_XDECREF(headings);
+        return NULL;
+    }
+    float *heading = PyArray_DATA((PyArrayObject *)headings), *out = PyArray_DATA((PyArrayObject *)seen);
+    for (npy_intp n = 0; n < shape[0]; n++) {
+        see_point(pose + 3 * n, point + 2 * n, heading + 2 * n, out + 4 * n);
+    }
+    return Py_BuildValue("NN", headings, seen);
+}
+
 /* the same angle within -pi .. pi [rad] */
 static double wrapped(double angle) {
     const double half = GG_PI, whole = 2.0 * half;
@@ -103,84 +140,99 @@ static PyObject *motion_wrap_angles(PyObject *module, PyObject *object) {
     return result;
 }
 
-/* A table (n, k) clipped to its bounds, as float32. angle: a column of angles that are wrapped first, or -1. refuse:
- * None instead of the table where a number of it is not finite; else such a number counts as 0. */
-static PyObject *clip_table(const gg_module_state *state, PyObject *const object[3], int angle, int refuse) {
-    const char *names[3] = {"table", "lower", "upper"};
-    PyObject *whole[3] = {NULL}, *result = NULL;
-    const double *data[3] = {NULL};
-    npy_intp shape[2] = {0, 0};
-    for (int k = 0; k < 3; k++) {
-        whole[k] = PyArray_FROMANY(object[k], NPY_FLOAT64, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
-        if (!whole[k]) {
-            goto done;
-        }
-        PyArrayObject *array = (PyArrayObject *)whole[k];
-        int fits = k == 0 ? PyArray_NDIM(array) == 2 : PyArray_NDIM(array) == 1 && PyArray_DIM(array, 0) == shape[1];
-        if (!fits) {
-            PyErr_Format(state->error[GG_PY_ARGUMENT], "%s: expected a table (n, k) and bounds (k,)", names[k]);
-            goto done;
-        }
-        if (k == 0) {
-            shape[0] = PyArray_DIM(array, 0);
-            shape[1] = PyArray_DIM(array, 1);
-        }
-        data[k] = PyArray_DATA(array);
+/* the array as C-contiguous float64 with `ndim` axes, the last of `width` numbers (-1: any); a new reference or NULL */
+static PyArrayObject *table_of(const gg_module_state *state, const char *name, PyObject *object, int ndim,
+                               npy_intp width) {
+    PyObject *whole = PyArray_FROMANY(object, NPY_FLOAT64, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
+    PyArrayObject *array = (PyArrayObject *)whole;
+    if (whole && (PyArray_NDIM(array) != ndim || (width >= 0 && PyArray_DIM(array, ndim - 1) != width))) {
+        PyErr_Format(state->error[GG_PY_ARGUMENT], "%s: expected a table (n, k) and bounds (k,)", name);
+        Py_CLEAR(whole);
     }
-    if (refuse && gg_py_first_not_finite(NPY_FLOAT64, data[0], shape[0] * shape[1]) >= 0) {
-        result = Py_NewRef(Py_None);
-        goto done;
-    }
-    result = PyArray_EMPTY(2, shape, NPY_FLOAT32, 0);
-    float *out = result ? PyArray_DATA((PyArrayObject *)result) : NULL;
-    for (npy_intp n = 0; out && n < shape[0] * shape[1]; n++) {
-        npy_intp k = n % shape[1];
-        double x = isfinite(data[0][n]) ? data[0][n] : 0.0;
-        x = k == angle ? wrapped(x) : x;
-        x = x > data[1][k] ? x : data[1][k];
-        out[n] = (float)(x < data[2][k] ? x : data[2][k]);
-    }
+    return (PyArrayObject *)whole;
+}
 
-done:
-    for (int k = 0; k < 3; k++) {
-        Py_XDECREF(whole[k]);
-    }
-    return result;
+static double clip(double x, double lower, double upper) {
+    x = x > lower ? x : lower;
+    return x < upper ? x : upper;
 }
 
 static PyObject *motion_clipped(PyObject *module, PyObject *args) {
-    PyObject *object[3];
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *object[3], *result = NULL;
     int angle = -1;
     if (!PyArg_ParseTuple(args, "OOO|i:clipped", &object[0], &object[1], &object[2], &angle)) {
         return NULL;
     }
-    return clip_table(PyModule_GetState(module), object, angle, 0);
+    PyArrayObject *table = table_of(state, "table", object[0], 2, -1);
+    npy_intp width = table ? PyArray_DIM(table, 1) : 0;
+    PyArrayObject *lower = table ? table_of(state, "lower", object[1], 1, width) : NULL;
+    PyArrayObject *upper = lower ? table_of(state, "upper", object[2], 1, width) : NULL;
+    if (upper && (result = PyArray_EMPTY(2, PyArray_DIMS(table), NPY_FLOAT32, 0))) {
+        const double *in = PyArray_DATA(table), *low = PyArray_DATA(lower), *high = PyArray_DATA(upper);
+        float *out = PyArray_DATA((PyArrayObject *)result);
+        for (npy_intp n = 0; n < PyArray_SIZE(table); n++) {
+            npy_intp k = n % width;
+            double x = isfinite(in[n]) ? in[n] : 0.0;
+            out[n] = (float)clip(k == angle ? wrapped(x) : x, low[k], high[k]);
+        }
+    }
+    Py_XDECREF(table);
+    Py_XDECREF(lower);
+    Py_XDECREF(upper);
+    return result;
 }
 
-static PyObject *motion_clip_actions(PyObject *module, PyObject *args) {
-    PyObject *object[3];
-    if (!PyArg_ParseTuple(args, "OOO:clip_actions", &object[0], &object[1], &object[2])) {
+static PyObject *motion_clip_actions(PyObject *module, PyObject *object) {
+    PyArrayObject *table = table_of(PyModule_GetState(module), "actions", object, 2, -1);
+    PyObject *result = NULL;
+    if (!table) {
         return NULL;
     }
-    return clip_table(PyModule_GetState(module), object, -1, 1);
+    const double *in = PyArray_DATA(table);
+    if (gg_py_first_not_finite(NPY_FLOAT64, in, PyArray_SIZE(table)) >= 0) {
+        result = Py_NewRef(Py_None);
+    } else if ((result = PyArray_EMPTY(2, PyArray_DIMS(table), NPY_FLOAT32, 0))) {
+        float *out = PyArray_DATA((PyArrayObject *)result);
+        for (npy_intp n = 0; n < PyArray_SIZE(table); n++) {
+            out[n] = (float)clip(in[n], -1.0, 1.0);
+        }
+    }
+    Py_DECREF(table);
+    return result;
 }
 
-static PyObject *motion_all_finite(PyObject *module, PyObject *object) {
-    if (!PyArray_Check(object)) {
-        const gg_module_state *state = PyModule_GetState(module);
-        PyErr_Format(state->error[GG_PY_ARGUMENT], "array: expected a NumPy array, got %s", Py_TYPE(object)->tp_name);
-        return NULL;
+/* 1: every number of the array is finite; 0: not; -1 with an exception set */
+static int array_finite(PyObject *object) {
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (!PyArray_ISFLOAT(array)) {
+        return 1;
     }
-    int dtype = PyArray_TYPE((PyArrayObject *)object) == NPY_FLOAT32 ? NPY_FLOAT32 : NPY_FLOAT64;
+    int dtype = PyArray_TYPE(array) == NPY_FLOAT32 ? NPY_FLOAT32 : NPY_FLOAT64;
     /* the array itself where it is contiguous */
     PyObject *whole = PyArray_FROMANY(object, dtype, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
     if (!whole) {
-        return NULL;
+        return -1;
     }
-    PyArrayObject *array = (PyArrayObject *)whole;
+    array = (PyArrayObject *)whole;
     int finite = gg_py_first_not_finite(dtype, PyArray_DATA(array), PyArray_SIZE(array)) < 0;
     Py_DECREF(whole);
-    return PyBool_FromLong(finite);
+    return finite;
+}
+
+static PyObject *motion_all_finite(PyObject *module, PyObject *arrays) {
+    int finite = 1;
+    for (Py_ssize_t k = 0; finite > 0 && k < PyTuple_GET_SIZE(arrays); k++) {
+        PyObject *object = PyTuple_GET_ITEM(arrays, k);
+        if (!PyArray_Check(object)) {
+            const gg_module_state *state = PyModule_GetState(module);
+            PyErr_Format(state->error[GG_PY_ARGUMENT], "array: expected a NumPy array, got %s",
+                         Py_TYPE(object)->tp_name);
+            return NULL;
+        }
+        finite = array_finite(object);
+    }
+    return finite < 0 ? NULL : PyBool_FromLong(finite);
 }
 
 PyMethodDef gg_py_motion_methods[] = {
@@ -198,6 +250,11 @@ PyMethodDef gg_py_motion_methods[] = {
      PyDoc_STR("vehicle_move($module, vehicle, poses, moves, /)\n--\n\n"
                "Poses (n, 3) float64, x y [m] yaw [rad], after moves (n, 3): ahead, to the left [m], turn [rad]; "
                "inside the field. Raises ArgumentError.")},
+    {"vehicle_view", motion_vehicle_view, METH_VARARGS,
+     PyDoc_STR("vehicle_view($module, poses, points, /)\n--\n\n"
+               "How vehicles at poses (n, 3) float64, x y [m] yaw [rad], see points (n, 2) float64 [m]: their headings "
+               "(n, 2)\nfloat32, cosine and sine; of the points (n, 4) float32 ahead, to the left [m], cosine and sine "
+               "of the bearing. Raises ArgumentError.")},
     {"wrap_angles", motion_wrap_angles, METH_O,
      PyDoc_STR("wrap_angles($module, angles, /)\n--\n\n"
                "Angles [rad] of any shape wrapped into -pi .. pi, float64.")},
@@ -206,13 +263,12 @@ PyMethodDef gg_py_motion_methods[] = {
                "A table (n, k) clipped to bounds (k,), as float32; NaN and infinity count as 0.\n\n"
                "angle: the column of an angle [rad] that is wrapped into -pi .. pi before, or -1. Raises "
                "ArgumentError.")},
-    {"clip_actions", motion_clip_actions, METH_VARARGS,
-     PyDoc_STR("clip_actions($module, actions, lower, upper, /)\n--\n\n"
-               "Actions (n, k) clipped to bounds (k,), as float32; None where one is not finite. Raises "
-               "ArgumentError.")},
-    {"all_finite", motion_all_finite, METH_O,
-     PyDoc_STR("all_finite($module, array, /)\n--\n\n"
-               "Whether an array of numbers holds neither NaN nor infinity. Raises ArgumentError where it is no "
+    {"clip_actions", motion_clip_actions, METH_O,
+     PyDoc_STR("clip_actions($module, actions, /)\n--\n\n"
+               "Actions (n, k) clipped to -1 .. 1, as float32; None where one is not finite. Raises ArgumentError.")},
+    {"all_finite", motion_all_finite, METH_VARARGS,
+     PyDoc_STR("all_finite($module, *arrays)\n--\n\n"
+               "Whether arrays of numbers hold neither NaN nor infinity. Raises ArgumentError for what is no "
                "array.")},
     {NULL, NULL, 0, NULL},
 };

@@ -26,7 +26,7 @@ def device_actions(name: str, actions: Any, shape: tuple[int, ...]) -> Any:
 
 
 def check_actions(name: str, actions: Any, space: spaces.Box, idle: NDArray[np.bool_]) -> Floats:
-    """Returns actions as a fresh float32 array (env_count, k), clipped to the bounds of the space.
+    """Returns actions as a fresh float32 array (env_count, k), clipped to -1 .. 1, the bounds of every task's space.
 
     Args:
         name: what messages call the argument.
@@ -48,7 +48,7 @@ def check_actions(name: str, actions: Any, space: spaces.Box, idle: NDArray[np.b
         raise ArgumentError(f"{name}: expected shape {shape}, got {array.shape}")
     if np.count_nonzero(idle):
         array = np.where(idle[:, None], 0, array)
-    clipped = _core.clip_actions(array, space.low, space.high)
+    clipped = _core.clip_actions(array)
     if clipped is None:
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {list(index)}")

@@ -139,6 +139,7 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         self._elapsed = np.zeros(self.num_envs, np.int64)
         self._started = np.zeros(self.num_envs, bool)
         self._finished = np.zeros(self.num_envs, bool)  # the episode has ended and no new one has begun
+        self._some_finished = False
         self.closed = False
 
     # random numbers --------------------------------------------------------------------------------------------------
@@ -220,6 +221,7 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         self._elapsed[mask] = 0
         self._started[mask] = True
         self._finished[mask] = False
+        self._some_finished = bool(self._finished.any())
 
     def step(self, actions: Any) -> tuple[dict[str, Any], Any, Any, Any, dict[str, Any]]:  # type: ignore[override, unused-ignore]
         """Advances every env by one step.
@@ -241,12 +243,13 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         task.check_open()
         if np.count_nonzero(self._started) < self.num_envs:
             raise ResetNeeded("step() was called before reset()")
-        idle = self._finished.copy()  # in next-step mode this step is the reset of these envs
-        some_idle = np.count_nonzero(idle) > 0
-        if some_idle and self.autoreset_mode is AutoresetMode.DISABLED:
-            raise ResetNeeded(
-                f"envs {np.flatnonzero(idle).tolist()} have finished; reset them with options['reset_mask'] first"
-            )
+        idle, some_idle = self._finished, self._some_finished
+        if some_idle:
+            if self.autoreset_mode is AutoresetMode.DISABLED:
+                raise ResetNeeded(
+                    f"envs {np.flatnonzero(idle).tolist()} have finished; reset them with options['reset_mask'] first"
+                )
+            idle = idle.copy()  # in next-step mode this step is the reset of these envs
         actions = task.take_actions(actions, idle)
         self._join_stream()
         task.step(actions, idle)
@@ -259,7 +262,8 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         if some_idle:
             rewards[idle], terminated[idle], truncated[idle] = 0.0, False, False
         self._finished = terminated | truncated
-        if self.autoreset_mode is not AutoresetMode.SAME_STEP or not np.count_nonzero(self._finished):
+        self._some_finished = np.count_nonzero(self._finished) > 0
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP or not self._some_finished:
             infos: dict[str, Any] = {}
             masks = np.ones((len(values), self.num_envs), bool)
             for (name, array), everyone in zip(values.items(), masks, strict=True):
@@ -343,6 +347,7 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         self.spec: EnvSpec | None = state["spec"]
         self.task.load(state["task"])
         self._elapsed, self._started, self._finished = (array.copy() for array in state["counters"])
+        self._some_finished = bool(self._finished.any())
         if state["closed"]:
             self.close()
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym import _core
 from granular_gym.base.types import Floats
 
 
@@ -27,16 +28,5 @@ def lacey_index(counts: NDArray[np.integer[Any]]) -> Floats:
     Returns:
         The indices (...); 1 where there is only one kind or not more than one grain a sample: there is nothing to mix.
     """
-    beds = counts.shape[:-2]
-    ones, sizes = counts[..., 1].reshape(-1, counts.shape[-2]), counts.sum(axis=-1).reshape(-1, counts.shape[-2])
-    count = np.maximum(sizes.sum(axis=1), 1)
-    share = ones.sum(axis=1) / count
-    apart = share * (1.0 - share)
-    random = apart * np.count_nonzero(sizes, axis=1) / count
-    composition = ones / np.maximum(sizes, 1)
-    # summed one after the other: the sum of a bed must not depend on how many beds there are
-    variance = (sizes * (composition - share[:, None]) ** 2).cumsum(axis=1)[:, -1] / count
-    left = apart - random
-    usable = (apart > 0.0) & (left > 1e-12)
-    index = np.where(usable, (apart - variance) / np.where(usable, left, 1.0), 1.0)
-    return index.reshape(beds)
+    tables = np.ascontiguousarray(counts, np.int64).reshape(-1, *counts.shape[-2:])
+    return _core.lacey_index(tables).reshape(counts.shape[:-2])

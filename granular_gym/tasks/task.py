@@ -363,14 +363,17 @@ class Task(Stepping):
             check_evaluated(self, evaluated)
             self._checked.add("evaluate")
         rewards, terminated, infos = evaluated
-        for name, values in infos.items():
-            if values.dtype.kind == "f" and not checks.all_finite(values):
-                infos[name] = np.where(np.isfinite(values), values, 0.0)
+        if not _core.all_finite(rewards, *infos.values()):
+            rewards = np.where(np.isfinite(rewards), rewards, 0.0)
+            infos = {
+                name: np.where(np.isfinite(values), values, 0.0) if values.dtype.kind == "f" else values
+                for name, values in infos.items()
+            }
         # after a reset no step was made yet: the counters of the episode before must not leak into the new one
         infos.update(self._take_counters())
         diverged = infos["diverged"]
-        if np.count_nonzero(diverged) or not checks.all_finite(rewards):
-            rewards = np.where(diverged | ~np.isfinite(rewards), 0.0, rewards)
+        if np.count_nonzero(diverged):
+            rewards = np.where(diverged, 0.0, rewards)
             terminated = terminated & ~diverged
         infos.update(self.randomization.infos())
         return Outcome(rewards, terminated, diverged.copy(), infos)

@@ -122,6 +122,20 @@ class TrackedVehicle:
         return Drive("vehicle", len(rates), states, np.array(index, np.int32), np.array(value, np.float64))
 
 
+def view_from(pose: Floats, points: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """How vehicles see points.
+
+    Args:
+        pose: (N, 3) x [m], y [m], yaw [rad].
+        points: (N, 2) one for each [m].
+
+    Returns:
+        Headings (N, 2): cosine and sine of the yaw; and the points (N, 4): ahead and to the left of the vehicle's centre
+        [m], cosine and sine of the bearing (1, 0: straight ahead; 0, 1: on the left).
+    """
+    return _core.vehicle_view(np.ascontiguousarray(pose, np.float64), np.ascontiguousarray(points, np.float64))
+
+
 def sin_cos(angle: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sines and cosines of angles (N,) [rad], each from its angle alone, wherever in the array it stands."""
     return _core.sin_cos(np.ascontiguousarray(angle, np.float64))
