@@ -255,6 +255,7 @@ class ExcavatorTask(Task):
         self.joints, self.velocities = np.zeros((n, joints)), np.zeros((n, joints))
         self._frames_and_jacobian: tuple[Array, Array] | None = None
         self.bin: Floats = np.zeros((n, 2))
+        self.boxes: Floats = self._boxes()
         self.events: NDArray[np.int32] = np.zeros(n, np.int32)
         self.torque_share: Floats = np.zeros(n)  # joint torques of the last step over their limits, largest
         self.score, self.gain = np.zeros(n), np.zeros(n)
@@ -305,6 +306,7 @@ class ExcavatorTask(Task):
         """See `Task.load`."""
         super().load(saved)
         self._frames_and_jacobian = None
+        self.boxes = self._boxes()
 
     def _obstacles(self) -> tuple[Floats, NDArray[np.bool_]]:
         """Table and walls of tray and bin, (9, 10) as in Arm.clearance, and which of them stand at the bin."""
@@ -350,6 +352,7 @@ class ExcavatorTask(Task):
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
         self._frames_and_jacobian = None
+        self.boxes = self._boxes()
         self.velocities[envs], self.events[envs], self.torque_share[envs] = 0.0, 0, 0.0
         world.set_tool_poses(world.drive_poses(self._drive_state()[envs]), envs=envs)
         self.set_materials(envs)
@@ -378,7 +381,14 @@ class ExcavatorTask(Task):
         return {"wrenches": True}
 
     def counted(self) -> dict[str, Any]:
-        """Grains in the bin; on floor, tray and bin with their walls, as high as what was spilled lies; lifted."""
+        """Grains in the boxes, which stay where they are for a whole episode."""
+        return {"boxes": self.boxes}
+
+    def _boxes(self) -> Floats:
+        """Of the bin; of floor, tray and bin with their walls, as high as what was spilled lies; of what is lifted.
+
+        (env_count, 5, 6) [m].
+        """
         difficulty = self.difficulty
         rim, top = difficulty.bin_half + WALL, SPILL_LAYERS * self.radius
         bins = np.concatenate([self.bin, np.zeros((self.env_count, 1))], axis=1)
@@ -394,7 +404,7 @@ class ExcavatorTask(Task):
         corners[:, :, 2] = np.array(box((*TRAY_CENTER, 0.0), tray_rim, top))[:, None]
         corners[:, :, 3] = box(bins, (rim, rim), top)
         corners[0, :, 4], corners[1, :, 4] = (*WORLD_LOWER[:2], LIFTED), WORLD_UPPER
-        return {"boxes": np.concatenate(corners, axis=2).astype(np.float32)}
+        return np.concatenate(corners, axis=2).astype(np.float32)
 
     def _measure(self) -> None:
         """Where the grains of all envs are, and the score."""

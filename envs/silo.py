@@ -78,7 +78,8 @@ SHAKERS = ("hopper", "wall")  # what shakes: all of the hopper, or its half at x
 BEDS = 6
 GRAIN_FRICTION = 0.35
 RATE_WINDOW = 0.2  # [s] over which the measured rate is averaged
-AHEAD = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # [s] from now: ends of the spans of which v1 shows the commanded rate
+AHEAD = np.array([[0.05], [0.1], [0.2], [0.4], [0.8], [1.6], [3.2]])  # [s] ends of spans whose rates v1 shows
+SPANS = np.diff(AHEAD, axis=0, prepend=0.0)  # [s]
 HIGHEST_RATE = 0.25  # [share/s] no programme commands more
 CLOG_TIME, CLOG_OPENING = 1.0, 0.1  # [s] without a grain, [m] of opening: clogged
 ERROR_SCALE = 0.05  # share of the content by which the discharge may be off until the reward is 0
@@ -487,10 +488,8 @@ class SiloV1Task(SiloTask):
 
     def sense(self) -> Arrays:
         """The flow and the programme ahead of all envs."""
-        ends = np.array(AHEAD)[:, None]
-        shares = np.concatenate([self.commanded[None], share_by(self.time + ends, self.ends, self.rates)])
-        rates = np.diff(shares, axis=0) / np.diff(ends, axis=0, prepend=0.0)
-        return {**super().sense(), "programme": self.vector("programme", rates)}
+        shares = np.concatenate([self.commanded[None], share_by(self.time + AHEAD, self.ends, self.rates)])
+        return {**super().sense(), "programme": self.vector("programme", np.diff(shares, axis=0) / SPANS)}
 
 
 SiloEnv: type[GranularEnv]

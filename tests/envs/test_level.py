@@ -49,6 +49,17 @@ def test_heights_keep_the_volume() -> None:
     assert smooth(np.ones((3, 4))) == pytest.approx(np.ones((3, 4)))
 
 
+def test_smoothing_is_mirrored_at_the_edges() -> None:
+    tables = np.random.default_rng(2).normal(size=(3, 2, 4, 5))
+    padded = np.pad(tables, [(0, 0), (0, 0), (1, 1), (0, 0)], mode="edge")
+    rows = 0.25 * padded[:, :, :-2] + 0.5 * tables + 0.25 * padded[:, :, 2:]
+    padded = np.pad(rows, [(0, 0), (0, 0), (0, 0), (1, 1)], mode="edge")
+    assert np.array_equal(smooth(tables), 0.25 * padded[..., :-2] + 0.5 * rows + 0.25 * padded[..., 2:])
+    assert np.array_equal(smooth(tables[0, 1, :, ::2][:1]), smooth(tables[0, 1, :, ::2].copy()[:1]))
+    line = smooth(np.array([[0.0, 4.0, 0.0]]))
+    assert line.tolist() == [[1.0, 2.0, 1.0]]
+
+
 def test_heights_of_a_flat_and_of_a_sloping_bed() -> None:
     grid = HeightGrid((0.0, 0.0), (2.0, 1.0), (5, 10))
     x, y = (a.ravel() for a in np.meshgrid((np.arange(200) + 0.5) / 100, (np.arange(100) + 0.5) / 100))

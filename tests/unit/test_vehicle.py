@@ -10,7 +10,7 @@ import pytest
 
 from granular_gym import _core
 from granular_gym.errors import ArgumentError
-from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos, wrap_angle, yaw_quaternions
+from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos, view_from, wrap_angle, yaw_quaternions
 
 VEHICLE = TrackedVehicle(
     rear=-0.45,
@@ -121,6 +121,30 @@ def test_numbers_within_bounds() -> None:
             _core.clipped(np.zeros((2, 3)), *bad)
 
 
+def test_actions_within_bounds() -> None:
+    for table in (np.array([[-2.0, 0.3]]), np.array([[3, -1]]), np.float32([[0.1, -1.5], [2.0, 1.0]])[:, ::-1]):
+        clipped = _core.clip_actions(table)
+        assert clipped is not None and clipped.dtype == np.float32 and clipped.base is None
+        assert np.array_equal(clipped, np.clip(table, -1, 1).astype(np.float32))
+    assert _core.clip_actions(np.array([[0.0, np.nan]])) is None and _core.clip_actions(np.array([[-np.inf]])) is None
+
+
+def test_points_seen_from_vehicles() -> None:
+    """The bits that NumPy gives, but for sines."""
+    rng = np.random.default_rng(5)
+    poses, points = rng.uniform(-4.0, 4.0, (100, 3)), rng.uniform(-4.0, 4.0, (100, 2))
+    points[0] = poses[0, :2]
+    headings, seen = view_from(poses, points)
+    (s, c), (x, y) = sin_cos(poses[:, 2]), (points - poses[:, :2]).T
+    ahead, left = c * x + s * y, c * y - s * x
+    distance = np.maximum(np.sqrt(ahead * ahead + left * left), 1e-9)
+    assert np.array_equal(headings, np.stack([c, s], axis=1, dtype=np.float32))
+    assert np.array_equal(seen, np.stack([ahead, left, ahead / distance, left / distance], axis=1, dtype=np.float32))
+    assert seen[0].tolist() == [0.0] * 4
+    by_hand = view_from(np.array([[1.0, 2.0, 0.5 * math.pi]]), np.array([[1.0, 5.0]]))
+    assert by_hand[0][0] == pytest.approx([0.0, 1.0], abs=1e-7) and by_hand[1][0] == pytest.approx([3.0, 0.0, 1.0, 0.0])
+
+
 def test_bad_arrays_are_refused() -> None:
     good, outline = np.zeros((2, 3)), np.zeros(8)
     for bad in (
@@ -140,6 +164,14 @@ def test_bad_arrays_are_refused() -> None:
         _core.sin_cos([0.0])  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="^array: expected a NumPy array"):
         _core.all_finite([0.0])  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="^points: expected shape"):
+        _core.vehicle_view(good, np.zeros((3, 2)))
+    with pytest.raises(ArgumentError, match="^tables: expected"):
+        _core.smoothed(np.zeros((2, 3)))
+    with pytest.raises(ArgumentError, match="^counts: expected"):
+        _core.lacey_index(np.zeros((2, 3, 3), np.int64))
+    with pytest.raises(ArgumentError, match="^actions: expected"):
+        _core.clip_actions(np.zeros(3))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
@@ -153,3 +185,5 @@ def test_finite_numbers(dtype: type) -> None:
         array[4, 6, 2] = bad
         assert not _core.all_finite(array) and not _core.all_finite(array.T)
         assert _core.all_finite(array[:, :6])
+        whole = np.full(3, 7), np.ones(2, bool), np.ones((2, 2), np.float32)
+        assert _core.all_finite() and _core.all_finite(*whole, array[:0]) and not _core.all_finite(*whole, array)
