@@ -1,7 +1,7 @@
 """silo_programme.py: programmes of discharge: rates that hold from stage to stage.
 
-A programme of env k are rows k of `ends`, where its stages end [s], and `rates` [share/s], each (env_count, stages); the
-first stage begins at 0. Times are (..., env_count) [s].
+The programme of env k is row k of `ends`, where its stages end [s], and of `rates` [share/s], each (env_count, stages);
+the first stage begins at 0. Times are (..., env_count) [s].
 """
 
 from __future__ import annotations

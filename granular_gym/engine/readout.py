@@ -58,9 +58,11 @@ class Readout(WorldContacts):
 
     @property
     def info(self) -> dict[str, Any]:
-        """Sizes and settings: memory [bytes], thread_count, kernel (instruction set), solver with safe values, ...; and
-        waits, how often this world and its arrays have waited for the GPU; drawn, how many depth images its cameras have
-        drawn, each of one camera in one env."""
+        """Sizes and settings: memory [bytes], thread_count, kernel (instruction set), solver with safe values, ...
+
+        waits: how often this world and its arrays have waited for the GPU; drawn: depth images that its cameras have
+        drawn, each of one camera in one env.
+        """
         return self._core.info()
 
     # ---- reading ----

@@ -262,7 +262,7 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         if some_idle:
             rewards[idle], terminated[idle], truncated[idle] = 0.0, False, False
         self._finished = terminated | truncated
-        self._some_finished = np.count_nonzero(self._finished) > 0
+        self._some_finished = bool(np.count_nonzero(self._finished))
         if self.autoreset_mode is not AutoresetMode.SAME_STEP or not self._some_finished:
             infos: dict[str, Any] = {}
             masks = np.ones((len(values), self.num_envs), bool)

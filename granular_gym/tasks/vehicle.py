@@ -130,8 +130,8 @@ def view_from(pose: Floats, points: Floats) -> tuple[NDArray[np.float32], NDArra
         points: (N, 2) one for each [m].
 
     Returns:
-        Headings (N, 2): cosine and sine of the yaw; and the points (N, 4): ahead and to the left of the vehicle's centre
-        [m], cosine and sine of the bearing (1, 0: straight ahead; 0, 1: on the left).
+        Headings (N, 2): cosine and sine of the yaw; and the points (N, 4): ahead and to the left of the vehicle [m],
+        cosine and sine of the bearing (1, 0: straight ahead; 0, 1: on the left).
     """
     return _core.vehicle_view(np.ascontiguousarray(pose, np.float64), np.ascontiguousarray(points, np.float64))
 
