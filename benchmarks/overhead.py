@@ -8,12 +8,19 @@ measured beside it: it is in the figures and can be taken off.
 While the core works, the processor's caches forget Python, and fetching it again is in these figures: they grow with
 the time that a step takes on the CPU. warm_us and warm_cpu_us are the same step with a core that gives the answers of
 the last one at once: what Python itself has to do.
+
+    python -m benchmarks.overhead [--envs 1 1024]
+
+prints warm_cpu_us of every task; the case `overhead` of benchmarks/run.py measures all of it for Bulldozer-v0.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
+import statistics
 import time
+import warnings
 from typing import Any
 
 import gymnasium as gym
@@ -25,6 +32,18 @@ from granular_gym.tasks.pace import Pace
 TASK = "granular_gym/Bulldozer-v0"  # as it was since the first of these measurements
 TARGET_US = 20.0
 WARM_STEPS = 200
+#: tasks by name, all versions, and their arguments
+VERSIONS: dict[str, dict[str, Any]] = {
+    "Bulldozer-v0": {},
+    "Bulldozer-v1": {},
+    "Level-v0": {},
+    "Pour-v0": {},
+    "Silo-v0": {},
+    "Silo-v1": {},
+    "GearTower-v0": {"gear_count": 2},
+    "GearTower-v1": {"gear_count": 2},
+    "Excavator-v0": {},
+}
 COUNTERS = ("escaped_count", "fast_count", "diverged")
 
 
@@ -134,13 +153,7 @@ def vector_step(envs: Any, steps: int) -> Row:
         core.answers = []
         envs.step(actions)
         waits = plain.info()["waits"] - waits
-        world._core = Answering(core.answers)
-        warm, cpu_warm = [], []
-        for _ in range(WARM_STEPS):
-            cpu, start = time.thread_time(), time.perf_counter()
-            envs.step(actions)
-            warm.append(1e6 * (time.perf_counter() - start))
-            cpu_warm.append(1e6 * (time.thread_time() - cpu))
+        warm, cpu_warm = warm_steps(envs, actions, core.answers)
     finally:
         world._core = plain
     row: Row = {"envs": envs.num_envs, "grains": world.grain_count, "output": envs.output, "repeats": steps}
@@ -154,6 +167,18 @@ def vector_step(envs: Any, steps: int) -> Row:
     row["clock_us"] = 1e6 * clock_cost() * calls
     row.update(batch_quality(infos, world.grain_count))
     return row
+
+
+def warm_steps(envs: Any, actions: Any, answers: list[tuple[str, Any]]) -> tuple[list[float], list[float]]:
+    """Wall and processor times [us] of steps whose core gives these answers; the world's core is then that."""
+    envs.task.world._core = Answering(answers)
+    wall, cpu = [], []
+    for _ in range(WARM_STEPS):
+        began, start = time.thread_time(), time.perf_counter()
+        envs.step(actions)
+        wall.append(1e6 * (time.perf_counter() - start))
+        cpu.append(1e6 * (time.thread_time() - began))
+    return wall, cpu
 
 
 def batch_quality(infos: dict[str, Any], grains: int) -> Row:
@@ -198,3 +223,47 @@ def overhead(quick: bool) -> list[Row]:
             envs.close()
         rows.append({"name": f"vector step of {count} bulldozers", "threads": 1, **row})
     return rows
+
+
+def warm_task(name: str, count: int, settings: dict[str, Any]) -> float:
+    """Median of warm_cpu_us of a task [us]; how its env step is computed does not matter."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        envs = gym.make_vec(
+            f"granular_gym/{name}",
+            num_envs=count,
+            vectorization_mode="vector_entry_point",
+            grain_count=60,
+            num_threads=1,
+            **settings,
+        )
+        envs.task.pace = Pace(1e-3, 1, 2)
+        envs.max_episode_steps = None  # no episode ends
+        envs.reset(seed=0)
+    world = envs.task.world
+    plain, world._core = world._core, Clocked(world._core)
+    core: Any = world._core
+    envs.action_space.seed(0)
+    actions = envs.action_space.sample()
+    try:
+        envs.step(actions)  # what is prepared once is prepared
+        core.answers = []
+        envs.step(actions)
+        return statistics.median(warm_steps(envs, actions, core.answers)[1])
+    finally:
+        world._core = plain
+        envs.close()
+
+
+def main() -> None:
+    """Prints the table of tasks."""
+    parser = argparse.ArgumentParser(description="processor time of Python in a warm batched env step")
+    parser.add_argument("--envs", type=int, nargs="+", default=[1, 1024], help="envs of a batch [1 1024]")
+    counts = parser.parse_args().envs
+    print("task          ", *(f"{count:>6} envs [us]" for count in counts))
+    for name, settings in VERSIONS.items():
+        print(f"{name:14}", *(f"{warm_task(name, count, settings):16.0f}" for count in counts), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -381,6 +381,9 @@ def test_raw_methods_refuse(scene):
         lambda: world.count_columns(float32(3), float32(2) + 1, np.ones(2, np.int32)),
         lambda: world.set_thread_count("many"),
         lambda: world.set_solver([]),
+        lambda: world.picture_depth(0, np.array([1, 4, 4, 5], np.int32), float32(10, fill=1.0)),
+        lambda: world.picture_depth(2, np.array([1, 4, 4, -1], np.int32), float32(10, fill=1.0)),
+        lambda: world.picture_depth(0, np.array([7, 4, 4, -1], np.int32), float32(10, fill=1.0)),
         lambda: world.picture(
             0, np.array([1, 0, 4, -1], np.int32), float32(10, fill=1.0), float32(3, fill=1.0), None, None, False, 1
         ),

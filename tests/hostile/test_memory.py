@@ -54,6 +54,7 @@ calls = {
     "count_columns": lambda: core.count_columns(*(each[:2] for each in grid)),
     "depth": lambda: core.depth(0),
     "picture": lambda: core.picture(*pictured),
+    "picture_depth": lambda: core.picture_depth(*pictured[:3]),
     "save_state": lambda: core.save_state(0),
     "load_state": lambda: core.load_state(None, [state]),
     "state_hash": lambda: core.state_hash(0),
