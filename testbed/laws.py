@@ -108,6 +108,7 @@ def gas(
     seed: int = 4,
     spin: bool = True,
     iterations: int = 10,
+    mode: str = "convergent",
 ) -> gg.World:
     """A granular gas in a periodic cube of side 2 half [m]; `order` permutes its grains."""
     rng = np.random.default_rng(seed)
@@ -124,7 +125,7 @@ def gas(
         half=half,
         boundary=faces("periodic"),
     )
-    return scene.build(num_threads=1, solver=gg.Solver(spin=spin, iterations=iterations))
+    return scene.build(num_threads=1, solver=gg.Solver(mode=mode, spin=spin, iterations=iterations))
 
 
 def angular_momentum(world: gg.World, radii: np.ndarray) -> np.ndarray:

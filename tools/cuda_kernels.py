@@ -22,9 +22,11 @@ SLACK = {"registers": 8, "spills": 64, "stack": 128, "shared": 1024}  # allowanc
 def phase_names() -> list[str]:
     """Names of the phases in the order of their tables: the common ones, then those of each law."""
     folder = ROOT / "csrc"
-    tables = ("phases/phases.h", "solvers/spheres/phases.h", "solvers/planar/phases.h")
+    tables = ("phases", "solvers/spheres", "solvers/spheres/coloured", "solvers/planar")
     return [
-        name for table in tables for name in re.findall(r"^ +X\((\w+),", (folder / table).read_text(), re.MULTILINE)
+        name
+        for table in tables
+        for name in re.findall(r"^ +X\((\w+),", (folder / table / "phases.h").read_text(), re.MULTILINE)
     ]
 
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../contact/candidates.h"
+#include "../solvers/spheres/coloured/coloured.h"
 #include "../solvers/planar/planar.h"
 #include "../solvers/spheres/contacts.h"
 
@@ -218,6 +219,64 @@ GG_FN void lane_points(const gg_vec4 *points, const int32_t *index, lanes out[4]
 #endif
     }
     TRANSPOSE4(r[0], r[1], r[2], r[3], out[0], out[1], out[2], out[3]);
+}
+
+/* the inverse of lane_bodies */
+GG_FN void lane_bodies_scatter(float *bodies, const int32_t *index, int count, const lanes in[GG_BODY]) {
+    lanes low[4], high[4], row[8];
+    for (int k = 0; k < 4; k++) {
+#if GG_LANE_WIDTH == 16
+        low[k] = __builtin_shufflevector(in[k], in[k + 4], 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+        high[k] =
+            __builtin_shufflevector(in[k], in[k + 4], 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+#elif GG_LANE_WIDTH == 8
+        low[k] = LOW_PARTS(in[k], in[k + 4]);
+        high[k] = HIGH_PARTS(in[k], in[k + 4]);
+#else
+        low[k] = in[k];
+        high[k] = in[k + 4];
+#endif
+    }
+    TRANSPOSE4(low[0], low[1], low[2], low[3], row[0], row[1], row[2], row[3]);
+    TRANSPOSE4(high[0], high[1], high[2], high[3], row[4], row[5], row[6], row[7]);
+#if GG_LANE_WIDTH == 16
+    for (int k = 0; k < 8; k++) {
+        /* bodies k and k + 4 of the first eight, of the last eight */
+        int first = k < 4 ? k : k + 4;
+        vec8 one = __builtin_shufflevector(row[k], row[k], 0, 1, 2, 3, 4, 5, 6, 7);
+        vec8 two = __builtin_shufflevector(row[k], row[k], 8, 9, 10, 11, 12, 13, 14, 15);
+        if (first < count) {
+            memcpy(bodies + (int64_t)index[first] * GG_BODY, &one, sizeof one);
+        }
+        if (first + 4 < count) {
+            memcpy(bodies + (int64_t)index[first + 4] * GG_BODY, &two, sizeof two);
+        }
+    }
+#elif GG_LANE_WIDTH == 8
+    for (int k = 0; k < 8; k++) {
+        if (k < count) {
+            memcpy(bodies + (int64_t)index[k] * GG_BODY, &row[k], sizeof row[k]);
+        }
+    }
+#else
+    for (int k = 0; k < 4; k++) {
+        if (k < count) {
+            memcpy(bodies + (int64_t)index[k] * GG_BODY, &row[k], sizeof row[k]);
+            memcpy(bodies + (int64_t)index[k] * GG_BODY + 4, &row[k + 4], sizeof row[k]);
+        }
+    }
+#endif
+}
+
+/* the inverse of lane_points */
+GG_FN void lane_points_scatter(gg_vec4 *points, const int32_t *index, int count, int32_t end, const lanes in[4]) {
+    lanes row[4];
+    TRANSPOSE4(in[0], in[1], in[2], in[3], row[0], row[1], row[2], row[3]);
+    for (int k = 0; k < count; k++) {
+        if (index[k] < end) {
+            memcpy(&points[index[k]], (const char *)&row[k % 4] + k / 4 * 16, 16);
+        }
+    }
 }
 
 /* slice ends are rare: one component at a time */

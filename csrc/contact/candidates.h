@@ -49,10 +49,12 @@ GG_FN int gg_slot_fixed(const gg_view *v, int64_t e, int64_t slot) {
     return gg_slot_body_at(v, e, slot)[GG_BODY_INVERSE_MASS] == 0.0f;
 }
 
-/* whether slot j is a candidate of slot i, which is fixed or not: near, and one of the two can be moved */
+/* whether slot j is a candidate of slot i, which is fixed or not: near, one of the two can be moved, and i lists it */
 GG_FN int gg_candidate_of(const gg_view *v, int64_t e, int32_t i, int fixed, int32_t j) {
     const gg_vec4 *x = v->position + e * v->dims.slots;
-    return j != i && gg_candidate_near(v, &v->env[e], x[i], x[j]) && !(fixed && gg_slot_fixed(v, e, j));
+    const int32_t *id = v->grain_id + e * v->dims.slots;
+    return j != i && gg_candidate_near(v, &v->env[e], x[i], x[j]) && !(fixed && gg_slot_fixed(v, e, j)) &&
+           gg_pair_owned(&v->params, id[i], id[j]);
 }
 
 /* cells of one axis that a search range overlaps: the first (folded), and how many */

@@ -58,12 +58,12 @@ GG_FN void GG_LANE_NAME(found_drop_fixed)(const gg_view *v, int64_t e, gg_found 
 /* the list of a slot: what was found but itself, in order of id */
 GG_FN void GG_LANE_NAME(found_sort)(const gg_view *v, int64_t e, int32_t slot, gg_found *found) {
     int64_t base = e * v->dims.slots;
-    int32_t id[GG_FOUND + GG_LANE_WIDTH], rank[GG_LANE_WIDTH], count = 0;
+    int32_t id[GG_FOUND + GG_LANE_WIDTH], rank[GG_LANE_WIDTH], count = 0, own_id = v->grain_id[base + slot];
     for (int32_t k = 0; k < found->count; k++) {
         int32_t j = found->slot[k];
         found->slot[count] = j;
         id[count] = v->grain_id[base + j];
-        count += j != slot;
+        count += j != slot && gg_pair_owned(&v->params, own_id, id[count]);
     }
     v->candidate_count[base + slot] = count;
     if (count > gg_candidate_capacity(v, e, slot)) {

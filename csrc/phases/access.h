@@ -7,7 +7,7 @@
 #define GG_ACCESS_H
 
 #include "../base/scalar.h"
-#include "../state/view.h"
+#include "../solvers/spheres/coloured/coloured.h"
 
 GG_FN void gg_store3(float *array, int64_t at, gg_vec3 a) {
     array[3 * at] = a.x;
@@ -154,13 +154,12 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
         return;
     }
     gg_turn3(body, 4, 1, sine, cosine);
-    int64_t lane = v->contact_first[at] % GG_LANES, first = v->contact_first[at] / GG_LANES;
-    float *impulse = v->env[e].impulse_buffer ? v->impulse_b : v->impulse_a;
-    float *roll = v->env[e].impulse_buffer ? v->roll_b : v->roll_a;
-    for (int64_t k = 0; v->env[e].dt_last > 0.0f && k < v->contact_count[at]; k++) {
-        gg_turn3(impulse, (e * v->dims.contact_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
+    float *impulse = gg_stored_impulses(v, e), *roll = gg_stored_torques(v, e);
+    for (int32_t k = 0; v->env[e].dt_last > 0.0f && k < v->contact_count[at]; k++) {
+        int64_t element = gg_stored_contact_at(v, e, at, k).impulse3;
+        gg_turn3(impulse, element, GG_LANES, sine, cosine);
         if (v->dims.spheres.roll_rows) {
-            gg_turn3(roll, (e * v->dims.spheres.roll_rows + first + k) * GG_LANES * 3 + lane, GG_LANES, sine, cosine);
+            gg_turn3(roll, element, GG_LANES, sine, cosine);
         }
     }
 }

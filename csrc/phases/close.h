@@ -89,9 +89,13 @@ GG_FN gg_step_stats gg_step_stats_of_block(const gg_view *v, int64_t e, int64_t 
         all.overlap_count += stats->overlap_count;
         all.escaped += stats->escaped;
         all.tool_contacts += v->slice_tool_contacts[e * v->dims.slices + s];
+        int32_t listed = 0;
         for (int lane = 0; lane < GG_LANES; lane++) {
-            all.contacts += v->next_count[e * v->dims.slots + s * GG_LANES + lane];
+            listed += v->next_count[e * v->dims.slots + s * GG_LANES + lane];
         }
+        /* where one side alone lists a contact of two grains, it stands for both */
+        all.contacts += listed;
+        all.contacts += gg_has_owners(&v->params) ? listed - v->slice_tool_contacts[e * v->dims.slices + s] : 0;
     }
     return all;
 }
@@ -125,7 +129,8 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
         total->contact_count = last->contacts;
         total->tool_contact_count = last->tool_contacts;
     }
-    env->impulse_buffer ^= 1 ^ (env->iteration & 1);
+    /* Jacobi alternates between the halves, Gauss-Seidel stays in the new one */
+    env->impulse_buffer ^= gg_has_owners(&v->params) ? 1 : 1 ^ (env->iteration & 1);
     env->key_buffer ^= 1;
     env->dt_last = v->params.dt;
 }

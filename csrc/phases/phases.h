@@ -16,6 +16,7 @@
 #define GG_PHASES_H
 
 #include "../sensors/depth.h"
+#include "../solvers/spheres/coloured/phases.h"
 #include "../solvers/planar/phases.h"
 #include "../solvers/spheres/phases.h"
 #include "access.h"
@@ -75,7 +76,7 @@
 /* clang-format on */
 
 /* with the phases of every law */
-#define GG_PHASES(X) GG_COMMON_PHASES(X) GG_SPHERE_PHASES(X) GG_PLANAR_PHASES(X)
+#define GG_PHASES(X) GG_COMMON_PHASES(X) GG_SPHERE_PHASES(X) GG_COLOURED_PHASES(X) GG_PLANAR_PHASES(X)
 
 typedef enum gg_phase {
 #define GG_PHASE_ENUM(name, ...) GG_PHASE_##name,
@@ -92,6 +93,7 @@ enum { GG_SYNC_ALONE = 0, GG_SYNC_MEETS, GG_SYNC_REDUCES };
 typedef enum gg_condition {
     GG_NEEDS_REBUILD, /* its lists must be built */
     GG_HAS_OVERFLOW,  /* a buffer was too small */
+    GG_HAS_REST,      /* it has contacts of the last colour */
     GG_UNCONVERGED    /* its solve has not met the tolerance */
 } gg_condition;
 
@@ -101,6 +103,8 @@ GG_FN int gg_step_condition(const gg_env *env, gg_condition condition) {
         return env->rebuild && !env->stats.diverged;
     case GG_HAS_OVERFLOW:
         return env->overflow_candidates || env->overflow_rows || env->overflow_tool_contacts;
+    case GG_HAS_REST:
+        return env->rest > 0;
     default:
         return !env->converged;
     }

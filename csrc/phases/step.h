@@ -9,6 +9,7 @@
  *   gg_team_law(team)                 its gg_law; a compile-time constant where phases must be
  *   gg_team_run(team, phase, pass)    all items of a phase; returns when all threads of the team are done
  *   gg_team_start(team, phase, pass)  the same, without a barrier: the next phase does not depend on it
+ *   gg_team_colours(team)             the most colours that an env of the team has (gg_env.colours)
  *   gg_team_any(team, condition)      whether the condition holds for an env of the team (gg_step_condition)
  */
 #ifndef GG_STEP_H
@@ -43,6 +44,7 @@ GG_TEAM_FN void gg_step_iterate(const gg_team *team, gg_phase iteration) {
 }
 
 /* the part of each law in a substep: find_contacts, solve and integrate */
+#include "../solvers/spheres/coloured/step.h"
 #include "../solvers/planar/step.h"
 #include "../solvers/spheres/step.h"
 

@@ -19,21 +19,29 @@ GG_FN gg_vec3 gg_load_lane3(const float *array, int64_t at) {
     return gg_v3(array[at], array[at + GG_LANES], array[at + 2 * GG_LANES]);
 }
 
-/* stores the longest list and the number of tool contacts of a slice whose contacts were counted */
+/* rows that the records of so many contacts take: those of no colour but the last are full */
+GG_FN int64_t gg_contact_rows_of(const gg_view *v, int64_t contacts) {
+    return (contacts + GG_LANES - 1) / GG_LANES + gg_colour_limit(&v->params) + 1;
+}
+
+/* Stores the rows of a slice whose contacts were counted, its longest list, and the number of its tool contacts. Lists
+ * of contacts that only their owner has are compact instead: their number takes the place of that of rows. */
 GG_FN void gg_contacts_counted(const gg_view *v, int64_t e, int64_t slice) {
     int64_t first = e * v->dims.slots + slice * GG_LANES;
-    int32_t longest = 0, tool_contacts = 0;
+    int32_t longest = 0, all = 0, tool_contacts = 0;
     for (int lane = 0; lane < GG_LANES; lane++) {
         longest = GG_MAX(longest, v->next_count[first + lane]);
+        all += v->next_count[first + lane];
         tool_contacts += v->next_tool_count[first + lane];
     }
-    v->slice_rows[e * v->dims.slices + slice] = longest;
+    v->slice_rows[e * v->dims.slices + slice] = gg_has_owners(&v->params) ? all : longest;
     v->slice_tool_contacts[e * v->dims.slices + slice] = tool_contacts;
 }
 
 /* records the required capacity where contacts do not fit; `row` and `tool_body`: one past those of the last slice */
 GG_FN void gg_contacts_allocated(const gg_view *v, int64_t e, int64_t row, int64_t tool_body) {
     gg_env *env = &v->env[e];
+    row = gg_has_owners(&v->params) ? gg_contact_rows_of(v, row) : row;
     env->overflow_rows = row > v->dims.contact_rows ? (int32_t)row : 0;
     env->overflow_tool_contacts = tool_body > v->dims.bodies ? (int32_t)(tool_body - v->dims.free_bodies) : 0;
 }
@@ -67,6 +75,35 @@ GG_FN void gg_contacts_prepared(const gg_view *v, int64_t e, int64_t slice, cons
     stats->overlap_max = all.most;
     stats->overlap_sum = all.sum;
     stats->overlap_count = (int32_t)all.count;
+}
+
+/* impulses and torque impulses stored of env e */
+GG_FN float *gg_stored_impulses(const gg_view *v, int64_t e) {
+    return (v->env[e].impulse_buffer ? v->impulse_b : v->impulse_a) + e * v->dims.contact_rows * GG_LANES * 3;
+}
+GG_FN float *gg_stored_torques(const gg_view *v, int64_t e) {
+    return (v->env[e].impulse_buffer ? v->roll_b : v->roll_a) + e * v->dims.spheres.roll_rows * GG_LANES * 3;
+}
+
+/* A stored contact: its key, and where its impulse is in the arrays of the env; y and z follow GG_LANES and 2 GG_LANES
+ * later. */
+typedef struct gg_stored_contact {
+    int32_t key;
+    int64_t impulse3;
+} gg_stored_contact;
+
+/* contact k of those stored for the slot with the index `at` in the arrays over the slots of all envs */
+GG_FN gg_stored_contact gg_stored_contact_at(const gg_view *v, int64_t e, int64_t at, int32_t k) {
+    const int32_t *keys = (v->env[e].key_buffer ? v->key_b : v->key_a) + e * v->dims.contact_rows * GG_LANES;
+    int64_t element = v->contact_first[at] + (gg_has_owners(&v->params) ? k : k * (int64_t)GG_LANES);
+    gg_stored_contact c;
+    c.key = keys[element];
+    if (gg_has_owners(&v->params)) {
+        const int32_t *links = (v->env[e].key_buffer ? v->link_b : v->link_a) + e * v->dims.coloured.rows * GG_LANES;
+        element = links[element] / GG_COLOURS;
+    }
+    c.impulse3 = element / GG_LANES * GG_LANES * 3 + element % GG_LANES;
+    return c;
 }
 
 /* a cursor over the stored contacts of one grain, which advances along with its new list */

@@ -13,6 +13,10 @@
  *   lane_points(const gg_vec4 *, const int32_t *index, gg_lane out[4])      gathers W points
  *   lane_bodies(const float *, const int32_t *index, gg_lane out[GG_BODY])  gathers W bodies
  *   lane_bodies_store(float *, int64_t first, const gg_lane in[GG_BODY])    stores W consecutive bodies
+ *   lane_bodies_scatter(float *, const int32_t *index, int count, const gg_lane in[GG_BODY])
+ *                                           stores the first `count` bodies
+ *   lane_points_scatter(gg_vec4 *, const int32_t *index, int count, int32_t end, const gg_lane in[4])
+ *                                           stores those of the first `count` points whose index is below end
  *   lane_search_fallback(view, env, slot)   the search with one grain per lane (vectors only)
  * Every operation is the IEEE one, in the same order per grain, so that all widths give the same bits.
  */
@@ -23,5 +27,8 @@
 #include "spheres/count.h"
 #include "spheres/iterate.h"
 #include "spheres/prepare.h"
+#include "spheres/coloured/prepare.h"
+#include "spheres/coloured/sweep.h"
+#include "spheres/coloured/notes.h"
 #include "planar/prepare.h"
 #include "planar/iterate.h"

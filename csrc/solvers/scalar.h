@@ -4,6 +4,7 @@
 
 #include "../contact/candidates.h"
 #include "planar/planar.h"
+#include "spheres/coloured/coloured.h"
 #include "spheres/contacts.h"
 
 #define GG_LANE_WIDTH   1
@@ -36,9 +37,22 @@ GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *
     out[2] = p.z;
     out[3] = p.w;
 }
-#define lane_points       gg_scalar_points
-#define lane_bodies       gg_scalar_bodies
-#define lane_bodies_store gg_scalar_bodies_store
+GG_FN void gg_scalar_bodies_scatter(float *bodies, const int32_t *index, int count, const float *in) {
+    if (count > 0) {
+        gg_body_store(bodies + (int64_t)index[0] * GG_BODY, in);
+    }
+}
+GG_FN void gg_scalar_points_scatter(gg_vec4 *points, const int32_t *index, int count, int32_t end, const float *in) {
+    if (count > 0 && index[0] < end) {
+        gg_vec4 point = {in[0], in[1], in[2], in[3]};
+        GG_STORE_VEC4(&points[index[0]], point);
+    }
+}
+#define lane_bodies_scatter gg_scalar_bodies_scatter
+#define lane_points_scatter gg_scalar_points_scatter
+#define lane_points         gg_scalar_points
+#define lane_bodies         gg_scalar_bodies
+#define lane_bodies_store   gg_scalar_bodies_store
 
 #include "lane_phases.h"
 
@@ -59,6 +73,8 @@ GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *
 #undef lane_points
 #undef lane_bodies
 #undef lane_bodies_store
+#undef lane_bodies_scatter
+#undef lane_points_scatter
 
 /* a lane function in phase tables: here with one grain per lane; kernel files define it anew */
 #define GG_LANE_CALL(x) gg_scalar_##x

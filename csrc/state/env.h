@@ -27,8 +27,10 @@ typedef struct gg_env {
     int32_t substeps_done;              /* within the current step */
     int32_t overflow_rows, overflow_tool_contacts, overflow_candidates; /* the capacity that a buffer needed; 0: fits */
     int32_t overflow_size_class;
-    int32_t converged;  /* early exit of this substep */
-    int32_t iteration;  /* iterations done in this substep */
+    int32_t converged; /* early exit of this substep */
+    int32_t iteration; /* iterations done in this substep */
+    int32_t colours; /* of this substep's contacts, the last one not counted: see solvers/spheres/coloured/colours.h */
+    int32_t rest;    /* contacts of the last colour */
     int32_t predicted;  /* the current substep is past its prediction: resume there after a buffer grew */
     int32_t fast_tool;  /* a tool moves by over half of the smallest radius in this substep */
     float bounce_speed; /* slower impacts do not bounce [m/s] */

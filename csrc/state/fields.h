@@ -14,6 +14,7 @@
 #ifndef GG_FIELDS_H
 #define GG_FIELDS_H
 
+#include "coloured.h"
 #include "planar.h"
 #include "spheres.h"
 
@@ -105,7 +106,7 @@
     X(int32_t, sort_tool_contact_count, next_tool_count)
 /* clang-format on */
 
-#define GG_FIELDS(X)        GG_COMMON_FIELDS(X) GG_SPHERE_FIELDS(X) GG_PLANAR_FIELDS(X)
+#define GG_FIELDS(X)        GG_COMMON_FIELDS(X) GG_SPHERE_FIELDS(X) GG_COLOURED_FIELDS(X) GG_PLANAR_FIELDS(X)
 #define GG_FIELD_ALIASES(X) GG_COMMON_ALIASES(X) GG_SPHERE_ALIASES(X)
 
 #endif

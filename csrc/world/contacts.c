@@ -40,21 +40,27 @@ static void put3(float *to, int64_t k, gg_vec3 a) {
     to[3 * k + 2] = a.z;
 }
 
-/* contact k of the list: contact `row` of the grain in a slot */
-static void put_contact(const gg_world *w, const gg_view *v, int64_t env, int64_t slot, int64_t row, int64_t k,
-                        const gg_contact_list *out) {
-    const gg_env *state = &v->env[env];
-    int64_t lane = v->contact_first[env * v->dims.slots + slot] % GG_LANES, width = GG_LANES;
-    int64_t at = (env * v->dims.contact_rows + row) * width, roll = (env * v->dims.spheres.roll_rows + row) * width;
-    int32_t key = (state->key_buffer ? v->key_b : v->key_a)[at + lane];
+/* entry k of the list: a stored contact of the grain in a slot */
+static void put_contact(const gg_world *w, const gg_view *v, int64_t env, int64_t slot, gg_stored_contact stored,
+                        int64_t k, const gg_contact_list *out) {
+    int32_t key = stored.key, id = v->grain_id[env * v->dims.slots + slot];
     gg_vec3 normal, torque = gg_v3(0.0f, 0.0f, 0.0f);
-    gg_vec3 point = key >= 0 ? grain_place(v, env, slot, key, &normal) : part_place(v, env, slot, -1 - key, &normal);
+    gg_vec3 impulse = gg_load_lane3(gg_stored_impulses(v, env), stored.impulse3);
     if (v->params.rolling) {
-        torque = gg_load_lane3(state->impulse_buffer ? v->roll_b : v->roll_a, roll * 3 + lane);
+        torque = gg_load_lane3(gg_stored_torques(v, env), stored.impulse3);
     }
-    out->pairs[2 * k] = v->grain_id[env * v->dims.slots + slot];
+    if (key >= 0 && key < id) {
+        /* a contact that the higher id keeps is reported by the lower one all the same */
+        slot = v->slot_of[env * v->dims.slots + key];
+        key = id;
+        id = stored.key;
+        impulse = gg_scale(impulse, -1.0f);
+        torque = gg_scale(torque, -1.0f);
+    }
+    gg_vec3 point = key >= 0 ? grain_place(v, env, slot, key, &normal) : part_place(v, env, slot, -1 - key, &normal);
+    out->pairs[2 * k] = id;
     out->pairs[2 * k + 1] = other_side(w, v, key);
-    put3(out->impulses, k, gg_load_lane3(state->impulse_buffer ? v->impulse_b : v->impulse_a, at * 3 + lane));
+    put3(out->impulses, k, impulse);
     put3(out->torque_impulses, k, torque);
     put3(out->points, k, point);
     put3(out->normals, k, normal);
@@ -71,25 +77,23 @@ gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t capacity, cons
               "contacts: expected a world of spheres, this one is planar");
     gg_fields fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |
                        GG_BIT(key_b) | GG_BIT(impulse_a) | GG_BIT(impulse_b) | GG_BIT(roll_a) | GG_BIT(roll_b) |
-                       GG_BIT(grain_id) | GG_BIT(position) | GG_BIT(tool_pose);
+                       GG_BIT(link_a) | GG_BIT(link_b) | GG_BIT(grain_id) | GG_BIT(position) | GG_BIT(tool_pose);
     gg_view *v;
     if ((status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
     }
     const gg_env *state = &v->env[env];
-    const int32_t *keys = state->key_buffer ? v->key_b : v->key_a;
     *dt = state->dt_last;
     for (int64_t id = 0; state->dt_last > 0.0f && id < v->dims.grain_count; id++) {
         int64_t slot = v->slot_of[env * v->dims.slots + id], at = env * v->dims.slots + slot;
-        int64_t lane = v->contact_first[at] % GG_LANES, row = v->contact_first[at] / GG_LANES;
-        for (int32_t k = 0; k < v->contact_count[at]; k++, row++) {
-            int32_t key = keys[(env * v->dims.contact_rows + row) * GG_LANES + lane];
-            /* both sides list a contact: it is reported by the lower grain id */
-            if (key >= 0 && key < id) {
+        for (int32_t k = 0; k < v->contact_count[at]; k++) {
+            gg_stored_contact stored = gg_stored_contact_at(v, env, at, k);
+            /* where both sides list a contact the lower grain id reports it */
+            if (stored.key >= 0 && stored.key < id && !gg_has_owners(&v->params)) {
                 continue;
             }
             if (*count < capacity) {
-                put_contact(w, v, env, slot, row, *count, out);
+                put_contact(w, v, env, slot, stored, *count, out);
             }
             ++*count;
         }

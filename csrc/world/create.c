@@ -70,9 +70,7 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     p->lower = d->lower;
     p->upper = d->upper;
     memcpy(p->boundary, d->boundary, sizeof p->boundary);
-    p->law = d->planar.outline_count == 0        ? GG_LAW_spheres
-             : d->solver.mode == GG_MODE_PENALTY ? GG_LAW_springs
-                                                 : GG_LAW_planar;
+    p->law = gg_law_of(d);
     gg_status status = gg_scene_create(w, d, &dims);
     if (status != GG_OK || (status = gg_arena_resize(w, dims)) != GG_OK) {
         return status;

@@ -7,6 +7,7 @@
 void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
     dims->tool_contacts = tool_contacts;
     dims->bodies = dims->free_bodies + tool_contacts;
+    dims->coloured.touches = dims->coloured.envs ? tool_contacts : 0;
     dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
 }
 
@@ -15,6 +16,7 @@ void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
     dims->spheres.roll_rows = dims->spheres.roll_rows ? contact_rows : 0;
     dims->spheres.cohesive_rows = dims->spheres.cohesive_rows ? contact_rows : 0;
     dims->planar.rows = dims->planar.outline_count ? contact_rows : 0;
+    dims->coloured.rows = dims->coloured.envs ? contact_rows : 0;
 }
 
 void gg_dims_set_candidates(gg_dims *dims, int64_t candidates) {
@@ -30,6 +32,13 @@ int64_t gg_candidates_of_env(const gg_world *w, const int32_t *per_grain) {
     return candidates;
 }
 
+gg_law gg_law_of(const gg_world_def *d) {
+    if (d->planar.outline_count) {
+        return d->solver.mode == GG_MODE_PENALTY ? GG_LAW_springs : GG_LAW_planar;
+    }
+    return d->solver.mode == GG_MODE_GAUSS_SEIDEL ? GG_LAW_coloured : GG_LAW_spheres;
+}
+
 gg_dims gg_dims_of(const gg_world_def *d) {
     gg_dims dims;
     memset(&dims, 0, sizeof dims);
@@ -39,11 +48,15 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     dims.slots = dims.slices * GG_LANES;
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
     dims.free_bodies = dims.slots; /* every grain is one slot and one body */
+    if (gg_law_of(d) == GG_LAW_coloured) {
+        dims.coloured.envs = 1;
+        dims.coloured.slots = dims.slots;
+    }
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
     dims.planar.outline_count = d->planar.outline_count;
     dims.planar.outline_points = d->planar.outline_point_count;
     dims.planar.slots = dims.planar.outline_count ? dims.slots : 0;
-    gg_dims_set_contact_rows(&dims, dims.slices * 5 + 8);
+    gg_dims_set_contact_rows(&dims, dims.coloured.envs ? dims.slices * 3 + 32 : dims.slices * 5 + 8);
     dims.material_count = d->material_count;
     dims.tool_count = GG_WALL_COUNT + d->tool_count;
     dims.part_count = d->part_count;

@@ -15,7 +15,7 @@ static gg_status check_pair(const gg_pair *p, int a, int b, int32_t mode, float 
               "twisting_friction: expected [0, 1000], got %g for materials %d, %d", p->twisting_friction, a, b);
     GG_EXPECT(out, gg_within(p->cohesion, 0.0f, 1e6f), "cohesion: expected [0, 1e6] N/m, got %g for materials %d, %d",
               p->cohesion, a, b);
-    GG_EXPECT(out, p->cohesion == 0.0f || mode == GG_MODE_CONVERGENT,
+    GG_EXPECT(out, p->cohesion == 0.0f || gg_mode_converges(mode),
               "cohesion: the printed algorithm knows none, expected 0, got %g for materials %d, %d", p->cohesion, a, b);
     GG_EXPECT(out, gg_within(p->cohesion_range, 0.0f, 1e3f),
               "cohesion_range: expected a length >= 0, got %g for materials %d, %d", p->cohesion_range, a, b);
@@ -53,7 +53,7 @@ static int pairs_roll(const gg_world *w, const gg_pair *pair, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
         rolling |= pair[k].rolling_friction > 0.0f || pair[k].twisting_friction > 0.0f;
     }
-    return rolling && !w->view.dims.planar.outline_count && w->solver.spin && w->solver.mode == GG_MODE_CONVERGENT;
+    return rolling && !w->view.dims.planar.outline_count && w->solver.spin && gg_mode_converges(w->solver.mode);
 }
 
 /* whether any of these pairs attracts, or has a coefficient of twisting other than that of rolling */
@@ -63,7 +63,7 @@ static int pairs_cohesive(const gg_world *w, const gg_pair *pair, int64_t count)
         cohesive |=
             pair[k].cohesion > 0.0f || (pair[k].twisting_friction != pair[k].rolling_friction && w->solver.spin);
     }
-    return cohesive && !w->view.dims.planar.outline_count && w->solver.mode == GG_MODE_CONVERGENT;
+    return cohesive && !w->view.dims.planar.outline_count && gg_mode_converges(w->solver.mode);
 }
 
 int gg_dims_fit_pairs(const gg_world *w, gg_dims *dims, const gg_pair *pair, int64_t count) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../contact/cells.h"
+#include "../solvers/spheres/coloured/coloured.h"
 #include "../solvers/planar/planar.h"
 #include "world.h"
 
@@ -55,16 +56,17 @@ static void set_relaxation(gg_params *p, const gg_solver *s, int tools) {
     p->roll_relaxation_sum = 0.5f;
 }
 
-/* weights of Nesterov's sequence, started anew every substep; all 0: not accelerated */
-static void set_nesterov_weights(float *beta, int accelerated) {
+/* Weights of Nesterov's sequence, started anew every substep; all 0: not accelerated. start: the sequence is entered at
+ * this index, after two iterations without momentum; 0: at its beginning. */
+static void set_nesterov_weights(float *beta, int accelerated, int start) {
     double t = 1.0;
+    for (int k = 1; k < start; k++) {
+        t = 0.5 * (1.0 + sqrt(1.0 + 4.0 * t * t));
+    }
     for (int k = 0; k < GG_MAX_ITERATIONS; k++) {
-        beta[k] = 0.0f;
-        if (accelerated && k > 0) {
-            double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * t * t));
-            beta[k] = (float)((t - 1.0) / next);
-            t = next;
-        }
+        double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * t * t));
+        beta[k] = accelerated && k > (start > 0) ? (float)((t - 1.0) / next) : 0.0f;
+        t = k > 0 || start > 0 ? next : t;
     }
 }
 
@@ -97,12 +99,12 @@ void gg_params_from_solver(gg_world *w) {
     p->tangential_stiffness = s->tangential_stiffness * s->stiffness;
     p->damping = 2.0f * s->damping;
     p->tangential_damping = s->tangential_damping;
-    set_nesterov_weights(w->scene.beta, p->nesterov);
+    set_nesterov_weights(w->scene.beta, p->nesterov, p->law == GG_LAW_coloured ? GG_MOMENTUM_START : 0);
 }
 
 void gg_params_from_step(gg_world *w, double dt, int32_t substeps) {
     gg_params *p = &w->view.params;
     p->dt = (float)dt;
     p->substeps = substeps;
-    p->foresight = p->mode == GG_MODE_CONVERGENT ? p->dt : 0.0f;
+    p->foresight = gg_mode_converges(p->mode) ? p->dt : 0.0f;
 }

@@ -81,11 +81,12 @@ gg_status gg_planar_check(const gg_world_def *d, gg_message out) {
     GG_EXPECT(out, shapes->outline_count >= 0 && shapes->outline_count <= 256,
               "outline_count: expected 0 to 256, got %d", (int)shapes->outline_count);
     GG_EXPECT(out, shapes->outline_count || d->solver.mode != GG_MODE_PENALTY,
-              "solver.mode: penalty is a law of planar grains; spheres have convergent and paper");
+              "solver.mode: penalty is a law of planar grains; spheres have convergent, gauss_seidel and paper");
     if (!shapes->outline_count) {
         return GG_OK;
     }
     GG_EXPECT(out, d->solver.mode != GG_MODE_PAPER, "solver.mode: Algorithm 1 of GranularGym is for spheres alone");
+    GG_EXPECT(out, d->solver.mode != GG_MODE_GAUSS_SEIDEL, "solver.mode: gauss_seidel is for spheres alone");
     GG_EXPECT(out, d->solver.spin, "solver.spin: planar grains turn");
     GG_EXPECT(out, d->solver.broad_phase == GG_BROAD_CELLS, "solver.broad_phase: planar grains are sorted by cells");
     GG_EXPECT(out, d->air.density == 0.0f && d->air.viscosity == 0.0f, "air: planar grains fly without drag");

@@ -178,6 +178,7 @@ static gg_status check_content(gg_world *w, const gg_state *state, const gg_dims
         return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: %zu bytes to check a state", total);
     }
     memset(&saved, 0, sizeof saved);
+    saved.params = w->view.params;
     gg_arena_carve(&saved, dims, memory);
     const char *at = (const char *)state->data + sizeof(state_header);
     for (int f = 0; f < GG_FIELD_COUNT; f++) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../solvers/spheres/coloured/coloured.h"
 #include "expect.h"
 
 gg_solver gg_solver_default(void) {
@@ -25,7 +26,7 @@ gg_solver gg_solver_default(void) {
 
 gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size) {
     gg_message out = {message, message_size};
-    GG_EXPECT(out, s->mode >= GG_MODE_CONVERGENT && s->mode <= GG_MODE_PENALTY, "mode: expected 0 to 2, got %d",
+    GG_EXPECT(out, s->mode >= GG_MODE_CONVERGENT && s->mode <= GG_MODE_GAUSS_SEIDEL, "mode: expected 0 to 3, got %d",
               (int)s->mode);
     GG_EXPECT(out, s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
               "broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
@@ -65,6 +66,11 @@ float gg_penalty_step_bound(const gg_solver *s, float mass) {
 }
 
 void gg_solver_safe_relaxation(const gg_solver *s, int tools, float *relaxation, float *sum) {
+    if (s->mode == GG_MODE_GAUSS_SEIDEL) {
+        *relaxation = s->iterations <= GG_OVER_RELAXED ? GG_OVER_RELAXATION : 1.0f;
+        *sum = 100.0f; /* contacts are solved in turn: their sum has no bound */
+        return;
+    }
     if (s->mode == GG_MODE_PAPER || !s->spin) {
         /* without spin the tangential rows couple harder */
         *relaxation = 0.3f;

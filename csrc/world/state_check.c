@@ -5,6 +5,7 @@
  * run in the order of the fields on the host, before anything is loaded. What an env would rebuild or overwrite before
  * it reads it has no rule of content. An env that has diverged is frozen: its grains may be anything but out of range.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../contact/narrow.h"
@@ -59,6 +60,7 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
               "flags 0 or 1");
     EXPECT_AT(s, field, 0, env->substeps_done >= 0, "substeps_done >= 0");
     EXPECT_AT(s, field, 0, env->iteration >= 0 && env->iteration <= GG_MAX_ITERATIONS, "iterations in range");
+    EXPECT_AT(s, field, 0, env->colours >= 0 && env->colours < GG_COLOURS && env->rest >= 0, "colours in range");
     EXPECT_AT(s, field, 0, !env->overflow_rows && !env->overflow_tool_contacts && !env->overflow_candidates,
               "no overflow");
     EXPECT_AT(s, field, 0, env->overflow_size_class >= 0 && env->overflow_size_class < p->size_class_count,
@@ -204,7 +206,8 @@ static gg_status check_candidate(const saved_env *s, gg_field_id field) {
         }
     }
     /* a pair of planar grains keeps its contact points in one of its two lists, where the other looks them up */
-    for (int64_t i = 0; !s->env->rebuild && i < v->dims.slots; i++) {
+    int both = !gg_has_owners(&s->world->view.params);
+    for (int64_t i = 0; both && !s->env->rebuild && i < v->dims.slots; i++) {
         for (int32_t k = 0; k < v->candidate_count[i]; k++) {
             int64_t at = v->candidate_first[i] + k;
             EXPECT_AT(s, field, at, lists_slot(v, v->candidate[at], v->grain_id[i]), "a pair in both of its lists");
@@ -219,7 +222,9 @@ static gg_status check_contact_range(const saved_env *s, gg_field_id field) {
     const gg_view *v = s->view;
     for (int64_t i = 0; i < v->dims.slots; i++) {
         int64_t first = v->contact_first[i], count = v->contact_count[i], tools = v->tool_contact_count[i];
-        EXPECT_AT(s, field, i, first >= 0 && count >= 0 && first / GG_LANES + count <= v->dims.contact_rows,
+        int64_t end = gg_has_owners(&s->world->view.params) ? (first + count + GG_LANES - 1) / GG_LANES
+                                                            : first / GG_LANES + count;
+        EXPECT_AT(s, field, i, first >= 0 && count >= 0 && end <= v->dims.contact_rows,
                   "a list within the contact rows");
         EXPECT_AT(s, field, i, tools >= 0 && tools <= count, "as many contacts with tools as contacts at most");
     }
@@ -229,6 +234,7 @@ static gg_status check_contact_range(const saved_env *s, gg_field_id field) {
 /* keys as the laws write them: spheres/contacts.h, planar/contacts.h */
 static gg_status check_keys(const saved_env *s, gg_field_id field) {
     const gg_view *v = s->view;
+    const gg_params *p = &s->world->view.params;
     const int32_t *keys = gg_field_data(v, field);
     int64_t per_grain = 1, per_part = 1;
     if (v->dims.planar.outline_count) {
@@ -239,12 +245,14 @@ static gg_status check_keys(const saved_env *s, gg_field_id field) {
     for (int64_t i = 0; current && s->env->dt_last > 0.0f && i < v->dims.slots; i++) {
         int32_t grains = v->contact_count[i] - v->tool_contact_count[i];
         for (int32_t k = 0, last = 0; k < v->contact_count[i]; k++) {
-            int64_t at = v->contact_first[i] + (int64_t)k * GG_LANES;
+            int64_t at = v->contact_first[i] + (int64_t)k * (gg_has_owners(p) ? 1 : GG_LANES);
             int64_t low = k < grains ? 0 : -per_part * v->dims.part_count;
             int64_t high = k < grains ? per_grain * v->dims.grain_count : 0;
             EXPECT_AT(s, field, at, keys[at] >= low && keys[at] < high, "the key of a grain, then of parts");
             EXPECT_AT(s, field, at, k >= grains || keys[at] / per_grain != v->grain_id[i], "another grain");
             EXPECT_AT(s, field, at, k == 0 || gg_key_before(last, keys[at]), "keys in order");
+            EXPECT_AT(s, field, at, k >= grains || gg_pair_owned(p, v->grain_id[i], keys[at]),
+                      "a contact that the grain owns");
             last = keys[at];
         }
     }
@@ -261,12 +269,38 @@ static gg_status check_impulses(const saved_env *s, gg_field_id field) {
         return GG_OK;
     }
     for (int64_t i = 0; i < v->dims.slots; i++) {
-        int64_t lane = v->contact_first[i] % GG_LANES, row = v->contact_first[i] / GG_LANES;
         for (int32_t k = 0; k < v->contact_count[i]; k++) {
-            int64_t at = (row + k) * GG_LANES * 3 + lane;
+            int64_t at = gg_stored_contact_at(v, 0, i, k).impulse3;
+            EXPECT_AT(s, field, i, at >= 0 && at / (3 * GG_LANES) < v->dims.contact_rows, "a contact with a record");
             EXPECT_AT(s, field, at, gg_finite3(gg_load_lane3(values, at)), "a finite impulse");
         }
     }
+    return GG_OK;
+}
+
+/* links of listed contacts: records in range, and no two contacts of one colour at a grain */
+static gg_status check_links(const saved_env *s, gg_field_id field) {
+    const gg_view *v = s->view;
+    const int32_t *links = gg_field_data(v, field), *keys = s->env->key_buffer ? v->key_b : v->key_a;
+    int current = (s->env->key_buffer ? GG_FIELD_link_b : GG_FIELD_link_a) == (int)field;
+    if (!current || !(s->env->dt_last > 0.0f) || !gg_has_owners(&s->world->view.params)) {
+        return GG_OK;
+    }
+    uint64_t *used = calloc((size_t)v->dims.slots, sizeof *used);
+    GG_EXPECT(s->out, used, "out of memory: colours of %lld grains", (long long)v->dims.slots);
+    int64_t wrong = -1;
+    for (int64_t i = 0; wrong < 0 && i < v->dims.slots; i++) {
+        for (int64_t at = v->contact_first[i]; wrong < 0 && at < v->contact_first[i] + v->contact_count[i]; at++) {
+            int64_t other = keys[at] < 0 ? i : v->slot_of[keys[at]];
+            uint64_t bit = links[at] < 0 ? 0 : (uint64_t)1 << links[at] % GG_COLOURS, last = (uint64_t)1 << 63;
+            int fits = links[at] >= 0 && links[at] / GG_COLOURS < v->dims.coloured.rows * GG_LANES;
+            wrong = fits && (bit == last || !((used[i] | used[other]) & bit)) ? -1 : at;
+            used[i] |= bit;
+            used[other] |= bit;
+        }
+    }
+    free(used);
+    EXPECT_AT(s, field, wrong, wrong < 0, "a record, and a colour that no other contact of the grain has");
     return GG_OK;
 }
 
@@ -331,6 +365,8 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(wrench, check_wrench)                                                                                            \
     X(roll_a, check_impulses)                                                                                          \
     X(roll_b, check_impulses)                                                                                          \
+    X(link_a, check_links)                                                                                             \
+    X(link_b, check_links)                                                                                             \
     X(angle, check_finite)
 /* clang-format on */
 

@@ -38,12 +38,25 @@ static int trace_any(const trace_team *t, gg_condition question) {
     return 0;
 }
 
+static int32_t trace_colours(const trace_team *t) {
+    gg_view *v = NULL;
+    int32_t most = 0;
+    if (*t->status == GG_OK) {
+        *t->status = gg_world_pull(t->world, GG_BIT(env), -1, &v);
+    }
+    for (int64_t e = 0; *t->status == GG_OK && e < v->dims.env_count; e++) {
+        most = GG_MAX(most, v->env[e].colours);
+    }
+    return most;
+}
+
 /* the team of step.h: the host, which runs one phase after the other where the world runs */
 #define GG_TEAM_FN         static
 #define gg_team            trace_team
 #define gg_team_run        trace_run
 #define gg_team_start      trace_run
 #define gg_team_any        trace_any
+#define gg_team_colours    trace_colours
 #define gg_team_view(team) (&(team)->world->view)
 #define gg_team_law(team)  ((gg_law)gg_team_view(team)->params.law)
 #include "../phases/step.h"

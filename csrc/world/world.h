@@ -156,7 +156,9 @@ void gg_params_from_grains(gg_world *w);
 void gg_params_from_solver(gg_world *w);
 void gg_params_from_step(gg_world *w, double dt, int32_t substeps);
 
-/* dims.c: sizes that a definition gives; those that depend on the grains are not set yet */
+/* dims.c: the law of a definition */
+gg_law gg_law_of(const gg_world_def *def);
+/* sizes that a definition gives; those that depend on the grains are not set yet */
 gg_dims gg_dims_of(const gg_world_def *def);
 void gg_dims_fit_grains(const gg_world *w, gg_dims *dims, int on_gpu);
 /* rows of contacts, and of what they carry where they do */

@@ -17,7 +17,9 @@ from granular_gym import _core
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
 
-MODES = ("convergent", "paper", "penalty")
+MODES = ("convergent", "paper", "penalty", "gauss_seidel")
+#: modes that accumulate impulses
+CONVERGENT = ("convergent", "gauss_seidel")
 BROAD_PHASES = ("cells", "linked_hash")
 #: iterations that a resting bed of up to 60 layers needs, over dt sqrt(g / d): docs/stability.md
 ITERATIONS_PER_STEP = 100.0
@@ -41,11 +43,12 @@ class Solver:
     """Settings of the contact solver; None takes the safe value of the mode.
 
     Attributes:
-        mode: "convergent" (accumulated, warm-started impulses), "paper" (the paper as printed: impulses are
-            added and never taken back; grains do not turn) or "penalty" (planar grains alone: contacts are springs,
-            steps are explicit and short: docs/planar.md).
-        iterations: projected Jacobi iterations per substep, 1 .. 1024.
-        nesterov: accelerate the iteration; None: only in convergent mode.
+        mode: "convergent" (accumulated, warm-started impulses, projected Jacobi), "gauss_seidel" (spheres alone: the
+            same law, but contacts are solved in turn, by colours: docs/performance.md), "paper" (the paper as printed:
+            impulses are added and never taken back; grains do not turn) or "penalty" (planar grains alone: contacts
+            are springs, steps are explicit and short: docs/planar.md).
+        iterations: of the contact solver per substep, 1 .. 1024: Jacobi iterations or Gauss-Seidel sweeps.
+        nesterov: accelerate the iteration; None: only in the modes convergent and gauss_seidel.
         spin: grains turn; None: not in paper mode.
         broad_phase: "cells" (sorted cells) or "linked_hash" (linked spatial hash, the reference).
         alpha: share of the overlap between grains removed per substep, 0 .. 1.
@@ -94,7 +97,7 @@ class Solver:
         for name, safe in self._safe_flags().items():
             value = getattr(self, name)
             object.__setattr__(self, name, checks.flag(name, safe if value is None else value))
-        if self.mode != "convergent" and self.nesterov:
+        if self.mode not in CONVERGENT and self.nesterov:
             raise ArgumentError(
                 f"nesterov: expected False in {self.mode} mode, which has no accumulated impulses, got True"
             )
@@ -113,7 +116,7 @@ class Solver:
 
     def _safe_flags(self) -> dict[str, bool]:
         """What None stands for in this mode."""
-        return {"nesterov": self.mode == "convergent", "spin": self.mode != "paper"}
+        return {"nesterov": self.mode in CONVERGENT, "spin": self.mode != "paper"}
 
     def fields(self) -> dict[str, Any]:
         """All fields as the engine takes them."""
@@ -151,7 +154,7 @@ class Solver:
             return [
                 f"restitution {restitution:g} is not read in penalty mode: damping {self.damping:g} takes its place"
             ]
-        if self.mode != "convergent" or restitution <= ELASTIC or self.iterations >= ELASTIC_ITERATIONS:
+        if self.mode not in CONVERGENT or restitution <= ELASTIC or self.iterations >= ELASTIC_ITERATIONS:
             return []
         return [
             f"restitution {restitution:g} with {self.iterations} iterations: impacts of several grains at once can "
@@ -192,7 +195,7 @@ class Solver:
             gravity: [m/s2].
             layers: depth of the bed over the diameter; 0: not known.
         """
-        if self.mode != "convergent":
+        if self.mode not in CONVERGENT:
             return []
         # a dt like 0.1 / 20 may round to just above
         step = dt * math.sqrt(gravity / diameter) * (1.0 - 1e-3)

@@ -237,8 +237,9 @@ static void attack(const gg_world_def *d, const saved *good, long mutations, cou
 
 static void test_mutations(long mutations) {
     counts all = {0, 0, 0};
-    for (int kind = 0; kind < 4; kind++) {
-        gg_world_def d = scene(kind ? 0.1f : 0.0f, kind == 2 ? 0.5f : 0.0f, kind == 3 ? GG_BROAD_LINKED_HASH : 0);
+    for (int kind = 0; kind < 6; kind++) {
+        gg_world_def d = scene(kind ? 0.1f : 0.0f, kind % 3 == 2 ? 0.5f : 0.0f, kind == 3 ? GG_BROAD_LINKED_HASH : 0);
+        d.solver.mode = kind > 3 ? GG_MODE_GAUSS_SEIDEL : GG_MODE_CONVERGENT;
         gg_world *w = world_of(&d);
         if (kind != 1) {
             CHECK(gg_world_step(w, 1e-3, 40, NULL, NULL, NULL) == GG_OK);
@@ -249,7 +250,7 @@ static void test_mutations(long mutations) {
         mend(copy, good.size);
         CHECK(!memcmp(copy, good.data, good.size));
         CHECK(gg_world_load_state(w, NULL, 0, good.data, good.size) == GG_OK);
-        attack(&d, &good, mutations / 4, &all);
+        attack(&d, &good, mutations / 6, &all);
         free(copy);
         free(good.data);
         gg_world_destroy(w);

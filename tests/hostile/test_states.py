@@ -26,6 +26,7 @@ SPHERES: dict[str, dict] = {
     "tolerance": {"tolerance": 1e-3, "iterations": 40},
     "paper": {"mode": "paper"},
     "no spin": {"spin": False},
+    "gauss_seidel": {"mode": "gauss_seidel"},
 }
 
 

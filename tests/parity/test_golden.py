@@ -10,11 +10,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "determinism"))
 
-from golden_scenes import GOLDEN, SCENES, drive
+from golden_scenes import CASES, GOLDEN, build, drive
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", CASES)
 def test_golden(name: str) -> None:
     """200 substeps of each golden scene."""
-    with SCENES[name]().build(device="cuda") as world:
+    with build(name, device="cuda") as world:
         assert drive(world)[-1] == int(json.loads(GOLDEN.read_text())[name], 16)

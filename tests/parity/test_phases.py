@@ -16,8 +16,12 @@ OWN: dict[str, set[str] | None] = {
     "cell_point": None,  # CPU only
     "hash_head": None,  # chains of the linked hash, in any order
     "hash_next": None,
+    "uncoloured": None,  # in any order
+    "uncoloured_slot": None,
+    "uncoloured_first": None,
+    "colour_tally": None,  # GPU only
     "next_count": {"order"},  # grains that a GPU has not yet sorted
-    "slice_stats": {"iterate", "planar_iterate"},  # a GPU computes the residual only on request
+    "slice_stats": {"iterate", "planar_iterate", "note_change"},  # a GPU computes the residual only on request
 }
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "heap": (lambda: heap(60), {}),
@@ -29,6 +33,13 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "scooped": (scooped, {}),
     "rough": (rough, {}),
     "rough_linked_hash": (rough, {"broad_phase": "linked_hash"}),
+    "coloured": (lambda: heap(60), {"mode": "gauss_seidel"}),
+    "coloured_linked_hash": (lambda: heap(60), {"mode": "gauss_seidel", "broad_phase": "linked_hash"}),
+    "coloured_tolerance": (lambda: heap(60), {"mode": "gauss_seidel", "tolerance": 2e-3, "iterations": 12}),
+    "coloured_mixed": (mixed, {"mode": "gauss_seidel"}),
+    "coloured_moist": (moist, {"mode": "gauss_seidel"}),
+    "coloured_scooped": (scooped, {"mode": "gauss_seidel"}),
+    "coloured_rough": (rough, {"mode": "gauss_seidel"}),
     "planar": (planar, {"iterations": 12}),
     "penalty": (planar, {"mode": "penalty", "stiffness": 1e5}),
 }

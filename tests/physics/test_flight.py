@@ -117,10 +117,15 @@ def test_a_smooth_elastic_gas_keeps_its_energy(measured: Note) -> None:
     assert 0.999 < share < 1.00001
 
 
-def test_order_of_grains_does_not_matter(measured: Note) -> None:
-    """The same gas with its grains in another order: bulk means agree within 1 %."""
+@pytest.mark.parametrize(("mode", "scatter"), [("convergent", 0.01), ("gauss_seidel", 0.04)])
+def test_order_of_grains_does_not_matter(mode: str, scatter: float, measured: Note) -> None:
+    """The same gas with its grains in another order has the same bulk means.
+
+    In a Gauss-Seidel sweep a contact sees what those before it changed: another order is another history, and the means
+    of one history of 1,000 grains scatter.
+    """
     shuffled = np.random.default_rng(1).permutation(1000)
-    worlds = [gas(1000, 0.5, 0.5), gas(1000, 0.5, 0.5, shuffled)]
+    worlds = [gas(1000, 0.5, 0.5, mode=mode), gas(1000, 0.5, 0.5, shuffled, mode=mode)]
     means = []
     for world in worlds:
         world.step(DT, 500)
@@ -128,7 +133,7 @@ def test_order_of_grains_does_not_matter(measured: Note) -> None:
         means.append([(v**2).sum(1).mean(), (w**2).sum(1).mean(), np.abs(v).mean(), np.linalg.norm(v, axis=1).mean()])
     wrong = np.abs(np.array(means[0]) / np.array(means[1]) - 1.0).max()
     measured(means_relative_difference=wrong)
-    assert wrong < 0.01
+    assert wrong < scatter
 
 
 @pytest.mark.parametrize("rolling", [0.0, 0.3])

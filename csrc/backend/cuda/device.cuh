@@ -8,6 +8,7 @@
 #define GG_DEVICE_CUH
 
 #include "cameras.cuh"
+#include "colours.cuh"
 #include "envs.cuh"
 #include "slices.cuh"
 

@@ -108,6 +108,8 @@ static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     }
 }
 static void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }
+/* nor how many colours there are: as many as there may be */
+static int32_t gg_team_colours(const gg_team *team) { return gg_colour_limit(&team->view->params); }
 /* the host does not know the condition: kernels skip envs in which they have nothing to do */
 static int gg_team_any(const gg_team *team, gg_condition question) {
     (void)team;

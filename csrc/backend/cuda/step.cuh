@@ -21,12 +21,21 @@ __device__ __forceinline__ void gg_team_run(const gg_gpu_team *team, gg_phase ph
     gg_gpu_start(team, phase, pass);
     gg_gpu_wait(team);
 }
+__device__ __forceinline__ int32_t gg_team_colours(const gg_gpu_team *team) {
+    return team->view->env[team->env].colours;
+}
 __device__ __forceinline__ int gg_team_any(const gg_gpu_team *team, gg_condition question) {
     return gg_step_condition(&team->view->env[team->env], question);
 }
 
 /* `phase` must be a compile-time constant, or every call would contain the code of all phases: so a kernel per law. */
 #define GG_TEAM_FN static __device__ __forceinline__
+namespace gg_coloured_step {
+using gg_team = gg_gpu_team;
+__device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { return GG_LAW_coloured; }
+#include "../../phases/step.h"
+#undef GG_STEP_H
+} // namespace gg_coloured_step
 namespace gg_spheres_step {
 using gg_team = gg_gpu_team;
 __device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { return GG_LAW_spheres; }

@@ -38,11 +38,19 @@ GG_FN gg_lane GG_LANE_NAME(tool_time)(const GG_LANE_NAME(contact) * c, gg_lane d
     return tau;
 }
 
-/* Resolves the lanes in `hit` as exact impacts: normal, approach and bias change, and the displacement taken back is
- * added to the position correction. Grains that miss each other after all are left alone for this substep. */
-GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit, const gg_lane *own,
-                                const GG_LANE_NAME(other) * other, gg_lane radius, GG_LANE_NAME(contact) * c,
-                                GG_LANE_NAME(vec) * correction) {
+/* what an impact took back: the impulse that the solve will find, and the part of the substep before it [s]; 0 where
+ * there was none */
+typedef struct GG_LANE_NAME(setback) {
+    GG_LANE_NAME(vec) impulse;
+    gg_lane tau, keep;
+} GG_LANE_NAME(setback);
+
+/* Resolves the lanes in `hit` as exact impacts: normal, approach and bias change. Each side is to be set back by the
+ * displacement that the impulse would give it in the time tau. Grains that miss each other after all are left alone for
+ * this substep. */
+GG_FN GG_LANE_NAME(setback)
+    GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit, const gg_lane *own,
+                         const GG_LANE_NAME(other) * other, gg_lane radius, GG_LANE_NAME(contact) * c) {
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), dt = lane_splat(p->dt), gap = lane_max(c->gap, zero);
     gg_lane reach = radius + other->point[3];
     gg_lane towards = lane_splat(-gravity.x) * c->normal.x + lane_splat(-gravity.y) * c->normal.y +
@@ -77,14 +85,14 @@ GG_FN void GG_LANE_NAME(impact)(const gg_params *p, gg_vec3 gravity, gg_lane hit
     t = GG_LANE_NAME(scale)(t, weight);
     gg_lane scale = GG_LANE_NAME(cone_scale)(t, c->friction * pressing);
     gg_lane keep = lane_less(zero, missed, zero, hit);
-    gg_lane back = lane_less(zero, keep, zero - tau * own[GG_BODY_INVERSE_MASS], zero);
-    GG_LANE_NAME(vec) setback = GG_LANE_NAME(zero)();
-    GG_LANE_NAME(add_scaled)(&setback, n, pressing);
-    GG_LANE_NAME(add_scaled)(&setback, t, scale);
-    GG_LANE_NAME(vec) set_back = *correction;
-    GG_LANE_NAME(add_scaled)(&set_back, setback, back);
-    *correction = GG_LANE_NAME(choose)(zero, keep, set_back, *correction);
+    GG_LANE_NAME(setback) back;
+    back.impulse = GG_LANE_NAME(zero)();
+    GG_LANE_NAME(add_scaled)(&back.impulse, n, pressing);
+    GG_LANE_NAME(add_scaled)(&back.impulse, t, scale);
+    back.tau = tau;
+    back.keep = keep;
     c->normal = GG_LANE_NAME(choose)(zero, keep, n, c->normal);
     /* the target velocity of those that miss is the one they have */
     c->bias = lane_less(zero, keep, bias, lane_less(zero, hit, lane_min(c->bias, c->approach), c->bias));
+    return back;
 }

@@ -64,6 +64,34 @@ GG_FN void gg_sphere_load_tools(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
+/* moves the grain of slot i by its velocity and its position correction */
+GG_FN gg_motion gg_sphere_move(const gg_view *v, int64_t e, int64_t i, gg_vec3 velocity, gg_vec3 spin,
+                               gg_vec3 correction) {
+    gg_motion out = GG_ZERO;
+    const gg_params *p = &v->params;
+    int64_t at = e * v->dims.slots + i;
+    float inverse_mass = gg_slot_body_at(v, e, i)[GG_BODY_INVERSE_MASS];
+    gg_vec4 x = v->position[at];
+    /* displacements in a bed at rest are below rounding error, the more so the farther it is from the origin: without
+     * compensated summation the lost motion returns as velocity noise and the bed creeps */
+    float *error = v->position_error + (e * v->dims.slots + v->grain_id[at]) * 3;
+    gg_vec3 displacement = gg_madd(correction, velocity, p->dt);
+    gg_vec3 moved = gg_wrap(p, gg_add_compensated(gg_v3(x.x, x.y, x.z), displacement, error));
+    gg_vec4 arrived = {moved.x, moved.y, moved.z, x.w};
+    v->position[at] = arrived;
+    float speed2 = gg_norm2(velocity), spin2 = gg_norm2(spin);
+    if (inverse_mass > 0.0f) {
+        out.energy = 0.5f / inverse_mass * (speed2 + 0.4f * spin2);
+    }
+    out.fast = speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
+    out.escaped = gg_outside(p, moved, x.w);
+    out.bad = !gg_motion_finite(speed2, spin2, moved);
+    if (out.bad) {
+        gg_motion_refuse(v, e, i, x);
+    }
+    return out;
+}
+
 /* moves one grain and stores its contacts for the next substep */
 GG_FN gg_motion gg_sphere_integrate_lane(const gg_view *v, int64_t e, int64_t i) {
     gg_motion out = GG_ZERO;
@@ -89,26 +117,7 @@ GG_FN gg_motion gg_sphere_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     body[5] = spin.y;
     body[6] = spin.z;
     gg_body_store(home, body);
-    gg_vec4 x = v->position[at];
-    gg_vec3 correction = gg_load_lane3(v->correction, first * 3 + lane);
-    /* displacements in a bed at rest are below rounding error, the more so the farther it is from the origin: without
-     * compensated summation the lost motion returns as velocity noise and the bed creeps */
-    float *error = v->position_error + (e * v->dims.slots + v->grain_id[at]) * 3;
-    gg_vec3 displacement = gg_madd(correction, velocity, p->dt);
-    gg_vec3 moved = gg_wrap(p, gg_add_compensated(gg_v3(x.x, x.y, x.z), displacement, error));
-    gg_vec4 arrived = {moved.x, moved.y, moved.z, x.w};
-    v->position[at] = arrived;
-    float speed2 = gg_norm2(velocity), spin2 = gg_norm2(spin);
-    if (body[GG_BODY_INVERSE_MASS] > 0.0f) {
-        out.energy = 0.5f / body[GG_BODY_INVERSE_MASS] * (speed2 + 0.4f * spin2);
-    }
-    out.fast = speed2 * p->dt * p->dt > 0.25f * x.w * x.w;
-    out.escaped = gg_outside(p, moved, x.w);
-    out.bad = !gg_motion_finite(speed2, spin2, moved);
-    if (out.bad) {
-        gg_motion_refuse(v, e, i, x);
-    }
-    return out;
+    return gg_sphere_move(v, e, i, velocity, spin, gg_load_lane3(v->correction, first * 3 + lane));
 }
 
 /* item: slice of an env */

@@ -1,4 +1,5 @@
-/* ncp.h: the law of spheres: rigid frictional contact as a nonlinear complementarity problem.
+/* ncp.h: the contact law of spheres: rigid frictional contact as a nonlinear complementarity problem; and how Jacobi
+ * solves it. Gauss-Seidel: coloured/coloured.h.
  *
  * Source: the paper GranularGym (RSS 2023), section II.A, equations 1-3, made convergent. Per contact one impulse P
  * [N s], normal part >= 0, tangential part inside the circular Coulomb cone. One iteration of projected Jacobi reads

@@ -202,7 +202,12 @@ GG_FN void GG_LANE_NAME(prepare_contact)(const gg_view *v, int64_t e, int64_t sl
     if (p->mode == GG_MODE_CONVERGENT) {
         gg_lane hit = GG_LANE_NAME(lone_impacts)(p, &c, self->bounce_speed);
         if (lane_less_bits(zero, hit)) {
-            GG_LANE_NAME(impact)(p, env->gravity, hit, self->body, &other, self->point[3], &c, &sums->correction);
+            GG_LANE_NAME(setback)
+            back = GG_LANE_NAME(impact)(p, env->gravity, hit, self->body, &other, self->point[3], &c);
+            GG_LANE_NAME(vec) set_back = sums->correction;
+            gg_lane share = lane_less(zero, back.keep, zero - back.tau * own_inverse_mass, zero);
+            GG_LANE_NAME(add_scaled)(&set_back, back.impulse, share);
+            sums->correction = GG_LANE_NAME(choose)(zero, back.keep, set_back, sums->correction);
         }
     }
     GG_LANE_NAME(store3)(v->normal + at->contact3, c.normal);

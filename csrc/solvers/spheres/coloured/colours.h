@@ -1,0 +1,212 @@
+/* colours.h: colours the contacts of an env and lays out their records by colour.
+ *
+ * A contact keeps its colour for as long as it lasts. New contacts take, one after another in a fixed random order, the
+ * lowest colour that is free at both grains. A contact can be coloured as soon as it is the first of the uncoloured
+ * ones at both of its grains (Jones and Plassmann, A parallel graph coloring heuristic, SIAM J. Sci. Comput. 14, 1993),
+ * so any number of threads come to the same colours, in a few rounds. The order depends on grain ids alone.
+ *
+ * Contacts for which no colour is left, at grains that touch dozens of others, share the last colour, GG_COLOURS - 1,
+ * whose contacts are solved one after another, in order of grain ids.
+ */
+#ifndef GG_COLOURED_COLOURS_H
+#define GG_COLOURED_COLOURS_H
+
+#include "coloured.h"
+
+/* place of a contact in the order of colouring: its two ids, mixed one to one (after the finalizer of SplitMix64) */
+GG_FN uint64_t gg_colour_order(int32_t id, int32_t key) {
+    uint64_t x = (uint64_t)(uint32_t)id << 32 | (uint32_t)key;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+}
+
+/* the lowest colour that neither grain uses */
+GG_FN int32_t gg_colour_free(const gg_view *v, uint64_t used) {
+    uint64_t open = ~used & (((uint64_t)1 << gg_colour_limit(&v->params)) - 1);
+    return open ? gg_bit_lowest(open) : GG_COLOURS - 1;
+}
+
+/* an uncoloured contact: its place in the list, the slots of its grains (other -1: a tool), its place in the order */
+typedef struct gg_uncoloured {
+    int32_t listed, slot, other;
+    uint64_t order;
+} gg_uncoloured;
+
+GG_FN gg_uncoloured gg_uncoloured_of(const gg_view *v, int64_t e, int64_t k) {
+    int64_t base = e * v->dims.coloured.rows * GG_LANES;
+    gg_uncoloured c;
+    c.listed = v->uncoloured[base + k];
+    c.slot = v->uncoloured_slot[base + k];
+    int32_t body = v->list_body[base + c.listed];
+    c.other = gg_is_tool(v, body) ? -1 : body;
+    c.order = gg_colour_order(v->grain_id[e * v->dims.slots + c.slot], gg_coloured_keys(v, e, 0)[c.listed]);
+    return c;
+}
+
+/* notes the colours of stored contacts, and collects the others; returns their number */
+GG_FN int32_t gg_colours_keep(const gg_view *v, int64_t e) {
+    int64_t slots = e * v->dims.slots, base = e * v->dims.coloured.rows * GG_LANES;
+    const int32_t *link = gg_coloured_links(v, e, 0);
+    uint64_t *used = v->colours + slots;
+    int32_t count = 0;
+    for (int64_t i = 0; i < v->dims.slots; i++) {
+        used[i] = 0;
+    }
+    for (int64_t i = 0; i < v->dims.slots; i++) {
+        int32_t end = v->next_first[slots + i] + v->next_count[slots + i];
+        for (int32_t c = v->next_first[slots + i]; c < end; c++) {
+            int32_t body = v->list_body[base + c];
+            if (gg_link_record(link[c]) == GG_NO_RECORD) {
+                v->uncoloured[base + count] = c;
+                v->uncoloured_slot[base + count++] = (int32_t)i;
+                continue;
+            }
+            uint64_t bit = (uint64_t)1 << gg_link_colour(link[c]);
+            used[i] |= bit;
+            if (!gg_is_tool(v, body)) {
+                used[body] |= bit;
+            }
+        }
+    }
+    return count;
+}
+
+/* colours a contact that is the first at both of its grains */
+GG_FN void gg_colour_choose(const gg_view *v, int64_t e, gg_uncoloured c) {
+    uint64_t *used = v->colours + e * v->dims.slots;
+    int32_t colour = gg_colour_free(v, used[c.slot] | (c.other < 0 ? 0 : used[c.other]));
+    used[c.slot] |= (uint64_t)1 << colour;
+    if (c.other >= 0) {
+        used[c.other] |= (uint64_t)1 << colour;
+    }
+    gg_coloured_links(v, e, 0)[c.listed] = gg_link(GG_NO_RECORD, colour);
+}
+
+/* colours the collected contacts, round by round */
+GG_FN void gg_colours_add(const gg_view *v, int64_t e, int32_t count) {
+    int64_t base = e * v->dims.coloured.rows * GG_LANES;
+    uint64_t *first = v->uncoloured_first + e * v->dims.slots;
+    while (count > 0) {
+        for (int32_t k = 0; k < count; k++) {
+            gg_uncoloured c = gg_uncoloured_of(v, e, k);
+            first[c.slot] = UINT64_MAX;
+            if (c.other >= 0) {
+                first[c.other] = UINT64_MAX;
+            }
+        }
+        for (int32_t k = 0; k < count; k++) {
+            gg_uncoloured c = gg_uncoloured_of(v, e, k);
+            first[c.slot] = GG_MIN(first[c.slot], c.order);
+            if (c.other >= 0) {
+                first[c.other] = GG_MIN(first[c.other], c.order);
+            }
+        }
+        int32_t left = 0;
+        for (int32_t k = 0; k < count; k++) {
+            gg_uncoloured c = gg_uncoloured_of(v, e, k);
+            if (first[c.slot] == c.order && (c.other < 0 || first[c.other] == c.order)) {
+                gg_colour_choose(v, e, c);
+            } else {
+                v->uncoloured[base + left] = c.listed;
+                v->uncoloured_slot[base + left++] = c.slot;
+            }
+        }
+        count = left;
+    }
+}
+
+/* lays out a listed contact of slot i as the given record */
+GG_FN void gg_coloured_place(const gg_view *v, int64_t e, int32_t i, int32_t listed, int32_t record) {
+    int64_t slots = e * v->dims.slots, base = e * v->dims.coloured.rows * GG_LANES, at = base + record;
+    int32_t body = v->list_body[base + listed], key = gg_coloured_keys(v, e, 0)[listed];
+    int32_t *link = gg_coloured_links(v, e, 0) + listed, from = gg_link_record(*link);
+    int32_t material = key < 0 ? v->parts[-1 - key].material : v->material[slots + body];
+    v->first_body[at] = i;
+    v->other_body[at] = body;
+    v->contact_pair[at] = v->material[slots + i] * (int32_t)v->dims.material_count + material;
+    v->contact_from[at] = from == GG_NO_RECORD ? -1 : from;
+    *link = gg_link(record, gg_link_colour(*link));
+}
+
+/* counts the contacts of each colour of an env; returns one past the highest colour but the last */
+GG_FN int32_t gg_colours_count(const gg_view *v, int64_t e) {
+    int32_t *contacts = v->colouring[e].contacts, colours = 0;
+    const int32_t *link = gg_coloured_links(v, e, 0);
+    for (int k = 0; k < GG_COLOURS; k++) {
+        contacts[k] = 0;
+    }
+    int64_t last = e * v->dims.slots + v->dims.slots - 1;
+    int32_t listed = v->next_first[last] + v->next_count[last];
+    for (int32_t c = 0; c < listed; c++) {
+        contacts[gg_link_colour(link[c])]++;
+    }
+    for (int k = 0; k < GG_COLOURS - 1; k++) {
+        colours = contacts[k] ? k + 1 : colours;
+    }
+    return colours;
+}
+
+/* Fills the last row of a colour with its first contact again, so that whole rows can be read. Nothing of these lanes
+ * is stored in a body. */
+GG_FN void gg_colour_pad(const gg_view *v, int64_t e, int32_t colour) {
+    const gg_colouring *all = &v->colouring[e];
+    int64_t base = e * v->dims.coloured.rows * GG_LANES, first = base + (int64_t)all->first_row[colour] * GG_LANES;
+    int64_t end = base + (int64_t)all->first_row[colour + 1] * GG_LANES;
+    for (int64_t at = first + all->contacts[colour]; at < end; at++) {
+        v->first_body[at] = v->first_body[first];
+        v->other_body[at] = v->other_body[first];
+        v->contact_pair[at] = v->contact_pair[first];
+        v->contact_from[at] = v->contact_from[first];
+        v->overlap[at] = 0.0f;
+    }
+}
+
+/* Closes the layout after `row` rows of `colours` colours: pads them, and lays out the contacts of the last colour, in
+ * order of ids, as they are solved one after another. */
+GG_FN void gg_colours_close(const gg_view *v, int64_t e, int32_t row, int32_t colours) {
+    int64_t slots = e * v->dims.slots;
+    gg_colouring *all = &v->colouring[e];
+    int32_t last = GG_COLOURS - 1, rest = all->contacts[last], record = row * GG_LANES;
+    const int32_t *link = gg_coloured_links(v, e, 0);
+    all->first_row[last] = row;
+    all->first_row[GG_COLOURS] = row + (rest + GG_LANES - 1) / GG_LANES;
+    v->env[e].colours = colours;
+    v->env[e].rest = rest;
+    for (int64_t id = 0; rest && id < v->dims.grain_count; id++) {
+        int32_t i = v->slot_of[slots + id], end = v->next_first[slots + i] + v->next_count[slots + i];
+        for (int32_t c = v->next_first[slots + i]; c < end; c++) {
+            if (gg_link_colour(link[c]) == last) {
+                gg_coloured_place(v, e, i, c, record++);
+            }
+        }
+    }
+    for (int32_t k = 0; k < GG_COLOURS; k++) {
+        gg_colour_pad(v, e, k);
+    }
+}
+
+/* item: env */
+GG_FN void gg_coloured_colour_env(const gg_view *v, int64_t e) {
+    gg_colours_add(v, e, gg_colours_keep(v, e));
+    int64_t slots = e * v->dims.slots;
+    int32_t colours = gg_colours_count(v, e), next[GG_COLOURS], row = 0;
+    for (int k = 0; k < GG_COLOURS - 1; k++) {
+        v->colouring[e].first_row[k] = row;
+        next[k] = row * GG_LANES;
+        row += (v->colouring[e].contacts[k] + GG_LANES - 1) / GG_LANES;
+    }
+    const int32_t *link = gg_coloured_links(v, e, 0);
+    for (int64_t i = 0; i < v->dims.slots; i++) {
+        int32_t end = v->next_first[slots + i] + v->next_count[slots + i];
+        for (int32_t c = v->next_first[slots + i]; c < end; c++) {
+            int32_t colour = gg_link_colour(link[c]);
+            if (colour < GG_COLOURS - 1) {
+                gg_coloured_place(v, e, (int32_t)i, c, next[colour]++);
+            }
+        }
+    }
+    gg_colours_close(v, e, row, colours);
+}
+
+#endif
