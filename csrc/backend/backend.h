@@ -8,14 +8,16 @@
 #define GG_BACKEND_H
 
 #include "../phases/phases.h"
+#include "../sensors/picture.h"
 
-/* builds of the phases marked LANES for one instruction set; all give the same bits */
+/* builds of the phases marked LANES, and of what else is hot, for one instruction set; all give the same bits */
 typedef void (*gg_kernel_body)(const gg_view *v, int64_t e, int64_t item, int32_t pass);
 typedef struct gg_kernel {
     const char *name;                    /* "scalar", "vector128", "avx2", "avx512" */
     gg_kernel_body body[GG_PHASE_COUNT]; /* NULL: the phase has one build */
     /* samples of a pair field at poses (theta, x, y) */
     void (*query)(const gg_pair_field *field, const void *blob, const float *pose, int64_t count, gg_pair_sample *out);
+    gg_picture_passes picture;
 } gg_kernel;
 /* the widest kernel of this processor (NULL), or the one called `name`; all NULL where build or processor lack it */
 gg_kernel gg_kernel_select(const char *name);

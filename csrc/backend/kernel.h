@@ -3,6 +3,7 @@
  *   GG_KERNEL_NAME   what users call it, a string
  *   GG_LANE_CALL(x)  function x of solvers/lane_phases.h with the lanes of this instruction set
  */
+#include "../sensors/shade.h"
 #include "kernels.h"
 
 /* expands the phases marked LANES only */
@@ -22,7 +23,16 @@ static void kernel_query(const gg_pair_field *field, const void *blob, const flo
     }
 }
 
+static void kernel_picture_map(const gg_shade *shade, int64_t item) { gg_shade_map_band(shade, item); }
+static void kernel_picture_depth(const gg_shade *shade, int64_t item) { gg_shade_depth_band(shade, item); }
+static void kernel_picture_color(const gg_shade *shade, int64_t item, uint8_t *rgb) {
+    gg_shade_color_band(shade, item, rgb);
+}
+
 #define KERNEL_ENTRY_PLAIN(name)                                             NULL
 #define KERNEL_ENTRY_LANES(name)                                             kernel_##name
 #define KERNEL_ENTRY(name, items, diverged, build, gpu, threads, sync, body) KERNEL_ENTRY_##build(name),
-const gg_kernel GG_KERNEL = {GG_KERNEL_NAME, {GG_PHASES(KERNEL_ENTRY)}, kernel_query};
+const gg_kernel GG_KERNEL = {GG_KERNEL_NAME,
+                             {GG_PHASES(KERNEL_ENTRY)},
+                             kernel_query,
+                             {kernel_picture_map, kernel_picture_depth, kernel_picture_color}};

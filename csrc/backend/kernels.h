@@ -1,4 +1,5 @@
-/* kernels.h: the hot loops, built per instruction set: the phases marked LANES, and samples of pair fields. */
+/* kernels.h: the hot loops, built per instruction set: the phases marked LANES, samples of pair
+ * fields, pictures. */
 #ifndef GG_KERNELS_H
 #define GG_KERNELS_H
 

@@ -6,6 +6,7 @@
 #define GG_VEC_H
 
 #include <math.h>
+#include <string.h>
 
 #include "base.h"
 
@@ -38,6 +39,16 @@ GG_FN float gg_minf(float a, float b) { return a < b ? a : b; }
 GG_FN float gg_maxf(float a, float b) { return a > b ? a : b; }
 GG_FN float gg_absf(float a) { return a < 0.0f ? -a : a; }
 GG_FN float gg_clampf(float a, float lower, float upper) { return gg_minf(gg_maxf(a, lower), upper); }
+/* a where which is 1, b where it is 0. Both are computed: a loop of such choices has no branch, and compilers make
+ * vectors of it. */
+GG_FN float gg_choose(int32_t which, float a, float b) {
+    int32_t x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    x = (x & -which) | (y & (which - 1));
+    memcpy(&a, &x, sizeof a);
+    return a;
+}
 /* true for every value that is neither infinite nor NaN */
 GG_FN int gg_finite(float a) { return a - a == 0.0f; }
 GG_FN int gg_finite3(gg_vec3 a) { return gg_finite(a.x) && gg_finite(a.y) && gg_finite(a.z); }

@@ -68,8 +68,8 @@ gg_status gg_picture_check(const gg_view *view, int64_t env, const gg_picture *p
     return GG_OK;
 }
 
-gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *picture, int thread_count,
-                            uint8_t *rgb) {
+gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *picture,
+                            const gg_picture_passes *passes, int thread_count, uint8_t *rgb) {
     gg_status status = gg_picture_check(view, env, picture, NULL, 0);
     if (status != GG_OK) {
         return status;
@@ -97,15 +97,15 @@ gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *
         /* the first two passes are independent of each other; the colours need both */
 #pragma omp for schedule(dynamic) nowait
         for (int64_t i = 0; i < map_items; i++) {
-            gg_shade_map_band(&shade, i);
+            passes->map(&shade, i);
         }
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < depth_items; i++) {
-            gg_shade_depth_band(&shade, i);
+            passes->depth(&shade, i);
         }
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < color_items; i++) {
-            gg_shade_color_band(&shade, i, rgb);
+            passes->color(&shade, i, rgb);
         }
     }
 

@@ -13,9 +13,19 @@
 gg_status gg_picture_check(const gg_view *view, int64_t env, const gg_picture *picture, char *message,
                            size_t message_size);
 
+struct gg_shade;
+
+/* the passes of shade.h, each over one of its bands, as built for one instruction set */
+typedef struct gg_picture_passes {
+    void (*map)(const struct gg_shade *shade, int64_t item);
+    void (*depth)(const struct gg_shade *shade, int64_t item);
+    void (*color)(const struct gg_shade *shade, int64_t item, uint8_t *rgb);
+} gg_picture_passes;
+
 /* Renders env into rgb (camera.height, camera.width, 3), 8-bit sRGB. The view must be in host memory; it is only read.
- * thread_count below 1: one. GG_ERROR_ARGUMENT as gg_picture_check, GG_ERROR_MEMORY; rgb is then not written. */
-gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *picture, int thread_count,
-                            uint8_t *rgb);
+ * All passes give
+ * the same bytes. thread_count below 1: one. GG_ERROR_ARGUMENT as gg_picture_check, GG_ERROR_MEMORY; rgb is then not written. */
+gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *picture,
+                            const gg_picture_passes *passes, int thread_count, uint8_t *rgb);
 
 #endif

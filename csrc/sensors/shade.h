@@ -15,6 +15,7 @@
 #define GG_SHADE_MAP_BAND   32 /* rows of an item of the shadow pass */
 #define GG_SHADE_DEPTH_BAND 16 /* rows of rays of an item of the depth pass */
 #define GG_SHADE_COLOR_BAND 4  /* rows of pixels of an item of the colour pass */
+#define GG_SHADE_CHUNK      16 /* pixels that are encoded together */
 
 GG_FN int64_t gg_shade_map_items(const gg_shade *shade) {
     return shade->sun.usable ? (GG_SHADE_MAP + GG_SHADE_MAP_BAND - 1) / GG_SHADE_MAP_BAND : 0;
@@ -138,8 +139,10 @@ GG_FN gg_vec3 gg_shade_color(const gg_shade *shade, const gg_shade_surface *surf
     return gg_color_mix(color, sky, gg_shade_step(clear, 1.001f, ray->depth / shade->lens.far_depth));
 }
 
-/* The mean ray of a group, for one look at sun and sky; 0: its rays meet surfaces too different for that. */
-GG_FN int gg_shade_mean(const gg_shade *shade, const gg_shade_ray *rays, int32_t count, gg_shade_ray *mean) {
+/* The mean ray of a group, for one look at sun and sky; 0: its rays meet surfaces too different for that. Its normal is
+ * a unit vector; *length: that of the mean of the normals. */
+GG_FN int gg_shade_mean(const gg_shade *shade, const gg_shade_surface *surface, const gg_shade_ray *rays, int32_t count,
+                        gg_shade_ray *mean, float *length) {
     *mean = rays[0];
     float nearest = rays[0].depth, farthest = nearest;
     for (int32_t k = 1; k < count; k++) {
@@ -152,40 +155,56 @@ GG_FN int gg_shade_mean(const gg_shade *shade, const gg_shade_ray *rays, int32_t
         farthest = gg_maxf(farthest, rays[k].depth);
     }
     float share = 1.0f / (float)count, length2 = gg_norm2(mean->hit.normal) * (share * share);
+    *length = sqrtf(gg_maxf(length2, 1e-12f));
     mean->hit.point = gg_scale(mean->hit.point, share);
-    mean->hit.normal = gg_scale(mean->hit.normal, share / sqrtf(gg_maxf(length2, 1e-12f)));
+    mean->hit.normal = gg_scale(mean->hit.normal, share / *length);
     mean->row /= count;
     mean->column /= count;
     mean->depth *= share;
     float size = shade->lens.pixel * (shade->lens.perspective ? nearest : 1.0f);
-    return rays[0].hit.normal.z == mean->hit.normal.z ||
+    return surface->floor || rays[0].hit.normal.z == mean->hit.normal.z ||
            (length2 > 0.8f && farthest - nearest < 8.0f * (float)shade->samples * size);
 }
 
-/* Sum of the toned colours of rays of one pixel that meet the same grain or part. Their geometry is their own; what they
- * see of sun and sky is found once, as in multisampling, unless they meet it in different places. */
+/* what the rays of a group see of sun and sky through their mean */
+GG_FN gg_shade_view gg_shade_view_of_mean(const gg_shade *shade, const gg_shade_ray *rays, int32_t count,
+                                          const gg_shade_ray *mean, float noise, int clear) {
+    float facing = gg_dot(mean->hit.normal, shade->light);
+    for (int32_t k = 0; k < count && facing <= 0.0f; k++) {
+        facing = gg_dot(rays[k].hit.normal, shade->light);
+    }
+    return gg_shade_view_of(shade, mean, facing, noise, clear);
+}
+
+/* Sum of the toned colours of rays of one pixel that meet the same grain or part. What they see of sun and sky is found
+ * once, as in multisampling, unless they meet it in different places. The light of a matt surface is linear in colour
+ * and normal, so that their means give it; highlights are summed ray by ray. */
 GG_FN gg_vec3 gg_shade_group(const gg_shade *shade, const gg_shade_surface *surface, const gg_shade_ray *rays,
                              int32_t count, gg_vec3 along, gg_vec3 sky, float noise, int clear) {
     gg_shade_ray mean;
-    int alike = gg_shade_mean(shade, rays, count, &mean);
-    gg_shade_view seen = {0.0f, 1.0f};
-    if (alike) {
-        float facing = gg_dot(mean.hit.normal, shade->light);
-        for (int32_t k = 0; k < count && facing <= 0.0f; k++) {
-            facing = gg_dot(rays[k].hit.normal, shade->light);
-        }
-        seen = gg_shade_view_of(shade, &mean, facing, noise, clear);
-    }
+    float length, share = 1.0f / (float)count;
     gg_vec3 sum = gg_v3(0.0f, 0.0f, 0.0f);
-    for (int32_t k = 0; k < count; k++) {
-        if (!alike) {
-            seen = gg_shade_view_of(shade, &rays[k], gg_dot(rays[k].hit.normal, shade->light),
-                                    gg_shade_noise(rays[k].row, rays[k].column), clear);
+    if (!gg_shade_mean(shade, surface, rays, count, &mean, &length)) {
+        for (int32_t k = 0; k < count; k++) {
+            gg_shade_view seen = gg_shade_view_of(shade, &rays[k], gg_dot(rays[k].hit.normal, shade->light),
+                                                  gg_shade_noise(rays[k].row, rays[k].column), clear);
+            sum = gg_add(sum, gg_color_tone3(gg_shade_color(shade, surface, &rays[k], seen, along, sky)));
         }
-        gg_vec3 c = gg_shade_color(shade, surface, &rays[k], seen, along, sky);
-        sum = gg_add(sum, alike ? c : gg_color_tone3(c));
+        return sum;
     }
-    return alike ? gg_scale(gg_color_tone3(gg_scale(sum, 1.0f / (float)count)), (float)count) : sum;
+    gg_shade_view seen = gg_shade_view_of_mean(shade, rays, count, &mean, noise, clear);
+    if (surface->floor) {
+        mean.hit.color = gg_shade_floor_color(shade, &mean.hit, mean.depth, along);
+    }
+    if (surface->gloss > 0.0f) {
+        for (int32_t k = 0; k < count; k++) {
+            sum = gg_madd(sum, gg_shade_color(shade, surface, &rays[k], seen, along, sky), share);
+        }
+    } else {
+        mean.hit.normal = gg_scale(mean.hit.normal, length);
+        sum = gg_shade_color(shade, surface, &mean, seen, along, sky);
+    }
+    return gg_scale(gg_color_tone3(sum), (float)count);
 }
 
 /* sum of the toned colours of the rays of a pixel */
@@ -225,7 +244,7 @@ GG_FN gg_vec3 gg_shade_pixel(const gg_shade *shade, int32_t row, int32_t column,
             ray->column = c;
             ray->depth = shade->depth[pixel];
             gg_lens_ray(lens, gg_lens_column(lens, c), gg_lens_row(lens, r), &origin, &direction);
-            ray->hit = gg_shade_hit_of(shade, &surface, origin, direction, ray->depth, along);
+            ray->hit = gg_shade_hit_of(shade, &surface, origin, direction, ray->depth);
         }
         sum = id == GG_STRIP_NONE ? gg_madd(sum, gg_color_tone3(sky), (float)found)
                                   : gg_add(sum, gg_shade_group(shade, &surface, rays, found, along, sky, noise, clear));
@@ -253,18 +272,24 @@ GG_FN void gg_shade_color_band(const gg_shade *shade, int64_t item, uint8_t *rgb
     int32_t n = shade->samples, width = shade->picture->camera.width;
     int32_t row_begin = (int32_t)item * GG_SHADE_COLOR_BAND;
     int32_t row_end = GG_MIN(row_begin + GG_SHADE_COLOR_BAND, shade->picture->camera.height);
-    float share = 1.0f / (float)(n * n);
+    float share = 1.0f / (float)(n * n), linear[3 * GG_SHADE_CHUNK];
     for (int32_t row = row_begin; row < row_end; row++) {
-        int clear = 0;
-        for (int32_t column = 0; column < width; column++) {
-            if (column % 4 == 0) {
-                clear = gg_shade_clear(shade, row, column) && gg_shade_clear(shade, row, column + 3);
+        for (int32_t begin = 0; begin < width; begin += GG_SHADE_CHUNK) {
+            int32_t count = GG_MIN(GG_SHADE_CHUNK, width - begin);
+            int clear = 0;
+            for (int32_t k = 0; k < count; k++) {
+                if (k % 4 == 0) {
+                    clear = gg_shade_clear(shade, row, begin + k) && gg_shade_clear(shade, row, begin + k + 3);
+                }
+                gg_vec3 sum = gg_shade_pixel(shade, row, begin + k, clear);
+                linear[3 * k] = sum.x * share;
+                linear[3 * k + 1] = sum.y * share;
+                linear[3 * k + 2] = sum.z * share;
             }
-            gg_vec3 sum = gg_shade_pixel(shade, row, column, clear);
-            uint8_t *out = rgb + 3 * ((int64_t)row * width + column);
-            out[0] = gg_color_encode(sum.x * share);
-            out[1] = gg_color_encode(sum.y * share);
-            out[2] = gg_color_encode(sum.z * share);
+            uint8_t *out = rgb + 3 * ((int64_t)row * width + begin);
+            for (int32_t k = 0; k < 3 * count; k++) {
+                out[k] = gg_color_encode(linear[k]);
+            }
         }
     }
 }

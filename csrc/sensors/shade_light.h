@@ -5,13 +5,9 @@
 #include "color.h"
 #include "shade_setup.h"
 
-#define GG_SHADE_SUN_SIZE       0.07f /* width of a penumbra over the distance to the occluder; the real sun: 0.009 */
-#define GG_SHADE_SUN_REACH      9.0f  /* half width of the widest penumbra [texels] */
-#define GG_SHADE_SEARCH_SAMPLES 8
-#define GG_SHADE_SUN_SAMPLES    14
-#define GG_SHADE_NARROW_SAMPLES 5 /* of the narrowest penumbra */
-#define GG_SHADE_CREASE_SAMPLES 10
-#define GG_SHADE_CREASE_REACH   40 /* at most [rays] */
+#define GG_SHADE_SUN_SIZE     0.07f /* width of a penumbra over the distance to the occluder; the real sun: 0.009 */
+#define GG_SHADE_SUN_REACH    9.0f  /* half width of the widest penumbra [texels] */
+#define GG_SHADE_CREASE_REACH 40    /* at most [rays] */
 
 /* a number in [0, 1) by which the sampling pattern of a pixel is rotated: spread evenly over neighbours, so that what
  * is left of it is a fine grain (interleaved gradient noise, Jimenez 2014) */
@@ -21,17 +17,14 @@ GG_FN float gg_shade_noise(int32_t row, int32_t column) {
     return a - (float)(int32_t)a;
 }
 
-/* Direction of the first sample of a spiral, rotated by noise within a quarter turn; gg_shade_turn gives the next. The
- * golden angle spreads any number of samples evenly. */
-GG_FN void gg_shade_first(float noise, float *c, float *s) {
+/* the turn of a sampling pattern by noise: within a quarter */
+typedef struct gg_shade_turn {
+    float c, s;
+} gg_shade_turn;
+
+GG_FN gg_shade_turn gg_shade_turn_of(float noise) {
     float n = 1.0f / (1.0f + noise * noise);
-    *c = (1.0f - noise * noise) * n;
-    *s = 2.0f * noise * n;
-}
-GG_FN void gg_shade_turn(float *c, float *s) {
-    float x = *c * -0.7373688f - *s * 0.6754903f, y = *c * 0.6754903f + *s * -0.7373688f;
-    *c = x;
-    *s = y;
+    return GG_LIT(gg_shade_turn){(1.0f - noise * noise) * n, 2.0f * noise * n};
 }
 
 /* light of the sky from a direction (unit) */
@@ -46,17 +39,25 @@ GG_FN gg_vec3 gg_shade_sky(const gg_shade *shade, gg_vec3 direction) {
     return gg_madd(sky, gg_v3(1.0f, 0.85f, 0.6f), 0.25f * glow);
 }
 
-/* depth of the shadow map at a point [texels]; GG_UNBOUNDED where nothing casts a shadow */
-GG_FN float gg_shade_map_at(const gg_shade *shade, float column, float row) {
-    if (!(column >= 0.0f && row >= 0.0f && column < (float)GG_SHADE_MAP && row < (float)GG_SHADE_MAP)) {
-        return GG_UNBOUNDED;
+/* Depths of the shadow map at the points of a disc of this radius [texels]; GG_UNBOUNDED where nothing casts a shadow.
+ * The loops are without branches, so that compilers make vectors of them. */
+GG_FN void gg_shade_map_read(const gg_shade *shade, const gg_shade_disc *disc, int count, gg_shade_turn turn,
+                             float column, float row, float radius, float *depth) {
+    int32_t at[GG_SHADE_POINTS], inside[GG_SHADE_POINTS];
+    float far_depth = shade->sun.far_depth, side = (float)GG_SHADE_MAP;
+    for (int i = 0; i < count; i++) {
+        float x = column + radius * (disc->x[i] * turn.c - disc->y[i] * turn.s);
+        float y = row + radius * (disc->x[i] * turn.s + disc->y[i] * turn.c);
+        inside[i] = (x >= 0.0f) & (y >= 0.0f) & (x < side) & (y < side);
+        at[i] = ((int32_t)y * GG_SHADE_MAP + (int32_t)x) & -inside[i];
     }
-    float depth = shade->map[(int64_t)(int32_t)row * GG_SHADE_MAP + (int32_t)column];
-    return depth < shade->sun.far_depth ? depth : GG_UNBOUNDED;
+    for (int i = 0; i < count; i++) {
+        depth[i] = shade->map[at[i]];
+    }
+    for (int i = 0; i < count; i++) {
+        depth[i] = gg_choose(inside[i] & (depth[i] < far_depth), depth[i], GG_UNBOUNDED);
+    }
 }
-
-/* radii of the samples of a spiral over that of the disc: equal areas */
-GG_FN float gg_shade_radius(int32_t i, int32_t count) { return sqrtf(((float)i + 0.5f) / (float)count); }
 
 /* nearest and farthest depth of all blocks of the map that samples round a texel may lie in; beyond the map: none */
 GG_FN gg_shade_range gg_shade_range_at(const gg_shade *shade, float column, float row) {
@@ -101,30 +102,28 @@ GG_FN float gg_shade_sunlight(const gg_shade *shade, const gg_shade_hit *hit, fl
     if (range.farthest < q.z - sun->pixel - bias * GG_SHADE_SUN_REACH) {
         return 0.0f;
     }
-    float c, s;
+    gg_shade_turn turn = gg_shade_turn_of(noise);
+    float depth[GG_SHADE_POINTS];
     /* mean distance to what occludes the sun */
-    float distance = 0.0f;
-    int found = 0;
-    gg_shade_first(noise, &c, &s);
-    for (int i = 0; i < GG_SHADE_SEARCH_SAMPLES; i++) {
-        float r = GG_SHADE_SUN_REACH * gg_shade_radius(i, GG_SHADE_SEARCH_SAMPLES);
-        float depth = gg_shade_map_at(shade, column + r * c, row + r * s);
-        if (depth < q.z - sun->pixel - bias * r) {
-            distance += q.z - depth;
-            found++;
-        }
-        gg_shade_turn(&c, &s);
+    gg_shade_map_read(shade, &shade->search, GG_SHADE_SEARCH_POINTS, turn, column, row, GG_SHADE_SUN_REACH, depth);
+    float distance[GG_SHADE_SEARCH_POINTS], sum = 0.0f;
+    int32_t found = 0;
+    for (int i = 0; i < GG_SHADE_SEARCH_POINTS; i++) {
+        int32_t hides = depth[i] < q.z - sun->pixel - bias * (GG_SHADE_SUN_REACH * shade->search.radius[i]);
+        distance[i] = gg_choose(hides, q.z - depth[i], 0.0f);
+        found += hides;
     }
-    float width = found ? distance / (float)found * GG_SHADE_SUN_SIZE * sun->inverse_pixel : 0.0f;
+    for (int i = 0; i < GG_SHADE_SEARCH_POINTS; i++) {
+        sum += distance[i];
+    }
+    float width = found ? sum / (float)found * GG_SHADE_SUN_SIZE * sun->inverse_pixel : 0.0f;
     width = gg_clampf(width, 1.2f, GG_SHADE_SUN_REACH);
-    int lit = 0, count = found ? GG_SHADE_SUN_SAMPLES : GG_SHADE_NARROW_SAMPLES;
-    float inverse = 1.0f / (float)count;
-    for (int i = 0; i < count; i++) {
-        float r = width * sqrtf(((float)i + 0.5f) * inverse);
-        lit += gg_shade_map_at(shade, column + r * c, row + r * s) >= q.z - 0.5f * sun->pixel - bias * r;
-        gg_shade_turn(&c, &s);
+    int32_t lit = 0;
+    gg_shade_map_read(shade, &shade->disc, GG_SHADE_POINTS, turn, column, row, width, depth);
+    for (int i = 0; i < GG_SHADE_POINTS; i++) {
+        lit += depth[i] >= q.z - 0.5f * sun->pixel - bias * (width * shade->disc.radius[i]);
     }
-    return (float)lit * inverse;
+    return (float)lit * (1.0f / (float)GG_SHADE_POINTS);
 }
 
 /* screen-space ambient occlusion: visible share of the sky */
@@ -135,25 +134,36 @@ GG_FN float gg_shade_sky_visibility(const gg_shade *shade, const gg_shade_hit *h
     reach = gg_clampf(lens->perspective ? reach / depth : reach, 3.0f, (float)GG_SHADE_CREASE_REACH);
     gg_vec3 p = gg_lens_local(lens, hit->point);
     gg_vec3 n = gg_mat_tmul(lens->rotation, hit->normal);
-    float range2 = gg_maxf(shade->crease * shade->crease, 1e-12f);
-    float c, s, hidden = 0.0f, inverse_range2 = 1.0f / range2;
-    gg_shade_first(noise, &c, &s);
-    for (int i = 0; i < GG_SHADE_CREASE_SAMPLES; i++) {
-        float r = reach * gg_shade_radius(i, GG_SHADE_CREASE_SAMPLES);
-        int32_t y = row + (int32_t)(r * s), x = column + (int32_t)(r * c);
-        if (y >= 0 && y < lens->height && x >= 0 && x < lens->width) {
-            float t = shade->depth[(int64_t)y * lens->width + x];
-            float u = gg_lens_column(lens, x), v = gg_lens_row(lens, y);
-            gg_vec3 q = lens->perspective ? gg_v3(u * t, v * t, t) : gg_v3(u, v, t);
-            gg_vec3 d = gg_sub(q, p);
-            float d2 = gg_norm2(d), height = gg_dot(d, n);
-            if (d2 < range2 && height > 1e-6f && height * height > 0.01f * d2) {
-                hidden += (height / sqrtf(d2) - 0.1f) * (1.0f - d2 * inverse_range2);
-            }
-        }
-        gg_shade_turn(&c, &s);
+    float range2 = gg_maxf(shade->crease * shade->crease, 1e-12f), inverse_range2 = 1.0f / range2;
+    float slant = lens->perspective ? 1.0f : 0.0f, flat = 1.0f - slant;
+    gg_shade_turn turn = gg_shade_turn_of(noise);
+    const gg_shade_disc *disc = &shade->ring;
+    int32_t x[GG_SHADE_CREASE_POINTS], y[GG_SHADE_CREASE_POINTS], at[GG_SHADE_CREASE_POINTS];
+    int32_t inside[GG_SHADE_CREASE_POINTS], height = lens->height, width = lens->width;
+    float t[GG_SHADE_CREASE_POINTS], hidden[GG_SHADE_CREASE_POINTS];
+    for (int i = 0; i < GG_SHADE_CREASE_POINTS; i++) {
+        x[i] = column + (int32_t)(reach * (disc->x[i] * turn.c - disc->y[i] * turn.s));
+        y[i] = row + (int32_t)(reach * (disc->x[i] * turn.s + disc->y[i] * turn.c));
+        inside[i] = (y[i] >= 0) & (y[i] < height) & (x[i] >= 0) & (x[i] < width);
+        at[i] = (y[i] * width + x[i]) & -inside[i];
     }
-    return gg_maxf(1.0f - hidden * (2.2f / (float)GG_SHADE_CREASE_SAMPLES), 0.15f);
+    for (int i = 0; i < GG_SHADE_CREASE_POINTS; i++) {
+        t[i] = shade->depth[at[i]];
+    }
+    for (int i = 0; i < GG_SHADE_CREASE_POINTS; i++) {
+        float scale = slant * t[i] + flat;
+        float dx = (((float)x[i] + 0.5f) - lens->half_width) * lens->pixel * scale - p.x;
+        float dy = (((float)y[i] + 0.5f) - lens->half_height) * lens->pixel * scale - p.y, dz = t[i] - p.z;
+        float d2 = dx * dx + dy * dy + dz * dz, above = dx * n.x + dy * n.y + dz * n.z;
+        float hides = (above / sqrtf(gg_choose(d2 > 1e-24f, d2, 1e-24f)) - 0.1f) * (1.0f - d2 * inverse_range2);
+        int32_t counts = inside[i] & (d2 < range2) & (above > 1e-6f) & (above * above > 0.01f * d2);
+        hidden[i] = gg_choose(counts, hides, 0.0f);
+    }
+    float sum = 0.0f;
+    for (int i = 0; i < GG_SHADE_CREASE_POINTS; i++) {
+        sum += hidden[i];
+    }
+    return gg_maxf(1.0f - sum * (2.2f / (float)GG_SHADE_CREASE_POINTS), 0.15f);
 }
 
 #endif

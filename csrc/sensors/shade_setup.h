@@ -20,16 +20,27 @@ typedef struct gg_shade_range {
     float nearest, farthest;
 } gg_shade_range;
 
+#define GG_SHADE_POINTS        16 /* of the disc at which the shadow map is read */
+#define GG_SHADE_SEARCH_POINTS 8  /* of the wider one at which occluders are searched */
+#define GG_SHADE_CREASE_POINTS 12 /* of the disc at which ambient occlusion looks */
+
+/* Points of a unit disc, on a spiral of equal areas: the golden angle spreads any number evenly. */
+typedef struct gg_shade_disc {
+    float x[GG_SHADE_POINTS], y[GG_SHADE_POINTS], radius[GG_SHADE_POINTS];
+} gg_shade_disc;
+
+/* what all passes of a picture see */
 typedef struct gg_shade {
     const gg_view *view;
     const gg_picture *picture;
     int64_t env;
     int32_t samples;
-    gg_lens lens, sun;  /* of the camera, with samples x samples rays per pixel; of the shadow map */
-    gg_vec3 light;      /* unit, towards the sun */
-    float crease;       /* range of ambient occlusion [m] */
-    float line_spacing; /* of the floor's lines [m] */
-    int32_t floor_id;   /* of rays that meet the floor; GG_STRIP_NONE: there is none */
+    gg_lens lens, sun;                /* of the camera, with samples x samples rays per pixel; of the shadow map */
+    gg_vec3 light;                    /* unit, towards the sun */
+    float crease;                     /* range of ambient occlusion [m] */
+    float line_spacing;               /* of the floor's lines [m] */
+    gg_shade_disc disc, search, ring; /* points of the shadow map, of the search for occluders, of ambient occlusion */
+    int32_t floor_id;                 /* of rays that meet the floor; GG_STRIP_NONE: there is none */
     /* the caller's buffers */
     float *depth;          /* (samples * height, samples * width) */
     int32_t *id;           /* the same */
@@ -128,6 +139,20 @@ GG_FN float gg_shade_line_spacing(const gg_params *params) {
     return decade * (target >= 5.0f * decade ? 5.0f : target >= 2.0f * decade ? 2.0f : 1.0f);
 }
 
+GG_FN gg_shade_disc gg_shade_disc_make(int count) {
+    gg_shade_disc disc = GG_ZERO;
+    float c = 1.0f, s = 0.0f;
+    for (int i = 0; i < count; i++) {
+        disc.radius[i] = sqrtf(((float)i + 0.5f) / (float)count);
+        disc.x[i] = disc.radius[i] * c;
+        disc.y[i] = disc.radius[i] * s;
+        float turned = c * -0.7373688f - s * 0.6754903f;
+        s = c * 0.6754903f + s * -0.7373688f;
+        c = turned;
+    }
+    return disc;
+}
+
 /* Prepares a picture of env; the caller then sets the buffers and calls gg_shade_parts. picture->camera.tool counts the
  * walls: it is an index into view->tool_pose. */
 GG_FN gg_shade gg_shade_make(const gg_view *view, int64_t env, const gg_picture *picture) {
@@ -144,6 +169,9 @@ GG_FN gg_shade gg_shade_make(const gg_view *view, int64_t env, const gg_picture 
     shade.sun = gg_shade_sun(view, env, shade.light);
     shade.crease = 3.0f * view->params.radius_max;
     shade.line_spacing = gg_shade_line_spacing(&view->params);
+    shade.disc = gg_shade_disc_make(GG_SHADE_POINTS);
+    shade.search = gg_shade_disc_make(GG_SHADE_SEARCH_POINTS);
+    shade.ring = gg_shade_disc_make(GG_SHADE_CREASE_POINTS);
     shade.floor_id = GG_STRIP_NONE;
     shade.depth = shade.map = 0;
     shade.id = 0;

@@ -36,18 +36,6 @@ GG_FN float gg_shade_offset(float x, float spacing) {
     return (multiple - nearest) * spacing;
 }
 
-/* the floor: lines every line_spacing, a frame at the edge of the bounds, slightly darker beyond it */
-GG_FN gg_vec3 gg_shade_floor_color(const gg_shade *shade, gg_vec3 base, gg_vec3 p, float footprint) {
-    const gg_params *b = &shade->view->params;
-    float spacing = shade->line_spacing, width = 0.012f * spacing;
-    float beyond = gg_maxf(gg_maxf(b->lower.x - p.x, p.x - b->upper.x), gg_maxf(b->lower.y - p.y, p.y - b->upper.y));
-    float line = gg_maxf(gg_shade_line(gg_shade_offset(p.x, spacing), width, footprint),
-                         gg_shade_line(gg_shade_offset(p.y, spacing), width, footprint));
-    gg_vec3 color = gg_scale(base, beyond > 0.0f ? 0.86f : 1.0f);
-    color = gg_scale(color, 1.0f - 0.22f * line);
-    return gg_scale(color, 1.0f - 0.45f * gg_shade_line(beyond, 2.5f * width, footprint));
-}
-
 /* a part of a tool: the tool's colour, or a default: walls grey, the first tool yellow, others steel and accents */
 GG_FN gg_vec3 gg_shade_tool_color(const gg_shade *shade, int32_t tool) {
     if (shade->picture->tool_color) {
@@ -107,9 +95,9 @@ GG_FN gg_shade_surface gg_shade_surface_of(const gg_shade *shade, int32_t id) {
     return surface;
 }
 
-/* where a ray meets a surface at depth t; along: unit direction of the pixel */
+/* where a ray meets a surface at depth t */
 GG_FN gg_shade_hit gg_shade_hit_of(const gg_shade *shade, const gg_shade_surface *surface, gg_vec3 origin,
-                                   gg_vec3 direction, float t, gg_vec3 along) {
+                                   gg_vec3 direction, float t) {
     const gg_view *v = shade->view;
     gg_shade_hit hit;
     hit.point = gg_madd(origin, direction, t);
@@ -128,12 +116,24 @@ GG_FN gg_shade_hit gg_shade_hit_of(const gg_shade *shade, const gg_shade_surface
         gg_vec3 local = gg_mat_tmul(part->rotation, gg_sub(hit.point, part->position));
         hit.normal = gg_mat_mul(part->rotation, gg_sdf_eval(surface->shape, v->grids, v->samples, local).gradient);
     }
-    if (surface->floor) {
-        float footprint = shade->lens.perspective ? shade->lens.pixel * t : shade->lens.pixel;
-        float facing = -gg_dot(hit.normal, along);
-        hit.color = gg_shade_floor_color(shade, hit.color, hit.point, footprint / gg_maxf(facing, 0.08f));
-    }
     return hit;
+}
+
+/* The floor where a pixel meets it at depth t: lines every line_spacing, a frame at the edge of the bounds, slightly
+ * darker beyond it. along: unit direction of the pixel */
+GG_FN gg_vec3 gg_shade_floor_color(const gg_shade *shade, const gg_shade_hit *hit, float t, gg_vec3 along) {
+    const gg_params *b = &shade->view->params;
+    float spacing = shade->line_spacing, width = 0.012f * spacing;
+    /* half of what a pixel covers, with half a ray around it */
+    float footprint = 0.5f * (float)(shade->samples + 1) * shade->lens.pixel * (shade->lens.perspective ? t : 1.0f);
+    footprint /= gg_maxf(-gg_dot(hit->normal, along), 0.08f);
+    gg_vec3 p = hit->point;
+    float beyond = gg_maxf(gg_maxf(b->lower.x - p.x, p.x - b->upper.x), gg_maxf(b->lower.y - p.y, p.y - b->upper.y));
+    float line = gg_maxf(gg_shade_line(gg_shade_offset(p.x, spacing), width, footprint),
+                         gg_shade_line(gg_shade_offset(p.y, spacing), width, footprint));
+    gg_vec3 color = gg_scale(hit->color, beyond > 0.0f ? 0.86f : 1.0f);
+    color = gg_scale(color, 1.0f - 0.22f * line);
+    return gg_scale(color, 1.0f - 0.45f * gg_shade_line(beyond, 2.5f * width, footprint));
 }
 
 #endif

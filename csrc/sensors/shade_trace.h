@@ -1,134 +1,60 @@
 /* shade_trace.h: draws the parts of tools into a picture, coarse to fine.
  *
  * The rays of a tile share the free space before them: one march along the middle of the tile gives all its rays a depth
- * before which they cannot meet the part, and drops tiles that pass the part by (cone marching, after Hart 1996).
- * The rays meet what strip.h would have them meet, up to rounding.
+ * before which they cannot meet the part, and drops tiles that pass the part by or see it only behind what is drawn
+ * (cone marching, after Hart 1996). The rays meet what strip.h would have them meet, up to rounding.
  */
 #ifndef GG_SHADE_TRACE_H
 #define GG_SHADE_TRACE_H
 
+#include "shade_rays.h"
 #include "strip.h"
 
-#define GG_SHADE_TILE         16 /* rays along a side of the largest tile */
-#define GG_SHADE_TILE_LEAST   4  /* side of the smallest tile */
-#define GG_SHADE_TILE_STEPS   48 /* of a march at most */
-#define GG_SHADE_NEWTON_STEPS 24
+#define GG_SHADE_TILE       16 /* rays along a side of the largest tile */
+#define GG_SHADE_TILE_LEAST 4  /* side of the smallest tile; its rays are GG_SHADE_RAYS */
+#define GG_SHADE_TILE_STEPS 48 /* of a march at most */
 
-/* Distance within which a surface counts as met if the ray meets it soon: the rest of the way is then straight. Both in
- * pixels. */
-#define GG_SHADE_NEAR 0.7f
-#define GG_SHADE_SOON 1.0f
+/* a part to draw; its frame as seen through the lens */
+typedef struct gg_shade_solid {
+    gg_strip_solid solid;
+    gg_vec3 eye;                   /* the lens, in the part's frame [m] */
+    gg_vec3 right, down, straight; /* the axes of the lens there */
+    float from, to;                /* depths between which rays may meet the part [m] */
+} gg_shade_solid;
 
-/* depth in [from, to) at which a ray enters a box of these half extents; GG_UNBOUNDED: nowhere */
-GG_FN float gg_shade_box(gg_vec3 o, gg_vec3 d, gg_vec3 half, float from, float to) {
-    float enter = -GG_UNBOUNDED, leave = GG_UNBOUNDED;
-    float origin[3] = {o.x, o.y, o.z}, direction[3] = {d.x, d.y, d.z}, size[3] = {half.x, half.y, half.z};
-    for (int k = 0; k < 3; k++) {
-        if (gg_absf(direction[k]) < 1e-12f) {
-            leave = gg_absf(origin[k]) > size[k] ? -GG_UNBOUNDED : leave;
-            continue;
-        }
-        float inverse = 1.0f / direction[k];
-        float middle = -origin[k] * inverse, side = size[k] * gg_absf(inverse);
-        enter = gg_maxf(enter, middle - side);
-        leave = gg_minf(leave, middle + side);
-    }
-    return enter < leave && enter >= from && enter < to ? enter : GG_UNBOUNDED;
+GG_FN gg_shade_solid gg_shade_solid_make(const gg_strip *strip, const gg_lens *lens, const gg_view *v,
+                                         const gg_shape *shape, gg_pose pose, int32_t id) {
+    gg_shade_solid s;
+    s.solid = gg_strip_solid_make(strip, lens, v, shape, pose, id);
+    gg_mat3 turn = s.solid.rotation, m = lens->rotation;
+    s.eye = gg_mat_tmul(turn, gg_sub(lens->position, s.solid.position));
+    s.right = gg_mat_tmul(turn, gg_v3(m.r0.x, m.r1.x, m.r2.x));
+    s.down = gg_mat_tmul(turn, gg_v3(m.r0.y, m.r1.y, m.r2.y));
+    s.straight = gg_mat_tmul(turn, gg_v3(m.r0.z, m.r1.z, m.r2.z));
+    s.from = s.solid.bounded ? gg_maxf(lens->near_depth, s.solid.c.z - s.solid.reach) : lens->near_depth;
+    s.to = s.solid.bounded ? gg_minf(lens->far_depth, s.solid.c.z + s.solid.reach) : lens->far_depth;
+    return s;
 }
 
-/* depth in [from, to) at which a ray leaves a tube round z, and so enters its wall; GG_UNBOUNDED: nowhere */
-GG_FN float gg_shade_cavity(gg_vec3 o, gg_vec3 d, float radius, float from, float to) {
-    float a = d.x * d.x + d.y * d.y, cross = o.x * d.y - o.y * d.x;
-    float s = a * (radius * radius) - cross * cross;
-    if (!(a > 1e-18f && s > 0.0f)) {
-        return GG_UNBOUNDED;
-    }
-    float t = (sqrtf(s) - (o.x * d.x + o.y * d.y)) / a;
-    return t >= from && t < to ? t : GG_UNBOUNDED;
-}
-
-/* The same for a convex part. Along a ray the distance to it is convex, so Newton's steps never overshoot, and a ray
- * that does not approach the part has missed it. */
-GG_FN float gg_shade_convex(const gg_lens *lens, const gg_view *v, const gg_shape *shape, gg_vec3 origin,
-                            gg_vec3 direction, float from, float to) {
-    float t = from;
-    for (int step = 0; step < GG_SHADE_NEWTON_STEPS && t < to; step++) {
-        gg_sdf_hit hit = gg_sdf_eval(shape, v->grids, v->samples, gg_madd(origin, direction, t));
-        float approach = -gg_dot(hit.gradient, direction);
-        if (!(approach > 0.0f) || (step == 0 && hit.distance < 0.0f)) {
-            return GG_UNBOUNDED;
-        }
-        t += hit.distance / approach;
-        /* the error left is of the second order in the distance */
-        float pixel = lens->pixel * (lens->perspective ? gg_absf(t) : 1.0f);
-        if (hit.distance < GG_DEPTH_TOLERANCE * gg_absf(t) || hit.distance < GG_SHADE_NEAR * pixel * approach) {
-            return t < to ? t : GG_UNBOUNDED;
-        }
-    }
-    return GG_UNBOUNDED;
-}
-
-/* The same for any other part, as gg_depth_trace, to a share of a pixel; pixel: its size at depth 1 in perspective,
- * else at any depth [m] */
-GG_FN float gg_shade_steps(const gg_lens *lens, const gg_view *v, const gg_shape *shape, gg_vec3 origin,
-                           gg_vec3 direction, float from, float to) {
-    float inverse = 1.0f / gg_norm(direction);
-    float safety = shape->kind == GG_SHAPE_GRID ? 0.9f : 1.0f;
-    float push = (to - from) * (1.0f / (float)GG_DEPTH_PUSH);
-    float t = from, last_t = from;
-    int outside = 0;
-    for (int step = 0; step <= GG_DEPTH_STEPS && t < to; step++) {
-        gg_vec3 p = gg_madd(origin, direction, t);
-        float distance = gg_sdf_distance(shape, v->grids, v->samples, p);
-        float tolerance = GG_DEPTH_TOLERANCE * gg_absf(t) + 1e-7f;
-        float pixel = lens->pixel * (lens->perspective ? gg_absf(t) : 1.0f);
-        if (outside && distance < 0.0f) {
-            return gg_depth_bisect(shape, v->grids, v->samples, origin, direction, last_t, t);
-        }
-        if (distance >= 0.0f && distance < gg_maxf(tolerance, GG_SHADE_NEAR * pixel)) {
-            float facing = -gg_dot(gg_sdf_eval(shape, v->grids, v->samples, p).gradient, direction) * inverse;
-            if (facing > 0.0f && (distance < tolerance || distance < GG_SHADE_SOON * pixel * facing)) {
-                return t + distance / gg_maxf(facing, 0.1f) * inverse;
-            }
-        }
-        outside = distance >= 0.0f;
-        last_t = t;
-        float advance = gg_maxf(gg_absf(distance) * safety, tolerance) * inverse;
-        t += step < GG_DEPTH_FREE_STEPS ? advance : gg_maxf(advance, push);
-    }
-    return GG_UNBOUNDED;
-}
-
-/* depth in [from, to) at which a ray of the part's frame enters the part; GG_UNBOUNDED: nowhere */
-GG_FN float gg_shade_trace(const gg_lens *lens, const gg_view *v, const gg_shape *shape, gg_vec3 origin,
-                           gg_vec3 direction, float from, float to) {
-    switch (shape->kind) {
-    case GG_SHAPE_BOX:
-        return gg_shade_box(origin, direction, gg_v3(shape->size[0], shape->size[1], shape->size[2]), from, to);
-    case GG_SHAPE_CAVITY:
-        return gg_shade_cavity(origin, direction, shape->size[0], from, to);
-    case GG_SHAPE_GRID:
-        return gg_shade_steps(lens, v, shape, origin, direction, from, to);
-    default:
-        return gg_shade_convex(lens, v, shape, origin, direction, from, to);
-    }
+/* ray of slopes or offsets (x, y) in the part's frame */
+GG_FN void gg_shade_solid_ray(const gg_shade_solid *s, const gg_lens *lens, float x, float y, gg_vec3 *origin,
+                              gg_vec3 *direction) {
+    gg_vec3 side = gg_madd(gg_scale(s->right, x), s->down, y);
+    *origin = lens->perspective ? s->eye : gg_add(s->eye, side);
+    *direction = lens->perspective ? gg_add(s->straight, side) : s->straight;
 }
 
 /* a square of pixels */
 typedef struct gg_shade_tile {
-    int32_t row, column, size;
     gg_vec3 origin, direction; /* of the middle ray, in the part's frame */
     float spread;              /* distance of a ray from it: at depth 1 in perspective, else at any depth [m] */
 } gg_shade_tile;
 
-GG_FN gg_shade_tile gg_shade_tile_make(const gg_lens *lens, const gg_strip_solid *s, int32_t row, int32_t column,
+GG_FN gg_shade_tile gg_shade_tile_make(const gg_lens *lens, const gg_shade_solid *s, int32_t row, int32_t column,
                                        int32_t size) {
     gg_shade_tile tile;
     float middle = 0.5f * (float)(size - 1) * lens->pixel;
-    tile.row = row;
-    tile.column = column;
-    tile.size = size;
-    gg_strip_solid_ray(s, lens, gg_lens_column(lens, column) + middle, gg_lens_row(lens, row) + middle, &tile.origin,
+    gg_shade_solid_ray(s, lens, gg_lens_column(lens, column) + middle, gg_lens_row(lens, row) + middle, &tile.origin,
                        &tile.direction);
     /* half a diagonal, and rounding */
     tile.spread = 1.42f * middle;
@@ -137,15 +63,15 @@ GG_FN gg_shade_tile gg_shade_tile_make(const gg_lens *lens, const gg_strip_solid
 
 /* Depth before which no ray of a tile meets a part; GG_UNBOUNDED: none meets it before `to`. At one depth all rays of
  * the tile lie within its spread there, so all are free as long as the distance of the middle ray exceeds it. */
-GG_FN float gg_shade_march(const gg_lens *lens, const gg_view *v, const gg_strip_solid *s, const gg_shade_tile *tile,
+GG_FN float gg_shade_march(const gg_lens *lens, const gg_view *v, const gg_shape *shape, const gg_shade_tile *tile,
                            float from, float to) {
-    /* no ray of the tile is longer per depth */
+    /* no ray of the tile is longer per depth; the interpolant of a grid may be slightly steeper than a distance */
     float inverse = 1.0f / (gg_norm(tile->direction) + (lens->perspective ? tile->spread : 0.0f));
-    float safety = s->shape->kind == GG_SHAPE_GRID ? 0.9f : 1.0f;
+    float safety = shape->kind == GG_SHAPE_GRID ? 0.9f : 1.0f;
     float t = from;
     for (int step = 0; step < GG_SHADE_TILE_STEPS; step++) {
         gg_vec3 p = gg_madd(tile->origin, tile->direction, t);
-        float distance = safety * gg_sdf_distance(s->shape, v->grids, v->samples, p);
+        float distance = safety * gg_sdf_distance(shape, v->grids, v->samples, p);
         float spread = lens->perspective ? tile->spread * gg_absf(t) : tile->spread;
         float room = distance - spread - 4.0f * GG_DEPTH_TOLERANCE * gg_absf(t);
         if (!(room > 0.0f)) {
@@ -162,77 +88,115 @@ GG_FN float gg_shade_march(const gg_lens *lens, const gg_view *v, const gg_strip
     return t;
 }
 
-/* the depth up to which a part is far from all rays of a tile; GG_UNBOUNDED: it is nowhere near. free_depth: the part is
- * known to be no nearer; to: the rays end there */
-GG_FN float gg_shade_tile_free(const gg_lens *lens, const gg_view *v, const gg_strip_solid *s, int32_t row,
-                               int32_t column, int32_t size, float free_depth, float to) {
-    const gg_shape *shape = s->shape;
+/* the depth up to which a part is far from all rays of a tile; GG_UNBOUNDED: it is nowhere near. from: the part is known
+ * to be no nearer; to: the rays end there */
+GG_FN float gg_shade_tile_free(const gg_lens *lens, const gg_view *v, const gg_shade_solid *s, int32_t row,
+                               int32_t column, int32_t size, float from, float to) {
+    if (!(from < to)) {
+        return GG_UNBOUNDED;
+    }
+    const gg_shape *shape = s->solid.shape;
+    int marched = shape->kind == GG_SHAPE_GRID;
+    if (!marched && !s->solid.bounded) {
+        return from;
+    }
     gg_shade_tile tile = gg_shade_tile_make(lens, s, row, column, size);
-    if (s->bounded) {
-        float spread = lens->perspective ? tile.spread * gg_maxf(gg_absf(to), gg_absf(free_depth)) : tile.spread;
-        gg_vec3 half = gg_add(s->half, gg_v3(spread, spread, spread));
+    if (s->solid.bounded) {
+        float spread = lens->perspective ? tile.spread * gg_maxf(gg_absf(to), gg_absf(from)) : tile.spread;
+        gg_vec3 half = gg_add(s->solid.half, gg_v3(spread, spread, spread));
         if (!gg_strip_passes(gg_sub(tile.origin, shape->bound_center), tile.direction, half)) {
             return GG_UNBOUNDED;
         }
     }
-    /* where the ray's way is known at once, there is no march to share */
-    int known = shape->kind == GG_SHAPE_BOX || shape->kind == GG_SHAPE_CAVITY;
-    return known ? free_depth : gg_shade_march(lens, v, s, &tile, free_depth, to);
+    return marched ? gg_shade_march(lens, v, shape, &tile, from, to) : from;
+}
+
+/* the greatest depth drawn in a tile: rays need not go farther */
+GG_FN float gg_shade_farthest(const gg_strip *strip, const gg_lens *lens, const gg_lens_area *tile) {
+    float farthest = -GG_UNBOUNDED;
+    for (int32_t row = tile->row_begin; row < tile->row_end; row++) {
+        const float *depth = strip->depth + (int64_t)(row - strip->row_begin) * lens->width;
+        for (int32_t column = tile->column_begin; column < tile->column_end; column++) {
+            farthest = gg_maxf(farthest, depth[column]);
+        }
+    }
+    return farthest;
+}
+
+/* the pixels of an area in a tile that begins at row and column */
+GG_FN gg_lens_area gg_shade_tile_area(const gg_lens_area *area, int32_t row, int32_t column, int32_t size) {
+    return GG_LIT(gg_lens_area){row, GG_MIN(row + size, area->row_end), column,
+                                GG_MIN(column + size, area->column_end)};
 }
 
 /* the rays of a smallest tile */
-GG_FN void gg_shade_tile_rays(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_strip_solid *s,
-                              int32_t row, int32_t column, float start, float to) {
-    int32_t row_end = GG_MIN(row + GG_SHADE_TILE_LEAST, s->area.row_end);
-    int32_t column_end = GG_MIN(column + GG_SHADE_TILE_LEAST, s->area.column_end);
-    for (int32_t r = row; r < row_end; r++) {
-        for (int32_t c = column; c < column_end; c++) {
-            int64_t pixel = (int64_t)(r - strip->row_begin) * lens->width + c;
-            float limit = gg_minf(to, strip->depth[pixel]);
-            gg_vec3 origin, direction;
-            if (start < limit &&
-                gg_strip_solid_ray(s, lens, gg_lens_column(lens, c), gg_lens_row(lens, r), &origin, &direction)) {
-                gg_strip_put(strip, pixel, gg_shade_trace(lens, v, s->shape, origin, direction, start, limit), s->id);
-            }
+GG_FN void gg_shade_tile_rays(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shade_solid *s,
+                              const gg_lens_area *area, float from) {
+    gg_shade_rays rays;
+    float slant = lens->perspective ? 1.0f : 0.0f, flat = 1.0f - slant;
+    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+        float x = gg_lens_column(lens, area->column_begin + k % GG_SHADE_TILE_LEAST);
+        float y = gg_lens_row(lens, area->row_begin + k / GG_SHADE_TILE_LEAST);
+        float sx = s->right.x * x + s->down.x * y, sy = s->right.y * x + s->down.y * y;
+        float sz = s->right.z * x + s->down.z * y;
+        rays.x[k] = s->eye.x + flat * sx;
+        rays.y[k] = s->eye.y + flat * sy;
+        rays.z[k] = s->eye.z + flat * sz;
+        rays.dx[k] = s->straight.x + slant * sx;
+        rays.dy[k] = s->straight.y + slant * sy;
+        rays.dz[k] = s->straight.z + slant * sz;
+        rays.to[k] = -GG_UNBOUNDED;
+    }
+    for (int32_t row = area->row_begin; row < area->row_end; row++) {
+        const float *depth = strip->depth + (int64_t)(row - strip->row_begin) * lens->width;
+        for (int32_t column = area->column_begin; column < area->column_end; column++) {
+            int k = (row - area->row_begin) * GG_SHADE_TILE_LEAST + column - area->column_begin;
+            rays.to[k] = gg_minf(s->to, depth[column]);
+        }
+    }
+    gg_shade_meet(&rays, lens, v, s->solid.shape, from);
+    for (int32_t row = area->row_begin; row < area->row_end; row++) {
+        int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
+        for (int32_t column = area->column_begin; column < area->column_end; column++) {
+            int k = (row - area->row_begin) * GG_SHADE_TILE_LEAST + column - area->column_begin;
+            gg_strip_put(strip, first + column, rays.met[k], s->solid.id);
         }
     }
 }
 
-/* a largest tile, then the smallest ones in it; free_depth: the part is known to be no nearer */
-GG_FN void gg_shade_tile_draw(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_strip_solid *s,
-                              int32_t row, int32_t column, float free_depth) {
-    float to = s->bounded ? gg_minf(lens->far_depth, s->c.z + s->reach) : lens->far_depth;
-    float start = gg_shade_tile_free(lens, v, s, row, column, GG_SHADE_TILE, free_depth, to);
-    if (start >= GG_UNBOUNDED) {
-        return;
-    }
-    int32_t row_end = GG_MIN(row + GG_SHADE_TILE, s->area.row_end);
-    int32_t column_end = GG_MIN(column + GG_SHADE_TILE, s->area.column_end);
-    for (int32_t r = row; r < row_end; r += GG_SHADE_TILE_LEAST) {
-        for (int32_t c = column; c < column_end; c += GG_SHADE_TILE_LEAST) {
-            float near = gg_shade_tile_free(lens, v, s, r, c, GG_SHADE_TILE_LEAST, start, to);
+/* a largest tile, then the smallest ones in it */
+GG_FN void gg_shade_tile_draw(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shade_solid *s,
+                              int32_t row, int32_t column) {
+    gg_lens_area tile = gg_shade_tile_area(&s->solid.area, row, column, GG_SHADE_TILE);
+    float to = gg_minf(s->to, gg_shade_farthest(strip, lens, &tile));
+    float start = gg_shade_tile_free(lens, v, s, row, column, GG_SHADE_TILE, s->from, to);
+    for (int32_t r = row; r < tile.row_end && start < GG_UNBOUNDED; r += GG_SHADE_TILE_LEAST) {
+        for (int32_t c = column; c < tile.column_end; c += GG_SHADE_TILE_LEAST) {
+            gg_lens_area least = gg_shade_tile_area(&tile, r, c, GG_SHADE_TILE_LEAST);
+            float limit = gg_minf(to, gg_shade_farthest(strip, lens, &least));
+            float near = gg_shade_tile_free(lens, v, s, r, c, GG_SHADE_TILE_LEAST, start, limit);
             if (near < GG_UNBOUNDED) {
-                gg_shade_tile_rays(strip, lens, v, s, r, c, near, to);
+                gg_shade_tile_rays(strip, lens, v, s, &least, near);
             }
         }
     }
 }
 
 /* any part but a plane, at the pixels that its bounding sphere covers */
-GG_FN void gg_shade_solid(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
-                          gg_pose pose, int32_t id) {
-    gg_strip_solid s = gg_strip_solid_make(strip, lens, v, shape, pose, id);
-    float from = s.bounded ? gg_maxf(lens->near_depth, s.c.z - s.reach) : lens->near_depth;
-    for (int32_t row = s.area.row_begin; row < s.area.row_end; row += GG_SHADE_TILE) {
-        for (int32_t column = s.area.column_begin; column < s.area.column_end; column += GG_SHADE_TILE) {
-            gg_shade_tile_draw(strip, lens, v, &s, row, column, from);
+GG_FN_LARGE void gg_shade_solid_draw(const gg_strip *strip, const gg_lens *lens, const gg_view *v,
+                                     const gg_shape *shape, gg_pose pose, int32_t id) {
+    gg_shade_solid s = gg_shade_solid_make(strip, lens, v, shape, pose, id);
+    const gg_lens_area *area = &s.solid.area;
+    for (int32_t row = area->row_begin; row < area->row_end; row += GG_SHADE_TILE) {
+        for (int32_t column = area->column_begin; column < area->column_end; column += GG_SHADE_TILE) {
+            gg_shade_tile_draw(strip, lens, v, &s, row, column);
         }
     }
 }
 
 /* draws rows row_begin .. row_end - 1 of an image of an env, as gg_strip_draw does */
-GG_FN void gg_shade_strip(const gg_lens *lens, const gg_view *v, int64_t env, int32_t row_begin, int32_t row_end,
-                          float *depth, int32_t *id, gg_strip_walls walls) {
+GG_FN_LARGE void gg_shade_strip(const gg_lens *lens, const gg_view *v, int64_t env, int32_t row_begin, int32_t row_end,
+                                float *depth, int32_t *id, gg_strip_walls walls) {
     gg_strip strip = {row_begin, row_end, 0, lens->width, depth, id};
     gg_strip_clear(&strip, lens);
     if (!lens->usable) {
@@ -249,7 +213,7 @@ GG_FN void gg_shade_strip(const gg_lens *lens, const gg_view *v, int64_t env, in
         if (shape->kind == GG_SHAPE_PLANE) {
             gg_strip_plane(&strip, lens, pose, gg_strip_edges(v, shape), part);
         } else {
-            gg_shade_solid(&strip, lens, v, shape, pose, part);
+            gg_shade_solid_draw(&strip, lens, v, shape, pose, part);
         }
     }
 }

@@ -79,20 +79,41 @@ GG_FN gg_strip_side gg_strip_side_make(int perspective, float a, float sign) {
     return GG_LIT(gg_strip_side){sign, 0.0f, -a * sign};
 }
 
+/* Columns begin .. end - 1 of one row of a grain. The depths of GG_LANES columns come from one loop without branches, so
+ * that compilers make vectors of it. */
+GG_FN void gg_strip_grain_row(const gg_strip *strip, const gg_lens *lens, int perspective, gg_vec3 c, float radius,
+                              int32_t id, int32_t row, int32_t begin, int32_t end) {
+    float y = gg_lens_row(lens, row), near_depth = lens->near_depth, t[GG_LANES];
+    int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
+    for (int32_t column = begin; column < end; column += GG_LANES) {
+        for (int32_t k = 0; k < GG_LANES; k++) {
+            t[k] = gg_lens_enter(perspective, c, radius, gg_lens_column(lens, column + k), y, near_depth);
+        }
+        for (int32_t k = 0; k < GG_LANES && column + k < end; k++) {
+            gg_strip_put(strip, first + column + k, t[k], id);
+        }
+    }
+}
+
 /* one grain with centre c in the camera frame */
 GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, int perspective, gg_vec3 c, float radius,
                           int32_t id) {
     gg_lens_area area = gg_lens_cover(lens, c, radius, strip->row_begin, strip->row_end);
     for (int32_t row = area.row_begin; row < area.row_end; row++) {
-        float y = gg_lens_row(lens, row);
+#ifdef __CUDA_ARCH__
+        /* many threads at one pixel: see gg_strip_put */
         int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
         for (int32_t column = area.column_begin; column < area.column_end; column++) {
             float enter, leave;
-            if (gg_lens_sphere(perspective, c, radius, gg_lens_column(lens, column), y, &enter, &leave) &&
+            if (gg_lens_sphere(perspective, c, radius, gg_lens_column(lens, column), gg_lens_row(lens, row), &enter,
+                               &leave) &&
                 enter >= lens->near_depth) {
                 gg_strip_put(strip, first + column, enter, id);
             }
         }
+#else
+        gg_strip_grain_row(strip, lens, perspective, c, radius, id, row, area.column_begin, area.column_end);
+#endif
     }
 }
 

@@ -1,11 +1,14 @@
 /* test_picture.c: pictures for people and PNG files.
  *
- * Links against csrc/sensors/picture.c and csrc/sensors/png.c (and OpenMP).
+ * Links against csrc/sensors/picture.c, csrc/sensors/png.c and the kernels of csrc/backend (and OpenMP).
  */
+#include "../../csrc/backend/kernels.h"
 #include "../../csrc/sensors/picture.h"
 #include "../../csrc/sensors/png.h"
 #include "../../csrc/sensors/shade_trace.h"
 #include "small_world.h"
+
+static gg_picture_passes passes; /* of the widest kernel of this processor */
 
 static int brightness(const uint8_t *rgb, int width, int row, int column) {
     const uint8_t *p = rgb + 3 * (row * width + column);
@@ -34,8 +37,8 @@ static void test_picture(void) {
     picture.light = gg_v3(-1.0f, 0.0f, 1.0f);
     picture.samples = 2;
     static uint8_t one[60 * 80 * 3], other[60 * 80 * 3];
-    CHECK(gg_picture_render(v, 0, &picture, 1, one) == GG_OK);
-    CHECK(gg_picture_render(v, 0, &picture, 3, other) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, one) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 3, other) == GG_OK);
     CHECK(memcmp(one, other, sizeof one) == 0);
     /* the sun stands at -x, half high: the shadow of the grain in the air falls 0.3 m to +x of it, 9 pixels of 1/30 m
      */
@@ -58,7 +61,7 @@ static void test_picture(void) {
             world.slot_of[world.grain_id[k]] = k;
         }
     }
-    CHECK(gg_picture_render(v, 0, &picture, 2, other) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 2, other) == GG_OK);
     CHECK(memcmp(one, other, sizeof one) == 0);
     /* colours are the caller's: red grains, a blue tool */
     static uint8_t grain_color[3 * SLOTS], tool_color[3 * TOOLS];
@@ -70,48 +73,126 @@ static void test_picture(void) {
     }
     picture.grain_color = grain_color;
     picture.tool_color = tool_color;
-    CHECK(gg_picture_render(v, 0, &picture, 2, other) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 2, other) == GG_OK);
     const uint8_t *grain = other + 3 * (30 * 80 + 39), *tool = other + 3 * (30 * 80 + 16);
     CHECK(grain[0] > 100 && grain[1] == 0 && grain[2] == 0);
     CHECK(tool[2] > 100 && tool[0] < tool[2]);
     /* an escaped grain far away changes nothing near */
-    CHECK(gg_picture_render(v, 0, &picture, 2, one) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 2, one) == GG_OK);
     put_grain(400, gg_v3(1e6f, 0.0f, 50.0f), 0.1f);
-    CHECK(gg_picture_render(v, 0, &picture, 2, other) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 2, other) == GG_OK);
     CHECK(memcmp(one, other, sizeof one) == 0);
+}
+
+static const int kinds[] = {GG_SHAPE_BOX,  GG_SHAPE_SPHERE, GG_SHAPE_CAPSULE, GG_SHAPE_CYLINDER,
+                            GG_SHAPE_CONE, GG_SHAPE_GRID,   GG_SHAPE_CAVITY};
+#define KINDS 7
+
+/* a world without grains, with the samples of a sphere as its grid */
+static gg_view *fresh_parts(int camera) {
+    static float sample[13 * 13 * 13];
+    gg_view *v = fresh(camera, 90, 120, 0.6f);
+    world.grid = (gg_sdf_grid){{13, 13, 13}, 0.1f, {-0.6f, -0.6f, -0.6f}, 0};
+    for (int k = 0; k < 13 * 13 * 13; k++) {
+        gg_vec3 p = gg_v3(0.1f * (float)(k % 13 - 6), 0.1f * (float)(k / 13 % 13 - 6), 0.1f * (float)(k / 169 - 6));
+        sample[k] = gg_norm(p) - 0.4f;
+    }
+    v->samples = sample;
+    return v;
+}
+
+/* Rays that meet a part, those that do where learners' cameras do not (or elsewhere), and those that differ at all. The
+ * camera is `height` above the origin and looks down. */
+typedef struct comparison {
+    int seen, apart, unequal;
+} comparison;
+
+static comparison compare_part(gg_view *v, float height) {
+    static float fine[90 * 120], coarse[90 * 120];
+    static int32_t ids[2][90 * 120];
+    gg_camera camera = world.cameras[0];
+    camera.pose.position = gg_v3(0.0f, 0.0f, height);
+    camera.pose.rotation = gg_quat_make(0.0f, 1.0f, 0.0f, 0.0f);
+    gg_lens lens = gg_lens_make(&camera, gg_camera_pose(v, 0, &camera));
+    gg_strip_draw(&lens, v, 0, 0, 90, fine, ids[0], GG_STRIP_WALLS_NONE);
+    gg_shade_strip(&lens, v, 0, 0, 90, coarse, ids[1], GG_STRIP_WALLS_NONE);
+    comparison c = {0, 0, 0};
+    for (int k = 0; k < 90 * 120; k++) {
+        c.seen += ids[0][k] != GG_STRIP_NONE;
+        c.apart += ids[0][k] != ids[1][k] || fabsf(fine[k] - coarse[k]) > 2.0f * lens.pixel;
+        c.unequal += ids[0][k] != ids[1][k] || fabsf(fine[k] - coarse[k]) > 0.05f * lens.pixel;
+    }
+    return c;
 }
 
 /* parts drawn coarse to fine are where learners' cameras see them: all but a few rays at edges */
 static void test_parts(void) {
-    static const int kinds[] = {GG_SHAPE_BOX,  GG_SHAPE_SPHERE, GG_SHAPE_CAPSULE, GG_SHAPE_CYLINDER,
-                                GG_SHAPE_CONE, GG_SHAPE_GRID,   GG_SHAPE_CAVITY};
-    static float fine[90 * 120], coarse[90 * 120], sample[13 * 13 * 13];
-    static int32_t ids[2][90 * 120];
-    for (int trial = 0; trial < 14; trial++) {
-        int perspective = trial / 7;
-        gg_view *v = fresh(perspective ? GG_CAMERA_PERSPECTIVE : GG_CAMERA_ORTHOGRAPHIC, 90, 120, 0.6f);
-        world.grid = (gg_sdf_grid){{13, 13, 13}, 0.1f, {-0.6f, -0.6f, -0.6f}, 0};
-        for (int k = 0; k < 13 * 13 * 13; k++) {
-            gg_vec3 p = gg_v3(0.1f * (float)(k % 13 - 6), 0.1f * (float)(k / 13 % 13 - 6), 0.1f * (float)(k / 169 - 6));
-            sample[k] = gg_norm(p) - 0.4f;
-        }
-        v->samples = sample;
-        gg_shape *part = put_part(kinds[trial % 7], 6, 0.3f, 0.2f, 0.25f);
-        part->position = gg_v3(0.1f, -0.1f, 0.2f);
-        part->rotation = random_turn();
-        gg_camera camera = world.cameras[0];
-        camera.pose.position = gg_v3(0.0f, 0.0f, 2.0f);
-        camera.pose.rotation = gg_quat_make(0.0f, 1.0f, 0.0f, 0.0f);
-        gg_lens lens = gg_lens_make(&camera, gg_camera_pose(v, 0, &camera));
-        gg_strip_draw(&lens, v, 0, 0, 90, fine, ids[0], GG_STRIP_WALLS_NONE);
-        gg_shade_strip(&lens, v, 0, 0, 90, coarse, ids[1], GG_STRIP_WALLS_NONE);
-        int seen = 0, apart = 0;
-        for (int k = 0; k < 90 * 120; k++) {
-            seen += ids[0][k] != GG_STRIP_NONE;
-            apart += ids[0][k] != ids[1][k] || fabsf(fine[k] - coarse[k]) > 2.0f * lens.pixel;
-        }
-        CHECK(seen > 100 && apart < 0.03 * seen);
+    for (int trial = 0; trial < 20 * KINDS; trial++) {
+        gg_view *v = fresh_parts(trial / KINDS % 2 ? GG_CAMERA_PERSPECTIVE : GG_CAMERA_ORTHOGRAPHIC);
+        int kind = kinds[trial % KINDS];
+        gg_shape *part = put_part(kind, 6, 0.3f, 0.2f, 0.25f);
+        part->position = gg_v3(0.107f, -0.093f, 0.21f);
+        /* the first two along the axes of the camera */
+        part->rotation = trial < 2 * KINDS ? gg_quat_make(1.0f, 0.0f, 0.0f, 0.0f) : random_turn();
+        comparison c = compare_part(v, 2.0f);
+        int seen = kind != GG_SHAPE_CAVITY || trial >= 2 * KINDS;
+        CHECK(!seen || c.seen > 100);
+        CHECK(c.apart <= 0.03 * c.seen);
+        CHECK(kind == GG_SHAPE_GRID || kind == GG_SHAPE_CONE || c.unequal <= 0.03 * c.seen);
     }
+}
+
+/* from inside one looks out of a solid part, and at the wall of a cavity */
+static void test_inside(void) {
+    for (int trial = 0; trial < 4 * KINDS; trial++) {
+        gg_view *v = fresh_parts(GG_CAMERA_PERSPECTIVE);
+        world.cameras[0].near_depth = 0.0f;
+        int kind = kinds[trial % KINDS];
+        put_part(kind, 6, 0.3f, 0.2f, 0.25f)->rotation = random_turn();
+        comparison c = compare_part(v, 0.05f);
+        CHECK(c.apart <= 0.03 * c.seen);
+        CHECK((c.seen > 0) == (kind == GG_SHAPE_CAVITY));
+    }
+}
+
+/* the same bytes from every instruction set */
+static void test_kernels(void) {
+    static const char *names[] = {"scalar", "vector128", "avx2", "avx512"};
+    static uint8_t first[61 * 83 * 3], other[61 * 83 * 3];
+    gg_view *v = fresh_parts(GG_CAMERA_PERSPECTIVE);
+    v->dims.grain_count = 200;
+    put_part(GG_SHAPE_PLANE, 4, 0.0f, 0.0f, 0.0f)->position = gg_v3(0.0f, 0.0f, -0.4f);
+    for (int k = 0; k < KINDS; k++) {
+        gg_shape *part = put_part(kinds[k], 6 + k % 2, 0.12f, 0.08f, 0.1f);
+        part->position = gg_v3(uniform(-0.6f, 0.6f), uniform(-0.4f, 0.4f), uniform(0.0f, 0.3f));
+        part->rotation = random_turn();
+    }
+    for (int k = 0; k < 200; k++) {
+        put_grain(k, gg_v3(uniform(-0.8f, 0.8f), uniform(-0.6f, 0.6f), uniform(-0.35f, 0.3f)), 0.05f);
+    }
+    gg_picture picture;
+    memset(&picture, 0, sizeof picture);
+    picture.camera = world.cameras[0];
+    picture.camera.height = 61;
+    picture.camera.width = 83;
+    picture.camera.pose.position = gg_v3(0.1f, 0.0f, 2.0f);
+    picture.camera.pose.rotation = gg_quat_make(0.0f, 1.0f, 0.0f, 0.0f);
+    picture.light = gg_v3(-1.0f, 0.3f, 1.0f);
+    int kernels = 0;
+    for (int samples = 1; samples <= 3; samples++) {
+        picture.samples = samples;
+        CHECK(gg_picture_render(v, 0, &picture, &passes, 1, first) == GG_OK);
+        for (int k = 0; k < 4; k++) {
+            gg_kernel kernel = gg_kernel_select(names[k]);
+            if (kernel.name) {
+                memset(other, 0, sizeof other);
+                CHECK(gg_picture_render(v, 0, &picture, &kernel.picture, 2, other) == GG_OK);
+                CHECK(memcmp(first, other, sizeof first) == 0);
+                kernels++;
+            }
+        }
+    }
+    CHECK(kernels >= 3);
 }
 
 static void test_walls(void) {
@@ -131,9 +212,9 @@ static void test_walls(void) {
     picture.light = gg_v3(-1.0f, 0.0f, 1.0f);
     picture.tool_color = tool_color;
     picture.samples = 1;
-    CHECK(gg_picture_render(v, 0, &picture, 1, hidden) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, hidden) == GG_OK);
     picture.show_walls = 1;
-    CHECK(gg_picture_render(v, 0, &picture, 1, shown) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, shown) == GG_OK);
     /* red in the middle, but not above the upper edge of the bounds */
     const uint8_t *middle = shown + 3 * (20 * 40 + 20), *above = shown + 3 * (4 * 40 + 20);
     CHECK(middle[0] > 100 && middle[2] == 0);
@@ -142,7 +223,7 @@ static void test_walls(void) {
     /* from without one looks in */
     picture.camera.pose.position = gg_v3(3.0f, 0.0f, 0.5f);
     picture.camera.pose.rotation = gg_quat_make(0.5f, -0.5f, -0.5f, 0.5f);
-    CHECK(gg_picture_render(v, 0, &picture, 1, shown) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, shown) == GG_OK);
     CHECK(middle[2] > 100);
 }
 
@@ -155,7 +236,7 @@ static void test_picture_refusals(void) {
     uint8_t rgb[8 * 8 * 3], before[8 * 8 * 3];
     char message[200];
     /* nothing in the world, light from nowhere: a sky */
-    CHECK(gg_picture_render(v, 0, &good, 1, rgb) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &good, &passes, 1, rgb) == GG_OK);
     memcpy(before, rgb, sizeof rgb);
 #define REFUSED(change, name)                                                                                          \
     do {                                                                                                               \
@@ -163,7 +244,7 @@ static void test_picture_refusals(void) {
         change;                                                                                                        \
         CHECK(gg_picture_check(v, 0, &picture, message, sizeof message) == GG_ERROR_ARGUMENT);                         \
         CHECK(strstr(message, name) && strstr(message, "expected") && strstr(message, "got"));                         \
-        CHECK(gg_picture_render(v, 0, &picture, 1, rgb) == GG_ERROR_ARGUMENT);                                         \
+        CHECK(gg_picture_render(v, 0, &picture, &passes, 1, rgb) == GG_ERROR_ARGUMENT);                                \
     } while (0)
     REFUSED(picture.samples = 0, "samples");
     REFUSED(picture.samples = 5, "samples");
@@ -221,8 +302,11 @@ static void test_png(void) {
 }
 
 int main(void) {
+    passes = gg_kernel_select(NULL).picture;
     test_picture();
     test_parts();
+    test_inside();
+    test_kernels();
     test_walls();
     test_picture_refusals();
     test_png();
