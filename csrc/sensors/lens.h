@@ -87,41 +87,48 @@ GG_FN void gg_camera_ray(const gg_camera *camera, gg_pose pose, int32_t row, int
     gg_lens_ray(&lens, gg_lens_column(&lens, column), gg_lens_row(&lens, row), origin, direction);
 }
 
-/* A ray (x, y) and a sphere with centre c in the camera frame: it meets the sphere where s > 0, between the depths
- * (middle - sqrt(s)) / d2 and (middle + sqrt(s)) / d2. The discriminant s comes from the distance of centre and ray, (c x
- * d)^2 / d^2, not from c^2 - r^2, where cancellation would lose a small distant sphere. */
-typedef struct gg_lens_chord {
-    float s, middle, d2;
-} gg_lens_chord;
-
-GG_FN gg_lens_chord gg_lens_chord_of(int perspective, gg_vec3 c, float radius, float x, float y) {
+/* Depths at which the ray (x, y) enters and leaves a sphere with centre c in the camera frame; 0: it misses. The
+ * discriminant comes from the distance of centre and ray, (c x d)^2 / d^2, not from c^2 - r^2, where cancellation would
+ * lose a small distant sphere. */
+GG_FN int gg_lens_sphere(int perspective, gg_vec3 c, float radius, float x, float y, float *enter, float *leave) {
     if (perspective) {
         float d2 = 1.0f + y * y + x * x;
         float cx = c.y - c.z * y, cy = c.z * x - c.x, cz = c.x * y - c.y * x;
-        return GG_LIT(gg_lens_chord){d2 * (radius * radius) - (cx * cx + cy * cy + cz * cz), c.z + y * c.y + x * c.x,
-                                     d2};
+        float s = d2 * (radius * radius) - (cx * cx + cy * cy + cz * cz);
+        if (!(s > 0.0f)) {
+            return 0;
+        }
+        float middle = c.z + y * c.y + x * c.x, half = sqrtf(s);
+        *enter = (middle - half) / d2;
+        *leave = (middle + half) / d2;
+        return 1;
     }
     float ox = c.x - x, oy = c.y - y;
-    return GG_LIT(gg_lens_chord){radius * radius - (oy * oy + ox * ox), c.z, 1.0f};
-}
-
-/* depths at which a ray enters and leaves a sphere; 0: it misses */
-GG_FN int gg_lens_sphere(int perspective, gg_vec3 c, float radius, float x, float y, float *enter, float *leave) {
-    gg_lens_chord chord = gg_lens_chord_of(perspective, c, radius, x, y);
-    if (!(chord.s > 0.0f)) {
+    float s = radius * radius - (oy * oy + ox * ox);
+    if (!(s > 0.0f)) {
         return 0;
     }
-    float half = sqrtf(chord.s);
-    *enter = (chord.middle - half) / chord.d2;
-    *leave = (chord.middle + half) / chord.d2;
+    float half = sqrtf(s);
+    *enter = c.z - half;
+    *leave = c.z + half;
     return 1;
 }
 
-/* Depth at which a ray enters a sphere, from near_depth on; GG_UNBOUNDED: nowhere. Without branches. */
+/* The depth at which gg_lens_sphere enters, from near_depth on; GG_UNBOUNDED: nowhere. Without branches: for loops over
+ * pixels on a CPU. */
 GG_FN float gg_lens_enter(int perspective, gg_vec3 c, float radius, float x, float y, float near_depth) {
-    gg_lens_chord chord = gg_lens_chord_of(perspective, c, radius, x, y);
-    float enter = (chord.middle - sqrtf(gg_choose(chord.s > 0.0f, chord.s, 0.0f))) / chord.d2;
-    return gg_choose((chord.s > 0.0f) & (enter >= near_depth), enter, GG_UNBOUNDED);
+    float d2 = 1.0f, middle = c.z, s;
+    if (perspective) {
+        float cx = c.y - c.z * y, cy = c.z * x - c.x, cz = c.x * y - c.y * x;
+        d2 = 1.0f + y * y + x * x;
+        middle = c.z + y * c.y + x * c.x;
+        s = d2 * (radius * radius) - (cx * cx + cy * cy + cz * cz);
+    } else {
+        float ox = c.x - x, oy = c.y - y;
+        s = radius * radius - (oy * oy + ox * ox);
+    }
+    float enter = (middle - sqrtf(gg_choose(s > 0.0f, s, 0.0f))) / d2;
+    return gg_choose((s > 0.0f) & (enter >= near_depth), enter, GG_UNBOUNDED);
 }
 
 /* first pixel and one past the last of `count` whose centres lie between two slopes or offsets, with a small margin */
