@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.base.assets import asset_path
-from granular_gym.base.rotations import rotate
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Drive
@@ -40,6 +38,7 @@ RADIUS_OF_2000 = 0.025  # [m]
 DENSITY = 1600.0  # [kg/m3]
 FASTEST = 1.5  # [m/s] the blade's end while the vehicle drives and turns, and what it pushes
 FIELD_LOWER, FIELD_UPPER = (-4.0, -2.0, 0.0), (4.0, 2.0, 2.0)  # [m]
+GOAL_EDGE = 0.03  # [m] of its mark on the floor in pictures
 GOAL_HEIGHT = 2.0  # [m]: a grain on top of a pile in the goal counts
 SKY_SHAPE, SKY_HEIGHT = (36, 72), 3.0  # the sky camera looks down from there [m]
 EGO_CAMERA = DepthCamera.perspective(
@@ -261,12 +260,10 @@ class BulldozerTask(Task):
         colors[inside] = 0.45 * colors[inside] + 0.55 * np.array(GOAL_COLOR)
         return colors
 
-    def picture(self, env: int, camera: DepthCamera | str | None = None) -> NDArray[np.uint8]:
-        """The field seen from the side of the lower y wall; the goal's floor is tinted."""
-        frame = super().picture(env, camera)
-        if camera is None:
-            tint_floor(frame, self.view, self.world.picture_depth(self.view, env), self.goal[env])
-        return frame
+    def floor_mark(self, env: int) -> Floats:
+        """The floor of the goal."""
+        lower, upper = self.goal[env, :2], self.goal[env, 3:5]
+        return np.array([*lower, *upper, GOAL_EDGE, *GOAL_COLOR], np.float32)
 
 
 class BulldozerV1Task(BulldozerTask):
@@ -336,26 +333,6 @@ class BulldozerV1Task(BulldozerTask):
             "goal": self.goal_plan.copy(),
             "goal_from_vehicle": seen,
         }
-
-
-@lru_cache(maxsize=4)
-def camera_rays(camera: DepthCamera) -> Floats:
-    """What a perspective camera's pixels see per metre of depth, world axes, (H, W, 3)."""
-    rows, columns = np.indices((camera.height, camera.width), np.float64)
-    scale = 2.0 * camera.extent / camera.height
-    x = (columns + 0.5 - 0.5 * camera.width) * scale
-    y = (rows + 0.5 - 0.5 * camera.height) * scale
-    return rotate(np.array(camera.pose[3:]), np.stack([x, y, np.ones_like(x)], axis=-1))
-
-
-def tint_floor(frame: NDArray[np.uint8], camera: DepthCamera, depth: Floats, goal: Floats) -> None:
-    """Tints the pixels of a perspective picture that show the floor inside the goal; darker at its edge."""
-    rays = camera_rays(camera)
-    floor = np.abs(camera.pose[2] + depth * rays[..., 2]) < 0.004
-    points = depth[floor][:, None] * rays[floor][:, :2] + np.array(camera.pose[:2])
-    margin = np.minimum(points - goal[:2], goal[3:5] - points).min(axis=1)
-    share = np.where(margin < 0.0, 0.0, np.where(margin < 0.03, 0.7, 0.28))[:, None]
-    frame[floor] = ((1.0 - share) * frame[floor] + share * np.array(GOAL_COLOR)).astype(np.uint8)
 
 
 def goal_box(x: float, y: float, side: float) -> Floats:

@@ -178,6 +178,7 @@ class World:
         light: _Floats,
         grain_colors: NDArray[np.uint8] | None,
         tool_colors: NDArray[np.uint8] | None,
+        floor_mark: _Floats | None,
         show_walls: bool,
         samples: int,
         /,

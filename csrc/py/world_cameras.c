@@ -77,23 +77,24 @@ static int parse_view(const world_object *self, PyObject *env_object, PyObject *
 }
 
 WORLD_METHOD(picture) {
-    PyObject *env_object, *integers_object, *floats_object, *light_object, *grain_color, *tool_color;
+    PyObject *env_object, *integers_object, *floats_object, *light_object, *grain_color, *tool_color, *mark;
     int show_walls = 0, samples = 0;
     int64_t env = 0;
     gg_picture picture;
     memset(&picture, 0, sizeof picture);
-    if (!PyArg_ParseTuple(argument, "OOOOOOpi:picture", &env_object, &integers_object, &floats_object, &light_object,
-                          &grain_color, &tool_color, &show_walls, &samples)) {
+    if (!PyArg_ParseTuple(argument, "OOOOOOOpi:picture", &env_object, &integers_object, &floats_object, &light_object,
+                          &grain_color, &tool_color, &mark, &show_walls, &samples)) {
         return NULL;
     }
-    npy_intp three[1] = {3}, grain_shape[2] = {(npy_intp)self->grain_count, 3};
+    npy_intp three[1] = {3}, mark_shape[1] = {GG_MARK_SIZE}, grain_shape[2] = {(npy_intp)self->grain_count, 3};
     npy_intp tool_shape[2] = {GG_WALL_COUNT + (npy_intp)self->tool_count, 3};
     const float *light = gg_py_array(self->state, "light", light_object, NPY_FLOAT32, 1, three);
     if (!light || parse_view(self, env_object, integers_object, floats_object, &env, &picture.camera) ||
         gg_py_array_or_none(self->state, "grain_colors", grain_color, NPY_UINT8, 2, grain_shape,
                             (void *)&picture.grain_color) ||
         gg_py_array_or_none(self->state, "tool_colors", tool_color, NPY_UINT8, 2, tool_shape,
-                            (void *)&picture.tool_color)) {
+                            (void *)&picture.tool_color) ||
+        gg_py_array_or_none(self->state, "floor_mark", mark, NPY_FLOAT32, 1, mark_shape, (void *)&picture.floor_mark)) {
         return NULL;
     }
     picture.light = gg_v3(light[0], light[1], light[2]);

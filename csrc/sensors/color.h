@@ -9,13 +9,13 @@ GG_FN gg_vec3 gg_color_mix(gg_vec3 a, gg_vec3 b, float share) {
 }
 GG_FN gg_vec3 gg_color_product(gg_vec3 a, gg_vec3 b) { return gg_v3(a.x * b.x, a.y * b.y, a.z * b.z); }
 
-/* linear value of an 8-bit sRGB one; a cubic within 0.002 of the standard's curve */
-GG_FN float gg_color_decode(uint8_t value) {
-    float s = (float)value * (1.0f / 255.0f);
+/* linear value of an sRGB one of 0 .. 255; a cubic within 0.002 of the standard's curve */
+GG_FN float gg_color_decode(float value) {
+    float s = value * (1.0f / 255.0f);
     return s * (0.01575407f + s * (0.66899946f + s * 0.31524647f));
 }
 GG_FN gg_vec3 gg_color_of(const uint8_t *rgb) {
-    return gg_v3(gg_color_decode(rgb[0]), gg_color_decode(rgb[1]), gg_color_decode(rgb[2]));
+    return gg_v3(gg_color_decode((float)rgb[0]), gg_color_decode((float)rgb[1]), gg_color_decode((float)rgb[2]));
 }
 
 /* tone mapping with a soft shoulder: 0 stays 0, 2.2 becomes 1 */

@@ -119,6 +119,19 @@ GG_FN gg_shade_hit gg_shade_hit_of(const gg_shade *shade, const gg_shade_surface
     return hit;
 }
 
+/* share of a pixel that lies on the positive side of an edge at signed distance x */
+GG_FN float gg_shade_side(float x, float footprint) { return gg_clampf(0.5f + 0.5f * x / footprint, 0.0f, 1.0f); }
+
+/* the colour of the floor with the caller's mark */
+GG_FN gg_vec3 gg_shade_marked(const float *mark, gg_vec3 color, gg_vec3 p, float footprint) {
+    float x = gg_minf(p.x - mark[GG_MARK_LOWER_X], mark[GG_MARK_UPPER_X] - p.x);
+    float y = gg_minf(p.y - mark[GG_MARK_LOWER_Y], mark[GG_MARK_UPPER_Y] - p.y);
+    float within = gg_minf(x, y), inner = gg_shade_side(within - mark[GG_MARK_EDGE], footprint);
+    float share = gg_shade_side(within, footprint) * (0.8f - 0.42f * inner);
+    const float *rgb = mark + GG_MARK_COLOR;
+    return gg_color_mix(color, gg_v3(gg_color_decode(rgb[0]), gg_color_decode(rgb[1]), gg_color_decode(rgb[2])), share);
+}
+
 /* The floor where a pixel meets it at depth t: lines every line_spacing, a frame at the edge of the bounds, slightly
  * darker beyond it. along: unit direction of the pixel */
 GG_FN gg_vec3 gg_shade_floor_color(const gg_shade *shade, const gg_shade_hit *hit, float t, gg_vec3 along) {
@@ -133,6 +146,9 @@ GG_FN gg_vec3 gg_shade_floor_color(const gg_shade *shade, const gg_shade_hit *hi
                          gg_shade_line(gg_shade_offset(p.y, spacing), width, footprint));
     gg_vec3 color = gg_scale(hit->color, beyond > 0.0f ? 0.86f : 1.0f);
     color = gg_scale(color, 1.0f - 0.22f * line);
+    if (shade->picture->floor_mark) {
+        color = gg_shade_marked(shade->picture->floor_mark, color, p, footprint);
+    }
     return gg_scale(color, 1.0f - 0.45f * gg_shade_line(beyond, 2.5f * width, footprint));
 }
 

@@ -132,6 +132,7 @@ class WorldImages:
         light: Any = (0.4, -0.5, 0.8),
         grain_colors: Any = None,
         tool_colors: Any = None,
+        floor_mark: Any = None,
         show_walls: bool = False,
         samples: int = 2,
     ) -> NDArray[np.uint8]:
@@ -145,6 +146,8 @@ class WorldImages:
             light: direction towards the sun (3,), of any length but 0.
             grain_colors: (grain_count, 3) integers 0 .. 255, by grain id; None: sand.
             tool_colors: (tool_count, 3) integers 0 .. 255; None: one colour for all.
+            floor_mark: a rectangle of the floor to tint, its edge more: (8,) lower x, y, upper x, y, width of the edge [m],
+                red, green, blue 0 .. 255; None: none.
             show_walls: draw all walls, not only the floor.
             samples: rays per pixel along each axis, 1 .. 4; the time goes with its square.
 
@@ -169,6 +172,7 @@ class WorldImages:
             sun,
             None if grain_colors is None else _colors("grain_colors", grain_colors, self.grain_count),
             painted,
+            None if floor_mark is None else _mark(floor_mark),
             checks.flag("show_walls", show_walls),
             checks.integer("samples", samples, 1, 4),
         )
@@ -242,3 +246,12 @@ def _colors(name: str, value: Any, count: int) -> NDArray[np.uint8]:
     return checks.integers(name, np.asarray(value).reshape(-1, 3) if not count else value, (count, 3), 0, 255).astype(
         np.uint8
     )
+
+
+def _mark(value: Any) -> Floats:
+    mark = checks.floats("floor_mark", value, (8,))
+    if not (mark[:2] <= mark[2:4]).all() or mark[4] < 0.0 or (mark[5:] < 0.0).any() or (mark[5:] > 255.0).any():
+        raise ArgumentError(
+            f"floor_mark: expected lower <= upper corner, edge >= 0 and a colour in 0 .. 255, got {mark.tolist()}"
+        )
+    return mark

@@ -232,6 +232,10 @@ class Task(Stepping):
         """Colours of the grains of an env in pictures, (grain_count, 3) in 0 .. 255."""
         return sand_colors(self.grain_count)
 
+    def floor_mark(self, env: int) -> Floats | None:
+        """A rectangle that pictures of an env tint on the floor, (8,) as `World.picture` takes it; None: none."""
+        return None
+
     # the world and its beds ------------------------------------------------------------------------------------------
 
     @property
@@ -415,6 +419,7 @@ class Task(Stepping):
             env=env,
             grain_colors=self.grain_colors(env).astype(np.uint8),
             tool_colors=np.array(self.tool_colors, np.uint8) if self.tool_colors else None,
+            floor_mark=self.floor_mark(env),
         )
 
     def depth_pictures(self) -> Floats:

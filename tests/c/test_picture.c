@@ -227,6 +227,35 @@ static void test_walls(void) {
     CHECK(middle[2] > 100);
 }
 
+/* a green mark on the floor between 0 and .5, its edge stronger than its inside, none beyond it */
+static void test_mark(void) {
+    static const float mark[GG_MARK_SIZE] = {0.0f, 0.0f, 0.5f, 0.5f, 0.1f, 0.0f, 200.0f, 0.0f};
+    static uint8_t plain[40 * 40 * 3], marked[40 * 40 * 3];
+    gg_view *v = fresh(GG_CAMERA_ORTHOGRAPHIC, 8, 8, 1.0f);
+    put_part(GG_SHAPE_PLANE, 4, 0.0f, 0.0f, 0.0f);
+    gg_picture picture;
+    memset(&picture, 0, sizeof picture);
+    picture.camera = world.cameras[0];
+    picture.camera.height = picture.camera.width = 40;
+    picture.camera.pose.position = gg_v3(0.0f, 0.0f, 3.0f);
+    picture.camera.pose.rotation = gg_quat_make(0.0f, 1.0f, 0.0f, 0.0f);
+    picture.light = gg_v3(-1.0f, 0.0f, 1.0f);
+    picture.samples = 2;
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, plain) == GG_OK);
+    picture.floor_mark = mark;
+    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, marked) == GG_OK);
+    int changed = 0;
+    for (int k = 0; k < 40 * 40; k++) {
+        changed += memcmp(plain + 3 * k, marked + 3 * k, 3) != 0;
+    }
+    /* 10 x 10 pixels, and what they share with their neighbours */
+    CHECK(changed >= 100 && changed <= 144);
+    /* the camera looks down with its rows along -y: (.25, .25), (.05, .25) and (-.25, .25) */
+    const uint8_t *inside = marked + 3 * (14 * 40 + 25), *edge = marked + 3 * (14 * 40 + 21);
+    const uint8_t *out = marked + 3 * (14 * 40 + 14);
+    CHECK(inside[1] > inside[0] + 10 && edge[0] + 10 < inside[0] && out[1] < out[0] + 10);
+}
+
 static void test_picture_refusals(void) {
     gg_view *v = fresh(GG_CAMERA_PERSPECTIVE, 8, 8, 1.0f);
     gg_picture good;
@@ -308,6 +337,7 @@ int main(void) {
     test_inside();
     test_kernels();
     test_walls();
+    test_mark();
     test_picture_refusals();
     test_png();
     return check_report();

@@ -145,6 +145,11 @@ def test_camera(world, camera):
         ("grain_colors", {"grain_colors": np.full((60, 3), 0.5)}),
         ("tool_colors", {"tool_colors": [(1, 2)]}),
         ("tool", {"tool": "ball"}),
+        ("floor_mark", {"floor_mark": (0, 0, 1, 1)}),
+        ("floor_mark", {"floor_mark": (0, 0, NAN, 1, 0, 1, 2, 3)}),
+        ("floor_mark", {"floor_mark": (0, 2, 1, 1, 0, 1, 2, 3)}),
+        ("floor_mark", {"floor_mark": (0, 0, 1, 1, -1, 1, 2, 3)}),
+        ("floor_mark", {"floor_mark": (0, 0, 1, 1, 0, 1, 256, 3)}),
     ],
 )
 def test_picture(world, name, values):
@@ -385,13 +390,29 @@ def test_raw_methods_refuse(scene):
         lambda: world.picture_depth(2, np.array([1, 4, 4, -1], np.int32), float32(10, fill=1.0)),
         lambda: world.picture_depth(0, np.array([7, 4, 4, -1], np.int32), float32(10, fill=1.0)),
         lambda: world.picture(
-            0, np.array([1, 0, 4, -1], np.int32), float32(10, fill=1.0), float32(3, fill=1.0), None, None, False, 1
+            0,
+            np.array([1, 0, 4, -1], np.int32),
+            float32(10, fill=1.0),
+            float32(3, fill=1.0),
+            None,
+            None,
+            None,
+            False,
+            1,
         ),
         lambda: world.picture(
-            0, np.array([1, 4, 4, 5], np.int32), float32(10, fill=1.0), float32(3, fill=1.0), None, None, False, 1
+            0, np.array([1, 4, 4, 5], np.int32), float32(10, fill=1.0), float32(3, fill=1.0), None, None, None, False, 1
         ),
         lambda: world.picture(
-            0, np.array([1, 4, 4, -1], np.int32), float32(10, fill=1.0), float32(3, fill=1.0), None, None, False, 99
+            0,
+            np.array([1, 4, 4, -1], np.int32),
+            float32(10, fill=1.0),
+            float32(3, fill=1.0),
+            None,
+            None,
+            None,
+            False,
+            99,
         ),
     ):
         with pytest.raises(gg.ArgumentError):

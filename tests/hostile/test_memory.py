@@ -37,7 +37,7 @@ poses = world.tool_poses
 table, densities = core.get_materials()
 state = core.save_state(0)
 pictured = (0, np.array([1, 8, 8, -1], np.int32), np.array([0, 0, 1.9, 1, 0, 0, 0, 0.5, 0.01, 5], np.float32),
-            np.array([0, 0, 1], np.float32), None, None, False, 1)
+            np.array([0, 0, 1], np.float32), None, None, None, False, 1)
 grid = np.zeros(3, np.float32), np.ones(3, np.float32), np.ones(3, np.int32)
 calls = {
     "new": lambda: type(core)(env_count=2, solver=solver, thread_count=1, gpu=0, **fields),
