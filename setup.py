@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent
 STB_HEADER = "stb_image_write.h"
 STB_FOLDERS = ("/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/usr/local/include")
 FLAGS = ["-std=c17", "-ffp-contract=off", "-fno-math-errno", "-fopenmp", "-fvisibility=hidden", "-Wall", "-Wextra"]
-# SIMD builds of contact solver, pair queries and pictures; the one that runs is chosen at run time, by the CPU's features
+# SIMD builds of contact laws, pair queries and pictures; which one runs is chosen at run time, by the CPU's features
 SIMD_FLAGS = {
     "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
     "avx2.c": ["-mavx2"],

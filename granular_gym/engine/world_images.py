@@ -146,8 +146,8 @@ class WorldImages:
             light: direction towards the sun (3,), of any length but 0.
             grain_colors: (grain_count, 3) integers 0 .. 255, by grain id; None: sand.
             tool_colors: (tool_count, 3) integers 0 .. 255; None: one colour for all.
-            floor_mark: a rectangle of the floor to tint, its edge more: (8,) lower x, y, upper x, y, width of the edge [m],
-                red, green, blue 0 .. 255; None: none.
+            floor_mark: a rectangle of the floor to tint, its edge more: (8,) lower x, y, upper x, y, width of the edge
+                [m], red, green, blue 0 .. 255; None: none.
             show_walls: draw all walls, not only the floor.
             samples: rays per pixel along each axis, 1 .. 4; the time goes with its square.
 
