@@ -3,9 +3,9 @@
     python -m benchmarks.pictures [TASK...] [--grains 500 2000 10000] [--steps 25] [--repeats 7] [--against FOLDER]
                                   [--save FOLDER] [--out FOLDER]
 
-A picture is what `render()` answers with render_mode="rgb_array", on one thread, after env steps of the scripted expert;
-`png_ms` is what writing it as a PNG file takes besides. A figure is the median of the repeats. --against FOLDER is
-another build of the package, as for benchmarks.speed: `ratio` is its time over this one's, picture by picture, and
+A picture is what `render()` answers with render_mode="rgb_array", on one thread, after env steps of the scripted
+expert; `png_ms` is what writing it as a PNG file takes besides. A figure is the median of the repeats. --against FOLDER
+is another build of the package, as for benchmarks.speed: `ratio` is its time over this one's, picture by picture, and
 `mean` and `largest` are the differences of the bytes. --save FOLDER keeps the pictures. Writes FOLDER/pictures.json.
 """
 

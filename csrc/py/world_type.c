@@ -376,12 +376,13 @@ static PyMethodDef world_methods[] = {
               "Raises ArgumentError for arrays that are not C-contiguous, of other types or over 4 axes; "
               "BackendError on the CPU."),
     ELSEWHERE(picture, METH_VARARGS,
-              "picture($self, env, camera_integers, camera_floats, light, grain_colors, tool_colors, show_walls, "
-              "samples, /)\n--\n\n"
+              "picture($self, env, camera_integers, camera_floats, light, grain_colors, tool_colors, floor_mark, "
+              "show_walls, samples, /)\n--\n\n"
               "A shaded picture of one env, (height, width, 3) uint8 sRGB.\n\n"
               "The camera is a row of the tables of World. light: (3,) float32, towards the sun. grain_colors: "
               "(grain_count, 3) uint8, or\n"
-              "None: sand. tool_colors: (6 + tool_count, 3) uint8, walls first, or None. samples: rays per pixel "
+              "None: sand. tool_colors: (6 + tool_count, 3) uint8, walls first, or None. floor_mark: (8,) float32, see "
+              "gg_picture, or None. samples: rays per pixel "
               "along each axis, 1 .. 4.\n"
               "Raises ArgumentError, MemoryError."),
     ELSEWHERE(picture_depth, METH_VARARGS,

@@ -68,26 +68,59 @@ gg_status gg_picture_check(const gg_view *view, int64_t env, const gg_picture *p
     return GG_OK;
 }
 
+/* larger buffers, of pictures that are rare, are not kept */
+#define GG_PICTURE_KEPT ((size_t)64 << 20)
+
+void gg_picture_memory_free(gg_picture_memory *memory) {
+    free(memory->data);
+    memory->data = NULL;
+    memory->size = 0;
+}
+
+/* makes memory at least so large; its content is lost */
+static int reserve(gg_picture_memory *memory, size_t size) {
+    if (memory->size < size) {
+        gg_picture_memory_free(memory);
+        memory->data = malloc(size);
+        memory->size = memory->data ? size : 0;
+    }
+    return memory->size >= size;
+}
+
+/* Sets the buffers of a picture, one behind the other, each at a multiple of 64 bytes; returns how much they need. data
+ * NULL: only that. */
+static size_t lay_out(gg_shade *shade, char *data) {
+    size_t size = 0, rays = (size_t)gg_shade_ray_count(shade->picture);
+#define PLACE(name, count)                                                                                             \
+    do {                                                                                                               \
+        if (data) {                                                                                                    \
+            shade->name = (void *)(data + size);                                                                       \
+        }                                                                                                              \
+        size += ((size_t)(count) * sizeof *shade->name + 63) & ~(size_t)63;                                            \
+    } while (0)
+    PLACE(depth, rays);
+    PLACE(id, rays);
+    PLACE(map, GG_SHADE_MAP_TEXELS);
+    PLACE(range, GG_SHADE_MAP_BLOCKS);
+    PLACE(part, shade->view->dims.part_count + 1);
+    PLACE(busy, gg_shade_block_count(shade->picture));
+#undef PLACE
+    return size;
+}
+
 gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *picture,
-                            const gg_picture_passes *passes, int thread_count, uint8_t *rgb) {
+                            const gg_picture_passes *passes, gg_picture_memory *memory, int thread_count,
+                            uint8_t *rgb) {
     gg_status status = gg_picture_check(view, env, picture, NULL, 0);
     if (status != GG_OK) {
         return status;
     }
     int threads = thread_count < 1 ? 1 : thread_count;
-    size_t rays = (size_t)gg_shade_ray_count(picture);
     gg_shade shade = gg_shade_make(view, env, picture);
-    shade.depth = malloc(rays * sizeof *shade.depth);
-    shade.id = malloc(rays * sizeof *shade.id);
-    shade.busy = malloc((size_t)gg_shade_block_count(picture) * sizeof *shade.busy);
-    shade.map = malloc((size_t)GG_SHADE_MAP_TEXELS * sizeof *shade.map);
-    shade.range = malloc((size_t)GG_SHADE_MAP_BLOCKS * sizeof *shade.range);
-    shade.part = malloc((size_t)(view->dims.part_count + 1) * sizeof *shade.part);
-    if (!shade.depth || !shade.id || !shade.busy || !shade.map || !shade.range || !shade.part) {
-        status = GG_ERROR_MEMORY;
-        goto done;
+    if (!reserve(memory, lay_out(&shade, NULL))) {
+        return GG_ERROR_MEMORY;
     }
-
+    lay_out(&shade, memory->data);
     gg_shade_parts(&shade);
     int64_t map_items = gg_shade_map_items(&shade);
     int64_t depth_items = gg_shade_depth_items(&shade);
@@ -108,13 +141,8 @@ gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *
             passes->color(&shade, i, rgb);
         }
     }
-
-done:
-    free(shade.depth);
-    free(shade.id);
-    free(shade.busy);
-    free(shade.map);
-    free(shade.range);
-    free(shade.part);
-    return status;
+    if (memory->size > GG_PICTURE_KEPT) {
+        gg_picture_memory_free(memory);
+    }
+    return GG_OK;
 }

@@ -137,6 +137,7 @@ void gg_world_destroy(gg_world *w) {
     free(w->mirror_arena);
     free(w->listed);
     free(w->drawn);
+    gg_picture_memory_free(&w->picture);
     free(w->targets);
     free(w->kinds);
     free(w->seconds);

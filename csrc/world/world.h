@@ -73,6 +73,7 @@ struct gg_world {
     int32_t *drive_fault;  /* (env_count) */
     gg_solver solver;
     gg_kernel kernel;
+    gg_picture_memory picture;
     int32_t thread_count;
     int32_t chunk;       /* substeps that a GPU runs per launch; no result depends on it */
     int32_t stats_valid; /* on a GPU: the last step brought the counters of the present state to the host */

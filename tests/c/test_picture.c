@@ -9,6 +9,7 @@
 #include "small_world.h"
 
 static gg_picture_passes passes; /* of the widest kernel of this processor */
+static gg_picture_memory memory;
 
 static int brightness(const uint8_t *rgb, int width, int row, int column) {
     const uint8_t *p = rgb + 3 * (row * width + column);
@@ -37,8 +38,8 @@ static void test_picture(void) {
     picture.light = gg_v3(-1.0f, 0.0f, 1.0f);
     picture.samples = 2;
     static uint8_t one[60 * 80 * 3], other[60 * 80 * 3];
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, one) == GG_OK);
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 3, other) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 1, one) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 3, other) == GG_OK);
     CHECK(memcmp(one, other, sizeof one) == 0);
     /* the sun stands at -x, half high: the shadow of the grain in the air falls 0.3 m to +x of it, 9 pixels of 1/30 m
      */
@@ -61,7 +62,7 @@ static void test_picture(void) {
             world.slot_of[world.grain_id[k]] = k;
         }
     }
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 2, other) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 2, other) == GG_OK);
     CHECK(memcmp(one, other, sizeof one) == 0);
     /* colours are the caller's: red grains, a blue tool */
     static uint8_t grain_color[3 * SLOTS], tool_color[3 * TOOLS];
@@ -73,14 +74,14 @@ static void test_picture(void) {
     }
     picture.grain_color = grain_color;
     picture.tool_color = tool_color;
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 2, other) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 2, other) == GG_OK);
     const uint8_t *grain = other + 3 * (30 * 80 + 39), *tool = other + 3 * (30 * 80 + 16);
     CHECK(grain[0] > 100 && grain[1] == 0 && grain[2] == 0);
     CHECK(tool[2] > 100 && tool[0] < tool[2]);
     /* an escaped grain far away changes nothing near */
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 2, one) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 2, one) == GG_OK);
     put_grain(400, gg_v3(1e6f, 0.0f, 50.0f), 0.1f);
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 2, other) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 2, other) == GG_OK);
     CHECK(memcmp(one, other, sizeof one) == 0);
 }
 
@@ -181,12 +182,12 @@ static void test_kernels(void) {
     int kernels = 0;
     for (int samples = 1; samples <= 3; samples++) {
         picture.samples = samples;
-        CHECK(gg_picture_render(v, 0, &picture, &passes, 1, first) == GG_OK);
+        CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 1, first) == GG_OK);
         for (int k = 0; k < 4; k++) {
             gg_kernel kernel = gg_kernel_select(names[k]);
             if (kernel.name) {
                 memset(other, 0, sizeof other);
-                CHECK(gg_picture_render(v, 0, &picture, &kernel.picture, 2, other) == GG_OK);
+                CHECK(gg_picture_render(v, 0, &picture, &kernel.picture, &memory, 2, other) == GG_OK);
                 CHECK(memcmp(first, other, sizeof first) == 0);
                 kernels++;
             }
@@ -212,9 +213,9 @@ static void test_walls(void) {
     picture.light = gg_v3(-1.0f, 0.0f, 1.0f);
     picture.tool_color = tool_color;
     picture.samples = 1;
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, hidden) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 1, hidden) == GG_OK);
     picture.show_walls = 1;
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, shown) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 1, shown) == GG_OK);
     /* red in the middle, but not above the upper edge of the bounds */
     const uint8_t *middle = shown + 3 * (20 * 40 + 20), *above = shown + 3 * (4 * 40 + 20);
     CHECK(middle[0] > 100 && middle[2] == 0);
@@ -223,7 +224,7 @@ static void test_walls(void) {
     /* from without one looks in */
     picture.camera.pose.position = gg_v3(3.0f, 0.0f, 0.5f);
     picture.camera.pose.rotation = gg_quat_make(0.5f, -0.5f, -0.5f, 0.5f);
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, shown) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 1, shown) == GG_OK);
     CHECK(middle[2] > 100);
 }
 
@@ -241,9 +242,9 @@ static void test_mark(void) {
     picture.camera.pose.rotation = gg_quat_make(0.0f, 1.0f, 0.0f, 0.0f);
     picture.light = gg_v3(-1.0f, 0.0f, 1.0f);
     picture.samples = 2;
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, plain) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 1, plain) == GG_OK);
     picture.floor_mark = mark;
-    CHECK(gg_picture_render(v, 0, &picture, &passes, 1, marked) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 1, marked) == GG_OK);
     int changed = 0;
     for (int k = 0; k < 40 * 40; k++) {
         changed += memcmp(plain + 3 * k, marked + 3 * k, 3) != 0;
@@ -265,7 +266,7 @@ static void test_picture_refusals(void) {
     uint8_t rgb[8 * 8 * 3], before[8 * 8 * 3];
     char message[200];
     /* nothing in the world, light from nowhere: a sky */
-    CHECK(gg_picture_render(v, 0, &good, &passes, 1, rgb) == GG_OK);
+    CHECK(gg_picture_render(v, 0, &good, &passes, &memory, 1, rgb) == GG_OK);
     memcpy(before, rgb, sizeof rgb);
 #define REFUSED(change, name)                                                                                          \
     do {                                                                                                               \
@@ -273,7 +274,7 @@ static void test_picture_refusals(void) {
         change;                                                                                                        \
         CHECK(gg_picture_check(v, 0, &picture, message, sizeof message) == GG_ERROR_ARGUMENT);                         \
         CHECK(strstr(message, name) && strstr(message, "expected") && strstr(message, "got"));                         \
-        CHECK(gg_picture_render(v, 0, &picture, &passes, 1, rgb) == GG_ERROR_ARGUMENT);                                \
+        CHECK(gg_picture_render(v, 0, &picture, &passes, &memory, 1, rgb) == GG_ERROR_ARGUMENT);                       \
     } while (0)
     REFUSED(picture.samples = 0, "samples");
     REFUSED(picture.samples = 5, "samples");
@@ -340,5 +341,6 @@ int main(void) {
     test_mark();
     test_picture_refusals();
     test_png();
+    gg_picture_memory_free(&memory);
     return check_report();
 }
