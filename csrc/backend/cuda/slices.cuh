@@ -71,7 +71,7 @@ __device__ __forceinline__ int32_t gg_gpu_tool_body(const gg_view *v, int64_t e,
 __device__ __forceinline__ void gg_gpu_count_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
         uint64_t parts = gg_gpu_slice_parts(team, v, e, slot);
-        gg_scalar_count_lane(v, e, (int32_t)slot, parts);
+        gg_scalar_count_lanes(v, e, (int32_t)slot, parts);
         gg_slice_wait();
         if (slot % GG_LANES == 0) {
             gg_contacts_counted(v, e, slot / GG_LANES);

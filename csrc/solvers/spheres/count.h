@@ -1,89 +1,121 @@
-/* count.h: which candidates of a slice's grains are contacts, W candidates of one grain at a time: gg_pair_active
- * written in lanes, see lane_phases.h. */
+/* count.h: which candidates are contacts: gg_pair_active for the k-th candidates of W grains at a time, see lane_phases.h.
+ */
 
-#if GG_LANE_WIDTH > 1
-/* which of W grains come within reach of slot i by speed alone: the last test of gg_pair_active, without cohesion */
-GG_FN uint32_t GG_LANE_NAME(closing_bits)(const gg_view *v, int64_t e, int32_t i, const int32_t *index,
+/* W grains and their candidate lists; an empty list is replaced by the grain itself */
+typedef struct GG_LANE_NAME(lists) {
+    const int32_t *list[GG_LANE_WIDTH];
+    int32_t own[GG_LANE_WIDTH], count[GG_LANE_WIDTH];
+    int32_t longest;
+    gg_lane point[4], body[GG_BODY];
+} GG_LANE_NAME(lists);
+
+GG_FN void GG_LANE_NAME(lists_of)(const gg_view *v, int64_t e, int32_t slot, GG_LANE_NAME(lists) * lists) {
+    int64_t at = e * v->dims.slots + slot;
+    const int32_t *candidates = v->candidate + e * v->dims.candidate_cap;
+    lists->longest = 0;
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        lists->own[k] = slot + k;
+        lists->count[k] = v->grain_id[at + k] < 0 ? 0 : v->candidate_count[at + k];
+        lists->list[k] = lists->count[k] ? candidates + v->candidate_first[at + k] : &lists->own[k];
+        lists->longest = GG_MAX(lists->longest, lists->count[k]);
+    }
+    lane_points(v->position + e * v->dims.slots, lists->own, lists->point);
+    lane_bodies(v->body_a + e * v->dims.bodies * GG_BODY, lists->own, lists->body);
+}
+
+/* which of W pairs come within reach by speed alone: the last test of gg_pair_active, without cohesion */
+GG_FN uint32_t GG_LANE_NAME(closing_bits)(const gg_view *v, int64_t e, const gg_lane *own, const int32_t *index,
                                           gg_lane distance2, gg_lane margin) {
-    const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     gg_lane other[GG_BODY];
-    lane_bodies(bodies, index, other);
-    gg_vec3 own = gg_body_velocity(bodies, i);
-    GG_LANE_NAME(vec) closing;
-    closing.x = lane_splat(own.x) - other[0];
-    closing.y = lane_splat(own.y) - other[1];
-    closing.z = lane_splat(own.z) - other[2];
+    lane_bodies(v->body_a + e * v->dims.bodies * GG_BODY, index, other);
+    GG_LANE_NAME(vec)
+    closing = GG_LANE_NAME(sub)(GG_LANE_NAME(columns)(own, 0), GG_LANE_NAME(columns)(other, 0));
     margin = margin + lane_sqrt(GG_LANE_NAME(dot)(closing, closing)) * lane_splat(v->params.foresight);
     return lane_less_bits(distance2, margin * margin);
 }
-#endif
 
-/* active candidates k0 .. k0 + W - 1 of slot i, as bits */
-GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t i, const int32_t *list, int32_t left) {
+/* which of the W grains from `slot` on touch their candidate k, as bits */
+GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t slot,
+                                         const GG_LANE_NAME(lists) * lists, int32_t k) {
     const gg_params *p = &v->params;
-    const gg_vec4 *x = v->position + e * v->dims.slots;
-    int32_t index[GG_LANE_WIDTH];
-    for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        index[k] = k < left ? list[k] : i;
+    int32_t place[GG_LANE_WIDTH], index[GG_LANE_WIDTH];
+    /* lists that have ended repeat their last candidate */
+    for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
+        place[lane] = GG_MIN(k, GG_MAX(lists->count[lane] - 1, 0));
     }
+    for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
+        index[lane] = lists->list[lane][place[lane]];
+    }
+    uint32_t listed = lane_less_bits(lane_splat(0.0f), lane_at_least(lists->count, k + 1));
     gg_lane other[4];
-    lane_points(x, index, other);
+    lane_points(v->position + e * v->dims.slots, index, other);
     GG_LANE_NAME(vec) d;
-    d.x = GG_LANE_NAME(nearest_image)(p, 0, lane_splat(x[i].x) - other[0], p->lower.x, p->upper.x);
-    d.y = GG_LANE_NAME(nearest_image)(p, 1, lane_splat(x[i].y) - other[1], p->lower.y, p->upper.y);
-    d.z = GG_LANE_NAME(nearest_image)(p, 2, lane_splat(x[i].z) - other[2], p->lower.z, p->upper.z);
-    gg_lane distance2 = GG_LANE_NAME(dot)(d, d), radius = lane_splat(x[i].w);
+    d.x = GG_LANE_NAME(nearest_image)(p, 0, lists->point[0] - other[0], p->lower.x, p->upper.x);
+    d.y = GG_LANE_NAME(nearest_image)(p, 1, lists->point[1] - other[1], p->lower.y, p->upper.y);
+    d.z = GG_LANE_NAME(nearest_image)(p, 2, lists->point[2] - other[2], p->lower.z, p->upper.z);
+    gg_lane distance2 = GG_LANE_NAME(dot)(d, d), radius = lists->point[3];
     gg_lane margin = radius + other[3] + lane_splat(p->margin * 2.0f) * lane_min(radius, other[3]);
     gg_lane most = margin + lane_splat(gg_maxf(2.0001f * v->env[e].speed_max * p->foresight, v->env[e].cohesion_range));
-    uint32_t valid = left >= 32 ? 0xFFFFFFFFu : (1u << left) - 1u;
-    uint32_t active = lane_less_bits(distance2, margin * margin) & valid;
+    uint32_t active = lane_less_bits(distance2, margin * margin) & listed;
     /* candidates that only speed or cohesion can bring into contact: few, except near a fast grain */
-    uint32_t maybe = lane_less_bits(distance2, most * most) & valid & ~active;
-#if GG_LANE_WIDTH > 1
-    if (gg_bit_count(maybe) > GG_LANE_WIDTH / 4 && !(v->env[e].cohesion_range > 0.0f)) {
-        return active | (GG_LANE_NAME(closing_bits)(v, e, i, index, distance2, margin) & maybe);
+    uint32_t maybe = lane_less_bits(distance2, most * most) & listed & ~active;
+    if (maybe && !(v->env[e].cohesion_range > 0.0f)) {
+        return active | (GG_LANE_NAME(closing_bits)(v, e, lists->body, index, distance2, margin) & maybe);
     }
-#endif
-    for (int k = 0; maybe; k++, maybe >>= 1) {
-        if (maybe & 1u) {
-            active |= (uint32_t)gg_pair_active(v, e, i, list[k]) << k;
-        }
+    for (; maybe; maybe &= maybe - 1) {
+        int lane = gg_bit_lowest(maybe);
+        active |= (uint32_t)gg_pair_active(v, e, slot + lane, index[lane]) << lane;
     }
     return active;
 }
 
-/* Counts the contacts of slot i into next_count and next_tool_count; `parts`: see gg_slice_parts. */
-GG_FN void GG_LANE_NAME(count_lane)(const gg_view *v, int64_t e, int32_t i, uint64_t parts) {
-    int64_t base = e * v->dims.slots;
-    int32_t count = 0, tools = 0;
-    uint64_t bits = 0;
-    float inverse_mass = gg_slot_body_at(v, e, i)[GG_BODY_INVERSE_MASS];
-    if (v->grain_id[base + i] >= 0) {
-        const int32_t *list = v->candidate + e * v->dims.candidate_cap + v->candidate_first[base + i];
-        int32_t candidates = v->candidate_count[base + i];
-        for (int32_t k = 0; k < candidates; k += GG_LANE_WIDTH) {
-            uint64_t active = GG_LANE_NAME(active_bits)(v, e, i, list + k, candidates - k);
-            bits |= k < 64 ? active << k : 0;
-            count += (int32_t)gg_bit_count((uint32_t)active);
-        }
-        /* what is fixed passes through tools */
-        int64_t part = inverse_mass > 0.0f ? gg_next_part(v, parts, 0) : v->dims.part_count;
-        for (; part < v->dims.part_count; part = gg_next_part(v, parts, part + 1)) {
-            tools += gg_touch_part(v, e, i, part).active;
+/* finds the contacts of the W grains from `slot` on with grains: their numbers, and bit k of `active` for candidate k */
+GG_FN void GG_LANE_NAME(count_grains)(const gg_view *v, int64_t e, int32_t slot, int32_t *count, uint64_t *active) {
+    GG_LANE_NAME(lists) lists;
+    GG_LANE_NAME(lists_of)(v, e, slot, &lists);
+    for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
+        count[lane] = 0;
+        active[lane] = 0;
+    }
+    for (int32_t k = 0; k < lists.longest; k++) {
+        uint32_t bits = GG_LANE_NAME(active_bits)(v, e, slot, &lists, k);
+        for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
+            uint32_t bit = bits >> lane & 1;
+            count[lane] += (int32_t)bit;
+            active[lane] |= k < 64 ? (uint64_t)bit << k : 0;
         }
     }
-    v->active[base + i] = bits;
-    v->next_count[base + i] = count + tools;
-    v->next_tool_count[base + i] = tools;
-    v->count_over_mass[base + i] = (float)(count + tools) * inverse_mass;
+}
+
+/* Counts the contacts of the W grains from `slot` on into next_count and next_tool_count; `parts`: see gg_slice_parts. */
+GG_FN void GG_LANE_NAME(count_lanes)(const gg_view *v, int64_t e, int32_t slot, uint64_t parts) {
+    int64_t at = e * v->dims.slots + slot;
+    int32_t count[GG_LANE_WIDTH];
+    uint64_t active[GG_LANE_WIDTH];
+    GG_LANE_NAME(count_grains)(v, e, slot, count, active);
+    int64_t first_part = gg_next_part(v, parts, 0);
+    for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
+        float inverse_mass = gg_slot_body_at(v, e, slot + lane)[GG_BODY_INVERSE_MASS];
+        /* what is fixed passes through tools */
+        int meets = v->grain_id[at + lane] >= 0 && inverse_mass > 0.0f;
+        int32_t tools = 0;
+        int64_t part = meets ? first_part : v->dims.part_count;
+        for (; part < v->dims.part_count; part = gg_next_part(v, parts, part + 1)) {
+            tools += gg_touch_part(v, e, slot + lane, part).active;
+        }
+        v->active[at + lane] = active[lane];
+        v->next_count[at + lane] = count[lane] + tools;
+        v->next_tool_count[at + lane] = tools;
+        v->count_over_mass[at + lane] = (float)(count[lane] + tools) * inverse_mass;
+    }
 }
 
 /* counts the contacts of all grains of one slice of env e */
 GG_FN void GG_LANE_NAME(count_slice)(const gg_view *v, int64_t e, int64_t slice) {
     uint64_t parts = gg_slice_parts(v, e, slice);
     v->slice_parts[e * v->dims.slices + slice] = parts;
-    for (int lane = 0; lane < GG_LANES; lane++) {
-        GG_LANE_NAME(count_lane)(v, e, (int32_t)(slice * GG_LANES + lane), parts);
+    for (int lane = 0; lane < GG_LANES; lane += GG_LANE_WIDTH) {
+        GG_LANE_NAME(count_lanes)(v, e, (int32_t)(slice * GG_LANES + lane), parts);
     }
     gg_contacts_counted(v, e, slice);
 }
