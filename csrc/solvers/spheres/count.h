@@ -35,8 +35,8 @@ GG_FN uint32_t GG_LANE_NAME(closing_bits)(const gg_view *v, int64_t e, const gg_
 }
 
 /* which of the W grains from `slot` on touch their candidate k, as bits */
-GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t slot,
-                                         const GG_LANE_NAME(lists) * lists, int32_t k) {
+GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t slot, const GG_LANE_NAME(lists) * lists,
+                                         int32_t k) {
     const gg_params *p = &v->params;
     int32_t place[GG_LANE_WIDTH], index[GG_LANE_WIDTH];
     /* lists that have ended repeat their last candidate */
@@ -70,15 +70,10 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t sl
 }
 
 /* finds the contacts of the W grains from `slot` on with grains: their numbers, and bit k of `active` for candidate k */
-GG_FN void GG_LANE_NAME(count_grains)(const gg_view *v, int64_t e, int32_t slot, int32_t *count, uint64_t *active) {
-    GG_LANE_NAME(lists) lists;
-    GG_LANE_NAME(lists_of)(v, e, slot, &lists);
-    for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
-        count[lane] = 0;
-        active[lane] = 0;
-    }
-    for (int32_t k = 0; k < lists.longest; k++) {
-        uint32_t bits = GG_LANE_NAME(active_bits)(v, e, slot, &lists, k);
+GG_FN void GG_LANE_NAME(count_grains)(const gg_view *v, int64_t e, int32_t slot, const GG_LANE_NAME(lists) * lists,
+                                      int32_t *count, uint64_t *active) {
+    for (int32_t k = 0; k < lists->longest; k++) {
+        uint32_t bits = GG_LANE_NAME(active_bits)(v, e, slot, lists, k);
         for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
             uint32_t bit = bits >> lane & 1;
             count[lane] += (int32_t)bit;
@@ -87,27 +82,77 @@ GG_FN void GG_LANE_NAME(count_grains)(const gg_view *v, int64_t e, int32_t slot,
     }
 }
 
+#if GG_LANE_WIDTH > 1
+/* which of W grains, given by centre and radius, may touch a part: the tests by which gg_touch_part rejects most */
+GG_FN uint32_t GG_LANE_NAME(part_bits)(const gg_view *v, int64_t e, const gg_lane *point, int64_t part) {
+    const gg_shape *shape = &v->parts[part];
+    const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
+    const gg_mat3 *m = &pose->rotation;
+    gg_lane margin = lane_splat(v->params.margin * 2.0f) * point[3] + lane_splat(gg_speed_margin(v, e));
+    margin =
+        lane_max(margin + lane_splat(v->params.foresight * v->env[e].speed_max), lane_splat(v->env[e].cohesion_range));
+    GG_LANE_NAME(vec) d, local;
+    d.x = point[0] - lane_splat(pose->position.x);
+    d.y = point[1] - lane_splat(pose->position.y);
+    d.z = point[2] - lane_splat(pose->position.z);
+    local.z = lane_splat(m->r0.z) * d.x + lane_splat(m->r1.z) * d.y + lane_splat(m->r2.z) * d.z;
+    if (shape->kind == GG_SHAPE_PLANE) {
+        return lane_less_bits(local.z - point[3], margin);
+    }
+    if (shape->bound_radius >= GG_UNBOUNDED) {
+        return ~(uint32_t)0;
+    }
+    local.x = lane_splat(m->r0.x) * d.x + lane_splat(m->r1.x) * d.y + lane_splat(m->r2.x) * d.z;
+    local.y = lane_splat(m->r0.y) * d.x + lane_splat(m->r1.y) * d.y + lane_splat(m->r2.y) * d.z;
+    local.x = local.x - lane_splat(shape->bound_center.x);
+    local.y = local.y - lane_splat(shape->bound_center.y);
+    local.z = local.z - lane_splat(shape->bound_center.z);
+    gg_lane bound = lane_sqrt(GG_LANE_NAME(dot)(local, local)) - lane_splat(shape->bound_radius);
+    return ~lane_less_bits(point[3] + margin, bound);
+}
+#else
+GG_FN uint32_t GG_LANE_NAME(part_bits)(const gg_view *v, int64_t e, const gg_lane *point, int64_t part) {
+    (void)v, (void)e, (void)point, (void)part;
+    return 1;
+}
+#endif
+
+/* finds the contacts of the W grains from `slot` on with parts of tools: their numbers */
+GG_FN void GG_LANE_NAME(count_parts)(const gg_view *v, int64_t e, int32_t slot, const GG_LANE_NAME(lists) * lists,
+                                     uint64_t parts, int32_t *count) {
+    /* what is fixed passes through tools */
+    uint32_t meets = lane_less_bits(lane_splat(0.0f), lists->body[GG_BODY_INVERSE_MASS]);
+    meets &= lane_less_bits(lane_splat(0.0f), lane_at_least(v->grain_id + e * v->dims.slots + slot, 0));
+    for (int64_t part = gg_next_part(v, parts, 0); part < v->dims.part_count; part = gg_next_part(v, parts, part + 1)) {
+        uint32_t near = GG_LANE_NAME(part_bits)(v, e, lists->point, part) & meets;
+        for (; near; near &= near - 1) {
+            int lane = gg_bit_lowest(near);
+            count[lane] += gg_touch_part(v, e, slot + lane, part).active;
+        }
+    }
+}
+
 /* Counts the contacts of the W grains from `slot` on into next_count and next_tool_count; `parts`: see gg_slice_parts. */
 GG_FN void GG_LANE_NAME(count_lanes)(const gg_view *v, int64_t e, int32_t slot, uint64_t parts) {
     int64_t at = e * v->dims.slots + slot;
-    int32_t count[GG_LANE_WIDTH];
+    int32_t grains[GG_LANE_WIDTH], tools[GG_LANE_WIDTH];
     uint64_t active[GG_LANE_WIDTH];
-    GG_LANE_NAME(count_grains)(v, e, slot, count, active);
-    int64_t first_part = gg_next_part(v, parts, 0);
+    float number[GG_LANE_WIDTH];
+    GG_LANE_NAME(lists) lists;
+    GG_LANE_NAME(lists_of)(v, e, slot, &lists);
     for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
-        float inverse_mass = gg_slot_body_at(v, e, slot + lane)[GG_BODY_INVERSE_MASS];
-        /* what is fixed passes through tools */
-        int meets = v->grain_id[at + lane] >= 0 && inverse_mass > 0.0f;
-        int32_t tools = 0;
-        int64_t part = meets ? first_part : v->dims.part_count;
-        for (; part < v->dims.part_count; part = gg_next_part(v, parts, part + 1)) {
-            tools += gg_touch_part(v, e, slot + lane, part).active;
-        }
-        v->active[at + lane] = active[lane];
-        v->next_count[at + lane] = count[lane] + tools;
-        v->next_tool_count[at + lane] = tools;
-        v->count_over_mass[at + lane] = (float)(count[lane] + tools) * inverse_mass;
+        grains[lane] = tools[lane] = 0;
+        active[lane] = 0;
     }
+    GG_LANE_NAME(count_grains)(v, e, slot, &lists, grains, active);
+    GG_LANE_NAME(count_parts)(v, e, slot, &lists, parts, tools);
+    for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
+        v->active[at + lane] = active[lane];
+        v->next_count[at + lane] = grains[lane] + tools[lane];
+        v->next_tool_count[at + lane] = tools[lane];
+        number[lane] = (float)(grains[lane] + tools[lane]);
+    }
+    lane_store(v->count_over_mass + at, lane_load(number) * lists.body[GG_BODY_INVERSE_MASS]);
 }
 
 /* counts the contacts of all grains of one slice of env e */
