@@ -8,6 +8,8 @@
 
 #include "../contact/candidates.h"
 #include "../solvers/spheres/coloured/coloured.h"
+#include "../solvers/motion.h"
+#include "../solvers/prediction.h"
 #include "../solvers/planar/planar.h"
 #include "../solvers/spheres/contacts.h"
 
@@ -279,12 +281,59 @@ GG_FN void lane_points_scatter(gg_vec4 *points, const int32_t *index, int count,
     }
 }
 
-/* slice ends are rare: one component at a time */
-GG_FN void lane_bodies_store(float *bodies, int64_t first, const lanes in[GG_BODY]) {
+GG_FN void lane_points_store(gg_vec4 *points, const lanes in[4]) {
+    lanes row[4];
+    TRANSPOSE4(in[0], in[1], in[2], in[3], row[0], row[1], row[2], row[3]);
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        for (int c = 0; c < GG_BODY; c++) {
-            bodies[(first + k) * GG_BODY + c] = in[c][k];
-        }
+        memcpy(&points[k], (const char *)&row[k % 4] + k / 4 * 16, 16);
+    }
+}
+
+GG_FN void lane_bodies_store(float *bodies, int64_t first, const lanes in[GG_BODY]) {
+    int32_t index[GG_LANE_WIDTH];
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        index[k] = k;
+    }
+    lane_bodies_scatter(bodies + first * GG_BODY, index, GG_LANE_WIDTH, in);
+}
+
+GG_FN void lane_bodies_copy(float *to, const float *from) { memcpy(to, from, GG_LANE_WIDTH * GG_BODY * sizeof *to); }
+
+GG_FN vec4 load_triple(const float *p) { return (vec4){p[0], p[1], p[2], 0.0f}; }
+
+GG_FN void lane_triples(const float *p, int64_t stride, const int32_t *index, lanes out[3]) {
+    lanes r[4], unused;
+    for (int k = 0; k < 4; k++) {
+#if GG_LANE_WIDTH == 4
+        r[k] = load_triple(p + index[k] * stride);
+#else
+        vec8 low = PAIR_POINTS(load_triple(p + index[k] * stride), load_triple(p + index[k + 4] * stride));
+#if GG_LANE_WIDTH == 8
+        r[k] = low;
+#else
+        r[k] = PAIR_ROWS(low,
+                         PAIR_POINTS(load_triple(p + index[k + 8] * stride), load_triple(p + index[k + 12] * stride)));
+#endif
+#endif
+    }
+    TRANSPOSE4(r[0], r[1], r[2], r[3], out[0], out[1], out[2], unused);
+    (void)unused;
+}
+
+GG_FN void lane_triples_scatter(float *p, int64_t stride, const int32_t *index, const lanes in[3]) {
+    lanes row[4];
+    TRANSPOSE4(in[0], in[1], in[2], in[2], row[0], row[1], row[2], row[3]);
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        vec4 triple;
+        memcpy(&triple, (const char *)&row[k % 4] + k / 4 * 16, sizeof triple);
+        memcpy(p + index[k] * stride, &triple, 2 * sizeof *p);
+        p[index[k] * stride + 2] = triple[2];
+    }
+}
+
+GG_FN void lane_prefetch(const float *p, int64_t stride, const int32_t *index) {
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        __builtin_prefetch(p + index[k] * stride);
     }
 }
 

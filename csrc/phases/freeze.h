@@ -5,7 +5,7 @@
 #include "../state/view.h"
 
 /* Freezes an env: its grains stay where they are until they are set again. What was not finite was not committed
- * (gg_predict_lane, gg_motion_finite); impulses and wrenches of the failed substep are dropped, so that all that is read
+ * (gg_predict_undo, gg_motion_refuse); impulses and wrenches of the failed substep are dropped, so that all that is read
  * or saved of the env is finite, and has the same bits on every machine. */
 GG_FN void gg_env_freeze(const gg_view *v, int64_t e) {
     v->env[e].stats.diverged = 1;

@@ -35,7 +35,7 @@
     X(drive_arm, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_drive_env(v, e, GG_DRIVE_arm))                                   \
     X(plan_tools, v->dims.tool_count, COVERS, PLAIN, EACH, v->dims.tool_count, ALONE, gg_tool_plan(v, e, i))           \
     X(pose_parts, v->dims.part_count, SKIPS, PLAIN, EACH, v->dims.part_count, ALONE, gg_tool_pose_part(v, e, i))       \
-    X(predict, v->dims.slices, SKIPS, PLAIN, TEAM, v->dims.slots, ALONE, gg_predict_slice(v, e, i))                    \
+    X(predict, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(predict_slice)(v, e, i))         \
     X(check, 1, COVERS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slices), REDUCES, gg_predict_check_env(v, e))                \
     X(fit_cell_grids, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slots), REDUCES, gg_lists_fit_env(v, e))             \
     X(find_cells, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_lists_cell_slot(v, e, i))                \

@@ -13,22 +13,30 @@
  *   lane_points(const gg_vec4 *, const int32_t *index, gg_lane out[4])      gathers W points
  *   lane_bodies(const float *, const int32_t *index, gg_lane out[GG_BODY])  gathers W bodies
  *   lane_bodies_store(float *, int64_t first, const gg_lane in[GG_BODY])    stores W consecutive bodies
- *   lane_bodies_scatter(float *, const int32_t *index, int count, const gg_lane in[GG_BODY])
- *                                           stores the first `count` bodies
- *   lane_points_scatter(gg_vec4 *, const int32_t *index, int count, int32_t end, const gg_lane in[4])
- *                                           stores those of the first `count` points whose index is below end
+ *   lane_bodies_scatter(float *, const int32_t *index, int count, const gg_lane in[GG_BODY])   the first `count` bodies
+ *   lane_points_scatter(gg_vec4 *, const int32_t *index, int count, int32_t end, const gg_lane in[4])   the first `count`
+ *                                           points whose index is below end
+ *   lane_points_store(gg_vec4 *, const gg_lane in[4])                       stores W consecutive points
+ *   lane_bodies_copy(float *to, const float *from)                          copies W consecutive bodies
+ *   lane_triples(const float *, int64_t stride, const int32_t *index, gg_lane out[3])   gathers W times three
+ *                                           consecutive floats, the first of them at index times stride
+ *   lane_triples_scatter(float *, int64_t stride, const int32_t *index, const gg_lane in[3])   the inverse
+ *   lane_prefetch(const float *, int64_t stride, const int32_t *index)      says that these triples are needed soon
  *   lane_search_fallback(view, env, slot)   the search with one grain per lane (vectors only)
  * Every operation is the IEEE one, in the same order per grain, so that all widths give the same bits.
  */
 #include "lanes.h"
 #include "lane_contacts.h"
 #include "../contact/search.h"
+#include "predict.h"
 #include "spheres/rows.h"
 #include "spheres/count.h"
 #include "spheres/iterate.h"
+#include "spheres/move.h"
 #include "spheres/prepare.h"
 #include "spheres/coloured/prepare.h"
 #include "spheres/coloured/sweep.h"
+#include "spheres/coloured/bodies.h"
 #include "spheres/coloured/notes.h"
 #include "planar/prepare.h"
 #include "planar/iterate.h"

@@ -5,6 +5,8 @@
 #include "../contact/candidates.h"
 #include "planar/planar.h"
 #include "spheres/coloured/coloured.h"
+#include "motion.h"
+#include "prediction.h"
 #include "spheres/contacts.h"
 
 #define GG_LANE_WIDTH   1
@@ -48,11 +50,35 @@ GG_FN void gg_scalar_points_scatter(gg_vec4 *points, const int32_t *index, int c
         GG_STORE_VEC4(&points[index[0]], point);
     }
 }
-#define lane_bodies_scatter gg_scalar_bodies_scatter
-#define lane_points_scatter gg_scalar_points_scatter
-#define lane_points         gg_scalar_points
-#define lane_bodies         gg_scalar_bodies
-#define lane_bodies_store   gg_scalar_bodies_store
+GG_FN void gg_scalar_points_store(gg_vec4 *points, const float *in) {
+    gg_vec4 point = {in[0], in[1], in[2], in[3]};
+    GG_STORE_VEC4(points, point);
+}
+GG_FN void gg_scalar_bodies_copy(float *to, const float *from) {
+    float body[GG_BODY];
+    gg_body_load(from, body);
+    gg_body_store(to, body);
+}
+GG_FN void gg_scalar_triples(const float *p, int64_t stride, const int32_t *index, float *out) {
+    for (int k = 0; k < 3; k++) {
+        out[k] = p[index[0] * stride + k];
+    }
+}
+GG_FN void gg_scalar_triples_scatter(float *p, int64_t stride, const int32_t *index, const float *in) {
+    for (int k = 0; k < 3; k++) {
+        p[index[0] * stride + k] = in[k];
+    }
+}
+#define lane_bodies_scatter             gg_scalar_bodies_scatter
+#define lane_points_scatter             gg_scalar_points_scatter
+#define lane_points                     gg_scalar_points
+#define lane_points_store               gg_scalar_points_store
+#define lane_bodies                     gg_scalar_bodies
+#define lane_bodies_store               gg_scalar_bodies_store
+#define lane_bodies_copy                gg_scalar_bodies_copy
+#define lane_triples                    gg_scalar_triples
+#define lane_prefetch(p, stride, index) (void)0
+#define lane_triples_scatter            gg_scalar_triples_scatter
 
 #include "lane_phases.h"
 
@@ -75,6 +101,11 @@ GG_FN void gg_scalar_points_scatter(gg_vec4 *points, const int32_t *index, int c
 #undef lane_bodies_store
 #undef lane_bodies_scatter
 #undef lane_points_scatter
+#undef lane_points_store
+#undef lane_bodies_copy
+#undef lane_triples
+#undef lane_prefetch
+#undef lane_triples_scatter
 
 /* a lane function in phase tables: here with one grain per lane; kernel files define it anew */
 #define GG_LANE_CALL(x) gg_scalar_##x

@@ -172,6 +172,10 @@ __device__ __forceinline__ void gg_each_record(const gg_gpu_team *team, const gg
     }
 }
 
+__device__ __forceinline__ void gg_gpu_open_bodies(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    gg_each_slot(team, [&](int64_t slot) { gg_scalar_open_lanes(v, e, slot); });
+}
+
 __device__ __forceinline__ void gg_gpu_prepare_colour(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                       int32_t colour) {
     gg_each_record(team, v, e, colour, [&](const gg_scalar_records &at) { gg_scalar_prepare_records(v, e, &at); });
@@ -222,10 +226,20 @@ __device__ __forceinline__ void gg_gpu_note_overlaps(const gg_gpu_team *team, co
     });
 }
 
+__device__ __forceinline__ void gg_gpu_coloured_load_tools(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                           int32_t) {
+    gg_each_slot(team, [&](int64_t slot) { gg_coloured_close_tools(v, e, slot); });
+}
+
 __device__ __forceinline__ void gg_gpu_coloured_integrate(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                           int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
-        gg_slice_note(team->memory->motion, gg_coloured_integrate_lane(v, e, slot), slot,
+        gg_motion own = GG_ZERO;
+        gg_scalar_keep_lists(v, e, slot);
+        if (slot < v->dims.grain_count) {
+            gg_scalar_coloured_integrate_lanes(v, e, slot, &own);
+        }
+        gg_slice_note(team->memory->motion, own, slot,
                       [&](int64_t slice, const gg_motion *each) { gg_motion_integrated(v, e, slice, each); });
     });
 }

@@ -30,7 +30,11 @@ __device__ __forceinline__ void gg_slice_note(T *shared, T own, int64_t slot, No
 
 __device__ __forceinline__ void gg_gpu_predict(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
-        gg_slice_note(team->memory->prediction, gg_predict_lane(v, e, slot), slot,
+        gg_prediction own = GG_ZERO;
+        if (slot < v->dims.grain_count) {
+            gg_scalar_predict_lanes(v, e, slot, &own);
+        }
+        gg_slice_note(team->memory->prediction, own, slot,
                       [&](int64_t slice, const gg_prediction *each) { gg_predicted(v, e, slice, each); });
     });
 }
@@ -159,7 +163,12 @@ __device__ __forceinline__ void gg_gpu_planar_integrate(const gg_gpu_team *team,
 
 __device__ __forceinline__ void gg_gpu_integrate(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
     gg_each_slot(team, [&](int64_t slot) {
-        gg_slice_note(team->memory->motion, gg_sphere_integrate_lane(v, e, slot), slot,
+        gg_motion own = GG_ZERO;
+        gg_scalar_keep_lists(v, e, slot);
+        if (slot < v->dims.grain_count) {
+            gg_scalar_integrate_lanes(v, e, slot, &own);
+        }
+        gg_slice_note(team->memory->motion, own, slot,
                       [&](int64_t slice, const gg_motion *each) { gg_motion_integrated(v, e, slice, each); });
     });
 }

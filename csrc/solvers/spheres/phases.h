@@ -14,7 +14,7 @@
     X(iterate, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(iterate_slice)(v, e, i, pass))   \
     X(project_tools, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_sphere_project_tools(v, e, i))        \
     X(load_tools, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_sphere_load_tools(v, e, i))              \
-    X(integrate, v->dims.slices, SKIPS, PLAIN, TEAM, v->dims.slots, ALONE, gg_sphere_integrate_slice(v, e, i))
+    X(integrate, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(integrate_slice)(v, e, i))
 /* clang-format on */
 
 #endif

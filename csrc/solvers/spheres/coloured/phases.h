@@ -13,7 +13,7 @@
 #define GG_COLOURED_PHASES(X)                                                                                          \
     X(coloured_list, v->dims.slices, SKIPS, PLAIN, TEAM, v->dims.slots, ALONE, gg_coloured_list_slice(v, e, i))        \
     X(colour_contacts, 1, SKIPS, PLAIN, TEAM, v->dims.slots, MEETS, gg_coloured_colour_env(v, e))                      \
-    X(open_bodies, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_coloured_open_slot(v, e, i))            \
+    X(open_bodies, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(open_slice)(v, e, i))        \
     X(prepare_colour, gg_colour_shares(&v->dims), SKIPS, LANES, TEAM, v->dims.slots, ALONE,                            \
       GG_LANE_CALL(prepare_share)(v, e, i, pass))                                                                      \
     X(prepare_rest, 1, SKIPS, PLAIN, EACH, 1, ALONE, gg_coloured_prepare_rest(v, e))                                   \
@@ -24,11 +24,10 @@
     X(sweep_rest, 1, SKIPS, PLAIN, EACH, 1, ALONE, gg_coloured_sweep_rest(v, e, pass))                                 \
     X(note_change, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(note_change)(v, e, i))       \
     X(note_overlaps, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(note_overlaps)(v, e, i))   \
-    X(coloured_project_tools, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE,                                 \
-      gg_coloured_project_tools(v, e, i))                                                                              \
-    X(coloured_load_tools, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_coloured_load_tools(v, e, i))   \
-    X(coloured_integrate, v->dims.slices, SKIPS, PLAIN, TEAM, v->dims.slots, ALONE,                                    \
-      gg_coloured_integrate_slice(v, e, i))
+    X(coloured_load_tools, v->dims.slices, SKIPS, PLAIN, TEAM, v->dims.slots, ALONE,                                   \
+      gg_coloured_close_tools_slice(v, e, i))                                                                          \
+    X(coloured_integrate, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE,                                    \
+      GG_LANE_CALL(coloured_integrate_slice)(v, e, i))
 /* clang-format on */
 
 #endif

@@ -39,7 +39,6 @@ GG_TEAM_FN void gg_coloured_solve(const gg_team *team) {
         }
     }
     gg_team_start(team, GG_PHASE_note_overlaps, 0);
-    gg_team_run(team, GG_PHASE_coloured_project_tools, 0);
     gg_team_run(team, GG_PHASE_coloured_load_tools, 0);
 }
 
