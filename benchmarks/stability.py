@@ -1,13 +1,13 @@
 """stability.py: the largest stable time step of a bed, by iterations, depth and relaxation of the overlap (alpha).
 
-    python benchmarks/stability.py [--out FOLDER] [--quick] [--depth] [--landing]
+    python benchmarks/stability.py [--mode convergent] [--out FOLDER] [--quick] [--depth]
 
 Beds of standard grains on a floor, periodic sideways. Each starts at rest (settled with small steps and many
 iterations) or falls from a loose lattice, runs for 2 s with the settings under test, and is measured every 20 ms.
 Prints the tables of docs/stability.md and writes FOLDER/stability.json (default benchmarks/results/cpu), in about ten
 minutes on one slow core. --depth measures whether deep beds stay at rest instead and writes
-FOLDER/stability_depth.json, in about the same time. --landing measures the density of a bed after its fall and writes
-FOLDER/stability_landing.json, in a minute or two.
+FOLDER/stability_depth.json, in about the same time. --mode jacobi measures that mode; its files end in _jacobi. What
+a bed is like after its fall: benchmarks/accuracy.py.
 
 The contact law has no intrinsic length: stability depends on g dt^2 / d, the displacement by gravity in a step over the
 diameter. Grains of another size at equal g dt^2 / d are measured as a check.
@@ -32,9 +32,10 @@ if __package__ in (None, ""):
 import granular_gym as gg
 from benchmarks import measure
 from benchmarks.measure import Row
+from granular_gym.engine.solver import CONVERGENT
 from granular_gym.engine.solver import layers as layers_of
 from testbed.beds import GRAVITY, RADIUS, rms_speed
-from testbed.landings import PER_LAYER, SIDE, loose_bed
+from testbed.landings import loose_bed
 
 OUT = Path(__file__).resolve().parent / "results" / "cpu"
 STEPS = (5e-4, 1e-3, 2e-3, 5e-3, 1e-2)  # [s]
@@ -43,25 +44,20 @@ LAYERS = (10, 24, 60)
 SECONDS, INTERVAL = 2.0, 0.02  # duration of a case and interval of measurements [s]
 #: deep beds at rest: layers built, grains per layer, time [s], allowed change of the mean height [radii]
 DEEP_LAYERS, DEEP_PER_LAYER, DEEP_SECONDS, DEEP_SINK = (20, 60, 120), 25, 10.0, 0.01
-#: landings: layers built, time [s], time measured step by step [s]; time steps [s] and iterations (30 and 120 are those
-#: that Solver.step_dangers recommends for this depth)
-LANDING_LAYERS, LANDING_SECONDS, LANDING_WATCHED = 24, 2.0, 0.6
-LANDINGS = (
-    *((5e-3, 20), (5e-3, 120), (2e-3, 10), (2e-3, 30), (1e-3, 10), (1e-3, 40)),
-    *((2.5e-4, 10), (2.5e-4, 40), (1e-4, 10)),
-)
 
 
 @functools.lru_cache
-def settled(layers: int, radius: float = RADIUS) -> tuple[gg.State, float]:
+def settled(mode: str, layers: int, radius: float = RADIUS) -> tuple[gg.State, float]:
     """State of the settled bed, with its impulses, and its mean height [m]."""
     dt = 1e-3 * (radius / RADIUS) ** 0.5
-    with loose_bed(layers, radius=radius).build(solver=gg.Solver(iterations=40), num_threads=1) as world:
+    with loose_bed(layers, radius=radius).build(solver=gg.Solver(mode=mode, iterations=40), num_threads=1) as world:
         world.step(dt, 4000)
         return world.save_state(), measure.mean_height(world)
 
 
-def case(start: str, layers: int, dt: float, iterations: int, alpha: float = 0.8, radius: float = RADIUS) -> Row:
+def case(
+    mode: str, start: str, layers: int, dt: float, iterations: int, alpha: float = 0.8, radius: float = RADIUS
+) -> Row:
     """One cell of a table.
 
     Returns:
@@ -70,9 +66,9 @@ def case(start: str, layers: int, dt: float, iterations: int, alpha: float = 0.8
     scale = (radius / RADIUS) ** 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gg.StabilityWarning)
-        solver = gg.Solver(iterations=iterations, alpha=alpha)
+        solver = gg.Solver(mode=mode, iterations=iterations, alpha=alpha)
         with loose_bed(layers, radius=radius).build(solver=solver, num_threads=1) as world:
-            state, height = settled(layers, radius)
+            state, height = settled(mode, layers, radius)
             if start == "rest":
                 world.load_state(state)
             speeds, deepest = [], 0.0
@@ -90,6 +86,7 @@ def case(start: str, layers: int, dt: float, iterations: int, alpha: float = 0.8
     quarter = len(speeds) // 4
     early, late = (float(np.mean(part)) for part in (speeds[quarter : 2 * quarter], speeds[3 * quarter :]))
     return {
+        "mode": mode,
         "start": start,
         "layers": layers,
         "dt": dt,
@@ -134,7 +131,7 @@ def others() -> list[dict[str, Any]]:
     return alphas + sizes
 
 
-def fewest(rows: list[Row], layers: int, dt: float) -> int:
+def fewest(mode: str, rows: list[Row], layers: int, dt: float) -> int:
     """Fewest iterations that keep a bed at rest, by bisection between those of the grid; 0: none of them does."""
     cells = {
         row["iterations"]: row["holds"]
@@ -147,15 +144,15 @@ def fewest(rows: list[Row], layers: int, dt: float) -> int:
     holds = min(n for n, good in cells.items() if good and n > fails)
     while holds - fails > 1:
         middle = (holds + fails) // 2
-        rows.append(case("rest", layers, dt, middle))
+        rows.append(case(mode, "rest", layers, dt, middle))
         holds, fails = (middle, fails) if rows[-1]["holds"] else (holds, middle)
     return holds
 
 
 @functools.lru_cache
-def deep_rest(layers: int) -> gg.State:
+def deep_rest(mode: str, layers: int) -> gg.State:
     """State of a deep bed, with its impulses, settled with small steps and many iterations."""
-    with deep_bed(layers).build(solver=gg.Solver(iterations=60), num_threads=1) as world:
+    with deep_bed(layers).build(solver=gg.Solver(mode=mode, iterations=60), num_threads=1) as world:
         world.step(1e-3, 6000)
         return world.save_state()
 
@@ -165,11 +162,11 @@ def deep_bed(layers: int) -> gg.Scene:
     return loose_bed(layers, side=DEEP_PER_LAYER**0.5, per_layer=DEEP_PER_LAYER)
 
 
-def long_rest(layers: int, dt: float, iterations: int) -> Row:
+def long_rest(mode: str, layers: int, dt: float, iterations: int) -> Row:
     """Whether a deep bed stays at rest for ten seconds; stops as soon as it does not."""
-    with deep_bed(layers).build(solver=gg.Solver(iterations=iterations), num_threads=1) as world:
+    with deep_bed(layers).build(solver=gg.Solver(mode=mode, iterations=iterations), num_threads=1) as world:
         depth = layers_of(world.positions[0], world.radii[0], world.gravity[0])
-        world.load_state(deep_rest(layers))
+        world.load_state(deep_rest(mode, layers))
         start, sunk, time = measure.mean_height(world), 0.0, 0.0
         while time < DEEP_SECONDS and abs(sunk) <= DEEP_SINK:
             try:
@@ -182,32 +179,32 @@ def long_rest(layers: int, dt: float, iterations: int) -> Row:
             sunk = (start - measure.mean_height(world)) / RADIUS
         energy = 0.5 * rms_speed(world) ** 2 / (GRAVITY * 2.0 * RADIUS)
     holds = abs(sunk) <= DEEP_SINK
-    found = {"layers": layers, "depth": depth, "dt": dt, "iterations": iterations, "holds": holds}
+    found = {"mode": mode, "layers": layers, "depth": depth, "dt": dt, "iterations": iterations, "holds": holds}
     return {**found, "time": time, "sunk_radii": sunk, "energy_mgd": energy}
 
 
-def fewest_deep(rows: list[Row], layers: int, dt: float) -> int:
+def fewest_deep(mode: str, rows: list[Row], layers: int, dt: float) -> int:
     """Fewest iterations with which a deep bed stays at rest for ten seconds, by bisection."""
     fails, holds = 0, max(1, round(50.0 * dt * (GRAVITY / (2.0 * RADIUS)) ** 0.5))
     while True:
-        rows.append(long_rest(layers, dt, holds))
-        print(" ".join(f"{key}={value:.4g}" for key, value in rows[-1].items()), flush=True)
+        rows.append(long_rest(mode, layers, dt, holds))
+        print(shown(rows[-1]), flush=True)
         if rows[-1]["holds"]:
             break
         fails, holds = holds, 2 * holds
     while holds - fails > max(1, holds // 16):
         middle = (holds + fails) // 2
-        rows.append(long_rest(layers, dt, middle))
-        print(" ".join(f"{key}={value:.4g}" for key, value in rows[-1].items()), flush=True)
+        rows.append(long_rest(mode, layers, dt, middle))
+        print(shown(rows[-1]), flush=True)
         holds, fails = (middle, fails) if rows[-1]["holds"] else (holds, middle)
     return holds
 
 
-def run_depth(out: Path) -> None:
+def run_depth(mode: str, path: Path) -> None:
     """Prints the table of deep beds; writes its rows."""
     rows: list[Row] = []
     warnings.simplefilter("ignore", gg.StabilityWarning)
-    table = {(n, dt): fewest_deep(rows, n, dt) for n in DEEP_LAYERS for dt in STEPS}
+    table = {(n, dt): fewest_deep(mode, rows, n, dt) for n in DEEP_LAYERS for dt in STEPS}
     depths = {row["layers"]: row["depth"] for row in rows}
     print("\nfewest iterations with which a deep bed rests for 10 s, by depth\n")
     print("| dt [ms] | " + " | ".join(f"{depths[n]:.0f} d" for n in DEEP_LAYERS) + " |")
@@ -215,58 +212,12 @@ def run_depth(out: Path) -> None:
     for dt in STEPS:
         cells = [str(table[n, dt]) for n in DEEP_LAYERS]
         print(f"| {1e3 * dt:g} | " + " | ".join(cells) + " |")
-    write(out / "stability_depth.json", rows)
+    write(path, rows)
 
 
-def landing(dt: float, iterations: int) -> Row:
-    """Solid fraction and force-bearing contacts of a bed that fell, more than 3 d from floor and surface.
-
-    Also the largest relative increase of its energy in a step [%].
-    """
-    with loose_bed(LANDING_LAYERS).build(solver=gg.Solver(iterations=iterations), num_threads=1) as world:
-        watched = round(LANDING_WATCHED / dt)
-        last, rise = energy(world), 0.0
-        for _ in range(watched):
-            world.step(dt)
-            now = energy(world)
-            rise, last = max(rise, now / last - 1.0), now
-        world.step(dt, round(LANDING_SECONDS / dt) - watched)
-        z = world.positions[0, :, 2] / (2.0 * RADIUS)
-        found = world.contacts()
-        force = np.linalg.norm(found.forces, axis=1)
-        degree = found.pressing(1e-3 * float(force[force > 0.0].mean())).counts(world.grain_count)
-        lower, upper = 3.0, float(np.sort(z)[-PER_LAYER:].mean()) - 3.0
-        core = (z > lower) & (z < upper)
-        # a grain at the boundary of the core counts where its centre is inside
-        fraction = core.sum() * np.pi / 6.0 / (SIDE**2 * (upper - lower))
-    return {
-        "dt": dt,
-        "iterations": iterations,
-        "solid_fraction": fraction,
-        "contacts": float(degree[core].mean()),
-        "energy_rise_pct": 100.0 * rise,
-    }
-
-
-def energy(world: gg.World) -> float:
-    """Translational, rotational and potential energy of all grains, over the mass of one [m2/s2]."""
-    velocities, spins = world.velocities[0].astype(np.float64), world.angular_velocities[0].astype(np.float64)
-    heights = world.positions[0, :, 2].astype(np.float64)
-    return float((0.5 * (velocities**2).sum() + 0.2 * RADIUS**2 * (spins**2).sum()) + GRAVITY * heights.sum())
-
-
-def run_landing(out: Path) -> None:
-    """Prints the table of landings; writes its rows."""
-    warnings.simplefilter("ignore", gg.StabilityWarning)
-    rows = [landing(dt, iterations) for dt, iterations in LANDINGS]
-    print("| dt [ms] | iterations | solid fraction | contacts that press | rise of energy in a step [%] |")
-    print("|---|---|---|---|---|")
-    for row in rows:
-        print(
-            f"| {1e3 * row['dt']:g} | {row['iterations']} | {row['solid_fraction']:.3f} | {row['contacts']:.2f} "
-            f"| {row['energy_rise_pct']:.3f} |"
-        )
-    write(out / "stability_landing.json", rows)
+def shown(row: Row) -> str:
+    """A row on one line."""
+    return " ".join(value if isinstance(value, str) else f"{key}={value:.4g}" for key, value in row.items())
 
 
 def write(path: Path, rows: list[Row]) -> None:
@@ -297,28 +248,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="without the deepest bed")
     parser.add_argument("--depth", action="store_true", help="deep beds at rest only")
-    parser.add_argument("--landing", action="store_true", help="landings only")
+    parser.add_argument("--mode", choices=CONVERGENT, default=CONVERGENT[0], help="of the solver")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
+    # each mode has results of its own
+    suffix = "" if args.mode == CONVERGENT[0] else f"_{args.mode}"
     if args.depth:
-        run_depth(args.out)
-        return
-    if args.landing:
-        run_landing(args.out)
+        run_depth(args.mode, args.out / f"stability_depth{suffix}.json")
         return
     rows: list[Row] = []
     for settings in [*grid(args.quick), *others()]:
-        rows.append(case(**settings))
-        print(" ".join(f"{key}={value:.4g}" if key != "start" else value for key, value in rows[-1].items()))
+        rows.append(case(args.mode, **settings))
+        print(shown(rows[-1]), flush=True)
     depths = sorted({row["layers"] for row in rows})
     print("\nfewest iterations that hold a resting bed\n")
     print("| dt [ms] | " + " | ".join(f"{n} layers" for n in depths) + " |")
     print("|---|" + "---|" * len(depths))
     for dt in STEPS:
-        print(f"| {1e3 * dt:g} | " + " | ".join(str(fewest(rows, n, dt)) for n in depths) + " |")
+        print(f"| {1e3 * dt:g} | " + " | ".join(str(fewest(args.mode, rows, n, dt)) for n in depths) + " |")
     for start, layers in sorted({(row["start"], row["layers"]) for row in rows}):
         print_grid(rows, start, layers)
-    write(args.out / "stability.json", rows)
+    write(args.out / f"stability{suffix}.json", rows)
 
 
 if __name__ == "__main__":

@@ -191,9 +191,11 @@ typedef struct gg_grains {
     float *angle;            /* (..) [rad] in -pi .. pi, of planar grains; spheres have none */
     float *radius;           /* (..) [m]; read only */
     int32_t *material;       /* (..); read only */
+    int32_t keep_impulses;   /* setting leaves stored impulses and `diverged` */
 } gg_grains;
 gg_status gg_world_get_grains(gg_world *world, const gg_grains *out, gg_memory_space space);
-/* Sets what is not NULL in the listed envs; stored impulses of these envs are dropped and `diverged` is cleared. */
+/* Sets what is not NULL in the listed envs; unless they are kept, stored impulses of these envs are dropped and
+ * `diverged` is cleared. */
 gg_status gg_world_set_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_grains *in);
 /* Turns the grains of each listed env about the world's z axis through the origin by yaw (env_listed) [rad], then moves
  * them by translation (env_listed, 3) [m]; velocities and stored impulses turn along, so that a settled bed stays

@@ -121,6 +121,7 @@ class World:
         velocities: _Floats | None,
         angular_velocities: _Floats | None,
         angles: _Floats | None,
+        keep_impulses: bool = False,
         /,
     ) -> None: ...
     def transform_grains(self, envs: _Ints | None, translation: _Floats, yaw: _Floats, /) -> None: ...

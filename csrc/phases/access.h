@@ -106,14 +106,14 @@ GG_FN void gg_access_set_mass_slot(const gg_view *v, int64_t e, int64_t i) {
     body[GG_BODY_INVERSE_MASS] = fixed ? 0.0f : (float)(1.0 / (density * (4.0 / 3.0) * GG_PI * r * r * r));
 }
 
-/* After grains were set: lists are built again; where new values were set, stored impulses are dropped and `diverged`
- * is cleared. item: env */
+/* After grains were set: lists are built again; where new values were set and impulses are not kept, stored impulses are
+ * dropped and `diverged` is cleared. item: env */
 GG_FN void gg_access_invalidate_env(const gg_view *v, int64_t e) {
     if (v->access.listed[e] < 0) {
         return;
     }
     v->env[e].rebuild = 1;
-    if (!v->access.move) {
+    if (!v->access.move && !v->access.keep_impulses) {
         v->env[e].dt_last = 0.0f;
         v->env[e].stats.diverged = 0;
         v->env[e].predicted = 0;

@@ -47,12 +47,14 @@ WORLD_METHOD(set_grains) {
     const int32_t *envs;
     int64_t listed;
     gg_grains grains;
+    int keep_impulses = 0;
     memset(&grains, 0, sizeof grains);
-    if (!PyArg_ParseTuple(argument, "OOOOO:set_grains", &envs_object, &position, &velocity, &angular_velocity,
-                          &angle) ||
+    if (!PyArg_ParseTuple(argument, "OOOOO|p:set_grains", &envs_object, &position, &velocity, &angular_velocity, &angle,
+                          &keep_impulses) ||
         gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed)) {
         return NULL;
     }
+    grains.keep_impulses = keep_impulses;
     npy_intp shape[3] = {(npy_intp)listed, (npy_intp)self->grain_count, 3};
     if (gg_py_array_or_none(self->state, "positions", position, NPY_FLOAT32, 3, shape, (void *)&grains.position) ||
         gg_py_array_or_none(self->state, "velocities", velocity, NPY_FLOAT32, 3, shape, (void *)&grains.velocity) ||

@@ -256,8 +256,9 @@ static PyMethodDef world_methods[] = {
               "[rad], (env_count, grain_count) float32; material, int32. device: as a DeviceArray. Raises "
               "ArgumentError."),
     ELSEWHERE(set_grains, METH_VARARGS,
-              "set_grains($self, envs, positions, velocities, angular_velocities, angles, /)\n--\n\n"
-              "Sets what is not None in the listed envs and drops their stored impulses.\n\n"
+              "set_grains($self, envs, positions, velocities, angular_velocities, angles, keep_impulses=False, "
+              "/)\n--\n\n"
+              "Sets what is not None in the listed envs and, unless they are kept, drops their stored impulses.\n\n"
               "envs: (n,) int32, or None: all. positions [m], velocities [m/s], angular_velocities [rad/s]: (n, "
               "grain_count, 3) float32;\n"
               "angles [rad]: (n, grain_count). Raises ArgumentError."),

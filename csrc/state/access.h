@@ -25,6 +25,7 @@ typedef struct gg_access {
     float *angle;                                  /* (envs, grain_count) [rad], of planar grains */
     float *radius;                                 /* (env_count, grain_count) */
     int32_t *material;                             /* (env_count, grain_count) */
+    int32_t keep_impulses;                         /* setting grains leaves stored impulses and `diverged` */
     const float *move;                             /* (envs, 4) translation [m], yaw [rad] */
     float *wrench, *wall_wrench;                   /* (env_count, tool_count of the caller or GG_WALL_COUNT, 6) */
     double duration;                               /* of the last step [s] */

@@ -71,6 +71,7 @@ gg_status gg_world_set_grains(gg_world *w, const int32_t *envs, int64_t listed, 
     a.velocity = stage_grains(w, GG_STAGING_B, in->velocity, 3 * floats, &status);
     a.angular_velocity = stage_grains(w, GG_STAGING_C, in->angular_velocity, 3 * floats, &status);
     a.angle = stage_grains(w, GG_STAGING_D, in->angle, floats, &status);
+    a.keep_impulses = in->keep_impulses;
     const gg_phase phases[] = {GG_PHASE_write_grains, GG_PHASE_invalidate};
     gg_world_invalidate(w, envs, listed);
     return gg_access_run(w, &a, phases, 2, status);

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from granular_gym import _core
 from granular_gym.base import checks, names
 from granular_gym.engine.device import check_device, gpu_number
-from granular_gym.engine.driven import Driven
 from granular_gym.engine.drives import Drive
 from granular_gym.engine.frozen import FrozenScene
 from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
@@ -25,10 +24,11 @@ from granular_gym.engine.planar import lightest
 from granular_gym.engine.results import Floats
 from granular_gym.engine.solver import Solver, layers
 from granular_gym.engine.state import State
+from granular_gym.engine.world_settling import Settling
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
 
 
-class World(Driven):
+class World(Settling):
     """`env_count` isolated copies of a scene; made by `Scene.build`.
 
     One thread at a time may use a world; another one gets BusyError. Every call after `close` raises ClosedError.

@@ -1,0 +1,82 @@
+"""World.settle_impulses: impulses of grains whose positions alone were set."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+from testbed.beds import GRAVITY, mass, rms_speed
+from testbed.landings import loose_bed
+
+LAYERS, SIDE, PER_LAYER, DT = 6, 5.0, 16, 1e-3
+
+
+@functools.lru_cache
+def packing() -> np.ndarray:
+    """Positions of a bed at rest."""
+    with loose_bed(LAYERS, side=SIDE, per_layer=PER_LAYER).build(solver=gg.Solver(iterations=40), num_threads=1) as world:
+        world.step(DT, 1500)
+        return world.positions[0].copy()
+
+
+def imported(env_count: int = 1, **settings):
+    """The bed from its positions alone."""
+    scene = loose_bed(LAYERS, side=SIDE, per_layer=PER_LAYER)
+    world = scene.build(env_count=env_count, solver=gg.Solver(**settings), num_threads=1)
+    world.set_grains(positions=packing(), velocities=np.zeros_like(packing()))
+    return world
+
+
+@pytest.mark.parametrize("mode", ["convergent", "jacobi"])
+def test_impulses_alone_change(mode):
+    with imported(mode=mode) as world:
+        before = world.positions, world.velocities, world.angular_velocities
+        solver = world.solver
+        world.settle_impulses(DT)
+        for old, new in zip(before, (world.positions, world.velocities, world.angular_velocities), strict=True):
+            np.testing.assert_array_equal(old, new)
+        assert world.solver == solver
+        # solved: the floor carries the whole bed
+        weight = PER_LAYER * LAYERS * mass() * GRAVITY
+        assert float(world.wall_wrenches[0, :, 2].sum()) == pytest.approx(-weight, rel=1e-3)
+
+
+def test_a_packing_that_was_set_stands_still():
+    fallen = {}
+    for settle in (False, True):
+        with imported() as world:
+            if settle:
+                world.settle_impulses(DT)
+            world.step(DT)
+            fallen[settle] = rms_speed(world)
+    assert fallen[True] < 1e-2 * GRAVITY * DT
+    assert fallen[False] > 10.0 * fallen[True]
+
+
+def test_other_envs_keep_their_bits():
+    with imported(2) as world, imported(2) as alone:
+        for each in (world, alone):
+            each.step(DT, 3)
+        world.settle_impulses(DT, envs=1)
+        for each in (world, alone):
+            each.step(DT, 3)
+        np.testing.assert_array_equal(world.positions[0], alone.positions[0])
+        assert not np.array_equal(world.velocities[1], alone.velocities[1])
+
+
+@pytest.mark.parametrize(
+    ("mode", "arguments", "name"),
+    [
+        ("paper", {"dt": DT}, "settle_impulses"),
+        ("convergent", {"dt": 0.0}, "dt"),
+        ("convergent", {"dt": DT, "iterations": 0}, "iterations"),
+        ("convergent", {"dt": DT, "iterations": 5000}, "iterations"),
+        ("convergent", {"dt": DT, "envs": 7}, "envs"),
+    ],
+)
+def test_refusals(mode, arguments, name):
+    with imported(mode=mode) as world:
+        with pytest.raises(gg.ArgumentError, match=f"^{name}"):
+            world.settle_impulses(**arguments)
+        np.testing.assert_array_equal(world.positions[0], packing())
