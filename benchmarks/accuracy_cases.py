@@ -18,6 +18,7 @@ from benchmarks import measure
 from benchmarks.measure import Row
 from benchmarks.packings import Watch, bed_measures, masses, motion, pressing_counts
 from benchmarks.settings import Setting
+from granular_gym.engine.solver import CONVERGENT
 from testbed.beds import DENSITY, DIAMETER, GRAVITY, RADIUS, cup_of_two_sizes, mass
 from testbed.landings import SIDE, loose_bed
 from validation import slot
@@ -103,14 +104,16 @@ def rest(setting: Setting, dt: float, seed: int, layers: int = 24) -> Row:
         return {**row, **watch.costs(), **watch.worst()}
 
 
-def set_down(setting: Setting, dt: float, seed: int, layers: int = 24) -> Row:
-    """Positions of a settled bed alone, without impulses: how far it sinks in .1 s and in 1 s."""
+def set_down(setting: Setting, dt: float, seed: int, layers: int = 24, settle: bool = False) -> Row:
+    """Positions of a settled bed alone, without impulses or with those of a settling solve: how far it sinks."""
     _, positions, height = settled("convergent", layers, seed)
     scene = loose_bed(layers, seed)
     fresh = gg.Scene(scene.bounds, boundary={"x": "periodic", "y": "periodic", "z": ("wall", "open")})
     grain = fresh.add_material(radius=RADIUS, density=DENSITY, friction=0.5, restitution=0.5)
     fresh.add_grains(grain, positions, RADIUS)
     with setting.world(fresh) as world:
+        if settle and world.solver.mode in CONVERGENT:
+            world.settle_impulses(dt)
         watch = Watch(world, dt)
         watch.run(0.1)
         row: Row = {"sunk_pct": 100.0 * (1.0 - measure.mean_height(world) / height), **motion(world, dt)}
@@ -260,6 +263,11 @@ CASES: dict[str, Case] = {
     "deep": Case("60 layers fall, e 0", deep),
     "rest": Case("a settled bed with its impulses", rest, LAYERS, (1e-3, 2e-3, 5e-3, 1e-2)),
     "set_down": Case("positions of a settled bed, without impulses", set_down, LAYERS),
+    "settle": Case(
+        "the same after World.settle_impulses",
+        functools.partial(set_down, settle=True),
+        LAYERS,
+    ),
     "rod": Case("a rod of 10 mm at .3 m/s through 8 layers", rod),
     "jams": Case("plates that close on grains", squeeze, {"one grain": {"one": True}, "150 grains": {"one": False}}),
     "arch": Case("a bed over a slit of 2.5 d", arch),

@@ -21,13 +21,6 @@ MODES = ("convergent", "paper", "penalty", "gauss_seidel")
 #: modes that accumulate impulses
 CONVERGENT = ("convergent", "gauss_seidel")
 BROAD_PHASES = ("cells", "linked_hash")
-#: iterations that a resting bed of up to 60 layers needs, over dt sqrt(g / d): docs/stability.md
-ITERATIONS_PER_STEP = 100.0
-#: iterations under which a bed comes to rest in seconds, over layers times the root of dt sqrt(g / d):
-#: docs/stability.md
-ITERATIONS_PER_LAYER = 1.6
-#: the same, over layers times the power 1.5 of dt sqrt(g / d), for a bed that fell not to go on sinking
-ITERATIONS_AGAINST_CREEP = 80.0
 #: restitution above which crowded impacts need this many iterations to gain no more than 1 % energy: docs/materials.md
 ELASTIC, ELASTIC_ITERATIONS = 0.95, 20
 #: [N/m] that a float holds; what the engine takes is less
@@ -36,6 +29,69 @@ LARGEST_STIFFNESS = 1e30
 SPRING_STEP = 0.3
 #: solid fraction of a bed by which its layers are counted
 BED_FRACTION = 0.6
+
+
+@dataclasses.dataclass(frozen=True)
+class StepRule:
+    """iterations >= factor (dt sqrt(g / d))^power, times the depth in diameters where it counts: docs/stability.md.
+
+    Attributes:
+        factor: of the rule.
+        power: of the dimensionless step.
+        deep: the depth counts.
+        danger: what was seen below, in words.
+    """
+
+    factor: float
+    power: float
+    deep: bool
+    danger: str
+
+    def iterations(self, dt: float, diameter: float, gravity: float, layers: float) -> int:
+        """The fewest iterations that keep the rule."""
+        # a dt like 0.1 / 20 may round to just above
+        step = dt * math.sqrt(gravity / diameter) * (1.0 - 1e-3)
+        return math.ceil(self.factor * (layers if self.deep else 1.0) * step**self.power)
+
+
+_COLLAPSE = "can collapse"
+_CREEP = "that falls goes on sinking for long, by up to a tenth of a radius per second,"
+#: by mode, in the order in which they are looked at; the last one is that of a bed that fell
+STEP_RULES: dict[str, tuple[StepRule, ...]] = {
+    "convergent": (
+        StepRule(130.0, 1.0, False, _COLLAPSE),
+        StepRule(20.0, 1.5, True, _CREEP),
+    ),
+    "jacobi": (
+        StepRule(100.0, 1.0, False, _COLLAPSE),
+        StepRule(1.6, 0.5, True, "can give way and swings for seconds"),
+        StepRule(80.0, 1.5, True, _CREEP),
+    ),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class SolverPreset:
+    """How many iterations a preset takes.
+
+    Attributes:
+        fewest: iterations at any time step.
+        rules: of the mode's rules, how many are kept; None: all.
+        times: as many iterations as the rules ask for are taken.
+    """
+
+    fewest: int
+    rules: int | None
+    times: int
+
+
+#: "fast": beds at rest hold; "balanced": and do not creep after a fall; "accurate": and land as loosely as with any
+#: number of iterations, where the step is 1 ms for grains of 10 mm or as short
+PRESETS: dict[str, SolverPreset] = {
+    "fast": SolverPreset(5, 1, 1),
+    "balanced": SolverPreset(10, None, 1),
+    "accurate": SolverPreset(20, None, 2),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -183,11 +239,7 @@ class Solver:
     def step_dangers(self, dt: float, diameter: float, gravity: float, layers: float = 0.0) -> list[str]:
         """Combinations of these settings, a time step and a depth that are known to be unstable, in words.
 
-        A bed of more than ten layers was seen to sink or collapse with fewer iterations than 100 dt sqrt(g / d), the
-        sooner the fewer; deeper than 50 layers also with a few more. A deep bed swings after a blow like a spring,
-        since impulses travel through it with the iterations: with fewer than 1.6 layers sqrt(dt sqrt(g / d)) up to
-        1e-2 m g d of motion are left ten seconds after it fell. A bed that fell goes on sinking, by more than 1e-3
-        radii per second, with fewer than 80 layers (dt sqrt(g / d))^1.5. Measured with grains of one size.
+        The first of the mode's rules (`STEP_RULES`) that asks for more iterations. Measured with grains of one size.
 
         Args:
             dt: time step [s].
@@ -195,30 +247,40 @@ class Solver:
             gravity: [m/s2].
             layers: depth of the bed over the diameter; 0: not known.
         """
-        if self.mode not in CONVERGENT:
-            return []
-        # a dt like 0.1 / 20 may round to just above
-        step = dt * math.sqrt(gravity / diameter) * (1.0 - 1e-3)
-        needed = math.ceil(ITERATIONS_PER_STEP * step)
-        if self.iterations < needed:
-            return [
-                f"dt {dt:g} s with {self.iterations} iterations: beds of grains of {diameter:g} m can collapse with "
-                f"fewer than {needed} iterations"
-            ]
-        needed = math.ceil(ITERATIONS_PER_LAYER * layers * math.sqrt(step))
-        if self.iterations < needed:
-            return [
-                f"dt {dt:g} s with {self.iterations} iterations: a bed of {layers:.0f} layers of grains of "
-                f"{diameter:g} m can give way and swings for seconds with fewer than {needed} iterations"
-            ]
-        needed = math.ceil(ITERATIONS_AGAINST_CREEP * layers * step**1.5)
-        if self.iterations < needed:
-            return [
-                f"dt {dt:g} s with {self.iterations} iterations: a bed of {layers:.0f} layers of grains of "
-                f"{diameter:g} m that falls goes on sinking for long, by up to a tenth of a radius per second, "
-                f"with fewer than {needed} iterations"
-            ]
+        for rule in STEP_RULES.get(self.mode, ()):
+            needed = rule.iterations(dt, diameter, gravity, layers)
+            if self.iterations < needed:
+                beds = f"a bed of {layers:.0f} layers" if rule.deep else "beds"
+                return [
+                    f"dt {dt:g} s with {self.iterations} iterations: {beds} of grains of {diameter:g} m {rule.danger} "
+                    f"with fewer than {needed} iterations"
+                ]
         return []
+
+    @classmethod
+    def preset(
+        cls, name: str, dt: float, diameter: float, layers: float = 0.0, gravity: float = 9.81, **settings: Any
+    ) -> Solver:
+        """Settings with the iterations that a preset asks for at this time step, grain size and depth.
+
+        Args:
+            name: "fast", "balanced" or "accurate", see `PRESETS`.
+            dt: time step [s].
+            diameter: of the grains, the mean [m].
+            layers: depth of the bed over the diameter; 0: not known.
+            gravity: [m/s2].
+            settings: other attributes of the solver.
+
+        Raises:
+            ArgumentError: no such preset, a value out of range, or more iterations needed than a solver takes.
+        """
+        preset = PRESETS[checks.choice("name", name, list(PRESETS))]
+        size = checks.number("diameter", diameter, 0.0, above=True)
+        step = checks.number("dt", dt, 0.0, 1.0, above=True)
+        weight, depth = checks.number("gravity", gravity, 0.0), checks.number("layers", layers, 0.0)
+        rules = STEP_RULES.get(settings.get("mode", MODES[0]), ())[: preset.rules]
+        needed = max((rule.iterations(step, size, weight, depth) for rule in rules), default=0)
+        return cls(iterations=max(preset.fewest, preset.times * needed), **settings)
 
 
 def layers(positions: NDArray[np.float32], radii: NDArray[np.float32], gravity: NDArray[np.float32]) -> float:

@@ -221,6 +221,8 @@ class World(Settling):
     ) -> None:
         """Sets what is given in the listed envs; their stored impulses are dropped and `diverged` is cleared.
 
+        `settle_impulses` finds the impulses of a packing whose positions were set.
+
         Args:
             positions: (listed, grain_count, 3) or (grain_count, 3) for all of them [m].
             velocities: likewise [m/s].

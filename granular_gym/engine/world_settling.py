@@ -56,18 +56,19 @@ class Settling(Driven):
         listed = checks.envs(envs, self.env_count)
         rest = np.setdiff1d(np.arange(self.env_count), np.arange(self.env_count) if listed is None else listed)
         others = self.save_state(rest) if len(rest) else None
-        planar = self.planar
-        names = ("position", "velocity", "angular_velocity", *(("angle",) if planar else ()))
-        before = [self._core.get_grains(name) for name in names]
-        before = [values if listed is None else np.ascontiguousarray(values[listed]) for values in before]
-        core, done = self._core, False
+        core = self._core
+        every = (core.get_grains("position"), core.get_grains("velocity"), core.get_grains("angular_velocity"))
+        points, motion, spins = every if listed is None else (np.ascontiguousarray(each[listed]) for each in every)
+        angles = core.get_grains("angle") if self.planar else None
+        angles = angles if angles is None or listed is None else np.ascontiguousarray(angles[listed])
+        done = False
         try:
             core.set_solver(many.fields())
             core.step(length, 1, None)
             done = True
         finally:
             core.set_solver(solver.fields())
-            core.set_grains(listed, *before, *(() if planar else (None,)), done)
+            core.set_grains(listed, points, motion, spins, angles, done)
             if others is not None:
                 self.load_state(others, rest)
             self.changes += 1

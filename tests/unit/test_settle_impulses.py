@@ -15,7 +15,9 @@ LAYERS, SIDE, PER_LAYER, DT = 6, 5.0, 16, 1e-3
 @functools.lru_cache
 def packing() -> np.ndarray:
     """Positions of a bed at rest."""
-    with loose_bed(LAYERS, side=SIDE, per_layer=PER_LAYER).build(solver=gg.Solver(iterations=40), num_threads=1) as world:
+    with loose_bed(LAYERS, side=SIDE, per_layer=PER_LAYER).build(
+        solver=gg.Solver(iterations=40), num_threads=1
+    ) as world:
         world.step(DT, 1500)
         return world.positions[0].copy()
 

@@ -156,7 +156,7 @@ CHECK = Check(
             "only at 2 and 5 ms, where `Solver.step_dangers` asks for more iterations in a bed this deep (28 and "
             "112): the warm start keeps impulses of the impact, which throw the bed back a little. Kinetic energy "
             "is gained; position correction adds less than .01 %. With the iterations asked for it is .1 % and "
-            "none (benchmarks/stability.py --landing)"
+            "none (benchmarks.accuracy landing)"
         ),
         "jitter": "the bed still moves after its landing, as deep beds do (see `deep`): by less than 1e-6 m g d",
         "kinetic energy": "one seed of three, by .2 %: at 5 ms the bed still moves after its landing",
