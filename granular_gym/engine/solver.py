@@ -51,7 +51,7 @@ class StepRule:
         """The fewest iterations that keep the rule."""
         # a dt like 0.1 / 20 may round to just above
         step = dt * math.sqrt(gravity / diameter) * (1.0 - 1e-3)
-        return math.ceil(self.factor * (layers if self.deep else 1.0) * step**self.power)
+        return math.ceil(self.factor * (layers if self.deep else 1.0) * math.pow(step, self.power))
 
 
 _COLLAPSE = "can collapse"
