@@ -1,6 +1,6 @@
 """accuracy.py: settings of the solver compared by what they get right, beside the work and time they take.
 
-    python -m benchmarks.accuracy [CASE...] --solver iterations=10 --solver mode=convergent,iterations=40,dt=2e-3
+    python -m benchmarks.accuracy [CASE...] --solver iterations=10 --solver mode=gauss_seidel,iterations=40,dt=2e-3
                                   [--seeds 3] [--dt 1e-3] [--limit] [--out FOLDER]
 
 Prints a table per case, the median over the seeds and half of the range, and merges it into FOLDER/accuracy.json

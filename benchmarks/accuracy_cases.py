@@ -18,7 +18,7 @@ from benchmarks import measure
 from benchmarks.measure import Row
 from benchmarks.packings import Watch, bed_measures, masses, motion, pressing_counts
 from benchmarks.settings import Setting
-from granular_gym.engine.solver import CONVERGENT
+from granular_gym.engine.solver import CONVERGENT, DEFAULT_MODE
 from testbed.beds import DENSITY, DIAMETER, GRAVITY, RADIUS, cup_of_two_sizes, mass
 from testbed.landings import SIDE, loose_bed
 from validation import slot
@@ -87,7 +87,7 @@ def settled(mode: str, layers: int, seed: int) -> tuple[gg.State, np.ndarray, fl
 
 
 def _mode(setting: Setting) -> str:
-    return str(setting.solver().mode)
+    return setting.solver().mode or DEFAULT_MODE
 
 
 def rest(setting: Setting, dt: float, seed: int, layers: int = 24) -> Row:
@@ -106,7 +106,7 @@ def rest(setting: Setting, dt: float, seed: int, layers: int = 24) -> Row:
 
 def set_down(setting: Setting, dt: float, seed: int, layers: int = 24, settle: bool = False) -> Row:
     """Positions of a settled bed alone, without impulses or with those of a settling solve: how far it sinks."""
-    _, positions, height = settled("convergent", layers, seed)
+    _, positions, height = settled("gauss_seidel", layers, seed)
     scene = loose_bed(layers, seed)
     fresh = gg.Scene(scene.bounds, boundary={"x": "periodic", "y": "periodic", "z": ("wall", "open")})
     grain = fresh.add_material(radius=RADIUS, density=DENSITY, friction=0.5, restitution=0.5)

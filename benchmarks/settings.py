@@ -11,6 +11,8 @@ import granular_gym as gg
 
 #: names besides those of Solver, with a value of their types
 OTHERS: dict[str, Any] = {"dt": 1e-3, "kernel": ""}
+#: the mode's default is None, and it is no flag
+MODE: dict[str, Any] = {"mode": ""}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,13 +33,13 @@ class Setting:
 
     @classmethod
     def parse(cls, text: str) -> Setting:
-        """From a text like "mode=convergent,iterations=10,dt=2e-3"; "" is the default.
+        """From a text like "mode=gauss_seidel,iterations=10,dt=2e-3"; "" is the default.
 
         Raises:
             argparse.ArgumentTypeError: not of this form, or no such setting.
         """
         kinds: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(gg.Solver)}
-        kinds.update(OTHERS)
+        kinds.update(OTHERS | MODE)
         fields: dict[str, Any] = {}
         for part in filter(None, text.replace(" ", "").split(",")):
             name, _, value = part.partition("=")

@@ -1,6 +1,6 @@
 """stability.py: the largest stable time step of a bed, by iterations, depth and relaxation of the overlap (alpha).
 
-    python benchmarks/stability.py [--mode convergent] [--out FOLDER] [--quick] [--depth]
+    python benchmarks/stability.py [--mode gauss_seidel] [--out FOLDER] [--quick] [--depth]
 
 Beds of standard grains on a floor, periodic sideways. Each starts at rest (settled with small steps and many
 iterations) or falls from a loose lattice, runs for 2 s with the settings under test, and is measured every 20 ms.

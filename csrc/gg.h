@@ -38,7 +38,7 @@ extern "C" {
 
 /* how contacts are solved; gg_solver_default() gives the values in brackets */
 typedef struct gg_solver {
-    int32_t mode;         /* gg_mode [GG_MODE_CONVERGENT] */
+    int32_t mode;         /* gg_mode [GG_MODE_GAUSS_SEIDEL]; planar grains need another */
     int32_t iterations;   /* [10], 1 .. GG_MAX_ITERATIONS */
     int32_t nesterov;     /* accelerate [1] */
     int32_t spin;         /* grains rotate [1]; 0: the point grains of GranularGym (2023) */

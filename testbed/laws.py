@@ -108,7 +108,7 @@ def gas(
     seed: int = 4,
     spin: bool = True,
     iterations: int = 10,
-    mode: str = "convergent",
+    mode: str | None = None,
 ) -> gg.World:
     """A granular gas in a periodic cube of side 2 half [m]; `order` permutes its grains."""
     rng = np.random.default_rng(seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from granular_gym.engine.solver import DEFAULT_MODE
 from validation.check import FAIL, NOT_RUN, OWN, PASS, REPORT, SKIPPED, YES, Check
 from validation.plan import PLAN
 
@@ -91,7 +92,8 @@ def _facts(stored: dict[str, Any]) -> str:
     facts = stored["facts"]
     return (
         f"{stored['date']}, {facts['cpu']}, {facts['threads']} of {facts['cores']} cores, {facts['compiler']}, kernel "
-        f"{facts['kernel']}, granular_gym {facts['version']}, source {facts['source']}"
+        f"{facts['kernel']}, granular_gym {facts['version']}, source {facts['source']}, mode {facts['mode']} "
+        "where a case names none"
     )
 
 
@@ -214,9 +216,24 @@ def _front(checks: list[Check], results: dict[str, Any], folder: str) -> str:
     if dates:
         lines += [
             "",
-            f"Measured {' .. '.join(dict.fromkeys((dates[0], dates[-1])))}; machine and build are on each page.",
+            f"Measured {' .. '.join(dict.fromkeys((dates[0], dates[-1])))}; machine, build and mode are on each page."
+            + _older_modes(checks, results),
         ]
     return "\n".join(lines) + "\n"
+
+
+def _older_modes(checks: list[Check], results: dict[str, Any]) -> str:
+    """Which checks have results of another mode of the solver than the default of now."""
+    found: dict[str, list[str]] = {}
+    for check in checks:
+        for kept in shown(check, results.get(check.name, {})).values():
+            mode = kept["facts"]["mode"]
+            if mode != DEFAULT_MODE and check.name not in found.setdefault(mode, []):
+                found[mode].append(check.name)
+    return "".join(
+        f" With mode `{mode}`, not with the default, `{DEFAULT_MODE}`: {', '.join(names)}."
+        for mode, names in found.items()
+    )
 
 
 def _plan(checks: list[Check]) -> str:

@@ -30,6 +30,7 @@ from tqdm import tqdm
 import granular_gym as gg
 from benchmarks import measure
 from granular_gym import _core
+from granular_gym.engine.solver import DEFAULT_MODE
 from validation import ROOT, page, plot, store
 from validation.check import FAIL, SEEDS, SKIPPED, Check, Params, Result
 from validation.checks import CHECKS
@@ -39,7 +40,7 @@ def facts(threads: int) -> dict[str, Any]:
     """Facts about the machine and the build."""
     found = measure.facts()
     kept = {key: found[key] for key in ("cpu", "cores", "system", "version", "compiler", "flags", "kernel", "numpy")}
-    return {**kept, "threads": threads, "source": str(_core.build_info()["source"])[:12]}
+    return {**kept, "mode": DEFAULT_MODE, "threads": threads, "source": str(_core.build_info()["source"])[:12]}
 
 
 def label(params: Params) -> str:

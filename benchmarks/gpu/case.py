@@ -13,6 +13,7 @@ from benchmarks.gpu.drives import Drive, SiloDrive, TowerDrive
 from benchmarks.gpu.targets import KERNEL_SIZES, PHASES_FROM, STREAM_SIZES, TARGETS
 from benchmarks.measure import Row, Subject
 from benchmarks.run import COUNTERS, QUALITY
+from granular_gym.engine.solver import CONVERGENT
 
 Driven = Drive | SiloDrive | TowerDrive
 
@@ -149,7 +150,7 @@ def _subject(name: str, build: Callable[[], Driven], facts: Row) -> Subject:
         facts.update({"dt": drive.dt, "substeps": drive.substeps, "iterations": drive.world.solver.iterations})
         facts.update({"grains": drive.world.grain_count, "envs": drive.world.env_count})
         rolling = drive.world._core.get_materials()[0][..., 2].max(initial=0.0) > 0.0
-        facts["rolling"] = bool(rolling) and drive.world.solver.mode == "convergent"
+        facts["rolling"] = bool(rolling) and drive.world.solver.mode in CONVERGENT
         return drive
 
     def look(drive: Driven) -> Row:

@@ -30,14 +30,14 @@ typedef struct gg_air {
 } gg_air;
 
 typedef enum gg_mode {
-    GG_MODE_CONVERGENT = 0, /* impulses are accumulated and kept from substep to substep: Jacobi */
-    GG_MODE_PAPER,          /* GranularGym (2023), Algorithm 1 as printed: impulses are added, never taken back */
-    GG_MODE_PENALTY,        /* planar grains: springs in explicit steps, solvers/planar/springs.h */
-    GG_MODE_GAUSS_SEIDEL    /* spheres: by coloured Gauss-Seidel, solvers/spheres/coloured/coloured.h */
+    GG_MODE_GAUSS_SEIDEL = 0, /* spheres: contacts in turn, by colours: solvers/spheres/coloured/coloured.h */
+    GG_MODE_JACOBI,           /* all contacts at once: solvers/spheres/ncp.h, solvers/planar/planar.h */
+    GG_MODE_PAPER,            /* GranularGym (2023), Algorithm 1 as printed: impulses are added, never taken back */
+    GG_MODE_PENALTY           /* planar grains: springs in explicit steps, solvers/planar/springs.h */
 } gg_mode;
 
 /* whether impulses are accumulated and kept from substep to substep, so that the solve converges */
-GG_FN int gg_mode_converges(int32_t mode) { return mode == GG_MODE_CONVERGENT || mode == GG_MODE_GAUSS_SEIDEL; }
+GG_FN int gg_mode_converges(int32_t mode) { return mode == GG_MODE_GAUSS_SEIDEL || mode == GG_MODE_JACOBI; }
 
 typedef enum gg_broad_phase {
     GG_BROAD_CELLS = 0,  /* grains sorted by cell */

@@ -81,7 +81,7 @@ gg_status gg_planar_check(const gg_world_def *d, gg_message out) {
     GG_EXPECT(out, shapes->outline_count >= 0 && shapes->outline_count <= 256,
               "outline_count: expected 0 to 256, got %d", (int)shapes->outline_count);
     GG_EXPECT(out, shapes->outline_count || d->solver.mode != GG_MODE_PENALTY,
-              "solver.mode: penalty is a law of planar grains; spheres have convergent, gauss_seidel and paper");
+              "solver.mode: penalty is a law of planar grains; spheres have gauss_seidel, jacobi and paper");
     if (!shapes->outline_count) {
         return GG_OK;
     }

@@ -8,7 +8,7 @@
 gg_solver gg_solver_default(void) {
     gg_solver s;
     memset(&s, 0, sizeof s);
-    s.mode = GG_MODE_CONVERGENT;
+    s.mode = GG_MODE_GAUSS_SEIDEL;
     s.iterations = 10;
     s.nesterov = 1;
     s.spin = 1;
@@ -26,7 +26,7 @@ gg_solver gg_solver_default(void) {
 
 gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size) {
     gg_message out = {message, message_size};
-    GG_EXPECT(out, s->mode >= GG_MODE_CONVERGENT && s->mode <= GG_MODE_GAUSS_SEIDEL, "mode: expected 0 to 3, got %d",
+    GG_EXPECT(out, s->mode >= GG_MODE_GAUSS_SEIDEL && s->mode <= GG_MODE_PENALTY, "mode: expected 0 to 3, got %d",
               (int)s->mode);
     GG_EXPECT(out, s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
               "broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);

@@ -17,9 +17,11 @@ from granular_gym import _core
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
 
-MODES = ("convergent", "paper", "penalty", "gauss_seidel")
-#: modes that accumulate impulses
-CONVERGENT = ("convergent", "gauss_seidel")
+MODES = ("gauss_seidel", "jacobi", "paper", "penalty")
+#: modes that accumulate impulses: with iterations they converge to the contact law
+CONVERGENT = ("gauss_seidel", "jacobi")
+#: the modes of spheres and of planar grains where none is named
+DEFAULT_MODE, DEFAULT_PLANAR_MODE = "gauss_seidel", "jacobi"
 BROAD_PHASES = ("cells", "linked_hash")
 #: restitution above which crowded impacts need this many iterations to gain no more than 1 % energy: docs/materials.md
 ELASTIC, ELASTIC_ITERATIONS = 0.95, 20
@@ -58,7 +60,7 @@ _COLLAPSE = "can collapse"
 _CREEP = "that falls goes on sinking for long, by up to a tenth of a radius per second,"
 #: by mode, in the order in which they are looked at; the last one is that of a bed that fell
 STEP_RULES: dict[str, tuple[StepRule, ...]] = {
-    "convergent": (
+    "gauss_seidel": (
         StepRule(130.0, 1.0, False, _COLLAPSE),
         StepRule(20.0, 1.5, True, _CREEP),
     ),
@@ -99,12 +101,12 @@ class Solver:
     """Settings of the contact solver; None takes the safe value of the mode.
 
     Attributes:
-        mode: "convergent" (accumulated, warm-started impulses, projected Jacobi), "gauss_seidel" (spheres alone: the
-            same law, but contacts are solved in turn, by colours: docs/performance.md), "paper" (the paper as printed:
-            impulses are added and never taken back; grains do not turn) or "penalty" (planar grains alone: contacts
-            are springs, steps are explicit and short: docs/planar.md).
-        iterations: of the contact solver per substep, 1 .. 1024: Jacobi iterations or Gauss-Seidel sweeps.
-        nesterov: accelerate the iteration; None: only in the modes convergent and gauss_seidel.
+        mode: "gauss_seidel" (spheres alone: accumulated, warm-started impulses, contacts solved in turn, by colours),
+            "jacobi" (the same law, all contacts at once), "paper" (the paper as printed: impulses are added and never
+            taken back; grains do not turn) or "penalty" (planar grains alone: contacts are springs, steps are explicit
+            and short: docs/planar.md). None: "gauss_seidel" for spheres, "jacobi" for planar grains.
+        iterations: of the contact solver per substep, 1 .. 1024: Gauss-Seidel sweeps or Jacobi iterations.
+        nesterov: accelerate the iteration; None: only in the modes gauss_seidel and jacobi.
         spin: grains turn; None: not in paper mode.
         broad_phase: "cells" (sorted cells) or "linked_hash" (linked spatial hash, the reference).
         alpha: share of the overlap between grains removed per substep, 0 .. 1.
@@ -126,7 +128,7 @@ class Solver:
         tangential_damping: tangential over normal damping in penalty mode, 0 .. 1.
     """
 
-    mode: str = "convergent"
+    mode: str | None = None
     iterations: int = 10
     nesterov: bool | None = None
     spin: bool | None = None
@@ -147,13 +149,14 @@ class Solver:
     tangential_damping: float = 0.5
 
     def __post_init__(self) -> None:
-        checks.choice("mode", self.mode, MODES)
+        if self.mode is not None:
+            checks.choice("mode", self.mode, MODES)
         checks.choice("broad_phase", self.broad_phase, BROAD_PHASES)
         checks.integer("iterations", self.iterations, 1)
         for name, safe in self._safe_flags().items():
             value = getattr(self, name)
             object.__setattr__(self, name, checks.flag(name, safe if value is None else value))
-        if self.mode not in CONVERGENT and self.nesterov:
+        if self._mode not in CONVERGENT and self.nesterov:
             raise ArgumentError(
                 f"nesterov: expected False in {self.mode} mode, which has no accumulated impulses, got True"
             )
@@ -170,14 +173,22 @@ class Solver:
         given = [f"{name}={getattr(self, name)!r}" for name in plain if getattr(self, name) != plain[name]]
         return f"Solver({', '.join(given)})"
 
+    @property
+    def _mode(self) -> str:
+        return self.mode or DEFAULT_MODE
+
     def _safe_flags(self) -> dict[str, bool]:
         """What None stands for in this mode."""
-        return {"nesterov": self.mode in CONVERGENT, "spin": self.mode != "paper"}
+        return {"nesterov": self._mode in CONVERGENT, "spin": self._mode != "paper"}
+
+    def in_mode(self, mode: str) -> Solver:
+        """These settings, in this mode where they name none."""
+        return self if self.mode is not None else dataclasses.replace(self, mode=mode)
 
     def fields(self) -> dict[str, Any]:
         """All fields as the engine takes them."""
         values = dataclasses.asdict(self)
-        values["mode"] = MODES.index(self.mode)
+        values["mode"] = MODES.index(self._mode)
         values["broad_phase"] = BROAD_PHASES.index(self.broad_phase)
         values["nesterov"] = int(bool(self.nesterov))
         values["spin"] = int(bool(self.spin))
@@ -210,7 +221,7 @@ class Solver:
             return [
                 f"restitution {restitution:g} is not read in penalty mode: damping {self.damping:g} takes its place"
             ]
-        if self.mode not in CONVERGENT or restitution <= ELASTIC or self.iterations >= ELASTIC_ITERATIONS:
+        if self._mode not in CONVERGENT or restitution <= ELASTIC or self.iterations >= ELASTIC_ITERATIONS:
             return []
         return [
             f"restitution {restitution:g} with {self.iterations} iterations: impacts of several grains at once can "
@@ -247,7 +258,7 @@ class Solver:
             gravity: [m/s2].
             layers: depth of the bed over the diameter; 0: not known.
         """
-        for rule in STEP_RULES.get(self.mode, ()):
+        for rule in STEP_RULES.get(self._mode, ()):
             needed = rule.iterations(dt, diameter, gravity, layers)
             if self.iterations < needed:
                 beds = f"a bed of {layers:.0f} layers" if rule.deep else "beds"
@@ -278,7 +289,7 @@ class Solver:
         size = checks.number("diameter", diameter, 0.0, above=True)
         step = checks.number("dt", dt, 0.0, 1.0, above=True)
         weight, depth = checks.number("gravity", gravity, 0.0), checks.number("layers", layers, 0.0)
-        rules = STEP_RULES.get(settings.get("mode", MODES[0]), ())[: preset.rules]
+        rules = STEP_RULES.get(settings.get("mode") or DEFAULT_MODE, ())[: preset.rules]
         needed = max((rule.iterations(step, size, weight, depth) for rule in rules), default=0)
         return cls(iterations=max(preset.fewest, preset.times * needed), **settings)
 

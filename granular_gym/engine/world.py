@@ -22,7 +22,7 @@ from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
 from granular_gym.engine.outputs import stream_handle
 from granular_gym.engine.planar import lightest
 from granular_gym.engine.results import Floats
-from granular_gym.engine.solver import Solver, layers
+from granular_gym.engine.solver import DEFAULT_MODE, DEFAULT_PLANAR_MODE, Solver, layers
 from granular_gym.engine.state import State
 from granular_gym.engine.world_settling import Settling
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
@@ -52,7 +52,8 @@ class World(Settling):
         self._frozen = frozen
         self.env_count: int = checks.integer("env_count", env_count, 1)
         self.device: str = check_device(device)
-        self.solver: Solver = _solver(solver)
+        #: the settings; the mode is the one that is used
+        self.solver: Solver = _solver(solver, DEFAULT_PLANAR_MODE if self.planar else DEFAULT_MODE)
         self._num_threads = checks.threads(num_threads)
         threads = self._num_threads or 0
         if not threads and multiprocessing.current_process().daemon:
@@ -143,8 +144,8 @@ class World(Settling):
         self._num_threads = self._thread_count = number
 
     def set_solver(self, solver: Solver) -> None:
-        """Changes the settings of the solver from the next step on."""
-        checked = _solver(solver)
+        """Changes the settings of the solver from the next step on; a mode that is not named stays."""
+        checked = _solver(solver, self.solver.mode or DEFAULT_MODE)
         self._core.set_solver(checked.fields())
         self.solver = checked
         self._warned.clear()
@@ -486,7 +487,6 @@ def _restore(
     return world
 
 
-def _solver(value: Solver | None) -> Solver:
-    if value is None:
-        return Solver()
-    return checks.instance("solver", value, Solver)
+def _solver(value: Solver | None, mode: str) -> Solver:
+    """The settings given, or the defaults; in `mode` where they name none."""
+    return (Solver() if value is None else checks.instance("solver", value, Solver)).in_mode(mode)

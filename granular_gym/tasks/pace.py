@@ -69,4 +69,4 @@ class Preset:
         return Pace(period / substeps, substeps, self.iterations)
 
 
-PRESETS = {"fast": Preset(5e-3, 0.5, 20), "accurate": Preset(1e-3, 0.25, 10)}
+PRESETS = {"fast": Preset(5e-3, 0.5, 12), "accurate": Preset(1e-3, 0.25, 10)}

@@ -74,7 +74,7 @@ def drive(world: gg.World, begin: int = 0, end: int = STEPS) -> list[int]:
 #: scenes and settings of the solver
 CASES: dict[str, tuple[str, dict[str, object]]] = {
     **{name: (name, {}) for name in SCENES},
-    **{f"{name}_gauss_seidel": (name, {"mode": "gauss_seidel"}) for name in SCENES},
+    **{f"{name}_jacobi": (name, {"mode": "jacobi"}) for name in SCENES},
 }
 
 

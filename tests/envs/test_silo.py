@@ -159,7 +159,7 @@ def test_every_hopper_discharges_into_the_receiver(make: Any, hopper: str) -> No
     rows = slice(19, 27)  # above the gate, where the bed is
     assert (observation["side"][rows, 28:36] < far).mean() > 0.9, "the camera sees the bed"
     task = env.unwrapped.task
-    for step in range(20):
+    for step in range(25):
         info = env.step([1.0 if step < 6 else 0.0, -20.0 * task.receiver_x[0]])[4]
     assert info["discharged"] > 0.3 and info["spilled"] == 0.0 and info["escaped_count"] == 0
     assert info["received"] > 0.7 * info["discharged"]

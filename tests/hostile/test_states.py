@@ -22,11 +22,11 @@ HERE = Path(__file__).parent
 #: where the state of an env begins, with its gravity
 GRAVITY = HEADER
 SPHERES: dict[str, dict] = {
-    "convergent": {},
+    "gauss_seidel": {},
     "tolerance": {"tolerance": 1e-3, "iterations": 40},
     "paper": {"mode": "paper"},
     "no spin": {"spin": False},
-    "gauss_seidel": {"mode": "gauss_seidel"},
+    "jacobi": {"mode": "jacobi"},
 }
 
 

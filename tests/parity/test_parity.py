@@ -103,7 +103,7 @@ def planar_on(kind: str) -> gg.Scene:
 
 
 @pytest.mark.parametrize("kind", ["linear", "network_of_torch"])
-@pytest.mark.parametrize("mode", ["convergent", "penalty"])
+@pytest.mark.parametrize("mode", ["jacobi", "penalty"])
 def test_planar_fields(kind: str, mode: str) -> None:
     """Fields of other kinds than the default table, with both solvers."""
     if kind != "linear":

@@ -59,7 +59,8 @@ def test_free_pair_keeps_its_momenta(ratio: float, twisting: float | None, dt: f
     spin_drift = np.abs(turned - angular).max() / np.abs(angular).max()
     left = np.abs(np.diff(world.angular_velocities[0], axis=0)).max() / slip
     measured(momentum_drift=drift, angular_momentum_drift=spin_drift, relative_spin_left=left)
-    assert drift < 1e-5
+    # half a unit in the last place per substep: both grains of a contact are updated, and rounded, in every sweep
+    assert drift < 6e-8 * round(0.5 / dt)
     # the gap of the contact is of the order of rounding
     assert spin_drift < 2e-3
     assert left < 0.02

@@ -173,7 +173,7 @@ GG_FN gg_lane GG_LANE_NAME(relaxed_mass)(const gg_params *p, const GG_LANE_NAME(
     gg_lane zero = lane_splat(0.0f), larger = lane_max(count_over_mass, other_count_over_mass);
     gg_lane bound = lane_max(c->split, lane_splat(p->mass_ratio_factor) * larger);
     gg_lane mass = lane_min(lane_splat(p->relaxation) * c->mass, lane_div(lane_splat(p->relaxation_sum), bound));
-    if (p->mode == GG_MODE_CONVERGENT) {
+    if (p->mode == GG_MODE_JACOBI) {
         mass = lane_less(c->single, c->split, mass, c->mass);
     }
     return lane_less(live, zero, zero, mass);
@@ -199,7 +199,7 @@ GG_FN void GG_LANE_NAME(prepare_contact)(const gg_view *v, int64_t e, int64_t sl
         c.restitution = GG_LANE_NAME(cohesive_restitution)(v, at->cohesive, other.radius, &c);
     }
     c.bias = GG_LANE_NAME(bias)(p, self->bounce_speed, c.gap, c.approach, c.restitution);
-    if (p->mode == GG_MODE_CONVERGENT) {
+    if (p->mode == GG_MODE_JACOBI) {
         gg_lane hit = GG_LANE_NAME(lone_impacts)(p, &c, self->bounce_speed);
         if (lane_less_bits(zero, hit)) {
             GG_LANE_NAME(setback)
