@@ -1,7 +1,8 @@
 /* narrow.h: the narrow phase: which candidates are contacts; gap and normal of a grain and a part of a tool.
  *
  * A contact exists where the gap is below a speculative margin: a share of the diameter plus the distance by which the
- * two sides can approach each other within the substep. A speculative contact only forbids closing faster than the gap
+ * two sides can approach each other within the substep; grains also by the distance that the faster one moves, for the
+ * other, which falls as fast, may be stopped. A speculative contact only forbids closing faster than the gap
  * allows, so that grains neither tunnel nor jitter on and off. Everything is exactly antisymmetric between the two
  * sides.
  */
@@ -38,6 +39,11 @@ GG_FN float gg_pair_attraction_range(const gg_pair *pair) {
     return pair->cohesion > 0.0f ? pair->cohesion_range : 0.0f;
 }
 
+/* The speed with which two grains may come nearer in a substep: that of their approach, or of the faster one. */
+GG_FN float gg_approach(gg_vec3 a, gg_vec3 b) {
+    return sqrtf(gg_maxf(gg_norm2(gg_sub(a, b)), gg_maxf(gg_norm2(a), gg_norm2(b))));
+}
+
 /* whether slots i and j of env e are in contact; speculative and attracting contacts count */
 GG_FN int gg_pair_active(const gg_view *v, int64_t e, int32_t i, int32_t j) {
     const gg_vec4 *x = v->position + e * v->dims.slots;
@@ -52,8 +58,7 @@ GG_FN int gg_pair_active(const gg_view *v, int64_t e, int32_t i, int32_t j) {
         return 0;
     }
     const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
-    gg_vec3 relative = gg_sub(gg_body_velocity(bodies, i), gg_body_velocity(bodies, j));
-    reach += gg_norm(relative) * v->params.foresight;
+    reach += gg_approach(gg_body_velocity(bodies, i), gg_body_velocity(bodies, j)) * v->params.foresight;
     if (v->env[e].cohesion_range > 0.0f) {
         const int32_t *material = v->material + e * v->dims.slots;
         const gg_pair *pair = gg_pair_of(v, e, material[i], material[j]);

@@ -29,8 +29,10 @@ GG_FN uint32_t GG_LANE_NAME(closing_bits)(const gg_view *v, int64_t e, const gg_
     gg_lane other[GG_BODY];
     lane_bodies(v->body_a + e * v->dims.bodies * GG_BODY, index, other);
     GG_LANE_NAME(vec)
-    closing = GG_LANE_NAME(sub)(GG_LANE_NAME(columns)(own, 0), GG_LANE_NAME(columns)(other, 0));
-    margin = margin + lane_sqrt(GG_LANE_NAME(dot)(closing, closing)) * lane_splat(v->params.foresight);
+    a = GG_LANE_NAME(columns)(own, 0), b = GG_LANE_NAME(columns)(other, 0), d = GG_LANE_NAME(sub)(a, b);
+    gg_lane most = lane_max(GG_LANE_NAME(dot)(a, a), GG_LANE_NAME(dot)(b, b));
+    gg_lane approach = lane_sqrt(lane_max(GG_LANE_NAME(dot)(d, d), most));
+    margin = margin + approach * lane_splat(v->params.foresight);
     return lane_less_bits(distance2, margin * margin);
 }
 
