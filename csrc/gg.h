@@ -100,7 +100,7 @@ typedef struct gg_world_def {
     const gg_camera *camera; /* (camera_count); the world computes first_pixel */
     gg_planar_def planar;    /* zero: grains are spheres */
     gg_solver solver;
-    int32_t thread_count; /* 0: one per core this process may use */
+    int32_t thread_count; /* see gg_world_set_thread_count */
     int32_t gpu;          /* 0: the CPU; k + 1: GPU number k */
 } gg_world_def;
 
@@ -174,7 +174,8 @@ typedef struct gg_world_info {
     gg_solver solver;   /* with the safe values filled in */
 } gg_world_info;
 void gg_world_get_info(const gg_world *world, gg_world_info *info);
-/* 0: one per core this process may use; at most 1024 */
+/* Threads of a step, at most 1024; of them no more work at a time than the calling thread may use cores. 0: as many as
+ * its work can use and the process may (affinity, quotas of control groups, OMP_NUM_THREADS). */
 gg_status gg_world_set_thread_count(gg_world *world, int32_t thread_count);
 /* spin, mode, broad_phase and, of the linked hash, hash_ratio must be those that the world was built with */
 gg_status gg_world_set_solver(gg_world *world, const gg_solver *solver);

@@ -1,12 +1,12 @@
 /* backend.h: how phases are run. A backend knows loops, threads and memory, and no physics.
  *
- * A team is a set of threads that work on a set of envs together and meet at a barrier after every phase. Many envs:
- * each thread is a team of its own, which needs no barriers and keeps an env's data in one core's cache. Few envs: one
- * team of all threads.
+ * A team works on a set of envs. Many envs: each thread is a team of its own, which waits for nobody and keeps an env's
+ * data in one core's cache. Few envs: one team, led by the calling thread, whose phases all threads share.
  */
 #ifndef GG_BACKEND_H
 #define GG_BACKEND_H
 
+#include "../base/threads.h"
 #include "../phases/phases.h"
 #include "../sensors/picture.h"
 
@@ -30,28 +30,28 @@ typedef struct gg_executor {
     double *seconds; /* per phase, or NULL: not profiled; time of the calling thread */
 } gg_executor;
 
-/* the barrier of a team */
-typedef struct gg_barrier {
-    int32_t arrived, round;
-} gg_barrier;
-
 typedef struct gg_team {
     const gg_executor *executor;
-    gg_barrier *barrier;
+    gg_threads *threads; /* that share its phases; NULL: one thread */
     int64_t env_begin, env_end;
-    int32_t thread, thread_count;
-    int32_t caller; /* this thread is the one that called gg_executor_run */
+    int32_t caller; /* its thread is the one that called gg_executor_run */
 } gg_team;
 
-/* runs one phase on the team's envs; called by all threads of the team, which return together */
+/* runs one phase on the team's envs */
 void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass);
-/* the same, but each thread returns as soon as its own share is done */
+/* the same: on a CPU the barrier that a GPU saves costs next to nothing */
 void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass);
-/* all threads of the team wait for each other */
-void gg_team_wait(const gg_team *team);
+
+/* Grains, of all envs, below which a further thread that shares phases loses more than it brings. */
+#define GG_GRAINS_PER_THREAD 1000
+/* Threads of at most thread_count that a step of so many envs and grains can use: a thread for each env, or one for each
+ * GG_GRAINS_PER_THREAD grains. */
+int32_t gg_executor_useful_threads(int64_t env_count, int64_t grain_count, int32_t thread_count);
 
 /* Calls body once per team. Envs are handed out to teams of one where there are enough of them. */
 typedef void (*gg_team_body)(const gg_team *team, void *context);
 void gg_executor_run(const gg_executor *executor, gg_team_body body, void *context);
+/* one phase of all envs */
+void gg_executor_run_phase(const gg_executor *executor, gg_phase phase, int32_t pass);
 
 #endif

@@ -1,14 +1,12 @@
-/* cpu.c: the CPU backend: phases as loops, teams as OpenMP threads. */
+/* cpu.c: the CPU backend: phases as loops, which the threads of a team share. */
 #include "backend.h"
 
-#include <sched.h>
 #include <stddef.h>
+#include <time.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#else
-static double omp_get_wtime(void) { return 0.0; }
-#endif
+/* the table of phases counts work in threads that a GPU can keep busy */
+#define GG_THREADS      256
+#define GG_GPU_SHARE(n) (n)
 
 /* one loop per phase over items [begin, end) of the envs from env_begin on */
 typedef void (*phase_loop)(const gg_view *v, int64_t per_env, int64_t begin, int64_t end, int64_t env_begin,
@@ -68,85 +66,117 @@ static int64_t items_per_env(const gg_view *v, gg_phase phase) {
     }
 }
 
-/* A barrier that spins for about the length of a phase, a few microseconds, and then yields its core: phases are too
- * short for a thread to sleep, and on a busy machine the awaited thread may need the core of the waiting one. */
-void gg_team_wait(const gg_team *team) {
-    if (team->thread_count == 1) {
-        return;
-    }
-    gg_barrier *b = team->barrier;
-    int32_t round = __atomic_load_n(&b->round, __ATOMIC_ACQUIRE);
-    if (__atomic_add_fetch(&b->arrived, 1, __ATOMIC_ACQ_REL) == team->thread_count) {
-        __atomic_store_n(&b->arrived, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&b->round, round + 1, __ATOMIC_RELEASE);
-        return;
-    }
-    for (int spin = 0; __atomic_load_n(&b->round, __ATOMIC_ACQUIRE) == round; spin++) {
-        if (spin < 2000) {
-#ifdef __x86_64__
-            __builtin_ia32_pause();
-#endif
-        } else {
-            sched_yield();
-        }
+/* threads that a GPU could keep busy with a phase in one env: how much work it is */
+static int64_t phase_work(const gg_view *v, gg_phase phase) {
+    switch (phase) {
+#define PHASE_WORK(name, items, diverged, build, gpu, threads, ...)                                                    \
+    case GG_PHASE_##name:                                                                                              \
+        return threads;
+        GG_PHASES(PHASE_WORK)
+#undef PHASE_WORK
+    default:
+        return 0;
     }
 }
 
-static void run(const gg_team *team, gg_phase phase, int32_t pass, int wait) {
-    const gg_view *view = team->executor->view;
-    double *seconds = team->caller ? team->executor->seconds : NULL;
-    double start = seconds ? omp_get_wtime() : 0.0;
-    int64_t per_env = items_per_env(view, phase);
-    int64_t total = per_env * (team->env_end - team->env_begin);
-    if (total > 0) {
-        /* fixed shares: any thread may process any item, but its cache still holds those of the last phase */
-        int64_t begin = total * team->thread / team->thread_count;
-        int64_t end = total * (team->thread + 1) / team->thread_count;
-        gg_kernel_body body = team->executor->kernel.body[phase];
-        if (end > begin && body) {
-            run_kernel(body, view, per_env, begin, end, team->env_begin, pass);
-        } else if (end > begin) {
-            loop_of(phase)(view, per_env, begin, end, team->env_begin, pass);
-        }
+/* One item in a chunk of its own where it is an env; a share of a phase in few chunks, enough to help out a thread that
+ * lost its core. */
+#define ENV_CHUNKS   GG_CHUNK_LIMIT
+#define PHASE_CHUNKS 4
+/* Less work than this is not worth sharing, by threads at hand and by threads that have to be woken; in threads that a
+ * GPU could keep busy with it. */
+#define SHARED_WORK 64
+#define CALLED_WORK 4096
+
+/* a phase on the envs of a team, for the loop that threads share */
+typedef struct phase_run {
+    const gg_team *team;
+    phase_loop loop;
+    gg_kernel_body kernel;
+    int64_t per_env;
+    int32_t pass;
+} phase_run;
+
+static void run_items(void *context, int64_t begin, int64_t end, int caller) {
+    const phase_run *r = context;
+    const gg_view *view = r->team->executor->view;
+    (void)caller;
+    if (r->kernel) {
+        run_kernel(r->kernel, view, r->per_env, begin, end, r->team->env_begin, r->pass);
+    } else {
+        r->loop(view, r->per_env, begin, end, r->team->env_begin, r->pass);
     }
-    if (wait) {
-        gg_team_wait(team);
-    }
+}
+
+static double now(void) {
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
+    const gg_executor *executor = team->executor;
+    double *seconds = team->caller ? executor->seconds : NULL;
+    double start = seconds ? now() : 0.0;
+    int64_t env_count = team->env_end - team->env_begin, per_env = items_per_env(executor->view, phase);
+    phase_run r = {team, loop_of(phase), executor->kernel.body[phase], per_env, pass};
+    int shared = team->threads && env_count * phase_work(executor->view, phase) >= SHARED_WORK;
+    gg_threads_run(shared ? team->threads : NULL, per_env * env_count, PHASE_CHUNKS, run_items, &r);
     if (seconds) {
-        seconds[phase] += omp_get_wtime() - start;
+        seconds[phase] += now() - start;
     }
 }
 
-void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) { run(team, phase, pass, 1); }
+void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }
 
-void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { run(team, phase, pass, 0); }
+/* ---- teams ---- */
 
-static void run_team(const gg_executor *executor, gg_barrier *barrier, int64_t begin, int64_t end, int32_t thread,
-                     int32_t count, int caller, gg_team_body body, void *context) {
-    gg_team team = {executor, barrier, begin, end, thread, count, caller};
-    body(&team, context);
+int32_t gg_executor_useful_threads(int64_t env_count, int64_t grain_count, int32_t thread_count) {
+    int64_t shared = env_count * grain_count / GG_GRAINS_PER_THREAD;
+    return (int32_t)GG_MAX(1, GG_MIN(thread_count, GG_MAX(shared, env_count)));
+}
+
+/* whether each thread takes whole envs, which needs no waiting in between, or all threads share every phase */
+static int takes_whole_envs(const gg_dims *dims, int32_t threads) {
+    int even = dims->env_count >= 2 * (int64_t)threads || dims->env_count % threads == 0;
+    int small = dims->env_count * dims->grain_count < (int64_t)threads * GG_GRAINS_PER_THREAD;
+    return even || (small && dims->env_count > 1);
+}
+
+typedef struct team_run {
+    const gg_executor *executor;
+    gg_team_body body;
+    void *context;
+} team_run;
+
+/* a team of one for each env */
+static void run_envs(void *context, int64_t begin, int64_t end, int caller) {
+    const team_run *r = context;
+    for (int64_t e = begin; e < end; e++) {
+        gg_team team = {r->executor, NULL, e, e + 1, caller};
+        r->body(&team, r->context);
+    }
 }
 
 void gg_executor_run(const gg_executor *executor, gg_team_body body, void *context) {
+    const gg_dims *dims = &executor->view->dims;
+    team_run r = {executor, body, context};
+    int whole = takes_whole_envs(dims, executor->thread_count);
+    int64_t most = whole ? GG_MIN(executor->thread_count, dims->env_count) : executor->thread_count;
+    gg_threads *threads = gg_threads_open((int32_t)most);
+    if (whole || !threads) {
+        gg_threads_run(threads, dims->env_count, ENV_CHUNKS, run_envs, &r);
+    } else {
+        gg_team team = {executor, threads, 0, dims->env_count, 1};
+        body(&team, context);
+    }
+    gg_threads_close(threads);
+}
+
+void gg_executor_run_phase(const gg_executor *executor, gg_phase phase, int32_t pass) {
     int64_t env_count = executor->view->dims.env_count;
-#ifdef _OPENMP
-    int32_t threads = executor->thread_count;
-    if (threads > 1 && (env_count >= 2 * (int64_t)threads || env_count % threads == 0)) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (int64_t e = 0; e < env_count; e++) {
-            run_team(executor, NULL, e, e + 1, 0, 1, omp_get_thread_num() == 0, body, context);
-        }
-        return;
-    }
-    if (threads > 1) {
-        gg_barrier barrier = {0, 0};
-#pragma omp parallel num_threads(threads)
-        run_team(executor, &barrier, 0, env_count, omp_get_thread_num(), omp_get_num_threads(),
-                 omp_get_thread_num() == 0, body, context);
-        return;
-    }
-#endif
-    for (int64_t e = 0; e < env_count; e++) {
-        run_team(executor, NULL, e, e + 1, 0, 1, 1, body, context);
-    }
+    int wide = env_count * phase_work(executor->view, phase) >= CALLED_WORK;
+    gg_team team = {executor, gg_threads_open(wide ? executor->thread_count : 1), 0, env_count, 1};
+    gg_team_run(&team, phase, pass);
+    gg_threads_close(team.threads);
 }

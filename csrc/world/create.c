@@ -84,7 +84,7 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
 
 static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_status status = gg_def_check(d, gg_message_of(w));
-    if (status != GG_OK || (status = gg_world_set_thread_count(w, d->thread_count)) != GG_OK) {
+    if (status != GG_OK) {
         return status;
     }
     gg_dims dims = gg_dims_of(d);
@@ -92,7 +92,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     w->chunk = GG_CHUNK_FIRST;
     w->drive.kind = GG_DRIVE_KINDS;
     w->kernel = gg_kernel_select(NULL);
-    if ((status = fill(w, d, dims)) != GG_OK) {
+    if ((status = fill(w, d, dims)) != GG_OK || (status = gg_world_set_thread_count(w, d->thread_count)) != GG_OK) {
         return status;
     }
     gg_params_from_grains(w);

@@ -87,7 +87,7 @@ gg_status gg_world_picture(gg_world *w, int64_t env, const gg_picture *picture, 
     if (status != GG_OK) {
         return status;
     }
-    status = gg_picture_render(host, env, &own, &w->kernel.picture, &w->picture, w->thread_count, rgb);
+    status = gg_picture_render(host, env, &own, &w->kernel.picture, &w->picture, w->host_threads, rgb);
     return status == GG_OK ? GG_OK : gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: picture");
 }
 

@@ -1,11 +1,8 @@
 /* settings.c: how a world runs: its sizes, solver, threads, kernel and stream. */
 #include <string.h>
 
+#include "../base/cores.h"
 #include "world.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 void gg_world_get_info(const gg_world *w, gg_world_info *info) {
     memset(info, 0, sizeof *info);
@@ -25,18 +22,13 @@ void gg_world_get_info(const gg_world *w, gg_world_info *info) {
     info->solver.relaxation_sum = w->view.params.relaxation_sum;
 }
 
-static int default_threads(void) {
-#ifdef _OPENMP
-    return omp_get_num_procs();
-#else
-    return 1;
-#endif
-}
-
 gg_status gg_world_set_thread_count(gg_world *w, int32_t thread_count) {
-    GG_EXPECT(gg_message_of(w), thread_count >= 0 && thread_count <= 1024,
-              "thread_count: expected 0 (all cores) to 1024, got %d", (int)thread_count);
-    w->thread_count = thread_count ? thread_count : default_threads();
+    const gg_dims *d = &w->view.dims;
+    GG_EXPECT(gg_message_of(w), thread_count >= 0 && thread_count <= GG_THREAD_LIMIT,
+              "thread_count: expected 0 (as many as are of use) to 1024, got %d", (int)thread_count);
+    int32_t cores = thread_count ? thread_count : gg_usable_cores();
+    w->host_threads = cores;
+    w->thread_count = thread_count ? thread_count : gg_executor_useful_threads(d->env_count, d->grain_count, cores);
     return GG_OK;
 }
 

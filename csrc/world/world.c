@@ -59,15 +59,12 @@ static void poll_caller(step_context *c) {
     }
 }
 
-/* asks the caller, on its own thread, whether to go on; all threads of a team get the same answer */
+/* asks the caller, on its own thread, whether to go on */
 static int cancelled(const gg_team *team, step_context *c) {
     if (team->caller) {
         poll_caller(c);
     }
-    gg_team_wait(team);
-    int answer = __atomic_load_n(&c->cancelled, __ATOMIC_RELAXED);
-    gg_team_wait(team);
-    return answer;
+    return __atomic_load_n(&c->cancelled, __ATOMIC_RELAXED);
 }
 
 static void run_substeps(const gg_team *team, void *context) {
@@ -217,24 +214,13 @@ gg_status gg_world_step(gg_world *w, double dt, int32_t substeps, const float *t
     return gg_world_step_to(w, dt, substeps, targets, NULL, 0, poll, poll_context);
 }
 
-typedef struct phase_pass {
-    gg_phase phase;
-    int32_t pass;
-} phase_pass;
-
-static void run_phase(const gg_team *team, void *context) {
-    const phase_pass *p = context;
-    gg_team_run(team, p->phase, p->pass);
-}
-
 gg_status gg_world_run_pass(gg_world *w, gg_phase phase, int32_t pass) {
     if (w->cuda) {
         gg_status status = gg_cuda_run(w->cuda, &w->view, phase, pass);
         return status == GG_OK ? GG_OK : gg_world_fail(w, status, "%s", gg_cuda_message(w->cuda));
     }
     gg_executor executor = executor_of(w);
-    phase_pass context = {phase, pass};
-    gg_executor_run(&executor, run_phase, &context);
+    gg_executor_run_phase(&executor, phase, pass);
     return GG_OK;
 }
 
