@@ -34,7 +34,7 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 STB_HEADER = "stb_image_write.h"
 STB_FOLDERS = ("/usr/include/stb", "/usr/local/include/stb", "/usr/include", "/usr/local/include")
-FLAGS = ["-std=c17", "-ffp-contract=off", "-fno-math-errno", "-fopenmp", "-fvisibility=hidden", "-Wall", "-Wextra"]
+FLAGS = ["-std=c17", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden", "-Wall", "-Wextra"]
 # SIMD builds of contact laws, pair queries and pictures; which one runs is chosen at run time, by the CPU's features
 SIMD_FLAGS = {
     "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
@@ -64,7 +64,7 @@ def stb_include_dir() -> str:
 def compile_flags() -> tuple[list[str], list[str]]:
     """Flags for compiling and for linking."""
     compiling = [*FLAGS, *(["-O0", "-g", "-UNDEBUG"] if on("GG_DEBUG") else ["-O3"])]
-    linking = ["-fopenmp"]
+    linking = ["-pthread"]
     if on("GG_WERROR"):
         compiling.append("-Werror")
     sanitize = os.environ.get("GG_SANITIZE")

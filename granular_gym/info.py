@@ -18,9 +18,9 @@ def info() -> dict[str, Any]:
     """Facts about this installation.
 
     Returns:
-        version, python, machine, numpy, gymnasium, compiler, flags, openmp (date of the specification), debug, threads
-        (cores this process may use), kernel (instruction set of the contact solver), devices (by name: whether
-        available, and the reason where not), cache (folder).
+        version, python, machine, numpy, gymnasium, compiler, flags, debug, threads (cores this process may use, see
+        `Scene.build`), kernel (instruction set of the contact solver), devices (by name: whether available, and the
+        reason where not), cache (folder).
     """
     build = _core.build_info()
     try:
@@ -41,9 +41,8 @@ def info() -> dict[str, Any]:
         "gymnasium": gymnasium_version,
         "compiler": build["compiler"],
         "flags": build["flags"],
-        "openmp": build["openmp"],
         "debug": build["debug"],
-        "threads": _core.hardware_threads(),
+        "threads": _core.usable_cores(),
         "kernel": kernel,
         "devices": {
             "cpu": {"available": True, "reason": ""},

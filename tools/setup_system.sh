@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup_system.sh: system packages for the build, and an empty virtual environment.
 #
-# Checks for a C compiler with OpenMP, the stb header, Python's headers and its venv module. As root on a Debian system
+# Checks for a C compiler, the stb header, Python's headers and its venv module. As root on a Debian system
 # missing packages are installed; otherwise they are listed, and the script fails.
 set -eu
 
@@ -17,9 +17,9 @@ has_stb() {
     return 1
 }
 
-has_openmp() {
+has_compiler() {
     command -v "${CC:-cc}" >/dev/null 2>&1 || return 1
-    echo 'int main(void) { return 0; }' | "${CC:-cc}" -fopenmp -x c -o /dev/null - >/dev/null 2>&1
+    echo 'int main(void) { return 0; }' | "${CC:-cc}" -pthread -x c -o /dev/null - >/dev/null 2>&1
 }
 
 has_python_headers() {
@@ -30,7 +30,7 @@ sys.exit(not os.path.isfile(os.path.join(sysconfig.get_paths()["include"], "Pyth
 missing() {
     list=""
     command -v "$PYTHON" >/dev/null 2>&1 || list="$list python3"
-    has_openmp || list="$list gcc libc6-dev libgomp1"
+    has_compiler || list="$list gcc libc6-dev"
     has_stb || list="$list libstb-dev"
     has_python_headers || list="$list python3-dev"
     "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || list="$list python3-venv"

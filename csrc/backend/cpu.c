@@ -2,7 +2,6 @@
 #include "backend.h"
 
 #include <stddef.h>
-#include <time.h>
 
 /* the table of phases counts work in threads that a GPU can keep busy */
 #define GG_THREADS      256
@@ -98,7 +97,7 @@ typedef struct phase_run {
 } phase_run;
 
 static void run_items(void *context, int64_t begin, int64_t end, int caller) {
-    const phase_run *r = context;
+    const phase_run *r = (const phase_run *)context;
     const gg_view *view = r->team->executor->view;
     (void)caller;
     if (r->kernel) {
@@ -108,22 +107,16 @@ static void run_items(void *context, int64_t begin, int64_t end, int caller) {
     }
 }
 
-static double now(void) {
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     const gg_executor *executor = team->executor;
     double *seconds = team->caller ? executor->seconds : NULL;
-    double start = seconds ? now() : 0.0;
+    int64_t start = seconds ? gg_clock() : 0;
     int64_t env_count = team->env_end - team->env_begin, per_env = items_per_env(executor->view, phase);
     phase_run r = {team, loop_of(phase), executor->kernel.body[phase], per_env, pass};
     int shared = team->threads && env_count * phase_work(executor->view, phase) >= SHARED_WORK;
     gg_threads_run(shared ? team->threads : NULL, per_env * env_count, PHASE_CHUNKS, run_items, &r);
     if (seconds) {
-        seconds[phase] += now() - start;
+        seconds[phase] += 1e-9 * (double)(gg_clock() - start);
     }
 }
 
@@ -151,7 +144,7 @@ typedef struct team_run {
 
 /* a team of one for each env */
 static void run_envs(void *context, int64_t begin, int64_t end, int caller) {
-    const team_run *r = context;
+    const team_run *r = (const team_run *)context;
     for (int64_t e = begin; e < end; e++) {
         gg_team team = {r->executor, NULL, e, e + 1, caller};
         r->body(&team, r->context);

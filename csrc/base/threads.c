@@ -57,9 +57,9 @@ struct gg_threads {
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t call;
-    int32_t set_count, worker_count, asleep;
+    int32_t set_count, worker_count;
+    int32_t workers_asleep, callers_asleep;
     int32_t called; /* of all sets */
-    int64_t sleeps;
     gg_threads set[SET_LIMIT];
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .call = PTHREAD_COND_INITIALIZER};
 
@@ -69,6 +69,12 @@ static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 #define STORE(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELEASE)
 
 /* ---- waiting ---- */
+
+int64_t gg_clock(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 typedef struct patience {
     int64_t end; /* 0: the clock was not read yet [ns] */
@@ -85,17 +91,16 @@ static int pause_briefly(patience *p) {
     if (++p->turns % 32) {
         return 1;
     }
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    int64_t now = gg_clock();
     p->end = p->end ? p->end : now + SPIN_NANOSECONDS;
     return now < p->end;
 }
 
-/* under the lock of the pool */
-static void sleep_on(pthread_cond_t *condition) {
-    pool.sleeps++;
+/* counted in `asleep`; under the lock of the pool */
+static void sleep_on(pthread_cond_t *condition, int32_t *asleep) {
+    ++*asleep;
     pthread_cond_wait(condition, &pool.lock);
+    --*asleep;
 }
 
 /* ---- loops ---- */
@@ -188,7 +193,7 @@ static void await_share(gg_threads *t, const loop *l, int64_t k) {
         pthread_mutex_lock(&pool.lock);
         __atomic_store_n(&t->caller_sleeps, 1, __ATOMIC_SEQ_CST);
         while (!share_done(t, l, k)) {
-            sleep_on(&t->done);
+            sleep_on(&t->done, &pool.callers_asleep);
         }
         __atomic_store_n(&t->caller_sleeps, 0, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&pool.lock);
@@ -200,7 +205,7 @@ static void await_share(gg_threads *t, const loop *l, int64_t k) {
 
 /* wakes two of those asleep, who wake the others */
 static void wake_workers(void) {
-    for (int k = 0; k < 2 && k < pool.asleep && k < pool.called; k++) {
+    for (int k = 0; k < 2 && k < pool.workers_asleep && k < pool.called; k++) {
         pthread_cond_signal(&pool.call);
     }
 }
@@ -247,9 +252,7 @@ static void *work(void *argument) {
     for (;;) {
         gg_threads *t = calling_set();
         if (!t) {
-            pool.asleep++;
-            sleep_on(&pool.call);
-            pool.asleep--;
+            sleep_on(&pool.call, &pool.workers_asleep);
             continue;
         }
         count_called(t, -1);
@@ -297,7 +300,7 @@ static void after_fork(void) { pthread_mutex_unlock(&pool.lock); }
 static void in_child(void) {
     pthread_mutex_init(&pool.lock, NULL);
     pthread_cond_init(&pool.call, NULL);
-    pool.worker_count = pool.asleep = pool.called = 0;
+    pool.worker_count = pool.workers_asleep = pool.callers_asleep = pool.called = 0;
     for (int32_t k = 0; k < pool.set_count; k++) {
         gg_threads *t = &pool.set[k];
         t->present = t->called = 0;
@@ -406,14 +409,15 @@ void gg_threads_close(gg_threads *t) {
 }
 
 void gg_threads_loop(int32_t thread_count, int64_t count, gg_loop_body body, void *context) {
-    gg_threads *t = gg_threads_open((int32_t)(thread_count < count ? thread_count : count));
+    int32_t most = thread_count ? thread_count : gg_usable_cores();
+    gg_threads *t = gg_threads_open((int32_t)(most < count ? most : count));
     gg_threads_run(t, count, GG_CHUNK_LIMIT, body, context);
     gg_threads_close(t);
 }
 
 gg_threads_stats gg_threads_get_stats(void) {
     pthread_mutex_lock(&pool.lock);
-    gg_threads_stats stats = {pool.worker_count, pool.sleeps};
+    gg_threads_stats stats = {pool.worker_count, pool.workers_asleep, pool.callers_asleep};
     pthread_mutex_unlock(&pool.lock);
     return stats;
 }

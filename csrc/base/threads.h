@@ -31,14 +31,17 @@ gg_threads *gg_threads_open_workers(int32_t thread_count, int32_t worker_count);
 void gg_threads_run(gg_threads *threads, int64_t count, int32_t chunk_limit, gg_loop_body body, void *context);
 void gg_threads_close(gg_threads *threads);
 
-/* one loop on a set of its own, as finely divided as can be */
+/* one loop on a set of its own, as finely divided as can be; thread_count 0: one per core the process may use */
 void gg_threads_loop(int32_t thread_count, int64_t count, gg_loop_body body, void *context);
 
-/* what the pool has done so far */
 typedef struct gg_threads_stats {
-    int64_t workers; /* threads it has started */
-    int64_t sleeps;  /* how often a worker or a caller went to sleep */
+    int32_t workers;        /* of the pool, whatever they do */
+    int32_t workers_asleep; /* who wait for work */
+    int32_t callers_asleep; /* who wait for a worker to end what it has begun */
 } gg_threads_stats;
 gg_threads_stats gg_threads_get_stats(void);
+
+/* a clock that nobody sets [ns] */
+int64_t gg_clock(void);
 
 #endif

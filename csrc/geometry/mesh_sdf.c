@@ -9,10 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
+#include "../base/threads.h"
 #include "mesh_sdf.h"
 #include "mesh_tree.h"
 
@@ -105,6 +102,20 @@ static gg_status check_mesh(const double *vertices, int64_t vertex_count, const 
     return GG_OK;
 }
 
+typedef struct sampling {
+    const gg_mesh_tree *tree;
+    const gg_sdf_grid *grid;
+    float *samples;
+} sampling;
+
+static void sample_lines(void *context, int64_t begin, int64_t end, int caller) {
+    const sampling *s = context;
+    (void)caller;
+    for (int64_t line = begin; line < end; line++) {
+        sample_line(s->tree, s->grid, line, s->samples + line * s->grid->count[0]);
+    }
+}
+
 gg_status gg_mesh_to_grid(const double *vertices, int64_t vertex_count, const int32_t *faces, int64_t face_count,
                           const gg_sdf_grid *grid, float *samples, int32_t thread_count, char *message,
                           size_t message_size) {
@@ -134,14 +145,8 @@ gg_status gg_mesh_to_grid(const double *vertices, int64_t vertex_count, const in
         return fail(GG_ERROR_MEMORY, message, message_size, "mesh: no memory for a tree of %lld faces",
                     (long long)face_count);
     }
-    int64_t lines = (int64_t)grid->count[1] * grid->count[2];
-#ifdef _OPENMP
-    int threads = thread_count ? thread_count : omp_get_num_procs();
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 8)
-#endif
-    for (int64_t line = 0; line < lines; line++) {
-        sample_line(&t, grid, line, samples + line * grid->count[0]);
-    }
+    sampling s = {&t, grid, samples};
+    gg_threads_loop(thread_count, (int64_t)grid->count[1] * grid->count[2], sample_lines, &s);
     gg_mesh_tree_free(&t);
     return GG_OK;
 }

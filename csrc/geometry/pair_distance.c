@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include "../base/threads.h"
 
 #include "minkowski.h"
 
@@ -99,37 +97,44 @@ static int64_t find_runs(const double *pose, int64_t count, int64_t *first) {
     return runs;
 }
 
+typedef struct request {
+    const gg_polygon *a, *b;
+    const double *pose;
+    const int64_t *first; /* pose of each run */
+    gg_pair_exact *out;
+    int failed; /* atomic */
+} request;
+
+static void answer_runs(void *context, int64_t begin, int64_t end, int caller) {
+    request *r = context;
+    (void)caller;
+    gg_minkowski sum;
+    int failed = gg_minkowski_init(&sum, r->a, r->b) != 0;
+    double theta = NAN;
+    for (int64_t run = begin; run < end && !failed; run++) {
+        if (r->pose[3 * r->first[run]] != theta) {
+            theta = r->pose[3 * r->first[run]];
+            failed = gg_minkowski_set_angle(&sum, r->a, r->b, theta) != 0;
+        }
+        for (int64_t k = r->first[run]; k < r->first[run + 1] && !failed; k++) {
+            r->out[k] = query(&sum, (gg_point2){r->pose[3 * k + 1], r->pose[3 * k + 2]});
+        }
+    }
+    gg_minkowski_free(&sum);
+    if (failed) {
+        __atomic_store_n(&r->failed, 1, __ATOMIC_RELAXED);
+    }
+}
+
 gg_status gg_pair_distance(const gg_polygon *a, const gg_polygon *b, const double *pose, int64_t count,
                            int32_t thread_count, gg_pair_exact *out, char *message, size_t message_size) {
     int64_t *first = malloc((size_t)(count + 1) * sizeof *first);
-    int failed = !first;
-    int64_t runs = first ? find_runs(pose, count, first) : 0;
-#ifdef _OPENMP
-    int threads = thread_count ? thread_count : omp_get_num_procs();
-#pragma omp parallel num_threads(threads) reduction(| : failed)
-#else
-    (void)thread_count;
-#endif
-    {
-        gg_minkowski sum;
-        failed |= gg_minkowski_init(&sum, a, b) != 0;
-        double theta = NAN;
-#ifdef _OPENMP
-#pragma omp for schedule(dynamic)
-#endif
-        for (int64_t run = 0; run < runs; run++) {
-            if (!failed && pose[3 * first[run]] != theta) {
-                theta = pose[3 * first[run]];
-                failed |= gg_minkowski_set_angle(&sum, a, b, theta) != 0;
-            }
-            for (int64_t k = first[run]; k < first[run + 1] && !failed; k++) {
-                out[k] = query(&sum, (gg_point2){pose[3 * k + 1], pose[3 * k + 2]});
-            }
-        }
-        gg_minkowski_free(&sum);
+    request r = {a, b, pose, first, out, !first};
+    if (first) {
+        gg_threads_loop(thread_count, find_runs(pose, count, first), answer_runs, &r);
     }
     free(first);
-    if (failed) {
+    if (r.failed) {
         snprintf(message, message_size, "pair: no memory for %lld poses of %d and %d convex pieces", (long long)count,
                  (int)a->piece_count, (int)b->piece_count);
         return GG_ERROR_MEMORY;

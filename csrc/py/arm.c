@@ -5,6 +5,7 @@
  */
 #include "convert.h"
 
+#include "../base/threads.h"
 #include "../geometry/arm_guard.h"
 
 static const npy_intp frame_size = 7, block_size = 10;
@@ -215,6 +216,28 @@ static PyObject *arm_clearance(PyObject *module, PyObject *args) {
     return result;
 }
 
+typedef struct guard_run {
+    const gg_arm *arm;
+    const chain_arguments *chain;
+    const double *blocks, *wanted;
+    npy_intp each; /* blocks of an arm */
+    double duration;
+    double *joints, *velocities;
+    int32_t *event;
+} guard_run;
+
+static void guard_arms(void *context, int64_t begin, int64_t end, int caller) {
+    const guard_run *r = context;
+    (void)caller;
+    for (int64_t n = begin; n < end; n++) {
+        gg_block block[ARM_BLOCKS];
+        int64_t row = n * r->chain->joint_count;
+        blocks_of(r->blocks + n * r->each * block_size, r->each, block);
+        r->event[n] = gg_arm_guard(r->arm, &r->chain->base, block, (int)r->each, r->duration, r->wanted + row,
+                                   r->joints + row, r->velocities + row);
+    }
+}
+
 static PyObject *arm_guard(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
     PyObject *tuple, *joints, *velocities, *wanted, *blocks;
@@ -256,16 +279,9 @@ static PyObject *arm_guard(PyObject *module, PyObject *args) {
     }
     double *q = PyArray_DATA((PyArrayObject *)angles), *v = PyArray_DATA((PyArrayObject *)speed);
     int32_t *event = PyArray_DATA((PyArrayObject *)events);
-    int team_size = threads < chain.count ? threads : (int)chain.count;
-    (void)team_size; /* without OpenMP */
+    guard_run run = {&arm, &chain, data, asked, each, duration, q, v, event};
     /* the GIL stays: nobody may change what is read */
-#pragma omp parallel for num_threads(team_size) schedule(dynamic, 4) if (team_size > 1)
-    for (npy_intp n = 0; n < chain.count; n++) {
-        gg_block block[ARM_BLOCKS];
-        npy_intp row = n * chain.joint_count;
-        blocks_of(data + n * each * block_size, each, block);
-        event[n] = gg_arm_guard(&arm, &chain.base, block, (int)each, duration, asked + row, q + row, v + row);
-    }
+    gg_threads_loop(threads, chain.count, guard_arms, &run);
     return Py_BuildValue("NNN", angles, speed, events);
 }
 

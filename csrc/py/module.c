@@ -1,14 +1,9 @@
-/* module.c: the extension granular_gym._core: its types, mesh and PNG functions, GPUs and the build.
- *
- * Importing starts no thread. OpenMP keeps its threads between steps, and a forked child would wait for threads that it
- * does not have; so before a fork the runtime ends them (omp_pause_resource_all), see before_fork.
- */
+/* module.c: the extension granular_gym._core: its types, mesh and PNG functions, GPUs and the build. */
 #define GG_PY_IMPORTS_NUMPY
 #include "convert.h"
 
-#include <omp.h>
-#include <pthread.h>
-#include <sched.h>
+#include "../base/cores.h"
+#include "../base/threads.h"
 
 #ifndef GG_SOURCE_HASH
 #define GG_SOURCE_HASH "unknown"
@@ -17,39 +12,11 @@
 #define GG_BUILD_FLAGS ""
 #endif
 
-/* -----------------------------------------------------------------------------------------------------------
- * forking */
-
-/* process-wide, as fork is */
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-
-/* gcc's runtime keeps a pool of threads per calling thread, and the pause ends that of the caller alone: other threads'
- * work is not affected. clang's runtime holds locks of its own here and recovers in the child: it must not be
- * paused. */
-static void before_fork(void) {
-#if !defined(__clang__)
-    if (!omp_in_parallel()) {
-        omp_pause_resource_all(omp_pause_hard);
-    }
-#endif
-}
-
-static void register_fork(void) { pthread_atfork(before_fork, NULL, NULL); }
-
 /* ---------------------------------------------------------------------------------------------------------
  * functions */
 
-static int hardware_thread_count(void) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) {
-        return CPU_COUNT(&set);
-    }
-    return 1;
-}
-
-static PyObject *core_hardware_threads(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
-    return PyLong_FromLong(hardware_thread_count());
+static PyObject *core_usable_cores(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
+    return PyLong_FromLong(gg_usable_cores());
 }
 
 static PyObject *core_build_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
@@ -65,9 +32,9 @@ static PyObject *core_build_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSE
 #else
     int debug = 1;
 #endif
-    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:O,s:O}", "version", GG_VERSION, "source", GG_SOURCE_HASH, "compiler",
-                         compiler, "flags", GG_BUILD_FLAGS, "openmp", (int)_OPENMP, "debug", debug ? Py_True : Py_False,
-                         "cuda", gg_device_built() ? Py_True : Py_False);
+    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:O,s:O}", "version", GG_VERSION, "source", GG_SOURCE_HASH, "compiler",
+                         compiler, "flags", GG_BUILD_FLAGS, "debug", debug ? Py_True : Py_False, "cuda",
+                         gg_device_built() ? Py_True : Py_False);
 }
 
 static PyObject *core_cuda_device_count(PyObject *module, PyObject *Py_UNUSED(unused)) {
@@ -172,9 +139,6 @@ static PyObject *core_mesh_to_grid(PyObject *module, PyObject *args) {
     samples = PyArray_ZEROS(3, shape, NPY_FLOAT32, 0);
     if (!vertices || !faces || !samples) {
         goto fail;
-    }
-    if (thread_count <= 0) {
-        thread_count = hardware_thread_count();
     }
     gg_status status;
     Py_BEGIN_ALLOW_THREADS status = gg_mesh_to_grid(
@@ -285,9 +249,10 @@ static PyMethodDef core_methods[] = {
     {"build_info", core_build_info, METH_NOARGS,
      PyDoc_STR("build_info($module, /)\n--\n\n"
                "Version, compiler, flags and features of this build by name.")},
-    {"hardware_threads", core_hardware_threads, METH_NOARGS,
-     PyDoc_STR("hardware_threads($module, /)\n--\n\n"
-               "Number of cores that this process may use.")},
+    {"usable_cores", core_usable_cores, METH_NOARGS,
+     PyDoc_STR("usable_cores($module, /)\n--\n\n"
+               "Cores that this process may use: the least of its affinity, the quota of its control group and "
+               "OMP_NUM_THREADS.")},
     {NULL, NULL, 0, NULL},
 };
 
@@ -321,7 +286,6 @@ static int core_exec(PyObject *module) {
         PyModule_AddFunctions(module, gg_py_table_methods) || PyModule_AddFunctions(module, gg_py_pair_methods)) {
         goto fail;
     }
-    pthread_once(&fork_once, register_fork);
     Py_DECREF(errors);
     return 0;
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../base/threads.h"
 #include "shade.h"
 
 /* limit of rays: 8 bytes each, so that a small machine has the memory */
@@ -108,6 +109,33 @@ static size_t lay_out(gg_shade *shade, char *data) {
     return size;
 }
 
+typedef struct bands {
+    const gg_shade *shade;
+    const gg_picture_passes *passes;
+    uint8_t *rgb;
+    int64_t map_items;
+} bands;
+
+static void run_first_bands(void *context, int64_t begin, int64_t end, int caller) {
+    const bands *b = context;
+    (void)caller;
+    for (int64_t i = begin; i < end; i++) {
+        if (i < b->map_items) {
+            b->passes->map(b->shade, i);
+        } else {
+            b->passes->depth(b->shade, i - b->map_items);
+        }
+    }
+}
+
+static void run_color_bands(void *context, int64_t begin, int64_t end, int caller) {
+    const bands *b = context;
+    (void)caller;
+    for (int64_t i = begin; i < end; i++) {
+        b->passes->color(b->shade, i, b->rgb);
+    }
+}
+
 gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *picture,
                             const gg_picture_passes *passes, gg_picture_memory *memory, int thread_count,
                             uint8_t *rgb) {
@@ -115,32 +143,18 @@ gg_status gg_picture_render(const gg_view *view, int64_t env, const gg_picture *
     if (status != GG_OK) {
         return status;
     }
-    int threads = thread_count < 1 ? 1 : thread_count;
     gg_shade shade = gg_shade_make(view, env, picture);
     if (!reserve(memory, lay_out(&shade, NULL))) {
         return GG_ERROR_MEMORY;
     }
     lay_out(&shade, memory->data);
     gg_shade_parts(&shade);
-    int64_t map_items = gg_shade_map_items(&shade);
-    int64_t depth_items = gg_shade_depth_items(&shade);
-    int64_t color_items = gg_shade_color_items(&shade);
-#pragma omp parallel num_threads(threads)
-    {
-        /* the first two passes are independent of each other; the colours need both */
-#pragma omp for schedule(dynamic) nowait
-        for (int64_t i = 0; i < map_items; i++) {
-            passes->map(&shade, i);
-        }
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < depth_items; i++) {
-            passes->depth(&shade, i);
-        }
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < color_items; i++) {
-            passes->color(&shade, i, rgb);
-        }
-    }
+    bands b = {&shade, passes, rgb, gg_shade_map_items(&shade)};
+    gg_threads *threads = gg_threads_open(thread_count);
+    /* the first two passes are independent of each other; the colours need both */
+    gg_threads_run(threads, b.map_items + gg_shade_depth_items(&shade), GG_CHUNK_LIMIT, run_first_bands, &b);
+    gg_threads_run(threads, gg_shade_color_items(&shade), GG_CHUNK_LIMIT, run_color_bands, &b);
+    gg_threads_close(threads);
     if (memory->size > GG_PICTURE_KEPT) {
         gg_picture_memory_free(memory);
     }

@@ -1,8 +1,8 @@
 /* test_memory.c: every allocation of the engine fails once, in turn: the call says so, leaks nothing, changes nothing,
  * and the same call afterwards gives the bits of a world that was never disturbed.
  *
- * Linked with --wrap (tests/unit/test_c.py), so that the allocations of the engine come here and those of the OpenMP
- * and C libraries do not.
+ * Linked with --wrap (tests/unit/test_c.py), so that the allocations of the engine come here and those of the C
+ * library do not.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* test_picture.c: pictures for people and PNG files.
  *
- * Links against csrc/sensors/picture.c, csrc/sensors/png.c and the kernels of csrc/backend (and OpenMP).
+ * Links against csrc/sensors/picture.c, csrc/sensors/png.c and the kernels of csrc/backend.
  */
 #include "../../csrc/backend/kernels.h"
 #include "../../csrc/sensors/picture.h"

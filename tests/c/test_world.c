@@ -1,6 +1,6 @@
 /* test_world.c: the engine through its C interface: creation, stepping, growth, isolation, snapshots, bad input.
  *
- * Also the program that race checks run: it steps with one team of many threads and with many teams of one.
+ * Also run by the race check: it steps with one team of many threads and with many teams of one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -352,6 +352,19 @@ static void test_empty(void) {
     gg_world_destroy(NULL);
 }
 
+/* how many threads a default takes */
+static void test_useful(void) {
+    const int64_t grains = GG_GRAINS_PER_THREAD;
+    CHECK(gg_executor_useful_threads(1, 0, 8) == 1);
+    CHECK(gg_executor_useful_threads(1, 2 * grains - 1, 8) == 1);
+    CHECK(gg_executor_useful_threads(1, 2 * grains, 8) == 2);
+    CHECK(gg_executor_useful_threads(1, 100 * grains, 8) == 8);
+    CHECK(gg_executor_useful_threads(1, 100 * grains, 1) == 1);
+    CHECK(gg_executor_useful_threads(3, 10, 8) == 3);
+    CHECK(gg_executor_useful_threads(2, 4 * grains, 8) == 8);
+    CHECK(gg_executor_useful_threads(64, 10, 2) == 2);
+}
+
 /* how many substeps a GPU is given at a time */
 static void test_chunks(void) {
     const double quick = 0.01, right = 0.05, slow = 0.1;
@@ -401,6 +414,7 @@ int main(void) {
     test_poll();
     test_refusals();
     test_empty();
+    test_useful();
     test_chunks();
     test_no_cuda();
     return check_report();

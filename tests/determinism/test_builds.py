@@ -20,12 +20,12 @@ SIMD = {
 }
 STB_PLACES = [os.environ.get("STB_INCLUDE_DIR"), "/usr/include/stb", "/usr/local/include/stb", "/usr/include"]
 BUILDS = {
-    "gcc-O0": ("gcc", ["-O0", "-fopenmp"]),
-    "gcc-O3-native": ("gcc", ["-O3", "-march=native", "-fopenmp"]),
-    "gcc-O2-no-openmp": ("gcc", ["-O2"]),
+    "gcc-O0": ("gcc", ["-O0"]),
+    "gcc-O3-native": ("gcc", ["-O3", "-march=native"]),
+    "gcc-O2": ("gcc", ["-O2"]),
     "clang-O0": ("clang", ["-O0"]),
     "clang-O3-native": ("clang", ["-O3", "-march=native"]),
-    "nvcc-host": ("gcc", ["-O2", "-fopenmp"]),
+    "nvcc-host": ("gcc", ["-O2"]),
 }
 #: compiled as C++ by nvcc, as host code of a CUDA program: the phases and the scalar solver
 BY_NVCC = ("cpu.c", "kernels.c")
@@ -55,7 +55,7 @@ def build(name: str, folder: Path) -> Path:
         if name == "nvcc-host" and source.name in BY_NVCC:
             wrapped = folder / f"{k}.cu"
             wrapped.write_text(f'extern "C" {{\n#include "{source}"\n}}\n')
-            host = "-Xcompiler=-ffp-contract=off,-fno-math-errno,-fopenmp"
+            host = "-Xcompiler=-ffp-contract=off,-fno-math-errno"
             run(["nvcc", "-std=c++17", "-O2", "-w", "-arch=sm_90", host, "-c", str(wrapped), "-o", target])
             return target
         run([compiler, *FLAGS, *flags, *simd, *stb, f"-I{ROOT / 'csrc'}", "-c", str(source), "-o", target])
@@ -64,7 +64,7 @@ def build(name: str, folder: Path) -> Path:
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         objects = list(pool.map(compile_one, enumerate(sorted(sources))))
     program = folder / "hash_scene"
-    link = ["nvcc", "-cudart=static", "-Xcompiler=-fopenmp"] if name == "nvcc-host" else [compiler, *flags]
+    link = ["nvcc", "-cudart=static", "-Xcompiler=-pthread"] if name == "nvcc-host" else [compiler, "-pthread", *flags]
     run([*link, *objects, "-lm", "-o", str(program)])
     return program
 
