@@ -87,7 +87,7 @@ def _add_scene(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="folder for the results; default: out/SCENE")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--grains", type=int, help="grains of each world; default: as many as run in about a minute")
-    parser.add_argument("--threads", type=int, help="default: one per core")
+    parser.add_argument("--threads", type=int, help="default: as many as the grains can use")
     parser.add_argument("--no-film", action="store_true", help="pictures, plots and report only")
     parser.add_argument(
         "--progress", action=argparse.BooleanOptionalAction, help="say how far it is; default: on a terminal"

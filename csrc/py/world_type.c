@@ -214,7 +214,7 @@ static PyMethodDef world_methods[] = {
            "Sizes, memory [bytes], threads, kernel, GPU and solver settings by name."),
     METHOD(set_thread_count, METH_O,
            "set_thread_count($self, thread_count, /)\n--\n\n"
-           "Threads of this world; 0: one per usable core. Raises ArgumentError."),
+           "Threads of a step; 0: as many as it can use. Raises ArgumentError."),
     METHOD(set_kernel, METH_O,
            "set_kernel($self, name, /)\n--\n\n"
            "Instruction set of the solve: scalar, vector128, avx2 or avx512; on a GPU auto, team or graph.\n\n"

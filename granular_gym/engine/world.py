@@ -38,7 +38,7 @@ class World(Settling):
         env_count: number of copies.
         device: "auto", "cpu", "cuda" or "cuda:1", see `Scene.build`.
         solver: None: the defaults.
-        num_threads: None: one per usable core, one in daemon worker processes.
+        num_threads: see `Scene.build`.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class World(Settling):
     def __repr__(self) -> str:
         life = ", closed" if self.closed else ""
         counts = f"env_count={self.env_count}, grain_count={self.grain_count}, tool_count={self.tool_count}"
-        return f"World({counts}, device={self.device!r}{life})"
+        return f"World({counts}, device={self.device!r}, num_threads={self.num_threads}{life})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         settings = (self._frozen, self.env_count, self.device, self.solver, self._num_threads)
@@ -134,7 +134,7 @@ class World(Settling):
 
     @property
     def num_threads(self) -> int:
-        """Threads a step uses; settable, changes no result."""
+        """Threads of a step, see `Scene.build`; settable, changes no result."""
         return self._thread_count
 
     @num_threads.setter

@@ -83,7 +83,7 @@ def exact_distance(a: Shape2D, b: Shape2D, poses: Any, *, num_threads: int | Non
         b: the other shape.
         poses: theta [rad], x, y [m] of B in A's frame (n, 3). Consecutive poses of equal angle cost about a hundredth
             of others.
-        num_threads: threads to use; default: one per core.
+        num_threads: threads to use; default: one per usable core.
 
     Raises:
         ArgumentError: `a` or `b` is not a Shape2D, or `poses` are not finite numbers (n, 3).

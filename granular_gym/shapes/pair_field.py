@@ -106,7 +106,7 @@ class PairField:
                 comparison (some 20 ms per node).
             cache: read the field from the cache on disk, or store it there.
             progress: show a progress bar, where tqdm is installed.
-            num_threads: threads to use; default: one per core.
+            num_threads: threads to use; default: one per usable core.
 
         Raises:
             ArgumentError: a value out of range.

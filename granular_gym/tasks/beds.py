@@ -75,7 +75,7 @@ def settle(
         dt: time step [s].
         solver: of the contacts.
         device: where the bed settles.
-        num_threads: of the world; None: one per usable core.
+        num_threads: of the world, see `Scene.build`.
     """
 
     def simulate() -> State:

@@ -101,7 +101,7 @@ class Task(Stepping):
             them (for different pairs of materials), or None. Infos then hold what was drawn.
         grain: shape of the grains, one of `grains`; most tasks have spheres only.
         device: "cpu", "cuda" or "auto".
-        num_threads: None: one per core this process may use. On a machine that is busy with other work, 1 is faster.
+        num_threads: see `Scene.build`.
         render_mode: None, "rgb_array" or "depth_array".
 
     Raises:

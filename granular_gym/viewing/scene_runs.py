@@ -179,7 +179,7 @@ def run_scene(
         seed: of the initial state, >= 0.
         grains: number of grains of each world, 1 .. 200,000; None: the experiment's default, or a fixed number.
         film: write films where the `video` extra is installed.
-        num_threads: threads of the worlds; None: one per core.
+        num_threads: threads of the worlds, see `Scene.build`.
         progress: say on standard error how far the run is; None: where that is a terminal.
         say: called with what is computed, how long it takes, and results.
 
