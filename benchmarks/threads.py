@@ -1,88 +1,55 @@
-"""threads.py: what threads bring and cost: steps per second and processor time a step, alone and beside busy processes.
+"""threads.py: what threads bring and cost, alone and beside busy processes, between builds in turns.
 
-Every figure is taken by a process of its own that steps one settled world with several numbers of threads; where other
-builds are named, theirs and this one's take turns. A step is 16 substeps of 1 ms.
+    python -m benchmarks.threads [--against FOLDER]... [--threads 1 2 4 64] [--busy 0 2]
+                                 [--repeats 5] [--quick] [--out FOLDER]
+
+Prints steps per second of the clock on the wall and processor time of all threads per step: medians, with the smallest
+and the largest. Each build is a process of its own; they take turns at each number of threads. --against as
+for benchmarks.speed. --busy: processes beside that never wait. Writes FOLDER/threads.json.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from benchmarks.measure import Row, spread
+from benchmarks import measure
+from benchmarks.measure import Row
+from benchmarks.run import OUT, table
 
-ROOT = Path(__file__).resolve().parent.parent
+WORKER = Path(__file__).resolve().parent / "threads_worker.py"
 #: envs, grains in each, half width of the column in diameters
 SCENES = ((1, 500, 4.0), (1, 2_000, 6.5), (1, 10_000, 10.0), (1, 50_000, 15.0), (64, 500, 4.0))
-THREADS = (1, 2, 4, 64)
-BUSY = 2
-SUBSTEPS, SECONDS, REPEATS = 16, 0.3, 5
-SETTLING = 400  # substeps before the first measurement
+THREADS, BUSY = (1, 2, 4, 64), (0, 2)
+SECONDS = 0.3  # of a measurement
+COLUMNS = ("steps_per_s", "cpu_ms_per_step")
 
 
-class Player:
-    """A process that steps worlds with the package of one folder.
+class Worker:
+    """A process that steps one world with one build."""
 
-    Args:
-        folder: root of a source tree that is built.
-    """
+    def __init__(self, folder: str, scene: tuple[int, int, float]) -> None:
+        command = [sys.executable, str(WORKER), folder, *map(str, scene)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def __init__(self, folder: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).resolve())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder)},
-        )
-
-    def ask(self, **request: Any) -> Row:
-        """Steps as `serve` is told; what it measured."""
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(json.dumps(request) + "\n")
+    def ask(self, threads: int) -> Row:
+        """Steps with so many threads; what was measured."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(f"{threads} {SECONDS}\n")
         self._process.stdin.flush()
-        reply: Row = json.loads(self._process.stdout.readline())
-        return reply
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("the worker ended")
+        return json.loads(line)
 
     def close(self) -> None:
         """Ends the process."""
         self._process.communicate()
-
-
-def serve() -> None:
-    """Answers requests from standard input, a line of JSON each: builds a world, or steps it for `seconds`."""
-    from testbed import standard
-
-    world = None
-    for line in sys.stdin:
-        request = json.loads(line)
-        if "grains" in request:
-            if world is not None:
-                world.close()
-            scene = standard.standard_column(request["grains"], half_width=request["half_width"])
-            with scene.build(device="cpu", num_threads=1) as source:
-                source.step(1e-3, SETTLING)
-                world = source.branch(request["envs"])
-            reply: Row = {"default": scene.build(request["envs"], device="cpu").num_threads}
-        else:
-            assert world is not None
-            world.num_threads = request["threads"]
-            world.step(1e-3, SUBSTEPS)
-            count, cpu, start = 0, time.process_time(), time.perf_counter()
-            while time.perf_counter() - start < request["seconds"]:
-                world.step(1e-3, SUBSTEPS)
-                count += 1
-            wall = time.perf_counter() - start
-            reply = {"steps_per_s": count / wall, "cpu_ms_per_step": 1e3 * (time.process_time() - cpu) / count}
-        print(json.dumps(reply), flush=True)
 
 
 @contextmanager
@@ -97,46 +64,66 @@ def neighbours(count: int) -> Iterator[None]:
             process.wait()
 
 
-def threads(quick: bool, others: dict[str, Path] | None = None) -> list[Row]:
-    """Scenes by number of threads and of busy processes beside.
-
-    Args:
-        quick: fewer scenes and repeats.
-        others: further builds to measure in turns with this one, root folders by name.
-    """
+def compared(
+    scene: tuple[int, int, float], builds: list[str], threads: list[int], busy: list[int], repeats: int
+) -> list[Row]:
+    """Rows of one scene: by busy processes, number of threads and build."""
     rows: list[Row] = []
-    builds = {"this": ROOT, **(others or {})}
-    players = {name: Player(folder) for name, folder in builds.items()}
+    workers = {build: Worker(build, scene) for build in builds}
     try:
-        for envs, grains, half_width in SCENES[: 2 if quick else None]:
-            for player in players.values():
-                player.ask(envs=envs, grains=grains, half_width=half_width)
-            for busy in (0, BUSY):
-                with neighbours(busy):
-                    rows += _in_turns(players, f"{envs} x {grains:,} grains, {busy} busy", 2 if quick else REPEATS)
-                    for row in rows[-len(players) * len(THREADS) :]:
-                        row.update(envs=envs, grains=grains, busy=busy)
+        for beside in busy:
+            cases = [(count, build) for count in threads for build in builds]
+            found: dict[tuple[int, str], list[Row]] = {case: [] for case in cases}
+            with neighbours(beside):
+                for _ in range(repeats):
+                    for count, build in cases:
+                        found[count, build].append(workers[build].ask(count))
+            rows += [_row(scene, beside, *case, found[case]) for case in cases]
     finally:
-        for player in players.values():
-            player.close()
+        for worker in workers.values():
+            worker.close()
     return rows
 
 
-def _in_turns(players: dict[str, Player], label: str, repeats: int) -> list[Row]:
-    found: dict[tuple[int, str], list[Row]] = {(count, name): [] for count in THREADS for name in players}
-    for _ in range(repeats):
-        for count, name in found:
-            found[count, name].append(players[name].ask(threads=count, seconds=SECONDS))
-    return [
-        {
-            "name": f"{label}, {count} thread{'s' if count > 1 else ''}" + (f", {name}" if len(players) > 1 else ""),
-            "threads": count,
-            "build": name,
-            **{key: spread([row[key] for row in measured]) for key in measured[0]},
-        }
-        for (count, name), measured in found.items()
-    ]
+def _row(scene: tuple[int, int, float], busy: int, threads: int, build: str, found: list[Row]) -> Row:
+    envs, grains, _ = scene
+    label = "this" if build == "-" else build
+    name = f"{envs} x {grains:,} grains, {busy} busy, {threads} thread{'s' if threads > 1 else ''}"
+    facts = {"envs": envs, "grains": grains, "busy": busy, "threads": threads, "build": label}
+    return {
+        "name": f"{name}, {label}",
+        **facts,
+        **{key: measure.spread([one[key] for one in found]) for key in COLUMNS},
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command line; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="benchmarks.threads")
+    parser.add_argument("--against", action="append", type=Path, default=[], help="folder of another build")
+    parser.add_argument("--threads", type=int, nargs="+", default=list(THREADS))
+    parser.add_argument("--busy", type=int, nargs="+", default=list(BUSY), help="busy processes beside")
+    parser.add_argument("--quick", action="store_true", help="two scenes")
+    parser.add_argument("--repeats", type=int, default=measure.REPEATS)
+    parser.add_argument("--out", type=Path, default=OUT, help="folder for threads.json")
+    args = parser.parse_args(arguments)
+    for folder in args.against:
+        if not (folder / "granular_gym").is_dir():
+            parser.error(f"--against: expected a folder that holds granular_gym, got {folder}")
+    builds = [*map(str, args.against), "-"]
+    facts, rows = measure.facts(), []
+    for scene in SCENES[:2] if args.quick else SCENES:
+        found = compared(scene, builds, args.threads, args.busy, args.repeats)
+        print(table(found, COLUMNS), flush=True)
+        rows += found
+    facts["load_at_end"] = measure.load_average()
+    args.out.mkdir(parents=True, exist_ok=True)
+    path = args.out / "threads.json"
+    old: Row = json.loads(path.read_text()) if path.is_file() else {"rows": []}
+    kept = [row for row in old["rows"] if row["name"] not in {one["name"] for one in rows}]
+    path.write_text(json.dumps({"facts": facts, "rows": [*kept, *rows]}, indent=1) + "\n")
+    return 0
 
 
 if __name__ == "__main__":
-    serve()
+    sys.exit(main())

@@ -31,8 +31,8 @@ typedef struct loop {
     uint64_t number;
     gg_loop_body body;
     void *context;
-    int64_t count, share_items;
-    int32_t chunk_limit, share_count;
+    int64_t count, share_items, chunk_items;
+    int32_t share_count, share_chunks; /* share_chunks: of a full share */
 } loop;
 
 struct gg_threads {
@@ -40,14 +40,14 @@ struct gg_threads {
     _Alignas(64) uint64_t round; /* twice its number; odd while the loop is being written */
     gg_loop_body body;           /* NULL: none */
     void *context;
-    int64_t count, share_items;
-    int32_t chunk_limit, share_count;
+    int64_t count, share_items, chunk_items;
+    int32_t share_count, share_chunks;
     _Alignas(64) int32_t caller_sleeps;
     int32_t missing; /* workers that were not yet called; atomic, the following under the lock of the pool */
     int32_t called;  /* workers that were called and have not come */
     int32_t present; /* workers at work on this set */
     int32_t open;
-    int32_t thread_count, worker_count;
+    int32_t thread_count;
     gg_affinity affinity;
     pthread_cond_t done;
     share share[GG_THREAD_LIMIT];
@@ -113,8 +113,9 @@ static int read_loop(gg_threads *t, loop *out) {
     out->context = LOAD(t->context);
     out->count = LOAD(t->count);
     out->share_items = LOAD(t->share_items);
-    out->chunk_limit = LOAD(t->chunk_limit);
+    out->chunk_items = LOAD(t->chunk_items);
     out->share_count = LOAD(t->share_count);
+    out->share_chunks = LOAD(t->share_chunks);
     return round % 2 == 0 && __atomic_load_n(&t->round, __ATOMIC_RELAXED) == round;
 }
 
@@ -125,23 +126,36 @@ static void write_loop(gg_threads *t, const loop *from) {
     STORE(t->context, from->context);
     STORE(t->count, from->count);
     STORE(t->share_items, from->share_items);
-    STORE(t->chunk_limit, from->chunk_limit);
+    STORE(t->chunk_items, from->chunk_items);
     STORE(t->share_count, from->share_count);
+    STORE(t->share_chunks, from->share_chunks);
     STORE(t->round, round + 2);
 }
 
-/* the items of a share, the length of its chunks and their number */
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static loop make_loop(const gg_threads *t, int64_t count, int32_t chunk_limit, gg_loop_body body, void *context) {
+    loop l = {.number = t->round / 2 + 1, .body = body, .context = context, .count = count};
+    l.share_count = t->thread_count;
+    l.share_items = quotient_up(count, t->thread_count);
+    l.chunk_items = quotient_up(l.share_items, chunk_limit);
+    l.share_chunks = (int32_t)quotient_up(l.share_items, l.chunk_items);
+    return l;
+}
+
+/* the items of a share, and its chunks: the last shares may hold fewer, or none */
 typedef struct span {
-    int64_t begin, end, chunk;
+    int64_t begin, end;
     uint64_t chunks;
 } span;
 
 static span share_span(const loop *l, int64_t k) {
     span s;
-    s.begin = l->share_items * k < l->count ? l->share_items * k : l->count;
-    s.end = l->count - s.begin < l->share_items ? l->count : s.begin + l->share_items;
-    s.chunk = (l->share_items + l->chunk_limit - 1) / l->chunk_limit;
-    s.chunks = (uint64_t)((s.end - s.begin + s.chunk - 1) / s.chunk);
+    s.begin = least(l->share_items * k, l->count);
+    s.end = least(s.begin + l->share_items, l->count);
+    int64_t items = s.end - s.begin;
+    s.chunks = (uint64_t)(items == l->share_items ? l->share_chunks : quotient_up(items, l->chunk_items));
     return s;
 }
 
@@ -167,8 +181,8 @@ static void work_on(gg_threads *t, const loop *l, int64_t k, int caller) {
     span s = share_span(l, k);
     int64_t chunk;
     while (claim(own, l->number, s.chunks, &chunk)) {
-        int64_t begin = s.begin + chunk * s.chunk, end = begin + s.chunk;
-        l->body(l->context, begin, end < s.end ? end : s.end, caller);
+        int64_t begin = s.begin + chunk * l->chunk_items;
+        l->body(l->context, begin, least(begin + l->chunk_items, s.end), caller);
         uint64_t word = __atomic_add_fetch(&own->word, 1, __ATOMIC_SEQ_CST);
         if ((word & 255) == s.chunks && __atomic_load_n(&t->caller_sleeps, __ATOMIC_SEQ_CST)) {
             pthread_mutex_lock(&pool.lock);
@@ -327,8 +341,8 @@ static gg_threads *free_set(int32_t thread_count, const gg_affinity *affinity) {
 }
 
 static gg_threads *open_set(int32_t thread_count, int32_t worker_count, const gg_affinity *affinity) {
-    int32_t count = thread_count < GG_THREAD_LIMIT ? thread_count : GG_THREAD_LIMIT;
-    int32_t workers = worker_count < count - 1 ? worker_count : count - 1;
+    int32_t count = (int32_t)least(thread_count, GG_THREAD_LIMIT);
+    int32_t workers = (int32_t)least(worker_count, count - 1);
     if (workers < 1) {
         return NULL;
     }
@@ -341,7 +355,7 @@ static gg_threads *open_set(int32_t thread_count, int32_t worker_count, const gg
             pthread_cond_init(&t->done, NULL);
             pool.set_count++;
         }
-        workers = (workers < pool.worker_count ? workers : pool.worker_count) - t->present;
+        workers = (int32_t)least(workers, pool.worker_count) - t->present;
         t->open = 1;
         t->thread_count = count;
         t->affinity = *affinity;
@@ -381,8 +395,7 @@ void gg_threads_run(gg_threads *t, int64_t count, int32_t chunk_limit, gg_loop_b
         body(context, 0, count, 1);
         return;
     }
-    int64_t share_items = (count + t->thread_count - 1) / t->thread_count;
-    loop l = {t->round / 2 + 1, body, context, count, share_items, chunk_limit, t->thread_count};
+    loop l = make_loop(t, count, chunk_limit, body, context);
     write_loop(t, &l);
     if (__atomic_load_n(&t->missing, __ATOMIC_RELAXED) > 0) {
         call_workers(t);
@@ -399,7 +412,7 @@ void gg_threads_close(gg_threads *t) {
     if (!t) {
         return;
     }
-    loop none = {t->round / 2 + 1, NULL, NULL, 0, 1, 1, t->thread_count};
+    loop none = make_loop(t, 1, 1, NULL, NULL);
     write_loop(t, &none);
     pthread_mutex_lock(&pool.lock);
     count_called(t, -t->called);
@@ -410,7 +423,7 @@ void gg_threads_close(gg_threads *t) {
 
 void gg_threads_loop(int32_t thread_count, int64_t count, gg_loop_body body, void *context) {
     int32_t most = thread_count ? thread_count : gg_usable_cores();
-    gg_threads *t = gg_threads_open((int32_t)(most < count ? most : count));
+    gg_threads *t = gg_threads_open((int32_t)least(most, count));
     gg_threads_run(t, count, GG_CHUNK_LIMIT, body, context);
     gg_threads_close(t);
 }
