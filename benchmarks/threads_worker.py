@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import warnings
 from pathlib import Path
 
 SUBSTEPS, DT = 16, 1e-3
@@ -29,6 +30,8 @@ def main() -> None:
         import_from(Path(folder).resolve())
     from testbed import standard
 
+    # the tallest column is deeper than its iterations hold; it costs what it costs
+    warnings.simplefilter("ignore")
     scene = standard.standard_column(int(grains), half_width=float(half_width))
     with scene.build(device="cpu", num_threads=1) as source:
         source.step(DT, SETTLING)

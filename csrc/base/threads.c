@@ -59,7 +59,8 @@ static struct {
     pthread_cond_t call;
     int32_t set_count, worker_count;
     int32_t workers_asleep, callers_asleep;
-    int32_t called; /* of all sets */
+    int32_t called;          /* of all sets */
+    int32_t pretended_cores; /* 0: none */
     gg_threads set[SET_LIMIT];
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .call = PTHREAD_COND_INITIALIZER};
 
@@ -340,43 +341,35 @@ static gg_threads *free_set(int32_t thread_count, const gg_affinity *affinity) {
     return found;
 }
 
-static gg_threads *open_set(int32_t thread_count, int32_t worker_count, const gg_affinity *affinity) {
-    int32_t count = (int32_t)least(thread_count, GG_THREAD_LIMIT);
-    int32_t workers = (int32_t)least(worker_count, count - 1);
-    if (workers < 1) {
-        return NULL;
-    }
-    pthread_once(&fork_once, watch_forks);
-    pthread_mutex_lock(&pool.lock);
-    start_workers(workers);
-    gg_threads *t = pool.worker_count > 0 ? free_set(count, affinity) : NULL;
-    if (t) {
-        if (t == &pool.set[pool.set_count]) {
-            pthread_cond_init(&t->done, NULL);
-            pool.set_count++;
-        }
-        workers = (int32_t)least(workers, pool.worker_count) - t->present;
-        t->open = 1;
-        t->thread_count = count;
-        t->affinity = *affinity;
-        __atomic_store_n(&t->missing, workers, __ATOMIC_RELAXED);
-    }
-    pthread_mutex_unlock(&pool.lock);
-    return t;
-}
-
-gg_threads *gg_threads_open_workers(int32_t thread_count, int32_t worker_count) {
-    gg_affinity affinity = gg_affinity_get();
-    return open_set(thread_count, worker_count, &affinity);
-}
-
 gg_threads *gg_threads_open(int32_t thread_count) {
     if (thread_count < 2) {
         return NULL;
     }
     gg_affinity affinity = gg_affinity_get();
-    return open_set(thread_count, gg_affinity_count(&affinity) - 1, &affinity);
+    int32_t cores = pool.pretended_cores ? pool.pretended_cores : gg_affinity_count(&affinity);
+    int32_t count = (int32_t)least(least(thread_count, cores), GG_THREAD_LIMIT);
+    if (count < 2) {
+        return NULL;
+    }
+    pthread_once(&fork_once, watch_forks);
+    pthread_mutex_lock(&pool.lock);
+    start_workers(count - 1);
+    gg_threads *t = pool.worker_count > 0 ? free_set(count, &affinity) : NULL;
+    if (t) {
+        if (t == &pool.set[pool.set_count]) {
+            pthread_cond_init(&t->done, NULL);
+            pool.set_count++;
+        }
+        t->open = 1;
+        t->thread_count = count;
+        t->affinity = affinity;
+        __atomic_store_n(&t->missing, (int32_t)least(count - 1, pool.worker_count) - t->present, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return t;
 }
+
+void gg_threads_pretend_cores(int32_t count) { pool.pretended_cores = count; }
 
 /* calls the workers that a set still misses */
 static void call_workers(gg_threads *t) {

@@ -6,8 +6,7 @@
  * begun: workers that are late, busy with another caller or not to be had cost nothing but their help, and which thread
  * runs which item depends on chance; an item must therefore write nothing that another one of its loop reads or writes.
  *
- * Who waits spins for some microseconds and then sleeps. No more workers are awake than the calling thread may use
- * cores, less one; a fork in any thread leaves the child an empty pool.
+ * Who waits spins for some microseconds and then sleeps. A fork in any thread leaves the child an empty pool.
  */
 #ifndef GG_THREADS_H
 #define GG_THREADS_H
@@ -21,10 +20,8 @@ typedef struct gg_threads gg_threads;
 /* items [begin, end) of a loop; caller: on the thread that runs the loop */
 typedef void (*gg_loop_body)(void *context, int64_t begin, int64_t end, int caller);
 
-/* A set of thread_count threads, the calling one included; NULL: it works alone. */
+/* A set of thread_count threads, the calling one included, and no more than it may use cores. NULL: it works alone. */
 gg_threads *gg_threads_open(int32_t thread_count);
-/* the same with at most worker_count workers, however many cores there are */
-gg_threads *gg_threads_open_workers(int32_t thread_count, int32_t worker_count);
 /* Runs body over the items [0, count), each share in at most chunk_limit chunks (1 .. GG_CHUNK_LIMIT); returns when all
  * are done. threads NULL: in one call. */
 #define GG_CHUNK_LIMIT 255
@@ -40,6 +37,9 @@ typedef struct gg_threads_stats {
     int32_t callers_asleep; /* who wait for a worker to end what it has begun */
 } gg_threads_stats;
 gg_threads_stats gg_threads_get_stats(void);
+
+/* for tests: as if threads might use so many cores; 0: those they may */
+void gg_threads_pretend_cores(int32_t count);
 
 /* a clock that nobody sets [ns] */
 int64_t gg_clock(void);

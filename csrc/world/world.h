@@ -76,12 +76,12 @@ struct gg_world {
     gg_picture_memory picture;
     int32_t thread_count; /* of a step */
     int32_t host_threads; /* of what has work for all cores: pictures */
-    int32_t chunk;       /* substeps that a GPU runs per launch; no result depends on it */
-    int32_t stats_valid; /* on a GPU: the last step brought the counters of the present state to the host */
-    int32_t unfinished;  /* the last step ran out of memory: the same call goes on with it */
-    double duration;     /* of the last step [s] */
-    double *seconds;     /* per phase, or NULL */
-    uint64_t layout;     /* hash of what a snapshot must agree on */
+    int32_t chunk;        /* substeps that a GPU runs per launch; no result depends on it */
+    int32_t stats_valid;  /* on a GPU: the last step brought the counters of the present state to the host */
+    int32_t unfinished;   /* the last step ran out of memory: the same call goes on with it */
+    double duration;      /* of the last step [s] */
+    double *seconds;      /* per phase, or NULL */
+    uint64_t layout;      /* hash of what a snapshot must agree on */
     char message[512];
 };
 

@@ -31,10 +31,10 @@ static void square(void *context, int64_t begin, int64_t end, int caller) {
     }
 }
 
-static int loops_work(int32_t workers) {
+static int loops_work(void) {
     int64_t out[ITEMS];
     for (int k = 0; k < 200; k++) {
-        gg_threads *set = gg_threads_open_workers(4, workers);
+        gg_threads *set = gg_threads_open(4);
         memset(out, 0, sizeof out);
         gg_threads_run(set, ITEMS, 4, square, out);
         gg_threads_close(set);
@@ -49,14 +49,14 @@ static int loops_work(int32_t workers) {
 
 static void test_refused_threads(void) {
     granted = 0;
-    CHECK(gg_threads_open_workers(4, 3) == NULL);
-    CHECK(loops_work(3));
+    CHECK(gg_threads_open(4) == NULL);
+    CHECK(loops_work());
     CHECK(gg_threads_get_stats().workers == 0);
     granted = 1;
-    CHECK(loops_work(3));
+    CHECK(loops_work());
     CHECK(gg_threads_get_stats().workers == 1);
     granted = 100;
-    CHECK(loops_work(3));
+    CHECK(loops_work());
     CHECK(gg_threads_get_stats().workers == 3);
 }
 
@@ -65,7 +65,7 @@ static int child_works(void) {
     pid_t pid = fork();
     if (pid == 0) {
         int empty = gg_threads_get_stats().workers == 0;
-        int works = loops_work(3);
+        int works = loops_work();
         _exit(empty && works && gg_threads_get_stats().workers == 3 ? 0 : 1);
     }
     int status = 1;
@@ -76,7 +76,7 @@ static int32_t stop, failures;
 
 static void *loop_on(void *unused) {
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-        failures += !loops_work(3);
+        failures += !loops_work();
     }
     return unused;
 }
@@ -91,10 +91,11 @@ static void test_forks(void) {
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
     CHECK(failures == 0);
-    CHECK(loops_work(3));
+    CHECK(loops_work());
 }
 
 int main(void) {
+    gg_threads_pretend_cores(4);
     test_refused_threads();
     test_forks();
     return check_report();
