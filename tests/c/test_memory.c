@@ -468,7 +468,7 @@ int main(void) {
     CHECK(try_operation(add_rolling) == 1);
     /* to check the state, to grow, and zeros for what it may lack */
     CHECK(try_operation(load) == 3);
-    CHECK(try_operation(take_picture) == 6);
+    CHECK(try_operation(take_picture) == 1);
     CHECK(try_operation(profile) == 1);
     CHECK(try_operation(take_depth) == 0);
     CHECK(try_operation(save) == 0);
