@@ -20,6 +20,12 @@
 
 #define SET_LIMIT        64    /* callers that have workers at a time; further ones work alone */
 #define SPIN_NANOSECONDS 20000 /* for which a thread spins before it sleeps: some phases of a step */
+/* A worker that stays for less time than this came in vain: it mostly waited. So it is where it shares its core with the
+ * caller, whom its waiting holds up. It is then called again later: after the first delay, the next time after twice
+ * that, at most after the last. */
+#define VAIN_NANOSECONDS  (2 * SPIN_NANOSECONDS)
+#define FIRST_NANOSECONDS 50000
+#define LAST_NANOSECONDS  1600000
 
 /* number of the loop << 16 | chunks claimed << 8 | chunks done */
 typedef struct share {
@@ -43,7 +49,10 @@ struct gg_threads {
     int64_t count, share_items, chunk_items;
     int32_t share_count, share_chunks;
     _Alignas(64) int32_t caller_sleeps;
-    int32_t missing; /* workers that were not yet called; atomic, the following under the lock of the pool */
+    int32_t missing;    /* workers that are to be called; atomic */
+    int64_t call_after; /* but not before this time; atomic [ns] */
+    /* under the lock of the pool */
+    int64_t delay;   /* of the last worker that came in vain, 0 since one did not [ns] */
     int32_t called;  /* workers that were called and have not come */
     int32_t present; /* workers at work on this set */
     int32_t open;
@@ -255,6 +264,14 @@ static gg_threads *calling_set(void) {
     return NULL;
 }
 
+/* a worker leaves a set that is open, after it stayed for some time [ns] */
+static void miss_worker(gg_threads *t, int64_t stay) {
+    int64_t longer = t->delay ? 2 * t->delay : FIRST_NANOSECONDS;
+    t->delay = stay >= VAIN_NANOSECONDS ? 0 : longer < LAST_NANOSECONDS ? longer : LAST_NANOSECONDS;
+    STORE(t->call_after, t->delay ? gg_clock() + t->delay : 0);
+    __atomic_add_fetch(&t->missing, 1, __ATOMIC_RELEASE);
+}
+
 static void count_called(gg_threads *t, int32_t change) {
     t->called += change;
     pool.called += change;
@@ -280,11 +297,12 @@ static void *work(void *argument) {
             gg_affinity_set(&wanted);
             affinity = wanted;
         }
+        int64_t begin = gg_clock();
         serve(t, seat);
         pthread_mutex_lock(&pool.lock);
         t->present--;
         if (t->open) {
-            __atomic_add_fetch(&t->missing, 1, __ATOMIC_RELAXED);
+            miss_worker(t, gg_clock() - begin);
         }
     }
     return NULL;
@@ -361,6 +379,7 @@ gg_threads *gg_threads_open(int32_t thread_count) {
             pool.set_count++;
         }
         t->open = 1;
+        STORE(t->call_after, 0);
         t->thread_count = count;
         t->affinity = affinity;
         __atomic_store_n(&t->missing, (int32_t)least(count - 1, pool.worker_count) - t->present, __ATOMIC_RELAXED);
@@ -371,7 +390,7 @@ gg_threads *gg_threads_open(int32_t thread_count) {
 
 void gg_threads_pretend_cores(int32_t count) { pool.pretended_cores = count; }
 
-/* calls the workers that a set still misses */
+/* calls the workers that a set misses */
 static void call_workers(gg_threads *t) {
     pthread_mutex_lock(&pool.lock);
     count_called(t, t->missing);
@@ -390,7 +409,7 @@ void gg_threads_run(gg_threads *t, int64_t count, int32_t chunk_limit, gg_loop_b
     }
     loop l = make_loop(t, count, chunk_limit, body, context);
     write_loop(t, &l);
-    if (__atomic_load_n(&t->missing, __ATOMIC_RELAXED) > 0) {
+    if (LOAD(t->missing) > 0 && gg_clock() >= LOAD(t->call_after)) {
         call_workers(t);
     }
     for (int64_t k = 0; k < l.share_count; k++) {
