@@ -42,11 +42,12 @@ void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass);
 /* the same: on a CPU the barrier that a GPU saves costs next to nothing */
 void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass);
 
-/* Grains, of all envs, below which a further thread that shares phases loses more than it brings. */
-#define GG_GRAINS_PER_THREAD 1000
-/* Threads of at most thread_count that a step of so many envs and grains can use: a thread for each env, or one for each
- * GG_GRAINS_PER_THREAD grains. */
-int32_t gg_executor_useful_threads(int64_t env_count, int64_t grain_count, int32_t thread_count);
+/* Grains, of all envs, below which a further thread that shares phases loses more than it brings. A sweep of the law
+ * `coloured` is a phase for each colour, and the bodies it changes move from core to core. */
+int64_t gg_grains_per_thread(gg_law law);
+/* Threads of at most thread_count that a step of such a world can use: a thread for each env, or one for each
+ * gg_grains_per_thread grains. */
+int32_t gg_executor_useful_threads(const gg_dims *dims, gg_law law, int32_t thread_count);
 
 /* Calls body once per team. Envs are handed out to teams of one where there are enough of them. */
 typedef void (*gg_team_body)(const gg_team *team, void *context);

@@ -124,15 +124,18 @@ void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_
 
 /* ---- teams ---- */
 
-int32_t gg_executor_useful_threads(int64_t env_count, int64_t grain_count, int32_t thread_count) {
-    int64_t shared = env_count * grain_count / GG_GRAINS_PER_THREAD;
-    return (int32_t)GG_MAX(1, GG_MIN(thread_count, GG_MAX(shared, env_count)));
+int64_t gg_grains_per_thread(gg_law law) { return law == GG_LAW_coloured ? 10000 : 1000; }
+
+int32_t gg_executor_useful_threads(const gg_dims *dims, gg_law law, int32_t thread_count) {
+    int64_t shared = dims->env_count * dims->grain_count / gg_grains_per_thread(law);
+    return (int32_t)GG_MAX(1, GG_MIN(thread_count, GG_MAX(shared, dims->env_count)));
 }
 
 /* whether each thread takes whole envs, which needs no waiting in between, or all threads share every phase */
-static int takes_whole_envs(const gg_dims *dims, int32_t threads) {
+static int takes_whole_envs(const gg_view *v, int32_t threads) {
+    const gg_dims *dims = &v->dims;
     int even = dims->env_count >= 2 * (int64_t)threads || dims->env_count % threads == 0;
-    int small = dims->env_count * dims->grain_count < (int64_t)threads * GG_GRAINS_PER_THREAD;
+    int small = dims->env_count * dims->grain_count < threads * gg_grains_per_thread((gg_law)v->params.law);
     return even || (small && dims->env_count > 1);
 }
 
@@ -154,7 +157,7 @@ static void run_envs(void *context, int64_t begin, int64_t end, int caller) {
 void gg_executor_run(const gg_executor *executor, gg_team_body body, void *context) {
     const gg_dims *dims = &executor->view->dims;
     team_run r = {executor, body, context};
-    int whole = takes_whole_envs(dims, executor->thread_count);
+    int whole = takes_whole_envs(executor->view, executor->thread_count);
     int64_t most = whole ? GG_MIN(executor->thread_count, dims->env_count) : executor->thread_count;
     gg_threads *threads = gg_threads_open((int32_t)most);
     if (whole || !threads) {

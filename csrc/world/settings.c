@@ -23,12 +23,12 @@ void gg_world_get_info(const gg_world *w, gg_world_info *info) {
 }
 
 gg_status gg_world_set_thread_count(gg_world *w, int32_t thread_count) {
-    const gg_dims *d = &w->view.dims;
+    const gg_view *v = &w->view;
     GG_EXPECT(gg_message_of(w), thread_count >= 0 && thread_count <= GG_THREAD_LIMIT,
               "thread_count: expected 0 (as many as are of use) to 1024, got %d", (int)thread_count);
     int32_t cores = thread_count ? thread_count : gg_usable_cores();
     w->host_threads = cores;
-    w->thread_count = thread_count ? thread_count : gg_executor_useful_threads(d->env_count, d->grain_count, cores);
+    w->thread_count = thread_count ? thread_count : gg_executor_useful_threads(&v->dims, (gg_law)v->params.law, cores);
     return GG_OK;
 }
 

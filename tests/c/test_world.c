@@ -123,6 +123,42 @@ static void test_threads_and_envs(void) {
     }
 }
 
+/* enough grains for threads to share each colour: columns of 16 layers in a wider box */
+static void test_threads_and_colours(void) {
+    enum { count = 4096, side = 16 };
+    static float at[3 * count], radii[count];
+    static int32_t kinds[count];
+    const int32_t modes[] = {GG_MODE_GAUSS_SEIDEL, GG_MODE_PAPER};
+    gg_world_def d = scene();
+    for (int i = 0; i < count; i++) {
+        at[3 * i] = 0.0102f * ((float)(i % side) - 7.5f) + 0.0001f * (float)(i % 3);
+        at[3 * i + 1] = 0.0102f * ((float)(i / side % side) - 7.5f) + 0.0001f * (float)(i % 5);
+        at[3 * i + 2] = 0.006f + 0.0102f * (float)(i / (side * side));
+        radii[i] = 0.005f;
+    }
+    d.env_count = 1;
+    d.grain_count = count;
+    d.position = at;
+    d.radius = radii;
+    d.grain_material = kinds;
+    d.tool_count = d.part_count = d.camera_count = 0;
+    d.lower = gg_v3(-0.083f, -0.083f, 0.0f);
+    d.upper = gg_v3(0.083f, 0.083f, 0.3f);
+    for (int m = 0; m < 2; m++) {
+        const int32_t threads[] = {1, 2, 3, 8};
+        uint64_t expected = 0;
+        d.solver.mode = modes[m];
+        for (int k = 0; k < 4; k++) {
+            d.thread_count = threads[k];
+            gg_world *w = world_of(&d);
+            CHECK(gg_world_step(w, 1e-3, 40, NULL, NULL, NULL) == GG_OK);
+            expected = k ? expected : hash_of(w, 0);
+            CHECK(hash_of(w, 0) == expected);
+            gg_world_destroy(w);
+        }
+    }
+}
+
 static void test_weight(void) {
     gg_world_def d = scene();
     d.env_count = 1;
@@ -353,16 +389,27 @@ static void test_empty(void) {
 }
 
 /* how many threads a default takes */
+static int32_t useful(gg_law law, int64_t env_count, int64_t grain_count, int32_t threads) {
+    gg_dims dims;
+    memset(&dims, 0, sizeof dims);
+    dims.env_count = env_count;
+    dims.grain_count = grain_count;
+    return gg_executor_useful_threads(&dims, law, threads);
+}
+
 static void test_useful(void) {
-    const int64_t grains = GG_GRAINS_PER_THREAD;
-    CHECK(gg_executor_useful_threads(1, 0, 8) == 1);
-    CHECK(gg_executor_useful_threads(1, 2 * grains - 1, 8) == 1);
-    CHECK(gg_executor_useful_threads(1, 2 * grains, 8) == 2);
-    CHECK(gg_executor_useful_threads(1, 100 * grains, 8) == 8);
-    CHECK(gg_executor_useful_threads(1, 100 * grains, 1) == 1);
-    CHECK(gg_executor_useful_threads(3, 10, 8) == 3);
-    CHECK(gg_executor_useful_threads(2, 4 * grains, 8) == 8);
-    CHECK(gg_executor_useful_threads(64, 10, 2) == 2);
+    for (gg_law law = GG_LAW_spheres; law <= GG_LAW_coloured; law++) {
+        const int64_t grains = gg_grains_per_thread(law);
+        CHECK(useful(law, 1, 0, 8) == 1);
+        CHECK(useful(law, 1, 2 * grains - 1, 8) == 1);
+        CHECK(useful(law, 1, 2 * grains, 8) == 2);
+        CHECK(useful(law, 1, 100 * grains, 8) == 8);
+        CHECK(useful(law, 1, 100 * grains, 1) == 1);
+        CHECK(useful(law, 3, 10, 8) == 3);
+        CHECK(useful(law, 2, 4 * grains, 8) == 8);
+        CHECK(useful(law, 64, 10, 2) == 2);
+    }
+    CHECK(gg_grains_per_thread(GG_LAW_coloured) > gg_grains_per_thread(GG_LAW_spheres));
 }
 
 /* how many substeps a GPU is given at a time */
@@ -409,6 +456,7 @@ static void test_no_cuda(void) {
 int main(void) {
     gg_threads_pretend_cores(8); /* more threads than cores give the same bits */
     test_threads_and_envs();
+    test_threads_and_colours();
     test_weight();
     test_snapshot();
     test_isolation();
