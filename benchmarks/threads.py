@@ -1,10 +1,10 @@
 """threads.py: what threads bring and cost, alone and beside busy processes, between builds in turns.
 
-    python -m benchmarks.threads [--against FOLDER]... [--threads 1 2 4 64] [--busy 0 2]
-                                 [--repeats 5] [--quick] [--out FOLDER]
+    python -m benchmarks.threads [--against FOLDER]... [--solver mode=convergent]... [--grains 2000 10000]
+                                 [--threads 1 2 4 64] [--busy 0 2] [--repeats 5] [--out FOLDER]
 
 Prints steps per second of the clock on the wall and processor time of all threads per step: medians, with the smallest
-and the largest. Each build is a process of its own; they take turns at each number of threads. --against as
+and the largest. Each build is a process of its own; they take turns at each number of threads. --against and --solver as
 for benchmarks.speed. --busy: processes beside that never wait. Writes FOLDER/threads.json.
 """
 
@@ -21,6 +21,7 @@ from pathlib import Path
 from benchmarks import measure
 from benchmarks.measure import Row
 from benchmarks.run import OUT, table
+from benchmarks.settings import Setting
 
 WORKER = Path(__file__).resolve().parent / "threads_worker.py"
 #: envs, grains in each, half width of the column in diameters
@@ -31,10 +32,10 @@ COLUMNS = ("steps_per_s", "cpu_ms_per_step")
 
 
 class Worker:
-    """A process that steps one world with one build."""
+    """A process that steps one world with one build and one solver."""
 
-    def __init__(self, folder: str, scene: tuple[int, int, float]) -> None:
-        command = [sys.executable, str(WORKER), folder, *map(str, scene)]
+    def __init__(self, folder: str, setting: str, scene: tuple[int, int, float]) -> None:
+        command = [sys.executable, str(WORKER), folder, setting, *map(str, scene)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, threads: int) -> Row:
@@ -65,19 +66,23 @@ def neighbours(count: int) -> Iterator[None]:
 
 
 def compared(
-    scene: tuple[int, int, float], builds: list[str], threads: list[int], busy: list[int], repeats: int
+    scene: tuple[int, int, float],
+    subjects: list[tuple[str, str]],
+    threads: list[int],
+    busy: list[int],
+    repeats: int,
 ) -> list[Row]:
-    """Rows of one scene: by busy processes, number of threads and build."""
+    """Rows of one scene: by busy processes, number of threads, solver and build; subjects: builds and solvers."""
     rows: list[Row] = []
-    workers = {build: Worker(build, scene) for build in builds}
+    workers = {subject: Worker(*subject, scene) for subject in subjects}
     try:
         for beside in busy:
-            cases = [(count, build) for count in threads for build in builds]
-            found: dict[tuple[int, str], list[Row]] = {case: [] for case in cases}
+            cases = [(count, subject) for count in threads for subject in subjects]
+            found: dict[tuple[int, tuple[str, str]], list[Row]] = {case: [] for case in cases}
             with neighbours(beside):
                 for _ in range(repeats):
-                    for count, build in cases:
-                        found[count, build].append(workers[build].ask(count))
+                    for count, subject in cases:
+                        found[count, subject].append(workers[subject].ask(count))
             rows += [_row(scene, beside, *case, found[case]) for case in cases]
     finally:
         for worker in workers.values():
@@ -85,13 +90,14 @@ def compared(
     return rows
 
 
-def _row(scene: tuple[int, int, float], busy: int, threads: int, build: str, found: list[Row]) -> Row:
+def _row(scene: tuple[int, int, float], busy: int, threads: int, subject: tuple[str, str], found: list[Row]) -> Row:
     envs, grains, _ = scene
-    label = "this" if build == "-" else build
+    build, solver = subject
+    label = "this" if build == "-" else Path(build).name
     name = f"{envs} x {grains:,} grains, {busy} busy, {threads} thread{'s' if threads > 1 else ''}"
-    facts = {"envs": envs, "grains": grains, "busy": busy, "threads": threads, "build": label}
+    facts = {"envs": envs, "grains": grains, "busy": busy, "threads": threads, "solver": solver, "build": label}
     return {
-        "name": f"{name}, {label}",
+        "name": f"{name}, {solver}, {label}",
         **facts,
         **{key: measure.spread([one[key] for one in found]) for key in COLUMNS},
     }
@@ -103,17 +109,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--against", action="append", type=Path, default=[], help="folder of another build")
     parser.add_argument("--threads", type=int, nargs="+", default=list(THREADS))
     parser.add_argument("--busy", type=int, nargs="+", default=list(BUSY), help="busy processes beside")
-    parser.add_argument("--quick", action="store_true", help="two scenes")
+    parser.add_argument("--solver", action="append", type=Setting.parse, help="name=value,..., as for benchmarks.speed")
+    parser.add_argument("--grains", type=int, nargs="+", help="scenes of so many grains only")
     parser.add_argument("--repeats", type=int, default=measure.REPEATS)
     parser.add_argument("--out", type=Path, default=OUT, help="folder for threads.json")
     args = parser.parse_args(arguments)
     for folder in args.against:
         if not (folder / "granular_gym").is_dir():
             parser.error(f"--against: expected a folder that holds granular_gym, got {folder}")
-    builds = [*map(str, args.against), "-"]
+    solvers = args.solver or [Setting.parse("")]
+    subjects = [(build, setting.label) for setting in solvers for build in [*map(str, args.against), "-"]]
     facts, rows = measure.facts(), []
-    for scene in SCENES[:2] if args.quick else SCENES:
-        found = compared(scene, builds, args.threads, args.busy, args.repeats)
+    for scene in (one for one in SCENES if not args.grains or one[1] in args.grains):
+        found = compared(scene, subjects, args.threads, args.busy, args.repeats)
         print(table(found, COLUMNS), flush=True)
         rows += found
     facts["load_at_end"] = measure.load_average()

@@ -1,8 +1,8 @@
 """threads_worker.py: steps one world with one build of the package and as many threads as it is told.
 
-    python benchmarks/threads_worker.py FOLDER ENVS GRAINS HALF_WIDTH
+    python benchmarks/threads_worker.py FOLDER SETTING ENVS GRAINS HALF_WIDTH
 
-FOLDER as for speed_worker.py. Every line of standard input, a number of threads and a time [s], is answered with one of
+FOLDER and SETTING as for speed_worker.py. Every line of standard input, a number of threads and a time [s], is answered with one of
 JSON: steps per second of the clock on the wall, and processor time of all threads per step. A step is 16 substeps of
 1 ms of a settled column.
 """
@@ -21,19 +21,20 @@ SETTLING = 400  # substeps before the first measurement
 
 def main() -> None:
     """Answers lines until there are no more."""
-    folder, envs, grains, half_width = sys.argv[1:5]
+    folder, text, envs, grains, half_width = sys.argv[1:6]
     root = Path(__file__).resolve().parent.parent
     sys.path[0] = str(root)
     from benchmarks.speed_worker import import_from
 
     if folder != "-":
         import_from(Path(folder).resolve())
+    from benchmarks.settings import Setting
     from testbed import standard
 
     # the tallest column is deeper than its iterations hold; it costs what it costs
     warnings.simplefilter("ignore")
     scene = standard.standard_column(int(grains), half_width=float(half_width))
-    with scene.build(device="cpu", num_threads=1) as source:
+    with Setting.parse("" if text == "default" else text).world(scene) as source:
         source.step(DT, SETTLING)
         world = source.branch(int(envs))
     for line in sys.stdin:
