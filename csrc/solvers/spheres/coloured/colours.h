@@ -147,17 +147,18 @@ GG_FN int32_t gg_colours_count(const gg_view *v, int64_t e) {
     return colours;
 }
 
-/* Fills the last row of a colour with its first contact again, so that whole rows can be read. Nothing of these lanes
- * is stored in a body. */
+/* Fills the last row of a colour with its last contact again, so that whole rows can be read: one that no other thread
+ * solves. Nothing of these lanes is stored in a body. */
 GG_FN void gg_colour_pad(const gg_view *v, int64_t e, int32_t colour) {
     const gg_colouring *all = &v->colouring[e];
     int64_t base = e * v->dims.coloured.rows * GG_LANES, first = base + (int64_t)all->first_row[colour] * GG_LANES;
     int64_t end = base + (int64_t)all->first_row[colour + 1] * GG_LANES;
-    for (int64_t at = first + all->contacts[colour]; at < end; at++) {
-        v->first_body[at] = v->first_body[first];
-        v->other_body[at] = v->other_body[first];
-        v->contact_pair[at] = v->contact_pair[first];
-        v->contact_from[at] = v->contact_from[first];
+    int64_t last = first + all->contacts[colour] - 1;
+    for (int64_t at = last + 1; at < end; at++) {
+        v->first_body[at] = v->first_body[last];
+        v->other_body[at] = v->other_body[last];
+        v->contact_pair[at] = v->contact_pair[last];
+        v->contact_from[at] = v->contact_from[last];
         v->overlap[at] = 0.0f;
     }
 }
