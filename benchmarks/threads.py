@@ -4,8 +4,8 @@
                                  [--threads 1 2 4 64] [--busy 0 2] [--repeats 5] [--out FOLDER]
 
 Prints steps per second of the clock on the wall and processor time of all threads per step: medians, with the smallest
-and the largest. Each build is a process of its own; they take turns at each number of threads. --against and --solver as
-for benchmarks.speed. --busy: processes beside that never wait. Writes FOLDER/threads.json.
+and the largest. Each build and solver is a process of its own; they take turns at each number of threads. --against and
+--solver as for benchmarks.speed. --busy: processes beside that never wait. Writes FOLDER/threads.json.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python benchmarks/threads_worker.py FOLDER SETTING ENVS GRAINS HALF_WIDTH
 
-FOLDER and SETTING as for speed_worker.py. Every line of standard input, a number of threads and a time [s], is answered with one of
-JSON: steps per second of the clock on the wall, and processor time of all threads per step. A step is 16 substeps of
-1 ms of a settled column.
+FOLDER and SETTING as for speed_worker.py. Every line of standard input, a number of threads and a time [s], is answered
+with one of JSON: steps per second of the clock on the wall, and processor time of all threads per step. A step is 16
+substeps of 1 ms of a settled column.
 """
 
 from __future__ import annotations

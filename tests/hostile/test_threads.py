@@ -165,7 +165,7 @@ wait_until(lambda: "R" not in states())
 
 
 def test_an_interrupted_step_leaves_threads_that_work() -> None:
-    """Ctrl-C in the middle of a step on several threads; the next steps give the bits of a world that was left alone."""
+    """Ctrl-C in the middle of a step on several threads; the next steps give the bits of a world left alone."""
     run("""
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
