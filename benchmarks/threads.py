@@ -1,6 +1,6 @@
 """threads.py: what threads bring and cost, alone and beside busy processes, between builds in turns.
 
-    python -m benchmarks.threads [--against FOLDER]... [--solver mode=convergent]... [--grains 2000 10000]
+    python -m benchmarks.threads [--against FOLDER]... [--solver mode=jacobi]... [--grains 2000 10000]
                                  [--threads 1 2 4 64] [--busy 0 2] [--repeats 5] [--out FOLDER]
 
 Prints steps per second of the clock on the wall and processor time of all threads per step: medians, with the smallest
@@ -25,7 +25,15 @@ from benchmarks.settings import Setting
 
 WORKER = Path(__file__).resolve().parent / "threads_worker.py"
 #: envs, grains in each, half width of the column in diameters
-SCENES = ((1, 500, 4.0), (1, 2_000, 6.5), (1, 10_000, 10.0), (1, 50_000, 15.0), (64, 500, 4.0))
+SCENES = (
+    (1, 500, 4.0),
+    (1, 2_000, 6.5),
+    (1, 4_000, 7.5),
+    (1, 10_000, 10.0),
+    (1, 20_000, 12.0),
+    (1, 50_000, 15.0),
+    (64, 500, 4.0),
+)
 THREADS, BUSY = (1, 2, 4, 64), (0, 2)
 SECONDS = 0.3  # of a measurement
 COLUMNS = ("steps_per_s", "cpu_ms_per_step")

@@ -418,10 +418,11 @@ class Scene:
             device: "cpu", "cuda" (the first GPU) or "cuda:1"; "auto": the first GPU that works, else the CPU, or what
                 the environment variable GG_DEVICE names.
             solver: None: the defaults.
-            num_threads: threads of a step; they change no result. None: one for each env or 1,000 grains of all envs,
-                whichever gives more, and at most one per core that the process may use: the least of its affinity, the
-                quota of its control group (cgroup v1 or v2, rounded up) and OMP_NUM_THREADS; one in daemon worker
-                processes. More threads than cores do not work at a time. What they bring: docs/threads.md.
+            num_threads: threads of a step; they change no result. None: one for each env, or one for each 2,000 grains
+                of all envs (each 1,000 in other modes than "gauss_seidel"), whichever gives more, and at most one per
+                core that the process may use: the least of its affinity, the quota of its control group (cgroup v1 or
+                v2, rounded up) and OMP_NUM_THREADS; one in daemon worker processes. More threads than cores do not
+                work at a time. What they bring: docs/threads.md.
             overlaps: what to do where grains lie in each other, in a tool or in a wall by more than 10 % of a diameter,
                 or wholly beyond a cyclic or periodic face: "error" refuses the scene, "warn" builds it with an
                 OverlapWarning, "ignore" does not look. Settled beds overlap by a few percent and pass; so do fixed
