@@ -239,7 +239,7 @@ typedef struct gg_contact_list {
     float *normals;         /* (count, 3) unit, towards the first grain */
 } gg_contact_list;
 
-/* The contacts of one env in the last substep, speculative ones too, in order of grain ids. At most `capacity` are
+/* The contacts of one env in the last substep, speculative ones too, in order of the grains that keep them. At most `capacity` are
  * written; *count is how many there are, *dt the substep they belong to [s]. None before the first step, and none after
  * grains were set. Planar grains are refused. */
 gg_status gg_world_get_contacts(gg_world *world, int64_t env, int64_t capacity, const gg_contact_list *list,

@@ -140,7 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=3, help="number of seeds of random initial states (default 3)")
     parser.add_argument("--only", action="append", default=[], metavar="KEY=VALUE", help="cases with this parameter")
     parser.add_argument("--fresh", action="store_true", help="measure all cases again")
-    parser.add_argument("--threads", type=int, default=_core.hardware_threads(), help="threads of the engine")
+    parser.add_argument("--threads", type=int, default=_core.usable_cores(), help="threads of the engine")
     parser.add_argument("--out", type=Path, default=ROOT / "docs", help="folder of validation.md")
     parser.add_argument("--list", action="store_true", help="list the checks and exit")
     parser.add_argument("--page", action="store_true", help="write the page from stored results and exit")

@@ -17,7 +17,9 @@ GRAIN, TOOL, WALL = 0, 1, 2
 
 @dataclasses.dataclass(frozen=True)
 class Contacts:
-    """What `World.contacts` read: n contacts of the last substep, each told once, in order of grains.
+    """What `World.contacts` read: n contacts of the last substep, each told once.
+
+    In order of the first grains, for each those with grains first, in order of these.
 
     All vectors are in world axes. Contacts that were foreseen and did not come about are among them, with an impulse
     of 0.
@@ -82,6 +84,11 @@ class Contacts:
             self.normals[some],
             self.dt,
         )
+
+    def sorted(self) -> Contacts:
+        """In order of the first grains, for each those with grains first, then tools, then walls, in order of these."""
+        first, second = self.pairs.astype(np.int64).T
+        return self.of(np.lexsort((np.where(second < 0, 2**32 - second, second), first)))
 
     def wrench(self, origin: Any) -> NDArray[np.float64]:
         """What these contacts exert on their partners: force [N] and torque about a point [N m], float64 (6,).

@@ -112,7 +112,8 @@ class Solver:
         alpha: share of the overlap between grains removed per substep, 0 .. 1.
         tool_alpha: the same against tools, 0 .. 1.
         relaxation: largest relaxation of one contact, up to 2; 0: safe value of the mode.
-        relaxation_sum: bound on the summed relaxation of a grain's contacts, up to 100; 0: safe value of the mode.
+        relaxation_sum: bound on the summed relaxation of a grain's contacts, up to 100; 0: safe value of the mode. Not
+            used in mode gauss_seidel.
         margin: contacts this share of a diameter apart are foreseen, 0 .. 0.5.
         skin: neighbour lists hold until a grain moved half of this share of the smallest diameter, 0.01 .. 1.
         bounce_speed: impacts slower than max(this, 3 g dt) do not bounce [m/s].

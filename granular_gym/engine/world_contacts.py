@@ -27,7 +27,7 @@ class WorldContacts(WorldImages):
         Raises:
             ArgumentError: not an env of this world, or the world is planar.
         """
-        return Contacts(*self._core.get_contacts(checks.integer("env", env, 0, self.env_count - 1)))
+        return Contacts(*self._core.get_contacts(checks.integer("env", env, 0, self.env_count - 1))).sorted()
 
     def observe_contacts(self, max_count: int, tool: int | str | None = None) -> dict[str, NDArray[Any]]:
         """The strongest contacts of every env in its last substep, as arrays of fixed sizes for an observation.

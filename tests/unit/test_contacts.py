@@ -71,6 +71,8 @@ def test_contacts_are_told_once_in_order(resting):
         grains = pairs[:, 1] >= 0
         assert (pairs[grains, 1] > pairs[grains, 0]).all() and pairs.max() < resting.grain_count
         assert len(np.unique(pairs, axis=0)) == len(pairs)
+        partners = np.where(pairs[:, 1] < 0, 1000 - pairs[:, 1], pairs[:, 1])
+        assert (np.diff(1e6 * pairs[:, 0] + partners) > 0).all(), "grains, tools, walls"
     assert not np.array_equal(resting.contacts(0).impulses, resting.contacts(1).impulses)
 
 

@@ -378,9 +378,11 @@ def test_known_unstable_settings_warn():
     scene = with_material()
     scene.fill_box(0, (-1, -1, 0), (1, 1, 1), count=20)
     for solver, word in (
-        (gg.Solver(relaxation=0.7), "relaxation 0.7"),
-        (gg.Solver(relaxation_sum=4.0), "relaxation_sum 4"),
-        (gg.Solver(spin=False, relaxation=0.5), "relaxation 0.5"),
+        (gg.Solver(relaxation=1.4), "relaxation 1.4"),
+        (gg.Solver(iterations=21, relaxation=1.2), "relaxation 1.2"),
+        (gg.Solver(mode="jacobi", relaxation=0.7), "relaxation 0.7"),
+        (gg.Solver(mode="jacobi", relaxation_sum=4.0), "relaxation_sum 4"),
+        (gg.Solver(mode="jacobi", spin=False, relaxation=0.5), "relaxation 0.5"),
         (gg.Solver(mode="paper", relaxation=0.6), "relaxation 0.6"),
     ):
         with pytest.warns(gg.StabilityWarning, match=word):

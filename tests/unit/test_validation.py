@@ -34,7 +34,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def stored(rows: list[check.Row], planned: int, missing: tuple[str, ...] = ()) -> dict[str, Any]:
     """A check of one set as in results.json."""
-    facts = dict.fromkeys(("cpu", "cores", "threads", "compiler", "kernel", "version", "source"), "x")
+    facts = dict.fromkeys(("cpu", "cores", "threads", "compiler", "kernel", "version", "source", "mode"), "x")
     return {
         "date": "2000-01-01",
         "facts": facts,
