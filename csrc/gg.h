@@ -29,6 +29,7 @@
 #include "phases/names.h"
 #include "sensors/png.h"
 #include "state/settings.h"
+#include "state/tools.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -92,10 +93,11 @@ typedef struct gg_world_def {
     const float *radius;           /* (grain_count) [m] */
     const int32_t *grain_material; /* (grain_count) */
     int32_t tool_count, part_count, grid_count, camera_count;
-    const gg_pose *tool_pose; /* (tool_count) at the start */
-    const gg_shape *part;     /* (part_count) */
-    const gg_sdf_grid *grid;  /* (grid_count); samples on the faces of a box: the largest diameter or more, see sdf.h */
-    const float *sample;      /* (sample_count) of all grids [m] */
+    const gg_pose *tool_pose;      /* (tool_count) at the start */
+    const gg_tool_mass *tool_mass; /* (tool_count) or NULL: all follow their targets */
+    const gg_shape *part;          /* (part_count) */
+    const gg_sdf_grid *grid; /* (grid_count); samples on the faces of a box: the largest diameter or more, see sdf.h */
+    const float *sample;     /* (sample_count) of all grids [m] */
     int64_t sample_count;
     const gg_camera *camera; /* (camera_count); the world computes first_pixel */
     gg_planar_def planar;    /* zero: grains are spheres */
@@ -130,7 +132,8 @@ const char *gg_world_message(const gg_world *world);
 typedef int (*gg_poll)(void *context);
 
 /* Advances all envs by substeps * dt [s], 0 < dt <= 1, substeps >= 1. Tools move at constant velocity and turn rate
- * from their poses to tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL).
+ * from their poses to tool_targets (env_count, tool_count, 7) x y z qw qx qy qz, or stay (NULL). Dynamic tools have no
+ * targets: their rows are the poses that they have, or NaN.
  * GG_ERROR_MEMORY: a buffer could not grow. Each env then stands at the end of a whole substep, maybe not the last. The
  * same call again finishes the step, with the bits it would have had, unless grains, tools or states were set
  * meanwhile; a call with other arguments is a new step from there.
@@ -224,6 +227,11 @@ gg_status gg_world_set_tool_poses(gg_world *world, const int32_t *envs, int64_t 
  * camera sees them; they keep moving. */
 gg_status gg_world_get_tools_active(gg_world *world, int32_t *active);
 gg_status gg_world_set_tools_active(gg_world *world, const int32_t *envs, int64_t env_listed, const int32_t *active);
+/* Velocity [m/s] and the caller's force [N] of a dynamic tool (env_count or env_listed, 3); NULL to skip either. The
+ * force acts until it is set anew; what points along an axis that is held has no effect. */
+gg_status gg_world_get_tool_motion(gg_world *world, int64_t tool, float *velocity, float *force);
+gg_status gg_world_set_tool_motion(gg_world *world, const int32_t *envs, int64_t env_listed, int64_t tool,
+                                   const float *velocity, const float *force);
 /* Wrenches: mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world
  * axes, on the caller's tools (env_count, tool_count, 6) and on the walls (env_count, GG_WALL_COUNT, 6); NULL to skip
  * either. */

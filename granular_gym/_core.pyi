@@ -68,6 +68,8 @@ class World:
         radius: _Floats,
         grain_material: _Ints,
         tool_pose: _Floats,
+        tool_free: _Ints,
+        tool_mass: _Floats,
         part_integers: _Ints,
         part_floats: _Floats,
         grid_integers: _Ints,
@@ -138,6 +140,10 @@ class World:
     def set_tool_poses(self, envs: _Ints | None, poses: _Floats, /) -> None: ...
     def get_tools_active(self) -> _Ints: ...
     def set_tools_active(self, envs: _Ints | None, active: _Ints, /) -> None: ...
+    def get_tool_motion(self, tool: int, /) -> tuple[_Floats, _Floats]: ...
+    def set_tool_motion(
+        self, envs: _Ints | None, tool: int, velocity: _Floats | None, force: _Floats | None, /
+    ) -> None: ...
     @overload
     def get_wrenches(self, walls: bool, device: Literal[False] = False, /) -> _Floats: ...
     @overload

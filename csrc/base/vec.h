@@ -51,6 +51,7 @@ GG_FN float gg_choose(int32_t which, float a, float b) {
 }
 /* true for every value that is neither infinite nor NaN */
 GG_FN int gg_finite(float a) { return a - a == 0.0f; }
+GG_FN float gg_axis_of(gg_vec3 a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
 GG_FN int gg_finite3(gg_vec3 a) { return gg_finite(a.x) && gg_finite(a.y) && gg_finite(a.z); }
 
 /* Compensated summation: a + b + error; error[3] becomes the rounding error of the sum. Source: Kahan, Further remarks

@@ -10,8 +10,6 @@
 
 #include "separation.h"
 
-GG_FN float gg_axis_of(gg_vec3 a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
-
 /* floor; saturates beyond +-1e9 */
 GG_FN int32_t gg_floor_int(float x) {
     x = gg_clampf(x, -1.0e9f, 1.0e9f);

@@ -1,9 +1,9 @@
 /* shape.h: the parts of tools, each a signed distance field (SDF) posed in the tool's frame; poses and motions of
  * tools.
  *
- * A tool is a kinematic body. A grain has one contact with each part: a box made of one part per wall holds its grains
- * where a single field would see only the nearest wall. Distances are positive outside, negative inside (GranularGym,
- * II.C).
+ * A tool is a body, kinematic or dynamic (state/tools.h). A grain has one contact with each part: a box made of one
+ * part per wall holds its grains where a single field would see only the nearest wall. Distances are positive outside,
+ * negative inside (GranularGym, II.C).
  */
 #ifndef GG_SHAPE_H
 #define GG_SHAPE_H

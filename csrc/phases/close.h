@@ -2,6 +2,7 @@
 #ifndef GG_CLOSE_H
 #define GG_CLOSE_H
 
+#include "../solvers/dynamic_tools.h"
 #include "freeze.h"
 
 /* Opens a step of one env: the counters of the last step are reset, `diverged` stays. item: env */
@@ -26,6 +27,9 @@ GG_FN float gg_step_residual(const gg_view *v, int64_t e, int64_t begin, int64_t
 
 /* early exit: stop once no velocity changed by more than the tolerance in this iteration */
 GG_FN void gg_step_check(const gg_view *v, int64_t e, int32_t pass, float residual) {
+    if (v->params.dynamic) {
+        residual = gg_maxf(residual, gg_tool_stats_of(v, e).change);
+    }
     v->env[e].iteration = pass + 1;
     v->env[e].converged = v->params.tolerance > 0.0f && residual < v->params.tolerance;
 }
@@ -109,6 +113,12 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
     gg_env_stats *total = &env->stats;
     env->predicted = 0;
     env->substeps_done++;
+    if (v->params.dynamic && !total->diverged) {
+        gg_tool_stats tools = gg_tool_stats_of(v, e);
+        all.residual = gg_maxf(all.residual, tools.change);
+        all.bad |= tools.bad;
+        env->fast_tool |= tools.fast;
+    }
     if (all.bad) {
         gg_env_freeze(v, e);
     }

@@ -46,6 +46,15 @@
     X(search, v->dims.slots, SKIPS, LANES, EACH, v->dims.slots, ALONE, GG_LANE_CALL(search_slot)(v, e, i))             \
     X(close_lists, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slots), REDUCES, gg_lists_close_env(v, e))              \
     X(allocate_contacts, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slices), MEETS, gg_contacts_allocate_env(v, e))   \
+    X(count_tool_contacts, v->dims.load_blocks, SKIPS, PLAIN, EACH, v->dims.load_blocks, ALONE,                        \
+      gg_tool_count_block(v, e, i))                                                                                    \
+    X(open_tools, v->dims.tool_count, SKIPS, PLAIN, EACH, v->dims.tool_count, ALONE, gg_tool_open(v, e, i))            \
+    X(sum_tool_impulses, v->dims.load_blocks, SKIPS, PLAIN, EACH, v->dims.load_blocks, ALONE,                          \
+      gg_tool_sum_block(v, e, i, pass))                                                                                \
+    X(sync_tools, v->dims.tool_count, SKIPS, PLAIN, EACH, v->dims.tool_count, ALONE, gg_tool_sync(v, e, i, pass))      \
+    X(spread_tools, v->dims.load_blocks, SKIPS, PLAIN, EACH, v->dims.load_blocks, ALONE,                               \
+      gg_tool_spread_block(v, e, i, pass))                                                                             \
+    X(move_tools, v->dims.tool_count, SKIPS, PLAIN, EACH, v->dims.tool_count, ALONE, gg_tool_move(v, e, i))            \
     X(check_convergence, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slices), REDUCES, gg_step_check_env(v, e, pass))  \
     X(sum_wrench_blocks, v->dims.load_blocks, SKIPS, PLAIN, TEAM, v->dims.load_blocks * v->dims.tool_count * 6, ALONE, \
       gg_tool_wrench_block(v, e, i))                                                                                   \

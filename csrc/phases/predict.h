@@ -3,6 +3,7 @@
 #ifndef GG_PREDICT_H
 #define GG_PREDICT_H
 
+#include "../solvers/dynamic_tools.h"
 #include "../solvers/prediction.h"
 #include "freeze.h"
 
@@ -48,11 +49,15 @@ GG_FN void gg_predict_decide(const gg_view *v, int64_t e, gg_prediction all) {
     if (env->stats.diverged) {
         return;
     }
-    float tool_speed = 0.0f;
+    float tool_speed = 0.0f, dynamic_speed = 0.0f;
     for (int64_t part = 0; part < v->dims.part_count; part++) {
         const gg_shape *shape = &v->parts[part];
         const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + shape->tool];
         if (!v->tool_active[e * v->dims.tool_count + shape->tool]) {
+            continue;
+        }
+        if (gg_tool_dynamic(v, shape->tool)) {
+            dynamic_speed = gg_maxf(dynamic_speed, gg_norm(gg_tool_predicted(v, e, shape->tool)));
             continue;
         }
         float arm = shape->bound_radius < GG_UNBOUNDED
@@ -60,7 +65,11 @@ GG_FN void gg_predict_decide(const gg_view *v, int64_t e, gg_prediction all) {
                         : 0.0f;
         tool_speed = gg_maxf(tool_speed, gg_norm(motion->velocity) + gg_absf(motion->speed) * arm);
     }
-    env->speed_max = sqrtf(all.speed2) + tool_speed;
+    if (!gg_finite(dynamic_speed)) {
+        gg_env_freeze(v, e);
+        return;
+    }
+    env->speed_max = sqrtf(all.speed2) + gg_maxf(tool_speed, dynamic_speed);
     env->stats.speed_max = gg_maxf(env->stats.speed_max, sqrtf(all.speed2));
     env->fast_tool = tool_speed * v->params.dt > 0.5f * v->params.radius_min;
     if (all.displacement2 > 0.25f * env->skin * env->skin) {

@@ -28,11 +28,35 @@ GG_TEAM_FN void gg_step_build_lists(const gg_team *team) {
     gg_team_run(team, GG_PHASE_close_lists, 0);
 }
 
-/* iterates a law's contact solve until it converges or has done params.iterations */
-GG_TEAM_FN void gg_step_iterate(const gg_team *team, gg_phase iteration) {
+/* dynamic tools, once their contacts are listed and before these are prepared */
+GG_TEAM_FN void gg_step_open_tools(const gg_team *team) {
+    if (gg_team_view(team)->params.dynamic) {
+        gg_team_run(team, GG_PHASE_count_tool_contacts, 0);
+        gg_team_run(team, GG_PHASE_open_tools, 0);
+    }
+}
+
+/* the velocities of dynamic tools after `done` iterations; 0: after the warm start */
+GG_TEAM_FN void gg_step_sync_tools(const gg_team *team, int32_t done) {
+    if (gg_team_view(team)->params.dynamic) {
+        gg_team_run(team, GG_PHASE_sum_tool_impulses, done);
+        gg_team_run(team, GG_PHASE_sync_tools, done);
+        gg_team_run(team, GG_PHASE_spread_tools, done);
+    }
+}
+
+/* Iterates a law's contact solve until it converges or has done params.iterations. dynamic: 1 where the law knows
+ * dynamic tools; a constant */
+GG_TEAM_FN void gg_step_iterate(const gg_team *team, gg_phase iteration, int dynamic) {
     const gg_params *p = &gg_team_view(team)->params;
+    if (dynamic) {
+        gg_step_sync_tools(team, 0);
+    }
     for (int32_t pass = 0; pass < p->iterations; pass++) {
         gg_team_run(team, iteration, pass);
+        if (dynamic) {
+            gg_step_sync_tools(team, pass + 1);
+        }
         int last = pass + 1 == p->iterations;
         if (last || (p->tolerance > 0.0f && pass % 2 == 1)) {
             gg_team_run(team, GG_PHASE_check_convergence, pass);
@@ -94,6 +118,9 @@ GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
     gg_law_solve(team);
     gg_team_run(team, GG_PHASE_sum_wrench_blocks, 0);
     gg_team_start(team, GG_PHASE_sum_wrench_tools, 0);
+    if (gg_team_view(team)->params.dynamic) {
+        gg_team_start(team, GG_PHASE_move_tools, 0);
+    }
     gg_law_integrate(team);
     gg_team_run(team, GG_PHASE_close_substep, 0);
     return 1;

@@ -1,13 +1,17 @@
-/* tools.h: the motion of tools over a step, and the sums of the loads on them. */
+/* tools.h: the motion of tools over a step, and the sums of the loads on them. Those with a mass: dynamic_tools.h. */
 #ifndef GG_TOOLS_H
 #define GG_TOOLS_H
 
 #include "../contact/cells.h"
 #include "../geometry/pose.h"
+#include "../solvers/dynamic_tools.h"
 
 /* Closes a step: tools are at their target, or where the completed substeps took them. item: tool of an env */
 GG_FN void gg_tool_arrive(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
+    if (gg_tool_dynamic(v, tool)) {
+        return; /* its pose is that of the last substep */
+    }
     if (v->env[e].substeps_done == v->params.substeps) {
         v->tool_pose[at] = v->tool_motion[at].target;
     } else {
@@ -21,7 +25,7 @@ GG_FN void gg_tool_plan(const gg_view *v, int64_t e, int64_t tool) {
     gg_pose start = v->tool_pose[at];
     gg_pose target = start;
     /* the first tools are the walls of the bounds, which do not move */
-    if (v->tool_targets && tool >= GG_WALL_COUNT) {
+    if (v->tool_targets && tool >= GG_WALL_COUNT && !gg_tool_dynamic(v, tool)) {
         int64_t own_count = v->dims.tool_count - GG_WALL_COUNT;
         const float *t = v->tool_targets + (e * own_count + tool - GG_WALL_COUNT) * 7;
         target.position = gg_v3(t[0], t[1], t[2]);
@@ -50,16 +54,15 @@ GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) {
     int64_t at = e * v->dims.tool_count + shape->tool;
     const gg_tool_motion *motion = &v->tool_motion[at];
     gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
-    *pose = gg_part_pose_of(shape, gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done));
-    pose->velocity = motion->velocity;
-    pose->angular_velocity = gg_scale(motion->axis, motion->speed);
+    if (gg_tool_dynamic(v, shape->tool)) {
+        *pose = gg_part_pose_of(shape, v->tool_pose[at]);
+        pose->velocity = gg_tool_predicted(v, e, shape->tool);
+    } else {
+        *pose = gg_part_pose_of(shape, gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done));
+        pose->velocity = motion->velocity;
+        pose->angular_velocity = gg_scale(motion->axis, motion->speed);
+    }
     pose->active = v->tool_active[at];
-}
-
-/* number of tool contacts of this substep */
-GG_FN int64_t gg_tool_loads(const gg_view *v, int64_t e) {
-    int64_t last = e * v->dims.slices + v->dims.slices - 1;
-    return v->slice_first_tool_body[last] + v->slice_tool_contacts[last] - v->dims.free_bodies;
 }
 
 /* component k (force, then torque) of the loads of one block on one tool, added up in order */
@@ -100,8 +103,7 @@ GG_FN void gg_tool_wrench_block(const gg_view *v, int64_t e, int64_t block) {
 /* adds the blocks in order. item: tool of an env */
 GG_FN void gg_tool_wrench(const gg_view *v, int64_t e, int64_t tool) {
     double *wrench = v->wrench + (e * v->dims.tool_count + tool) * 6;
-    int64_t blocks = (gg_tool_loads(v, e) + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
-    for (int64_t block = 0; block < blocks; block++) {
+    for (int64_t block = 0; block < gg_tool_blocks(v, e); block++) {
         const float *sum = v->wrench_partial + ((e * v->dims.load_blocks + block) * v->dims.tool_count + tool) * 6;
         for (int k = 0; k < 6; k++) {
             wrench[k] += sum[k];

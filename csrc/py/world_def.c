@@ -12,7 +12,7 @@
 /* the arguments as Python objects, borrowed */
 typedef struct def_args {
     PyObject *env_count, *lower, *upper, *boundary, *wall_material, *gravity, *air, *density, *material_fixed, *pair;
-    PyObject *position, *velocity, *radius, *grain_material, *tool_pose;
+    PyObject *position, *velocity, *radius, *grain_material, *tool_pose, *tool_free, *tool_mass;
     PyObject *part_integers, *part_floats, *grid_integers, *grid_floats, *sample;
     PyObject *camera_integers, *camera_floats, *planar, *solver, *thread_count, *gpu;
 } def_args;
@@ -202,6 +202,26 @@ static int read_part(const gg_module_state *state, const gg_world_def *def, int6
     return 0;
 }
 
+/* what makes tools dynamic: axes, and mass, lower and upper ends of travel */
+static int read_masses(const gg_module_state *state, const def_args *a, gg_py_def *out) {
+    npy_intp shape[2] = {out->def.tool_count, 3};
+    const int32_t *axes = gg_py_array(state, "tool_free", a->tool_free, NPY_INT32, 2, shape);
+    shape[1] = 7;
+    const float *floats = axes ? gg_py_array(state, "tool_mass", a->tool_mass, NPY_FLOAT32, 2, shape) : NULL;
+    gg_tool_mass *masses = floats ? gg_py_def_alloc(out, out->def.tool_count, sizeof *masses) : NULL;
+    if (!masses) {
+        return -1;
+    }
+    for (int32_t k = 0; k < out->def.tool_count; k++) {
+        masses[k].mass = floats[k * 7];
+        memcpy(masses[k].free, axes + k * 3, sizeof masses[k].free);
+        memcpy(masses[k].lower, floats + k * 7 + 1, sizeof masses[k].lower);
+        memcpy(masses[k].upper, floats + k * 7 + 4, sizeof masses[k].upper);
+    }
+    out->def.tool_mass = masses;
+    return 0;
+}
+
 static int read_tools(const gg_module_state *state, const def_args *a, gg_py_def *out) {
     gg_world_def *def = &out->def;
     npy_intp pose_shape[2] = {GG_PY_ANY, 7};
@@ -225,6 +245,9 @@ static int read_tools(const gg_module_state *state, const def_args *a, gg_py_def
     }
     memcpy(tool_pose, poses, (size_t)pose_shape[0] * sizeof *tool_pose);
     def->tool_pose = tool_pose;
+    if (read_masses(state, a, out)) {
+        return -1;
+    }
     if (read_tables(state, "part", a->part_integers, a->part_floats, 4, 11, &integers, &floats, &count)) {
         return -1;
     }
@@ -287,6 +310,8 @@ int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwarg
                             "radius",
                             "grain_material",
                             "tool_pose",
+                            "tool_free",
+                            "tool_mass",
                             "part_integers",
                             "part_floats",
                             "grid_integers",
@@ -303,12 +328,12 @@ int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwarg
     int64_t thread_count = 0, gpu = 0;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower,
                                      &a.upper, &a.boundary, &a.wall_material, &a.gravity, &a.air, &a.density,
                                      &a.material_fixed, &a.pair, &a.position, &a.velocity, &a.radius, &a.grain_material,
-                                     &a.tool_pose, &a.part_integers, &a.part_floats, &a.grid_integers, &a.grid_floats,
-                                     &a.sample, &a.camera_integers, &a.camera_floats, &a.planar, &a.solver,
-                                     &a.thread_count, &a.gpu)) {
+                                     &a.tool_pose, &a.tool_free, &a.tool_mass, &a.part_integers, &a.part_floats,
+                                     &a.grid_integers, &a.grid_floats, &a.sample, &a.camera_integers, &a.camera_floats,
+                                     &a.planar, &a.solver, &a.thread_count, &a.gpu)) {
         return -1;
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||

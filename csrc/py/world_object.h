@@ -93,6 +93,8 @@ WORLD_METHOD(get_tool_poses);
 WORLD_METHOD(set_tool_poses);
 WORLD_METHOD(get_tools_active);
 WORLD_METHOD(set_tools_active);
+WORLD_METHOD(get_tool_motion);
+WORLD_METHOD(set_tool_motion);
 WORLD_METHOD(get_wrenches);
 WORLD_METHOD(set_drive);
 WORLD_METHOD(drive_poses);

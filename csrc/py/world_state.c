@@ -100,9 +100,13 @@ WORLD_METHOD(trace) {
     PyObject *targets_object = Py_None;
     const float *targets = NULL;
     npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)self->tool_count, 7};
-    if (!PyArg_ParseTuple(argument, "d|O:trace", &dt, &targets_object) ||
-        gg_py_array_or_none(self->state, "tool_poses", targets_object, NPY_FLOAT32, 3, shape, (void *)&targets) ||
-        gg_py_begin(self)) {
+    if (!PyArg_ParseTuple(argument, "d|O:trace", &dt, &targets_object)) {
+        return NULL;
+    }
+    if (targets_object != Py_None) {
+        targets = gg_py_buffer(self->state, "tool_poses", targets_object, NPY_FLOAT32, 3, shape);
+    }
+    if ((targets_object != Py_None && !targets) || gg_py_begin(self)) {
         return NULL;
     }
     PyObject *list = PyList_New(0);

@@ -1,4 +1,5 @@
-/* world_tools.c: methods of _core.World on tools: their poses, which take part, and the wrenches on them. */
+/* world_tools.c: methods of _core.World on tools: their poses, which take part, how those with a mass move, and the
+ * wrenches on them. */
 #include "device_array.h"
 
 WORLD_METHOD(get_tool_poses) {
@@ -55,6 +56,41 @@ WORLD_METHOD(set_tools_active) {
         return NULL;
     }
     return gg_py_finish_none(self, gg_world_set_tools_active(self->world, envs, listed, active));
+}
+
+WORLD_METHOD(get_tool_motion) {
+    int64_t tool;
+    if (gg_py_integer(self->state, "tool", argument, 0, INT32_MAX, &tool) || gg_py_begin(self)) {
+        return NULL;
+    }
+    PyObject *velocity = gg_py_zeros(NPY_FLOAT32, self->env_count, 3, 0);
+    PyObject *force = velocity ? gg_py_zeros(NPY_FLOAT32, self->env_count, 3, 0) : NULL;
+    PyObject *both = force ? PyTuple_Pack(2, velocity, force) : NULL;
+    gg_status status =
+        both ? gg_world_get_tool_motion(self->world, tool, gg_py_data(velocity), gg_py_data(force)) : GG_OK;
+    Py_XDECREF(velocity);
+    Py_XDECREF(force);
+    return gg_py_finish(self, status, both);
+}
+
+WORLD_METHOD(set_tool_motion) {
+    PyObject *envs_object, *tool_object, *velocity_object, *force_object;
+    const int32_t *envs;
+    const float *velocity, *force;
+    int64_t listed, tool;
+    if (!PyArg_ParseTuple(argument, "OOOO:set_tool_motion", &envs_object, &tool_object, &velocity_object,
+                          &force_object) ||
+        gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed) ||
+        gg_py_integer(self->state, "tool", tool_object, 0, INT32_MAX, &tool)) {
+        return NULL;
+    }
+    npy_intp shape[2] = {(npy_intp)listed, 3};
+    if (gg_py_array_or_none(self->state, "velocity", velocity_object, NPY_FLOAT32, 2, shape, (void *)&velocity) ||
+        gg_py_array_or_none(self->state, "force", force_object, NPY_FLOAT32, 2, shape, (void *)&force) ||
+        gg_py_begin(self)) {
+        return NULL;
+    }
+    return gg_py_finish_none(self, gg_world_set_tool_motion(self->world, envs, listed, tool, velocity, force));
 }
 
 WORLD_METHOD(get_wrenches) {

@@ -2,8 +2,9 @@
  *
  * A *slot* is what collides: a position, a radius, a material, in cell order. A *body* is what moves. Bodies 0 ..
  * free_bodies - 1 belong to grains, and a lone grain is one slot and one body of the same index; a grain may be fixed
- * (inverse mass 0): it acts on others, nothing acts on it, and two such grains never meet. The bodies behind them are contact points on tools: a tool is a body of infinite mass, whose
- * surface velocity differs from contact to contact.
+ * (inverse mass 0): it acts on others, nothing acts on it, and two such grains never meet. The bodies behind them are
+ * contact points on tools: one for each contact, as the velocity of a tool's surface differs from place to place. A
+ * tool that follows its targets has infinite mass; one with a mass that along the normal (solvers/dynamic_tools.h).
  */
 #ifndef GG_BODY_H
 #define GG_BODY_H

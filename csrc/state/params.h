@@ -6,6 +6,7 @@
 #include "env.h"
 #include "planar.h"
 #include "spheres.h"
+#include "tools.h"
 
 /* sizes: all that the lengths of arrays depend on */
 typedef struct gg_dims {
@@ -25,6 +26,7 @@ typedef struct gg_dims {
     gg_sphere_dims spheres;
     gg_coloured_dims coloured;
     gg_planar_dims planar;
+    gg_tool_dims tools;
 } gg_dims;
 
 /* what matter is and how its contacts are solved; each brings its phases and its part of the step, see phases/step.h */
@@ -48,6 +50,7 @@ typedef struct gg_params {
     int32_t spin;     /* grains turn */
     int32_t rolling;  /* some pair resists rolling */
     int32_t cohesive; /* some pair attracts, or its twisting friction is not its rolling friction */
+    int32_t dynamic;  /* some tool has a mass */
     int32_t nesterov;
     int32_t broad_phase;
     float relaxation;        /* omega0: largest relaxation of a contact */

@@ -11,6 +11,7 @@
 #include "../geometry/shape.h"
 #include "planar.h"
 #include "settings.h"
+#include "tools.h"
 
 /* clang-format off */
 #define GG_SCENE_ARRAYS(X)                                                                                             \
@@ -20,6 +21,7 @@
     X(gg_camera, cameras, dims->camera_count, def->camera)                                                             \
     X(int32_t, material_fixed, dims->material_count, def->material_fixed) /* 1: no force moves its grains           */ \
     X(float, beta, GG_MAX_ITERATIONS, NULL)                 /* weights of Nesterov's sequence, by iteration         */ \
+    GG_TOOL_SCENE_ARRAYS(X)                                                                                            \
     GG_PLANAR_SCENE_ARRAYS(X)
 /* clang-format on */
 

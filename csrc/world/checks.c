@@ -148,6 +148,7 @@ static gg_status check_tools(const gg_world_def *d, gg_message out) {
         GG_EXPECT(out, pose_usable(d->tool_pose[k].position, d->tool_pose[k].rotation),
                   "tool_pose: expected finite positions and unit quaternions, those of tool %d are not", (int)k);
     }
+    status = gg_tool_masses_check(d, out);
     for (int32_t k = 0; status == GG_OK && k < d->part_count; k++) {
         status = check_part(d, (int)k, out);
     }

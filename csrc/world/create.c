@@ -50,6 +50,7 @@ static void fill_env(gg_view *v, const gg_world_def *d, int64_t e) {
         }
         v->tool_pose[e * v->dims.tool_count + t] = pose;
         v->tool_active[e * v->dims.tool_count + t] = 1;
+        gg_tool_place(v, e, t);
     }
 }
 
@@ -71,6 +72,7 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     p->upper = d->upper;
     memcpy(p->boundary, d->boundary, sizeof p->boundary);
     p->law = gg_law_of(d);
+    p->dynamic = dims.tools.dynamic > 0;
     gg_status status = gg_scene_create(w, d, &dims);
     if (status != GG_OK || (status = gg_arena_resize(w, dims)) != GG_OK) {
         return status;

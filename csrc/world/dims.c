@@ -9,6 +9,8 @@ void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
     dims->bodies = dims->free_bodies + tool_contacts;
     dims->coloured.touches = dims->coloured.envs ? tool_contacts : 0;
     dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
+    dims->tools.contacts = dims->tools.dynamic ? tool_contacts : 0;
+    dims->tools.sums = dims->load_blocks * dims->tools.dynamic;
 }
 
 void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
@@ -52,13 +54,16 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         dims.coloured.envs = 1;
         dims.coloured.slots = dims.slots;
     }
+    dims.tool_count = GG_WALL_COUNT + d->tool_count;
+    for (int32_t k = 0; d->tool_mass && k < d->tool_count; k++) {
+        dims.tools.dynamic = d->tool_mass[k].mass > 0.0f ? dims.tool_count : dims.tools.dynamic;
+    }
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
     dims.planar.outline_count = d->planar.outline_count;
     dims.planar.outline_points = d->planar.outline_point_count;
     dims.planar.slots = dims.planar.outline_count ? dims.slots : 0;
     gg_dims_set_contact_rows(&dims, dims.coloured.envs ? dims.slices * 3 + 32 : dims.slices * 5 + 8);
     dims.material_count = d->material_count;
-    dims.tool_count = GG_WALL_COUNT + d->tool_count;
     dims.part_count = d->part_count;
     for (int face = 0; face < GG_WALL_COUNT; face++) {
         dims.part_count += d->boundary[face / 2][face % 2] == GG_BOUNDARY_WALL;

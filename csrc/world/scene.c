@@ -63,6 +63,13 @@ static void set_parts(gg_scene *scene, const gg_world_def *def) {
     }
 }
 
+/* what makes tools dynamic; the walls are not */
+static void set_masses(gg_scene *scene, const gg_world_def *def) {
+    for (int32_t k = 0; scene->tool_mass && k < def->tool_count; k++) {
+        scene->tool_mass[GG_WALL_COUNT + k] = def->tool_mass[k];
+    }
+}
+
 /* cameras on the caller's tools, and their pixels one after the other */
 static void set_cameras(gg_scene *scene, int64_t camera_count) {
     int64_t pixel = 0;
@@ -84,6 +91,7 @@ gg_status gg_scene_create(gg_world *w, const gg_world_def *def, const gg_dims *d
 #undef SCENE_COPY
     if (status == GG_OK) {
         set_parts(s, def);
+        set_masses(s, def);
         set_cameras(s, dims->camera_count);
         gg_scene_show(w, &w->view);
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../base/rng.h"
+#include "../solvers/dynamic_tools.h"
 #include "world.h"
 
 #define STATE_MAGIC 0x6767737461746533ull /* "ggstate3" */
@@ -55,7 +56,8 @@ uint64_t gg_state_layout(const gg_world *w) {
                              (int64_t)GG_LANES,
                              w->view.params.size_class_count,
                              d->planar.outline_count,
-                             d->planar.outline_points};
+                             d->planar.outline_points,
+                             d->tools.dynamic};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
         hash = gg_rng_mix(hash ^ (uint64_t)words[k]);
     }
@@ -280,8 +282,8 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
     *hash = 0;
     gg_view *v;
     gg_status status = gg_env_check(w, env);
-    gg_fields fields =
-        GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(body_a) | GG_BIT(tool_pose) | GG_BIT(tool_active) | GG_BIT(angle);
+    gg_fields fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(body_a) | GG_BIT(tool_pose) | GG_BIT(tool_active) |
+                       GG_BIT(angle) | GG_BIT(tool_body);
     if (status != GG_OK || (status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
     }
@@ -300,6 +302,9 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
     for (int64_t t = GG_WALL_COUNT; t < v->dims.tool_count; t++) {
         const int32_t *active = &v->tool_active[env * v->dims.tool_count + t];
         *hash = gg_hash_bytes(*hash, &v->tool_pose[env * v->dims.tool_count + t], sizeof(gg_pose));
+        if (gg_tool_dynamic(v, t)) {
+            *hash = gg_hash_bytes(*hash, &v->tool_body[env * v->dims.tool_count + t], sizeof(gg_tool_body));
+        }
         if (!*active) {
             *hash = gg_hash_bytes(*hash, active, sizeof *active);
         }

@@ -327,6 +327,24 @@ static gg_status check_tool_active(const saved_env *s, gg_field_id field) {
     return GG_OK;
 }
 
+static gg_status check_tool_body(const saved_env *s, gg_field_id field) {
+    for (int64_t t = 0; t < s->view->dims.tools.dynamic; t++) {
+        const gg_tool_mass *m = &s->world->scene.tool_mass[t];
+        const gg_tool_body *body = &s->view->tool_body[t];
+        gg_vec3 x = gg_v3((float)body->position[0], (float)body->position[1], (float)body->position[2]);
+        gg_vec3 pose = s->view->tool_pose[t].position;
+        EXPECT_AT(s, field, t, m->mass == 0.0f || (x.x == pose.x && x.y == pose.y && x.z == pose.z),
+                  "the position of its pose");
+        for (int k = 0; k < 3; k++) {
+            EXPECT_AT(s, field, t, gg_finite((float)body->velocity[k]), "a finite velocity");
+            EXPECT_AT(s, field, t, gg_finite((float)body->force[k]), "a finite force");
+            EXPECT_AT(s, field, t, (m->mass > 0.0f && m->free[k]) || body->velocity[k] == 0.0,
+                      "no velocity, it is held");
+        }
+    }
+    return GG_OK;
+}
+
 static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     for (int64_t k = 0; k < s->view->dims.tool_count * 6; k++) {
         double value = s->view->wrench[k];
@@ -367,7 +385,8 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(roll_b, check_impulses)                                                                                          \
     X(link_a, check_links)                                                                                             \
     X(link_b, check_links)                                                                                             \
-    X(angle, check_finite)
+    X(angle, check_finite)                                                                                             \
+    X(tool_body, check_tool_body)
 /* clang-format on */
 
 /* by name, so that a field marked STATE which has no rule does not compile */

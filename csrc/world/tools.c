@@ -13,11 +13,13 @@ int gg_pose_usable(const float pose[7]) {
     return gg_finite(size2) && length2 > 1e-8 && length2 < 1e8;
 }
 
-gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses, const int32_t *envs, int64_t listed) {
+gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses, const int32_t *envs, int64_t listed,
+                              int dynamic) {
     int64_t own = gg_own_tool_count(w);
     for (int64_t k = 0; poses && k < listed * own; k++) {
         const float *p = poses + k * 7;
-        GG_EXPECT(gg_message_of(w), gg_pose_usable(p),
+        int skipped = !dynamic && w->scene.tool_mass && w->scene.tool_mass[GG_WALL_COUNT + k % own].mass > 0.0f;
+        GG_EXPECT(gg_message_of(w), skipped || gg_pose_usable(p),
                   "%s: expected finite positions and unit quaternions (qw, qx, qy, qz), got (%g, %g, %g, %g, %g, %g, "
                   "%g) for tool %d of env %d",
                   name, p[0], p[1], p[2], p[3], p[4], p[5], p[6], (int)(k % own), (int)gg_env_at(envs, k / own));
@@ -37,18 +39,20 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
     int64_t own = gg_own_tool_count(w);
     gg_view *host;
     gg_status status = gg_envs_check(w, envs, &listed);
-    if (status != GG_OK || (status = gg_tool_poses_check(w, "poses", poses, envs, listed)) != GG_OK ||
-        (status = gg_world_pull(w, GG_BIT(tool_pose), -1, &host)) != GG_OK) {
+    if (status != GG_OK || (status = gg_tool_poses_check(w, "poses", poses, envs, listed, 1)) != GG_OK ||
+        (status = gg_world_pull(w, GG_BIT(tool_pose) | GG_BIT(tool_body), -1, &host)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed * own; k++) {
         gg_pose pose;
         memcpy(&pose, poses + k * 7, sizeof pose);
         pose.rotation = gg_quat_settle(pose.rotation);
-        host->tool_pose[gg_env_at(envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = pose;
+        int64_t e = gg_env_at(envs, k / own), tool = GG_WALL_COUNT + k % own;
+        host->tool_pose[e * d->tool_count + tool] = pose;
+        gg_tool_place(host, e, tool);
     }
     gg_world_invalidate(w, envs, listed);
-    return gg_world_push(w, GG_BIT(tool_pose), -1);
+    return gg_world_push(w, GG_BIT(tool_pose) | GG_BIT(tool_body), -1);
 }
 
 gg_status gg_world_get_tools_active(gg_world *w, int32_t *active) {

@@ -63,7 +63,8 @@ static int32_t trace_colours(const trace_team *t) {
 
 gg_status gg_world_trace(gg_world *w, double dt, const float *tool_targets, gg_trace note, void *context) {
     gg_tool_targets targets = {tool_targets, NULL};
-    gg_status status = gg_world_plan_step(w, dt, 1, targets);
+    gg_status status = gg_tool_targets_check(w, tool_targets);
+    status = status == GG_OK ? gg_world_plan_step(w, dt, 1, targets) : status;
     trace_team team = {w, note, context, &status};
     trace_run(&team, GG_PHASE_open_step, 0);
     trace_run(&team, GG_PHASE_plan_tools, 0);

@@ -120,7 +120,7 @@ static gg_status check_step(gg_world *w, double dt, int32_t substeps, const floa
         "%g kg/m ever further, got %g",
         bound, w->solver.stiffness, w->solver.damping, mass, dt);
     GG_EXPECT(out, substeps >= 1, "substeps: expected at least 1, got %d", (int)substeps);
-    return gg_tool_poses_check(w, "tool_poses", targets, NULL, w->view.dims.env_count);
+    return gg_tool_poses_check(w, "tool_poses", targets, NULL, w->view.dims.env_count, 0);
 }
 
 static size_t targets_size(const gg_world *w) {
@@ -195,7 +195,8 @@ gg_status gg_world_step_to(gg_world *w, double dt, int32_t substeps, gg_tool_tar
                            int count, gg_poll poll, void *poll_context) {
     int32_t resumed = !targets.device && resumes(w, dt, substeps, targets.host);
     step_context context = {w, poll, poll_context, now() + 0.1, 0, resumed, runs, count};
-    gg_status status = gg_world_plan_step(w, dt, substeps, targets);
+    gg_status status = resumed ? GG_OK : gg_tool_targets_check(w, targets.host);
+    status = status == GG_OK ? gg_world_plan_step(w, dt, substeps, targets) : status;
     if (status == GG_OK) {
         status = run_step(w, &context);
     }

@@ -141,8 +141,17 @@ gg_status gg_world_update_masses(gg_world *w, gg_status status);
 
 /* tools.c: whether a pose x y z qw qx qy qz is finite and its quaternion long enough to be made a unit */
 int gg_pose_usable(const float pose[7]);
-/* poses (listed, own tools, 7), NULL: none; the only check of poses that a call brings */
-gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses, const int32_t *envs, int64_t listed);
+/* poses (listed, own tools, 7), NULL: none; the only check of poses that a call brings. dynamic: those of dynamic tools
+ * too */
+gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses, const int32_t *envs, int64_t listed,
+                              int dynamic);
+
+/* dynamic_tools.c */
+gg_status gg_tool_masses_check(const gg_world_def *def, gg_message out);
+/* targets of a step: those of dynamic tools are the poses that they have, or not given */
+gg_status gg_tool_targets_check(gg_world *w, const float *targets);
+/* a dynamic tool of one env is at rest where its pose is; others are left as they are */
+void gg_tool_place(gg_view *host, int64_t e, int64_t tool);
 
 /* drive.c */
 void gg_drive_free(gg_world *w);

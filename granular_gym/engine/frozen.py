@@ -22,6 +22,8 @@ _LAYOUT = (
     "material_fixed",
     "radius",
     "grain_material",
+    "tool_free",
+    "tool_mass",
     "part_integers",
     "part_floats",
     "grid_integers",
@@ -81,6 +83,8 @@ class FrozenScene:
         # what a scene does not have leaves its hash as it is
         if not arrays["material_fixed"].any():
             del arrays["material_fixed"]
+        if not arrays["tool_mass"].any():
+            del arrays["tool_free"], arrays["tool_mass"]
         wanted = [name for name in arrays if not names or name in names or name.startswith("planar.")]
         for name in sorted(set(wanted) - ({"planar.angle"} if names else set())):
             array = np.asarray(arrays[name])

@@ -25,10 +25,12 @@ from granular_gym.engine.scene_arrays import (
     camera_arrays,
     grain_arrays,
     largest_diameter,
+    mass_arrays,
     shape_arrays,
     tool_arrays,
 )
 from granular_gym.engine.solver import Solver
+from granular_gym.engine.tool_mass import tool_mass
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.pair_field import PairField
@@ -321,8 +323,15 @@ class Scene:
         name: str | None = None,
         material: int | str | None = None,
         pose: Any = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
+        *,
+        mass: float | None = None,
+        free: str | None = None,
+        travel: Mapping[str, tuple[float, float]] | None = None,
     ) -> int:
-        """Adds a kinematic body and returns its index.
+        """Adds a body that grains meet and returns its index: one that is posed, or, with a mass, one that forces move.
+
+        A tool with a mass follows Newton's law under gravity, the force that `World.set_tool_force` gives and the
+        impulses of the grains. It keeps its rotation, and passes through other tools.
 
         Args:
             sdf: an Sdf or a list of them; one contact per grain and part is found. Fields of meshes are sampled as far
@@ -330,6 +339,11 @@ class Scene:
             name: for cameras and people; unique.
             material: name or index; None: the first material.
             pose: x y z qw qx qy qz at the start [m].
+            mass: [kg], > 0; None: the tool goes where it is told (`World.step`).
+            free: axes of the world along which a tool with a mass moves, such as "z"; None: "xyz".
+            travel: by axis, the lowest and the highest position of its origin [m], where it stops without a rebound.
+                An axis that is not given ends where the tool, turned as it is here, would reach into a wall of the
+                bounds.
         """
         index = len(self.tools)
         name = f"tool{index}" if name is None else checks.text("name", name)
@@ -338,7 +352,7 @@ class Scene:
         solid = as_sdf("sdf", sdf)
         made_of = self._material("material", 0 if material is None else material)
         at = tuple(float(x) for x in checks.pose("pose", pose))
-        self.tools.append(Tool(solid, name, made_of, at))
+        self.tools.append(Tool(solid, name, made_of, at, tool_mass(mass, free, travel, self.planar)))
         return index
 
     def add_camera(self, camera: DepthCamera, name: str | None = None, tool: str | int | None = None) -> int:
@@ -390,6 +404,7 @@ class Scene:
             **grain_arrays(self._grains),
             "planar": shape_arrays(materials, self._fields, self._grains) if self.planar else None,
             **tool_arrays(self.tools, largest_diameter(self._grains)),
+            **mass_arrays(self.tools, self.bounds, self.boundary),
             **camera_arrays(self.cameras.values()),
         }
         for array in arrays.values():

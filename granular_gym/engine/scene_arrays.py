@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,23 +11,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym.base.rotations import rotate
+from granular_gym.engine.bounds import BOUNDARIES
 from granular_gym.engine.frozen import Mounted
 from granular_gym.engine.materials import Material
 from granular_gym.engine.planar import planar_arrays
+from granular_gym.engine.tool_mass import AXES, ToolMass
 from granular_gym.errors import ArgumentError, SdfWarning
+from granular_gym.shapes.extents import extent
 from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.sdf import KINDS, Sdf, SdfGrid
 from granular_gym.shapes.shape2d import Shape2D
 
+#: GG_UNBOUNDED of the engine: travel without an end [m]
+_UNBOUNDED = 1e30
+
 
 @dataclasses.dataclass(frozen=True)
 class Tool:
-    """A kinematic body; see Scene.add_tool."""
+    """A body that grains meet; see Scene.add_tool."""
 
     sdf: Sdf
     name: str
     material: int
     pose: tuple[float, ...]
+    mass: ToolMass | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -126,6 +135,38 @@ def _grid_reaching(grid: SdfGrid, reach: float, name: str) -> SdfGrid:
             stacklevel=5,
         )
     return wide
+
+
+def mass_arrays(
+    tools: Sequence[Tool], bounds: NDArray[np.float32], boundary: NDArray[np.int32]
+) -> dict[str, NDArray[Any]]:
+    """Free axes (tools, 3); mass, lower and upper ends of travel (tools, 7). All 0 of tools without a mass."""
+    axes, floats = np.zeros((len(tools), 3), np.int32), np.zeros((len(tools), 7), np.float32)
+    for k, tool in enumerate(tools):
+        if tool.mass is None:
+            continue
+        floats[k, 0] = tool.mass.mass
+        for row, axis in enumerate(AXES):
+            axes[k, row] = axis in tool.mass.free
+            ends = tool.mass.travel.get(axis) or _between_walls(tool, row, bounds, boundary)
+            floats[k, [1 + row, 4 + row]] = np.clip(ends, -_UNBOUNDED, _UNBOUNDED)
+    return {"tool_free": axes, "tool_mass": floats}
+
+
+def _between_walls(
+    tool: Tool, row: int, bounds: NDArray[np.float32], boundary: NDArray[np.int32]
+) -> tuple[float, float]:
+    """Where the origin of a tool may be such that, turned as it is, it does not reach into the walls of an axis.
+
+    A tool that starts in a wall comes out of it and goes no further in.
+    """
+    start, ends = tool.pose[row], [-math.inf, math.inf]
+    turn_back = np.array(tool.pose[3:]) * [1.0, -1.0, -1.0, -1.0]
+    for face, sign in enumerate((-1.0, 1.0)):
+        reach = extent(tool.sdf, rotate(turn_back, sign * np.eye(3)[row]))
+        if boundary[row, face] == BOUNDARIES["wall"] and math.isfinite(reach):
+            ends[face] = float(bounds[face, row]) - sign * reach
+    return min(ends[0], start), max(ends[1], start)
 
 
 def camera_arrays(cameras: Iterable[Mounted]) -> dict[str, Any]:

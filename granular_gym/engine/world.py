@@ -1,4 +1,4 @@
-"""world.py: the running world: what a user steps and sets; what is read from it: readout.py.
+"""world.py: the running world: what a user steps and sets; its tools: world_tools.py; what is read from it: readout.py.
 
 A thin layer over `_core.World`: it turns what people pass into clean arrays, knows names, and keeps the frozen scene,
 so that a world can be branched, copied and pickled.
@@ -182,7 +182,8 @@ class World(Settling):
             dt: length of a substep [s], above 0, at most 1.
             substeps: >= 1.
             tool_poses: (env_count, tool_count, 7) or, the same for all envs, (tool_count, 7): x y z qw qx qy qz that
-                the tools reach at the end, at constant velocity and turn rate; None: they stay.
+                the tools reach at the end, at constant velocity and turn rate; None: they stay. Tools with a mass move
+                by forces: their rows are NaN, or the poses that they have.
 
         Raises:
             ArgumentError: a value outside what the engine accepts.
@@ -354,34 +355,6 @@ class World(Settling):
         _check_densities("density", dense)
         self._core.set_materials(listed, None, dense)
 
-    # ---- tools ----
-
-    def set_tool_poses(self, poses: Any, envs: Any = None) -> None:
-        """Moves the tools of the listed envs at once, without velocity: (listed, tool_count, 7) or (tool_count, 7)."""
-        listed, count = self._envs(envs)
-        self.changes += 1
-        self._core.set_tool_poses(listed, self._poses("poses", poses, count))
-
-    def set_tool_active(self, tool: int | str, active: Any, envs: Any = None) -> None:
-        """Takes a tool of the listed envs out, or puts it back.
-
-        While it is out, grains pass through it, its wrench is 0, and neither cameras nor pictures see it. It keeps its
-        pose, may be moved, and cameras ride on it. Where it comes back among grains they are pushed out, as from any
-        overlap; `stats["overlap_max"]` tells how deep they were. Part of a state.
-
-        Args:
-            tool: by index or name.
-            active: one bool for all, or (listed,).
-            envs: None (all), an index, a list of indices or a mask.
-        """
-        index = names.index("tool", tool, self.tool_names, "tool")
-        listed, count = self._envs(envs)
-        now = self._core.get_tools_active()
-        now = now if listed is None else now[listed]
-        now[:, index] = checks.flags("active", active, count)
-        self.changes += 1
-        self._core.set_tools_active(listed, now)
-
     # ---- state ----
 
     def save_state(self, env: Any = None) -> State:
@@ -416,19 +389,6 @@ class World(Settling):
 
     # ---- helpers ----
 
-    def _per_env(self, name: str, value: Any, shape: tuple[int, ...], count: int) -> Floats:
-        """float32 (count, *shape) from that shape or one for all."""
-        return _for_each(checks.floats(name, value, (count, *shape), shape), shape, count)
-
-    def _angles(self, name: str, value: Any, shape: tuple[int, ...], count: int) -> Floats:
-        """The same for angles [rad]."""
-        return _for_each(checks.angles(name, value, (count, *shape), shape), shape, count)
-
-    def _poses(self, name: str, value: Any, count: int) -> Floats:
-        """float32 (count, tool_count, 7) from that shape or one for all; the engine checks the numbers."""
-        shape = self.tool_count, 7
-        return _for_each(checks.floats(name, value, (count, *shape), shape, finite=False), shape, count)
-
     def _pair_table(self, pairs: Any, listed: NDArray[np.int32] | None, count: int) -> Floats:
         """All columns (count, m, m, 6) from a table of all or of the first three."""
         m, every = self.material_count, len(PAIR_FIELDS)
@@ -446,10 +406,6 @@ class World(Settling):
     def _material(self, name: str, value: int | str) -> int:
         return names.index(name, value, self._frozen.material_names, "material")
 
-    def _envs(self, value: Any) -> tuple[NDArray[np.int32] | None, int]:
-        listed = checks.envs(value, self.env_count)
-        return listed, self.env_count if listed is None else len(listed)
-
     def _warn(self, dangers: list[str]) -> None:
         for danger in dangers:
             if danger not in self._warned:
@@ -461,11 +417,6 @@ def _check_densities(name: str, values: Floats) -> None:
     if not ((values > 0.0) & (values <= checks.LARGEST)).all():
         bad = values[~((values > 0.0) & (values <= checks.LARGEST))][0]
         raise ArgumentError(f"{name}: expected numbers > 0 up to {checks.LARGEST:g}, got {float(bad):g}")
-
-
-def _for_each(array: Floats, shape: tuple[int, ...], count: int) -> Floats:
-    """(count, *shape) from that shape or one for all."""
-    return array if array.ndim > len(shape) else np.ascontiguousarray(np.broadcast_to(array, (count, *shape)))
 
 
 def _restore(

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from granular_gym.base import checks
-from granular_gym.engine.driven import Driven
 from granular_gym.engine.solver import CONVERGENT, Solver
 from granular_gym.engine.state import State
+from granular_gym.engine.world_tools import WorldTools
 from granular_gym.errors import ArgumentError
 
 
-class Settling(Driven):
+class Settling(WorldTools):
     """A world whose stored impulses can be solved for."""
 
     solver: Solver
-    env_count: int
 
     def save_state(self, env: Any = None) -> State:
         """Everything that shapes the future of some envs."""
@@ -34,8 +33,8 @@ class Settling(Driven):
         The solver starts every substep from the impulses of the last one. Grains whose positions alone were set
         (`Scene.add_grains`, `set_grains`) have none: a dense bed of them gives way for as long as the iterations of
         ordinary steps take to find them, the further the deeper it is. This solves one substep with many iterations
-        and puts positions, velocities and spins back. Tools and drives stay. Contacts, wrenches and `stats` are then
-        those of that substep.
+        and puts positions, velocities and spins back. Tools (with a mass or without) and drives stay. Contacts,
+        wrenches and `stats` are then those of that substep.
 
         Args:
             dt: time step that will be used [s].
@@ -59,6 +58,7 @@ class Settling(Driven):
         core = self._core
         every = (core.get_grains("position"), core.get_grains("velocity"), core.get_grains("angular_velocity"))
         points, motion, spins = every if listed is None else (np.ascontiguousarray(each[listed]) for each in every)
+        tools = self._motion_of_tools()
         angles = core.get_grains("angle") if self.planar else None
         angles = angles if angles is None or listed is None else np.ascontiguousarray(angles[listed])
         done = False
@@ -69,6 +69,7 @@ class Settling(Driven):
         finally:
             core.set_solver(solver.fields())
             core.set_grains(listed, points, motion, spins, angles, done)
+            self._restore_motion_of_tools(tools)
             if others is not None:
                 self.load_state(others, rest)
             self.changes += 1

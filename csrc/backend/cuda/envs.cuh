@@ -210,8 +210,7 @@ __device__ __forceinline__ void gg_gpu_allocate_candidates(const gg_gpu_team *te
 __device__ __forceinline__ void gg_gpu_sum_wrench_blocks(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                          int32_t) {
     int64_t per_block = v->dims.tool_count * 6;
-    int64_t blocks = (gg_tool_loads(v, e) + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
-    for (int64_t k = gg_team_rank(team); k < blocks * per_block; k += gg_team_size(team)) {
+    for (int64_t k = gg_team_rank(team); k < gg_tool_blocks(v, e) * per_block; k += gg_team_size(team)) {
         int64_t block = k / per_block, component = k % per_block;
         v->wrench_partial[(e * v->dims.load_blocks + block) * per_block + component] =
             gg_tool_wrench_part(v, e, block, component / 6, (int)(component % 6));

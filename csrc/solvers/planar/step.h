@@ -9,7 +9,7 @@ GG_TEAM_FN void gg_planar_find_contacts(const gg_team *team) {
 GG_TEAM_FN void gg_planar_solve(const gg_team *team) {
     gg_team_run(team, GG_PHASE_planar_list, 0);
     gg_team_run(team, GG_PHASE_planar_prepare, 0);
-    gg_step_iterate(team, GG_PHASE_planar_iterate);
+    gg_step_iterate(team, GG_PHASE_planar_iterate, 0);
     gg_team_run(team, GG_PHASE_planar_project_tools, 0);
     gg_team_run(team, GG_PHASE_planar_load_tools, 0);
 }

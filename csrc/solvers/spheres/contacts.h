@@ -9,6 +9,7 @@
 
 #include "../../contact/narrow.h"
 #include "../contacts.h"
+#include "../dynamic_tools.h"
 #include "ncp.h"
 
 /* where the next contact of a grain is listed */
@@ -81,8 +82,8 @@ GG_FN void gg_sphere_list_grains(const gg_view *v, int64_t e, int32_t i, gg_cont
     }
 }
 
-/* A contact with a tool gets a body of its own: the velocity of the tool's surface there, no spin, inverse mass 0. The
- * solve then treats grains and tools alike. */
+/* A contact with a tool gets a body of its own: the velocity of the tool's surface there, no spin, inverse mass 0, or
+ * along the normal that of a dynamic tool. The solve then treats grains and tools alike. */
 GG_FN void gg_sphere_list_parts(const gg_view *v, int64_t e, int32_t i, gg_contact_writer *w, int64_t tool_body) {
     int64_t base = e * v->dims.slots, bodies = e * v->dims.bodies;
     gg_vec4 x = v->position[base + i];
@@ -97,12 +98,19 @@ GG_FN void gg_sphere_list_parts(const gg_view *v, int64_t e, int32_t i, gg_conta
         gg_vec3 normal = gg_part_normal(v, e, i, part);
         gg_vec3 at = gg_madd(gg_v3(x.x, x.y, x.z), normal, -(x.w + touch.gap));
         gg_vec3 velocity = gg_part_velocity(&v->part_pose[e * v->dims.part_count + part], at);
+        float inverse_mass = 0.0f;
+        if (v->params.dynamic) {
+            int64_t c = tool_body + listed - v->dims.free_bodies;
+            inverse_mass = gg_tool_contact_listed(v, e, c, v->parts[part].tool, normal);
+            gg_tool_contact_placed(v, e, c, w->contact - e * v->dims.contact_rows * GG_LANES);
+        }
         for (int half = 0; half < 2; half++) {
             float *body = (half ? v->body_b : v->body_a) + (bodies + tool_body + listed) * GG_BODY;
             body[0] = velocity.x;
             body[1] = velocity.y;
             body[2] = velocity.z;
-            for (int c = 3; c < GG_BODY; c++) {
+            body[GG_BODY_INVERSE_MASS] = inverse_mass;
+            for (int c = GG_BODY_SPIN; c < GG_BODY; c++) {
                 body[c] = 0.0f;
             }
         }

@@ -20,11 +20,16 @@ typedef struct GG_LANE_NAME(contact) {
     gg_lane single, split, mass; /* 1/m + 1/m', n/m + n'/m' [1/kg], effective mass [kg] */
 } GG_LANE_NAME(contact);
 
-/* lanes (1 or 0) whose contact is an impact, and the only contact of both sides */
-GG_FN gg_lane GG_LANE_NAME(lone_impacts)(const gg_params *p, const GG_LANE_NAME(contact) * c, gg_lane bounce_speed) {
+/* lanes (1 or 0) whose contact is an impact, and the only contact of both sides; dynamic tools, which accelerate on
+ * their own, are left to the bias */
+GG_FN gg_lane GG_LANE_NAME(lone_impacts)(const gg_params *p, const GG_LANE_NAME(contact) * c,
+                                         const GG_LANE_NAME(other) * other, gg_lane bounce_speed) {
     gg_lane zero = lane_splat(0.0f), hit = lane_less(zero, c->restitution, lane_splat(1.0f), zero);
     hit = lane_less(c->approach, zero - bounce_speed, hit, zero);
     hit = lane_less(c->gap + lane_splat(p->dt) * c->approach, lane_splat(p->slack), hit, zero);
+    if (p->dynamic) {
+        hit = lane_less(zero, other->tool * other->count_over_mass, zero, hit);
+    }
     return lane_less(c->single, c->split, zero, hit);
 }
 

@@ -7,7 +7,8 @@
 #include "contacts.h"
 
 /* Final projection out of tools: two sequential passes over a grain's tool contacts alone, so that no load, however
- * heavy and however unconverged the solve, presses a grain into a wall. item: slot */
+ * heavy and however unconverged the solve, presses a grain into a wall. Contacts along whose normal a dynamic tool
+ * gives way are left out: its momentum would not be kept. item: slot */
 GG_FN void gg_sphere_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, lane = i % GG_LANES;
     int32_t tools = v->next_tool_count[at], count = v->next_count[at];
@@ -25,6 +26,9 @@ GG_FN void gg_sphere_project_tools(const gg_view *v, int64_t e, int64_t i) {
             int64_t contact = (e * v->dims.contact_rows + row + k) * GG_LANES + lane;
             int64_t contact3 = (e * v->dims.contact_rows + row + k) * GG_LANES * 3 + lane;
             gg_vec3 normal = gg_load_lane3(v->normal, contact3);
+            if (v->params.dynamic && bodies[v->other_body[contact] * GG_BODY + GG_BODY_INVERSE_MASS] > 0.0f) {
+                continue;
+            }
             gg_vec3 surface = gg_body_velocity(bodies, v->other_body[contact]);
             float deficit = v->bias[contact] - gg_dot(gg_sub(velocity, surface), normal);
             if (deficit > 0.0f) {

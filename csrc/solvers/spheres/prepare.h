@@ -16,8 +16,10 @@ typedef struct GG_LANE_NAME(self) {
 /* the other side of one contact of each */
 typedef struct GG_LANE_NAME(other) {
     gg_lane point[4], body[GG_BODY], count_over_mass;
-    gg_lane tool;   /* 1: a point on a tool, which has a body only. 0: a grain */
-    gg_lane radius; /* effective radius of the contact [m], where something rolls or attracts */
+    gg_lane tool;         /* 1: a point on a tool, which has a body only. 0: a grain */
+    gg_lane bounce_speed; /* of a dynamic tool, see gg_tool_solve */
+    gg_lane split;        /* of a dynamic tool: contact count over mass along the normal [1/kg] */
+    gg_lane radius;       /* effective radius of the contact [m], where something rolls or attracts */
 } GG_LANE_NAME(other);
 
 GG_FN void GG_LANE_NAME(load_other)(const gg_view *v, int64_t e, int64_t contact, int64_t slot,
@@ -33,7 +35,36 @@ GG_FN void GG_LANE_NAME(load_other)(const gg_view *v, int64_t e, int64_t contact
     lane_points(v->position + base, index, other->point);
     lane_bodies(v->body_a + e * v->dims.bodies * GG_BODY, v->other_body + contact, other->body);
     other->count_over_mass = lane_less(zero, other->tool, zero, lane_gather(v->count_over_mass + base, index));
-    other->radius = zero;
+    other->radius = other->bounce_speed = other->split = zero;
+}
+
+/* what dynamic tools add to the other side of W contacts; 0 of other tools */
+GG_FN void GG_LANE_NAME(load_dynamic)(const gg_view *v, int64_t e, int64_t contact, GG_LANE_NAME(other) * other) {
+    float count[GG_LANE_WIDTH], count_over_mass[GG_LANE_WIDTH], bounce_speed[GG_LANE_WIDTH];
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        const gg_tool_solve *s = gg_tool_solve_of(v, e, v->other_body[contact + k]);
+        count[k] = s ? s->count : 0.0f;
+        count_over_mass[k] = s ? s->count_over_mass : 0.0f;
+        bounce_speed[k] = s ? s->bounce_speed : 0.0f;
+    }
+    other->count_over_mass = other->count_over_mass + lane_load(count_over_mass);
+    other->bounce_speed = lane_load(bounce_speed);
+    other->split = lane_load(count) * other->body[GG_BODY_INVERSE_MASS];
+}
+
+/* notes the position corrections of `count` of W contacts, as mass times displacement, for their tools, where they have
+ * any */
+GG_FN void GG_LANE_NAME(note_shift)(const gg_view *v, int64_t e, int64_t contact, int count, GG_LANE_NAME(vec) shift) {
+    float x[GG_LANE_WIDTH], y[GG_LANE_WIDTH], z[GG_LANE_WIDTH];
+    lane_store(x, shift.x);
+    lane_store(y, shift.y);
+    lane_store(z, shift.z);
+    for (int k = 0; k < count; k++) {
+        int64_t body = v->other_body[contact + k];
+        if (gg_is_tool(v, body)) {
+            v->tool_contact_shift[e * v->dims.tools.contacts + body - v->dims.free_bodies] = gg_v3(x[k], y[k], z[k]);
+        }
+    }
 }
 
 /* gap and normal of W contacts: of grains from their positions, of tools as listed */
@@ -63,13 +94,17 @@ GG_FN gg_lane GG_LANE_NAME(geometry)(const gg_params *p, const GG_LANE_NAME(self
  * start would keep a bias velocity and make deep beds bounce for ever: it is an integrator, whose gain must stay below
  * the fraction of the slowest mode that one substep's iterations solve. */
 GG_FN gg_lane GG_LANE_NAME(position_correction)(const gg_params *p, const GG_LANE_NAME(contact) * c, gg_lane live,
-                                                gg_lane inverse_mass, gg_lane tool) {
-    gg_lane zero = lane_splat(0.0f);
+                                                gg_lane inverse_mass, const GG_LANE_NAME(other) * other) {
+    gg_lane zero = lane_splat(0.0f), of_tool = lane_splat(p->tool_alpha);
     if (p->mode == GG_MODE_PAPER) {
         return zero;
     }
     gg_lane mass = lane_min(c->mass, lane_div(lane_splat(GG_SHIFT_SUM), c->split));
-    gg_lane share = lane_less(zero, tool, lane_splat(p->tool_alpha), lane_splat(p->alpha) * mass * inverse_mass);
+    if (p->dynamic) {
+        /* the tool, which sums over its contacts, takes the rest */
+        of_tool = of_tool * lane_div(inverse_mass, inverse_mass + other->split);
+    }
+    gg_lane share = lane_less(zero, other->tool, of_tool, lane_splat(p->alpha) * mass * inverse_mass);
     share = lane_less(live, zero, zero, share);
     return lane_max(lane_min(share * (lane_splat(-p->slack) - c->gap), lane_splat(p->correction_max)), zero);
 }
@@ -188,19 +223,28 @@ GG_FN void GG_LANE_NAME(prepare_contact)(const gg_view *v, int64_t e, int64_t sl
     GG_LANE_NAME(other) other;
     GG_LANE_NAME(contact) c;
     GG_LANE_NAME(load_other)(v, e, at->contact, slot, &other);
+    if (p->dynamic) {
+        GG_LANE_NAME(load_dynamic)(v, e, at->contact, &other);
+    }
     GG_LANE_NAME(open_contact)(v, at->contact, at->contact3, self, &other, &c);
     gg_lane own_inverse_mass = self->body[GG_BODY_INVERSE_MASS];
-    gg_lane correction = GG_LANE_NAME(position_correction)(p, &c, live, own_inverse_mass, other.tool);
+    gg_lane correction = GG_LANE_NAME(position_correction)(p, &c, live, own_inverse_mass, &other);
+    gg_lane bounce_speed = self->bounce_speed;
     GG_LANE_NAME(add_scaled)(&sums->correction, c.normal, correction);
+    if (p->dynamic) {
+        bounce_speed = lane_max(bounce_speed, other.bounce_speed);
+        GG_LANE_NAME(vec) shift = GG_LANE_NAME(scale)(c.normal, lane_div(correction, own_inverse_mass));
+        GG_LANE_NAME(note_shift)(v, e, at->contact, GG_LANE_WIDTH, shift);
+    }
     if (p->rolling || p->cohesive) {
         other.radius = GG_LANE_NAME(effective_radius)(self, &other, live);
     }
     if (p->cohesive) {
         c.restitution = GG_LANE_NAME(cohesive_restitution)(v, at->cohesive, other.radius, &c);
     }
-    c.bias = GG_LANE_NAME(bias)(p, self->bounce_speed, c.gap, c.approach, c.restitution);
+    c.bias = GG_LANE_NAME(bias)(p, bounce_speed, c.gap, c.approach, c.restitution);
     if (p->mode == GG_MODE_JACOBI) {
-        gg_lane hit = GG_LANE_NAME(lone_impacts)(p, &c, self->bounce_speed);
+        gg_lane hit = GG_LANE_NAME(lone_impacts)(p, &c, &other, bounce_speed);
         if (lane_less_bits(zero, hit)) {
             GG_LANE_NAME(setback)
             back = GG_LANE_NAME(impact)(p, env->gravity, hit, self->body, &other, self->point[3], &c);

@@ -5,8 +5,9 @@ GG_TEAM_FN void gg_spheres_find_contacts(const gg_team *team) { gg_team_run(team
 
 GG_TEAM_FN void gg_spheres_solve(const gg_team *team) {
     gg_team_run(team, GG_PHASE_list_contacts, 0);
+    gg_step_open_tools(team);
     gg_team_run(team, GG_PHASE_prepare_contacts, 0);
-    gg_step_iterate(team, GG_PHASE_iterate);
+    gg_step_iterate(team, GG_PHASE_iterate, 1);
     gg_team_run(team, GG_PHASE_project_tools, 0);
     gg_team_run(team, GG_PHASE_load_tools, 0);
 }

@@ -12,7 +12,7 @@ GG_FN int32_t gg_coloured_tool_record(const gg_view *v, int64_t e, int64_t i, in
     return gg_link_record(gg_coloured_links(v, e, 0)[first + k]);
 }
 
-/* Final projection out of tools, see gg_sphere_project_tools. */
+/* Final projection out of tools, but those that give way, see gg_sphere_project_tools. */
 GG_FN void gg_coloured_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int32_t tools = v->next_tool_count[e * v->dims.slots + i];
     float *body = gg_slot_body_at(v, e, i), *impulse = gg_coloured_impulses(v, e, 0);
@@ -22,8 +22,12 @@ GG_FN void gg_coloured_project_tools(const gg_view *v, int64_t e, int64_t i) {
     gg_vec3 velocity = gg_v3(body[0], body[1], body[2]);
     for (int32_t k = 0; k < 2 * tools; k++) {
         int32_t record = gg_coloured_tool_record(v, e, i, k < tools ? k : k - tools);
+        int32_t other = v->other_body[contacts + record];
+        if (v->params.dynamic && bodies[other * GG_BODY + GG_BODY_INVERSE_MASS] > 0.0f) {
+            continue;
+        }
         gg_vec3 normal = gg_load_lane3(normals, gg_record3(record));
-        gg_vec3 surface = gg_body_velocity(bodies, v->other_body[contacts + record]);
+        gg_vec3 surface = gg_body_velocity(bodies, other);
         float deficit = v->bias[contacts + record] - gg_dot(gg_sub(velocity, surface), normal);
         if (deficit > 0.0f) {
             velocity = gg_madd(velocity, normal, deficit);

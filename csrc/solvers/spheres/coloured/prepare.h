@@ -106,7 +106,7 @@ GG_FN void GG_LANE_NAME(load_sides)(const gg_view *v, int64_t e, const GG_LANE_N
     const float *bodies = v->body_b + e * v->dims.bodies * GG_BODY;
     gg_lane zero = lane_splat(0.0f), geometry[4] = {zero, zero, lane_splat(1.0f), zero};
     other->tool = lane_at_least(at->other, (int32_t)v->dims.free_bodies);
-    other->radius = zero;
+    other->radius = other->count_over_mass = other->bounce_speed = other->split = zero;
     lane_points(v->position + slots, at->own, self->point);
     lane_points(v->position + slots, other_slot, other->point);
     lane_bodies(bodies, at->own, self->body);
@@ -127,11 +127,13 @@ GG_FN void GG_LANE_NAME(load_sides)(const gg_view *v, int64_t e, const GG_LANE_N
 
 /* Position correction of W contacts as mass times displacement [kg m]: each side moves by it over its mass. */
 GG_FN gg_lane GG_LANE_NAME(correction_of)(const gg_params *p, const GG_LANE_NAME(contact) * c, gg_lane inverse_mass,
-                                          gg_lane other_inverse_mass, gg_lane tool) {
+                                          const GG_LANE_NAME(other) * other) {
     gg_lane zero = lane_splat(0.0f);
     gg_lane mass = lane_splat(p->alpha) * lane_min(c->mass, lane_div(lane_splat(GG_SHIFT_SUM), c->split));
-    mass = lane_less(zero, tool, lane_div(lane_splat(p->tool_alpha), inverse_mass), mass);
-    gg_lane most = lane_div(lane_splat(p->correction_max), lane_max(inverse_mass, other_inverse_mass));
+    gg_lane of_tool = lane_div(lane_splat(p->tool_alpha), inverse_mass + other->split);
+    mass = lane_less(zero, other->tool, of_tool, mass);
+    gg_lane larger = lane_max(inverse_mass, other->body[GG_BODY_INVERSE_MASS]);
+    gg_lane most = lane_div(lane_splat(p->correction_max), larger);
     return lane_max(lane_min(mass * (lane_splat(-p->slack) - c->gap), most), zero);
 }
 
@@ -226,6 +228,22 @@ GG_FN void GG_LANE_NAME(load_cohesion)(const gg_view *v, const gg_pair *pairs, c
     c->restitution = GG_LANE_NAME(cohesive_restitution)(v, at, radius, c);
 }
 
+/* What dynamic tools change of W contacts: each meets a share of its tool's mass, in any direction, and is relaxed
+ * unless it is the only one of both sides. Notes where impulses are kept. */
+GG_FN void GG_LANE_NAME(meet_dynamic)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at, gg_lane own_mass,
+                                      GG_LANE_NAME(other) * other, GG_LANE_NAME(contact) * c) {
+    GG_LANE_NAME(load_dynamic)(v, e, at->contact, other);
+    c->split = c->split + other->count_over_mass;
+    gg_lane larger = lane_max(other->body[GG_BODY_INVERSE_MASS], other->count_over_mass);
+    c->mass = lane_div(lane_splat(1.0f), own_mass + larger);
+    for (int k = 0; k < at->count; k++) {
+        if (gg_is_tool(v, at->other[k])) {
+            int64_t record = at->contact + k - e * v->dims.contact_rows * GG_LANES;
+            gg_tool_contact_placed(v, e, at->other[k] - v->dims.free_bodies, record);
+        }
+    }
+}
+
 /* prepares W contacts of one colour */
 GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at) {
     const gg_params *p = &v->params;
@@ -253,8 +271,15 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     c.single = own_mass + other_mass;
     c.split = shift[3] + lane_less(zero, other.tool, zero, other_shift[3]);
     c.mass = lane_div(one, c.single);
-    gg_lane correction = GG_LANE_NAME(correction_of)(p, &c, own_mass, other_mass, other.tool);
+    if (p->dynamic) {
+        GG_LANE_NAME(meet_dynamic)(v, e, at, own_mass, &other, &c);
+        self.bounce_speed = lane_max(self.bounce_speed, other.bounce_speed);
+    }
+    gg_lane correction = GG_LANE_NAME(correction_of)(p, &c, own_mass, &other);
     GG_LANE_NAME(vec) push = GG_LANE_NAME(scale)(c.normal, correction);
+    if (p->dynamic) {
+        GG_LANE_NAME(note_shift)(v, e, at->contact, at->count, push);
+    }
     if (p->rolling || p->cohesive) {
         other.radius = GG_LANE_NAME(effective_radius)(&self, &other, one);
     }
@@ -262,7 +287,7 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
         GG_LANE_NAME(load_cohesion)(v, pairs, pair, at->cohesive, other.radius, &c);
     }
     c.bias = GG_LANE_NAME(bias)(p, self.bounce_speed, c.gap, c.approach, c.restitution);
-    gg_lane hit = GG_LANE_NAME(lone_impacts)(p, &c, self.bounce_speed);
+    gg_lane hit = GG_LANE_NAME(lone_impacts)(p, &c, &other, self.bounce_speed);
     if (lane_less_bits(zero, hit)) {
         GG_LANE_NAME(setback) back = GG_LANE_NAME(impact)(p, env->gravity, hit, self.body, &other, self.point[3], &c);
         GG_LANE_NAME(vec) set_back = push;

@@ -18,6 +18,7 @@ GG_TEAM_FN void gg_coloured_sweep(const gg_team *team, int32_t sweep) {
 GG_TEAM_FN void gg_coloured_solve(const gg_team *team) {
     const gg_params *p = &gg_team_view(team)->params;
     gg_team_run(team, GG_PHASE_coloured_list, 0);
+    gg_step_open_tools(team);
     gg_team_run(team, GG_PHASE_colour_contacts, 0);
     gg_team_run(team, GG_PHASE_open_bodies, 0);
     int32_t colours = gg_team_colours(team);
@@ -27,8 +28,10 @@ GG_TEAM_FN void gg_coloured_solve(const gg_team *team) {
     if (gg_team_any(team, GG_HAS_REST)) {
         gg_team_run(team, GG_PHASE_prepare_rest, 0);
     }
+    gg_step_sync_tools(team, 0);
     for (int32_t sweep = 0; sweep < p->iterations; sweep++) {
         gg_coloured_sweep(team, sweep);
+        gg_step_sync_tools(team, sweep + 1);
         int last = sweep + 1 == p->iterations;
         if (last || (p->tolerance > 0.0f && sweep % 2 == 1)) {
             gg_team_run(team, GG_PHASE_note_change, 0);

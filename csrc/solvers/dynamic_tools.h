@@ -1,0 +1,284 @@
+/* dynamic_tools.h: tools with a mass within the contact solve, for every law that accumulates impulses.
+ *
+ * Newton's law along the free axes of the tool, with one velocity in all its contacts. A step by the wrench of the last
+ * substep would diverge once the grains that it pushes outweigh it; here its velocity is an unknown of the solve, as
+ * those of the grains are:
+ *
+ *     v = v_start - W sum(P),   v_start = v + dt (g + F/m),   W = 1/m along free axes, 0 along others
+ *
+ * after the warm start and after every iteration or sweep, with P the impulse of each contact on its grain, summed
+ * exactly (base/exact.h): in any order. Contacts see v extrapolated like the velocities of the grains, through the
+ * bodies that they have of their own. Within an iteration each contact meets a share of the tool's mass (mass splitting:
+ * the contact count over the mass, n/m, is its inverse), so that any ratio of masses is stable: the tool is solved by
+ * Jacobi, also where the grains are by Gauss-Seidel. Source: Tonge et al., Mass splitting for jitter-free parallel rigid
+ * body simulation, ACM TOG 31 (2012).
+ *
+ * Stops. Where a tool may travel no further, v is clamped such that it ends there. Minimising the solve's energy over
+ * the impulse of the stop leaves a convex function, whose gradient takes the clamped velocity: the iteration converges
+ * as before. A stop takes all motion along its axis, it does not bounce.
+ *
+ * Position correction removes a share of the overlap, split between the grain and the mass of the tool per contact.
+ *
+ * A law lists its contacts with tools through gg_tool_contact_listed, tells by gg_tool_contact_placed where their
+ * impulses are kept, and runs gg_step_open_tools and gg_step_sync_tools (phases/step.h).
+ */
+#ifndef GG_DYNAMIC_TOOLS_H
+#define GG_DYNAMIC_TOOLS_H
+
+#include "contacts.h"
+
+/* forces on a tool alone bring it up to a velocity per substep; impacts up to this many times that do not bounce */
+#define GG_TOOL_BOUNCE 3.0
+
+GG_FN int gg_tool_dynamic(const gg_view *v, int64_t tool) {
+    return v->params.dynamic && v->tool_mass[tool].mass > 0.0f;
+}
+
+GG_FN double gg_tool_inverse_mass(const gg_tool_mass *m, int axis) {
+    return m->free[axis] && m->mass > 0.0f ? 1.0 / (double)m->mass : 0.0;
+}
+
+/* inverse mass that a contact with this normal meets [1/kg]: n . W n; 0 of a tool that follows its targets */
+GG_FN float gg_tool_inverse_mass_along(const gg_tool_mass *m, gg_vec3 normal) {
+    float n[3] = {normal.x, normal.y, normal.z}, sum = 0.0f;
+    if (!(m->mass > 0.0f)) {
+        return 0.0f;
+    }
+    if (m->free[0] && m->free[1] && m->free[2]) {
+        return 1.0f / m->mass;
+    }
+    for (int k = 0; k < 3; k++) {
+        sum += m->free[k] ? n[k] * n[k] : 0.0f;
+    }
+    return sum / m->mass;
+}
+
+/* acceleration by gravity and the caller's force [m/s2] */
+GG_FN double gg_tool_acceleration(const gg_view *v, int64_t e, int64_t tool, int axis) {
+    const gg_tool_mass *m = &v->tool_mass[tool];
+    double gravity = gg_axis_of(v->env[e].gravity, axis);
+    double force = v->tool_body[e * v->dims.tool_count + tool].force[axis];
+    return m->free[axis] ? gravity + force / (double)m->mass : 0.0;
+}
+
+/* a velocity along an axis, no faster than to the stops of the tool */
+GG_FN double gg_tool_stopped(const gg_view *v, int64_t e, int64_t tool, int axis, double velocity) {
+    const gg_tool_mass *m = &v->tool_mass[tool];
+    double x = v->tool_body[e * v->dims.tool_count + tool].position[axis], dt = v->params.dt;
+    double down = ((double)m->lower[axis] - x) / dt, up = ((double)m->upper[axis] - x) / dt;
+    /* one beyond its stops goes no further, and is not thrown back */
+    down = down < 0.0 ? down : 0.0;
+    up = up > 0.0 ? up : 0.0;
+    return velocity < down ? down : velocity > up ? up : velocity;
+}
+
+/* velocity along an axis after gravity and force, before contact; of a tool that is out 0 */
+GG_FN double gg_tool_start(const gg_view *v, int64_t e, int64_t tool, int axis) {
+    int64_t at = e * v->dims.tool_count + tool;
+    return v->tool_active[at]
+               ? v->tool_body[at].velocity[axis] + (double)v->params.dt * gg_tool_acceleration(v, e, tool, axis)
+               : 0.0;
+}
+
+/* the same in all axes, stopped: what the search for contacts knows of the motion to come */
+GG_FN gg_vec3 gg_tool_predicted(const gg_view *v, int64_t e, int64_t tool) {
+    return gg_v3((float)gg_tool_stopped(v, e, tool, 0, gg_tool_start(v, e, tool, 0)),
+                 (float)gg_tool_stopped(v, e, tool, 1, gg_tool_start(v, e, tool, 1)),
+                 (float)gg_tool_stopped(v, e, tool, 2, gg_tool_start(v, e, tool, 2)));
+}
+
+/* notes the tool of a tool contact, and which inverse mass the contact meets along its normal: of a tool that follows
+ * its targets 0 */
+GG_FN float gg_tool_contact_listed(const gg_view *v, int64_t e, int64_t c, int32_t tool, gg_vec3 normal) {
+    v->tool_load[e * v->dims.tool_contacts + c].tool = tool;
+    return gg_tool_inverse_mass_along(&v->tool_mass[tool], normal);
+}
+
+/* notes that the impulses of tool contact c are those of `contact` */
+GG_FN void gg_tool_contact_placed(const gg_view *v, int64_t e, int64_t c, int64_t contact) {
+    v->tool_contact_at[e * v->dims.tools.contacts + c] = (int32_t)contact;
+}
+
+/* Impulse of tool contact c on its grain after `done` iterations [N s]. Jacobi writes its two buffers in turns,
+ * Gauss-Seidel one in place. */
+GG_FN gg_vec3 gg_tool_contact_impulse(const gg_view *v, int64_t e, int64_t c, int32_t done) {
+    int64_t contact = v->tool_contact_at[e * v->dims.tools.contacts + c], lane = contact % GG_LANES;
+    int turns = v->params.law == GG_LAW_coloured ? 0 : done & 1, from_b = v->env[e].impulse_buffer ^ 1 ^ turns;
+    return gg_load_lane3(from_b ? v->impulse_b : v->impulse_a,
+                         (e * v->dims.contact_rows * GG_LANES + contact - lane) * 3 + lane);
+}
+
+/* the tool that a body is a contact of, in the solve; NULL: of a grain. Of one that follows its targets all is 0. */
+GG_FN const gg_tool_solve *gg_tool_solve_of(const gg_view *v, int64_t e, int64_t body) {
+    if (!gg_is_tool(v, body)) {
+        return NULL;
+    }
+    int32_t tool = v->tool_load[e * v->dims.tool_contacts + body - v->dims.free_bodies].tool;
+    return &v->tool_solve[e * v->dims.tool_count + tool];
+}
+
+/* number of tool contacts of this substep */
+GG_FN int64_t gg_tool_loads(const gg_view *v, int64_t e) {
+    int64_t last = e * v->dims.slices + v->dims.slices - 1;
+    return v->slice_first_tool_body[last] + v->slice_tool_contacts[last] - v->dims.free_bodies;
+}
+
+/* number of blocks of them */
+GG_FN int64_t gg_tool_blocks(const gg_view *v, int64_t e) {
+    return (gg_tool_loads(v, e) + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
+}
+
+GG_FN gg_tool_sum *gg_tool_sums(const gg_view *v, int64_t e, int64_t block) {
+    return v->tool_sum + e * v->dims.tools.sums + block * v->dims.tool_count;
+}
+
+/* contacts of each dynamic tool. item: block of tool contacts of an env */
+GG_FN void gg_tool_count_block(const gg_view *v, int64_t e, int64_t block) {
+    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
+    gg_tool_sum *sums = gg_tool_sums(v, e, block);
+    int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
+    for (int64_t t = 0; t < v->dims.tool_count; t++) {
+        sums[t].count = 0;
+    }
+    for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
+        sums[loads[c].tool].count++;
+    }
+}
+
+/* opens the solve of a tool. item: tool of an env */
+GG_FN void gg_tool_open(const gg_view *v, int64_t e, int64_t tool) {
+    gg_tool_solve *s = &v->tool_solve[e * v->dims.tool_count + tool], none = GG_ZERO;
+    *s = none;
+    if (!gg_tool_dynamic(v, tool)) {
+        return;
+    }
+    int64_t count = 0;
+    for (int64_t block = 0; block < gg_tool_blocks(v, e); block++) {
+        count += gg_tool_sums(v, e, block)[tool].count;
+    }
+    double speed2 = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double kick = (double)v->params.dt * gg_tool_acceleration(v, e, tool, k);
+        speed2 += kick * kick;
+        s->start[k] = s->velocity[k] = gg_tool_start(v, e, tool, k);
+    }
+    s->count = (float)count;
+    /* of a single contact the bits of its inverse mass: it is not relaxed then */
+    s->count_over_mass = s->count * (1.0f / v->tool_mass[tool].mass);
+    s->bounce_speed = (float)(GG_TOOL_BOUNCE * sqrt(speed2));
+}
+
+/* Sums the impulses of the contacts of a block by tool; before the first iteration also their position corrections.
+ * item: block of tool contacts of an env */
+GG_FN void gg_tool_sum_block(const gg_view *v, int64_t e, int64_t block, int32_t done) {
+    if (v->env[e].converged) {
+        return;
+    }
+    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
+    gg_tool_sum *sums = gg_tool_sums(v, e, block);
+    int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
+    for (int64_t t = 0; t < v->dims.tool_count; t++) {
+        gg_tool_sum none = GG_ZERO;
+        sums[t] = none;
+    }
+    for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
+        if (!gg_tool_dynamic(v, loads[c].tool)) {
+            continue;
+        }
+        gg_tool_sum *sum = &sums[loads[c].tool];
+        const gg_tool_mass *m = &v->tool_mass[loads[c].tool];
+        gg_vec3 impulse = gg_tool_contact_impulse(v, e, c, done), shift = GG_ZERO;
+        if (done == 0) {
+            shift = v->tool_contact_shift[e * v->dims.tools.contacts + c];
+        }
+        for (int k = 0; k < 3; k++) {
+            double per_mass = gg_tool_inverse_mass(m, k);
+            gg_exact_add(&sum->velocity[k], per_mass * (double)gg_axis_of(impulse, k));
+            gg_exact_add(&sum->shift[k], per_mass * (double)gg_axis_of(shift, k));
+        }
+    }
+}
+
+/* velocity of a tool after `done` iterations. item: tool of an env */
+GG_FN void gg_tool_sync(const gg_view *v, int64_t e, int64_t tool, int32_t done) {
+    if (v->env[e].converged || !gg_tool_dynamic(v, tool)) {
+        return;
+    }
+    gg_tool_solve *s = &v->tool_solve[e * v->dims.tool_count + tool];
+    double beta = done > 0 && done < v->params.iterations ? (double)v->beta[done] : 0.0;
+    int64_t blocks = gg_tool_blocks(v, e);
+    s->change = 0.0f;
+    for (int k = 0; k < 3; k++) {
+        gg_exact velocity = GG_ZERO, shift = GG_ZERO;
+        for (int64_t block = 0; block < blocks; block++) {
+            gg_exact_merge(&velocity, &gg_tool_sums(v, e, block)[tool].velocity[k]);
+            gg_exact_merge(&shift, &gg_tool_sums(v, e, block)[tool].shift[k]);
+        }
+        double now = s->start[k] - gg_exact_value(&velocity), step = done > 0 ? now - s->velocity[k] : 0.0;
+        s->shift[k] = done > 0 ? s->shift[k] : -gg_exact_value(&shift);
+        s->velocity[k] = now;
+        s->seen[k] = gg_tool_stopped(v, e, tool, k, now + beta * step);
+        s->change = gg_maxf(s->change, gg_absf((float)step));
+    }
+}
+
+/* tells the contacts of a block how fast their tools are. item: block of tool contacts of an env */
+GG_FN void gg_tool_spread_block(const gg_view *v, int64_t e, int64_t block, int32_t done) {
+    if (v->env[e].converged) {
+        return;
+    }
+    const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
+    int in_a = v->params.law == GG_LAW_coloured || done & 1;
+    float *bodies = (in_a ? v->body_a : v->body_b) + (e * v->dims.bodies + v->dims.free_bodies) * GG_BODY;
+    int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
+    for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
+        const gg_tool_solve *s = &v->tool_solve[e * v->dims.tool_count + loads[c].tool];
+        for (int k = 0; k < 3 && gg_tool_dynamic(v, loads[c].tool); k++) {
+            bodies[c * GG_BODY + k] = (float)s->seen[k];
+            bodies[c * GG_BODY + GG_BODY_SPIN + k] = 0.0f; /* it does not turn */
+        }
+    }
+}
+
+/* Moves a tool at the velocity that the solve found; one that would not be finite stays. item: tool of an env */
+GG_FN void gg_tool_move(const gg_view *v, int64_t e, int64_t tool) {
+    if (!gg_tool_dynamic(v, tool)) {
+        return;
+    }
+    int64_t at = e * v->dims.tool_count + tool;
+    gg_tool_body *body = &v->tool_body[at], moved = *body;
+    gg_tool_solve *s = &v->tool_solve[at];
+    double dt = v->params.dt, most = v->params.correction_max, speed2 = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double shift = s->shift[k] < -most ? -most : s->shift[k] > most ? most : s->shift[k];
+        moved.velocity[k] = gg_tool_stopped(v, e, tool, k, s->velocity[k]);
+        moved.position[k] += dt * gg_tool_stopped(v, e, tool, k, moved.velocity[k] + shift / dt);
+        speed2 += moved.velocity[k] * moved.velocity[k];
+    }
+    gg_vec3 x = gg_v3((float)moved.position[0], (float)moved.position[1], (float)moved.position[2]);
+    s->fast = speed2 * dt * dt > 0.25 * (double)v->params.radius_min * (double)v->params.radius_min;
+    s->bad = !(gg_finite((float)speed2) && gg_finite3(x));
+    if (!s->bad) {
+        *body = moved;
+        v->tool_pose[at].position = x;
+    }
+}
+
+/* what the dynamic tools of an env add to its statistics of a substep */
+typedef struct gg_tool_stats {
+    float change;
+    int32_t fast, bad;
+} gg_tool_stats;
+
+GG_FN gg_tool_stats gg_tool_stats_of(const gg_view *v, int64_t e) {
+    gg_tool_stats all = GG_ZERO;
+    for (int64_t tool = 0; tool < v->dims.tools.dynamic; tool++) {
+        const gg_tool_solve *s = &v->tool_solve[e * v->dims.tool_count + tool];
+        all.change = gg_maxf(all.change, s->change);
+        all.fast |= s->fast;
+        all.bad |= s->bad;
+    }
+    return all;
+}
+
+#endif

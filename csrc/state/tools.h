@@ -1,0 +1,65 @@
+/* tools.h: dynamic tools: those with a mass, which move as forces and grains make them. Sizes, fields, scene arrays.
+ *
+ * All of it is kept per axis of the world, along which a tool is free or held. A tool follows its targets where its
+ * mass is 0. Nothing here exists in worlds without dynamic tools.
+ */
+#ifndef GG_STATE_TOOLS_H
+#define GG_STATE_TOOLS_H
+
+#include "../base/exact.h"
+
+/* what makes a tool dynamic: part of the scene */
+typedef struct gg_tool_mass {
+    float mass;      /* [kg]; 0: the tool follows its targets */
+    int32_t free[3]; /* 1: it moves along this axis of the world; rotation is held */
+    float lower[3];  /* where its origin is stopped [m], +-GG_UNBOUNDED: nowhere */
+    float upper[3];
+} gg_tool_mass;
+
+/* motion of a dynamic tool, in double precision: a heavy one moves by less per substep than a float resolves */
+typedef struct gg_tool_body {
+    double position[3]; /* of its origin [m]; its pose is this, rounded */
+    double velocity[3]; /* [m/s] */
+    double force[3];    /* of the caller [N] */
+} gg_tool_body;
+
+/* a dynamic tool within a substep */
+typedef struct gg_tool_solve {
+    double start[3];       /* velocity before contact [m/s] */
+    double velocity[3];    /* with the impulses of the last iteration, as if nothing stopped it */
+    double seen[3];        /* what its contacts see in the next iteration: extrapolated, and stopped */
+    double shift[3];       /* position correction [m] */
+    float count;           /* of its contacts */
+    float count_over_mass; /* [1/kg] */
+    float bounce_speed;    /* slower impacts on it do not bounce: the forces on it alone bring it up to this [m/s] */
+    float change;          /* of its velocity in the last iteration [m/s] */
+    int32_t fast, bad;     /* it moved by over half of the smallest radius; it would not be finite */
+} gg_tool_solve;
+
+/* sums over the contacts of a block with one dynamic tool: what they take from it */
+typedef struct gg_tool_sum {
+    gg_exact velocity[3]; /* impulses on the grains over its mass [m/s] */
+    gg_exact shift[3];    /* position corrections of the grains, by mass [m] */
+    int64_t count;
+} gg_tool_sum;
+
+/* all 0 where no tool is dynamic */
+typedef struct gg_tool_dims {
+    int64_t dynamic;  /* tool_count */
+    int64_t contacts; /* tool_contacts */
+    int64_t sums;     /* load_blocks * tool_count */
+} gg_tool_dims;
+
+/* clang-format off */
+#define GG_TOOL_FIELDS(X)                                                                                              \
+    X(gg_tool_body, tool_body, d->tools.dynamic, STATE)                                                                \
+    X(gg_tool_solve, tool_solve, d->tools.dynamic, SCRATCH)                                                            \
+    X(gg_tool_sum, tool_sum, d->tools.sums, SCRATCH)                                                                   \
+    X(int32_t, tool_contact_at, d->tools.contacts, SCRATCH) /* where impulses keep each tool contact */                \
+    X(gg_vec3, tool_contact_shift, d->tools.contacts, SCRATCH) /* position correction of its grain, times mass [kg m] */
+
+#define GG_TOOL_SCENE_ARRAYS(X)                                                                                        \
+    X(gg_tool_mass, tool_mass, dims->tools.dynamic, NULL) /* of all tools, those of the walls first */
+/* clang-format on */
+
+#endif

@@ -1,0 +1,135 @@
+/* dynamic_tools.c: what makes tools dynamic, checked; their motion and the forces on them, set and read. How they move:
+ * solvers/dynamic_tools.h. */
+#include <math.h>
+#include <string.h>
+
+#include "../solvers/dynamic_tools.h"
+#include "world.h"
+
+static gg_status check_axis(const gg_world_def *d, int32_t tool, int axis, gg_message out) {
+    const gg_tool_mass *m = &d->tool_mass[tool];
+    char name = "xyz"[axis];
+    float x = gg_axis_of(d->tool_pose[tool].position, axis);
+    GG_EXPECT(out, m->free[axis] == 0 || m->free[axis] == 1,
+              "tool_mass: expected axes free or not (1, 0), got %d for %c", (int)m->free[axis], name);
+    GG_EXPECT(out, !m->free[axis] || (x >= m->lower[axis] && x <= m->upper[axis]),
+              "travel: expected a range on %c that holds the start, %g m, got [%g, %g] for tool %d", name, x,
+              m->lower[axis], m->upper[axis], (int)tool);
+    return GG_OK;
+}
+
+gg_status gg_tool_masses_check(const gg_world_def *d, gg_message out) {
+    for (int32_t k = 0; d->tool_mass && k < d->tool_count; k++) {
+        const gg_tool_mass *m = &d->tool_mass[k];
+        GG_EXPECT(out, m->mass == 0.0f || gg_within(m->mass, 1e-12f, 1e12f),
+                  "mass: expected a value in [1e-12, 1e12] kg, got %g for tool %d", m->mass, (int)k);
+        if (m->mass == 0.0f) {
+            continue;
+        }
+        GG_EXPECT(out, d->planar.outline_count == 0, "mass: tools among planar grains have none, got %g kg for tool %d",
+                  m->mass, (int)k);
+        GG_EXPECT(out, d->solver.mode != GG_MODE_PAPER,
+                  "mass: tools have none in mode paper, whose impulses are never taken back, got %g kg for tool %d",
+                  m->mass, (int)k);
+        GG_EXPECT(out, m->free[0] || m->free[1] || m->free[2], "free: expected at least one axis for tool %d, got none",
+                  (int)k);
+        for (int axis = 0; axis < 3; axis++) {
+            gg_status status = check_axis(d, k, axis, out);
+            if (status != GG_OK) {
+                return status;
+            }
+        }
+    }
+    return GG_OK;
+}
+
+void gg_tool_place(gg_view *v, int64_t e, int64_t tool) {
+    int64_t at = e * v->dims.tool_count + tool;
+    for (int k = 0; gg_tool_dynamic(v, tool) && k < 3; k++) {
+        v->tool_body[at].position[k] = gg_axis_of(v->tool_pose[at].position, k);
+        v->tool_body[at].velocity[k] = 0.0;
+    }
+}
+
+/* whether a row of targets says nothing */
+static int row_is_empty(const float *row) {
+    int empty = 1;
+    for (int k = 0; k < 7; k++) {
+        empty &= row[k] != row[k];
+    }
+    return empty;
+}
+
+gg_status gg_tool_targets_check(gg_world *w, const float *targets) {
+    int64_t own = gg_own_tool_count(w), count = w->view.dims.env_count * own, first = count;
+    for (int64_t k = 0; targets && w->view.params.dynamic && k < count; k++) {
+        int dynamic = w->scene.tool_mass[GG_WALL_COUNT + k % own].mass > 0.0f;
+        first = dynamic && !row_is_empty(targets + 7 * k) ? GG_MIN(first, k) : first;
+    }
+    gg_view *host;
+    gg_status status = first < count ? gg_world_pull(w, GG_BIT(tool_pose), -1, &host) : GG_OK;
+    for (int64_t k = first; status == GG_OK && k < count; k++) {
+        int64_t tool = GG_WALL_COUNT + k % own, e = k / own;
+        const float *row = targets + 7 * k;
+        const gg_pose *now = &host->tool_pose[e * w->view.dims.tool_count + tool];
+        int stays = w->scene.tool_mass[tool].mass == 0.0f || row_is_empty(row) || !memcmp(row, now, sizeof *now);
+        GG_EXPECT(
+            gg_message_of(w), stays,
+            "tool_poses: expected NaN, or the pose that it has, for tool %d, which has a mass and moves by forces, "
+            "got (%g, %g, %g, ...) in env %d",
+            (int)(k % own), row[0], row[1], row[2], (int)e);
+    }
+    return status;
+}
+
+static gg_status check_tool(gg_world *w, int64_t tool) {
+    int64_t own = gg_own_tool_count(w);
+    GG_EXPECT(gg_message_of(w), tool >= 0 && tool < own, "tool: expected an index in [0, %d), got %lld", (int)own,
+              (long long)tool);
+    GG_EXPECT(gg_message_of(w), w->scene.tool_mass && w->scene.tool_mass[GG_WALL_COUNT + tool].mass > 0.0f,
+              "tool: expected one with a mass, tool %d follows its targets", (int)tool);
+    return GG_OK;
+}
+
+gg_status gg_world_get_tool_motion(gg_world *w, int64_t tool, float *velocity, float *force) {
+    gg_view *host;
+    gg_status status = check_tool(w, tool);
+    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(tool_body), -1, &host)) != GG_OK) {
+        return status;
+    }
+    for (int64_t k = 0; k < w->view.dims.env_count * 3; k++) {
+        const gg_tool_body *body = &host->tool_body[k / 3 * w->view.dims.tool_count + GG_WALL_COUNT + tool];
+        if (velocity) {
+            velocity[k] = (float)body->velocity[k % 3];
+        }
+        if (force) {
+            force[k] = (float)body->force[k % 3];
+        }
+    }
+    return GG_OK;
+}
+
+gg_status gg_world_set_tool_motion(gg_world *w, const int32_t *envs, int64_t listed, int64_t tool,
+                                   const float *velocity, const float *force) {
+    gg_view *host;
+    gg_status status = check_tool(w, tool);
+    if (status != GG_OK || (status = gg_envs_check(w, envs, &listed)) != GG_OK ||
+        (status = gg_finite_check(w, "velocity", velocity, listed * 3)) != GG_OK ||
+        (status = gg_finite_check(w, "force", force, listed * 3)) != GG_OK ||
+        (status = gg_world_pull(w, GG_BIT(tool_body), -1, &host)) != GG_OK) {
+        return status;
+    }
+    const gg_tool_mass *m = &w->scene.tool_mass[GG_WALL_COUNT + tool];
+    for (int64_t k = 0; k < listed * 3; k++) {
+        int64_t e = gg_env_at(envs, k / 3);
+        gg_tool_body *body = &host->tool_body[e * w->view.dims.tool_count + GG_WALL_COUNT + tool];
+        if (velocity) {
+            body->velocity[k % 3] = m->free[k % 3] ? (double)velocity[k] : 0.0;
+        }
+        if (force) {
+            body->force[k % 3] = (double)force[k];
+        }
+    }
+    gg_world_invalidate(w, envs, listed);
+    return gg_world_push(w, GG_BIT(tool_body), -1);
+}

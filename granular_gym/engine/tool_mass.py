@@ -1,0 +1,56 @@
+"""tool_mass.py: tools with a mass, which move as forces and grains make them: what a scene says of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from granular_gym.base import checks
+from granular_gym.errors import ArgumentError
+
+AXES = "xyz"
+
+
+@dataclasses.dataclass(frozen=True)
+class ToolMass:
+    """What makes a tool dynamic.
+
+    Attributes:
+        mass: [kg].
+        free: axes of the world along which it moves, of "xyz".
+        travel: lower and upper end of the way of its origin by axis [m]; where none is given the walls of the bounds
+            stop the tool.
+    """
+
+    mass: float
+    free: str
+    travel: Mapping[str, tuple[float, float]]
+
+
+def tool_mass(mass: Any, free: Any, travel: Any, planar: bool) -> ToolMass | None:
+    """What `Scene.add_tool` was told, checked; None: the tool has no mass."""
+    if mass is None:
+        if free is not None or travel is not None:
+            raise ArgumentError("mass: expected a mass along with free and travel, got None")
+        return None
+    kilograms = checks.number("mass", mass, 0.0, above=True)
+    if planar:
+        raise ArgumentError(f"mass: tools of planar scenes have none, got {mass!r}")
+    axes = AXES if free is None else checks.text("free", free)
+    if not set(axes) <= set(AXES) or len(set(axes)) != len(axes):
+        raise ArgumentError(f'free: expected axes of "xyz", each once, got {free!r}')
+    return ToolMass(kilograms, axes, _travel({} if travel is None else travel, axes))
+
+
+def _travel(travel: Any, free: str) -> dict[str, tuple[float, float]]:
+    if not isinstance(travel, Mapping):
+        raise ArgumentError(f"travel: expected a dict of axes, got {type(travel).__name__}")
+    ends = {}
+    for axis, value in travel.items():
+        checks.choice("travel: axis", axis, free)
+        pair = checks.floats(f'travel["{axis}"]', value, (2,), finite=False)
+        if not pair[0] < pair[1]:
+            raise ArgumentError(f'travel["{axis}"]: expected a lower end below an upper one, got {value!r}')
+        ends[axis] = float(pair[0]), float(pair[1])
+    return ends
