@@ -7,6 +7,7 @@ import pytest
 
 import granular_gym as gg
 from testbed.beds import GRAVITY, mass, rms_speed
+from testbed.dynamic_tools import plate_on_bed
 from testbed.landings import loose_bed
 
 LAYERS, SIDE, PER_LAYER, DT = 6, 5.0, 16, 1e-3
@@ -54,6 +55,24 @@ def test_a_packing_that_was_set_stands_still():
             fallen[settle] = rms_speed(world)
     assert fallen[True] < 1e-2 * GRAVITY * DT
     assert fallen[False] > 10.0 * fallen[True]
+
+
+@pytest.mark.parametrize("mode", ["gauss_seidel", "jacobi"])
+def test_tools_with_a_mass_stay(mode):
+    """One that lies on the bed and one that flies by; both bear on the impulses that are found."""
+    with plate_on_bed(30.0).build(2, solver=gg.Solver(mode=mode, iterations=40), num_threads=1) as settled:
+        settled.step(DT, 1500)
+        positions, poses = settled.positions, settled.tool_poses
+    with plate_on_bed(30.0).build(2, solver=gg.Solver(mode=mode), num_threads=1) as world:
+        world.set_grains(positions=positions, velocities=np.zeros_like(positions))
+        world.set_tool_poses(poses)
+        world.set_tool_velocity("plate", (0.0, 0.0, 1.0), envs=1)
+        world.settle_impulses(DT, 300)
+        np.testing.assert_array_equal(world.tool_poses, poses)
+        np.testing.assert_array_equal(world.tool_velocity("plate"), [[0, 0, 0], [0, 0, 1]])
+        world.step(DT)
+        assert world.wrenches[0, 0, 2] == pytest.approx(30.0 * mass() * GRAVITY, rel=2e-2)
+        assert abs(world.tool_velocity("plate")[0, 2]) < 2e-2 * GRAVITY * DT
 
 
 def test_other_envs_keep_their_bits():
