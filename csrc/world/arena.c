@@ -102,10 +102,11 @@ gg_status gg_arena_resize(gg_world *w, gg_dims dims) {
     return status;
 }
 
-/* the most neighbours that a grain of the size class can have, unless grains lie inside each other */
+/* the most neighbours that a grain of the size class can list, unless grains lie inside each other */
 static int32_t candidate_limit(const gg_params *p, int size_class) {
     float ratio = 1.0f + p->size_class_radius[size_class] / p->radius_min;
-    float limit = 64.0f * ratio * ratio;
+    /* where one grain of a pair alone lists it, half of them */
+    float limit = (gg_has_owners(p) ? 32.0f : 64.0f) * ratio * ratio;
     return limit < 1.0e6f ? (int32_t)limit : 1000000;
 }
 
@@ -122,10 +123,11 @@ static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t
         const gg_env *env = &envs[e];
         int32_t wanted = env->overflow_candidates;
         if (wanted > candidate_limit(p, env->overflow_size_class)) {
-            status = gg_world_fail(w, GG_ERROR_CAPACITY,
-                                   "env %d: a grain has %d neighbours, expected at most %d: the grains lie inside each "
-                                   "other; the env is frozen until its grains are set again",
-                                   (int)e, (int)wanted, (int)candidate_limit(p, env->overflow_size_class));
+            status =
+                gg_world_fail(w, GG_ERROR_CAPACITY,
+                              "env %d: a grain lists %d neighbours, expected at most %d: the grains lie inside each "
+                              "other; the env is frozen until its grains are set again",
+                              (int)e, (int)wanted, (int)candidate_limit(p, env->overflow_size_class));
             wanted = 0;
         }
         int32_t *per_grain = &candidates[env->overflow_size_class];

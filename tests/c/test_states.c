@@ -265,6 +265,7 @@ static void test_several(void) {
     gg_world_def d = scene(0.1f, 0.0f, GG_BROAD_CELLS);
     gg_world *w = world_of(&d);
     saved early = save(w);
+    uint64_t first = hash_of(w, 0);
     CHECK(gg_world_step(w, 1e-3, 10, NULL, NULL, NULL) == GG_OK);
     saved late = save(w);
     const gg_state states[ENVS] = {{early.data, early.size, 0}, {late.data, late.size, 0}};
@@ -275,9 +276,7 @@ static void test_several(void) {
     CHECK(hash_all(w) == before);
     late.data[200] ^= 1;
     CHECK(gg_world_load_states(w, NULL, 0, states, ENVS) == GG_OK);
-    saved again = save(w);
-    CHECK(hash_of(w, 1) != hash_of(w, 0) && !memcmp(again.data, early.data, early.size));
-    free(again.data);
+    CHECK(hash_of(w, 0) == first && hash_of(w, 1) != first);
     free(early.data);
     free(late.data);
     gg_world_destroy(w);

@@ -104,7 +104,7 @@ def test_a_trace_is_a_substep() -> None:
             stepped.step(1e-3, 1, tool_poses=poses(k, stepped))
             seen = [phase for phase, _, _ in traced._core.trace(1e-3, np.float32([poses(k, traced)]))]
         assert traced.state_hash() == stepped.state_hash()
-        assert seen[:2] == ["open_step", "plan_tools"] and seen.count("iterate") == traced.solver.iterations
+        assert seen[:2] == ["open_step", "plan_tools"] and seen.count("advance_bodies") == traced.solver.iterations
         assert seen[-2:] == ["close_substep", "arrive_tools"]
 
 
