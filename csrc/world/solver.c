@@ -67,7 +67,8 @@ float gg_penalty_step_bound(const gg_solver *s, float mass) {
 
 void gg_solver_safe_relaxation(const gg_solver *s, int tools, float *relaxation, float *sum) {
     if (s->mode == GG_MODE_GAUSS_SEIDEL) {
-        *relaxation = s->iterations <= GG_OVER_RELAXED ? GG_OVER_RELAXATION : 1.0f;
+        /* over-relaxed, jammed grains are thrown; without acceleration so is a bed that is ploughed */
+        *relaxation = s->nesterov && !tools && s->iterations <= GG_OVER_RELAXED ? GG_OVER_RELAXATION : 1.0f;
         *sum = 100.0f; /* contacts are solved in turn: their sum has no bound */
         return;
     }

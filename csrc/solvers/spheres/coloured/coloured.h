@@ -25,7 +25,7 @@
 
 #include "../contacts.h"
 
-/* relaxation factor w of up to GG_OVER_RELAXED sweeps; of more it is 1 */
+/* relaxation factor w of up to GG_OVER_RELAXED sweeps with momentum in a scene without tools; elsewhere it is 1 */
 #define GG_OVER_RELAXATION 1.2f
 #define GG_OVER_RELAXED    20
 /* index of Nesterov's sequence from which momentum starts */
