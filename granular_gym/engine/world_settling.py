@@ -18,6 +18,7 @@ class Settling(WorldTools):
     """A world whose stored impulses can be solved for."""
 
     solver: Solver
+    changes: int
 
     def save_state(self, env: Any = None) -> State:
         """Everything that shapes the future of some envs."""

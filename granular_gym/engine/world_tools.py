@@ -15,6 +15,8 @@ from granular_gym.engine.results import Floats
 class WorldTools(Driven):
     """A world whose tools can be set; and the checks of arguments by env that all settings share."""
 
+    changes: int
+
     # ---- any tool ----
 
     def set_tool_poses(self, poses: Any, envs: Any = None) -> None:
