@@ -105,7 +105,7 @@ def test_episodes_differ_by_seed_and_difficulty(make: Any) -> None:
 
 def test_expert_pours_the_dose_and_random_does_not(make_vec: Any) -> None:
     envs = make_vec(POUR, 2, grain_count=500, autoreset_mode="Disabled")
-    envs.reset(seed=[5, 5])
+    envs.reset(seed=[0, 0])
     expert = scripted_expert(envs)
     envs.action_space.seed(0)
     returns = np.zeros(2)

@@ -301,7 +301,7 @@ def test_a_child_forked_after_a_step_can_step():
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_fork_while_another_thread_steps():
     world = make_scene(400).build(device="cpu", num_threads=2)
-    thread = threading.Thread(target=world.step, args=(1e-3, 800))
+    thread = threading.Thread(target=world.step, args=(1e-3, 4000))
     thread.start()
     time.sleep(0.05)
     pid = os.fork()

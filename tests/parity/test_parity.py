@@ -156,7 +156,7 @@ def test_growth(kernel: str) -> None:
         scene.add_grains(sand, grid + np.array([-0.042, -0.042, 0.011]), 0.01)
         return scene
 
-    cpu, gpu = pair(packed, kernel, env_count=2)
+    cpu, gpu = pair(packed, kernel, env_count=2, mode="jacobi")
     with cpu, gpu:
         grown = 0
         for world in (cpu, gpu):

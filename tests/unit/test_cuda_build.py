@@ -232,7 +232,7 @@ dense = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 4.0)))
 sand = dense.add_material(density=2500.0, rolling_friction=0.1)
 grid = np.stack(np.meshgrid(range(5), range(5), range(24)), -1).reshape(-1, 3) * (0.0205, 0.0205, 0.0205)
 dense.add_grains(sand, grid + (-0.042, -0.042, 0.011), 0.01)
-world = dense.build(device="cuda", env_count=4)
+world = dense.build(device="cuda", env_count=4, solver=gg.Solver(mode="jacobi"))
 left = gg.info()["devices"]["cuda"]["gpus"][0]["memory_free"]
 print(left)
 """

@@ -31,10 +31,11 @@
 /* index of Nesterov's sequence from which momentum starts */
 #define GG_MOMENTUM_START 10
 
-/* No contact starts from more than what stops its heavier grain within a substep where it moves this many of the
- * smaller radii in one. A bed at rest stores that under a thousand layers and more; a grain that kinematic tools squeeze
- * stores what has no bound, and is shot off when they let go. */
-#define GG_STORED_RADII 10.0f
+/* No contact starts from more than what stops its heavier grain where it moves this many of the smaller radii in a
+ * substep, or what carries so many of such grains: a bed at rest stores less, in its strongest force chains, too. A grain
+ * that kinematic tools squeeze stores what has no bound, and is shot off when they let go. */
+#define GG_STORED_RADII   10.0f
+#define GG_STORED_WEIGHTS 2000.0f
 
 /* A listed contact is linked to its record: GG_COLOURS record + colour. GG_NO_RECORD: it has none yet. */
 #define GG_NO_RECORD (INT32_MAX / GG_COLOURS)

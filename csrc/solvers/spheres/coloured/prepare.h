@@ -246,11 +246,12 @@ GG_FN void GG_LANE_NAME(meet_dynamic)(const gg_view *v, int64_t e, const GG_LANE
 
 /* The share of their stored impulses that W contacts start from: 1 but where grains are squeezed without end, between
  * tools say, and their impulses grow from substep to substep. See GG_STORED_RADII. smaller: radius */
-GG_FN gg_lane GG_LANE_NAME(bearable)(const gg_params *p, GG_LANE_NAME(vec) stored, gg_lane own_mass, gg_lane other_mass,
-                                     gg_lane tool, gg_lane smaller) {
+GG_FN gg_lane GG_LANE_NAME(bearable)(const gg_params *p, const gg_env *env, GG_LANE_NAME(vec) stored, gg_lane own_mass,
+                                     gg_lane other_mass, gg_lane tool, gg_lane smaller) {
     gg_lane inverse = lane_less(lane_splat(0.0f), tool, own_mass, lane_min(own_mass, other_mass));
-    gg_lane limit = lane_div(lane_splat(GG_STORED_RADII / p->dt) * smaller, inverse);
-    return GG_LANE_NAME(cone_scale)(stored, limit);
+    gg_lane weights = lane_splat(GG_STORED_WEIGHTS * p->dt * gg_norm(env->gravity));
+    gg_lane speed = lane_max(lane_splat(GG_STORED_RADII / p->dt) * smaller, weights);
+    return GG_LANE_NAME(cone_scale)(stored, lane_div(speed, inverse));
 }
 
 /* prepares W contacts of one colour */
@@ -313,7 +314,7 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     GG_LANE_NAME(vec) stored = GG_LANE_NAME(stored3)(gg_coloured_impulses(v, e, 1), from);
     stored = GG_LANE_NAME(choose)(zero, live, GG_LANE_NAME(scale)(stored, self.warm_scale), GG_LANE_NAME(zero)());
     gg_lane smaller = lane_less(zero, other.tool, self.point[3], lane_min(self.point[3], other.point[3]));
-    gg_lane share = GG_LANE_NAME(bearable)(p, stored, own_mass, other_mass, other.tool, smaller);
+    gg_lane share = GG_LANE_NAME(bearable)(p, env, stored, own_mass, other_mass, other.tool, smaller);
     stored = GG_LANE_NAME(scale)(stored, share);
     GG_LANE_NAME(vec) start = GG_LANE_NAME(warm_start)(stored, c.normal, c.friction, attraction, &load);
     GG_LANE_NAME(store3)((env->impulse_buffer ? v->impulse_a : v->impulse_b) + at->contact3, start);
