@@ -48,7 +48,7 @@ def test_frictionless_box_is_hydrostatic(measured: Note) -> None:
 def test_bottom_walls_and_tool_carry_the_weight(measured: Note) -> None:
     """Frictional walls and a rod across the bed share the weight; their sum is it, within 1 %."""
     count = 2000
-    scene = column_scene(count, 6.0, rolling=0.2)
+    scene = column_scene(count, 6.0, rolling=0.2, seed=2)
     rod = gg.Sdf.capsule(2.0 * RADIUS, 0.1).at((0, 0, 0.12), (np.sqrt(0.5), np.sqrt(0.5), 0, 0))
     # grains are not placed inside the rod
     points = scene._grains[0].positions
@@ -65,7 +65,7 @@ def test_bottom_walls_and_tool_carry_the_weight(measured: Note) -> None:
     shares = -np.array([walls[4, 2], walls[:4, 2].sum(), tool[2]]) / weight
     measured(bottom=shares[0], walls=shares[1], tool=shares[2], sum=shares.sum())
     assert abs(shares.sum() - 1.0) < 0.01
-    assert shares[2] > 0.02 and shares[1] > 0.05, "the tool and the walls carry something"
+    assert shares[2] > 0.05 and shares[1] > 0.05, "the tool and the walls carry something"
     # the sum of horizontal forces is zero
     assert np.abs(walls[:, :2].sum(axis=0) + tool[:2]).max() < 0.01 * weight
 
