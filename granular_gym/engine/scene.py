@@ -433,8 +433,8 @@ class Scene:
             device: "cpu", "cuda" (the first GPU) or "cuda:1"; "auto": the first GPU that works, else the CPU, or what
                 the environment variable GG_DEVICE names.
             solver: None: the defaults.
-            num_threads: threads of a step; they change no result. None: one for each env, or one for each 2,000 grains
-                of all envs (each 1,000 in other modes than "gauss_seidel"), whichever gives more, and at most one per
+            num_threads: threads of a step; they change no result. None: one for each env, or one for each 20,000 grains
+                of all envs (each 10,000 in other modes than "gauss_seidel"), whichever gives more, and at most one per
                 core that the process may use: the least of its affinity, the quota of its control group (cgroup v1 or
                 v2, rounded up) and OMP_NUM_THREADS; one in daemon worker processes. More threads than cores do not
                 work at a time. What they bring: docs/threads.md.

@@ -66,8 +66,10 @@ def test_a_default_takes_what_its_work_can_use() -> None:
 usable = gg.info()["threads"]  # a quota may lie below the affinity
 assert 1 <= usable <= cores
 assert build(500).num_threads == build(500, mode="paper").num_threads == 1
-assert build(5000).num_threads == min(usable, 2)  # a colour is less work to share than all contacts
-assert build(5000, mode="paper").num_threads == min(usable, 5)
+assert build(5000).num_threads == build(19_999, mode="paper").num_threads == 1
+assert build(20_000, mode="paper").num_threads == min(usable, 2)
+assert build(20_000).num_threads == 1  # a colour is less work to share than all contacts
+assert build(40_000).num_threads == min(usable, 2)
 assert build(60, env_count=3).num_threads == min(usable, 3)
 world = build(60, num_threads=64)
 assert world.num_threads == 64 and "num_threads=64" in repr(world)
