@@ -139,8 +139,7 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
         total->contact_count = last->contacts;
         total->tool_contact_count = last->tool_contacts;
     }
-    /* Jacobi alternates between the halves, Gauss-Seidel stays in the new one */
-    env->impulse_buffer ^= gg_has_owners(&v->params) ? 1 : 1 ^ (env->iteration & 1);
+    env->impulse_buffer ^= 1 ^ (env->iteration & 1);
     env->key_buffer ^= 1;
     env->dt_last = v->params.dt;
 }

@@ -99,11 +99,10 @@ GG_FN void gg_tool_contact_placed(const gg_view *v, int64_t e, int64_t c, int64_
     v->tool_contact_at[e * v->dims.tools.contacts + c] = (int32_t)contact;
 }
 
-/* Impulse of tool contact c on its grain after `done` iterations [N s]. Jacobi writes its two buffers in turns,
- * Gauss-Seidel one in place. */
+/* Impulse of tool contact c on its grain after `done` iterations or sweeps [N s], which write two buffers in turns. */
 GG_FN gg_vec3 gg_tool_contact_impulse(const gg_view *v, int64_t e, int64_t c, int32_t done) {
     int64_t contact = v->tool_contact_at[e * v->dims.tools.contacts + c], lane = contact % GG_LANES;
-    int turns = v->params.law == GG_LAW_coloured ? 0 : done & 1, from_b = v->env[e].impulse_buffer ^ 1 ^ turns;
+    int from_b = v->env[e].impulse_buffer ^ 1 ^ (done & 1);
     return gg_load_lane3(from_b ? v->impulse_b : v->impulse_a,
                          (e * v->dims.contact_rows * GG_LANES + contact - lane) * 3 + lane);
 }

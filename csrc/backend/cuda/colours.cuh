@@ -198,7 +198,7 @@ __device__ __forceinline__ void gg_gpu_sweep_colour(const gg_gpu_team *team, con
     }
     gg_scalar_sweep s = gg_scalar_sweep_of(v, e, pass / GG_COLOURS);
     gg_each_record(team, v, e, pass % GG_COLOURS,
-                   [&](const gg_scalar_records &at) { gg_scalar_sweep_features(&s, &at); });
+                   [&](const gg_scalar_records &at) { gg_scalar_sweep_features(&s, &at, NULL); });
 }
 
 __device__ __forceinline__ void gg_gpu_note_change(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {

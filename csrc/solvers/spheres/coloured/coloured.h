@@ -57,12 +57,15 @@ GG_FN int32_t *gg_coloured_links(const gg_view *v, int64_t e, int stored) {
     return (v->env[e].key_buffer ^ stored ? v->link_a : v->link_b) + e * v->dims.coloured.rows * GG_LANES;
 }
 
-/* impulses by record, of this substep or (stored) of the last one, whose place holds the previous iterate later */
-GG_FN float *gg_coloured_impulses(const gg_view *v, int64_t e, int stored) {
-    return (v->env[e].impulse_buffer ^ stored ? v->impulse_a : v->impulse_b) + e * v->dims.contact_rows * GG_LANES * 3;
+/* Impulses by record after `done` sweeps, which write the two buffers in turns. Those of the last substep are where the
+ * first sweep writes: done 1, before it. */
+GG_FN float *gg_coloured_impulses(const gg_view *v, int64_t e, int32_t done) {
+    int in_a = v->env[e].impulse_buffer ^ (done & 1);
+    return (in_a ? v->impulse_a : v->impulse_b) + e * v->dims.contact_rows * GG_LANES * 3;
 }
-GG_FN float *gg_coloured_torques(const gg_view *v, int64_t e, int stored) {
-    return (v->env[e].impulse_buffer ^ stored ? v->roll_a : v->roll_b) + e * v->dims.spheres.roll_rows * GG_LANES * 3;
+GG_FN float *gg_coloured_torques(const gg_view *v, int64_t e, int32_t done) {
+    int in_a = v->env[e].impulse_buffer ^ (done & 1);
+    return (in_a ? v->roll_a : v->roll_b) + e * v->dims.spheres.roll_rows * GG_LANES * 3;
 }
 
 /* where component x of a vector of a record lies; y and z follow GG_LANES and 2 GG_LANES later */

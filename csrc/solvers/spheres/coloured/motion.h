@@ -15,7 +15,7 @@ GG_FN int32_t gg_coloured_tool_record(const gg_view *v, int64_t e, int64_t i, in
 /* Final projection out of tools, but those that give way, see gg_sphere_project_tools. */
 GG_FN void gg_coloured_project_tools(const gg_view *v, int64_t e, int64_t i) {
     int32_t tools = v->next_tool_count[e * v->dims.slots + i];
-    float *body = gg_slot_body_at(v, e, i), *impulse = gg_coloured_impulses(v, e, 0);
+    float *body = gg_slot_body_at(v, e, i), *impulse = gg_coloured_impulses(v, e, v->env[e].iteration);
     const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     const float *normals = v->normal + e * v->dims.contact_rows * GG_LANES * 3;
     int64_t contacts = e * v->dims.contact_rows * GG_LANES;
@@ -52,13 +52,15 @@ GG_FN void gg_coloured_load_tools(const gg_view *v, int64_t e, int64_t i) {
         int32_t record = gg_coloured_tool_record(v, e, i, k);
         int64_t part = -1 - (int64_t)keys[first + k];
         gg_tool_load load;
-        load.force = gg_scale(gg_load_lane3(gg_coloured_impulses(v, e, 0), gg_record3(record)), -1.0f);
+        load.force =
+            gg_scale(gg_load_lane3(gg_coloured_impulses(v, e, v->env[e].iteration), gg_record3(record)), -1.0f);
         gg_vec4 x = v->position[at];
         gg_vec3 point = gg_madd(gg_v3(x.x, x.y, x.z), gg_load_lane3(normals, gg_record3(record)), -x.w);
         gg_vec3 arm = gg_sub(point, v->part_pose[e * v->dims.part_count + part].tool_position);
         load.torque = gg_cross(arm, load.force);
         if (v->params.rolling) {
-            load.torque = gg_sub(load.torque, gg_load_lane3(gg_coloured_torques(v, e, 0), gg_record3(record)));
+            load.torque =
+                gg_sub(load.torque, gg_load_lane3(gg_coloured_torques(v, e, v->env[e].iteration), gg_record3(record)));
         }
         load.tool = v->parts[part].tool;
         v->tool_load[e * v->dims.tool_contacts + v->other_body[contacts + record] - v->dims.free_bodies] = load;

@@ -22,7 +22,7 @@ GG_FN void gg_coloured_sweep_rest(const gg_view *v, int64_t e, int32_t sweep) {
     gg_scalar_sweep s = gg_scalar_sweep_of(v, e, sweep);
     for (int64_t k = 0; k < v->colouring[e].contacts[GG_COLOURS - 1]; k++) {
         gg_scalar_records at = gg_scalar_records_at(v, e, first + k, first + k + 1);
-        gg_scalar_sweep_features(&s, &at);
+        gg_scalar_sweep_features(&s, &at, NULL);
     }
 }
 

@@ -5,25 +5,20 @@
 typedef struct GG_LANE_NAME(sweep) {
     const gg_view *v;
     float *bodies;
-    float *impulse, *impulse_before; /* this iterate and the previous one */
-    float *roll, *roll_before;
+    const float *impulse, *roll;
+    float *impulse_next, *roll_next; /* the next iterate takes the place of the previous one */
     gg_lane beta;
     int32_t sweep; /* the first has no previous iterate, the second starts from it as it is */
 } GG_LANE_NAME(sweep);
 
-/* the iterate with its momentum; notes it as the previous one */
-GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(advance3)(float *now, float *before, int32_t sweep, gg_lane beta) {
+/* the iterate with its momentum */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(advance3)(const float *now, const float *before, int32_t sweep, gg_lane beta) {
     GG_LANE_NAME(vec) a = GG_LANE_NAME(load3)(now);
-    if (sweep == 0) {
-        return a;
-    }
-    GG_LANE_NAME(vec) out = a;
     if (sweep > 1) {
         GG_LANE_NAME(vec) b = GG_LANE_NAME(load3)(before);
-        GG_LANE_NAME(add_scaled)(&out, GG_LANE_NAME(sub)(a, b), beta);
+        GG_LANE_NAME(add_scaled)(&a, GG_LANE_NAME(sub)(a, b), beta);
     }
-    GG_LANE_NAME(store3)(before, a);
-    return out;
+    return a;
 }
 
 /* Extrapolates W floats of bodies, from `at` on, by the momentum of a sweep; what is no velocity does not change. */
@@ -47,78 +42,132 @@ GG_FN void GG_LANE_NAME(advance_slice)(const gg_view *v, int64_t e, int64_t slic
     }
 }
 
-/* solves W contacts of one colour; spin, rolling, cohesive: compile-time constants wherever it is called */
-GG_FN void GG_LANE_NAME(sweep_records)(const GG_LANE_NAME(sweep) * s, const GG_LANE_NAME(records) * at, int spin,
-                                       int rolling, int cohesive) {
+/* W contacts of one colour on their way through a sweep */
+typedef struct GG_LANE_NAME(swept) {
+    GG_LANE_NAME(records) at;
+    gg_lane own[GG_BODY], other[GG_BODY];
+    GG_LANE_NAME(vec) normal, start, tangential; /* impulses: the one to start from; friction before it is bounded */
+    gg_lane pressing, load;                      /* the normal impulse; with what cohesion adds to the load */
+} GG_LANE_NAME(swept);
+
+/* The four steps of W contacts. spin, rolling, cohesive: compile-time constants wherever they are called */
+
+/* 1: the normal impulse, and friction as if nothing bounded it */
+GG_FN void GG_LANE_NAME(sweep_press)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int spin, int cohesive) {
     const gg_view *v = s->v;
-    gg_lane zero = lane_splat(0.0f), own[GG_BODY], other[GG_BODY];
-    lane_bodies(s->bodies, at->own, own);
-    lane_bodies(s->bodies, at->other, other);
+    const GG_LANE_NAME(records) *at = &c->at;
+    lane_bodies(s->bodies, at->own, c->own);
+    lane_bodies(s->bodies, at->other, c->other);
     GG_LANE_NAME(vec) normal = GG_LANE_NAME(load3)(v->normal + at->contact3);
     gg_lane mass = lane_load(v->effective_mass + at->contact);
-    GG_LANE_NAME(vec) rel = GG_LANE_NAME(relative_velocity)(own, other, normal, spin);
+    GG_LANE_NAME(vec) rel = GG_LANE_NAME(relative_velocity)(c->own, c->other, normal, spin);
     GG_LANE_NAME(vec)
-    start = GG_LANE_NAME(advance3)(s->impulse + at->contact3, s->impulse_before + at->contact3, s->sweep, s->beta);
-    gg_lane attraction = cohesive ? lane_load(v->attraction + at->cohesive) : zero;
+    start = GG_LANE_NAME(advance3)(s->impulse + at->contact3, s->impulse_next + at->contact3, s->sweep, s->beta);
+    gg_lane attraction = cohesive ? lane_load(v->attraction + at->cohesive) : lane_splat(0.0f);
     gg_lane rel_n = GG_LANE_NAME(dot)(rel, normal), start_n = GG_LANE_NAME(dot)(start, normal);
-    gg_lane p_n = lane_max(start_n - mass * (rel_n - lane_load(v->bias + at->contact)), zero - attraction);
-    gg_lane load = cohesive ? p_n + attraction : p_n;
+    gg_lane p_n = lane_max(start_n - mass * (rel_n - lane_load(v->bias + at->contact)), lane_splat(0.0f) - attraction);
     gg_lane tangent_mass = lane_splat(spin ? GG_TANGENT_SHARE : 1.0f) * mass;
     GG_LANE_NAME(vec)
     next = GG_LANE_NAME(sub_scaled)(start, rel, tangent_mass);
-    next = GG_LANE_NAME(sub_scaled)(next, normal, GG_LANE_NAME(dot)(next, normal));
-    next = GG_LANE_NAME(bounded)(next, lane_load(v->friction + at->contact) * load);
-    GG_LANE_NAME(add_scaled)(&next, normal, p_n);
-    GG_LANE_NAME(store3)(s->impulse + at->contact3, next);
-    GG_LANE_NAME(vec) change = GG_LANE_NAME(sub)(next, start), twist = GG_LANE_NAME(cross)(normal, change);
-    gg_lane one = lane_splat(1.0f), minus = lane_splat(-1.0f);
-    GG_LANE_NAME(push)(own, change, twist, one, spin);
-    GG_LANE_NAME(push)(other, change, twist, minus, spin);
-    if (rolling) {
-        GG_LANE_NAME(vec)
-        q = GG_LANE_NAME(advance3)(s->roll + at->roll3, s->roll_before + at->roll3, s->sweep, s->beta), torque = q;
-        gg_lane weight = lane_load(v->roll_weight + at->roll), limit = lane_load(v->roll_limit + at->roll) * load;
-        gg_lane per_radius = own[GG_BODY_INVERSE_RADIUS], other_per_radius = other[GG_BODY_INVERSE_RADIUS];
-        q.x = q.x - weight * (own[GG_BODY_SPIN] * per_radius - other[GG_BODY_SPIN] * other_per_radius);
-        q.y = q.y - weight * (own[GG_BODY_SPIN + 1] * per_radius - other[GG_BODY_SPIN + 1] * other_per_radius);
-        q.z = q.z - weight * (own[GG_BODY_SPIN + 2] * per_radius - other[GG_BODY_SPIN + 2] * other_per_radius);
-        if (cohesive) {
-            q = GG_LANE_NAME(torque_bounds)(q, normal, limit, lane_load(v->twist_limit + at->cohesive) * load);
-        } else {
-            q = GG_LANE_NAME(bounded)(q, limit);
-        }
-        GG_LANE_NAME(store3)(s->roll + at->roll3, q);
-        torque = GG_LANE_NAME(sub)(q, torque);
-        GG_LANE_NAME(turn)(own, torque, one);
-        GG_LANE_NAME(turn)(other, torque, minus);
-    }
-    lane_bodies_scatter(s->bodies, at->own, at->count, own);
-    lane_bodies_scatter(s->bodies, at->other, at->count, other);
+    c->tangential = GG_LANE_NAME(sub_scaled)(next, normal, GG_LANE_NAME(dot)(next, normal));
+    c->normal = normal;
+    c->start = start;
+    c->pressing = p_n;
+    c->load = cohesive ? p_n + attraction : p_n;
 }
 
-/* W contacts in the build that the env's features ask for */
-GG_FN void GG_LANE_NAME(sweep_features)(const GG_LANE_NAME(sweep) * s, const GG_LANE_NAME(records) * at) {
+/* 2: friction within its cone, and what the impulse changes of both bodies */
+GG_FN void GG_LANE_NAME(sweep_rub)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int spin) {
+    gg_lane limit = lane_load(s->v->friction + c->at.contact) * c->load;
+    GG_LANE_NAME(vec) next = GG_LANE_NAME(bounded)(c->tangential, limit);
+    GG_LANE_NAME(add_scaled)(&next, c->normal, c->pressing);
+    GG_LANE_NAME(store3)(s->impulse_next + c->at.contact3, next);
+    GG_LANE_NAME(vec) change = GG_LANE_NAME(sub)(next, c->start), twist = GG_LANE_NAME(cross)(c->normal, change);
+    GG_LANE_NAME(push)(c->own, change, twist, lane_splat(1.0f), spin);
+    GG_LANE_NAME(push)(c->other, change, twist, lane_splat(-1.0f), spin);
+}
+
+/* 3: rolling, with the spins that friction has just changed */
+GG_FN void GG_LANE_NAME(sweep_roll)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int cohesive) {
+    const gg_view *v = s->v;
+    const GG_LANE_NAME(records) *at = &c->at;
+    const gg_lane *own = c->own, *other = c->other;
+    GG_LANE_NAME(vec)
+    start = GG_LANE_NAME(advance3)(s->roll + at->roll3, s->roll_next + at->roll3, s->sweep, s->beta), q = start;
+    gg_lane weight = lane_load(v->roll_weight + at->roll), limit = lane_load(v->roll_limit + at->roll) * c->load;
+    gg_lane per_radius = own[GG_BODY_INVERSE_RADIUS], other_per_radius = other[GG_BODY_INVERSE_RADIUS];
+    q.x = q.x - weight * (own[GG_BODY_SPIN] * per_radius - other[GG_BODY_SPIN] * other_per_radius);
+    q.y = q.y - weight * (own[GG_BODY_SPIN + 1] * per_radius - other[GG_BODY_SPIN + 1] * other_per_radius);
+    q.z = q.z - weight * (own[GG_BODY_SPIN + 2] * per_radius - other[GG_BODY_SPIN + 2] * other_per_radius);
+    if (cohesive) {
+        q = GG_LANE_NAME(torque_bounds)(q, c->normal, limit, lane_load(v->twist_limit + at->cohesive) * c->load);
+    } else {
+        q = GG_LANE_NAME(bounded)(q, limit);
+    }
+    GG_LANE_NAME(store3)(s->roll_next + at->roll3, q);
+    GG_LANE_NAME(vec) change = GG_LANE_NAME(sub)(q, start);
+    GG_LANE_NAME(turn)(c->own, change, lane_splat(1.0f));
+    GG_LANE_NAME(turn)(c->other, change, lane_splat(-1.0f));
+}
+
+/* 4: the bodies */
+GG_FN void GG_LANE_NAME(sweep_store)(const GG_LANE_NAME(sweep) * s, const GG_LANE_NAME(swept) * c) {
+    lane_bodies_scatter(s->bodies, c->at.own, c->at.count, c->own);
+    lane_bodies_scatter(s->bodies, c->at.other, c->at.count, c->other);
+}
+
+/* Solves W contacts of one colour, or with `second` (else NULL) twice as many. A step of a contact waits long for the one
+ * before: two vectors side by side keep the core busy meanwhile. */
+GG_FN void GG_LANE_NAME(sweep_vectors)(const GG_LANE_NAME(sweep) * s, const GG_LANE_NAME(records) * first,
+                                       const GG_LANE_NAME(records) * second, int spin, int rolling, int cohesive) {
+    GG_LANE_NAME(swept) c, d;
+    c.at = *first;
+    GG_LANE_NAME(sweep_press)(s, &c, spin, cohesive);
+    if (second) {
+        d.at = *second;
+        GG_LANE_NAME(sweep_press)(s, &d, spin, cohesive);
+    }
+    GG_LANE_NAME(sweep_rub)(s, &c, spin);
+    if (second) {
+        GG_LANE_NAME(sweep_rub)(s, &d, spin);
+    }
+    if (rolling) {
+        GG_LANE_NAME(sweep_roll)(s, &c, cohesive);
+    }
+    if (rolling && second) {
+        GG_LANE_NAME(sweep_roll)(s, &d, cohesive);
+    }
+    GG_LANE_NAME(sweep_store)(s, &c);
+    if (second) {
+        GG_LANE_NAME(sweep_store)(s, &d);
+    }
+}
+
+/* the same in the build that the env's features ask for */
+GG_FN void GG_LANE_NAME(sweep_features)(const GG_LANE_NAME(sweep) * s, const GG_LANE_NAME(records) * first,
+                                        const GG_LANE_NAME(records) * second) {
     const gg_params *p = &s->v->params;
     if (p->cohesive) {
-        p->rolling ? GG_LANE_NAME(sweep_records)(s, at, 1, 1, 1)
-        : p->spin  ? GG_LANE_NAME(sweep_records)(s, at, 1, 0, 1)
-                   : GG_LANE_NAME(sweep_records)(s, at, 0, 0, 1);
+        p->rolling ? GG_LANE_NAME(sweep_vectors)(s, first, second, 1, 1, 1)
+        : p->spin  ? GG_LANE_NAME(sweep_vectors)(s, first, second, 1, 0, 1)
+                   : GG_LANE_NAME(sweep_vectors)(s, first, second, 0, 0, 1);
     } else if (p->rolling) {
-        GG_LANE_NAME(sweep_records)(s, at, 1, 1, 0);
+        GG_LANE_NAME(sweep_vectors)(s, first, second, 1, 1, 0);
     } else {
-        p->spin ? GG_LANE_NAME(sweep_records)(s, at, 1, 0, 0) : GG_LANE_NAME(sweep_records)(s, at, 0, 0, 0);
+        p->spin ? GG_LANE_NAME(sweep_vectors)(s, first, second, 1, 0, 0)
+                : GG_LANE_NAME(sweep_vectors)(s, first, second, 0, 0, 0);
     }
 }
 
 GG_FN GG_LANE_NAME(sweep) GG_LANE_NAME(sweep_of)(const gg_view *v, int64_t e, int32_t sweep) {
     GG_LANE_NAME(sweep) s;
-    int to_a = v->env[e].impulse_buffer;
+    int in_a = v->env[e].impulse_buffer ^ (sweep & 1);
     s.v = v;
     s.bodies = v->body_a + e * v->dims.bodies * GG_BODY;
-    s.impulse = to_a ? v->impulse_a : v->impulse_b;
-    s.impulse_before = to_a ? v->impulse_b : v->impulse_a;
-    s.roll = to_a ? v->roll_a : v->roll_b;
-    s.roll_before = to_a ? v->roll_b : v->roll_a;
+    s.impulse = in_a ? v->impulse_a : v->impulse_b;
+    s.impulse_next = in_a ? v->impulse_b : v->impulse_a;
+    s.roll = in_a ? v->roll_a : v->roll_b;
+    s.roll_next = in_a ? v->roll_b : v->roll_a;
     s.beta = lane_splat(v->beta[sweep]);
     s.sweep = sweep;
     return s;
@@ -131,8 +180,15 @@ GG_FN void GG_LANE_NAME(sweep_share)(const gg_view *v, int64_t e, int64_t share,
     }
     GG_LANE_NAME(sweep) s = GG_LANE_NAME(sweep_of)(v, e, pass / GG_COLOURS);
     GG_LANE_NAME(row_share) rows = GG_LANE_NAME(rows_of)(v, e, share, pass % GG_COLOURS);
-    for (int64_t record = rows.begin; record < rows.end; record += GG_LANE_WIDTH) {
+    int64_t record = rows.begin, full = GG_MIN(rows.end, rows.last);
+    for (; record + 2 * GG_LANE_WIDTH <= full; record += 2 * GG_LANE_WIDTH) {
+        GG_LANE_NAME(records) first = GG_LANE_NAME(records_at)(v, e, record, rows.last);
+        GG_LANE_NAME(records) second = GG_LANE_NAME(records_at)(v, e, record + GG_LANE_WIDTH, rows.last);
+        first.count = second.count = GG_LANE_WIDTH; /* known to the compiler */
+        GG_LANE_NAME(sweep_features)(&s, &first, &second);
+    }
+    for (; record < rows.end; record += GG_LANE_WIDTH) {
         GG_LANE_NAME(records) at = GG_LANE_NAME(records_at)(v, e, record, rows.last);
-        GG_LANE_NAME(sweep_features)(&s, &at);
+        GG_LANE_NAME(sweep_features)(&s, &at, NULL);
     }
 }
