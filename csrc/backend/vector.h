@@ -33,6 +33,14 @@ GG_FN lanes lane_at_least(const int32_t *p, int32_t a) {
     return lane_choose(values >= a, lane_splat(1.0f), lane_splat(0.0f));
 }
 
+GG_FN lanes lane_first(int32_t count) {
+    lane_mask lane;
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        lane[k] = k;
+    }
+    return lane_choose(lane < count, lane_splat(1.0f), lane_splat(0.0f));
+}
+
 #if GG_LANE_WIDTH == 16 && defined(__AVX512F__)
 #include <immintrin.h>
 GG_FN lanes lane_sqrt(lanes a) { return (lanes)_mm512_sqrt_ps((__m512)a); }
@@ -271,11 +279,11 @@ GG_FN void lane_bodies_scatter(float *bodies, const int32_t *index, int count, c
 }
 
 /* the inverse of lane_points */
-GG_FN void lane_points_scatter(gg_vec4 *points, const int32_t *index, int count, int32_t end, const lanes in[4]) {
+GG_FN void lane_points_scatter(gg_vec4 *points, const int32_t *index, int count, int32_t last, const lanes in[4]) {
     lanes row[4];
     TRANSPOSE4(in[0], in[1], in[2], in[3], row[0], row[1], row[2], row[3]);
-    for (int k = 0; k < count; k++) {
-        if (index[k] < end) {
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        if (k < count && index[k] <= last) {
             memcpy(&points[index[k]], (const char *)&row[k % 4] + k / 4 * 16, 16);
         }
     }

@@ -9,13 +9,14 @@
  *   lane_less(a, b, x, y)                   a < b ? x : y, lane by lane
  *   lane_less_bits(a, b)                    bit k: a < b in lane k
  *   lane_at_least(const int32_t *, int32_t a)  1 where an integer is a or more, else 0
+ *   lane_first(int32_t count)               1 for the first `count` of W lanes, 0 for the others
  *   lane_gather(const float *, const int32_t *index)
  *   lane_points(const gg_vec4 *, const int32_t *index, gg_lane out[4])      gathers W points
  *   lane_bodies(const float *, const int32_t *index, gg_lane out[GG_BODY])  gathers W bodies
  *   lane_bodies_store(float *, int64_t first, const gg_lane in[GG_BODY])    stores W consecutive bodies
  *   lane_bodies_scatter(float *, const int32_t *index, int count, const gg_lane in[GG_BODY])   the first `count` bodies
- *   lane_points_scatter(gg_vec4 *, const int32_t *index, int count, int32_t end, const gg_lane in[4])   the first `count`
- *                                           points whose index is below end
+ *   lane_points_scatter(gg_vec4 *, const int32_t *index, int count, int32_t last, const gg_lane in[4])  the first `count`
+ *                                           points whose index is at most `last`
  *   lane_points_store(gg_vec4 *, const gg_lane in[4])                       stores W consecutive points
  *   lane_bodies_copy(float *to, const float *from)                          copies W consecutive bodies
  *   lane_triples(const float *, int64_t stride, const int32_t *index, gg_lane out[3])   gathers W times three

@@ -30,6 +30,7 @@ GG_FN void gg_scalar_bodies_store(float *bodies, int64_t first, const float *in)
 #define lane_less(a, b, x, y) ((a) < (b) ? (x) : (y))
 #define lane_less_bits(a, b)  ((uint32_t)((a) < (b)))
 #define lane_at_least(p, a)   ((p)[0] >= (a) ? 1.0f : 0.0f)
+#define lane_first(count)     ((count) > 0 ? 1.0f : 0.0f)
 #define lane_gather(p, index) ((p)[(index)[0]])
 
 GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *out) {
@@ -44,8 +45,8 @@ GG_FN void gg_scalar_bodies_scatter(float *bodies, const int32_t *index, int cou
         gg_body_store(bodies + (int64_t)index[0] * GG_BODY, in);
     }
 }
-GG_FN void gg_scalar_points_scatter(gg_vec4 *points, const int32_t *index, int count, int32_t end, const float *in) {
-    if (count > 0 && index[0] < end) {
+GG_FN void gg_scalar_points_scatter(gg_vec4 *points, const int32_t *index, int count, int32_t last, const float *in) {
+    if (count > 0 && index[0] <= last) {
         gg_vec4 point = {in[0], in[1], in[2], in[3]};
         GG_STORE_VEC4(&points[index[0]], point);
     }
@@ -95,6 +96,7 @@ GG_FN void gg_scalar_triples_scatter(float *p, int64_t stride, const int32_t *in
 #undef lane_less
 #undef lane_less_bits
 #undef lane_at_least
+#undef lane_first
 #undef lane_gather
 #undef lane_points
 #undef lane_bodies

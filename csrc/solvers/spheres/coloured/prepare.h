@@ -40,16 +40,6 @@ GG_FN GG_LANE_NAME(row_share) GG_LANE_NAME(rows_of)(const gg_view *v, int64_t e,
     return out;
 }
 
-/* 1 for the first `count` of W lanes, 0 for the others: these repeat a contact and must not act, so that what is kept
- * of them does not depend on W either */
-GG_FN gg_lane GG_LANE_NAME(live_lanes)(int count) {
-    float live[GG_LANE_WIDTH];
-    for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        live[k] = k < count ? 1.0f : 0.0f;
-    }
-    return lane_load(live);
-}
-
 /* whether W stored records lie side by side in one row, as those of contacts that last do */
 GG_FN int GG_LANE_NAME(side_by_side)(const int32_t *from) {
     int same = from[0] >= 0 && from[0] % GG_LANES + GG_LANE_WIDTH <= GG_LANES;
@@ -79,14 +69,24 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(stored3)(const float *stored, const int32_t
     return a;
 }
 
-/* one coefficient of the pairs of W contacts; material_count: 1 where all are of one pair */
-GG_FN gg_lane GG_LANE_NAME(pair_value)(const float *of_first, const int32_t *pair, int64_t material_count) {
-    if (material_count == 1) {
-        return lane_splat(of_first[0]);
+/* whether W contacts are of one pair of materials */
+GG_FN int GG_LANE_NAME(one_pair)(const int32_t *pair) {
+    int32_t differ = 0;
+    for (int k = 1; k < GG_LANE_WIDTH; k++) {
+        differ |= pair[k] ^ pair[0];
+    }
+    return !differ;
+}
+
+/* one coefficient of the pairs of W contacts; same: all are of one pair */
+GG_FN gg_lane GG_LANE_NAME(pair_value)(const float *of_first, const int32_t *pair, int same) {
+    const int32_t stride = (int32_t)(sizeof(gg_pair) / sizeof(float));
+    if (same) {
+        return lane_splat(of_first[pair[0] * stride]);
     }
     int32_t index[GG_LANE_WIDTH];
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        index[k] = pair[k] * (int32_t)(sizeof(gg_pair) / sizeof(float));
+        index[k] = pair[k] * stride;
     }
     return lane_gather(of_first, index);
 }
@@ -149,7 +149,7 @@ GG_FN GG_LANE_NAME(vec)
                      (other_per_radius * other_per_radius) * other->body[GG_BODY_INVERSE_MASS];
     gg_lane weight = lane_div(lane_splat(p->relaxation), lane_splat(GG_SPIN_FACTOR) * single);
     GG_LANE_NAME(vec) t = GG_LANE_NAME(stored3)(gg_coloured_torques(v, e, 1), from);
-    gg_lane live = GG_LANE_NAME(live_lanes)(at->count);
+    gg_lane live = lane_first(at->count);
     t = GG_LANE_NAME(choose)(lane_splat(0.0f), live, GG_LANE_NAME(scale)(t, self->warm_scale), GG_LANE_NAME(zero)());
     if (p->cohesive) {
         t = GG_LANE_NAME(torque_bounds)(t, normal, limit * load, lane_load(v->twist_limit + at->cohesive) * load);
@@ -209,22 +209,20 @@ GG_FN void GG_LANE_NAME(start_bodies)(const gg_view *v, int64_t e, const int32_t
     lane_bodies_scatter(bodies, index, count, body);
 }
 
-/* moves one side of W contacts by `push` over its mass; tools stay */
-GG_FN void GG_LANE_NAME(shift_slots)(const gg_view *v, int64_t e, const int32_t *index, int count, const gg_lane *shift,
-                                     gg_lane inverse_mass, GG_LANE_NAME(vec) push) {
+/* moves one side of W contacts by `push` over its mass; bodies beyond `last` stay */
+GG_FN void GG_LANE_NAME(shift_slots)(const gg_view *v, int64_t e, const int32_t *index, int count, int32_t last,
+                                     const gg_lane *shift, gg_lane inverse_mass, GG_LANE_NAME(vec) push) {
     gg_lane moved[4] = {shift[0] + inverse_mass * push.x, shift[1] + inverse_mass * push.y,
                         shift[2] + inverse_mass * push.z, shift[3]};
-    lane_points_scatter(v->shift + e * v->dims.slots, index, count, (int32_t)v->dims.free_bodies, moved);
+    lane_points_scatter(v->shift + e * v->dims.slots, index, count, last, moved);
 }
 
 /* restitution, attraction and twisting friction of W contacts that may attract */
-GG_FN void GG_LANE_NAME(load_cohesion)(const gg_view *v, const gg_pair *pairs, const int32_t *pair, int64_t at,
-                                       gg_lane radius, GG_LANE_NAME(contact) * c) {
-    lane_store(v->cohesion + at, GG_LANE_NAME(pair_value)(&pairs->cohesion, pair, v->dims.material_count));
-    lane_store(v->attraction_range + at,
-               GG_LANE_NAME(pair_value)(&pairs->cohesion_range, pair, v->dims.material_count));
-    lane_store(v->twisting_friction + at,
-               GG_LANE_NAME(pair_value)(&pairs->twisting_friction, pair, v->dims.material_count));
+GG_FN void GG_LANE_NAME(load_cohesion)(const gg_view *v, const gg_pair *pairs, const int32_t *pair, int same,
+                                       int64_t at, gg_lane radius, GG_LANE_NAME(contact) * c) {
+    lane_store(v->cohesion + at, GG_LANE_NAME(pair_value)(&pairs->cohesion, pair, same));
+    lane_store(v->attraction_range + at, GG_LANE_NAME(pair_value)(&pairs->cohesion_range, pair, same));
+    lane_store(v->twisting_friction + at, GG_LANE_NAME(pair_value)(&pairs->twisting_friction, pair, same));
     c->restitution = GG_LANE_NAME(cohesive_restitution)(v, at, radius, c);
 }
 
@@ -244,14 +242,21 @@ GG_FN void GG_LANE_NAME(meet_dynamic)(const gg_view *v, int64_t e, const GG_LANE
     }
 }
 
-/* The share of their stored impulses that W contacts start from: 1 but where grains are squeezed without end, between
- * tools say, and their impulses grow from substep to substep. See GG_STORED_RADII. smaller: radius */
-GG_FN gg_lane GG_LANE_NAME(bearable)(const gg_params *p, const gg_env *env, GG_LANE_NAME(vec) stored, gg_lane own_mass,
-                                     gg_lane other_mass, gg_lane tool, gg_lane smaller) {
+/* The stored impulses that W contacts start from: all of them but where grains are squeezed without end, between tools
+ * say, and their impulses grow from substep to substep. See GG_STORED_RADII. smaller: radius */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(bearable)(const gg_params *p, const gg_env *env, GG_LANE_NAME(vec) stored,
+                                               gg_lane own_mass, gg_lane other_mass, gg_lane tool, gg_lane smaller) {
     gg_lane inverse = lane_less(lane_splat(0.0f), tool, own_mass, lane_min(own_mass, other_mass));
     gg_lane weights = lane_splat(GG_STORED_WEIGHTS * p->dt * gg_norm(env->gravity));
     gg_lane speed = lane_max(lane_splat(GG_STORED_RADII / p->dt) * smaller, weights);
-    return GG_LANE_NAME(cone_scale)(stored, lane_div(speed, inverse));
+    /* none is near its bound, as a rule: no need to divide */
+    gg_lane stored2 = lane_max(GG_LANE_NAME(dot)(stored, stored), lane_splat(1e-30f));
+    gg_lane near = lane_less(lane_splat(4.0f) * ((stored2 * inverse) * inverse), speed * speed, lane_splat(0.0f),
+                             lane_splat(1.0f));
+    if (!lane_less_bits(lane_splat(0.0f), near)) {
+        return stored;
+    }
+    return GG_LANE_NAME(scale)(stored, GG_LANE_NAME(cone_scale)(stored, lane_div(speed, inverse)));
 }
 
 /* prepares W contacts of one colour */
@@ -262,7 +267,10 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     const int32_t *pair = v->contact_pair + at->contact, *from = v->contact_from + at->contact;
     int32_t other_slot[GG_LANE_WIDTH];
     gg_lane zero = lane_splat(0.0f), one = lane_splat(1.0f), shift[4], other_shift[4], load;
-    gg_lane live = GG_LANE_NAME(live_lanes)(at->count);
+    /* lanes beyond the last contact repeat it and must not act, so that what is kept of them does not depend on W either
+     */
+    gg_lane live = lane_first(at->count);
+    int same = GG_LANE_NAME(one_pair)(pair);
     GG_LANE_NAME(self) self;
     GG_LANE_NAME(other) other;
     GG_LANE_NAME(contact) c;
@@ -276,8 +284,8 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     c.gap = GG_LANE_NAME(geometry)(p, &self, &other, c.gap, &c.normal);
     c.rel = GG_LANE_NAME(sub)(GG_LANE_NAME(columns)(self.body, 0), GG_LANE_NAME(columns)(other.body, 0));
     c.approach = GG_LANE_NAME(dot)(c.rel, c.normal);
-    c.restitution = GG_LANE_NAME(pair_value)(&pairs->restitution, pair, v->dims.material_count);
-    c.friction = GG_LANE_NAME(pair_value)(&pairs->friction, pair, v->dims.material_count);
+    c.restitution = GG_LANE_NAME(pair_value)(&pairs->restitution, pair, same);
+    c.friction = GG_LANE_NAME(pair_value)(&pairs->friction, pair, same);
     c.single = own_mass + other_mass;
     c.split = shift[3] + lane_less(zero, other.tool, zero, other_shift[3]);
     c.mass = lane_div(one, c.single);
@@ -294,7 +302,7 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
         other.radius = GG_LANE_NAME(effective_radius)(&self, &other, one);
     }
     if (p->cohesive) {
-        GG_LANE_NAME(load_cohesion)(v, pairs, pair, at->cohesive, other.radius, &c);
+        GG_LANE_NAME(load_cohesion)(v, pairs, pair, same, at->cohesive, other.radius, &c);
     }
     c.bias = GG_LANE_NAME(bias)(p, self.bounce_speed, c.gap, c.approach, c.restitution);
     gg_lane hit = GG_LANE_NAME(lone_impacts)(p, &c, &other, self.bounce_speed);
@@ -314,20 +322,20 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     GG_LANE_NAME(vec) stored = GG_LANE_NAME(stored3)(gg_coloured_impulses(v, e, 1), from);
     stored = GG_LANE_NAME(choose)(zero, live, GG_LANE_NAME(scale)(stored, self.warm_scale), GG_LANE_NAME(zero)());
     gg_lane smaller = lane_less(zero, other.tool, self.point[3], lane_min(self.point[3], other.point[3]));
-    gg_lane share = GG_LANE_NAME(bearable)(p, env, stored, own_mass, other_mass, other.tool, smaller);
-    stored = GG_LANE_NAME(scale)(stored, share);
+    stored = GG_LANE_NAME(bearable)(p, env, stored, own_mass, other_mass, other.tool, smaller);
     GG_LANE_NAME(vec) start = GG_LANE_NAME(warm_start)(stored, c.normal, c.friction, attraction, &load);
     GG_LANE_NAME(store3)((env->impulse_buffer ? v->impulse_a : v->impulse_b) + at->contact3, start);
     GG_LANE_NAME(vec) torque = GG_LANE_NAME(zero)();
     if (p->rolling) {
-        gg_lane friction = GG_LANE_NAME(pair_value)(&pairs->rolling_friction, pair, v->dims.material_count);
+        gg_lane friction = GG_LANE_NAME(pair_value)(&pairs->rolling_friction, pair, same);
         torque = GG_LANE_NAME(start_rolling)(v, e, at, from, &self, &other, load, friction, c.normal);
     }
     GG_LANE_NAME(vec) twist = GG_LANE_NAME(cross)(c.normal, start);
     GG_LANE_NAME(start_bodies)(v, e, at->own, at->count, 1.0f, start, twist, torque);
     GG_LANE_NAME(start_bodies)(v, e, at->other, at->count, -1.0f, start, twist, torque);
-    GG_LANE_NAME(shift_slots)(v, e, at->own, at->count, shift, own_mass, push);
-    GG_LANE_NAME(shift_slots)(v, e, at->other, at->count, other_shift, zero - other_mass, push);
+    GG_LANE_NAME(shift_slots)(v, e, at->own, at->count, INT32_MAX, shift, own_mass, push);
+    int32_t last_grain = (int32_t)v->dims.free_bodies - 1; /* tools stay */
+    GG_LANE_NAME(shift_slots)(v, e, at->other, at->count, last_grain, other_shift, zero - other_mass, push);
     lane_store(v->overlap + at->contact, lane_div(zero - c.gap, smaller + smaller));
     for (int k = at->count; k < GG_LANE_WIDTH; k++) {
         v->overlap[at->contact + k] = 0.0f;
