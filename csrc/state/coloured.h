@@ -31,6 +31,7 @@ typedef struct gg_colour_tally {
     X(gg_vec4, shift, d->coloured.slots, SCRATCH)                       /* position correction [m], count over mass */ \
     /* lists by grain, compact: element contact_first + k is contact k of the grain that owns it */                    \
     X(int32_t, list_body, d->coloured.rows * GG_LANES, SCRATCH)         /* body of the other side */                   \
+    X(int32_t, list_owner, d->coloured.rows * GG_LANES, SCRATCH)        /* slot of the grain that lists it */          \
     X(int32_t, link_a, d->coloured.rows * GG_LANES, STATE)              /* record and colour, see GG_LINK */           \
     X(int32_t, link_b, d->coloured.rows * GG_LANES, STATE)                                                             \
     /* contacts without a colour yet, in any order */                                                                  \

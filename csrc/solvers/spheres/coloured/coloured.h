@@ -40,8 +40,8 @@
 /* A listed contact is linked to its record: GG_COLOURS record + colour. GG_NO_RECORD: it has none yet. */
 #define GG_NO_RECORD (INT32_MAX / GG_COLOURS)
 GG_FN int32_t gg_link(int32_t record, int32_t colour) { return record * GG_COLOURS + colour; }
-GG_FN int32_t gg_link_record(int32_t link) { return link / GG_COLOURS; }
-GG_FN int32_t gg_link_colour(int32_t link) { return link % GG_COLOURS; }
+GG_FN int32_t gg_link_record(int32_t link) { return (int32_t)((uint32_t)link / GG_COLOURS); }
+GG_FN int32_t gg_link_colour(int32_t link) { return (int32_t)((uint32_t)link % GG_COLOURS); }
 
 /* the pass of a phase over the contacts of one colour */
 GG_FN int32_t gg_colour_pass(int32_t sweep, int32_t colour) { return sweep * GG_COLOURS + colour; }

@@ -44,30 +44,34 @@ GG_FN gg_uncoloured gg_uncoloured_of(const gg_view *v, int64_t e, int64_t k) {
     return c;
 }
 
-/* notes the colours of stored contacts, and collects the others; returns their number */
+/* contacts that the grains of an env list */
+GG_FN int32_t gg_coloured_listed(const gg_view *v, int64_t e) {
+    int64_t last = e * v->dims.slots + v->dims.slots - 1;
+    return v->next_first[last] + v->next_count[last];
+}
+
+/* notes and counts the colours of stored contacts, and collects the others; returns their number */
 GG_FN int32_t gg_colours_keep(const gg_view *v, int64_t e) {
     int64_t slots = e * v->dims.slots, base = e * v->dims.coloured.rows * GG_LANES;
-    const int32_t *link = gg_coloured_links(v, e, 0);
+    const int32_t *link = gg_coloured_links(v, e, 0), *owner = v->list_owner + base, *other = v->list_body + base;
     uint64_t *used = v->colours + slots;
-    int32_t count = 0;
+    int32_t *contacts = v->colouring[e].contacts, listed = gg_coloured_listed(v, e), count = 0;
     for (int64_t i = 0; i < v->dims.slots; i++) {
         used[i] = 0;
     }
-    for (int64_t i = 0; i < v->dims.slots; i++) {
-        int32_t end = v->next_first[slots + i] + v->next_count[slots + i];
-        for (int32_t c = v->next_first[slots + i]; c < end; c++) {
-            int32_t body = v->list_body[base + c];
-            if (gg_link_record(link[c]) == GG_NO_RECORD) {
-                v->uncoloured[base + count] = c;
-                v->uncoloured_slot[base + count++] = (int32_t)i;
-                continue;
-            }
-            uint64_t bit = (uint64_t)1 << gg_link_colour(link[c]);
-            used[i] |= bit;
-            if (!gg_is_tool(v, body)) {
-                used[body] |= bit;
-            }
+    for (int k = 0; k < GG_COLOURS; k++) {
+        contacts[k] = 0;
+    }
+    for (int32_t c = 0; c < listed; c++) {
+        if (gg_link_record(link[c]) == GG_NO_RECORD) {
+            v->uncoloured[base + count] = c;
+            v->uncoloured_slot[base + count++] = owner[c];
+            continue;
         }
+        uint64_t bit = (uint64_t)1 << gg_link_colour(link[c]);
+        used[owner[c]] |= bit;
+        used[gg_is_tool(v, other[c]) ? owner[c] : other[c]] |= bit;
+        contacts[gg_link_colour(link[c])]++;
     }
     return count;
 }
@@ -107,6 +111,7 @@ GG_FN void gg_colours_add(const gg_view *v, int64_t e, int32_t count) {
             gg_uncoloured c = gg_uncoloured_of(v, e, k);
             if (first[c.slot] == c.order && (c.other < 0 || first[c.other] == c.order)) {
                 gg_colour_choose(v, e, c);
+                v->colouring[e].contacts[gg_link_colour(gg_coloured_links(v, e, 0)[c.listed])]++;
             } else {
                 v->uncoloured[base + left] = c.listed;
                 v->uncoloured_slot[base + left++] = c.slot;
@@ -127,24 +132,6 @@ GG_FN void gg_coloured_place(const gg_view *v, int64_t e, int32_t i, int32_t lis
     v->contact_pair[at] = v->material[slots + i] * (int32_t)v->dims.material_count + material;
     v->contact_from[at] = from == GG_NO_RECORD ? -1 : from;
     *link = gg_link(record, gg_link_colour(*link));
-}
-
-/* counts the contacts of each colour of an env; returns one past the highest colour but the last */
-GG_FN int32_t gg_colours_count(const gg_view *v, int64_t e) {
-    int32_t *contacts = v->colouring[e].contacts, colours = 0;
-    const int32_t *link = gg_coloured_links(v, e, 0);
-    for (int k = 0; k < GG_COLOURS; k++) {
-        contacts[k] = 0;
-    }
-    int64_t last = e * v->dims.slots + v->dims.slots - 1;
-    int32_t listed = v->next_first[last] + v->next_count[last];
-    for (int32_t c = 0; c < listed; c++) {
-        contacts[gg_link_colour(link[c])]++;
-    }
-    for (int k = 0; k < GG_COLOURS - 1; k++) {
-        colours = contacts[k] ? k + 1 : colours;
-    }
-    return colours;
 }
 
 /* Fills the last row of a colour with its last contact again, so that whole rows can be read: one that no other thread
@@ -190,21 +177,18 @@ GG_FN void gg_colours_close(const gg_view *v, int64_t e, int32_t row, int32_t co
 /* item: env */
 GG_FN void gg_coloured_colour_env(const gg_view *v, int64_t e) {
     gg_colours_add(v, e, gg_colours_keep(v, e));
-    int64_t slots = e * v->dims.slots;
-    int32_t colours = gg_colours_count(v, e), next[GG_COLOURS], row = 0;
+    const int32_t *link = gg_coloured_links(v, e, 0), *owner = v->list_owner + e * v->dims.coloured.rows * GG_LANES;
+    int32_t listed = gg_coloured_listed(v, e), next[GG_COLOURS], row = 0, colours = 0;
     for (int k = 0; k < GG_COLOURS - 1; k++) {
+        colours = v->colouring[e].contacts[k] ? k + 1 : colours;
         v->colouring[e].first_row[k] = row;
         next[k] = row * GG_LANES;
         row += (v->colouring[e].contacts[k] + GG_LANES - 1) / GG_LANES;
     }
-    const int32_t *link = gg_coloured_links(v, e, 0);
-    for (int64_t i = 0; i < v->dims.slots; i++) {
-        int32_t end = v->next_first[slots + i] + v->next_count[slots + i];
-        for (int32_t c = v->next_first[slots + i]; c < end; c++) {
-            int32_t colour = gg_link_colour(link[c]);
-            if (colour < GG_COLOURS - 1) {
-                gg_coloured_place(v, e, (int32_t)i, c, next[colour]++);
-            }
+    for (int32_t c = 0; c < listed; c++) {
+        int32_t colour = gg_link_colour(link[c]);
+        if (colour < GG_COLOURS - 1) {
+            gg_coloured_place(v, e, owner[c], c, next[colour]++);
         }
     }
     gg_colours_close(v, e, row, colours);

@@ -6,7 +6,8 @@
 
 /* where the contacts of a grain are listed, and a cursor over its stored list */
 typedef struct gg_coloured_writer {
-    int32_t *key, *link, *body;
+    int32_t *key, *link, *body, *owner;
+    int32_t slot;
     const int32_t *stored_key, *stored_link;
     int32_t at, stored, stored_end;
 } gg_coloured_writer;
@@ -20,6 +21,7 @@ GG_FN void gg_coloured_list(gg_coloured_writer *w, int32_t key, int64_t other_bo
     w->key[w->at] = key;
     w->link[w->at] = known ? w->stored_link[w->stored] : gg_link(GG_NO_RECORD, 0);
     w->body[w->at] = (int32_t)other_body;
+    w->owner[w->at] = w->slot;
     w->at++;
 }
 
@@ -79,6 +81,8 @@ GG_FN void gg_coloured_list_lane(const gg_view *v, int64_t e, int64_t slice, int
     w.key = gg_coloured_keys(v, e, 0);
     w.link = gg_coloured_links(v, e, 0);
     w.body = v->list_body + e * v->dims.coloured.rows * GG_LANES;
+    w.owner = v->list_owner + e * v->dims.coloured.rows * GG_LANES;
+    w.slot = i;
     w.stored_key = gg_coloured_keys(v, e, 1);
     w.stored_link = gg_coloured_links(v, e, 1);
     w.at = first;
