@@ -33,6 +33,15 @@ GG_FN lanes lane_at_least(const int32_t *p, int32_t a) {
     return lane_choose(values >= a, lane_splat(1.0f), lane_splat(0.0f));
 }
 
+GG_FN void lane_mark(int32_t *p, uint32_t bits, uint32_t mark) {
+    lane_mask lane, values;
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        lane[k] = 1 << k;
+    }
+    memcpy(&values, p, sizeof values);
+    values |= (((int32_t)bits & lane) != 0) & (int32_t)mark;
+    memcpy(p, &values, sizeof values);
+}
 GG_FN lanes lane_first(int32_t count) {
     lane_mask lane;
     for (int k = 0; k < GG_LANE_WIDTH; k++) {

@@ -11,6 +11,7 @@
  *   lane_at_least(const int32_t *, int32_t a)  1 where an integer is a or more, else 0
  *   lane_first(int32_t count)               1 for the first `count` of W lanes, 0 for the others
  *   lane_gather(const float *, const int32_t *index)
+ *   lane_mark(int32_t *, uint32_t bits, uint32_t mark)   sets the bits of `mark` in those of W integers that have a bit
  *   lane_points(const gg_vec4 *, const int32_t *index, gg_lane out[4])      gathers W points
  *   lane_bodies(const float *, const int32_t *index, gg_lane out[GG_BODY])  gathers W bodies
  *   lane_bodies_store(float *, int64_t first, const gg_lane in[GG_BODY])    stores W consecutive bodies

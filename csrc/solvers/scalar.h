@@ -27,11 +27,12 @@ GG_FN void gg_scalar_bodies(const float *bodies, const int32_t *index, float *ou
 GG_FN void gg_scalar_bodies_store(float *bodies, int64_t first, const float *in) {
     gg_body_store(bodies + first * GG_BODY, in);
 }
-#define lane_less(a, b, x, y) ((a) < (b) ? (x) : (y))
-#define lane_less_bits(a, b)  ((uint32_t)((a) < (b)))
-#define lane_at_least(p, a)   ((p)[0] >= (a) ? 1.0f : 0.0f)
-#define lane_first(count)     ((count) > 0 ? 1.0f : 0.0f)
-#define lane_gather(p, index) ((p)[(index)[0]])
+#define lane_less(a, b, x, y)    ((a) < (b) ? (x) : (y))
+#define lane_less_bits(a, b)     ((uint32_t)((a) < (b)))
+#define lane_at_least(p, a)      ((p)[0] >= (a) ? 1.0f : 0.0f)
+#define lane_first(count)        ((count) > 0 ? 1.0f : 0.0f)
+#define lane_gather(p, index)    ((p)[(index)[0]])
+#define lane_mark(p, bits, mark) ((p)[0] |= (int32_t)((bits)&1 ? (mark) : 0))
 
 GG_FN void gg_scalar_points(const gg_vec4 *points, const int32_t *index, float *out) {
     gg_vec4 p = points[index[0]];
@@ -98,6 +99,7 @@ GG_FN void gg_scalar_triples_scatter(float *p, int64_t stride, const int32_t *in
 #undef lane_at_least
 #undef lane_first
 #undef lane_gather
+#undef lane_mark
 #undef lane_points
 #undef lane_bodies
 #undef lane_bodies_store

@@ -74,13 +74,24 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t sl
 /* finds the contacts of the W grains from `slot` on with grains: their numbers, and bit k of `active` for candidate k */
 GG_FN void GG_LANE_NAME(count_grains)(const gg_view *v, int64_t e, int32_t slot, const GG_LANE_NAME(lists) * lists,
                                       int32_t *count, uint64_t *active) {
+    int32_t half[2][GG_LANE_WIDTH];
+    for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
+        half[0][lane] = half[1][lane] = 0;
+    }
     for (int32_t k = 0; k < lists->longest; k++) {
         uint32_t bits = GG_LANE_NAME(active_bits)(v, e, slot, lists, k);
-        for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
-            uint32_t bit = bits >> lane & 1;
-            count[lane] += (int32_t)bit;
-            active[lane] |= k < 64 ? (uint64_t)bit << k : 0;
+        if (k < 64) {
+            lane_mark(half[k / 32], bits, (uint32_t)1 << k % 32);
+            continue;
         }
+        for (; bits; bits &= bits - 1) {
+            count[gg_bit_lowest(bits)]++;
+        }
+    }
+    for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
+        uint32_t low = (uint32_t)half[0][lane], high = (uint32_t)half[1][lane];
+        active[lane] = (uint64_t)high << 32 | low;
+        count[lane] += gg_bit_count(low) + gg_bit_count(high);
     }
 }
 
@@ -144,7 +155,6 @@ GG_FN void GG_LANE_NAME(count_lanes)(const gg_view *v, int64_t e, int32_t slot, 
     GG_LANE_NAME(lists_of)(v, e, slot, &lists);
     for (int lane = 0; lane < GG_LANE_WIDTH; lane++) {
         grains[lane] = tools[lane] = 0;
-        active[lane] = 0;
     }
     GG_LANE_NAME(count_grains)(v, e, slot, &lists, grains, active);
     GG_LANE_NAME(count_parts)(v, e, slot, &lists, parts, tools);
