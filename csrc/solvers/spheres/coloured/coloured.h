@@ -37,6 +37,10 @@
 #define GG_STORED_RADII   10.0f
 #define GG_STORED_WEIGHTS 2000.0f
 
+/* So many bodies stay in the near caches from one sweep to the next. With more, sweeps wait for memory, and those that
+ * solve two vectors of contacts side by side wait longer. */
+#define GG_NEAR_BODIES 16384
+
 /* A listed contact is linked to its record: GG_COLOURS record + colour. GG_NO_RECORD: it has none yet. */
 #define GG_NO_RECORD (INT32_MAX / GG_COLOURS)
 GG_FN int32_t gg_link(int32_t record, int32_t colour) { return record * GG_COLOURS + colour; }

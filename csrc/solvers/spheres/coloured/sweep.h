@@ -180,7 +180,7 @@ GG_FN void GG_LANE_NAME(sweep_share)(const gg_view *v, int64_t e, int64_t share,
     }
     GG_LANE_NAME(sweep) s = GG_LANE_NAME(sweep_of)(v, e, pass / GG_COLOURS);
     GG_LANE_NAME(row_share) rows = GG_LANE_NAME(rows_of)(v, e, share, pass % GG_COLOURS);
-    int64_t record = rows.begin, full = GG_MIN(rows.end, rows.last);
+    int64_t record = rows.begin, full = v->dims.bodies > GG_NEAR_BODIES ? 0 : GG_MIN(rows.end, rows.last);
     for (; record + 2 * GG_LANE_WIDTH <= full; record += 2 * GG_LANE_WIDTH) {
         GG_LANE_NAME(records) first = GG_LANE_NAME(records_at)(v, e, record, rows.last);
         GG_LANE_NAME(records) second = GG_LANE_NAME(records_at)(v, e, record + GG_LANE_WIDTH, rows.last);
