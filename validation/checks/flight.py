@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from testbed.beds import GRAVITY, space
+from testbed.beds import DIAMETER, GRAVITY, space
 from testbed.laws import gas
 from validation import plot
-from validation.check import Check, Params, Result, Row, Values, below, pick
+from validation.check import Check, Params, Result, Row, Values, below, pick, report
 
 LAW = "mechanics"
+#: displacement of grains that shows how far chaos spreads the means of a gas [d]
+MOVED = 1e-5
 
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
@@ -47,11 +49,18 @@ def _fall(dt: float) -> Values:
 
 
 def _gas(params: Params) -> Values:
-    """Drift of the momentum of a gas in .5 s, and relative difference of its means after a permutation of grains."""
+    """Drift of the momentum of a gas in .5 s; relative differences of its means from those of two others.
+
+    They are the same gas with its grains numbered in another order, and with its grains moved by `MOVED`.
+    """
     common = {"restitution": params["restitution"], "rolling": params["rolling"], "seed": params["seed"]}
     means, drifts = [], []
-    for order in (None, np.random.default_rng(params["seed"]).permutation(1000)):
-        with gas(1000, 0.5, order=order, spin=params["spin"] == "on", **common) as world:
+    rng = np.random.default_rng(params["seed"])
+    order, moves = rng.permutation(1000), rng.normal(0.0, MOVED * DIAMETER, (1000, 3))
+    for named, move in ((None, None), (order, None), (None, moves)):
+        with gas(1000, 0.5, order=named, spin=params["spin"] == "on", **common) as world:
+            if move is not None:
+                world.set_grains(positions=world.positions[0] + move)
             before = world.velocities[0].astype(np.float64)
             speeds = np.linalg.norm(before, axis=1).sum()
             for _ in range(20):
@@ -60,9 +69,10 @@ def _gas(params: Params) -> Values:
                 drifts.append(np.abs(change).max() / speeds)
             v, w = world.velocities[0].astype(np.float64), world.angular_velocities[0].astype(np.float64)
             means.append([(v**2).sum(1).mean(), np.linalg.norm(v, axis=1).mean(), (w**2).sum(1).mean()])
-    a, b = np.array(means)
-    used = a != 0.0
-    return {"drifts": drifts[:20], "drift": max(drifts), "shuffled": np.abs(a[used] / b[used] - 1.0).max()}
+    first, *others = np.array(means)
+    used = first != 0.0
+    shuffled, moved = (np.abs(first[used] / other[used] - 1.0).max() for other in others)
+    return {"drifts": drifts[:20], "drift": max(drifts), "shuffled": shuffled, "moved": moved}
 
 
 def judge(results: list[Result]) -> list[Row]:
@@ -79,6 +89,8 @@ def judge(results: list[Result]) -> list[Row]:
         setup = f"1,000 colliding grains, .5 s, e {p['restitution']:g}, rolling friction {p['rolling']:g}"
         rows.append(below(r, setup, "momentum drift / sum of sizes", r.values["drift"], 1e-5, LAW))
         rows.append(below(r, setup, "shuffled names: difference of bulk means", r.values["shuffled"], 0.01, LAW))
+        what = f"grains moved by {MOVED:g} d: difference of bulk means"
+        rows.append(report(r, setup, what, r.values["moved"]))
     return rows
 
 
@@ -115,8 +127,8 @@ CHECK = Check(
     title="free fall, momentum, order of grains",
     about=(
         "A falling grain has v = g t to rounding (symplectic Euler is exact in v). 1,000 grains that collide in a "
-        "periodic cube conserve momentum; the same gas with its grains numbered in another order has the same "
-        "means (a race would not)."
+        "periodic cube conserve momentum; the same gas with its grains numbered in another order should have the "
+        f"same means. For comparison: the means of the gas with its grains moved by {MOVED:g} d."
     ),
     number="1",
     headline="momentum drift / sum of sizes",
@@ -126,4 +138,13 @@ CHECK = Check(
     draw=draw,
     same=True,
     panels=2,
+    causes={
+        "shuffled names": (
+            "chaos, which spreads the means as far where grains are moved by 1e-5 d: the numbers of grains decide "
+            "in which order a sweep solves contacts, so the results of clusters differ by the error of the solver, "
+            "and later collisions enlarge that. Mode `jacobi` solves all contacts at once and gave the same means "
+            "to within .5 %; there, too, moving grains by 1e-5 d changes them by 1 to 7 %. With 40 or 200 sweeps "
+            "numbers change them by up to 1 % with e .5, by up to 3 % with e 1 (by hand)"
+        ),
+    },
 )

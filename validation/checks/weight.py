@@ -159,11 +159,5 @@ CHECK = Check(
     measure=measure,
     judge=judge,
     draw=draw,
-    causes={
-        "floor / weight": (
-            "the column is 36 d deep: at 1 ms it needs 11 iterations and has 10, of which `World` warns, and two "
-            "seconds after its landing it still oscillates by 3 %; at .5 ms it rests"
-        ),
-    },
     panels=2,
 )
