@@ -239,6 +239,7 @@ def heap(
     settle: float = 0.6,
     seed: int = 0,
     dt: float = DT,
+    stir: float = 0.0,
 ) -> gg.World:
     """Heaps that a lifted tube leaves, one env per rolling friction.
 
@@ -251,12 +252,14 @@ def heap(
         settle: time in the tube before it is lifted [s].
         seed: of the initial positions.
         dt: duration of a substep [s].
+        stir: standard deviation of the initial velocities [m/s]; without any the lattice can stand as a column.
     """
     positions = tube_filling(count, tube, seed)
+    velocities = np.random.default_rng(seed).normal(0.0, stir, positions.shape)
     height = float(positions[:, 2].max()) + 2.0 * DIAMETER
     scene = gg.Scene(((-0.6, -0.6, 0.0), (0.6, 0.6, 3.0 * height)))
     sand = scene.add_material(density=DENSITY, friction=friction, rolling_friction=rolling[0])
-    scene.add_grains(sand, positions, RADIUS)
+    scene.add_grains(sand, positions, RADIUS, velocities)
     scene.add_tool(_tube_sdf(tube, height), name="tube")
     world = scene.build(env_count=len(rolling), num_threads=THREADS)
     world.set_materials(pairs=per_env_pairs([friction] * len(rolling), rolling=0.0) + _rolling_table(rolling))
