@@ -214,6 +214,8 @@ CHECK = Check(
             "d wide with a of .5 is 7 to 10 d high, and its front, which ends where it is one grain deep, loses a "
             "grain or two against sand; the points themselves have .79 to 1.16 of Lube's run-out from a of 1 on"
         ),
+        "prefactor of run-out": "as for the exponent",
+        "exponent of final height": "size, and few aspect ratios: the height at the wall is that of 6 to 26 grains",
     },
     panels=3,
 )
