@@ -54,6 +54,7 @@ typedef struct gg_solver {
     float correction_share; /* largest position correction of a contact per substep, over the smallest radius [0.2] */
     float tolerance;        /* stop iterating once no velocity changes by more than this [0: never, m/s] */
     float hash_ratio;       /* buckets of the linked hash per grain; fixed when the world is built [2] */
+    int32_t sleep;          /* an env at rest that no moving tool comes near is left as it is [0] */
     /* of GG_MODE_PENALTY, see solvers/planar/springs.h */
     float stiffness;            /* of a contact [0: must be given, N/m] */
     float tangential_stiffness; /* over stiffness [0.5] */

@@ -11,19 +11,20 @@
 typedef void (*phase_loop)(const gg_view *v, int64_t per_env, int64_t begin, int64_t end, int64_t env_begin,
                            int32_t pass);
 
-#define PHASE_LOOP(name, items, diverged_envs, build, gpu, threads, sync, body)                                        \
+#define PHASE_LOOP(name, items, still, build, gpu, threads, sync, body)                                                \
     static void loop_##name(const gg_view *v, int64_t per_env, int64_t begin, int64_t end, int64_t env_begin,          \
                             int32_t pass) {                                                                            \
         (void)pass;                                                                                                    \
         int64_t e = env_begin + begin / per_env, i = begin % per_env;                                                  \
-        for (int64_t item = begin; item < end; item++) {                                                               \
-            if (GG_DIVERGED_##diverged_envs == GG_DIVERGED_COVERS || !v->env[e].stats.diverged) {                      \
+        for (int64_t item = begin; item < end;) {                                                                      \
+            int64_t items_left = GG_MIN(per_env - i, end - item);                                                      \
+            int skips = GG_STILL_##still == GG_STILL_SKIPS && gg_env_still(&v->env[e]);                                \
+            for (int64_t stop = i + items_left; !skips && i < stop; i++) {                                             \
                 body;                                                                                                  \
             }                                                                                                          \
-            if (++i == per_env) {                                                                                      \
-                i = 0;                                                                                                 \
-                e++;                                                                                                   \
-            }                                                                                                          \
+            item += items_left;                                                                                        \
+            i = 0;                                                                                                     \
+            e++;                                                                                                       \
         }                                                                                                              \
     }
 GG_PHASES(PHASE_LOOP)
@@ -33,14 +34,14 @@ GG_PHASES(PHASE_LOOP)
 static void run_kernel(gg_kernel_body kernel, const gg_view *v, int64_t per_env, int64_t begin, int64_t end,
                        int64_t env_begin, int32_t pass) {
     int64_t e = env_begin + begin / per_env, i = begin % per_env;
-    for (int64_t item = begin; item < end; item++) {
-        if (!v->env[e].stats.diverged) {
+    for (int64_t item = begin; item < end;) {
+        int64_t items_left = GG_MIN(per_env - i, end - item);
+        for (int64_t stop = i + items_left; !gg_env_still(&v->env[e]) && i < stop; i++) {
             kernel(v, e, i, pass);
         }
-        if (++i == per_env) {
-            i = 0;
-            e++;
-        }
+        item += items_left;
+        i = 0;
+        e++;
     }
 }
 
@@ -68,7 +69,7 @@ static int64_t items_per_env(const gg_view *v, gg_phase phase) {
 /* threads that a GPU could keep busy with a phase in one env: how much work it is */
 static int64_t phase_work(const gg_view *v, gg_phase phase) {
     switch (phase) {
-#define PHASE_WORK(name, items, diverged, build, gpu, threads, ...)                                                    \
+#define PHASE_WORK(name, items, still, build, gpu, threads, ...)                                                       \
     case GG_PHASE_##name:                                                                                              \
         return threads;
         GG_PHASES(PHASE_WORK)

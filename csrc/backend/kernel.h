@@ -13,7 +13,7 @@
         (void)pass;                                                                                                    \
         body;                                                                                                          \
     }
-#define KERNEL_PHASE(name, items, diverged, build, gpu, threads, sync, body) KERNEL_##build(name, body)
+#define KERNEL_PHASE(name, items, still, build, gpu, threads, sync, body) KERNEL_##build(name, body)
 GG_PHASES(KERNEL_PHASE)
 
 static void kernel_query(const gg_pair_field *field, const void *blob, const float *pose, int64_t count,
@@ -29,9 +29,9 @@ static void kernel_picture_color(const gg_shade *shade, int64_t item, uint8_t *r
     gg_shade_color_band(shade, item, rgb);
 }
 
-#define KERNEL_ENTRY_PLAIN(name)                                             NULL
-#define KERNEL_ENTRY_LANES(name)                                             kernel_##name
-#define KERNEL_ENTRY(name, items, diverged, build, gpu, threads, sync, body) KERNEL_ENTRY_##build(name),
+#define KERNEL_ENTRY_PLAIN(name)                                          NULL
+#define KERNEL_ENTRY_LANES(name)                                          kernel_##name
+#define KERNEL_ENTRY(name, items, still, build, gpu, threads, sync, body) KERNEL_ENTRY_##build(name),
 const gg_kernel GG_KERNEL = {GG_KERNEL_NAME,
                              {GG_PHASES(KERNEL_ENTRY)},
                              kernel_query,

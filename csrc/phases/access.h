@@ -113,6 +113,7 @@ GG_FN void gg_access_invalidate_env(const gg_view *v, int64_t e) {
         return;
     }
     v->env[e].rebuild = 1;
+    v->env[e].rested = 0;
     if (!v->access.move && !v->access.keep_impulses) {
         v->env[e].dt_last = 0.0f;
         v->env[e].stats.diverged = 0;

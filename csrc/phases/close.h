@@ -4,14 +4,24 @@
 
 #include "../solvers/dynamic_tools.h"
 #include "freeze.h"
+#include "sleep.h"
 
-/* Opens a step of one env: the counters of the last step are reset, `diverged` stays. item: env */
+/* Opens a step of one env, in which it sleeps or not: if not, wrenches and counters start from 0; `diverged` stays.
+ * item: env */
 GG_FN void gg_step_open_env(const gg_view *v, int64_t e) {
     gg_env *env = &v->env[e];
-    int32_t diverged = env->stats.diverged;
-    gg_env_stats none = GG_ZERO;
-    env->stats = none;
-    env->stats.diverged = diverged;
+    env->asleep = gg_sleep_decide(v, e);
+    env->restless = 0;
+    if (env->asleep) {
+        gg_sleep_open(v, e);
+    } else {
+        int32_t diverged = env->stats.diverged;
+        gg_env_stats none = GG_ZERO;
+        env->stats = none;
+        env->stats.diverged = diverged;
+        gg_wrenches_clear(v, e);
+        env->wrench_substeps = 0;
+    }
     env->substeps_done = 0;
     env->predicted = 0;
 }
@@ -44,7 +54,7 @@ GG_FN void gg_step_check_env(const gg_view *v, int64_t e, int32_t pass) {
 /* statistics of every substep: the extremes over slices begin, begin + stride, ... of an env */
 typedef struct gg_substep_stats {
     float overlap_max, residual;
-    int32_t fast, bad;
+    int32_t restless, fast, bad;
 } gg_substep_stats;
 
 GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
@@ -53,6 +63,7 @@ GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t 
         const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
         all.overlap_max = gg_maxf(all.overlap_max, stats->overlap_max);
         all.residual = gg_maxf(all.residual, stats->residual);
+        all.restless += stats->restless;
         all.fast += stats->fast;
         all.bad += stats->bad;
     }
@@ -62,6 +73,7 @@ GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t 
 GG_FN gg_substep_stats gg_substep_stats_join(gg_substep_stats a, gg_substep_stats b) {
     a.overlap_max = gg_maxf(a.overlap_max, b.overlap_max);
     a.residual = gg_maxf(a.residual, b.residual);
+    a.restless += b.restless;
     a.fast += b.fast;
     a.bad += b.bad;
     return a;
@@ -113,11 +125,15 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
     gg_env_stats *total = &env->stats;
     env->predicted = 0;
     env->substeps_done++;
+    if (env->asleep) {
+        return;
+    }
     if (v->params.dynamic && !total->diverged) {
         gg_tool_stats tools = gg_tool_stats_of(v, e);
         all.residual = gg_maxf(all.residual, tools.change);
         all.bad |= tools.bad;
         env->fast_tool |= tools.fast;
+        all.restless |= tools.restless;
     }
     if (all.bad) {
         gg_env_freeze(v, e);
@@ -125,6 +141,8 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
     if (total->diverged) {
         return;
     }
+    env->wrench_substeps++;
+    gg_sleep_note(v, e, all.restless, last != NULL);
     total->overlap_max_last = all.overlap_max;
     total->overlap_max = gg_maxf(total->overlap_max, all.overlap_max);
     total->residual = gg_maxf(total->residual, all.residual);
@@ -147,10 +165,15 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
 /* item: env */
 GG_FN void gg_step_close_env(const gg_view *v, int64_t e) {
     gg_step_stats last = GG_ZERO;
-    for (int64_t block = 0; gg_last_substep(v, e) && block < v->dims.blocks; block++) {
+    gg_substep_stats all = GG_ZERO;
+    int awake = !v->env[e].asleep;
+    for (int64_t block = 0; awake && gg_last_substep(v, e) && block < v->dims.blocks; block++) {
         gg_step_stats_add(&last, gg_step_stats_of_block(v, e, block));
     }
-    gg_step_close(v, e, gg_substep_stats_of(v, e, 0, 1), gg_last_substep(v, e) ? &last : NULL);
+    if (awake) {
+        all = gg_substep_stats_of(v, e, 0, 1);
+    }
+    gg_step_close(v, e, all, gg_last_substep(v, e) ? &last : NULL);
 }
 
 #endif

@@ -4,9 +4,9 @@
  * another item of the same phase writes; so its items can run in any order, on any number of threads, with the same
  * bits. A line of the table declares a phase; backends expand it into their loops, and step.h calls it:
  *
- *   X(name, items, diverged, build, gpu, threads, sync, body)
+ *   X(name, items, still, build, gpu, threads, sync, body)
  *   items     items per env, from sizes alone: evaluated on the host, where the arrays need not be
- *   diverged  SKIPS or COVERS envs that are frozen because a value is not finite
+ *   still     SKIPS or COVERS envs that stand still: frozen because a value is not finite, or asleep
  *   build     PLAIN, or LANES: one build per instruction set (solvers/lane_phases.h), the body calls GG_LANE_CALL
  *   gpu       EACH: a GPU runs the body item by item; TEAM: it runs gg_gpu_<name> of backend/cuda, with the same bits
  *   threads   threads that a GPU can keep busy in one env
@@ -24,11 +24,13 @@
 #include "drive.h"
 #include "lists.h"
 #include "predict.h"
+#include "sleep.h"
 #include "tally.h"
 #include "tools.h"
 
 /* clang-format off */
 #define GG_COMMON_PHASES(X)                                                                                            \
+    X(watch_tools, v->dims.slices, COVERS, PLAIN, EACH, v->dims.slices, ALONE, gg_sleep_watch_slice(v, e, i))          \
     X(open_step, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_step_open_env(v, e))                                             \
     X(drive_joints, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_drive_env(v, e, GG_DRIVE_joints))                             \
     X(drive_vehicle, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_drive_env(v, e, GG_DRIVE_vehicle))                           \
@@ -94,12 +96,16 @@ typedef enum gg_phase {
         GG_PHASE_COUNT
 } gg_phase;
 
-/* values of the columns `diverged` and `sync` */
-enum { GG_DIVERGED_COVERS = 0, GG_DIVERGED_SKIPS };
+/* values of the columns `still` and `sync` */
+enum { GG_STILL_COVERS = 0, GG_STILL_SKIPS };
 enum { GG_SYNC_ALONE = 0, GG_SYNC_MEETS, GG_SYNC_REDUCES };
+
+/* the phases that open a step, in order: how tools move decides whether an env sleeps */
+#define GG_OPENING_PHASES(X) X(plan_tools) X(watch_tools) X(open_step)
 
 /* conditions that a substep branches on */
 typedef enum gg_condition {
+    GG_AWAKE,         /* it does not sleep */
     GG_NEEDS_REBUILD, /* its lists must be built */
     GG_HAS_OVERFLOW,  /* a buffer was too small */
     GG_HAS_REST,      /* it has contacts of the last colour */
@@ -108,15 +114,20 @@ typedef enum gg_condition {
 
 GG_FN int gg_step_condition(const gg_env *env, gg_condition condition) {
     switch (condition) {
+    case GG_AWAKE:
+        return !env->asleep;
     case GG_NEEDS_REBUILD:
-        return env->rebuild && !env->stats.diverged;
+        return env->rebuild && !gg_env_still(env);
     case GG_HAS_OVERFLOW:
         return env->overflow_candidates || env->overflow_rows || env->overflow_tool_contacts;
     case GG_HAS_REST:
-        return env->rest > 0;
+        return env->rest > 0 && !gg_env_still(env);
     default:
-        return !env->converged;
+        return !env->converged && !gg_env_still(env);
     }
 }
+
+/* colours that a sweep goes through in an env */
+GG_FN int32_t gg_step_colours(const gg_env *env) { return gg_env_still(env) ? 0 : env->colours; }
 
 #endif

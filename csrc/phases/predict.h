@@ -6,6 +6,7 @@
 #include "../solvers/dynamic_tools.h"
 #include "../solvers/prediction.h"
 #include "freeze.h"
+#include "tools.h"
 
 /* Rolls back the prediction of a substep that cannot be finished: the env returns to the end of the previous one, bit
  * for bit. item: slot */
@@ -41,6 +42,9 @@ GG_FN gg_prediction gg_predictions_join(gg_prediction a, gg_prediction b) {
 GG_FN void gg_predict_decide(const gg_view *v, int64_t e, gg_prediction all) {
     gg_env *env = &v->env[e];
     env->predicted = 1;
+    if (env->asleep) {
+        return;
+    }
     env->iteration = 0;
     env->converged = 1;
     if (all.bad) {
@@ -49,29 +53,14 @@ GG_FN void gg_predict_decide(const gg_view *v, int64_t e, gg_prediction all) {
     if (env->stats.diverged) {
         return;
     }
-    float tool_speed = 0.0f, dynamic_speed = 0.0f;
-    for (int64_t part = 0; part < v->dims.part_count; part++) {
-        const gg_shape *shape = &v->parts[part];
-        const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + shape->tool];
-        if (!v->tool_active[e * v->dims.tool_count + shape->tool]) {
-            continue;
-        }
-        if (gg_tool_dynamic(v, shape->tool)) {
-            dynamic_speed = gg_maxf(dynamic_speed, gg_norm(gg_tool_predicted(v, e, shape->tool)));
-            continue;
-        }
-        float arm = shape->bound_radius < GG_UNBOUNDED
-                        ? gg_norm(shape->position) + gg_norm(shape->bound_center) + shape->bound_radius
-                        : 0.0f;
-        tool_speed = gg_maxf(tool_speed, gg_norm(motion->velocity) + gg_absf(motion->speed) * arm);
-    }
+    float tool_speed = gg_tool_speed_max(v, e), dynamic_speed = gg_tool_predicted_max(v, e);
     if (!gg_finite(dynamic_speed)) {
         gg_env_freeze(v, e);
         return;
     }
     env->speed_max = sqrtf(all.speed2) + gg_maxf(tool_speed, dynamic_speed);
     env->stats.speed_max = gg_maxf(env->stats.speed_max, sqrtf(all.speed2));
-    env->fast_tool = tool_speed * v->params.dt > 0.5f * v->params.radius_min;
+    env->fast_tool = gg_tool_is_fast(&v->params, tool_speed);
     if (all.displacement2 > 0.25f * env->skin * env->skin) {
         env->rebuild = 1;
     }

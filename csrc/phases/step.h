@@ -9,7 +9,7 @@
  *   gg_team_law(team)                 its gg_law; a compile-time constant where phases must be
  *   gg_team_run(team, phase, pass)    all items of a phase; returns when all threads of the team are done
  *   gg_team_start(team, phase, pass)  the same, without a barrier: the next phase does not depend on it
- *   gg_team_colours(team)             the most colours that an env of the team has (gg_env.colours)
+ *   gg_team_colours(team)             the most colours that an env of the team has (gg_step_colours)
  *   gg_team_any(team, condition)      whether the condition holds for an env of the team (gg_step_condition)
  */
 #ifndef GG_STEP_H
@@ -99,6 +99,10 @@ GG_TEAM_FN void gg_law_integrate(const gg_team *team) {
 
 /* Runs one substep of the team's envs; 0: a buffer must grow first. resumed: it has grown, the substep continues. */
 GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
+    if (!gg_team_any(team, GG_AWAKE)) {
+        gg_team_run(team, GG_PHASE_close_substep, 0);
+        return 1;
+    }
     if (!resumed) {
         gg_team_start(team, GG_PHASE_pose_parts, 0);
         gg_team_run(team, GG_PHASE_predict, 0);

@@ -19,7 +19,7 @@ GG_FN void gg_tool_arrive(const gg_view *v, int64_t e, int64_t tool) {
     }
 }
 
-/* the motion of a tool over this step; its wrench starts from 0. item: tool of an env */
+/* the motion of a tool over this step. item: tool of an env */
 GG_FN void gg_tool_plan(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
     gg_pose start = v->tool_pose[at];
@@ -33,10 +33,6 @@ GG_FN void gg_tool_plan(const gg_view *v, int64_t e, int64_t tool) {
     }
     double duration = (double)v->params.dt * v->params.substeps;
     v->tool_motion[at] = gg_tool_motion_between(start, target, duration);
-    double *wrench = v->wrench + at * 6;
-    for (int k = 0; k < 6; k++) {
-        wrench[k] = 0.0;
-    }
 }
 
 /* a part of a tool that stands still at a pose */
@@ -47,6 +43,41 @@ GG_FN gg_part_pose gg_part_pose_of(const gg_shape *shape, gg_pose tool) {
     pose.tool_position = tool.position;
     return pose;
 }
+
+/* how far the bounding sphere of a part reaches from the origin of its tool [m]; 0 where it has none */
+GG_FN float gg_part_arm(const gg_shape *shape) {
+    return shape->bound_radius < GG_UNBOUNDED
+               ? gg_norm(shape->position) + gg_norm(shape->bound_center) + shape->bound_radius
+               : 0.0f;
+}
+
+/* the largest speed of a part of an active tool that follows its targets [m/s] */
+GG_FN float gg_tool_speed_max(const gg_view *v, int64_t e) {
+    float speed = 0.0f;
+    for (int64_t part = 0; part < v->dims.part_count; part++) {
+        const gg_shape *shape = &v->parts[part];
+        const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + shape->tool];
+        if (v->tool_active[e * v->dims.tool_count + shape->tool] && !gg_tool_dynamic(v, shape->tool)) {
+            speed = gg_maxf(speed, gg_norm(motion->velocity) + gg_absf(motion->speed) * gg_part_arm(shape));
+        }
+    }
+    return speed;
+}
+
+/* the largest predicted speed of an active dynamic tool that has parts [m/s] */
+GG_FN float gg_tool_predicted_max(const gg_view *v, int64_t e) {
+    float speed = 0.0f;
+    for (int64_t part = 0; v->params.dynamic && part < v->dims.part_count; part++) {
+        int32_t tool = v->parts[part].tool;
+        if (v->tool_active[e * v->dims.tool_count + tool] && gg_tool_dynamic(v, tool)) {
+            speed = gg_maxf(speed, gg_norm(gg_tool_predicted(v, e, tool)));
+        }
+    }
+    return speed;
+}
+
+/* whether a tool moves by more than half of the smallest radius in a substep */
+GG_FN int gg_tool_is_fast(const gg_params *p, float speed) { return speed * p->dt > 0.5f * p->radius_min; }
 
 /* pose and velocity of a part at the start of this substep. item: part of an env */
 GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) {

@@ -239,6 +239,7 @@ int gg_py_integer(const gg_module_state *state, const char *name, PyObject *obje
     F(correction_share)                                                                                                \
     F(tolerance)                                                                                                       \
     F(hash_ratio)                                                                                                      \
+    I(sleep)                                                                                                           \
     F(stiffness)                                                                                                       \
     F(tangential_stiffness)                                                                                            \
     F(damping)                                                                                                         \

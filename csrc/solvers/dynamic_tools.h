@@ -26,6 +26,7 @@
 #define GG_DYNAMIC_TOOLS_H
 
 #include "contacts.h"
+#include "motion.h"
 
 /* forces on a tool alone bring it up to a velocity per substep; impacts up to this many times that do not bounce */
 #define GG_TOOL_BOUNCE 3.0
@@ -247,14 +248,18 @@ GG_FN void gg_tool_move(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
     gg_tool_body *body = &v->tool_body[at], moved = *body;
     gg_tool_solve *s = &v->tool_solve[at];
-    double dt = v->params.dt, most = v->params.correction_max, speed2 = 0.0;
+    double dt = v->params.dt, most = v->params.correction_max, speed2 = 0.0, moved2 = 0.0;
     for (int k = 0; k < 3; k++) {
         double shift = s->shift[k] < -most ? -most : s->shift[k] > most ? most : s->shift[k];
         moved.velocity[k] = gg_tool_stopped(v, e, tool, k, s->velocity[k]);
         moved.position[k] += dt * gg_tool_stopped(v, e, tool, k, moved.velocity[k] + shift / dt);
         speed2 += moved.velocity[k] * moved.velocity[k];
+        double step = moved.position[k] - body->position[k];
+        moved2 += step * step;
     }
     gg_vec3 x = gg_v3((float)moved.position[0], (float)moved.position[1], (float)moved.position[2]);
+    gg_rest rest = gg_rest_of(v, e);
+    s->restless = speed2 > (double)rest.speed2 || moved2 > (double)rest.displacement2;
     s->fast = speed2 * dt * dt > 0.25 * (double)v->params.radius_min * (double)v->params.radius_min;
     s->bad = !(gg_finite((float)speed2) && gg_finite3(x));
     if (!s->bad) {
@@ -266,7 +271,7 @@ GG_FN void gg_tool_move(const gg_view *v, int64_t e, int64_t tool) {
 /* what the dynamic tools of an env add to its statistics of a substep */
 typedef struct gg_tool_stats {
     float change;
-    int32_t fast, bad;
+    int32_t restless, fast, bad;
 } gg_tool_stats;
 
 GG_FN gg_tool_stats gg_tool_stats_of(const gg_view *v, int64_t e) {
@@ -274,6 +279,7 @@ GG_FN gg_tool_stats gg_tool_stats_of(const gg_view *v, int64_t e) {
     for (int64_t tool = 0; tool < v->dims.tools.dynamic; tool++) {
         const gg_tool_solve *s = &v->tool_solve[e * v->dims.tool_count + tool];
         all.change = gg_maxf(all.change, s->change);
+        all.restless |= s->restless;
         all.fast |= s->fast;
         all.bad |= s->bad;
     }

@@ -9,10 +9,26 @@ GG_FN int gg_outside(const gg_params *p, gg_vec3 x, float radius) {
            x.y > p->upper.y + radius || x.z < p->lower.z - radius || x.z > p->upper.z + radius;
 }
 
+/* speed of a grain at rest, over g dt: a grain that lost its support has g dt after a substep */
+#define GG_REST_SHARE 1e-4f
+
+/* The largest squares of a speed and of the displacement in a substep that a grain at rest has. Corrections of overlaps
+ * by less than the slack never end, and shift nothing. Without gravity nothing may move at all. */
+typedef struct gg_rest {
+    float speed2, displacement2; /* [m2/s2], [m2] */
+} gg_rest;
+
+GG_FN gg_rest gg_rest_of(const gg_view *v, int64_t e) {
+    float speed = GG_REST_SHARE * gg_norm(v->env[e].gravity) * v->params.dt;
+    float displacement = gg_maxf(speed * v->params.dt, v->params.slack);
+    gg_rest rest = {speed * speed, displacement * displacement};
+    return rest;
+}
+
 /* contribution of one grain to the statistics of its slice */
 typedef struct gg_motion {
     float energy;
-    int32_t fast, escaped, bad;
+    int32_t restless, fast, escaped, bad;
 } gg_motion;
 
 /* whether what a grain would have after a substep is finite */
@@ -45,9 +61,10 @@ GG_FN_LARGE void gg_motion_refuse(const gg_view *v, int64_t e, int64_t i, gg_vec
 GG_FN void gg_motion_integrated(const gg_view *v, int64_t e, int64_t slice, const gg_motion each[GG_LANES]) {
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
     stats->energy = 0.0f;
-    stats->fast = stats->escaped = stats->bad = 0;
+    stats->restless = stats->fast = stats->escaped = stats->bad = 0;
     for (int lane = 0; lane < GG_LANES; lane++) {
         stats->energy += each[lane].energy;
+        stats->restless += each[lane].restless;
         stats->fast += each[lane].fast;
         stats->escaped += each[lane].escaped;
         stats->bad += each[lane].bad;

@@ -31,15 +31,23 @@ typedef struct gg_env {
     int32_t iteration; /* iterations done in this substep */
     int32_t colours; /* of this substep's contacts, the last one not counted: see solvers/spheres/coloured/colours.h */
     int32_t rest;    /* contacts of the last colour */
-    int32_t predicted;  /* the current substep is past its prediction: resume there after a buffer grew */
-    int32_t fast_tool;  /* a tool moves by over half of the smallest radius in this substep */
-    float bounce_speed; /* slower impacts do not bounce [m/s] */
-    float skin;         /* lists are valid while no grain moved further than half of this [m] */
-    float speed_max;    /* of grains and tools at the start of this substep [m/s] */
-    gg_vec3 origin;     /* of the cell grids [m] */
+    /* sleep, see phases/sleep.h */
+    int32_t rested;          /* steps in a row in which all grains were at rest, up to GG_REST_STEPS */
+    int32_t restless;        /* a grain moved in this step */
+    int32_t asleep;          /* the env sleeps in this step */
+    int32_t wrench_substeps; /* over which the wrenches are summed */
+    int32_t predicted;       /* the current substep is past its prediction: resume there after a buffer grew */
+    int32_t fast_tool;       /* a tool moves by over half of the smallest radius in this substep */
+    float bounce_speed;      /* slower impacts do not bounce [m/s] */
+    float skin;              /* lists are valid while no grain moved further than half of this [m] */
+    float speed_max;         /* of grains and tools at the start of this substep [m/s] */
+    gg_vec3 origin;          /* of the cell grids [m] */
     gg_cell_grid cell_grid[GG_SIZE_CLASSES];
     gg_env_stats stats;
 } gg_env;
+
+/* whether an env stands still: it is frozen, as a value is not finite, or it sleeps */
+GG_FN int gg_env_still(const gg_env *env) { return env->stats.diverged || env->asleep; }
 
 /* partial results of one slice, reduced in slice order */
 typedef struct gg_slice_stats {
@@ -48,6 +56,8 @@ typedef struct gg_slice_stats {
     float residual;
     float energy;
     int32_t overlap_count, bad, fast, escaped;
+    int32_t restless;  /* grains that are not at rest, see solvers/motion.h */
+    int32_t disturbed; /* a tool that moves in this step may come near a grain */
 } gg_slice_stats;
 
 /* impulse of one contact on a tool over a substep */

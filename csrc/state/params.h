@@ -53,6 +53,7 @@ typedef struct gg_params {
     int32_t dynamic;  /* some tool has a mass */
     int32_t nesterov;
     int32_t broad_phase;
+    int32_t sleep;           /* envs at rest sleep */
     float relaxation;        /* omega0: largest relaxation of a contact */
     float relaxation_sum;    /* c: bound on the summed relaxation of a grain's contacts, see solvers/spheres/ncp.h */
     float mass_ratio_factor; /* tightens the relaxation of contacts of high mass ratio, see solvers/spheres/ncp.h */

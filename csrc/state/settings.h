@@ -57,6 +57,7 @@ typedef enum gg_broad_phase {
     X(float, overlap_max_last)     /* the same in the last substep                                                */ \
     X(float, residual)             /* largest change of velocity in the last iteration [m/s], worst substep       */ \
     X(float, speed_max)            /* [m/s]                                                                       */ \
+    X(float, asleep_share)         /* share of the grains that slept                                              */ \
     X(int64_t, overlap_count)      /* contact sides that overlap, last substep                                    */ \
     X(int32_t, contact_count)      /* contact sides of grains, last substep                                       */ \
     X(int32_t, tool_contact_count) /* contacts of grains and tools                                                */ \

@@ -33,6 +33,7 @@ typedef struct gg_tool_solve {
     float count_over_mass; /* [1/kg] */
     float bounce_speed;    /* slower impacts on it do not bounce: the forces on it alone bring it up to this [m/s] */
     float change;          /* of its velocity in the last iteration [m/s] */
+    int32_t restless;      /* it is not at rest, see solvers/motion.h */
     int32_t fast, bad;     /* it moved by over half of the smallest radius; it would not be finite */
 } gg_tool_solve;
 

@@ -13,6 +13,12 @@ void gg_world_invalidate(gg_world *w, const int32_t *envs, int64_t listed) {
     w->stats_valid = w->unfinished = 0;
 }
 
+void gg_envs_wake(const gg_view *host, const int32_t *envs, int64_t listed) {
+    for (int64_t k = 0; k < listed; k++) {
+        host->env[gg_env_at(envs, k)].rested = 0;
+    }
+}
+
 gg_status gg_env_check(gg_world *w, int64_t env) {
     GG_EXPECT(gg_message_of(w), env >= 0 && env < w->view.dims.env_count, "env: expected an index in [0, %d), got %lld",
               (int)w->view.dims.env_count, (long long)env);

@@ -116,7 +116,7 @@ gg_status gg_world_set_tool_motion(gg_world *w, const int32_t *envs, int64_t lis
     if (status != GG_OK || (status = gg_envs_check(w, envs, &listed)) != GG_OK ||
         (status = gg_finite_check(w, "velocity", velocity, listed * 3)) != GG_OK ||
         (status = gg_finite_check(w, "force", force, listed * 3)) != GG_OK ||
-        (status = gg_world_pull(w, GG_BIT(tool_body), -1, &host)) != GG_OK) {
+        (status = gg_world_pull(w, GG_BIT(tool_body) | GG_BIT(env), -1, &host)) != GG_OK) {
         return status;
     }
     const gg_tool_mass *m = &w->scene.tool_mass[GG_WALL_COUNT + tool];
@@ -130,6 +130,7 @@ gg_status gg_world_set_tool_motion(gg_world *w, const int32_t *envs, int64_t lis
             body->force[k % 3] = (double)force[k];
         }
     }
+    gg_envs_wake(host, envs, listed);
     gg_world_invalidate(w, envs, listed);
-    return gg_world_push(w, GG_BIT(tool_body), -1);
+    return gg_world_push(w, GG_BIT(tool_body) | GG_BIT(env), -1);
 }

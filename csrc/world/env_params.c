@@ -23,6 +23,7 @@ gg_status gg_world_set_gravity(gg_world *w, const int32_t *envs, int64_t listed,
     for (int64_t k = 0; k < listed; k++) {
         host->env[gg_env_at(envs, k)].gravity = gg_v3(gravity[3 * k], gravity[3 * k + 1], gravity[3 * k + 2]);
     }
+    gg_envs_wake(host, envs, listed);
     return gg_world_push(w, GG_BIT(env), -1);
 }
 
@@ -47,6 +48,7 @@ gg_status gg_world_set_air(gg_world *w, const int32_t *envs, int64_t listed, con
     for (int64_t k = 0; k < listed; k++) {
         host->env[gg_env_at(envs, k)].air = air[k];
     }
+    gg_envs_wake(host, envs, listed);
     return gg_world_push(w, GG_BIT(env), -1);
 }
 

@@ -120,7 +120,7 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
                                     w->view.params.radius_min, gg_message_of(w));
     }
     gg_view *host;
-    gg_fields fields = GG_BIT(pair) | GG_BIT(density);
+    gg_fields fields = GG_BIT(pair) | GG_BIT(density) | GG_BIT(env);
     gg_dims dims = w->view.dims;
     /* memory first: nothing changes where it cannot be had */
     if (status == GG_OK && pair && gg_dims_fit_pairs(w, &dims, pair, listed * m * m)) {
@@ -138,6 +138,7 @@ gg_status gg_world_set_materials(gg_world *w, const int32_t *envs, int64_t liste
             memcpy(host->density + e * m, density + k * m, sizeof(float) * (size_t)m);
         }
     }
+    gg_envs_wake(host, envs, listed);
     status = gg_world_push(w, fields, -1);
     if (density) {
         status = gg_world_update_masses(w, status);

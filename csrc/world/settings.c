@@ -66,6 +66,7 @@ gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
     gg_params_from_solver(w);
     for (int64_t e = 0; e < host->dims.env_count; e++) {
         host->env[e].rebuild = 1;
+        host->env[e].rested = 0;
     }
     if (w->cuda) {
         size_t size = w->scene.beta_size;

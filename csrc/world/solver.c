@@ -49,6 +49,7 @@ gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size
               s->tolerance);
     GG_EXPECT(out, gg_within(s->hash_ratio, 0.01f, 64.0f), "hash_ratio: expected a ratio in [0.01, 64], got %g",
               s->hash_ratio);
+    GG_EXPECT(out, s->sleep == 0 || s->sleep == 1, "sleep: expected 0 or 1, got %d", (int)s->sleep);
     GG_EXPECT(out, gg_within(s->stiffness, 0.0f, 1e15f), "stiffness: expected [0, 1e15] N/m, got %g", s->stiffness);
     GG_EXPECT(out, s->mode != GG_MODE_PENALTY || s->stiffness > 0.0f,
               "stiffness: expected a value > 0 N/m for mode penalty, got %g", s->stiffness);

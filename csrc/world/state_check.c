@@ -10,6 +10,7 @@
 
 #include "../contact/narrow.h"
 #include "../solvers/contacts.h"
+#include "../phases/sleep.h"
 #include "world.h"
 
 /* the saved env: a view of one env, whose fields marked STATE can be read */
@@ -56,9 +57,12 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
     EXPECT_AT(s, field, 0, gg_within(env->dt_last, 0.0f, 1.0f), "dt_last in [0, 1] s");
     EXPECT_AT(s, field, 0,
               is_flag(env->rebuild) && is_flag(env->key_buffer) && is_flag(env->impulse_buffer) &&
-                  is_flag(env->converged) && is_flag(env->predicted) && is_flag(env->fast_tool),
+                  is_flag(env->converged) && is_flag(env->predicted) && is_flag(env->fast_tool) &&
+                  is_flag(env->restless) && is_flag(env->asleep),
               "flags 0 or 1");
     EXPECT_AT(s, field, 0, env->substeps_done >= 0, "substeps_done >= 0");
+    EXPECT_AT(s, field, 0, env->rested >= 0 && env->rested <= GG_REST_STEPS, "steps at rest in range");
+    EXPECT_AT(s, field, 0, env->wrench_substeps >= (env->rested > 0), "wrenches of the steps at rest");
     EXPECT_AT(s, field, 0, env->iteration >= 0 && env->iteration <= GG_MAX_ITERATIONS, "iterations in range");
     EXPECT_AT(s, field, 0, env->colours >= 0 && env->colours < GG_COLOURS && env->rest >= 0, "colours in range");
     EXPECT_AT(s, field, 0, !env->overflow_rows && !env->overflow_tool_contacts && !env->overflow_candidates,

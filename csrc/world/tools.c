@@ -40,7 +40,7 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
     gg_view *host;
     gg_status status = gg_envs_check(w, envs, &listed);
     if (status != GG_OK || (status = gg_tool_poses_check(w, "poses", poses, envs, listed, 1)) != GG_OK ||
-        (status = gg_world_pull(w, GG_BIT(tool_pose) | GG_BIT(tool_body), -1, &host)) != GG_OK) {
+        (status = gg_world_pull(w, GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(env), -1, &host)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed * own; k++) {
@@ -51,8 +51,9 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
         host->tool_pose[e * d->tool_count + tool] = pose;
         gg_tool_place(host, e, tool);
     }
+    gg_envs_wake(host, envs, listed);
     gg_world_invalidate(w, envs, listed);
-    return gg_world_push(w, GG_BIT(tool_pose) | GG_BIT(tool_body), -1);
+    return gg_world_push(w, GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(env), -1);
 }
 
 gg_status gg_world_get_tools_active(gg_world *w, int32_t *active) {
@@ -67,14 +68,15 @@ gg_status gg_world_set_tools_active(gg_world *w, const int32_t *envs, int64_t li
     int64_t own = gg_own_tool_count(w);
     gg_view *host;
     gg_status status = gg_envs_check(w, envs, &listed);
-    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(tool_active), -1, &host)) != GG_OK) {
+    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(tool_active) | GG_BIT(env), -1, &host)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed * own; k++) {
         host->tool_active[gg_env_at(envs, k / own) * d->tool_count + GG_WALL_COUNT + k % own] = active[k] != 0;
     }
+    gg_envs_wake(host, envs, listed);
     gg_world_invalidate(w, envs, listed);
-    return gg_world_push(w, GG_BIT(tool_active), -1);
+    return gg_world_push(w, GG_BIT(tool_active) | GG_BIT(env), -1);
 }
 
 gg_status gg_world_get_wrenches(gg_world *w, float *tools, float *walls, gg_memory_space space) {

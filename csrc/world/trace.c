@@ -45,7 +45,7 @@ static int32_t trace_colours(const trace_team *t) {
         *t->status = gg_world_pull(t->world, GG_BIT(env), -1, &v);
     }
     for (int64_t e = 0; *t->status == GG_OK && e < v->dims.env_count; e++) {
-        most = GG_MAX(most, v->env[e].colours);
+        most = GG_MAX(most, gg_step_colours(&v->env[e]));
     }
     return most;
 }
@@ -66,8 +66,9 @@ gg_status gg_world_trace(gg_world *w, double dt, const float *tool_targets, gg_t
     gg_status status = gg_tool_targets_check(w, tool_targets);
     status = status == GG_OK ? gg_world_plan_step(w, dt, 1, targets) : status;
     trace_team team = {w, note, context, &status};
-    trace_run(&team, GG_PHASE_open_step, 0);
-    trace_run(&team, GG_PHASE_plan_tools, 0);
+#define OPENING_PHASE(name) trace_run(&team, GG_PHASE_##name, 0);
+    GG_OPENING_PHASES(OPENING_PHASE)
+#undef OPENING_PHASE
     for (int resumed = 0; !gg_step_substep(&team, resumed) && status == GG_OK; resumed = 1) {
         int grew = 0;
         status = gg_arena_grow(w, &grew);

@@ -28,7 +28,7 @@ static gg_law gg_team_law(const gg_team *team) { return (gg_law)gg_team_view(tea
 static int32_t gg_team_colours(const gg_team *team) {
     int32_t most = 0;
     for (int64_t e = team->env_begin; e < team->env_end; e++) {
-        most = GG_MAX(most, gg_team_view(team)->env[e].colours);
+        most = GG_MAX(most, gg_step_colours(&gg_team_view(team)->env[e]));
     }
     return most;
 }
@@ -141,12 +141,25 @@ static gg_status keep_targets(gg_world *w, const float *device_targets) {
                           GG_TO_HOST);
 }
 
+static gg_status open_step(gg_world *w) {
+    static const gg_phase phases[] = {
+#define OPENING_PHASE(name) GG_PHASE_##name,
+        GG_OPENING_PHASES(OPENING_PHASE)
+#undef OPENING_PHASE
+    };
+    gg_status status = GG_OK;
+    for (size_t k = 0; status == GG_OK && k < sizeof phases / sizeof *phases; k++) {
+        int needed = phases[k] != GG_PHASE_watch_tools || w->view.params.sleep;
+        status = needed ? gg_world_run(w, phases[k]) : GG_OK;
+    }
+    return status;
+}
+
 /* all that is left of the step; where memory runs out, up to a whole substep of each env */
 static gg_status run_step(gg_world *w, step_context *context) {
     gg_status status = GG_OK;
     int grew = 1;
-    if (!context->resumed && ((status = gg_world_run(w, GG_PHASE_open_step)) != GG_OK ||
-                              (status = gg_world_run(w, GG_PHASE_plan_tools)) != GG_OK)) {
+    if (!context->resumed && (status = open_step(w)) != GG_OK) {
         return status;
     }
     while (grew && !context->cancelled) {

@@ -244,6 +244,8 @@ gg_status gg_state_check(gg_world *w, const gg_view *saved);
 
 /* access.c: grains or tools of the listed envs (checked; NULL: all) change: what depends on them no longer holds */
 void gg_world_invalidate(gg_world *w, const int32_t *envs, int64_t listed);
+/* the listed envs (checked; NULL: all) must come to rest anew before they sleep; host: a view with the field `env` */
+void gg_envs_wake(const gg_view *host, const int32_t *envs, int64_t listed);
 gg_status gg_env_check(gg_world *w, int64_t env);
 /* checks a caller's list of envs; NULL: all of them, whose number *listed becomes */
 gg_status gg_envs_check(gg_world *w, const int32_t *envs, int64_t *listed);

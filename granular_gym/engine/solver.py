@@ -122,6 +122,8 @@ class Solver:
         tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never.
         hash_ratio: buckets of the linked hash per grain, 0.01 .. 64; fixed when a world is built. The default is that
             of GranularGym (2023), figure 3. Changes no result.
+        sleep: an env at rest costs nothing in a step in which no moving tool comes near its grains: they stay as they
+            are until something moves or is set (docs/sleep.md).
         stiffness: k_n of a contact in penalty mode, per metre of depth of the plane [N/m]; must be given there.
         tangential_stiffness: k_t over k_n in penalty mode, 0 .. 1.
         damping: share of the critical damping of a contact in penalty mode, 0 .. 1. It takes the place of the
@@ -144,6 +146,7 @@ class Solver:
     correction_share: float = 0.2
     tolerance: float = 0.0
     hash_ratio: float = 2.0
+    sleep: bool = False
     stiffness: float = 0.0
     tangential_stiffness: float = 0.5
     damping: float = 0.5
@@ -154,6 +157,7 @@ class Solver:
             checks.choice("mode", self.mode, MODES)
         checks.choice("broad_phase", self.broad_phase, BROAD_PHASES)
         checks.integer("iterations", self.iterations, 1)
+        object.__setattr__(self, "sleep", checks.flag("sleep", self.sleep))
         for name, safe in self._safe_flags().items():
             value = getattr(self, name)
             object.__setattr__(self, name, checks.flag(name, safe if value is None else value))
@@ -193,6 +197,7 @@ class Solver:
         values["broad_phase"] = BROAD_PHASES.index(self.broad_phase)
         values["nesterov"] = int(bool(self.nesterov))
         values["spin"] = int(bool(self.spin))
+        values["sleep"] = int(self.sleep)
         return values
 
     def dangers(self, tools: bool = False) -> list[str]:

@@ -26,6 +26,7 @@ class Stats(TypedDict):
         residual: largest change of a velocity in the last solver iteration of a substep, of all substeps the worst
             [m/s].
         speed_max: speed of the fastest grain in any substep [m/s].
+        asleep_share: share of the grains that slept in this step [-].
         overlap_count: contacts that overlap, in the last substep [1].
         contact_count: contacts, in the last substep [1].
         tool_contact_count: contacts of grains with tools and walls, in the last substep [1].
@@ -45,6 +46,7 @@ class Stats(TypedDict):
     overlap_max_last: NDArray[np.float32]
     residual: NDArray[np.float32]
     speed_max: NDArray[np.float32]
+    asleep_share: NDArray[np.float32]
     overlap_count: NDArray[np.int64]
     contact_count: NDArray[np.int32]
     tool_contact_count: NDArray[np.int32]

@@ -18,9 +18,9 @@
         body;                                                                                                          \
     }
 #define GG_GPU_TEAM(name, items, body) gg_gpu_##name(team, v, e, pass);
-#define GG_GPU_CASE(name, items, diverged_envs, build, gpu, threads, sync, body)                                       \
+#define GG_GPU_CASE(name, items, still, build, gpu, threads, sync, body)                                               \
     case GG_PHASE_##name:                                                                                              \
-        if (GG_DIVERGED_##diverged_envs == GG_DIVERGED_COVERS || !v->env[e].stats.diverged) {                          \
+        if (GG_STILL_##still == GG_STILL_COVERS || !gg_env_still(&v->env[e])) {                                        \
             GG_GPU_##gpu(name, items, body)                                                                            \
         }                                                                                                              \
         return;

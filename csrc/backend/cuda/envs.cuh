@@ -73,8 +73,14 @@ __device__ __forceinline__ void gg_gpu_check_convergence(const gg_gpu_team *team
 }
 
 __device__ __forceinline__ void gg_gpu_close_substep(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
-    int is_last = gg_last_substep(v, e);
     gg_substep_stats all, none = GG_ZERO;
+    if (v->env[e].asleep) {
+        if (gg_team_rank(team) == 0) {
+            gg_step_close(v, e, none, NULL);
+        }
+        return;
+    }
+    int is_last = gg_last_substep(v, e);
     int last_block = gg_team_reduce(
         team, team->memory->substep, gg_substep_stats_of(v, e, gg_team_rank(team), gg_team_size(team)), none,
         [](gg_substep_stats a, gg_substep_stats b) { return gg_substep_stats_join(a, b); }, &all);

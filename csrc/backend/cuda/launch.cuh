@@ -44,7 +44,7 @@ static gg_status load_kernels(gg_cuda *c) {
 /* threads that a phase can keep busy in one env */
 static int64_t threads_of(const gg_view *v, gg_phase phase) {
     switch (phase) {
-#define THREADS(name, items, diverged_envs, build, gpu, threads, sync, body)                                           \
+#define THREADS(name, items, still, build, gpu, threads, sync, body)                                                   \
     case GG_PHASE_##name:                                                                                              \
         return threads;
         GG_PHASES(THREADS)

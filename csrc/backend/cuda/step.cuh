@@ -22,7 +22,7 @@ __device__ __forceinline__ void gg_team_run(const gg_gpu_team *team, gg_phase ph
     gg_gpu_wait(team);
 }
 __device__ __forceinline__ int32_t gg_team_colours(const gg_gpu_team *team) {
-    return team->view->env[team->env].colours;
+    return gg_step_colours(&team->view->env[team->env]);
 }
 __device__ __forceinline__ int gg_team_any(const gg_gpu_team *team, gg_condition question) {
     return gg_step_condition(&team->view->env[team->env], question);
@@ -115,7 +115,7 @@ GG_LAWS(GG_STEP_KERNEL)
 /* column `sync` of the table of phases; blocks that meet must all be resident */
 __host__ __device__ constexpr int gg_phase_sync(gg_phase phase) {
     switch (phase) {
-#define GG_SYNC_CASE(name, items, diverged_envs, build, gpu, threads, sync, body)                                      \
+#define GG_SYNC_CASE(name, items, still, build, gpu, threads, sync, body)                                              \
     case GG_PHASE_##name:                                                                                              \
         return GG_SYNC_##sync;
         GG_PHASES(GG_SYNC_CASE)
