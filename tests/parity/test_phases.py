@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.parity import heap, mixed, moist, planar, poses, rough, scooped
+from testbed.beds import GRAVITY
+from testbed.parity import KERNELS, heap, mixed, moist, pair, planar, poses, rough, same, scooped
 
 #: arrays that may differ, and after which phases (None: all), as they are specific to a device there
 OWN: dict[str, set[str] | None] = {
@@ -96,6 +97,55 @@ def test_with_a_tool_taken_out(make: Any) -> None:
         assert cpu.state_hash(0) == gpu.state_hash(0) != cpu.state_hash(1) == gpu.state_hash(1)
 
 
+@pytest.mark.parametrize("mode", ["gauss_seidel", "jacobi"])
+def test_asleep(mode: str) -> None:
+    """An env that sleeps beside one that does not; a tool that comes near the first wakes it."""
+    solver, dt = gg.Solver(sleep=True, mode=mode, iterations=20), 1e-3
+    far = [(-0.13, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0)]
+    with heap(60).build(device="cpu", num_threads=1, solver=solver) as before:
+        before.set_tool_poses(far)
+        for _ in range(200):
+            before.step(dt, 20)
+        assert before.stats["asleep_share"][0] == 1.0
+        state = before.save_state()
+    cpu = heap(60).build(env_count=2, device="cpu", num_threads=1, solver=solver)
+    gpu = heap(60).build(env_count=2, device="cuda", solver=solver)
+    with cpu, gpu:
+        for world in (cpu, gpu):
+            world.load_state(state, envs=[1])  # env 0 is as built
+        shares = []
+        for k in range(6):
+            # above the heap first, then down into it
+            target = np.array([far[0]] * 2)
+            target[1, 0, 0] += 0.01 * k
+            target[1, 0, 2] -= 0.1 * max(k - 2, 0)
+            assert first_difference(cpu, gpu, dt, target) == "", f"substep {k}"
+            for name, values in cpu.stats.items():
+                np.testing.assert_array_equal(values, gpu.stats[name], err_msg=name)
+            np.testing.assert_array_equal(cpu.wall_wrenches, gpu.wall_wrenches)
+            shares.append(cpu.stats["asleep_share"].tolist())
+        assert shares[0] == [0.0, 1.0] and shares[-1] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_steps_asleep(kernel: str) -> None:
+    """Whole steps of both schedules, in which envs fall asleep, wake and sleep again."""
+    cpu, gpu = pair(lambda: heap(60), kernel, 2, sleep=True)
+    with cpu, gpu:
+        shares = []
+        for k in range(4):
+            for world in (cpu, gpu):
+                if k == 0:
+                    world.set_gravity((0.0, 0.0, 0.0))
+                    world.set_grains(velocities=np.zeros((2, 60, 3), np.float32))
+                if k == 3:
+                    world.set_gravity((0.0, 0.0, -GRAVITY), envs=[1])
+                world.step(1e-3, 2)
+            same(cpu, gpu)
+            shares.append(cpu.stats["asleep_share"].tolist())
+        assert shares == [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0]]
+
+
 def test_a_trace_is_a_substep() -> None:
     """The phases compared above are those of a step."""
     traced, stepped = (heap(60).build(device="cpu", num_threads=1) for _ in range(2))
@@ -104,7 +154,9 @@ def test_a_trace_is_a_substep() -> None:
             stepped.step(1e-3, 1, tool_poses=poses(k, stepped))
             seen = [phase for phase, _, _ in traced._core.trace(1e-3, np.float32([poses(k, traced)]))]
         assert traced.state_hash() == stepped.state_hash()
-        assert seen[:2] == ["open_step", "plan_tools"] and seen.count("advance_bodies") == traced.solver.iterations
+        assert (
+            seen[:3] == ["plan_tools", "watch_tools", "open_step"] and seen.count("advance_bodies") == traced.solver.iterations
+        )
         assert seen[-2:] == ["close_substep", "arrive_tools"]
 
 
@@ -116,11 +168,11 @@ def test_a_difference_is_named() -> None:
         pairs, densities = gpu._core.get_materials()
         pairs[0, 0, 0, 0] = np.nextafter(pairs[0, 0, 0, 0], np.float32(1))
         gpu._core.set_materials(None, pairs, densities)
-        assert first_difference(cpu, gpu, 1e-3) == "open_step 0: pair"
+        assert first_difference(cpu, gpu, 1e-3) == "plan_tools 0: pair"
     cpu, gpu = heap(60).build(device="cpu", num_threads=1), heap(60).build(device="cuda")
     with cpu, gpu:
         velocities = np.zeros((1, 60, 3), np.float32)
         for world in (cpu, gpu):
             world.set_grains(velocities=velocities)
             velocities[0, 7, 0] = 1e-30
-        assert first_difference(cpu, gpu, 1e-3).startswith("open_step 0: body_a")
+        assert first_difference(cpu, gpu, 1e-3).startswith("plan_tools 0: body_a")
