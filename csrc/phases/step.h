@@ -99,14 +99,14 @@ GG_TEAM_FN void gg_law_integrate(const gg_team *team) {
 
 /* Runs one substep of the team's envs; 0: a buffer must grow first. resumed: it has grown, the substep continues. */
 GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
-    if (!gg_team_any(team, GG_AWAKE)) {
-        gg_team_run(team, GG_PHASE_close_substep, 0);
-        return 1;
-    }
     if (!resumed) {
         gg_team_start(team, GG_PHASE_pose_parts, 0);
         gg_team_run(team, GG_PHASE_predict, 0);
         gg_team_run(team, GG_PHASE_check, 0);
+    }
+    if (!gg_team_any(team, GG_AWAKE)) {
+        gg_team_run(team, GG_PHASE_close_substep, 0);
+        return 1;
     }
     if (gg_team_any(team, GG_NEEDS_REBUILD)) {
         gg_step_build_lists(team);
