@@ -329,6 +329,30 @@ def test_without_gravity_only_what_is_still_sleeps() -> None:
         rest(world)
 
 
+@pytest.mark.parametrize("mode", ["gauss_seidel", "jacobi"])
+def test_a_tool_with_a_mass_rests_too(mode: str) -> None:
+    """A bed sleeps with the ball that lies on it, not while the ball falls; a force on it wakes."""
+    scene = box()
+    scene.add_tool(gg.Sdf.sphere(0.015), name="ball", pose=(0.0, 0.0, 0.2, 1, 0, 0, 0), mass=0.05)
+    with build(scene, mode=mode, iterations=20) as world:
+        world.set_tool_active("ball", False)
+        rest(world)
+        world.set_tool_active("ball", True)
+        # it falls .1 m and more while no grain moves
+        for _ in range(6):
+            world.step(DT, STEP)
+            assert asleep(world) == [False]
+        rest(world)
+        place = world.tool_poses[0, 1].copy()
+        assert place[2] < 0.1 and world.wrenches[0, 1, 2] == pytest.approx(0.05 * GRAVITY, rel=1e-3)
+        world.step(DT, STEP)
+        assert asleep(world) == [True]
+        np.testing.assert_array_equal(world.tool_poses[0, 1], place)
+        world.set_tool_force("ball", (0.0, 0.0, 1.0))
+        world.step(DT, STEP)
+        assert asleep(world) == [False] and world.tool_poses[0, 1, 2] > place[2] + 1e-4
+
+
 def test_planar_grains_sleep() -> None:
     with build(pile(gg.Shape2D.octagon(0.03), 12), iterations=20) as world:
         rest(world, 2e-3)
