@@ -22,7 +22,8 @@ OWN: dict[str, set[str] | None] = {
     "uncoloured_first": None,
     "colour_tally": None,  # GPU only
     "next_count": {"order"},  # grains that a GPU has not yet sorted
-    "slice_stats": {"iterate", "planar_iterate", "note_change"},  # a GPU computes the residual only on request
+    # a GPU computes the residual only on request
+    "slice_stats": {"iterate", "planar_iterate", "note_change", "sum_tool_impulses", "sync_tools", "spread_tools"},
 }
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "heap": (lambda: heap(60), {}),
