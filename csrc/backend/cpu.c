@@ -16,32 +16,29 @@ typedef void (*phase_loop)(const gg_view *v, int64_t per_env, int64_t begin, int
                             int32_t pass) {                                                                            \
         (void)pass;                                                                                                    \
         int64_t e = env_begin + begin / per_env, i = begin % per_env;                                                  \
-        for (int64_t item = begin; item < end;) {                                                                      \
-            int64_t items_left = GG_MIN(per_env - i, end - item);                                                      \
-            int skips = GG_STILL_##still == GG_STILL_SKIPS && gg_env_still(&v->env[e]);                                \
-            for (int64_t stop = i + items_left; !skips && i < stop; i++) {                                             \
+        for (int64_t item = begin; item < end; e++) {                                                                  \
+            int64_t stop = GG_MIN(per_env, i + end - item), left = gg_items_left(&v->env[e], GG_STILL_##still, stop);  \
+            item += stop - i;                                                                                          \
+            for (; i < left; i++) {                                                                                    \
                 body;                                                                                                  \
             }                                                                                                          \
-            item += items_left;                                                                                        \
             i = 0;                                                                                                     \
-            e++;                                                                                                       \
         }                                                                                                              \
     }
 GG_PHASES(PHASE_LOOP)
 #undef PHASE_LOOP
 
-/* the chosen kernel in place of a reference body */
-static void run_kernel(gg_kernel_body kernel, const gg_view *v, int64_t per_env, int64_t begin, int64_t end,
+/* the chosen kernel in place of a reference body; still: column of its phase */
+static void run_kernel(gg_kernel_body kernel, int still, const gg_view *v, int64_t per_env, int64_t begin, int64_t end,
                        int64_t env_begin, int32_t pass) {
     int64_t e = env_begin + begin / per_env, i = begin % per_env;
-    for (int64_t item = begin; item < end;) {
-        int64_t items_left = GG_MIN(per_env - i, end - item);
-        for (int64_t stop = i + items_left; !gg_env_still(&v->env[e]) && i < stop; i++) {
+    for (int64_t item = begin; item < end; e++) {
+        int64_t stop = GG_MIN(per_env, i + end - item), left = gg_items_left(&v->env[e], still, stop);
+        item += stop - i;
+        for (; i < left; i++) {
             kernel(v, e, i, pass);
         }
-        item += items_left;
         i = 0;
-        e++;
     }
 }
 
@@ -52,6 +49,15 @@ static phase_loop loop_of(gg_phase phase) {
 #undef PHASE_ENTRY
     };
     return loops[phase];
+}
+
+static int still_of(gg_phase phase) {
+    static const int still[] = {
+#define PHASE_STILL(name, items, still, ...) GG_STILL_##still,
+        GG_PHASES(PHASE_STILL)
+#undef PHASE_STILL
+    };
+    return still[phase];
 }
 
 static int64_t items_per_env(const gg_view *v, gg_phase phase) {
@@ -93,6 +99,7 @@ typedef struct phase_run {
     const gg_team *team;
     phase_loop loop;
     gg_kernel_body kernel;
+    int still;
     int64_t per_env;
     int32_t pass;
 } phase_run;
@@ -102,7 +109,7 @@ static void run_items(void *context, int64_t begin, int64_t end, int caller) {
     const gg_view *view = r->team->executor->view;
     (void)caller;
     if (r->kernel) {
-        run_kernel(r->kernel, view, r->per_env, begin, end, r->team->env_begin, r->pass);
+        run_kernel(r->kernel, r->still, view, r->per_env, begin, end, r->team->env_begin, r->pass);
     } else {
         r->loop(view, r->per_env, begin, end, r->team->env_begin, r->pass);
     }
@@ -113,7 +120,7 @@ void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     double *seconds = team->caller ? executor->seconds : NULL;
     int64_t start = seconds ? gg_clock() : 0;
     int64_t env_count = team->env_end - team->env_begin, per_env = items_per_env(executor->view, phase);
-    phase_run r = {team, loop_of(phase), executor->kernel.body[phase], per_env, pass};
+    phase_run r = {team, loop_of(phase), executor->kernel.body[phase], still_of(phase), per_env, pass};
     int shared = team->threads && env_count * phase_work(executor->view, phase) >= SHARED_WORK;
     gg_threads_run(shared ? team->threads : NULL, per_env * env_count, PHASE_CHUNKS, run_items, &r);
     if (seconds) {

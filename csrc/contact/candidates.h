@@ -49,11 +49,16 @@ GG_FN int gg_slot_fixed(const gg_view *v, int64_t e, int64_t slot) {
     return gg_slot_body_at(v, e, slot)[GG_BODY_INVERSE_MASS] == 0.0f;
 }
 
-/* whether slot j is a candidate of slot i, which is fixed or not: near, one of the two can be moved, and i lists it */
-GG_FN int gg_candidate_of(const gg_view *v, int64_t e, int32_t i, int fixed, int32_t j) {
+/* why a grain need not be listed by one that has a bit in common: bit 0: it is fixed, bit 1: it sleeps */
+GG_FN int gg_slot_stays(const gg_view *v, int64_t e, int64_t slot) {
+    return gg_slot_fixed(v, e, slot) | gg_slot_asleep(v, e, slot) << 1;
+}
+
+/* whether slot j is a candidate of slot i: near, not at rest like i (stays: that of i), and i lists it */
+GG_FN int gg_candidate_of(const gg_view *v, int64_t e, int32_t i, int stays, int32_t j) {
     const gg_vec4 *x = v->position + e * v->dims.slots;
     const int32_t *id = v->grain_id + e * v->dims.slots;
-    return j != i && gg_candidate_near(v, &v->env[e], x[i], x[j]) && !(fixed && gg_slot_fixed(v, e, j)) &&
+    return j != i && gg_candidate_near(v, &v->env[e], x[i], x[j]) && !(stays && stays & gg_slot_stays(v, e, j)) &&
            gg_pair_owned(&v->params, id[i], id[j]);
 }
 
@@ -124,7 +129,7 @@ GG_FN void gg_candidates_from_hash(const gg_view *v, int64_t e, int32_t slot, gg
     const gg_vec4 *x = v->position + e * v->dims.slots;
     const int32_t *head = v->hash_head + e * v->dims.hash_size, *next = v->hash_next + e * v->dims.hash_next;
     int32_t c[3], visited[27];
-    int visited_count = 0, fixed = gg_slot_fixed(v, e, slot);
+    int visited_count = 0, stays = gg_slot_stays(v, e, slot);
     gg_hash_cell(v, env, x[slot], c);
     for (int n = 0; n < 27; n++) {
         int32_t cell[3];
@@ -141,7 +146,7 @@ GG_FN void gg_candidates_from_hash(const gg_view *v, int64_t e, int32_t slot, gg
         }
         visited[visited_count++] = bucket;
         for (int32_t j = head[bucket]; j >= 0; j = next[j]) {
-            if (gg_candidate_of(v, e, slot, fixed, j)) {
+            if (gg_candidate_of(v, e, slot, stays, j)) {
                 gg_candidate_add(list, j);
             }
         }

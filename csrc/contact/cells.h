@@ -142,7 +142,7 @@ GG_FN void gg_cell_grids_fit(const gg_view *v, int64_t e, gg_aabb box) {
     /* fast grains get a wider skin, up to a radius: else a flow would rebuild its lists every substep */
     env->skin = gg_clampf(4.0f * env->speed_max * p->dt, p->skin, gg_maxf(p->skin, p->radius_min));
     int32_t first = 0;
-    int64_t cap = v->dims.cells / p->size_class_count;
+    int64_t cap = (v->dims.cells - 1) / p->size_class_count;
     for (int k = 0; k < p->size_class_count; k++) {
         gg_cell_grid *g = &env->cell_grid[k];
         float size = 2.0f * p->size_class_radius[k] * (1.0f + p->margin) + p->cohesion_range + env->skin;

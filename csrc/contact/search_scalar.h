@@ -13,11 +13,11 @@ GG_FN void GG_LANE_NAME(found_begin)(const gg_view *v, int64_t e, int32_t slot, 
 
 GG_FN void GG_LANE_NAME(found_run)(const gg_view *v, int64_t e, int32_t slot, int32_t begin, int32_t end,
                                    gg_found *found) {
-    int fixed = gg_slot_fixed(v, e, slot);
+    int stays = gg_slot_stays(v, e, slot);
     const int32_t *item = v->cell_item + e * v->dims.slots;
     for (int32_t k = begin; k < end; k++) {
         int32_t j = item[k];
-        if (gg_candidate_of(v, e, slot, fixed, j)) {
+        if (gg_candidate_of(v, e, slot, stays, j)) {
             gg_candidate_add(found, j);
         }
     }

@@ -45,12 +45,12 @@ GG_FN void GG_LANE_NAME(found_run)(const gg_view *v, int64_t e, int32_t slot, in
     }
 }
 
-/* drops the fixed grains that a fixed grain found */
-GG_FN void GG_LANE_NAME(found_drop_fixed)(const gg_view *v, int64_t e, gg_found *found) {
+/* drops the grains that stay where they are as the one does that found them */
+GG_FN void GG_LANE_NAME(found_drop)(const gg_view *v, int64_t e, int stays, gg_found *found) {
     int32_t count = 0;
     for (int32_t k = 0; k < found->count; k++) {
         found->slot[count] = found->slot[k];
-        count += !gg_slot_fixed(v, e, found->slot[k]);
+        count += !(stays & gg_slot_stays(v, e, found->slot[k]));
     }
     found->count = count;
 }
@@ -88,8 +88,9 @@ GG_FN void GG_LANE_NAME(found_sort)(const gg_view *v, int64_t e, int32_t slot, g
 
 GG_FN void GG_LANE_NAME(found_end)(const gg_view *v, int64_t e, int32_t slot, int in_cells, gg_found *found) {
     if (in_cells && found->count <= GG_FOUND) {
-        if (gg_slot_fixed(v, e, slot)) {
-            GG_LANE_NAME(found_drop_fixed)(v, e, found);
+        int stays = gg_slot_stays(v, e, slot);
+        if (stays) {
+            GG_LANE_NAME(found_drop)(v, e, stays, found);
         }
         GG_LANE_NAME(found_sort)(v, e, slot, found);
     } else {

@@ -114,6 +114,8 @@ GG_FN void gg_access_invalidate_env(const gg_view *v, int64_t e) {
     }
     v->env[e].rebuild = 1;
     v->env[e].rested = 0;
+    v->env[e].roused = v->env[e].some_asleep;
+    v->env[e].drowsy = 0;
     if (!v->access.move && !v->access.keep_impulses) {
         v->env[e].dt_last = 0.0f;
         v->env[e].stats.diverged = 0;
@@ -162,6 +164,11 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
         if (v->dims.spheres.roll_rows) {
             gg_turn3(roll, element, GG_LANES, sine, cosine);
         }
+    }
+    int64_t id = v->grain_id[at], kept = (e * v->dims.sleep.slots + id) * GG_KEPT;
+    for (int32_t k = 0; v->env[e].some_asleep && k < v->kept_count[e * v->dims.sleep.slots + id]; k++) {
+        gg_turn3(&v->kept_impulse[kept + k].x, 0, 1, sine, cosine);
+        gg_turn3(&v->kept_torque[kept + k].x, 0, 1, sine, cosine);
     }
 }
 

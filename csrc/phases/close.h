@@ -10,7 +10,8 @@
  * item: env */
 GG_FN void gg_step_open_env(const gg_view *v, int64_t e) {
     gg_env *env = &v->env[e];
-    env->asleep = gg_sleep_decide(v, e);
+    int disturbed = gg_sleep_disturbed(v, e);
+    env->asleep = gg_sleep_decide(v, e, disturbed);
     env->restless = 0;
     if (env->asleep) {
         gg_sleep_open(v, e);
@@ -21,6 +22,7 @@ GG_FN void gg_step_open_env(const gg_view *v, int64_t e) {
         env->stats.diverged = diverged;
         gg_wrenches_clear(v, e);
         env->wrench_substeps = 0;
+        gg_sleep_lull(v, e, disturbed);
     }
     env->substeps_done = 0;
     env->predicted = 0;
@@ -29,7 +31,7 @@ GG_FN void gg_step_open_env(const gg_view *v, int64_t e) {
 /* largest change of a velocity in slices begin, begin + stride, ... of an env */
 GG_FN float gg_step_residual(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
     float residual = 0.0f;
-    for (int64_t s = begin; s < v->dims.slices; s += stride) {
+    for (int64_t s = begin; s < v->env[e].live_slices; s += stride) {
         residual = gg_maxf(residual, v->slice_stats[e * v->dims.slices + s].residual);
     }
     return residual;
@@ -54,18 +56,21 @@ GG_FN void gg_step_check_env(const gg_view *v, int64_t e, int32_t pass) {
 /* statistics of every substep: the extremes over slices begin, begin + stride, ... of an env */
 typedef struct gg_substep_stats {
     float overlap_max, residual;
-    int32_t restless, fast, bad;
+    int32_t restless, fast, bad, drowsy, moving, woken;
 } gg_substep_stats;
 
 GG_FN gg_substep_stats gg_substep_stats_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
     gg_substep_stats all = GG_ZERO;
-    for (int64_t s = begin; s < v->dims.slices; s += stride) {
+    for (int64_t s = begin; s < v->env[e].live_slices; s += stride) {
         const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
         all.overlap_max = gg_maxf(all.overlap_max, stats->overlap_max);
         all.residual = gg_maxf(all.residual, stats->residual);
         all.restless += stats->restless;
         all.fast += stats->fast;
         all.bad += stats->bad;
+        all.drowsy += stats->drowsy;
+        all.moving += stats->moving;
+        all.woken |= stats->woken;
     }
     return all;
 }
@@ -76,6 +81,9 @@ GG_FN gg_substep_stats gg_substep_stats_join(gg_substep_stats a, gg_substep_stat
     a.restless += b.restless;
     a.fast += b.fast;
     a.bad += b.bad;
+    a.drowsy += b.drowsy;
+    a.moving += b.moving;
+    a.woken |= b.woken;
     return a;
 }
 
@@ -97,7 +105,7 @@ GG_FN void gg_step_stats_add(gg_step_stats *all, gg_step_stats one) {
 
 GG_FN gg_step_stats gg_step_stats_of_block(const gg_view *v, int64_t e, int64_t block) {
     gg_step_stats all = GG_ZERO;
-    int64_t per_block = GG_BLOCK / GG_LANES, end = GG_MIN((block + 1) * per_block, v->dims.slices);
+    int64_t per_block = GG_BLOCK / GG_LANES, end = GG_MIN((block + 1) * per_block, v->env[e].live_slices);
     for (int64_t s = block * per_block; s < end; s++) {
         const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
         all.overlap_sum += stats->overlap_sum;
@@ -142,6 +150,9 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
         return;
     }
     env->wrench_substeps++;
+    gg_sleep_close(v, e, all.drowsy, all.moving, all.woken);
+    total->asleep_share = env->some_asleep ? 1.0f - (float)env->awake / (float)v->dims.grain_count : 0.0f;
+    all.overlap_max = gg_maxf(all.overlap_max, env->kept.overlap_max);
     gg_sleep_note(v, e, all.restless, last != NULL);
     total->overlap_max_last = all.overlap_max;
     total->overlap_max = gg_maxf(total->overlap_max, all.overlap_max);
@@ -150,12 +161,12 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
     total->fast_tool_count += env->fast_tool;
     total->iteration_count += env->iteration;
     if (last) {
-        total->overlap_sum = last->overlap_sum;
+        total->overlap_sum = last->overlap_sum + env->kept.overlap_sum;
         total->kinetic_energy = last->energy;
-        total->overlap_count = last->overlap_count;
+        total->overlap_count = last->overlap_count + env->kept.overlap_count;
         total->escaped_count = last->escaped;
-        total->contact_count = last->contacts;
-        total->tool_contact_count = last->tool_contacts;
+        total->contact_count = last->contacts + env->kept.contacts;
+        total->tool_contact_count = last->tool_contacts + env->kept.tool_contacts;
     }
     env->impulse_buffer ^= 1 ^ (env->iteration & 1);
     env->key_buffer ^= 1;

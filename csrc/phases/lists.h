@@ -14,13 +14,14 @@ GG_FN void gg_lists_fit_env(const gg_view *v, int64_t e) {
     }
 }
 
-/* item: slot */
+/* Grains deep asleep are sorted behind the others, into the last cell, which no grid has. item: slot */
 GG_FN void gg_lists_cell_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i;
     if (v->env[e].rebuild && v->grain_id[at] >= 0) {
         gg_vec4 x = v->position[at];
         const gg_cell_grid *g = &v->env[e].cell_grid[gg_size_class_of(&v->params, x.w)];
-        v->cell[at] = gg_cell_of(g, v->env[e].origin, x);
+        v->cell[at] =
+            gg_slot_class(v, e, i) == GG_DEEP ? (int32_t)v->dims.cells - 1 : gg_cell_of(g, v->env[e].origin, x);
     }
 }
 
@@ -166,7 +167,7 @@ GG_FN void gg_lists_allocate_env(const gg_view *v, int64_t e) {
         return;
     }
     int32_t first = 0;
-    for (int64_t i = 0; i < v->dims.slots; i++) {
+    for (int64_t i = 0; i < gg_live_slots(v, e); i++) {
         v->candidate_first[e * v->dims.slots + i] = first;
         first += gg_candidate_capacity(v, e, i);
     }
@@ -194,7 +195,7 @@ GG_FN void gg_lists_close_env(const gg_view *v, int64_t e) {
     }
     int64_t base = e * v->dims.slots;
     int32_t most = 0, worst_class = 0;
-    for (int64_t i = 0; i < v->dims.grain_count; i++) {
+    for (int64_t i = 0; i < GG_MIN(v->dims.grain_count, gg_live_slots(v, e)); i++) {
         int size_class = gg_size_class_of(&v->params, v->position[base + i].w);
         int32_t count = v->candidate_count[base + i];
         if (count > v->params.size_class_candidates[size_class] && count > most) {

@@ -6,7 +6,8 @@
  *
  *   X(name, items, still, build, gpu, threads, sync, body)
  *   items     items per env, from sizes alone: evaluated on the host, where the arrays need not be
- *   still     SKIPS or COVERS envs that stand still: frozen because a value is not finite, or asleep
+ *   still     COVERS or SKIPS envs that stand still: frozen because a value is not finite, or asleep; SLICES, SLOTS:
+ *             skips them, and the slices or slots of grains deep asleep (grain_sleep.h)
  *   build     PLAIN, or LANES: one build per instruction set (solvers/lane_phases.h), the body calls GG_LANE_CALL
  *   gpu       EACH: a GPU runs the body item by item; TEAM: it runs gg_gpu_<name> of backend/cuda, with the same bits
  *   threads   threads that a GPU can keep busy in one env
@@ -22,6 +23,7 @@
 #include "access.h"
 #include "close.h"
 #include "drive.h"
+#include "grain_sleep.h"
 #include "lists.h"
 #include "predict.h"
 #include "sleep.h"
@@ -37,15 +39,17 @@
     X(drive_arm, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_drive_env(v, e, GG_DRIVE_arm))                                   \
     X(plan_tools, v->dims.tool_count, COVERS, PLAIN, EACH, v->dims.tool_count, ALONE, gg_tool_plan(v, e, i))           \
     X(pose_parts, v->dims.part_count, SKIPS, PLAIN, EACH, v->dims.part_count, ALONE, gg_tool_pose_part(v, e, i))       \
-    X(predict, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(predict_slice)(v, e, i))         \
+    X(predict, v->dims.slices, SLICES, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(predict_slice)(v, e, i))         \
     X(check, 1, COVERS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slices), REDUCES, gg_predict_check_env(v, e))                \
     X(fit_cell_grids, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slots), REDUCES, gg_lists_fit_env(v, e))             \
+    X(choose_asleep, 1, SKIPS, PLAIN, TEAM, v->dims.slots, MEETS, gg_sleep_choose_env(v, e))                           \
+    X(enter_sleep, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_sleep_enter_slot(v, e, i))              \
     X(find_cells, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_lists_cell_slot(v, e, i))                \
     X(order, 1, SKIPS, PLAIN, TEAM, v->dims.slots, MEETS, gg_lists_order_env(v, e))                                    \
     X(gather, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_lists_gather_slot(v, e, i))                  \
     X(scatter, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_lists_scatter_slot(v, e, i))                \
     X(allocate_candidates, 1, SKIPS, PLAIN, TEAM, v->dims.slots, MEETS, gg_lists_allocate_env(v, e))                   \
-    X(search, v->dims.slots, SKIPS, LANES, EACH, v->dims.slots, ALONE, GG_LANE_CALL(search_slot)(v, e, i))             \
+    X(search, v->dims.slots, SLOTS, LANES, EACH, v->dims.slots, ALONE, GG_LANE_CALL(search_slot)(v, e, i))             \
     X(close_lists, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slots), REDUCES, gg_lists_close_env(v, e))              \
     X(allocate_contacts, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slices), MEETS, gg_contacts_allocate_env(v, e))   \
     X(count_tool_contacts, v->dims.load_blocks, SKIPS, PLAIN, EACH, v->dims.load_blocks, ALONE,                        \
@@ -62,7 +66,7 @@
       gg_tool_wrench_block(v, e, i))                                                                                   \
     X(sum_wrench_tools, v->dims.tool_count, SKIPS, PLAIN, EACH, v->dims.tool_count, ALONE, gg_tool_wrench(v, e, i))    \
     X(close_substep, 1, COVERS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slices), REDUCES, gg_step_close_env(v, e))           \
-    X(roll_back, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_predict_roll_back_slot(v, e, i))          \
+    X(roll_back, v->dims.slots, SLOTS, PLAIN, EACH, v->dims.slots, ALONE, gg_predict_roll_back_slot(v, e, i))          \
     X(rolled_back, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_predict_rolled_back_env(v, e))                                 \
     X(arrive_tools, v->dims.tool_count, COVERS, PLAIN, EACH, v->dims.tool_count, ALONE, gg_tool_arrive(v, e, i))       \
     X(sum_boxes, v->dims.blocks, COVERS, PLAIN, TEAM, v->dims.blocks * GG_THREADS, ALONE,                              \
@@ -97,24 +101,35 @@ typedef enum gg_phase {
 } gg_phase;
 
 /* values of the columns `still` and `sync` */
-enum { GG_STILL_COVERS = 0, GG_STILL_SKIPS };
+enum { GG_STILL_COVERS = 0, GG_STILL_SKIPS, GG_STILL_SLICES, GG_STILL_SLOTS };
 enum { GG_SYNC_ALONE = 0, GG_SYNC_MEETS, GG_SYNC_REDUCES };
+
+/* how many of the items of an env a phase has to do, by its column `still` */
+GG_FN int64_t gg_items_left(const gg_env *env, int still, int64_t items) {
+    if (still == GG_STILL_COVERS) {
+        return items;
+    }
+    int64_t slices = env->live_slices, left = still == GG_STILL_SKIPS ? items : slices;
+    left = still == GG_STILL_SLOTS ? slices * GG_LANES : left;
+    return gg_env_still(env) ? 0 : GG_MIN(left, items);
+}
 
 /* the phases that open a step, in order: how tools move decides whether an env sleeps */
 #define GG_OPENING_PHASES(X) X(plan_tools) X(watch_tools) X(open_step)
 
 /* conditions that a substep branches on */
 typedef enum gg_condition {
-    GG_AWAKE,         /* it does not sleep */
+    GG_IS_AWAKE,      /* it does not sleep */
     GG_NEEDS_REBUILD, /* its lists must be built */
     GG_HAS_OVERFLOW,  /* a buffer was too small */
     GG_HAS_REST,      /* it has contacts of the last colour */
+    GG_HAS_ASLEEP,    /* grains of it sleep, or have just woken */
     GG_UNCONVERGED    /* its solve has not met the tolerance */
 } gg_condition;
 
 GG_FN int gg_step_condition(const gg_env *env, gg_condition condition) {
     switch (condition) {
-    case GG_AWAKE:
+    case GG_IS_AWAKE:
         return !env->asleep;
     case GG_NEEDS_REBUILD:
         return env->rebuild && !gg_env_still(env);
@@ -122,6 +137,8 @@ GG_FN int gg_step_condition(const gg_env *env, gg_condition condition) {
         return env->overflow_candidates || env->overflow_rows || env->overflow_tool_contacts;
     case GG_HAS_REST:
         return env->rest > 0 && !gg_env_still(env);
+    case GG_HAS_ASLEEP:
+        return (env->some_asleep || env->reclassed) && !gg_env_still(env);
     default:
         return !env->converged && !gg_env_still(env);
     }

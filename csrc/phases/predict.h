@@ -17,12 +17,19 @@ GG_FN void gg_predict_roll_back_slot(const gg_view *v, int64_t e, int64_t i) {
 }
 
 /* completes the rollback of gg_predict_roll_back_slot. item: env */
-GG_FN void gg_predict_rolled_back_env(const gg_view *v, int64_t e) { v->env[e].predicted = 0; }
+GG_FN void gg_predict_rolled_back_env(const gg_view *v, int64_t e) {
+    gg_env *env = &v->env[e];
+    env->predicted = 0;
+    /* what was begun for grains asleep is not finished either */
+    env->roused = env->some_asleep;
+    env->rebuild |= env->some_asleep;
+    env->reclassed = 0;
+}
 
 /* the predictions reduced over slices begin, begin + stride, ... of an env */
 GG_FN gg_prediction gg_predictions_of(const gg_view *v, int64_t e, int64_t begin, int64_t stride) {
     gg_prediction all = GG_ZERO;
-    for (int64_t s = begin; s < v->dims.slices; s += stride) {
+    for (int64_t s = begin; s < v->env[e].live_slices; s += stride) {
         const gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + s];
         all.displacement2 = gg_maxf(all.displacement2, stats->displacement2);
         all.speed2 = gg_maxf(all.speed2, stats->speed2);

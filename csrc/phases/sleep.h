@@ -11,6 +11,7 @@
 #define GG_SLEEP_H
 
 #include "../contact/narrow.h"
+#include "grain_sleep.h"
 #include "tools.h"
 
 /* steps at rest before an env sleeps */
@@ -37,34 +38,53 @@ GG_FN int gg_part_comes_near(const gg_view *v, int64_t e, int64_t part, gg_vec3 
     return gg_sdf_bound(shape, local) <= reach && gg_sdf_distance(shape, v->grids, v->samples, local) <= reach;
 }
 
+/* whether it matters in this step where tools move */
+GG_FN int gg_sleep_watches(const gg_view *v, int64_t e) {
+    const gg_env *env = &v->env[e];
+    return v->params.sleep && (env->rested > 0 || env->some_asleep || env->drowsy > 0);
+}
+
 /* Notes whether a tool that moves in this step may come near a grain of a slice: its ball first, then grain by grain.
- * item: slice of an env */
+ * Such grains wake, or stay awake. item: slice of an env */
 GG_FN void gg_sleep_watch_slice(const gg_view *v, int64_t e, int64_t slice) {
     const gg_env *env = &v->env[e];
-    if (!v->params.sleep || env->rested == 0) {
+    if (!gg_sleep_watches(v, e)) {
         return;
     }
     gg_slice_ball ball = gg_slice_ball_of(v, e, slice);
     int32_t disturbed = 0;
-    for (int64_t part = 0; part < v->dims.part_count && !disturbed; part++) {
+    for (int64_t part = 0; part < v->dims.part_count; part++) {
         int lanes = gg_part_comes_near(v, e, part, ball.center, ball.radius) ? GG_LANES : 0;
         for (int lane = 0; lane < lanes; lane++) {
-            int64_t at = e * v->dims.slots + slice * GG_LANES + lane;
+            int64_t slot = slice * GG_LANES + lane, at = e * v->dims.slots + slot;
             gg_vec4 x = v->position[at];
             float reach = x.w * (1.001f + 2.0f * v->params.margin) + env->cohesion_range;
-            disturbed |= v->grain_id[at] >= 0 && gg_part_comes_near(v, e, part, gg_v3(x.x, x.y, x.z), reach);
+            if (v->grain_id[at] < 0 || !gg_part_comes_near(v, e, part, gg_v3(x.x, x.y, x.z), reach)) {
+                continue;
+            }
+            disturbed |= 1;
+            if (v->params.grain_sleep) {
+                int asleep = gg_slot_asleep(v, e, slot);
+                v->quiet[e * v->dims.sleep.slots + v->grain_id[at]] = asleep ? -1 : 0;
+                disturbed |= asleep << 1;
+            }
         }
     }
     v->slice_stats[e * v->dims.slices + slice].disturbed = disturbed;
 }
 
-/* whether an env sleeps in the step that begins; a tool that comes near ends its rest */
-GG_FN int gg_sleep_decide(const gg_view *v, int64_t e) {
-    gg_env *env = &v->env[e];
+/* what gg_sleep_watch_slice noted for an env */
+GG_FN int gg_sleep_disturbed(const gg_view *v, int64_t e) {
     int32_t disturbed = 0;
-    for (int64_t s = 0; v->params.sleep && env->rested > 0 && s < v->dims.slices; s++) {
+    for (int64_t s = 0; gg_sleep_watches(v, e) && s < v->dims.slices; s++) {
         disturbed |= v->slice_stats[e * v->dims.slices + s].disturbed;
     }
+    return disturbed;
+}
+
+/* whether an env sleeps in the step that begins; a tool that comes near ends its rest */
+GG_FN int gg_sleep_decide(const gg_view *v, int64_t e, int disturbed) {
+    gg_env *env = &v->env[e];
     env->rested = disturbed ? 0 : env->rested;
     return v->params.sleep && env->rested >= GG_REST_STEPS && env->dt_last == v->params.dt && !env->stats.diverged;
 }
@@ -85,6 +105,7 @@ GG_FN void gg_sleep_open(const gg_view *v, int64_t e) {
         gg_wrenches_scale(v, e, (double)v->params.substeps / env->wrench_substeps);
         env->wrench_substeps = v->params.substeps;
     }
+    env->unsettled = 0;
     stats->asleep_share = 1.0f;
     stats->overlap_max = stats->overlap_max_last;
     stats->fast_count = stats->rebuild_count = stats->iteration_count = stats->growth_count = 0;
@@ -94,7 +115,7 @@ GG_FN void gg_sleep_open(const gg_view *v, int64_t e) {
 /* Notes how many grains were not at rest in a substep; last: it ends the step. */
 GG_FN void gg_sleep_note(const gg_view *v, int64_t e, int32_t restless, int last) {
     gg_env *env = &v->env[e];
-    env->restless |= !v->params.sleep || restless > 0;
+    env->restless |= !v->params.sleep || restless > 0 || (env->some_asleep && env->unsettled);
     env->rested = env->restless ? 0 : GG_MIN(env->rested + last, GG_REST_STEPS);
 }
 

@@ -19,6 +19,10 @@
 
 GG_TEAM_FN void gg_step_build_lists(const gg_team *team) {
     gg_team_run(team, GG_PHASE_fit_cell_grids, 0);
+    if (gg_team_view(team)->dims.sleep.slots) {
+        gg_team_run(team, GG_PHASE_choose_asleep, 0);
+        gg_team_run(team, GG_PHASE_enter_sleep, 0);
+    }
     gg_team_run(team, GG_PHASE_find_cells, 0);
     gg_team_run(team, GG_PHASE_order, 0);
     gg_team_run(team, GG_PHASE_gather, 0);
@@ -104,7 +108,7 @@ GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
         gg_team_run(team, GG_PHASE_predict, 0);
         gg_team_run(team, GG_PHASE_check, 0);
     }
-    if (!gg_team_any(team, GG_AWAKE)) {
+    if (!gg_team_any(team, GG_IS_AWAKE)) {
         gg_team_run(team, GG_PHASE_close_substep, 0);
         return 1;
     }

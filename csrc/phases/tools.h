@@ -131,7 +131,7 @@ GG_FN void gg_tool_wrench_block(const gg_view *v, int64_t e, int64_t block) {
     }
 }
 
-/* adds the blocks in order. item: tool of an env */
+/* adds the blocks in order, and what grains asleep add. item: tool of an env */
 GG_FN void gg_tool_wrench(const gg_view *v, int64_t e, int64_t tool) {
     double *wrench = v->wrench + (e * v->dims.tool_count + tool) * 6;
     for (int64_t block = 0; block < gg_tool_blocks(v, e); block++) {
@@ -139,6 +139,9 @@ GG_FN void gg_tool_wrench(const gg_view *v, int64_t e, int64_t tool) {
         for (int k = 0; k < 6; k++) {
             wrench[k] += sum[k];
         }
+    }
+    for (int k = 0; v->env[e].some_asleep && k < 6; k++) {
+        wrench[k] += v->kept_wrench[(e * v->dims.sleep.tools + tool) * 6 + k];
     }
 }
 

@@ -49,7 +49,7 @@ GG_FN void gg_contacts_allocated(const gg_view *v, int64_t e, int64_t row, int64
 /* allocates the contact rows of every slice. item: env */
 GG_FN void gg_contacts_allocate_env(const gg_view *v, int64_t e) {
     int64_t row = 0, tool_body = v->dims.free_bodies, base = e * v->dims.slices;
-    for (int64_t s = 0; s < v->dims.slices; s++) {
+    for (int64_t s = 0; s < v->env[e].live_slices; s++) {
         v->slice_first_row[base + s] = (int32_t)row;
         v->slice_first_tool_body[base + s] = (int32_t)tool_body;
         row += v->slice_rows[base + s];

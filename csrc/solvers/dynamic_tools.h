@@ -119,8 +119,8 @@ GG_FN const gg_tool_solve *gg_tool_solve_of(const gg_view *v, int64_t e, int64_t
 
 /* number of tool contacts of this substep */
 GG_FN int64_t gg_tool_loads(const gg_view *v, int64_t e) {
-    int64_t last = e * v->dims.slices + v->dims.slices - 1;
-    return v->slice_first_tool_body[last] + v->slice_tool_contacts[last] - v->dims.free_bodies;
+    int64_t slices = v->env[e].live_slices, last = e * v->dims.slices + slices - 1;
+    return slices ? v->slice_first_tool_body[last] + v->slice_tool_contacts[last] - v->dims.free_bodies : 0;
 }
 
 /* number of blocks of them */

@@ -18,17 +18,22 @@ typedef struct gg_rest {
     float speed2, displacement2; /* [m2/s2], [m2] */
 } gg_rest;
 
-GG_FN gg_rest gg_rest_of(const gg_view *v, int64_t e) {
-    float speed = GG_REST_SHARE * gg_norm(v->env[e].gravity) * v->params.dt;
+/* the same of a grain that is quiet enough to sleep while others move: the noise of an unconverged solve is less */
+#define GG_QUIET_SHARE 1e-2f
+
+GG_FN gg_rest gg_rest_below(const gg_view *v, int64_t e, float share) {
+    float speed = share * gg_norm(v->env[e].gravity) * v->params.dt;
     float displacement = gg_maxf(speed * v->params.dt, v->params.slack);
     gg_rest rest = {speed * speed, displacement * displacement};
     return rest;
 }
+GG_FN gg_rest gg_rest_of(const gg_view *v, int64_t e) { return gg_rest_below(v, e, GG_REST_SHARE); }
+GG_FN gg_rest gg_quiet_of(const gg_view *v, int64_t e) { return gg_rest_below(v, e, GG_QUIET_SHARE); }
 
 /* contribution of one grain to the statistics of its slice */
 typedef struct gg_motion {
     float energy;
-    int32_t restless, fast, escaped, bad;
+    int32_t restless, moving, fast, escaped, bad; /* restless: not at rest; moving: not quiet */
 } gg_motion;
 
 /* whether what a grain would have after a substep is finite */
@@ -57,6 +62,24 @@ GG_FN_LARGE void gg_motion_refuse(const gg_view *v, int64_t e, int64_t i, gg_vec
     }
 }
 
+/* Counts the quiet substeps of the grains of a slice. One that must wake keeps its -1 until the lists are built. */
+GG_FN void gg_quiet_count(const gg_view *v, int64_t e, int64_t slice, const gg_motion each[GG_LANES]) {
+    int32_t drowsy = 0, moving = 0;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        int64_t slot = slice * GG_LANES + lane, id = v->grain_id[e * v->dims.slots + slot];
+        if (id >= 0) {
+            int32_t *quiet = &v->quiet[e * v->dims.sleep.slots + id];
+            int moves = each[lane].moving || each[lane].escaped;
+            *quiet = *quiet < 0 ? -1 : moves ? 0 : GG_MIN(*quiet + 1, GG_QUIET_SUBSTEPS);
+            int awake = !gg_slot_asleep(v, e, slot);
+            drowsy += awake && *quiet == GG_QUIET_SUBSTEPS;
+            moving += awake && *quiet == 0;
+        }
+    }
+    v->slice_stats[e * v->dims.slices + slice].drowsy = drowsy;
+    v->slice_stats[e * v->dims.slices + slice].moving = moving;
+}
+
 /* records the motion of the grains of a slice, in order of lanes */
 GG_FN void gg_motion_integrated(const gg_view *v, int64_t e, int64_t slice, const gg_motion each[GG_LANES]) {
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
@@ -68,6 +91,9 @@ GG_FN void gg_motion_integrated(const gg_view *v, int64_t e, int64_t slice, cons
         stats->fast += each[lane].fast;
         stats->escaped += each[lane].escaped;
         stats->bad += each[lane].bad;
+    }
+    if (v->params.grain_sleep) {
+        gg_quiet_count(v, e, slice, each);
     }
 }
 

@@ -16,6 +16,13 @@ typedef struct gg_cell_grid {
     int32_t first_cell;
 } gg_cell_grid;
 
+/* what contacts that are kept for grains asleep add to the statistics of a substep */
+typedef struct gg_kept_stats {
+    double overlap_sum;
+    float overlap_max;
+    int32_t overlap_count, contacts, tool_contacts;
+} gg_kept_stats;
+
 /* state of one env's bookkeeping */
 typedef struct gg_env {
     gg_vec3 gravity; /* [m/s2] */
@@ -36,6 +43,18 @@ typedef struct gg_env {
     int32_t restless;        /* a grain moved in this step */
     int32_t asleep;          /* the env sleeps in this step */
     int32_t wrench_substeps; /* over which the wrenches are summed */
+    int32_t live_slices;     /* the first ones, which hold all grains but those deep asleep */
+    int32_t live_before;     /* the same before the lists were built in this substep */
+    int32_t awake;           /* grains that are awake */
+    int32_t some_asleep;     /* not all are */
+    int32_t drowsy;          /* of these: quiet for long enough to sleep */
+    int32_t moving;          /* of these: not quiet in the last substep */
+    int32_t calm;            /* steps in a row without any of these */
+    int32_t unsettled;       /* grains moved since the env slept last */
+    int32_t drowsy_kept;     /* of these: kept awake by what moves near them, when grains last fell asleep */
+    int32_t lulled;          /* grains may fall asleep when the lists are built next */
+    int32_t roused;          /* all grains wake when the lists are built next */
+    int32_t reclassed;       /* grains fell asleep or woke in this substep */
     int32_t predicted;       /* the current substep is past its prediction: resume there after a buffer grew */
     int32_t fast_tool;       /* a tool moves by over half of the smallest radius in this substep */
     float bounce_speed;      /* slower impacts do not bounce [m/s] */
@@ -44,6 +63,7 @@ typedef struct gg_env {
     gg_vec3 origin;          /* of the cell grids [m] */
     gg_cell_grid cell_grid[GG_SIZE_CLASSES];
     gg_env_stats stats;
+    gg_kept_stats kept;
 } gg_env;
 
 /* whether an env stands still: it is frozen, as a value is not finite, or it sleeps */
@@ -57,7 +77,10 @@ typedef struct gg_slice_stats {
     float energy;
     int32_t overlap_count, bad, fast, escaped;
     int32_t restless;  /* grains that are not at rest, see solvers/motion.h */
-    int32_t disturbed; /* a tool that moves in this step may come near a grain */
+    int32_t disturbed; /* bit 0: a tool that moves in this step may come near a grain; bit 1: near one asleep */
+    int32_t drowsy;    /* grains awake that were quiet for long enough to sleep */
+    int32_t moving;    /* grains awake that were not quiet */
+    int32_t woken;     /* a grain at the edge of those asleep must wake */
 } gg_slice_stats;
 
 /* impulse of one contact on a tool over a substep */

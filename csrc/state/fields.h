@@ -16,6 +16,7 @@
 
 #include "coloured.h"
 #include "planar.h"
+#include "sleep.h"
 #include "spheres.h"
 #include "tools.h"
 
@@ -107,7 +108,9 @@
     X(int32_t, sort_tool_contact_count, next_tool_count)
 /* clang-format on */
 
-#define GG_FIELDS(X)        GG_COMMON_FIELDS(X) GG_SPHERE_FIELDS(X) GG_COLOURED_FIELDS(X) GG_PLANAR_FIELDS(X) GG_TOOL_FIELDS(X)
+#define GG_FIELDS(X)                                                                                                   \
+    GG_COMMON_FIELDS(X)                                                                                                \
+    GG_SPHERE_FIELDS(X) GG_COLOURED_FIELDS(X) GG_PLANAR_FIELDS(X) GG_TOOL_FIELDS(X) GG_SLEEP_FIELDS(X)
 #define GG_FIELD_ALIASES(X) GG_COMMON_ALIASES(X) GG_SPHERE_ALIASES(X)
 
 #endif

@@ -5,6 +5,7 @@
 #include "coloured.h"
 #include "env.h"
 #include "planar.h"
+#include "sleep.h"
 #include "spheres.h"
 #include "tools.h"
 
@@ -27,6 +28,7 @@ typedef struct gg_dims {
     gg_coloured_dims coloured;
     gg_planar_dims planar;
     gg_tool_dims tools;
+    gg_sleep_dims sleep;
 } gg_dims;
 
 /* what matter is and how its contacts are solved; each brings its phases and its part of the step, see phases/step.h */
@@ -54,6 +56,7 @@ typedef struct gg_params {
     int32_t nesterov;
     int32_t broad_phase;
     int32_t sleep;           /* envs at rest sleep */
+    int32_t grain_sleep;     /* so do grains at rest while others of their env move */
     float relaxation;        /* omega0: largest relaxation of a contact */
     float relaxation_sum;    /* c: bound on the summed relaxation of a grain's contacts, see solvers/spheres/ncp.h */
     float mass_ratio_factor; /* tightens the relaxation of contacts of high mass ratio, see solvers/spheres/ncp.h */

@@ -49,6 +49,16 @@ GG_FN float *gg_slot_body_at(const gg_view *v, int64_t e, int64_t slot) {
     return gg_body_at(v, e, gg_slot_body(v, slot));
 }
 
+/* the class of the grain in a slot: GG_AWAKE, GG_EDGE, GG_DEEP */
+GG_FN int32_t gg_slot_class(const gg_view *v, int64_t e, int64_t slot) {
+    int64_t id = v->grain_id[e * v->dims.slots + slot];
+    return v->env[e].some_asleep ? v->sleep_class[e * v->dims.sleep.slots + id] : GG_AWAKE;
+}
+GG_FN int gg_slot_asleep(const gg_view *v, int64_t e, int64_t slot) { return gg_slot_class(v, e, slot) != GG_AWAKE; }
+
+/* slots of an env before those of grains deep asleep */
+GG_FN int64_t gg_live_slots(const gg_view *v, int64_t e) { return (int64_t)v->env[e].live_slices * GG_LANES; }
+
 /* whether a body is a point of contact on a tool */
 GG_FN int gg_is_tool(const gg_view *v, int64_t body) { return body >= v->dims.free_bodies; }
 

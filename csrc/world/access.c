@@ -15,7 +15,10 @@ void gg_world_invalidate(gg_world *w, const int32_t *envs, int64_t listed) {
 
 void gg_envs_wake(const gg_view *host, const int32_t *envs, int64_t listed) {
     for (int64_t k = 0; k < listed; k++) {
-        host->env[gg_env_at(envs, k)].rested = 0;
+        gg_env *env = &host->env[gg_env_at(envs, k)];
+        env->rested = 0;
+        env->roused = env->some_asleep;
+        env->drowsy = 0;
     }
 }
 

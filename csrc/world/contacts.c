@@ -40,20 +40,42 @@ static void put3(float *to, int64_t k, gg_vec3 a) {
     to[3 * k + 2] = a.z;
 }
 
-/* entry k of the list: a stored contact of the grain in a slot */
-static void put_contact(const gg_world *w, const gg_view *v, int64_t env, int64_t slot, gg_stored_contact stored,
-                        int64_t k, const gg_contact_list *out) {
-    int32_t key = stored.key, id = v->grain_id[env * v->dims.slots + slot];
-    gg_vec3 normal, torque = gg_v3(0.0f, 0.0f, 0.0f);
-    gg_vec3 impulse = gg_load_lane3(gg_stored_impulses(v, env), stored.impulse3);
-    if (v->params.rolling) {
-        torque = gg_load_lane3(gg_stored_torques(v, env), stored.impulse3);
+/* what is stored of a contact */
+typedef struct contact_parts {
+    int32_t key;
+    gg_vec3 impulse, torque;
+} contact_parts;
+
+/* contact k of the grain in a slot: of those that were solved, then of those that it keeps asleep */
+static contact_parts contact_of(const gg_view *v, int64_t env, int64_t slot, int32_t k) {
+    int64_t at = env * v->dims.slots + slot;
+    contact_parts out = {0, gg_v3(0.0f, 0.0f, 0.0f), gg_v3(0.0f, 0.0f, 0.0f)};
+    if (k >= v->contact_count[at]) {
+        int64_t kept = (env * v->dims.sleep.slots + v->grain_id[at]) * GG_KEPT + k - v->contact_count[at];
+        out.key = v->kept_key[kept];
+        out.impulse = v->kept_impulse[kept];
+        out.torque = v->kept_torque[kept];
+        return out;
     }
+    gg_stored_contact stored = gg_stored_contact_at(v, env, at, k);
+    out.key = stored.key;
+    out.impulse = gg_load_lane3(gg_stored_impulses(v, env), stored.impulse3);
+    if (v->params.rolling) {
+        out.torque = gg_load_lane3(gg_stored_torques(v, env), stored.impulse3);
+    }
+    return out;
+}
+
+/* entry k of the list: a contact of the grain in a slot */
+static void put_contact(const gg_world *w, const gg_view *v, int64_t env, int64_t slot, contact_parts contact,
+                        int64_t k, const gg_contact_list *out) {
+    int32_t key = contact.key, id = v->grain_id[env * v->dims.slots + slot];
+    gg_vec3 normal, impulse = contact.impulse, torque = contact.torque;
     if (key >= 0 && key < id) {
         /* a contact that the higher id keeps is reported by the lower one all the same */
         slot = v->slot_of[env * v->dims.slots + key];
         key = id;
-        id = stored.key;
+        id = contact.key;
         impulse = gg_scale(impulse, -1.0f);
         torque = gg_scale(torque, -1.0f);
     }
@@ -77,7 +99,8 @@ gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t capacity, cons
               "contacts: expected a world of spheres, this one is planar");
     gg_fields fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |
                        GG_BIT(key_b) | GG_BIT(impulse_a) | GG_BIT(impulse_b) | GG_BIT(roll_a) | GG_BIT(roll_b) |
-                       GG_BIT(link_a) | GG_BIT(link_b) | GG_BIT(grain_id) | GG_BIT(position) | GG_BIT(tool_pose);
+                       GG_BIT(link_a) | GG_BIT(link_b) | GG_BIT(grain_id) | GG_BIT(position) | GG_BIT(tool_pose) |
+                       GG_BIT(kept_count) | GG_BIT(kept_key) | GG_BIT(kept_impulse) | GG_BIT(kept_torque);
     gg_view *v;
     if ((status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
@@ -86,14 +109,15 @@ gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t capacity, cons
     *dt = state->dt_last;
     for (int64_t id = 0; state->dt_last > 0.0f && id < v->dims.grain_count; id++) {
         int64_t slot = v->slot_of[env * v->dims.slots + id], at = env * v->dims.slots + slot;
-        for (int32_t k = 0; k < v->contact_count[at]; k++) {
-            gg_stored_contact stored = gg_stored_contact_at(v, env, at, k);
+        int32_t kept = state->some_asleep ? v->kept_count[env * v->dims.sleep.slots + id] : 0;
+        for (int32_t k = 0; k < v->contact_count[at] + kept; k++) {
+            contact_parts contact = contact_of(v, env, slot, k);
             /* where both sides list a contact the lower grain id reports it */
-            if (stored.key >= 0 && stored.key < id && !gg_has_owners(&v->params)) {
+            if (contact.key >= 0 && contact.key < id && !gg_has_owners(&v->params)) {
                 continue;
             }
             if (*count < capacity) {
-                put_contact(w, v, env, slot, stored, *count, out);
+                put_contact(w, v, env, slot, contact, *count, out);
             }
             ++*count;
         }

@@ -37,6 +37,8 @@ static void fill_env(gg_view *v, const gg_world_def *d, int64_t e) {
     env->gravity = d->gravity;
     env->air = d->air;
     env->rebuild = 1;
+    env->live_slices = (int32_t)v->dims.slices;
+    env->awake = (int32_t)d->grain_count;
     memcpy(v->pair + e * m * m, d->pair, sizeof(gg_pair) * (size_t)(m * m));
     memcpy(v->density + e * m, d->density, sizeof(float) * (size_t)m);
     for (int64_t i = 0; i < v->dims.slots; i++) {
@@ -102,6 +104,7 @@ static gg_status build(gg_world *w, const gg_world_def *d) {
     gg_params_from_solver(w);
     gg_dims_fit_grains(w, &dims, d->gpu != 0);
     gg_dims_fit_pairs(w, &dims, d->pair, (int64_t)d->material_count * d->material_count);
+    gg_dims_fit_sleep(w, &dims, &w->solver);
     w->layout = gg_state_layout(w);
     if ((status = gg_arena_resize(w, dims)) != GG_OK || d->gpu == 0) {
         return status;

@@ -80,9 +80,27 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     return dims;
 }
 
+int gg_grains_may_sleep(const gg_world *w, const gg_solver *solver) {
+    const gg_params *p = &w->view.params;
+    /* records of kept contacts come behind those of all others, see solvers/spheres/coloured/coloured.h */
+    int64_t records = w->view.dims.slots * GG_KEPT;
+    return solver->sleep && p->law == GG_LAW_coloured && solver->broad_phase == GG_BROAD_CELLS && !p->dynamic &&
+           records < INT32_MAX / GG_COLOURS / 2;
+}
+
+int gg_dims_fit_sleep(const gg_world *w, gg_dims *dims, const gg_solver *solver) {
+    if (dims->sleep.slots || !gg_grains_may_sleep(w, solver)) {
+        return 0;
+    }
+    dims->sleep.slots = dims->slots;
+    dims->sleep.tools = dims->tool_count;
+    return 1;
+}
+
 void gg_dims_fit_grains(const gg_world *w, gg_dims *dims, int on_gpu) {
     const gg_params *p = &w->view.params;
-    dims->cells = GG_MAX(2 * dims->slots, 64) * p->size_class_count;
+    /* the last one is for grains deep asleep */
+    dims->cells = GG_MAX(2 * dims->slots, 64) * p->size_class_count + 1;
     dims->cell_cursors = on_gpu ? dims->cells : 0;
     dims->cell_points = on_gpu || p->broad_phase != GG_BROAD_CELLS ? 0 : dims->slots + GG_LANES;
     gg_dims_set_candidates(dims, gg_candidates_of_env(w, p->size_class_candidates));

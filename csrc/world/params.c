@@ -80,6 +80,7 @@ void gg_params_from_solver(gg_world *w) {
     p->nesterov = s->nesterov && !paper;
     p->broad_phase = s->broad_phase;
     p->sleep = s->sleep;
+    p->grain_sleep = gg_grains_may_sleep(w, s);
     set_relaxation(p, s, gg_own_tool_count(w) > 0);
     p->alpha = s->alpha;
     p->tool_alpha = paper ? s->alpha : s->tool_alpha;

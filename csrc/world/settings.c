@@ -59,15 +59,19 @@ gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
               "solver.hash_ratio: expected %g, with which the world was built, got %g", w->solver.hash_ratio,
               solver->hash_ratio);
     gg_view *host;
-    if ((status = gg_world_pull(w, GG_BIT(env), -1, &host)) != GG_OK) {
+    gg_dims dims = w->view.dims;
+    if (gg_dims_fit_sleep(w, &dims, solver)) {
+        status = gg_arena_resize(w, dims);
+    }
+    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(env), -1, &host)) != GG_OK) {
         return status;
     }
     w->solver = *solver;
     gg_params_from_solver(w);
     for (int64_t e = 0; e < host->dims.env_count; e++) {
         host->env[e].rebuild = 1;
-        host->env[e].rested = 0;
     }
+    gg_envs_wake(host, NULL, host->dims.env_count);
     if (w->cuda) {
         size_t size = w->scene.beta_size;
         status = gg_memory_copy(w, (void *)(uintptr_t)w->view.beta, size, w->scene.beta, size, size, 1, GG_TO_DEVICE);

@@ -16,6 +16,7 @@
 typedef struct state_capacity {
     int64_t tool_contacts, contact_rows, candidates;
     int32_t rolling, cohesive; /* 1: contacts carry what rolling and cohesion need */
+    int32_t sleep, unused;     /* 1: grains may sleep while others move */
 } state_capacity;
 
 typedef struct state_header {
@@ -119,6 +120,7 @@ gg_status gg_world_save_state(gg_world *w, int64_t env, void *state, size_t size
     header.capacity.candidates = d->candidate_cap;
     header.capacity.rolling = d->spheres.roll_rows > 0;
     header.capacity.cohesive = d->spheres.cohesive_rows > 0;
+    header.capacity.sleep = d->sleep.slots > 0;
     header.check = checksum(header, (char *)state + sizeof header);
     memcpy(state, &header, sizeof header);
     return status;
@@ -132,11 +134,14 @@ static int saved_dims(const gg_world *w, const state_capacity *c, gg_dims *dims)
     dims->env_count = 1;
     if (c->tool_contacts < 0 || c->tool_contacts > INT32_MAX - dims->free_bodies || c->contact_rows < 0 ||
         c->contact_rows > INT32_MAX / GG_LANES || c->candidates < 0 || c->candidates > INT32_MAX || c->rolling < 0 ||
-        c->rolling > 1 || c->cohesive < 0 || c->cohesive > 1) {
+        c->rolling > 1 || c->cohesive < 0 || c->cohesive > 1 || c->sleep < 0 || c->sleep > 1 ||
+        (c->sleep && w->view.params.law != GG_LAW_coloured)) {
         return 0;
     }
     dims->spheres.roll_rows = c->rolling;
     dims->spheres.cohesive_rows = c->cohesive;
+    dims->sleep.slots = c->sleep ? dims->slots : 0;
+    dims->sleep.tools = c->sleep ? dims->tool_count : 0;
     gg_dims_set_tool_contacts(dims, c->tool_contacts);
     gg_dims_set_contact_rows(dims, c->contact_rows);
     gg_dims_set_candidates(dims, c->candidates);
@@ -205,13 +210,20 @@ static void fit_capacities(gg_dims *dims, const gg_dims *saved) {
     gg_dims_set_tool_contacts(dims, GG_MAX(dims->tool_contacts, saved->tool_contacts));
     dims->spheres.roll_rows |= saved->spheres.roll_rows;
     dims->spheres.cohesive_rows |= saved->spheres.cohesive_rows;
+    dims->sleep.slots = GG_MAX(dims->sleep.slots, saved->sleep.slots);
+    dims->sleep.tools = GG_MAX(dims->sleep.tools, saved->sleep.tools);
     gg_dims_set_contact_rows(dims, GG_MAX(dims->contact_rows, saved->contact_rows));
     gg_dims_set_candidates(dims, GG_MAX(dims->candidate_cap, saved->candidate_cap));
 }
 
-/* zeros for the rolling impulses of a state that has none, in a world that has; NULL: none are needed */
+/* zeros for the fields of rolling and of sleep, in a world that has them, of a state that has none; NULL: none are
+ * needed */
 static gg_status make_zeros(gg_world *w, void **zeros) {
     size_t size = gg_field_size(&w->view.dims, GG_FIELD_roll_a, NULL);
+    for (int f = GG_FIELD_sleep_class; f <= GG_FIELD_kept_wrench; f++) {
+        size_t field = gg_field_size(&w->view.dims, (gg_field_id)f, NULL);
+        size = GG_MAX(size, field);
+    }
     *zeros = size ? calloc(1, size) : NULL;
     return size && !*zeros ? gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: %zu bytes to load a state", size)
                            : GG_OK;
@@ -233,7 +245,7 @@ static gg_status put_state(gg_world *w, int64_t env, const gg_state *state, cons
         if (keep && saved) {
             status = gg_memory_copy(w, to, saved, at, saved, saved, 1, GG_TO_DEVICE);
             at += saved;
-        } else if (f == GG_FIELD_roll_a || f == GG_FIELD_roll_b) {
+        } else if (keep && here) {
             status = gg_memory_copy(w, to, here, zeros, here, here, 1, GG_TO_DEVICE);
         }
     }

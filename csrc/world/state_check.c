@@ -58,10 +58,31 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
     EXPECT_AT(s, field, 0,
               is_flag(env->rebuild) && is_flag(env->key_buffer) && is_flag(env->impulse_buffer) &&
                   is_flag(env->converged) && is_flag(env->predicted) && is_flag(env->fast_tool) &&
-                  is_flag(env->restless) && is_flag(env->asleep),
+                  is_flag(env->restless) && is_flag(env->asleep) && is_flag(env->some_asleep) && is_flag(env->lulled) &&
+                  is_flag(env->roused) && is_flag(env->reclassed) && is_flag(env->unsettled),
               "flags 0 or 1");
     EXPECT_AT(s, field, 0, env->substeps_done >= 0, "substeps_done >= 0");
     EXPECT_AT(s, field, 0, env->rested >= 0 && env->rested <= GG_REST_STEPS, "steps at rest in range");
+    EXPECT_AT(s, field, 0,
+              env->live_slices >= 0 && env->live_slices <= s->view->dims.slices && env->live_before >= 0 &&
+                  env->live_before <= s->view->dims.slices,
+              "slices in range");
+    EXPECT_AT(s, field, 0, !env->some_asleep || s->view->dims.sleep.slots, "no grain asleep where none may be");
+    EXPECT_AT(s, field, 0, env->some_asleep || env->live_slices == s->view->dims.slices, "all slices in use");
+    EXPECT_AT(s, field, 0,
+              env->awake >= 0 && env->awake <= s->view->dims.grain_count &&
+                  env->some_asleep == (env->awake < s->view->dims.grain_count),
+              "as many grains awake as there may be");
+    EXPECT_AT(s, field, 0,
+              env->drowsy >= 0 && env->drowsy_kept >= 0 && env->drowsy <= s->view->dims.grain_count &&
+                  env->moving >= 0 && env->calm >= 0 && env->calm <= GG_CALM_STEPS &&
+                  env->drowsy_kept <= s->view->dims.grain_count,
+              "as many drowsy grains as there may be");
+    EXPECT_AT(s, field, 0,
+              usable_float(env->kept.overlap_max, 0.0f) && env->kept.overlap_sum >= 0.0 &&
+                  env->kept.overlap_sum - env->kept.overlap_sum == 0.0 && env->kept.overlap_count >= 0 &&
+                  env->kept.contacts >= 0 && env->kept.tool_contacts >= 0,
+              "counters of kept contacts >= 0");
     EXPECT_AT(s, field, 0, env->wrench_substeps >= (env->rested > 0), "wrenches of the steps at rest");
     EXPECT_AT(s, field, 0, env->iteration >= 0 && env->iteration <= GG_MAX_ITERATIONS, "iterations in range");
     EXPECT_AT(s, field, 0, env->colours >= 0 && env->colours < GG_COLOURS && env->rest >= 0, "colours in range");
@@ -173,7 +194,7 @@ static gg_status check_finite(const saved_env *s, gg_field_id field) {
 
 static gg_status check_candidate_range(const saved_env *s, gg_field_id field) {
     const gg_view *v = s->view;
-    for (int64_t i = 0; !s->env->rebuild && i < v->dims.slots; i++) {
+    for (int64_t i = 0; !s->env->rebuild && i < gg_live_slots(v, 0); i++) {
         int64_t first = v->candidate_first[i], count = v->candidate_count[i];
         EXPECT_AT(s, field, i,
                   first >= 0 && count >= 0 && first + count <= v->dims.candidate_cap && (v->grain_id[i] >= 0 || !count),
@@ -199,7 +220,7 @@ static int lists_slot(const gg_view *v, int64_t j, int32_t id) {
 
 static gg_status check_candidate(const saved_env *s, gg_field_id field) {
     const gg_view *v = s->view;
-    for (int64_t i = 0; !s->env->rebuild && i < v->dims.slots; i++) {
+    for (int64_t i = 0; !s->env->rebuild && i < gg_live_slots(v, 0); i++) {
         const int32_t *list = v->candidate + v->candidate_first[i];
         for (int32_t k = 0, last = -1; k < v->candidate_count[i]; k++) {
             int64_t at = v->candidate_first[i] + k;
@@ -211,7 +232,7 @@ static gg_status check_candidate(const saved_env *s, gg_field_id field) {
     }
     /* a pair of planar grains keeps its contact points in one of its two lists, where the other looks them up */
     int both = !gg_has_owners(&s->world->view.params);
-    for (int64_t i = 0; both && !s->env->rebuild && i < v->dims.slots; i++) {
+    for (int64_t i = 0; both && !s->env->rebuild && i < gg_live_slots(v, 0); i++) {
         for (int32_t k = 0; k < v->candidate_count[i]; k++) {
             int64_t at = v->candidate_first[i] + k;
             EXPECT_AT(s, field, at, lists_slot(v, v->candidate[at], v->grain_id[i]), "a pair in both of its lists");
@@ -308,6 +329,58 @@ static gg_status check_links(const saved_env *s, gg_field_id field) {
     return GG_OK;
 }
 
+/* ---- grains asleep ---- */
+
+static gg_status check_sleep_class(const saved_env *s, gg_field_id field) {
+    const gg_view *v = s->view;
+    int32_t awake = 0;
+    for (int64_t id = 0; id < v->dims.grain_count && v->dims.sleep.slots; id++) {
+        int32_t own = v->sleep_class[id];
+        EXPECT_AT(s, field, id, own == GG_AWAKE || own == GG_EDGE || own == GG_DEEP, "0, 1 or 2");
+        EXPECT_AT(s, field, id, own == GG_AWAKE || s->env->some_asleep, "0, no grain of the env sleeps");
+        EXPECT_AT(s, field, id, own == GG_DEEP || v->slot_of[id] < gg_live_slots(v, 0), "a slot among those in use");
+        awake += own == GG_AWAKE;
+    }
+    EXPECT_AT(s, field, 0, !v->dims.sleep.slots || awake == s->env->awake, "as many grains awake as the env has");
+    return GG_OK;
+}
+
+static gg_status check_quiet(const saved_env *s, gg_field_id field) {
+    for (int64_t id = 0; id < s->view->dims.sleep.slots; id++) {
+        int32_t quiet = s->view->quiet[id], kept = s->view->kept_count[id];
+        int asleep = s->view->sleep_class[id] != GG_AWAKE;
+        EXPECT_AT(s, field, id, quiet >= -1 && quiet <= GG_QUIET_SUBSTEPS, "a number of substeps in range");
+        EXPECT_AT(s, field, id, kept >= 0 && kept <= (asleep ? GG_KEPT : 0), "as many kept contacts as there may be");
+    }
+    return GG_OK;
+}
+
+static gg_status check_kept_key(const saved_env *s, gg_field_id field) {
+    const gg_view *v = s->view;
+    for (int64_t id = 0; id < v->dims.sleep.slots; id++) {
+        for (int32_t k = 0; k < v->kept_count[id]; k++) {
+            int64_t at = id * GG_KEPT + k;
+            int32_t key = v->kept_key[at];
+            EXPECT_AT(s, field, at, key >= -v->dims.part_count && key < v->dims.grain_count && key != id,
+                      "the key of another grain or of a part");
+            EXPECT_AT(s, field, at,
+                      key < 0 ||
+                          (v->sleep_class[key] != GG_AWAKE && gg_pair_owned(&s->world->view.params, (int32_t)id, key)),
+                      "a contact with a grain asleep that the grain owns");
+            EXPECT_AT(s, field, at, k == 0 || gg_key_before(v->kept_key[at - 1], key), "keys in order");
+        }
+    }
+    return GG_OK;
+}
+
+static gg_status check_kept_wrench(const saved_env *s, gg_field_id field) {
+    for (int64_t k = 0; k < s->view->dims.sleep.tools * 6; k++) {
+        double value = s->view->kept_wrench[k];
+        EXPECT_AT(s, field, k, value - value == 0.0, "a finite impulse");
+    }
+    return GG_OK;
+}
+
 /* ---- tools ---- */
 
 static gg_status check_tool_pose(const saved_env *s, gg_field_id field) {
@@ -390,7 +463,15 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(link_a, check_links)                                                                                             \
     X(link_b, check_links)                                                                                             \
     X(angle, check_finite)                                                                                             \
-    X(tool_body, check_tool_body)
+    X(tool_body, check_tool_body)                                                                                      \
+    X(sleep_class, check_sleep_class)                                                                                  \
+    X(quiet, check_quiet)                                                                                              \
+    X(held, check_finite)                                                                                              \
+    X(kept_count, check_quiet)                                                                                         \
+    X(kept_key, check_kept_key)                                                                                        \
+    X(kept_impulse, check_finite)                                                                                      \
+    X(kept_torque, check_finite)                                                                                       \
+    X(kept_wrench, check_kept_wrench)
 /* clang-format on */
 
 /* by name, so that a field marked STATE which has no rule does not compile */

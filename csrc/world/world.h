@@ -172,6 +172,10 @@ gg_law gg_law_of(const gg_world_def *def);
 /* sizes that a definition gives; those that depend on the grains are not set yet */
 gg_dims gg_dims_of(const gg_world_def *def);
 void gg_dims_fit_grains(const gg_world *w, gg_dims *dims, int on_gpu);
+/* whether grains may sleep while others of their env move, with such a solver */
+int gg_grains_may_sleep(const gg_world *w, const gg_solver *solver);
+/* makes room for grains asleep where they may be; whether this changes the sizes */
+int gg_dims_fit_sleep(const gg_world *w, gg_dims *dims, const gg_solver *solver);
 /* rows of contacts, and of what they carry where they do */
 void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows);
 /* candidates of an env, and the manifolds beside them where grains are planar */

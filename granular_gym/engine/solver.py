@@ -122,8 +122,8 @@ class Solver:
         tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never.
         hash_ratio: buckets of the linked hash per grain, 0.01 .. 64; fixed when a world is built. The default is that
             of GranularGym (2023), figure 3. Changes no result.
-        sleep: an env at rest costs nothing in a step in which no moving tool comes near its grains: they stay as they
-            are until something moves or is set (docs/sleep.md).
+        sleep: an env at rest costs nothing in a step in which no moving tool comes near its grains, and grains at rest
+            are not solved while others of their env move, until something disturbs them (docs/sleep.md).
         stiffness: k_n of a contact in penalty mode, per metre of depth of the plane [N/m]; must be given there.
         tangential_stiffness: k_t over k_n in penalty mode, 0 .. 1.
         damping: share of the critical damping of a contact in penalty mode, 0 .. 1. It takes the place of the

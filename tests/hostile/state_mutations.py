@@ -1,7 +1,7 @@
-"""state_mutations.py: loads mutated states of planar grains; a script, as what it looks for ends a process.
+"""state_mutations.py: loads mutated states; a script, as what it looks for ends a process.
 
-Arguments: contact model ("planar" or "springs"), device, number of mutations. Prints how many were refused, accepted.
-Spheres: tests/c/test_states.c.
+Arguments: kind ("planar", "springs", or "asleep": spheres part of which sleep), device, number of mutations. Prints how
+many were refused, accepted. Spheres awake: tests/c/test_states.c.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parents[2]))
 import granular_gym as gg
 from testbed import planar
 
-HEADER, CHECK = 64, slice(24, 32)
+HEADER, CHECK = 72, slice(24, 32)
 WORDS = [0, 1, -1, 7, 8, 9, 1 << 20, 2**31 - 1, -(2**31), 0x7FC00000, 0x7F800000, 0x7149F2CA]
 _ALL = 2**64 - 1
 
@@ -50,8 +50,24 @@ def mended(data: bytes) -> bytes:
     return bytes(made)
 
 
+def asleep(device: str) -> gg.World:
+    """Twelve grains at rest, of which the upper ones touch three others each, and two that fall far from them."""
+    scene = gg.Scene(bounds=((0, 0, 0), (1, 0.2, 1)))
+    sand = scene.add_material(radius=0.01, density=2500.0, rolling_friction=0.3)
+    places = [(0.02 + 0.02 * (k % 3), 0.02 + 0.02 * (k // 3), 0.01) for k in range(9)]
+    places += [(0.03, 0.03, 0.0242), (0.05, 0.03, 0.0242), (0.03, 0.05, 0.0242), (0.8, 0.1, 0.4), (0.9, 0.1, 0.5)]
+    scene.add_grains(sand, places, 0.01)
+    scene.add_tool(gg.Sdf.sphere(0.01), name="ball", pose=(0.5, 0.1, 0.5))
+    world = scene.build(device=device, solver=gg.Solver(sleep=True), num_threads=1, overlaps="ignore")
+    while world.stats["asleep_share"][0] == 0.0:
+        world.step(1e-4, 20)
+    return world
+
+
 def world_of(law: str, device: str) -> gg.World:
     """Eight grains that fall on each other and on a ball."""
+    if law == "asleep":
+        return asleep(device)
     shape = gg.Shape2D.octagon(0.1)
     scene = gg.Scene(bounds=((0, 0), (1, 1)))
     scene.add_material(density=1000.0, friction=0.4, shape=shape)
@@ -64,7 +80,8 @@ def world_of(law: str, device: str) -> gg.World:
 
 def main(law: str, device: str, count: int) -> None:
     world = world_of(law, device)
-    world.step(1e-4, 1200)
+    if law != "asleep":
+        world.step(1e-4, 1200)
     good = world.save_state()
     assert mended(good.envs[0]) == good.envs[0]
     draw = np.random.default_rng(7)

@@ -89,8 +89,8 @@ def test_a_frozen_env_is_accepted(world):
     assert world.save_state() == state
 
 
-@pytest.mark.parametrize("law", ["planar", "springs"])
-def test_mutated_states_of_planar_grains(law: str, backend: str):
+@pytest.mark.parametrize("law", ["planar", "springs", "asleep"])
+def test_mutated_states(law: str, backend: str):
     command = [sys.executable, str(HERE / "state_mutations.py"), law, backend, "400" if backend == "cpu" else "60"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -35,7 +35,7 @@ __device__ __forceinline__ int32_t gg_gpu_colours_keep(const gg_gpu_team *team, 
     int64_t slots = e * v->dims.slots, base = e * v->dims.coloured.rows * GG_LANES;
     const int32_t *link = gg_coloured_links(v, e, 0);
     int32_t *collected = &v->colour_tally[e].collected;
-    for (int64_t i = gg_team_rank(team); i < v->dims.slots; i += gg_team_size(team)) {
+    for (int64_t i = gg_team_rank(team); i < gg_live_slots(v, e); i += gg_team_size(team)) {
         v->colours[slots + i] = 0;
     }
     if (gg_team_rank(team) == 0) {
@@ -43,10 +43,10 @@ __device__ __forceinline__ int32_t gg_gpu_colours_keep(const gg_gpu_team *team, 
         v->colour_tally[e].used = 0;
     }
     gg_gpu_wait(team);
-    for (int64_t i = gg_team_rank(team); i < v->dims.slots; i += gg_team_size(team)) {
+    for (int64_t i = gg_team_rank(team); i < gg_live_slots(v, e); i += gg_team_size(team)) {
         gg_each_owned(v, slots + i, [&](int32_t c) {
             int32_t body = v->list_body[base + c];
-            if (gg_link_record(link[c]) == GG_NO_RECORD) {
+            if (!gg_link_lasts(v, link[c])) {
                 int32_t k = atomicAdd(collected, 1);
                 v->uncoloured[base + k] = c;
                 v->uncoloured_slot[base + k] = (int32_t)i;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, 
     gg_gpu_colours_add(team, v, e, gg_gpu_colours_keep(team, v, e));
     uint64_t *owned = v->uncoloured_first + slots, own = 0;
     int32_t rest = 0;
-    for (int64_t i = gg_team_rank(team); i < v->dims.slots; i += gg_team_size(team)) {
+    for (int64_t i = gg_team_rank(team); i < gg_live_slots(v, e); i += gg_team_size(team)) {
         uint64_t bits = 0;
         gg_each_owned(v, slots + i, [&](int32_t c) {
             bits |= (uint64_t)1 << gg_link_colour(link[c]);
@@ -137,7 +137,7 @@ __device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, 
         if (used >> k & 1) {
             colours = k + 1;
             count = gg_team_scan(
-                team, colours & 1, v->dims.slots, [&](int64_t i) { return (int32_t)(owned[i] >> k & 1); },
+                team, colours & 1, gg_live_slots(v, e), [&](int64_t i) { return (int32_t)(owned[i] >> k & 1); },
                 [&](int64_t i, int32_t sum) {
                     if (owned[i] >> k & 1) {
                         gg_each_owned(v, slots + i, [&](int32_t c) {
@@ -186,7 +186,7 @@ __device__ __forceinline__ void gg_gpu_advance_bodies(const gg_gpu_team *team, c
     if (sweep == 0 || v->env[e].converged) {
         return;
     }
-    for (int64_t k = gg_team_rank(team); k < v->dims.slots * GG_BODY; k += gg_team_size(team)) {
+    for (int64_t k = gg_team_rank(team); k < gg_live_slots(v, e) * GG_BODY; k += gg_team_size(team)) {
         gg_scalar_advance(v, e, k, sweep);
     }
 }

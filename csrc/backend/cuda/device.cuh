@@ -13,15 +13,16 @@
 #include "slices.cuh"
 
 /* column `gpu` of the table of phases */
-#define GG_GPU_EACH(name, items, body)                                                                                 \
-    for (int64_t i = gg_team_rank(team), end = items; i < end; i += gg_team_size(team)) {                              \
+#define GG_GPU_EACH(name, items, still, body)                                                                          \
+    for (int64_t i = gg_team_rank(team), end = gg_items_left(&v->env[e], GG_STILL_##still, items); i < end;            \
+         i += gg_team_size(team)) {                                                                                    \
         body;                                                                                                          \
     }
-#define GG_GPU_TEAM(name, items, body) gg_gpu_##name(team, v, e, pass);
+#define GG_GPU_TEAM(name, items, still, body) gg_gpu_##name(team, v, e, pass);
 #define GG_GPU_CASE(name, items, still, build, gpu, threads, sync, body)                                               \
     case GG_PHASE_##name:                                                                                              \
         if (GG_STILL_##still == GG_STILL_COVERS || !gg_env_still(&v->env[e])) {                                        \
-            GG_GPU_##gpu(name, items, body)                                                                            \
+            GG_GPU_##gpu(name, items, still, body)                                                                     \
         }                                                                                                              \
         return;
 

@@ -35,7 +35,8 @@ __device__ __forceinline__ void gg_gpu_close_lists(const gg_gpu_team *team, cons
     }
     /* the first of the longest lists that do not fit, encoded as the largest integer */
     uint64_t own = 0, worst;
-    for (int64_t i = gg_team_rank(team); i < v->dims.grain_count; i += gg_team_size(team)) {
+    int64_t live = GG_MIN(gg_live_slots(v, e), v->dims.grain_count);
+    for (int64_t i = gg_team_rank(team); i < live; i += gg_team_size(team)) {
         int size_class = gg_size_class_of(&v->params, v->position[e * v->dims.slots + i].w);
         int32_t count = v->candidate_count[e * v->dims.slots + i];
         if (count > v->params.size_class_candidates[size_class]) {
@@ -109,13 +110,45 @@ __device__ __forceinline__ void gg_gpu_allocate_contacts(const gg_gpu_team *team
                                                          int32_t) {
     int64_t base = e * v->dims.slices;
     int32_t rows = gg_team_scan(
-        team, 0, v->dims.slices, [&](int64_t s) { return v->slice_rows[base + s]; },
+        team, 0, v->env[e].live_slices, [&](int64_t s) { return v->slice_rows[base + s]; },
         [&](int64_t s, int32_t sum) { v->slice_first_row[base + s] = sum; });
     int32_t tool_contacts = gg_team_scan(
-        team, 1, v->dims.slices, [&](int64_t s) { return v->slice_tool_contacts[base + s]; },
+        team, 1, v->env[e].live_slices, [&](int64_t s) { return v->slice_tool_contacts[base + s]; },
         [&](int64_t s, int32_t sum) { v->slice_first_tool_body[base + s] = (int32_t)v->dims.free_bodies + sum; });
     if (gg_team_rank(team) == 0) {
         gg_contacts_allocated(v, e, rows, v->dims.free_bodies + tool_contacts);
+    }
+}
+
+/* Decides who sleeps, see gg_sleep_choose_env. */
+__device__ __forceinline__ void gg_gpu_choose_asleep(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    if (!gg_sleep_chooses(v, e)) {
+        return;
+    }
+    int32_t *marks = gg_cell_marks(v, e);
+    auto each = [&](int64_t count, auto body) {
+        for (int64_t k = gg_team_rank(team); k < count; k += gg_team_size(team)) {
+            body(k);
+        }
+        gg_gpu_wait(team);
+    };
+    int64_t cells = gg_marked_cells(gg_marked_grid(v, e)), n = v->dims.grain_count;
+    each(cells, [&](int64_t c) { marks[c] = 0; });
+    each(n, [&](int64_t i) { gg_sleep_find(v, e, i); });
+    each(cells, [&](int64_t c) { gg_mark_near_moves(v, e, (int32_t)c); });
+    each(n, [&](int64_t i) { gg_sleep_part(v, e, i); });
+    each(cells, [&](int64_t c) { gg_mark_near(v, e, (int32_t)c, GG_MARK_AWAKE, GG_MARK_NEAR_AWAKE, GG_NEAR); });
+    each(n, [&](int64_t i) { gg_sleep_place(v, e, i); });
+    const int32_t *next = v->next_class + e * v->dims.sleep.slots, *id = v->grain_id + e * v->dims.slots;
+    auto count = [&](int turn, auto counts) {
+        return gg_team_scan(
+            team, turn, n, [&](int64_t i) { return (int32_t)counts(i); }, [](int64_t, int32_t) {});
+    };
+    int32_t awake = count(0, [&](int64_t i) { return next[id[i]] == GG_AWAKE; });
+    int32_t live = count(1, [&](int64_t i) { return next[id[i]] != GG_DEEP; });
+    int32_t drowsy = count(0, [&](int64_t i) { return gg_sleep_drowsy(v, e, i); });
+    if (gg_team_rank(team) == 0) {
+        gg_sleep_chosen(v, e, awake, live, drowsy);
     }
 }
 
@@ -196,7 +229,7 @@ __device__ __forceinline__ void gg_gpu_allocate_candidates(const gg_gpu_team *te
     }
     int64_t base = e * v->dims.slots, rank = gg_team_rank(team), size = gg_team_size(team);
     gg_team_scan(
-        team, 0, v->dims.slots, [&](int64_t i) { return gg_candidate_capacity(v, e, i); },
+        team, 0, gg_live_slots(v, e), [&](int64_t i) { return gg_candidate_capacity(v, e, i); },
         [&](int64_t i, int32_t sum) { v->candidate_first[base + i] = sum; });
     if (v->params.broad_phase != GG_BROAD_LINKED_HASH) {
         return;

@@ -11,7 +11,7 @@ __device__ __forceinline__ void gg_slice_wait() { __syncwarp(0xFFFFu << (threadI
 
 /* calls body(slot) for the team's share of slots; the 16 threads of a slice call it in the same iteration */
 template <class Body> __device__ __forceinline__ void gg_each_slot(const gg_gpu_team *team, Body body) {
-    int64_t slots = team->view->dims.slots;
+    int64_t slots = gg_live_slots(team->view, team->env);
     for (int64_t slot = gg_team_rank(team); slot < slots; slot += gg_team_size(team)) {
         body(slot);
     }

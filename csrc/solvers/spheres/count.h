@@ -140,6 +140,9 @@ GG_FN void GG_LANE_NAME(count_parts)(const gg_view *v, int64_t e, int32_t slot, 
         uint32_t near = GG_LANE_NAME(part_bits)(v, e, lists->point, part) & meets;
         for (; near; near &= near - 1) {
             int lane = gg_bit_lowest(near);
+            if (gg_slot_asleep(v, e, slot + lane)) {
+                continue; /* its contacts with tools are kept */
+            }
             count[lane] += gg_touch_part(v, e, slot + lane, part).active;
         }
     }

@@ -43,9 +43,15 @@ GG_FN void GG_LANE_NAME(move)(const gg_view *v, int64_t e, int64_t slot, const g
     gg_lane mass = body[GG_BODY_INVERSE_MASS];
     gg_lane energy = lane_div(lane_splat(0.5f), mass) * (speed2 + lane_splat(0.4f) * spin2);
     lane_store(energies, lane_less(zero, mass, energy, zero));
-    gg_rest rest = gg_rest_of(v, e);
-    uint32_t restless = lane_less_bits(lane_splat(rest.speed2), lane_max(speed2, spin2)) |
-                        lane_less_bits(lane_splat(rest.displacement2), GG_LANE_NAME(dot)(displacement, displacement));
+    uint32_t restless = 0, moving = 0;
+    if (p->sleep) {
+        gg_rest rest = gg_rest_of(v, e), quiet = gg_quiet_of(v, e);
+        gg_lane fastest = lane_max(speed2, spin2), moved2 = GG_LANE_NAME(dot)(displacement, displacement);
+        restless =
+            lane_less_bits(lane_splat(rest.speed2), fastest) | lane_less_bits(lane_splat(rest.displacement2), moved2);
+        moving =
+            lane_less_bits(lane_splat(quiet.speed2), fastest) | lane_less_bits(lane_splat(quiet.displacement2), moved2);
+    }
     uint32_t fast = lane_less_bits(lane_splat(0.25f) * x[3] * x[3], speed2 * dt * dt);
     uint32_t escaped = GG_LANE_NAME(outside_bits)(arrived[0], x[3], p->lower.x, p->upper.x) |
                        GG_LANE_NAME(outside_bits)(arrived[1], x[3], p->lower.y, p->upper.y) |
@@ -54,6 +60,7 @@ GG_FN void GG_LANE_NAME(move)(const gg_view *v, int64_t e, int64_t slot, const g
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
         each[k].energy = energies[k];
         each[k].restless = restless >> k & 1;
+        each[k].moving = moving >> k & 1;
         each[k].fast = fast >> k & 1;
         each[k].escaped = escaped >> k & 1;
         each[k].bad = bad >> k & 1;

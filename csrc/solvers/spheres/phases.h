@@ -7,14 +7,14 @@
 
 /* clang-format off */
 #define GG_SPHERE_PHASES(X)                                                                                            \
-    X(count_contacts, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(count_slice)(v, e, i))    \
-    X(list_contacts, v->dims.slices, SKIPS, PLAIN, TEAM, v->dims.slots, ALONE, gg_sphere_list_slice(v, e, i))          \
-    X(prepare_contacts, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE,                                      \
+    X(count_contacts, v->dims.slices, SLICES, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(count_slice)(v, e, i))    \
+    X(list_contacts, v->dims.slices, SLICES, PLAIN, TEAM, v->dims.slots, ALONE, gg_sphere_list_slice(v, e, i))          \
+    X(prepare_contacts, v->dims.slices, SLICES, LANES, TEAM, v->dims.slots, ALONE,                                      \
       GG_LANE_CALL(prepare_slice)(v, e, i))                                                                            \
-    X(iterate, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(iterate_slice)(v, e, i, pass))   \
-    X(project_tools, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_sphere_project_tools(v, e, i))        \
-    X(load_tools, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_sphere_load_tools(v, e, i))              \
-    X(integrate, v->dims.slices, SKIPS, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(integrate_slice)(v, e, i))
+    X(iterate, v->dims.slices, SLICES, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(iterate_slice)(v, e, i, pass))   \
+    X(project_tools, v->dims.slots, SLOTS, PLAIN, EACH, v->dims.slots, ALONE, gg_sphere_project_tools(v, e, i))        \
+    X(load_tools, v->dims.slots, SLOTS, PLAIN, EACH, v->dims.slots, ALONE, gg_sphere_load_tools(v, e, i))              \
+    X(integrate, v->dims.slices, SLICES, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(integrate_slice)(v, e, i))
 /* clang-format on */
 
 #endif

@@ -41,11 +41,21 @@
  * solve two vectors of contacts side by side wait longer. */
 #define GG_NEAR_BODIES 16384
 
-/* A listed contact is linked to its record: GG_COLOURS record + colour. GG_NO_RECORD: it has none yet. */
+/* A listed contact is linked to its record: GG_COLOURS record + colour. GG_NO_RECORD: it has none yet. Records from
+ * gg_kept_records on are kept contacts of grains that were asleep (asleep.h), which have no colour yet. */
 #define GG_NO_RECORD (INT32_MAX / GG_COLOURS)
 GG_FN int32_t gg_link(int32_t record, int32_t colour) { return record * GG_COLOURS + colour; }
 GG_FN int32_t gg_link_record(int32_t link) { return (int32_t)((uint32_t)link / GG_COLOURS); }
 GG_FN int32_t gg_link_colour(int32_t link) { return (int32_t)((uint32_t)link % GG_COLOURS); }
+
+/* where records of kept contacts begin, and the first one of a grain in the arrays of all envs */
+GG_FN int32_t gg_kept_records(const gg_view *v) { return (int32_t)(v->dims.coloured.rows * GG_LANES); }
+GG_FN int64_t gg_kept_first(const gg_view *v, int64_t e, int64_t id) {
+    return (e * v->dims.sleep.slots + id) * GG_KEPT;
+}
+
+/* whether a contact was solved in the last substep */
+GG_FN int gg_link_lasts(const gg_view *v, int32_t link) { return gg_link_record(link) < gg_kept_records(v); }
 
 /* the pass of a phase over the contacts of one colour */
 GG_FN int32_t gg_colour_pass(int32_t sweep, int32_t colour) { return sweep * GG_COLOURS + colour; }

@@ -46,8 +46,8 @@ GG_FN gg_uncoloured gg_uncoloured_of(const gg_view *v, int64_t e, int64_t k) {
 
 /* contacts that the grains of an env list */
 GG_FN int32_t gg_coloured_listed(const gg_view *v, int64_t e) {
-    int64_t last = e * v->dims.slots + v->dims.slots - 1;
-    return v->next_first[last] + v->next_count[last];
+    int64_t live = gg_live_slots(v, e), last = e * v->dims.slots + live - 1;
+    return live ? v->next_first[last] + v->next_count[last] : 0;
 }
 
 /* notes and counts the colours of stored contacts, and collects the others; returns their number */
@@ -56,14 +56,14 @@ GG_FN int32_t gg_colours_keep(const gg_view *v, int64_t e) {
     const int32_t *link = gg_coloured_links(v, e, 0), *owner = v->list_owner + base, *other = v->list_body + base;
     uint64_t *used = v->colours + slots;
     int32_t *contacts = v->colouring[e].contacts, listed = gg_coloured_listed(v, e), count = 0;
-    for (int64_t i = 0; i < v->dims.slots; i++) {
+    for (int64_t i = 0; i < gg_live_slots(v, e); i++) {
         used[i] = 0;
     }
     for (int k = 0; k < GG_COLOURS; k++) {
         contacts[k] = 0;
     }
     for (int32_t c = 0; c < listed; c++) {
-        if (gg_link_record(link[c]) == GG_NO_RECORD) {
+        if (!gg_link_lasts(v, link[c])) {
             v->uncoloured[base + count] = c;
             v->uncoloured_slot[base + count++] = owner[c];
             continue;
@@ -84,7 +84,8 @@ GG_FN void gg_colour_choose(const gg_view *v, int64_t e, gg_uncoloured c) {
     if (c.other >= 0) {
         used[c.other] |= (uint64_t)1 << colour;
     }
-    gg_coloured_links(v, e, 0)[c.listed] = gg_link(GG_NO_RECORD, colour);
+    int32_t *link = &gg_coloured_links(v, e, 0)[c.listed];
+    *link = gg_link(gg_link_record(*link), colour);
 }
 
 /* colours the collected contacts, round by round */
@@ -162,8 +163,9 @@ GG_FN void gg_colours_close(const gg_view *v, int64_t e, int32_t row, int32_t co
     v->env[e].colours = colours;
     v->env[e].rest = rest;
     for (int64_t id = 0; rest && id < v->dims.grain_count; id++) {
-        int32_t i = v->slot_of[slots + id], end = v->next_first[slots + i] + v->next_count[slots + i];
-        for (int32_t c = v->next_first[slots + i]; c < end; c++) {
+        int32_t i = v->slot_of[slots + id], deep = i >= gg_live_slots(v, e);
+        int32_t end = deep ? 0 : v->next_first[slots + i] + v->next_count[slots + i];
+        for (int32_t c = deep ? 0 : v->next_first[slots + i]; c < end; c++) {
             if (gg_link_colour(link[c]) == last) {
                 gg_coloured_place(v, e, i, c, record++);
             }

@@ -2,7 +2,7 @@
 #ifndef GG_COLOURED_CONTACTS_H
 #define GG_COLOURED_CONTACTS_H
 
-#include "coloured.h"
+#include "asleep.h"
 
 /* where the contacts of a grain are listed, and a cursor over its stored list */
 typedef struct gg_coloured_writer {
@@ -10,16 +10,20 @@ typedef struct gg_coloured_writer {
     int32_t slot;
     const int32_t *stored_key, *stored_link;
     int32_t at, stored, stored_end;
+    int32_t woke; /* the grain may have kept contacts that are no longer asleep */
 } gg_coloured_writer;
 
 /* lists one contact; a stored one keeps its colour */
-GG_FN void gg_coloured_list(gg_coloured_writer *w, int32_t key, int64_t other_body) {
+GG_FN void gg_coloured_list(const gg_view *v, int64_t e, int64_t i, gg_coloured_writer *w, int32_t key,
+                            int64_t other_body) {
     while (w->stored < w->stored_end && gg_key_before(w->stored_key[w->stored], key)) {
         w->stored++;
     }
     int known = w->stored < w->stored_end && w->stored_key[w->stored] == key;
     w->key[w->at] = key;
-    w->link[w->at] = known ? w->stored_link[w->stored] : gg_link(GG_NO_RECORD, 0);
+    w->link[w->at] = known     ? w->stored_link[w->stored]
+                     : w->woke ? gg_kept_link(v, e, v->grain_id[e * v->dims.slots + i], key)
+                               : gg_link(GG_NO_RECORD, 0);
     w->body[w->at] = (int32_t)other_body;
     w->owner[w->at] = w->slot;
     w->at++;
@@ -32,11 +36,11 @@ GG_FN void gg_coloured_list_grains(const gg_view *v, int64_t e, int32_t i, gg_co
     uint64_t bits = v->active[base + i];
     for (; bits; bits &= bits - 1) {
         int32_t j = list[gg_bit_lowest(bits)];
-        gg_coloured_list(w, v->grain_id[base + j], j);
+        gg_coloured_list(v, e, i, w, v->grain_id[base + j], j);
     }
     for (int32_t k = 64; k < v->candidate_count[base + i]; k++) {
         if (gg_pair_active(v, e, i, list[k])) {
-            gg_coloured_list(w, v->grain_id[base + list[k]], list[k]);
+            gg_coloured_list(v, e, i, w, v->grain_id[base + list[k]], list[k]);
         }
     }
 }
@@ -66,7 +70,7 @@ GG_FN void gg_coloured_list_parts(const gg_view *v, int64_t e, int32_t i, int64_
         }
         gg_vec4 geometry = {normal.x, normal.y, normal.z, touch.gap};
         v->touch[e * v->dims.coloured.touches + tool_body - v->dims.free_bodies] = geometry;
-        gg_coloured_list(w, (int32_t)(-1 - part), tool_body);
+        gg_coloured_list(v, e, i, w, (int32_t)(-1 - part), tool_body);
         tool_body++;
     }
 }
@@ -88,6 +92,7 @@ GG_FN void gg_coloured_list_lane(const gg_view *v, int64_t e, int64_t slice, int
     w.at = first;
     w.stored = v->contact_first[at];
     w.stored_end = w.stored + (v->env[e].dt_last > 0.0f ? v->contact_count[at] : 0);
+    w.woke = v->env[e].reclassed && v->env[e].dt_last > 0.0f;
     if (v->next_count[at] > 0) {
         gg_coloured_list_grains(v, e, i, &w);
         if (v->next_tool_count[at] > 0) {

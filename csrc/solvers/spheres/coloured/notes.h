@@ -18,13 +18,13 @@ GG_FN void GG_LANE_NAME(note_change)(const gg_view *v, int64_t e, int64_t slice)
     GG_LANE_NAME(note_residual)(v, e, slice, most);
 }
 
-/* Overlaps of the contacts in W lanes of rows slice, slice + slices, .. of the records. One of two grains counts for
+/* Overlaps of the contacts in W lanes of rows slice, slice + live slices, .. of the records. One of two grains counts for
  * both of its sides. */
 GG_FN void GG_LANE_NAME(overlaps_of)(const gg_view *v, int64_t e, int64_t slice, int lane, gg_overlaps *each) {
     int64_t rows = v->colouring[e].first_row[GG_COLOURS];
     gg_lane zero = lane_splat(0.0f);
     GG_LANE_NAME(sums) sums = GG_LANE_NAME(no_sums)();
-    for (int64_t row = slice; row < rows; row += v->dims.slices) {
+    for (int64_t row = slice; row < rows; row += v->env[e].live_slices) {
         int64_t at = row * GG_LANES + lane;
         gg_lane own = lane_load(v->overlap + e * v->dims.coloured.rows * GG_LANES + at);
         gg_lane tool =

@@ -49,23 +49,48 @@ GG_FN int GG_LANE_NAME(side_by_side)(const int32_t *from) {
     return same;
 }
 
-/* gathers a vector of the stored records `from`; 0 where there is none */
-GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(stored3)(const float *stored, const int32_t *from) {
-    if (GG_LANE_NAME(side_by_side)(from)) {
+/* replaces those of W vectors whose records are kept contacts; kept: theirs, of an env */
+GG_FN_LARGE void GG_LANE_NAME(kept3)(const gg_view *v, const gg_vec3 *kept, const int32_t *from,
+                                     GG_LANE_NAME(vec) * to) {
+    float each[3][GG_LANE_WIDTH];
+    lane_store(each[0], to->x);
+    lane_store(each[1], to->y);
+    lane_store(each[2], to->z);
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        if (from[k] >= gg_kept_records(v)) {
+            gg_vec3 one = kept[from[k] - gg_kept_records(v)];
+            each[0][k] = one.x;
+            each[1][k] = one.y;
+            each[2][k] = one.z;
+        }
+    }
+    to->x = lane_load(each[0]);
+    to->y = lane_load(each[1]);
+    to->z = lane_load(each[2]);
+}
+
+/* gathers a vector of the stored records `from`, also of kept ones; 0 where there is none */
+GG_FN GG_LANE_NAME(vec)
+    GG_LANE_NAME(stored3)(const gg_view *v, const float *stored, const gg_vec3 *kept, const int32_t *from) {
+    if (GG_LANE_NAME(side_by_side)(from) && from[0] < gg_kept_records(v)) {
         return GG_LANE_NAME(load3)(stored + gg_record3(from[0]));
     }
-    int32_t index[GG_LANE_WIDTH];
+    int32_t index[GG_LANE_WIDTH], any_kept = 0;
     float known[GG_LANE_WIDTH];
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        int32_t record = from[k] < 0 ? 0 : from[k];
-        index[k] = (int32_t)gg_record3(record);
-        known[k] = from[k] < 0 ? 0.0f : 1.0f;
+        int lasts = from[k] >= 0 && from[k] < gg_kept_records(v);
+        index[k] = lasts ? (int32_t)gg_record3(from[k]) : 0;
+        known[k] = lasts ? 1.0f : 0.0f;
+        any_kept |= from[k] >= gg_kept_records(v);
     }
     gg_lane zero = lane_splat(0.0f), is_known = lane_load(known);
     GG_LANE_NAME(vec) a;
     a.x = lane_less(zero, is_known, lane_gather(stored, index), zero);
     a.y = lane_less(zero, is_known, lane_gather(stored + GG_LANES, index), zero);
     a.z = lane_less(zero, is_known, lane_gather(stored + 2 * GG_LANES, index), zero);
+    if (any_kept) {
+        GG_LANE_NAME(kept3)(v, kept, from, &a);
+    }
     return a;
 }
 
@@ -148,7 +173,8 @@ GG_FN GG_LANE_NAME(vec)
     gg_lane single = (per_radius * per_radius) * self->body[GG_BODY_INVERSE_MASS] +
                      (other_per_radius * other_per_radius) * other->body[GG_BODY_INVERSE_MASS];
     gg_lane weight = lane_div(lane_splat(p->relaxation), lane_splat(GG_SPIN_FACTOR) * single);
-    GG_LANE_NAME(vec) t = GG_LANE_NAME(stored3)(gg_coloured_torques(v, e, 1), from);
+    GG_LANE_NAME(vec)
+    t = GG_LANE_NAME(stored3)(v, gg_coloured_torques(v, e, 1), v->kept_torque + gg_kept_first(v, e, 0), from);
     gg_lane live = lane_first(at->count);
     t = GG_LANE_NAME(choose)(lane_splat(0.0f), live, GG_LANE_NAME(scale)(t, self->warm_scale), GG_LANE_NAME(zero)());
     if (p->cohesive) {
@@ -319,7 +345,8 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     lane_store(v->bias + at->contact, c.bias);
     lane_store(v->friction + at->contact, c.friction);
     gg_lane attraction = p->cohesive ? GG_LANE_NAME(prepare_attraction)(v, at->cohesive, other.radius, c.gap) : zero;
-    GG_LANE_NAME(vec) stored = GG_LANE_NAME(stored3)(gg_coloured_impulses(v, e, 1), from);
+    GG_LANE_NAME(vec)
+    stored = GG_LANE_NAME(stored3)(v, gg_coloured_impulses(v, e, 1), v->kept_impulse + gg_kept_first(v, e, 0), from);
     stored = GG_LANE_NAME(choose)(zero, live, GG_LANE_NAME(scale)(stored, self.warm_scale), GG_LANE_NAME(zero)());
     gg_lane smaller = lane_less(zero, other.tool, self.point[3], lane_min(self.point[3], other.point[3]));
     stored = GG_LANE_NAME(bearable)(p, env, stored, own_mass, other_mass, other.tool, smaller);

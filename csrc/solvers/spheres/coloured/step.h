@@ -28,6 +28,10 @@ GG_TEAM_FN void gg_coloured_solve(const gg_team *team) {
     if (gg_team_any(team, GG_HAS_REST)) {
         gg_team_run(team, GG_PHASE_prepare_rest, 0);
     }
+    if (gg_team_any(team, GG_HAS_ASLEEP)) {
+        gg_team_run(team, GG_PHASE_hold_edges, 0);
+        gg_team_run(team, GG_PHASE_sum_kept, 0);
+    }
     gg_step_sync_tools(team, 0);
     for (int32_t sweep = 0; sweep < p->iterations; sweep++) {
         gg_coloured_sweep(team, sweep);
@@ -43,6 +47,9 @@ GG_TEAM_FN void gg_coloured_solve(const gg_team *team) {
     }
     gg_team_start(team, GG_PHASE_note_overlaps, 0);
     gg_team_run(team, GG_PHASE_coloured_load_tools, 0);
+    if (gg_team_any(team, GG_HAS_ASLEEP)) {
+        gg_team_run(team, GG_PHASE_stop_edges, 0);
+    }
 }
 
 GG_TEAM_FN void gg_coloured_integrate(const gg_team *team) { gg_team_run(team, GG_PHASE_coloured_integrate, 0); }
