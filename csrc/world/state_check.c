@@ -31,6 +31,8 @@ typedef gg_status (*state_rule)(const saved_env *s, gg_field_id field);
 
 static int is_flag(int32_t value) { return value == 0 || value == 1; }
 
+static int in_range(int64_t value, int64_t most) { return value >= 0 && value <= most; }
+
 static int usable_float(float value, float low) { return gg_finite(value) && value >= low; }
 
 static gg_status check_stats(const saved_env *s, gg_field_id field) {
@@ -63,26 +65,26 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
               "flags 0 or 1");
     EXPECT_AT(s, field, 0, env->substeps_done >= 0, "substeps_done >= 0");
     EXPECT_AT(s, field, 0, env->rested >= 0 && env->rested <= GG_REST_STEPS, "steps at rest in range");
-    EXPECT_AT(s, field, 0,
-              env->live_slices >= 0 && env->live_slices <= s->view->dims.slices && env->live_before >= 0 &&
-                  env->live_before <= s->view->dims.slices,
-              "slices in range");
+    int64_t slices = s->view->dims.slices, grains = s->view->dims.grain_count;
+    EXPECT_AT(s, field, 0, in_range(env->live_slices, slices) && in_range(env->live_before, slices), "slices in range");
     EXPECT_AT(s, field, 0, !env->some_asleep || s->view->dims.sleep.slots, "no grain asleep where none may be");
     EXPECT_AT(s, field, 0, env->some_asleep || env->live_slices == s->view->dims.slices, "all slices in use");
-    EXPECT_AT(s, field, 0,
-              env->awake >= 0 && env->awake <= s->view->dims.grain_count &&
-                  env->some_asleep == (env->awake < s->view->dims.grain_count),
+    EXPECT_AT(s, field, 0, in_range(env->awake, grains) && env->some_asleep == (env->awake < grains),
               "as many grains awake as there may be");
     EXPECT_AT(s, field, 0,
-              env->drowsy >= 0 && env->drowsy_kept >= 0 && env->drowsy <= s->view->dims.grain_count &&
-                  env->moving >= 0 && env->calm >= 0 && env->calm <= GG_CALM_STEPS &&
-                  env->drowsy_kept <= s->view->dims.grain_count,
+              in_range(env->drowsy, grains) && in_range(env->drowsy_kept, grains) && in_range(env->moving, grains) &&
+                  in_range(env->calm, GG_CALM_STEPS),
               "as many drowsy grains as there may be");
     EXPECT_AT(s, field, 0,
               usable_float(env->kept.overlap_max, 0.0f) && env->kept.overlap_sum >= 0.0 &&
-                  env->kept.overlap_sum - env->kept.overlap_sum == 0.0 && env->kept.overlap_count >= 0 &&
-                  env->kept.contacts >= 0 && env->kept.tool_contacts >= 0,
-              "counters of kept contacts >= 0");
+                  env->kept.overlap_sum - env->kept.overlap_sum == 0.0,
+              "finite sums of kept contacts");
+    /* both sides of every contact that grains may keep */
+    int64_t sides = 2 * GG_KEPT * s->view->dims.sleep.slots;
+    EXPECT_AT(s, field, 0,
+              in_range(env->kept.contacts, sides) && in_range(env->kept.overlap_count, sides) &&
+                  in_range(env->kept.tool_contacts, sides),
+              "as many kept contacts as there may be");
     EXPECT_AT(s, field, 0, env->wrench_substeps >= (env->rested > 0), "wrenches of the steps at rest");
     EXPECT_AT(s, field, 0, env->iteration >= 0 && env->iteration <= GG_MAX_ITERATIONS, "iterations in range");
     EXPECT_AT(s, field, 0, env->colours >= 0 && env->colours < GG_COLOURS && env->rest >= 0, "colours in range");
