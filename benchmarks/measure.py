@@ -6,6 +6,7 @@ several threads also by wall time. A figure is the median of the repeats, with t
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import statistics
@@ -139,3 +140,12 @@ def facts() -> Row:
         "load_at_start": load_average(),
         **{key: info[key] for key in ("version", "compiler", "flags", "kernel", "python", "numpy", "debug")},
     }
+
+
+def save(path: Path, facts: Row, rows: list[Row]) -> None:
+    """Writes rows to a file, beside those of other names that it has; notes the load on the machine."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    old: Row = json.loads(path.read_text()) if path.is_file() else {"rows": []}
+    kept = [row for row in old["rows"] if row["name"] not in {one["name"] for one in rows}]
+    found = {"facts": {**facts, "load_at_end": load_average()}, "rows": [*kept, *rows]}
+    path.write_text(json.dumps(found, indent=1) + "\n")

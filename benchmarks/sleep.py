@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import itertools
-import json
 import sys
 import time
 import warnings
@@ -229,12 +228,7 @@ def main(arguments: list[str] | None = None) -> int:
             found = physics(name, args.seeds)
             print(table(found, ("awake", "scatter", "sleep", "sleep_scatter", "change_percent")), flush=True)
             rows += found
-    facts["load_at_end"] = measure.load_average()
-    args.out.mkdir(parents=True, exist_ok=True)
-    path = args.out / "sleep.json"
-    old: Row = json.loads(path.read_text()) if path.is_file() else {"rows": []}
-    kept = [row for row in old["rows"] if row["name"] not in {one["name"] for one in rows}]
-    path.write_text(json.dumps({"facts": facts, "rows": [*kept, *rows]}, indent=1) + "\n")
+    measure.save(args.out / "sleep.json", facts, rows)
     return 0
 
 

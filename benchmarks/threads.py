@@ -132,12 +132,7 @@ def main(arguments: list[str] | None = None) -> int:
         found = compared(scene, subjects, args.threads, args.busy, args.repeats)
         print(table(found, COLUMNS), flush=True)
         rows += found
-    facts["load_at_end"] = measure.load_average()
-    args.out.mkdir(parents=True, exist_ok=True)
-    path = args.out / "threads.json"
-    old: Row = json.loads(path.read_text()) if path.is_file() else {"rows": []}
-    kept = [row for row in old["rows"] if row["name"] not in {one["name"] for one in rows}]
-    path.write_text(json.dumps({"facts": facts, "rows": [*kept, *rows]}, indent=1) + "\n")
+    measure.save(args.out / "threads.json", facts, rows)
     return 0
 
 

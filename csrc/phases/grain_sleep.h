@@ -4,8 +4,8 @@
  * solvers/motion.h). Grains in the cell of one that moves, or in a cell next to it, are awake, and more around fast
  * ones. Other grains stay asleep, or fall asleep once they were quiet for GG_QUIET_SUBSTEPS, in the first substep of a
  * step and only where that is worth building the lists. Of those asleep, grains in or next to a cell with one that is
- * awake are at the edge: they may be touched. The rest are deep: they come last in the order of slots, and no phase of a
- * substep reads or writes them.
+ * awake are at the edge: they may be touched. The rest are deep: they come last in the order of slots, and no phase but
+ * those that build the lists reads or writes them.
  *
  * A grain at the edge wakes where its imbalance asks for it (solvers/spheres/coloured/asleep.h), and any grain in the
  * step in which a tool that moves comes near it; the grains in the cells around it wake as well. All wake where anything

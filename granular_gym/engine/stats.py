@@ -26,7 +26,7 @@ class Stats(TypedDict):
         residual: largest change of a velocity in the last solver iteration of a substep, of all substeps the worst
             [m/s].
         speed_max: speed of the fastest grain in any substep [m/s].
-        asleep_share: share of the grains that slept in this step [-].
+        asleep_share: share of the grains that slept in the last substep [-].
         overlap_count: contacts that overlap, in the last substep [1].
         contact_count: contacts, in the last substep [1].
         tool_contact_count: contacts of grains with tools and walls, in the last substep [1].
