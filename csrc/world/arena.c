@@ -1,6 +1,7 @@
 /* arena.c: one allocation for all fields of a world, laid out by the list of fields; it grows between substeps only. */
 #include <string.h>
 
+#include "../contact/cells.h"
 #include "world.h"
 
 #define ALIGNMENT 64
@@ -146,6 +147,23 @@ static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t
     return status;
 }
 
+/* Moves the lists of an env that need not be built again to where they begin with these capacities, none of which has
+ * shrunk: from the last on, so that none is overwritten. */
+static void move_lists(const gg_params *p, gg_view *host, int64_t e, const int32_t *per_grain) {
+    const gg_dims *d = &host->dims;
+    int64_t first = e * d->slots, live = gg_live_slots(host, e), to = 0;
+    int32_t *lists = host->candidate + e * d->candidate_cap;
+    for (int64_t i = 0; i < live; i++) {
+        to += host->grain_id[first + i] < 0 ? 0 : per_grain[gg_size_class_of(p, host->position[first + i].w)];
+    }
+    for (int64_t i = live - 1; i >= 0; i--) {
+        int64_t at = first + i;
+        to -= host->grain_id[at] < 0 ? 0 : per_grain[gg_size_class_of(p, host->position[at].w)];
+        memmove(lists + to, lists + host->candidate_first[at], sizeof *lists * (size_t)host->candidate_count[at]);
+        host->candidate_first[at] = (int32_t)to;
+    }
+}
+
 gg_status gg_arena_grow(gg_world *w, int *grew) {
     gg_dims dims = w->view.dims;
     gg_params *p = &w->view.params;
@@ -169,17 +187,24 @@ gg_status gg_arena_grow(gg_world *w, int *grew) {
     if (resized == GG_OK) {
         memcpy(p->size_class_candidates, candidates, sizeof candidates);
     }
-    gg_status pulled = gg_world_pull(w, GG_BIT(env), -1, &host);
+    gg_fields lists = GG_BIT(candidate) | GG_BIT(candidate_first), seen = GG_BIT(candidate_count) | GG_BIT(position);
+    /* Lists are laid out by their capacity. Those of planar grains carry contact points, and are built again. Others are
+     * moved: when the lists of an env are built decides who sleeps, and must not depend on another env. */
+    int moves = lists_move && resized == GG_OK && !gg_is_planar(p);
+    gg_fields fields = GG_BIT(env) | (moves ? lists | seen | GG_BIT(grain_id) : 0);
+    gg_status pulled = gg_world_pull(w, fields, -1, &host);
     for (int64_t e = 0; pulled == GG_OK && e < dims.env_count; e++) {
         gg_env *env = &host->env[e];
         env->stats.growth_count += resized == GG_OK && noted(env);
         env->stats.diverged |= env->overflow_candidates > candidate_limit(p, env->overflow_size_class);
         env->overflow_candidates = env->overflow_rows = env->overflow_tool_contacts = 0;
-        /* lists are laid out by their capacity: all are built again */
-        env->rebuild |= lists_move;
+        if (moves && !env->rebuild) {
+            move_lists(p, host, e, candidates);
+        }
+        env->rebuild |= lists_move && !moves;
     }
     if (pulled == GG_OK) {
-        pulled = gg_world_push(w, GG_BIT(env), -1);
+        pulled = gg_world_push(w, GG_BIT(env) | (moves ? lists : 0), -1);
     }
     return resized != GG_OK ? resized : pulled != GG_OK ? pulled : status;
 }

@@ -18,9 +18,8 @@ Note = Callable[..., None]
 
 
 def build(sleep: bool = True, env_count: int = 1, scene: gg.Scene | None = None, **settings: Any) -> gg.World:
-    threads = settings.pop("num_threads", 1)
-    solver = gg.Solver(sleep=sleep, **settings)
-    return (scene or trough()).build(env_count, device="cpu", num_threads=threads, solver=solver)
+    options = {"num_threads": settings.pop("num_threads", 1), "overlaps": settings.pop("overlaps", "error")}
+    return (scene or trough()).build(env_count, device="cpu", solver=gg.Solver(sleep=sleep, **settings), **options)
 
 
 @functools.cache
@@ -212,6 +211,30 @@ def test_same_bits_in_any_company(env_count: int, threads: int) -> None:
             return told
 
     assert run(env_count, threads) == run(1, 1)
+
+
+def test_same_bits_where_a_buffer_grows_for_another_env() -> None:
+    """One whose grains lie in each other, while a heap of this one wakes bit by bit."""
+
+    def run(env_count: int) -> tuple[list[int], int]:
+        hashes = []
+        with lowered(env_count=env_count, overlaps="ignore") as world:
+            plough(world, 25, env_count)
+            world.step(DT, 3, tool_poses=np.tile(blade_pose(25), (env_count, 1, 1)))
+            if env_count > 1:
+                dense = world.positions[1:] * np.float32((0.35, 0.35, 1.0))
+                world.set_grains(positions=dense, velocities=np.zeros_like(dense), envs=[1])
+            grown = 0
+            for k in range(26, 34):
+                world.step(DT, STEP, tool_poses=np.tile(blade_pose(k), (env_count, 1, 1)))
+                grown += int(world.stats["growth_count"].sum())
+                hashes.append(world.state_hash(0))
+            assert 0.0 < world.stats["asleep_share"][0] < 0.5
+        return hashes, grown
+
+    (alone, none), (beside, grown) = run(1), run(2)
+    assert none == 0 < grown
+    assert alone == beside
 
 
 def test_same_bits_on_every_instruction_set() -> None:
