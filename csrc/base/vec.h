@@ -49,6 +49,8 @@ GG_FN float gg_choose(int32_t which, float a, float b) {
     memcpy(&a, &x, sizeof a);
     return a;
 }
+/* gg_maxf as a choice, where compilers would make a branch of it in such a loop */
+GG_FN float gg_choose_max(float a, float b) { return gg_choose(a > b, a, b); }
 /* true for every value that is neither infinite nor NaN */
 GG_FN int gg_finite(float a) { return a - a == 0.0f; }
 GG_FN float gg_axis_of(gg_vec3 a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }

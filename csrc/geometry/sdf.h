@@ -214,6 +214,38 @@ GG_FN float gg_sdf_bound(const gg_shape *shape, gg_vec3 p) {
     return gg_norm(gg_sub(p, shape->bound_center)) - shape->bound_radius;
 }
 
+/* Sets the box of the surface of a grid, which may be far smaller than the box of the grid. */
+GG_FN void gg_sdf_grid_set_surface(gg_sdf_grid *grid, const float *samples) {
+    const float *sample = samples + grid->first_sample;
+    int32_t lower[3] = {INT32_MAX, INT32_MAX, INT32_MAX}, upper[3] = {-1, -1, -1}, at[3];
+    float margin = 0.25f * grid->spacing;
+    for (at[2] = 0; at[2] < grid->count[2]; at[2]++) {
+        for (at[1] = 0; at[1] < grid->count[1]; at[1]++) {
+            for (at[0] = 0; at[0] < grid->count[0]; at[0]++) {
+                int low = *sample++ < margin;
+                for (int axis = 0; low && axis < 3; axis++) {
+                    lower[axis] = GG_MIN(lower[axis], at[axis]);
+                    upper[axis] = GG_MAX(upper[axis], at[axis]);
+                }
+            }
+        }
+    }
+    grid->surface_lower = grid->surface_upper = grid->origin;
+    for (int axis = 0; axis < 3; axis++) {
+        if (lower[axis] < 1 || upper[axis] > grid->count[axis] - 2) {
+            margin = 0.0f;
+        }
+    }
+    grid->surface_margin = margin;
+    if (margin > 0.0f && upper[0] >= 0) {
+        /* the cells on both sides of a sample */
+        gg_vec3 from = gg_v3((float)(lower[0] - 1), (float)(lower[1] - 1), (float)(lower[2] - 1));
+        gg_vec3 to = gg_v3((float)(upper[0] + 1), (float)(upper[1] + 1), (float)(upper[2] + 1));
+        grid->surface_lower = gg_madd(grid->origin, from, grid->spacing);
+        grid->surface_upper = gg_madd(grid->origin, to, grid->spacing);
+    }
+}
+
 /* Sets bound_center and bound_radius of a part; `grid` is the part's own grid, NULL for primitives. The sphere is a few
  * roundings larger, so that gg_sdf_bound stays a bound in single precision. */
 GG_FN void gg_shape_set_bounds(gg_shape *shape, const gg_sdf_grid *grid) {

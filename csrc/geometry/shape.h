@@ -29,6 +29,10 @@ typedef struct gg_sdf_grid {
     float spacing;
     gg_vec3 origin;
     int64_t first_sample; /* index of sample (0, 0, 0) in the world's sample array */
+    /* Box of all cells with a sample below surface_margin, in the grid's frame [m]; the margin is 0 where one reaches a
+     * face of the grid. Set by gg_sdf_grid_set_surface. */
+    gg_vec3 surface_lower, surface_upper;
+    float surface_margin;
 } gg_sdf_grid;
 
 #define GG_UNBOUNDED 1e30f

@@ -8,7 +8,8 @@
  *   items     items per env, from sizes alone: evaluated on the host, where the arrays need not be
  *   still     COVERS or SKIPS envs that stand still: frozen because a value is not finite, or asleep; SLICES, SLOTS:
  *             skips them, and the slices or slots of grains deep asleep (grain_sleep.h)
- *   build     PLAIN, or LANES: one build per instruction set (solvers/lane_phases.h), the body calls GG_LANE_CALL
+ *   build     PLAIN, or LANES: one build per instruction set; the body calls GG_LANE_CALL (solvers/lane_phases.h), or
+ *             has loops that compilers make vectors of
  *   gpu       EACH: a GPU runs the body item by item; TEAM: it runs gg_gpu_<name> of backend/cuda, with the same bits
  *   threads   threads that a GPU can keep busy in one env
  *   sync      between the blocks of a GPU: ALONE (none), MEETS (barriers within the phase), REDUCES (one reduction)
@@ -84,8 +85,8 @@
     X(invalidate, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_access_invalidate_env(v, e))                                    \
     X(read_wrenches, v->dims.tool_count * 6, COVERS, PLAIN, EACH, v->dims.tool_count * 6, ALONE,                       \
       gg_access_read_wrench(v, e, i))                                                                                  \
-    X(render_depth, v->access.camera_bands, COVERS, PLAIN, TEAM, v->access.camera_bands * GG_THREADS, ALONE,            \
-      gg_depth_band(v, e, i))                                                                                          \
+    X(render_depth, v->access.camera_whole ? 1 : v->access.camera_bands, COVERS, LANES, TEAM,                          \
+      v->access.camera_bands *GG_THREADS, ALONE, gg_depth_band(v, e, i))                                               \
     X(read_depth, v->access.pixel_count, COVERS, PLAIN, EACH, v->access.pixel_count, ALONE,                            \
       gg_access_read_pixel(v, e, i))
 /* clang-format on */

@@ -2,7 +2,7 @@
 #ifndef GG_DEPTH_H
 #define GG_DEPTH_H
 
-#include "strip.h"
+#include "draw.h"
 
 /* rows of a band */
 #define GG_DEPTH_BAND 8
@@ -11,17 +11,17 @@ GG_FN int64_t gg_depth_camera_bands(const gg_camera *camera) {
     return (camera->height + GG_DEPTH_BAND - 1) / GG_DEPTH_BAND;
 }
 
-/* one band of the image of v->access.camera, into v->depth, where the env is listed */
+/* one band, or all, of the image of v->access.camera, into v->depth, where the env is listed */
 GG_FN void gg_depth_band(const gg_view *v, int64_t env, int64_t band) {
     if (v->access.listed[env] < 0) {
         return;
     }
     const gg_camera *camera = &v->cameras[v->access.camera];
     gg_lens lens = gg_lens_make(camera, gg_camera_pose(v, env, camera));
-    int32_t row_begin = (int32_t)band * GG_DEPTH_BAND;
-    int32_t row_end = GG_MIN(row_begin + GG_DEPTH_BAND, camera->height);
+    int32_t rows = v->access.camera_whole ? camera->height : GG_DEPTH_BAND, row_begin = (int32_t)band * rows;
+    int32_t row_end = GG_MIN(row_begin + rows, camera->height);
     float *depth = v->depth + env * v->dims.pixels + camera->first_pixel + (int64_t)row_begin * camera->width;
-    gg_strip_draw(&lens, v, env, row_begin, row_end, depth, 0, GG_STRIP_WALLS_FLOOR);
+    gg_draw_strip(&lens, v, env, row_begin, row_end, depth, 0, GG_STRIP_WALLS_FLOOR);
 }
 
 #endif

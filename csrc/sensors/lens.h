@@ -114,9 +114,8 @@ GG_FN int gg_lens_sphere(int perspective, gg_vec3 c, float radius, float x, floa
     return 1;
 }
 
-/* The depth at which gg_lens_sphere enters, from near_depth on; GG_UNBOUNDED: nowhere. Without branches: for loops over
- * pixels on a CPU. */
-GG_FN float gg_lens_enter(int perspective, gg_vec3 c, float radius, float x, float y, float near_depth) {
+/* gg_lens_sphere without branches, for loops over pixels on a CPU; depths have a meaning only where it hits */
+GG_FN int32_t gg_lens_cross(int perspective, gg_vec3 c, float radius, float x, float y, float *enter, float *leave) {
     float d2 = 1.0f, middle = c.z, s;
     if (perspective) {
         float cx = c.y - c.z * y, cy = c.z * x - c.x, cz = c.x * y - c.y * x;
@@ -127,8 +126,17 @@ GG_FN float gg_lens_enter(int perspective, gg_vec3 c, float radius, float x, flo
         float ox = c.x - x, oy = c.y - y;
         s = radius * radius - (oy * oy + ox * ox);
     }
-    float enter = (middle - sqrtf(gg_choose(s > 0.0f, s, 0.0f))) / d2;
-    return gg_choose((s > 0.0f) & (enter >= near_depth), enter, GG_UNBOUNDED);
+    float half = sqrtf(gg_choose(s > 0.0f, s, 0.0f));
+    *enter = (middle - half) / d2;
+    *leave = (middle + half) / d2;
+    return s > 0.0f;
+}
+
+/* the depth at which gg_lens_sphere enters, from near_depth on; GG_UNBOUNDED: nowhere */
+GG_FN float gg_lens_enter(int perspective, gg_vec3 c, float radius, float x, float y, float near_depth) {
+    float enter, leave;
+    int32_t hits = gg_lens_cross(perspective, c, radius, x, y, &enter, &leave);
+    return gg_choose(hits & (enter >= near_depth), enter, GG_UNBOUNDED);
 }
 
 /* first pixel and one past the last of `count` whose centres lie between two slopes or offsets, with a small margin */
@@ -140,7 +148,7 @@ GG_FN void gg_lens_span(const gg_lens *lens, float lower, float upper, float hal
     a = (a - 0.02f) - 1e-5f * gg_absf(a);
     b = (b + 0.02f) + 1e-5f * gg_absf(b);
     *begin = (int32_t)gg_clampf(a + 1.0f, 0.0f, limit);
-    *end = b < limit ? (int32_t)gg_clampf(b + 1.0f, 0.0f, limit) : count;
+    *end = (int32_t)gg_choose(b < limit, gg_clampf(b + 1.0f, 0.0f, limit), limit);
 }
 
 /* slopes of the two tangents from the pinhole to a circle at (c, z) in the plane of one image axis; z > radius */
@@ -151,29 +159,33 @@ GG_FN void gg_lens_tangents(float c, float z, float radius, float inverse, float
 }
 
 /* Pixels of rows row_begin .. row_end - 1 that a sphere with centre c in the camera frame may cover: conservative by
- * about one row and column. A sphere that reaches the plane of the pinhole may cover all. */
-GG_FN gg_lens_area gg_lens_cover(const gg_lens *lens, gg_vec3 c, float radius, int32_t row_begin, int32_t row_end) {
-    gg_lens_area area = GG_LIT(gg_lens_area){row_begin, row_end, 0, lens->width};
-    float x0, x1, y0, y1;
-    if (lens->perspective) {
-        if (!(c.z > 1.01f * radius)) {
-            return area;
-        }
+ * about one row and column. A sphere that reaches the plane of the pinhole may cover all. Without branches, for loops
+ * over spheres; `perspective` is that of the lens. */
+GG_FN gg_lens_area gg_lens_cover_kind(const gg_lens *lens, int perspective, gg_vec3 c, float radius, int32_t row_begin,
+                                      int32_t row_end) {
+    float x0 = c.x - radius, x1 = c.x + radius, y0 = c.y - radius, y1 = c.y + radius;
+    if (perspective) {
         float inverse = 1.0f / (c.z * c.z - radius * radius);
         gg_lens_tangents(c.x, c.z, radius, inverse, &x0, &x1);
         gg_lens_tangents(c.y, c.z, radius, inverse, &y0, &y1);
-    } else {
-        x0 = c.x - radius;
-        x1 = c.x + radius;
-        y0 = c.y - radius;
-        y1 = c.y + radius;
+        /* NaN: all */
+        int32_t apart = c.z > 1.01f * radius;
+        x0 = gg_choose(apart, x0, NAN);
+        x1 = gg_choose(apart, x1, NAN);
+        y0 = gg_choose(apart, y0, NAN);
+        y1 = gg_choose(apart, y1, NAN);
     }
+    gg_lens_area area;
     int32_t begin, end;
     gg_lens_span(lens, x0, x1, lens->half_width, lens->width, &area.column_begin, &area.column_end);
     gg_lens_span(lens, y0, y1, lens->half_height, lens->height, &begin, &end);
     area.row_begin = GG_MAX(row_begin, begin);
     area.row_end = GG_MIN(row_end, end);
     return area;
+}
+
+GG_FN gg_lens_area gg_lens_cover(const gg_lens *lens, gg_vec3 c, float radius, int32_t row_begin, int32_t row_end) {
+    return gg_lens_cover_kind(lens, lens->perspective, c, radius, row_begin, row_end);
 }
 
 #endif

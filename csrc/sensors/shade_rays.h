@@ -7,9 +7,9 @@
 #ifndef GG_SHADE_RAYS_H
 #define GG_SHADE_RAYS_H
 
+#include "rays.h"
 #include "strip.h"
 
-#define GG_SHADE_RAYS         GG_LANES
 #define GG_SHADE_NEWTON_STEPS 24
 
 /* In pixels: the distance within which a surface counts as met if the ray meets it soon, as the rest of the way is then
@@ -18,19 +18,11 @@
 #define GG_SHADE_SOON 1.0f
 #define GG_SHADE_LEAP 4.0f
 
-/* rays in the frame of a part; (x, y, z) + depth * (dx, dy, dz) */
-typedef struct gg_shade_rays {
-    float x[GG_SHADE_RAYS], y[GG_SHADE_RAYS], z[GG_SHADE_RAYS];
-    float dx[GG_SHADE_RAYS], dy[GG_SHADE_RAYS], dz[GG_SHADE_RAYS];
-    float to[GG_SHADE_RAYS];  /* a ray ends there; before it begins: it is none */
-    float met[GG_SHADE_RAYS]; /* depth at which it enters the part; GG_UNBOUNDED: nowhere */
-} gg_shade_rays;
-
 /* a direction's component that can be divided by */
 GG_FN float gg_shade_divisor(float d) { return gg_choose(gg_absf(d) < 1e-12f, 1e-12f, d); }
 
-GG_FN void gg_shade_meet_box(gg_shade_rays *rays, gg_vec3 half) {
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+GG_FN void gg_shade_meet_box(gg_rays *rays, gg_vec3 half) {
+    for (int k = 0; k < GG_LANES; k++) {
         float ix = 1.0f / gg_shade_divisor(rays->dx[k]), mx = -rays->x[k] * ix, sx = half.x * gg_absf(ix);
         float iy = 1.0f / gg_shade_divisor(rays->dy[k]), my = -rays->y[k] * iy, sy = half.y * gg_absf(iy);
         float iz = 1.0f / gg_shade_divisor(rays->dz[k]), mz = -rays->z[k] * iz, sz = half.z * gg_absf(iz);
@@ -50,8 +42,8 @@ GG_FN float gg_shade_enter_sphere(float x, float y, float z, float dx, float dy,
     return gg_choose(s > 0.0f, enter, GG_UNBOUNDED);
 }
 
-GG_FN void gg_shade_meet_sphere(gg_shade_rays *rays, float radius) {
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+GG_FN void gg_shade_meet_sphere(gg_rays *rays, float radius) {
+    for (int k = 0; k < GG_LANES; k++) {
         rays->met[k] =
             gg_shade_enter_sphere(rays->x[k], rays->y[k], rays->z[k], rays->dx[k], rays->dy[k], rays->dz[k], radius);
     }
@@ -62,7 +54,7 @@ typedef struct gg_shade_tube {
     float middle, half, s;
 } gg_shade_tube;
 
-GG_FN gg_shade_tube gg_shade_tube_of(const gg_shade_rays *rays, int k, float radius) {
+GG_FN gg_shade_tube gg_shade_tube_of(const gg_rays *rays, int k, float radius) {
     float dx = rays->dx[k], dy = rays->dy[k], x = rays->x[k], y = rays->y[k];
     float a = dx * dx + dy * dy, cross = x * dy - y * dx, radius2 = radius * radius;
     /* a ray along z is in the tube from end to end, or never */
@@ -74,8 +66,8 @@ GG_FN gg_shade_tube gg_shade_tube_of(const gg_shade_rays *rays, int k, float rad
 }
 
 /* a ray that enters the tube beyond an end of the segment can only meet the sphere there */
-GG_FN void gg_shade_meet_capsule(gg_shade_rays *rays, float radius, float half) {
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+GG_FN void gg_shade_meet_capsule(gg_rays *rays, float radius, float half) {
+    for (int k = 0; k < GG_LANES; k++) {
         gg_shade_tube tube = gg_shade_tube_of(rays, k, radius);
         float enter = tube.middle - tube.half, height = rays->z[k] + enter * rays->dz[k];
         float end = gg_shade_enter_sphere(rays->x[k], rays->y[k], rays->z[k] - gg_choose(height < 0.0f, -half, half),
@@ -85,8 +77,8 @@ GG_FN void gg_shade_meet_capsule(gg_shade_rays *rays, float radius, float half) 
     }
 }
 
-GG_FN void gg_shade_meet_cylinder(gg_shade_rays *rays, float radius, float half) {
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+GG_FN void gg_shade_meet_cylinder(gg_rays *rays, float radius, float half) {
+    for (int k = 0; k < GG_LANES; k++) {
         gg_shade_tube tube = gg_shade_tube_of(rays, k, radius);
         float iz = 1.0f / gg_shade_divisor(rays->dz[k]), mz = -rays->z[k] * iz, sz = half * gg_absf(iz);
         float enter = gg_maxf(tube.middle - tube.half, mz - sz), leave = gg_minf(tube.middle + tube.half, mz + sz);
@@ -95,8 +87,8 @@ GG_FN void gg_shade_meet_cylinder(gg_shade_rays *rays, float radius, float half)
 }
 
 /* where a ray leaves the tube it enters its wall */
-GG_FN void gg_shade_meet_cavity(gg_shade_rays *rays, float radius) {
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+GG_FN void gg_shade_meet_cavity(gg_rays *rays, float radius) {
+    for (int k = 0; k < GG_LANES; k++) {
         gg_shade_tube tube = gg_shade_tube_of(rays, k, radius);
         rays->met[k] = gg_choose(tube.s > 0.0f, tube.middle + tube.half, GG_UNBOUNDED);
     }
@@ -123,9 +115,9 @@ GG_FN float gg_shade_enter_convex(const gg_lens *lens, const gg_view *v, const g
     return GG_UNBOUNDED;
 }
 
-GG_FN void gg_shade_meet_convex(gg_shade_rays *rays, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
+GG_FN void gg_shade_meet_convex(gg_rays *rays, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
                                 float from) {
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+    for (int k = 0; k < GG_LANES; k++) {
         rays->met[k] = gg_shade_enter_convex(lens, v, shape, gg_v3(rays->x[k], rays->y[k], rays->z[k]),
                                              gg_v3(rays->dx[k], rays->dy[k], rays->dz[k]), from, rays->to[k]);
     }
@@ -133,57 +125,8 @@ GG_FN void gg_shade_meet_convex(gg_shade_rays *rays, const gg_lens *lens, const 
 
 /* ---- grids ---- */
 
-/* a coordinate in units of the spacing: cell and place in it, as in gg_sdf_grid_eval; *off: squared distance outside */
-GG_FN float gg_shade_place(float u, int32_t count, float spacing, int32_t *cell, float *off2) {
-    float c = gg_clampf(u, 0.0f, (float)(count - 1)), off = (u - c) * spacing;
-    int32_t i = (int32_t)c;
-    *cell = i > count - 2 ? count - 2 : i;
-    *off2 = off * off;
-    return c - (float)*cell;
-}
-
-/* gg_sdf_distance of a grid at depth t of each ray */
-GG_FN void gg_shade_grid_distance(const gg_shade_rays *rays, const gg_sdf_grid *grid, const float *samples,
-                                  const float *t, float *distance) {
-    float fx[GG_SHADE_RAYS], fy[GG_SHADE_RAYS], fz[GG_SHADE_RAYS], outside[GG_SHADE_RAYS];
-    int32_t cell[GG_SHADE_RAYS];
-    float s[8][GG_SHADE_RAYS];
-    int32_t nx = grid->count[0], ny = grid->count[1], nz = grid->count[2], sz = nx * ny;
-    float inverse = 1.0f / grid->spacing, spacing = grid->spacing;
-    gg_vec3 o = grid->origin;
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
-        int32_t ix, iy, iz;
-        float ax, ay, az;
-        fx[k] = gg_shade_place((rays->x[k] + rays->dx[k] * t[k] - o.x) * inverse, nx, spacing, &ix, &ax);
-        fy[k] = gg_shade_place((rays->y[k] + rays->dy[k] * t[k] - o.y) * inverse, ny, spacing, &iy, &ay);
-        fz[k] = gg_shade_place((rays->z[k] + rays->dz[k] * t[k] - o.z) * inverse, nz, spacing, &iz, &az);
-        outside[k] = ax + ay + az;
-        cell[k] = ix + nx * iy + sz * iz;
-    }
-    const float *first = samples + grid->first_sample;
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
-        const float *a = first + cell[k];
-        s[0][k] = a[0];
-        s[1][k] = a[1];
-        s[2][k] = a[nx];
-        s[3][k] = a[nx + 1];
-        s[4][k] = a[sz];
-        s[5][k] = a[sz + 1];
-        s[6][k] = a[sz + nx];
-        s[7][k] = a[sz + nx + 1];
-    }
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
-        float v00 = s[0][k] + fx[k] * (s[1][k] - s[0][k]), v10 = s[2][k] + fx[k] * (s[3][k] - s[2][k]);
-        float v01 = s[4][k] + fx[k] * (s[5][k] - s[4][k]), v11 = s[6][k] + fx[k] * (s[7][k] - s[6][k]);
-        float v0 = v00 + fy[k] * (v10 - v00), v1 = v01 + fy[k] * (v11 - v01);
-        float v = v0 + fz[k] * (v1 - v0), b2 = outside[k];
-        float bound = sqrtf(gg_choose(v >= 0.0f, b2 + v * v, b2));
-        distance[k] = gg_choose(b2 > GG_SDF_TINY * GG_SDF_TINY, gg_choose(v >= 0.0f, bound, v + bound), v);
-    }
-}
-
 /* depth at which a ray leaves a box */
-GG_FN float gg_shade_leave(const gg_shade_rays *rays, int k, gg_vec3 center, gg_vec3 half) {
+GG_FN float gg_shade_leave(const gg_rays *rays, int k, gg_vec3 center, gg_vec3 half) {
     float ix = 1.0f / gg_shade_divisor(rays->dx[k]), iy = 1.0f / gg_shade_divisor(rays->dy[k]);
     float iz = 1.0f / gg_shade_divisor(rays->dz[k]);
     float x = (center.x - rays->x[k]) * ix + half.x * gg_absf(ix),
@@ -193,16 +136,15 @@ GG_FN float gg_shade_leave(const gg_shade_rays *rays, int k, gg_vec3 center, gg_
 
 /* rays on their march through a grid */
 typedef struct gg_shade_march_state {
-    float t[GG_SHADE_RAYS], distance[GG_SHADE_RAYS];           /* where a ray is, and how far from the surface */
-    float last_t[GG_SHADE_RAYS], last_distance[GG_SHADE_RAYS]; /* the same a step before */
-    float inverse[GG_SHADE_RAYS];                              /* 1 over the length of the direction */
-    float to[GG_SHADE_RAYS], push[GG_SHADE_RAYS];              /* end of the march; least step once it is forced */
-    int32_t open[GG_SHADE_RAYS], crossed[GG_SHADE_RAYS];       /* 1: marches on; stepped through the surface */
+    float t[GG_LANES], distance[GG_LANES];           /* where a ray is, and how far from the surface */
+    float last_t[GG_LANES], last_distance[GG_LANES]; /* the same a step before */
+    float inverse[GG_LANES];                         /* 1 over the length of the direction */
+    float to[GG_LANES], push[GG_LANES];              /* end of the march; least step once it is forced */
+    int32_t open[GG_LANES], crossed[GG_LANES];       /* 1: marches on; stepped through the surface */
 } gg_shade_march_state;
 
-GG_FN void gg_shade_march_begin(gg_shade_march_state *m, gg_shade_rays *rays, gg_vec3 center, gg_vec3 half,
-                                float from) {
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+GG_FN void gg_shade_march_begin(gg_shade_march_state *m, gg_rays *rays, gg_vec3 center, gg_vec3 half, float from) {
+    for (int k = 0; k < GG_LANES; k++) {
         float dx = rays->dx[k], dy = rays->dy[k], dz = rays->dz[k];
         m->inverse[k] = 1.0f / sqrtf(dx * dx + dy * dy + dz * dz);
         m->push[k] = (rays->to[k] - from) * (1.0f / (float)GG_DEPTH_PUSH);
@@ -220,10 +162,10 @@ GG_FN void gg_shade_march_begin(gg_shade_march_state *m, gg_shade_rays *rays, gg
 /* One step of all rays from where their distances are known; 0: none marches on. A step is the distance, or the way to
  * the surface if it goes on straight, as seen from the last two points; where that is an overstep it is a short one, and
  * its two ends tell where the surface is. */
-GG_FN int32_t gg_shade_march_step(gg_shade_march_state *m, gg_shade_rays *rays, const gg_lens *lens, int forced) {
+GG_FN int32_t gg_shade_march_step(gg_shade_march_state *m, gg_rays *rays, const gg_lens *lens, int forced) {
     float slant = lens->perspective ? 1.0f : 0.0f, flat = 1.0f - slant, least = forced ? 1.0f : 0.0f;
     int32_t any = 0;
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+    for (int k = 0; k < GG_LANES; k++) {
         float d = m->distance[k], last = m->last_distance[k], t = m->t[k], inverse = m->inverse[k];
         float tolerance = GG_DEPTH_TOLERANCE * gg_absf(t) + 1e-7f, taken = t - m->last_t[k];
         float pixel = lens->pixel * (slant * gg_absf(t) + flat);
@@ -247,17 +189,17 @@ GG_FN int32_t gg_shade_march_step(gg_shade_march_state *m, gg_shade_rays *rays, 
 }
 
 /* as gg_depth_trace, to a share of a pixel */
-GG_FN_LARGE void gg_shade_meet_grid(gg_shade_rays *rays, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
+GG_FN_LARGE void gg_shade_meet_grid(gg_rays *rays, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
                                     float from) {
     gg_shade_march_state m;
     /* the surface lies in the box of the grid */
     gg_shade_march_begin(&m, rays, shape->bound_center, gg_scale(gg_strip_half(shape, v->grids), 1.001f), from);
     int32_t any = 1;
     for (int step = 0; step <= GG_DEPTH_STEPS && any; step++) {
-        gg_shade_grid_distance(rays, &v->grids[shape->grid], v->samples, m.t, m.distance);
+        gg_rays_grid_distance(rays, &v->grids[shape->grid], v->samples, m.t, m.distance);
         any = gg_shade_march_step(&m, rays, lens, step >= GG_DEPTH_FREE_STEPS);
     }
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+    for (int k = 0; k < GG_LANES; k++) {
         if (m.crossed[k]) {
             rays->met[k] = gg_depth_bisect(shape, v->grids, v->samples, gg_v3(rays->x[k], rays->y[k], rays->z[k]),
                                            gg_v3(rays->dx[k], rays->dy[k], rays->dz[k]), m.last_t[k], m.t[k]);
@@ -266,8 +208,7 @@ GG_FN_LARGE void gg_shade_meet_grid(gg_shade_rays *rays, const gg_lens *lens, co
 }
 
 /* Sets met of all rays: from depth `from` on, before `to`. */
-GG_FN void gg_shade_meet(gg_shade_rays *rays, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
-                         float from) {
+GG_FN void gg_shade_meet(gg_rays *rays, const gg_lens *lens, const gg_view *v, const gg_shape *shape, float from) {
     const float *size = shape->size;
     switch (shape->kind) {
     case GG_SHAPE_BOX:
@@ -292,7 +233,7 @@ GG_FN void gg_shade_meet(gg_shade_rays *rays, const gg_lens *lens, const gg_view
         gg_shade_meet_convex(rays, lens, v, shape, from);
         break;
     }
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+    for (int k = 0; k < GG_LANES; k++) {
         rays->met[k] = gg_choose((rays->met[k] >= from) & (rays->met[k] < rays->to[k]), rays->met[k], GG_UNBOUNDED);
     }
 }

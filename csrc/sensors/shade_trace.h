@@ -11,7 +11,7 @@
 #include "strip.h"
 
 #define GG_SHADE_TILE       16 /* rays along a side of the largest tile */
-#define GG_SHADE_TILE_LEAST 4  /* side of the smallest tile; its rays are GG_SHADE_RAYS */
+#define GG_SHADE_TILE_LEAST 4  /* side of the smallest tile; its rays are GG_LANES */
 #define GG_SHADE_TILE_STEPS 48 /* of a march at most */
 
 /* a part to draw; its frame as seen through the lens */
@@ -132,9 +132,9 @@ GG_FN gg_lens_area gg_shade_tile_area(const gg_lens_area *area, int32_t row, int
 /* the rays of a smallest tile */
 GG_FN void gg_shade_tile_rays(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shade_solid *s,
                               const gg_lens_area *area, float from) {
-    gg_shade_rays rays;
+    gg_rays rays;
     float slant = lens->perspective ? 1.0f : 0.0f, flat = 1.0f - slant;
-    for (int k = 0; k < GG_SHADE_RAYS; k++) {
+    for (int k = 0; k < GG_LANES; k++) {
         float x = gg_lens_column(lens, area->column_begin + k % GG_SHADE_TILE_LEAST);
         float y = gg_lens_row(lens, area->row_begin + k / GG_SHADE_TILE_LEAST);
         float sx = s->right.x * x + s->down.x * y, sy = s->right.y * x + s->down.y * y;
@@ -204,16 +204,9 @@ GG_FN_LARGE void gg_shade_strip(const gg_lens *lens, const gg_view *v, int64_t e
     }
     gg_strip_grains(&strip, lens, v, env);
     for (int64_t k = 0; k < v->dims.part_count; k++) {
-        const gg_shape *shape = &v->parts[k];
-        gg_pose pose = gg_depth_part_pose(v, env, k);
-        if (!gg_strip_shows(v, env, k, walls)) {
-            continue;
-        }
-        int32_t part = GG_STRIP_PART - (int32_t)k;
-        if (shape->kind == GG_SHAPE_PLANE) {
-            gg_strip_plane(&strip, lens, pose, gg_strip_edges(v, shape), part);
-        } else {
-            gg_shade_solid_draw(&strip, lens, v, shape, pose, part);
+        gg_pose pose;
+        if (gg_strip_part(&strip, lens, v, env, k, walls, &pose)) {
+            gg_shade_solid_draw(&strip, lens, v, &v->parts[k], pose, GG_STRIP_PART - (int32_t)k);
         }
     }
 }

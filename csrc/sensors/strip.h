@@ -53,6 +53,24 @@ GG_FN void gg_strip_put(const gg_strip *strip, int64_t pixel, float t, int32_t i
     }
 }
 
+/* the same at `count` pixels of a row from `first` on */
+GG_FN void gg_strip_put_row(const gg_strip *strip, int64_t first, const float *t, int32_t count, int32_t id) {
+    float *depth = strip->depth + first;
+    for (int32_t k = 0; strip->id && k < count; k++) {
+        gg_strip_put(strip, first + k, t[k], id);
+    }
+    if (!strip->id && count == 4) {
+        /* one vector */
+        for (int32_t k = 0; k < 4; k++) {
+            depth[k] = gg_minf(t[k], depth[k]);
+        }
+    } else if (!strip->id) {
+        for (int32_t k = 0; k < count; k++) {
+            depth[k] = gg_minf(t[k], depth[k]);
+        }
+    }
+}
+
 GG_FN void gg_strip_clear(const gg_strip *strip, const gg_lens *lens) {
     int64_t count = (int64_t)(strip->row_end - strip->row_begin) * lens->width;
     for (int64_t i = 0; i < count; i++) {
@@ -79,41 +97,27 @@ GG_FN gg_strip_side gg_strip_side_make(int perspective, float a, float sign) {
     return GG_LIT(gg_strip_side){sign, 0.0f, -a * sign};
 }
 
-/* Columns begin .. end - 1 of one row of a grain. The depths of GG_LANES columns come from one loop without branches, so
- * that compilers make vectors of it. */
-GG_FN void gg_strip_grain_row(const gg_strip *strip, const gg_lens *lens, int perspective, gg_vec3 c, float radius,
-                              int32_t id, int32_t row, int32_t begin, int32_t end) {
-    float y = gg_lens_row(lens, row), near_depth = lens->near_depth, t[GG_LANES];
-    int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
-    for (int32_t column = begin; column < end; column += GG_LANES) {
-        for (int32_t k = 0; k < GG_LANES; k++) {
-            t[k] = gg_lens_enter(perspective, c, radius, gg_lens_column(lens, column + k), y, near_depth);
-        }
-        for (int32_t k = 0; k < GG_LANES && column + k < end; k++) {
-            gg_strip_put(strip, first + column + k, t[k], id);
-        }
-    }
-}
-
-/* one grain with centre c in the camera frame */
-GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, int perspective, gg_vec3 c, float radius,
-                          int32_t id) {
-    gg_lens_area area = gg_lens_cover(lens, c, radius, strip->row_begin, strip->row_end);
-    for (int32_t row = area.row_begin; row < area.row_end; row++) {
-#ifdef __CUDA_ARCH__
-        /* many threads at one pixel: see gg_strip_put */
-        int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
-        for (int32_t column = area.column_begin; column < area.column_end; column++) {
-            float enter, leave;
-            if (gg_lens_sphere(perspective, c, radius, gg_lens_column(lens, column), gg_lens_row(lens, row), &enter,
-                               &leave) &&
-                enter >= lens->near_depth) {
-                gg_strip_put(strip, first + column, enter, id);
+/* One grain with centre c in the camera frame, at the pixels of an area and some beside it, in blocks of GG_LANES: 4 x 4,
+ * 8 x 2 or 16 x 1 by the width of the area. Their depths come from one loop without branches, so that compilers make
+ * vectors of it. */
+GG_FN void gg_strip_sphere(const gg_strip *strip, const gg_lens *lens, int perspective, gg_vec3 c, float radius,
+                           int32_t id, gg_lens_area area) {
+    float near_depth = lens->near_depth, t[GG_LANES];
+    int32_t width = area.column_end - area.column_begin, shift = width <= 4 ? 2 : width <= 8 ? 3 : 4;
+    int32_t columns = 1 << shift, rows = GG_LANES >> shift;
+    for (int32_t row = area.row_begin; row < area.row_end; row += rows) {
+        int32_t row_end = GG_MIN(row + rows, area.row_end);
+        for (int32_t column = area.column_begin; column < area.column_end; column += columns) {
+            int32_t count = GG_MIN(columns, lens->width - column);
+            for (int32_t k = 0; k < GG_LANES; k++) {
+                t[k] = gg_lens_enter(perspective, c, radius, gg_lens_column(lens, column + (k & (columns - 1))),
+                                     gg_lens_row(lens, row + (k >> shift)), near_depth);
+            }
+            for (int32_t r = row; r < row_end; r++) {
+                int64_t first = (int64_t)(r - strip->row_begin) * lens->width;
+                gg_strip_put_row(strip, first + column, t + (r - row) * columns, count, id);
             }
         }
-#else
-        gg_strip_grain_row(strip, lens, perspective, c, radius, id, row, area.column_begin, area.column_end);
-#endif
     }
 }
 
@@ -139,9 +143,48 @@ GG_FN void gg_strip_prism(const gg_strip *strip, const gg_lens *lens, gg_vec3 c,
     }
 }
 
+/* a slice of grains in the camera frame: centres and radii, and which of them are drawn */
+typedef struct gg_strip_slice {
+    float x[GG_LANES], y[GG_LANES], z[GG_LANES], radius[GG_LANES];
+    int32_t keep[GG_LANES];
+} gg_strip_slice;
+
+/* the grains of a slice; id: their grain ids */
+GG_FN void gg_strip_spheres(const gg_strip *strip, const gg_lens *lens, int perspective, const gg_strip_slice *slice,
+                            const int32_t *id) {
+    int32_t row_begin[GG_LANES], row_end[GG_LANES], column_begin[GG_LANES], column_end[GG_LANES];
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        gg_vec3 c = gg_v3(slice->x[lane], slice->y[lane], slice->z[lane]);
+        gg_lens_area area =
+            gg_lens_cover_kind(lens, perspective, c, slice->radius[lane], strip->row_begin, strip->row_end);
+        row_begin[lane] = area.row_begin;
+        row_end[lane] = area.row_end;
+        column_begin[lane] = area.column_begin;
+        column_end[lane] = area.column_end;
+    }
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        gg_lens_area area = {row_begin[lane], row_end[lane], column_begin[lane], column_end[lane]};
+        gg_vec3 c = gg_v3(slice->x[lane], slice->y[lane], slice->z[lane]);
+        if (slice->keep[lane]) {
+            gg_strip_sphere(strip, lens, perspective, c, slice->radius[lane], id[lane], area);
+        }
+    }
+}
+
+/* the same for planar grains, those from `slot` on */
+GG_FN void gg_strip_prisms(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t e, int64_t slot,
+                           const gg_strip_slice *slice, const int32_t *id) {
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        if (slice->keep[lane]) {
+            gg_prism prism = gg_prism_of(v, e, slot + lane);
+            gg_strip_prism(strip, lens, gg_v3(slice->x[lane], slice->y[lane], slice->z[lane]), &prism, id[lane]);
+        }
+    }
+}
+
 /* All grains of one env. Each slice is brought into the camera frame and tested against the view of the band in one
- * loop without branches; only grains that intersect it are projected. `perspective` is an argument so that each kind of
- * camera gets a loop of its own. */
+ * loop without branches; only slices of which a grain intersects it are projected. `perspective` is an argument so that
+ * each kind of camera gets a loop of its own. */
 GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int perspective, const gg_view *v,
                                 int64_t e) {
     int64_t slots = v->dims.slots;
@@ -157,8 +200,8 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
     gg_vec3 o = lens->position;
     float near_depth = lens->near_depth, far_depth = lens->far_depth;
     for (int64_t slot = 0; slot < slots; slot += GG_LANES) {
-        float cx[GG_LANES], cy[GG_LANES], cz[GG_LANES];
-        int32_t keep[GG_LANES];
+        gg_strip_slice slice;
+        int32_t any = 0;
         for (int lane = 0; lane < GG_LANES; lane++) {
             gg_vec4 p = position[slot + lane];
             float ax = p.x - o.x, ay = p.y - o.y, az = p.z - o.z;
@@ -167,26 +210,21 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
             float z = m.r0.z * ax + m.r1.z * ay + m.r2.z * az;
             /* with a margin for rounding */
             float reach = -(p.w + depth + 4e-6f * (fabsf(x) + fabsf(y) + fabsf(z)));
-            cx[lane] = x;
-            cy[lane] = y;
-            cz[lane] = z;
-            keep[lane] =
+            int32_t keep =
                 (y * top.n + z * top.nz + top.w >= reach) & (y * bottom.n + z * bottom.nz + bottom.w >= reach) &
                 (x * left.n + z * left.nz + left.w >= reach) & (x * right.n + z * right.nz + right.w >= reach) &
                 (z - near_depth >= reach) & (far_depth - z >= reach) & (grain_id[slot + lane] >= 0);
+            slice.x[lane] = x;
+            slice.y[lane] = y;
+            slice.z[lane] = z;
+            slice.radius[lane] = p.w;
+            slice.keep[lane] = keep;
+            any |= keep;
         }
-        int32_t any = 0;
-        for (int lane = 0; lane < GG_LANES; lane++) {
-            any |= keep[lane];
-        }
-        for (int lane = 0; any && lane < GG_LANES; lane++) {
-            if (keep[lane] && gg_is_planar(&v->params)) {
-                gg_prism prism = gg_prism_of(v, e, slot + lane);
-                gg_strip_prism(strip, lens, gg_v3(cx[lane], cy[lane], cz[lane]), &prism, grain_id[slot + lane]);
-            } else if (keep[lane]) {
-                gg_strip_grain(strip, lens, perspective, gg_v3(cx[lane], cy[lane], cz[lane]), position[slot + lane].w,
-                               grain_id[slot + lane]);
-            }
+        if (any && gg_is_planar(&v->params)) {
+            gg_strip_prisms(strip, lens, v, e, slot, &slice, grain_id + slot);
+        } else if (any) {
+            gg_strip_spheres(strip, lens, perspective, &slice, grain_id + slot);
         }
     }
 }
@@ -196,6 +234,22 @@ GG_FN void gg_strip_grains(const gg_strip *strip, const gg_lens *lens, const gg_
         gg_strip_grains_kind(strip, lens, 1, v, e);
     } else {
         gg_strip_grains_kind(strip, lens, 0, v, e);
+    }
+}
+
+/* a grain, a pixel after the other */
+GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, gg_vec3 c, float radius, int32_t id) {
+    gg_lens_area area = gg_lens_cover(lens, c, radius, strip->row_begin, strip->row_end);
+    for (int32_t row = area.row_begin; row < area.row_end; row++) {
+        int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
+        for (int32_t column = area.column_begin; column < area.column_end; column++) {
+            float enter, leave;
+            if (gg_lens_sphere(lens->perspective, c, radius, gg_lens_column(lens, column), gg_lens_row(lens, row),
+                               &enter, &leave) &&
+                enter >= lens->near_depth) {
+                gg_strip_put(strip, first + column, enter, id);
+            }
+        }
     }
 }
 
@@ -213,7 +267,7 @@ GG_FN void gg_strip_slot(const gg_strip *strip, const gg_lens *lens, const gg_vi
         gg_prism prism = gg_prism_of(v, e, slot);
         gg_strip_prism(strip, lens, c, &prism, 0);
     } else {
-        gg_strip_grain(strip, lens, lens->perspective, c, p.w, 0);
+        gg_strip_grain(strip, lens, c, p.w, 0);
     }
 }
 
@@ -229,21 +283,38 @@ GG_FN int gg_strip_bounded(const gg_params *bounds, const gg_lens *lens, float x
            p.z >= a.z - tolerance && p.z <= b.z + tolerance;
 }
 
+/* a plane as the lens sees it: its normal in the camera frame, and how far it lies from the lens along it [m] */
+typedef struct gg_strip_face {
+    gg_vec3 normal;
+    float offset;
+} gg_strip_face;
+
+GG_FN gg_strip_face gg_strip_face_make(const gg_lens *lens, gg_pose pose) {
+    gg_vec3 normal = gg_quat_rotate(pose.rotation, gg_v3(0.0f, 0.0f, 1.0f));
+    return GG_LIT(gg_strip_face){gg_mat_tmul(lens->rotation, normal),
+                                 gg_dot(normal, gg_sub(pose.position, lens->position))};
+}
+
+/* depth at which the ray (x, y) enters a plane, from near_depth on; GG_UNBOUNDED: nowhere */
+GG_FN float gg_strip_face_depth(const gg_strip_face *face, int perspective, float x, float y, float near_depth) {
+    gg_vec3 n = face->normal;
+    float side = n.y * y + n.x * x;
+    float fall = perspective ? n.z + side : n.z;
+    float t = (perspective ? face->offset : face->offset - side) / fall;
+    return gg_choose((fall < 0.0f) & (t >= near_depth), t, GG_UNBOUNDED);
+}
+
 /* a plane with world pose `pose`, at every pixel; only within the bounds unless NULL */
 GG_FN void gg_strip_plane(const gg_strip *strip, const gg_lens *lens, gg_pose pose, const gg_params *bounds,
                           int32_t id) {
-    gg_vec3 normal = gg_quat_rotate(pose.rotation, gg_v3(0.0f, 0.0f, 1.0f));
-    gg_vec3 n = gg_mat_tmul(lens->rotation, normal);
-    float offset = gg_dot(normal, gg_sub(pose.position, lens->position));
+    gg_strip_face face = gg_strip_face_make(lens, pose);
     for (int32_t row = strip->row_begin; row < strip->row_end; row++) {
         float y = gg_lens_row(lens, row);
         int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
         for (int32_t column = strip->column_begin; column < strip->column_end; column++) {
             float x = gg_lens_column(lens, column);
-            float side = n.y * y + n.x * x;
-            float fall = lens->perspective ? n.z + side : n.z;
-            float t = (lens->perspective ? offset : offset - side) / fall;
-            if (fall < 0.0f && t >= lens->near_depth && (!bounds || gg_strip_bounded(bounds, lens, x, y, t))) {
+            float t = gg_strip_face_depth(&face, lens->perspective, x, y, lens->near_depth);
+            if (t < GG_UNBOUNDED && (!bounds || gg_strip_bounded(bounds, lens, x, y, t))) {
                 gg_strip_put(strip, first + column, t, id);
             }
         }
@@ -278,9 +349,10 @@ GG_FN gg_vec3 gg_strip_half(const gg_shape *shape, const gg_sdf_grid *grids) {
  * products of d with the edges). */
 GG_FN int gg_strip_passes(gg_vec3 o, gg_vec3 d, gg_vec3 half) {
     float ax = gg_absf(d.x), ay = gg_absf(d.y), az = gg_absf(d.z);
-    return gg_absf(o.y * d.z - o.z * d.y) <= half.y * az + half.z * ay &&
-           gg_absf(o.z * d.x - o.x * d.z) <= half.z * ax + half.x * az &&
-           gg_absf(o.x * d.y - o.y * d.x) <= half.x * ay + half.y * ax;
+    int32_t x = gg_absf(o.y * d.z - o.z * d.y) <= half.y * az + half.z * ay;
+    int32_t y = gg_absf(o.z * d.x - o.x * d.z) <= half.z * ax + half.x * az;
+    int32_t z = gg_absf(o.x * d.y - o.y * d.x) <= half.x * ay + half.y * ax;
+    return x & y & z;
 }
 
 /* a part to trace: what its rays share */
@@ -395,39 +467,28 @@ GG_FN const gg_params *gg_strip_edges(const gg_view *v, const gg_shape *shape) {
     return shape->tool < GG_WALL_COUNT && shape->tool != GG_STRIP_FLOOR ? &v->params : 0;
 }
 
+/* Draws a part if it is a plane; 1: it is a solid, at *pose, which is left to draw. */
+GG_FN int gg_strip_part(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t env, int64_t part,
+                        gg_strip_walls walls, gg_pose *pose) {
+    const gg_shape *shape = &v->parts[part];
+    *pose = gg_depth_part_pose(v, env, part);
+    if (!gg_strip_shows(v, env, part, walls)) {
+        return 0;
+    }
+    if (shape->kind == GG_SHAPE_PLANE) {
+        gg_strip_plane(strip, lens, *pose, gg_strip_edges(v, shape), GG_STRIP_PART - (int32_t)part);
+    }
+    return shape->kind != GG_SHAPE_PLANE;
+}
+
+/* all parts, a pixel after the other */
 GG_FN void gg_strip_parts(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t env,
                           gg_strip_walls walls) {
     for (int64_t k = 0; k < v->dims.part_count; k++) {
-        const gg_shape *shape = &v->parts[k];
-        gg_pose pose = gg_depth_part_pose(v, env, k);
-        if (!gg_strip_shows(v, env, k, walls)) {
-            continue;
+        gg_pose pose;
+        if (gg_strip_part(strip, lens, v, env, k, walls, &pose)) {
+            gg_strip_solid_draw(strip, lens, v, &v->parts[k], pose, GG_STRIP_PART - (int32_t)k);
         }
-        int32_t id = GG_STRIP_PART - (int32_t)k;
-        if (shape->kind == GG_SHAPE_PLANE) {
-            gg_strip_plane(strip, lens, pose, gg_strip_edges(v, shape), id);
-        } else {
-            gg_strip_solid_draw(strip, lens, v, shape, pose, id);
-        }
-    }
-}
-
-/* ---- both ---- */
-
-/* draws rows row_begin .. row_end - 1 of an image of an env into depth and, unless NULL, id, (rows, width) each */
-GG_FN void gg_strip_draw(const gg_lens *lens, const gg_view *v, int64_t env, int32_t row_begin, int32_t row_end,
-                         float *depth, int32_t *id, gg_strip_walls walls) {
-    gg_strip strip;
-    strip.row_begin = row_begin;
-    strip.row_end = row_end;
-    strip.column_begin = 0;
-    strip.column_end = lens->width;
-    strip.depth = depth;
-    strip.id = id;
-    gg_strip_clear(&strip, lens);
-    if (lens->usable) {
-        gg_strip_grains(&strip, lens, v, env);
-        gg_strip_parts(&strip, lens, v, env, walls);
     }
 }
 

@@ -29,28 +29,41 @@ GG_FN float gg_depth_bisect(const gg_shape *shape, const gg_sdf_grid *grids, con
     return b;
 }
 
+/* share of a distance that a march may take as a step: the interpolant of a grid may be slightly steeper than a
+ * distance */
+GG_FN float gg_depth_safety(const gg_shape *shape) { return shape->kind == GG_SHAPE_GRID ? 0.9f : 1.0f; }
+
+/* distance within which a surface counts as met at depth t [m] */
+GG_FN float gg_depth_tolerance(float t) { return GG_DEPTH_TOLERANCE * gg_absf(t) + 1e-7f; }
+
+/* Depth at which a ray meets a part from whose surface it is less than the tolerance away at depth t: the remaining
+ * distance is linear; GG_UNBOUNDED: the ray is leaving. inverse: 1 over the length of the direction */
+GG_FN float gg_depth_arrive(const gg_shape *shape, const gg_sdf_grid *grids, const float *samples, gg_vec3 origin,
+                            gg_vec3 direction, float inverse, float t, float distance) {
+    gg_vec3 p = gg_madd(origin, direction, t);
+    float facing = -gg_dot(gg_sdf_eval(shape, grids, samples, p).gradient, direction) * inverse;
+    return facing > 0.0f ? t + distance / gg_maxf(facing, 0.1f) * inverse : GG_UNBOUNDED;
+}
+
 /* Depth in [from, to) at which a ray of the part's frame enters the part; GG_UNBOUNDED: nowhere. A step is the distance
- * to the surface, which cannot overshoot; the interpolant of a grid may be slightly steeper than a distance, so its
- * steps are shorter, and a crossing that was overstepped is found by bisection. */
+ * to the surface, which cannot overshoot, or a safe share of it; a crossing that was overstepped is found by bisection.
+ * march.h takes these steps for many rays at once. */
 GG_FN float gg_depth_trace(const gg_shape *shape, const gg_sdf_grid *grids, const float *samples, gg_vec3 origin,
                            gg_vec3 direction, float from, float to) {
-    float length = gg_norm(direction), inverse = 1.0f / length;
-    float safety = shape->kind == GG_SHAPE_GRID ? 0.9f : 1.0f;
+    float inverse = 1.0f / gg_norm(direction), safety = gg_depth_safety(shape);
     float push = (to - from) * (1.0f / (float)GG_DEPTH_PUSH);
     float t = from, last_t = from;
     int outside = 0;
     for (int step = 0; step <= GG_DEPTH_STEPS && t < to; step++) {
-        gg_vec3 p = gg_madd(origin, direction, t);
-        float distance = gg_sdf_distance(shape, grids, samples, p);
-        float tolerance = GG_DEPTH_TOLERANCE * gg_absf(t) + 1e-7f;
+        float distance = gg_sdf_distance(shape, grids, samples, gg_madd(origin, direction, t));
+        float tolerance = gg_depth_tolerance(t);
         if (outside && distance < 0.0f) {
             return gg_depth_bisect(shape, grids, samples, origin, direction, last_t, t);
         }
         if (distance >= 0.0f && distance < tolerance) {
-            /* within the tolerance: the remaining distance is linear, unless the ray is leaving */
-            float facing = -gg_dot(gg_sdf_eval(shape, grids, samples, p).gradient, direction) * inverse;
-            if (facing > 0.0f) {
-                return t + distance / gg_maxf(facing, 0.1f) * inverse;
+            float met = gg_depth_arrive(shape, grids, samples, origin, direction, inverse, t, distance);
+            if (met < GG_UNBOUNDED) {
+                return met;
             }
         }
         outside = distance >= 0.0f;

@@ -37,6 +37,7 @@ typedef struct gg_access {
     uint8_t *bytes;                                /* (env_count, pixel_count) */
     int64_t pixel_first, pixel_count;              /* of the camera that is read */
     int64_t camera, camera_bands;                  /* that is rendered, and its bands (sensors/depth.h) */
+    int32_t camera_whole;                          /* 1: a CPU draws all bands of an image at once */
     float depth_near, depth_far, depth_span;       /* [m] */
     int64_t *tally;                                /* (env_count, tally_bins) */
     int64_t tally_bins, tally_boxes;

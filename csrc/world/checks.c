@@ -120,6 +120,7 @@ static gg_status check_grid(const gg_world_def *d, int k, gg_message out) {
                   g->first_sample + n <= d->sample_count,
               "grid %d: expected at least 2 samples per axis, a spacing > 0 and %lld samples in the array", k,
               (long long)n);
+    GG_EXPECT(out, n <= INT32_MAX, "grid %d: expected at most %d samples, got %lld", k, INT32_MAX, (long long)n);
     for (int64_t c = 0; c < n; c++) {
         GG_EXPECT(out, gg_finite(d->sample[g->first_sample + c]), "grid %d: expected finite samples", k);
     }

@@ -21,6 +21,8 @@ static gg_status render(gg_world *w, int32_t camera) {
     gg_access a = gg_access_of_envs(w, &status);
     a.camera = camera;
     a.camera_bands = gg_depth_camera_bands(&w->scene.cameras[camera]);
+    /* bands share what is prepared for an image: threads that have enough of them take whole ones */
+    a.camera_whole = stale >= w->thread_count;
     const gg_phase phase = GG_PHASE_render_depth;
     status = gg_access_run(w, &a, &phase, 1, status);
     if (status == GG_OK) {
@@ -97,7 +99,7 @@ gg_status gg_world_picture_depth(gg_world *w, int64_t env, const gg_camera *came
     gg_status status = open_picture(w, env, &own, &host);
     if (status == GG_OK) {
         gg_lens lens = gg_lens_make(&own.camera, gg_camera_pose(host, env, &own.camera));
-        gg_strip_draw(&lens, host, env, 0, own.camera.height, depth, NULL, GG_STRIP_WALLS_FLOOR);
+        gg_draw_strip(&lens, host, env, 0, own.camera.height, depth, NULL, GG_STRIP_WALLS_FLOOR);
     }
     return status;
 }

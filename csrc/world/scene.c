@@ -46,6 +46,12 @@ static void set_wall(gg_shape *s, const gg_world_def *def, int face) {
     gg_shape_set_bounds(s, NULL);
 }
 
+static void set_surfaces(gg_scene *scene, const gg_world_def *def) {
+    for (int32_t k = 0; k < def->grid_count; k++) {
+        gg_sdf_grid_set_surface(&scene->grids[k], scene->samples);
+    }
+}
+
 /* the parts of the walls, then the caller's, whose tools come after the walls */
 static void set_parts(gg_scene *scene, const gg_world_def *def) {
     gg_shape *next = scene->parts;
@@ -90,6 +96,7 @@ gg_status gg_scene_create(gg_world *w, const gg_world_def *def, const gg_dims *d
     GG_SCENE_ARRAYS(SCENE_COPY)
 #undef SCENE_COPY
     if (status == GG_OK) {
+        set_surfaces(s, def);
         set_parts(s, def);
         set_masses(s, def);
         set_cameras(s, dims->camera_count);

@@ -69,7 +69,7 @@ static void test_parts_march(void) {
         for (int trial = 0; trial < 12; trial++) {
             fresh(1 + trial % 2, 24, 33, trial % 2 ? 0.8f : 0.5f);
             /* a ball with a flat side, sampled */
-            world.grid = (gg_sdf_grid){{24, 24, 24}, 0.05f, {-0.575f, -0.575f, -0.575f}, 0};
+            world.grid = (gg_sdf_grid){.count = {24, 24, 24}, .spacing = 0.05f, .origin = {-0.575f, -0.575f, -0.575f}};
             for (int k = 0; k < 24 * 24 * 24; k++) {
                 gg_vec3 p =
                     gg_madd(world.grid.origin, gg_v3((float)(k % 24), (float)(k / 24 % 24), (float)(k / 576)), 0.05f);
@@ -153,9 +153,72 @@ static void test_parts_analytic(void) {
     CHECK(grazed < hits / 1000);
 }
 
+/* a hollow ball in the middle of a grid, or a slab that its faces cut */
+static void sample_grid(int cut) {
+    world.grid = (gg_sdf_grid){.count = {24, 24, 24}, .spacing = 0.05f, .origin = {-0.575f, -0.575f, -0.575f}};
+    for (int k = 0; k < 24 * 24 * 24; k++) {
+        gg_vec3 p = gg_madd(world.grid.origin, gg_v3((float)(k % 24), (float)(k / 24 % 24), (float)(k / 576)), 0.05f);
+        float ball = gg_maxf(gg_maxf(gg_norm(p) - 0.3f, 0.15f - gg_norm(p)), p.z - 0.1f);
+        world.samples[k] = cut ? gg_maxf(gg_absf(p.x - 0.1f) - 0.1f, p.z - 0.1f) : ball;
+    }
+    gg_sdf_grid_set_surface(&world.grid, world.samples);
+    CHECK((world.grid.surface_margin > 0.0f) == !cut);
+}
+
+/* grains, planes and parts of every kind before and behind each other */
+static gg_view *crowd(int trial) {
+    gg_view *v = fresh(1 + trial % 2, 20 + trial % 13, 30 + trial % 37, trial % 2 ? 0.6f : 0.9f);
+    sample_grid(trial % 3 == 2);
+    for (int kind = GG_SHAPE_PLANE; kind < GG_SHAPE_KIND_COUNT; kind++) {
+        gg_shape *shape = put_part(kind, kind - 1, uniform(0.05f, 0.5f), uniform(0.05f, 0.4f), uniform(0.05f, 0.3f));
+        if (kind == GG_SHAPE_CAVITY) {
+            shape->size[0] = 3.0f;
+        }
+        shape->tool = kind == GG_SHAPE_PLANE ? GG_STRIP_FLOOR : 6 + kind % 2;
+        shape->position = gg_add(random_point(0.8f), gg_v3(0.0f, 0.0f, kind == GG_SHAPE_PLANE ? 4.0f : 2.0f));
+        shape->rotation = kind == GG_SHAPE_PLANE ? gg_quat_make(0.0f, 1.0f, 0.0f, 0.0f) : random_turn();
+    }
+    world.poses[6].rotation = gg_quat_unit(gg_quat_make(1.0f, 0.05f, 0.0f, 0.1f));
+    for (int k = 0; k < 40; k++) {
+        put_grain(7 * k, gg_add(random_point(1.0f), gg_v3(0.0f, 0.0f, 2.0f)), uniform(0.005f, 0.2f));
+    }
+    world.cameras[0].near_depth = trial % 4 == 3 ? 1.9f : 0.05f;
+    world.cameras[0].far_depth = trial % 5 == 4 ? 2.5f : 30.0f;
+    return v;
+}
+
+/* images that are drawn side by side are those drawn a pixel after the other, bit for bit, in bands or at once */
+static void test_drawn_side_by_side(void) {
+    static float image[2][PIXELS];
+    int64_t different = 0, parts = 0;
+    for (int trial = 0; trial < 60; trial++) {
+        gg_view *v = crowd(trial);
+        gg_camera *c = &world.cameras[0];
+        gg_lens lens = gg_lens_make(c, gg_camera_pose(v, 0, c));
+        gg_strip strip = {0, c->height, 0, c->width, image[0], 0};
+        gg_strip_clear(&strip, &lens);
+        for (int64_t slot = 0; slot < SLOTS; slot++) {
+            gg_strip_slot(&strip, &lens, v, 0, slot);
+        }
+        memcpy(image[1], image[0], sizeof image[0]);
+        gg_strip_parts(&strip, &lens, v, 0, GG_STRIP_WALLS_FLOOR);
+        size_t size = sizeof(float) * (size_t)v->dims.pixels;
+        for (int k = 0; k < v->dims.pixels; k++) {
+            parts += image[0][k] != image[1][k];
+        }
+        render();
+        different += memcmp(image[0], v->depth, size) != 0;
+        gg_draw_strip(&lens, v, 0, 0, c->height, image[1], 0, GG_STRIP_WALLS_FLOOR);
+        different += memcmp(image[0], image[1], size) != 0;
+    }
+    CHECK(different == 0);
+    CHECK(parts > 60 * 300);
+}
+
 int main(void) {
     draw = 153740;
     test_parts_march();
+    test_drawn_side_by_side();
     test_parts_analytic();
     return check_report();
 }
