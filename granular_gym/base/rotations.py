@@ -25,7 +25,10 @@ def cross(a: Array, b: Array) -> Array:
     """Cross product of vectors (..., 3) that are broadcast; bit for bit `numpy.cross`, with a quarter of its calls."""
     ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
     bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+    x = ay * bz - az * by
+    result = np.empty((*x.shape, 3), x.dtype)
+    result[..., 0], result[..., 1], result[..., 2] = x, az * bx - ax * bz, ax * by - ay * bx
+    return result
 
 
 def from_matrix(m: Array) -> Array:

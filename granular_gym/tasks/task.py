@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import abc
 import copy
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -402,8 +403,9 @@ class Task(Stepping):
         bounds: list[Any] = [self.observation_space[name] for name in tables]
         low, high = (np.concatenate([getattr(space, end) for space in bounds]) for end in ("low", "high"))
         clipped = _core.clipped(np.concatenate(list(tables.values()), axis=1), low, high)
-        ends = np.cumsum([table.shape[1] for table in tables.values()])[:-1]
-        return {name: np.ascontiguousarray(part) for name, part in zip(tables, np.split(clipped, ends, 1), strict=True)}
+        ends = itertools.accumulate(table.shape[1] for table in tables.values())
+        parts = (clipped[:, end - table.shape[1] : end] for table, end in zip(tables.values(), ends, strict=True))
+        return {name: np.ascontiguousarray(part) for name, part in zip(tables, parts, strict=True)}
 
     # pictures --------------------------------------------------------------------------------------------------------
 
