@@ -86,7 +86,7 @@
     X(read_wrenches, v->dims.tool_count * 6, COVERS, PLAIN, EACH, v->dims.tool_count * 6, ALONE,                       \
       gg_access_read_wrench(v, e, i))                                                                                  \
     X(render_depth, v->access.camera_whole ? 1 : v->access.camera_bands, COVERS, LANES, TEAM,                          \
-      v->access.camera_bands *GG_THREADS, ALONE, gg_depth_band(v, e, i))                                               \
+      v->access.camera_bands * GG_THREADS, ALONE, gg_depth_band(v, e, i))                                              \
     X(read_depth, v->access.pixel_count, COVERS, PLAIN, EACH, v->access.pixel_count, ALONE,                            \
       gg_access_read_pixel(v, e, i))
 /* clang-format on */

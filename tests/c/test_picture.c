@@ -93,7 +93,7 @@ static const int kinds[] = {GG_SHAPE_BOX,  GG_SHAPE_SPHERE, GG_SHAPE_CAPSULE, GG
 static gg_view *fresh_parts(int camera) {
     static float sample[13 * 13 * 13];
     gg_view *v = fresh(camera, 90, 120, 0.6f);
-    world.grid = (gg_sdf_grid){{13, 13, 13}, 0.1f, {-0.6f, -0.6f, -0.6f}, 0};
+    world.grid = (gg_sdf_grid){.count = {13, 13, 13}, .spacing = 0.1f, .origin = {-0.6f, -0.6f, -0.6f}};
     for (int k = 0; k < 13 * 13 * 13; k++) {
         gg_vec3 p = gg_v3(0.1f * (float)(k % 13 - 6), 0.1f * (float)(k / 13 % 13 - 6), 0.1f * (float)(k / 169 - 6));
         sample[k] = gg_norm(p) - 0.4f;
