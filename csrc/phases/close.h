@@ -124,8 +124,6 @@ GG_FN gg_step_stats gg_step_stats_of_block(const gg_view *v, int64_t e, int64_t 
     return all;
 }
 
-GG_FN int gg_last_substep(const gg_view *v, int64_t e) { return v->env[e].substeps_done + 1 >= v->params.substeps; }
-
 /* Closes the substep of one env: swaps the double buffers and adds the statistics of its slices. last: NULL, or the
  * statistics of the last substep of a step */
 GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, const gg_step_stats *last) {
@@ -141,7 +139,7 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
         all.residual = gg_maxf(all.residual, tools.change);
         all.bad |= tools.bad;
         env->fast_tool |= tools.fast;
-        all.restless |= tools.restless;
+        all.moving += tools.restless;
     }
     if (all.bad) {
         gg_env_freeze(v, e);
@@ -153,7 +151,7 @@ GG_FN void gg_step_close(const gg_view *v, int64_t e, gg_substep_stats all, cons
     gg_sleep_close(v, e, all.drowsy, all.moving, all.woken);
     total->asleep_share = env->some_asleep ? 1.0f - (float)env->awake / (float)v->dims.grain_count : 0.0f;
     all.overlap_max = gg_maxf(all.overlap_max, env->kept.overlap_max);
-    gg_sleep_note(v, e, all.restless, last != NULL);
+    gg_sleep_note(v, e, all.restless, all.moving, last != NULL);
     total->overlap_max_last = all.overlap_max;
     total->overlap_max = gg_maxf(total->overlap_max, all.overlap_max);
     total->residual = gg_maxf(total->residual, all.residual);

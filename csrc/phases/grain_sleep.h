@@ -1,11 +1,11 @@
 /* grain_sleep.h: which grains of an env sleep while others move.
  *
  * Classes are decided where the lists are built. A grain moves if it was not quiet in the last substep (gg_quiet_of,
- * solvers/motion.h). Grains in the cell of one that moves, or in a cell next to it, are awake, and more around fast
- * ones. Other grains stay asleep, or fall asleep once they were quiet for GG_QUIET_SUBSTEPS, in the first substep of a
- * step and only where that is worth building the lists. Of those asleep, grains in or next to a cell with one that is
- * awake are at the edge: they may be touched. The rest are deep: they come last in the order of slots, and no phase but
- * those that build the lists reads or writes them.
+ * solvers/motion.h). It is awake, as are grains with a contact with it, those in the cells around one that must wake,
+ * and those in more cells around a fast one. Other grains stay asleep, or fall asleep once they were quiet for
+ * GG_QUIET_SUBSTEPS if enough would, for which lists are built in the first substep of a step. Of those asleep, grains in
+ * or next to a cell with one that is awake are at the edge: they may be touched. The rest are deep: they come last in
+ * the order of slots, and no phase but those that build the lists reads or writes them.
  *
  * A grain at the edge wakes where its imbalance asks for it (solvers/spheres/coloured/asleep.h), and any grain in the
  * step in which a tool that moves comes near it; the grains in the cells around it wake as well. All wake where anything
@@ -19,8 +19,11 @@
 #include "../solvers/scalar.h"
 #include "../solvers/spheres/coloured/asleep.h"
 
-/* marks of a cell: it holds a grain that moves, one that is fast, one that is awake; it is near such a cell */
-enum { GG_MARK_MOVES = 1, GG_MARK_FAST = 2, GG_MARK_AWAKE = 4, GG_MARK_NEAR_MOVES = 8, GG_MARK_NEAR_AWAKE = 16 };
+/* Grains fall asleep where one in so many of those awake would. */
+#define GG_LULL_PART 8
+
+/* marks of a cell: it holds a grain that must wake, one that is fast, one that is awake; it is near such a cell */
+enum { GG_MARK_WAKES = 1, GG_MARK_FAST = 2, GG_MARK_AWAKE = 4, GG_MARK_STIRRED = 8, GG_MARK_NEAR_AWAKE = 16 };
 
 /* cells around one that is marked: around a fast grain more than it can shake before the lists are built again */
 enum { GG_NEAR = 1, GG_NEAR_FAST = 3 };
@@ -37,6 +40,15 @@ GG_FN int32_t gg_marked_cells(const gg_cell_grid *g) { return g->count[0] * g->c
 /* marks of these cells, in an array that is idle until the grains are sorted */
 GG_FN int32_t *gg_cell_marks(const gg_view *v, int64_t e) {
     return v->cell_first + e * (v->dims.cells + 1) + gg_marked_grid(v, e)->first_cell;
+}
+
+/* a grain that stays awake, or wakes; many threads may say so */
+GG_FN void gg_sleep_stir(int32_t *next_class) {
+#ifdef __CUDA_ARCH__
+    atomicExch(next_class, GG_AWAKE);
+#else
+    *next_class = GG_AWAKE;
+#endif
 }
 
 GG_FN void gg_mark(int32_t *marks, int32_t mark) {
@@ -78,51 +90,72 @@ GG_FN void gg_mark_near(const gg_view *v, int64_t e, int32_t cell, int32_t mark,
     }
 }
 
-/* near grains that move, by their two marks */
-GG_FN void gg_mark_near_moves(const gg_view *v, int64_t e, int32_t cell) {
-    gg_mark_near(v, e, cell, GG_MARK_MOVES, GG_MARK_NEAR_MOVES, GG_NEAR);
-    gg_mark_near(v, e, cell, GG_MARK_FAST, GG_MARK_NEAR_MOVES, GG_NEAR_FAST);
+/* near grains that must wake, or are fast */
+GG_FN void gg_mark_stirred(const gg_view *v, int64_t e, int32_t cell) {
+    gg_mark_near(v, e, cell, GG_MARK_WAKES, GG_MARK_STIRRED, GG_NEAR);
+    gg_mark_near(v, e, cell, GG_MARK_FAST, GG_MARK_STIRRED, GG_NEAR_FAST);
+}
+
+/* Whether grains of an env may fall asleep: enough would, and their stored impulses are those of this dt. Those that
+ * what moves near them kept awake last do not count while anything moves. */
+GG_FN int gg_sleep_lulls(const gg_view *v, int64_t e) {
+    const gg_env *env = &v->env[e];
+    int32_t would = env->drowsy - (env->moving ? env->drowsy_kept : 0);
+    return would * GG_LULL_PART > env->awake && env->dt_last == v->params.dt;
 }
 
 /* whether classes are decided when the lists of an env are built now */
 GG_FN int gg_sleep_chooses(const gg_view *v, int64_t e) {
     const gg_env *env = &v->env[e];
-    return env->rebuild && !env->reclassed && (env->lulled || env->awake < v->dims.grain_count);
+    return env->rebuild && !env->reclassed && (env->some_asleep || gg_sleep_lulls(v, e));
 }
 
-/* whether the grain in slot i moves: it was not quiet, or owns more contacts than are kept */
-GG_FN int gg_sleep_moves(const gg_view *v, int64_t e, int64_t i) {
-    int64_t at = e * v->dims.slots + i, id = e * v->dims.sleep.slots + v->grain_id[at];
-    return v->env[e].roused || v->quiet[id] <= 0 || v->contact_count[at] + v->kept_count[id] > GG_KEPT;
-}
-
-/* Three passes over the slots, between which gg_mark_near passes over the cells. The first finds the cell of slot i and
- * whether its grain moves. */
+/* Four passes over the slots. The first finds the cell of slot i, marks it, and tells whether its grain moves: it was not
+ * quiet, or owns more contacts than are kept. After it gg_mark_stirred passes over the cells. */
 GG_FN void gg_sleep_find(const gg_view *v, int64_t e, int64_t i) {
     const gg_cell_grid *g = gg_marked_grid(v, e);
-    int64_t at = e * v->dims.slots + i;
+    int64_t at = e * v->dims.slots + i, id = e * v->dims.sleep.slots + v->grain_id[at];
     v->cell[at] = gg_cell_of(g, v->env[e].origin, v->position[at]) - g->first_cell;
-    if (gg_sleep_moves(v, e, i)) {
+    v->moves[id] = v->quiet[id] <= 0 || v->contact_count[at] + v->kept_count[id] > GG_KEPT;
+    v->next_class[id] = v->moves[id] ? GG_AWAKE : GG_DEEP;
+    if (v->quiet[id] <= 0) {
         const float *body = gg_slot_body_at(v, e, i);
         float way = v->params.dt * gg_norm(gg_v3(body[0], body[1], body[2]));
         int fast = way > GG_FAST_WAY * v->position[at].w;
-        gg_mark(&gg_cell_marks(v, e)[v->cell[at]], fast ? GG_MARK_MOVES | GG_MARK_FAST : GG_MARK_MOVES);
+        int mark = (v->quiet[id] < 0 ? GG_MARK_WAKES : 0) | (fast ? GG_MARK_FAST : 0);
+        if (mark) {
+            gg_mark(&gg_cell_marks(v, e)[v->cell[at]], mark);
+        }
     }
 }
 
-/* The second decides whether its grain is awake. */
+/* The second finds the grains that touch one that moves, by the contacts of the last substep. */
+GG_FN void gg_sleep_touch(const gg_view *v, int64_t e, int64_t i) {
+    int64_t at = e * v->dims.slots + i, id = v->grain_id[at];
+    int32_t *next = v->next_class + e * v->dims.sleep.slots, *moves = v->moves + e * v->dims.sleep.slots;
+    for (int32_t k = 0; k < v->contact_count[at]; k++) {
+        int32_t key = gg_stored_contact_at(v, e, at, k).key;
+        if (key >= 0 && moves[id] != moves[key]) {
+            gg_sleep_stir(&next[moves[id] ? key : id]);
+        }
+    }
+}
+
+/* The third decides whether a grain is awake. */
 GG_FN void gg_sleep_part(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, id = e * v->dims.sleep.slots + v->grain_id[at];
-    int32_t *marks = &gg_cell_marks(v, e)[v->cell[at]];
-    int may_sleep = v->sleep_class[id] != GG_AWAKE || (v->env[e].lulled && v->quiet[id] >= GG_QUIET_SUBSTEPS);
-    int awake = v->env[e].roused || !may_sleep || *marks & GG_MARK_NEAR_MOVES;
-    v->next_class[id] = awake ? GG_AWAKE : GG_DEEP;
-    if (awake) {
-        gg_mark(marks, GG_MARK_AWAKE);
+    const gg_env *env = &v->env[e];
+    int32_t *mark = &gg_cell_marks(v, e)[v->cell[at]];
+    int may_sleep = v->sleep_class[id] != GG_AWAKE || (v->quiet[id] == GG_QUIET_SUBSTEPS && gg_sleep_lulls(v, e));
+    if (env->roused || !may_sleep || *mark & GG_MARK_STIRRED) {
+        v->next_class[id] = GG_AWAKE;
+    }
+    if (v->next_class[id] == GG_AWAKE) {
+        gg_mark(mark, GG_MARK_AWAKE);
     }
 }
 
-/* The third tells edge and deep. */
+/* The fourth tells edge and deep. */
 GG_FN void gg_sleep_place(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i;
     int32_t *next = &v->next_class[e * v->dims.sleep.slots + v->grain_id[at]];
@@ -140,13 +173,13 @@ GG_FN int gg_sleep_drowsy(const gg_view *v, int64_t e, int64_t i) {
 /* completes the choice for `awake` grains, `live` that are not deep, and those awake that might have slept */
 GG_FN void gg_sleep_chosen(const gg_view *v, int64_t e, int32_t awake, int32_t live, int32_t drowsy) {
     gg_env *env = &v->env[e];
-    env->drowsy_kept = env->lulled ? drowsy : env->drowsy_kept;
+    env->drowsy_kept = gg_sleep_lulls(v, e) ? drowsy : env->drowsy_kept;
     env->awake = awake;
     env->some_asleep = awake < v->dims.grain_count;
     env->live_before = env->live_slices;
     env->live_slices = (int32_t)((live + GG_LANES - 1) / GG_LANES);
-    env->reclassed = 1;
-    env->lulled = env->roused = 0;
+    env->reclassed = env->kept_changed = 1;
+    env->roused = 0;
 }
 
 /* Decides who sleeps. item: env */
@@ -164,7 +197,10 @@ GG_FN void gg_sleep_choose_env(const gg_view *v, int64_t e) {
         gg_sleep_find(v, e, i);
     }
     for (int32_t c = 0; c < cells; c++) {
-        gg_mark_near_moves(v, e, c);
+        gg_mark_stirred(v, e, c);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        gg_sleep_touch(v, e, i);
     }
     for (int64_t i = 0; i < n; i++) {
         gg_sleep_part(v, e, i);
@@ -191,11 +227,15 @@ GG_FN void gg_sleep_enter_slot(const gg_view *v, int64_t e, int64_t i) {
     }
     int64_t id = e * v->dims.sleep.slots + v->grain_id[at];
     int32_t last = v->sleep_class[id], next = v->next_class[id];
-    if (last == GG_DEEP && next != GG_DEEP && i >= (int64_t)v->env[e].live_before * GG_LANES) {
+    int predicted = i < (int64_t)v->env[e].live_before * GG_LANES;
+    if (last == GG_DEEP && next == GG_DEEP && !predicted) {
+        return;
+    }
+    if (last == GG_DEEP && next != GG_DEEP && !predicted) {
         gg_prediction ignored = GG_ZERO;
         gg_scalar_predict_lanes(v, e, i, &ignored);
     }
-    for (int k = 0; last == GG_AWAKE && k < 12; k++) {
+    for (int k = 0; last == GG_AWAKE && next != GG_AWAKE && k < 12; k++) {
         v->held[id * 12 + k] = 0.0f;
     }
     if (next != GG_AWAKE) {
@@ -226,11 +266,12 @@ GG_FN void gg_sleep_lull(const gg_view *v, int64_t e, int disturbed) {
     env->calm = disturbed || env->moving ? 0 : GG_MIN(env->calm + 1, GG_CALM_STEPS);
     int alike = v->params.grain_sleep && env->dt_last == v->params.dt,
         settles = env->calm == GG_CALM_STEPS && env->unsettled;
-    int worth = (env->drowsy - env->drowsy_kept) * 8 > env->awake;
     env->roused = env->some_asleep && (env->roused || !alike || settles);
-    env->lulled = alike && !env->roused && !settles && worth;
-    env->rebuild |= env->roused || env->lulled || disturbed & 2;
+    env->rebuild |= env->roused || (!settles && gg_sleep_lulls(v, e)) || disturbed & 2;
 }
+
+/* substeps after which lists are built at the latest for grains that must wake and can wait */
+#define GG_WAKE_EVERY 4
 
 /* At the end of a substep: whether grains must wake, which they do in the next one. */
 GG_FN void gg_sleep_close(const gg_view *v, int64_t e, int32_t drowsy, int32_t moving, int32_t woken) {
@@ -238,7 +279,8 @@ GG_FN void gg_sleep_close(const gg_view *v, int64_t e, int32_t drowsy, int32_t m
     env->reclassed = 0;
     env->drowsy = v->params.grain_sleep ? drowsy : 0;
     env->moving = v->params.grain_sleep ? moving : 0;
-    env->rebuild |= env->some_asleep && woken;
+    int waits = !(woken & GG_WAKES_NOW) && env->substeps_done % GG_WAKE_EVERY != 0;
+    env->rebuild |= env->some_asleep && woken && !waits;
     env->unsettled |= env->moving > 0 || (env->some_asleep && woken);
 }
 

@@ -139,7 +139,7 @@ GG_FN int gg_step_condition(const gg_env *env, gg_condition condition) {
     case GG_HAS_REST:
         return env->rest > 0 && !gg_env_still(env);
     case GG_HAS_ASLEEP:
-        return (env->some_asleep || env->reclassed) && !gg_env_still(env);
+        return (env->some_asleep || env->kept_changed) && !gg_env_still(env);
     default:
         return !env->converged && !gg_env_still(env);
     }

@@ -1,7 +1,7 @@
 /* sleep.h: an env at rest that nothing disturbs is left as it is for a whole step.
  *
- * Rest. A step is at rest where all grains are, in each of its substeps (gg_rest, solvers/motion.h). What sets anything
- * of an env from outside ends its rest.
+ * Rest. A step is at rest where, in each of its substeps, all grains are quiet, and all but one in GG_RESTLESS_PART at
+ * rest (gg_quiet_of and gg_rest_of, solvers/motion.h). What sets anything of an env from outside ends its rest.
  *
  * Sleep. After GG_REST_STEPS steps at rest an env sleeps through each step of the same dt in which no moving tool comes
  * near a grain. Its grains, lists and stored impulses stay as they are, as do the wrenches; tools move. A tool that came
@@ -112,10 +112,14 @@ GG_FN void gg_sleep_open(const gg_view *v, int64_t e) {
     stats->fast_tool_count = gg_tool_is_fast(&v->params, gg_tool_speed_max(v, e)) ? v->params.substeps : 0;
 }
 
-/* Notes how many grains were not at rest in a substep; last: it ends the step. */
-GG_FN void gg_sleep_note(const gg_view *v, int64_t e, int32_t restless, int last) {
+/* a few grains may still rattle where all others are at rest: one in so many */
+#define GG_RESTLESS_PART 64
+
+/* Notes how many grains were not at rest in a substep, and how many not quiet; last: it ends the step. */
+GG_FN void gg_sleep_note(const gg_view *v, int64_t e, int32_t restless, int32_t moving, int last) {
     gg_env *env = &v->env[e];
-    env->restless |= !v->params.sleep || restless > 0 || (env->some_asleep && env->unsettled);
+    int rests = moving == 0 && (int64_t)restless * GG_RESTLESS_PART <= v->dims.grain_count;
+    env->restless |= !v->params.sleep || !rests || (env->some_asleep && env->unsettled);
     env->rested = env->restless ? 0 : GG_MIN(env->rested + last, GG_REST_STEPS);
 }
 

@@ -64,30 +64,28 @@ GG_FN_LARGE void gg_motion_refuse(const gg_view *v, int64_t e, int64_t i, gg_vec
 
 /* Counts the quiet substeps of the grains of a slice. One that must wake keeps its -1 until the lists are built. */
 GG_FN void gg_quiet_count(const gg_view *v, int64_t e, int64_t slice, const gg_motion each[GG_LANES]) {
-    int32_t drowsy = 0, moving = 0;
+    int32_t drowsy = 0;
     for (int lane = 0; lane < GG_LANES; lane++) {
         int64_t slot = slice * GG_LANES + lane, id = v->grain_id[e * v->dims.slots + slot];
         if (id >= 0) {
             int32_t *quiet = &v->quiet[e * v->dims.sleep.slots + id];
             int moves = each[lane].moving || each[lane].escaped;
             *quiet = *quiet < 0 ? -1 : moves ? 0 : GG_MIN(*quiet + 1, GG_QUIET_SUBSTEPS);
-            int awake = !gg_slot_asleep(v, e, slot);
-            drowsy += awake && *quiet == GG_QUIET_SUBSTEPS;
-            moving += awake && *quiet == 0;
+            drowsy += *quiet == GG_QUIET_SUBSTEPS && !gg_slot_asleep(v, e, slot);
         }
     }
     v->slice_stats[e * v->dims.slices + slice].drowsy = drowsy;
-    v->slice_stats[e * v->dims.slices + slice].moving = moving;
 }
 
 /* records the motion of the grains of a slice, in order of lanes */
 GG_FN void gg_motion_integrated(const gg_view *v, int64_t e, int64_t slice, const gg_motion each[GG_LANES]) {
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
     stats->energy = 0.0f;
-    stats->restless = stats->fast = stats->escaped = stats->bad = 0;
+    stats->restless = stats->moving = stats->fast = stats->escaped = stats->bad = 0;
     for (int lane = 0; lane < GG_LANES; lane++) {
         stats->energy += each[lane].energy;
         stats->restless += each[lane].restless;
+        stats->moving += each[lane].moving;
         stats->fast += each[lane].fast;
         stats->escaped += each[lane].escaped;
         stats->bad += each[lane].bad;

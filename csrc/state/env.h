@@ -40,7 +40,7 @@ typedef struct gg_env {
     int32_t rest;    /* contacts of the last colour */
     /* sleep, see phases/sleep.h */
     int32_t rested;          /* steps in a row in which all grains were at rest, up to GG_REST_STEPS */
-    int32_t restless;        /* a grain moved in this step */
+    int32_t restless;        /* it was not at rest in a substep of this step */
     int32_t asleep;          /* the env sleeps in this step */
     int32_t wrench_substeps; /* over which the wrenches are summed */
     int32_t live_slices;     /* the first ones, which hold all grains but those deep asleep */
@@ -51,10 +51,10 @@ typedef struct gg_env {
     int32_t moving;          /* of these: not quiet in the last substep */
     int32_t calm;            /* steps in a row without any of these */
     int32_t unsettled;       /* grains moved since the env slept last */
-    int32_t drowsy_kept;     /* of these: kept awake by what moves near them, when grains last fell asleep */
-    int32_t lulled;          /* grains may fall asleep when the lists are built next */
+    int32_t drowsy_kept;     /* of these: kept awake by what moves near them, when classes were decided last */
     int32_t roused;          /* all grains wake when the lists are built next */
-    int32_t reclassed;       /* grains fell asleep or woke in this substep */
+    int32_t reclassed;       /* classes were decided in this substep */
+    int32_t kept_changed;    /* the same since the kept contacts were counted */
     int32_t predicted;       /* the current substep is past its prediction: resume there after a buffer grew */
     int32_t fast_tool;       /* a tool moves by over half of the smallest radius in this substep */
     float bounce_speed;      /* slower impacts do not bounce [m/s] */
@@ -79,7 +79,7 @@ typedef struct gg_slice_stats {
     int32_t restless;  /* grains that are not at rest, see solvers/motion.h */
     int32_t disturbed; /* bit 0: a tool that moves in this step may come near a grain; bit 1: near one asleep */
     int32_t drowsy;    /* grains awake that were quiet for long enough to sleep */
-    int32_t moving;    /* grains awake that were not quiet */
+    int32_t moving;    /* grains that are not quiet */
     int32_t woken;     /* a grain at the edge of those asleep must wake */
 } gg_slice_stats;
 

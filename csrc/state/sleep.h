@@ -24,6 +24,7 @@ typedef struct gg_sleep_dims {
     X(int32_t, quiet, d->sleep.slots, STATE)                   /* quiet substeps in a row; -1: it must wake */         \
     X(float, held, d->sleep.slots * 12, STATE)                 /* of GG_EDGE, see solvers/spheres/coloured/asleep.h */ \
     X(int32_t, next_class, d->sleep.slots, SCRATCH)                                                                    \
+    X(int32_t, moves, d->sleep.slots, SCRATCH)                 /* while classes are decided: it was not quiet */       \
     /* contacts of two grains asleep, and of such a grain with a tool, by the id of their owner and key */             \
     X(int32_t, kept_count, d->sleep.slots, STATE)                                                                      \
     X(int32_t, kept_key, d->sleep.slots * GG_KEPT, STATE)                                                              \

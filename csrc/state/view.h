@@ -56,6 +56,8 @@ GG_FN int32_t gg_slot_class(const gg_view *v, int64_t e, int64_t slot) {
 }
 GG_FN int gg_slot_asleep(const gg_view *v, int64_t e, int64_t slot) { return gg_slot_class(v, e, slot) != GG_AWAKE; }
 
+GG_FN int gg_last_substep(const gg_view *v, int64_t e) { return v->env[e].substeps_done + 1 >= v->params.substeps; }
+
 /* slots of an env before those of grains deep asleep */
 GG_FN int64_t gg_live_slots(const gg_view *v, int64_t e) { return (int64_t)v->env[e].live_slices * GG_LANES; }
 

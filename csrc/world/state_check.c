@@ -60,8 +60,8 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
     EXPECT_AT(s, field, 0,
               is_flag(env->rebuild) && is_flag(env->key_buffer) && is_flag(env->impulse_buffer) &&
                   is_flag(env->converged) && is_flag(env->predicted) && is_flag(env->fast_tool) &&
-                  is_flag(env->restless) && is_flag(env->asleep) && is_flag(env->some_asleep) && is_flag(env->lulled) &&
-                  is_flag(env->roused) && is_flag(env->reclassed) && is_flag(env->unsettled),
+                  is_flag(env->restless) && is_flag(env->asleep) && is_flag(env->some_asleep) && is_flag(env->roused) &&
+                  is_flag(env->reclassed) && is_flag(env->kept_changed) && is_flag(env->unsettled),
               "flags 0 or 1");
     EXPECT_AT(s, field, 0, env->substeps_done >= 0, "substeps_done >= 0");
     EXPECT_AT(s, field, 0, env->rested >= 0 && env->rested <= GG_REST_STEPS, "steps at rest in range");

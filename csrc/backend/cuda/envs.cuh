@@ -135,7 +135,8 @@ __device__ __forceinline__ void gg_gpu_choose_asleep(const gg_gpu_team *team, co
     int64_t cells = gg_marked_cells(gg_marked_grid(v, e)), n = v->dims.grain_count;
     each(cells, [&](int64_t c) { marks[c] = 0; });
     each(n, [&](int64_t i) { gg_sleep_find(v, e, i); });
-    each(cells, [&](int64_t c) { gg_mark_near_moves(v, e, (int32_t)c); });
+    each(cells, [&](int64_t c) { gg_mark_stirred(v, e, (int32_t)c); });
+    each(n, [&](int64_t i) { gg_sleep_touch(v, e, i); });
     each(n, [&](int64_t i) { gg_sleep_part(v, e, i); });
     each(cells, [&](int64_t c) { gg_mark_near(v, e, (int32_t)c, GG_MARK_AWAKE, GG_MARK_NEAR_AWAKE, GG_NEAR); });
     each(n, [&](int64_t i) { gg_sleep_place(v, e, i); });

@@ -135,8 +135,10 @@ GG_FN gg_motion gg_planar_integrate_lane(const gg_view *v, int64_t e, int64_t i)
     }
     float turned = displacement.z * x->w;
     float moved2 = displacement.x * displacement.x + displacement.y * displacement.y + turned * turned;
-    gg_rest rest = gg_rest_of(v, e);
-    out.restless = speed2 > rest.speed2 || velocity[2] * velocity[2] > rest.speed2 || moved2 > rest.displacement2;
+    gg_rest rest = gg_rest_of(v, e), quiet = gg_quiet_of(v, e);
+    float fastest2 = gg_maxf(speed2, velocity[2] * velocity[2]);
+    out.restless = fastest2 > rest.speed2 || moved2 > rest.displacement2;
+    out.moving = fastest2 > quiet.speed2 || moved2 > quiet.displacement2;
     out.escaped = gg_outside(p, moved, x->w);
     out.bad = !gg_motion_finite(speed2, velocity[2] * velocity[2], moved_to);
     if (out.bad) {

@@ -27,6 +27,7 @@
     X(note_overlaps, v->dims.slices, SLICES, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(note_overlaps)(v, e, i))   \
     X(coloured_load_tools, v->dims.slices, SLICES, PLAIN, TEAM, v->dims.slots, ALONE,                                   \
       gg_coloured_close_tools_slice(v, e, i))                                                                          \
+    X(weigh_edges, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE, gg_edge_weigh_slice(v, e, i))             \
     X(hold_edges, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE, gg_edge_hold_slice(v, e, i))               \
     X(sum_kept, 1, SKIPS, PLAIN, EACH, 1, ALONE, gg_kept_sum_env(v, e))                                                \
     X(stop_edges, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE, gg_edge_stop_slice(v, e, i))               \

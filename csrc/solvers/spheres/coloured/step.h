@@ -18,6 +18,9 @@ GG_TEAM_FN void gg_coloured_sweep(const gg_team *team, int32_t sweep) {
 GG_TEAM_FN void gg_coloured_solve(const gg_team *team) {
     const gg_params *p = &gg_team_view(team)->params;
     gg_team_run(team, GG_PHASE_coloured_list, 0);
+    if (gg_team_any(team, GG_HAS_ASLEEP)) {
+        gg_team_start(team, GG_PHASE_weigh_edges, 0);
+    }
     gg_step_open_tools(team);
     gg_team_run(team, GG_PHASE_colour_contacts, 0);
     gg_team_run(team, GG_PHASE_open_bodies, 0);
