@@ -2,7 +2,8 @@
  *
  * A contact exists where the gap is below a speculative margin: a share of the diameter plus the distance by which the
  * two sides can approach each other within the substep; grains also by the distance that the faster one moves, for the
- * other, which falls as fast, may be stopped. A speculative contact only forbids closing faster than the gap
+ * other, which falls as fast, may be stopped; and where many grains are fast by how far these move (GG_HURRY), for one
+ * that hardly moves may be hit from behind. A speculative contact only forbids closing faster than the gap
  * allows, so that grains neither tunnel nor jitter on and off. Everything is exactly antisymmetric between the two
  * sides.
  */
@@ -11,6 +12,13 @@
 
 #include "../geometry/sdf.h"
 #include "separation.h"
+
+/* Where more than one of GG_HURRIED grains moves by over GG_HURRY diameters in a substep, as in a bed that falls with long
+ * steps, any grain may be thrown at its neighbours in the substep in which it is hit: all contacts are foreseen as far as
+ * the fastest grain moves beyond that, up to GG_CROWD diameters. Else grains that were apart end deep in each other. */
+#define GG_HURRY   0.1f
+#define GG_HURRIED 8
+#define GG_CROWD   0.25f
 
 typedef struct gg_touch {
     float gap; /* [m]; meaningless where not active */
@@ -44,10 +52,24 @@ GG_FN float gg_approach(gg_vec3 a, gg_vec3 b) {
     return sqrtf(gg_maxf(gg_norm2(gg_sub(a, b)), gg_maxf(gg_norm2(a), gg_norm2(b))));
 }
 
+/* The margin of every contact of grains beyond gg_params.margin [m], from the speed of the fastest grain and how many
+ * hurry. None where contacts share the mass of a grain: the more are listed, the less each of them may do. */
+GG_FN float gg_crowd_margin_of(const gg_view *v, float speed, int32_t hurried) {
+    const gg_params *p = &v->params;
+    float diameter = 2.0f * p->radius_min;
+    int crowd = gg_has_owners(p) && (int64_t)hurried * GG_HURRIED > v->dims.grain_count;
+    return crowd ? gg_clampf(p->foresight * speed - GG_HURRY * diameter, 0.0f, GG_CROWD * diameter) : 0.0f;
+}
+
+/* gap below which two grains are in contact whatever their speeds [m]; r, s: their radii */
+GG_FN float gg_pair_margin(const gg_view *v, int64_t e, float r, float s) {
+    return v->params.margin * 2.0f * gg_minf(r, s) + v->env[e].crowd_margin;
+}
+
 /* whether slots i and j of env e are in contact; speculative and attracting contacts count */
 GG_FN int gg_pair_active(const gg_view *v, int64_t e, int32_t i, int32_t j) {
     const gg_vec4 *x = v->position + e * v->dims.slots;
-    float reach = x[i].w + x[j].w + v->params.margin * 2.0f * gg_minf(x[i].w, x[j].w);
+    float reach = x[i].w + x[j].w + gg_pair_margin(v, e, x[i].w, x[j].w);
     float distance2 = gg_norm2(gg_separation(&v->params, x[i], x[j]));
     if (distance2 < reach * reach) {
         return 1;

@@ -3,6 +3,7 @@
 #ifndef GG_PREDICT_H
 #define GG_PREDICT_H
 
+#include "../contact/narrow.h"
 #include "../solvers/dynamic_tools.h"
 #include "../solvers/prediction.h"
 #include "freeze.h"
@@ -34,6 +35,7 @@ GG_FN gg_prediction gg_predictions_of(const gg_view *v, int64_t e, int64_t begin
         all.displacement2 = gg_maxf(all.displacement2, stats->displacement2);
         all.speed2 = gg_maxf(all.speed2, stats->speed2);
         all.bad += stats->bad;
+        all.hurried += stats->hurried;
     }
     return all;
 }
@@ -42,6 +44,7 @@ GG_FN gg_prediction gg_predictions_join(gg_prediction a, gg_prediction b) {
     a.displacement2 = gg_maxf(a.displacement2, b.displacement2);
     a.speed2 = gg_maxf(a.speed2, b.speed2);
     a.bad += b.bad;
+    a.hurried += b.hurried;
     return a;
 }
 
@@ -67,6 +70,7 @@ GG_FN void gg_predict_decide(const gg_view *v, int64_t e, gg_prediction all) {
     }
     env->speed_max = sqrtf(all.speed2) + gg_maxf(tool_speed, dynamic_speed);
     env->stats.speed_max = gg_maxf(env->stats.speed_max, sqrtf(all.speed2));
+    env->crowd_margin = gg_crowd_margin_of(v, sqrtf(all.speed2), all.hurried);
     env->fast_tool = gg_tool_is_fast(&v->params, tool_speed);
     if (all.displacement2 > 0.25f * env->skin * env->skin) {
         env->rebuild = 1;

@@ -90,13 +90,15 @@ GG_FN void GG_LANE_NAME(predict_lanes)(const gg_view *v, int64_t e, int64_t slot
     gg_lane displacement2 = GG_LANE_NAME(dot)(moved, moved), speed2 = GG_LANE_NAME(dot)(velocity, velocity);
     GG_LANE_NAME(vec) spin = GG_LANE_NAME(columns)(body, GG_BODY_SPIN);
     uint32_t bad = GG_LANE_NAME(unfinite_bits)(speed2 + displacement2 + GG_LANE_NAME(dot)(spin, spin));
-    float each_displacement2[GG_LANE_WIDTH], each_speed2[GG_LANE_WIDTH];
+    float each_displacement2[GG_LANE_WIDTH], each_speed2[GG_LANE_WIDTH], hurry = GG_HURRY * 2.0f * v->params.radius_min;
+    uint32_t hurried = lane_less_bits(lane_splat(hurry * hurry), speed2 * dt * dt);
     lane_store(each_displacement2, displacement2);
     lane_store(each_speed2, speed2);
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
         each[k].displacement2 = each_displacement2[k];
         each[k].speed2 = each_speed2[k];
         each[k].bad = bad >> k & 1;
+        each[k].hurried = hurried >> k & 1;
     }
     for (; bad; bad &= bad - 1) {
         gg_predict_undo(v, e, slot + gg_bit_lowest(bad));

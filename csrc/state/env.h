@@ -28,6 +28,7 @@ typedef struct gg_env {
     gg_vec3 gravity; /* [m/s2] */
     gg_air air;
     float cohesion_range;               /* largest of the env's pairs that attract [m] */
+    int32_t uneven;                     /* its grains differ in mass by over GG_EVEN_MASSES */
     float dt_last;                      /* step the stored impulses belong to [s], 0: none stored */
     int32_t rebuild;                    /* lists must be built before the next solve */
     int32_t key_buffer, impulse_buffer; /* half of the double buffer that holds the stored contacts: 0 = a, 1 = b */
@@ -60,6 +61,7 @@ typedef struct gg_env {
     float bounce_speed;      /* slower impacts do not bounce [m/s] */
     float skin;              /* lists are valid while no grain moved further than half of this [m] */
     float speed_max;         /* of grains and tools at the start of this substep [m/s] */
+    float crowd_margin;      /* what many fast grains add to the margin of every contact of grains [m] */
     gg_vec3 origin;          /* of the cell grids [m] */
     gg_cell_grid cell_grid[GG_SIZE_CLASSES];
     gg_env_stats stats;
@@ -76,6 +78,7 @@ typedef struct gg_slice_stats {
     float residual;
     float energy;
     int32_t overlap_count, bad, fast, escaped;
+    int32_t hurried;   /* grains that move far in this substep: GG_HURRY of contact/narrow.h */
     int32_t restless;  /* grains that are not at rest, see solvers/motion.h */
     int32_t disturbed; /* bit 0: a tool that moves in this step may come near a grain; bit 1: near one asleep */
     int32_t drowsy;    /* grains awake that were quiet for long enough to sleep */

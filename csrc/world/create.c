@@ -63,12 +63,16 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     w->drawn = calloc((size_t)(d->env_count * d->camera_count + 1), 1);
     w->targets = malloc(sizeof(float) * 7 * (size_t)(d->env_count * d->tool_count + 1));
     w->kinds = malloc(sizeof(gg_grain_kind) * (size_t)(d->grain_count + 1));
-    if (!w->listed || !w->drawn || !w->targets || !w->kinds) {
+    w->material_radii = calloc((size_t)d->material_count + 1, sizeof(gg_material_radii));
+    if (!w->listed || !w->drawn || !w->targets || !w->kinds || !w->material_radii) {
         return gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: lists of envs, tools and grains");
     }
     for (int64_t i = 0; i < d->grain_count; i++) {
         w->kinds[i].radius = d->radius[i];
         w->kinds[i].material = d->grain_material[i];
+        gg_material_radii *of = &w->material_radii[d->grain_material[i]];
+        of->low = of->high > 0.0f ? gg_minf(of->low, d->radius[i]) : d->radius[i];
+        of->high = gg_maxf(of->high, d->radius[i]);
     }
     p->lower = d->lower;
     p->upper = d->upper;
@@ -145,6 +149,7 @@ void gg_world_destroy(gg_world *w) {
     gg_picture_memory_free(&w->picture);
     free(w->targets);
     free(w->kinds);
+    free(w->material_radii);
     free(w->seconds);
     free(w);
 }

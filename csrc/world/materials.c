@@ -1,7 +1,9 @@
 /* materials.c: contact parameters and densities of an env: checks, what follows from them, setting and reading. */
+#include <math.h>
 #include <string.h>
 
 #include "../contact/narrow.h"
+#include "../solvers/spheres/coloured/coloured.h"
 #include "world.h"
 
 static gg_status check_pair(const gg_pair *p, int a, int b, int32_t mode, float radius_min, gg_message out) {
@@ -75,14 +77,27 @@ int gg_dims_fit_pairs(const gg_world *w, gg_dims *dims, const gg_pair *pair, int
            before.spheres.cohesive_rows != dims->spheres.cohesive_rows;
 }
 
+/* whether the masses of an env's grains differ by more than GG_EVEN_MASSES; densities: of its materials */
+static int masses_uneven(const gg_world *w, const float *density) {
+    float low = INFINITY, high = 0.0f;
+    for (int64_t m = 0; m < w->view.dims.material_count; m++) {
+        const gg_material_radii *r = &w->material_radii[m];
+        if (r->high > 0.0f && !w->scene.material_fixed[m]) {
+            low = gg_minf(low, density[m] * r->low * r->low * r->low);
+            high = gg_maxf(high, density[m] * r->high * r->high * r->high);
+        }
+    }
+    return high > GG_EVEN_MASSES * low;
+}
+
 gg_status gg_params_from_materials(gg_world *w) {
     const gg_dims *d = &w->view.dims;
     int64_t pairs = d->material_count * d->material_count;
     gg_params *p = &w->view.params;
     gg_view *host;
     gg_fields changed = 0;
-    gg_fields masses = w->solver.mode == GG_MODE_PENALTY ? GG_BIT(density) | GG_BIT(material) | GG_BIT(grain_id) : 0;
-    gg_status status = gg_world_pull(w, GG_BIT(pair) | GG_BIT(env) | masses, -1, &host);
+    gg_fields masses = w->solver.mode == GG_MODE_PENALTY ? GG_BIT(material) | GG_BIT(grain_id) : 0;
+    gg_status status = gg_world_pull(w, GG_BIT(pair) | GG_BIT(density) | GG_BIT(env) | masses, -1, &host);
     if (status != GG_OK) {
         return status;
     }
@@ -96,8 +111,10 @@ gg_status gg_params_from_materials(gg_world *w) {
         }
         /* lists that were built for shorter ranges would miss pairs */
         env->rebuild |= range > env->cohesion_range;
-        changed |= range != env->cohesion_range ? GG_BIT(env) : 0;
+        int uneven = masses_uneven(w, host->density + e * d->material_count);
+        changed |= range != env->cohesion_range || uneven != env->uneven ? GG_BIT(env) : 0;
         env->cohesion_range = range;
+        env->uneven = uneven;
         p->cohesion_range = gg_maxf(p->cohesion_range, range);
     }
     p->rolling = pairs_roll(w, host->pair, d->env_count * pairs);

@@ -57,8 +57,8 @@ static void set_relaxation(gg_params *p, const gg_solver *s, int tools) {
 }
 
 /* Weights of Nesterov's sequence, started anew every substep; all 0: not accelerated. start: the sequence is entered at
- * this index, after two iterations without momentum; 0: at its beginning. */
-static void set_nesterov_weights(float *beta, int accelerated, int start) {
+ * this index, after two iterations without momentum; 0: at its beginning. From iteration `last` on it stays as it is. */
+static void set_nesterov_weights(float *beta, int accelerated, int start, int last) {
     double t = 1.0;
     for (int k = 1; k < start; k++) {
         t = 0.5 * (1.0 + sqrt(1.0 + 4.0 * t * t));
@@ -66,7 +66,7 @@ static void set_nesterov_weights(float *beta, int accelerated, int start) {
     for (int k = 0; k < GG_MAX_ITERATIONS; k++) {
         double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * t * t));
         beta[k] = accelerated && k > (start > 0) ? (float)((t - 1.0) / next) : 0.0f;
-        t = k > 0 || start > 0 ? next : t;
+        t = (k > 0 || start > 0) && k + 1 < last ? next : t;
     }
 }
 
@@ -101,7 +101,9 @@ void gg_params_from_solver(gg_world *w) {
     p->tangential_stiffness = s->tangential_stiffness * s->stiffness;
     p->damping = 2.0f * s->damping;
     p->tangential_damping = s->tangential_damping;
-    set_nesterov_weights(w->scene.beta, p->nesterov, p->law == GG_LAW_coloured ? GG_MOMENTUM_START : 0);
+    int coloured = p->law == GG_LAW_coloured;
+    set_nesterov_weights(w->scene.beta, p->nesterov, coloured ? GG_MOMENTUM_START : 0,
+                         coloured ? GG_MOMENTUM_SWEEPS : GG_MAX_ITERATIONS);
 }
 
 void gg_params_from_step(gg_world *w, double dt, int32_t substeps) {

@@ -55,6 +55,7 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
     if (status != GG_OK) {
         return status;
     }
+    EXPECT_AT(s, field, 0, is_flag(env->uneven), "a flag of uneven masses");
     EXPECT_AT(s, field, 0, gg_within(env->cohesion_range, 0.0f, p->radius_min), "cohesion_range within a radius");
     EXPECT_AT(s, field, 0, gg_within(env->dt_last, 0.0f, 1.0f), "dt_last in [0, 1] s");
     EXPECT_AT(s, field, 0,
@@ -95,6 +96,7 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
     EXPECT_AT(s, field, 0,
               env->stats.diverged || (usable_float(env->bounce_speed, 0.0f) && usable_float(env->speed_max, 0.0f)),
               "finite speeds >= 0");
+    EXPECT_AT(s, field, 0, env->stats.diverged || usable_float(env->crowd_margin, 0.0f), "a finite margin >= 0");
     EXPECT_AT(s, field, 0, env->stats.diverged || gg_within(env->skin, 0.0f, GG_SKIN_MAX * 2.0f * p->radius_min),
               "a skin in range");
     /* cell grids are fitted before they are read */

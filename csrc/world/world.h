@@ -44,6 +44,11 @@ typedef struct gg_grain_kind {
     int32_t material;
 } gg_grain_kind;
 
+/* smallest and largest radius of the grains of a material [m]; 0: it has none */
+typedef struct gg_material_radii {
+    float low, high;
+} gg_material_radii;
+
 /* buffer.c: device buffers that nobody holds, for the next ones of their size */
 typedef struct gg_pool gg_pool;
 
@@ -61,6 +66,7 @@ struct gg_world {
     gg_pool *pool;
     gg_scene scene;
     gg_grain_kind *kinds;                       /* (grain_count) of all envs */
+    gg_material_radii *material_radii;          /* (material_count) */
     int64_t size_class_grains[GG_SIZE_CLASSES]; /* grains of each size class in one env */
     int64_t *listed;                            /* (env_count) for gg_access */
     uint8_t *drawn;                             /* (camera_count, env_count) 1: the image shows the present state */

@@ -29,6 +29,8 @@ ELASTIC, ELASTIC_ITERATIONS = 0.95, 20
 LARGEST_STIFFNESS = 1e30
 #: dt over sqrt(m / k) that piles on springs bear
 SPRING_STEP = 0.3
+#: iterations per ratio of load (`load_ratio`) that carry a bed of heavier grains, and the largest ratio that was carried
+LOAD_ITERATIONS, LARGEST_LOAD = 0.25, 300.0
 #: solid fraction of a bed by which its layers are counted
 BED_FRACTION = 0.6
 
@@ -234,6 +236,21 @@ class Solver:
             f"gain energy with fewer than {ELASTIC_ITERATIONS} iterations"
         ]
 
+    def load_dangers(self, ratio: float) -> list[str]:
+        """Grains that are too heavy for others to carry with these iterations, in words: docs/stability.md.
+
+        Args:
+            ratio: see `load_ratio`.
+        """
+        needed = math.ceil(LOAD_ITERATIONS * ratio * (1.0 - 1e-3))
+        if self._mode not in CONVERGENT or self.iterations >= needed and ratio <= LARGEST_LOAD:
+            return []
+        advice = f"fewer than {needed} iterations" if ratio <= LARGEST_LOAD else "any number of iterations"
+        return [
+            f"mass ratio {ratio:.2g} of grains of one size, with {self.iterations} iterations: a bed of the heavier "
+            f"grains sinks into the lighter ones with {advice}"
+        ]
+
     def spring_dangers(self, dt: float, mass: float) -> list[str]:
         """Time steps in penalty mode under which piles fly apart, in words.
 
@@ -321,3 +338,23 @@ def layers(positions: NDArray[np.float32], radii: NDArray[np.float32], gravity: 
     area = float(np.prod(high - low + diameter))
     volume = 4.0 / 3.0 * math.pi * float((radii.astype(np.float64) ** 3).sum())
     return volume / (BED_FRACTION * area * diameter)
+
+
+def load_ratio(arrays: dict[str, Any], densities: Any = None) -> float:
+    """How much harder the heaviest grains press on what is below than the lightest: ratio of density times radius.
+
+    For grains of one size it is the ratio of their masses; a larger grain rests on more others. Fixed grains do not
+    count.
+
+    Args:
+        arrays: of a frozen scene.
+        densities: (envs, materials) [kg/m3]; None: those of the scene.
+    """
+    free = arrays["material_fixed"][arrays["grain_material"]] == 0
+    material, radius = arrays["grain_material"][free], arrays["radius"][free]
+    if len(material) == 0:
+        return 1.0
+    used = np.unique(material)
+    low, high = (np.array([pick(radius[material == m]) for m in used]) for pick in (np.min, np.max))
+    dense = np.atleast_2d(np.asarray(arrays["density"] if densities is None else densities, np.float64))[:, used]
+    return float(((dense * high).max(axis=1) / (dense * low).min(axis=1)).max())

@@ -22,7 +22,7 @@ from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
 from granular_gym.engine.outputs import stream_handle
 from granular_gym.engine.planar import lightest
 from granular_gym.engine.results import Floats
-from granular_gym.engine.solver import DEFAULT_MODE, DEFAULT_PLANAR_MODE, Solver, layers
+from granular_gym.engine.solver import DEFAULT_MODE, DEFAULT_PLANAR_MODE, Solver, layers, load_ratio
 from granular_gym.engine.state import State
 from granular_gym.engine.world_settling import Settling
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
@@ -75,7 +75,8 @@ class World(Settling):
         pairs = frozen.arrays["pair"].reshape(-1, len(PAIR_FIELDS))
         crowded = len(pairs) > 0 and len(radii) > 2
         self._restitution = float(pairs[:, PAIR_FIELDS.index("restitution")].max()) if crowded else 0.0
-        self._warn(self.solver.dangers(frozen.tool_count > 0) + self.solver.impact_dangers(self._restitution))
+        self._load = load_ratio(frozen.arrays) if not self.planar else 1.0
+        self._warn_of_solver()
         self._layout = frozen.layout()
         self._core = _core.World(
             env_count=self.env_count,
@@ -150,7 +151,7 @@ class World(Settling):
         self.solver = checked
         self._warned.clear()
         self._judged = 0.0
-        self._warn(checked.dangers(self.tool_count > 0) + checked.impact_dangers(self._restitution))
+        self._warn_of_solver()
 
     @property
     def stream(self) -> int:
@@ -354,6 +355,8 @@ class World(Settling):
         dense[:, index] = self._per_env("density", density, (), count)
         _check_densities("density", dense)
         self._core.set_materials(listed, None, dense)
+        self._load = load_ratio(self._frozen.arrays, dense)
+        self._warn_of_solver()
 
     # ---- state ----
 
@@ -405,6 +408,12 @@ class World(Settling):
 
     def _material(self, name: str, value: int | str) -> int:
         return names.index(name, value, self._frozen.material_names, "material")
+
+    def _warn_of_solver(self) -> None:
+        """Warns of the dangers of the settings with these grains and materials."""
+        solver = self.solver
+        self._warn(solver.dangers(self.tool_count > 0) + solver.impact_dangers(self._restitution))
+        self._warn(solver.load_dangers(self._load))
 
     def _warn(self, dangers: list[str]) -> None:
         for danger in dangers:

@@ -15,7 +15,8 @@
  * Momentum. At the start of sweep k velocities are extrapolated as impulses are, v += beta_k (v - v_previous), which
  * keeps them the velocities of the impulses Q. beta is 0 in the first two sweeps, then that of Nesterov's sequence at
  * k + GG_MOMENTUM_START: started anew in every substep, the sequence is most of its way to 1 only after ten sweeps, and
- * would be worth little in so few.
+ * would be worth little in so few. From sweep GG_MOMENTUM_SWEEPS on beta stays as it is, at .90. A sweep in one order is
+ * not symmetric: errors have complex growth factors, near 1 where they are slow, and those diverge as beta tends to 1.
  *
  * Position correction moves both sides of a contact by shares of one displacement in proportion to 1/m, so that the
  * centre of mass stays.
@@ -28,8 +29,12 @@
 /* relaxation factor w of up to GG_OVER_RELAXED sweeps with momentum in a scene without tools; elsewhere it is 1 */
 #define GG_OVER_RELAXATION 1.2f
 #define GG_OVER_RELAXED    20
-/* index of Nesterov's sequence from which momentum starts */
-#define GG_MOMENTUM_START 10
+/* Nor is it more than 1 where the heaviest grain of an env has this many times the mass of the lightest: what is too much
+ * for a light grain between heavy ones throws it. */
+#define GG_EVEN_MASSES 30.0f
+/* index of Nesterov's sequence from which momentum starts, and the sweeps in which it grows */
+#define GG_MOMENTUM_START  10
+#define GG_MOMENTUM_SWEEPS 20
 
 /* No contact starts from more than what stops its heavier grain where it moves this many of the smaller radii in a
  * substep, or what carries so many of such grains: a bed at rest stores less, in its strongest force chains, too. A grain

@@ -340,7 +340,8 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     }
     GG_LANE_NAME(store3)(v->normal + at->contact3, c.normal);
     /* a contact that is the only one of both sides is solved at once */
-    gg_lane mass = lane_less(c.single, c.split, lane_splat(p->relaxation) * c.mass, c.mass);
+    float relaxation = env->uneven ? gg_minf(p->relaxation, 1.0f) : p->relaxation;
+    gg_lane mass = lane_less(c.single, c.split, lane_splat(relaxation) * c.mass, c.mass);
     lane_store(v->effective_mass + at->contact, live * mass);
     lane_store(v->bias + at->contact, c.bias);
     lane_store(v->friction + at->contact, c.friction);
