@@ -60,11 +60,12 @@ class StepRule:
 
 _COLLAPSE = "can collapse"
 _CREEP = "that falls goes on sinking for long, by up to a tenth of a radius per second,"
-#: by mode, in the order in which they are looked at; the last one is that of a bed that fell
+#: by mode, in the order in which they are looked at; the last ones are those of a bed that fell
 STEP_RULES: dict[str, tuple[StepRule, ...]] = {
     "gauss_seidel": (
         StepRule(130.0, 1.0, False, _COLLAPSE),
         StepRule(20.0, 1.5, True, _CREEP),
+        StepRule(130.0, 2.5, True, _CREEP),
     ),
     "jacobi": (
         StepRule(100.0, 1.0, False, _COLLAPSE),
@@ -281,8 +282,10 @@ class Solver:
             gravity: [m/s2].
             layers: depth of the bed over the diameter; 0: not known.
         """
-        for rule in STEP_RULES.get(self._mode, ()):
-            needed = rule.iterations(dt, diameter, gravity, layers)
+        rules = STEP_RULES.get(self._mode, ())
+        for rule in rules:
+            alike = (other for other in rules if other.danger == rule.danger)
+            needed = max(other.iterations(dt, diameter, gravity, layers) for other in alike)
             if self.iterations < needed:
                 beds = f"a bed of {layers:.0f} layers" if rule.deep else "beds"
                 return [

@@ -19,6 +19,8 @@ DIAMETER, GRAVITY = 0.01, 9.81
         ("gauss_seidel", 1e-2, 39, 24.0, "can collapse"),
         ("gauss_seidel", 5e-3, 40, 47.0, "goes on sinking"),
         ("gauss_seidel", 2e-3, 10, 94.0, "goes on sinking"),
+        ("gauss_seidel", 1e-2, 80, 16.0, "fewer than 114 iterations"),
+        ("gauss_seidel", 1e-2, 120, 16.0, None),
         ("jacobi", 1e-3, 10, 20.0, None),
         ("jacobi", 5e-3, 14, 24.0, "can collapse"),
         ("jacobi", 1e-3, 10, 47.0, "swings for seconds"),

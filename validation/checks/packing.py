@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import granular_gym as gg
-from testbed.beds import DENSITY, DIAMETER, RADIUS, random_apart
+from testbed.beds import DENSITY, DIAMETER, RADIUS, mass, random_apart
 from validation import bulk, plot
 from validation.check import Check, Params, Result, Row, Values, groups, holds, mean, near, pick, report
 
@@ -18,6 +18,9 @@ TARGETS = {0.0: (0.639, 6.0), 0.3: (0.593, 4.5)}
 PRESSURE = 200.0  # [Pa], slightly above the weight of a layer
 #: time of constant pressure until contacts are those of a rigid packing, and the longest time of a case [s]
 CALM, TIME = 4.0, 14.0
+#: the six walls, by their normals; the rate at which drag lets them close on a loose gas [1/s]; how often forces are set [s]
+NORMALS = np.concatenate([np.eye(3), -np.eye(3)])
+RATE, BLOCK = 0.15, 0.01
 #: iterations of all cases, the default of the solver; and more of them, for comparison
 ITERATIONS, MORE = 10, (20, 40)
 
@@ -42,8 +45,52 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     return found
 
 
+def _walls(scene: gg.Scene, material: Any, half: float, weight: float) -> None:
+    for k, normal in enumerate(NORMALS):
+        pose = tuple(-half * normal)
+        scene.add_tool(gg.Sdf.plane(normal), f"wall {k}", material, pose, mass=weight, free="xyz"[k % 3])
+
+
+class _Press:
+    """Six walls with a mass, pressed inwards by a constant pressure and held back by drag."""
+
+    def __init__(self, world: gg.World) -> None:
+        self.world = world
+        self.last = self.places()
+
+    def places(self) -> np.ndarray:
+        """Of the walls along their normals [m]; inwards is up."""
+        return (self.world.tool_poses[0, :, :3].astype(np.float64) * NORMALS).sum(axis=1)
+
+    def halves(self) -> np.ndarray:
+        """Half distances of the walls, by axis [m]."""
+        places = self.places()
+        return -0.5 * (places[:3] + places[3:])
+
+    def areas(self) -> np.ndarray:
+        half = np.tile(self.halves(), 2)
+        return 4.0 * half.prod() ** 0.5 / half
+
+    def step(self, dt: float) -> float:
+        """Steps for `BLOCK` seconds; returns the mean pressure on the walls [Pa]."""
+        places, half = self.places(), np.tile(self.halves(), 2)
+        inwards = (places - self.last) / BLOCK
+        force = PRESSURE * self.areas() * (1.0 - inwards / (RATE * half))
+        self.last = places
+        for k, normal in enumerate(NORMALS):
+            self.world.set_tool_force(k, force[k] * normal)
+        self.world.step(dt, round(BLOCK / dt))
+        felt = np.abs((self.world.wrenches[0, :, :3] * NORMALS).sum(axis=1))
+        return float((felt / self.areas()).mean())
+
+
 def measure(params: Params, threads: int) -> Values:
-    """Compresses an agitated gas by six smooth walls, whose speed is controlled by the pressure."""
+    """Compresses an agitated gas by six smooth walls at constant pressure.
+
+    The walls have a mass, that of all grains, and follow the grains. Walls that are moved instead, however slowly and by
+    whatever they feel, keep a volume, not a pressure: rigid grains have no elasticity that would keep their stress when
+    a few of them give way by a millionth of a diameter.
+    """
     p, dt = params, params["dt"]
     half = 0.5 * (p["count"] * np.pi / 6.0 / 0.25) ** (1.0 / 3.0) * DIAMETER
     rng = np.random.default_rng(p["seed"])
@@ -53,35 +100,24 @@ def measure(params: Params, threads: int) -> Values:
     scene.set_pair(sand, smooth, friction=0.0)
     positions = random_apart(rng, p["count"], half - RADIUS)
     scene.add_grains(sand, positions, RADIUS, rng.normal(0.0, 0.3, positions.shape))
-    normals = np.concatenate([np.eye(3), -np.eye(3)])
-    for normal in normals:
-        scene.add_tool(gg.Sdf.plane(normal), material=smooth, pose=tuple(-half * normal))
-    block = round(0.01 / dt)
+    _walls(scene, smooth, half, p["count"] * float(mass()))
     solver = gg.Solver(iterations=p["iterations"], spin=p["spin"] == "on")
     with scene.build(num_threads=threads, solver=solver) as world:
+        press = _Press(world)
         times, pressures, fractions = [], [], []
-        speed, calm, time, limit, over = 0.0, 0.0, 0.0, 0.15, False
+        calm, time = 0.0, 0.0
         while time < TIME and calm < CALM:
-            half -= speed * 0.01
-            poses = np.c_[-half * normals, np.ones(6), np.zeros((6, 3))]
-            world.step(dt, block, tool_poses=poses)
-            force = np.abs((world.wrenches[0, :, :3] * normals).sum(axis=1)).mean()
-            pressure = float(force) / (2.0 * half) ** 2
-            # .15/s while the gas is loose, less with pressure. For rigid grains a small displacement is a large change
-            # of pressure: the limit is halved each time the target is exceeded, or the walls would stir the grains
-            over, was = pressure > PRESSURE, over
-            limit = max(0.5 * limit, 1e-5) if over and not was else limit
-            speed = limit * half * float(np.clip(1.0 - pressure / PRESSURE, -1.0, 1.0))
-            time += 0.01
-            calm = calm + 0.01 if abs(pressure / PRESSURE - 1.0) < 0.3 else 0.0
+            pressure = press.step(dt)
+            time += BLOCK
+            calm = calm + BLOCK if abs(pressure / PRESSURE - 1.0) < 0.3 else 0.0
             times.append(time)
             pressures.append(pressure)
-            fractions.append(p["count"] * np.pi / 6.0 * DIAMETER**3 / (2.0 * half) ** 3)
+            fractions.append(p["count"] * np.pi / 6.0 * DIAMETER**3 / (8.0 * press.halves().prod()))
+        places = press.places()
         final = world.positions[0].astype(np.float64)
         overlap = float(world.stats["overlap_max"][0])
         pressing = {share: bulk.pressing(world, share) for share in (0.0, bulk.PRESSING, 1e-2)}
-    inner = half - 3.0 * DIAMETER
-    lower, upper = [-inner] * 3, [inner] * 3
+    lower, upper = list(places[:3] + 3.0 * DIAMETER), list(-places[3:] - 3.0 * DIAMETER)
     inside = bulk.core(final, lower, upper)
     # a grain needs four contacts without friction, two with friction
     needed = 4 if p["mu"] == 0.0 else 2
