@@ -87,9 +87,9 @@ class _Press:
 def measure(params: Params, threads: int) -> Values:
     """Compresses an agitated gas by six smooth walls at constant pressure.
 
-    The walls have a mass, that of all grains, and follow the grains. Walls that are moved instead, however slowly and by
+    The walls have a mass, that of all grains, and follow the grains. Walls that are posed instead, however slowly and by
     whatever they feel, keep a volume, not a pressure: rigid grains have no elasticity that would keep their stress when
-    a few of them give way by a millionth of a diameter.
+    a few of them give way.
     """
     p, dt = params, params["dt"]
     half = 0.5 * (p["count"] * np.pi / 6.0 / 0.25) ** (1.0 / 3.0) * DIAMETER
@@ -210,8 +210,8 @@ CHECK = Check(
     name="packing",
     title="slow isotropic compression",
     about=(
-        "Six frictionless walls close on an agitated gas (solid fraction .25, no gravity, e 0) and slow down as it "
-        f"resists, until its pressure stays at {PRESSURE:g} Pa, a little over the weight of one layer. The default of "
+        "Six frictionless walls with a mass close on an agitated gas (solid fraction .25, no gravity, e 0) under "
+        f"{PRESSURE:g} Pa, a little over the weight of one layer, and drag, until it resists. The default of "
         f"{ITERATIONS} iterations; rows with {MORE[0]} and {MORE[1]} for comparison. Solid fraction and coordination "
         "(without rattlers) of the grains further than 3 d from the walls; contacts count if they carry more than "
         f"{bulk.PRESSING:g} of the mean force, other touching grains are reported."
@@ -225,16 +225,7 @@ CHECK = Check(
     causes={
         "coordination": (
             "without friction 4 s of constant pressure are too short for the last contacts: by hand, seed 3 has "
-            "5.79 of them then, 5.93 and 5.88 after 8 and 12 s, of 6.1 grains that are closer than 1e-3 d. With "
-            "friction: the packing that lost its pressure, see below"
-        ),
-        "pressure came to": (
-            "three of 18 packings with friction lose their stress after 2 to 4 s of constant pressure, within .15 s: "
-            "rigid grains that roll freely buckle. Motion grows e-fold in 1/35 s, where sqrt(m / (p d)) is 1/39 s, "
-            "until contacts open, and the walls, slow by then, do not close the gaps in the time left. From one "
-            "saved state that takes .5 s with 10 iterations, .1 s with 160, 1.6 s at .25 ms and more than 2.5 s "
-            "with 40: it is not convergence. In mode `jacobi` none of 17 did (by hand: nor three within 9 "
-            "s); why is not known"
+            "5.79 of them then, 5.93 and 5.88 after 8 and 12 s, of 6.1 grains that are closer than 1e-3 d"
         ),
         "solid fraction": "3,000 grains: the core has 580 of them, and seeds differ by .01",
     },
