@@ -29,7 +29,7 @@ ELASTIC, ELASTIC_ITERATIONS = 0.95, 20
 LARGEST_STIFFNESS = 1e30
 #: dt over sqrt(m / k) that piles on springs bear
 SPRING_STEP = 0.3
-#: iterations per ratio of load (`load_ratio`) that carry a bed of heavier grains, and the largest ratio that was carried
+#: iterations per `load_ratio` that carry a bed of heavier grains, and the largest ratio that was carried
 LOAD_ITERATIONS, LARGEST_LOAD = 0.25, 300.0
 #: solid fraction of a bed by which its layers are counted
 BED_FRACTION = 0.6
@@ -244,7 +244,7 @@ class Solver:
             ratio: see `load_ratio`.
         """
         needed = math.ceil(LOAD_ITERATIONS * ratio * (1.0 - 1e-3))
-        if self._mode not in CONVERGENT or self.iterations >= needed and ratio <= LARGEST_LOAD:
+        if self._mode not in CONVERGENT or (self.iterations >= needed and ratio <= LARGEST_LOAD):
             return []
         advice = f"fewer than {needed} iterations" if ratio <= LARGEST_LOAD else "any number of iterations"
         return [

@@ -1,4 +1,4 @@
-"""Beds of grains that are much denser than those below (csrc/solvers/spheres/coloured/coloured.h): nothing is thrown."""
+"""Beds of grains that are much denser than those below (solvers/spheres/coloured/coloured.h): nothing is thrown."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def test_a_mass_ratio_that_is_not_carried_is_named() -> None:
 
 
 def test_a_density_that_is_set_later_is_judged_too() -> None:
-    with loose_bed(2, heavy=(SHARE, 2.0)).build(num_threads=1) as world:
-        with pytest.warns(gg.StabilityWarning, match=r"mass ratio 2e\+02"):
-            world.set_density("dense", 200.0 * DENSITY)
+    scene = loose_bed(2, heavy=(SHARE, 2.0))
+    with scene.build(num_threads=1) as world, pytest.warns(gg.StabilityWarning, match=r"mass ratio 2e\+02"):
+        world.set_density("dense", 200.0 * DENSITY)
 
 
 def test_larger_grains_rest_on_more_others() -> None:

@@ -18,7 +18,7 @@ TARGETS = {0.0: (0.639, 6.0), 0.3: (0.593, 4.5)}
 PRESSURE = 200.0  # [Pa], slightly above the weight of a layer
 #: time of constant pressure until contacts are those of a rigid packing, and the longest time of a case [s]
 CALM, TIME = 4.0, 14.0
-#: the six walls, by their normals; the rate at which drag lets them close on a loose gas [1/s]; how often forces are set [s]
+#: normals of the walls; the rate at which drag lets them close on a loose gas [1/s]; how often forces are set [s]
 NORMALS = np.concatenate([np.eye(3), -np.eye(3)])
 RATE, BLOCK = 0.15, 0.01
 #: iterations of all cases, the default of the solver; and more of them, for comparison
@@ -87,7 +87,7 @@ class _Press:
 def measure(params: Params, threads: int) -> Values:
     """Compresses an agitated gas by six smooth walls at constant pressure.
 
-    The walls have a mass, that of all grains, and follow the grains. Walls that are posed instead, however slowly and by
+    The walls have a mass, that of all grains, and follow them. Walls that are posed instead, however slowly and by
     whatever they feel, keep a volume, not a pressure: rigid grains have no elasticity that would keep their stress when
     a few of them give way.
     """
