@@ -56,8 +56,8 @@ GG_FN uint32_t GG_LANE_NAME(active_bits)(const gg_view *v, int64_t e, int32_t sl
     d.y = GG_LANE_NAME(nearest_image)(p, 1, lists->point[1] - other[1], p->lower.y, p->upper.y);
     d.z = GG_LANE_NAME(nearest_image)(p, 2, lists->point[2] - other[2], p->lower.z, p->upper.z);
     gg_lane distance2 = GG_LANE_NAME(dot)(d, d), radius = lists->point[3];
-    gg_lane margin = radius + other[3] + (lane_splat(p->margin * 2.0f) * lane_min(radius, other[3]) +
-                                          lane_splat(v->env[e].crowd_margin));
+    gg_lane margin = radius + other[3] +
+                     (lane_splat(p->margin * 2.0f) * lane_min(radius, other[3]) + lane_splat(v->env[e].crowd_margin));
     gg_lane most = margin + lane_splat(gg_maxf(2.0001f * v->env[e].speed_max * p->foresight, v->env[e].cohesion_range));
     uint32_t active = lane_less_bits(distance2, margin * margin) & listed;
     /* candidates that only speed or cohesion can bring into contact: few, except near a fast grain */
