@@ -11,7 +11,7 @@ from validation.checks import packing
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_constant_pressure_stays(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setattr(packing, "CALM", 2.0)
-    same = {"count": 300, "dt": 1e-3, "iterations": 10, "spin": "on"}
+    same = {"count": 500, "dt": 1e-3, "iterations": 10, "spin": "on"}
     found = packing.measure({"mu": 0.3, "seed": seed, **same}, 1)
     assert found["settled"]
     assert np.ptp(found["pressures"][-30:]) < 0.05 * packing.PRESSURE

@@ -147,9 +147,8 @@ CHECK = Check(
     draw=draw,
     causes={
         "drift": (
-            "one bed of 16 d at 10 ms and 80 iterations, where `Solver.step_dangers` asks for 55: by hand this bed "
-            "(seed 3) has 1.3e-4 r/s with 120, seed 1 1.6e-4 with 80. The landing leaves overlaps; while they are "
-            "corrected the grains slide past each other and the bed sinks, ever more slowly (docs/stability.md)"
+            "the landing leaves overlaps; while they are corrected the grains slide past each other and the bed sinks, "
+            "ever more slowly (docs/stability.md)"
         ),
         "jitter": (
             "single loose grains: without rolling friction one that rolls or rocks keeps its speed, or is sampled at "

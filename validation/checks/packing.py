@@ -54,8 +54,8 @@ def _walls(scene: gg.Scene, material: Any, half: float, weight: float) -> None:
 class _Press:
     """Six walls with a mass, pressed inwards by a constant pressure and held back by drag."""
 
-    def __init__(self, world: gg.World) -> None:
-        self.world = world
+    def __init__(self, world: gg.World, weight: float) -> None:
+        self.world, self.weight = world, weight
         self.last = self.places()
 
     def places(self) -> np.ndarray:
@@ -75,7 +75,9 @@ class _Press:
         """Steps for `BLOCK` seconds; returns the mean pressure on the walls [Pa]."""
         places, half = self.places(), np.tile(self.halves(), 2)
         inwards = (places - self.last) / BLOCK
-        force = PRESSURE * self.areas() * (1.0 - inwards / (RATE * half))
+        load = PRESSURE * self.areas()
+        # a drag that stops light walls within a block would throw them back
+        force = load - np.minimum(load / (RATE * half), self.weight / BLOCK) * inwards
         self.last = places
         for k, normal in enumerate(NORMALS):
             self.world.set_tool_force(k, force[k] * normal)
@@ -103,7 +105,7 @@ def measure(params: Params, threads: int) -> Values:
     _walls(scene, smooth, half, p["count"] * float(mass()))
     solver = gg.Solver(iterations=p["iterations"], spin=p["spin"] == "on")
     with scene.build(num_threads=threads, solver=solver) as world:
-        press = _Press(world)
+        press = _Press(world, p["count"] * float(mass()))
         times, pressures, fractions = [], [], []
         calm, time = 0.0, 0.0
         while time < TIME and calm < CALM:
