@@ -64,7 +64,8 @@ def test_a_row_of_balls_takes_the_blow_at_once(restitution: float, iterations: i
     v = world.velocities[0, :, 0].astype(np.float64)
     expected = np.array([1.0 - 0.75 * (1.0 + restitution), *[0.25 * (1.0 + restitution)] * 3])
     measured(largest_difference=np.abs(v - expected).max(), energy=(v**2).sum())
-    assert v.sum() == pytest.approx(1.0, abs=1e-6)
+    # each iteration adds to both sides of three contacts, in single precision
+    assert v.sum() == pytest.approx(1.0, abs=iterations * 2 * 3 * 2.0**-24)
     assert np.abs(v - expected).max() < (0.04 if iterations == 10 else 2e-3)
     assert (v**2).sum() < (1.07 if iterations == 10 else 1.0)
 
