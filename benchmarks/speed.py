@@ -172,7 +172,7 @@ def _row(scene: str, worker: Worker, first: Worker) -> Row:
 
 def subjects_of(solvers: list[Setting], folders: list[Path]) -> list[Subject]:
     """Other builds first, then this one with each setting."""
-    other = [Subject(str(folder), str(folder.resolve()), "") for folder in folders]
+    other = [Subject(folder.resolve().name, str(folder.resolve()), "") for folder in folders]
     return other + [Subject(setting.label, "-", setting.label) for setting in solvers]
 
 
