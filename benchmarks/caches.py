@@ -74,9 +74,10 @@ def read(text: str) -> tuple[Row, Row]:
     totals: collections.Counter[str] = collections.Counter()
     current, called = "", False
     for line in text.splitlines():
-        if line.startswith("fn="):
-            number, _, name = line[3:].partition(" ")
-            current = names.setdefault(number, name or number)
+        if line.startswith(("fn=", "cfn=")):
+            number, _, name = line.partition("=")[2].partition(" ")
+            known = names.setdefault(number, name or number)
+            current = known if line.startswith("fn=") else current
         elif line.startswith("calls="):
             called = True
         elif re.match(r"[\d+*-]", line):
