@@ -101,7 +101,7 @@ GG_FN void gg_mark_stirred(const gg_view *v, int64_t e, int32_t cell) {
 GG_FN int gg_sleep_lulls(const gg_view *v, int64_t e) {
     const gg_env *env = &v->env[e];
     int32_t would = env->drowsy - (env->moving ? env->drowsy_kept : 0);
-    return would * GG_LULL_PART > env->awake && env->dt_last == v->params.dt;
+    return env->watched && would * GG_LULL_PART > env->awake && env->dt_last == v->params.dt;
 }
 
 /* whether classes are decided when the lists of an env are built now */
@@ -122,7 +122,8 @@ GG_FN void gg_sleep_find(const gg_view *v, int64_t e, int64_t i) {
         const float *body = gg_slot_body_at(v, e, i);
         float way = v->params.dt * gg_norm(gg_v3(body[0], body[1], body[2]));
         int fast = way > GG_FAST_WAY * v->position[at].w;
-        int mark = (v->quiet[id] < 0 ? GG_MARK_WAKES : 0) | (fast ? GG_MARK_FAST : 0);
+        int wakes = v->quiet[id] == GG_MUST_WAKE || (v->quiet[id] < 0 && v->sleep_class[id] != GG_AWAKE);
+        int mark = (wakes ? GG_MARK_WAKES : 0) | (fast ? GG_MARK_FAST : 0);
         if (mark) {
             gg_mark(&gg_cell_marks(v, e)[v->cell[at]], mark);
         }
@@ -247,10 +248,16 @@ GG_FN void gg_sleep_enter_slot(const gg_view *v, int64_t e, int64_t i) {
             gg_slot_body_at(v, e, i)[k + k / 3] = 0.0f;
         }
     }
-    if (v->quiet[id] < 0 || (last != GG_AWAKE && next == GG_AWAKE)) {
+    if (v->quiet[id] != GG_NEAR_TOOL && (v->quiet[id] < 0 || (last != GG_AWAKE && next == GG_AWAKE))) {
         v->quiet[id] = 0;
     }
     v->sleep_class[id] = next;
+}
+
+/* whether it matters in this step where tools move */
+GG_FN int gg_sleep_watches(const gg_view *v, int64_t e) {
+    const gg_env *env = &v->env[e];
+    return v->params.sleep && (env->rested > 0 || env->some_asleep || env->drowsy > 0);
 }
 
 /* steps in a row in which nothing moves before all wake, to come to rest in balance */
@@ -263,6 +270,7 @@ GG_FN void gg_sleep_lull(const gg_view *v, int64_t e, int disturbed) {
     if (!v->dims.sleep.slots) {
         return;
     }
+    env->watched = gg_sleep_watches(v, e);
     env->calm = disturbed || env->moving ? 0 : GG_MIN(env->calm + 1, GG_CALM_STEPS);
     int alike = v->params.grain_sleep && env->dt_last == v->params.dt,
         settles = env->calm == GG_CALM_STEPS && env->unsettled;

@@ -38,12 +38,6 @@ GG_FN int gg_part_comes_near(const gg_view *v, int64_t e, int64_t part, gg_vec3 
     return gg_sdf_bound(shape, local) <= reach && gg_sdf_distance(shape, v->grids, v->samples, local) <= reach;
 }
 
-/* whether it matters in this step where tools move */
-GG_FN int gg_sleep_watches(const gg_view *v, int64_t e) {
-    const gg_env *env = &v->env[e];
-    return v->params.sleep && (env->rested > 0 || env->some_asleep || env->drowsy > 0);
-}
-
 /* Notes whether a tool that moves in this step may come near a grain of a slice: its ball first, then grain by grain.
  * Such grains wake, or stay awake. item: slice of an env */
 GG_FN void gg_sleep_watch_slice(const gg_view *v, int64_t e, int64_t slice) {
@@ -64,9 +58,8 @@ GG_FN void gg_sleep_watch_slice(const gg_view *v, int64_t e, int64_t slice) {
             }
             disturbed |= 1;
             if (v->params.grain_sleep) {
-                int asleep = gg_slot_asleep(v, e, slot);
-                v->quiet[e * v->dims.sleep.slots + v->grain_id[at]] = asleep ? -1 : 0;
-                disturbed |= asleep << 1;
+                v->quiet[e * v->dims.sleep.slots + v->grain_id[at]] = GG_NEAR_TOOL;
+                disturbed |= gg_slot_asleep(v, e, slot) << 1;
             }
         }
     }

@@ -62,7 +62,7 @@ GG_FN_LARGE void gg_motion_refuse(const gg_view *v, int64_t e, int64_t i, gg_vec
     }
 }
 
-/* Counts the quiet substeps of the grains of a slice. One that must wake keeps its -1 until the lists are built. */
+/* Counts the quiet substeps of the grains of a slice, but those that must wake or be awake. */
 GG_FN void gg_quiet_count(const gg_view *v, int64_t e, int64_t slice, const gg_motion each[GG_LANES]) {
     int32_t drowsy = 0;
     for (int lane = 0; lane < GG_LANES; lane++) {
@@ -70,7 +70,8 @@ GG_FN void gg_quiet_count(const gg_view *v, int64_t e, int64_t slice, const gg_m
         if (id >= 0) {
             int32_t *quiet = &v->quiet[e * v->dims.sleep.slots + id];
             int moves = each[lane].moving || each[lane].escaped;
-            *quiet = *quiet < 0 ? -1 : moves ? 0 : GG_MIN(*quiet + 1, GG_QUIET_SUBSTEPS);
+            *quiet = *quiet == GG_NEAR_TOOL && gg_last_substep(v, e) ? 0 : *quiet;
+            *quiet = *quiet < 0 ? *quiet : moves ? 0 : GG_MIN(*quiet + 1, GG_QUIET_SUBSTEPS);
             drowsy += *quiet == GG_QUIET_SUBSTEPS && !gg_slot_asleep(v, e, slot);
         }
     }

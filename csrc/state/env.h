@@ -53,6 +53,7 @@ typedef struct gg_env {
     int32_t calm;            /* steps in a row without any of these */
     int32_t unsettled;       /* grains moved since the env slept last */
     int32_t drowsy_kept;     /* of these: kept awake by what moves near them, when classes were decided last */
+    int32_t watched;         /* it is known which grains a tool may come near in this step: others may fall asleep */
     int32_t roused;          /* all grains wake when the lists are built next */
     int32_t reclassed;       /* classes were decided in this substep */
     int32_t kept_changed;    /* the same since the kept contacts were counted */

@@ -9,6 +9,9 @@ enum { GG_AWAKE = 0, GG_EDGE, GG_DEEP };
 
 /* a grain may sleep after so many substeps at which it was quiet, see gg_quiet_of */
 #define GG_QUIET_SUBSTEPS 5
+/* Of a grain that must wake when the lists are built next; of one that must be awake throughout this step, since a tool
+ * that moves in it may come near. */
+enum { GG_MUST_WAKE = -1, GG_NEAR_TOOL = -2 };
 /* a grain that owns more contacts does not sleep */
 #define GG_KEPT 8
 
@@ -21,7 +24,7 @@ typedef struct gg_sleep_dims {
 #define GG_SLEEP_FIELDS(X)                                                                                             \
     /* by grain id */                                                                                                  \
     X(int32_t, sleep_class, d->sleep.slots, STATE)             /* GG_AWAKE, GG_EDGE, GG_DEEP */                        \
-    X(int32_t, quiet, d->sleep.slots, STATE)                   /* quiet substeps in a row; -1: it must wake */         \
+    X(int32_t, quiet, d->sleep.slots, STATE)                   /* quiet substeps in a row, or GG_MUST_WAKE, ... */     \
     X(float, held, d->sleep.slots * 12, STATE)                 /* of GG_EDGE, see solvers/spheres/coloured/asleep.h */ \
     X(int32_t, next_class, d->sleep.slots, SCRATCH)                                                                    \
     X(int32_t, moves, d->sleep.slots, SCRATCH)                 /* while classes are decided: it was not quiet */       \

@@ -62,7 +62,8 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
               is_flag(env->rebuild) && is_flag(env->key_buffer) && is_flag(env->impulse_buffer) &&
                   is_flag(env->converged) && is_flag(env->predicted) && is_flag(env->fast_tool) &&
                   is_flag(env->restless) && is_flag(env->asleep) && is_flag(env->some_asleep) && is_flag(env->roused) &&
-                  is_flag(env->reclassed) && is_flag(env->kept_changed) && is_flag(env->unsettled),
+                  is_flag(env->watched) && is_flag(env->reclassed) && is_flag(env->kept_changed) &&
+                  is_flag(env->unsettled),
               "flags 0 or 1");
     EXPECT_AT(s, field, 0, env->substeps_done >= 0, "substeps_done >= 0");
     EXPECT_AT(s, field, 0, env->rested >= 0 && env->rested <= GG_REST_STEPS, "steps at rest in range");
@@ -353,7 +354,7 @@ static gg_status check_quiet(const saved_env *s, gg_field_id field) {
     for (int64_t id = 0; id < s->view->dims.sleep.slots; id++) {
         int32_t quiet = s->view->quiet[id], kept = s->view->kept_count[id];
         int asleep = s->view->sleep_class[id] != GG_AWAKE;
-        EXPECT_AT(s, field, id, quiet >= -1 && quiet <= GG_QUIET_SUBSTEPS, "a number of substeps in range");
+        EXPECT_AT(s, field, id, quiet >= GG_NEAR_TOOL && quiet <= GG_QUIET_SUBSTEPS, "a number of substeps in range");
         EXPECT_AT(s, field, id, kept >= 0 && kept <= (asleep ? GG_KEPT : 0), "as many kept contacts as there may be");
     }
     return GG_OK;

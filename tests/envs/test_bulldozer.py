@@ -21,6 +21,7 @@ from granular_gym.envs.bulldozer import (
     heap_lattice,
 )
 from granular_gym.shapes.mesh import load_mesh
+from granular_gym.training.policies import load_policy
 
 
 def play(env: Any, seed: int, actions: Any) -> list[Any]:
@@ -196,6 +197,20 @@ def test_driving_straight_and_turning(make: Any) -> None:
     assert task.pose[0] == pytest.approx([way * np.cos(0.5), way * np.sin(0.5), 0.5])
     observation = env.step([0.0, 1.0])[0]
     assert observation["pose"][2] == pytest.approx(0.5 + 0.1 * task.vehicle.turn_rate)
+
+
+def test_grains_that_sleep_are_not_run_over(make: Any) -> None:
+    """They wake before the vehicle comes, also those that were quiet when the step began."""
+    env = make(grain_count=300, num_threads=1)
+    observation, _ = env.reset(seed=0)
+    drive, world = load_policy("expert", env), env.unwrapped.task.world
+    overlaps, asleep = [], []
+    for _ in range(145):
+        observation, *_ = env.step(drive(observation))
+        overlaps.append(world.stats["overlap_max"][0])
+        asleep.append(world.stats["asleep_share"][0])
+    assert np.mean(asleep) > 0.3
+    assert max(overlaps) < 0.06
 
 
 def test_blade_pushes_grains(make: Any) -> None:

@@ -132,7 +132,7 @@ GG_FN int gg_edge_stop(const gg_view *v, int64_t e, int64_t i) {
         wakes = !(share2 <= limit * limit) * GG_WAKES | !(share2 <= soon * soon) * GG_WAKES_NOW;
     }
     if (wakes) {
-        v->quiet[e * v->dims.sleep.slots + id] = -1;
+        v->quiet[e * v->dims.sleep.slots + id] = GG_MUST_WAKE;
     }
     gg_vec4 none = {0.0f, 0.0f, 0.0f, 0.0f};
     v->shift[e * v->dims.slots + i] = none;
