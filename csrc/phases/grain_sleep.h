@@ -278,7 +278,7 @@ GG_FN void gg_sleep_lull(const gg_view *v, int64_t e, int disturbed) {
     env->rebuild |= env->roused || (!settles && gg_sleep_lulls(v, e)) || disturbed & 2;
 }
 
-/* substeps after which lists are built at the latest for grains that must wake and can wait */
+/* At the end of a step, and of so many substeps in it, lists are built for grains that must wake and can wait, too. */
 #define GG_WAKE_EVERY 4
 
 /* At the end of a substep: whether grains must wake, which they do in the next one. */
@@ -287,7 +287,8 @@ GG_FN void gg_sleep_close(const gg_view *v, int64_t e, int32_t drowsy, int32_t m
     env->reclassed = 0;
     env->drowsy = v->params.grain_sleep ? drowsy : 0;
     env->moving = v->params.grain_sleep ? moving : 0;
-    int waits = !(woken & GG_WAKES_NOW) && env->substeps_done % GG_WAKE_EVERY != 0;
+    int turn = env->substeps_done % GG_WAKE_EVERY == 0 || env->substeps_done >= v->params.substeps;
+    int waits = !(woken & GG_WAKES_NOW) && !turn;
     env->rebuild |= env->some_asleep && woken && !waits;
     env->unsettled |= env->moving > 0 || (env->some_asleep && woken);
 }
