@@ -1,10 +1,11 @@
 /* asleep.h: contacts of grains asleep, and what holds a grain at their edge; see phases/grain_sleep.h.
  *
  * A contact of two grains asleep, or of one with a tool, is kept with its impulses by the grain that owns it, and is not
- * solved. A grain at the edge meets those that are awake as if it were awake itself, but its kept contacts give it the
- * same velocity in every substep, that with which it was at rest: `held`. The velocity it has after the solve is its
- * imbalance, by which it would start to move: beyond a limit it wakes; else it stays, and its imbalance is noted, so
- * that many small ones add up.
+ * solved. A grain at the edge meets those that are awake as a body GG_EDGE_MASS times heavier, which gives no way: solved
+ * as a free body it would yield to what lies on it, and beds would not come to rest. Its kept contacts give it the same
+ * velocity in every substep, that with which it was at rest: `held`. The velocity it has after the solve, times
+ * GG_EDGE_MASS, is its imbalance, by which it would start to move: beyond a limit it must wake; else it is noted, so that
+ * many small ones add up. Either way it stays in this substep.
  */
 #ifndef GG_COLOURED_ASLEEP_H
 #define GG_COLOURED_ASLEEP_H
