@@ -1,4 +1,4 @@
-"""growth.py: cost by numbers of grains, tools, mesh triangles and envs."""
+"""growth.py: cost by numbers of grains, layers, tools, mesh triangles and envs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ BYTES_PER_GRAIN_LIMIT = 1000.0
 
 
 def scaling(quick: bool) -> list[Row]:
-    """All four tables."""
-    return [*grains(quick), *tools(quick), *triangles(quick), *envs(quick)]
+    """All tables."""
+    return [*grains(quick), *depths(quick), *tools(quick), *triangles(quick), *envs(quick)]
 
 
 def _per_substep(row: Row, substeps: int, axis: str, value: int) -> Row:
@@ -34,13 +34,27 @@ def _settled(scene: gg.Scene, env_count: int = 1, threads: int = 1) -> gg.World:
 def grains(quick: bool) -> list[Row]:
     """Beds of equal depth and growing area, one thread."""
     rows = []
-    for tiles in [(1, 1), (2, 1), (3, 3)] if quick else [(1, 1), (2, 1), (4, 2), (5, 5), (10, 8)]:
+    for tiles in [(1, 1), (2, 1), (3, 3)] if quick else [(1, 1), (2, 1), (3, 3), (5, 5), (10, 8), (13, 13), (29, 29)]:
         scene = standard.wide_bed(tiles)
         count = scene.grain_count
         substeps = max(4, 400_000 // count)
         subject = measure.world_subject(f"{count} grains", lambda s=scene: _settled(s), substeps)
         row = _per_substep(measure.run(subject), substeps, "grains", count)
         row["us_per_grain_substep"] = 1e3 * row["ms_per_substep"] / count
+        rows.append(row)
+    return rows
+
+
+def depths(quick: bool) -> list[Row]:
+    """Beds of 6,000 grains, few layers and wide or many layers, one thread."""
+    rows = []
+    for layers, tiles in (
+        [(5, (4, 3)), (60, (1, 1))] if quick else [(5, (4, 3)), (12, (5, 1)), (30, (2, 1)), (60, (1, 1))]
+    ):
+        scene = standard.wide_bed(tiles, layers)
+        subject = measure.world_subject(f"{layers} layers", lambda s=scene: _settled(s), 80)
+        row = _per_substep(measure.run(subject), 80, "layers", layers)
+        row["us_per_grain_substep"] = 1e3 * row["ms_per_substep"] / scene.grain_count
         rows.append(row)
     return rows
 

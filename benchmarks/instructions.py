@@ -139,6 +139,12 @@ def count_here(folder: Path, names: list[str]) -> None:
             client.stop(name.encode())
 
 
+def build_client(folder: Path) -> None:
+    """Writes client.so, which starts and stops the counting, to a folder."""
+    (folder / "client.c").write_text(CLIENT)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "client.so", folder / "client.c"], check=True)
+
+
 def counted(names: list[str]) -> dict[str, int]:
     """Instructions of a block of each scene.
 
@@ -148,8 +154,7 @@ def counted(names: list[str]) -> dict[str, int]:
     environment = {**os.environ, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "client.c").write_text(CLIENT)
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "client.so", folder / "client.c"], check=True)
+        build_client(folder)
         # beds are settled at full speed first
         command = [sys.executable, "-m", "benchmarks.instructions", "--count", name, *names]
         subprocess.run(command, check=True, cwd=ROOT, env=environment)

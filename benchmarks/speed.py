@@ -36,7 +36,7 @@ WORKER = Path(__file__).resolve().parent / "speed_worker.py"
 #: what is printed
 COLUMNS = (
     *("ns_per_grain_substep", "cpu_ms_per_env_step", "sim_per_cpu", "ratio", "over_lammps", "residual"),
-    *("overlap_mean_pct", "overlap_max_pct", "contacts_per_grain", "moving_share", "mostly"),
+    *("overlap_mean_pct", "overlap_max_pct", "contacts_per_grain", "sinking_pct_per_s", "moving_share", "mostly"),
 )
 #: simulated time in which the springs of LAMMPS settle before a scene at rest [s]
 PEER_SETTLES = 0.05
@@ -110,6 +110,9 @@ class Peer:
         row = {"name": f"{scene}, LAMMPS", "scene": scene, "subject": "LAMMPS", "cpu_seconds": measure.spread(cpu)}
         row["sim_per_cpu"] = simulated * len(cpu) / sum(cpu)
         row["version"] = lammps.version()
+        if scene.startswith("rest") and len(self.rows) > 1:
+            first, last = (self.rows[k]["mean_height"] for k in (0, -1))
+            row["sinking_pct_per_s"] = 100.0 * (1.0 - last / first) / (simulated * (len(self.rows) - 1))
         return {**row, **{k: self.rows[-1][k] for k in ("overlap_mean_pct", "overlap_max_pct", "contacts_per_grain")}}
 
     def close(self) -> None:
@@ -172,7 +175,7 @@ def _row(scene: str, worker: Worker, first: Worker) -> Row:
 
 def subjects_of(solvers: list[Setting], folders: list[Path]) -> list[Subject]:
     """Other builds first, then this one with each setting."""
-    other = [Subject(str(folder), str(folder.resolve()), "") for folder in folders]
+    other = [Subject(folder.resolve().name, str(folder.resolve()), "") for folder in folders]
     return other + [Subject(setting.label, "-", setting.label) for setting in solvers]
 
 

@@ -105,6 +105,14 @@ class Resting(Stepped):
         self._start = self.world.positions[0].copy()
         # impulses of these settings build up
         self.world.step(dt, 20)
+        self._height = measure.mean_height(self.world)
+
+    def begin(self) -> None:
+        """What rests goes on where it is, and is watched for sinking."""
+        self._height = measure.mean_height(self.world)
+
+    def look(self) -> Row:
+        return {**super().look(), "sinking_pct_per_s": measure.sinking(self.world, self._height, self.seconds)}
 
     def positions(self) -> Any:
         return self._start

@@ -54,12 +54,17 @@ def settled_patch(layers: int = 12, device: str = "cpu") -> tuple[NDArray[np.flo
     # keep the jitter of this tight lattice within the bounds
     positions[:, :2] *= 0.999
     periodic = {"x": "periodic", "y": "periodic", "z": ("wall", "open")}
-    scene, grain = standard_scene(((-half, -half, 0.0), (half, half, 0.4)), periodic)
+    scene, grain = standard_scene(((-half, -half, 0.0), (half, half, _room(layers))), periodic)
     scene.add_grains(grain, positions, velocities=_stir(count))
     # the lattice closes upon itself across the faces
     with scene.build(device=device, num_threads=1, overlaps="ignore") as world:
         world.step(DT, 800)
         return world.positions[0], 2.0 * half
+
+
+def _room(layers: int) -> float:
+    """Height of the bounds of a bed [m]."""
+    return max(0.4, 1.2 * DIAMETER * layers)
 
 
 def _stir(count: int) -> NDArray[np.float32]:
@@ -73,7 +78,7 @@ def wide_bed(tiles: tuple[int, int], layers: int = 12, device: str = "cpu") -> g
     offset = np.array([(i * side, j * side, 0.0) for i in range(tiles[0]) for j in range(tiles[1])], np.float32)
     positions = (patch[None] + offset[:, None]).reshape(-1, 3)
     lower = (-0.5 * side, -0.5 * side, 0.0)
-    upper = ((tiles[0] - 0.5) * side, (tiles[1] - 0.5) * side, 0.4)
+    upper = ((tiles[0] - 0.5) * side, (tiles[1] - 0.5) * side, _room(layers))
     positions[:, :2] = np.clip(positions[:, :2], lower[:2], np.nextafter(np.float32(upper[:2]), np.float32(-1.0)))
     scene, grain = standard_scene((lower, upper), {"x": "periodic", "y": "periodic", "z": ("wall", "open")})
     scene.add_grains(grain, positions)

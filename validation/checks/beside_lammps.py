@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-import granular_gym as gg
-from testbed.beds import DENSITY, DIAMETER, RADIUS, lattice
-from validation import bulk, peer, plot, slot
+from testbed.beds import DIAMETER
+from validation import beside, bulk, peer, plot
 from validation.check import OWN, Check, Params, Result, Row, Values, near, pick, report, skipped
 from validation.peer import CODE
 
@@ -31,18 +30,13 @@ def measure(params: Params, threads: int) -> Values:
 
 def _collapse(p: Params, threads: int) -> Values:
     """Depth along the slot at four times."""
-    length, width = p["length"], p["width"]
-    positions = slot.packing(length, width, p["height"], p["seed"], restitution=peer.RESTITUTION)
-    wide = length * (3.0 + 4.0 * p["height"] / length)
+    width = p["width"]
+    start = beside.collapse(p["length"], width, p["height"], p["seed"])
     seconds, frames = 4.0 * float(np.sqrt(2.0 * p["height"] * DIAMETER / 9.81)), 10
-    edges = np.arange(0.0, wide + 0.5) * DIAMETER
-    top = float(positions[:, 2].max()) + 2 * DIAMETER
-    times, theirs, cpu = peer.run(
-        positions, (0, 0, 0), (wide * DIAMETER, width * DIAMETER, top), seconds=seconds, frames=frames, periodic_y=True
-    )
-    scene = slot.open_slot(positions, wide, width, restitution=peer.RESTITUTION)
-    ours = [positions]
-    with scene.build(num_threads=threads) as world:
+    edges = np.arange(0.0, beside.run_out(p["length"], p["height"]) + 0.5) * DIAMETER
+    times, theirs, cpu = start.lammps(seconds, frames)
+    ours = [start.positions]
+    with start.scene.build(num_threads=threads) as world:
         for a, b in itertools.pairwise(times):
             world.step((b - a) / max(round((b - a) / p["dt"]), 1), max(round((b - a) / p["dt"]), 1))
             ours.append(world.positions[0])
@@ -51,70 +45,40 @@ def _collapse(p: Params, threads: int) -> Values:
         [bulk.depth_profile(frame[k][:, 0], edges, width * DIAMETER) / DIAMETER for k in shown]
         for frame in (ours, theirs)
     ]
-    figures = []
-    for line in depth:
-        passed = np.cumsum(line[-1]) / line[-1].sum()
-        half, most = np.interp([0.5, 0.9], passed, np.arange(len(passed)) + 1.0)
-        figures.append({"most": float(most), "height": float(line[-1][:3].mean()), "half": float(half)})
     apart = [float(np.abs(a - b).sum() / b.sum()) for a, b in zip(*depth, strict=True)]
     return {
         "times": [times[k] for k in shown],
         "ours": depth[0],
         "theirs": depth[1],
-        "figures": figures,
+        "figures": [beside.deposit(line[-1]) for line in depth],
         "apart": apart,
-        "count": len(positions),
+        "count": len(start.positions),
         "peer_seconds": cpu,
     }
 
 
 def _silo(p: Params, threads: int) -> Values:
     """Grains left above the slit over time."""
-    length, width, opening = p["length"], p["width"], p["opening"]
-    positions = slot.packing(length, width, p["height"], p["seed"], restitution=peer.RESTITUTION)
+    start = beside.silo(p["length"], p["width"], p["height"], p["opening"], p["seed"])
     seconds, frames = 0.5 if p["height"] < 30 else 1.0, 50
-    top = float(positions[:, 2].max()) + 2 * DIAMETER
-    side = 0.5 * (length - opening) * DIAMETER
-    blocks = [((a, -1.0, -2 * DIAMETER), (b, 1.0, 0.0)) for a, b in ((-1.0, side), (length * DIAMETER - side, 1.0))]
-    size = (length * DIAMETER, width * DIAMETER, top)
-    times, theirs, cpu = peer.run(
-        positions,
-        (0, 0, -10 * DIAMETER),
-        size,
-        seconds=seconds,
-        frames=frames,
-        periodic_y=True,
-        floor=False,
-        blocks=blocks,
-    )
-    scene = slot.open_slot(
-        positions, length, width, restitution=peer.RESTITUTION, floor=slot.slit(length, opening, width)
-    )
-    ours = [positions]
-    with scene.build(num_threads=threads) as world:
+    times, theirs, cpu = start.lammps(seconds, frames)
+    ours = [start.positions]
+    with start.scene.build(num_threads=threads) as world:
         for _ in range(frames):
             world.step(p["dt"], round(seconds / frames / p["dt"]))
             ours.append(world.positions[0])
-    left = [[int((f[:, 2] > -2 * DIAMETER).sum()) for f in frame] for frame in (ours, theirs)]
-    part = np.array(times) > 0.15
-    rates = [-float(np.polyfit(np.array(times)[part], np.array(line)[part], 1)[0]) for line in left]
-    return {"times": times, "left": left, "rates": rates, "count": len(positions), "peer_seconds": cpu}
+    left = [beside.above_slit(frame) for frame in (ours, theirs)]
+    rates = [beside.rate(times, line) for line in left]
+    return {"times": times, "left": left, "rates": rates, "count": len(start.positions), "peer_seconds": cpu}
 
 
 def _settled(p: Params, threads: int) -> Values:
     """A lattice that falls into a box and settles: profiles of solid fraction and coordination."""
     half, count = p["half"] * DIAMETER, p["count"]
-    positions = lattice(count, p["half"], p["seed"])
-    velocities = np.random.default_rng(p["seed"]).uniform(-0.1, 0.1, positions.shape)
-    top = float(positions[:, 2].max()) + 2 * DIAMETER
+    start = beside.settled(count, p["half"], p["seed"])
     seconds = 1.2
-    _, theirs, cpu = peer.run(
-        positions, (-half, -half, 0.0), (half, half, top), seconds=seconds, frames=1, velocities=velocities
-    )
-    scene = gg.Scene(((-half, -half, 0.0), (half, half, top)))
-    sand = scene.add_material(density=DENSITY, friction=0.5, restitution=peer.RESTITUTION, rolling_friction=0.0)
-    scene.add_grains(sand, positions, RADIUS, velocities)
-    with scene.build(num_threads=threads) as world:
+    _, theirs, cpu = start.lammps(seconds, 1)
+    with start.scene.build(num_threads=threads) as world:
         world.step(p["dt"], round(seconds / p["dt"]))
         ours = world.positions[0].astype(np.float64)
         pressing = bulk.pressing(world)
@@ -122,20 +86,13 @@ def _settled(p: Params, threads: int) -> Values:
     found: list[Values] = []
     # soft grains carry force where they overlap
     for x, pairs in ((ours, pressing), (theirs[-1], bulk.contacts(theirs[-1], 0.0))):
-        z = x[:, 2]
-        level = float(np.sort(z)[-max(count // 100, 20) :].mean()) + RADIUS
-        inner = half - 2 * DIAMETER
-        lower, upper = [-inner, -inner, 2 * DIAMETER], [inner, inner, level - 3 * DIAMETER]
-        inside = bulk.core(x, lower, upper)
+        measured, z = beside.bed(x, pairs, half), x[:, 2]
         degree = np.bincount(pairs.ravel(), minlength=len(x))
         slab = np.digitize(z, edges) - 1
-        layers = int(level / DIAMETER) + 1
+        layers = int(measured["level"]) + 1
         found.append(
             {
-                "level": level / DIAMETER,
-                "phi": bulk.solid_fraction(x, lower, upper),
-                "Z": bulk.mean_degree(pairs, len(x), inside),
-                "Z_gap": bulk.coordination(x, inside),
+                **measured,
                 "phis": bulk.slab_profile(z, edges[: layers + 1], (2 * half) ** 2),
                 "Zs": [float(degree[slab == k].mean()) if (slab == k).any() else 0.0 for k in range(layers)],
             }
