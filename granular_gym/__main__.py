@@ -37,7 +37,11 @@ def main(arguments: list[str] | None = None) -> int:
         command = commands.add_parser(name, help=text)
         add(command)
         command.set_defaults(run=run)
-    options = parser.parse_args(arguments)
+    try:
+        options = parser.parse_args(arguments)
+    except BrokenPipeError:
+        # of --version and --help, where output is not buffered
+        return reader_gone()
     try:
         status: int = options.run(options)
         sys.stdout.flush()
