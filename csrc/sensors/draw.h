@@ -119,7 +119,7 @@ GG_FN void gg_draw_march(const gg_strip *strip, const gg_view *v, const gg_strip
     }
 }
 
-/* gg_strip_solid_draw */
+/* Draws a part but a plane, with the bits of gg_strip_solid_draw. */
 GG_FN_LARGE void gg_draw_rays(const gg_strip *strip, const gg_lens *lens, const gg_view *v, const gg_shape *shape,
                               gg_pose pose, int32_t id) {
     gg_draw_solid s = gg_draw_solid_make(strip, lens, v, shape, pose, id);

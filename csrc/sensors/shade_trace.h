@@ -194,7 +194,7 @@ GG_FN_LARGE void gg_shade_solid_draw(const gg_strip *strip, const gg_lens *lens,
     }
 }
 
-/* draws rows row_begin .. row_end - 1 of an image of an env, as gg_strip_draw does */
+/* draws rows row_begin .. row_end - 1 of an image of an env, as gg_draw_strip does */
 GG_FN_LARGE void gg_shade_strip(const gg_lens *lens, const gg_view *v, int64_t env, int32_t row_begin, int32_t row_end,
                                 float *depth, int32_t *id, gg_strip_walls walls) {
     gg_strip strip = {row_begin, row_end, 0, lens->width, depth, id};

@@ -15,8 +15,8 @@
 
 #include "world.h"
 
-/* Asks for large pages where memory spans many: a bed of 200,000 grains takes .9 of the time with them, since bodies that
- * are read in no order need fewer entries of the table of pages at hand. */
+/* Asks for large pages where memory spans many: bodies, which are read in no order, then miss the TLB less (figures:
+ * docs/performance.md). */
 static void use_large_pages(void *memory, size_t size) {
 #ifdef MADV_HUGEPAGE
     size_t page = (size_t)sysconf(_SC_PAGESIZE), skipped = (page - (uintptr_t)memory % page) % page;
