@@ -219,6 +219,25 @@ GG_FN void gg_sleep_choose_env(const gg_view *v, int64_t e) {
     gg_sleep_chosen(v, e, awake, live, drowsy);
 }
 
+/* Lets the grain in slot i, which falls asleep at the edge, start into this substep from rest: gravity alone moves it. What
+ * a rollback of the substep gives back stays as prediction noted it. */
+GG_FN void gg_sleep_predict_at_rest(const gg_view *v, int64_t e, int64_t i) {
+    int64_t id = e * v->dims.slots + v->grain_id[e * v->dims.slots + i];
+    float *note = v->before_prediction + id * 6, noted[6];
+    gg_prediction ignored = GG_ZERO;
+    for (int k = 0; k < 6; k++) {
+        noted[k] = note[k];
+        gg_slot_body_at(v, e, i)[k + k / 3] = 0.0f;
+    }
+    for (int k = 0; k < 3; k++) {
+        v->velocity_error[id * 3 + k] = 0.0f;
+    }
+    gg_scalar_predict_lanes(v, e, i, &ignored);
+    for (int k = 0; k < 6; k++) {
+        note[k] = noted[k];
+    }
+}
+
 /* Gives a grain its class: keeps contacts where both sides sleep, and starts a grain that was deep into this substep as
  * prediction started the others. item: slot */
 GG_FN void gg_sleep_enter_slot(const gg_view *v, int64_t e, int64_t i) {
@@ -238,6 +257,9 @@ GG_FN void gg_sleep_enter_slot(const gg_view *v, int64_t e, int64_t i) {
     }
     for (int k = 0; last == GG_AWAKE && next != GG_AWAKE && k < 12; k++) {
         v->held[id * 12 + k] = 0.0f;
+    }
+    if (last == GG_AWAKE && next == GG_EDGE) {
+        gg_sleep_predict_at_rest(v, e, i);
     }
     if (next != GG_AWAKE) {
         gg_kept_store(v, e, i);
