@@ -31,6 +31,10 @@ LARGEST_STIFFNESS = 1e30
 SPRING_STEP = 0.3
 #: iterations per `load_ratio` that carry a bed of heavier grains, and the largest ratio that was carried
 LOAD_ITERATIONS, LARGEST_LOAD = 0.25, 300.0
+#: depth of a bed in diameters from which it sinks for want of stored impulses by more than overlaps do
+PACKED_LAYERS = 3.0
+#: overlaps of a bed at rest are less, over the diameter, those of soft springs included
+PACKED_OVERLAP = 0.02
 #: solid fraction of a bed by which its layers are counted
 BED_FRACTION = 0.6
 

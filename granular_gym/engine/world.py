@@ -22,7 +22,16 @@ from granular_gym.engine.materials import LIMITS, PAIR_FIELDS
 from granular_gym.engine.outputs import stream_handle
 from granular_gym.engine.planar import lightest
 from granular_gym.engine.results import Floats
-from granular_gym.engine.solver import DEFAULT_MODE, DEFAULT_PLANAR_MODE, Solver, layers, load_ratio
+from granular_gym.engine.solver import (
+    CONVERGENT,
+    DEFAULT_MODE,
+    DEFAULT_PLANAR_MODE,
+    PACKED_LAYERS,
+    PACKED_OVERLAP,
+    Solver,
+    layers,
+    load_ratio,
+)
 from granular_gym.engine.state import State
 from granular_gym.engine.world_settling import Settling
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
@@ -61,6 +70,8 @@ class World(Settling):
             threads = 1
         self._warned: set[str] = set()
         self._judged = 0.0  # the time step whose dangers were last looked at [s]
+        # whether grains have been stepped, or have impulses from elsewhere
+        self._begun = False
         #: calls so far that may have changed grains or tools
         self.changes: int = 0
         # what the time step is measured by: mean diameter [m], gravity of the scene [m/s2], depth as built
@@ -200,6 +211,9 @@ class World(Settling):
         if tool_poses is not None:
             targets = self._poses("tool_poses", tool_poses, self.env_count)
         self._judge(length)
+        if not self._begun:
+            self._begun = True
+            self._warn_of_bare_packing()
         self.changes += 1
         self._core.step(length, count, targets)
 
@@ -388,6 +402,7 @@ class World(Settling):
         if state.env_count not in (1, count):
             raise StateError(f"state: expected 1 or {count} envs, got {state.env_count}")
         self._core.load_state(listed, state.envs, state.checked)
+        self._begun = True
         state.mark_checked()
 
     # ---- helpers ----
@@ -414,6 +429,21 @@ class World(Settling):
         solver = self.solver
         self._warn(solver.dangers(self.tool_count > 0) + solver.impact_dangers(self._restitution))
         self._warn(solver.load_dangers(self._load))
+
+    def _warn_of_bare_packing(self) -> None:
+        """Warns if the grains were set as a dense packing, by positions alone."""
+        depth = self._scale[2]
+        if self.planar or self.solver.mode not in CONVERGENT or depth < PACKED_LAYERS:
+            return
+        pairs, depths, complete = self._core.find_overlaps(0, 0.0)
+        touching = not complete or 2 * (pairs[:, 1] >= 0).sum() >= self.grain_count
+        if touching and np.median(depths) < PACKED_OVERLAP:
+            self._warn(
+                [
+                    "the grains were set in contact, by positions alone: a bed sinks while the solver finds the "
+                    "impulses that carry it; World.settle_impulses(dt) finds them before the first step"
+                ]
+            )
 
     def _warn(self, dangers: list[str]) -> None:
         for danger in dangers:

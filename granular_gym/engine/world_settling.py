@@ -19,6 +19,7 @@ class Settling(WorldTools):
 
     solver: Solver
     changes: int
+    _begun: bool
 
     def save_state(self, env: Any = None) -> State:
         """Everything that shapes the future of some envs."""
@@ -63,6 +64,7 @@ class Settling(WorldTools):
         angles = core.get_grains("angle") if self.planar else None
         angles = angles if angles is None or listed is None else np.ascontiguousarray(angles[listed])
         done = False
+        self._begun = True
         try:
             core.set_solver(many.fields())
             core.step(length, 1, None)

@@ -1,11 +1,13 @@
 """World.settle_impulses: impulses of grains whose positions alone were set."""
 
 import functools
+import warnings
 
 import numpy as np
 import pytest
 
 import granular_gym as gg
+from granular_gym.errors import StabilityWarning
 from testbed.beds import GRAVITY, mass, rms_speed
 from testbed.dynamic_tools import plate_on_bed
 from testbed.landings import loose_bed
@@ -29,6 +31,26 @@ def imported(env_count: int = 1, **settings):
     world = scene.build(env_count=env_count, solver=gg.Solver(**settings), num_threads=1)
     world.set_grains(positions=packing(), velocities=np.zeros_like(packing()))
     return world
+
+
+def test_a_packing_that_was_set_is_warned_of_once():
+    with imported() as world:
+        with pytest.warns(StabilityWarning, match="settle_impulses"):
+            world.step(DT)
+        world.set_grains(positions=packing())
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            world.step(DT)
+
+
+def test_other_beds_are_not_warned_of():
+    with imported() as settled, loose_bed(LAYERS, side=SIDE, per_layer=PER_LAYER).build(num_threads=1) as loose:
+        settled.settle_impulses(DT)
+        with imported() as loaded, warnings.catch_warnings():
+            loaded.load_state(settled.save_state())
+            warnings.simplefilter("error")
+            for world in (settled, loaded, loose):
+                world.step(DT)
 
 
 @pytest.mark.parametrize("mode", ["gauss_seidel", "jacobi"])
