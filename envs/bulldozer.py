@@ -229,8 +229,8 @@ class BulldozerTask(Task):
 
     def _measure(self) -> None:
         """Share of the grains in the goal, and the paper's mean reward, of all envs."""
-        self.share = self.results.box_counts[:, 0] / self.grain_count
-        self.score = 100.0 * self.share - self.results.box_distances[:, 0]
+        self.share = self.shares_of(self.results.box_counts[:, 0])
+        self.score = 100.0 * self.share - self.results.box_distances[:, 0].astype(np.float64)
 
     def counted(self) -> dict[str, Any]:
         """Grains in the goal."""

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.base.assets import asset_path
-from granular_gym.base.rotations import rotate
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Drive
@@ -66,6 +65,8 @@ SIDE_CAMERA = DepthCamera.perspective(
     near=0.3,
     far=2.5,
 )
+#: which boxes the shares count: the bin; what lies low, less tray and bin; what is lifted
+SHARES = np.array([[1, 0, 0], [0, 1, 0], [0, -1, 0], [0, -1, 0], [0, 0, 1]])
 SHAPING = 10.0  # points per metre of the grains' mean distance from the bin
 LINK_COLORS = ((236, 238, 240), (222, 225, 228))
 BUCKET_COLOR, TRAY_COLOR, BIN_COLOR = (224, 146, 40), (124, 132, 142), (62, 150, 92)
@@ -253,7 +254,7 @@ class ExcavatorTask(Task):
         self.observation_space: spaces.Dict = self._observation_space()
         n, joints = self.env_count, self.arm.joint_count
         self.joints, self.velocities = np.zeros((n, joints)), np.zeros((n, joints))
-        self._frames_and_jacobian: tuple[Array, Array] | None = None
+        self._held_loads: tuple[Array, Array] | None = None
         self.bin: Floats = np.zeros((n, 2))
         self.boxes: Floats = self._boxes()
         self.events: NDArray[np.int32] = np.zeros(n, np.int32)
@@ -296,16 +297,16 @@ class ExcavatorTask(Task):
     def _bin_walls(self) -> Floats:
         return walls(self.difficulty.bin_half, self.difficulty.bin_half, self.difficulty.bin_height)
 
-    def _kinematics(self) -> tuple[Array, Array]:
-        """Frames of the arms and Jacobians of the buckets' origins, where the joints are."""
-        if self._frames_and_jacobian is None:
-            self._frames_and_jacobian = self.arm.frames_and_jacobian(self.joints)
-        return self._frames_and_jacobian
+    def _loads(self) -> tuple[Array, Array]:
+        """Joint torques that hold the grains on the bucket, and their wrenches in its frame, where the joints are."""
+        if self._held_loads is None:
+            self._held_loads = self.arm.loads(self.joints, self.results.wrenches[:, len(self.arm.shapes) - 1])
+        return self._held_loads
 
     def load(self, saved: dict[str, Any] | None) -> None:
         """See `Task.load`."""
         super().load(saved)
-        self._frames_and_jacobian = None
+        self._held_loads = None
         self.boxes = self._boxes()
 
     def _obstacles(self) -> tuple[Floats, NDArray[np.bool_]]:
@@ -351,7 +352,7 @@ class ExcavatorTask(Task):
             self.joints[env] = np.array(HOME) + draw.uniform(-difficulty.jitter, difficulty.jitter, len(HOME))
             self.friction[env] = draw.uniform(*self.friction_range)
         self.load_beds(envs, chosen)
-        self._frames_and_jacobian = None
+        self._held_loads = None
         self.boxes = self._boxes()
         self.velocities[envs], self.events[envs], self.torque_share[envs] = 0.0, 0, 0.0
         world.set_tool_poses(world.drive_poses(self._drive_state()[envs]), envs=envs)
@@ -362,19 +363,13 @@ class ExcavatorTask(Task):
     def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
         after, count = self.simulate_driven(actions, idle, self._drive_state()), self.arm.joint_count
-        self.joints, self.velocities = after[:, :count].copy(), after[:, count : 2 * count].copy()
+        self.joints, self.velocities = after[:, :count].copy(), after[:, count : 2 * count]
         self.events = after[:, 2 * count].astype(np.int32)
-        self._frames_and_jacobian = None
-        torques = self.arm.torques(self.joints, self._wrenches(), self._kinematics()[1])
-        self.torque_share = np.abs(torques / self.arm.description.torque).max(axis=1)
-        before = self.score.copy()
+        self._held_loads = None
+        self.torque_share = np.abs(self._loads()[0] / self.arm.description.torque).max(axis=1)
+        before = self.score
         self._measure()
         self.gain = self.score - before
-
-    def _wrenches(self) -> Floats:
-        """Of the grains on the bucket about its origin, world axes, (n, 6); 0 where an env is no longer finite."""
-        wrenches = self.results.wrenches[:, len(self.arm.shapes) - 1].astype(np.float64)
-        return np.where(np.isfinite(wrenches), wrenches, 0.0)
 
     def readings(self) -> dict[str, Any]:
         """Forces on the bucket."""
@@ -408,9 +403,7 @@ class ExcavatorTask(Task):
 
     def _measure(self) -> None:
         """Where the grains of all envs are, and the score."""
-        inside, low, low_tray, low_bin, lifted = self.results.box_counts.T
-        counts = np.stack([inside, low - low_tray - low_bin, lifted], axis=1)
-        self.shares = counts / self.grain_count
+        self.shares = self.shares_of(self.results.box_counts @ SHARES)
         self.score = (
             100.0 * self.shares[:, 0]
             - 100.0 * self.spill_penalty * self.shares[:, 1]
@@ -442,16 +435,10 @@ class ExcavatorTask(Task):
         vectors = {
             "joints": self.joints,
             "velocities": self.velocities,
-            "wrench": self._bucket_wrenches(),
+            "wrench": np.where(self.fresh[:, None], 0.0, self._loads()[1]),
             "bin": self.bin,
         }
         return self.vectors(vectors)
-
-    def _bucket_wrenches(self) -> Floats:
-        """The wrenches in the bucket's frame, as a sensor in the wrist reads them; 0 after a reset."""
-        world = np.where(self.fresh[:, None], 0.0, self._wrenches())
-        back = self._kinematics()[0][:, -1, 3:] * (1.0, -1.0, -1.0, -1.0)
-        return rotate(back[:, None], world.reshape(-1, 2, 3)).reshape(-1, 6)
 
 
 def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:

@@ -311,14 +311,13 @@ class GearTowerTask(Task):
     def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
         after = self.simulate_driven(actions, idle, self._drive_state())
-        self.angle, self.speed = after[:, : self.gear_count].copy(), after[:, self.gear_count :].copy()
+        self.angle, self.speed = after[:, : self.gear_count], after[:, self.gear_count :]
+        before = self.mixing
+        self.mixing = self._index()
+        self.gain = self.mixing - before
         torque = self.results.wrenches[:, 1:, 5].astype(np.float64)
-        mixing = np.where(idle, self.mixing, self._index())
-        self.gain = np.where(idle, self.gain, mixing - self.mixing)
-        self.mixing = mixing
         # the grains' torque on the gears is against the gears' on the grains; summed gear by gear in any batch
-        power = (torque * self.speed * SPEED).cumsum(axis=1)[:, -1]
-        self.power = np.where(idle, self.power, -power)
+        self.power = -(torque * self.speed * SPEED).cumsum(axis=1)[:, -1]
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""

@@ -234,9 +234,9 @@ class LevelTask(Task):
     def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
         self.pose = self.simulate_driven(actions, idle, self.pose)
-        error = self._error(self.heights())
-        self.gain = np.where(idle, 0.0, (self.error - error) / self.first_error)
-        self.error = np.where(idle, self.error, error)
+        before = self.error
+        self.error = self._error(self.heights())
+        self.gain = (before - self.error) / self.first_error
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""

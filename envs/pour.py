@@ -156,6 +156,7 @@ class PourTask(Task):
         self.target_x: Floats = np.zeros(n)  # x of the target [m]
         self.dose: Floats = np.ones(n)  # shares
         self.held, self.received, self.spilled, self.gain = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+        self.boxes: NDArray[np.float32] = self._boxes()
 
     # the scene -------------------------------------------------------------------------------------------------------
 
@@ -189,26 +190,31 @@ class PourTask(Task):
         world.transform_grains(shifts, np.zeros(len(envs), np.float32), envs=envs)
         self.set_materials(envs)
         world.set_tool_poses(world.drive_poses(self._drive_state()[envs]), envs=envs)
-        self._count(envs)
+        self._count()
         self.gain[envs] = 0.0
 
     def counted(self) -> dict[str, Any]:
         """Grains in the target, else in the cup, else below."""
-        n, tilt = self.env_count, self.cup[:, 2]
-        sines, cosines = sin_cos(np.concatenate([0.5 * tilt, tilt]))
-        target, cup, below = range(3)
-        boxes = np.zeros((n, 3, 10), np.float32)
+        x, z, tilt = self.cup.T
+        (half_sine, sine), (half_cosine, cosine) = (
+            part.reshape(2, -1) for part in sin_cos(np.concatenate([0.5 * tilt, tilt]))
+        )
+        over = 0.5 * self.radius
+        target, cup, _ = self.boxes.transpose(1, 2, 0)
+        target[0] = self.target_x
+        cup[0], cup[2], cup[3], cup[5] = x + over * sine, z + over * cosine, half_cosine, half_sine
+        return {"turned_boxes": self.boxes}
+
+    def _boxes(self) -> NDArray[np.float32]:
+        """The boxes that `counted` places, (env_count, 3, 10) [m]: over the target's floor, in the cup, low down."""
+        boxes = np.zeros((self.env_count, 3, 10), np.float32)
         boxes[:, :, 3] = 1.0
         top = WALL + TARGET_HEIGHT + self.radius
-        boxes[:, target, 0], boxes[:, target, 2] = self.target_x, 0.5 * top
-        boxes[:, target, 7:] = self.difficulty.half_width, TARGET_HALF_Y, 0.5 * top
+        boxes[:, 0, 2], boxes[:, 0, 7:] = 0.5 * top, (self.difficulty.half_width, TARGET_HALF_Y, 0.5 * top)
         # a heap may stand above the rim of the cup
-        over = 0.5 * self.radius
-        boxes[:, cup, 0], boxes[:, cup, 2] = self.cup[:, 0] + over * sines[n:], self.cup[:, 1] + over * cosines[n:]
-        boxes[:, cup, 3], boxes[:, cup, 5] = cosines[:n], sines[:n]
-        boxes[:, cup, 7:] = CUP[0], CUP[1], CUP[2] + over
-        boxes[:, below, 2], boxes[:, below, 7:] = SPILL_HEIGHT - FAR, FAR
-        return {"turned_boxes": boxes}
+        boxes[:, 1, 7:] = CUP[0], CUP[1], CUP[2] + 0.5 * self.radius
+        boxes[:, 2, 2], boxes[:, 2, 7:] = SPILL_HEIGHT - FAR, FAR
+        return boxes
 
     def drive(self) -> Drive:
         """The cup slides and tilts; the target stands where the episode has it."""
@@ -220,20 +226,19 @@ class PourTask(Task):
 
     def _drive_state(self) -> Floats:
         """Cup and target (env_count, 4)."""
-        return np.column_stack([self.cup, self.target_x])
+        return np.concatenate([self.cup, self.target_x[:, None]], axis=1)
 
     def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
         self.cup = self.simulate_driven(actions, idle, self._drive_state())[:, :3]
-        missing, spilled = np.abs(self.dose - self.received), self.spilled.copy()
-        self._count(np.flatnonzero(~idle).astype(np.int32))
-        gain = (missing - np.abs(self.dose - self.received)) / self.dose - SPILL_COST * (self.spilled - spilled)
-        self.gain = np.where(idle, 0.0, gain)
+        missing, spilled = np.abs(self.dose - self.received), self.spilled
+        self._count()
+        missed = np.abs(self.dose - self.received)
+        self.gain = (missing - missed) / self.dose - SPILL_COST * (self.spilled - spilled)
 
-    def _count(self, envs: NDArray[np.int32]) -> None:
-        """Where the grains of the listed envs are."""
-        shares = self.results.turned_box_counts[envs] / self.grain_count
-        self.received[envs], self.held[envs], self.spilled[envs] = shares.T
+    def _count(self) -> None:
+        """Where the grains are."""
+        self.received, self.held, self.spilled = self.shares_of(self.results.turned_box_counts).T
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""

@@ -70,6 +70,7 @@ PLANE_PACE = Pace(1e-3, round(CONTROL_PERIOD / 1e-3), 20)
 SLOPE = 55.0, (0.0, 75.0)  # [degrees] of the hopper's bottom, and what it may be
 GATE_SPEED = 1.0  # [m/s] of the opening
 RECEIVER_REACH = 0.7  # [m] the receiver's centre stays within
+RECEIVER_ENDS = np.array([-RECEIVER[0], RECEIVER[0]], np.float32)  # [m] from its centre
 RECEIVER_SPEED = 0.5  # [m/s]
 SHAKE = 0.008  # [m] the hopper goes to either side at full shaking
 STROKES = 2  # of what shakes per env step
@@ -78,8 +79,9 @@ SHAKERS = ("hopper", "wall")  # what shakes: all of the hopper, or its half at x
 BEDS = 6
 GRAIN_FRICTION = 0.35
 RATE_WINDOW = 0.2  # [s] over which the measured rate is averaged
-AHEAD = np.array([[0.05], [0.1], [0.2], [0.4], [0.8], [1.6], [3.2]])  # [s] ends of spans whose rates v1 shows
-SPANS = np.diff(AHEAD, axis=0, prepend=0.0)  # [s]
+#: [s] from now: ends of the spans whose rates v1 shows; the first begins now
+AHEAD = np.array([[0.0], [0.05], [0.1], [0.2], [0.4], [0.8], [1.6], [3.2]])
+SPANS = np.diff(AHEAD, axis=0)  # [s]
 HIGHEST_RATE = 0.25  # [share/s] no programme commands more
 CLOG_TIME, CLOG_OPENING = 1.0, 0.1  # [s] without a grain, [m] of opening: clogged
 ERROR_SCALE = 0.05  # share of the content by which the discharge may be off until the reward is 0
@@ -342,11 +344,11 @@ class SiloTask(Task):
                 self.rates[env, draw.integers(1, difficulty.stages - 1)] = 0.0
         self.load_beds(envs, chosen)
         self.set_materials(envs)
-        for array in (self.opening, self.time, self.rate, self.still, self.discharged):
+        for array in (self.opening, self.time, self.rate, self.still):
             array[envs] = 0.0
         world.set_tool_poses(world.drive_poses(self._drive_state()[envs]), envs=envs)
         self._read_programme()
-        self._count(envs)
+        self._count()
 
     def drive(self) -> Drive:
         """Leaves and receiver slide; what shakes is put where the action says, and back."""
@@ -363,7 +365,8 @@ class SiloTask(Task):
 
     def _drive_state(self) -> Floats:
         """Opening, receiver, and nothing shaken: (env_count, 3)."""
-        return np.column_stack([self.opening, self.receiver_x, np.zeros(self.env_count)])
+        state: Floats = np.array([self.opening, self.receiver_x, np.zeros(self.env_count)]).T
+        return state
 
     def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period, in strokes of the shaker."""
@@ -374,22 +377,19 @@ class SiloTask(Task):
             substeps = (stroke + 1) * self.pace.substeps // strokes - done
             share, scale = (stroke + 1) / strokes, 1.0 - stroke % 2
             after = self.simulate_driven(actions, idle, state, substeps, share=share, scale=scale)
-        self.opening, self.receiver_x = after[:, 0].copy(), after[:, 1].copy()
-        running = ~idle
-        self.time = np.where(running, self.time + CONTROL_PERIOD, self.time)
+        self.opening, self.receiver_x, _ = after.T
+        self.time += CONTROL_PERIOD
         self.commanded = share_by(self.time, self.ends, self.rates)
-        before = self.discharged.copy()
-        self._count(np.flatnonzero(running).astype(np.int32))
+        before = self.discharged
+        self._count()
         flow = (self.discharged - before) / CONTROL_PERIOD
-        blend = CONTROL_PERIOD / RATE_WINDOW
-        self.rate = np.where(running, self.rate + blend * (flow - self.rate), self.rate)
-        waiting = running & (self.opening > CLOG_OPENING) & (flow <= 0.0) & (self.discharged < 1.0)
+        self.rate += CONTROL_PERIOD / RATE_WINDOW * (flow - self.rate)
+        waiting = (self.opening > CLOG_OPENING) & (self.discharged <= before) & (self.discharged < 1.0)
         self.still = np.where(waiting, self.still + CONTROL_PERIOD, 0.0)
 
-    def _count(self, envs: NDArray[np.int32]) -> None:
-        """Where the grains of the listed envs are."""
-        shares = self.results.box_counts[envs] / self.grain_count
-        self.discharged[envs], self.spilled[envs], self.received[envs] = shares.T
+    def _count(self) -> None:
+        """Where the grains are."""
+        self.discharged, self.spilled, self.received = self.shares_of(self.results.box_counts).T
 
     def _boxes(self) -> Floats:
         """Boxes below the gate, on the floor, in the receiver at x = 0: (env_count, 3, 6) [m]."""
@@ -403,8 +403,7 @@ class SiloTask(Task):
 
     def counted(self) -> dict[str, Any]:
         """Grains below the gate, on the floor, in the receiver."""
-        x, half = self.receiver_x.astype(np.float32), np.float32(RECEIVER[0])
-        self.boxes[:, 2, 0], self.boxes[:, 2, 3] = x - half, x + half
+        self.boxes[:, 2, ::3] = self.receiver_x.astype(np.float32)[:, None] + RECEIVER_ENDS
         return {"boxes": self.boxes}
 
     def _read_programme(self) -> None:
@@ -483,13 +482,13 @@ class SiloV1Task(SiloTask):
 
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
-        programme = spaces.Box(0.0, HIGHEST_RATE, (len(AHEAD),), np.float32)
+        programme = spaces.Box(0.0, HIGHEST_RATE, (len(SPANS),), np.float32)
         self.observation_space: spaces.Dict = spaces.Dict({**self.observation_space.spaces, "programme": programme})
 
     def sense(self) -> Arrays:
         """The flow and the programme ahead of all envs."""
-        shares = np.concatenate([self.commanded[None], share_by(self.time + AHEAD, self.ends, self.rates)])
-        return {**super().sense(), "programme": self.vector("programme", np.diff(shares, axis=0) / SPANS)}
+        shares = share_by(self.time + AHEAD, self.ends, self.rates)
+        return {**super().sense(), "programme": self.vector("programme", (shares[1:] - shares[:-1]) / SPANS)}
 
 
 SiloEnv: type[GranularEnv]

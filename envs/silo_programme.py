@@ -8,25 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from granular_gym import _core
 from granular_gym.base.types import Floats
 
 
 def share_by(time: Floats, ends: Floats, rates: Floats) -> Floats:
     """What should have come out at those times [share]."""
-    begin, total = np.zeros(len(ends)), np.zeros(time.shape)
-    for end, rate in zip(ends.T, rates.T, strict=True):
-        total += (np.minimum(np.maximum(time, begin), end) - begin) * rate
-        begin = end
-    return total
+    return _core.programme_integral(time, ends, rates)
 
 
 def rate_at(time: Floats, ends: Floats, rates: Floats) -> Floats:
     """The rates then [share/s]."""
-    begin, total = np.zeros(len(ends)), np.zeros(time.shape)
-    for end, rate in zip(ends.T, rates.T, strict=True):
-        total += ((time >= begin) & (time < end)) * rate
-        begin = end
-    return total
+    return _core.programme_value(time, ends, rates)
 
 
 def dose_of(ends: Floats, rates: Floats) -> Floats:

@@ -111,6 +111,54 @@ static PyObject *arm_jacobian(PyObject *module, PyObject *args) {
     return Py_BuildValue("NN", poses, result);
 }
 
+/* Joint torques that hold against a wrench (6,) on the last frame, minus J^T w; and the wrench in that frame. A number
+ * of the wrench that is not finite counts as 0. */
+static void arm_load(const chain_arguments *chain, const double *joints, const double *wrench, double *torque,
+                     double *local) {
+    static const double origin[3] = {0.0, 0.0, 0.0};
+    int joint_count = (int)chain->joint_count, last = (int)chain->row_count;
+    gg_frame frames[GG_ARM_ROWS + 1];
+    double jacobian[6 * GG_ARM_ROWS], load[6];
+    gg_arm_frames(chain->row, last, joint_count, &chain->base, joints, frames);
+    gg_arm_jacobian(frames, last, joint_count, origin, jacobian);
+    for (int axis = 0; axis < 6; axis++) {
+        load[axis] = isfinite(wrench[axis]) ? wrench[axis] : 0.0;
+    }
+    for (int j = 0; j < joint_count; j++) {
+        torque[j] = 0.0;
+        for (int axis = 0; axis < 6; axis++) {
+            torque[j] -= jacobian[axis * joint_count + j] * load[axis];
+        }
+    }
+    const double *q = frames[last].q, back[4] = {q[0], -q[1], -q[2], -q[3]};
+    gg_frame_rotate(back, load, local);
+    gg_frame_rotate(back, load + 3, local + 3);
+}
+
+static PyObject *arm_loads(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *rows, *base, *joints, *wrenches;
+    chain_arguments chain;
+    if (!PyArg_ParseTuple(args, "OOOO:arm_loads", &rows, &base, &joints, &wrenches) ||
+        chain_read(state, rows, base, joints, &chain)) {
+        return NULL;
+    }
+    npy_intp wrench_shape[2] = {chain.count, 6}, shape[2] = {chain.count, chain.joint_count};
+    const double *wrench = gg_py_buffer(state, "wrenches", wrenches, NPY_FLOAT64, 2, wrench_shape);
+    PyObject *torques = wrench ? PyArray_EMPTY(2, shape, NPY_FLOAT64, 0) : NULL;
+    PyObject *locals = torques ? PyArray_EMPTY(2, wrench_shape, NPY_FLOAT64, 0) : NULL;
+    if (!locals) {
+        Py_XDECREF(torques);
+        return NULL;
+    }
+    double *torque = PyArray_DATA((PyArrayObject *)torques), *local = PyArray_DATA((PyArrayObject *)locals);
+    for (npy_intp n = 0; n < chain.count; n++) {
+        npy_intp row = n * chain.joint_count;
+        arm_load(&chain, chain.joints + row, wrench + 6 * n, torque + row, local + 6 * n);
+    }
+    return Py_BuildValue("NN", torques, locals);
+}
+
 /* The tuple of an arm (rows, base, lower, upper, speed, acceleration, reach, capsule_frame, capsule, pair, tip_speed,
  * margin) and a batch of joint angles. Returns 0 or -1. */
 static int arm_read(const gg_module_state *state, PyObject *tuple, PyObject *joints, gg_arm *arm,
@@ -298,6 +346,12 @@ PyMethodDef gg_py_arm_methods[] = {
          "Poses of all frames as arm_frames returns them, and geometric Jacobians of a point (3,) [m] of the last "
          "frame, (n, 6, joints) float64: v [m], then w, per rad/s.\n\n"
          "Other arguments as for arm_frames. Raises ArgumentError.")},
+    {"arm_loads", arm_loads, METH_VARARGS,
+     PyDoc_STR("arm_loads($module, rows, base, joints, wrenches, /)\n--\n\n"
+               "Joint torques (n, joints) [N m] that hold against wrenches (n, 6) float64 on the origin of the last "
+               "frame, force [N] then torque [N m] in world axes; and the wrenches in that frame, (n, 6).\n\n"
+               "What of a wrench is not finite counts as 0. Other arguments as for arm_frames. Raises "
+               "ArgumentError.")},
     {"arm_clearance", arm_clearance, METH_VARARGS,
      PyDoc_STR("arm_clearance($module, arm, joints, blocks, cap, /)\n--\n\n"
                "Smallest gap of an arm to itself and to blocks, (n,) float64 [m], at most cap [m].\n\n"

@@ -140,62 +140,127 @@ static PyObject *motion_wrap_angles(PyObject *module, PyObject *object) {
     return result;
 }
 
-/* the array as C-contiguous float64 with `ndim` axes, the last of `width` numbers (-1: any); a new reference or NULL */
-static PyArrayObject *table_of(const gg_module_state *state, const char *name, PyObject *object, int ndim,
-                               npy_intp width) {
-    PyObject *whole = PyArray_FROMANY(object, NPY_FLOAT64, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
-    PyArrayObject *array = (PyArrayObject *)whole;
-    if (whole && (PyArray_NDIM(array) != ndim || (width >= 0 && PyArray_DIM(array, ndim - 1) != width))) {
-        PyErr_Format(state->error[GG_PY_ARGUMENT], "%s: expected a table (n, k) and bounds (k,)", name);
-        Py_CLEAR(whole);
-    }
-    return (PyArrayObject *)whole;
-}
-
 static double clip(double x, double lower, double upper) {
     x = x > lower ? x : lower;
     return x < upper ? x : upper;
 }
 
-static PyObject *motion_clipped(PyObject *module, PyObject *args) {
-    const gg_module_state *state = PyModule_GetState(module);
-    PyObject *object[3], *result = NULL;
-    int angle = -1;
-    if (!PyArg_ParseTuple(args, "OOO|i:clipped", &object[0], &object[1], &object[2], &angle)) {
-        return NULL;
-    }
-    PyArrayObject *table = table_of(state, "table", object[0], 2, -1);
-    npy_intp width = table ? PyArray_DIM(table, 1) : 0;
-    PyArrayObject *lower = table ? table_of(state, "lower", object[1], 1, width) : NULL;
-    PyArrayObject *upper = lower ? table_of(state, "upper", object[2], 1, width) : NULL;
-    if (upper && (result = PyArray_EMPTY(2, PyArray_DIMS(table), NPY_FLOAT32, 0))) {
-        const double *in = PyArray_DATA(table), *low = PyArray_DATA(lower), *high = PyArray_DATA(upper);
-        float *out = PyArray_DATA((PyArrayObject *)result);
-        for (npy_intp n = 0; n < PyArray_SIZE(table); n++) {
-            npy_intp k = n % width;
-            double x = isfinite(in[n]) ? in[n] : 0.0;
-            out[n] = (float)clip(k == angle ? wrapped(x) : x, low[k], high[k]);
+/* The array itself, or as float64 where it holds neither float32 nor float64, with these NPY_ARRAY flags; a new
+ * reference or NULL. */
+static PyArrayObject *floats_of(PyObject *object, int flags) {
+    int single = PyArray_Check(object) && PyArray_TYPE((PyArrayObject *)object) == NPY_FLOAT32;
+    return (PyArrayObject *)PyArray_FROMANY(object, single ? NPY_FLOAT32 : NPY_FLOAT64, 0, 0,
+                                            flags | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
+}
+
+/* a number of an array of floats */
+static double float_at(int dtype, const void *at) {
+    return dtype == NPY_FLOAT32 ? (double)*(const float *)at : *(const double *)at;
+}
+
+/* What observations are clipped to, and where they go: columns (count, width), row by row. */
+typedef struct clipped_table {
+    const float *lower, *upper;
+    float *out;
+    npy_intp count, width;
+    int angle; /* column of an angle that is wrapped, or -1 */
+} clipped_table;
+
+/* clips an array of floats (count,) or (count, n) into the columns from `first` on */
+static void clip_columns(const clipped_table *t, PyArrayObject *part, npy_intp first) {
+    int dtype = PyArray_TYPE(part), wide = PyArray_NDIM(part) == 2;
+    npy_intp columns = wide ? PyArray_DIM(part, 1) : 1, down = PyArray_STRIDE(part, 0);
+    npy_intp across = wide ? PyArray_STRIDE(part, 1) : 0;
+    for (npy_intp k = 0; k < columns; k++) {
+        const char *from = PyArray_BYTES(part) + k * across;
+        npy_intp to = first + k;
+        double low = (double)t->lower[to], high = (double)t->upper[to];
+        for (npy_intp n = 0; n < t->count; n++) {
+            double x = float_at(dtype, from + n * down);
+            x = isfinite(x) ? x : 0.0;
+            t->out[n * t->width + to] = (float)clip(to == t->angle ? wrapped(x) : x, low, high);
         }
     }
-    Py_XDECREF(table);
-    Py_XDECREF(lower);
-    Py_XDECREF(upper);
+}
+
+/* Whether arrays of floats (count,) or (count, n) are as wide as the table side by side; sets its count. */
+static int columns_fit(PyObject *parts, clipped_table *t) {
+    npy_intp width = 0;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(parts); k++) {
+        PyArrayObject *part = (PyArrayObject *)PyTuple_GET_ITEM(parts, k);
+        int ndim = PyArray_NDIM(part);
+        if (ndim < 1 || ndim > 2 || (k > 0 && PyArray_DIM(part, 0) != t->count)) {
+            return 0;
+        }
+        t->count = PyArray_DIM(part, 0);
+        width += ndim == 2 ? PyArray_DIM(part, 1) : 1;
+    }
+    return width == t->width;
+}
+
+/* a new tuple of the arrays of a sequence, see floats_of; NULL with an exception set */
+static PyObject *parts_of(PyObject *sequence) {
+    PyObject *items = PySequence_Fast(sequence, "columns: expected a sequence of arrays");
+    Py_ssize_t count = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    PyObject *parts = items ? PyTuple_New(count) : NULL;
+    for (Py_ssize_t k = 0; parts && k < count; k++) {
+        PyObject *part = (PyObject *)floats_of(PySequence_Fast_GET_ITEM(items, k), NPY_ARRAY_ALIGNED);
+        if (!part || PyTuple_SetItem(parts, k, part)) {
+            Py_CLEAR(parts);
+        }
+    }
+    Py_XDECREF(items);
+    return parts;
+}
+
+static PyObject *motion_clipped(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *columns, *lower, *upper, *result = NULL;
+    clipped_table t = {.angle = -1};
+    npy_intp width[1] = {GG_PY_ANY};
+    if (!PyArg_ParseTuple(args, "OOO|i:clipped", &columns, &lower, &upper, &t.angle) ||
+        !(t.lower = gg_py_buffer(state, "lower", lower, NPY_FLOAT32, 1, width)) ||
+        !(t.upper = gg_py_buffer(state, "upper", upper, NPY_FLOAT32, 1, width))) {
+        return NULL;
+    }
+    t.width = width[0];
+    PyObject *parts = parts_of(columns);
+    if (parts && !columns_fit(parts, &t)) {
+        PyErr_Format(state->error[GG_PY_ARGUMENT], "columns: expected arrays (n,) or (n, k) of %lld columns in all",
+                     (long long)t.width);
+        Py_CLEAR(parts);
+    }
+    npy_intp shape[2] = {t.count, t.width};
+    if (parts && (result = PyArray_EMPTY(2, shape, NPY_FLOAT32, 0))) {
+        npy_intp first = 0;
+        t.out = PyArray_DATA((PyArrayObject *)result);
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(parts); k++) {
+            PyArrayObject *part = (PyArrayObject *)PyTuple_GET_ITEM(parts, k);
+            clip_columns(&t, part, first);
+            first += PyArray_NDIM(part) == 2 ? PyArray_DIM(part, 1) : 1;
+        }
+    }
+    Py_XDECREF(parts);
     return result;
 }
 
 static PyObject *motion_clip_actions(PyObject *module, PyObject *object) {
-    PyArrayObject *table = table_of(PyModule_GetState(module), "actions", object, 2, -1);
+    const gg_module_state *state = PyModule_GetState(module);
+    PyArrayObject *table = floats_of(object, NPY_ARRAY_CARRAY_RO);
     PyObject *result = NULL;
     if (!table) {
         return NULL;
     }
-    const double *in = PyArray_DATA(table);
-    if (gg_py_first_not_finite(NPY_FLOAT64, in, PyArray_SIZE(table)) >= 0) {
+    int dtype = PyArray_TYPE(table);
+    npy_intp size = PyArray_ITEMSIZE(table);
+    if (PyArray_NDIM(table) != 2) {
+        PyErr_SetString(state->error[GG_PY_ARGUMENT], "actions: expected a table (n, k)");
+    } else if (gg_py_first_not_finite(dtype, PyArray_DATA(table), PyArray_SIZE(table)) >= 0) {
         result = Py_NewRef(Py_None);
     } else if ((result = PyArray_EMPTY(2, PyArray_DIMS(table), NPY_FLOAT32, 0))) {
         float *out = PyArray_DATA((PyArrayObject *)result);
         for (npy_intp n = 0; n < PyArray_SIZE(table); n++) {
-            out[n] = (float)clip(in[n], -1.0, 1.0);
+            out[n] = (float)clip(float_at(dtype, PyArray_BYTES(table) + n * size), -1.0, 1.0);
         }
     }
     Py_DECREF(table);
@@ -259,10 +324,12 @@ PyMethodDef gg_py_motion_methods[] = {
      PyDoc_STR("wrap_angles($module, angles, /)\n--\n\n"
                "Angles [rad] of any shape wrapped into -pi .. pi, float64.")},
     {"clipped", motion_clipped, METH_VARARGS,
-     PyDoc_STR("clipped($module, table, lower, upper, angle=-1, /)\n--\n\n"
-               "A table (n, k) clipped to bounds (k,), as float32; NaN and infinity count as 0.\n\n"
-               "angle: the column of an angle [rad] that is wrapped into -pi .. pi before, or -1. Raises "
-               "ArgumentError.")},
+     PyDoc_STR(
+         "clipped($module, columns, lower, upper, angle=-1, /)\n--\n\n"
+         "Columns (n,) and tables (n, k) side by side, clipped to bounds (width,) float32: (n, width) float32; NaN "
+         "and infinity count as 0.\n\n"
+         "angle: the column of an angle [rad] that is wrapped into -pi .. pi before, or -1. Raises "
+         "ArgumentError.")},
     {"clip_actions", motion_clip_actions, METH_O,
      PyDoc_STR("clip_actions($module, actions, /)\n--\n\n"
                "Actions (n, k) clipped to -1 .. 1, as float32; None where one is not finite. Raises ArgumentError.")},

@@ -246,9 +246,6 @@ class ArmTool:
     apart: tuple[int, ...]
 
 
-_ORIGIN = np.zeros(3)
-
-
 class Arm:
     """A batch of equal arms with a tool, on a base that stands still.
 
@@ -331,24 +328,19 @@ class Arm:
         at = np.ascontiguousarray(checks.vector("point", point), np.float64)
         return _core.arm_jacobian(*self._chain, self._batch("joints", joints), at)[1]
 
-    def frames_and_jacobian(self, joints: Any) -> tuple[Array, Array]:
-        """What `frames` returns, and the Jacobian of the tool's origin."""
-        return _core.arm_jacobian(*self._chain, self._batch("joints", joints), _ORIGIN)
-
-    def torques(self, joints: Any, wrenches: Any, jacobian: Array | None = None) -> Array:
+    def torques(self, joints: Any, wrenches: Any) -> Array:
         """Joint torques (n, joint_count) [N m] that hold against wrenches (n, 6) on the tool: minus J^T w.
 
-        A wrench is force [N] and torque about the tool's origin [N m], world axes. jacobian: that of the tool's origin,
-        where it is at hand.
+        A wrench is force [N] and torque about the tool's origin [N m], world axes.
         """
-        if jacobian is None:
-            jacobian = self.jacobian(joints)
-        load = self._batch("wrenches", wrenches, 6)
-        total = np.zeros((len(load), self.joint_count))
-        # one axis after the other: the order of a sum must not depend on the size of the batch
-        for axis in range(6):
-            total -= jacobian[:, axis] * load[:, axis, None]
-        return total
+        return self.loads(joints, self._batch("wrenches", wrenches, 6))[0]
+
+    def loads(self, joints: Any, wrenches: Any) -> tuple[Array, Array]:
+        """What `torques` returns, and the wrenches (n, 6) in the tool's frame, as a sensor in the wrist reads them.
+
+        A number of a wrench that is not finite, as of an env that diverged, counts as 0.
+        """
+        return _core.arm_loads(*self._chain, self._batch("joints", joints), np.ascontiguousarray(wrenches, np.float64))
 
     def clearance(self, joints: Any, blocks: Any, cap: float = 10.0) -> Array:
         """Least gap of each arm to itself and to its blocks (n,) [m], negative where they overlap, at most `cap`.
@@ -441,6 +433,6 @@ def _doubles(name: str, value: Any, shape: Sequence[int | None]) -> Array:
     fits = array.ndim == len(shape) and all(w is None or n == w for n, w in zip(array.shape, shape, strict=True))
     if not fits:
         raise ArgumentError(f"{name}: expected shape {checks.shape_text(shape)}, got {array.shape}")
-    if not np.isfinite(array).all():
+    if not _core.all_finite(array):
         raise ArgumentError(f"{name}: expected finite numbers, got {array[~np.isfinite(array)][0]}")
     return array

@@ -265,7 +265,8 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         self._some_finished = bool(np.count_nonzero(self._finished))
         if self.autoreset_mode is not AutoresetMode.SAME_STEP or not self._some_finished:
             infos: dict[str, Any] = {}
-            masks = np.ones((len(values), self.num_envs), bool)
+            masks = np.empty((len(values), self.num_envs), bool)
+            masks.fill(True)
             for (name, array), everyone in zip(values.items(), masks, strict=True):
                 infos[name], infos["_" + name] = array, everyone
         else:

@@ -51,6 +51,7 @@ class DepthImages:
 
     def __init__(self, images: Mapping[str, Image], encoding: str) -> None:
         self.images = images
+        self.seen: list[str] = [name for name, image in images.items() if not image.drawn]
         self.encoding: str = checks.choice("depth", encoding, ["float32", "uint8"])
 
     def spaces(self) -> dict[str, Box]:
@@ -65,18 +66,16 @@ class DepthImages:
 
     def add_cameras(self, scene: Scene) -> None:
         """Adds the cameras of all images that the task does not draw itself."""
-        for name, image in self.images.items():
-            if not image.drawn:
-                scene.add_camera(image.camera, name=name, tool=image.tool)
+        for name in self.seen:
+            scene.add_camera(self.images[name].camera, name=name, tool=self.images[name].tool)
 
     def requests(self) -> list[ImageRequest]:
         """What `World.request` takes to read what the cameras see."""
-        return [(name, image.limits, self.encoding) for name, image in self.images.items() if not image.drawn]
+        return [(name, self.images[name].limits, self.encoding) for name in self.seen]
 
     def observed(self, images: Sequence[Any]) -> dict[str, Any]:
         """The images that were requested, in their order, as observations (env_count, ...) by name."""
-        names = (name for name, image in self.images.items() if not image.drawn)
-        return {name: self._with_channel(depth) for name, depth in zip(names, images, strict=True)}
+        return {name: self._with_channel(depth) for name, depth in zip(self.seen, images, strict=True)}
 
     def _with_channel(self, depth: Any) -> Any:
         # learners want bytes with a channel

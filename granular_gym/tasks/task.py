@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import abc
 import copy
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -342,7 +341,7 @@ class Task(Stepping):
         self.advance(actions, idle)
         self._check_fault()
         if np.count_nonzero(self.fresh):  # the task stepped the world itself
-            self.fresh[:] = False
+            self.fresh.fill(False)
             self._results = None
 
     def observe(self, output: Output = "numpy") -> dict[str, Any]:
@@ -388,24 +387,19 @@ class Task(Stepping):
         return {name: self.world.put(array, output) for name, array in arrays.items()}
 
     def vector(self, name: str, columns: Any, angle: int = -1) -> Floats:
-        """Columns (env_count,) side by side as the observation `name`, clipped to its space: (env_count, k) float32.
+        """Columns side by side as the observation `name`, clipped to its space: (env_count, k) float32.
 
         Args:
             name: key of the observation space.
-            columns: of the vector, k of them.
+            columns: a sequence of arrays (env_count,) or (env_count, n), k columns in all.
             angle: the column of an angle [rad], which is wrapped into -pi .. pi before; -1: none.
         """
         space: Any = self.observation_space[name]
-        return _core.clipped(np.array(columns, np.float64).T, space.low, space.high, angle)
+        return _core.clipped(columns, space.low, space.high, angle)
 
     def vectors(self, tables: Arrays) -> Arrays:
         """Tables (env_count, k) as the observations of their names, clipped to their spaces, float32."""
-        bounds: list[Any] = [self.observation_space[name] for name in tables]
-        low, high = (np.concatenate([getattr(space, end) for space in bounds]) for end in ("low", "high"))
-        clipped = _core.clipped(np.concatenate(list(tables.values()), axis=1), low, high)
-        ends = itertools.accumulate(table.shape[1] for table in tables.values())
-        parts = (clipped[:, end - table.shape[1] : end] for table, end in zip(tables.values(), ends, strict=True))
-        return {name: np.ascontiguousarray(part) for name, part in zip(tables, parts, strict=True)}
+        return {name: self.vector(name, (table,)) for name, table in tables.items()}
 
     # pictures --------------------------------------------------------------------------------------------------------
 

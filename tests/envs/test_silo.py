@@ -120,6 +120,18 @@ def test_reward_follows_the_programme(make: Any) -> None:
     assert shares[-1] == pytest.approx(info["dose"]) and (np.diff(shares) >= -1e-12).all()
 
 
+def test_programmes_hold_their_rates_from_stage_to_stage() -> None:
+    ends, rates = np.array([[1.0, 3.0], [0.5, 0.5]]), np.array([[0.1, 0.2], [0.4, 9.0]])
+    times = np.array([[-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 9.0]]).T.repeat(2, axis=1)
+    assert rate_at(times, ends, rates).T.tolist() == [[0, 0.1, 0.1, 0.2, 0.2, 0, 0], [0, 0.4, 0, 0, 0, 0, 0]]
+    np.testing.assert_allclose(share_by(times, ends, rates)[:, 0], [0, 0, 0.05, 0.1, 0.3, 0.5, 0.5], atol=1e-15)
+    np.testing.assert_allclose(share_by(times, ends, rates)[:, 1], [0, 0, 0.2, 0.2, 0.2, 0.2, 0.2], atol=1e-15)
+    assert np.array_equal(dose_of(ends, rates), share_by(np.full(2, 9.0), ends, rates))
+    for bad in ((times[:, :1], ends, rates), (0.5, ends, rates), (times, ends, rates[:1]), (times, ends[0], rates)):
+        with pytest.raises(gg.ArgumentError, match="^(time|ends|values): expected"):
+            share_by(*bad)
+
+
 def test_programmes_differ_by_seed_and_difficulty(make: Any) -> None:
     for name, difficulty in DIFFICULTIES.items():
         env = make(SILO, difficulty=name)

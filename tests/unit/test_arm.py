@@ -136,6 +136,22 @@ def test_torques_do_the_work_of_the_wrench() -> None:
     assert abs(arm.torques(q, [[0, 0, -9.81, 0, 0, 0]])[0, 1]) == pytest.approx(9.81 * lever, rel=1e-9)
 
 
+def test_loads_are_torques_and_the_wrench_in_the_tools_frame() -> None:
+    arm, rng = make_arm(), np.random.default_rng(5)
+    joints, wrench = random_joints(6, 5), rng.normal(size=(6, 6))
+    torques, local = arm.loads(joints, wrench)
+    assert np.array_equal(torques, arm.torques(joints, wrench))
+    turns = matrices(arm.frames(joints)[:, -1, 3:])
+    for part in (slice(0, 3), slice(3, 6)):
+        np.testing.assert_allclose(np.einsum("nij,nj->ni", turns, local[:, part]), wrench[:, part], atol=1e-14)
+    # of an env that diverged
+    holes, zeros = wrench.copy(), wrench.copy()
+    holes[2, :2], zeros[2, :2] = (np.nan, np.inf), 0.0
+    assert all(np.array_equal(*pair) for pair in zip(arm.loads(joints, holes), arm.loads(joints, zeros), strict=True))
+    with pytest.raises(gg.ArgumentError, match="^wrenches: expected shape"):
+        arm.loads(joints, wrench[:5])
+
+
 def test_a_row_of_a_batch_is_the_row_alone() -> None:
     arm, joints = make_arm(), random_joints(7)
     blocks = ExcavatorTask(env_count=7).blocks()
@@ -331,6 +347,7 @@ def test_bad_joints_are_refused(joints: Any, word: str) -> None:
         lambda q: arm.clearance(q, blocks),
         lambda q: arm.guard(q, np.zeros((1, 7)), np.zeros((1, 7)), blocks, 0.05),
         lambda q: arm.torques(q, np.zeros((1, 6))),
+        lambda q: arm.loads(q, np.zeros((1, 6))),
     ):
         with pytest.raises(gg.ArgumentError, match=f"joints.*{word}"):
             call(joints)

@@ -108,17 +108,21 @@ def test_numbers_within_bounds() -> None:
     rng = np.random.default_rng(4)
     lower, upper = np.array([-1.0, -0.5, 0.0], np.float32), np.array([1.0, 0.1, 1e30], np.float32)
     for table in (rng.normal(size=(50, 3)), rng.normal(size=(3, 50)).T.astype(np.float32), rng.integers(-2, 3, (4, 3))):
-        clipped = _core.clipped(table, lower, upper)
+        clipped = _core.clipped((table,), lower, upper)
         assert clipped.dtype == np.float32 and clipped.flags.c_contiguous
         assert np.array_equal(clipped, np.clip(table, lower, upper).astype(np.float32))
-    holes = _core.clipped(np.array([[np.nan, np.inf, -np.inf]]), lower, upper)
+        for columns in (table.T, list(table.T), (table[:, 0], table[:, 1:]), [table[:, :1], table[:, 1], table[:, 2]]):
+            assert np.array_equal(_core.clipped(columns, lower, upper), clipped), "however they are cut"
+    holes = _core.clipped([np.array([[np.nan, np.inf, -np.inf]])], lower, upper)
     assert holes.tolist() == [[0.0, 0.0, 0.0]]
-    assert _core.clipped(np.zeros((0, 3)), lower, upper).shape == (0, 3)
-    with pytest.raises(ArgumentError, match="^table: expected"):
-        _core.clipped(lower, lower, upper)
-    for bad in ((lower[:2], upper), (lower, upper[:, None])):
-        with pytest.raises(ArgumentError, match="er: expected a table"):
-            _core.clipped(np.zeros((2, 3)), *bad)
+    assert _core.clipped([np.zeros((0, 3))], lower, upper).shape == (0, 3)
+    two = np.zeros((2, 2))
+    for columns in (lower, [], [two], [two, two], [two, two[0, :1]], [two, two[:1, :1]], [two[None], two[0]]):
+        with pytest.raises(ArgumentError, match="^columns: expected"):
+            _core.clipped(columns, lower, upper)
+    for bad in ((lower[:2], upper), (lower, upper[:, None]), (lower.astype(np.float64), upper)):
+        with pytest.raises(ArgumentError, match="^(low|upp)er: expected"):
+            _core.clipped([np.zeros((2, 3))], *bad)
 
 
 def test_actions_within_bounds() -> None:
