@@ -14,6 +14,7 @@ about 4 m/s with 500 and 9 m/s with 2,000 grains, so that the task would change 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -317,7 +318,7 @@ class GearTowerTask(Task):
         self.gain = self.mixing - before
         torque = self.results.wrenches[:, 1:, 5].astype(np.float64)
         # the grains' torque on the gears is against the gears' on the grains; summed gear by gear in any batch
-        self.power = -(torque * self.speed * SPEED).cumsum(axis=1)[:, -1]
+        self.power = -functools.reduce(np.add, (torque * self.speed * SPEED).T)
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""
@@ -375,9 +376,9 @@ class GearTowerV1Task(GearTowerTask):
 
     def sense(self) -> Arrays:
         """The drive, and the composition of the samples, of all envs."""
-        counts = self.results.cell_counts.reshape(self.env_count, -1, 2)
+        counts = self.results.cell_counts.reshape(self.env_count, -1, 2).astype(np.float64)
         others, painted = counts[..., 0], counts[..., 1]
-        composition = (painted - others) / np.maximum(painted + others, 1)
+        composition = (painted - others) / np.maximum(painted + others, 1.0)
         return {**super().sense(), "samples": composition.astype(np.float32)}
 
 

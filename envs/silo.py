@@ -377,7 +377,7 @@ class SiloTask(Task):
             substeps = (stroke + 1) * self.pace.substeps // strokes - done
             share, scale = (stroke + 1) / strokes, 1.0 - stroke % 2
             after = self.simulate_driven(actions, idle, state, substeps, share=share, scale=scale)
-        self.opening, self.receiver_x, _ = after.T
+        self.opening, self.receiver_x = after[:, 0], after[:, 1]
         self.time += CONTROL_PERIOD
         self.commanded = share_by(self.time, self.ends, self.rates)
         before = self.discharged

@@ -99,6 +99,8 @@ extern PyMethodDef gg_py_arm_methods[];
 extern PyMethodDef gg_py_motion_methods[];
 /* tables.c: what tasks compute from counts of grains */
 extern PyMethodDef gg_py_table_methods[];
+/* episodes.c: what every env step needs besides the world */
+extern PyMethodDef gg_py_episode_methods[];
 /* pair.c: functions on plane shapes and their pairs */
 extern PyMethodDef gg_py_pair_methods[];
 

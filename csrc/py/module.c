@@ -283,7 +283,8 @@ static int core_exec(PyObject *module) {
         goto fail;
     }
     if (PyModule_AddFunctions(module, gg_py_arm_methods) || PyModule_AddFunctions(module, gg_py_motion_methods) ||
-        PyModule_AddFunctions(module, gg_py_table_methods) || PyModule_AddFunctions(module, gg_py_pair_methods)) {
+        PyModule_AddFunctions(module, gg_py_table_methods) || PyModule_AddFunctions(module, gg_py_pair_methods) ||
+        PyModule_AddFunctions(module, gg_py_episode_methods)) {
         goto fail;
     }
     Py_DECREF(errors);

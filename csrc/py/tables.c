@@ -1,4 +1,4 @@
-/* tables.c: what tasks compute from counts of grains, a table per env; and programmes, a row of stages per env.
+/* tables.c: what tasks compute from counts of grains, a table per env.
  *
  * One pass here replaces a dozen of NumPy's and their temporary arrays. Each sum runs in one order, so that env k alone
  * equals env k among many.
@@ -81,84 +81,11 @@ static PyObject *tables_lacey_index(PyObject *module, PyObject *object) {
     return result;
 }
 
-/* Programmes: functions of time that hold a value from stage to stage; the first stage begins at 0. */
-typedef struct programmes {
-    const double *end, *value; /* of the stages, (count, stages) [s] and any unit */
-    npy_intp count, stages;
-} programmes;
-
-/* the integral of programme e from 0 to a time */
-static double programme_integral(const programmes *p, npy_intp e, double time) {
-    double begin = 0.0, total = 0.0;
-    for (npy_intp k = e * p->stages; k < (e + 1) * p->stages; k++) {
-        double until = time > begin ? time : begin;
-        total += ((until < p->end[k] ? until : p->end[k]) - begin) * p->value[k];
-        begin = p->end[k];
-    }
-    return total;
-}
-
-/* the value of programme e at a time; 0 after its end */
-static double programme_value(const programmes *p, npy_intp e, double time) {
-    for (npy_intp k = e * p->stages; k < (e + 1) * p->stages; k++) {
-        if (time < p->end[k]) {
-            return time >= 0.0 ? p->value[k] : 0.0;
-        }
-    }
-    return 0.0;
-}
-
-/* applies `of` to the times (..., count) of `count` programmes */
-static PyObject *tables_programme(PyObject *module, PyObject *args,
-                                  double (*of)(const programmes *, npy_intp, double)) {
-    const gg_module_state *state = PyModule_GetState(module);
-    PyObject *time, *ends, *values;
-    npy_intp shape[2] = {GG_PY_ANY, GG_PY_ANY};
-    programmes p;
-    if (!PyArg_ParseTuple(args, "OOO:programme", &time, &ends, &values) ||
-        !(p.end = gg_py_buffer(state, "ends", ends, NPY_FLOAT64, 2, shape)) ||
-        !(p.value = gg_py_buffer(state, "values", values, NPY_FLOAT64, 2, shape))) {
-        return NULL;
-    }
-    p.count = shape[0];
-    p.stages = shape[1];
-    PyArrayObject *times = (PyArrayObject *)PyArray_FROMANY(time, NPY_FLOAT64, 0, 0, NPY_ARRAY_CARRAY_RO);
-    PyObject *result = NULL;
-    if (times && (PyArray_NDIM(times) < 1 || PyArray_DIM(times, PyArray_NDIM(times) - 1) != p.count)) {
-        PyErr_Format(state->error[GG_PY_ARGUMENT], "time: expected a time for each of %lld programmes",
-                     (long long)p.count);
-    } else if (times && (result = PyArray_EMPTY(PyArray_NDIM(times), PyArray_DIMS(times), NPY_FLOAT64, 0))) {
-        const double *at = PyArray_DATA(times);
-        double *out = PyArray_DATA((PyArrayObject *)result);
-        for (npy_intp n = 0; n < PyArray_SIZE(times); n++) {
-            out[n] = of(&p, n % p.count, at[n]);
-        }
-    }
-    Py_XDECREF(times);
-    return result;
-}
-
-static PyObject *tables_programme_integral(PyObject *module, PyObject *args) {
-    return tables_programme(module, args, programme_integral);
-}
-
-static PyObject *tables_programme_value(PyObject *module, PyObject *args) {
-    return tables_programme(module, args, programme_value);
-}
-
 PyMethodDef gg_py_table_methods[] = {
     {"smoothed", tables_smoothed, METH_O,
      PyDoc_STR("smoothed($module, tables, /)\n--\n\n"
                "Tables (n, rows, columns) float64 smoothed by (1, 2, 1) / 4 along both axes, mirrored at their edges. "
                "Raises ArgumentError.")},
-    {"programme_integral", tables_programme_integral, METH_VARARGS,
-     PyDoc_STR("programme_integral($module, time, ends, values, /)\n--\n\n"
-               "Integrals from 0 to times (..., n) of n functions that hold a value from stage to stage, float64.\n\n"
-               "ends, values: (n, stages) float64, where the stages end, ascending, and what holds there. Raises "
-               "ArgumentError.")},
-    {"programme_value", tables_programme_value, METH_VARARGS,
-     PyDoc_STR("programme_value($module, time, ends, values, /)\n--\n\n"
-               "The values of such functions at times (..., n); 0 before 0 and from the last end on.")},
     {"lacey_index", tables_lacey_index, METH_O,
      PyDoc_STR("lacey_index($module, counts, /)\n--\n\n"
                "Index of Lacey (n,) float64 of beds whose samples hold counts (n, samples, 2) int64 of two kinds. "

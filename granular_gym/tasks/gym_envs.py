@@ -22,6 +22,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from granular_gym import _core
 from granular_gym.base import checks
 from granular_gym.base.names import unknown
 from granular_gym.base.types import Arrays
@@ -264,11 +265,7 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         self._finished = terminated | truncated
         self._some_finished = bool(np.count_nonzero(self._finished))
         if self.autoreset_mode is not AutoresetMode.SAME_STEP or not self._some_finished:
-            infos: dict[str, Any] = {}
-            masks = np.empty((len(values), self.num_envs), bool)
-            masks.fill(True)
-            for (name, array), everyone in zip(values.items(), masks, strict=True):
-                infos[name], infos["_" + name] = array, everyone
+            infos = _core.masked(values, self.num_envs)
         else:
             finals = self._finals(task.observe(), values, self._finished)
             self._reset_envs(self._finished.copy(), [None] * self.num_envs, None)

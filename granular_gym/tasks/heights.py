@@ -68,8 +68,8 @@ class HeightGrid:
             counts: in units of GRAIN.
             volume: of a grain [m3].
         """
-        heights = smooth(counts * GRAIN)
-        heights *= volume / (PACKING * math.prod(self.cell))
+        heights = smooth(counts.astype(np.float64))
+        heights *= GRAIN * volume / (PACKING * math.prod(self.cell))
         return heights
 
 

@@ -245,8 +245,8 @@ class Task(Stepping):
         Raises:
             ClosedEnvironmentError: after close().
         """
-        self.check_open()
         if self._world is None:
+            self.check_open()
             self._world = self.build()
         return self._world
 

@@ -125,6 +125,17 @@ def test_numbers_within_bounds() -> None:
             _core.clipped([np.zeros((2, 3))], *bad)
 
 
+def test_infos_with_masks() -> None:
+    values = {"a": np.arange(3), "b": np.zeros((3, 2))}
+    infos = _core.masked(values, 3)
+    assert list(infos) == ["a", "_a", "b", "_b"] and all(infos[name] is values[name] for name in values)
+    assert all(infos[f"_{name}"].tolist() == [True] * 3 and infos[f"_{name}"].dtype == bool for name in values)
+    assert not np.shares_memory(infos["_a"], infos["_b"]) and _core.masked({}, 3) == {}
+    for bad in (({1: values["a"]}, 3), ([], 3), (values, -1)):
+        with pytest.raises((TypeError, ValueError)):
+            _core.masked(*bad)
+
+
 def test_actions_within_bounds() -> None:
     for table in (np.array([[-2.0, 0.3]]), np.array([[3, -1]]), np.float32([[0.1, -1.5], [2.0, 1.0]])[:, ::-1]):
         clipped = _core.clip_actions(table)
