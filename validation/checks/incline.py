@@ -18,6 +18,7 @@ from validation.check import Check, Params, Result, Row, Values, below, groups, 
 SILBERT = "Silbert 2001"
 START = 27.0  # initial slope of all envs, at which they flow [deg]
 PULL, RUN = 1.5, 14.0  # time at the initial slope and at the final one [s]
+TOP = 1.3  # no sphere of the base reaches above this height [d]
 
 
 def cases(size: str, seeds: Sequence[int]) -> list[Params]:
@@ -65,7 +66,7 @@ def cases(size: str, seeds: Sequence[int]) -> list[Params]:
     return found
 
 
-def _bed(side: int, layers: int, seed: int) -> gg.Scene:
+def bed(side: int, layers: int, seed: int) -> gg.Scene:
     """Grains about to fall, periodic in x and y, `side` diameters wide."""
     rng = np.random.default_rng(seed)
     wide = side * DIAMETER
@@ -81,24 +82,26 @@ def _bed(side: int, layers: int, seed: int) -> gg.Scene:
         boundary={"x": "periodic", "y": "periodic", "z": ("wall", "open")},
     )
     sand = scene.add_material(density=DENSITY, friction=0.5, restitution=0.0, rolling_friction=0.0)
-    scene.add_grains(sand, positions + np.array([0.0, 0.0, DIAMETER]), RADIUS, rng.normal(0.0, 0.2, positions.shape))
+    scene.add_grains(
+        sand, positions + np.array([0.0, 0.0, TOP * DIAMETER]), RADIUS, rng.normal(0.0, 0.2, positions.shape)
+    )
     return scene
 
 
 @functools.lru_cache(maxsize=2)
-def _rough(side: int, seed: int) -> list[gg.Sdf]:
-    """A base of spheres, a slice of a packing, with its top at about z = d.
+def rough(side: int, seed: int) -> list[gg.Sdf]:
+    """A base of spheres, a slice of a packing, one diameter thick in their centres, with its top below `TOP`.
 
     Spheres that a grain may touch at the same time are in different fields, by a colouring of their graph.
     """
-    scene = _bed(side, 5, 1000 + seed)
+    scene = bed(side, 5, 1000 + seed)
     with scene.build(num_threads=1) as world:
         world.step(1e-3, 700)
         positions = world.positions[0].astype(np.float64)
     wide = side * DIAMETER
     level = float(np.median(positions[:, 2]))
     layer = positions[np.abs(positions[:, 2] - level) < 0.5 * DIAMETER]
-    layer[:, 2] -= level - 0.3 * DIAMETER
+    layer[:, 2] += (TOP - 1.0) * DIAMETER - level
     # neighbours across periodic boundaries as well
     apart = np.abs(layer[:, None, :] - layer[None])
     apart[..., :2] = np.minimum(apart[..., :2], wide - apart[..., :2])
@@ -126,8 +129,8 @@ def _rough(side: int, seed: int) -> list[gg.Sdf]:
 def measure(params: Params, threads: int) -> Values:
     """One env per slope: grains settle, flow at 27 degrees, then at the slope of the env."""
     p, dt = params, params["dt"]
-    scene = _bed(p["side"], p["layers"], p["seed"])
-    scene.add_tool(gg.Sdf.union(_rough(p["side"], p["seed"])), name="base")
+    scene = bed(p["side"], p["layers"], p["seed"])
+    scene.add_tool(gg.Sdf.union(rough(p["side"], p["seed"])), name="base")
     angles = np.radians(p["angles"])
     envs = len(angles)
     area = (p["side"] * DIAMETER) ** 2
