@@ -84,6 +84,20 @@ def test_every_check_can_be_measured(one: check.Check, monkeypatch: pytest.Monke
         assert one.measure(params, 1)
 
 
+@pytest.mark.filterwarnings("ignore::granular_gym.SdfWarning")
+@pytest.mark.parametrize("size", ["quick", "full"])
+def test_grains_of_the_incline_start_above_its_base(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The base is a slice of a bed that has settled, unlike in the test above; a scene with overlaps is refused."""
+    pytest.importorskip("scipy")
+    from validation.checks import incline
+
+    params = incline.cases(size, [1])[0]
+    scene = incline.bed(params["side"], params["layers"], params["seed"])
+    scene.add_tool(gg.Sdf.union(incline.rough(params["side"], params["seed"])), name="base")
+    with scene.build(num_threads=1) as world:
+        assert len(world.overlaps(env=0, tolerance=1e-3)) == 0
+
+
 def test_unknown_check_is_named() -> None:
     done = run("nonsense")
     assert done.returncode == 2

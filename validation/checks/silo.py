@@ -177,6 +177,10 @@ CHECK = Check(
     judge=judge,
     draw=draw,
     causes={
+        "flow of the lower half": (
+            "the quick set has .16 s for each half, some 550 grains, and the flow of .02 s scatters by 6 %: the ratio "
+            "is known to 3 %"
+        ),
         "C with exponent 2.5": (
             "the silo of the quick set is too narrow: 20 d, where holes of 6 to 10 d require 36 to 40 d. C and k "
             "come from one line through three holes, and a larger k goes with a larger C"
