@@ -6,6 +6,7 @@ that it takes to tell 2 % of its measures apart.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -101,10 +102,15 @@ def trough(seed: int) -> gg.Scene:
 
 
 def drawn(scene: gg.Scene, sleep: bool, start: tuple[float, float], stroke: float) -> np.ndarray:
-    """Settles a bed, lowers its tool at x, z [m] and draws it along x: its wrenches (steps, 6)."""
-    with built(scene, sleep) as world:
-        for _ in range(60):
+    """Settles a bed, lowers its tool at x, z [m] and draws it along x: its wrenches (steps, 6).
+
+    Grains may sleep once the bed is settled, so that both draw through the same one: it begins as a lattice, which
+    collapses later or less where some of it sleeps, and forces follow density.
+    """
+    with built(scene, sleep=False) as world:
+        for _ in range(130):
             world.step(DT, STEP)
+        world.set_solver(dataclasses.replace(world.solver, sleep=sleep))
         poses = np.array([[start[0], 0.0, 0.2, 1.0, 0.0, 0.0, 0.0]])
         world.set_tool_poses(poses[None])
         found = []
