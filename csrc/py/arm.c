@@ -92,23 +92,19 @@ static PyObject *arm_jacobian(PyObject *module, PyObject *args) {
         return NULL;
     }
     const double *local = gg_py_array(state, "point", point, NPY_FLOAT64, 1, point_shape);
-    npy_intp shape[3] = {chain.count, 6, chain.joint_count},
-             frame_shape[3] = {chain.count, chain.row_count + 1, frame_size};
+    npy_intp shape[3] = {chain.count, 6, chain.joint_count};
     PyObject *result = local ? PyArray_EMPTY(3, shape, NPY_FLOAT64, 0) : NULL;
-    PyObject *poses = result ? PyArray_EMPTY(3, frame_shape, NPY_FLOAT64, 0) : NULL;
-    if (!poses) {
-        Py_XDECREF(result);
+    if (!result) {
         return NULL;
     }
-    double *out = PyArray_DATA((PyArrayObject *)result), *pose = PyArray_DATA((PyArrayObject *)poses);
+    double *out = PyArray_DATA((PyArrayObject *)result);
     for (npy_intp n = 0; n < chain.count; n++) {
         gg_frame frames[GG_ARM_ROWS + 1];
         gg_arm_frames(chain.row, (int)chain.row_count, (int)chain.joint_count, &chain.base,
                       chain.joints + n * chain.joint_count, frames);
         gg_arm_jacobian(frames, (int)chain.row_count, (int)chain.joint_count, local, out + n * 6 * chain.joint_count);
-        write_frames(frames, chain.row_count + 1, pose + n * (chain.row_count + 1) * frame_size);
     }
-    return Py_BuildValue("NN", poses, result);
+    return result;
 }
 
 /* Joint torques that hold against a wrench (6,) on the last frame, minus J^T w; and the wrench in that frame. A number
@@ -341,11 +337,10 @@ PyMethodDef gg_py_arm_methods[] = {
                "of the first frame.\n"
                "joints: (n, joints) [rad]. Raises ArgumentError.")},
     {"arm_jacobian", arm_jacobian, METH_VARARGS,
-     PyDoc_STR(
-         "arm_jacobian($module, rows, base, joints, point, /)\n--\n\n"
-         "Poses of all frames as arm_frames returns them, and geometric Jacobians of a point (3,) [m] of the last "
-         "frame, (n, 6, joints) float64: v [m], then w, per rad/s.\n\n"
-         "Other arguments as for arm_frames. Raises ArgumentError.")},
+     PyDoc_STR("arm_jacobian($module, rows, base, joints, point, /)\n--\n\n"
+               "Geometric Jacobians of a point (3,) [m] of the last frame, (n, 6, joints) float64: v [m], then w, per "
+               "rad/s.\n\n"
+               "Other arguments as for arm_frames. Raises ArgumentError.")},
     {"arm_loads", arm_loads, METH_VARARGS,
      PyDoc_STR("arm_loads($module, rows, base, joints, wrenches, /)\n--\n\n"
                "Joint torques (n, joints) [N m] that hold against wrenches (n, 6) float64 on the origin of the last "

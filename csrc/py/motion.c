@@ -158,6 +158,9 @@ static double float_at(int dtype, const void *at) {
     return dtype == NPY_FLOAT32 ? (double)*(const float *)at : *(const double *)at;
 }
 
+/* columns of an array of floats (count,) or (count, n) */
+static npy_intp columns_of(PyArrayObject *part) { return PyArray_NDIM(part) == 2 ? PyArray_DIM(part, 1) : 1; }
+
 /* What observations are clipped to, and where they go: columns (count, width), row by row. */
 typedef struct clipped_table {
     const float *lower, *upper;
@@ -168,10 +171,9 @@ typedef struct clipped_table {
 
 /* clips an array of floats (count,) or (count, n) into the columns from `first` on */
 static void clip_columns(const clipped_table *t, PyArrayObject *part, npy_intp first) {
-    int dtype = PyArray_TYPE(part), wide = PyArray_NDIM(part) == 2;
-    npy_intp columns = wide ? PyArray_DIM(part, 1) : 1, down = PyArray_STRIDE(part, 0);
-    npy_intp across = wide ? PyArray_STRIDE(part, 1) : 0;
-    for (npy_intp k = 0; k < columns; k++) {
+    int dtype = PyArray_TYPE(part);
+    npy_intp down = PyArray_STRIDE(part, 0), across = PyArray_NDIM(part) == 2 ? PyArray_STRIDE(part, 1) : 0;
+    for (npy_intp k = 0; k < columns_of(part); k++) {
         const char *from = PyArray_BYTES(part) + k * across;
         npy_intp to = first + k;
         double low = (double)t->lower[to], high = (double)t->upper[to];
@@ -193,7 +195,7 @@ static int columns_fit(PyObject *parts, clipped_table *t) {
             return 0;
         }
         t->count = PyArray_DIM(part, 0);
-        width += ndim == 2 ? PyArray_DIM(part, 1) : 1;
+        width += columns_of(part);
     }
     return width == t->width;
 }
@@ -237,7 +239,7 @@ static PyObject *motion_clipped(PyObject *module, PyObject *args) {
         for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(parts); k++) {
             PyArrayObject *part = (PyArrayObject *)PyTuple_GET_ITEM(parts, k);
             clip_columns(&t, part, first);
-            first += PyArray_NDIM(part) == 2 ? PyArray_DIM(part, 1) : 1;
+            first += columns_of(part);
         }
     }
     Py_XDECREF(parts);

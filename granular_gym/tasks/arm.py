@@ -326,7 +326,7 @@ class Arm:
             (n, 6, joint_count): velocity [m/s] of the point and angular velocity [rad/s] in world axes, per rad/s.
         """
         at = np.ascontiguousarray(checks.vector("point", point), np.float64)
-        return _core.arm_jacobian(*self._chain, self._batch("joints", joints), at)[1]
+        return _core.arm_jacobian(*self._chain, self._batch("joints", joints), at)
 
     def torques(self, joints: Any, wrenches: Any) -> Array:
         """Joint torques (n, joint_count) [N m] that hold against wrenches (n, 6) on the tool: minus J^T w.
