@@ -25,10 +25,12 @@ from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Drive
 from granular_gym.engine.scene import Scene
+from granular_gym.envs.bulldozer_state import VECTOR, state_of
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import TrackedVehicle, view_from
@@ -55,6 +57,7 @@ HEAPS = ("cone", "ridge", "mesa")  # shapes the grains of a bed are poured in
 HEAP_REACH = 1.15  # [m] no grain of a settled heap lies further from its centre
 PARKING = (3.3, 1.4, 0.0)  # [m] where the vehicle stands while heaps settle
 GRAIN_FRICTION = 0.5
+STATE_GRID = HeightGrid(FIELD_LOWER[:2], FIELD_UPPER[:2], (40, 80))
 
 
 @dataclass(frozen=True)
@@ -151,9 +154,12 @@ class BulldozerTask(Task):
         clearance=0.06,
     )
 
+    rewards: ClassVar[tuple[str, ...]] = ("level", "incremental")
+    full_gain: ClassVar[float] = 1.0  # what gains are divided by
+
     def __init__(self, env_count: int = 1, *, reward: str = "level", **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
-        self.reward: str = checks.choice("reward", reward, ["level", "incremental"])
+        self.reward: str = checks.choice("reward", reward, self.rewards)
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (2,), np.float32)
         low_pose = np.array([*FIELD_LOWER[:2], -np.pi], np.float32)
         pose = spaces.Box(low_pose, -low_pose, dtype=np.float32)
@@ -238,7 +244,7 @@ class BulldozerTask(Task):
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""
-        reward = self.score if self.reward == "level" else self.gain
+        reward = self.score if self.reward == "level" else self.gain / self.full_gain
         infos: Arrays = {
             "goal_share": self.share.copy(),
             "goal": self.goal.copy(),
@@ -297,8 +303,12 @@ class BulldozerV1Task(BulldozerTask):
     goal_plan: Floats
     goal_center: Floats
 
-    def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
-        super().__init__(env_count, **kwargs)
+    rewards: ClassVar[tuple[str, ...]] = ("change", "level")
+    full_gain = 100.0  # of the score, where all grains come to lie in the goal
+    state_vector = VECTOR
+
+    def __init__(self, env_count: int = 1, *, reward: str = "change", **kwargs: Any) -> None:
+        super().__init__(env_count, reward=reward, **kwargs)
         lower, upper = np.array(FIELD_LOWER[:2], np.float32), np.array(FIELD_UPPER[:2], np.float32)
         one, across = np.ones(2, np.float32), np.full(2, math.dist(lower, upper), np.float32)
         shown = {
@@ -333,6 +343,16 @@ class BulldozerV1Task(BulldozerTask):
             "goal": self.goal_plan.copy(),
             "goal_from_vehicle": seen,
         }
+
+    def readings(self) -> dict[str, Any]:
+        """Where the grains lie, for `sense_state`."""
+        return {} if self.shows_images else {"columns": STATE_GRID.columns}
+
+    def sense_state(self) -> NDArray[np.float32]:
+        """See `Task.sense_state`."""
+        counts: NDArray[np.int64] = self.results.column_counts
+        vectors: NDArray[np.float32] = state_of(STATE_GRID, counts, self.pose, self.goal_plan, self.share)
+        return vectors
 
 
 def goal_box(x: float, y: float, side: float) -> Floats:

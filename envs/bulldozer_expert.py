@@ -371,7 +371,7 @@ class BulldozerDrivers(Drivers):
         """A driver of the task's vehicle."""
         return BulldozerExpert(
             vehicle=task.vehicle,
-            duration=task.control_period,
+            duration=task.step_period,
             blade_x=BULLDOZER_BLADE[0],
             blade_width=BULLDOZER_BLADE[1],
             capacity=BULLDOZER_CAPACITY * task.grain_count,

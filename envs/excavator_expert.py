@@ -261,7 +261,7 @@ class ScoopDrivers(Drivers):
 
     def make_driver(self, task: ExcavatorTask) -> ScoopExpert:
         """A driver of the task's arm."""
-        return ScoopExpert(task.arm, task.control_period, task.tray, task.difficulty.bin_height, task.radius)
+        return ScoopExpert(task.arm, task.step_period, task.tray, task.difficulty.bin_height, task.radius)
 
     def drive(self, env: int, positions: Floats) -> Floats:
         """Joint velocities."""

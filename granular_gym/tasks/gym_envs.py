@@ -11,6 +11,7 @@ autoreset, while its neighbours carry on.
 from __future__ import annotations
 
 import enum
+import math
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -32,6 +33,7 @@ from granular_gym.errors import ArgumentError
 from granular_gym.tasks.actions import check_actions
 from granular_gym.tasks.arguments import check_arguments, check_options
 from granular_gym.tasks.complete import check_complete
+from granular_gym.tasks.registry import entry_of
 from granular_gym.tasks.task import Task
 
 try:
@@ -70,12 +72,21 @@ def per_env(value: Any, env_count: int) -> tuple[Any, ...]:
     return (value,) * env_count
 
 
+def skipping_limit(env: Any) -> float:
+    """Env steps after which the control periods of an episode are over, where a step is several of them.
+
+    Gymnasium's own limit counts env steps; an episode of a task lasts as long whatever the frame skip.
+    """
+    return math.inf if env.spec is None else entry_of(env.spec.id).steps / env.task.frame_skip
+
+
 class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
     """A batch of envs of one task in one world.
 
     Args:
         num_envs: number of envs.
-        max_episode_steps: episodes are truncated after this many steps; None: never. `make_vec` passes the task's.
+        max_episode_steps: episodes are truncated after this many steps; None: never. `make_vec` passes the task's. With
+            `frame_skip` they are also truncated where the control periods of the task's are over.
         autoreset_mode: "NextStep" (default), "SameStep" or "Disabled", or Gymnasium's AutoresetMode.
         render_mode: None, "rgb_array" or "depth_array".
         output: of observations, rewards, terminated and truncated: "numpy"; "torch": tensors on the GPU the world runs
@@ -133,7 +144,7 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         self.max_episode_steps = max_episode_steps
         self.render_mode = render_mode
         self.metadata: dict[str, Any] = {**self.task.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space: spaces.Dict = self.task.observation_space
+        self.single_observation_space: spaces.Dict = self.task.shown_space
         self.single_action_space: spaces.Box = self.task.action_space
         self.observation_space: spaces.Space[dict[str, Any]] = batch_space(self.single_observation_space, self.num_envs)
         self.action_space: spaces.Space[Any] = batch_space(self.single_action_space, self.num_envs)
@@ -260,6 +271,8 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         rewards, terminated, truncated, values = task.outcome()
         if self.max_episode_steps is not None:
             truncated |= self._elapsed >= self.max_episode_steps
+        if task.frame_skip > 1:
+            truncated |= self._elapsed >= skipping_limit(self)
         if some_idle:
             rewards[idle], terminated[idle], truncated[idle] = 0.0, False, False
         self._finished = terminated | truncated
@@ -375,9 +388,10 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
         check_complete(self.task)
         self.task.image_output = "numpy"
         self.render_mode = render_mode
-        self.observation_space: spaces.Dict = self.task.observation_space
+        self.observation_space: spaces.Dict = self.task.shown_space
         self.action_space: spaces.Box = self.task.action_space
         self._started = False
+        self._elapsed = 0  # env steps
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Arrays, dict[str, Any]]:
         """Starts a new episode.
@@ -394,7 +408,7 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
         super().reset(seed=checks.optional_seed("seed", seed))
         self.task.generators[0] = self.np_random
         self.task.reset(np.zeros(1, np.int32), [None], options)
-        self._started = True
+        self._started, self._elapsed = True, 0
         return rows(self.task.observe(), 0), self._info(self.task.outcome().infos)
 
     def step(self, action: Any) -> tuple[Arrays, float, bool, bool, dict[str, Any]]:
@@ -404,8 +418,8 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
             action: (k,) real numbers; outside [-1, 1] they are clipped.
 
         Returns:
-            Observation (fresh arrays), reward, terminated, truncated (only where the env diverged; `gymnasium.make`
-            adds the time limit), info.
+            Observation (fresh arrays), reward, terminated, truncated (where the env diverged; with `frame_skip` also
+            where the control periods of an episode are over, else `gymnasium.make` adds the time limit), info.
 
         Raises:
             ResetNeeded: before the first reset.
@@ -423,8 +437,10 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
         idle = np.zeros(1, bool)
         self.task.step(check_actions("action", batch, self.task.action_space, idle), idle)
         rewards, terminated, truncated, values = self.task.outcome()
+        self._elapsed += 1
         observation = rows(self.task.observe(), 0)
-        return observation, float(rewards[0]), bool(terminated[0]), bool(truncated[0]), self._info(values)
+        over = bool(truncated[0]) or (self.task.frame_skip > 1 and self._elapsed >= skipping_limit(self))
+        return observation, float(rewards[0]), bool(terminated[0]), over, self._info(values)
 
     @staticmethod
     def _info(values: Arrays) -> dict[str, Any]:
@@ -451,6 +467,7 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
             "task": self.task.save(),
             "random": (self._np_random, self._np_random_seed),
             "started": self._started,
+            "elapsed": self._elapsed,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -459,6 +476,6 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
         self.task.load(state["task"])
         self._np_random, self._np_random_seed = state["random"]
         self.task.generators[0] = self._np_random
-        self._started = state["started"]
+        self._started, self._elapsed = state["started"], state["elapsed"]
         if state["closed"]:
             self.close()

@@ -30,13 +30,18 @@ class Stepping(abc.ABC):
 
     env_count: int
     grain_count: int
+    frame_skip: int  # control periods per env step
     pace: Pace
     action_space: spaces.Box
     depth_images: DepthImages
     fresh: NDArray[np.bool_]  # (env_count,) just reset: no step of the episode was made
     #: where images of observations go ("numpy", ...): they are read with the results of a step; None: when observed
     image_output: Output | None = None
+    shows_images: bool  # observations hold images
+    _skipping: bool = False  # more control periods of the same env step follow
     _idle: bool = False  # envs wait for their reset: it comes before the observation
+    _paid: Floats | None = None  # (env_count,) in this env step before its last control period
+    _over: NDArray[np.bool_]  # (env_count,) where there is such pay: terminated before that
     _fault: tuple[int, int] | None = None  # env and index of an action on the GPU that was not finite
     _request: Request | None = None
     _results: Results | None = None
@@ -51,6 +56,20 @@ class Stepping(abc.ABC):
 
     # hooks -----------------------------------------------------------------------------------------------------------
 
+    @abc.abstractmethod
+    def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
+        """Steps the world by one control period.
+
+        Args:
+            actions: (env_count, k) float32 in [-1, 1]; of a task with a drive maybe an array on the world's GPU, which
+                `simulate_driven` takes.
+            idle: (env_count,) envs that wait for their reset: their tools stay still.
+        """
+
+    @abc.abstractmethod
+    def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
+        """Rewards (env_count,) float64, terminated (env_count,), infos: arrays (env_count, ...) by name; all fresh."""
+
     def drive(self) -> Drive | None:
         """How actions move the tools, for `simulate_driven`; None: `advance` computes their poses."""
         return None
@@ -64,6 +83,35 @@ class Stepping(abc.ABC):
         return {}
 
     # stepping --------------------------------------------------------------------------------------------------------
+
+    def step(self, actions: Any, idle: NDArray[np.bool_]) -> None:
+        """Advances all envs by one env step; arguments: `advance`."""
+        self._idle = bool(np.count_nonzero(idle))
+        if self.frame_skip > 1:
+            idle = self._skip(actions, idle)
+        self._advance(actions, idle)
+
+    def _skip(self, actions: Any, idle: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The control periods of an env step but the last; returns which envs are idle in that one."""
+        self._paid, self._over = np.zeros(self.env_count), np.zeros(self.env_count, bool)
+        self._skipping = True
+        try:
+            for _ in range(self.frame_skip - 1):
+                self._advance(actions, idle | self._over)
+                rewards, terminated, _ = self.evaluate()
+                self._paid += np.where(self._over, 0.0, rewards)
+                self._over |= terminated & ~idle
+        finally:
+            self._skipping = False
+        return idle | self._over
+
+    def _advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
+        """One control period."""
+        self.advance(actions, idle)
+        self._check_fault()
+        if np.count_nonzero(self.fresh):  # the task stepped the world itself
+            self.fresh.fill(False)
+            self._results = None
 
     def take_actions(self, actions: Any, idle: NDArray[np.bool_]) -> Any:
         """Checked actions (env_count, k): on the host, or where they are if a drive reads them on the world's GPU.
@@ -147,7 +195,8 @@ class Stepping(abc.ABC):
     def results(self) -> Results:
         """What `readings` and `counted` ask for, in the state the world is in: all of it is read in one call."""
         if self._results is None or self._results_at != self.world.changes:
-            return self._read(None if self._idle else self.image_output)
+            unseen = self._idle or self._skipping or not self.shows_images
+            return self._read(None if unseen else self.image_output)
         return self._results
 
     def _read(self, image_output: Output | None) -> Results:

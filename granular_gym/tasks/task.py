@@ -50,6 +50,8 @@ from granular_gym.tasks.images import DepthImages, Image
 from granular_gym.tasks.pace import GRAIN_LIMIT, PRESETS, Pace, Preset, grain_radius
 from granular_gym.tasks.ranges import MaterialRanges, Randomization, check_ranges
 from granular_gym.tasks.snapshots import check_saved
+from granular_gym.tasks.state_vector import NAME as STATE
+from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.stepping import Stepping
 
 GRAVITY = 9.81  # [m/s2]
@@ -103,6 +105,9 @@ class Task(Stepping):
         device: "cpu", "cuda" or "auto".
         num_threads: see `Scene.build`.
         render_mode: None, "rgb_array" or "depth_array".
+        frame_skip: control periods per env step, >= 1: the action is held, rewards are summed, cameras look once.
+        observation: "images": what the spaces of the task say; "state": the numbers of `state_vector` alone, under the
+            key "state", where the task has them.
 
     Raises:
         ArgumentError: an argument is not what it should be.
@@ -111,7 +116,7 @@ class Task(Stepping):
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "depth_array"], "render_fps": 10}
     episode_state: ClassVar[tuple[str, ...]] = ()  # attributes that are arrays (env_count, ...) and shape the future
-    control_period: ClassVar[float]  # [s] per env step
+    control_period: ClassVar[float]  # [s] for which an action is held
     radius_of_2000: float  # [m] of a grain where there are 2,000
     density: ClassVar[float]  # of the grains [kg/m3]
     fastest: float  # [m/s] no grain is expected to be faster
@@ -123,6 +128,7 @@ class Task(Stepping):
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
     grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows
     settling: Settling = Settling()
+    state_vector: ClassVar[StateVector | None] = None  # what observation="state" shows; None: there is none
     option_names: ClassVar[tuple[str, ...]] = ()  # keys that `begin` knows in the options of `reset`
     observation_space: spaces.Dict
     action_space: spaces.Box
@@ -146,6 +152,8 @@ class Task(Stepping):
         device: str = "cpu",
         num_threads: int | None = None,
         render_mode: str | None = None,
+        frame_skip: int = 1,
+        observation: str = "images",
     ) -> None:
         check_attributes(self, ("control_period", "radius_of_2000", "density", "fastest"))
         self.env_count: int = checks.integer("env_count", env_count, 1)
@@ -155,6 +163,10 @@ class Task(Stepping):
         self.grain_count: int = checks.integer("grain_count", grain_count, 1, GRAIN_LIMIT)
         self.difficulty: Any = self.difficulties[checks.choice("difficulty", difficulty, list(self.difficulties))]
         self.depth_images: DepthImages = DepthImages(self.images, depth)
+        self.frame_skip: int = checks.integer("frame_skip", frame_skip, 1)
+        forms = ["images"] if self.state_vector is None else ["images", STATE]
+        self.observation: str = checks.choice("observation", observation, forms)
+        self.shows_images: bool = self.observation == "images"
         self.friction_range: tuple[float, float] = self.difficulty.friction
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
@@ -199,22 +211,12 @@ class Task(Stepping):
         """
 
     @abc.abstractmethod
-    def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
-        """Steps the world by one control period.
-
-        Args:
-            actions: (env_count, k) float32 in [-1, 1]; of a task with a drive maybe an array on the world's GPU, which
-                `simulate_driven` takes.
-            idle: (env_count,) envs that wait for their reset: their tools stay still.
-        """
-
-    @abc.abstractmethod
     def sense(self) -> Arrays:
         """What the observations hold besides the images of cameras, fresh arrays (env_count, ...) by key."""
 
-    @abc.abstractmethod
-    def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
-        """Rewards (env_count,) float64, terminated (env_count,), infos: arrays (env_count, ...) by name; all fresh."""
+    def sense_state(self) -> NDArray[np.float32]:
+        """The vectors (env_count, k) of observation="state", of a task with a `state_vector`."""
+        raise NotImplementedError(f"{type(self).__name__} names a state_vector and has no sense_state()")
 
     def shapes_of(self, grain: Any) -> tuple[str, ...]:
         """What the argument `grain` asks for: names out of `grains`."""
@@ -223,6 +225,13 @@ class Task(Stepping):
     def grain_size(self) -> float:
         """Radius of a grain, or of the circle round it [m]."""
         return grain_radius(self.grain_count, self.radius_of_2000)
+
+    @property
+    def shown_space(self) -> spaces.Dict:
+        """The observation space of one env, as `observation` chooses."""
+        if self.state_vector is not None and self.observation == STATE:
+            return spaces.Dict({STATE: self.state_vector.space})
+        return self.observation_space
 
     def pace_of(self, preset: Preset) -> Pace:
         """The time step and the iterations that a preset comes to."""
@@ -300,6 +309,11 @@ class Task(Stepping):
         self.randomization.draw(self.world, self.generator, envs)
 
     @property
+    def step_period(self) -> float:
+        """For which an action is held [s]: that of an env step."""
+        return self.frame_skip * self.control_period
+
+    @property
     def mass(self) -> float:
         """Of all grains of an env [kg]."""
         return self.grain_count * self.density * 4.0 / 3.0 * math.pi * self.radius**3
@@ -332,17 +346,8 @@ class Task(Stepping):
                 self.generators[env], self.seeds[env] = seeding.np_random(seed)
         if len(envs):
             self.fresh[envs] = True
-            self._results, self._idle = None, False
+            self._results, self._idle, self._paid = None, False, None
             self.begin(envs, dict(options or {}))
-
-    def step(self, actions: Any, idle: NDArray[np.bool_]) -> None:
-        """Advances all envs by one env step; arguments: `advance`."""
-        self._idle = bool(np.count_nonzero(idle))
-        self.advance(actions, idle)
-        self._check_fault()
-        if np.count_nonzero(self.fresh):  # the task stepped the world itself
-            self.fresh.fill(False)
-            self._results = None
 
     def observe(self, output: Output = "numpy") -> dict[str, Any]:
         """Observations of all envs: fresh arrays (env_count, ...) by key of the observation space.
@@ -350,6 +355,8 @@ class Task(Stepping):
         Args:
             output: "numpy", "torch" or "device", see `World.read`; images of cameras stay where the world runs.
         """
+        if self.observation == STATE:
+            return self.to_output({STATE: self.sense_state()}, output)
         sensed: dict[str, Any] = self.sense()
         if "sense" not in self._checked:
             check_sensed(self, sensed)
@@ -367,6 +374,8 @@ class Task(Stepping):
             check_evaluated(self, evaluated)
             self._checked.add("evaluate")
         rewards, terminated, infos = evaluated
+        if self._paid is not None:  # in the control periods before the last
+            rewards, terminated = self._paid + np.where(self._over, 0.0, rewards), terminated | self._over
         if not _core.all_finite(rewards, *infos.values()):
             rewards = np.where(np.isfinite(rewards), rewards, 0.0)
             infos = {
