@@ -189,6 +189,11 @@ def loaded(path: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+def task_class(name: str) -> Any:
+    """The class of a registered task, a subclass of `Task`."""
+    return loaded(f"{entry_of(name).task_path}Task")
+
+
 def parse_arguments(pairs: list[str]) -> dict[str, Any]:
     """Arguments of a task from texts "name=value"; a value is JSON, or else taken as text.
 

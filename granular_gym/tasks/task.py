@@ -180,7 +180,8 @@ class Task(Stepping):
         self.device: str = parse_device(device)
         self.num_threads: int | None = checks.threads(num_threads)
         self.radius: float = self.grain_size()
-        self.pace: Pace = self.pace_of(self.presets[checks.choice("preset", preset, list(self.presets))])
+        self.preset: str = checks.choice("preset", preset, list(self.presets))
+        self.pace: Pace = self.pace_of(self.presets[self.preset])
         self.solver: Solver = Solver(iterations=self.pace.iterations, sleep=True)
         self.friction: Floats = np.zeros(self.env_count)  # between grains
         self.generators: list[np.random.Generator | None] = [None] * self.env_count

@@ -20,7 +20,7 @@ from granular_gym.info import info
 from granular_gym.tasks.registry import entry_of, parse_arguments, short_name, task_id
 from granular_gym.training import checkpoint, evaluation, records
 from granular_gym.training.policies import Actor
-from granular_gym.training.recipes import recipe
+from granular_gym.training.recipes import OFFICIAL, recipe
 from granular_gym.training.run import Run, Settings, versions
 
 DRIVERS = ("learned", "random", "expert")
@@ -36,7 +36,7 @@ def make_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, help="wall clock of training, a resumed run's earlier part included")
     parser.add_argument("--steps", type=int, help="env steps of training, those of a resumed run included")
     parser.add_argument("--seed", type=int, default=0, help="of envs, weights and exploration")
-    parser.add_argument("--grains", type=int, default=300, help="grains per env")
+    parser.add_argument("--grains", type=int, help="grains per env in training; default: of the task's recipe")
     parser.add_argument(
         "--arg",
         action="append",
@@ -61,11 +61,13 @@ def make_parser(description: str) -> argparse.ArgumentParser:
 
 def settings_of(args: argparse.Namespace, algorithm: str, chunk: int) -> Settings:
     """What the arguments ask for; what they leave open comes from the task's recipe."""
-    arguments = {"grain_count": args.grains, "num_threads": args.threads, **parse_arguments(args.arg)}
     task = task_id(args.task)
+    found = recipe(task, algorithm)
+    grains = {} if args.grains is None else {"grain_count": args.grains}
+    arguments = {**found.pop("arguments"), "num_threads": args.threads, **grains, **parse_arguments(args.arg)}
     given = {name: getattr(args, name) for name in ("repeat", "reward", "scale") if getattr(args, name) is not None}
     settings = Settings(task=task, arguments=arguments, envs=args.envs, seed=args.seed, chunk=chunk)
-    return replace(settings, **{**recipe(task, algorithm), **given})
+    return replace(settings, **{**found, **given})
 
 
 def main(
@@ -80,7 +82,7 @@ def main(
 
     Args:
         parser: made by `make_parser`, with the algorithm's own arguments.
-        algorithm: "PPO" or "TD3", for the name of the folder.
+        algorithm: a key of `policies.ALGORITHMS`, for its recipe and the name of the folder.
         chunk: decisions between two checks of the clock, by the arguments.
         make_model: makes the model from env, seed and arguments.
         words: of the command line; None: those of this process.
@@ -167,14 +169,14 @@ def report(run: Run, drivers: Sequence[str], episodes: int, command: Sequence[st
         return Actor(run.model, batch, settings.repeat).act
 
     makers = {"learned": learned, "random": evaluation.random_driver, "expert": evaluation.expert_driver}
-    results = {
-        name: evaluation.evaluate(settings.task, settings.arguments, makers[name], seeds)
-        for name in drivers
-        if episodes
-    }
+    # those that did not learn decide at every control period
+    played = {name: {**settings.arguments, **OFFICIAL} for name in drivers if episodes}
+    for name in played.keys() - {"learned"}:
+        played[name] |= {"frame_skip": 1}
+    results = {name: evaluation.evaluate(settings.task, played[name], makers[name], seeds) for name in played}
     table = {name: evaluation.summary(rows) for name, rows in results.items()}
     if table:
-        print(f"{settings.task}, {episodes} episodes, deterministic policy\n            return        std   success")
+        print(f"{settings.task}, {episodes} episodes of {OFFICIAL}, deterministic policy\n            return        std   success")
         for name, means in table.items():
             print(f"{name:8} {means['return']:10.1f} {means['return_std']:10.1f} {means.get('success', 0.0):9.0%}")
     content: dict[str, Any] = {"command": " ".join(command), "algorithm": type(run.model).__name__}

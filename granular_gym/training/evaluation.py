@@ -58,7 +58,7 @@ def evaluate(task: str, arguments: dict[str, Any], driver: Driver, seeds: Sequen
         seeds: of the episodes, >= 0.
 
     Returns:
-        For each seed: "seed", "return", "length" [env steps], and the task's scalar infos of the last step.
+        For each seed: "seed", "return", "length" [control periods], and the task's scalar infos of the last step.
     """
     batch = make_batch(task, len(seeds), arguments)
     observations, _ = batch.reset(seed=list(seeds))
@@ -69,7 +69,7 @@ def evaluate(task: str, arguments: dict[str, Any], driver: Driver, seeds: Sequen
         observations, rewards, terminated, truncated, infos = batch.step(act(observations))
         for env in np.flatnonzero(running):
             results[env]["return"] += float(rewards[env])
-            results[env]["length"] += 1
+            results[env]["length"] += batch.task.frame_skip
         for env in np.flatnonzero(running & (terminated | truncated)):
             last = infos["final_info"]
             results[env].update(

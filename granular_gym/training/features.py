@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.registry import bare_id, entry_of, loaded
+from granular_gym.tasks.state_vector import NAME as STATE
 
 BLOCKS = 6  # an image is averaged over so many blocks along each side
 SKY_FAR = 3.0  # [m] depth of the floor below the bulldozer's sky camera
@@ -81,6 +82,14 @@ class Features:
         parts = [averaged(observations[name]) for name in self.images]
         parts += [scaled(observations[name], part) for name, part in self.vectors]
         return np.concatenate(parts, axis=1, dtype=np.float32)
+
+
+class State(Features):
+    """The task's own vector (`observation="state"`), as it is."""
+
+    def __call__(self, observations: Arrays, infos: Sequence[Info]) -> NDArray[np.float32]:
+        """Features (n, size): the vectors."""
+        return np.asarray(observations[STATE], np.float32)
 
 
 class Bulldozer(Features):
@@ -190,6 +199,8 @@ def features_of(task: str, space: spaces.Dict) -> Features:
         task: id of the task; its own features, see `register_task`, go before those of this file.
         space: observation space of one env, made with depth="uint8".
     """
+    if list(space.spaces) == [STATE]:
+        return State(space)
     own = entry_of(task).features
     kind: type[Features] = _FEATURES.get(bare_id(task), Features) if own is None else loaded(own)
     return kind(space)

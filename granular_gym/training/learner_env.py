@@ -19,6 +19,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from granular_gym.base import checks
 from granular_gym.tasks.recipe import REWARDS
 from granular_gym.tasks.registry import task_id
+from granular_gym.tasks.state_vector import StateVector
 from granular_gym.training.features import Features, features_of
 from granular_gym.training.sb3 import sb3_vec_env
 
@@ -56,8 +57,8 @@ class LearnerEnv(VecEnvWrapper):
         self._actions: Any = None
         self._last = np.full(self.num_envs, np.nan)  # the task's reward of the step before; NaN as an episode begins
         self._returns = np.zeros(self.num_envs)  # of the episodes that run, as the task pays them
-        self._lengths = np.zeros(self.num_envs, np.int64)  # [env steps]
-        self.env_steps: int = 0  # played by all envs since the beginning
+        self._lengths = np.zeros(self.num_envs, np.int64)  # [control periods]
+        self.env_steps: int = 0  # control periods played by all envs since the beginning
 
     def reset(self) -> NDArray[np.float32]:
         """Features of the first observations."""
@@ -73,7 +74,7 @@ class LearnerEnv(VecEnvWrapper):
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Holds the actions for `repeat` env steps; an episode that ends cuts the decision of all envs short.
 
-        The info of an episode that ended has "episode": "r" (return of the task) and "l" (env steps).
+        The info of an episode that ended has "episode": "r" (return of the task) and "l" (control periods).
         """
         paid = np.zeros(self.num_envs)
         for _ in range(self.repeat):
@@ -83,8 +84,8 @@ class LearnerEnv(VecEnvWrapper):
             paid += rewards - before if self.reward == "change" else rewards
             self._last = np.where(dones, np.nan, rewards)
             self._returns += rewards
-            self._lengths += 1
-            self.env_steps += self.num_envs
+            self._lengths += self.batch.task.frame_skip
+            self.env_steps += self.num_envs * self.batch.task.frame_skip
             if dones.any():
                 break
         current = list(infos)  # of the observations: an episode that ended has already been followed by the next
@@ -98,6 +99,28 @@ class LearnerEnv(VecEnvWrapper):
         self.reset_infos = self.venv.reset_infos
         scaled = (self.scale * paid).astype(np.float32)
         return self.features(observations, current), scaled, dones, infos  # type: ignore[arg-type, unused-ignore]
+
+    @property
+    def state_vector(self) -> StateVector | None:
+        """What the features are, where they are the task's own vector."""
+        task = self.batch.task
+        vector: StateVector | None = None if task.shows_images else task.state_vector
+        return vector
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What experience of this batch means to a learner: task, observation, pace and reward."""
+        task = self.batch.task
+        return {
+            "task": self.batch.spec.id,
+            "observation": task.observation,
+            "features": self.features.size,
+            "preset": task.preset,
+            "frame_skip": task.frame_skip,
+            "repeat": self.repeat,
+            "reward": self.reward,
+            "scale": self.scale,
+        }
 
     # snapshots -------------------------------------------------------------------------------------------------------
 

@@ -15,39 +15,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
-from granular_gym.errors import ArgumentError, GranularError
+from granular_gym.errors import ArgumentError, GranularError, StateError
 from granular_gym.tasks.expert import scripted_expert
-from granular_gym.tasks.registry import bare_id
+from granular_gym.tasks.registry import bare_id, loaded
 from granular_gym.training import checkpoint
 from granular_gym.training.features import Features, features_of
 
 #: policies that need no file
 BUILT_IN = ("expert", "random")
-#: algorithms that checkpoints may be of
-ALGORITHMS = ("PPO", "TD3")
+#: algorithms that checkpoints may be of, and where their classes are
+ALGORITHMS = {
+    "PPO": "stable_baselines3:PPO",
+    "TD3": "stable_baselines3:TD3",
+    "SAC": "granular_gym.training.sac:SAC",
+}
 
 #: gives an action for an observation
 Policy = Callable[[Any], Any]
 
 
 def algorithm_class(name: str) -> type:
-    """The class of Stable-Baselines3.
+    """The class of an algorithm: of Stable-Baselines3, or one like them.
 
     Raises:
-        GranularError: it is not installed.
+        StateError: there is no such algorithm.
+        GranularError: torch or Stable-Baselines3 is not installed.
     """
+    if name not in ALGORITHMS:
+        raise StateError(f"algorithm: expected one of {', '.join(ALGORITHMS)}, got {name!r}")
     try:
-        import stable_baselines3
+        return loaded(ALGORITHMS[name])  # type: ignore[no-any-return]
     except ImportError as error:
         raise GranularError("training needs Stable-Baselines3: pip install 'granular_gym[train]'") from error
-    return getattr(stable_baselines3, name)  # type: ignore[no-any-return]
 
 
 class Actor:
     """Acts for every env of a batch, or for a single env.
 
     Args:
-        model: of Stable-Baselines3.
+        model: of an algorithm of ALGORITHMS.
         env: a GranularVectorEnv or GranularEnv with depth="uint8", wrapped or not.
         repeat: env steps an action is held.
     """
@@ -59,7 +65,7 @@ class Actor:
         self.model, self.repeat = model, repeat
         self.task: Any = env.unwrapped.task
         self.single: bool = not hasattr(env.unwrapped, "num_envs")
-        self.features: Features = features_of(env.unwrapped.spec.id, self.task.observation_space)
+        self.features: Features = features_of(env.unwrapped.spec.id, self.task.shown_space)
         self._held: NDArray[np.float32] | None = None
         self._left = 0
 

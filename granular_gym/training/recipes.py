@@ -5,18 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from granular_gym.tasks.recipe import Recipe
-from granular_gym.tasks.registry import bare_id, entry_of, unversioned
+from granular_gym.tasks.registry import bare_id, entry_of, task_class
+from granular_gym.tasks.state_vector import NAME as STATE
 
-#: by task: versions differ in what they show, not in what they pay
 _RECIPES = {
     # 0.5 s per decision; paid for grains that come nearer to the goal or into it
-    "granular_gym/Bulldozer": Recipe(repeat=5, reward="change", scale=0.3),
+    "granular_gym/Bulldozer-v0": Recipe(repeat=5, reward="change", scale=0.3),
+    "granular_gym/Bulldozer-v1": Recipe(repeat=5, scale=30.0),
     # 0.1 s per decision. A gate that is thrown open empties the silo at once and every try earns the same: small noise
     # learns
-    "granular_gym/Silo": Recipe(repeat=2, scale=0.2, log_std=-2.0, noise_hold=4),
+    "granular_gym/Silo-v0": Recipe(repeat=2, scale=0.2, log_std=-2.0, noise_hold=4),
+    "granular_gym/Silo-v1": Recipe(repeat=2, scale=0.2, log_std=-2.0, noise_hold=4),
 }
 #: what an algorithm wants besides: the critics of TD3 learn returns better where they are around 1
-_SCALES = {("granular_gym/Bulldozer", "TD3"): 0.1}
+_SCALES = {("granular_gym/Bulldozer-v0", "TD3"): 0.1, ("granular_gym/Bulldozer-v1", "TD3"): 10.0}
+#: of the task, for SAC: it learns from vectors, with few grains, and decides as often as the recipe says
+_VECTORS = {"observation": STATE, "grain_count": 100}
+_VECTOR_SCALE = 10.0  # a perfect episode pays about 1
+#: what policies are compared on, whatever they were trained with
+OFFICIAL = {"grain_count": 300, "preset": "fast"}
 
 
 def recipe_of(task: str) -> Recipe:
@@ -26,7 +33,7 @@ def recipe_of(task: str) -> Recipe:
         task: id, see `task_id`.
     """
     entry = entry_of(task)
-    return entry.recipe or _RECIPES.get(unversioned(bare_id(task)), Recipe())
+    return entry.recipe or _RECIPES.get(bare_id(task), Recipe())
 
 
 def exploration(task: str) -> tuple[float, int]:
@@ -36,7 +43,10 @@ def exploration(task: str) -> tuple[float, int]:
 
 
 def recipe(task: str, algorithm: str) -> dict[str, Any]:
-    """Settings of a run that suit a task and an algorithm: "repeat", "reward", "scale"."""
+    """Settings of a run that suit a task and an algorithm: "repeat", "reward", "scale", "arguments" of the task."""
     found = recipe_of(task)
-    scale = _SCALES.get((unversioned(bare_id(task)), algorithm), found.scale)
-    return {"repeat": found.repeat, "reward": found.reward, "scale": scale}
+    if algorithm == "SAC" and task_class(task).state_vector is not None:
+        arguments = {**_VECTORS, "frame_skip": found.repeat}
+        return {"repeat": 1, "reward": "sum", "scale": _VECTOR_SCALE, "arguments": arguments}
+    scale = _SCALES.get((bare_id(task), algorithm), found.scale)
+    return {"repeat": found.repeat, "reward": found.reward, "scale": scale, "arguments": {"grain_count": 300}}

@@ -75,7 +75,7 @@ class Run:
 
     Attributes:
         folder: episodes.csv, checkpoint.zip, previous.zip and tensorboard/ lie there.
-        model: of Stable-Baselines3.
+        model: of an algorithm of `policies.ALGORITHMS`.
         settings: see Settings.
         episodes: a row per episode, see records.COLUMNS.
     """

@@ -1,0 +1,63 @@
+"""train_sac.py: trains soft actor-critic, with demonstrations of the scripted expert or from scratch.
+
+    python examples/train_sac.py [TASK] [--minutes 10 | --steps N] [--demonstrations 32 | FILE.npz] [--seed 0] [--out FOLDER]
+    python examples/train_sac.py --resume FOLDER --minutes 20
+    python -m granular_gym play TASK --policy FOLDER/checkpoint.zip
+
+Tasks with a state vector (observation="state") are learned from that, with 100 grains and the frame skip of the task's
+recipe; the policy is compared with random actions and the expert on 300 grains. --demonstrations 0 learns from scratch. The
+learner itself is granular_gym/training/sac.py; what is written into the folder, and resuming: docs/learning.md. Needs the
+`train` extra: pip install "granular_gym[train]".
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from granular_gym.training import demonstrations
+from granular_gym.training.command import main, make_parser
+from granular_gym.training.sac import SAC, SacSettings
+
+HELP = {
+    "epochs": "passes over the demonstrations by which the actor is cloned",
+    "critic_updates": "gradient steps of the critics alone after that",
+    "clone_weight": "of the squared error to demonstrated actions in the actor's loss",
+    "updates": "gradient steps per decision of an env",
+    "warm_up": "decisions before own experience is learned from; from scratch they are random",
+    "batch": "transitions per gradient step",
+    "width": "of the hidden layers",
+    "learning_rate": "of networks and temperature",
+    "discount": "per decision",
+    "n_steps": "n of n-step returns",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The common arguments and those of SAC."""
+    parser = make_parser((__doc__ or "").splitlines()[0])
+    group = parser.add_argument_group("SAC")
+    group.add_argument(
+        "--demonstrations", default="32", help="episodes of the expert to begin with, or a file of them; 0: none"
+    )
+    group.add_argument("--chunk", type=int, default=960, help="decisions between checks of the time")
+    for field in fields(SacSettings):
+        if field.name in HELP:
+            flag, kind = "--" + field.name.replace("_", "-"), type(field.default)
+            group.add_argument(flag, type=kind, default=field.default, dest=field.name, help=HELP[field.name])
+    return parser
+
+
+def make_model(env: Any, seed: int, args: argparse.Namespace) -> SAC:
+    """SAC as the arguments say."""
+    given = {name: getattr(args, name) for name in HELP}
+    if args.demonstrations.isdigit():
+        return SAC(env, seed, SacSettings(demonstrations=int(args.demonstrations), **given))
+    return SAC(env, seed, SacSettings(**given), demonstrations.load(Path(args.demonstrations)))
+
+
+if __name__ == "__main__":
+    sys.exit(main(parser(), "SAC", lambda args: args.chunk, make_model))

@@ -1,0 +1,138 @@
+"""replay.py: the experience of a batch of envs, from which n-step returns are drawn.
+
+Steps lie in a ring, those of all envs side by side. A transition goes over up to n steps of one env: it ends early where
+the episode does, or at the newest step. Steps of an env that diverged are kept out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.base import checks
+from granular_gym.base.types import Floats
+
+
+class Transitions(NamedTuple):
+    """What a learner trains on, float32 arrays of m rows.
+
+    Attributes:
+        observations: (m, k).
+        actions: (m, a) that were played.
+        labels: (m, a) that a teacher would have played; where there was none the actions.
+        rewards: (m,) discounted sums over the steps of each transition.
+        following: (m, k) observations after them.
+        discounts: (m,) what the value of those is multiplied by; 0 where the episode was terminated.
+    """
+
+    observations: Floats
+    actions: Floats
+    labels: Floats
+    rewards: Floats
+    following: Floats
+    discounts: Floats
+
+
+class Replay:
+    """A ring of steps.
+
+    Args:
+        capacity: steps of all envs together that are kept, at least two of each.
+        env_count: envs that are added side by side.
+        observation_size: numbers of an observation.
+        action_size: numbers of an action.
+        discount: per step, 0 .. 1.
+        steps: n of the n-step returns, >= 1.
+    """
+
+    def __init__(
+        self, capacity: int, env_count: int, observation_size: int, action_size: int, discount: float, steps: int
+    ) -> None:
+        rows = max(checks.integer("capacity", capacity, 1) // env_count, 2)
+        self.discount, self.steps = checks.number("discount", discount, 0.0, 1.0), checks.integer("steps", steps, 1)
+        self._observations = np.zeros((rows, env_count, observation_size), np.float32)
+        self._actions = np.zeros((rows, env_count, action_size), np.float32)
+        self._labels = np.zeros((rows, env_count, action_size), np.float32)
+        self._rewards = np.zeros((rows, env_count), np.float32)
+        self._terminated = np.zeros((rows, env_count), bool)
+        self._ended = np.zeros((rows, env_count), bool)  # what follows belongs to another episode
+        self._usable = np.zeros((rows, env_count), bool)
+        self._last: dict[tuple[int, int], Floats] = {}  # observations at the end of episodes, by row and env
+        self._newest = np.zeros((env_count, observation_size), np.float32)  # observations after the newest step
+        self._added = 0
+        self.skipped: int = 0  # steps of envs that diverged
+
+    def __len__(self) -> int:
+        """Steps of all envs together that are kept."""
+        return min(self._added, len(self._rewards)) * self._rewards.shape[1]
+
+    def add(
+        self,
+        observations: Floats,
+        actions: Floats,
+        labels: Floats,
+        rewards: Floats,
+        following: Floats,
+        terminated: NDArray[np.bool_],
+        ended: NDArray[np.bool_],
+        diverged: NDArray[np.bool_],
+    ) -> None:
+        """Adds a step of every env.
+
+        Args:
+            observations: (env_count, k).
+            actions: (env_count, a).
+            labels: (env_count, a).
+            rewards: (env_count,).
+            following: (env_count, k) after the step; where an episode ended its last observation.
+            terminated: (env_count,) by the rules of the task: the state has no value any more.
+            ended: (env_count,) the episode is over, for whatever reason.
+            diverged: (env_count,) the env is no longer finite: the step is counted, not kept.
+        """
+        row, before = self._added % len(self._rewards), (self._added - 1) % len(self._rewards)
+        broken = diverged | ~np.isfinite(rewards) | ~np.isfinite(following).all(axis=1)
+        for env in range(len(ended)):
+            self._last.pop((row, env), None)
+            if ended[env] and not broken[env]:
+                self._last[row, env] = np.array(following[env], np.float32)
+            elif broken[env] and self._added and not self._ended[before, env]:
+                # the episode ends a step earlier, at the last observation that can be trusted
+                self._ended[before, env] = True
+                self._last[before, env] = np.array(observations[env], np.float32)
+        self._observations[row], self._actions[row], self._labels[row] = observations, actions, labels
+        self._rewards[row] = np.where(broken, 0.0, rewards)
+        self._terminated[row], self._ended[row], self._usable[row] = terminated, ended | broken, ~broken
+        self._newest[:] = np.where(broken[:, None], 0.0, following)
+        self._added += 1
+        self.skipped += int(broken.sum())
+
+    def sample(self, draw: np.random.Generator, count: int) -> Transitions:
+        """`count` transitions, each step as likely as every other."""
+        rows, envs = len(self._rewards), self._rewards.shape[1]
+        kept, newest = min(self._added, rows), (self._added - 1) % rows
+        first, env = draw.integers(0, kept, count), draw.integers(0, envs, count)
+        while (bad := ~self._usable[first, env]).any():
+            first[bad], env[bad] = draw.integers(0, kept, bad.sum()), draw.integers(0, envs, bad.sum())
+        rewards, discounts, last = np.zeros(count), np.ones(count), first.copy()
+        running = np.ones(count, bool)
+        for step in range(self.steps):
+            row = (first + step) % rows
+            last = np.where(running, row, last)
+            rewards += np.where(running, self.discount**step * self._rewards[row, env], 0.0)
+            discounts = np.where(running, self.discount ** (step + 1), discounts)
+            running &= ~self._ended[row, env] & (row != newest)
+        following = self._observations[(last + 1) % rows, env]
+        following[last == newest] = self._newest[env[last == newest]]
+        for k in np.flatnonzero(self._ended[last, env]):
+            following[k] = self._last[int(last[k]), int(env[k])]
+        discounts[self._terminated[last, env]] = 0.0
+        return Transitions(
+            self._observations[first, env],
+            self._actions[first, env],
+            self._labels[first, env],
+            rewards.astype(np.float32),
+            following,
+            discounts.astype(np.float32),
+        )

@@ -1,0 +1,418 @@
+"""sac.py: soft actor-critic that begins with demonstrations, where there are any, and learns while the envs step.
+
+Haarnoja et al., "Soft actor-critic algorithms and applications" (2018): two critics, learned temperature. On top of it:
+n-step returns; layer normalisation in all networks (Ball et al., "Efficient online reinforcement learning with offline
+data", 2023), half of each batch demonstrations (the same), the actor first cloned and then held near them by their
+squared error; scenes and their mirror images in equal numbers, where the task has one.
+
+It is shown to `run.py` as Stable-Baselines3 shows its algorithms. A thread plays the envs while the batch before is
+learned from; what is learned does not depend on which is faster.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from granular_gym.base import checks
+from granular_gym.base.types import Floats
+from granular_gym.training import demonstrations
+from granular_gym.training.demonstrations import Demonstrations
+from granular_gym.training.learner_env import LearnerEnv
+from granular_gym.training.replay import Replay, Transitions
+
+LOG_STD = (-5.0, 2.0)  # limits of the actor's log standard deviation
+
+
+@dataclass(frozen=True)
+class SacSettings:
+    """How it learns.
+
+    Attributes:
+        demonstrations: episodes of the scripted expert to begin with, where none are given; 0: from scratch.
+        epochs: passes over the demonstrations by which the actor is cloned.
+        critic_updates: of the critics alone after that.
+        clone_weight: of the squared error to the demonstrated actions in the actor's loss.
+        updates: gradient steps per decision of an env.
+        warm_up: decisions before learning begins; from scratch they are random.
+        batch: transitions per gradient step.
+        width: of the two hidden layers of each network.
+        learning_rate: of all networks and the temperature.
+        discount: per decision.
+        n_steps: n of the n-step returns.
+        rate: at which the target critics follow per gradient step.
+        temperature: at the beginning.
+        capacity: decisions in the replay buffer.
+
+    Raises:
+        ArgumentError: a value that makes no sense.
+    """
+
+    demonstrations: int = 32
+    epochs: int = 60
+    critic_updates: int = 1500
+    clone_weight: float = 1.0
+    updates: int = 1
+    warm_up: int = 1000
+    batch: int = 256
+    width: int = 128
+    learning_rate: float = 5e-4
+    discount: float = 0.98
+    n_steps: int = 3
+    rate: float = 0.005
+    temperature: float = 0.05
+    capacity: int = 200_000
+
+    def __post_init__(self) -> None:
+        for name, least in (("demonstrations", 0), ("epochs", 0), ("critic_updates", 0), ("updates", 1), ("warm_up", 0),
+                            ("batch", 2), ("width", 1), ("n_steps", 1), ("capacity", 1)):  # fmt: skip
+            checks.integer(name, getattr(self, name), least)
+        checks.number("clone_weight", self.clone_weight, 0.0)
+        for name in ("learning_rate", "discount", "rate", "temperature"):
+            checks.number(name, getattr(self, name), 0.0, above=True)
+
+
+# networks ------------------------------------------------------------------------------------------------------------
+
+
+class Actor(nn.Module):
+    """Mean and log standard deviation of a normal distribution that tanh maps to actions in (-1, 1)."""
+
+    def __init__(self, observation_size: int, action_size: int, width: int) -> None:
+        super().__init__()
+        self.net = nn.Sequential(
+            nn.Linear(observation_size, width), nn.LayerNorm(width), nn.ReLU(),
+            nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU(),
+            nn.Linear(width, 2 * action_size),
+        )  # fmt: skip
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and log standard deviation before tanh, each (n, action_size)."""
+        mean, log_std = self.net(observations).chunk(2, dim=1)
+        low, high = LOG_STD
+        return mean, low + 0.5 * (high - low) * (torch.tanh(log_std) + 1.0)
+
+    def sample(self, observations: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Actions (n, action_size), their log densities (n,), and the actions without noise."""
+        mean, log_std = self(observations)
+        noise = torch.randn_like(mean)
+        raw = mean + noise * log_std.exp()
+        normal = (-0.5 * noise * noise - log_std - 0.5 * math.log(2.0 * math.pi)).sum(1)
+        # log(1 - tanh(x)^2), in a form that does not round to log(0)
+        slope = 2.0 * (math.log(2.0) - raw - functional.softplus(-2.0 * raw)).sum(1)
+        return torch.tanh(raw), normal - slope, torch.tanh(mean)
+
+
+class PairLinear(nn.Module):
+    """Two linear layers side by side: one product for both."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        bound = inputs**-0.5
+        self.weight = nn.Parameter(torch.empty(2, inputs, outputs).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.zeros(2, 1, outputs))
+
+    def forward(self, values: Tensor) -> Tensor:
+        """(2, n, inputs) to (2, n, outputs)."""
+        return torch.baddbmm(self.bias, values, self.weight)
+
+
+class PairNorm(nn.Module):
+    """Layer normalisation of two layers side by side."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.ones(2, 1, size)), nn.Parameter(torch.zeros(2, 1, size))
+
+    def forward(self, values: Tensor) -> Tensor:
+        """(2, n, size) likewise."""
+        return functional.layer_norm(values, values.shape[-1:]) * self.weight + self.bias
+
+
+class Critics(nn.Module):
+    """Two estimates of the value of an action."""
+
+    def __init__(self, observation_size: int, action_size: int, width: int) -> None:
+        super().__init__()
+        self.net = nn.Sequential(
+            PairLinear(observation_size + action_size, width), PairNorm(width), nn.ReLU(),
+            PairLinear(width, width), PairNorm(width), nn.ReLU(),
+            PairLinear(width, 1),
+        )  # fmt: skip
+
+    def forward(self, observations: Tensor, actions: Tensor) -> Tensor:
+        """Values (2, n)."""
+        joined = torch.cat([observations, actions], dim=1)
+        values: Tensor = self.net(joined.expand(2, *joined.shape)).squeeze(-1)
+        return values
+
+
+# the learner ---------------------------------------------------------------------------------------------------------
+
+
+class Memory(NamedTuple):
+    """What is learned from: own experience, and demonstrations or None."""
+
+    own: Replay
+    shown: Replay | None
+
+
+class SAC:
+    """The learner of a batch of envs.
+
+    Args:
+        env: the batch.
+        seed: of weights, exploration and what is drawn from memory.
+        settings: how it learns.
+        shown: demonstrations; None: `settings.demonstrations` episodes are played in the batch before learning begins.
+
+    Raises:
+        ArgumentError: the demonstrations are of another task, observation or pace.
+    """
+
+    logger: Any
+
+    def __init__(self, env: LearnerEnv, seed: int, settings: SacSettings, shown: Demonstrations | None = None) -> None:
+        if shown is not None:
+            shown.check_for(env)
+        self.settings, self.seed = settings, checks.integer("seed", seed, 0)
+        self.num_timesteps: int = 0  # decisions of all envs together
+        torch.manual_seed(seed)
+        self._draw = np.random.default_rng(seed)
+        self.action_size = int(env.action_space.shape[0])  # type: ignore[index]
+        self.observation_size = int(env.observation_space.shape[0])  # type: ignore[index]
+        self._make_networks()
+        self._given, self._observations = shown, None
+        self.set_env(env)
+        self.replay_buffer = Memory(self._replay(settings.capacity, env.num_envs), None)
+
+    def _make_networks(self) -> None:
+        sizes, rate = (self.observation_size, self.action_size, self.settings.width), self.settings.learning_rate
+        self.actor, self.critics, self.targets = Actor(*sizes), Critics(*sizes), Critics(*sizes)
+        self.targets.load_state_dict(self.critics.state_dict())
+        self.log_temperature = torch.tensor(math.log(self.settings.temperature), requires_grad=True)
+        self._optimisers = {
+            "actor": torch.optim.Adam(self.actor.parameters(), lr=rate, foreach=True),
+            "critics": torch.optim.Adam(self.critics.parameters(), lr=rate, foreach=True),
+            "temperature": torch.optim.Adam([self.log_temperature], lr=rate),
+        }
+
+    def set_env(self, env: LearnerEnv) -> None:
+        """The batch to learn in."""
+        self.env, self.action_space, self.vector = env, env.action_space, env.state_vector
+
+    def _replay(self, capacity: int, env_count: int) -> Replay:
+        settings = self.settings
+        return Replay(capacity, env_count, self.observation_size, self.action_size, settings.discount, settings.n_steps)
+
+    def set_logger(self, logger: Any) -> None:
+        """Where losses go: a logger of Stable-Baselines3."""
+        self.logger = logger
+
+    # acting ----------------------------------------------------------------------------------------------------------
+
+    def predict(self, observations: Any, deterministic: bool = True) -> tuple[NDArray[np.float32], None]:
+        """Actions (n, k) for observations (n, size), and None, as Stable-Baselines3 gives them."""
+        with torch.no_grad():
+            values = torch.from_numpy(np.asarray(observations, np.float32))
+            actions = torch.tanh(self.actor(values)[0]) if deterministic else self.actor.sample(values)[0]
+        return actions.numpy(), None
+
+    def _explore(self) -> NDArray[np.float32]:
+        """Actions of all envs in training."""
+        if self.replay_buffer.shown is None and self.num_timesteps < self.settings.warm_up:
+            shape = self.env.num_envs, self.action_size
+            return self._draw.uniform(-1.0, 1.0, shape).astype(np.float32)
+        return self.predict(self._observations, deterministic=False)[0]
+
+    # learning --------------------------------------------------------------------------------------------------------
+
+    def learn(self, decisions: int, callback: Any, reset_num_timesteps: bool = False) -> SAC:
+        """Plays and learns for so many decisions of all envs together.
+
+        Args:
+            decisions: how many; the first call also takes in the demonstrations.
+            callback: of Stable-Baselines3, called after every decision of the batch with its infos.
+            reset_num_timesteps: counts from 0.
+        """
+        if reset_num_timesteps:
+            self.num_timesteps = 0
+        callback.init_callback(self)
+        if self._observations is None:
+            self._begin()
+        env, end = self.env, self.num_timesteps + decisions
+        assert self._observations is not None
+        with ThreadPoolExecutor(1) as pool:
+            while self.num_timesteps < end:
+                before, actions = self._observations, self._explore()
+                played = pool.submit(env.step, actions)
+                if self.replay_buffer.shown is not None or self.num_timesteps >= self.settings.warm_up:
+                    for _ in range(self.settings.updates * env.num_envs):
+                        self._update()
+                self._observations, rewards, ends, infos = played.result()
+                last = self._observations.copy()
+                for k in np.flatnonzero(ends):
+                    last[k] = infos[k]["terminal_observation"]
+                over = np.array([not info["TimeLimit.truncated"] for info in infos]) & ends
+                diverged = np.array([bool(info["diverged"]) for info in infos])
+                self.replay_buffer.own.add(before, actions, actions, rewards, last, over, ends, diverged)
+                self.num_timesteps += env.num_envs
+                callback.update_locals({"infos": infos})
+                callback.on_step()
+        self._log()
+        return self
+
+    def _begin(self) -> None:
+        """Takes in the demonstrations, clones them, and begins the first episodes."""
+        settings, shown = self.settings, self._given
+        if shown is None and settings.demonstrations:
+            shown = demonstrations.collect(self.env, settings.demonstrations, self.seed)
+        if shown is not None:
+            rows = len(shown.steps["rewards"])
+            memory = self._replay(rows, 1)
+            for k in range(rows):
+                memory.add(*(values[k : k + 1] for values in shown.steps.values()))
+            self.replay_buffer = Memory(self.replay_buffer.own, memory)
+            self._clone(shown.steps["observations"], shown.steps["labels"])
+            for _ in range(settings.critic_updates):
+                self._update(actor=False)
+        self._given = None
+        self.env.seed(self.seed)
+        self._observations = self.env.reset()
+
+    def _clone(self, observations: Floats, labels: Floats) -> None:
+        """Fits the actor to demonstrated actions."""
+        count, batch = len(observations), min(self.settings.batch, len(observations))
+        for _ in range(self.settings.epochs):
+            order = self._draw.permutation(count)
+            for first in range(0, count - batch + 1, batch):
+                chosen = order[first : first + batch]
+                values, wanted = self._mirror_half(observations[chosen], labels[chosen])
+                error = torch.tanh(self.actor(values)[0]) - wanted
+                self._step("actor", (error * error).mean())
+
+    def _mirror_half(self, *arrays: Floats) -> list[Tensor]:
+        """Arrays of rows as tensors, half of the rows mirrored, left for right: observations (n, observation_size),
+        actions (n, action_size), and others (n,), which a mirror leaves as they are."""
+        vector = self.vector
+        if vector is None or vector.action_signs is None:
+            return [torch.from_numpy(np.ascontiguousarray(array)) for array in arrays]
+        half = self._draw.random(len(arrays[0])) < 0.5
+        turned = []
+        for array in arrays:
+            if array.ndim == 2:
+                array = array.copy()
+                is_action = array.shape[1] == self.action_size
+                array[half] = array[half] * vector.action_signs if is_action else vector.mirrored(array[half])
+            turned.append(torch.from_numpy(np.ascontiguousarray(array)))
+        return turned
+
+    def _sample(self) -> tuple[Transitions, int]:
+        """A batch, and how many of its first rows are demonstrations."""
+        (own, shown), batch = self.replay_buffer, self.settings.batch
+        if shown is None:
+            return own.sample(self._draw, batch), 0
+        if len(own) < self.settings.warm_up:
+            return shown.sample(self._draw, batch), batch
+        half = batch // 2
+        parts = zip(shown.sample(self._draw, half), own.sample(self._draw, batch - half), strict=True)
+        return Transitions(*(np.concatenate(pair) for pair in parts)), half
+
+    def _update(self, actor: bool = True) -> None:
+        """A gradient step of the critics and, if wanted, of actor and temperature."""
+        transitions, demonstrated = self._sample()
+        observations, actions, labels, rewards, following, discounts = self._mirror_half(*transitions)
+        temperature = self.log_temperature.exp().detach()
+        with torch.no_grad():
+            next_actions, density, _ = self.actor.sample(following)
+            value = self.targets(following, next_actions).amin(0) - temperature * density
+            wanted = rewards + discounts * value
+        error = self.critics(observations, actions) - wanted
+        self._step("critics", (error * error).mean(1).sum())
+        if actor:
+            own, density, quiet = self.actor.sample(observations)
+            self.critics.requires_grad_(False)
+            loss = (temperature * density - self.critics(observations, own).amin(0)).mean()
+            if demonstrated and self.settings.clone_weight:
+                distance = quiet[:demonstrated] - labels[:demonstrated]
+                loss = loss + self.settings.clone_weight * (distance * distance).mean()
+            self._step("actor", loss)
+            self.critics.requires_grad_(True)
+            # the entropy aimed at is minus the number of actions
+            surplus = (self.action_size - density.detach()).mean()
+            self._step("temperature", self.log_temperature.exp() * surplus)
+        with torch.no_grad():
+            pairs = list(self.targets.parameters()), list(self.critics.parameters())
+            torch._foreach_lerp_(*pairs, self.settings.rate)
+
+    def _step(self, name: str, loss: Tensor) -> None:
+        """One step of an optimiser down a loss."""
+        optimiser = self._optimisers[name]
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+
+    def _log(self) -> None:
+        self.logger.record("train/temperature", self.log_temperature.exp().item())
+        self.logger.record("train/diverged", self.replay_buffer.own.skipped)
+        self.logger.record("time/total_timesteps", self.num_timesteps)
+        self.logger.dump(self.num_timesteps)
+
+    # files -----------------------------------------------------------------------------------------------------------
+
+    def save(self, file: Any) -> None:
+        """Writes weights, optimisers, counters and the generator to a binary file; not memory nor envs."""
+        torch.save(
+            {
+                "settings": asdict(self.settings),
+                "sizes": (self.observation_size, self.action_size),
+                "seed": self.seed,
+                "decisions": self.num_timesteps,
+                "networks": [net.state_dict() for net in (self.actor, self.critics, self.targets)],
+                "temperature": self.log_temperature.detach(),
+                "optimisers": {name: optimiser.state_dict() for name, optimiser in self._optimisers.items()},
+                "draw": self._draw.bit_generator.state,
+                "observations": None if self._observations is None else torch.from_numpy(self._observations),
+            },
+            file,
+        )
+
+    @classmethod
+    def load(cls, file: Any, env: LearnerEnv | None = None, device: str = "cpu", force_reset: bool = True) -> SAC:
+        """What `save` wrote, as Stable-Baselines3 loads.
+
+        Args:
+            file: binary, or bytes in memory.
+            env: to learn on in; None: it only predicts.
+            device: must be "cpu".
+            force_reset: the envs begin new episodes.
+        """
+        saved = torch.load(file, map_location=device, weights_only=True)
+        model = cls.__new__(cls)
+        model.settings, model.seed = SacSettings(**saved["settings"]), saved["seed"]
+        model.observation_size, model.action_size = saved["sizes"]
+        model._make_networks()
+        for net, state in zip((model.actor, model.critics, model.targets), saved["networks"], strict=True):
+            net.load_state_dict(state)
+        with torch.no_grad():
+            model.log_temperature.copy_(saved["temperature"])
+        for name, state in saved["optimisers"].items():
+            model._optimisers[name].load_state_dict(state)
+        model._draw = np.random.default_rng()
+        model._draw.bit_generator.state = saved["draw"]
+        model.num_timesteps, model._given = saved["decisions"], None
+        seen = saved["observations"]
+        model._observations = None if seen is None or force_reset else seen.numpy()
+        if env is not None:
+            model.set_env(env)
+            model.replay_buffer = Memory(model._replay(model.settings.capacity, env.num_envs), None)
+        return model
+
