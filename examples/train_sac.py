@@ -1,13 +1,14 @@
 """train_sac.py: trains soft actor-critic, with demonstrations of the scripted expert or from scratch.
 
-    python examples/train_sac.py [TASK] [--minutes 10 | --steps N] [--demonstrations 32 | FILE.npz] [--seed 0] [--out FOLDER]
+    python examples/train_sac.py [TASK] [--minutes 10 | --steps N] [--demonstrations 32] [--seed 0] [--out FOLDER]
     python examples/train_sac.py --resume FOLDER --minutes 20
     python -m granular_gym play TASK --policy FOLDER/checkpoint.zip
 
 Tasks with a state vector (observation="state") are learned from that, with 100 grains and the frame skip of the task's
-recipe; the policy is compared with random actions and the expert on 300 grains. --demonstrations 0 learns from scratch. The
-learner itself is granular_gym/training/sac.py; what is written into the folder, and resuming: docs/learning.md. Needs the
-`train` extra: pip install "granular_gym[train]".
+recipe; the policy is compared with random actions and the expert on 300 grains. --demonstrations takes a number of
+episodes of the expert, or a file of them; 0 learns from scratch. The learner itself is granular_gym/training/sac.py;
+what is written into the folder, and resuming: docs/learning.md. Needs the `train` extra:
+pip install "granular_gym[train]".
 """
 
 from __future__ import annotations

@@ -176,7 +176,10 @@ def report(run: Run, drivers: Sequence[str], episodes: int, command: Sequence[st
     results = {name: evaluation.evaluate(settings.task, played[name], makers[name], seeds) for name in played}
     table = {name: evaluation.summary(rows) for name, rows in results.items()}
     if table:
-        print(f"{settings.task}, {episodes} episodes of {OFFICIAL}, deterministic policy\n            return        std   success")
+        print(
+            f"{settings.task}, {episodes} episodes, {OFFICIAL['grain_count']} grains, deterministic policy\n"
+            "            return        std   success"
+        )
         for name, means in table.items():
             print(f"{name:8} {means['return']:10.1f} {means['return_std']:10.1f} {means.get('success', 0.0):9.0%}")
     content: dict[str, Any] = {"command": " ".join(command), "algorithm": type(run.model).__name__}

@@ -92,7 +92,9 @@ def load(path: Path) -> Demonstrations:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         raise StateError(f"{path}: expected whole demonstrations, they are damaged or cut short ({error})") from None
     if version != VERSION or not whole or not count:
-        raise StateError(f"{path}: expected demonstrations of version {VERSION}, got version {version!r} or other arrays")
+        raise StateError(
+            f"{path}: expected demonstrations of version {VERSION}, got version {version!r} or other arrays"
+        )
     return Demonstrations(about, arrays, returns)
 
 
@@ -109,12 +111,12 @@ def collect(env: LearnerEnv, episodes: int, seed: int = 0) -> Demonstrations:
     """
     checks.integer("episodes", episodes, 1)
     draw = np.random.default_rng([checks.integer("seed", seed, 0), 1])
-    count, size = env.num_envs, int(np.prod(env.action_space.shape))
+    count, size = env.num_envs, int(env.action_space.shape[0])  # type: ignore[index]
     env.seed(seed)
-    observations = env.reset()
+    observations: Any = env.reset()
     expert = scripted_expert(env.batch)
     level, drift = draw.uniform(0.0, NOISE, (count, 1)), np.zeros((count, size))
-    rows: dict[int, list[tuple[Any, ...]]] = {env: [] for env in range(count)}  # of episodes that run, by number
+    rows: dict[int, list[tuple[Any, ...]]] = {number: [] for number in range(count)}  # of episodes that run, by number
     running, begun = list(range(count)), count
     done: dict[int, list[tuple[Any, ...]]] = {}
     while len(done) < episodes:
@@ -142,7 +144,5 @@ def collect(env: LearnerEnv, episodes: int, seed: int = 0) -> Demonstrations:
     ordered = [done[number] for number in range(episodes)]
     columns = zip(*(row for episode in ordered for row in episode), strict=True)
     kinds = [np.float32] * 5 + [np.bool_] * 3
-    steps = {
-        name: np.array(column, kind) for name, column, kind in zip(_ARRAYS, columns, kinds, strict=True)
-    }
+    steps = {name: np.array(column, kind) for name, column, kind in zip(_ARRAYS, columns, kinds, strict=True)}
     return Demonstrations(env.about, steps, np.array([sum(float(row[3]) for row in each) for each in ordered]))

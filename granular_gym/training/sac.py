@@ -190,7 +190,8 @@ class SAC:
         self.action_size = int(env.action_space.shape[0])  # type: ignore[index]
         self.observation_size = int(env.observation_space.shape[0])  # type: ignore[index]
         self._make_networks()
-        self._given, self._observations = shown, None
+        self._given: Demonstrations | None = shown
+        self._observations: Floats | None = None
         self.set_env(env)
         self.replay_buffer = Memory(self._replay(settings.capacity, env.num_envs), None)
 
@@ -350,14 +351,14 @@ class SAC:
             surplus = (self.action_size - density.detach()).mean()
             self._step("temperature", self.log_temperature.exp() * surplus)
         with torch.no_grad():
-            pairs = list(self.targets.parameters()), list(self.critics.parameters())
-            torch._foreach_lerp_(*pairs, self.settings.rate)
+            for target, source in zip(self.targets.parameters(), self.critics.parameters(), strict=True):
+                target.lerp_(source, self.settings.rate)
 
     def _step(self, name: str, loss: Tensor) -> None:
         """One step of an optimiser down a loss."""
         optimiser = self._optimisers[name]
         optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimiser.step()
 
     def _log(self) -> None:
@@ -365,6 +366,15 @@ class SAC:
         self.logger.record("train/diverged", self.replay_buffer.own.skipped)
         self.logger.record("time/total_timesteps", self.num_timesteps)
         self.logger.dump(self.num_timesteps)
+
+    def get_parameters(self) -> dict[str, Any]:
+        """Weights and the state of the optimisers, by name, as Stable-Baselines3 gives them."""
+        networks = {"actor": self.actor, "critics": self.critics, "targets": self.targets}
+        return {
+            **{name: net.state_dict() for name, net in networks.items()},
+            "log_temperature": {"value": self.log_temperature.detach()},
+            **{f"{name}.optimiser": optimiser.state_dict() for name, optimiser in self._optimisers.items()},
+        }
 
     # files -----------------------------------------------------------------------------------------------------------
 
@@ -376,9 +386,7 @@ class SAC:
                 "sizes": (self.observation_size, self.action_size),
                 "seed": self.seed,
                 "decisions": self.num_timesteps,
-                "networks": [net.state_dict() for net in (self.actor, self.critics, self.targets)],
-                "temperature": self.log_temperature.detach(),
-                "optimisers": {name: optimiser.state_dict() for name, optimiser in self._optimisers.items()},
+                "parameters": self.get_parameters(),
                 "draw": self._draw.bit_generator.state,
                 "observations": None if self._observations is None else torch.from_numpy(self._observations),
             },
@@ -400,12 +408,14 @@ class SAC:
         model.settings, model.seed = SacSettings(**saved["settings"]), saved["seed"]
         model.observation_size, model.action_size = saved["sizes"]
         model._make_networks()
-        for net, state in zip((model.actor, model.critics, model.targets), saved["networks"], strict=True):
-            net.load_state_dict(state)
+        parameters = saved["parameters"]
+        model.actor.load_state_dict(parameters["actor"])
+        model.critics.load_state_dict(parameters["critics"])
+        model.targets.load_state_dict(parameters["targets"])
         with torch.no_grad():
-            model.log_temperature.copy_(saved["temperature"])
-        for name, state in saved["optimisers"].items():
-            model._optimisers[name].load_state_dict(state)
+            model.log_temperature.copy_(parameters["log_temperature"]["value"])
+        for name, optimiser in model._optimisers.items():
+            optimiser.load_state_dict(parameters[f"{name}.optimiser"])
         model._draw = np.random.default_rng()
         model._draw.bit_generator.state = saved["draw"]
         model.num_timesteps, model._given = saved["decisions"], None
@@ -415,4 +425,3 @@ class SAC:
             model.set_env(env)
             model.replay_buffer = Memory(model._replay(model.settings.capacity, env.num_envs), None)
         return model
-

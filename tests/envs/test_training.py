@@ -35,6 +35,11 @@ def make_model(algorithm: str) -> Any:
     from stable_baselines3.common.noise import OrnsteinUhlenbeckActionNoise
 
     small: dict[str, Any] = {"device": "cpu", "policy_kwargs": {"net_arch": [8]}}
+    if algorithm == "SAC":
+        from granular_gym.training.sac import SAC, SacSettings
+
+        tiny = SacSettings(demonstrations=2, epochs=2, critic_updates=3, warm_up=24, batch=8, width=8, capacity=64)
+        return lambda env, seed: SAC(env, seed, tiny)
     if algorithm == "PPO":
         return lambda env, seed: PPO(
             "MlpPolicy", env, seed=seed, n_steps=8, batch_size=8, n_epochs=2, use_sde=True, sde_sample_freq=3, **small
@@ -80,11 +85,11 @@ def timeless(path: Path) -> list[dict[str, float]]:
     return [{name: value for name, value in row.items() if name != "seconds"} for row in records.read_episodes(path)]
 
 
-@pytest.mark.parametrize("algorithm", ["PPO", "TD3"])
+@pytest.mark.parametrize("algorithm", ["PPO", "TD3", "SAC"])
 def test_a_resumed_run_is_the_uninterrupted_one(algorithm: str, tmp_path: Path) -> None:
     from granular_gym.training.run import Run
 
-    half, whole = 150, 300
+    half, whole = (150, 300) if algorithm != "SAC" else (250, 400)  # demonstrations are steps, too
     straight = begin(tmp_path / "straight", algorithm)
     straight.train(env_steps=whole)
     first = begin(tmp_path / "halves", algorithm)

@@ -1,0 +1,134 @@
+"""Experience that learners draw from: n-step returns, demonstrations in memory and in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from granular_gym.errors import ArgumentError, StateError
+from granular_gym.training.replay import Replay
+
+GAMMA, STEPS = 0.9, 3
+
+
+def filled(rows: int, capacity: int, broken: int = -1) -> tuple[Replay, list[dict[str, Any]]]:
+    """A replay of one env whose observation is the number of the step; episodes of 7 and 5 steps in turns, every other
+    one terminated; step `broken` diverged."""
+    replay = Replay(capacity, 1, 1, 1, GAMMA, STEPS)
+    steps, left, long, terminal = [], 7, True, False
+    for k in range(rows):
+        left -= 1
+        ended = left == 0
+        step = {
+            "reward": float(k % 4),
+            "ended": ended or k == broken,
+            "terminated": ended and terminal,
+            "next": k + 0.5,
+        }
+        steps.append(step)
+        row = np.array([[k]], np.float32)
+        replay.add(
+            row, -row, row, np.array([step["reward"]]), row + 0.5, np.array([step["terminated"]]),
+            np.array([step["ended"]]), np.array([k == broken]),
+        )  # fmt: skip
+        if ended:
+            long, terminal = not long, not terminal
+            left = 7 if long else 5
+    return replay, steps
+
+
+@pytest.mark.parametrize("rows, capacity", [(3, 64), (40, 64), (150, 64)])
+def test_n_step_returns_are_those_of_the_episode(rows: int, capacity: int) -> None:
+    replay, steps = filled(rows, capacity)
+    found = replay.sample(np.random.default_rng(0), 400)
+    oldest = max(0, rows - capacity)
+    assert set(found.observations[:, 0].astype(int)) == set(range(oldest, rows))
+    for k in range(400):
+        first = int(found.observations[k, 0])
+        assert found.actions[k, 0] == -first
+        total, discount, last = 0.0, 1.0, first
+        for last in range(first, min(first + STEPS, rows)):
+            total += discount * steps[last]["reward"]
+            discount *= GAMMA
+            if steps[last]["ended"]:
+                break
+        value = 0.0 if steps[last]["terminated"] else discount
+        # the observation after a step that goes on is that of the next step, which the ring keeps once
+        after = steps[last]["next"] if steps[last]["ended"] or last == rows - 1 else last + 1
+        assert found.rewards[k] == pytest.approx(total) and found.discounts[k] == pytest.approx(value)
+        assert found.following[k, 0] == pytest.approx(after)
+
+
+def test_a_step_that_diverged_is_counted_and_never_drawn() -> None:
+    replay, steps = filled(40, 64, broken=10)
+    found = replay.sample(np.random.default_rng(1), 2000)
+    assert replay.skipped == 1 and 10 not in found.observations[:, 0]
+    before = found.observations[:, 0] == 9
+    # the episode ends with the last observation that can be trusted
+    assert before.any() and (found.following[before, 0] == 10).all() and np.allclose(found.discounts[before], GAMMA)
+    replay.add(*(np.full((1, 1), np.nan, np.float32),) * 3, np.array([np.nan]), np.full((1, 1), np.nan),
+               np.zeros(1, bool), np.zeros(1, bool), np.zeros(1, bool))  # fmt: skip
+    assert replay.skipped == 2 and np.isfinite(replay.sample(np.random.default_rng(2), 500).rewards).all()
+
+
+def learner_env(**arguments: Any) -> Any:
+    """Two envs of few grains, whose episodes last 12 decisions."""
+    pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
+    from granular_gym.training.learner_env import LearnerEnv, make_batch
+
+    fixed = {"grain_count": 40, "num_threads": 1, "observation": "state", "frame_skip": 5, "max_episode_steps": 12}
+    return LearnerEnv(make_batch("granular_gym/Bulldozer-v1", 2, {**fixed, **arguments}))
+
+
+@pytest.mark.torch
+def test_demonstrations_are_whole_episodes_and_survive_a_file(tmp_path: Path) -> None:
+    from granular_gym.training import demonstrations
+
+    env = learner_env()
+    shown = demonstrations.collect(env, 3, seed=5)
+    steps = shown.steps
+    assert len(shown.returns) == 3 and len(steps["rewards"]) == 36 and steps["ended"].sum() == 3
+    assert not steps["terminated"].any() and not steps["diverged"].any()
+    assert np.abs(steps["labels"]).max() <= 1.0 and (steps["actions"] != steps["labels"]).any()
+    # within an episode the observation after a step is the one before the next
+    inner = ~steps["ended"][:-1]
+    assert np.array_equal(steps["following"][:-1][inner], steps["observations"][1:][inner])
+    again = demonstrations.load(shown.save(tmp_path / "shown.npz"))
+    assert again.about == shown.about and all(np.array_equal(again.steps[name], steps[name]) for name in steps)
+    again.check_for(env)
+    same = demonstrations.collect(env, 3, seed=5)
+    assert all(np.array_equal(same.steps[name], steps[name]) for name in steps)
+    env.close()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name, changed", [("frame_skip", {"frame_skip": 4}), ("observation", {"observation": "images"}),
+                                           ("preset", {"preset": "accurate"})])  # fmt: skip
+def test_demonstrations_of_another_pace_or_observation_are_refused(name: str, changed: dict[str, Any]) -> None:
+    from granular_gym.training.demonstrations import Demonstrations
+
+    env, other = learner_env(), learner_env(**changed)
+    with pytest.raises(ArgumentError, match=f"demonstrations: expected {name}"):
+        Demonstrations(env.about, {}, np.zeros(0)).check_for(other)
+    env.close()
+    other.close()
+
+
+@pytest.mark.torch
+def test_a_damaged_file_of_demonstrations_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
+    from granular_gym.training import demonstrations
+
+    path = tmp_path / "shown.npz"
+    with pytest.raises(StateError, match="no such file"):
+        demonstrations.load(path)
+    for content in (b"", b"PK\x03\x04 cut short", b"not a file of arrays"):
+        path.write_bytes(content)
+        with pytest.raises(StateError, match="damaged"):
+            demonstrations.load(path)
+    np.savez(path, something=np.zeros(3))
+    with pytest.raises(StateError, match="damaged"):
+        demonstrations.load(path)
