@@ -198,7 +198,7 @@ class LevelTask(Task):
             target = smooth(self.target[env])
             self.target[env] = target + (heights[env].mean() - target.mean())
         self._draw_targets(envs)
-        error = self._error(heights)
+        error = self._error()
         self.error[envs] = error[envs]
         self.first_error[envs] = np.maximum(error[envs], 1e-6)
         self.gain[envs] = 0.0
@@ -212,19 +212,22 @@ class LevelTask(Task):
         super().load(saved)
         self._draw_targets(slice(None))
 
+    @property
+    def grain_volume(self) -> float:
+        """Of a grain [m3]."""
+        return 4.0 / 3.0 * math.pi * self.radius**3
+
     def heights(self) -> Floats:
         """Column heights of every env's bed (env_count, rows, columns) [m]."""
-        volume = 4.0 / 3.0 * math.pi * self.radius**3
-        return GRID.heights_of(self.results.column_counts, volume)
+        return GRID.heights_of(self.results.column_counts, self.grain_volume)
+
+    def _error(self) -> Floats:
+        """Mean distance of the column heights from the target (env_count,) [m]."""
+        return GRID.errors_of(self.results.column_counts, self.grain_volume, self.target, MARGIN)
 
     def readings(self) -> dict[str, Any]:
         """Column heights, and the force on the blade."""
         return {"columns": GRID.columns, "wrenches": True}
-
-    def _error(self, heights: Floats) -> Floats:
-        inner = slice(MARGIN, -MARGIN)
-        result: Floats = np.abs(heights - self.target)[:, inner, inner].mean(axis=(1, 2))
-        return result
 
     def drive(self) -> Drive:
         """The blade is a vehicle that is lifted, too."""
@@ -235,7 +238,7 @@ class LevelTask(Task):
         """One control period."""
         self.pose = self.simulate_driven(actions, idle, self.pose)
         before = self.error
-        self.error = self._error(self.heights())
+        self.error = self._error()
         self.gain = (before - self.error) / self.first_error
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:

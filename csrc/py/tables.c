@@ -5,10 +5,13 @@
  */
 #include "convert.h"
 
+#include <math.h>
+
 /* (1, 2, 1) / 4 of three neighbours */
 static double blend(double before, double here, double after) { return 0.25 * before + 0.5 * here + 0.25 * after; }
 
-/* smooths a table along its rows' axis, then along its columns', mirrored at its edges; `between` is as large */
+/* smooths a table along its rows' axis, then along its columns', mirrored at its edges; `between` is as large, `out`
+ * may be the table */
 static void smooth_table(const double *table, npy_intp rows, npy_intp columns, double *between, double *out) {
     for (npy_intp r = 0; r < rows; r++) {
         const double *here = table + r * columns;
@@ -25,6 +28,12 @@ static void smooth_table(const double *table, npy_intp rows, npy_intp columns, d
     }
 }
 
+/* so many doubles, for PyMem_Free; NULL with an exception set */
+static double *scratch_of(npy_intp count) {
+    double *scratch = PyMem_Calloc((size_t)count + 1, sizeof *scratch);
+    return scratch ? scratch : (double *)PyErr_NoMemory();
+}
+
 static PyObject *tables_smoothed(PyObject *module, PyObject *object) {
     npy_intp shape[3] = {GG_PY_ANY, GG_PY_ANY, GG_PY_ANY};
     const double *tables = gg_py_buffer(PyModule_GetState(module), "tables", object, NPY_FLOAT64, 3, shape);
@@ -33,15 +42,116 @@ static PyObject *tables_smoothed(PyObject *module, PyObject *object) {
     }
     npy_intp size = shape[1] * shape[2];
     PyObject *result = PyArray_EMPTY(3, shape, NPY_FLOAT64, 0);
-    double *between = PyMem_Calloc((size_t)size + 1, sizeof *between);
-    if (!result || !between) {
+    double *between = result ? scratch_of(size) : NULL;
+    if (!between) {
         Py_XDECREF(result);
-        PyMem_Free(between);
-        return PyErr_NoMemory();
+        return NULL;
     }
     double *out = PyArray_DATA((PyArrayObject *)result);
     for (npy_intp k = 0; k < shape[0]; k++) {
         smooth_table(tables + k * size, shape[1], shape[2], between, out + k * size);
+    }
+    PyMem_Free(between);
+    return result;
+}
+
+/* The heights of a table of counts: smoothed, then scaled. between, out: as large. */
+static void table_heights(const int64_t *counts, npy_intp rows, npy_intp columns, double scale, double *between,
+                          double *out) {
+    npy_intp size = rows * columns;
+    for (npy_intp k = 0; k < size; k++) {
+        out[k] = (double)counts[k];
+    }
+    smooth_table(out, rows, columns, between, out);
+    for (npy_intp k = 0; k < size; k++) {
+        out[k] *= scale;
+    }
+}
+
+/* eight partial sums, then what is left one by one: the order of NumPy up to 128 numbers */
+static double partial_sums(const double *x, npy_intp count) {
+    double sum[8] = {0.0}, total;
+    npy_intp n = 0;
+    for (; n + 8 <= count; n += 8) {
+        for (int k = 0; k < 8; k++) {
+            sum[k] += x[n + k];
+        }
+    }
+    total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+    for (; n < count; n++) {
+        total += x[n];
+    }
+    return total;
+}
+
+/* mean distance of heights from their targets, less `margin` cells along the edges; off: as large */
+static double table_error(const double *heights, const double *targets, npy_intp rows, npy_intp columns,
+                          npy_intp margin, double *off) {
+    npy_intp count = 0;
+    for (npy_intp r = margin; r < rows - margin; r++) {
+        for (npy_intp c = margin; c < columns - margin; c++) {
+            off[count++] = fabs(heights[r * columns + c] - targets[r * columns + c]);
+        }
+    }
+    return partial_sums(off, count) / (double)count;
+}
+
+static PyObject *tables_heights(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *object;
+    double scale;
+    npy_intp shape[3] = {GG_PY_ANY, GG_PY_ANY, GG_PY_ANY};
+    const int64_t *counts;
+    if (!PyArg_ParseTuple(args, "Od:column_heights", &object, &scale) ||
+        !(counts = gg_py_buffer(state, "counts", object, NPY_INT64, 3, shape))) {
+        return NULL;
+    }
+    npy_intp size = shape[1] * shape[2];
+    PyObject *result = PyArray_EMPTY(3, shape, NPY_FLOAT64, 0);
+    double *between = result ? scratch_of(size) : NULL;
+    if (!between) {
+        Py_XDECREF(result);
+        return NULL;
+    }
+    double *out = PyArray_DATA((PyArrayObject *)result);
+    for (npy_intp k = 0; k < shape[0]; k++) {
+        table_heights(counts + k * size, shape[1], shape[2], scale, between, out + k * size);
+    }
+    PyMem_Free(between);
+    return result;
+}
+
+static PyObject *tables_errors(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *count_object, *target_object;
+    double scale;
+    Py_ssize_t margin;
+    npy_intp shape[3] = {GG_PY_ANY, GG_PY_ANY, GG_PY_ANY};
+    const int64_t *counts;
+    const double *targets;
+    if (!PyArg_ParseTuple(args, "OdOn:column_errors", &count_object, &scale, &target_object, &margin) ||
+        !(counts = gg_py_buffer(state, "counts", count_object, NPY_INT64, 3, shape)) ||
+        !(targets = gg_py_buffer(state, "targets", target_object, NPY_FLOAT64, 3, shape))) {
+        return NULL;
+    }
+    npy_intp most = (shape[1] < shape[2] ? shape[1] : shape[2]) - 1;
+    if (margin < 0 || margin > most / 2 || most < 0) {
+        PyErr_Format(state->error[GG_PY_ARGUMENT],
+                     "margin: expected 0 .. less than half of %lld x %lld cells, got %lld",
+                     (long long)shape[1], (long long)shape[2], (long long)margin);
+        return NULL;
+    }
+    npy_intp size = shape[1] * shape[2];
+    PyObject *result = PyArray_EMPTY(1, shape, NPY_FLOAT64, 0);
+    double *between = result ? scratch_of(2 * size) : NULL, *heights = between + size;
+    if (!between) {
+        Py_XDECREF(result);
+        return NULL;
+    }
+    double *out = PyArray_DATA((PyArrayObject *)result);
+    for (npy_intp k = 0; k < shape[0]; k++) {
+        table_heights(counts + k * size, shape[1], shape[2], scale, between, heights);
+        out[k] = table_error(heights, targets + k * size, shape[1], shape[2], margin, between);
     }
     PyMem_Free(between);
     return result;
@@ -86,6 +196,14 @@ PyMethodDef gg_py_table_methods[] = {
      PyDoc_STR("smoothed($module, tables, /)\n--\n\n"
                "Tables (n, rows, columns) float64 smoothed by (1, 2, 1) / 4 along both axes, mirrored at their edges. "
                "Raises ArgumentError.")},
+    {"column_heights", tables_heights, METH_VARARGS,
+     PyDoc_STR("column_heights($module, counts, scale, /)\n--\n\n"
+               "Counts (n, rows, columns) int64 smoothed as by `smoothed`, times a scale: float64. Raises "
+               "ArgumentError.")},
+    {"column_errors", tables_errors, METH_VARARGS,
+     PyDoc_STR("column_errors($module, counts, scale, targets, margin, /)\n--\n\n"
+               "Mean distance (n,) float64 of these heights from targets (n, rows, columns) float64, less `margin` "
+               "cells along\nthe edges. Raises ArgumentError.")},
     {"lacey_index", tables_lacey_index, METH_O,
      PyDoc_STR("lacey_index($module, counts, /)\n--\n\n"
                "Index of Lacey (n,) float64 of beds whose samples hold counts (n, samples, 2) int64 of two kinds. "

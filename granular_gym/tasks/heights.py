@@ -68,9 +68,25 @@ class HeightGrid:
             counts: in units of GRAIN.
             volume: of a grain [m3].
         """
-        heights = smooth(counts.astype(np.float64))
-        heights *= GRAIN * volume / (PACKING * math.prod(self.cell))
-        return heights
+        return _core.column_heights(counts, self._scale(volume))
+
+    def errors_of(self, counts: NDArray[np.int64], volume: float, target: Floats, margin: int) -> Floats:
+        """Mean distance of these column heights from a target, (env_count,) [m].
+
+        Args:
+            counts: of `heights_of`.
+            volume: of a grain [m3].
+            target: (env_count, rows, columns) [m].
+            margin: cells along the field's edges that do not count.
+
+        Raises:
+            ArgumentError: a wrong shape, or no cell is left.
+        """
+        return _core.column_errors(counts, self._scale(volume), np.ascontiguousarray(target, np.float64), margin)
+
+    def _scale(self, volume: float) -> float:
+        """Height [m] of a cell that holds a count of 1."""
+        return GRAIN * volume / (PACKING * math.prod(self.cell))
 
 
 def smooth(table: Floats) -> Floats:

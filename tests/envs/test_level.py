@@ -22,6 +22,7 @@ from granular_gym.envs.level import (
     SKY_HEIGHT,
     enlarged,
 )
+from granular_gym.errors import ArgumentError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.heights import PACKING, HeightGrid, smooth
 
@@ -82,6 +83,22 @@ def test_heights_of_a_batch_are_those_of_each_bed_alone() -> None:
     for k, bed in enumerate(grains):
         with world_of([bed]) as world:
             assert np.array_equal(together[k], GRID.heights(world, 1e-4)[0])
+
+
+def test_errors_are_means_over_the_cells_within_the_margin() -> None:
+    rng = np.random.default_rng(5)
+    counts, target = rng.integers(0, 2**31, (300, *GRID.shape)), rng.random((300, *GRID.shape))
+    off = np.abs(GRID.heights_of(counts, 1e-3) - target)
+    errors = GRID.errors_of(counts, 1e-3, target, MARGIN)
+    inner = off[:, MARGIN:-MARGIN, MARGIN:-MARGIN]
+    assert np.array_equal(errors, inner.mean(axis=(1, 2))), "the order of the sum is that of NumPy"
+    assert np.array_equal(errors[7:8], GRID.errors_of(counts[7:8], 1e-3, target[7:8], MARGIN))
+    assert GRID.errors_of(counts, 1e-3, target, 0) == pytest.approx(off.mean(axis=(1, 2)))
+    for margin in (-1, 4):
+        with pytest.raises(ArgumentError, match="^margin: expected"):
+            GRID.errors_of(counts, 1e-3, target, margin)
+    with pytest.raises(ArgumentError, match="^targets: expected shape"):
+        GRID.errors_of(counts, 1e-3, target[1:], MARGIN)
 
 
 def test_the_error_is_that_of_the_column_heights(make: Any) -> None:
