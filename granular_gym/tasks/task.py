@@ -169,7 +169,7 @@ class Task(Stepping):
         self.num_threads: int | None = checks.threads(num_threads)
         self.radius: float = self.grain_size()
         self.pace: Pace = self.pace_of(self.presets[checks.choice("preset", preset, list(self.presets))])
-        self.solver: Solver = Solver(iterations=self.pace.iterations, sleep=True)
+        self.solver: Solver = Solver(iterations=self.pace.iterations, tolerance=self.pace.tolerance, sleep=True)
         self.friction: Floats = np.zeros(self.env_count)  # between grains
         self.generators: list[np.random.Generator | None] = [None] * self.env_count
         self.seeds: list[int | None] = [None] * self.env_count
