@@ -1,6 +1,7 @@
 """presets.py: what a preset of the tasks costs and changes: their experts play the same seeds with each.
 
-    python benchmarks/presets.py [TASK ...] [--presets fast train] [--grains 100 300] [--seeds 20] [--out out/benchmarks]
+    python benchmarks/presets.py [TASK ...] [--presets fast train] [--grains 100 300] [--seeds 20]
+                                 [--out out/benchmarks]
 
 Complete episodes, medium, one thread; the presets take turns, seed by seed. Prints a table in Markdown and writes
 presets.json. Env steps per CPU second are the median over the seeds, without the expert and the reset; return and its
@@ -61,10 +62,8 @@ def summary(task: str, grains: int, preset: str, rows: list[Row], first: list[Ro
         first: those of the first preset; None: these are.
     """
     speed = statistics.median(row["env_steps_per_cpu_s"] for row in rows)
-    mean, largest = (
-        statistics.fmean(row["overlap_mean_pct"] for row in rows),
-        max(row["overlap_max_pct"] for row in rows),
-    )
+    mean = statistics.fmean(row["overlap_mean_pct"] for row in rows)
+    largest = max(row["overlap_max_pct"] for row in rows)
     against = [row["return"] - other["return"] for row, other in zip(rows, first or [], strict=first is not None)]
     return {
         "task": short_name(task),
