@@ -24,6 +24,7 @@ import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
+from granular_gym.tasks.pace import PRESETS
 from granular_gym.tasks.registry import entry_of, parse_arguments, short_name, task_id, task_ids
 from granular_gym.training.policies import load_policy
 
@@ -76,7 +77,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20, help="number of seeds, from 0")
     parser.add_argument("--grains", type=int, default=2000)
     parser.add_argument("--difficulty", help="easy, medium or hard, for tasks that have difficulties")
-    parser.add_argument("--preset", choices=("fast", "accurate"), default="fast")
+    parser.add_argument("--preset", choices=list(PRESETS), default="fast")
     parser.add_argument("--policy", default="expert", help="who plays as the expert: module:function, see `play`")
     parser.add_argument("--arg", action="append", default=[], help="a further argument of the task, name=value")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), help="number of processes")

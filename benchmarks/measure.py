@@ -53,11 +53,16 @@ def spread(values: list[float]) -> Row:
     return {"min": min(values), "median": statistics.median(values), "max": max(values)}
 
 
+def timed(step: Callable[[Any], Any], target: Any) -> tuple[Any, tuple[float, float]]:
+    """What `step(target)` returns, and its processor and wall time [s]."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    result = step(target)
+    return result, (time.process_time() - cpu, time.perf_counter() - wall)
+
+
 def time_block(step: Callable[[Any], None], target: Any) -> tuple[float, float]:
     """Processor and wall time of one block [s]."""
-    cpu, wall = time.process_time(), time.perf_counter()
-    step(target)
-    return time.process_time() - cpu, time.perf_counter() - wall
+    return timed(step, target)[1]
 
 
 def run(subject: Subject, repeats: int = REPEATS) -> Row:

@@ -7,6 +7,7 @@ after the cup is turned back: to hit the dose the flow must be slow at the end.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -40,6 +41,8 @@ CUP_X, CUP_Z, CUP_TILT = (-0.9, 1.3), (1.1, 1.7), (-0.3, 2.6)  # limits of the c
 SPEED, LIFTING, TILTING = 0.6, 0.4, 1.2  # [m/s], [m/s], [rad/s] at full action
 BED_X, BED_Z = 0.0, 1.3  # [m] where the cup stands while its bed settles
 BEDS = 3  # settled beds that episodes begin with
+#: of a bed before it settles: spacing of the grains, and how far they are off their places [radii]
+LOOSE, TIGHT = (2.12, 0.05), (2.04, 0.01)
 SPILL_HEIGHT = 0.2  # [m] grains below it and beside the target are spilled
 FAR = 10.0  # [m] reaches past the bounds
 GRAIN_FRICTION = 0.35
@@ -270,18 +273,33 @@ def box_of_walls(inside: tuple[float, float, float]) -> Sdf:
     return Sdf.union(floor, *ends, *sides)
 
 
-def cup_lattice(number: int, task: PourTask) -> Floats:
-    """Grains before they settle, (n, 3) [m]: a jittered lattice in the standing cup, bottom up."""
-    radius = task.radius
-    step = 2.12 * radius
-    counts = [max(int((2.0 * half - 2.1 * radius) / step) + 1, 1) for half in CUP[:2]]
+def cup_places(radius: float, spacing: float, least: int) -> Floats:
+    """Places of a lattice in the standing cup, bottom up, (n, 3) [m]: layers with one above the rim at the most, or
+    more of them where `least` places ask for it."""
+    step = spacing * radius
+    counts = [max(int((2.0 * half - (spacing - 0.02) * radius) / step) + 1, 1) for half in CUP[:2]]
     layer = counts[0] * counts[1]
-    n = np.arange(task.grain_count)
+    layers = max(int((2.0 * CUP[2] - 1.1 * radius) / step) + 2, math.ceil(least / layer))
+    n = np.arange(layers * layer)
     cell = np.stack([n % counts[0], n // counts[0] % counts[1], n // layer], axis=1).astype(np.float64)
     cell[:, :2] -= 0.5 * (np.array(counts) - 1)
-    points = cell * step + (BED_X, 0.0, BED_Z - CUP[2] + 1.1 * radius)
-    draw = np.random.Generator(np.random.PCG64(number))
-    return (points + draw.uniform(-0.05, 0.05, points.shape) * radius).astype(np.float32)
+    places: Floats = cell * step + (BED_X, 0.0, BED_Z - CUP[2] + 1.1 * radius)
+    return places
+
+
+def cup_lattice(number: int, task: PourTask) -> Floats:
+    """Grains before they settle, (n, 3) [m]: a jittered lattice in the standing cup, bottom up. Of coarse grains two
+    layers of it would begin above the rim and fall beside the cup: they take places of a tighter one, at random, so
+    that they do not settle as a crystal."""
+    count, draw = task.grain_count, np.random.Generator(np.random.PCG64(number))
+    (spacing, jitter), chosen = LOOSE, np.arange(count)
+    places = cup_places(task.radius, spacing, 0)
+    if count > len(places):
+        spacing, jitter = TIGHT
+        places = cup_places(task.radius, spacing, count)
+        chosen = np.sort(draw.permutation(len(places))[:count])
+    points = places[chosen]
+    return (points + draw.uniform(-jitter, jitter, points.shape) * task.radius).astype(np.float32)
 
 
 PourEnv: type[GranularEnv]

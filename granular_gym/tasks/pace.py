@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 #: numbers of grains of a coarse-to-fine curriculum
-GRAIN_LADDER = (500, 2000, 10_000, 50_000)
+GRAIN_LADDER = (100, 500, 2000, 10_000, 50_000)
 GRAIN_LIMIT = 200_000
 
 
@@ -32,12 +32,14 @@ class Pace:
     Attributes:
         dt: time step [s].
         substeps: time steps per env step.
-        iterations: of the contact solver per time step.
+        iterations: of the contact solver per time step, at most.
+        tolerance: the solver stops once no velocity changes by more than this [m/s]; 0: never.
     """
 
     dt: float
     substeps: int
     iterations: int
+    tolerance: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,14 @@ class Preset:
     Attributes:
         longest: largest time step [s].
         share: of a radius that the fastest grain may move in a time step.
-        iterations: of the contact solver per time step.
+        iterations: of the contact solver per time step, at most.
+        tolerance: the solver stops once no velocity changes by more than this [m/s]; 0: never.
     """
 
     longest: float
     share: float
     iterations: int
+    tolerance: float = 0.0
 
     def pace(self, period: float, radius: float, speed: float) -> Pace:
         """The coarsest pace within the limits.
@@ -66,7 +70,14 @@ class Preset:
             speed: of the fastest grain that is expected [m/s].
         """
         substeps = math.ceil(period / min(self.longest, self.share * radius / speed) - 1e-9)
-        return Pace(period / substeps, substeps, self.iterations)
+        return Pace(period / substeps, substeps, self.iterations, self.tolerance)
 
 
-PRESETS = {"fast": Preset(5e-3, 0.5, 12), "accurate": Preset(1e-3, 0.25, 10)}
+#: "train": for learners, whose policies then play in "fast". With as many iterations as a bed of grains can need that
+#: are expected to move at 1.5 m/s or faster (`granular_gym.engine.solver.STEP_RULES`); the tolerance ends most steps
+#: after a few
+PRESETS = {
+    "train": Preset(1e-2, 0.5, 17, 0.03),
+    "fast": Preset(5e-3, 0.5, 12),
+    "accurate": Preset(1e-3, 0.25, 10),
+}

@@ -182,7 +182,7 @@ class Task(Stepping):
         self.radius: float = self.grain_size()
         self.preset: str = checks.choice("preset", preset, list(self.presets))
         self.pace: Pace = self.pace_of(self.presets[self.preset])
-        self.solver: Solver = Solver(iterations=self.pace.iterations, sleep=True)
+        self.solver: Solver = Solver(iterations=self.pace.iterations, tolerance=self.pace.tolerance, sleep=True)
         self.friction: Floats = np.zeros(self.env_count)  # between grains
         self.generators: list[np.random.Generator | None] = [None] * self.env_count
         self.seeds: list[int | None] = [None] * self.env_count

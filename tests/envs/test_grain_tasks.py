@@ -12,6 +12,7 @@ from env_helpers import TASK_IDS, small
 import granular_gym as gg
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.pace import GRAIN_LADDER, PRESETS, grain_radius
+from granular_gym.tasks.registry import newest_ids
 from granular_gym.tasks.task import Task
 
 
@@ -28,9 +29,35 @@ def test_the_ladder_keeps_volume_spaces_and_what_walls_promise(name: str, preset
         assert count * task.radius**3 == pytest.approx(2000 * task.radius_of_2000**3)
         assert task.radius == grain_radius(count, task.radius_of_2000)
         assert task.pace.dt * task.pace.substeps == pytest.approx(task.control_period)
-        assert task.fastest * task.pace.dt <= 0.5 * task.radius * (1.0 + 1e-6) and task.pace.dt <= 5e-3 + 1e-9
+        assert task.solver.iterations == task.pace.iterations and task.solver.tolerance == task.pace.tolerance
+        assert task.fastest * task.pace.dt <= 0.5 * task.radius * (1.0 + 1e-6)
+        assert task.pace.dt <= task.presets[preset].longest + 1e-9
         assert isinstance(task, Task) and task.metadata["render_fps"] * task.control_period == pytest.approx(1.0)
         assert task.observation_space == steps[0].observation_space and task.action_space == steps[0].action_space
+
+
+@pytest.mark.parametrize("name", newest_ids())
+@pytest.mark.filterwarnings("error::granular_gym.StabilityWarning")
+def test_train_keeps_the_fewest_grains_inside(name: str) -> None:
+    arguments: dict[str, Any] = {"grain_count": GRAIN_LADDER[0], "preset": "train", "num_threads": 1}
+    envs, alone = gym.make_vec(name, num_envs=2, **arguments), gym.make(name, **arguments)
+    batch, single = envs.reset(seed=2)[0], alone.reset(seed=3)[0]
+    expert = scripted_expert(envs)
+    for step in range(30):
+        actions = expert.act()
+        batch, _, _, _, infos = envs.step(actions)
+        single, _, _, _, info = alone.step(actions[1])
+        assert all(np.array_equal(batch[key][1], single[key]) for key in single), f"step {step}"
+        assert infos["escaped_count"].sum() == infos["diverged"].sum() == 0
+        assert all(np.array_equal(infos[key][1], value) for key, value in info.items())
+    task = alone.unwrapped.task
+    fast = gym.make(name, **{**arguments, "preset": "fast"}).unwrapped.task
+    assert task.pace.substeps < fast.pace.substeps and task.solver.tolerance > fast.solver.tolerance == 0.0
+    lower, upper = task.bed_scene(0).bounds
+    positions = task.world.positions[0]
+    assert (positions >= np.array(lower)).all() and (positions[:, :2] <= np.array(upper)[:2]).all()
+    envs.close()
+    alone.close()
 
 
 @pytest.mark.parametrize("name", TASK_IDS)

@@ -60,6 +60,17 @@ def test_a_cup_turned_over_spills_all(make: Any) -> None:
     assert (x > BOUNDS[0][0]).all() and (np.abs(y) < BOUNDS[1][1]).all() and info["escaped_count"] == 0
 
 
+@pytest.mark.parametrize("count", [45, 64, 100, 138, 161, 295, 310])
+def test_no_coarse_grain_lies_beside_the_cup_when_an_episode_begins(make: Any, count: int) -> None:
+    env = make(POUR, grain_count=count)
+    for seed in range(3):
+        env.reset(seed=seed)
+        task = env.unwrapped.task
+        x, y, z = task.world.positions[0].T
+        center_x, center_z, _ = task.cup[0]
+        assert (np.abs(x - center_x) < CUP[0]).all() and (np.abs(y) < CUP[1]).all() and (z > center_z - CUP[2]).all()
+
+
 def test_shares_are_counts_of_grains(make: Any) -> None:
     env = make(POUR, grain_count=500)
     env.reset(seed=1)
