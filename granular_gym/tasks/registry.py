@@ -57,6 +57,7 @@ _TASKS = {
     "granular_gym/Silo-v0": _ours("silo", "Silo", 120, "SiloExperts", "dose_error"),
     "granular_gym/Silo-v1": _ours("silo", "SiloV1", 120, "SiloExperts", "dose_error"),
     "granular_gym/Level-v0": _ours("level", "Level", 300, "LevelExperts", "error_share"),
+    "granular_gym/Level-v1": _ours("level", "LevelV1", 300, "LevelExperts", "error_share"),
     "granular_gym/GearTower-v0": _ours("gear_tower", "GearTower", 40, "GearTowerExperts", "mixing"),
     "granular_gym/GearTower-v1": _ours("gear_tower", "GearTowerV1", 40, "GearTowerExperts", "mixing"),
     "granular_gym/Pour-v0": _ours("pour", "Pour", 180, "PourExperts", "dose_error"),
