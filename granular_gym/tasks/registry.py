@@ -61,6 +61,7 @@ _TASKS = {
     "granular_gym/GearTower-v0": _ours("gear_tower", "GearTower", 40, "GearTowerExperts", "mixing"),
     "granular_gym/GearTower-v1": _ours("gear_tower", "GearTowerV1", 40, "GearTowerExperts", "mixing"),
     "granular_gym/Pour-v0": _ours("pour", "Pour", 180, "PourExperts", "dose_error"),
+    "granular_gym/Pour-v1": _ours("pour", "PourV1", 180, "PourExperts", "dose_error"),
 }
 
 
