@@ -489,7 +489,7 @@ class ExcavatorV1Task(Scaled, ExcavatorTask):
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""
-        return state_of(
+        vectors: NDArray[np.float32] = state_of(
             self.grid,
             self.arm.description,
             joints=self.joints,
@@ -504,6 +504,7 @@ class ExcavatorV1Task(Scaled, ExcavatorTask):
             shares=self.shares,
             heights=self.grid.heights_of(self.results.column_counts, GRAIN_VOLUME / self.grain_count),
         )
+        return vectors
 
 
 def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:

@@ -37,8 +37,8 @@ VECTOR = StateVector(
         Entry("lifted", "share [0.05]", (1,)),
         mirrored_map(
             "bed",
-            "height of the grains over columns of the tray of 5 cm, what the bucket holds there among them, near side of "
-            "the tray first, each from its right (-y) to its left, -1: none, 0: 0.06 m",
+            "height of the grains over columns of the tray of 5 cm, what the bucket holds there among them, near side "
+            "of the tray first, each from its right (-y) to its left, -1: none, 0: 0.06 m",
             (8, 6),
         ),
     ],
@@ -68,7 +68,8 @@ def axes_of(bucket: Floats) -> tuple[Floats, Floats, Floats]:
 def point_of(bucket: Floats, point: tuple[float, float, float]) -> Floats:
     """A point of the buckets' frames in the world (n, 3) [m]."""
     x, y, z = axes_of(bucket)
-    return bucket[:, :3] + point[0] * x + point[1] * y + point[2] * z
+    result: Floats = bucket[:, :3] + point[0] * x + point[1] * y + point[2] * z
+    return result
 
 
 def inside_boxes(bucket: Floats) -> NDArray[np.float32]:

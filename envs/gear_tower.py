@@ -368,11 +368,12 @@ class GearTowerV1Task(Scaled, GearTowerTask):
     - "samples" (18 gear_count,) float32: of the 3 x 3 samples in plan and two per gear in height that the index is made
       of, x slowest and z fastest: painted grains less the others, over both; 0 in an empty sample.
 
-    With depth="uint8" the image is (1, 36, 36) uint8, 0 near and 255 far; with observation="state" there is "state"
-    alone, see `gear_vector`.
+    With depth="uint8" the image is (1, 36, 36) uint8, 0 near and 255 far; with observation="state"
+    there is "state" alone, see `gear_vector`.
 
     ## Version History
-    - v1: rewards scaled; observation="state"; "samples" in the observation. Which half is painted is drawn in every episode, and which gear still mixes
+    - v1: rewards scaled; observation="state"; "samples" in the observation.
+      Which half is painted is drawn in every episode, and which gear still mixes
       depends on where the kinds are; in v0 nothing shows it.
     - v0: `GearTowerTask`.
 
@@ -436,7 +437,7 @@ def gear_vector(gear_count: int) -> StateVector:
             ),
             Entry("power", "of the gears over the grains' weight [0.1 m/s]", (1,)),
             Entry("index", "of mixing, -1: apart, 1: mixed", (1,)),
-            Entry("apart", "mean square of the compositions of each layer, -1: mixed, 1: apart, lowest first", (1,) * layers),
+            Entry("apart", "mean square composition of each layer, -1: mixed, 1: apart, lowest first", (1,) * layers),
             Entry("samples", "composition of the samples, as in `samples`", (1,) * samples),
             Entry("fill", "grains in each over the mean, less 1", (1,) * samples),
         ]

@@ -300,7 +300,7 @@ class LevelV1Task(Scaled, LevelTask):
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""
-        return state_of(
+        vectors: NDArray[np.float32] = state_of(
             GRID,
             MARGIN,
             LIFT,
@@ -311,6 +311,7 @@ class LevelV1Task(Scaled, LevelTask):
             error=self.error,
             first_error=self.first_error,
         )
+        return vectors
 
 
 def nearest_cells(points: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,4 +1,4 @@
-"""level_state.py: what `Level-v1` shows with observation="state": bed and target round its blade, in the blade's frame."""
+"""level_state.py: what `Level-v1` shows with observation="state": bed and target in its blade's frame."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ VECTOR = StateVector(
         Entry("mean", "mean of height less target where it counts: below 0, grains lie along the walls [0.05 m]", (1,)),
         mirrored_map(
             "over the target",
-            "height of the blade's edge over the target 0.15 m behind it, below it and 0.15 m ahead, on its right, in its "
-            "middle and on its left, clipped [0.1 m]",
+            "height of the blade's edge over the target 0.15 m behind it, below it and 0.15 m ahead, on its right, in "
+            "its middle and on its left, clipped [0.1 m]",
             (EDGE[0].size, EDGE[1].size),
         ),
         mirrored_map("over the bed", "likewise over the bed [0.1 m]", (EDGE[0].size, EDGE[1].size)),
@@ -49,8 +49,8 @@ VECTOR = StateVector(
         ),
         mirrored_map(
             "excess",
-            f"root of the error above the target by sector ({SECTORS}, counter-clockwise from ahead), as a share of the "
-            "error at the start",
+            f"root of the error above the target by sector ({SECTORS}, counter-clockwise from ahead), as a share of "
+            "the error at the start",
             (1, SECTORS),
         ),
         mirrored_map("lack", "likewise below it", (1, SECTORS)),
@@ -95,9 +95,7 @@ def state_of(
     ahead, left = cos[:, None] * dx + sin[:, None] * dy, cos[:, None] * dy - sin[:, None] * dx
     env = np.repeat(np.arange(n), counting.shape[1])
     sector = sector_of(ahead.ravel(), left.ravel())
-    excess, lack = (
-        np.sqrt(binned(env, np.maximum(part, 0.0).ravel(), sector, n, SECTORS)) for part in (share, -share)
-    )
+    excess, lack = (np.sqrt(binned(env, np.maximum(part, 0.0).ravel(), sector, n, SECTORS)) for part in (share, -share))
     edge = points_of(EDGE, place, sin, cos)
     under, bed = sampled(grid, target, *edge), sampled(grid, heights, *edge)
     return VECTOR.joined(

@@ -212,7 +212,7 @@ class PourTask(Task):
         return {"turned_boxes": self.boxes}
 
     def _cup_boxes(self) -> Floats:
-        """Boxes in the cup, in its frame: centre x, z, and half extents x, y, z (n, 5) [m]; the last holds all of it."""
+        """Boxes in the cup, in its frame: centre x, z, and half extents x, y, z (n, 5) [m]; the last holds all."""
         # a heap may stand above the rim of the cup
         over = 0.5 * self.radius
         return np.array([[0.0, over, CUP[0], CUP[1], CUP[2] + over]])
@@ -281,7 +281,8 @@ class PourV1Task(Scaled, PourTask):
     alone, see `granular_gym.envs.pour_state.VECTOR`.
 
     ## Rewards
-    What the step took off |dose - received| / dose, less twice the share it spilled; with reward="paper" 100 times that.
+    What the step took off |dose - received| / dose, less twice the share it spilled; with reward="paper" 100
+    times that.
 
     ## Version History
     - v1: rewards scaled; observation="state" is longer than the entry of that name.
@@ -319,7 +320,7 @@ class PourV1Task(Scaled, PourTask):
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""
-        return state_of(
+        vectors: NDArray[np.float32] = state_of(
             cup=self.cup,
             ranges=(CUP_X, CUP_Z, CUP_TILT),
             lip=(CUP[0], CUP[2]),
@@ -333,6 +334,7 @@ class PourV1Task(Scaled, PourTask):
             flow=self.flow,
             cells=self.shares_of(self.results.turned_box_counts[:, 1:-2]),
         )
+        return vectors
 
 
 def box_of_walls(inside: tuple[float, float, float]) -> Sdf:

@@ -28,8 +28,8 @@ VECTOR = StateVector(
         Entry("flow", f"out of the cup, averaged over {FLOW_WINDOW} s [0.2 share/s]", (1,)),
         Entry(
             "in cells",
-            f"share in {CELLS[0]} x {CELLS[1]} cells of the cup, from its back to its lip, each from the floor up [0.1, "
-            "a full one]",
+            f"share in {CELLS[0]} x {CELLS[1]} cells of the cup, from its back to its lip, each from the floor up "
+            "[0.1, a full one]",
             (1,) * (CELLS[0] * CELLS[1]),
         ),
     ]

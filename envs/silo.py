@@ -475,11 +475,12 @@ class SiloV1Task(Scaled, SiloTask):
     - "programme" (7,) float32: mean commanded rate [share/s] from now to 0.05 s ahead, from there to 0.1, 0.2, 0.4,
       0.8, 1.6 and 3.2 s.
 
-    With depth="uint8" the image is (1, 48, 64) uint8, 0 near and 255 far; with observation="state" there is "state"
-    alone, see `silo_vector`.
+    With depth="uint8" the image is (1, 48, 64) uint8, 0 near and 255 far; with observation="state"
+    there is "state" alone, see `silo_vector`.
 
     ## Version History
-    - v1: rewards scaled; observation="state"; "programme" in the observation. The stages are drawn in every episode; the gate takes time to open and the
+    - v1: rewards scaled; observation="state"; "programme" in the observation.
+      The stages are drawn in every episode; the gate takes time to open and the
       grains to fall, so it must move before a stage begins, and in v0 nothing says when that is.
     - v0: `SiloTask`.
 
@@ -522,7 +523,7 @@ class SiloV1Task(Scaled, SiloTask):
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""
         shares, programme = self._programme_ahead()
-        return state_of(
+        vectors: NDArray[np.float32] = state_of(
             self.state_vector,
             time=self.time,
             discharged=self.discharged,
@@ -538,6 +539,7 @@ class SiloV1Task(Scaled, SiloTask):
             receiver=self.receiver_x / RECEIVER_REACH,
             heap=self.shares_of(self.results.box_counts[:, 3:]),
         )
+        return vectors
 
 
 SiloEnv: type[GranularEnv]

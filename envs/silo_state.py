@@ -25,7 +25,7 @@ def silo_vector(action_signs: tuple[int, ...] | None) -> StateVector:
             Entry("due", f"commanded in {spans} s less discharged now [0.1]", (1,) * len(AHEAD)),
             Entry("left", "dose less discharged [0.5; 0.05]", (1, 1)),
             Entry("rates", "measured and commanded rate [0.25 share/s]", (1, 1)),
-            Entry("programme", f"mean commanded rate of the spans that end in {spans} s [0.25 share/s]", (1,) * len(AHEAD)),
+            Entry("programme", f"mean rate of the spans that end in {spans} s [0.25 share/s]", (1,) * len(AHEAD)),
             Entry("in the hopper", "share of the grains, -1: none, 1: all", (1,)),
             Entry("falling", "share between gate and receiver [0.05]", (1,)),
             Entry("spilled", "share [0.05]", (1,)),
@@ -33,7 +33,7 @@ def silo_vector(action_signs: tuple[int, ...] | None) -> StateVector:
             Entry("waiting", "since the last grain left the open gate [0.5 s]", (1,)),
             Entry("time", "of the episode, -1: begins, 1: 6 s", (1,)),
             Entry("receiver", "its place over its reach", (-1,)),
-            mirrored_map("heap", f"share in each of {SLICES} slices of the receiver, -x first [0.2, a full one]", (1, SLICES)),
+            mirrored_map("heap", f"share in {SLICES} slices of the receiver, -x first [0.2, a full one]", (1, SLICES)),
         ],
         action_signs,
     )  # fmt: skip

@@ -39,5 +39,5 @@ class Scaled(Task):
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`."""
-        rewards, terminated, infos = super().evaluate()
+        rewards, terminated, infos = super().evaluate()  # type: ignore[safe-super]
         return rewards / self.reward_unit, terminated, infos

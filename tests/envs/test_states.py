@@ -33,7 +33,9 @@ VECTORS = {
 SEED = 5
 
 
-def played(make_vec: Any, name: str, count: int, steps: int = 3, **kwargs: Any) -> tuple[Any, list[np.ndarray[Any, Any]]]:
+def played(
+    make_vec: Any, name: str, count: int, steps: int = 3, **kwargs: Any
+) -> tuple[Any, list[np.ndarray[Any, Any]]]:
     """Envs with seeds from SEED on, and their vectors over a few steps of random actions that differ by env."""
     task = f"granular_gym/{name}"
     envs = make_vec(task, count, observation="state", frame_skip=2, **(small(task) | kwargs))
