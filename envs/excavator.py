@@ -1,4 +1,4 @@
-"""excavator.py: `granular_gym/Excavator-v0`: a 7-joint arm with a bucket scoops grains from a tray into a bin.
+"""excavator.py: `granular_gym/Excavator-v1`: a 7-joint arm with a bucket scoops grains from a tray into a bin.
 
 After Millard et al., "GranularGym", section III.C: a Franka Emika Panda with an excavator's bucket on its flange takes
 joint velocities, at dt 5e-4 s. The paper names no observation, reward or end; these are ours, and so are the bucket,
@@ -26,13 +26,16 @@ from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Drive
 from granular_gym.engine.scene import Scene
 from granular_gym.envs.excavator_difficulty import BEDS, DIFFICULTIES, GRAIN_FRICTION, Difficulty
+from granular_gym.envs.excavator_state import VECTOR, inside_boxes, state_of, tray_grid
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.arm import Arm, ArmTool, Array, load_arm
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.pace import Preset
+from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.task import Task
 
 CONTROL_PERIOD = 0.05  # [s] per env step
@@ -67,6 +70,7 @@ SIDE_CAMERA = DepthCamera.perspective(
 )
 #: which boxes the shares count: the bin; what lies low, less tray and bin; what is lifted
 SHARES = np.array([[1, 0, 0], [0, 1, 0], [0, -1, 0], [0, -1, 0], [0, 0, 1]])
+FULL_RETURN = 20.0  # of a perfect episode: half a minute is enough for a fifth of the grains
 SHAPING = 10.0  # points per metre of the grains' mean distance from the bin
 LINK_COLORS = ((236, 238, 240), (222, 225, 228))
 BUCKET_COLOR, TRAY_COLOR, BIN_COLOR = (224, 146, 40), (124, 132, 142), (62, 150, 92)
@@ -191,6 +195,7 @@ class ExcavatorTask(Task):
       as in the paper); difficulty "easy", "medium" or "hard", see DIFFICULTIES.
 
     ## Version History
+    - v1: `ExcavatorV1Task`.
     - v0: first version.
 
     Raises:
@@ -440,10 +445,71 @@ class ExcavatorTask(Task):
         vectors = {
             "joints": self.joints,
             "velocities": self.velocities,
-            "wrench": np.where(self.fresh[:, None], 0.0, self._loads()[1]),
+            "wrench": self._wrench(),
             "bin": self.bin,
         }
         return self.vectors(vectors)
+
+    def _wrench(self) -> Floats:
+        """Of the grains on the bucket in its frame (env_count, 6)."""
+        return np.where(self.fresh[:, None], 0.0, self._loads()[1])
+
+
+class ExcavatorV1Task(Scaled, ExcavatorTask):
+    """The excavator task in `env_count` envs, with rewards that add up to about 1.
+
+    ## Description, Action Space, Observation Space, Starting State, Episode End, Arguments
+    Those of `ExcavatorTask`; the same seed and actions give the same episode. With observation="state" there is "state"
+    alone, see `granular_gym.envs.excavator_state.VECTOR`.
+
+    ## Rewards
+    The change of the score of `ExcavatorTask` over the step, over the 20 points of a perfect episode; with
+    reward="paper" the change itself.
+
+    ## Version History
+    - v1: rewards scaled; observation="state".
+    - v0: `ExcavatorTask`.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        DescriptionError: the arm's description file is damaged.
+        BackendError: the device is missing.
+    """
+
+    full_return = FULL_RETURN
+    state_vector = VECTOR
+    grid: ClassVar[HeightGrid] = tray_grid(ExcavatorTask.tray)
+
+    def _bucket(self) -> Floats:
+        """Frames of the buckets (env_count, 7)."""
+        return self.arm.frames(self.joints)[:, -1]
+
+    def readings(self) -> dict[str, Any]:
+        """For `sense_state` also the bed."""
+        return super().readings() | ({} if self.shows_images else {"columns": self.grid.columns})
+
+    def counted(self) -> dict[str, Any]:
+        """For `sense_state` also what the bucket holds."""
+        return super().counted() | ({} if self.shows_images else {"turned_boxes": inside_boxes(self._bucket())})
+
+    def sense_state(self) -> NDArray[np.float32]:
+        """See `Task.sense_state`."""
+        vectors: NDArray[np.float32] = state_of(
+            self.grid,
+            self.arm.description,
+            joints=self.joints,
+            velocities=self.velocities,
+            bucket=self._bucket(),
+            tray=TRAY_CENTER,
+            bins=self.bin,
+            bin_height=self.difficulty.bin_height,
+            wrench=self._wrench(),
+            load=self.torque_share,
+            held=self.shares_of(self.results.turned_box_counts[:, 0]),
+            shares=self.shares,
+            heights=self.grid.heights_of(self.results.column_counts, GRAIN_VOLUME / self.grain_count),
+        )
+        return vectors
 
 
 def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
@@ -472,3 +538,6 @@ def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
 ExcavatorEnv: type[GranularEnv]
 ExcavatorVectorEnv: type[GranularVectorEnv]
 ExcavatorEnv, ExcavatorVectorEnv = env_classes(ExcavatorTask)
+ExcavatorV1Env: type[GranularEnv]
+ExcavatorV1VectorEnv: type[GranularVectorEnv]
+ExcavatorV1Env, ExcavatorV1VectorEnv = env_classes(ExcavatorV1Task)

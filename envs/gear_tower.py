@@ -38,6 +38,8 @@ from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.mixing import lacey_index
+from granular_gym.tasks.scaled import Scaled
+from granular_gym.tasks.state_vector import Entry, StateVector
 from granular_gym.tasks.task import Task
 
 CONTROL_PERIOD = 0.1  # [s]
@@ -57,6 +59,8 @@ HEADROOM = 1.5  # height of a tower with a floor over that of its storeys, for g
 SAMPLES = (3, 3, 2)  # samples along x and y, and per gear along z
 GRAIN_FRICTION = 0.4
 REWARD_SCALE, POWER_SCALE = 100.0, 0.05  # what mixing earns in all; what 1 W per newton of grains costs a step
+FULL_RETURN = 50.0  # of a perfect episode: an index of 0.9, less the power of the gears until then
+TORQUE = 0.3  # unit of the torques in the state vector
 TUBE_COLOR, GEAR_COLOR = (236, 238, 241), (120, 130, 142)
 KIND_COLORS = ((204, 92, 62), (226, 206, 164))
 
@@ -332,9 +336,12 @@ class GearTowerTask(Task):
 
     def sense(self) -> Arrays:
         """The drive of all envs."""
+        return {"drive": self.vector("drive", [*self.speed.T, *self._torque().T, self.mixing])}
+
+    def _torque(self) -> Floats:
+        """Of the grains on each gear over their weight and its radius (env_count, gear_count)."""
         torque = self.results.wrenches[:, 1:, 5] / (self.weight * GEAR_RADIUS)
-        torque = np.where(self.fresh[:, None], 0.0, torque)  # that of the episode before
-        return {"drive": self.vector("drive", [*self.speed.T, *torque.T, self.mixing])}
+        return np.where(self.fresh[:, None], 0.0, torque)  # that of the episode before
 
     # pictures --------------------------------------------------------------------------------------------------------
 
@@ -343,11 +350,15 @@ class GearTowerTask(Task):
         return np.where(self.kind[env][:, None], np.array(KIND_COLORS[0], float), np.array(KIND_COLORS[1], float))
 
 
-class GearTowerV1Task(GearTowerTask):
+class GearTowerV1Task(Scaled, GearTowerTask):
     """The mixing task in `env_count` envs, with the composition of the samples in the observation.
 
-    ## Description, Action Space, Rewards, Starting State, Episode End, Arguments
+    ## Description, Action Space, Starting State, Episode End, Arguments
     Those of `GearTowerTask`; the same seed and actions give the same episode.
+
+    ## Rewards
+    Those of `GearTowerTask` over the 50 that mixing earns once the power it takes is paid; with reward="paper" those
+    of `GearTowerTask`.
 
     ## Observation Space
     Dict of
@@ -357,10 +368,12 @@ class GearTowerV1Task(GearTowerTask):
     - "samples" (18 gear_count,) float32: of the 3 x 3 samples in plan and two per gear in height that the index is made
       of, x slowest and z fastest: painted grains less the others, over both; 0 in an empty sample.
 
-    With depth="uint8" the image is (1, 36, 36) uint8, 0 near and 255 far.
+    With depth="uint8" the image is (1, 36, 36) uint8, 0 near and 255 far; with observation="state"
+    there is "state" alone, see `gear_vector`.
 
     ## Version History
-    - v1: "samples" in the observation. Which half is painted is drawn in every episode, and which gear still mixes
+    - v1: rewards scaled; observation="state"; "samples" in the observation.
+      Which half is painted is drawn in every episode, and which gear still mixes
       depends on where the kinds are; in v0 nothing shows it.
     - v0: `GearTowerTask`.
 
@@ -369,17 +382,66 @@ class GearTowerV1Task(GearTowerTask):
         BackendError: the device is missing.
     """
 
-    def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
-        super().__init__(env_count, **kwargs)
+    full_return = FULL_RETURN
+    state_vector: StateVector
+
+    def __init__(self, env_count: int = 1, *, gear_count: int = 4, **kwargs: Any) -> None:
+        self.state_vector = gear_vector(checks.integer("gear_count", gear_count, 1, GEAR_LIMIT))
+        super().__init__(env_count, gear_count=gear_count, **kwargs)
         samples = spaces.Box(-1.0, 1.0, (math.prod(SAMPLES) * self.gear_count,), np.float32)
         self.observation_space: spaces.Dict = spaces.Dict({**self.observation_space.spaces, "samples": samples})
 
     def sense(self) -> Arrays:
         """The drive, and the composition of the samples, of all envs."""
+        return {**super().sense(), "samples": self._composition()[0].astype(np.float32)}
+
+    def _composition(self) -> tuple[Floats, Floats]:
+        """Painted grains less the others, over both, and all grains, of each sample (env_count, samples)."""
         counts = self.results.cell_counts.reshape(self.env_count, -1, 2).astype(np.float64)
         others, painted = counts[..., 0], counts[..., 1]
-        composition = (painted - others) / np.maximum(painted + others, 1.0)
-        return {**super().sense(), "samples": composition.astype(np.float32)}
+        return (painted - others) / np.maximum(painted + others, 1.0), painted + others
+
+    def sense_state(self) -> NDArray[np.float32]:
+        """See `Task.sense_state`."""
+        composition, count = self._composition()
+        mean = self.grain_count / composition.shape[1]
+        # samples of a layer side by side: they are summed one after the other, in any batch alike
+        layers = (self.env_count, SAMPLES[0] * SAMPLES[1], -1)
+        apart = (count * composition**2).reshape(layers).transpose(1, 0, 2)
+        share = functools.reduce(np.add, apart) / np.maximum(
+            functools.reduce(np.add, count.reshape(layers).transpose(1, 0, 2)), 1.0
+        )
+        return self.state_vector.joined(
+            [
+                self.speed,
+                self._torque().astype(np.float64) / TORQUE,
+                np.maximum(self.power, 0.0) / (self.weight * 0.1),
+                2.0 * self.mixing - 1.0,
+                2.0 * share - 1.0,
+                composition,
+                count / mean - 1.0,
+            ]
+        )
+
+
+def gear_vector(gear_count: int) -> StateVector:
+    """The vector of a tower; gears that lift in one sense of turning have no mirror image."""
+    layers, samples = SAMPLES[2] * gear_count, math.prod(SAMPLES) * gear_count
+    return StateVector(
+        [
+            Entry("speeds", "of the gears, as actions", (1,) * gear_count),
+            Entry(
+                "torques",
+                f"of the grains on the gears over the grains' weight and a gear's radius [{TORQUE}]",
+                (1,) * gear_count,
+            ),
+            Entry("power", "of the gears over the grains' weight [0.1 m/s]", (1,)),
+            Entry("index", "of mixing, -1: apart, 1: mixed", (1,)),
+            Entry("apart", "mean square composition of each layer, -1: mixed, 1: apart, lowest first", (1,) * layers),
+            Entry("samples", "composition of the samples, as in `samples`", (1,) * samples),
+            Entry("fill", "grains in each over the mean, less 1", (1,) * samples),
+        ]
+    )  # fmt: skip
 
 
 GearTowerEnv: type[GranularEnv]

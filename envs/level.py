@@ -1,4 +1,4 @@
-"""level.py: `granular_gym/Level-v0`: a blade shapes a bed of grains to a target surface.
+"""level.py: `granular_gym/Level-v1`: a blade shapes a bed of grains to a target surface.
 
 A rectangular trough holds a bed with hills drawn from the seed, and a target surface of the same volume is shown beside
 it: a plane, a slope, or a slope with a mound or a pit. The blade is moved forward and sideways in its own frame,
@@ -21,12 +21,14 @@ from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Drive
 from granular_gym.engine.scene import Scene
+from granular_gym.envs.level_state import VECTOR, state_of
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.heights import HeightGrid, smooth
 from granular_gym.tasks.images import Image, sky_camera, view_camera
+from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos
 
@@ -108,6 +110,7 @@ class LevelTask(Task):
       mound or a pit, more friction drawn).
 
     ## Version History
+    - v1: `LevelV1Task`.
     - v0: first version.
 
     Raises:
@@ -253,13 +256,16 @@ class LevelTask(Task):
 
     def sense(self) -> Arrays:
         """The target and the blade of all envs."""
-        force = self.results.wrenches[:, 0, :3] / self.weight
-        force = np.where(self.fresh[:, None], 0.0, force)  # that of the episode before
-        blade = [*self.pose[:, :3].T, *sin_cos(self.pose[:, 3]), *force.T]
+        blade = [*self.pose[:, :3].T, *sin_cos(self.pose[:, 3]), *self._force().T]
         return {
             "target": self.target_image.copy(),
             "blade": self.vector("blade", blade),
         }
+
+    def _force(self) -> Floats:
+        """Of the grains on the blade (env_count, 3) over their weight."""
+        force = self.results.wrenches[:, 0, :3] / self.weight
+        return np.where(self.fresh[:, None], 0.0, force)  # that of the episode before
 
     # pictures --------------------------------------------------------------------------------------------------------
 
@@ -271,6 +277,44 @@ class LevelTask(Task):
         tint = np.where(share > 0.0, np.array([196.0, 84.0, 60.0]), np.array([60.0, 110.0, 196.0]))
         result: Floats = (1.0 - np.abs(share)) * super().grain_colors(env) + np.abs(share) * tint
         return result
+
+
+class LevelV1Task(Scaled, LevelTask):
+    """The levelling task in `env_count` envs, with rewards that add up to 1.
+
+    ## Description, Action Space, Observation Space, Starting State, Episode End, Arguments
+    Those of `LevelTask`; the same seed and actions give the same episode. With observation="state" there is "state"
+    alone, see `granular_gym.envs.level_state.VECTOR`.
+
+    ## Rewards
+    What the step took off the error, as a share of the error at the start; with reward="paper" 100 times that.
+
+    ## Version History
+    - v1: rewards scaled; observation="state".
+    - v0: `LevelTask`.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        BackendError: the device is missing.
+    """
+
+    full_return = REWARD_SCALE
+    state_vector = VECTOR
+
+    def sense_state(self) -> NDArray[np.float32]:
+        """See `Task.sense_state`."""
+        vectors: NDArray[np.float32] = state_of(
+            GRID,
+            MARGIN,
+            LIFT,
+            heights=self.heights(),
+            target=self.target,
+            pose=self.pose,
+            force=self._force().astype(np.float64),
+            error=self.error,
+            first_error=self.first_error,
+        )
+        return vectors
 
 
 def nearest_cells(points: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -336,3 +380,6 @@ def blade_solid() -> Sdf:
 LevelEnv: type[GranularEnv]
 LevelVectorEnv: type[GranularVectorEnv]
 LevelEnv, LevelVectorEnv = env_classes(LevelTask)
+LevelV1Env: type[GranularEnv]
+LevelV1VectorEnv: type[GranularVectorEnv]
+LevelV1Env, LevelV1VectorEnv = env_classes(LevelV1Task)

@@ -123,17 +123,17 @@ class LevelExperts(Experts):
             self.phases[env] = "lower"
             return None
         c, s = math.cos(yaw), math.sin(yaw)
-        step = level.SPEED * level.CONTROL_PERIOD
+        step = level.SPEED * self.task.step_period
         forward, left = (c * dx + s * dy) / step, (-s * dx + c * dy) / step
         most = max(abs(forward), abs(left), 1.0)
-        return forward / most, left / most, 0.0, error / (level.TURNING * level.CONTROL_PERIOD)
+        return forward / most, left / most, 0.0, error / (level.TURNING * self.task.step_period)
 
     def _lower(self, env: int, heights: Floats) -> Action | None:
         up = self._height(env, 0.0) - self.task.pose[env, 2]
         if up > -0.02:
             self.phases[env] = "strike"
             return None
-        return 0.0, 0.0, up / (level.LIFTING * level.CONTROL_PERIOD), 0.0
+        return 0.0, 0.0, up / (level.LIFTING * self.task.step_period), 0.0
 
     def _strike(self, env: int, heights: Floats) -> Action | None:
         plan = self.plans[env]
@@ -145,8 +145,8 @@ class LevelExperts(Experts):
             self.phases[env] = "plan"
             return None
         sign = 1.0 if math.cos(yaw - plan.heading) > 0.0 else -1.0
-        step = level.SPEED * level.CONTROL_PERIOD
-        up = (self._height(env, step) - z) / (level.LIFTING * level.CONTROL_PERIOD)
+        step = level.SPEED * self.task.step_period
+        up = (self._height(env, step) - z) / (level.LIFTING * self.task.step_period)
         return sign * min(1.0, (plan.length - done) / step), 0.0, up, 0.0
 
     def _height(self, env: int, ahead: float) -> float:

@@ -1,4 +1,4 @@
-"""pour.py: `granular_gym/Pour-v0`: pour a dose of grains from a cup into a target.
+"""pour.py: `granular_gym/Pour-v1`: pour a dose of grains from a cup into a target.
 
 A cup full of grains moves in the x-z plane and tilts about y. The dose, the positions of the target and the cup, and
 the friction between grains are drawn from the seed. What is poured cannot be taken back, and grains run on for a moment
@@ -20,11 +20,13 @@ from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
 from granular_gym.engine.scene import Scene
+from granular_gym.envs.pour_state import FLOW_WINDOW, VECTOR, cell_boxes, state_of
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, view_camera
+from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import sin_cos
 
@@ -121,6 +123,7 @@ class PourTask(Task):
       further away, doses of 0.15 .. 0.85, friction drawn).
 
     ## Version History
+    - v1: `PourV1Task`.
     - v0: first version.
 
     Raises:
@@ -159,6 +162,7 @@ class PourTask(Task):
         self.target_x: Floats = np.zeros(n)  # x of the target [m]
         self.dose: Floats = np.ones(n)  # shares
         self.held, self.received, self.spilled, self.gain = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+        self.in_cup: Floats = self._cup_boxes()
         self.boxes: NDArray[np.float32] = self._boxes()
 
     # the scene -------------------------------------------------------------------------------------------------------
@@ -202,21 +206,28 @@ class PourTask(Task):
         (half_sine, sine), (half_cosine, cosine) = (
             part.reshape(2, -1) for part in sin_cos(np.concatenate([0.5 * tilt, tilt]))
         )
-        over = 0.5 * self.radius
-        target, cup, _ = self.boxes.transpose(1, 2, 0)
-        target[0] = self.target_x
-        cup[0], cup[2], cup[3], cup[5] = x + over * sine, z + over * cosine, half_cosine, half_sine
+        along, up = self.in_cup[:, 0], self.in_cup[:, 1]
+        self.boxes[:, 0, 0] = self.target_x
+        cup = self.boxes[:, 1:-1]
+        cup[:, :, 0] = x[:, None] + (cosine[:, None] * along + sine[:, None] * up)
+        cup[:, :, 2] = z[:, None] + (cosine[:, None] * up - sine[:, None] * along)
+        cup[:, :, 3], cup[:, :, 5] = half_cosine[:, None], half_sine[:, None]
         return {"turned_boxes": self.boxes}
 
+    def _cup_boxes(self) -> Floats:
+        """Boxes in the cup, in its frame: centre x, z, and half extents x, y, z (n, 5) [m]; the last holds all."""
+        # a heap may stand above the rim of the cup
+        over = 0.5 * self.radius
+        return np.array([[0.0, over, CUP[0], CUP[1], CUP[2] + over]])
+
     def _boxes(self) -> NDArray[np.float32]:
-        """The boxes that `counted` places, (env_count, 3, 10) [m]: over the target's floor, in the cup, low down."""
-        boxes = np.zeros((self.env_count, 3, 10), np.float32)
+        """The boxes that `counted` places, (env_count, n, 10) [m]: over the target's floor, in the cup, low down."""
+        boxes = np.zeros((self.env_count, len(self.in_cup) + 2, 10), np.float32)
         boxes[:, :, 3] = 1.0
         top = WALL + TARGET_HEIGHT + self.radius
         boxes[:, 0, 2], boxes[:, 0, 7:] = 0.5 * top, (self.difficulty.half_width, TARGET_HALF_Y, 0.5 * top)
-        # a heap may stand above the rim of the cup
-        boxes[:, 1, 7:] = CUP[0], CUP[1], CUP[2] + 0.5 * self.radius
-        boxes[:, 2, 2], boxes[:, 2, 7:] = SPILL_HEIGHT - FAR, FAR
+        boxes[:, 1:-1, 7:] = self.in_cup[:, 2:]
+        boxes[:, -1, 2], boxes[:, -1, 7:] = SPILL_HEIGHT - FAR, FAR
         return boxes
 
     def drive(self) -> Drive:
@@ -241,7 +252,9 @@ class PourTask(Task):
 
     def _count(self) -> None:
         """Where the grains are."""
-        self.received, self.held, self.spilled = self.shares_of(self.results.turned_box_counts).T
+        counts: NDArray[np.int64] = self.results.turned_box_counts
+        held = counts[:, 1:-1].sum(axis=1)
+        self.received, self.held, self.spilled = (self.shares_of(part) for part in (counts[:, 0], held, counts[:, -1]))
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""
@@ -261,6 +274,70 @@ class PourTask(Task):
         """Cup, target and shares of all envs."""
         state = [*self.cup.T, self.target_x, self.held, self.received, self.spilled, self.dose]
         return {"state": self.vector("state", state)}
+
+
+class PourV1Task(Scaled, PourTask):
+    """The pouring task in `env_count` envs, with rewards that add up to 1.
+
+    ## Description, Action Space, Observation Space, Starting State, Episode End, Arguments
+    Those of `PourTask`; the same seed and actions give the same episode. With observation="state" there is "state"
+    alone, see `granular_gym.envs.pour_state.VECTOR`.
+
+    ## Rewards
+    What the step took off |dose - received| / dose, less twice the share it spilled; with reward="paper" 100
+    times that.
+
+    ## Version History
+    - v1: rewards scaled; observation="state" is longer than the entry of that name.
+    - v0: `PourTask`.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+        BackendError: the device is missing.
+    """
+
+    episode_state: ClassVar[tuple[str, ...]] = (*PourTask.episode_state, "flow")
+    full_return = REWARD_SCALE
+    state_vector = VECTOR
+
+    def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
+        super().__init__(env_count, **kwargs)
+        self.flow: Floats = np.zeros(self.env_count)  # out of the cup, averaged [share/s]
+
+    def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
+        """See `Task.begin`."""
+        super().begin(envs, options)
+        self.flow[envs] = 0.0
+
+    def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
+        """One control period."""
+        before = self.held
+        super().advance(actions, idle)
+        flow = (before - self.held) / CONTROL_PERIOD
+        self.flow += CONTROL_PERIOD / FLOW_WINDOW * (flow - self.flow)
+
+    def _cup_boxes(self) -> Floats:
+        """With observation="state" its cells before all of it: a grain counts in the first box that holds it."""
+        whole = super()._cup_boxes()
+        return whole if self.shows_images else np.concatenate([cell_boxes(*CUP), whole])
+
+    def sense_state(self) -> NDArray[np.float32]:
+        """See `Task.sense_state`."""
+        vectors: NDArray[np.float32] = state_of(
+            cup=self.cup,
+            ranges=(CUP_X, CUP_Z, CUP_TILT),
+            lip=(CUP[0], CUP[2]),
+            target=self.target_x,
+            half_width=self.difficulty.half_width,
+            rim=WALL + TARGET_HEIGHT,
+            dose=self.dose,
+            received=self.received,
+            held=self.held,
+            spilled=self.spilled,
+            flow=self.flow,
+            cells=self.shares_of(self.results.turned_box_counts[:, 1:-2]),
+        )
+        return vectors
 
 
 def box_of_walls(inside: tuple[float, float, float]) -> Sdf:
@@ -305,3 +382,6 @@ def cup_lattice(number: int, task: PourTask) -> Floats:
 PourEnv: type[GranularEnv]
 PourVectorEnv: type[GranularVectorEnv]
 PourEnv, PourVectorEnv = env_classes(PourTask)
+PourV1Env: type[GranularEnv]
+PourV1VectorEnv: type[GranularVectorEnv]
+PourV1Env, PourV1VectorEnv = env_classes(PourV1Task)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base.types import Floats
-from granular_gym.envs.pour import CONTROL_PERIOD, CUP, CUP_Z, LIFTING, SPEED, TILTING, PourTask
+from granular_gym.envs.pour import CUP, CUP_Z, LIFTING, SPEED, TILTING, PourTask
 from granular_gym.tasks.expert import Experts
 
 AHEAD = 0.18  # [m] the stream lands beyond the lip
@@ -46,7 +46,7 @@ class PourExperts(Experts):
         for env in range(task.env_count):
             x, z, tilt = task.cup[env].tolist()
             held = float(task.held[env])
-            self.flow[env] += SMOOTH * ((self.before[env] - held) / CONTROL_PERIOD - self.flow[env])
+            self.flow[env] += SMOOTH * ((self.before[env] - held) / task.step_period - self.flow[env])
             self.before[env] = held
             flow = float(self.flow[env])
             missing = float(task.dose[env]) - (1.0 - held)
@@ -55,8 +55,8 @@ class PourExperts(Experts):
             aim = float(task.target_x[env]) - AHEAD
             offset = aim - lip
             # the cup does not follow while it turns back: that would throw grains
-            actions[env, 0] = 0.0 if self.done[env] else offset / (SPEED * CONTROL_PERIOD)
-            actions[env, 1] = (CUP_Z[0] - z) / (LIFTING * CONTROL_PERIOD)
+            actions[env, 0] = 0.0 if self.done[env] else offset / (SPEED * task.step_period)
+            actions[env, 1] = (CUP_Z[0] - z) / (LIFTING * task.step_period)
             wanted = min(max(0.7 * missing, 0.04), 0.2)
             if missing < max(RUN_ON * flow, 0.004):
                 self.done[env] = True
@@ -72,5 +72,5 @@ class PourExperts(Experts):
             actions[env, 2] = turn
             # a cup that stands upright again needs no further turning
             if self.done[env] and tilt <= 0.0:
-                actions[env, 2] = -tilt / (TILTING * CONTROL_PERIOD)
+                actions[env, 2] = -tilt / (TILTING * task.step_period)
         return actions

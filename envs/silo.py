@@ -38,6 +38,8 @@ from granular_gym.envs.silo_parts import (
     side_camera,
 )
 from granular_gym.envs.silo_programme import dose_of, rate_at, share_by
+from granular_gym.envs.silo_state import AHEAD as ENDS_AHEAD
+from granular_gym.envs.silo_state import SLICE_SIDES, silo_vector, state_of
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.tasks.env_classes import env_classes
@@ -45,6 +47,8 @@ from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.hoppers import Hopper
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.pace import Pace, Preset
+from granular_gym.tasks.scaled import Scaled
+from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.task import Task
 from granular_gym.tasks.upright import Upright
 
@@ -80,7 +84,7 @@ BEDS = 6
 GRAIN_FRICTION = 0.35
 RATE_WINDOW = 0.2  # [s] over which the measured rate is averaged
 #: [s] from now: ends of the spans whose rates v1 shows; the first begins now
-AHEAD = np.array([[0.0], [0.05], [0.1], [0.2], [0.4], [0.8], [1.6], [3.2]])
+AHEAD = np.array([0.0, *ENDS_AHEAD])[:, None]
 SPANS = np.diff(AHEAD, axis=0)  # [s]
 HIGHEST_RATE = 0.25  # [share/s] no programme commands more
 CLOG_TIME, CLOG_OPENING = 1.0, 0.1  # [s] without a grain, [m] of opening: clogged
@@ -389,7 +393,7 @@ class SiloTask(Task):
 
     def _count(self) -> None:
         """Where the grains are."""
-        self.discharged, self.spilled, self.received = self.shares_of(self.results.box_counts).T
+        self.discharged, self.spilled, self.received = self.shares_of(self.results.box_counts[:, :3]).T
 
     def _boxes(self) -> Floats:
         """Boxes below the gate, on the floor, in the receiver at x = 0: (env_count, 3, 6) [m]."""
@@ -452,11 +456,14 @@ class SiloTask(Task):
         return {"flow": self.vector("flow", flow)}
 
 
-class SiloV1Task(SiloTask):
+class SiloV1Task(Scaled, SiloTask):
     """The silo task in `env_count` envs, with the programme ahead in the observation.
 
-    ## Description, Action Space, Rewards, Starting State, Episode End, Arguments
+    ## Description, Action Space, Starting State, Episode End, Arguments
     Those of `SiloTask`; the same seed and actions give the same episode.
+
+    ## Rewards
+    Those of `SiloTask` over its 120 steps: a perfect episode earns 1; with reward="paper" those of `SiloTask`.
 
     ## Observation Space
     Dict of
@@ -468,10 +475,12 @@ class SiloV1Task(SiloTask):
     - "programme" (7,) float32: mean commanded rate [share/s] from now to 0.05 s ahead, from there to 0.1, 0.2, 0.4,
       0.8, 1.6 and 3.2 s.
 
-    With depth="uint8" the image is (1, 48, 64) uint8, 0 near and 255 far.
+    With depth="uint8" the image is (1, 48, 64) uint8, 0 near and 255 far; with observation="state"
+    there is "state" alone, see `silo_vector`.
 
     ## Version History
-    - v1: "programme" in the observation. The stages are drawn in every episode; the gate takes time to open and the
+    - v1: rewards scaled; observation="state"; "programme" in the observation.
+      The stages are drawn in every episode; the gate takes time to open and the
       grains to fall, so it must move before a stage begins, and in v0 nothing says when that is.
     - v0: `SiloTask`.
 
@@ -480,15 +489,57 @@ class SiloV1Task(SiloTask):
         BackendError: the device is missing.
     """
 
-    def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
-        super().__init__(env_count, **kwargs)
+    full_return = 120.0  # 1 in each step
+    state_vector: StateVector
+
+    def __init__(self, env_count: int = 1, *, shaker: bool | str = False, **kwargs: Any) -> None:
+        # a wall that is shaken alone has no counterpart on the other side
+        self.state_vector = silo_vector(None if shaker == "wall" else (1, -1, 1) if shaker else (1, -1))
+        super().__init__(env_count, shaker=shaker, **kwargs)
         programme = spaces.Box(0.0, HIGHEST_RATE, (len(SPANS),), np.float32)
         self.observation_space: spaces.Dict = spaces.Dict({**self.observation_space.spaces, "programme": programme})
 
     def sense(self) -> Arrays:
         """The flow and the programme ahead of all envs."""
+        return {**super().sense(), "programme": self.vector("programme", self._programme_ahead()[1])}
+
+    def _programme_ahead(self) -> tuple[Floats, Floats]:
+        """What the programmes command by now and AHEAD [share], and their mean rates in between [share/s]."""
         shares = share_by(self.time + AHEAD, self.ends, self.rates)
-        return {**super().sense(), "programme": self.vector("programme", (shares[1:] - shares[:-1]) / SPANS)}
+        return shares, (shares[1:] - shares[:-1]) / SPANS
+
+    def _boxes(self) -> Floats:
+        """With observation="state" also slices of the receiver."""
+        boxes = super()._boxes()
+        return boxes if self.shows_images else np.concatenate([boxes, *[boxes[:, 2:3]] * len(SLICE_SIDES)], axis=1)
+
+    def counted(self) -> dict[str, Any]:
+        """See `SiloTask.counted`."""
+        counted = super().counted()
+        slices = self.boxes[:, 3:, ::3]
+        slices[:] = self.receiver_x[:, None, None] + SLICE_SIDES[: slices.shape[1]]
+        return counted
+
+    def sense_state(self) -> NDArray[np.float32]:
+        """See `Task.sense_state`."""
+        shares, programme = self._programme_ahead()
+        vectors: NDArray[np.float32] = state_of(
+            self.state_vector,
+            time=self.time,
+            discharged=self.discharged,
+            received=self.received,
+            spilled=self.spilled,
+            commanded=self.commanded,
+            dose=self.dose,
+            due=shares[1:].T,
+            programme=programme.T,
+            rates=(self.rate, rate_at(self.time, self.ends, self.rates)),
+            opening=self.opening / self.outlet,
+            waiting=self.still,
+            receiver=self.receiver_x / RECEIVER_REACH,
+            heap=self.shares_of(self.results.box_counts[:, 3:]),
+        )
+        return vectors
 
 
 SiloEnv: type[GranularEnv]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from granular_gym.base.types import Floats
-from granular_gym.envs.silo import CONTROL_PERIOD, GATE_SPEED, RECEIVER_SPEED, SiloTask
+from granular_gym.envs.silo import GATE_SPEED, RECEIVER_SPEED, SiloTask
 from granular_gym.envs.silo_programme import rate_at, share_by
 from granular_gym.tasks.expert import Experts
 
@@ -57,9 +57,9 @@ class SiloExperts(Experts):
         steady = (width > narrowest) & (last > pulse) & (error > -0.5 * pulse)
         shut = (wanted < SMALLEST) | (enough & ~steady)
         width = np.where(shut, 0.0, np.minimum(width, task.outlet))
-        gate = (width - task.opening) / (GATE_SPEED * CONTROL_PERIOD)
+        gate = (width - task.opening) / (GATE_SPEED * task.step_period)
         swing = [math.sin(2.0 * t) if r > 0.15 else 0.0 for t, r in zip(task.time, task.received, strict=True)]
-        receiver = (SWING * np.array(swing) - task.receiver_x) / (RECEIVER_SPEED * CONTROL_PERIOD)
+        receiver = (SWING * np.array(swing) - task.receiver_x) / (RECEIVER_SPEED * task.step_period)
         columns = [gate, receiver]
         if task.shaker:
             columns.append(np.where((task.still > 0.2) & (width > 0.0), 1.0, -1.0))

@@ -54,12 +54,15 @@ _TASKS = {
     "granular_gym/Bulldozer-v0": _ours("bulldozer", "Bulldozer", 600, "BulldozerDrivers", "goal_share"),
     "granular_gym/Bulldozer-v1": _ours("bulldozer", "BulldozerV1", 600, "BulldozerDrivers", "goal_share"),
     "granular_gym/Excavator-v0": _ours("excavator", "Excavator", 600, "ScoopDrivers", "bin_share"),
+    "granular_gym/Excavator-v1": _ours("excavator", "ExcavatorV1", 600, "ScoopDrivers", "bin_share"),
     "granular_gym/Silo-v0": _ours("silo", "Silo", 120, "SiloExperts", "dose_error"),
     "granular_gym/Silo-v1": _ours("silo", "SiloV1", 120, "SiloExperts", "dose_error"),
     "granular_gym/Level-v0": _ours("level", "Level", 300, "LevelExperts", "error_share"),
+    "granular_gym/Level-v1": _ours("level", "LevelV1", 300, "LevelExperts", "error_share"),
     "granular_gym/GearTower-v0": _ours("gear_tower", "GearTower", 40, "GearTowerExperts", "mixing"),
     "granular_gym/GearTower-v1": _ours("gear_tower", "GearTowerV1", 40, "GearTowerExperts", "mixing"),
     "granular_gym/Pour-v0": _ours("pour", "Pour", 180, "PourExperts", "dose_error"),
+    "granular_gym/Pour-v1": _ours("pour", "PourV1", 180, "PourExperts", "dose_error"),
 }
 
 

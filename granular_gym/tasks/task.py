@@ -128,7 +128,7 @@ class Task(Stepping):
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
     grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows
     settling: Settling = Settling()
-    state_vector: ClassVar[StateVector | None] = None  # what observation="state" shows; None: there is none
+    state_vector: StateVector | None = None  # what observation="state" shows; None: there is none
     option_names: ClassVar[tuple[str, ...]] = ()  # keys that `begin` knows in the options of `reset`
     observation_space: spaces.Dict
     action_space: spaces.Box

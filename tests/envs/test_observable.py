@@ -30,11 +30,13 @@ class Drawn:
         change: changes it, and nothing else, in a task of one env that was reset.
         seen: in which entries of the observation it is seen; none: it is hidden.
         attribute: of the task that holds it; none: it is in the world.
+        in_state: whether the vector of observation="state" tells it, too.
     """
 
     change: Callable[[Any], None]
     seen: set[str]
     attribute: str = ""
+    in_state: bool = True
 
 
 def shifted(attribute: str, *by: float) -> Callable[[Any], None]:
@@ -84,7 +86,7 @@ DRAWN: dict[str, dict[str, Drawn]] = {
         "start": Drawn(shifted("pose", 0.1, 0.1, 0.2), {"pose", "heading", "goal_from_vehicle"}, "pose"),
         "friction": FRICTION,
     },
-    "Excavator-v0": {
+    "Excavator-v1": {
         "bin": Drawn(shifted("bin", 0.01, -0.02), {"bin"}, "bin"),
         "bed": Drawn(another_bed, {"side"}),
         "posture": Drawn(shifted("joints", 0.05), {"joints"}, "joints"),
@@ -94,10 +96,10 @@ DRAWN: dict[str, dict[str, Drawn]] = {
         "programme": Drawn(other_stages, {"programme"}, "rates"),
         "durations": Drawn(shifted("ends", 0.1, 0.2, 0.3), {"programme", "flow"}, "ends"),
         "receiver": Drawn(shifted("receiver_x", 0.1), {"flow"}, "receiver_x"),
-        "bed": Drawn(another_bed, {"side"}),
+        "bed": Drawn(another_bed, {"side"}, in_state=False),
         "friction": FRICTION,
     },
-    "Level-v0": {
+    "Level-v1": {
         "target": Drawn(another_target, {"target"}, "target"),
         "bed": Drawn(another_bed, {"sky"}),
         "start": Drawn(shifted("pose", 0.1, 0.1, 0.0, 0.2), {"blade"}, "pose"),
@@ -108,11 +110,11 @@ DRAWN: dict[str, dict[str, Drawn]] = {
         "bed": Drawn(another_bed, {"sky"}),
         "friction": FRICTION,
     },
-    "Pour-v0": {
+    "Pour-v1": {
         "dose": Drawn(shifted("dose", 0.1), {"state"}, "dose"),
         "target": Drawn(shifted("target_x", 0.1), {"state"}, "target_x"),
         "cup": Drawn(shifted("cup", 0.05, 0.05, 0.0), {"state"}, "cup"),
-        "contents": Drawn(another_bed, {"cup"}),
+        "contents": Drawn(another_bed, {"cup"}, in_state=False),
         "friction": FRICTION,
     },
 }
@@ -127,9 +129,9 @@ def observation(task: Any) -> dict[str, Any]:
     return {key: part[0].copy() for key, part in task.observe().items()}
 
 
-def changed_entries(name: str, drawn: Drawn) -> set[str]:
+def changed_entries(name: str, drawn: Drawn, **kwargs: Any) -> set[str]:
     """The entries of the observation that differ once something drawn is changed."""
-    env = gym.make(NAMESPACE + name, **small(NAMESPACE + name))
+    env = gym.make(NAMESPACE + name, **small(NAMESPACE + name), **kwargs)
     env.reset(seed=0)
     task = env.unwrapped.task
     if drawn.change is another_bed:  # both beds with the tools where they stood when it settled
@@ -153,6 +155,13 @@ def test_what_is_drawn_is_seen_where_the_table_says(name: str, quantity: str) ->
     changed = changed_entries(name, drawn)
     assert changed >= drawn.seen
     assert drawn.seen or not changed, "said to be hidden"
+
+
+@pytest.mark.parametrize("name, quantity", CASES)
+def test_what_is_drawn_is_seen_in_the_state_vector_too(name: str, quantity: str) -> None:
+    drawn = DRAWN[name][quantity]
+    told = {"state"} if drawn.seen and drawn.in_state else set()
+    assert changed_entries(name, drawn, observation="state") == told
 
 
 @pytest.mark.parametrize("name, quantity", UNSEEN)

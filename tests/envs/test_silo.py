@@ -105,7 +105,7 @@ def test_shares_are_counts_of_grains(make: Any) -> None:
 
 
 def test_reward_follows_the_programme(make: Any) -> None:
-    env = make(SILO)
+    env = make(SILO, reward="paper")
     env.reset(seed=2)
     task = env.unwrapped.task
     for _ in range(30):
