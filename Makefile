@@ -24,7 +24,7 @@ STAMP_TRAIN := $(VENV)/.stamp-train
 
 help:
 	@echo "make demo      run the bulldozer; write a film, pictures and a report to out/bulldozer"
-	@echo "make train     train on a small task (15 minutes on a CPU), compare with random and expert, plot the learning curve"
+	@echo "make train     learn the bulldozer in 5 minutes from 32 demonstrations, compare with the expert, plot and film it"
 	@echo "make test      run all tests (ARGS='-k name' passes options to pytest; WORKERS=2 processes)"
 	@echo "make sanitize  unit and hostile tests on an extension built with AddressSanitizer and UBSan (minutes)"
 	@echo "make bench     measure speed; write tables and plots to benchmarks/results/cpu"
@@ -72,8 +72,9 @@ $(STAMP_TRAIN): $(STAMP_PACKAGES)
 	@touch $@
 
 train: $(STAMP_BUILD) $(STAMP_TRAIN)
-	@$(BIN)/python examples/train_ppo.py --minutes 10 $(ARGS) \
-		$(if $(wildcard out/train/silo/checkpoint.zip),--resume out/train/silo,Silo-v1 --out out/train/silo)
+	@$(BIN)/python examples/train_sac.py --minutes 5 $(ARGS) \
+		$(if $(wildcard out/train/bulldozer/checkpoint.zip),--resume out/train/bulldozer,Bulldozer-v1 --out out/train/bulldozer)
+	@$(BIN)/python -m granular_gym play Bulldozer-v1 --policy out/train/bulldozer/checkpoint.zip --every 8 --out out/train/bulldozer
 
 test: $(STAMP_BUILD)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)

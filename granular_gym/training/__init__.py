@@ -1,8 +1,10 @@
 """training: who acts: learners of Stable-Baselines3, planners, policies by name.
 
 `features.py`: what a learner observes of a task; `learner_env.py` plays a batch of envs for it; `run.py` trains with
-checkpoints (`checkpoint.py`) and records (`records.py`); `evaluation.py` compares what was learned with random actions
-and with the scripted expert; `command.py` is the command line of `examples/train_ppo.py` and `examples/train_td3.py`.
+checkpoints (`checkpoint.py`) and records (`records.py`); `sac.py` learns from demonstrations (`demonstrations.py`) and
+experience (`replay.py`); `evaluation.py` compares what was learned with
+random actions and with the scripted expert; `command.py` is the command line of `examples/train_ppo.py`,
+`train_td3.py` and `train_sac.py`.
 These need the `train` extra; `planning.py`, `policies.py` (the scripted expert, random actions, checkpoints, functions)
 and `sb3.py` (a batch of envs for Stable-Baselines3) can be imported without it.
 """

@@ -123,6 +123,7 @@ def collect(env: LearnerEnv, episodes: int, seed: int = 0) -> Demonstrations:
         labels = expert.act()
         drift = KEEP * drift + KICK * draw.normal(size=drift.shape)
         actions = np.clip(labels + level * drift, -1.0, 1.0).astype(np.float32)
+        following: Any
         following, rewards, ends, infos = env.step(actions)
         for k in range(count):
             info, last = infos[k], following[k]

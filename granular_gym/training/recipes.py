@@ -15,7 +15,12 @@ _RECIPES = {
     # 0.1 s per decision. A gate that is thrown open empties the silo at once and every try earns the same: small noise
     # learns
     "granular_gym/Silo-v0": Recipe(repeat=2, scale=0.2, log_std=-2.0, noise_hold=4),
-    "granular_gym/Silo-v1": Recipe(repeat=2, scale=0.2, log_std=-2.0, noise_hold=4),
+    "granular_gym/Silo-v1": Recipe(repeat=2, scale=24.0, log_std=-2.0, noise_hold=4),
+    # paid as in v0
+    "granular_gym/Excavator-v1": Recipe(scale=20.0),
+    "granular_gym/GearTower-v1": Recipe(scale=50.0),
+    "granular_gym/Level-v1": Recipe(scale=100.0),
+    "granular_gym/Pour-v1": Recipe(scale=100.0),
 }
 #: what an algorithm wants besides: the critics of TD3 learn returns better where they are around 1
 _SCALES = {("granular_gym/Bulldozer-v0", "TD3"): 0.1, ("granular_gym/Bulldozer-v1", "TD3"): 10.0}

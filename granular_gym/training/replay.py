@@ -1,7 +1,7 @@
 """replay.py: the experience of a batch of envs, from which n-step returns are drawn.
 
-Steps lie in a ring, those of all envs side by side. A transition goes over up to n steps of one env: it ends early where
-the episode does, or at the newest step. Steps of an env that diverged are kept out.
+Steps lie in a ring, those of all envs side by side. A transition goes over up to n steps of one env: it ends early
+where the episode does, or at the newest step. Steps of an env that diverged are kept out.
 """
 
 from __future__ import annotations

@@ -258,8 +258,9 @@ class SAC:
                 if self.replay_buffer.shown is not None or self.num_timesteps >= self.settings.warm_up:
                     for _ in range(self.settings.updates * env.num_envs):
                         self._update()
-                self._observations, rewards, ends, infos = played.result()
-                last = self._observations.copy()
+                seen: Any
+                seen, rewards, ends, infos = played.result()
+                self._observations, last = seen, seen.copy()
                 for k in np.flatnonzero(ends):
                     last[k] = infos[k]["terminal_observation"]
                 over = np.array([not info["TimeLimit.truncated"] for info in infos]) & ends

@@ -63,7 +63,7 @@ def test_n_step_returns_are_those_of_the_episode(rows: int, capacity: int) -> No
 
 
 def test_a_step_that_diverged_is_counted_and_never_drawn() -> None:
-    replay, steps = filled(40, 64, broken=10)
+    replay, _ = filled(40, 64, broken=10)
     found = replay.sample(np.random.default_rng(1), 2000)
     assert replay.skipped == 1 and 10 not in found.observations[:, 0]
     before = found.observations[:, 0] == 9
@@ -105,8 +105,11 @@ def test_demonstrations_are_whole_episodes_and_survive_a_file(tmp_path: Path) ->
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("name, changed", [("frame_skip", {"frame_skip": 4}), ("observation", {"observation": "images"}),
-                                           ("preset", {"preset": "accurate"})])  # fmt: skip
+@pytest.mark.parametrize("name, changed", [
+    ("frame_skip", {"frame_skip": 4}),
+    ("observation", {"observation": "images"}),
+    ("preset", {"preset": "accurate"}),
+])  # fmt: skip
 def test_demonstrations_of_another_pace_or_observation_are_refused(name: str, changed: dict[str, Any]) -> None:
     from granular_gym.training.demonstrations import Demonstrations
 

@@ -24,7 +24,7 @@ def test_three_control_periods_in_a_step_are_three_steps(task: str) -> None:
         action = draw.uniform(-1.0, 1.0, one.action_space.shape).astype(np.float32)
         total = np.zeros(2)
         for _ in range(3):
-            seen, reward, _, _, infos = one.step(action)
+            seen, reward, _, _, _ = one.step(action)
             total += reward
         seen_once, reward, terminated, truncated, _ = three.step(action)
         assert np.allclose(reward, total, rtol=1e-12, atol=1e-12) and not (terminated | truncated).any()

@@ -150,7 +150,7 @@ def test_a_bed_rests_while_the_gears_stand(make: Any) -> None:
 
 
 def test_reward_is_what_was_mixed_less_power(make: Any) -> None:
-    env = make(TOWER, grain_count=500)
+    env = make(TOWER, grain_count=500, reward="paper")
     _, info = env.reset(seed=1)
     task = env.unwrapped.task
     assert info["mixing"] < 0.4 and task.kind[0].sum() == 250, "one half is painted, apart from the other"
@@ -195,7 +195,7 @@ def test_bad_arguments_name_themselves(kwargs: dict[str, Any], word: str) -> Non
 
 
 def test_expert_mixes_better_than_random(make_vec: Any) -> None:
-    envs = make_vec(TOWER, 2, grain_count=500, autoreset_mode="Disabled")
+    envs = make_vec(TOWER, 2, grain_count=500, autoreset_mode="Disabled", reward="paper")
     envs.reset(seed=[2, 2])
     expert = scripted_expert(envs)
     envs.action_space.seed(0)

@@ -301,7 +301,9 @@ def test_recipe_features_and_no_expert(sweep: Any) -> None:
     sys.modules["wide_features"] = sys.modules[__name__]
     mine = Recipe(repeat=3, reward="change", scale=0.1, log_std=-1.0, noise_hold=2)
     gg.register_task("me/Recipe-v0", other, steps=5, recipe=mine, features="wide_features:Wide")
-    assert recipe("sweep:me/Recipe-v0", "PPO") == {"repeat": 3, "reward": "change", "scale": 0.1}
+    assert recipe("sweep:me/Recipe-v0", "PPO") == {
+        "repeat": 3, "reward": "change", "scale": 0.1, "arguments": {"grain_count": 300},
+    }  # fmt: skip
     assert exploration("me/Recipe-v0") == (-1.0, 2) and exploration("me/Sweep-v0") == (-0.5, 8)
     env = gym.make("me/Recipe-v0", depth="uint8", **SMALL)
     assert type(features_of("sweep:me/Recipe-v0", env.observation_space)) is Wide

@@ -219,7 +219,7 @@ def test_a_narrow_gate_clogs_and_shaking_frees_it(make_vec: Any) -> None:
 
 def test_expert_meets_the_dose_and_random_does_not(make_vec: Any) -> None:
     seeds = 2
-    envs = make_vec(SILO, 2 * seeds, grain_count=500, autoreset_mode="Disabled")
+    envs = make_vec(SILO, 2 * seeds, grain_count=500, autoreset_mode="Disabled", reward="paper")
     envs.reset(seed=[*range(seeds), *range(seeds)])
     expert = scripted_expert(envs)
     envs.action_space.seed(0)

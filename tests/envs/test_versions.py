@@ -12,7 +12,7 @@ from env_helpers import same, small
 from granular_gym.envs.bulldozer import BulldozerTask, BulldozerV1Env, BulldozerV1Task
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.expert import scripted_expert
-from granular_gym.tasks.registry import newest_ids, task_id, task_ids, unversioned, version
+from granular_gym.tasks.registry import newest_ids, task_class, task_id, task_ids, unversioned, version
 from granular_gym.training.recipes import exploration, recipe
 
 #: what version 0 of a task observes, by the shapes of its entries
@@ -100,4 +100,7 @@ def test_a_version_is_a_subclass_with_env_classes_of_its_own(make: Any) -> None:
 @pytest.mark.parametrize("name", ZEROTH)
 def test_versions_are_learned_alike(name: str) -> None:
     newest = task_id(unversioned(name))
-    assert recipe(name, "TD3") == recipe(newest, "TD3") and exploration(name) == exploration(newest)
+    old, new, kind = recipe(name, "TD3"), recipe(newest, "TD3"), task_class(newest)
+    full = kind.full_gain if "Bulldozer" in name else kind.full_return
+    assert new["scale"] == pytest.approx(full * old["scale"]) and new["repeat"] == old["repeat"]
+    assert exploration(name) == exploration(newest)
