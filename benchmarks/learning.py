@@ -1,4 +1,4 @@
-"""learning.py: return over wall time, three seeds each: Bulldozer-v1 with TD3 and PPO, Silo-v1 with PPO.
+"""learning.py: return over wall time, three seeds each: Bulldozer-v1 with SAC, TD3 and PPO, Silo-v1 with PPO.
 
     python benchmarks/learning.py [--seeds 3] [--jobs 2] [--runs out/learning] [--out out/benchmarks/learning]
 
@@ -46,7 +46,12 @@ class Curve:
         return f"{self.task.partition('-')[0].lower()}_{self.algorithm.lower()}"
 
 
-CURVES = (Curve("TD3", "Bulldozer-v1", 12.0), Curve("PPO", "Bulldozer-v1", 12.0), Curve("PPO", "Silo-v1", 6.0))
+CURVES = (
+    Curve("SAC", "Bulldozer-v1", 4.0),
+    Curve("TD3", "Bulldozer-v1", 12.0),
+    Curve("PPO", "Bulldozer-v1", 12.0),
+    Curve("PPO", "Silo-v1", 6.0),
+)
 GRAINS = 300
 EPISODES = 20  # episodes of each evaluation
 
@@ -58,7 +63,7 @@ def train(curve: Curve, seed: int, folder: Path) -> None:
     if (folder / "checkpoint.zip").exists():
         words += ["--resume", str(folder)]
     else:
-        words += [curve.task, "--grains", str(GRAINS), "--seed", str(seed), "--out", str(folder)]
+        words += [curve.task, "--seed", str(seed), "--out", str(folder)]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".log").open("a") as log:
         done = subprocess.run([sys.executable, *words], stdout=log, stderr=subprocess.STDOUT)
