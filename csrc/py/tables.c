@@ -137,8 +137,8 @@ static PyObject *tables_errors(PyObject *module, PyObject *args) {
     npy_intp most = (shape[1] < shape[2] ? shape[1] : shape[2]) - 1;
     if (margin < 0 || margin > most / 2 || most < 0) {
         PyErr_Format(state->error[GG_PY_ARGUMENT],
-                     "margin: expected 0 .. less than half of %lld x %lld cells, got %lld",
-                     (long long)shape[1], (long long)shape[2], (long long)margin);
+                     "margin: expected 0 .. less than half of %lld x %lld cells, got %lld", (long long)shape[1],
+                     (long long)shape[2], (long long)margin);
         return NULL;
     }
     npy_intp size = shape[1] * shape[2];
