@@ -111,7 +111,8 @@ def collect(env: LearnerEnv, episodes: int, seed: int = 0) -> Demonstrations:
     """
     checks.integer("episodes", episodes, 1)
     draw = np.random.default_rng([checks.integer("seed", seed, 0), 1])
-    count, size = env.num_envs, int(env.action_space.shape[0])  # type: ignore[index]
+    action_space: Any = env.action_space
+    count, size = env.num_envs, int(action_space.shape[0])
     env.seed(seed)
     observations: Any = env.reset()
     expert = scripted_expert(env.batch)

@@ -187,20 +187,23 @@ class SAC:
         self.num_timesteps: int = 0  # decisions of all envs together
         torch.manual_seed(seed)
         self._draw = np.random.default_rng(seed)
-        self.action_size = int(env.action_space.shape[0])  # type: ignore[index]
-        self.observation_size = int(env.observation_space.shape[0])  # type: ignore[index]
+        self.action_size, self.observation_size = self._size(env.action_space), self._size(env.observation_space)
         self._make_networks()
         self._given: Demonstrations | None = shown
         self._observations: Floats | None = None
         self.set_env(env)
         self.replay_buffer = Memory(self._replay(settings.capacity, env.num_envs), None)
 
+    @staticmethod
+    def _size(space: Any) -> int:
+        return int(space.shape[0])
+
     def _make_networks(self) -> None:
         sizes, rate = (self.observation_size, self.action_size, self.settings.width), self.settings.learning_rate
         self.actor, self.critics, self.targets = Actor(*sizes), Critics(*sizes), Critics(*sizes)
         self.targets.load_state_dict(self.critics.state_dict())
         self.log_temperature = torch.tensor(math.log(self.settings.temperature), requires_grad=True)
-        self._optimisers = {
+        self._optimisers: dict[str, Any] = {
             "actor": torch.optim.Adam(self.actor.parameters(), lr=rate, foreach=True),
             "critics": torch.optim.Adam(self.critics.parameters(), lr=rate, foreach=True),
             "temperature": torch.optim.Adam([self.log_temperature], lr=rate),
@@ -370,7 +373,7 @@ class SAC:
 
     def get_parameters(self) -> dict[str, Any]:
         """Weights and the state of the optimisers, by name, as Stable-Baselines3 gives them."""
-        networks = {"actor": self.actor, "critics": self.critics, "targets": self.targets}
+        networks: dict[str, Any] = {"actor": self.actor, "critics": self.critics, "targets": self.targets}
         return {
             **{name: net.state_dict() for name, net in networks.items()},
             "log_temperature": {"value": self.log_temperature.detach()},
