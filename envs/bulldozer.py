@@ -32,6 +32,7 @@ from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, sky_camera, view_camera
+from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import TrackedVehicle, view_from
 
@@ -304,8 +305,8 @@ class BulldozerV1Task(BulldozerTask):
     goal_center: Floats
 
     rewards: ClassVar[tuple[str, ...]] = ("change", "level")
-    full_gain = 100.0  # of the score, where all grains come to lie in the goal
-    state_vector = VECTOR
+    full_gain: ClassVar[float] = 100.0  # of the score, where all grains come to lie in the goal
+    state_vector: StateVector | None = VECTOR
 
     def __init__(self, env_count: int = 1, *, reward: str = "change", **kwargs: Any) -> None:
         super().__init__(env_count, reward=reward, **kwargs)

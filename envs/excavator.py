@@ -36,6 +36,7 @@ from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.pace import Preset
 from granular_gym.tasks.scaled import Scaled
+from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.task import Task
 
 CONTROL_PERIOD = 0.05  # [s] per env step
@@ -476,8 +477,8 @@ class ExcavatorV1Task(Scaled, ExcavatorTask):
         BackendError: the device is missing.
     """
 
-    full_return = FULL_RETURN
-    state_vector = VECTOR
+    full_return: ClassVar[float] = FULL_RETURN
+    state_vector: StateVector | None = VECTOR
     grid: ClassVar[HeightGrid] = tray_grid(ExcavatorTask.tray)
 
     def _bucket(self) -> Floats:

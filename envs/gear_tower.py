@@ -382,7 +382,7 @@ class GearTowerV1Task(Scaled, GearTowerTask):
         BackendError: the device is missing.
     """
 
-    full_return = FULL_RETURN
+    full_return: ClassVar[float] = FULL_RETURN
     state_vector: StateVector
 
     def __init__(self, env_count: int = 1, *, gear_count: int = 4, **kwargs: Any) -> None:

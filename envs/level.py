@@ -29,6 +29,7 @@ from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.heights import HeightGrid, smooth
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.scaled import Scaled
+from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos
 
@@ -298,8 +299,8 @@ class LevelV1Task(Scaled, LevelTask):
         BackendError: the device is missing.
     """
 
-    full_return = REWARD_SCALE
-    state_vector = VECTOR
+    full_return: ClassVar[float] = REWARD_SCALE
+    state_vector: StateVector | None = VECTOR
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""

@@ -27,6 +27,7 @@ from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.scaled import Scaled
+from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import sin_cos
 
@@ -297,8 +298,8 @@ class PourV1Task(Scaled, PourTask):
     """
 
     episode_state: ClassVar[tuple[str, ...]] = (*PourTask.episode_state, "flow")
-    full_return = REWARD_SCALE
-    state_vector = VECTOR
+    full_return: ClassVar[float] = REWARD_SCALE
+    state_vector: StateVector | None = VECTOR
 
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)

@@ -489,7 +489,7 @@ class SiloV1Task(Scaled, SiloTask):
         BackendError: the device is missing.
     """
 
-    full_return = 120.0  # 1 in each step
+    full_return: ClassVar[float] = 120.0  # 1 in each step
     state_vector: StateVector
 
     def __init__(self, env_count: int = 1, *, shaker: bool | str = False, **kwargs: Any) -> None:

@@ -25,10 +25,10 @@ _RECIPES = {
 #: what an algorithm wants besides: the critics of TD3 learn returns better where they are around 1
 _SCALES = {("granular_gym/Bulldozer-v0", "TD3"): 0.1, ("granular_gym/Bulldozer-v1", "TD3"): 10.0}
 #: of the task, for SAC: it learns from vectors, with few grains, and decides as often as the recipe says
-_VECTORS = {"observation": STATE, "grain_count": 100}
+_VECTORS: dict[str, Any] = {"observation": STATE, "grain_count": 100}
 _VECTOR_SCALE = 10.0  # a perfect episode pays about 1
 #: what policies are compared on, whatever they were trained with
-OFFICIAL = {"grain_count": 300, "preset": "fast"}
+OFFICIAL: dict[str, Any] = {"grain_count": 300, "preset": "fast"}
 
 
 def recipe_of(task: str) -> Recipe:

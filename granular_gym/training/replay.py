@@ -51,7 +51,8 @@ class Replay:
         self, capacity: int, env_count: int, observation_size: int, action_size: int, discount: float, steps: int
     ) -> None:
         rows = max(checks.integer("capacity", capacity, 1) // env_count, 2)
-        self.discount, self.steps = checks.number("discount", discount, 0.0, 1.0), checks.integer("steps", steps, 1)
+        self.discount: float = checks.number("discount", discount, 0.0, 1.0)
+        self.steps: int = checks.integer("steps", steps, 1)
         self._observations = np.zeros((rows, env_count, observation_size), np.float32)
         self._actions = np.zeros((rows, env_count, action_size), np.float32)
         self._labels = np.zeros((rows, env_count, action_size), np.float32)

@@ -24,6 +24,7 @@ from torch.nn import functional
 
 from granular_gym.base import checks
 from granular_gym.base.types import Floats
+from granular_gym.tasks.state_vector import StateVector
 from granular_gym.training import demonstrations
 from granular_gym.training.demonstrations import Demonstrations
 from granular_gym.training.learner_env import LearnerEnv
@@ -88,7 +89,7 @@ class Actor(nn.Module):
 
     def __init__(self, observation_size: int, action_size: int, width: int) -> None:
         super().__init__()
-        self.net = nn.Sequential(
+        self.net: Any = nn.Sequential(
             nn.Linear(observation_size, width), nn.LayerNorm(width), nn.ReLU(),
             nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU(),
             nn.Linear(width, 2 * action_size),
@@ -117,8 +118,8 @@ class PairLinear(nn.Module):
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
         bound = inputs**-0.5
-        self.weight = nn.Parameter(torch.empty(2, inputs, outputs).uniform_(-bound, bound))
-        self.bias = nn.Parameter(torch.zeros(2, 1, outputs))
+        self.weight: Tensor = nn.Parameter(torch.empty(2, inputs, outputs).uniform_(-bound, bound))
+        self.bias: Tensor = nn.Parameter(torch.zeros(2, 1, outputs))
 
     def forward(self, values: Tensor) -> Tensor:
         """(2, n, inputs) to (2, n, outputs)."""
@@ -130,7 +131,8 @@ class PairNorm(nn.Module):
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.weight, self.bias = nn.Parameter(torch.ones(2, 1, size)), nn.Parameter(torch.zeros(2, 1, size))
+        self.weight: Tensor = nn.Parameter(torch.ones(2, 1, size))
+        self.bias: Tensor = nn.Parameter(torch.zeros(2, 1, size))
 
     def forward(self, values: Tensor) -> Tensor:
         """(2, n, size) likewise."""
@@ -142,7 +144,7 @@ class Critics(nn.Module):
 
     def __init__(self, observation_size: int, action_size: int, width: int) -> None:
         super().__init__()
-        self.net = nn.Sequential(
+        self.net: Any = nn.Sequential(
             PairLinear(observation_size + action_size, width), PairNorm(width), nn.ReLU(),
             PairLinear(width, width), PairNorm(width), nn.ReLU(),
             PairLinear(width, 1),
@@ -183,16 +185,18 @@ class SAC:
     def __init__(self, env: LearnerEnv, seed: int, settings: SacSettings, shown: Demonstrations | None = None) -> None:
         if shown is not None:
             shown.check_for(env)
-        self.settings, self.seed = settings, checks.integer("seed", seed, 0)
+        self.settings: SacSettings = settings
+        self.seed: int = checks.integer("seed", seed, 0)
         self.num_timesteps: int = 0  # decisions of all envs together
         torch.manual_seed(seed)
         self._draw = np.random.default_rng(seed)
-        self.action_size, self.observation_size = self._size(env.action_space), self._size(env.observation_space)
+        self.action_size: int = self._size(env.action_space)
+        self.observation_size: int = self._size(env.observation_space)
         self._make_networks()
         self._given: Demonstrations | None = shown
         self._observations: Floats | None = None
         self.set_env(env)
-        self.replay_buffer = Memory(self._replay(settings.capacity, env.num_envs), None)
+        self.replay_buffer: Memory = Memory(self._replay(settings.capacity, env.num_envs), None)
 
     @staticmethod
     def _size(space: Any) -> int:
@@ -200,9 +204,11 @@ class SAC:
 
     def _make_networks(self) -> None:
         sizes, rate = (self.observation_size, self.action_size, self.settings.width), self.settings.learning_rate
-        self.actor, self.critics, self.targets = Actor(*sizes), Critics(*sizes), Critics(*sizes)
+        self.actor: Actor = Actor(*sizes)
+        self.critics: Critics = Critics(*sizes)
+        self.targets: Critics = Critics(*sizes)
         self.targets.load_state_dict(self.critics.state_dict())
-        self.log_temperature = torch.tensor(math.log(self.settings.temperature), requires_grad=True)
+        self.log_temperature: Tensor = torch.tensor(math.log(self.settings.temperature), requires_grad=True)
         self._optimisers: dict[str, Any] = {
             "actor": torch.optim.Adam(self.actor.parameters(), lr=rate, foreach=True),
             "critics": torch.optim.Adam(self.critics.parameters(), lr=rate, foreach=True),
@@ -211,7 +217,9 @@ class SAC:
 
     def set_env(self, env: LearnerEnv) -> None:
         """The batch to learn in."""
-        self.env, self.action_space, self.vector = env, env.action_space, env.state_vector
+        self.env: LearnerEnv = env
+        self.action_space: Any = env.action_space
+        self.vector: StateVector | None = env.state_vector
 
     def _replay(self, capacity: int, env_count: int) -> Replay:
         settings = self.settings
