@@ -85,9 +85,9 @@ def learner_env(**arguments: Any) -> Any:
 
 @pytest.mark.torch
 def test_demonstrations_are_whole_episodes_and_survive_a_file(tmp_path: Path) -> None:
+    env = learner_env()
     from granular_gym.training import demonstrations
 
-    env = learner_env()
     shown = demonstrations.collect(env, 3, seed=5)
     steps = shown.steps
     assert len(shown.returns) == 3 and len(steps["rewards"]) == 36 and steps["ended"].sum() == 3
@@ -111,9 +111,9 @@ def test_demonstrations_are_whole_episodes_and_survive_a_file(tmp_path: Path) ->
     ("preset", {"preset": "accurate"}),
 ])  # fmt: skip
 def test_demonstrations_of_another_pace_or_observation_are_refused(name: str, changed: dict[str, Any]) -> None:
+    env, other = learner_env(), learner_env(**changed)
     from granular_gym.training.demonstrations import Demonstrations
 
-    env, other = learner_env(), learner_env(**changed)
     with pytest.raises(ArgumentError, match=f"demonstrations: expected {name}"):
         Demonstrations(env.about, {}, np.zeros(0)).check_for(other)
     env.close()
