@@ -23,7 +23,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+if __package__ in (None, ""):
+    # run as a script: import packages from the root of the project
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 import granular_gym as gg
+from benchmarks.ladder import as_version_0_pays
 from granular_gym.tasks.pace import PRESETS
 from granular_gym.tasks.registry import entry_of, parse_arguments, short_name, task_id, task_ids
 from granular_gym.training.policies import load_policy
@@ -90,7 +95,7 @@ def main() -> None:
         parser.error(str(error))
     if args.policy == "expert" and entry_of(task).expert is None:
         parser.error(f"task: expected one with a scripted expert, {task} has none; give --policy")
-    arguments: dict[str, Any] = {"grain_count": args.grains, "preset": args.preset}
+    arguments: dict[str, Any] = {"grain_count": args.grains, "preset": args.preset, **as_version_0_pays(task)}
     if args.difficulty:
         arguments["difficulty"] = args.difficulty
     further = parse_arguments(args.arg)

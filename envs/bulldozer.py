@@ -156,7 +156,7 @@ class BulldozerTask(Task):
     )
 
     rewards: ClassVar[tuple[str, ...]] = ("level", "incremental")
-    full_gain: ClassVar[float] = 1.0  # what gains are divided by
+    full_return: ClassVar[float] = 1.0  # what gains are divided by
 
     def __init__(self, env_count: int = 1, *, reward: str = "level", **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
@@ -245,7 +245,7 @@ class BulldozerTask(Task):
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""
-        reward = self.score if self.reward == "level" else self.gain / self.full_gain
+        reward = self.score if self.reward == "level" else self.gain / self.full_return
         infos: Arrays = {
             "goal_share": self.share.copy(),
             "goal": self.goal.copy(),
@@ -305,7 +305,7 @@ class BulldozerV1Task(BulldozerTask):
     goal_center: Floats
 
     rewards: ClassVar[tuple[str, ...]] = ("change", "level")
-    full_gain: ClassVar[float] = 100.0  # of the score, where all grains come to lie in the goal
+    full_return: ClassVar[float] = 100.0  # of the score, where all grains come to lie in the goal
     state_vector: StateVector | None = VECTOR
 
     def __init__(self, env_count: int = 1, *, reward: str = "change", **kwargs: Any) -> None:

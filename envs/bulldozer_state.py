@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base.types import Floats
+from granular_gym.tasks.egocentric import SECTORS, binned, sector_of, turned, unit, wall_distances, walls_entry
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.state_vector import Entry, StateVector, mirrored_map
 from granular_gym.tasks.vehicle import sin_cos
 
 REACH = 4.0  # [m] distances are in units of it
 RINGS = (0.7, 1.4, 2.6)  # [m] from the vehicle's centre: the borders of the rings of the polar map
-SECTORS = 16  # of the polar map, counter-clockwise from straight ahead
-RAYS = 8  # to the walls, counter-clockwise from straight ahead
 AHEAD, ASIDE, CELL = (0.4, 1.6), 0.8, 0.2  # [m] the map before the blade: from .. to, half width, side of a cell
-_SLOPES = np.tan(np.arange(1, SECTORS // 4) * 2.0 * np.pi / SECTORS)
 _CELLS = round((AHEAD[1] - AHEAD[0]) / CELL), round(2.0 * ASIDE / CELL)
 
 VECTOR = StateVector(
@@ -35,12 +33,7 @@ VECTOR = StateVector(
             (1, 1, -1),
         ),
         Entry("share", "of the grains in the goal, -1: none, 1: all", (1,)),
-        Entry(
-            "walls",
-            f"distance to the walls in {RAYS} directions, counter-clockwise from straight ahead [4 m]",
-            (1,) * RAYS,
-            tuple((-k) % RAYS for k in range(RAYS)),
-        ),
+        walls_entry("4 m"),
         Entry("place", "x [4 m] and y [2 m] of the vehicle", (1, -1)),
         Entry("heading", "cosine and sine of its yaw", (1, -1)),
         mirrored_map(
@@ -121,48 +114,7 @@ def state_of(
     )
 
 
-def turned(vectors: Floats, sin: Floats, cos: Floats) -> Floats:
-    """Vectors (n, 2) of the field in the frames of vehicles with these yaws: ahead and to the left."""
-    x, y = vectors[:, 0], vectors[:, 1]
-    return np.stack([cos * x + sin * y, cos * y - sin * x], axis=1)
-
-
-def unit(vectors: Floats) -> Floats:
-    """Vectors (n, 2) of length one; those below 0.1 m are shorter."""
-    length = np.sqrt(vectors[:, 0] ** 2 + vectors[:, 1] ** 2)
-    result: Floats = vectors / np.maximum(length, 0.1)[:, None]
-    return result
-
-
-def binned(env: NDArray[np.int64], weight: Floats, bins: NDArray[np.int64], n: int, count: int) -> Floats:
-    """Sums (n, count) of weights by env and bin."""
-    sums = np.bincount(env * count + bins, weight, n * count).astype(np.float64)
-    return sums.reshape(n, count)
-
-
 def ring_of(ahead: Floats, left: Floats) -> NDArray[np.int64]:
     """The ring of the polar map that points lie in."""
     result: NDArray[np.int64] = np.searchsorted(np.square(RINGS), ahead * ahead + left * left, side="right")
     return result
-
-
-def sector_of(ahead: Floats, left: Floats) -> NDArray[np.int64]:
-    """The sector of the polar map that points lie in; no arc tangent, whose last bit depends on the machine."""
-    a, b = np.abs(ahead), np.abs(left)
-    quarter = (b[:, None] > _SLOPES * a[:, None]).sum(axis=1)
-    front = np.where(ahead >= 0.0, quarter, SECTORS // 2 - 1 - quarter)
-    result: NDArray[np.int64] = np.where(left >= 0.0, front, SECTORS - 1 - front)
-    return result
-
-
-def wall_distances(grid: HeightGrid, place: Floats, sin: Floats, cos: Floats) -> Floats:
-    """Distances (n, RAYS) [m] from the vehicles' centres to the walls."""
-    turn = 2.0 * np.pi / RAYS * np.arange(RAYS)
-    dx = cos[:, None] * np.cos(turn) - sin[:, None] * np.sin(turn)
-    dy = sin[:, None] * np.cos(turn) + cos[:, None] * np.sin(turn)
-    far = []
-    for axis, part in ((0, dx), (1, dy)):
-        wall = np.where(part > 0.0, grid.upper[axis], grid.lower[axis])
-        steep = np.where(np.abs(part) < 1e-9, 1e-9, part)
-        far.append(np.abs((wall - place[:, axis, None]) / steep))
-    return np.minimum(*far)

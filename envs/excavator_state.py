@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base.types import Floats
-from granular_gym.envs.level_state import sampled
 from granular_gym.tasks.arm import ArmDescription
-from granular_gym.tasks.heights import HeightGrid
+from granular_gym.tasks.heights import HeightGrid, sampled
 from granular_gym.tasks.state_vector import Entry, StateVector, mirrored_map
 
 CELL, MARGIN = 0.05, 2  # [m] side of a column; columns round the tray that catch what lies beside it

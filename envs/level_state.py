@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base.types import Floats
-from granular_gym.envs.bulldozer_state import SECTORS, binned, sector_of, turned, wall_distances
-from granular_gym.tasks.heights import HeightGrid
+from granular_gym.tasks.egocentric import SECTORS, binned, sector_of, turned, wall_distances, walls_entry
+from granular_gym.tasks.heights import HeightGrid, sampled
 from granular_gym.tasks.state_vector import Entry, StateVector, mirrored_map
 from granular_gym.tasks.vehicle import sin_cos
 
-RAYS = 8  # of `wall_distances`
 HEIGHT = 0.1  # [m] heights are in units of it
 #: [m] points of the maps ahead of the blade and to its left
 AROUND = np.linspace(-0.6, 0.6, 9), np.linspace(-0.4, 0.4, 5)
@@ -24,12 +23,7 @@ VECTOR = StateVector(
         Entry("place", "x [0.9 m] and y [0.6 m] of the blade", (1, -1)),
         Entry("heading", "cosine and sine of its yaw", (1, -1)),
         Entry("height", "of its lower edge, -1 .. 1 over its reach", (1,)),
-        Entry(
-            "walls",
-            f"distance to the walls in {RAYS} directions, counter-clockwise from straight ahead [1 m]",
-            (1,) * RAYS,
-            tuple((-k) % RAYS for k in range(RAYS)),
-        ),
+        walls_entry("1 m"),
         Entry("force", "of the grains on the blade, ahead, to the left, up [0.3 of their weight]", (1, -1, 1)),
         Entry("error left", "share of the error at the start, -1: none, 1: all", (1,)),
         Entry("error", "mean distance of heights from the target now [0.1 m]", (1,)),
@@ -123,23 +117,3 @@ def points_of(lines: tuple[Floats, Floats], place: Floats, sin: Floats, cos: Flo
     ahead, left = (part.ravel() for part in np.meshgrid(*lines, indexing="ij"))
     s, c = sin[:, None], cos[:, None]
     return place[:, :1] + c * ahead - s * left, place[:, 1:] + s * ahead + c * left
-
-
-def sampled(grid: HeightGrid, table: Floats, x: Floats, y: Floats) -> Floats:
-    """Values of maps (n, rows, columns) at points (n, k), bilinear between centres of cells, as the nearest beyond."""
-    env = np.arange(len(table))[:, None]
-    (column, right), (row, up) = (
-        between((at - low) / size - 0.5, count)
-        for at, low, size, count in zip((x, y), grid.lower, grid.cell, grid.shape[::-1], strict=True)
-    )
-    below = (1.0 - right) * table[env, row, column] + right * table[env, row, column + 1]
-    above = (1.0 - right) * table[env, row + 1, column] + right * table[env, row + 1, column + 1]
-    result: Floats = (1.0 - up) * below + up * above
-    return result
-
-
-def between(at: Floats, count: int) -> tuple[NDArray[np.int64], Floats]:
-    """The lower of two neighbours of positions along `count` of them, and the share of the upper one."""
-    inside = np.clip(at, 0.0, count - 1.0)
-    low = np.minimum(inside.astype(np.int64), count - 2)
-    return low, inside - low

@@ -93,3 +93,23 @@ def smooth(table: Floats) -> Floats:
     """A map (..., rows, columns) smoothed by (1, 2, 1) / 4 along both axes, mirrored at its edges."""
     tables = np.ascontiguousarray(table, np.float64).reshape(-1, *table.shape[-2:])
     return _core.smoothed(tables).reshape(table.shape)
+
+
+def sampled(grid: HeightGrid, table: Floats, x: Floats, y: Floats) -> Floats:
+    """Values of maps (n, rows, columns) at points (n, k), bilinear between centres of cells, as the nearest beyond."""
+    env = np.arange(len(table))[:, None]
+    (column, right), (row, up) = (
+        between((at - low) / size - 0.5, count)
+        for at, low, size, count in zip((x, y), grid.lower, grid.cell, grid.shape[::-1], strict=True)
+    )
+    below = (1.0 - right) * table[env, row, column] + right * table[env, row, column + 1]
+    above = (1.0 - right) * table[env, row + 1, column] + right * table[env, row + 1, column + 1]
+    result: Floats = (1.0 - up) * below + up * above
+    return result
+
+
+def between(at: Floats, count: int) -> tuple[NDArray[np.int64], Floats]:
+    """The lower of two neighbours of positions along `count` of them, and the share of the upper one."""
+    inside = np.clip(at, 0.0, count - 1.0)
+    low = np.minimum(inside.astype(np.int64), count - 2)
+    return low, inside - low

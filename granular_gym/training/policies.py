@@ -44,9 +44,10 @@ def algorithm_class(name: str) -> type:
     if name not in ALGORITHMS:
         raise StateError(f"algorithm: expected one of {', '.join(ALGORITHMS)}, got {name!r}")
     try:
-        return loaded(ALGORITHMS[name])  # type: ignore[no-any-return]
+        found: type = loaded(ALGORITHMS[name])
     except ImportError as error:
         raise GranularError("training needs Stable-Baselines3: pip install 'granular_gym[train]'") from error
+    return found
 
 
 class Actor:

@@ -101,6 +101,5 @@ def test_a_version_is_a_subclass_with_env_classes_of_its_own(make: Any) -> None:
 def test_versions_are_learned_alike(name: str) -> None:
     newest = task_id(unversioned(name))
     old, new, kind = recipe(name, "TD3"), recipe(newest, "TD3"), task_class(newest)
-    full = kind.full_gain if "Bulldozer" in name else kind.full_return
-    assert new["scale"] == pytest.approx(full * old["scale"]) and new["repeat"] == old["repeat"]
+    assert new["scale"] == pytest.approx(kind.full_return * old["scale"]) and new["repeat"] == old["repeat"]
     assert exploration(name) == exploration(newest)
