@@ -26,8 +26,7 @@ if __name__ == "__main__":
 
 from benchmarks.measure import facts
 from granular_gym.training import evaluation, records
-from granular_gym.training.command import FIRST_SEED
-from granular_gym.training.recipes import recipe
+from granular_gym.training.recipes import EPISODES, FIRST_SEED, recipe
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -53,7 +52,6 @@ CURVES = (
     Curve("PPO", "Silo-v1", 6.0),
 )
 GRAINS = 300
-EPISODES = 20  # episodes of each evaluation
 
 
 def train(curve: Curve, seed: int, folder: Path) -> None:

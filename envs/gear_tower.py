@@ -350,6 +350,26 @@ class GearTowerTask(Task):
         return np.where(self.kind[env][:, None], np.array(KIND_COLORS[0], float), np.array(KIND_COLORS[1], float))
 
 
+def gear_vector(gear_count: int) -> StateVector:
+    """The vector of a tower; gears that lift in one sense of turning have no mirror image."""
+    layers, samples = SAMPLES[2] * gear_count, math.prod(SAMPLES) * gear_count
+    return StateVector(
+        [
+            Entry("speeds", "of the gears, as actions", (1,) * gear_count),
+            Entry(
+                "torques",
+                f"of the grains on the gears over the grains' weight and a gear's radius [{TORQUE}]",
+                (1,) * gear_count,
+            ),
+            Entry("power", "of the gears over the grains' weight [0.1 m/s]", (1,)),
+            Entry("index", "of mixing, -1: apart, 1: mixed", (1,)),
+            Entry("apart", "mean square composition of each layer, -1: mixed, 1: apart, lowest first", (1,) * layers),
+            Entry("samples", "composition of the samples, as in `samples`", (1,) * samples),
+            Entry("fill", "grains in each over the mean, less 1", (1,) * samples),
+        ]
+    )  # fmt: skip
+
+
 class GearTowerV1Task(Scaled, GearTowerTask):
     """The mixing task in `env_count` envs, with the composition of the samples in the observation.
 
@@ -383,7 +403,7 @@ class GearTowerV1Task(Scaled, GearTowerTask):
     """
 
     full_return: ClassVar[float] = FULL_RETURN
-    state_vector: StateVector
+    state_vector: StateVector = gear_vector(4)  # of the default tower
 
     def __init__(self, env_count: int = 1, *, gear_count: int = 4, **kwargs: Any) -> None:
         self.state_vector = gear_vector(checks.integer("gear_count", gear_count, 1, GEAR_LIMIT))
@@ -422,26 +442,6 @@ class GearTowerV1Task(Scaled, GearTowerTask):
                 count / mean - 1.0,
             ]
         )
-
-
-def gear_vector(gear_count: int) -> StateVector:
-    """The vector of a tower; gears that lift in one sense of turning have no mirror image."""
-    layers, samples = SAMPLES[2] * gear_count, math.prod(SAMPLES) * gear_count
-    return StateVector(
-        [
-            Entry("speeds", "of the gears, as actions", (1,) * gear_count),
-            Entry(
-                "torques",
-                f"of the grains on the gears over the grains' weight and a gear's radius [{TORQUE}]",
-                (1,) * gear_count,
-            ),
-            Entry("power", "of the gears over the grains' weight [0.1 m/s]", (1,)),
-            Entry("index", "of mixing, -1: apart, 1: mixed", (1,)),
-            Entry("apart", "mean square composition of each layer, -1: mixed, 1: apart, lowest first", (1,) * layers),
-            Entry("samples", "composition of the samples, as in `samples`", (1,) * samples),
-            Entry("fill", "grains in each over the mean, less 1", (1,) * samples),
-        ]
-    )  # fmt: skip
 
 
 GearTowerEnv: type[GranularEnv]

@@ -490,7 +490,7 @@ class SiloV1Task(Scaled, SiloTask):
     """
 
     full_return: ClassVar[float] = 120.0  # 1 in each step
-    state_vector: StateVector
+    state_vector: StateVector = silo_vector((1, -1))  # of envs without a shaker
 
     def __init__(self, env_count: int = 1, *, shaker: bool | str = False, **kwargs: Any) -> None:
         # a wall that is shaken alone has no counterpart on the other side

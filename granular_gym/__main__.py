@@ -1,4 +1,4 @@
-"""Command line: python -m granular_gym info, play, view, scene, calibrate, cache."""
+"""Command line: python -m granular_gym info, play, export, view, scene, calibrate, cache."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from granular_gym.calibration.grains import Grains
 from granular_gym.errors import ArgumentError, GranularError
 from granular_gym.info import describe, info
 from granular_gym.tasks.registry import newest_ids, parse_arguments, short_name
-from granular_gym.training.policies import BUILT_IN
+from granular_gym.training.export import export
+from granular_gym.training.policies import policy_names
+from granular_gym.training.recipes import EPISODES
 from granular_gym.viewing.play import play
 from granular_gym.viewing.scene_runs import SCENES, run_scene
 from granular_gym.viewing.view import view
@@ -117,16 +119,18 @@ def _task_help() -> str:
     return f"one of {', '.join(map(short_name, newest_ids()))}, or module:id of a task of your own"
 
 
+def _policy_help() -> str:
+    """What stands for a policy."""
+    return f"{', '.join(policy_names())}, a checkpoint.zip, a file.safetensors, or module:function, called with the env"
+
+
 def _add_play(parser: argparse.ArgumentParser) -> None:
     """The arguments of play."""
     parser.add_argument("task", help=_task_help())
-    parser.add_argument(
-        "--policy",
-        default="expert",
-        help=f"{', '.join(BUILT_IN)}, a checkpoint.zip, or module:function, called with the env",
-    )
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--steps", type=int, help="most steps; default: the task's time limit")
+    parser.add_argument("--policy", default="expert", help=_policy_help())
+    parser.add_argument("--seed", type=int, default=0, help="of the first episode")
+    parser.add_argument("--episodes", type=int, default=1, help="each with the next seed")
+    parser.add_argument("--steps", type=int, help="most steps of each; default: the task's time limit")
     parser.add_argument("--out", type=Path, help="folder for the results; default: out/TASK")
     parser.add_argument("--every", type=int, default=1, help="env steps per picture of the film")
     parser.add_argument("--no-film", action="store_true", help="pictures and report only")
@@ -141,6 +145,7 @@ def _play(options: argparse.Namespace) -> int:
         options.out or Path("out") / short_name(options.task),
         policy=options.policy,
         seed=options.seed,
+        episodes=options.episodes,
         steps=options.steps,
         film=not options.no_film,
         every=options.every,
@@ -149,12 +154,29 @@ def _play(options: argparse.Namespace) -> int:
     return 0
 
 
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    """The arguments of export."""
+    parser.description = "Evaluates the policy of a run of SAC; writes its weights and card as safetensors."
+    parser.add_argument("folder", type=Path, help="of the run")
+    parser.add_argument("--name", help="of the policy; default: that of the file")
+    parser.add_argument("--episodes", type=int, default=EPISODES, help="of the evaluation, each with its own seed")
+    parser.add_argument("--out", type=Path, required=True, help="the file, .safetensors")
+
+
+def _export(options: argparse.Namespace) -> int:
+    card = export(options.folder, options.out, options.name or options.out.stem, options.episodes)
+    results = card["results"]
+    print(
+        f"{card['task']}: return {results['learned']['return']:.4g} (random {results['random']['return']:.4g}, expert "
+        f"{results['expert']['return']:.4g}), {results['share_of_expert']:.0%} of the expert; wrote {options.out}"
+    )
+    return 0
+
+
 def _add_view(parser: argparse.ArgumentParser) -> None:
     """The arguments of view."""
     parser.add_argument("task", help=_task_help())
-    parser.add_argument(
-        "--policy", default="expert", help=f"{', '.join(BUILT_IN)} or module:function, called with the env"
-    )
+    parser.add_argument("--policy", default="expert", help=_policy_help())
     parser.add_argument("--envs", type=int, default=1, help="envs that run at once; the browser selects one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, help="most steps; default: until Ctrl-C")
@@ -236,7 +258,8 @@ def _one_or_two(values: list[float]) -> float | list[float]:
 _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]] = {
     "info": ("show versions, build and devices", _add_info, _info),
     "calibrate": ("fit friction and rolling friction to measurements", _add_calibrate, _calibrate),
-    "play": ("play one episode of a task; write a film, pictures and a report", _add_play, _play),
+    "play": ("play episodes of a task; write a film, pictures and a report", _add_play, _play),
+    "export": ("write a trained policy and its card into a file", _add_export, _export),
     "view": ("show a task live in a browser, also over ssh", _add_view, _view),
     "scene": ("run an experiment with planar grains", _add_scene, _scene),
     "cache": ("show or clear what is kept on disk", _add_cache, _cache),

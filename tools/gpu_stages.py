@@ -102,6 +102,7 @@ def packages(run: Run) -> bool:
     """Makes an environment of the system's packages, and installs missing ones from the folder of wheels."""
     start = time.monotonic()
     has_pip = subprocess.run([sys.executable, "-c", "import pip"], capture_output=True).returncode == 0
+    source = ["--no-index", "--find-links", str(Path(run.args.wheels).resolve())] if run.args.wheels else []
     if not os.path.exists(PYTHON):
         plain = ["--without-pip"] if has_pip else []
         words = [sys.executable, "-m", "venv", "--system-site-packages", *plain, str(VENV)]
@@ -109,7 +110,7 @@ def packages(run: Run) -> bool:
         if status != "passed":
             run.note("packages", status, seconds, log=tail(output))
             return False
-        source = ["--no-index", "--find-links", str(Path(run.args.wheels).resolve())] if run.args.wheels else []
+        share_packages()
     missing = []
     end = start + run.limit("packages")
     for package in (*NEEDED, *USEFUL):
@@ -130,6 +131,19 @@ def packages(run: Run) -> bool:
     found = {"without": " ".join(missing)} if missing else {}
     run.note("packages", "passed", time.monotonic() - start, **found)
     return True
+
+
+def share_packages() -> None:
+    """Where this interpreter is itself of a virtual environment: its packages, too, not only those of the system."""
+    if sys.prefix != sys.base_prefix:
+        folder = subprocess.run(
+            [PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+        shared = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+        Path(folder, "outer.pth").write_text("\n".join(sorted(shared)) + "\n")
 
 
 def has_package(package: str) -> bool:

@@ -20,6 +20,7 @@ class Recipe:
         scale: the learner's reward is multiplied by it, > 0.
         log_std: PPO explores with noise; log of its first standard deviation per feature.
         noise_hold: decisions for which that noise keeps its direction, >= 1.
+        grain_count: grains of an env in which a learner sees the task's state vector, >= 1.
 
     Raises:
         ArgumentError: a value outside these limits.
@@ -30,6 +31,7 @@ class Recipe:
     scale: float = 1.0
     log_std: float = -0.5
     noise_hold: int = 8
+    grain_count: int = 100
 
     def __post_init__(self) -> None:
         checks.integer("repeat", self.repeat, 1)
@@ -37,3 +39,4 @@ class Recipe:
         checks.number("scale", self.scale, 0.0, above=True)
         checks.number("log_std", self.log_std)
         checks.integer("noise_hold", self.noise_hold, 1)
+        checks.integer("grain_count", self.grain_count, 1)

@@ -20,13 +20,11 @@ from granular_gym.info import info
 from granular_gym.tasks.registry import entry_of, parse_arguments, short_name, task_id
 from granular_gym.training import checkpoint, evaluation, records
 from granular_gym.training.policies import Actor
-from granular_gym.training.recipes import OFFICIAL, recipe
+from granular_gym.training.recipes import EPISODES, FIRST_SEED, OFFICIAL, recipe
 from granular_gym.training.run import Run, Settings, versions
 
 DRIVERS = ("learned", "random", "expert")
 TASK_HELP = "name of the task, or module:id of one of your own; default: Bulldozer-v1"
-#: seeds of evaluations begin here: far from those of training
-FIRST_SEED = 100_000
 
 
 def make_parser(description: str) -> argparse.ArgumentParser:
@@ -55,7 +53,7 @@ def make_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "--evaluate", nargs="*", choices=DRIVERS, default=list(DRIVERS), help="who plays at the end; none: nothing"
     )
-    parser.add_argument("--episodes", type=int, default=10, help="of the evaluation, each with its own seed")
+    parser.add_argument("--episodes", type=int, default=EPISODES, help="of the evaluation, each with its own seed")
     return parser
 
 
@@ -149,7 +147,7 @@ def train_with_bar(run: Run, env_steps: int | None, minutes: float | None, save_
             bar.n = min(run.env_steps if by_steps else run.seconds, total)
             if run.episodes:
                 mean = records.running_mean([row["return"] for row in run.episodes])[-1]
-                bar.set_postfix_str(f"{run.env_steps:,} env steps, return {mean:.1f}", refresh=False)
+                bar.set_postfix_str(f"{run.env_steps:,} env steps, return {mean:.4g}", refresh=False)
             bar.update(0)
 
         run.tick = tick
@@ -181,7 +179,7 @@ def report(run: Run, drivers: Sequence[str], episodes: int, command: Sequence[st
             "            return        std   success"
         )
         for name, means in table.items():
-            print(f"{name:8} {means['return']:10.1f} {means['return_std']:10.1f} {means.get('success', 0.0):9.0%}")
+            print(f"{name:8} {means['return']:10.4g} {means['return_std']:10.4g} {means.get('success', 0.0):9.0%}")
     content: dict[str, Any] = {"command": " ".join(command), "algorithm": type(run.model).__name__}
     content |= {"settings": asdict(run.settings), "env_steps": run.env_steps, "decisions": run.model.num_timesteps}
     content |= {"training_seconds": run.seconds, "episodes": len(run.episodes)}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.tasks.expert import scripted_expert
-from granular_gym.training.learner_env import make_batch
+from granular_gym.training.batch import make_batch
 
 #: from observations (n, ...) by name to actions (n, k)
 Act = Callable[[Any], NDArray[Any]]

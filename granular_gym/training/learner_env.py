@@ -11,33 +11,22 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from granular_gym.base import checks
 from granular_gym.tasks.recipe import REWARDS
-from granular_gym.tasks.registry import task_id
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.training.features import Features, features_of
 from granular_gym.training.sb3 import sb3_vec_env
-
-
-def make_batch(task: str, env_count: int, arguments: dict[str, Any]) -> Any:
-    """A GranularVectorEnv of a task as learners need it.
-
-    Raises:
-        ArgumentError: no such task, or an argument that it does not take.
-    """
-    return gym.make_vec(task_id(task), num_envs=env_count, autoreset_mode="SameStep", depth="uint8", **arguments)
 
 
 class LearnerEnv(VecEnvWrapper):
     """A batch of envs for a learner of Stable-Baselines3.
 
     Args:
-        batch: made by `make_batch`.
+        batch: made by `batch.make_batch`.
         repeat: env steps per decision, >= 1.
         reward: "sum" or "change" of the task's reward over a decision.
         scale: the learner's reward is multiplied by it.

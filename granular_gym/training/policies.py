@@ -1,6 +1,6 @@
-"""policies.py: what acts, by name: the scripted expert, random actions, a checkpoint, or a function of the user's.
+"""policies.py: what acts, by name: the scripted expert, random actions, what was trained, or a function of the user's.
 
-A checkpoint plays deterministic actions, each held as long as in training.
+What was trained plays deterministic actions; a checkpoint holds each as long as in training.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.registry import bare_id, loaded
 from granular_gym.training import checkpoint
 from granular_gym.training.features import Features, features_of
+from granular_gym.training.pretrained import is_pretrained, load_pretrained, pretrained_names, read_card
 
 #: policies that need no file
 BUILT_IN = ("expert", "random")
@@ -32,6 +33,11 @@ ALGORITHMS = {
 
 #: gives an action for an observation
 Policy = Callable[[Any], Any]
+
+
+def policy_names() -> list[str]:
+    """Policies that are known by a name: those that need no file, and those that come with the package."""
+    return [*BUILT_IN, *pretrained_names()]
 
 
 def algorithm_class(name: str) -> type:
@@ -103,14 +109,15 @@ def load_policy(name: str, env: Any) -> Policy:
     """A policy by name.
 
     Args:
-        name: "expert", "random", the path of a training run's checkpoint (it ends in ".zip"), or "module:function": the
-            function is called once with the env and returns a function from observation to action.
+        name: one of `policy_names`, the path of a training run's checkpoint (it ends in ".zip") or of an exported
+            policy (".safetensors"), or "module:function": the function is called once with the env and returns a
+            function from observation to action.
         env: the env it will play, which has been reset.
 
     Raises:
         ArgumentError: there is no such policy, or it is not a function.
-        StateError: the checkpoint is damaged.
-        GranularError: it is a checkpoint, and the `train` extra is not installed.
+        StateError: the file is damaged, or for other spaces than those of the env.
+        GranularError: it is a file, and the extra that reads it (`train` or `policies`) is not installed.
     """
     if name == "expert":
         expert = scripted_expert(env)
@@ -119,9 +126,14 @@ def load_policy(name: str, env: Any) -> Policy:
         return lambda observation: env.action_space.sample()
     if _is_checkpoint(name):
         return load_actor(Path(name), env).act
+    if is_pretrained(name):
+        return load_pretrained(name).policy(env)
     module, colon, function = checks.text("policy", name).partition(":")
     if not (module and colon and function):
-        raise ArgumentError(f"policy: expected 'expert', 'random', a checkpoint.zip or 'module:function', got {name!r}")
+        known = ", ".join(policy_names())
+        raise ArgumentError(
+            f"policy: expected one of {known}, a checkpoint.zip, a file.safetensors or 'module:function', got {name!r}"
+        )
     try:
         make = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as error:
@@ -140,15 +152,27 @@ def _is_checkpoint(name: str) -> bool:
 
 
 def trained_arguments(task: str, policy: str) -> dict[str, Any]:
-    """Arguments of the task that a checkpoint was trained with; none for other policies.
+    """Arguments of the task that a policy in a file plays with; none for other policies.
 
     Raises:
-        ArgumentError: the checkpoint was trained on another task.
-        StateError: it is damaged.
+        ArgumentError: it was trained on another task.
+        StateError: the file is damaged.
+        GranularError: safetensors, which reads it, is not installed.
     """
-    if not _is_checkpoint(policy):
+    if _is_checkpoint(policy):
+        trained = checkpoint.read_about(Path(policy))["settings"]
+    elif is_pretrained(policy):
+        trained = read_card(policy)
+    else:
         return {}
-    settings = checkpoint.read_about(Path(policy))["settings"]
-    if bare_id(settings["task"]) != bare_id(task):
-        raise ArgumentError(f"policy: expected one trained on {task}, {policy} was trained on {settings['task']}")
-    return {**settings["arguments"], "depth": "uint8"}
+    if bare_id(trained["task"]) != bare_id(task):
+        raise ArgumentError(f"policy: expected one trained on {task}, {policy} was trained on {trained['task']}")
+    return {**trained["arguments"], "depth": "uint8"}
+
+
+def baseline_returns(policy: str) -> tuple[float, float] | None:
+    """Mean returns of random actions and of the expert on the card of a policy; None where it has no card."""
+    if not is_pretrained(policy):
+        return None
+    results = read_card(policy)["results"]
+    return results["random"]["return"], results["expert"]["return"]

@@ -24,7 +24,8 @@ from granular_gym import _core
 from granular_gym.base import checks
 from granular_gym.errors import StateError
 from granular_gym.training import checkpoint, records
-from granular_gym.training.learner_env import LearnerEnv, make_batch
+from granular_gym.training.batch import make_batch
+from granular_gym.training.learner_env import LearnerEnv
 from granular_gym.training.policies import algorithm_class
 
 

@@ -1,7 +1,7 @@
-"""play.py: plays one episode of a task by its expert, at random or by a given policy, and films it.
+"""play.py: plays episodes of a task by its expert, at random or by a given policy, and films them.
 
 `python -m granular_gym play TASK` writes into a folder: TASK.mp4 (where the `video` extra is installed), first.png,
-last.png, and report.json with the return, the infos of the last step and the engine's counters of overlap and speed.
+last.png, and report.json with the returns, the infos of the last step and the engine's counters of overlap and speed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from granular_gym._core import write_png
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.registry import short_name, task_id
-from granular_gym.training.policies import Policy, load_policy, trained_arguments
+from granular_gym.training.evaluation import share_of_expert
+from granular_gym.training.policies import Policy, baseline_returns, load_policy, trained_arguments
 from granular_gym.viewing.film import Film
 
 
@@ -31,36 +33,41 @@ def play(
     *,
     policy: str = "expert",
     seed: int = 0,
+    episodes: int = 1,
     steps: int | None = None,
     film: bool = True,
     every: int = 1,
     arguments: dict[str, Any] | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, Any]:
-    """Plays one episode; writes film, pictures and report.
+    """Plays episodes; writes film, pictures and report.
 
     Args:
         task: name, see `task_id`.
         out: folder; created where it is missing.
-        policy: "expert", "random", the path of a checkpoint.zip or "module:function".
-        seed: of the episode, >= 0.
-        steps: most env steps; None: up to the task's time limit.
+        policy: see `load_policy`; it is loaded anew for each episode.
+        seed: of the first episode, >= 0; each further one has the next.
+        episodes: how many, >= 1.
+        steps: most env steps of each; None: up to the task's time limit.
         film: write a film where the `video` extra is installed.
         every: env steps per picture of the film.
-        arguments: of the task; default: those of the checkpoint, else the task's defaults.
+        arguments: of the task; default: those that a policy in a file was trained with, else the task's defaults.
         say: called with progress messages.
 
     Returns:
-        The content of report.json.
+        The content of report.json: "episodes", each with "seed", "steps", "return", "success" where the task says so,
+        and "share_of_expert" where the policy's card has baselines; "return" their mean, "steps", "seconds" and
+        "fast_count" their sums, "overlap_max" the largest, and "info" of the last step of all.
 
     Raises:
         ArgumentError: an invalid argument.
-        StateError: the checkpoint is damaged.
+        StateError: the policy's file is damaged, or for other spaces.
         OSError: the folder cannot be written, or the disk is full; the pictures and the film written so far stay.
     """
     name = task_id(task)
     out = checks.path("out", out)
     checks.integer("seed", seed, 0)
+    checks.integer("episodes", episodes, 1)
     if arguments is not None:
         checks.instance("arguments", arguments, dict)
     if steps is not None:
@@ -76,82 +83,95 @@ def play(
     except TypeError as error:
         # the constructor's message names the unknown argument
         raise ArgumentError(f"argument: {error}") from None
+    baselines = baseline_returns(policy)
+    total, rows = _Total(), []
+    reel: Film | None = None
     try:
-        observation, _ = env.reset(seed=seed)
-        env.action_space.seed(seed)
-        episode = _Episode(env, load_policy(policy, env), observation)
-        out.mkdir(parents=True, exist_ok=True)
-        episode.run(out, short_name(name) if film else None, steps, every, say)
+        for number in range(seed, seed + episodes):
+            observation, _ = env.reset(seed=number)
+            env.action_space.seed(number)
+            acting = load_policy(policy, env)
+            if number == seed:
+                out.mkdir(parents=True, exist_ok=True)
+                write_png(str(out / "first.png"), _frame(env))
+                reel = _film(out / f"{short_name(name)}.mp4", env, say) if film else None
+            row = {"seed": number, **_run(env, acting, observation, steps, reel, every, total)}
+            text = f"{name}, {policy}, seed {number}: return {row['return']:.4g} in {row['steps']} steps"
+            if baselines is not None:
+                row["share_of_expert"] = share_of_expert(row["return"], *baselines)
+                text += f", {row['share_of_expert']:.0%} of the expert"
+            if "success" in row:
+                text += f", success {row['success']}"
+            rows.append(row)
+            say(text if number < seed + episodes - 1 else f"{text}; see {out}")
+        write_png(str(out / "last.png"), _frame(env))
+        if reel is not None:
+            reel.add(_frame(env))
     finally:
+        if reel is not None:
+            reel.close()
         env.close()
     report = {
         "task": name,
         "policy": policy,
         "seed": seed,
         "arguments": given,
-        "steps": episode.steps,
-        "return": episode.total,
-        "seconds": episode.seconds,
-        "overlap_max": episode.worst,
-        "fast_count": episode.fast,
-        "info": {key: _plain(value) for key, value in episode.info.items()},
+        "episodes": rows,
+        "steps": sum(row["steps"] for row in rows),
+        "return": float(np.mean([row["return"] for row in rows])),
+        "seconds": total.seconds,
+        "overlap_max": total.worst,
+        "fast_count": total.fast,
+        "info": {key: _plain(value) for key, value in total.info.items()},
     }
     (out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
-    success = f", success {episode.info['success']}" if "success" in episode.info else ""
-    say(f"{name}, {policy}, seed {seed}: return {episode.total:.1f} in {episode.steps} steps{success}; see {out}")
     return report
 
 
-class _Episode:
-    """A running episode and its results; the env has been reset."""
+@dataclass
+class _Total:
+    """Of all episodes: seconds of stepping and acting, the largest overlap, fast grains, infos of the last step."""
 
-    def __init__(self, env: Any, policy: Policy, observation: Any) -> None:
-        self.env, self.policy, self.observation = env, policy, observation
-        self.info: dict[str, Any] = {}
-        self.steps, self.total, self.worst, self.fast, self.seconds = 0, 0.0, 0.0, 0, 0.0
+    seconds: float = 0.0
+    worst: float = 0.0
+    fast: int = 0
+    info: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, out: Path, film: str | None, limit: int | None, every: int, say: Callable[[str], None]) -> None:
-        """Plays to the end, or `limit` steps; writes first.png, last.png and, where `film` names one, a film."""
-        pictures_per_second = int(self.env.metadata.get("render_fps", 10))
-        frame = _frame(self.env)
-        write_png(str(out / "first.png"), frame)
-        reel = _film(out / f"{film}.mp4", pictures_per_second) if film is not None else None
-        if film is not None and reel is None:
-            say("no film: imageio with ffmpeg is not installed (pip install 'granular_gym[video]')")
-        try:
-            done, begin = False, time.perf_counter()
-            while not done and (limit is None or self.steps < limit):
-                if reel is not None and self.steps % every == 0:
-                    reel.add(_frame(self.env) if self.steps else frame)
-                done = self._step()
-            self.seconds = time.perf_counter() - begin
-            frame = _frame(self.env)
-            write_png(str(out / "last.png"), frame)
-            if reel is not None:
-                reel.add(frame)
-        finally:
-            if reel is not None:
-                reel.close()
 
-    def _step(self) -> bool:
-        """Takes one env step; True where it ends the episode."""
-        action = self.policy(self.observation)
-        self.observation, reward, terminated, truncated, self.info = self.env.step(action)
-        self.total, self.steps = self.total + float(reward), self.steps + 1
-        self.worst = max(self.worst, self.info["overlap_max"])
-        self.fast += self.info["fast_count"]
-        return bool(terminated or truncated)
+def _run(
+    env: Any, policy: Policy, observation: Any, limit: int | None, reel: Film | None, every: int, total: _Total
+) -> dict[str, Any]:
+    """Plays an episode that has begun to its end, or `limit` steps, and films it; its row of the report."""
+    row: dict[str, Any] = {"steps": 0, "return": 0.0}
+    done, begin = False, time.perf_counter()
+    while not done and (limit is None or row["steps"] < limit):
+        if reel is not None and row["steps"] % every == 0:
+            reel.add(_frame(env))
+        observation, reward, terminated, truncated, info = env.step(policy(observation))
+        row["return"] += float(reward)
+        row["steps"] += 1
+        total.worst, total.fast, total.info = (
+            max(total.worst, info["overlap_max"]),
+            total.fast + info["fast_count"],
+            info,
+        )
+        done = bool(terminated or truncated)
+    total.seconds += time.perf_counter() - begin
+    if "success" in total.info:
+        row["success"] = bool(total.info["success"])
+    return row
 
 
 def _frame(env: Any) -> NDArray[np.uint8]:
     return np.ascontiguousarray(env.render())
 
 
-def _film(path: Path, pictures_per_second: int) -> Film | None:
-    """A new film; None where the `video` extra is missing."""
+def _film(path: Path, env: Any, say: Callable[[str], None]) -> Film | None:
+    """A new film; None where the `video` extra is missing, which is said."""
     try:
-        return Film(path, pictures_per_second)
+        return Film(path, int(env.metadata.get("render_fps", 10)))
     except ImportError:
+        say("no film: imageio with ffmpeg is not installed (pip install 'granular_gym[video]')")
         return None
 
 

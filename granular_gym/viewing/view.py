@@ -25,7 +25,7 @@ from granular_gym.errors import ArgumentError, ClosedError, GranularError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.grain_colors import sand_colors
 from granular_gym.tasks.registry import short_name, task_id
-from granular_gym.training.policies import BUILT_IN, load_policy
+from granular_gym.training.policies import BUILT_IN, load_policy, trained_arguments
 from granular_gym.viewing.surfaces import tool_surface
 
 #: default colours of tools, in turn
@@ -328,14 +328,14 @@ def view(
 
     Args:
         task: name, see `granular_gym.tasks.registry.task_id`.
-        policy: "expert", "random" or "module:function", see `granular_gym.training.policies.load_policy`; with several
-            envs the function is called with the batch and returns a batch of actions.
+        policy: see `granular_gym.training.policies.load_policy`; with several envs a user's function is called with the
+            batch and returns a batch of actions.
         env_count: number of envs; the browser selects the one shown.
         seed: of the first episode, >= 0; env k has seed + k.
         steps: most env steps; None: no limit.
         port: see `Viewer`.
         host: see `Viewer`.
-        arguments: of the task.
+        arguments: of the task; default: those that a policy in a file was trained with.
         say: called with the address of the view.
 
     Raises:
@@ -348,12 +348,13 @@ def view(
     checks.integer("seed", seed, 0)
     if steps is not None:
         checks.integer("steps", steps, 1)
+    given = {**trained_arguments(name, checks.text("policy", policy)), **(arguments or {})}
     _viser()
     try:
         if count == 1:
-            env: Any = gym.make(name, **(arguments or {}))
+            env: Any = gym.make(name, **given)
         else:
-            env = gym.make_vec(name, num_envs=count, autoreset_mode="Disabled", **(arguments or {}))
+            env = gym.make_vec(name, num_envs=count, autoreset_mode="Disabled", **given)
     except TypeError as error:
         # the constructor's message names the unknown argument
         raise ArgumentError(f"argument: {error}") from None

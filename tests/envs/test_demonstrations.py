@@ -77,7 +77,8 @@ def test_a_step_that_diverged_is_counted_and_never_drawn() -> None:
 def learner_env(**arguments: Any) -> Any:
     """Two envs of few grains, whose episodes last 12 decisions."""
     pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
-    from granular_gym.training.learner_env import LearnerEnv, make_batch
+    from granular_gym.training.batch import make_batch
+    from granular_gym.training.learner_env import LearnerEnv
 
     fixed = {"grain_count": 40, "num_threads": 1, "observation": "state", "frame_skip": 5, "max_episode_steps": 12}
     return LearnerEnv(make_batch("granular_gym/Bulldozer-v1", 2, {**fixed, **arguments}))

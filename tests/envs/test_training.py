@@ -278,7 +278,8 @@ def test_a_disk_that_fills_up_while_training_is_said(tmp_path: Path, monkeypatch
 
 
 def test_rewards_and_returns_of_a_learner() -> None:
-    from granular_gym.training.learner_env import LearnerEnv, make_batch
+    from granular_gym.training.batch import make_batch
+    from granular_gym.training.learner_env import LearnerEnv
 
     arguments = {**ARGUMENTS, "max_episode_steps": 10}
     plain = make_batch(BULLDOZER, 2, arguments)
@@ -305,8 +306,8 @@ def test_rewards_and_returns_of_a_learner() -> None:
 
 
 def test_what_the_bulldozer_s_learner_sees_is_where_the_grains_are() -> None:
+    from granular_gym.training.batch import make_batch
     from granular_gym.training.features import features_of
-    from granular_gym.training.learner_env import make_batch
 
     batch = make_batch(BULLDOZER, 4, {"grain_count": 300, "num_threads": 1})
     observations, infos = batch.reset(seed=2)

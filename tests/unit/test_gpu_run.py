@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -122,6 +124,16 @@ def test_cores() -> None:
     assert gpu_stages.split_cores(list(range(16)), True) == (list(range(12)), list(range(12, 16)))
     assert gpu_stages.split_cores([0, 1], True) == ([0, 1], [0, 1])
     assert gpu_stages.split_cores(list(range(16)), False)[0] == list(range(16))
+
+
+def test_packages_of_an_outer_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment made from one sees the packages of that, too."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "inner")], check=True)
+    inner = str(tmp_path / "inner" / "bin" / "python")
+    monkeypatch.setattr(gpu_stages, "PYTHON", inner)
+    assert subprocess.run([inner, "-c", "import numpy"], capture_output=True).returncode
+    gpu_stages.share_packages()
+    subprocess.run([inner, "-c", "import numpy, gymnasium"], check=True, env={**os.environ, "PYTHONPATH": ""})
 
 
 def test_summary() -> None:

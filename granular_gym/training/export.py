@@ -1,0 +1,103 @@
+"""export.py: a trained policy out of a checkpoint into a file with its card, see `pretrained`."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.errors import StateError
+from granular_gym.tasks.registry import task_class
+from granular_gym.tasks.state_vector import NAME as STATE
+from granular_gym.training import checkpoint, evaluation
+from granular_gym.training.policies import algorithm_class
+from granular_gym.training.pretrained import Card, Pretrained, entries_of, write_pretrained
+from granular_gym.training.recipes import EPISODES, FIRST_SEED, OFFICIAL
+
+
+def export(run: Path, path: Path, name: str, episodes: int = EPISODES) -> Card:
+    """Writes the policy of a run, evaluated as the file will be played.
+
+    Args:
+        run: folder of a run of SAC on a task's state vector.
+        path: of the file.
+        name: of the policy.
+        episodes: of the evaluation, from seed FIRST_SEED on.
+
+    Returns:
+        The card.
+
+    Raises:
+        StateError: the checkpoint is missing or damaged, or of another algorithm or observation.
+        GranularError: the `train` extra or safetensors is not installed.
+        OSError: the file cannot be written.
+    """
+    about, members = checkpoint.read(run)
+    settings = about["settings"]
+    vector = task_class(settings["task"]).state_vector
+    shown = settings["arguments"].get("observation", "images")
+    if about["algorithm"] != "SAC" or shown != STATE or vector is None:
+        raise StateError(f"{run}: expected SAC on observation={STATE!r}, got {about['algorithm']} on {shown!r}")
+    model: Any = algorithm_class("SAC").load(io.BytesIO(members["model.zip"]))  # type: ignore[attr-defined]
+    report = run / "report.json" if run.is_dir() else run.with_name("report.json")
+    command = json.loads(report.read_text())["command"] if report.exists() else ""
+    arguments = {key: value for key, value in settings["arguments"].items() if key != "num_threads"} | OFFICIAL
+    card: Card = {
+        "name": name,
+        "task": settings["task"],
+        "arguments": arguments,
+        "entries": entries_of(vector),
+        "algorithm": about["algorithm"],
+        "command": command,
+        "seed": settings["seed"],
+        "env_steps": about["env_steps"],
+        "seconds": about["seconds"],
+        "training": {"arguments": settings["arguments"], "learner": asdict(model.settings)},
+        "versions": about["versions"],
+    }
+    weights = weights_of(model)
+    policy = Pretrained(card, weights)
+    card["results"] = results_of(policy, range(FIRST_SEED, FIRST_SEED + episodes))
+    write_pretrained(path, card, weights)
+    return card
+
+
+def weights_of(model: Any) -> dict[str, NDArray[np.float32]]:
+    """The layers of the actor of a SAC, as `Pretrained` takes them."""
+    weights: dict[str, NDArray[np.float32]] = {}
+    layers = -1
+    for layer in model.actor.net:
+        kind = type(layer).__name__
+        if kind == "ReLU":
+            continue
+        layers += kind == "Linear"
+        prefix = f"{layers}." if kind == "Linear" else f"{layers}.norm."
+        for part, values in layer.state_dict().items():
+            weights[prefix + part] = values.numpy()
+    # the other half of the last layer is the spread of exploration
+    for part in ("weight", "bias"):
+        weights[f"{layers}.{part}"] = np.ascontiguousarray(weights[f"{layers}.{part}"][: model.action_size])
+    return weights
+
+
+def results_of(policy: Pretrained, seeds: range) -> dict[str, Any]:
+    """What a policy, random actions and the expert earn on the same seeds: "seeds" first and last, the means of each
+    (see `evaluation.summary`), "returns" of the policy by seed, and its "share_of_expert"."""
+    card = policy.card
+    rows = evaluation.evaluate(card["task"], card["arguments"], lambda batch, _: policy.policy(batch), seeds)
+    # those that did not learn decide at every control period
+    plain = {**card["arguments"], "frame_skip": 1}
+    drivers = {"random": evaluation.random_driver, "expert": evaluation.expert_driver}
+    means = {
+        name: evaluation.summary(evaluation.evaluate(card["task"], plain, driver, seeds))
+        for name, driver in drivers.items()
+    }
+    means["learned"] = evaluation.summary(rows)
+    share = evaluation.share_of_expert(*(means[name]["return"] for name in ("learned", "random", "expert")))
+    returns = [row["return"] for row in rows]
+    return {"seeds": [seeds[0], seeds[-1]], **means, "returns": returns, "share_of_expert": share}
