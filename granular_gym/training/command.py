@@ -100,7 +100,7 @@ def main(
             folder = args.out or Path("out/train") / name
             run = Run.begin(folder, settings, lambda env, seed: make_model(env, seed, args))
         train_with_bar(run, args.steps, args.minutes, args.save_every)
-        command = ["python", os.path.relpath(sys.argv[0]), *(sys.argv[1:] if words is None else words)]
+        command = ["python", os.path.relpath(sys.argv[0]), *without_out(sys.argv[1:] if words is None else words)]
         report(run, args.evaluate, args.episodes, command)
         print(f"plot, table, episodes and checkpoint: {run.folder}", flush=True)
     except GranularError as error:
@@ -118,6 +118,12 @@ def main(
         if run is not None:
             run.close()
     return 0
+
+
+def without_out(words: Sequence[str]) -> list[str]:
+    """The words of a command line that say what was trained, not where its files are."""
+    kept = [word for k, word in enumerate(words) if not (k and words[k - 1] == "--out")]
+    return [word for word in kept if word.partition("=")[0] != "--out"]
 
 
 def lost(run: Run | None, error: OSError) -> str:

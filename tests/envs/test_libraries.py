@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "interfaces.md"
 TRAINER = ROOT / "examples" / "ppo_single_file.py"
+SAC_TRAINER = ROOT / "examples" / "sac_single_file.py"
 BLOCK = re.compile(r"(?:<!-- needs: ([\w ]+) -->\n)?```python\n(.*?)```", re.DOTALL)
 
 
@@ -121,3 +122,38 @@ class TestSingleFileTrainer:
             batch = {"observations": observation, "actions": action, "log_probs": log_prob, "returns": reward}
             trainer["update"](agent, optimizer, {**batch, "advantages": reward - value}, args)
         assert agent(observation)[0].mean.mean(0).tolist() == pytest.approx(wanted.tolist(), abs=0.15)
+
+
+class TestSacSingleFile:
+    """examples/sac_single_file.py."""
+
+    def test_it_trains(self, tmp_path: Path) -> None:
+        torch = pytest.importorskip("torch", reason="torch is not installed")
+        words = ["--minutes", "0.05", "--demonstrations", "2", "--envs", "2", "--grains", "30", "--episodes", "2"]
+        done = subprocess.run(
+            [sys.executable, str(SAC_TRAINER), *words, "--out", str(tmp_path)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        report = json.loads((tmp_path / "report.json").read_text())
+        assert len(report["returns"]) == 2 and np.isfinite(report["returns"]).all()
+        weights = torch.load(tmp_path / "policy.pt", weights_only=True)
+        assert all(torch.isfinite(array).all() for array in weights.values())
+
+    def test_returns_over_several_steps(self) -> None:
+        """Three steps summed with the discount; an end cuts the sum, and no value follows a termination."""
+        pytest.importorskip("torch", reason="torch is not installed")
+        example = runpy.run_path(str(SAC_TRAINER))
+        memory, discount = example["Memory"](None, 1), example["DISCOUNT"]
+        for step in range(5):
+            memory.add(0, step, step, step, 10.0**step, step + 1, (False, step == 4))
+        memory.add(0, 7, 7, 7, 1.0, 8, (True, True))
+        found = [(row[0], row[4]) for row in memory.rows]
+        assert found == [(0, 3), (1, 4), (2, 5), (3, 5), (4, 5), (7, 8)]
+        sums = [1 + 10 * discount + 100 * discount**2, 1e3 + 1e4 * discount, 1e4]
+        assert [memory.rows[k][3] for k in (0, 3, 4)] == pytest.approx(sums)
+        assert [row[5] for row in memory.rows] == pytest.approx([*[discount**3] * 3, discount**2, discount, 0.0])
