@@ -20,6 +20,8 @@ class Recipe:
         scale: the learner's reward is multiplied by it, > 0.
         log_std: PPO explores with noise; log of its first standard deviation per feature.
         noise_hold: decisions for which that noise keeps its direction, >= 1.
+        disturbance: demonstrations are played with up to so much drifting noise on the expert's actions, >= 0. More
+            shows how to recover, too much spoils what is shown.
         grain_count: grains of an env in which a learner sees the task's state vector, >= 1.
 
     Raises:
@@ -31,6 +33,7 @@ class Recipe:
     scale: float = 1.0
     log_std: float = -0.5
     noise_hold: int = 8
+    disturbance: float = 0.4
     grain_count: int = 100
 
     def __post_init__(self) -> None:
@@ -39,4 +42,5 @@ class Recipe:
         checks.number("scale", self.scale, 0.0, above=True)
         checks.number("log_std", self.log_std)
         checks.integer("noise_hold", self.noise_hold, 1)
+        checks.number("disturbance", self.disturbance, 0.0)
         checks.integer("grain_count", self.grain_count, 1)

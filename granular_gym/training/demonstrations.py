@@ -22,10 +22,10 @@ from granular_gym.base.types import Arrays
 from granular_gym.errors import ArgumentError, StateError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.training.learner_env import LearnerEnv
+from granular_gym.training.recipes import recipe_of
 
 VERSION = 1
-NOISE = 0.4  # largest share of the disturbance; each episode draws its own
-KEEP, KICK = 0.8, 0.6  # the disturbance of a decision: of the one before, and fresh, unit normal
+KEEP, KICK = 0.8, 0.6  # shares of the disturbance of a decision: the one before, and fresh unit normal noise
 #: arrays of a file and the axes of each behind the step
 _ARRAYS = {
     "observations": 1, "actions": 1, "labels": 1, "rewards": 0, "following": 1,
@@ -98,25 +98,29 @@ def load(path: Path) -> Demonstrations:
     return Demonstrations(about, arrays, returns)
 
 
-def collect(env: LearnerEnv, episodes: int, seed: int = 0) -> Demonstrations:
+def collect(env: LearnerEnv, episodes: int, seed: int = 0, disturbance: float | None = None) -> Demonstrations:
     """Plays the task's scripted expert in a batch; its envs stand at the beginning of an episode afterwards.
 
     Args:
         env: the batch; the expert decides as often as the learner.
         episodes: how many, >= 1. Those that begin first count, so that short ones are not favoured.
         seed: of the episodes and of the disturbance, >= 0.
+        disturbance: its largest share of an action, >= 0, up to which each episode draws its own; None: as the task's
+            recipe says.
 
     Raises:
         ArgumentError: the task has no scripted expert, or an argument is not what it should be.
     """
     checks.integer("episodes", episodes, 1)
+    most = recipe_of(env.batch.spec.id).disturbance if disturbance is None else disturbance
+    checks.number("disturbance", most, 0.0)
     draw = np.random.default_rng([checks.integer("seed", seed, 0), 1])
     action_space: Any = env.action_space
     count, size = env.num_envs, int(action_space.shape[0])
     env.seed(seed)
     observations: Any = env.reset()
     expert = scripted_expert(env.batch)
-    level, drift = draw.uniform(0.0, NOISE, (count, 1)), np.zeros((count, size))
+    level, drift = draw.uniform(0.0, most, (count, 1)), np.zeros((count, size))
     rows: dict[int, list[tuple[Any, ...]]] = {number: [] for number in range(count)}  # of episodes that run, by number
     running, begun = list(range(count)), count
     done: dict[int, list[tuple[Any, ...]]] = {}
@@ -141,7 +145,7 @@ def collect(env: LearnerEnv, episodes: int, seed: int = 0) -> Demonstrations:
                 rows[running[k]] = []
         if ends.any():
             expert.reset(ends)
-            level[ends], drift[ends] = draw.uniform(0.0, NOISE, (int(ends.sum()), 1)), 0.0
+            level[ends], drift[ends] = draw.uniform(0.0, most, (int(ends.sum()), 1)), 0.0
         observations = following
     ordered = [done[number] for number in range(episodes)]
     columns = zip(*(row for episode in ordered for row in episode), strict=True)

@@ -102,6 +102,10 @@ def test_demonstrations_are_whole_episodes_and_survive_a_file(tmp_path: Path) ->
     again.check_for(env)
     same = demonstrations.collect(env, 3, seed=5)
     assert all(np.array_equal(same.steps[name], steps[name]) for name in steps)
+    plain = demonstrations.collect(env, 2, seed=5, disturbance=0.0).steps
+    assert np.array_equal(plain["actions"], plain["labels"])
+    with pytest.raises(ArgumentError, match="disturbance"):
+        demonstrations.collect(env, 2, seed=5, disturbance=-0.1)
     env.close()
 
 
