@@ -1,4 +1,4 @@
-"""Command line: python -m granular_gym info, play, export, view, scene, calibrate, cache."""
+"""Command line: python -m granular_gym info, play, policies, export, view, scene, calibrate, cache."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from granular_gym.info import describe, info
 from granular_gym.tasks.registry import newest_ids, parse_arguments, short_name
 from granular_gym.training.export import export
 from granular_gym.training.policies import policy_names
+from granular_gym.training.pretrained import table
 from granular_gym.training.recipes import EPISODES
 from granular_gym.viewing.play import play
 from granular_gym.viewing.scene_runs import SCENES, run_scene
@@ -154,6 +155,11 @@ def _play(options: argparse.Namespace) -> int:
     return 0
 
 
+def _policies(options: argparse.Namespace) -> int:
+    print(table())
+    return 0
+
+
 def _add_export(parser: argparse.ArgumentParser) -> None:
     """The arguments of export."""
     parser.description = "Evaluates the policy of a run of SAC; writes its weights and card as safetensors."
@@ -259,6 +265,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Calla
     "info": ("show versions, build and devices", _add_info, _info),
     "calibrate": ("fit friction and rolling friction to measurements", _add_calibrate, _calibrate),
     "play": ("play episodes of a task; write a film, pictures and a report", _add_play, _play),
+    "policies": ("list the policies that come with the package", lambda parser: None, _policies),
     "export": ("write a trained policy and its card into a file", _add_export, _export),
     "view": ("show a task live in a browser, also over ssh", _add_view, _view),
     "scene": ("run an experiment with planar grains", _add_scene, _scene),

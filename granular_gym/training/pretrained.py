@@ -20,6 +20,7 @@ from granular_gym.base import cache, names
 from granular_gym.base.assets import asset_names, asset_path
 from granular_gym.base.types import Floats
 from granular_gym.errors import GranularError, StateError
+from granular_gym.tasks.registry import short_name
 from granular_gym.tasks.state_vector import NAME as STATE
 from granular_gym.tasks.state_vector import StateVector
 
@@ -135,6 +136,24 @@ def load_pretrained(policy: str) -> Pretrained:
 def read_card(policy: str) -> Card:
     """The card of a policy; raises like `load_pretrained`."""
     return _read(policy, lambda file: {})[0]
+
+
+def table() -> str:
+    """The cards of all policies that come with the package, in Markdown."""
+    lines = [
+        "| policy | task | return: learned, expert, random | share of the expert | success: learned, expert | env steps "
+        "| training |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for card in map(read_card, pretrained_names()):
+        results = card["results"]
+        returns = ", ".join(f"{results[who]['return']:.3f}" for who in ("learned", "expert", "random"))
+        success = ", ".join(f"{results[who]['success']:.0%}" for who in ("learned", "expert"))
+        lines.append(
+            f"| {card['name']} | {short_name(card['task'])} | {returns} | {results['share_of_expert']:.0%} | {success} "
+            f"| {card['env_steps']:,} | {card['seconds'] / 60.0:.1f} min |"
+        )
+    return "\n".join(lines)
 
 
 def _read(policy: str, tensors: Callable[[Any], Weights]) -> tuple[Card, Weights]:
