@@ -29,6 +29,7 @@ def register_task(
     measure: str = "success",
     recipe: Recipe | None = None,
     features: type | str | None = None,
+    reward_threshold: float | None = None,
 ) -> None:
     """Registers a task of one's own, as the tasks of this package are.
 
@@ -49,6 +50,7 @@ def register_task(
         recipe: how a learner meets the task; None: a decision per env step, rewards as they are.
         features: what a learner observes: a subclass of `granular_gym.training.features.Features` at the top of a
             module, or "module:class"; None: images averaged over blocks, other entries scaled to [-1, 1].
+        reward_threshold: mean return from which on the task counts as solved; None: not told.
 
     Raises:
         ArgumentError: an argument is not what it should be, or the id belongs to another class.
@@ -78,6 +80,7 @@ def register_task(
             checks.text("measure", measure),
             recipe,
             _path("features", features),
+            None if reward_threshold is None else checks.number("reward_threshold", reward_threshold),
         ),
     )
     for env_class in env_classes(task):

@@ -35,6 +35,8 @@ class Entry:
         recipe: how a learner meets the task; None: see `granular_gym.training.recipes`.
         features: where the class is that makes features of observations: "module:class"; None: see
             `granular_gym.training.features`.
+        reward_threshold: mean return from which on the task counts as solved; None: not told. Of the tasks of this
+            package what the scripted expert earns on the official episodes (docs/learning.md), in steps of .05.
     """
 
     task_path: str
@@ -43,26 +45,30 @@ class Entry:
     measure: str = "success"
     recipe: Recipe | None = None
     features: str | None = None
+    reward_threshold: float | None = None
 
 
-def _ours(module: str, name: str, steps: int, expert: str, measure: str) -> Entry:
+def _ours(
+    module: str, name: str, steps: int, expert: str, measure: str, reward_threshold: float | None = None
+) -> Entry:
     """The entry of a task in `envs`."""
-    return Entry(f"granular_gym.envs.{module}:{name}", steps, f"granular_gym.envs.{module}_expert:{expert}", measure)
+    path = f"granular_gym.envs.{module}"
+    return Entry(f"{path}:{name}", steps, f"{path}_expert:{expert}", measure, reward_threshold=reward_threshold)
 
 
 _TASKS = {
     "granular_gym/Bulldozer-v0": _ours("bulldozer", "Bulldozer", 600, "BulldozerDrivers", "goal_share"),
-    "granular_gym/Bulldozer-v1": _ours("bulldozer", "BulldozerV1", 600, "BulldozerDrivers", "goal_share"),
+    "granular_gym/Bulldozer-v1": _ours("bulldozer", "BulldozerV1", 600, "BulldozerDrivers", "goal_share", 0.9),
     "granular_gym/Excavator-v0": _ours("excavator", "Excavator", 600, "ScoopDrivers", "bin_share"),
-    "granular_gym/Excavator-v1": _ours("excavator", "ExcavatorV1", 600, "ScoopDrivers", "bin_share"),
+    "granular_gym/Excavator-v1": _ours("excavator", "ExcavatorV1", 600, "ScoopDrivers", "bin_share", 0.6),
     "granular_gym/Silo-v0": _ours("silo", "Silo", 120, "SiloExperts", "dose_error"),
-    "granular_gym/Silo-v1": _ours("silo", "SiloV1", 120, "SiloExperts", "dose_error"),
+    "granular_gym/Silo-v1": _ours("silo", "SiloV1", 120, "SiloExperts", "dose_error", 0.75),
     "granular_gym/Level-v0": _ours("level", "Level", 300, "LevelExperts", "error_share"),
-    "granular_gym/Level-v1": _ours("level", "LevelV1", 300, "LevelExperts", "error_share"),
+    "granular_gym/Level-v1": _ours("level", "LevelV1", 300, "LevelExperts", "error_share", 0.55),
     "granular_gym/GearTower-v0": _ours("gear_tower", "GearTower", 40, "GearTowerExperts", "mixing"),
-    "granular_gym/GearTower-v1": _ours("gear_tower", "GearTowerV1", 40, "GearTowerExperts", "mixing"),
+    "granular_gym/GearTower-v1": _ours("gear_tower", "GearTowerV1", 40, "GearTowerExperts", "mixing", 0.65),
     "granular_gym/Pour-v0": _ours("pour", "Pour", 180, "PourExperts", "dose_error"),
-    "granular_gym/Pour-v1": _ours("pour", "PourV1", 180, "PourExperts", "dose_error"),
+    "granular_gym/Pour-v1": _ours("pour", "PourV1", 180, "PourExperts", "dose_error", 0.9),
 }
 
 
@@ -75,6 +81,7 @@ def register(name: str, entry: Entry) -> None:
         entry_point=f"{entry.task_path}Env",
         vector_entry_point=f"{entry.task_path}VectorEnv",
         max_episode_steps=entry.steps,
+        reward_threshold=entry.reward_threshold,
     )
 
 

@@ -141,8 +141,8 @@ def read_card(policy: str) -> Card:
 def table() -> str:
     """The cards of all policies that come with the package, in Markdown."""
     lines = [
-        "| policy | task | return: learned, expert, random | share of the expert | success: learned, expert | env steps "
-        "| training |",
+        "| policy | task | return: learned, expert, random | share of the expert | success: learned, expert "
+        "| env steps | training |",
         "|---|---|---|---|---|---|---|",
     ]
     for card in map(read_card, pretrained_names()):

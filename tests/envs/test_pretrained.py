@@ -12,7 +12,7 @@ import pytest
 
 import granular_gym as gg
 from granular_gym.__main__ import main
-from granular_gym.tasks.registry import task_class
+from granular_gym.tasks.registry import task_class, unversioned
 from granular_gym.training.evaluation import evaluate
 from granular_gym.training.policies import load_policy, trained_arguments
 from granular_gym.training.pretrained import (
@@ -80,6 +80,15 @@ def test_policies_earn_what_their_cards_say(name: str) -> None:
     difference = np.mean([row["return"] for row in rows]) - np.mean(results["returns"][:count])
     assert abs(difference / scale) <= 0.05, (rows, results["returns"][:count])
     assert gg.asset_path(f"{FOLDER}/{name}.safetensors").stat().st_size < 1e6
+
+
+@pytest.mark.parametrize("name", pretrained_names())
+def test_reward_thresholds(name: str) -> None:
+    """A task is solved where its expert's return is reached, in steps of .05; version 0 has no threshold."""
+    card = read_card(name)
+    threshold = gym.spec(card["task"]).reward_threshold
+    assert threshold is not None and 0.0 <= card["results"]["expert"]["return"] - threshold < 0.05
+    assert gym.spec(unversioned(card["task"]) + "-v0").reward_threshold is None
 
 
 def test_layers() -> None:
