@@ -85,13 +85,23 @@ def weights_of(model: Any) -> dict[str, NDArray[np.float32]]:
     return weights
 
 
-def results_of(policy: Pretrained, seeds: range) -> dict[str, Any]:
-    """What a policy, random actions and the expert earn on the same seeds: "seeds" first and last, the means of each
-    (see `evaluation.summary`), "returns" of the policy by seed, and its "share_of_expert"."""
+def results_of(policy: Pretrained, seeds: range, changes: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What a policy, random actions and the expert earn on the same seeds.
+
+    Args:
+        policy: plays as its card says.
+        seeds: of the episodes.
+        changes: arguments of the task that shall differ from those on the card.
+
+    Returns:
+        "seeds" first and last, the means of "learned", "random" and "expert" (see `evaluation.summary`), "returns" of
+        the policy by seed, and its "share_of_expert".
+    """
     card = policy.card
-    rows = evaluation.evaluate(card["task"], card["arguments"], lambda batch, _: policy.policy(batch), seeds)
+    arguments = {**card["arguments"], **(changes or {})}
+    rows = evaluation.evaluate(card["task"], arguments, lambda batch, _: policy.policy(batch), seeds)
     # those that did not learn decide at every control period
-    plain = {**card["arguments"], "frame_skip": 1}
+    plain = {**arguments, "frame_skip": 1}
     drivers = {"random": evaluation.random_driver, "expert": evaluation.expert_driver}
     means = {
         name: evaluation.summary(evaluation.evaluate(card["task"], plain, driver, seeds))
