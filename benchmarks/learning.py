@@ -118,11 +118,10 @@ def collect(task: str, runs: dict[Curve, list[Path]], out: Path) -> dict[str, An
         }
         if "goal_share" in means[0]:
             part[curve.algorithm]["goal_share"] = [mean["goal_share"] for mean in means]
-    short = task.partition("-")[0]
-    title = f"{short}, {GRAINS} grains"
+    title = f"{task}; expert and random with {GRAINS} grains"
     window = 40
     lines = {"expert": expert, "random": random}
-    records.plot_curves(out / f"{short.lower()}.png", title, curves, lines, window)
+    records.plot_curves(out / f"{task.lower()}.png", title, curves, lines, window)
     return part
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.errors import StateError
-from granular_gym.tasks.registry import task_class
 from granular_gym.tasks.state_vector import NAME as STATE
 from granular_gym.training import checkpoint, evaluation
+from granular_gym.training.batch import make_batch
 from granular_gym.training.policies import algorithm_class
 from granular_gym.training.pretrained import Card, Pretrained, entries_of, write_pretrained
 from granular_gym.training.recipes import EPISODES, FIRST_SEED, OFFICIAL
@@ -39,11 +39,13 @@ def export(run: Path, path: Path, name: str, episodes: int = EPISODES) -> Card:
     """
     about, members = checkpoint.read(run)
     settings = about["settings"]
-    vector = task_class(settings["task"]).state_vector
     shown = settings["arguments"].get("observation", "images")
-    if about["algorithm"] != "SAC" or shown != STATE or vector is None:
+    if about["algorithm"] != "SAC" or shown != STATE:
         raise StateError(f"{run}: expected SAC on observation={STATE!r}, got {about['algorithm']} on {shown!r}")
-    model: Any = algorithm_class("SAC").load(io.BytesIO(members["model.zip"]))  # type: ignore[attr-defined]
+    model = algorithm_class("SAC").load(io.BytesIO(members["model.zip"]))
+    batch = make_batch(settings["task"], 1, settings["arguments"])
+    entries = entries_of(batch.task.state_vector)
+    batch.close()
     report = run / "report.json" if run.is_dir() else run.with_name("report.json")
     command = json.loads(report.read_text())["command"] if report.exists() else ""
     arguments = {key: value for key, value in settings["arguments"].items() if key != "num_threads"} | OFFICIAL
@@ -51,7 +53,7 @@ def export(run: Path, path: Path, name: str, episodes: int = EPISODES) -> Card:
         "name": name,
         "task": settings["task"],
         "arguments": arguments,
-        "entries": entries_of(vector),
+        "entries": entries,
         "algorithm": about["algorithm"],
         "command": command,
         "seed": settings["seed"],

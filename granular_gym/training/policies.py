@@ -40,7 +40,7 @@ def policy_names() -> list[str]:
     return [*BUILT_IN, *pretrained_names()]
 
 
-def algorithm_class(name: str) -> type:
+def algorithm_class(name: str) -> Any:
     """The class of an algorithm: of Stable-Baselines3, or one like them.
 
     Raises:
@@ -50,10 +50,9 @@ def algorithm_class(name: str) -> type:
     if name not in ALGORITHMS:
         raise StateError(f"algorithm: expected one of {', '.join(ALGORITHMS)}, got {name!r}")
     try:
-        found: type = loaded(ALGORITHMS[name])
+        return loaded(ALGORITHMS[name])
     except ImportError as error:
         raise GranularError("training needs Stable-Baselines3: pip install 'granular_gym[train]'") from error
-    return found
 
 
 class Actor:
@@ -101,7 +100,7 @@ def load_actor(path: Path, env: Any) -> Actor:
         GranularError: Stable-Baselines3 is not installed.
     """
     about, members = checkpoint.read(path)
-    model = algorithm_class(about["algorithm"]).load(io.BytesIO(members["model.zip"]), device="cpu")  # type: ignore[attr-defined]
+    model = algorithm_class(about["algorithm"]).load(io.BytesIO(members["model.zip"]), device="cpu")
     return Actor(model, env, about["settings"]["repeat"])
 
 

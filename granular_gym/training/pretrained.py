@@ -148,9 +148,10 @@ def table() -> str:
     for card in map(read_card, pretrained_names()):
         results = card["results"]
         returns = ", ".join(f"{results[who]['return']:.3f}" for who in ("learned", "expert", "random"))
-        success = ", ".join(f"{results[who]['success']:.0%}" for who in ("learned", "expert"))
+        success = ", ".join(f"{100.0 * results[who]['success']:.0f} %" for who in ("learned", "expert"))
         lines.append(
-            f"| {card['name']} | {short_name(card['task'])} | {returns} | {results['share_of_expert']:.0%} | {success} "
+            f"| {card['name']} | {short_name(card['task'])} | {returns} "
+            f"| {100.0 * results['share_of_expert']:.0f} % | {success} "
             f"| {card['env_steps']:,} | {card['seconds'] / 60.0:.1f} min |"
         )
     return "\n".join(lines)

@@ -93,8 +93,12 @@ def play(
             acting = load_policy(policy, env)
             if number == seed:
                 out.mkdir(parents=True, exist_ok=True)
-                write_png(str(out / "first.png"), _frame(env))
+                write_png(str(out / "first.png"), frame := _frame(env))
                 reel = _film(out / f"{short_name(name)}.mp4", env, say) if film else None
+            elif reel is not None:
+                frame = _frame(env)
+            if reel is not None:
+                reel.add(frame)
             row = {"seed": number, **_run(env, acting, observation, steps, reel, every, total)}
             text = f"{name}, {policy}, seed {number}: return {row['return']:.4g} in {row['steps']} steps"
             if baselines is not None:
@@ -104,9 +108,9 @@ def play(
                 text += f", success {row['success']}"
             rows.append(row)
             say(text if number < seed + episodes - 1 else f"{text}; see {out}")
-        write_png(str(out / "last.png"), _frame(env))
+        write_png(str(out / "last.png"), frame := _frame(env))
         if reel is not None:
-            reel.add(_frame(env))
+            reel.add(frame)
     finally:
         if reel is not None:
             reel.close()
@@ -141,11 +145,12 @@ class _Total:
 def _run(
     env: Any, policy: Policy, observation: Any, limit: int | None, reel: Film | None, every: int, total: _Total
 ) -> dict[str, Any]:
-    """Plays an episode that has begun to its end, or `limit` steps, and films it; its row of the report."""
+    """Plays an episode that has begun to its end, or `limit` steps; its row of the report. Films it from the second
+    picture on."""
     row: dict[str, Any] = {"steps": 0, "return": 0.0}
     done, begin = False, time.perf_counter()
     while not done and (limit is None or row["steps"] < limit):
-        if reel is not None and row["steps"] % every == 0:
+        if reel is not None and row["steps"] and row["steps"] % every == 0:
             reel.add(_frame(env))
         observation, reward, terminated, truncated, info = env.step(policy(observation))
         row["return"] += float(reward)

@@ -47,6 +47,23 @@ def test_snippet(code: str, needs: list[str], tmp_path: Path, monkeypatch: Any) 
         assert [path.suffix for path in (tmp_path / "videos").iterdir()] == [".mp4"]
 
 
+def trained(example: Path, words: list[str], folder: Path) -> dict[str, Any]:
+    """Runs an example that writes into the folder; its report."""
+    # the child must import the same packages
+    paths = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(
+        [sys.executable, str(example), *words],
+        env={**os.environ, "PYTHONPATH": paths},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return report
+
+
 class TestSingleFileTrainer:
     """Needs torch."""
 
@@ -59,18 +76,7 @@ class TestSingleFileTrainer:
 
         arguments = ["Pour-v0", "--steps", "24", "--envs", "2", "--rollout", "6", "--grains", "60", "--epochs", "1"]
         arguments += ["--minibatches", "2", "--max-episode-steps", "4", "--threads", "1", "--out", str(tmp_path)]
-        # the child must import the same packages
-        paths = os.pathsep.join(path for path in sys.path if path)
-        done = subprocess.run(
-            [sys.executable, str(TRAINER), *arguments],
-            env={**os.environ, "PYTHONPATH": paths},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stderr
-        report = json.loads((tmp_path / "report.json").read_text())
+        report = trained(TRAINER, arguments, tmp_path)
         assert [line["steps"] for line in report["iterations"]] == [12, 24]
         # 12 steps of each env, of which every fifth is a reset
         assert report["iterations"][-1]["episodes"] == 4 and np.isfinite(report["iterations"][-1]["return"])
@@ -130,16 +136,7 @@ class TestSacSingleFile:
     def test_it_trains(self, tmp_path: Path) -> None:
         torch = pytest.importorskip("torch", reason="torch is not installed")
         words = ["--minutes", "0.05", "--demonstrations", "2", "--envs", "2", "--grains", "30", "--episodes", "2"]
-        done = subprocess.run(
-            [sys.executable, str(SAC_TRAINER), *words, "--out", str(tmp_path)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stderr
-        report = json.loads((tmp_path / "report.json").read_text())
+        report = trained(SAC_TRAINER, [*words, "--out", str(tmp_path)], tmp_path)
         assert len(report["returns"]) == 2 and np.isfinite(report["returns"]).all()
         weights = torch.load(tmp_path / "policy.pt", weights_only=True)
         assert all(torch.isfinite(array).all() for array in weights.values())

@@ -23,6 +23,7 @@ from granular_gym.training.pretrained import (
     load_pretrained,
     pretrained_names,
     read_card,
+    table,
     write_pretrained,
 )
 
@@ -80,6 +81,11 @@ def test_policies_earn_what_their_cards_say(name: str) -> None:
     difference = np.mean([row["return"] for row in rows]) - np.mean(results["returns"][:count])
     assert abs(difference / scale) <= 0.05, (rows, results["returns"][:count])
     assert gg.asset_path(f"{FOLDER}/{name}.safetensors").stat().st_size < 1e6
+
+
+def test_the_page_shows_the_cards() -> None:
+    page = Path(__file__).parents[2] / "docs" / "learning.md"
+    assert pretrained_names() and table() in page.read_text()
 
 
 @pytest.mark.parametrize("name", pretrained_names())

@@ -342,3 +342,12 @@ def test_every_task_has_features() -> None:
 def test_running_mean() -> None:
     assert records.running_mean([1.0, 2.0, 3.0, 4.0], 2).tolist() == [1.0, 1.5, 2.5, 3.5]
     assert records.running_mean([], 2).tolist() == []
+
+
+def test_the_command_of_a_report_says_what_was_trained() -> None:
+    from granular_gym.training.command import without_out
+
+    words = ["Silo-v1", "--out", "here", "--seed", "3"]
+    assert without_out(words) == ["Silo-v1", "--seed", "3"]
+    assert without_out(["--out=here", "Silo-v1"]) == ["Silo-v1"]
+    assert without_out(["Silo-v1", "--seed", "3"]) == ["Silo-v1", "--seed", "3"]
