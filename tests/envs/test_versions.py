@@ -103,3 +103,4 @@ def test_versions_are_learned_alike(name: str) -> None:
     old, new, kind = recipe(name, "TD3"), recipe(newest, "TD3"), task_class(newest)
     assert new["scale"] == pytest.approx(kind.full_return * old["scale"]) and new["repeat"] == old["repeat"]
     assert exploration(name) == exploration(newest)
+    assert recipe(newest, "SAC")["arguments"]["observation"] == "state"
