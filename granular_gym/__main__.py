@@ -41,9 +41,12 @@ def main(arguments: list[str] | None = None) -> int:
         add(command)
         command.set_defaults(run=run)
     try:
-        options = parser.parse_args(arguments)
+        try:
+            options = parser.parse_args(arguments)
+        finally:
+            # --version and --help end the program here, with their text still in the buffer where there is one
+            sys.stdout.flush()
     except BrokenPipeError:
-        # of --version and --help, where output is not buffered
         return reader_gone()
     try:
         status: int = options.run(options)
