@@ -185,11 +185,6 @@ CHECK = Check(
             "the silo of the quick set is too narrow: 20 d, where holes of 6 to 10 d require 36 to 40 d. C and k "
             "come from one line through three holes, and a larger k goes with a larger C"
         ),
-        "k with exponent 2.5": (
-            "k is the zero of a line through the flows of four holes, far from all of them: 1 % of one flow moves "
-            "it by .01 to .05, and flows of one hole differ by up to 2 % between seeds (k 1.79, 1.84, 1.91). "
-            "Without the widest hole it is 1.79 with this seed too: the silo is 32 d wide, where 14 d require 44"
-        ),
     },
     panels=2,
 )
