@@ -5,7 +5,9 @@
 1. *Choose a strip* of the tray, as wide as the bucket, where most grains lie, and how deep to bite there.
 2. *Follow waypoints* of the bucket's lip: over the far end of the strip, down into the bed, back through it towards
    the base, curl, lift, swing, over the bin, tip, wait, away. A waypoint is the lip's distance from the base, azimuth
-   and height, the azimuth the bucket turns its back to, and its curl; between two the five numbers run smoothly.
+   and height, the azimuth the bucket turns its back to, and its curl; between two the five numbers run straight.
+   How fast depends on where the arm is along the way, not on the time: what it does next can be learned from what is
+   seen.
 3. *Turn the motion into joint velocities* by damped least squares on the arm's Jacobian at the lip (Wampler 1986;
    Nakamura and Hanafusa 1986), with what is left of the seven joints drawn to a comfortable posture.
 """
@@ -19,16 +21,17 @@ import numpy as np
 
 from granular_gym.base.types import Floats
 from granular_gym.envs.excavator import ExcavatorTask
+from granular_gym.envs.excavator_state import INSIDE, LIP
 from granular_gym.tasks.arm import Arm
 from granular_gym.tasks.expert import Drivers
 
-LIP = (0.078, 0.0, 0.157)  # [m] in the bucket's frame
 DAMPING = 0.02  # of the least squares, in units of the Jacobian (1 rad/s moves the lip by 1 m/s)
 POSTURE_GAIN = 1.0  # [1/s] towards the posture, in the null space
 POSTURE = np.array([0.0, -0.3, 0.0, -2.2, 0.0, 2.0, 0.0])  # [rad]; joints 1, 2, 4, 6 are left to the task
 POSTURE_WEIGHT = np.array([0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.3])
-SWEEP, TURN = 0.6, 2.0  # [m/s], [rad/s] of the lip between waypoints
-DIG_SPEED = 0.26  # [m/s] in the bed
+#: speed of the lip [m/s], and share of a way on which it speeds up, and slows down: in the air, in the bed
+SWEEP, DIG = (1.0, 0.1), (0.22, 0.4)
+TURN = 4.0  # [rad/s] of the bucket
 STRIPS = (-0.066, -0.033, 0.0, 0.033, 0.066)  # [m] y of a strip's middle from the tray's
 STRIP_HALF = 0.064  # [m] half the inner width of the bucket
 BITE = 0.065  # [m] depth below the surface
@@ -37,7 +40,11 @@ FAR, NEAR = 0.011, 0.055  # [m] the back keeps from the far end of the tray, the
 BUCKET_LENGTH = 0.146  # [m] from the lip to the back
 CARRY_HEIGHT, CARRY_RADIUS = 0.40, 0.37  # [m] of the lip; the wrist is further out
 DUMP_RANGE = (0.44, 0.53)  # [m] distance at which the wrist can tip the bucket
-LAG, PATIENCE = 0.04, 20  # [m] the lip may lag behind its target; steps until an arm that lags goes home
+ANGLE = 0.15  # [m] a turn by 1 rad is as far as this
+CRAWL = 0.25  # share of the speed at the ends of a way
+TRACKING = 8.0  # [1/s] rate at which the arm returns to its way
+ADVANCE, PATIENCE = 0.01, 1.0  # share of a way that counts as progress; time [s] until an arm without it goes home
+LEFT = 0.003  # share of the grains in a bucket that counts as empty
 DIG_CURL, DRAG_CURL, CARRY_CURL, DUMP_CURL = -0.8, -0.05, 0.6, -1.25  # [rad]
 
 
@@ -47,13 +54,49 @@ class Waypoint:
 
     Attributes:
         goal: distance from the base's axis [m], azimuth [rad], height [m], heading [rad], curl [rad].
-        speed: of the lip [m/s].
-        pause: steps to wait there.
+        pace: speed of the lip and share of the way there, SWEEP or DIG.
+        empties: whether it waits there until the bucket is empty.
     """
 
     goal: tuple[float, float, float, float, float]
-    speed: float = SWEEP
-    pause: int = 0
+    pace: tuple[float, float] = SWEEP
+    empties: bool = False
+
+
+@dataclass(frozen=True)
+class Way:
+    """The straight way to a waypoint, in its five numbers.
+
+    Attributes:
+        begin: (5,) where it begins.
+        change: (5,) from there to the waypoint.
+        duration: at the waypoint's speed [s].
+        ramp: the waypoint's.
+    """
+
+    begin: Floats
+    change: Floats
+    duration: float
+    ramp: float
+
+    @classmethod
+    def to(cls, point: Waypoint, begin: Floats) -> Way:
+        """The way from five numbers to a waypoint."""
+        change, (speed, ramp) = np.array(point.goal) - begin, point.pace
+        distance = math.hypot(change[0], change[2], change[1] * max(begin[0], point.goal[0]))
+        return cls(begin, change, max(distance / speed, float(np.abs(change[3:]).max()) / TURN), ramp)
+
+    def share(self, now: Floats) -> float:
+        """How far along it five numbers are, 0 .. 1: the nearest point, by metres, and radians times ANGLE."""
+        weight = np.array([1.0, max(self.begin[0], self.begin[0] + self.change[0]), 1.0, ANGLE, ANGLE]) ** 2
+        length = float(np.sum(weight * self.change**2))
+        along = float(np.sum(weight * (now - self.begin) * self.change))
+        return min(max(along / length, 0.0), 1.0) if length > 0.0 else 1.0
+
+    def after(self, share: float, duration: float) -> float:
+        """The share reached that much later [s]: slowly at both ends."""
+        speed = max(CRAWL, min(1.0, share / self.ramp, (1.0 - share) / self.ramp)) / max(self.duration, duration)
+        return min(1.0, share + speed * duration)
 
 
 def bucket_rotation(heading: float, curl: float) -> Floats:
@@ -124,14 +167,13 @@ class ScoopExpert:
     radius: float
     scoops: int = 0
     _waypoints: list[Waypoint] = field(default_factory=list)
-    _from: Floats | None = None
-    _step: int = 0
-    _target: Floats = field(default_factory=lambda: np.zeros(3))  # of the lip in the last step
-    _lag: int = 0  # steps the arm has lagged; negative: steps left of going home
+    _from: Floats | None = None  # where the way to the first waypoint begins
+    _best: float = 0.0  # furthest share of it so far
+    _idle: int = 0  # steps without progress; negative: steps left of going home
 
     def reset(self) -> None:
         """Forgets the plan."""
-        self.scoops, self._waypoints, self._from, self._step, self._lag = 0, [], None, 0, 0
+        self.scoops, self._waypoints, self._from, self._best, self._idle = 0, [], None, 0.0, 0
 
     def act(self, joints: Floats, grains: Floats, bin_position: Floats) -> Floats:
         """The next action.
@@ -144,50 +186,49 @@ class ScoopExpert:
         Returns:
             (7,) float32 in [-1, 1].
         """
-        if self._lag < 0:
-            self._lag += 1
+        if self._idle < 0:
+            self._idle += 1
             return self._action(2.0 * (POSTURE - joints))
-        if not self._waypoints:
-            self._waypoints = self.plan(np.asarray(grains, np.float64), np.asarray(bin_position, np.float64))
-            self._from = None
+        now = self.where(joints)
         if self._from is None:
-            self._from, self._step = self.where(joints), 0
-        point = self._waypoints[0]
-        goal = np.array(point.goal)
-        change = goal - self._from
-        distance = math.hypot(change[0], change[2], change[1] * max(self._from[0], goal[0]))
-        turn = max(abs(change[3]), abs(change[4]))
-        steps = max(math.ceil(1.5 * max(distance / point.speed, turn / TURN) / self.duration), 1)
-        # the target waits for an arm that lags, and the scoop is given up where waiting does not help
-        lagging = self._step > 0 and float(np.linalg.norm(self._lip(joints) - self._target)) > LAG
-        self._lag = self._lag + 1 if lagging else 0
-        self._step += not lagging
-        if self._lag > PATIENCE:
-            self._waypoints, self._lag = [], -PATIENCE
-            return self._action(2.0 * (POSTURE - joints))
-        t = min(self._step / steps, 1.0)
-        # a smooth start and end: the top speed is 1.5 times the mean
-        now = self._from + change * (t * t * (3.0 - 2.0 * t))
-        rho, azimuth, height, heading, curl = (float(v) for v in now)
-        self._target = np.array([rho * math.cos(azimuth), rho * math.sin(azimuth), height])
-        wanted = joint_velocities(self.arm, joints, self._target, bucket_rotation(heading, curl), self.duration)
-        if self._step >= steps + point.pause:
+            self._from = now
+        while True:
+            if not self._waypoints:
+                self._waypoints = self.plan(np.asarray(grains, np.float64), np.asarray(bin_position, np.float64))
+            point = self._waypoints[0]
+            way = Way.to(point, self._from)
+            share = way.share(now)
+            waits = point.empties and self._idle * self.duration < PATIENCE and self.holds(joints, grains)
+            # it has arrived where what is left takes less than a step
+            if waits or (1.0 - share) * way.duration >= CRAWL * self.duration:
+                break
             self._waypoints.pop(0)
-            # the next motion starts where this one was to end, not where the arm lags
-            self._from, self._step = goal, 0
-        return self._action(wanted)
+            self._from, self._best, self._idle = np.array(point.goal), 0.0, 0
+        self._idle = 0 if share > self._best + ADVANCE else self._idle + 1
+        self._best = max(self._best, share)
+        if self._idle * self.duration > PATIENCE:
+            # it is held up: the scoop is given up
+            self._waypoints, self._from, self._best, self._idle = [], None, 0.0, -round(PATIENCE / self.duration)
+            return self._action(2.0 * (POSTURE - joints))
+        # back to the way, and along it
+        back = min(1.0, TRACKING * self.duration) * (way.begin + share * way.change - now)
+        target = now + back + (way.after(share, self.duration) - share) * way.change
+        rho, azimuth, height, heading, curl = (float(v) for v in target)
+        lip = np.array([rho * math.cos(azimuth), rho * math.sin(azimuth), height])
+        return self._action(joint_velocities(self.arm, joints, lip, bucket_rotation(heading, curl), self.duration))
+
+    def holds(self, joints: Floats, grains: Floats) -> bool:
+        """Whether more than a few grains are in the bucket."""
+        frame = self.arm.frames(joints[None])[0, -1]
+        local = (np.asarray(grains, np.float64) - frame[:3]) @ matrix_of(frame[3:])
+        inside = (np.abs(local - INSIDE[0]) < INSIDE[1]).all(axis=1)
+        return bool(inside.mean() > LEFT)
 
     def _action(self, wanted: Floats) -> Floats:
         """Joint velocities as shares of their limits."""
         share = wanted / self.arm.description.speed
         # all joints slow down together, so that the lip stays on its path
         return (share / max(1.0, float(np.abs(share).max()))).astype(np.float32)
-
-    def _lip(self, joints: Floats) -> Floats:
-        """Where the lip is [m]."""
-        frame = self.arm.frames(joints[None])[0, -1]
-        result: Floats = frame[:3] + matrix_of(frame[3:]) @ np.array(LIP)
-        return result
 
     def where(self, joints: Floats) -> Floats:
         """The five numbers of a waypoint for the pose the arm is in."""
@@ -218,22 +259,22 @@ class ScoopExpert:
         middle_rho = min(max(distance + 0.02, DUMP_RANGE[0]), DUMP_RANGE[1])
         self.scoops += 1
 
-        def dig(x: float, z: float, curl: float, speed: float, pause: int = 0) -> Waypoint:
-            return Waypoint((math.hypot(x, cy + y), math.atan2(cy + y, x), z, 0.0, curl), speed, pause)
+        def dig(x: float, z: float, curl: float, pace: tuple[float, float] = DIG) -> Waypoint:
+            return Waypoint((math.hypot(x, cy + y), math.atan2(cy + y, x), z, 0.0, curl), pace)
 
-        def carry(rho: float, z: float, curl: float, speed: float = SWEEP, pause: int = 0) -> Waypoint:
-            return Waypoint((rho, azimuth, z, azimuth, curl), speed, pause)
+        def carry(rho: float, z: float, curl: float, empties: bool = False) -> Waypoint:
+            return Waypoint((rho, azimuth, z, azimuth, curl), empties=empties)
 
         return [
             dig(begin, surface + 0.09, DIG_CURL, SWEEP),
-            dig(begin - 0.01, low, DIG_CURL, DIG_SPEED),
-            dig(end + 0.04, low, DRAG_CURL, DIG_SPEED),
-            dig(end + 0.01, low + 0.05, 0.6 * CARRY_CURL, DIG_SPEED),
-            dig(end + 0.04, 0.24, CARRY_CURL, DIG_SPEED, 2),
+            dig(begin - 0.01, low, DIG_CURL),
+            dig(end + 0.04, low, DRAG_CURL),
+            dig(end + 0.01, low + 0.05, 0.6 * CARRY_CURL),
+            dig(end + 0.04, 0.24, CARRY_CURL),
             dig(end + 0.04, CARRY_HEIGHT, CARRY_CURL, SWEEP),
             carry(CARRY_RADIUS, CARRY_HEIGHT, CARRY_CURL),
             carry(middle_rho, over + 0.06, 0.15),
-            carry(middle_rho, over, DUMP_CURL, SWEEP, 6),
+            carry(middle_rho, over, DUMP_CURL, empties=True),
             carry(CARRY_RADIUS, CARRY_HEIGHT, DRAG_CURL),
         ]
 

@@ -60,7 +60,7 @@ _TASKS = {
     "granular_gym/Bulldozer-v0": _ours("bulldozer", "Bulldozer", 600, "BulldozerDrivers", "goal_share"),
     "granular_gym/Bulldozer-v1": _ours("bulldozer", "BulldozerV1", 600, "BulldozerDrivers", "goal_share", 0.9),
     "granular_gym/Excavator-v0": _ours("excavator", "Excavator", 600, "ScoopDrivers", "bin_share"),
-    "granular_gym/Excavator-v1": _ours("excavator", "ExcavatorV1", 600, "ScoopDrivers", "bin_share", 0.6),
+    "granular_gym/Excavator-v1": _ours("excavator", "ExcavatorV1", 600, "ScoopDrivers", "bin_share", 0.65),
     "granular_gym/Silo-v0": _ours("silo", "Silo", 120, "SiloExperts", "dose_error"),
     "granular_gym/Silo-v1": _ours("silo", "SiloV1", 120, "SiloExperts", "dose_error", 0.75),
     "granular_gym/Level-v0": _ours("level", "Level", 300, "LevelExperts", "error_share"),

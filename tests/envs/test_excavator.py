@@ -21,7 +21,8 @@ from granular_gym.envs.excavator import (
     ExcavatorTask,
     bed_lattice,
 )
-from granular_gym.envs.excavator_expert import LIP, ScoopDrivers, bucket_rotation, matrix_of
+from granular_gym.envs.excavator_expert import CRAWL, DIG, ScoopDrivers, Way, Waypoint, bucket_rotation, matrix_of
+from granular_gym.envs.excavator_state import LIP
 from granular_gym.tasks.arm import SPEED_EVENT, TOUCH_EVENT
 
 EXCAVATOR = "granular_gym/Excavator-v0"
@@ -329,6 +330,60 @@ def test_bucket_rotation() -> None:
         assert np.linalg.det(m) == pytest.approx(1.0)
         assert m[2, 0] == pytest.approx(np.sin(curl)), "curl lifts the lip"
     np.testing.assert_allclose(bucket_rotation(0.0, 0.0)[:, 0], [-1.0, 0.0, 0.0], atol=1e-12)
+
+
+def test_a_way_is_followed_from_wherever_the_arm_is() -> None:
+    begin = np.array([0.5, -0.2, 0.3, 0.0, -0.8])
+    point = Waypoint((0.4, 0.3, 0.1, 0.3, 0.2), DIG)
+    way = Way.to(point, begin)
+    goal = np.array(point.goal)
+    assert way.share(begin) == 0.0
+    assert way.share(goal) == pytest.approx(1.0)
+    assert way.share(begin - (goal - begin)) == 0.0, "the nearest point, not one before the way"
+    middle = 0.5 * (begin + goal)
+    aside = np.array([way.change[2], 0.0, -way.change[0], 0.0, 0.0])  # square to the way
+    assert way.share(middle + 0.1 * aside) == pytest.approx(0.5)
+    # slow at its ends, and there within the time a steady arm takes and a little more
+    assert way.after(0.0, 0.05) < way.after(0.5, 0.05) - 0.5 > way.after(0.95, 0.05) - 0.95
+    share, steps = 0.0, 0
+    while share < 1.0:
+        before, share = share, way.after(share, 0.05)
+        assert share > before
+        steps += 1
+    ramp = DIG[1]
+    whole = 2.0 * ramp * (1.0 - np.log(CRAWL)) + 1.0 - 2.0 * ramp  # the integral of one over the speed
+    assert 0.05 * steps / way.duration == pytest.approx(whole, rel=0.05)
+    assert Way.to(point, goal).share(begin) == 1.0, "a way of no length is done"
+
+
+@pytest.mark.slow
+def test_expert_decides_by_what_it_sees_not_by_a_clock() -> None:
+    """An arm that is held up for a while goes on with its scoop; one that decides half as often earns alike."""
+    envs = gym.make_vec(EXCAVATOR, num_envs=1, grain_count=300, num_threads=2, autoreset_mode="Disabled")
+    envs.reset(seed=[3])
+    drivers = ScoopDrivers(envs)
+    driver = drivers.drivers[0]
+    for _ in range(30):
+        envs.step(drivers.act())
+    left, still = len(driver._waypoints), np.zeros((1, 7), np.float32)
+    assert driver.scoops == 1
+    before = drivers.act()
+    for _ in range(10):  # less than its patience
+        envs.step(still)
+    assert len(driver._waypoints) == left
+    after = drivers.act()
+    assert float((before * after).sum()) > 0.5 * float((before * before).sum()), "it goes on where it was"
+    envs.close()
+    returns = {}
+    for skip in (1, 2):
+        envs = gym.make_vec(EXCAVATOR, num_envs=4, grain_count=300, num_threads=2, frame_skip=skip)
+        envs.reset(seed=list(range(4)))
+        drivers, total = ScoopDrivers(envs), 0.0
+        for _ in range(599 // skip):
+            total += float(envs.step(drivers.act())[1].mean())
+        returns[skip] = total
+        envs.close()
+    assert returns[2] > 0.75 * returns[1] > 0.0, returns
 
 
 def test_driver_carries_grains_and_random_does_not() -> None:
