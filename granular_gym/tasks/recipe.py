@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from granular_gym.base import checks
 
@@ -23,6 +24,7 @@ class Recipe:
         disturbance: demonstrations are played with up to so much drifting noise on the expert's actions, >= 0. More
             shows how to recover, too much spoils what is shown.
         grain_count: grains of an env in which a learner sees the task's state vector, >= 1.
+        sac: settings of SAC (`granular_gym.training.sac.SacSettings`) other than its defaults, by name.
 
     Raises:
         ArgumentError: a value outside these limits.
@@ -35,6 +37,7 @@ class Recipe:
     noise_hold: int = 8
     disturbance: float = 0.4
     grain_count: int = 100
+    sac: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         checks.integer("repeat", self.repeat, 1)

@@ -20,8 +20,14 @@ _RECIPES = {
     "granular_gym/Level-v0": Recipe(repeat=2),
     "granular_gym/Pour-v0": Recipe(repeat=2),
     # paid as in v0
-    # the tip of an arm of seven joints goes astray with less noise than a vehicle
-    "granular_gym/Excavator-v1": Recipe(scale=20.0, disturbance=0.1),
+    # the tip of an arm of seven joints goes astray with less noise than a vehicle; critics led the cloned actor astray
+    "granular_gym/Excavator-v1": Recipe(
+        repeat=2,
+        scale=20.0,
+        disturbance=0.1,
+        grain_count=300,
+        sac={"demonstrations": 150, "epochs": 100, "width": 256, "value_weight": 0.0},
+    ),
     # 100 grains are too large to fit between the gears
     "granular_gym/GearTower-v1": Recipe(repeat=2, scale=50.0, grain_count=300),
     "granular_gym/Level-v1": Recipe(repeat=2, scale=100.0),

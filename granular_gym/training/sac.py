@@ -24,6 +24,7 @@ from torch.nn import functional
 
 from granular_gym.base import checks
 from granular_gym.base.types import Floats
+from granular_gym.errors import ArgumentError
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.training import demonstrations
 from granular_gym.training.demonstrations import Demonstrations
@@ -42,6 +43,7 @@ class SacSettings:
         epochs: passes over the demonstrations by which the actor is cloned.
         critic_updates: of the critics alone after that.
         clone_weight: of the squared error to the demonstrated actions in the actor's loss.
+        value_weight: of entropy and the critics' values in the actor's loss; 0: it only clones.
         updates: gradient steps per decision of an env.
         warm_up: decisions before learning begins; from scratch they are random.
         batch: transitions per gradient step.
@@ -61,6 +63,7 @@ class SacSettings:
     epochs: int = 60
     critic_updates: int = 1500
     clone_weight: float = 1.0
+    value_weight: float = 1.0
     updates: int = 1
     warm_up: int = 1000
     batch: int = 256
@@ -76,7 +79,10 @@ class SacSettings:
         for name, least in (("demonstrations", 0), ("epochs", 0), ("critic_updates", 0), ("updates", 1), ("warm_up", 0),
                             ("batch", 2), ("width", 1), ("n_steps", 1), ("capacity", 1)):  # fmt: skip
             checks.integer(name, getattr(self, name), least)
-        checks.number("clone_weight", self.clone_weight, 0.0)
+        for name in ("clone_weight", "value_weight"):
+            checks.number(name, getattr(self, name), 0.0)
+        if not (self.clone_weight or self.value_weight):
+            raise ArgumentError("clone_weight: expected more than 0 where value_weight is 0, got 0.0")
         for name in ("learning_rate", "discount", "rate", "temperature"):
             checks.number(name, getattr(self, name), 0.0, above=True)
 
@@ -177,7 +183,8 @@ class SAC:
         shown: demonstrations; None: `settings.demonstrations` episodes are played in the batch before learning begins.
 
     Raises:
-        ArgumentError: the demonstrations are of another task, observation or pace.
+        ArgumentError: the demonstrations are of another task, observation or pace, or missing where only they are
+            learned from.
     """
 
     logger: Any
@@ -185,6 +192,8 @@ class SAC:
     def __init__(self, env: LearnerEnv, seed: int, settings: SacSettings, shown: Demonstrations | None = None) -> None:
         if shown is not None:
             shown.check_for(env)
+        elif not (settings.demonstrations or settings.value_weight):
+            raise ArgumentError("demonstrations: expected some where value_weight is 0, got none: nothing is learned")
         self.settings: SacSettings = settings
         self.seed: int = checks.integer("seed", seed, 0)
         self.num_timesteps: int = 0  # decisions of all envs together
@@ -243,7 +252,7 @@ class SAC:
         if self.replay_buffer.shown is None and self.num_timesteps < self.settings.warm_up:
             shape = self.env.num_envs, self.action_size
             return self._draw.uniform(-1.0, 1.0, shape).astype(np.float32)
-        return self.predict(self._observations, deterministic=False)[0]
+        return self.predict(self._observations, deterministic=not self.settings.value_weight)[0]
 
     # learning --------------------------------------------------------------------------------------------------------
 
@@ -295,7 +304,7 @@ class SAC:
                 memory.add(*(values[k : k + 1] for values in shown.steps.values()))
             self.replay_buffer = Memory(self.replay_buffer.own, memory)
             self._clone(shown.steps["observations"], shown.steps["labels"])
-            for _ in range(settings.critic_updates):
+            for _ in range(settings.critic_updates if settings.value_weight else 0):
                 self._update(actor=False)
         self._given = None
         self.env.seed(self.seed)
@@ -343,6 +352,15 @@ class SAC:
         """A gradient step of the critics and, if wanted, of actor and temperature."""
         transitions, demonstrated = self._sample()
         observations, actions, labels, rewards, following, discounts = self._mirror_half(*transitions)
+        if self.settings.value_weight:
+            self._update_critics(observations, actions, rewards, following, discounts)
+        if actor:
+            self._update_actor(observations, labels[:demonstrated])
+
+    def _update_critics(
+        self, observations: Tensor, actions: Tensor, rewards: Tensor, following: Tensor, discounts: Tensor
+    ) -> None:
+        """A gradient step towards n-step returns; the targets follow."""
         temperature = self.log_temperature.exp().detach()
         with torch.no_grad():
             next_actions, density, _ = self.actor.sample(following)
@@ -350,21 +368,28 @@ class SAC:
             wanted = rewards + discounts * value
         error = self.critics(observations, actions) - wanted
         self._step("critics", (error * error).mean(1).sum())
-        if actor:
-            own, density, quiet = self.actor.sample(observations)
+        with torch.no_grad():
+            for target, source in zip(self.targets.parameters(), self.critics.parameters(), strict=True):
+                target.lerp_(source, self.settings.rate)
+
+    def _update_actor(self, observations: Tensor, labels: Tensor) -> None:
+        """A gradient step to higher values and entropy, near the demonstrated actions (labels) of the first rows."""
+        settings, temperature = self.settings, self.log_temperature.exp().detach()
+        own, density, quiet = self.actor.sample(observations)
+        loss = torch.zeros(())
+        if settings.value_weight:
             self.critics.requires_grad_(False)
-            loss = (temperature * density - self.critics(observations, own).amin(0)).mean()
-            if demonstrated and self.settings.clone_weight:
-                distance = quiet[:demonstrated] - labels[:demonstrated]
-                loss = loss + self.settings.clone_weight * (distance * distance).mean()
-            self._step("actor", loss)
+            value = self.critics(observations, own).amin(0)
+            loss = settings.value_weight * (temperature * density - value).mean()
+        if len(labels) and settings.clone_weight:
+            distance = quiet[: len(labels)] - labels
+            loss = loss + settings.clone_weight * (distance * distance).mean()
+        self._step("actor", loss)
+        if settings.value_weight:
             self.critics.requires_grad_(True)
             # the entropy aimed at is minus the number of actions
             surplus = (self.action_size - density.detach()).mean()
             self._step("temperature", self.log_temperature.exp() * surplus)
-        with torch.no_grad():
-            for target, source in zip(self.targets.parameters(), self.critics.parameters(), strict=True):
-                target.lerp_(source, self.settings.rate)
 
     def _step(self, name: str, loss: Tensor) -> None:
         """One step of an optimiser down a loss."""

@@ -351,3 +351,48 @@ def test_the_command_of_a_report_says_what_was_trained() -> None:
     assert without_out(words) == ["Silo-v1", "--seed", "3"]
     assert without_out(["--out=here", "Silo-v1"]) == ["Silo-v1"]
     assert without_out(["Silo-v1", "--seed", "3"]) == ["Silo-v1", "--seed", "3"]
+
+
+def test_sac_that_only_clones(tmp_path: Path) -> None:
+    """With value_weight 0 the critics stay as they are and the actor learns; without demonstrations it is refused."""
+    from granular_gym.errors import ArgumentError
+    from granular_gym.training.run import Run, Settings
+    from granular_gym.training.sac import SAC, SacSettings
+
+    tiny = {"demonstrations": 2, "epochs": 1, "critic_updates": 3, "warm_up": 8, "batch": 8, "width": 8, "capacity": 64}
+    settings = Settings(BULLDOZER, {**ARGUMENTS, "max_episode_steps": 30}, 2, 4, "change", 0.5, seed=3, chunk=16)
+
+    def make(env: Any, seed: int) -> Any:
+        return SAC(env, seed, SacSettings(**tiny, value_weight=0.0))
+
+    def weights(run: Any, name: str) -> list[Any]:
+        return [value.clone() for value in getattr(run.model, name).parameters()]
+
+    run = Run.begin(tmp_path / "run", settings, make)
+    before = {name: weights(run, name) for name in ("actor", "critics", "targets")}
+    run.train(env_steps=200)
+    moved = {
+        name: any(not bool((a == b).all()) for a, b in zip(before[name], weights(run, name), strict=True))
+        for name in before
+    }
+    assert moved == {"actor": True, "critics": False, "targets": False}
+    with pytest.raises(ArgumentError, match="demonstrations: expected some where value_weight is 0"):
+        SAC(run.model.env, 0, SacSettings(**{**tiny, "demonstrations": 0}, value_weight=0.0))
+    run.close()
+    with pytest.raises(ArgumentError, match="clone_weight: expected more than 0"):
+        SacSettings(clone_weight=0.0, value_weight=0.0)
+
+
+def test_recipes_hold_settings_that_sac_has() -> None:
+    from dataclasses import fields
+
+    from granular_gym.tasks.registry import task_ids
+    from granular_gym.training.recipes import recipe_of
+    from granular_gym.training.sac import SacSettings
+
+    names = {field.name for field in fields(SacSettings)}
+    found = {task: recipe_of(task).sac for task in task_ids()}
+    assert any(found.values())
+    for task, given in found.items():
+        assert given.keys() <= names, task
+        SacSettings(**given)
