@@ -16,6 +16,7 @@ _RECIPES = {
     # learns
     "granular_gym/Silo-v0": Recipe(repeat=2, scale=0.2, log_std=-2.0, noise_hold=4),
     "granular_gym/Silo-v1": Recipe(repeat=2, scale=24.0, log_std=-2.0, noise_hold=4),
+    "granular_gym/Excavator-v0": Recipe(repeat=2),
     "granular_gym/GearTower-v0": Recipe(repeat=2),
     "granular_gym/Level-v0": Recipe(repeat=2),
     "granular_gym/Pour-v0": Recipe(repeat=2),
