@@ -33,7 +33,7 @@ POSTURE_WEIGHT = np.array([0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.3])
 SWEEP, DIG = (1.0, 0.1), (0.22, 0.4)
 TURN = 4.0  # [rad/s] of the bucket
 STRIPS = (-0.066, -0.033, 0.0, 0.033, 0.066)  # [m] y of a strip's middle from the tray's
-STRIP_HALF = 0.064  # [m] half the inner width of the bucket
+STRIP_HALF = INSIDE[1][1]  # [m] half the inner width of the bucket
 BITE = 0.065  # [m] depth below the surface
 FLOOR, UNDER = 0.019, 0.006  # [m] the lip keeps above the table, and above a grain on it
 FAR, NEAR = 0.011, 0.055  # [m] the back keeps from the far end of the tray, the lip from the near one
@@ -198,9 +198,10 @@ class ScoopExpert:
             point = self._waypoints[0]
             way = Way.to(point, self._from)
             share = way.share(now)
-            waits = point.empties and self._idle * self.duration < PATIENCE and self.holds(joints, grains)
             # it has arrived where what is left takes less than a step
-            if waits or (1.0 - share) * way.duration >= CRAWL * self.duration:
+            if (1.0 - share) * way.duration >= CRAWL * self.duration:
+                break
+            if point.empties and self._idle * self.duration < PATIENCE and self.holds(joints, grains):
                 break
             self._waypoints.pop(0)
             self._from, self._best, self._idle = np.array(point.goal), 0.0, 0

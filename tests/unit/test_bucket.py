@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from granular_gym.envs.excavator import BUCKET_ROWS, bucket_capsules, bucket_sdf
-from granular_gym.envs.excavator_expert import LIP
+from granular_gym.envs.excavator_state import LIP
 from granular_gym.shapes.mesh import load_mesh
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
