@@ -21,7 +21,6 @@ from typing import Any
 
 from granular_gym.training import demonstrations
 from granular_gym.training.command import main, make_parser
-from granular_gym.training.recipes import recipe_of
 from granular_gym.training.sac import SAC, SacSettings
 
 HELP = {
@@ -60,7 +59,7 @@ def make_model(env: Any, seed: int, args: argparse.Namespace) -> SAC:
         given["demonstrations"] = int(args.demonstrations)
     elif args.demonstrations is not None:
         shown = demonstrations.load(Path(args.demonstrations))
-    return SAC(env, seed, SacSettings(**{**recipe_of(env.batch.spec.id).sac, **given}), shown)
+    return SAC(env, seed, SacSettings.of(env.batch.spec.id, **given), shown)
 
 
 if __name__ == "__main__":

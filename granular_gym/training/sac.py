@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from granular_gym.tasks.state_vector import StateVector
 from granular_gym.training import demonstrations
 from granular_gym.training.demonstrations import Demonstrations
 from granular_gym.training.learner_env import LearnerEnv
+from granular_gym.training.recipes import recipe_of
 from granular_gym.training.replay import Replay, Transitions
 
 LOG_STD = (-5.0, 2.0)  # limits of the actor's log standard deviation
@@ -85,6 +86,24 @@ class SacSettings:
             raise ArgumentError("clone_weight: expected more than 0 where value_weight is 0, got 0.0")
         for name in ("learning_rate", "discount", "rate", "temperature"):
             checks.number(name, getattr(self, name), 0.0, above=True)
+
+    @classmethod
+    def of(cls, task: str, **given: Any) -> SacSettings:
+        """What is given, then the task's recipe, then the defaults.
+
+        Args:
+            task: id, see `task_id`.
+            given: settings by name.
+
+        Raises:
+            ArgumentError: a value that makes no sense, or a name that is no setting.
+        """
+        values = {**recipe_of(task).sac, **given}
+        names = [field.name for field in fields(cls)]
+        for name in values:
+            if name not in names:
+                raise ArgumentError(f"sac: expected settings of SAC ({', '.join(names)}), got {name!r}")
+        return cls(**values)
 
 
 # networks ------------------------------------------------------------------------------------------------------------

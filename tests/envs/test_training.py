@@ -383,16 +383,16 @@ def test_sac_that_only_clones(tmp_path: Path) -> None:
         SacSettings(clone_weight=0.0, value_weight=0.0)
 
 
-def test_recipes_hold_settings_that_sac_has() -> None:
-    from dataclasses import fields
-
+def test_settings_of_sac_come_from_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    from granular_gym.errors import ArgumentError
+    from granular_gym.tasks.recipe import Recipe
     from granular_gym.tasks.registry import task_ids
-    from granular_gym.training.recipes import recipe_of
-    from granular_gym.training.sac import SacSettings
+    from granular_gym.training import sac
 
-    names = {field.name for field in fields(SacSettings)}
-    found = {task: recipe_of(task).sac for task in task_ids()}
-    assert any(found.values())
-    for task, given in found.items():
-        assert given.keys() <= names, task
-        SacSettings(**given)
+    changed = [task for task in task_ids() if sac.SacSettings.of(task) != sac.SacSettings()]
+    assert changed == ["granular_gym/Excavator-v1"]
+    settings = sac.SacSettings.of(changed[0], width=32)
+    assert (settings.width, settings.value_weight) == (32, 0.0), "what is given comes before the recipe"
+    monkeypatch.setattr(sac, "recipe_of", lambda task: Recipe(sac={"widht": 32}))
+    with pytest.raises(ArgumentError, match="sac: expected settings of SAC .*, got 'widht'"):
+        sac.SacSettings.of(BULLDOZER)
