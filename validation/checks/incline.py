@@ -287,8 +287,9 @@ CHECK = Check(
     draw=draw,
     causes={
         "steady": (
-            "10 layers on 10 x 10 d: the mean speed of so thin and small a bed fluctuates, over 56 s instead of 14 "
-            "between .13 and .19 m/s (means of 2.5 s at its end .18, half-way .15), without a trend"
+            "10 layers on 10 x 10 d: the mean speed of so thin and small a bed fluctuates. In a run of 56 s instead of "
+            "14 its means of 2.5 s go up and down between .12 and .19 m/s, without a trend: quarters have .15, .16, "
+            ".18, .16"
         ),
         "exponent of mean speed": (
             "thin beds are slow near the height at which they stop: the exponent is 2.0 from 10 to 20 layers, "
