@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="benchmarks.sleep")
     parser.add_argument("what", nargs="*", choices=["cost", "physics"], default=["cost", "physics"])
-    parser.add_argument("--tasks", nargs="+", default=["Bulldozer-v1", "Excavator-v0"])
+    parser.add_argument("--tasks", nargs="+", default=["Bulldozer-v1", "Excavator-v1"])
     parser.add_argument("--grains", type=int, nargs="+", default=[2_000, 10_000])
     parser.add_argument("--drivers", nargs="+", default=["random", "expert"])
     parser.add_argument("--steps", type=int, default=300)
