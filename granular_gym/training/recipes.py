@@ -21,7 +21,7 @@ _RECIPES = {
     "granular_gym/Level-v0": Recipe(repeat=2),
     "granular_gym/Pour-v0": Recipe(repeat=2),
     # paid as in v0
-    # the tip of an arm of seven joints goes astray with less noise than a vehicle, and with critics if they weigh as much
+    # the tip of an arm of seven joints goes astray with less noise than a vehicle, and with critics that weigh as much
     # as the demonstrations
     "granular_gym/Excavator-v1": Recipe(
         repeat=2,
