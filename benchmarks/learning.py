@@ -5,15 +5,16 @@
 After Millard et al., "GranularGym" (2023), figure 8, at a size for a CPU: each run has a fixed wall time. SAC plays its
 envs beside the learner and uses two cores, TD3 and PPO one. A run is a training script in `examples`, whose command is
 in its JSON; existing runs are resumed. Writes a CSV and a JSON per run, a plot per task, and summary.json: learned,
-random and expert on the same seeds, and the interquartile mean of the runs' shares of the expert with its bootstrap
-interval (Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021). Random actions
-and the expert are evaluated once per task.
+random and expert on the same seeds, env steps, processor time, command and commit of each curve, and the interquartile
+mean of the runs' shares of the expert with its bootstrap interval (Agarwal et al., "Deep reinforcement learning at the
+edge of the statistical precipice", 2021). Random actions and the expert are evaluated once per task.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -29,34 +30,50 @@ if __name__ == "__main__":
 
 from benchmarks.measure import facts
 from granular_gym.training import evaluation, records
-from granular_gym.training.recipes import EPISODES, FIRST_SEED, recipe
+from granular_gym.training.recipes import EPISODES, FIRST_SEED, recipe_of
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A training run: names of the algorithm and the task, minutes of wall time."""
+    """A training run.
+
+    Attributes:
+        algorithm: whose script in `examples` runs.
+        task: name of the task.
+        minutes: of wall time.
+        kind: what sets it apart from the algorithm's other curve on the task, one word; "": nothing.
+        words: further arguments of the script.
+    """
 
     algorithm: str
     task: str
     minutes: float
+    kind: str = ""
+    words: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """Name of its files."""
-        return f"{self.task.partition('-')[0].lower()}_{self.algorithm.lower()}"
+        return "_".join([self.task.partition("-")[0].lower(), self.algorithm.lower(), *self.kind.split()])
+
+    @property
+    def label(self) -> str:
+        """Its name in plots, and in the summary of its task."""
+        return " ".join([self.algorithm, *self.kind.split()])
 
 
 CURVES = (
     Curve("SAC", "Bulldozer-v1", 7.0),
-    Curve("SAC", "Silo-v1", 7.0),
-    Curve("SAC", "Level-v1", 7.0),
-    Curve("SAC", "Pour-v1", 7.0),
-    Curve("SAC", "GearTower-v1", 7.0),
+    Curve("SAC", "Silo-v1", 5.0),
+    Curve("SAC", "Level-v1", 5.0),
+    Curve("SAC", "Pour-v1", 5.0),
+    Curve("SAC", "GearTower-v1", 5.0),
     Curve("SAC", "Excavator-v1", 7.0),
-    Curve("TD3", "Bulldozer-v1", 12.0),
-    Curve("PPO", "Bulldozer-v1", 12.0),
+    Curve("SAC", "Bulldozer-v1", 10.0, "scratch", ("--demonstrations", "0")),
+    Curve("TD3", "Bulldozer-v1", 20.0),
+    Curve("PPO", "Bulldozer-v1", 20.0),
     Curve("PPO", "Silo-v1", 6.0),
 )
 GRAINS = 300
@@ -69,7 +86,7 @@ def train(curve: Curve, seed: int, folder: Path) -> None:
     if (folder / "checkpoint.zip").exists():
         words += ["--resume", str(folder)]
     else:
-        words += [curve.task, "--seed", str(seed), "--out", str(folder)]
+        words += [curve.task, *curve.words, "--seed", str(seed), "--out", str(folder)]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".log").open("a") as log:
         done = subprocess.run([sys.executable, *words], stdout=log, stderr=subprocess.STDOUT)
@@ -83,7 +100,7 @@ def baselines(task: str) -> dict[str, dict[str, float]]:
     name = f"granular_gym/{task}"
     drivers = {
         "random": evaluation.random_driver,
-        "random_held": evaluation.held(evaluation.random_driver, recipe(name, "PPO")["repeat"]),
+        "random_held": evaluation.held(evaluation.random_driver, recipe_of(name).repeat),
         "expert": evaluation.expert_driver,
     }
     return {
@@ -97,32 +114,47 @@ def collect(task: str, runs: dict[Curve, list[Path]], out: Path) -> dict[str, An
     baseline = baselines(task)
     random, expert = baseline["random"]["return"], baseline["expert"]["return"]
     part: dict[str, Any] = {"baselines": baseline}
-    curves: dict[str, list[list[dict[str, float]]]] = {}
     for curve, folders in runs.items():
-        means = []
-        for folder in folders:
-            report = json.loads((folder / "report.json").read_text())
-            rows = records.read_episodes(folder / records.EPISODES)
-            curves.setdefault(curve.algorithm, []).append(rows)
-            means.append(report["evaluation"]["learned"])
+        reports = [json.loads((folder / "report.json").read_text()) for folder in folders]
+        for folder, report in zip(folders, reports, strict=True):
             (out / f"{folder.name}.csv").write_bytes((folder / records.EPISODES).read_bytes())
             (out / f"{folder.name}.json").write_text(json.dumps(report, indent=1) + "\n")
+        means = [report["evaluation"]["learned"] for report in reports]
         returns = [mean["return"] for mean in means]
-        part[curve.algorithm] = {
+        part[curve.label] = {
+            "command": reports[0]["command"],
+            "commit": commit(),
+            "facts": facts(),
             "minutes": curve.minutes,
+            "env_steps": [report["env_steps"] for report in reports],
+            "cpu_minutes": [report["training_cpu_seconds"] / 60.0 for report in reports],
             "returns": returns,
             "return": float(np.mean(returns)),
             "success": [mean.get("success") for mean in means],
-            "share_of_expert": evaluation.share_of_expert(float(np.mean(returns)), random, expert),
             **spread([evaluation.share_of_expert(value, random, expert) for value in returns]),
         }
         if "goal_share" in means[0]:
-            part[curve.algorithm]["goal_share"] = [mean["goal_share"] for mean in means]
+            part[curve.label]["goal_share"] = [mean["goal_share"] for mean in means]
+    curves = {curve.label: kept(curve, out) for curve in CURVES if curve.task == task}
     title = f"{task}; expert and random with {GRAINS} grains"
     window = 40
     lines = {"expert": expert, "random": random}
-    records.plot_curves(out / f"{task.lower()}.png", title, curves, lines, window)
+    drawn = {label: rows for label, rows in curves.items() if rows}
+    records.plot_curves(out / f"{task.lower()}.png", title, drawn, lines, window)
     return part
+
+
+def kept(curve: Curve, out: Path) -> list[list[dict[str, float]]]:
+    """The episodes of every run of a curve whose results are in a folder."""
+    numbered = re.compile(re.escape(curve.name) + r"_\d+\.csv")
+    return [records.read_episodes(path) for path in sorted(out.iterdir()) if numbered.fullmatch(path.name)]
+
+
+def commit() -> str:
+    """Of the source tree; with a plus sign where files differ from it."""
+    words = ["git", "-C", str(EXAMPLES), "describe", "--always", "--dirty=+"]
+    found = subprocess.run(words, capture_output=True, text=True)
+    return found.stdout.strip() or "unknown"
 
 
 def spread(shares: list[float]) -> dict[str, Any]:
@@ -154,13 +186,12 @@ def main() -> None:
         parser.error(f"expected curves out of {', '.join(names)}, got {', '.join(sorted(unknown))}")
     curves = [curve for curve in CURVES if curve.name in (args.curves or names)]
     args.out.mkdir(parents=True, exist_ok=True)
-    start = facts()
     jobs = [(curve, seed, args.runs / f"{curve.name}_{seed}") for seed in range(args.seeds) for curve in curves]
     with ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(lambda job: train(*job), [job for job in jobs if not (job[2] / "report.json").exists()]))
     summary = args.out / "summary.json"
     content: dict[str, Any] = json.loads(summary.read_text()) if summary.exists() else {}  # other curves stay
-    content |= {"command": " ".join(["python", *sys.argv]), "grains": GRAINS, "episodes": EPISODES}
+    content |= {"grains": GRAINS, "episodes": EPISODES}
     for task in dict.fromkeys(curve.task for curve in curves):
         runs = {
             curve: [folder for one, _, folder in jobs if one == curve and (folder / "report.json").exists()]
@@ -170,7 +201,6 @@ def main() -> None:
         part = collect(task, {curve: folders for curve, folders in runs.items() if folders}, args.out)
         content[task] = content.get(task, {}) | part
         print(json.dumps({task: content[task]}, indent=1), flush=True)
-    content["facts"] = start
     summary.write_text(json.dumps(content, indent=1) + "\n")
     print(f"wrote {args.out}")
 

@@ -1,12 +1,14 @@
 """train_ppo.py: trains PPO (Stable-Baselines3) on a batch of envs; compares with random actions and the expert.
 
-    python examples/train_ppo.py [TASK] [--minutes 10 | --steps N] [--grains 300] [--seed 0] [--out FOLDER]
+    python examples/train_ppo.py [TASK] [--minutes 10 | --steps N] [--seed 0] [--out FOLDER]
     python examples/train_ppo.py --resume FOLDER --minutes 20
     python -m granular_gym play TASK --policy FOLDER/checkpoint.zip
 
-Writes into the folder: episodes.csv (a row per episode), tensorboard/, checkpoint.zip and previous.zip (a run resumes
-from them bit for bit), report.json (evaluation, settings, versions), plot.png. All arguments: --help; observations and
-rewards of learners: granular_gym/training. Needs the `train` extra: pip install "granular_gym[train]".
+Tasks with a state vector are learned from that, with the grains and the frame skip of the task's recipe; with --arg
+observation=images from images. Writes into the folder: episodes.csv (a row per episode), tensorboard/, checkpoint.zip
+and previous.zip (a run resumes from them bit for bit), report.json (evaluation, settings, versions), plot.png. All
+arguments: --help; observations and rewards of learners: granular_gym/training. Needs the `train` extra: pip install
+"granular_gym[train]".
 """
 
 from __future__ import annotations

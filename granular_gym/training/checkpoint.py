@@ -23,7 +23,7 @@ import numpy as np
 from granular_gym.base import cache
 from granular_gym.errors import StateError
 
-VERSION = 1
+VERSION = 2
 NAME, PREVIOUS = "checkpoint.zip", "previous.zip"
 
 

@@ -60,9 +60,10 @@ def make_parser(description: str) -> argparse.ArgumentParser:
 def settings_of(args: argparse.Namespace, algorithm: str, chunk: int) -> Settings:
     """What the arguments ask for; what they leave open comes from the task's recipe."""
     task = task_id(args.task)
-    found = recipe(task, algorithm)
+    asked = parse_arguments(args.arg)
+    found = recipe(task, algorithm, asked.get("observation"))
     grains = {} if args.grains is None else {"grain_count": args.grains}
-    arguments = {**found.pop("arguments"), "num_threads": args.threads, **grains, **parse_arguments(args.arg)}
+    arguments = {**found.pop("arguments"), "num_threads": args.threads, **grains, **asked}
     given = {name: getattr(args, name) for name in ("repeat", "reward", "scale") if getattr(args, name) is not None}
     settings = Settings(task=task, arguments=arguments, envs=args.envs, seed=args.seed, chunk=chunk)
     return replace(settings, **{**found, **given})
@@ -163,7 +164,7 @@ def train_with_bar(run: Run, env_steps: int | None, minutes: float | None, save_
 
 def report(run: Run, drivers: Sequence[str], episodes: int, command: Sequence[str]) -> dict[str, Any]:
     """Evaluates, prints the table, writes report.json and plot.png; returns what report.json holds."""
-    settings = run.settings
+    settings, seconds, cpu_seconds = run.settings, run.seconds, run.cpu_seconds
     seeds = range(FIRST_SEED, FIRST_SEED + episodes)
     if "expert" in drivers and entry_of(settings.task).expert is None:
         print(f"{settings.task} has no scripted expert to compare with")
@@ -188,7 +189,8 @@ def report(run: Run, drivers: Sequence[str], episodes: int, command: Sequence[st
             print(f"{name:8} {means['return']:10.4g} {means['return_std']:10.4g} {means.get('success', 0.0):9.0%}")
     content: dict[str, Any] = {"command": " ".join(command), "algorithm": type(run.model).__name__}
     content |= {"settings": asdict(run.settings), "env_steps": run.env_steps, "decisions": run.model.num_timesteps}
-    content |= {"training_seconds": run.seconds, "episodes": len(run.episodes)}
+    content |= {"training_seconds": seconds, "training_cpu_seconds": cpu_seconds}
+    content |= {"episodes": len(run.episodes)}
     content |= {"evaluation": table, "evaluation_seeds": [seeds[0], seeds[-1]] if episodes else [], "results": results}
     if set(table) == set(DRIVERS):
         share = evaluation.share_of_expert(*(table[name]["return"] for name in DRIVERS))

@@ -37,7 +37,7 @@ _RECIPES = {
 }
 #: what an algorithm wants besides: the critics of TD3 learn returns better where they are around 1
 _SCALES = {("granular_gym/Bulldozer-v0", "TD3"): 0.1, ("granular_gym/Bulldozer-v1", "TD3"): 10.0}
-#: for SAC, which learns from vectors: a perfect episode pays about 1
+#: of learners of state vectors: a perfect episode pays about 10
 _VECTOR_SCALE = 10.0
 #: what policies are compared on, whatever they were trained with
 OFFICIAL: dict[str, Any] = {"grain_count": 300, "preset": "fast"}
@@ -62,10 +62,16 @@ def exploration(task: str) -> tuple[float, int]:
     return found.log_std, found.noise_hold
 
 
-def recipe(task: str, algorithm: str) -> dict[str, Any]:
-    """Settings of a run that suit a task and an algorithm: "repeat", "reward", "scale", "arguments" of the task."""
+def recipe(task: str, algorithm: str, observation: str | None = None) -> dict[str, Any]:
+    """Settings of a run that suit a task and an algorithm: "repeat", "reward", "scale", "arguments" of the task.
+
+    Args:
+        task: id, see `task_id`.
+        algorithm: a key of `policies.ALGORITHMS`.
+        observation: of the task; None: its state vector where it has one, else its images.
+    """
     found = recipe_of(task)
-    if algorithm == "SAC" and task_class(task).state_vector is not None:
+    if observation in (None, STATE) and task_class(task).state_vector is not None:
         arguments = {"observation": STATE, "grain_count": found.grain_count, "frame_skip": found.repeat}
         return {"repeat": 1, "reward": "sum", "scale": _VECTOR_SCALE, "arguments": arguments}
     scale = _SCALES.get((bare_id(task), algorithm), found.scale)

@@ -19,6 +19,8 @@ EPISODES = "episodes.csv"
 COLUMNS = ("episode", "env_steps", "seconds", "return", "length", "success")
 WINDOW = 100  # episodes of the running mean, as in "GranularGym (2023)", figure 8
 
+COLORS = ("#3a6ea8", "#c8583a", "#3e965c", "#8a5fb0", "#c77d0a")  # of curves
+
 Row = dict[str, Any]
 
 
@@ -79,7 +81,7 @@ def plot_curves(
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7.0, 4.2), layout="constrained")
-    for color, (name, runs) in zip(("#3a6ea8", "#c8583a", "#3e965c"), curves.items(), strict=False):
+    for color, (name, runs) in zip(COLORS, curves.items(), strict=False):
         label: str | None = name
         for rows in runs:
             minutes = [row["seconds"] / 60.0 for row in rows]

@@ -87,10 +87,17 @@ class Run:
     episodes: list[dict[str, Any]]
 
     def __init__(
-        self, folder: Path, model: Any, settings: Settings, episodes: list[dict[str, Any]], seconds: float
+        self,
+        folder: Path,
+        model: Any,
+        settings: Settings,
+        episodes: list[dict[str, Any]],
+        seconds: float = 0.0,
+        cpu_seconds: float = 0.0,
     ) -> None:
         self.folder, self.model, self.settings, self.episodes = folder, model, settings, episodes
         self._before, self._begun = seconds, time.perf_counter()
+        self._cpu_before, self._cpu_begun = cpu_seconds, time.process_time()
         self.tick: Callable[[], None] = lambda: None
         folder.mkdir(parents=True, exist_ok=True)
         model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
@@ -113,7 +120,7 @@ class Run:
         prepare(settings.seed)
         batch = make_batch(settings.task, settings.envs, settings.arguments)
         env = LearnerEnv(batch, repeat=settings.repeat, reward=settings.reward, scale=settings.scale)
-        return cls(folder, make_model(env, settings.seed), settings, [], 0.0)
+        return cls(folder, make_model(env, settings.seed), settings, [])
 
     @classmethod
     def resume(cls, path: Path, folder: Path | None = None) -> Run:
@@ -131,7 +138,7 @@ class Run:
         prepare(settings.seed)
         model = checkpoint.unpack(algorithm_class(about["algorithm"]), LearnerEnv.load, members)
         run_folder = folder or (path if path.is_dir() else path.parent)
-        run = cls(run_folder, model, settings, about["episodes"], about["seconds"])
+        run = cls(run_folder, model, settings, about["episodes"], about["seconds"], about["cpu_seconds"])
         records.write_episodes(run_folder, run.episodes)
         return run
 
@@ -144,6 +151,11 @@ class Run:
     def seconds(self) -> float:
         """Of training so far, those before a resume included."""
         return self._before + time.perf_counter() - self._begun
+
+    @property
+    def cpu_seconds(self) -> float:
+        """The same in processor time of all threads."""
+        return self._cpu_before + time.process_time() - self._cpu_begun
 
     def note(self, info: dict[str, Any]) -> None:
         """Adds the row of an episode that ended with this info."""
@@ -195,6 +207,7 @@ class Run:
             "env_steps": self.env_steps,
             "decisions": self.model.num_timesteps,
             "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
             "versions": versions(),
             "episodes": self.episodes,
         }

@@ -32,6 +32,7 @@ def needs_sb3(request: pytest.FixtureRequest) -> None:
 def make_model(algorithm: str) -> Any:
     """A function that makes a tiny model."""
     from stable_baselines3 import PPO, TD3
+    from stable_baselines3.common.buffers import NStepReplayBuffer
     from stable_baselines3.common.noise import OrnsteinUhlenbeckActionNoise
 
     small: dict[str, Any] = {"device": "cpu", "policy_kwargs": {"net_arch": [8]}}
@@ -48,7 +49,8 @@ def make_model(algorithm: str) -> Any:
     # learning begins in the second half: the first half draws actions from the space's generator
     return lambda env, seed: TD3(
         "MlpPolicy", env, seed=seed, buffer_size=64, learning_starts=24, batch_size=8, action_noise=noise,
-        train_freq=(1, "step"), gradient_steps=2, **small,
+        train_freq=(1, "step"), gradient_steps=2, replay_buffer_class=NStepReplayBuffer,
+        replay_buffer_kwargs={"n_steps": 2}, **small,
     )  # fmt: skip
 
 
@@ -184,8 +186,9 @@ from pathlib import Path
 from test_training import begin
 from granular_gym.training import records
 folder = Path({folder!r})
-run = begin(folder, "PPO")
-run.train(env_steps=120)
+run = begin(folder, {algorithm!r})
+run.train(env_steps=300)
+rows = len(run.episodes)
 # no file may grow beyond the limit: a write fails half way
 for limit, write in ((2000, run.save), (60, lambda: records.write_episodes(folder, run.episodes))):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
@@ -193,18 +196,21 @@ for limit, write in ((2000, run.save), (60, lambda: records.write_episodes(folde
         write()
     except OSError as error:
         print("failed:", error.strerror)
+print("rows:", rows)
 """
 
 
-def test_writes_that_fail_half_way_lose_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("algorithm", ["PPO", "SAC"])
+def test_writes_that_fail_half_way_lose_nothing(algorithm: str, tmp_path: Path) -> None:
     """Failing writes, by a limit on the size of files, of a checkpoint and of the CSV."""
     from granular_gym.training import checkpoint
 
-    code = FULL_DISK.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
+    code = FULL_DISK.format(tests=str(Path(__file__).parent), folder=str(tmp_path), algorithm=algorithm)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.stdout.count("failed: File too large") == 2, done.stderr
-    assert checkpoint.read_about(tmp_path)["env_steps"] >= 120
-    assert len(records.read_episodes(tmp_path / records.EPISODES)) == 4
+    assert checkpoint.read_about(tmp_path)["env_steps"] >= 300
+    rows = int(done.stdout.rpartition(":")[2])
+    assert len(records.read_episodes(tmp_path / records.EPISODES)) == rows > 0
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"checkpoint.zip", "episodes.csv", "tensorboard"}, "no remains of the failed writes"
 

@@ -100,7 +100,9 @@ def test_a_version_is_a_subclass_with_env_classes_of_its_own(make: Any) -> None:
 @pytest.mark.parametrize("name", ZEROTH)
 def test_versions_are_learned_alike(name: str) -> None:
     newest = task_id(unversioned(name))
-    old, new, kind = recipe(name, "TD3"), recipe(newest, "TD3"), task_class(newest)
+    old, new, kind = recipe(name, "TD3"), recipe(newest, "TD3", "images"), task_class(newest)
     assert new["scale"] == pytest.approx(kind.full_return * old["scale"]) and new["repeat"] == old["repeat"]
     assert exploration(name) == exploration(newest)
-    assert recipe(newest, "SAC")["arguments"]["observation"] == "state"
+    for algorithm in ("SAC", "TD3", "PPO"):
+        found = recipe(newest, algorithm)
+        assert found["arguments"]["observation"] == "state" and found["arguments"]["frame_skip"] == old["repeat"]
