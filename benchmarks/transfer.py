@@ -1,4 +1,4 @@
-"""transfer.py: policies of the package where they were not trained: more grains, other difficulties.
+"""transfer.py: policies of the package where they were not trained: more grains, other difficulties, other materials.
 
     python benchmarks/transfer.py [POLICY ...] [--episodes 10] [--threads 1] [--out benchmarks/results/learning]
 
@@ -18,18 +18,23 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import granular_gym as gg
 from benchmarks.measure import facts
 from granular_gym.training.export import results_of
 from granular_gym.training.pretrained import load_pretrained, pretrained_names
 from granular_gym.training.recipes import EPISODES, FIRST_SEED
 
 OUT = Path(__file__).resolve().parent / "results" / "learning"
+#: drawn for each episode; the cohesion of 300 grains is at most about their weight
+MATERIALS = gg.MaterialRanges(friction=(0.2, 0.8), density=(1000.0, 2500.0), cohesion=(0.0, 300.0))
 #: what differs from the official episodes
 CASES: dict[str, dict[str, Any]] = {
     "2,000 grains": {"grain_count": 2000},
     "10,000 grains": {"grain_count": 10_000},
     "easy": {"difficulty": "easy"},
     "hard": {"difficulty": "hard"},
+    "randomised": {"randomize": MATERIALS},
+    "hard, randomised": {"difficulty": "hard", "randomize": MATERIALS},
 }
 
 
