@@ -26,7 +26,9 @@ from granular_gym.training.recipes import EPISODES, FIRST_SEED
 
 OUT = Path(__file__).resolve().parent / "results" / "learning"
 #: drawn for each episode; the cohesion of 300 grains is at most about their weight
-MATERIALS = gg.MaterialRanges(friction=(0.2, 0.8), density=(1000.0, 2500.0), cohesion=(0.0, 300.0))
+MATERIALS = gg.MaterialRanges(
+    friction=(0.2, 0.8), density=(1000.0, 2500.0), cohesion=(0.0, 300.0), cohesion_range=(3e-3, 5e-3)
+)
 #: what differs from the official episodes
 CASES: dict[str, dict[str, Any]] = {
     "2,000 grains": {"grain_count": 2000},

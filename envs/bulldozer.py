@@ -276,8 +276,12 @@ class BulldozerTask(Task):
 class BulldozerV1Task(BulldozerTask):
     """The bulldozer task in `env_count` envs, with the goal in the observation.
 
-    ## Description, Action Space, Rewards, Starting State, Episode End, Arguments
+    ## Description, Action Space, Starting State, Episode End, Arguments
     Those of `BulldozerTask`; the same seed and actions give the same episode.
+
+    ## Rewards
+    The change of the mean of `BulldozerTask` over the step, over 100: an episode that brings all grains into the goal
+    earns about 1. With reward="level" the mean itself.
 
     ## Observation Space
     Dict of
@@ -292,7 +296,7 @@ class BulldozerV1Task(BulldozerTask):
     With depth="uint8" the images are (1, H, W) uint8, 0 near and 255 far.
 
     ## Version History
-    - v1: "goal", "goal_from_vehicle" and "heading" in the observation. The goal is drawn in every episode and what to
+    - v1: rewards are changes, scaled; "goal", "goal_from_vehicle" and "heading" in the observation. The goal is drawn in every episode and what to
       do depends on it; in v0 only the infos show it, which no standard learner reads.
     - v0: `BulldozerTask`.
 

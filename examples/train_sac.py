@@ -35,6 +35,8 @@ HELP = {
     "learning_rate": "of networks and temperature",
     "discount": "per decision",
     "n_steps": "n of n-step returns",
+    "log_std": "log standard deviation of exploration at the beginning",
+    "entropy": "aimed at, per number of an action",
 }
 
 

@@ -54,6 +54,8 @@ class SacSettings:
         n_steps: n of the n-step returns.
         rate: at which the target critics follow per gradient step.
         temperature: at the beginning.
+        log_std: log standard deviation of the actor's normal distribution at the beginning.
+        entropy: aimed at, per number of an action.
         capacity: decisions in the replay buffer.
 
     Raises:
@@ -74,6 +76,8 @@ class SacSettings:
     n_steps: int = 3
     rate: float = 0.005
     temperature: float = 0.05
+    log_std: float = -1.5
+    entropy: float = -1.0
     capacity: int = 200_000
 
     def __post_init__(self) -> None:
@@ -84,6 +88,9 @@ class SacSettings:
             checks.number(name, getattr(self, name), 0.0)
         if not (self.clone_weight or self.value_weight):
             raise ArgumentError("clone_weight: expected more than 0 where value_weight is 0, got 0.0")
+        low, high = LOG_STD
+        checks.number("log_std", self.log_std, low, high)
+        checks.number("entropy", self.entropy)
         for name in ("learning_rate", "discount", "rate", "temperature"):
             checks.number(name, getattr(self, name), 0.0, above=True)
 
@@ -112,13 +119,17 @@ class SacSettings:
 class Actor(nn.Module):
     """Mean and log standard deviation of a normal distribution that tanh maps to actions in (-1, 1)."""
 
-    def __init__(self, observation_size: int, action_size: int, width: int) -> None:
+    def __init__(self, observation_size: int, action_size: int, width: int, log_std: float) -> None:
         super().__init__()
         self.net: Any = nn.Sequential(
             nn.Linear(observation_size, width), nn.LayerNorm(width), nn.ReLU(),
             nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU(),
             nn.Linear(width, 2 * action_size),
         )  # fmt: skip
+        low, high = LOG_STD
+        share = (log_std - low) / (high - low)
+        with torch.no_grad():
+            self.net[-1].bias[action_size:] += math.atanh(2.0 * min(max(share, 1e-3), 0.999) - 1.0)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and log standard deviation before tanh, each (n, action_size)."""
@@ -232,7 +243,7 @@ class SAC:
 
     def _make_networks(self) -> None:
         sizes, rate = (self.observation_size, self.action_size, self.settings.width), self.settings.learning_rate
-        self.actor: Actor = Actor(*sizes)
+        self.actor: Actor = Actor(*sizes, self.settings.log_std)
         self.critics: Critics = Critics(*sizes)
         self.targets: Critics = Critics(*sizes)
         self.targets.load_state_dict(self.critics.state_dict())
@@ -406,8 +417,7 @@ class SAC:
         self._step("actor", loss)
         if settings.value_weight:
             self.critics.requires_grad_(True)
-            # the entropy aimed at is minus the number of actions
-            surplus = (self.action_size - density.detach()).mean()
+            surplus = (-settings.entropy * self.action_size - density.detach()).mean()
             self._step("temperature", self.log_temperature.exp() * surplus)
 
     def _step(self, name: str, loss: Tensor) -> None:
