@@ -30,6 +30,7 @@ if __name__ == "__main__":
 
 from benchmarks.measure import facts
 from granular_gym.training import evaluation, records
+from granular_gym.training.command import DRIVERS
 from granular_gym.training.recipes import EPISODES, FIRST_SEED, recipe_of
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -45,6 +46,8 @@ class Curve:
         minutes: of wall time.
         kind: what sets it apart from the algorithm's other curve on the task, one word; "": nothing.
         words: further arguments of the script.
+        own_reward: `words` ask for another reward of the task, so that random actions and the expert are evaluated with
+            each run, and the curve is drawn in a plot of its own.
     """
 
     algorithm: str
@@ -52,6 +55,7 @@ class Curve:
     minutes: float
     kind: str = ""
     words: tuple[str, ...] = ()
+    own_reward: bool = False
 
     @property
     def name(self) -> str:
@@ -72,8 +76,11 @@ CURVES = (
     Curve("SAC", "GearTower-v1", 5.0),
     Curve("SAC", "Excavator-v1", 7.0),
     Curve("SAC", "Bulldozer-v1", 10.0, "scratch", ("--demonstrations", "0")),
-    Curve("TD3", "Bulldozer-v1", 20.0),
-    Curve("PPO", "Bulldozer-v1", 20.0),
+    # the axes of figure 8: paid and drawn as the paper pays
+    Curve(
+        "TD3", "Bulldozer-v1", 20.0, "level", ("--arg", "reward=level", "--reward", "change", "--scale", "0.02"), True
+    ),
+    Curve("PPO", "Bulldozer-v1", 20.0, "", ("--envs", "32", "--batch", "480")),
     Curve("PPO", "Silo-v1", 6.0),
 )
 GRAINS = 300
@@ -82,7 +89,7 @@ GRAINS = 300
 def train(curve: Curve, seed: int, folder: Path) -> None:
     """One run in its own process; its output goes to a log beside its folder."""
     words = [str(EXAMPLES / f"train_{curve.algorithm.lower()}.py"), "--minutes", str(curve.minutes)]
-    words += ["--evaluate", "learned", "--episodes", str(EPISODES)]
+    words += ["--evaluate", *(DRIVERS if curve.own_reward else ["learned"]), "--episodes", str(EPISODES)]
     if (folder / "checkpoint.zip").exists():
         words += ["--resume", str(folder)]
     else:
@@ -110,38 +117,53 @@ def baselines(task: str) -> dict[str, dict[str, float]]:
 
 
 def collect(task: str, runs: dict[Curve, list[Path]], out: Path) -> dict[str, Any]:
-    """Copies the results of a task's runs and draws its plot; returns its part of the summary."""
-    baseline = baselines(task)
-    random, expert = baseline["random"]["return"], baseline["expert"]["return"]
-    part: dict[str, Any] = {"baselines": baseline}
+    """Copies the results of a task's runs and draws its plots; returns its part of the summary."""
+    shared = baselines(task)
+    part: dict[str, Any] = {"baselines": shared}
     for curve, folders in runs.items():
         reports = [json.loads((folder / "report.json").read_text()) for folder in folders]
         for folder, report in zip(folders, reports, strict=True):
             (out / f"{folder.name}.csv").write_bytes((folder / records.EPISODES).read_bytes())
             (out / f"{folder.name}.json").write_text(json.dumps(report, indent=1) + "\n")
-        means = [report["evaluation"]["learned"] for report in reports]
-        returns = [mean["return"] for mean in means]
-        part[curve.label] = {
-            "command": reports[0]["command"],
-            "commit": commit(),
-            "facts": facts(),
-            "minutes": curve.minutes,
-            "env_steps": [report["env_steps"] for report in reports],
-            "cpu_minutes": [report["training_cpu_seconds"] / 60.0 for report in reports],
-            "returns": returns,
-            "return": float(np.mean(returns)),
-            "success": [mean.get("success") for mean in means],
-            **spread([evaluation.share_of_expert(value, random, expert) for value in returns]),
-        }
-        if "goal_share" in means[0]:
-            part[curve.label]["goal_share"] = [mean["goal_share"] for mean in means]
-    curves = {curve.label: kept(curve, out) for curve in CURVES if curve.task == task}
-    title = f"{task}; expert and random with {GRAINS} grains"
-    window = 40
-    lines = {"expert": expert, "random": random}
-    drawn = {label: rows for label, rows in curves.items() if rows}
-    records.plot_curves(out / f"{task.lower()}.png", title, drawn, lines, window)
+        bounds = bounds_of(reports[0]["evaluation"] if curve.own_reward else shared)
+        part[curve.label] = summed(curve, reports, bounds)
+        if curve.own_reward:
+            own = {curve.label: kept(curve, out)}
+            plot(f"{curve.name}.png", out, own, f"{task}, {curve.kind}", bounds, records.WINDOW)
+    together = [curve for curve in CURVES if curve.task == task and not curve.own_reward]
+    plot(f"{task.lower()}.png", out, {curve.label: kept(curve, out) for curve in together}, task, bounds_of(shared), 40)
     return part
+
+
+def summed(curve: Curve, reports: list[dict[str, Any]], bounds: dict[str, float]) -> dict[str, Any]:
+    """What the summary says of the runs of a curve, given the returns of expert and random actions."""
+    means = [report["evaluation"]["learned"] for report in reports]
+    returns = [mean["return"] for mean in means]
+    found = {
+        "command": reports[0]["command"],
+        "commit": commit(),
+        "facts": facts(),
+        "minutes": curve.minutes,
+        "env_steps": [report["env_steps"] for report in reports],
+        "cpu_minutes": [report["training_cpu_seconds"] / 60.0 for report in reports],
+        "returns": returns,
+        "return": float(np.mean(returns)),
+        "success": [mean.get("success") for mean in means],
+        **spread([evaluation.share_of_expert(value, bounds["random"], bounds["expert"]) for value in returns]),
+    }
+    return found | ({"goal_share": [mean["goal_share"] for mean in means]} if "goal_share" in means[0] else {})
+
+
+def bounds_of(means: dict[str, Any]) -> dict[str, float]:
+    """Returns of the expert and of random actions."""
+    return {name: means[name]["return"] for name in ("expert", "random")}
+
+
+def plot(name: str, out: Path, curves: dict[str, Any], title: str, bounds: dict[str, float], window: int) -> None:
+    """Draws those of the curves that have runs, between their bounds."""
+    drawn = {label: runs for label, runs in curves.items() if runs}
+    if drawn:
+        records.plot_curves(out / name, f"{title}; expert and random with {GRAINS} grains", drawn, bounds, window)
 
 
 def kept(curve: Curve, out: Path) -> list[list[dict[str, float]]]:

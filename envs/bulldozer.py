@@ -296,8 +296,8 @@ class BulldozerV1Task(BulldozerTask):
     With depth="uint8" the images are (1, H, W) uint8, 0 near and 255 far.
 
     ## Version History
-    - v1: rewards are changes, scaled; "goal", "goal_from_vehicle" and "heading" in the observation. The goal is drawn in every episode and what to
-      do depends on it; in v0 only the infos show it, which no standard learner reads.
+    - v1: rewards are changes, scaled; "goal", "goal_from_vehicle" and "heading" in the observation. The goal is drawn
+      in every episode and what to do depends on it; in v0 only the infos show it, which no standard learner reads.
     - v0: `BulldozerTask`.
 
     Raises:

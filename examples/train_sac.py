@@ -35,7 +35,8 @@ HELP = {
     "learning_rate": "of networks and temperature",
     "discount": "per decision",
     "n_steps": "n of n-step returns",
-    "log_std": "log standard deviation of exploration at the beginning",
+    "temperature": "of the entropy at the beginning",
+    "log_std": "largest log standard deviation of actions, before tanh",
     "entropy": "aimed at, per number of an action",
 }
 

@@ -32,7 +32,7 @@ from granular_gym.training.learner_env import LearnerEnv
 from granular_gym.training.recipes import recipe_of
 from granular_gym.training.replay import Replay, Transitions
 
-LOG_STD = (-5.0, 2.0)  # limits of the actor's log standard deviation
+LEAST_LOG_STD = -5.0  # of the actor
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class SacSettings:
         n_steps: n of the n-step returns.
         rate: at which the target critics follow per gradient step.
         temperature: at the beginning.
-        log_std: log standard deviation of the actor's normal distribution at the beginning.
+        log_std: largest log standard deviation of the actor's normal distribution, before tanh.
         entropy: aimed at, per number of an action.
         capacity: decisions in the replay buffer.
 
@@ -76,7 +76,7 @@ class SacSettings:
     n_steps: int = 3
     rate: float = 0.005
     temperature: float = 0.05
-    log_std: float = -1.5
+    log_std: float = 2.0
     entropy: float = -1.0
     capacity: int = 200_000
 
@@ -88,8 +88,7 @@ class SacSettings:
             checks.number(name, getattr(self, name), 0.0)
         if not (self.clone_weight or self.value_weight):
             raise ArgumentError("clone_weight: expected more than 0 where value_weight is 0, got 0.0")
-        low, high = LOG_STD
-        checks.number("log_std", self.log_std, low, high)
+        checks.number("log_std", self.log_std, LEAST_LOG_STD, above=True)
         checks.number("entropy", self.entropy)
         for name in ("learning_rate", "discount", "rate", "temperature"):
             checks.number(name, getattr(self, name), 0.0, above=True)
@@ -117,7 +116,8 @@ class SacSettings:
 
 
 class Actor(nn.Module):
-    """Mean and log standard deviation of a normal distribution that tanh maps to actions in (-1, 1)."""
+    """Mean and log standard deviation (at most `log_std`) of a normal distribution that tanh maps to actions in
+    (-1, 1)."""
 
     def __init__(self, observation_size: int, action_size: int, width: int, log_std: float) -> None:
         super().__init__()
@@ -126,16 +126,12 @@ class Actor(nn.Module):
             nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU(),
             nn.Linear(width, 2 * action_size),
         )  # fmt: skip
-        low, high = LOG_STD
-        share = (log_std - low) / (high - low)
-        with torch.no_grad():
-            self.net[-1].bias[action_size:] += math.atanh(2.0 * min(max(share, 1e-3), 0.999) - 1.0)
+        self.half = 0.5 * (log_std - LEAST_LOG_STD)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and log standard deviation before tanh, each (n, action_size)."""
         mean, log_std = self.net(observations).chunk(2, dim=1)
-        low, high = LOG_STD
-        return mean, low + 0.5 * (high - low) * (torch.tanh(log_std) + 1.0)
+        return mean, LEAST_LOG_STD + self.half * (torch.tanh(log_std) + 1.0)
 
     def sample(self, observations: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Actions (n, action_size), their log densities (n,), and the actions without noise."""
