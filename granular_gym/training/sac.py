@@ -126,12 +126,12 @@ class Actor(nn.Module):
             nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU(),
             nn.Linear(width, 2 * action_size),
         )  # fmt: skip
-        self.half = 0.5 * (log_std - LEAST_LOG_STD)
+        self.spread: float = 0.5 * (log_std - LEAST_LOG_STD)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and log standard deviation before tanh, each (n, action_size)."""
         mean, log_std = self.net(observations).chunk(2, dim=1)
-        return mean, LEAST_LOG_STD + self.half * (torch.tanh(log_std) + 1.0)
+        return mean, LEAST_LOG_STD + self.spread * (torch.tanh(log_std) + 1.0)
 
     def sample(self, observations: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Actions (n, action_size), their log densities (n,), and the actions without noise."""
