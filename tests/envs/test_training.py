@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -281,6 +282,37 @@ def test_a_disk_that_fills_up_while_training_is_said(tmp_path: Path, monkeypatch
     assert "No space left on device" in said and "is whole" in said and f"--resume {folder}" in said
     monkeypatch.undo()
     assert command.main(*parts, ["--resume", str(folder), "--steps", "300", "--evaluate"]) == 0
+
+
+def test_a_killed_learner_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    """SAC, killed in the middle of its work; what it wrote is whole."""
+    from granular_gym.training import checkpoint
+
+    path = Path(__file__).parents[2] / "examples" / "train_sac.py"
+    if not path.exists():
+        pytest.skip("the examples are not here")
+    folder = tmp_path / "run"
+    words = ["Bulldozer-v1", "--grains", "40", "--envs", "2", "--arg", "max_episode_steps=30", "--out", str(folder)]
+    tiny = {"demonstrations": 2, "epochs": 1, "critic-updates": 3, "warm-up": 8, "batch": 8, "width": 8, "chunk": 16}
+    words += [word for name, value in tiny.items() for word in (f"--{name}", str(value))]
+    endless = subprocess.Popen(
+        [sys.executable, str(path), *words, "--minutes", "60", "--save-every", "0", "--evaluate"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        deadline = time.monotonic() + 120.0
+        while not (folder / "previous.zip").exists() and endless.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert endless.poll() is None and (folder / "previous.zip").exists()
+    finally:
+        endless.kill()
+        endless.wait()
+    kept = checkpoint.read_about(folder)["env_steps"]
+    again = ["--resume", str(folder), "--steps", str(kept + 200), "--evaluate"]
+    done = subprocess.run([sys.executable, str(path), *again], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and f"resumed after {kept:,} env steps" in done.stdout, done.stderr
+    assert checkpoint.read_about(folder)["env_steps"] >= kept + 200 > 200
 
 
 def test_rewards_and_returns_of_a_learner() -> None:
