@@ -295,6 +295,9 @@ class BulldozerV1Task(BulldozerTask):
 
     With depth="uint8" the images are (1, H, W) uint8, 0 near and 255 far.
 
+    With observation="pixels" there are the two images and "goal_mask" alone: as large as "sky" and pixel for pixel
+    beside it, 0 where the goal lies and 3 m where it does not, the share of both on its edge.
+
     ## Version History
     - v1: rewards are changes, scaled; "goal", "goal_from_vehicle" and "heading" in the observation. The goal is drawn
       in every episode and what to do depends on it; in v0 only the infos show it, which no standard learner reads.
@@ -311,6 +314,10 @@ class BulldozerV1Task(BulldozerTask):
     rewards: ClassVar[tuple[str, ...]] = ("change", "level")
     full_return: ClassVar[float] = 100.0  # of the score, where all grains come to lie in the goal
     state_vector: StateVector | None = VECTOR
+    pixels: Mapping[str, Image] = {
+        **BulldozerTask.images,
+        "goal_mask": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT), drawn=True),
+    }
 
     def __init__(self, env_count: int = 1, *, reward: str = "change", **kwargs: Any) -> None:
         super().__init__(env_count, reward=reward, **kwargs)
@@ -349,6 +356,11 @@ class BulldozerV1Task(BulldozerTask):
             "goal_from_vehicle": seen,
         }
 
+    def sense_pixels(self) -> Arrays:
+        """See `Task.sense_pixels`."""
+        depth = SKY_HEIGHT * (1.0 - covered(self.goal_plan))
+        return {"goal_mask": self.depth_images.encode("goal_mask", depth.astype(np.float32))}
+
     def readings(self) -> dict[str, Any]:
         """Where the grains lie, for `sense_state`."""
         return {} if self.shows_images else {"columns": STATE_GRID.columns}
@@ -358,6 +370,19 @@ class BulldozerV1Task(BulldozerTask):
         counts: NDArray[np.int64] = self.results.column_counts
         vectors: NDArray[np.float32] = state_of(STATE_GRID, counts, self.pose, self.goal_plan, self.share)
         return vectors
+
+
+def covered(boxes: Floats) -> Floats:
+    """Shares (n, rows, columns) of the pixels of the sky camera that lie in boxes (n, 4): x, y, x, y [m]."""
+    low, high = boxes[:, :2].astype(np.float64), boxes[:, 2:].astype(np.float64)
+    shares = []
+    for axis, count in enumerate(SKY_SHAPE[::-1]):
+        edges = np.linspace(FIELD_LOWER[axis], FIELD_UPPER[axis], count + 1)
+        inside = np.minimum(high[:, axis, None], edges[1:]) - np.maximum(low[:, axis, None], edges[:-1])
+        shares.append(np.clip(inside, 0.0, None) / (edges[1] - edges[0]))
+    across, along = shares
+    result: Floats = along[:, ::-1, None] * across[:, None, :]  # row 0 is the upper edge
+    return result
 
 
 def goal_box(x: float, y: float, side: float) -> Floats:

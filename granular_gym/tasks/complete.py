@@ -73,15 +73,14 @@ def check_evaluated(task: Any, evaluated: Any) -> None:
             raise ArgumentError(f"{name}: expected info {key!r} to be an array ({count}, ...), got {_described(array)}")
 
 
-def check_sensed(task: Any, sensed: Any) -> None:
-    """Checks what the hook `sense` gave.
+def check_sensed(task: Any, hook: str, sensed: Any) -> None:
+    """Checks what a hook, `sense` or `sense_pixels`, gave.
 
     Raises:
-        ArgumentError: other entries than those of the observation space that no camera takes, or of other shapes.
+        ArgumentError: other entries than those of the space shown that no camera takes, or of other shapes.
     """
-    name = f"{type(task).__name__}.sense"
-    seen = [image for image, each in task.images.items() if not each.drawn]
-    wanted = {key: space for key, space in task.observation_space.spaces.items() if key not in seen}
+    name, seen = f"{type(task).__name__}.{hook}", task.depth_images.seen
+    wanted = {key: space for key, space in task.shown_space.spaces.items() if key not in seen}
     if not isinstance(sensed, Mapping) or sensed.keys() != wanted.keys():
         got = sorted(sensed) if isinstance(sensed, Mapping) else _described(sensed)
         raise ArgumentError(f"{name}: expected the entries {sorted(wanted)}, got {got}")

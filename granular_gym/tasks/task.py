@@ -55,6 +55,7 @@ from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.stepping import Stepping
 
 GRAVITY = 9.81  # [m/s2]
+PIXELS = "pixels"  # the observation that is images alone
 
 
 class Outcome(NamedTuple):
@@ -106,8 +107,8 @@ class Task(Stepping):
         num_threads: see `Scene.build`.
         render_mode: None, "rgb_array" or "depth_array".
         frame_skip: control periods per env step, >= 1: the action is held, rewards are summed, cameras look once.
-        observation: "images": what the spaces of the task say; "state": the numbers of `state_vector` alone, under the
-            key "state", where the task has them.
+        observation: "images": what the spaces of the task say; "pixels": the images of `pixels` alone, where the task
+            has them; "state": the numbers of `state_vector` alone, under the key "state", where the task has them.
 
     Raises:
         ArgumentError: an argument is not what it should be.
@@ -121,6 +122,7 @@ class Task(Stepping):
     density: ClassVar[float]  # of the grains [kg/m3]
     fastest: float  # [m/s] no grain is expected to be faster
     images: Mapping[str, Image] = {}  # depth images of the observation, by name
+    pixels: Mapping[str, Image] = {}  # what observation="pixels" shows, which tells all; empty: there is none
     depth_view: ClassVar[str] = ""  # the image that render_mode="depth_array" shows; "": the first
     view: DepthCamera  # of pictures
     tool_colors: Sequence[tuple[int, int, int]] = ()  # in pictures, 0 .. 255; none given: one colour for all
@@ -162,11 +164,11 @@ class Task(Stepping):
         self.render_mode = render_mode
         self.grain_count: int = checks.integer("grain_count", grain_count, 1, GRAIN_LIMIT)
         self.difficulty: Any = self.difficulties[checks.choice("difficulty", difficulty, list(self.difficulties))]
-        self.depth_images: DepthImages = DepthImages(self.images, depth)
         self.frame_skip: int = checks.integer("frame_skip", frame_skip, 1)
-        forms = ["images"] if self.state_vector is None else ["images", STATE]
-        self.observation: str = checks.choice("observation", observation, forms)
-        self.shows_images: bool = self.observation == "images"
+        forms = {"images": True, PIXELS: bool(self.pixels), STATE: self.state_vector is not None}
+        self.observation: str = checks.choice("observation", observation, [form for form, has in forms.items() if has])
+        self.shows_images: bool = self.observation != STATE
+        self.depth_images: DepthImages = DepthImages(self.pixels if self.observation == PIXELS else self.images, depth)
         self.friction_range: tuple[float, float] = self.difficulty.friction
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
@@ -219,6 +221,10 @@ class Task(Stepping):
         """The vectors (env_count, k) of observation="state", of a task with a `state_vector`."""
         raise NotImplementedError(f"{type(self).__name__} names a state_vector and has no sense_state()")
 
+    def sense_pixels(self) -> Arrays:
+        """The images of observation="pixels" that no camera takes, fresh arrays (env_count, ...) by key."""
+        raise NotImplementedError(f"{type(self).__name__} names drawn images in `pixels` and has no sense_pixels()")
+
     def shapes_of(self, grain: Any) -> tuple[str, ...]:
         """What the argument `grain` asks for: names out of `grains`."""
         return (checks.choice("grain", grain, list(self.grains)),)
@@ -232,6 +238,8 @@ class Task(Stepping):
         """The observation space of one env, as `observation` chooses."""
         if self.state_vector is not None and self.observation == STATE:
             return spaces.Dict({STATE: self.state_vector.space})
+        if self.observation == PIXELS:
+            return spaces.Dict(self.depth_images.spaces())  # type: ignore[arg-type]
         return self.observation_space
 
     def pace_of(self, preset: Preset) -> Pace:
@@ -358,10 +366,11 @@ class Task(Stepping):
         """
         if self.observation == STATE:
             return self.to_output({STATE: self.sense_state()}, output)
-        sensed: dict[str, Any] = self.sense()
-        if "sense" not in self._checked:
-            check_sensed(self, sensed)
-            self._checked.add("sense")
+        hook = "sense_pixels" if self.observation == PIXELS else "sense"
+        sensed: dict[str, Any] = getattr(self, hook)()
+        if hook not in self._checked:
+            check_sensed(self, hook, sensed)
+            self._checked.add(hook)
         images = self.depth_images.observed(self._take_images(output))
         return {**images, **(sensed if output == "numpy" else self.to_output(sensed, output))}
 

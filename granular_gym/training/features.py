@@ -201,6 +201,8 @@ def features_of(task: str, space: spaces.Dict) -> Features:
     """
     if list(space.spaces) == [STATE]:
         return State(space)
+    if all(len(part.shape or ()) == 3 for part in space.spaces.values()):
+        return Features(space)  # nothing but images
     own = entry_of(task).features
     kind: type[Features] = _FEATURES.get(bare_id(task), Features) if own is None else loaded(own)
     return kind(space)

@@ -64,6 +64,29 @@ def test_the_sky_camera_sees_the_heap_where_it_is(make: Any) -> None:
     assert (height * far).max() == pytest.approx((places[:, 2]).max() + env.unwrapped.task.radius, abs=0.03)
 
 
+@pytest.mark.parametrize("depth", ["float32", "uint8"])
+def test_pixels_show_the_goal_beside_the_sky(depth: str, make: Any) -> None:
+    """The goal mask's weight and middle are the goal's; the other images are those of "images", and nothing else."""
+    newest = "granular_gym/Bulldozer-v1"
+    env, plain = (make(newest, grain_count=60, depth=depth, observation=form) for form in ("pixels", "images"))
+    assert list(env.observation_space.spaces) == ["ego", "goal_mask", "sky"]
+    for seed in range(4):
+        shown, info = env.reset(seed=seed)
+        other = plain.reset(seed=seed)[0]
+        assert env.observation_space.contains(shown)
+        assert all((shown[name] == other[name]).all() for name in ("ego", "sky"))
+        far = 255.0 if depth == "uint8" else 3.0
+        share = 1.0 - np.squeeze(shown["goal_mask"]).astype(float) / far
+        x = np.linspace(-4.0, 4.0, 145)[1::2]
+        y = np.linspace(2.0, -2.0, 73)[1::2]
+        lower, upper = info["goal"][:2], info["goal"][3:5]
+        assert share.sum() * (8.0 / 72.0) * (4.0 / 36.0) == pytest.approx(np.prod(upper - lower), rel=0.01)
+        middle = (share.sum(0) @ x, share.sum(1) @ y) / share.sum()
+        assert middle == pytest.approx(0.5 * (lower + upper), abs=0.01)
+    with pytest.raises(gg.ArgumentError, match="observation: expected"):
+        make("granular_gym/Bulldozer-v0", observation="pixels")
+
+
 def test_reward_is_the_paper_s_mean(make: Any) -> None:
     env = make(reward="level")
     rng = np.random.default_rng(0)

@@ -53,7 +53,7 @@ def test_an_episode_lasts_as_long_whatever_the_frame_skip(skip: int) -> None:
 @pytest.mark.parametrize("arguments, message", [
     ({"frame_skip": 0}, "frame_skip"),
     ({"frame_skip": 1.5}, "frame_skip"),
-    ({"observation": "pixels"}, "observation"),
+    ({"observation": "sound"}, "observation"),
 ])  # fmt: skip
 def test_arguments_that_make_no_sense_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
