@@ -207,7 +207,7 @@ def test_the_expert_table(folder: Path) -> None:
     assert table["task"] == SWEEP and table["summary"]["measure"] == "share" and table["summary"]["expert_mean"] > 0.8
 
 
-def test_it_is_trained_resumed_and_played(folder: Path) -> None:
+def test_it_is_trained_resumed_and_played(folder: Path, sweep: Any) -> None:
     pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
     words = ["--envs", "2", "--grains", "60", "--rollout", "4", "--batch", "4", "--epochs", "1", "--episodes", "1"]
     run("examples/train_ppo.py", [SWEEP, "--steps", "8", *words, "--out", "run"], folder)
