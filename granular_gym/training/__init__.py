@@ -2,7 +2,7 @@
 
 `features.py`: what a learner observes of a task; `learner_env.py` plays a batch of envs for it; `run.py` trains with
 checkpoints (`checkpoint.py`) and records (`records.py`); `sac.py` learns from demonstrations (`demonstrations.py`) and
-experience (`replay.py`); `evaluation.py` compares what was learned with
+experience (`replay.py`) with the networks of `networks.py`; `evaluation.py` compares what was learned with
 random actions and with the scripted expert; `command.py` is the command line of `examples/train_ppo.py`,
 `train_td3.py` and `train_sac.py`.
 These need the `train` extra; `planning.py`, `policies.py` (the scripted expert, random actions, checkpoints, functions)

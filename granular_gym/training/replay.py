@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
-from granular_gym.base.types import Floats
+from granular_gym.base.types import Arrays, Floats
+from granular_gym.tasks.state_vector import StateVector
 
 
 class Transitions(NamedTuple):
@@ -64,6 +65,21 @@ class Replay:
         self._newest = np.zeros((env_count, observation_size), np.float32)  # observations after the newest step
         self._added = 0
         self.skipped: int = 0  # steps of envs that diverged
+
+    @classmethod
+    def of(cls, steps: Arrays, discount: float, n_steps: int) -> Replay:
+        """All steps of episodes that lie one after the other.
+
+        Args:
+            steps: arrays (n, ...) by the names of the arguments of `add`.
+            discount: per step, 0 .. 1.
+            n_steps: n of the n-step returns, >= 1.
+        """
+        count, sizes = len(steps["rewards"]), (steps["observations"].shape[1], steps["actions"].shape[1])
+        replay = cls(count, 1, *sizes, discount, n_steps)
+        for k in range(count):
+            replay.add(**{name: values[k : k + 1] for name, values in steps.items()})
+        return replay
 
     def __len__(self) -> int:
         """Steps of all envs together that are kept."""
@@ -137,3 +153,59 @@ class Replay:
             following,
             discounts.astype(np.float32),
         )
+
+    def episodes(self) -> list[Arrays]:
+        """Whole episodes that are kept, in the order in which they ended.
+
+        Left out are those whose beginning the ring has lost, those that still run, and those cut short by an env that
+        diverged.
+
+        Returns:
+            Of each, arrays (n, ...) by the names of the arguments of `add`.
+        """
+        rows, envs = self._rewards.shape
+        kept = min(self._added, rows)
+        order = np.arange(self._added - kept, self._added) % rows
+        found: list[tuple[int, int, NDArray[np.int64]]] = []
+        for env in range(envs):
+            usable = self._usable[order, env]
+            first = 0 if self._added <= rows else kept  # beyond: no step is known to begin an episode
+            for last in np.flatnonzero(self._ended[order, env]).tolist():
+                if usable[first : last + 2].all() and first <= last:
+                    found.append((last, env, order[first : last + 1]))
+                first = last + 1
+        return [self._episode(chosen, env) for _, env, chosen in sorted(found, key=lambda one: one[:2])]
+
+    def _episode(self, rows: NDArray[np.int64], env: int) -> Arrays:
+        observations, last = self._observations[rows, env], int(rows[-1])
+        return {
+            "observations": observations,
+            "actions": self._actions[rows, env],
+            "labels": self._labels[rows, env],
+            "rewards": self._rewards[rows, env],
+            "following": np.concatenate([observations[1:], self._last[last, env][None]]),
+            "terminated": self._terminated[rows, env],
+            "ended": self._ended[rows, env],
+            "diverged": ~self._usable[rows, env],
+        }
+
+
+def half_mirrored(draw: np.random.Generator, vector: StateVector | None, *arrays: Floats) -> list[Floats]:
+    """Copies of arrays of rows, each row with even odds mirrored, left for right.
+
+    Args:
+        draw: decides which rows.
+        vector: what the observations are; None or without a mirror image: nothing is mirrored.
+        arrays: observations (n, vector.size), actions (n, k), and others (n,), which a mirror leaves as they are.
+    """
+    if vector is None or vector.action_signs is None:
+        return [np.ascontiguousarray(array) for array in arrays]
+    half = draw.random(len(arrays[0])) < 0.5
+    turned = []
+    for array in arrays:
+        if array.ndim == 2:
+            array = array.copy()
+            is_action = array.shape[1] == len(vector.action_signs)
+            array[half] = array[half] * vector.action_signs if is_action else vector.mirrored(array[half])
+        turned.append(np.ascontiguousarray(array))
+    return turned

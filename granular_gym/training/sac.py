@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import Tensor
 
 from granular_gym.base import checks
 from granular_gym.base.types import Floats
@@ -29,10 +28,9 @@ from granular_gym.tasks.state_vector import StateVector
 from granular_gym.training import demonstrations
 from granular_gym.training.demonstrations import Demonstrations
 from granular_gym.training.learner_env import LearnerEnv
+from granular_gym.training.networks import LARGEST_LOG_STD, LEAST_LOG_STD, Actor, Critics, descend, follow, optimiser_of
 from granular_gym.training.recipes import recipe_of
-from granular_gym.training.replay import Replay, Transitions
-
-LEAST_LOG_STD = -5.0  # of the actor
+from granular_gym.training.replay import Replay, Transitions, half_mirrored
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class SacSettings:
     n_steps: int = 3
     rate: float = 0.005
     temperature: float = 0.05
-    log_std: float = 2.0
+    log_std: float = LARGEST_LOG_STD
     entropy: float = -1.0
     capacity: int = 200_000
 
@@ -110,83 +108,6 @@ class SacSettings:
             if name not in names:
                 raise ArgumentError(f"sac: expected settings of SAC ({', '.join(names)}), got {name!r}")
         return cls(**values)
-
-
-# networks ------------------------------------------------------------------------------------------------------------
-
-
-class Actor(nn.Module):
-    """Mean and log standard deviation (at most `log_std`) of a normal distribution that tanh maps to actions in
-    (-1, 1)."""
-
-    def __init__(self, observation_size: int, action_size: int, width: int, log_std: float) -> None:
-        super().__init__()
-        self.net: Any = nn.Sequential(
-            nn.Linear(observation_size, width), nn.LayerNorm(width), nn.ReLU(),
-            nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU(),
-            nn.Linear(width, 2 * action_size),
-        )  # fmt: skip
-        self.spread: float = 0.5 * (log_std - LEAST_LOG_STD)
-
-    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and log standard deviation before tanh, each (n, action_size)."""
-        mean, log_std = self.net(observations).chunk(2, dim=1)
-        return mean, LEAST_LOG_STD + self.spread * (torch.tanh(log_std) + 1.0)
-
-    def sample(self, observations: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Actions (n, action_size), their log densities (n,), and the actions without noise."""
-        mean, log_std = self(observations)
-        noise = torch.randn_like(mean)
-        raw = mean + noise * log_std.exp()
-        normal = (-0.5 * noise * noise - log_std - 0.5 * math.log(2.0 * math.pi)).sum(1)
-        # log(1 - tanh(x)^2), in a form that does not round to log(0)
-        slope = 2.0 * (math.log(2.0) - raw - functional.softplus(-2.0 * raw)).sum(1)
-        return torch.tanh(raw), normal - slope, torch.tanh(mean)
-
-
-class PairLinear(nn.Module):
-    """Two linear layers side by side: one product for both."""
-
-    def __init__(self, inputs: int, outputs: int) -> None:
-        super().__init__()
-        bound = inputs**-0.5
-        self.weight: Tensor = nn.Parameter(torch.empty(2, inputs, outputs).uniform_(-bound, bound))
-        self.bias: Tensor = nn.Parameter(torch.zeros(2, 1, outputs))
-
-    def forward(self, values: Tensor) -> Tensor:
-        """(2, n, inputs) to (2, n, outputs)."""
-        return torch.baddbmm(self.bias, values, self.weight)
-
-
-class PairNorm(nn.Module):
-    """Layer normalisation of two layers side by side."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        self.weight: Tensor = nn.Parameter(torch.ones(2, 1, size))
-        self.bias: Tensor = nn.Parameter(torch.zeros(2, 1, size))
-
-    def forward(self, values: Tensor) -> Tensor:
-        """(2, n, size) likewise."""
-        return functional.layer_norm(values, values.shape[-1:]) * self.weight + self.bias
-
-
-class Critics(nn.Module):
-    """Two estimates of the value of an action."""
-
-    def __init__(self, observation_size: int, action_size: int, width: int) -> None:
-        super().__init__()
-        self.net: Any = nn.Sequential(
-            PairLinear(observation_size + action_size, width), PairNorm(width), nn.ReLU(),
-            PairLinear(width, width), PairNorm(width), nn.ReLU(),
-            PairLinear(width, 1),
-        )  # fmt: skip
-
-    def forward(self, observations: Tensor, actions: Tensor) -> Tensor:
-        """Values (2, n)."""
-        joined = torch.cat([observations, actions], dim=1)
-        values: Tensor = self.net(joined.expand(2, *joined.shape)).squeeze(-1)
-        return values
 
 
 # the learner ---------------------------------------------------------------------------------------------------------
@@ -245,8 +166,8 @@ class SAC:
         self.targets.load_state_dict(self.critics.state_dict())
         self.log_temperature: Tensor = torch.tensor(math.log(self.settings.temperature), requires_grad=True)
         self._optimisers: dict[str, Any] = {
-            "actor": torch.optim.Adam(self.actor.parameters(), lr=rate, foreach=True),
-            "critics": torch.optim.Adam(self.critics.parameters(), lr=rate, foreach=True),
+            "actor": optimiser_of(self.actor, rate),
+            "critics": optimiser_of(self.critics, rate),
             "temperature": torch.optim.Adam([self.log_temperature], lr=rate),
         }
 
@@ -324,10 +245,7 @@ class SAC:
         if shown is None and settings.demonstrations:
             shown = demonstrations.collect(self.env, settings.demonstrations, self.seed)
         if shown is not None:
-            rows = len(shown.steps["rewards"])
-            memory = self._replay(rows, 1)
-            for k in range(rows):
-                memory.add(*(values[k : k + 1] for values in shown.steps.values()))
+            memory = Replay.of(shown.steps, settings.discount, settings.n_steps)
             self.replay_buffer = Memory(self.replay_buffer.own, memory)
             self._clone(shown.steps["observations"], shown.steps["labels"])
             for _ in range(settings.critic_updates if settings.value_weight else 0):
@@ -348,20 +266,8 @@ class SAC:
                 self._step("actor", (error * error).mean())
 
     def _mirror_half(self, *arrays: Floats) -> list[Tensor]:
-        """Arrays of rows as tensors, half of the rows mirrored, left for right: observations (n, observation_size),
-        actions (n, action_size), and others (n,), which a mirror leaves as they are."""
-        vector = self.vector
-        if vector is None or vector.action_signs is None:
-            return [torch.from_numpy(np.ascontiguousarray(array)) for array in arrays]
-        half = self._draw.random(len(arrays[0])) < 0.5
-        turned = []
-        for array in arrays:
-            if array.ndim == 2:
-                array = array.copy()
-                is_action = array.shape[1] == self.action_size
-                array[half] = array[half] * vector.action_signs if is_action else vector.mirrored(array[half])
-            turned.append(torch.from_numpy(np.ascontiguousarray(array)))
-        return turned
+        """Arrays as tensors, see `half_mirrored`."""
+        return [torch.from_numpy(array) for array in half_mirrored(self._draw, self.vector, *arrays)]
 
     def _sample(self) -> tuple[Transitions, int]:
         """A batch, and how many of its first rows are demonstrations."""
@@ -394,9 +300,7 @@ class SAC:
             wanted = rewards + discounts * value
         error = self.critics(observations, actions) - wanted
         self._step("critics", (error * error).mean(1).sum())
-        with torch.no_grad():
-            for target, source in zip(self.targets.parameters(), self.critics.parameters(), strict=True):
-                target.lerp_(source, self.settings.rate)
+        follow(self.targets, self.critics, self.settings.rate)
 
     def _update_actor(self, observations: Tensor, labels: Tensor) -> None:
         """A gradient step to higher values and entropy, near the demonstrated actions (labels) of the first rows."""
@@ -418,10 +322,7 @@ class SAC:
 
     def _step(self, name: str, loss: Tensor) -> None:
         """One step of an optimiser down a loss."""
-        optimiser = self._optimisers[name]
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        optimiser.step()
+        descend(self._optimisers[name], loss)
 
     def _log(self) -> None:
         self.logger.record("train/temperature", self.log_temperature.exp().item())
