@@ -1,4 +1,4 @@
-"""Command line: python -m granular_gym info, play, policies, export, view, scene, calibrate, cache."""
+"""Command line: python -m granular_gym info, play, policies, export, dataset, view, scene, calibrate, cache."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from granular_gym.calibration.grains import Grains
 from granular_gym.errors import ArgumentError, GranularError
 from granular_gym.info import describe, info
 from granular_gym.tasks.registry import newest_ids, parse_arguments, short_name
+from granular_gym.training.datasets import EPISODES as DATASET_EPISODES
+from granular_gym.training.datasets import KINDS, Request, write_dataset
 from granular_gym.training.export import export
 from granular_gym.training.policies import policy_names
 from granular_gym.training.pretrained import table
@@ -182,6 +184,37 @@ def _export(options: argparse.Namespace) -> int:
     return 0
 
 
+def _add_dataset(parser: argparse.ArgumentParser) -> None:
+    """The arguments of dataset."""
+    parser.description = (
+        "Writes episodes of a task, as the task's recipe shows it to SAC, for learners that do not play."
+    )
+    kinds = "; ".join(f"{name}: {kind.meaning}" for name, kind in KINDS.items())
+    parser.add_argument("task", help=_task_help())
+    parser.add_argument("--kind", required=True, choices=tuple(KINDS), help=f"episodes of: {kinds}")
+    parser.add_argument(
+        "--episodes", type=int, help=f"default: {DATASET_EPISODES}; of a replay the newest, default: all"
+    )
+    parser.add_argument("--seed", type=int, help="of episodes and actions; default: 0")
+    parser.add_argument("--disturbance", type=float, help="noisy: largest share of an action; default: of the recipe")
+    parser.add_argument(
+        "--run", type=Path, dest="run_folder", metavar="FOLDER", help="replay: of a run of SAC that you trust"
+    )
+    parser.add_argument("--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument of the task")
+    parser.add_argument("--out", type=Path, required=True, help="the file, .npz")
+
+
+def _dataset(options: argparse.Namespace) -> int:
+    given = {name: getattr(options, name) for name in ("task", "kind", "episodes", "seed", "disturbance")}
+    request = Request(**given, run=options.run_folder, arguments=parse_arguments(options.arg))
+    about = write_dataset(request, options.out).about
+    print(
+        f"{about['task']}: {about['episodes']} episodes, kind {about['kind']}, mean return {about['mean_return']:.4g}; "
+        f"wrote {options.out}"
+    )
+    return 0
+
+
 def _add_view(parser: argparse.ArgumentParser) -> None:
     """The arguments of view."""
     parser.add_argument("task", help=_task_help())
@@ -270,6 +303,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Calla
     "play": ("play episodes of a task; write a film, pictures and a report", _add_play, _play),
     "policies": ("list the policies that come with the package", lambda parser: None, _policies),
     "export": ("write a trained policy and its card into a file", _add_export, _export),
+    "dataset": ("write episodes of a task for offline learning", _add_dataset, _dataset),
     "view": ("show a task live in a browser, also over ssh", _add_view, _view),
     "scene": ("run an experiment with planar grains", _add_scene, _scene),
     "cache": ("show or clear what is kept on disk", _add_cache, _cache),

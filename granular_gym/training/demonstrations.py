@@ -1,8 +1,9 @@
-"""demonstrations.py: episodes of a task's scripted expert, as a learner would have seen them, in memory or in a file.
+"""demonstrations.py: episodes of a task as a learner would have seen them, in memory or in a file, and how they are
+played.
 
-What is played is the expert's action with a drifting disturbance, so that the episodes also show how it finds back;
-what is learned from is the action it wanted to play (Laskey et al., "DART: noise injection for robust imitation
-learning", 2017).
+With a scripted expert, what is played is its action with a drifting disturbance, so that the episodes also show how it
+finds back; what is learned from is the action it wanted to play (Laskey et al., "DART: noise injection for robust
+imitation learning", 2017).
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import cache, checks
-from granular_gym.base.types import Arrays
+from granular_gym.base.types import Arrays, Floats
 from granular_gym.errors import ArgumentError, StateError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.training.learner_env import LearnerEnv
@@ -38,7 +40,8 @@ class Demonstrations:
     """Whole episodes, one after the other.
 
     Attributes:
-        about: task, observation and pace they were recorded with: `LearnerEnv.about`.
+        about: task, observation and pace they were recorded with: `LearnerEnv.about`; of a dataset also what
+            `datasets.make_dataset` adds.
         steps: arrays (n, ...) by name: what `Replay.add` takes, of one env.
         returns: (episodes,) of the task, as the learner is paid, undiscounted.
     """
@@ -46,6 +49,12 @@ class Demonstrations:
     about: dict[str, Any]
     steps: Arrays
     returns: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, about: dict[str, Any], episodes: Sequence[Arrays]) -> Demonstrations:
+        """From one episode or more, each arrays (n, ...) by the names of `steps`."""
+        steps = {name: np.concatenate([episode[name] for episode in episodes]) for name in _ARRAYS}
+        return cls(about, steps, np.array([episode["rewards"].sum(dtype=np.float64) for episode in episodes]))
 
     def check_for(self, env: LearnerEnv) -> None:
         """Refuses demonstrations that a learner in this batch would misunderstand.
@@ -98,6 +107,63 @@ def load(path: Path) -> Demonstrations:
     return Demonstrations(about, arrays, returns)
 
 
+# playing -------------------------------------------------------------------------------------------------------------
+
+
+class Player(Protocol):
+    """Plays all envs of a batch."""
+
+    def act(self) -> tuple[Floats, Floats]:
+        """Actions that are played, and those that are learned from, each (env_count, k)."""
+
+    def reset(self, ended: NDArray[np.bool_]) -> None:
+        """New episodes have begun in the envs of a mask (env_count,)."""
+
+
+class DisturbedExpert:
+    """The scripted expert of a task; each episode draws its own strength of the disturbance.
+
+    Args:
+        batch: that it plays, whose episodes have begun.
+        most: largest share of an action that is disturbed, >= 0.
+        draw: of the disturbance.
+    """
+
+    def __init__(self, batch: Any, most: float, draw: np.random.Generator) -> None:
+        count, size = batch.action_space.shape
+        self._expert = scripted_expert(batch)
+        self._draw, self._most = draw, most
+        self._level: Floats = draw.uniform(0.0, most, (count, 1))
+        self._drift: Floats = np.zeros((count, size))
+
+    def act(self) -> tuple[Floats, Floats]:
+        """Disturbed actions, and those that it wanted."""
+        labels = self._expert.act()
+        self._drift = KEEP * self._drift + KICK * self._draw.normal(size=self._drift.shape)
+        return np.clip(labels + self._level * self._drift, -1.0, 1.0), labels
+
+    def reset(self, ended: NDArray[np.bool_]) -> None:
+        """Begins new episodes with new strengths."""
+        self._expert.reset(ended)
+        self._level[ended] = self._draw.uniform(0.0, self._most, (int(ended.sum()), 1))
+        self._drift[ended] = 0.0
+
+
+class RandomPlayer:
+    """Actions drawn evenly from -1 .. 1, anew for each decision."""
+
+    def __init__(self, batch: Any, draw: np.random.Generator) -> None:
+        self._shape, self._draw = batch.action_space.shape, draw
+
+    def act(self) -> tuple[Floats, Floats]:
+        """The same actions twice: nobody wanted others."""
+        actions = self._draw.uniform(-1.0, 1.0, self._shape)
+        return actions, actions
+
+    def reset(self, ended: NDArray[np.bool_]) -> None:
+        """Nothing: actions do not depend on the episode."""
+
+
 def collect(env: LearnerEnv, episodes: int, seed: int = 0, disturbance: float | None = None) -> Demonstrations:
     """Plays the task's scripted expert in a batch; its envs stand at the beginning of an episode afterwards.
 
@@ -111,23 +177,37 @@ def collect(env: LearnerEnv, episodes: int, seed: int = 0, disturbance: float | 
     Raises:
         ArgumentError: the task has no scripted expert, or an argument is not what it should be.
     """
-    checks.integer("episodes", episodes, 1)
     most = recipe_of(env.batch.spec.id).disturbance if disturbance is None else disturbance
     checks.number("disturbance", most, 0.0)
+    return record(env, episodes, seed, lambda draw: DisturbedExpert(env.batch, most, draw))
+
+
+def record(
+    env: LearnerEnv, episodes: int, seed: int, make_player: Callable[[np.random.Generator], Player]
+) -> Demonstrations:
+    """Plays whole episodes in a batch; its envs stand at the beginning of an episode afterwards.
+
+    Args:
+        env: the batch.
+        episodes: how many, >= 1. Those that begin first count, so that short ones are not favoured.
+        seed: of the episodes and of what the player draws, >= 0.
+        make_player: makes the player from its generator, when the first episodes have begun.
+
+    Raises:
+        ArgumentError: an argument is not what it should be.
+    """
+    checks.integer("episodes", episodes, 1)
     draw = np.random.default_rng([checks.integer("seed", seed, 0), 1])
-    action_space: Any = env.action_space
-    count, size = env.num_envs, int(action_space.shape[0])
+    count = env.num_envs
     env.seed(seed)
     observations: Any = env.reset()
-    expert = scripted_expert(env.batch)
-    level, drift = draw.uniform(0.0, most, (count, 1)), np.zeros((count, size))
+    player = make_player(draw)
     rows: dict[int, list[tuple[Any, ...]]] = {number: [] for number in range(count)}  # of episodes that run, by number
     running, begun = list(range(count)), count
     done: dict[int, list[tuple[Any, ...]]] = {}
     while len(done) < episodes:
-        labels = expert.act()
-        drift = KEEP * drift + KICK * draw.normal(size=drift.shape)
-        actions = np.clip(labels + level * drift, -1.0, 1.0).astype(np.float32)
+        actions, labels = player.act()
+        actions = actions.astype(np.float32)
         following: Any
         following, rewards, ends, infos = env.step(actions)
         for k in range(count):
@@ -144,11 +224,13 @@ def collect(env: LearnerEnv, episodes: int, seed: int = 0, disturbance: float | 
                 running[k], begun = begun, begun + 1
                 rows[running[k]] = []
         if ends.any():
-            expert.reset(ends)
-            level[ends], drift[ends] = draw.uniform(0.0, most, (int(ends.sum()), 1)), 0.0
+            player.reset(ends)
         observations = following
-    ordered = [done[number] for number in range(episodes)]
-    columns = zip(*(row for episode in ordered for row in episode), strict=True)
+    return Demonstrations.of(env.about, [_arrays(done[number]) for number in range(episodes)])
+
+
+def _arrays(rows: list[tuple[Any, ...]]) -> Arrays:
+    """An episode from its rows of values in the order of _ARRAYS."""
     kinds = [np.float32] * 5 + [np.bool_] * 3
-    steps = {name: np.array(column, kind) for name, column, kind in zip(_ARRAYS, columns, kinds, strict=True)}
-    return Demonstrations(env.about, steps, np.array([sum(float(row[3]) for row in each) for each in ordered]))
+    columns = zip(*rows, strict=True)
+    return {name: np.array(column, kind) for name, column, kind in zip(_ARRAYS, columns, kinds, strict=True)}

@@ -37,11 +37,8 @@ def export(run: Path, path: Path, name: str, episodes: int = EPISODES) -> Card:
         GranularError: the `train` extra or safetensors is not installed.
         OSError: the file cannot be written.
     """
-    about, members = checkpoint.read(run)
+    about, members = read_sac(run)
     settings = about["settings"]
-    shown = settings["arguments"].get("observation", "images")
-    if about["algorithm"] != "SAC" or shown != STATE:
-        raise StateError(f"{run}: expected SAC on observation={STATE!r}, got {about['algorithm']} on {shown!r}")
     model = algorithm_class("SAC").load(io.BytesIO(members["model.zip"]))
     batch = make_batch(settings["task"], 1, settings["arguments"])
     entries = entries_of(batch.task.state_vector)
@@ -62,6 +59,38 @@ def export(run: Path, path: Path, name: str, episodes: int = EPISODES) -> Card:
         "training": {"arguments": settings["arguments"], "learner": asdict(model.settings)},
         "versions": about["versions"],
     }
+    return write_policy(path, model, card, episodes)
+
+
+def read_sac(run: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The checkpoint of a run of SAC on a task's state vector, see `checkpoint.read`.
+
+    Raises:
+        StateError: it is missing or damaged, or of another algorithm or observation.
+    """
+    about, members = checkpoint.read(run)
+    shown = about["settings"]["arguments"].get("observation", "images")
+    if about["algorithm"] != "SAC" or shown != STATE:
+        raise StateError(f"{run}: expected SAC on observation={STATE!r}, got {about['algorithm']} on {shown!r}")
+    return about, members
+
+
+def write_policy(path: Path, model: Any, card: Card, episodes: int = EPISODES) -> Card:
+    """Writes a policy, evaluated as the file will be played.
+
+    Args:
+        path: of the file.
+        model: a learner with an `actor`.
+        card: what `pretrained.KEYS` name but for the "results", which are put in.
+        episodes: of the evaluation, from seed FIRST_SEED on.
+
+    Returns:
+        The card.
+
+    Raises:
+        GranularError: safetensors is not installed.
+        OSError: the file cannot be written.
+    """
     weights = weights_of(model)
     policy = Pretrained(card, weights)
     card["results"] = results_of(policy, range(FIRST_SEED, FIRST_SEED + episodes))
@@ -70,7 +99,7 @@ def export(run: Path, path: Path, name: str, episodes: int = EPISODES) -> Card:
 
 
 def weights_of(model: Any) -> dict[str, NDArray[np.float32]]:
-    """The layers of the actor of a SAC, as `Pretrained` takes them."""
+    """The layers of the actor of a learner, as `Pretrained` takes them."""
     weights: dict[str, NDArray[np.float32]] = {}
     layers = -1
     for layer in model.actor.net:

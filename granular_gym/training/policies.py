@@ -49,8 +49,17 @@ def algorithm_class(name: str) -> Any:
     """
     if name not in ALGORITHMS:
         raise StateError(f"algorithm: expected one of {', '.join(ALGORITHMS)}, got {name!r}")
+    return of_training(ALGORITHMS[name])
+
+
+def of_training(path: str) -> Any:
+    """What "module:name" stands for, in a module that needs the `train` extra.
+
+    Raises:
+        GranularError: torch or Stable-Baselines3 is not installed.
+    """
     try:
-        return loaded(ALGORITHMS[name])
+        return loaded(path)
     except ImportError as error:
         raise GranularError("training needs Stable-Baselines3: pip install 'granular_gym[train]'") from error
 
