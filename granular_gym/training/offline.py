@@ -120,8 +120,8 @@ class Offline:
         """So many gradient steps more; the result depends on their sum only."""
         for _ in range(checks.integer("updates", updates, 0)):
             drawn = self._replay.sample(self._draw, self.settings.batch)
-            turned = half_mirrored(self._draw, self.vector, *drawn)
-            self._update(Transitions(*(torch.from_numpy(part) for part in turned)))  # type: ignore[arg-type]
+            turned: Any = (torch.from_numpy(part) for part in half_mirrored(self._draw, self.vector, *drawn))
+            self._update(Transitions(*turned))
             self.updates += 1
 
     def predict(self, observations: Any, deterministic: bool = True) -> tuple[NDArray[np.float32], None]:
