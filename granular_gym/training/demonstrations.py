@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -56,14 +56,16 @@ class Demonstrations:
         steps = {name: np.concatenate([episode[name] for episode in episodes]) for name in _ARRAYS}
         return cls(about, steps, np.array([episode["rewards"].sum(dtype=np.float64) for episode in episodes]))
 
-    def check_for(self, env: LearnerEnv) -> None:
-        """Refuses demonstrations that a learner in this batch would misunderstand.
+    def check_for(self, about: Mapping[str, Any]) -> None:
+        """Refuses demonstrations that a learner would misunderstand.
+
+        Args:
+            about: of the batch that is learned in, `LearnerEnv.about`.
 
         Raises:
             ArgumentError: recorded of another task or version, another observation, action or reward, or another pace.
         """
-        wanted = env.about
-        for name, value in wanted.items():
+        for name, value in about.items():
             got = self.about.get(name)
             if got != value:
                 raise ArgumentError(f"demonstrations: expected {name} {value!r} as in training, got {got!r}")

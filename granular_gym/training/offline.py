@@ -99,7 +99,7 @@ class Offline:
     """
 
     def __init__(self, env: LearnerEnv, dataset: Demonstrations, seed: int, settings: OfflineSettings) -> None:
-        dataset.check_for(env)
+        dataset.check_for(env.about)
         if env.state_vector is None:
             raise ArgumentError("env: expected one that shows the state vector of its task, got another observation")
         self.settings: OfflineSettings = settings

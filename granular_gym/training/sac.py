@@ -138,7 +138,7 @@ class SAC:
 
     def __init__(self, env: LearnerEnv, seed: int, settings: SacSettings, shown: Demonstrations | None = None) -> None:
         if shown is not None:
-            shown.check_for(env)
+            shown.check_for(env.about)
         elif not (settings.demonstrations or settings.value_weight):
             raise ArgumentError("demonstrations: expected some where value_weight is 0, got none: nothing is learned")
         self.settings: SacSettings = settings

@@ -99,7 +99,7 @@ def test_demonstrations_are_whole_episodes_and_survive_a_file(tmp_path: Path) ->
     assert np.array_equal(steps["following"][:-1][inner], steps["observations"][1:][inner])
     again = demonstrations.load(shown.save(tmp_path / "shown.npz"))
     assert again.about == shown.about and all(np.array_equal(again.steps[name], steps[name]) for name in steps)
-    again.check_for(env)
+    again.check_for(env.about)
     same = demonstrations.collect(env, 3, seed=5)
     assert all(np.array_equal(same.steps[name], steps[name]) for name in steps)
     plain = demonstrations.collect(env, 2, seed=5, disturbance=0.0).steps
@@ -120,7 +120,7 @@ def test_demonstrations_of_another_pace_or_observation_are_refused(name: str, ch
     from granular_gym.training.demonstrations import Demonstrations
 
     with pytest.raises(ArgumentError, match=f"demonstrations: expected {name}"):
-        Demonstrations(env.about, {}, np.zeros(0)).check_for(other)
+        Demonstrations(env.about, {}, np.zeros(0)).check_for(other.about)
     env.close()
     other.close()
 
