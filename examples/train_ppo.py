@@ -21,30 +21,30 @@ from stable_baselines3 import PPO
 
 from granular_gym.tasks.registry import task_id
 from granular_gym.training.command import main, make_parser
-from granular_gym.training.recipes import exploration
+from granular_gym.training.extractor import Perceptron
+from granular_gym.training.recipes import recipe_of
 
 
 def parser() -> argparse.ArgumentParser:
     """The common arguments and those of PPO."""
     parser = make_parser(__doc__.splitlines()[0])
     group = parser.add_argument_group("PPO")
-    group.add_argument("--learning-rate", type=float, default=7e-4)
+    group.add_argument("--learning-rate", type=float, default=5e-4)
     group.add_argument("--gamma", type=float, default=0.98, help="discount per decision")
     group.add_argument("--gae-lambda", type=float, default=0.95, help="lambda of the generalised advantage estimate")
     group.add_argument("--rollout", type=int, default=60, help="decisions of each env between two updates")
-    group.add_argument("--batch", type=int, default=120, help="decisions per gradient step")
-    group.add_argument("--epochs", type=int, default=10, help="passes over a rollout")
+    group.add_argument("--batch", type=int, default=480, help="decisions per gradient step")
+    group.add_argument("--epochs", type=int, default=8, help="passes over a rollout")
     group.add_argument("--target-kl", type=float, default=0.03, help="an update stops above this KL divergence")
-    group.add_argument("--hidden", type=int, nargs="+", default=[64, 64], help="widths of the networks' layers")
-    group.add_argument("--log-std", type=float, help="log of the initial noise of exploration; default: the recipe's")
-    group.add_argument("--noise-hold", type=int, help="decisions for which noise is held; default: the recipe's")
+    group.add_argument("--width", type=int, default=128, help="of the two hidden layers of policy and value")
+    group.add_argument("--log-std", type=float, help="log of the first standard deviation; default: the recipe's")
+    parser.set_defaults(envs=32)
     return parser
 
 
 def make_model(env: Any, seed: int, args: argparse.Namespace) -> PPO:
-    """PPO with state-dependent exploration (gSDE): uncorrelated noise does not move a vehicle."""
-    log_std, hold = exploration(task_id(args.task))
-    log_std = log_std if args.log_std is None else args.log_std
+    """PPO whose policy and value have bodies of their own."""
+    log_std = recipe_of(task_id(args.task)).log_std if args.log_std is None else args.log_std
     return PPO(
         "MlpPolicy",
         env,
@@ -57,9 +57,13 @@ def make_model(env: Any, seed: int, args: argparse.Namespace) -> PPO:
         gae_lambda=args.gae_lambda,
         learning_rate=args.learning_rate,
         target_kl=args.target_kl,
-        use_sde=True,
-        sde_sample_freq=hold if args.noise_hold is None else args.noise_hold,
-        policy_kwargs={"net_arch": list(args.hidden), "log_std_init": log_std},
+        policy_kwargs={
+            "net_arch": [],
+            "features_extractor_class": Perceptron,
+            "features_extractor_kwargs": {"width": args.width},
+            "share_features_extractor": False,
+            "log_std_init": log_std,
+        },
     )
 
 

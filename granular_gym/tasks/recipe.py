@@ -19,8 +19,7 @@ class Recipe:
         repeat: env steps per decision, >= 1.
         reward: of a decision, one of REWARDS.
         scale: the learner's reward is multiplied by it, > 0.
-        log_std: PPO explores with noise; log of its first standard deviation per feature.
-        noise_hold: decisions for which that noise keeps its direction, >= 1.
+        log_std: PPO explores with noise; log of its standard deviation at the beginning.
         disturbance: demonstrations are played with up to so much drifting noise on the expert's actions, >= 0. More
             shows how to recover, too much spoils what is shown.
         grain_count: grains of an env in which a learner sees the task's state vector, >= 1.
@@ -34,7 +33,6 @@ class Recipe:
     reward: str = "sum"
     scale: float = 1.0
     log_std: float = -0.5
-    noise_hold: int = 8
     disturbance: float = 0.4
     grain_count: int = 100
     sac: Mapping[str, float] = field(default_factory=dict)
@@ -44,6 +42,5 @@ class Recipe:
         checks.choice("reward", self.reward, REWARDS)
         checks.number("scale", self.scale, 0.0, above=True)
         checks.number("log_std", self.log_std)
-        checks.integer("noise_hold", self.noise_hold, 1)
         checks.number("disturbance", self.disturbance, 0.0)
         checks.integer("grain_count", self.grain_count, 1)

@@ -12,11 +12,10 @@ _RECIPES = {
     # 0.5 s per decision; paid for grains that come nearer to the goal or into it
     "granular_gym/Bulldozer-v0": Recipe(repeat=5, reward="change", scale=0.3),
     "granular_gym/Bulldozer-v1": Recipe(repeat=5, scale=30.0),
-    # 0.1 s per decision. A gate that is thrown open empties the silo at once and every try earns the same: small noise
-    # learns
-    "granular_gym/Silo-v0": Recipe(repeat=2, scale=0.2, log_std=-2.0, noise_hold=4),
+    # 0.1 s per decision
+    "granular_gym/Silo-v0": Recipe(repeat=2, scale=0.2),
     # 100 grains flow in jerks: the expert itself keeps to the programme half as well as with 300
-    "granular_gym/Silo-v1": Recipe(repeat=2, scale=24.0, grain_count=300, log_std=-2.0, noise_hold=4),
+    "granular_gym/Silo-v1": Recipe(repeat=2, scale=24.0, grain_count=300),
     "granular_gym/Excavator-v0": Recipe(repeat=2),
     "granular_gym/GearTower-v0": Recipe(repeat=2),
     "granular_gym/Level-v0": Recipe(repeat=2),
@@ -55,12 +54,6 @@ def recipe_of(task: str) -> Recipe:
     """
     entry = entry_of(task)
     return entry.recipe or _RECIPES.get(bare_id(task), Recipe())
-
-
-def exploration(task: str) -> tuple[float, int]:
-    """How PPO explores a task by default: log of the first standard deviation, decisions that the noise is held."""
-    found = recipe_of(task)
-    return found.log_std, found.noise_hold
 
 
 def recipe(task: str, algorithm: str, observation: str | None = None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from granular_gym.task import Experts, Recipe, Task, scripted_expert
 from granular_gym.tasks import registry
 from granular_gym.tasks.stepping import Stepping
 from granular_gym.training.features import Features, features_of
-from granular_gym.training.recipes import exploration, recipe
+from granular_gym.training.recipes import recipe, recipe_of
 from granular_gym.viewing.film import Film
 from granular_gym.viewing.play import play
 
@@ -285,7 +285,7 @@ def test_an_id_is_not_taken_over(sweep: Any) -> None:
     assert gym.make("me/Sweep-v0", **SMALL).unwrapped.task_class is sweep.SweepTask
 
 
-@pytest.mark.parametrize("field, value", [("repeat", 0), ("reward", "all"), ("scale", 0.0), ("noise_hold", 0)])
+@pytest.mark.parametrize("field, value", [("repeat", 0), ("reward", "all"), ("scale", 0.0), ("grain_count", 0)])
 def test_what_a_recipe_refuses(field: str, value: Any) -> None:
     with pytest.raises(gg.ArgumentError, match=field):
         Recipe(**{field: value})
@@ -299,12 +299,12 @@ def test_recipe_features_and_no_expert(sweep: Any) -> None:
     other = type("RecipeTask", (sweep.SweepTask,), {"__module__": "sweep"})
     sweep.RecipeTask = other
     sys.modules["wide_features"] = sys.modules[__name__]
-    mine = Recipe(repeat=3, reward="change", scale=0.1, log_std=-1.0, noise_hold=2)
+    mine = Recipe(repeat=3, reward="change", scale=0.1, log_std=-1.0)
     gg.register_task("me/Recipe-v0", other, steps=5, recipe=mine, features="wide_features:Wide")
     assert recipe("sweep:me/Recipe-v0", "PPO") == {
         "repeat": 3, "reward": "change", "scale": 0.1, "arguments": {"grain_count": 300},
     }  # fmt: skip
-    assert exploration("me/Recipe-v0") == (-1.0, 2) and exploration("me/Sweep-v0") == (-0.5, 8)
+    assert recipe_of("me/Recipe-v0") is mine and recipe_of("me/Sweep-v0") == Recipe()
     env = gym.make("me/Recipe-v0", depth="uint8", **SMALL)
     assert type(features_of("sweep:me/Recipe-v0", env.observation_space)) is Wide
     with pytest.raises(gg.ArgumentError, match="me/Recipe-v0 was registered without one"):

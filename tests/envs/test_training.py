@@ -36,6 +36,8 @@ def make_model(algorithm: str) -> Any:
     from stable_baselines3.common.buffers import NStepReplayBuffer
     from stable_baselines3.common.noise import OrnsteinUhlenbeckActionNoise
 
+    from granular_gym.training.extractor import Perceptron
+
     small: dict[str, Any] = {"device": "cpu", "policy_kwargs": {"net_arch": [8]}}
     if algorithm == "SAC":
         from granular_gym.training.sac import SAC, SacSettings
@@ -43,9 +45,9 @@ def make_model(algorithm: str) -> Any:
         tiny = SacSettings(demonstrations=2, epochs=2, critic_updates=3, warm_up=24, batch=8, width=8, capacity=64)
         return lambda env, seed: SAC(env, seed, tiny)
     if algorithm == "PPO":
-        return lambda env, seed: PPO(
-            "MlpPolicy", env, seed=seed, n_steps=8, batch_size=8, n_epochs=2, use_sde=True, sde_sample_freq=3, **small
-        )
+        body = {"features_extractor_class": Perceptron, "features_extractor_kwargs": {"width": 8}}
+        small["policy_kwargs"] = {"net_arch": [], "share_features_extractor": False, **body}
+        return lambda env, seed: PPO("MlpPolicy", env, seed=seed, n_steps=8, batch_size=8, n_epochs=2, **small)
     noise = OrnsteinUhlenbeckActionNoise(np.zeros(2), np.full(2, 0.3))
     # learning begins in the second half: the first half draws actions from the space's generator
     return lambda env, seed: TD3(
@@ -231,7 +233,7 @@ def script(name: str) -> Any:
 
 
 SHORT = {
-    "train_ppo": ["--rollout", "8", "--batch", "8", "--hidden", "8"],
+    "train_ppo": ["--rollout", "8", "--batch", "8", "--width", "8"],
     "train_td3": ["--chunk", "16", "--batch", "8", "--warm-up", "8", "--hidden", "8", "--buffer", "100"],
 }
 

@@ -13,7 +13,7 @@ from granular_gym.envs.bulldozer import BulldozerTask, BulldozerV1Env, Bulldozer
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.registry import newest_ids, task_class, task_id, task_ids, unversioned, version
-from granular_gym.training.recipes import exploration, recipe
+from granular_gym.training.recipes import recipe, recipe_of
 
 #: what version 0 of a task observes, by the shapes of its entries
 ZEROTH = {
@@ -102,7 +102,7 @@ def test_versions_are_learned_alike(name: str) -> None:
     newest = task_id(unversioned(name))
     old, new, kind = recipe(name, "TD3"), recipe(newest, "TD3", "images"), task_class(newest)
     assert new["scale"] == pytest.approx(kind.full_return * old["scale"]) and new["repeat"] == old["repeat"]
-    assert exploration(name) == exploration(newest)
+    assert recipe_of(name).log_std == recipe_of(newest).log_std
     for algorithm in ("SAC", "TD3", "PPO"):
         found = recipe(newest, algorithm)
         assert found["arguments"]["observation"] == "state" and found["arguments"]["frame_skip"] == old["repeat"]
