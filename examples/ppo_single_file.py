@@ -1,10 +1,12 @@
 """ppo_single_file.py: proximal policy optimisation (PPO) in one file, on a native batch with torch tensors.
 
     python examples/ppo_single_file.py [TASK] [--steps 200000] [--envs 8] [--grains 500] [--device cpu] [--out out/ppo]
+    python examples/ppo_single_file.py Bulldozer-v1 --observation state --frame-skip 5 --grains 100 --envs 1024
+        --rollout 32 --minibatches 16 --device cuda
 
 To be read and changed. Sources: Schulman et al., "Proximal Policy Optimization Algorithms" (2017), and for advantages
 "High-Dimensional Continuous Control Using Generalized Advantage Estimation" (2016). Needs torch. With `--device cuda`
-world and network are on the GPU, and so are the arrays between them.
+world and network are on the GPU, and so are the arrays between them: the second command is meant for that.
 
 Prints one line per iteration and writes into the folder: policy.pt (weights), report.json (settings, and steps, return
 and speed of each iteration).
@@ -94,16 +96,20 @@ class Agent(nn.Module):
     def __init__(self, space: gym.spaces.Dict, action_size: int) -> None:
         super().__init__()
         self.encoder = Encoder(space)
-        self.trunk = nn.Sequential(
-            layer(nn.Linear(self.encoder.size, 256)), nn.Tanh(), layer(nn.Linear(256, 128)), nn.Tanh()
-        )
-        self.mean = layer(nn.Linear(128, action_size), 0.01)
-        self.value = layer(nn.Linear(128, 1), 1.0)
+        self.mean = self.head(action_size, 0.01)
+        self.value = self.head(1, 1.0)
         self.log_std = nn.Parameter(torch.full((action_size,), -0.5))
+
+    def head(self, outputs: int, gain: float) -> nn.Sequential:
+        """A perceptron with two hidden layers, each normalised."""
+        sizes, layers = (self.encoder.size, 128, 128), []
+        for k in range(2):
+            layers += [layer(nn.Linear(sizes[k], sizes[k + 1])), nn.LayerNorm(128), nn.ReLU()]
+        return nn.Sequential(*layers, layer(nn.Linear(128, outputs), gain))
 
     def forward(self, observation: dict[str, Tensor]) -> tuple[torch.distributions.Normal, Tensor]:
         """The distribution of actions (n, k), and the value (n,)."""
-        features = self.trunk(self.encoder(observation))
+        features = self.encoder(observation)
         mean = self.mean(features)
         return torch.distributions.Normal(mean, self.log_std.exp().expand_as(mean)), self.value(features).squeeze(-1)
 
@@ -178,6 +184,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=200_000, help="total env steps")
     parser.add_argument("--envs", type=int, default=8)
     parser.add_argument("--grains", type=int, default=500)
+    parser.add_argument("--observation", help="of the task, as state; default: images")
+    parser.add_argument("--frame-skip", type=int, help="control periods per decision; default: 1")
     parser.add_argument("--max-episode-steps", type=int, help="default: the task's")
     parser.add_argument("--rollout", type=int, default=128, help="steps of each env between updates")
     parser.add_argument("--epochs", type=int, default=4)
@@ -200,7 +208,8 @@ def main() -> None:
     sys.path.append(os.getcwd())  # where modules with tasks of one's own lie
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
-    limit = {} if args.max_episode_steps is None else {"max_episode_steps": args.max_episode_steps}
+    names = ("max_episode_steps", "observation", "frame_skip")
+    asked = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     envs = gym.make_vec(
         task_id(args.task),
         num_envs=args.envs,
@@ -208,7 +217,7 @@ def main() -> None:
         device=args.device,
         num_threads=args.threads,
         output="torch",
-        **limit,
+        **asked,
     )
     observation, _ = envs.reset(seed=args.seed)
     space, action_shape = envs.single_observation_space, envs.single_action_space.shape

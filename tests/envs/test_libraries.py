@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "interfaces.md"
 TRAINER = ROOT / "examples" / "ppo_single_file.py"
 SAC_TRAINER = ROOT / "examples" / "sac_single_file.py"
+TD3_TRAINER = ROOT / "examples" / "td3_single_file.py"
 BLOCK = re.compile(r"(?:<!-- needs: ([\w ]+) -->\n)?```python\n(.*?)```", re.DOTALL)
 
 
@@ -154,3 +155,51 @@ class TestSacSingleFile:
         sums = [1 + 10 * discount + 100 * discount**2, 1e3 + 1e4 * discount, 1e4]
         assert [memory.rows[k][3] for k in (0, 3, 4)] == pytest.approx(sums)
         assert [row[5] for row in memory.rows] == pytest.approx([*[discount**3] * 3, discount**2, discount, 0.0])
+
+
+class TestTd3SingleFile:
+    """examples/td3_single_file.py."""
+
+    def test_it_trains(self, tmp_path: Path) -> None:
+        torch = pytest.importorskip("torch", reason="torch is not installed")
+        words = ["--minutes", "0.05", "--envs", "2", "--grains", "30", "--episodes", "2", "--warm-up", "2"]
+        report = trained(TD3_TRAINER, [*words, "--batch", "16", "--out", str(tmp_path)], tmp_path)
+        assert len(report["returns"]) == 2 and np.isfinite(report["returns"]).all()
+        weights = torch.load(tmp_path / "policy.pt", weights_only=True)
+        assert all(torch.isfinite(array).all() for array in weights.values())
+
+    def test_returns_over_several_steps(self) -> None:
+        """Three steps summed with the discount, also where the ring begins anew; an end cuts the sum, the newest step
+        too; no value follows a termination, and a reset is not learned from."""
+        torch = pytest.importorskip("torch", reason="torch is not installed")
+        example = runpy.run_path(str(TD3_TRAINER))
+        memory, discount = example["Memory"](8, 1, 1, 1, "cpu"), example["DISCOUNT"]
+        torch.manual_seed(0)
+        # steps 4 to 11 are kept; the episode is truncated at 6, 7 is a reset, it is terminated at 9, 10 is a reset
+        for step in range(12):
+            memory.add(
+                states=torch.tensor([[float(step)]]),
+                after=torch.tensor([[step + 1.0]]),
+                actions=torch.tensor([[-float(step)]]),
+                rewards=torch.tensor([10.0**step]),
+                terminated=torch.tensor([step == 9]),
+                ended=torch.tensor([step in (6, 9)]),
+                valid=torch.tensor([step not in (7, 10)]),
+            )
+        found = {}
+        states, actions, rewards, after, discounts, weights = memory.batch(500)
+        assert (actions == -states).all()
+        for k in range(500):
+            found[int(states[k, 0])] = [float(part[k]) for part in (rewards, after[:, 0], discounts, weights)]
+        assert sorted(found) == list(range(4, 12))
+        expected = {
+            4: [1e4 * (1 + 10 * discount + 100 * discount**2), 7, discount**3, 1],
+            5: [1e5 * (1 + 10 * discount), 7, discount**2, 1],
+            6: [1e6, 7, discount, 1],
+            8: [1e8 * (1 + 10 * discount), 10, 0, 1],
+            9: [1e9, 10, 0, 1],
+            11: [1e11, 12, discount, 1],
+        }
+        for step, wanted in expected.items():
+            assert found[step] == pytest.approx(wanted), step
+        assert found[7][3] == found[10][3] == 0.0
