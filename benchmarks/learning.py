@@ -3,7 +3,7 @@
     python benchmarks/learning.py [CURVE ...] [--seeds 5] [--jobs 1] [--runs out/learning] [--out FOLDER]
 
 After Millard et al., "GranularGym" (2023), figure 8, at a size for a CPU: each run has a fixed wall time. SAC plays its
-envs beside the learner and uses two cores, TD3 and PPO one. A run is a training script in `examples`, whose command is
+envs beside the learner and uses two cores, and PPO where it says so; TD3 uses one. A run is a training script in `examples`, whose command is
 in its JSON; existing runs are resumed. Writes a CSV and a JSON per run, a plot per task, and summary.json: learned,
 random and expert on the same seeds, env steps, processor time, command and commit of each curve, and the interquartile
 mean of the runs' shares of the expert with its bootstrap interval (Agarwal et al., "Deep reinforcement learning at the
@@ -71,7 +71,7 @@ class Curve:
 CURVES = (
     Curve("SAC", "Bulldozer-v1", 7.0),
     Curve("SAC", "Silo-v1", 5.0),
-    Curve("SAC", "Level-v1", 5.0),
+    Curve("SAC", "Level-v1", 10.0),
     Curve("SAC", "Pour-v1", 5.0),
     Curve("SAC", "GearTower-v1", 5.0),
     Curve("SAC", "Excavator-v1", 7.0),
@@ -80,7 +80,7 @@ CURVES = (
     Curve(
         "TD3", "Bulldozer-v1", 20.0, "level", ("--arg", "reward=level", "--reward", "change", "--scale", "0.02"), True
     ),
-    Curve("PPO", "Bulldozer-v1", 20.0, "", ("--envs", "32", "--batch", "480")),
+    Curve("PPO", "Bulldozer-v1", 20.0, "", ("--arg", "preset=train", "--threads", "2")),
     Curve("PPO", "Silo-v1", 6.0),
 )
 GRAINS = 300

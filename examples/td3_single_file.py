@@ -1,6 +1,6 @@
 """td3_single_file.py: twin delayed deep deterministic policy gradient (TD3) from scratch, in one file, for many envs.
 
-    python examples/td3_single_file.py [TASK] [--minutes 10] [--envs 64] [--batch 1024] [--device cpu] [--out out/td3]
+    python examples/td3_single_file.py [TASK] [--minutes 10] [--envs 32] [--batch 256] [--device cpu] [--out out/td3]
 
 To be read and changed. Sources: Fujimoto et al., "Addressing function approximation error in actor-critic methods"
 (2018); Seo et al., "FastTD3: simple, fast, and capable reinforcement learning for humanoid control" (2025) for many
@@ -197,10 +197,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("task", nargs="?", default="Bulldozer-v1")
     parser.add_argument("--minutes", type=float, default=10.0, help="wall time of training")
     parser.add_argument("--frame-skip", type=int, default=5, help="control periods per decision")
-    parser.add_argument("--envs", type=int, default=64)
+    parser.add_argument("--envs", type=int, default=32)
     parser.add_argument("--grains", type=int, default=100)
-    parser.add_argument("--batch", type=int, default=1024, help="transitions per update")
-    parser.add_argument("--updates", type=int, default=8, help="per decision of all envs together")
+    parser.add_argument("--batch", type=int, default=256, help="transitions per update")
+    parser.add_argument("--updates", type=int, default=16, help="per decision of all envs together")
     parser.add_argument("--warm-up", type=int, default=50, help="random decisions of each env before learning")
     parser.add_argument("--memory", type=int, default=200_000, help="steps kept, of all envs together")
     parser.add_argument("--episodes", type=int, default=20, help="of the evaluation")
