@@ -4,10 +4,11 @@
 
 After Millard et al., "GranularGym" (2023), figure 8, at a size for a CPU: each run has a fixed wall time. SAC plays its
 envs beside the learner and uses two cores, PPO steps them in two threads, TD3 uses one. A run is a training script in
-`examples`, whose command is in its JSON; existing runs are resumed. Writes a CSV and a JSON per run, a plot per task, and summary.json: learned,
-random and expert on the same seeds, env steps, processor time, command and commit of each curve, and the interquartile
-mean of the runs' shares of the expert with its bootstrap interval (Agarwal et al., "Deep reinforcement learning at the
-edge of the statistical precipice", 2021). Random actions and the expert are evaluated once per task.
+`examples`, whose command is in its JSON; existing runs are resumed. Writes a CSV and a JSON per run, a plot per task,
+and summary.json: learned, random and expert on the same seeds, env steps, processor time, command and commit of each
+curve, and the interquartile mean of the runs' shares of the expert with its bootstrap interval (Agarwal et al., "Deep
+reinforcement learning at the edge of the statistical precipice", 2021). Random actions and the expert are evaluated
+once per task.
 """
 
 from __future__ import annotations
