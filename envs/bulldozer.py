@@ -28,12 +28,13 @@ from granular_gym.engine.scene import Scene
 from granular_gym.envs.bulldozer_state import VECTOR, state_of
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
+from granular_gym.tasks.boxes import box_stats_of
 from granular_gym.tasks.env_classes import env_classes
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
+from granular_gym.tasks.goals import BEFORE, GoalTask
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.state_vector import StateVector
-from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import TrackedVehicle, view_from
 
 CONTROL_PERIOD = 0.1  # [s] per env step
@@ -80,7 +81,7 @@ DIFFICULTIES = {
 }
 
 
-class BulldozerTask(Task):
+class BulldozerTask(GoalTask):
     """The bulldozer task in `env_count` envs.
 
     ## Description
@@ -236,8 +237,46 @@ class BulldozerTask(Task):
 
     def _measure(self) -> None:
         """Share of the grains in the goal, and the paper's mean reward, of all envs."""
-        self.share = self.shares_of(self.results.box_counts[:, 0])
-        self.score = 100.0 * self.share - self.results.box_distances[:, 0].astype(np.float64)
+        self.share, self.score = self._scored(self.results.box_counts[:, 0], self.results.box_distances[:, 0])
+
+    def _scored(self, counts: NDArray[np.int64], distances: Floats) -> tuple[Floats, Floats]:
+        """Share of the grains in the goal, and the paper's mean reward.
+
+        Args:
+            counts: (n,) grains in the goal.
+            distances: (n,) mean distance of all to it [m].
+        """
+        share = self.shares_of(counts)
+        return share, 100.0 * share - distances.astype(np.float64)
+
+    def _worth(self, score: Floats, gain: Floats) -> Floats:
+        """Rewards (n,) for the paper's mean after steps, and its change."""
+        worth: Floats = score if self.reward == "level" else gain / self.full_return
+        return worth
+
+    @property
+    def goal_shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Positions of all grains, and a box."""
+        return (self.grain_count, 3), (6,)
+
+    @property
+    def remembered(self) -> tuple[str, ...]:
+        """Changes need what was before."""
+        return () if self.reward == "level" else (BEFORE,)
+
+    def achieved_goal(self) -> Floats:
+        """Positions of the grains (env_count, grain_count, 3) float32 [m]."""
+        return self.world.positions
+
+    def desired_goal(self) -> Floats:
+        """The goal boxes (env_count, 6) float32, lower and upper corner [m]."""
+        goals: Floats = self.goal.copy()
+        return goals
+
+    def pay(self, achieved: Any, desired: Any, earlier: Mapping[str, Any]) -> Floats:
+        """See `GoalTask.pay`."""
+        score, *before = (self._scored(*box_stats_of(each, desired))[1] for each in (achieved, *earlier.values()))
+        return self._worth(score, score - before[0] if before else score)
 
     def counted(self) -> dict[str, Any]:
         """Grains in the goal."""
@@ -245,13 +284,12 @@ class BulldozerTask(Task):
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""
-        reward = self.score if self.reward == "level" else self.gain / self.full_return
         infos: Arrays = {
             "goal_share": self.share.copy(),
             "goal": self.goal.copy(),
             "success": self.share >= self.difficulty.goal,
         }
-        return reward.copy(), np.zeros(self.env_count, bool), infos
+        return self._worth(self.score, self.gain).copy(), np.zeros(self.env_count, bool), infos
 
     def sense(self) -> Arrays:
         """The vehicle's pose of all envs."""
@@ -416,9 +454,9 @@ def heap_lattice(shape: str, grain_count: int, radius: float) -> Floats:
     return (points + jitter).astype(np.float32)
 
 
-BulldozerEnv: type[GranularEnv]
-BulldozerVectorEnv: type[GranularVectorEnv]
+BulldozerEnv: type[GoalEnv]
+BulldozerVectorEnv: type[GoalVectorEnv]
 BulldozerEnv, BulldozerVectorEnv = env_classes(BulldozerTask)
-BulldozerV1Env: type[GranularEnv]
-BulldozerV1VectorEnv: type[GranularVectorEnv]
+BulldozerV1Env: type[GoalEnv]
+BulldozerV1VectorEnv: type[GoalVectorEnv]
 BulldozerV1Env, BulldozerV1VectorEnv = env_classes(BulldozerV1Task)

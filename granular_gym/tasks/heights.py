@@ -70,23 +70,24 @@ class HeightGrid:
         """
         return _core.column_heights(counts, self._scale(volume))
 
-    def errors_of(self, counts: NDArray[np.int64], volume: float, target: Floats, margin: int) -> Floats:
-        """Mean distance of these column heights from a target, (env_count,) [m].
-
-        Args:
-            counts: of `heights_of`.
-            volume: of a grain [m3].
-            target: (env_count, rows, columns) [m].
-            margin: cells along the field's edges that do not count.
-
-        Raises:
-            ArgumentError: a wrong shape, or no cell is left.
-        """
-        return _core.column_errors(counts, self._scale(volume), np.ascontiguousarray(target, np.float64), margin)
-
     def _scale(self, volume: float) -> float:
         """Height [m] of a cell that holds a count of 1."""
         return GRAIN * volume / (PACKING * math.prod(self.cell))
+
+
+def errors(heights: Floats, target: Floats, margin: int) -> Floats:
+    """Mean distance of column heights from a target, (n,) [m].
+
+    Args:
+        heights: (n, rows, columns) [m].
+        target: (n, rows, columns) [m].
+        margin: cells along the field's edges that do not count.
+
+    Raises:
+        ArgumentError: a wrong shape, or no cell is left.
+    """
+    beds, targets = (np.ascontiguousarray(part, np.float64) for part in (heights, target))
+    return _core.height_errors(beds, targets, margin)
 
 
 def smooth(table: Floats) -> Floats:
