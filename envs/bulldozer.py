@@ -31,7 +31,7 @@ from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.boxes import box_stats_of
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
-from granular_gym.tasks.goals import BEFORE, GoalTask
+from granular_gym.tasks.goals import BEFORE, GoalTask, HindsightTask
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.state_vector import StateVector
@@ -42,7 +42,9 @@ RADIUS_OF_2000 = 0.025  # [m]
 DENSITY = 1600.0  # [kg/m3]
 FASTEST = 1.5  # [m/s] the blade's end while the vehicle drives and turns, and what it pushes
 FIELD_LOWER, FIELD_UPPER = (-4.0, -2.0, 0.0), (4.0, 2.0, 2.0)  # [m]
+GOAL_X = (1.5, 2.2)  # [m] the goal's centre is so far from the middle of the field
 GOAL_EDGE = 0.03  # [m] of its mark on the floor in pictures
+PLAN = [0, 1, 3, 4]  # x, y, x, y among the corners of a box
 GOAL_HEIGHT = 2.0  # [m]: a grain on top of a pile in the goal counts
 SKY_SHAPE, SKY_HEIGHT = (36, 72), 3.0  # the sky camera looks down from there [m]
 EGO_CAMERA = DepthCamera.perspective(
@@ -197,7 +199,7 @@ class BulldozerTask(GoalTask):
             draw = self.generator(env)
             chosen[row] = HEAPS.index(difficulty.heaps[draw.integers(len(difficulty.heaps))])
             side = 1.0 if draw.random() < 0.5 else -1.0
-            goal = side * draw.uniform(1.5, 2.2), draw.uniform(-difficulty.goal_y, difficulty.goal_y)
+            goal = side * draw.uniform(*GOAL_X), draw.uniform(-difficulty.goal_y, difficulty.goal_y)
             heap = -side * draw.uniform(0.9, 1.4), draw.uniform(-difficulty.heap_y, difficulty.heap_y)
             turns[row] = draw.uniform(-math.pi, math.pi)
             shifts[row, :2] = heap
@@ -311,7 +313,7 @@ class BulldozerTask(GoalTask):
         return np.array([*lower, *upper, GOAL_EDGE, *GOAL_COLOR], np.float32)
 
 
-class BulldozerV1Task(BulldozerTask):
+class BulldozerV1Task(HindsightTask, BulldozerTask):
     """The bulldozer task in `env_count` envs, with the goal in the observation.
 
     ## Description, Action Space, Starting State, Episode End, Arguments
@@ -371,7 +373,7 @@ class BulldozerV1Task(BulldozerTask):
 
     def _plan_goals(self) -> None:
         """Goals in plan, which stay where they are for a whole episode."""
-        self.goal_plan = self.goal[:, [0, 1, 3, 4]]
+        self.goal_plan = self.goal[:, PLAN]
         self.goal_center = 0.5 * (self.goal_plan[:, :2].astype(np.float64) + self.goal_plan[:, 2:])
 
     def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
@@ -406,8 +408,32 @@ class BulldozerV1Task(BulldozerTask):
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""
         counts: NDArray[np.int64] = self.results.column_counts
-        vectors: NDArray[np.float32] = state_of(STATE_GRID, counts, self.pose, self.goal_plan, self.share)
+        return self._vectors(counts, self.pose, self.goal_plan, self.share)
+
+    def _vectors(self, counts: NDArray[np.int64], pose: Floats, plan: Floats, share: Floats) -> NDArray[np.float32]:
+        vectors: NDArray[np.float32] = state_of(STATE_GRID, counts, pose, plan, share)
         return vectors
+
+    def bearings(self) -> Floats:
+        """Where the vehicles are (env_count, 3)."""
+        poses: Floats = self.pose.copy()
+        return poses
+
+    def state_for(self, achieved: Any, desired: Any, bearings: Any) -> NDArray[np.float32]:
+        """See `HindsightTask.state_for`."""
+        plan = np.asarray(desired, np.float32)[:, PLAN]
+        share = self._scored(*box_stats_of(achieved, desired))[0]
+        return self._vectors(STATE_GRID.counts_of(achieved), bearings, plan, share)
+
+    def goals_near(self, draw: np.random.Generator, achieved: Any, count: int) -> Floats:
+        """Boxes that hold one of the grains that were moved, where it lies in the end; also in the middle of the field,
+        where no episode draws one."""
+        first, last = achieved[0, :, :2], achieved[-1, :, :2]
+        moved = np.flatnonzero(np.square(last - first).sum(axis=1) > self.radius**2)
+        chosen = draw.choice(moved, count) if len(moved) else draw.integers(0, len(last), count)
+        side, most = self.difficulty.goal_side, np.array([GOAL_X[1], self.difficulty.goal_y])
+        centers = last[chosen] + draw.uniform(-0.5 * side, 0.5 * side, (count, 2))
+        return np.array([goal_box(x, y, side) for x, y in np.clip(centers, -most, most).tolist()])
 
 
 def covered(boxes: Floats) -> Floats:

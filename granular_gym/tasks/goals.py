@@ -117,6 +117,38 @@ class GoalTask(Task):
         return info[name]
 
 
+class HindsightTask(GoalTask):
+    """A task with goals whose state vector can be told again, too, as if another goal had been drawn.
+
+    Steps that were played then become experience with that goal (granular_gym/training/hindsight.py). `sense_state`
+    must show what `state_for` does. Arguments: those of `Task`.
+    """
+
+    @abc.abstractmethod
+    def bearings(self) -> NDArray[Any]:
+        """What enters the state vector besides what is achieved and desired: a fresh array (env_count, ...)."""
+
+    @abc.abstractmethod
+    def state_for(self, achieved: Any, desired: Any, bearings: Any) -> NDArray[np.float32]:
+        """The state vectors (n, state_vector.size) of n states.
+
+        Args:
+            achieved: (n, ...), of `achieved_goal`.
+            desired: (n, ...), of `desired_goal`.
+            bearings: (n, ...), of `bearings`.
+        """
+
+    @abc.abstractmethod
+    def goals_near(self, draw: np.random.Generator, achieved: Any, count: int) -> NDArray[Any]:
+        """Goals (count, ...) of the kind that episodes draw, near what an episode achieved.
+
+        Args:
+            draw: of what is random.
+            achieved: (n, ...) in its states, in their order.
+            count: how many, >= 1.
+        """
+
+
 def _part(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     """An array (..., *shape) of numbers."""
     array = checks.numbers(name, value)
