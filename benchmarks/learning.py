@@ -32,7 +32,7 @@ if __name__ == "__main__":
 from benchmarks.measure import facts
 from granular_gym.training import evaluation, records
 from granular_gym.training.command import DRIVERS
-from granular_gym.training.recipes import EPISODES, FIRST_SEED, recipe_of
+from granular_gym.training.recipes import EPISODES, FIRST_SEED
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -102,15 +102,11 @@ def train(curve: Curve, seed: int, folder: Path) -> None:
 
 
 def baselines(task: str) -> dict[str, dict[str, float]]:
-    """Evaluations of random actions, of random actions held as long as a learner's, and of the expert."""
+    """Evaluations of random actions and of the expert."""
     seeds = range(FIRST_SEED, FIRST_SEED + EPISODES)
     arguments = {"grain_count": GRAINS, "num_threads": 1}
     name = f"granular_gym/{task}"
-    drivers = {
-        "random": evaluation.random_driver,
-        "random_held": evaluation.held(evaluation.random_driver, recipe_of(name).repeat),
-        "expert": evaluation.expert_driver,
-    }
+    drivers = {"random": evaluation.random_driver, "expert": evaluation.expert_driver}
     return {
         kind: evaluation.summary(evaluation.evaluate(name, arguments, driver, seeds))
         for kind, driver in drivers.items()

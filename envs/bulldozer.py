@@ -28,12 +28,13 @@ from granular_gym.engine.scene import Scene
 from granular_gym.envs.bulldozer_state import VECTOR, state_of
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
+from granular_gym.tasks.boxes import box_stats_of
 from granular_gym.tasks.env_classes import env_classes
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
+from granular_gym.tasks.goals import BEFORE, GoalTask, HindsightTask
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.state_vector import StateVector
-from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import TrackedVehicle, view_from
 
 CONTROL_PERIOD = 0.1  # [s] per env step
@@ -41,7 +42,9 @@ RADIUS_OF_2000 = 0.025  # [m]
 DENSITY = 1600.0  # [kg/m3]
 FASTEST = 1.5  # [m/s] the blade's end while the vehicle drives and turns, and what it pushes
 FIELD_LOWER, FIELD_UPPER = (-4.0, -2.0, 0.0), (4.0, 2.0, 2.0)  # [m]
+GOAL_X = (1.5, 2.2)  # [m] the goal's centre is so far from the middle of the field
 GOAL_EDGE = 0.03  # [m] of its mark on the floor in pictures
+PLAN = [0, 1, 3, 4]  # x, y, x, y among the corners of a box
 GOAL_HEIGHT = 2.0  # [m]: a grain on top of a pile in the goal counts
 SKY_SHAPE, SKY_HEIGHT = (36, 72), 3.0  # the sky camera looks down from there [m]
 EGO_CAMERA = DepthCamera.perspective(
@@ -80,7 +83,7 @@ DIFFICULTIES = {
 }
 
 
-class BulldozerTask(Task):
+class BulldozerTask(GoalTask):
     """The bulldozer task in `env_count` envs.
 
     ## Description
@@ -196,7 +199,7 @@ class BulldozerTask(Task):
             draw = self.generator(env)
             chosen[row] = HEAPS.index(difficulty.heaps[draw.integers(len(difficulty.heaps))])
             side = 1.0 if draw.random() < 0.5 else -1.0
-            goal = side * draw.uniform(1.5, 2.2), draw.uniform(-difficulty.goal_y, difficulty.goal_y)
+            goal = side * draw.uniform(*GOAL_X), draw.uniform(-difficulty.goal_y, difficulty.goal_y)
             heap = -side * draw.uniform(0.9, 1.4), draw.uniform(-difficulty.heap_y, difficulty.heap_y)
             turns[row] = draw.uniform(-math.pi, math.pi)
             shifts[row, :2] = heap
@@ -236,8 +239,46 @@ class BulldozerTask(Task):
 
     def _measure(self) -> None:
         """Share of the grains in the goal, and the paper's mean reward, of all envs."""
-        self.share = self.shares_of(self.results.box_counts[:, 0])
-        self.score = 100.0 * self.share - self.results.box_distances[:, 0].astype(np.float64)
+        self.share, self.score = self._scored(self.results.box_counts[:, 0], self.results.box_distances[:, 0])
+
+    def _scored(self, counts: NDArray[np.int64], distances: Floats) -> tuple[Floats, Floats]:
+        """Share of the grains in the goal, and the paper's mean reward.
+
+        Args:
+            counts: (n,) grains in the goal.
+            distances: (n,) mean distance of all to it [m].
+        """
+        share = self.shares_of(counts)
+        return share, 100.0 * share - distances.astype(np.float64)
+
+    def _worth(self, score: Floats, gain: Floats) -> Floats:
+        """Rewards (n,) for the paper's mean after steps, and its change."""
+        worth: Floats = score if self.reward == "level" else gain / self.full_return
+        return worth
+
+    @property
+    def goal_shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Positions of all grains, and a box."""
+        return (self.grain_count, 3), (6,)
+
+    @property
+    def remembered(self) -> tuple[str, ...]:
+        """Changes need what was before."""
+        return () if self.reward == "level" else (BEFORE,)
+
+    def achieved_goal(self) -> Floats:
+        """Positions of the grains (env_count, grain_count, 3) float32 [m]."""
+        return self.world.positions
+
+    def desired_goal(self) -> Floats:
+        """The goal boxes (env_count, 6) float32, lower and upper corner [m]."""
+        goals: Floats = self.goal.copy()
+        return goals
+
+    def pay(self, achieved: Any, desired: Any, earlier: Mapping[str, Any]) -> Floats:
+        """See `GoalTask.pay`."""
+        score, *before = (self._scored(*box_stats_of(each, desired))[1] for each in (achieved, *earlier.values()))
+        return self._worth(score, score - before[0] if before else score)
 
     def counted(self) -> dict[str, Any]:
         """Grains in the goal."""
@@ -245,13 +286,12 @@ class BulldozerTask(Task):
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""
-        reward = self.score if self.reward == "level" else self.gain / self.full_return
         infos: Arrays = {
             "goal_share": self.share.copy(),
             "goal": self.goal.copy(),
             "success": self.share >= self.difficulty.goal,
         }
-        return reward.copy(), np.zeros(self.env_count, bool), infos
+        return self._worth(self.score, self.gain).copy(), np.zeros(self.env_count, bool), infos
 
     def sense(self) -> Arrays:
         """The vehicle's pose of all envs."""
@@ -273,7 +313,7 @@ class BulldozerTask(Task):
         return np.array([*lower, *upper, GOAL_EDGE, *GOAL_COLOR], np.float32)
 
 
-class BulldozerV1Task(BulldozerTask):
+class BulldozerV1Task(HindsightTask, BulldozerTask):
     """The bulldozer task in `env_count` envs, with the goal in the observation.
 
     ## Description, Action Space, Starting State, Episode End, Arguments
@@ -333,7 +373,7 @@ class BulldozerV1Task(BulldozerTask):
 
     def _plan_goals(self) -> None:
         """Goals in plan, which stay where they are for a whole episode."""
-        self.goal_plan = self.goal[:, [0, 1, 3, 4]]
+        self.goal_plan = self.goal[:, PLAN]
         self.goal_center = 0.5 * (self.goal_plan[:, :2].astype(np.float64) + self.goal_plan[:, 2:])
 
     def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
@@ -368,8 +408,32 @@ class BulldozerV1Task(BulldozerTask):
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""
         counts: NDArray[np.int64] = self.results.column_counts
-        vectors: NDArray[np.float32] = state_of(STATE_GRID, counts, self.pose, self.goal_plan, self.share)
+        return self._vectors(counts, self.pose, self.goal_plan, self.share)
+
+    def _vectors(self, counts: NDArray[np.int64], pose: Floats, plan: Floats, share: Floats) -> NDArray[np.float32]:
+        vectors: NDArray[np.float32] = state_of(STATE_GRID, counts, pose, plan, share)
         return vectors
+
+    def bearings(self) -> Floats:
+        """Where the vehicles are (env_count, 3)."""
+        poses: Floats = self.pose.copy()
+        return poses
+
+    def state_for(self, achieved: Any, desired: Any, bearings: Any) -> NDArray[np.float32]:
+        """See `HindsightTask.state_for`."""
+        plan = np.asarray(desired, np.float32)[:, PLAN]
+        share = self._scored(*box_stats_of(achieved, desired))[0]
+        return self._vectors(STATE_GRID.counts_of(achieved), bearings, plan, share)
+
+    def goals_near(self, draw: np.random.Generator, achieved: Any, count: int) -> Floats:
+        """Boxes that hold one of the grains that were moved, where it lies in the end; also in the middle of the field,
+        where no episode draws one."""
+        first, last = achieved[0, :, :2], achieved[-1, :, :2]
+        moved = np.flatnonzero(np.square(last - first).sum(axis=1) > self.radius**2)
+        chosen = draw.choice(moved, count) if len(moved) else draw.integers(0, len(last), count)
+        side, most = self.difficulty.goal_side, np.array([GOAL_X[1], self.difficulty.goal_y])
+        centers = last[chosen] + draw.uniform(-0.5 * side, 0.5 * side, (count, 2))
+        return np.array([goal_box(x, y, side) for x, y in np.clip(centers, -most, most).tolist()])
 
 
 def covered(boxes: Floats) -> Floats:
@@ -416,9 +480,9 @@ def heap_lattice(shape: str, grain_count: int, radius: float) -> Floats:
     return (points + jitter).astype(np.float32)
 
 
-BulldozerEnv: type[GranularEnv]
-BulldozerVectorEnv: type[GranularVectorEnv]
+BulldozerEnv: type[GoalEnv]
+BulldozerVectorEnv: type[GoalVectorEnv]
 BulldozerEnv, BulldozerVectorEnv = env_classes(BulldozerTask)
-BulldozerV1Env: type[GranularEnv]
-BulldozerV1VectorEnv: type[GranularVectorEnv]
+BulldozerV1Env: type[GoalEnv]
+BulldozerV1VectorEnv: type[GoalVectorEnv]
 BulldozerV1Env, BulldozerV1VectorEnv = env_classes(BulldozerV1Task)

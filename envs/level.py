@@ -25,12 +25,12 @@ from granular_gym.envs.level_state import VECTOR, state_of
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
-from granular_gym.tasks.heights import HeightGrid, smooth
+from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
+from granular_gym.tasks.goals import BEFORE, FIRST, GoalTask
+from granular_gym.tasks.heights import HeightGrid, errors, smooth
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
-from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos
 
 CONTROL_PERIOD = 0.1  # [s]
@@ -48,6 +48,7 @@ CLEARANCE = 0.13  # [m] between blade and walls: a grain fits where there are 50
 SKY_SHAPE, SKY_HEIGHT = (36, 54), 1.8  # the sky camera looks down from there [m]
 HILLS = ("mound", "ridge", "slope", "twins")  # beds that episodes begin with
 GRAIN_FRICTION = 0.5
+LEAST_ERROR = 1e-6  # [m] at the start, by which the change is divided
 REWARD_SCALE = 100.0  # what removing the whole error earns
 SKY_CAMERA = sky_camera(*SKY_SHAPE, HALF_Y, SKY_HEIGHT, near=0.2)
 BLADE_COLOR = (236, 170, 40)
@@ -70,7 +71,7 @@ DIFFICULTIES = {
 }
 
 
-class LevelTask(Task):
+class LevelTask(GoalTask):
     """The levelling task in `env_count` envs.
 
     ## Description
@@ -204,7 +205,7 @@ class LevelTask(Task):
         self._draw_targets(envs)
         error = self._error()
         self.error[envs] = error[envs]
-        self.first_error[envs] = np.maximum(error[envs], 1e-6)
+        self.first_error[envs] = np.maximum(error[envs], LEAST_ERROR)
         self.gain[envs] = 0.0
 
     def _draw_targets(self, envs: Any) -> None:
@@ -227,7 +228,7 @@ class LevelTask(Task):
 
     def _error(self) -> Floats:
         """Mean distance of the column heights from the target (env_count,) [m]."""
-        return GRID.errors_of(self.results.column_counts, self.grain_volume, self.target, MARGIN)
+        return errors(self.heights(), self.target, MARGIN)
 
     def readings(self) -> dict[str, Any]:
         """Column heights, and the force on the blade."""
@@ -243,7 +244,32 @@ class LevelTask(Task):
         self.pose = self.simulate_driven(actions, idle, self.pose)
         before = self.error
         self.error = self._error()
-        self.gain = (before - self.error) / self.first_error
+        self.gain = gain_of(before, self.error, self.first_error)
+
+    @property
+    def goal_shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Column heights of the bed and of the target."""
+        return GRID.shape, GRID.shape
+
+    @property
+    def remembered(self) -> tuple[str, ...]:
+        """The change of the error counts, over the error at the start."""
+        return (BEFORE, FIRST)
+
+    def achieved_goal(self) -> Floats:
+        """Column heights of the bed (env_count, 8, 12) [m]."""
+        return self.heights()
+
+    def desired_goal(self) -> Floats:
+        """Those of the target (env_count, 8, 12) [m]."""
+        goals: Floats = self.target.copy()
+        return goals
+
+    def pay(self, achieved: Any, desired: Any, earlier: Mapping[str, Any]) -> Floats:
+        """See `GoalTask.pay`."""
+        after, before, first = (errors(heights, desired, MARGIN) for heights in (achieved, *earlier.values()))
+        paid: Floats = REWARD_SCALE * gain_of(before, after, np.maximum(first, LEAST_ERROR))
+        return paid
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""
@@ -318,6 +344,11 @@ class LevelV1Task(Scaled, LevelTask):
         return vectors
 
 
+def gain_of(before: Floats, after: Floats, first: Floats) -> Floats:
+    """What steps took off the error, as a share of that at the start: (n,) each."""
+    return (before - after) / first
+
+
 def nearest_cells(points: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows and columns of the cells that points (n, 2 or 3) lie in; outside: the nearest."""
     dx, dy = GRID.cell
@@ -378,9 +409,9 @@ def blade_solid() -> Sdf:
     return Sdf.union(plate, edge)
 
 
-LevelEnv: type[GranularEnv]
-LevelVectorEnv: type[GranularVectorEnv]
+LevelEnv: type[GoalEnv]
+LevelVectorEnv: type[GoalVectorEnv]
 LevelEnv, LevelVectorEnv = env_classes(LevelTask)
-LevelV1Env: type[GranularEnv]
-LevelV1VectorEnv: type[GranularVectorEnv]
+LevelV1Env: type[GoalEnv]
+LevelV1VectorEnv: type[GoalVectorEnv]
 LevelV1Env, LevelV1VectorEnv = env_classes(LevelV1Task)

@@ -24,11 +24,11 @@ from granular_gym.envs.pour_state import FLOW_WINDOW, VECTOR, cell_boxes, state_
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
+from granular_gym.tasks.goals import BEFORE, GoalTask
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
-from granular_gym.tasks.task import Task
 from granular_gym.tasks.vehicle import sin_cos
 
 CONTROL_PERIOD = 0.05  # [s]
@@ -83,7 +83,7 @@ DIFFICULTIES = {
 }
 
 
-class PourTask(Task):
+class PourTask(GoalTask):
     """The pouring task in `env_count` envs.
 
     ## Description
@@ -246,10 +246,28 @@ class PourTask(Task):
     def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
         self.cup = self.simulate_driven(actions, idle, self._drive_state())[:, :3]
-        missing, spilled = np.abs(self.dose - self.received), self.spilled
+        before = self.received, self.spilled
         self._count()
-        missed = np.abs(self.dose - self.received)
-        self.gain = (missing - missed) / self.dose - SPILL_COST * (self.spilled - spilled)
+        self.gain = gain_of(before, (self.received, self.spilled), self.dose)
+
+    @property
+    def goal_shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Two shares, and a dose."""
+        return (2,), ()
+
+    def achieved_goal(self) -> Floats:
+        """Shares received and spilled (env_count, 2)."""
+        return np.stack([self.received, self.spilled], axis=1)
+
+    def desired_goal(self) -> Floats:
+        """The dose (env_count,), a share."""
+        goals: Floats = self.dose.copy()
+        return goals
+
+    def pay(self, achieved: Any, desired: Any, earlier: Mapping[str, Any]) -> Floats:
+        """See `GoalTask.pay`."""
+        paid: Floats = REWARD_SCALE * gain_of(earlier[BEFORE].T, achieved.T, desired)
+        return paid
 
     def _count(self) -> None:
         """Where the grains are."""
@@ -341,6 +359,19 @@ class PourV1Task(Scaled, PourTask):
         return vectors
 
 
+def gain_of(before: Any, after: Any, dose: Floats) -> Floats:
+    """What steps took off the distance from the dose, as a share of it, less the cost of what they spilled.
+
+    Args:
+        before: shares received and spilled before them, (n,) each.
+        after: likewise after them.
+        dose: (n,) a share.
+    """
+    (received, spilled), (received_now, spilled_now) = before, after
+    gain: Floats = (np.abs(dose - received) - np.abs(dose - received_now)) / dose - SPILL_COST * (spilled_now - spilled)
+    return gain
+
+
 def box_of_walls(inside: tuple[float, float, float]) -> Sdf:
     """A box open at the top around an inside of given half extents [m]: floor and four walls, one part each."""
     x, y, z = inside
@@ -380,9 +411,9 @@ def cup_lattice(number: int, task: PourTask) -> Floats:
     return (points + draw.uniform(-jitter, jitter, points.shape) * task.radius).astype(np.float32)
 
 
-PourEnv: type[GranularEnv]
-PourVectorEnv: type[GranularVectorEnv]
+PourEnv: type[GoalEnv]
+PourVectorEnv: type[GoalVectorEnv]
 PourEnv, PourVectorEnv = env_classes(PourTask)
-PourV1Env: type[GranularEnv]
-PourV1VectorEnv: type[GranularVectorEnv]
+PourV1Env: type[GoalEnv]
+PourV1VectorEnv: type[GoalVectorEnv]
 PourV1Env, PourV1VectorEnv = env_classes(PourV1Task)

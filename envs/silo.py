@@ -43,13 +43,13 @@ from granular_gym.envs.silo_state import SLICE_SIDES, silo_vector, state_of
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.tasks.env_classes import env_classes
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
+from granular_gym.tasks.goals import GoalTask
 from granular_gym.tasks.hoppers import Hopper
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.pace import Pace, Preset
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
-from granular_gym.tasks.task import Task
 from granular_gym.tasks.upright import Upright
 
 CONTROL_PERIOD = 0.05  # [s]
@@ -94,7 +94,7 @@ STEEL_COLOR, WALL_COLOR = (150, 158, 168), (176, 150, 190)
 GATE_COLOR, RECEIVER_COLOR = (222, 120, 50), (84, 132, 178)
 
 
-class SiloTask(Task):
+class SiloTask(GoalTask):
     """The silo task in `env_count` envs.
 
     ## Description
@@ -420,10 +420,33 @@ class SiloTask(Task):
         super().load(saved)
         self._read_programme()
 
+    @property
+    def goal_shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Time and two shares, and a programme."""
+        return (3,), (2, self.difficulty.stages)
+
+    @property
+    def remembered(self) -> tuple[str, ...]:
+        """Nothing: each control period is paid for what is discharged by then."""
+        return ()
+
+    def achieved_goal(self) -> Floats:
+        """Time since the episode began [s], shares discharged and spilled by then: (env_count, 3)."""
+        return np.stack([self.time, self.discharged, self.spilled], axis=1)
+
+    def desired_goal(self) -> Floats:
+        """The programme: ends [s] and rates [share/s] of its stages, (env_count, 2, stages)."""
+        return np.stack([self.ends, self.rates], axis=1)
+
+    def pay(self, achieved: Any, desired: Any, earlier: Mapping[str, Any]) -> Floats:
+        """See `GoalTask.pay`."""
+        time, discharged, spilled = np.ascontiguousarray(achieved.T, np.float64)
+        ends, rates = (np.ascontiguousarray(desired[:, k], np.float64) for k in (0, 1))
+        return reward_of(discharged, share_by(time, ends, rates), spilled)
+
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""
-        error = np.abs(self.discharged - self.commanded)
-        reward = 1.0 - np.minimum(error / ERROR_SCALE, 2.0) - np.minimum(self.spilled / ERROR_SCALE, 1.0)
+        reward = reward_of(self.discharged, self.commanded, self.spilled)
         over = self.time >= self.ends[:, -1]
         off = np.abs(self.discharged - self.dose)
         infos: Arrays = {
@@ -454,6 +477,13 @@ class SiloTask(Task):
             self.receiver_x / RECEIVER_REACH,
         ]
         return {"flow": self.vector("flow", flow)}
+
+
+def reward_of(discharged: Floats, commanded: Floats, spilled: Floats) -> Floats:
+    """What a control period earns: (n,) of shares (n,)."""
+    error = np.abs(discharged - commanded)
+    reward: Floats = 1.0 - np.minimum(error / ERROR_SCALE, 2.0) - np.minimum(spilled / ERROR_SCALE, 1.0)
+    return reward
 
 
 class SiloV1Task(Scaled, SiloTask):
@@ -542,9 +572,9 @@ class SiloV1Task(Scaled, SiloTask):
         return vectors
 
 
-SiloEnv: type[GranularEnv]
-SiloVectorEnv: type[GranularVectorEnv]
+SiloEnv: type[GoalEnv]
+SiloVectorEnv: type[GoalVectorEnv]
 SiloEnv, SiloVectorEnv = env_classes(SiloTask)
-SiloV1Env: type[GranularEnv]
-SiloV1VectorEnv: type[GranularVectorEnv]
+SiloV1Env: type[GoalEnv]
+SiloV1VectorEnv: type[GoalVectorEnv]
 SiloV1Env, SiloV1VectorEnv = env_classes(SiloV1Task)

@@ -38,6 +38,7 @@ HELP = {
     "temperature": "of the entropy at the beginning",
     "log_std": "largest log standard deviation of actions, before tanh",
     "entropy": "aimed at, per number of an action",
+    "hindsight": "share of own experience told with other goals, as Bulldozer-v1's can be",
 }
 
 

@@ -6,6 +6,7 @@ from granular_gym.tasks.arm import Arm
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.expert import Drivers, Experts, scripted_expert
+from granular_gym.tasks.goals import GoalTask, HindsightTask
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.pace import Preset
 from granular_gym.tasks.recipe import Recipe
@@ -22,6 +23,8 @@ __all__ = [
     "Drivers",
     "Experts",
     "Features",
+    "GoalTask",
+    "HindsightTask",
     "Image",
     "Joint",
     "Preset",

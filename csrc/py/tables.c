@@ -123,14 +123,12 @@ static PyObject *tables_heights(PyObject *module, PyObject *args) {
 
 static PyObject *tables_errors(PyObject *module, PyObject *args) {
     const gg_module_state *state = PyModule_GetState(module);
-    PyObject *count_object, *target_object;
-    double scale;
+    PyObject *height_object, *target_object;
     Py_ssize_t margin;
     npy_intp shape[3] = {GG_PY_ANY, GG_PY_ANY, GG_PY_ANY};
-    const int64_t *counts;
-    const double *targets;
-    if (!PyArg_ParseTuple(args, "OdOn:column_errors", &count_object, &scale, &target_object, &margin) ||
-        !(counts = gg_py_buffer(state, "counts", count_object, NPY_INT64, 3, shape)) ||
+    const double *heights, *targets;
+    if (!PyArg_ParseTuple(args, "OOn:height_errors", &height_object, &target_object, &margin) ||
+        !(heights = gg_py_buffer(state, "heights", height_object, NPY_FLOAT64, 3, shape)) ||
         !(targets = gg_py_buffer(state, "targets", target_object, NPY_FLOAT64, 3, shape))) {
         return NULL;
     }
@@ -143,17 +141,16 @@ static PyObject *tables_errors(PyObject *module, PyObject *args) {
     }
     npy_intp size = shape[1] * shape[2];
     PyObject *result = PyArray_EMPTY(1, shape, NPY_FLOAT64, 0);
-    double *between = result ? scratch_of(2 * size) : NULL, *heights = between + size;
-    if (!between) {
+    double *off = result ? scratch_of(size) : NULL;
+    if (!off) {
         Py_XDECREF(result);
         return NULL;
     }
     double *out = PyArray_DATA((PyArrayObject *)result);
     for (npy_intp k = 0; k < shape[0]; k++) {
-        table_heights(counts + k * size, shape[1], shape[2], scale, between, heights);
-        out[k] = table_error(heights, targets + k * size, shape[1], shape[2], margin, between);
+        out[k] = table_error(heights + k * size, targets + k * size, shape[1], shape[2], margin, off);
     }
-    PyMem_Free(between);
+    PyMem_Free(off);
     return result;
 }
 
@@ -200,9 +197,9 @@ PyMethodDef gg_py_table_methods[] = {
      PyDoc_STR("column_heights($module, counts, scale, /)\n--\n\n"
                "Counts (n, rows, columns) int64 smoothed as by `smoothed`, times a scale: float64. Raises "
                "ArgumentError.")},
-    {"column_errors", tables_errors, METH_VARARGS,
-     PyDoc_STR("column_errors($module, counts, scale, targets, margin, /)\n--\n\n"
-               "Mean distance (n,) float64 of these heights from targets (n, rows, columns) float64, less `margin` "
+    {"height_errors", tables_errors, METH_VARARGS,
+     PyDoc_STR("height_errors($module, heights, targets, margin, /)\n--\n\n"
+               "Mean distance (n,) float64 of heights from targets, both (n, rows, columns) float64, less `margin` "
                "cells along\nthe edges. Raises ArgumentError.")},
     {"lacey_index", tables_lacey_index, METH_O,
      PyDoc_STR("lacey_index($module, counts, /)\n--\n\n"

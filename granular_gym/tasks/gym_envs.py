@@ -105,7 +105,8 @@ class GranularVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.metadata = cls.task_class.metadata
+        if hasattr(cls, "task_class"):  # a base of several env classes leaves it open
+            cls.metadata = cls.task_class.metadata
 
     def __init__(
         self,
@@ -379,7 +380,8 @@ class GranularEnv(gym.Env[dict[str, Any], Any]):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.metadata = cls.task_class.metadata
+        if hasattr(cls, "task_class"):  # a base of several env classes leaves it open
+            cls.metadata = cls.task_class.metadata
 
     def __init__(self, render_mode: str | None = None, **task_kwargs: Any) -> None:
         check_arguments(self.task_class, task_kwargs, ("render_mode",))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,8 @@ from granular_gym.base.types import Floats
 from granular_gym.engine.world import World
 
 PACKING = 0.6  # share of space that a bed of spheres fills
-GRAIN = 2.0**-20  # unit in which `World.count_columns` counts
+SHARE = 1024  # parts of a grain along each axis (csrc/state/access.h)
+GRAIN = 1.0 / SHARE**2  # unit in which `World.count_columns` counts
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,33 @@ class HeightGrid:
         """Arguments of `World.count_columns`."""
         return self.lower, self.upper, self.shape[::-1]
 
+    def counts_of(self, points: NDArray[Any]) -> NDArray[np.int64]:
+        """What `World.count_columns` gives for these columns of a world, from positions that were kept, to the bit.
+
+        Args:
+            points: (n, grains, 2 or 3) [m]; finite.
+
+        Returns:
+            Counts (n, rows, columns) in units of GRAIN.
+        """
+        n, shape = len(points), self.shape[::-1]
+        cells, shares = [], []
+        for axis, (low, high, size) in enumerate(zip(self.lower, self.upper, shape, strict=True)):
+            lower, upper = np.float32(low), np.float32(high)
+            at = (np.asarray(points[..., axis], np.float32) - lower) * (np.float32(size) / (upper - lower))
+            at = np.clip(at, np.float32(0.0), np.float32(size)) + np.float32(0.5)
+            first = at.astype(np.int64)
+            second = ((at - first.astype(np.float32)) * np.float32(SHARE) + np.float32(0.5)).astype(np.int64)
+            # shares beyond the edge are mirrored: column -1 is column 0
+            cells.append([np.clip(first - 1 + k, 0, size - 1) for k in (0, 1)])
+            shares.append([SHARE - second, second])
+        env = np.arange(n)[:, None] * self.shape[0]
+        bins = [(env + row) * self.shape[1] + column for row in cells[1] for column in cells[0]]
+        weights = [row * column for row in shares[1] for column in shares[0]]
+        # integers, which float64 holds
+        counts = np.bincount(np.stack(bins).ravel(), np.stack(weights).ravel(), n * math.prod(self.shape))
+        return counts.astype(np.int64).reshape(n, *self.shape)
+
     def heights_of(self, counts: NDArray[np.int64], volume: float) -> Floats:
         """Column heights (env_count, rows, columns) [m] from the counts of `World.count_columns`.
 
@@ -70,23 +99,24 @@ class HeightGrid:
         """
         return _core.column_heights(counts, self._scale(volume))
 
-    def errors_of(self, counts: NDArray[np.int64], volume: float, target: Floats, margin: int) -> Floats:
-        """Mean distance of these column heights from a target, (env_count,) [m].
-
-        Args:
-            counts: of `heights_of`.
-            volume: of a grain [m3].
-            target: (env_count, rows, columns) [m].
-            margin: cells along the field's edges that do not count.
-
-        Raises:
-            ArgumentError: a wrong shape, or no cell is left.
-        """
-        return _core.column_errors(counts, self._scale(volume), np.ascontiguousarray(target, np.float64), margin)
-
     def _scale(self, volume: float) -> float:
         """Height [m] of a cell that holds a count of 1."""
         return GRAIN * volume / (PACKING * math.prod(self.cell))
+
+
+def errors(heights: Floats, target: Floats, margin: int) -> Floats:
+    """Mean distance of column heights from a target, (n,) [m].
+
+    Args:
+        heights: (n, rows, columns) [m].
+        target: (n, rows, columns) [m].
+        margin: cells along the field's edges that do not count.
+
+    Raises:
+        ArgumentError: a wrong shape, or no cell is left.
+    """
+    beds, targets = (np.ascontiguousarray(part, np.float64) for part in (heights, target))
+    return _core.height_errors(beds, targets, margin)
 
 
 def smooth(table: Floats) -> Floats:

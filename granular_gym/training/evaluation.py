@@ -30,24 +30,6 @@ def expert_driver(batch: Any, seeds: Sequence[int]) -> Act:
     return lambda observations: expert.act()
 
 
-def held(driver: Driver, steps: int) -> Driver:
-    """A driver that decides every `steps` env steps only, as a learner with action repeat does."""
-
-    def make(batch: Any, seeds: Sequence[int]) -> Act:
-        act = driver(batch, seeds)
-        kept: list[Any] = [0, None]
-
-        def keep(observations: Any) -> NDArray[Any]:
-            if kept[0] % steps == 0:
-                kept[1] = act(observations)
-            kept[0] += 1
-            return kept[1]  # type: ignore[no-any-return]
-
-        return keep
-
-    return make
-
-
 def evaluate(task: str, arguments: dict[str, Any], driver: Driver, seeds: Sequence[int]) -> list[dict[str, Any]]:
     """Plays one episode per seed, all in one batch.
 

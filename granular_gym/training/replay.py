@@ -77,9 +77,17 @@ class Replay:
         """
         count, sizes = len(steps["rewards"]), (steps["observations"].shape[1], steps["actions"].shape[1])
         replay = cls(count, 1, *sizes, discount, n_steps)
-        for k in range(count):
-            replay.add(**{name: values[k : k + 1] for name, values in steps.items()})
+        replay.extend(steps)
         return replay
+
+    def extend(self, steps: Arrays) -> None:
+        """Adds steps that follow one another, of a replay of one env.
+
+        Args:
+            steps: arrays (n, ...) by the names of the arguments of `add`.
+        """
+        for k in range(len(steps["rewards"])):
+            self.add(**{name: values[k : k + 1] for name, values in steps.items()})
 
     def __len__(self) -> int:
         """Steps of all envs together that are kept."""

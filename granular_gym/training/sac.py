@@ -25,8 +25,9 @@ from granular_gym.base import checks
 from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.state_vector import StateVector
-from granular_gym.training import demonstrations
+from granular_gym.training import demonstrations, hindsight
 from granular_gym.training.demonstrations import Demonstrations
+from granular_gym.training.hindsight import Hindsight
 from granular_gym.training.learner_env import LearnerEnv
 from granular_gym.training.networks import LARGEST_LOG_STD, LEAST_LOG_STD, Actor, Critics, descend, follow, optimiser_of
 from granular_gym.training.recipes import recipe_of
@@ -55,6 +56,8 @@ class SacSettings:
         log_std: largest log standard deviation of the actor's normal distribution, before tanh.
         entropy: aimed at, per number of an action.
         capacity: decisions in the replay buffer.
+        hindsight: share of own experience in a batch that is told as if another goal had been drawn, 0 .. 1, of tasks
+            whose state vector can be (see hindsight.py).
 
     Raises:
         ArgumentError: a value that makes no sense.
@@ -77,6 +80,7 @@ class SacSettings:
     log_std: float = LARGEST_LOG_STD
     entropy: float = -1.0
     capacity: int = 200_000
+    hindsight: float = 0.0
 
     def __post_init__(self) -> None:
         for name, least in (("demonstrations", 0), ("epochs", 0), ("critic_updates", 0), ("updates", 1), ("warm_up", 0),
@@ -88,6 +92,7 @@ class SacSettings:
             raise ArgumentError("clone_weight: expected more than 0 where value_weight is 0, got 0.0")
         checks.number("log_std", self.log_std, LEAST_LOG_STD, above=True)
         checks.number("entropy", self.entropy)
+        checks.number("hindsight", self.hindsight, 0.0, 1.0)
         for name in ("learning_rate", "discount", "rate", "temperature"):
             checks.number(name, getattr(self, name), 0.0, above=True)
 
@@ -114,10 +119,11 @@ class SacSettings:
 
 
 class Memory(NamedTuple):
-    """What is learned from: own experience, and demonstrations or None."""
+    """What is learned from: own experience, demonstrations or None, and own experience with other goals or None."""
 
     own: Replay
     shown: Replay | None
+    imagined: Hindsight | None = None
 
 
 class SAC:
@@ -152,7 +158,7 @@ class SAC:
         self._given: Demonstrations | None = shown
         self._observations: Floats | None = None
         self.set_env(env)
-        self.replay_buffer: Memory = Memory(self._replay(settings.capacity, env.num_envs), None)
+        self.replay_buffer: Memory = self._empty_memory()
 
     @staticmethod
     def _size(space: Any) -> int:
@@ -173,6 +179,8 @@ class SAC:
 
     def set_env(self, env: LearnerEnv) -> None:
         """The batch to learn in."""
+        if self.settings.hindsight:
+            hindsight.check(env)
         self.env: LearnerEnv = env
         self.action_space: Any = env.action_space
         self.vector: StateVector | None = env.state_vector
@@ -180,6 +188,11 @@ class SAC:
     def _replay(self, capacity: int, env_count: int) -> Replay:
         settings = self.settings
         return Replay(capacity, env_count, self.observation_size, self.action_size, settings.discount, settings.n_steps)
+
+    def _empty_memory(self) -> Memory:
+        capacity, count = self.settings.capacity, self.env.num_envs
+        imagined = Hindsight(count, self._replay(capacity, 1)) if self.settings.hindsight else None
+        return Memory(self._replay(capacity, count), None, imagined)
 
     def set_logger(self, logger: Any) -> None:
         """Where losses go: a logger of Stable-Baselines3."""
@@ -221,6 +234,9 @@ class SAC:
         with ThreadPoolExecutor(1) as pool:
             while self.num_timesteps < end:
                 before, actions = self._observations, self._explore()
+                imagined = self.replay_buffer.imagined
+                if imagined is not None:
+                    imagined.watch(env, actions)
                 played = pool.submit(env.step, actions)
                 if self.replay_buffer.shown is not None or self.num_timesteps >= self.settings.warm_up:
                     for _ in range(self.settings.updates * env.num_envs):
@@ -233,6 +249,8 @@ class SAC:
                 over = np.array([not info["TimeLimit.truncated"] for info in infos]) & ends
                 diverged = np.array([bool(info["diverged"]) for info in infos])
                 self.replay_buffer.own.add(before, actions, actions, rewards, last, over, ends, diverged)
+                if imagined is not None:
+                    imagined.end(env, ends, diverged, self._draw)
                 self.num_timesteps += env.num_envs
                 callback.update_locals({"infos": infos})
                 callback.on_step()
@@ -246,7 +264,7 @@ class SAC:
             shown = demonstrations.collect(self.env, settings.demonstrations, self.seed)
         if shown is not None:
             memory = Replay.of(shown.steps, settings.discount, settings.n_steps)
-            self.replay_buffer = Memory(self.replay_buffer.own, memory)
+            self.replay_buffer = self.replay_buffer._replace(shown=memory)
             self._clone(shown.steps["observations"], shown.steps["labels"])
             for _ in range(settings.critic_updates if settings.value_weight else 0):
                 self._update(actor=False)
@@ -271,14 +289,15 @@ class SAC:
 
     def _sample(self) -> tuple[Transitions, int]:
         """A batch, and how many of its first rows are demonstrations."""
-        (own, shown), batch = self.replay_buffer, self.settings.batch
-        if shown is None:
-            return own.sample(self._draw, batch), 0
-        if len(own) < self.settings.warm_up:
+        (own, shown, imagined), batch = self.replay_buffer, self.settings.batch
+        if shown is not None and len(own) < self.settings.warm_up:
             return shown.sample(self._draw, batch), batch
-        half = batch // 2
-        parts = zip(shown.sample(self._draw, half), own.sample(self._draw, batch - half), strict=True)
-        return Transitions(*(np.concatenate(pair) for pair in parts)), half
+        half = 0 if shown is None else batch // 2
+        others = None if imagined is None or not len(imagined.replay) else imagined.replay
+        told = 0 if others is None else round(self.settings.hindsight * (batch - half))
+        counts = (shown, half), (own, batch - half - told), (others, told)
+        parts = [replay.sample(self._draw, count) for replay, count in counts if replay is not None and count]
+        return Transitions(*(np.concatenate(columns) for columns in zip(*parts, strict=True))), half
 
     def _update(self, actor: bool = True) -> None:
         """A gradient step of the critics and, if wanted, of actor and temperature."""
@@ -386,5 +405,5 @@ class SAC:
         model._observations = None if seen is None or force_reset else seen.numpy()
         if env is not None:
             model.set_env(env)
-            model.replay_buffer = Memory(model._replay(model.settings.capacity, env.num_envs), None)
+            model.replay_buffer = model._empty_memory()
         return model

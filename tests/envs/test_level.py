@@ -24,7 +24,7 @@ from granular_gym.envs.level import (
 )
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.expert import scripted_expert
-from granular_gym.tasks.heights import PACKING, HeightGrid, smooth
+from granular_gym.tasks.heights import PACKING, HeightGrid, errors, smooth
 
 LEVEL = "granular_gym/Level-v0"
 
@@ -88,17 +88,18 @@ def test_heights_of_a_batch_are_those_of_each_bed_alone() -> None:
 def test_errors_are_means_over_the_cells_within_the_margin() -> None:
     rng = np.random.default_rng(5)
     counts, target = rng.integers(0, 2**31, (300, *GRID.shape)), rng.random((300, *GRID.shape))
-    off = np.abs(GRID.heights_of(counts, 1e-3) - target)
-    errors = GRID.errors_of(counts, 1e-3, target, MARGIN)
+    heights = GRID.heights_of(counts, 1e-3)
+    off = np.abs(heights - target)
+    found = errors(heights, target, MARGIN)
     inner = off[:, MARGIN:-MARGIN, MARGIN:-MARGIN]
-    assert np.array_equal(errors, inner.mean(axis=(1, 2))), "the order of the sum is that of NumPy"
-    assert np.array_equal(errors[7:8], GRID.errors_of(counts[7:8], 1e-3, target[7:8], MARGIN))
-    assert GRID.errors_of(counts, 1e-3, target, 0) == pytest.approx(off.mean(axis=(1, 2)))
+    assert np.array_equal(found, inner.mean(axis=(1, 2))), "the order of the sum is that of NumPy"
+    assert np.array_equal(found[7:8], errors(heights[7:8], target[7:8], MARGIN))
+    assert errors(heights, target, 0) == pytest.approx(off.mean(axis=(1, 2)))
     for margin in (-1, 4):
         with pytest.raises(ArgumentError, match="^margin: expected"):
-            GRID.errors_of(counts, 1e-3, target, margin)
+            errors(heights, target, margin)
     with pytest.raises(ArgumentError, match="^targets: expected shape"):
-        GRID.errors_of(counts, 1e-3, target[1:], MARGIN)
+        errors(heights, target[1:], MARGIN)
 
 
 def test_the_error_is_that_of_the_column_heights(make: Any) -> None:

@@ -21,7 +21,7 @@ from gymnasium.utils.env_checker import check_env
 
 import granular_gym as gg
 from granular_gym.__main__ import main
-from granular_gym.task import Experts, Recipe, Task, scripted_expert
+from granular_gym.task import Experts, GoalTask, Recipe, Task, scripted_expert
 from granular_gym.tasks import registry
 from granular_gym.tasks.stepping import Stepping
 from granular_gym.training.features import Features, features_of
@@ -31,9 +31,9 @@ from granular_gym.viewing.play import play
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "your_own_task.md").read_text()
-#: code of the page, with what it needs: the module, its use, the task without a drive, the film
+#: code of the page, with what it needs: the module, its use, the task without a drive, one with goals, the film
 BLOCKS = re.findall(r"(?:<!-- needs: (\w+) -->\n)?```python\n(.*?)```", PAGE, re.DOTALL)
-SWEEP, PLACED = "sweep:me/Sweep-v0", "placed:me/Placed-v0"
+SWEEP, PLACED, LINES = "sweep:me/Sweep-v0", "placed:me/Placed-v0", "lines:me/Lines-v0"
 WORDS = ["--arg", "grain_count=60", "--arg", "num_threads=1"]
 #: modules that do not hold a task as they should, and the word of the message
 BROKEN = {
@@ -55,13 +55,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path = tmp_path_factory.mktemp("own")
     (path / "sweep.py").write_text(BLOCKS[0][1])
     (path / "placed.py").write_text(BLOCKS[2][1])
+    (path / "lines.py").write_text(BLOCKS[3][1])
     known = set(registry.task_ids())
     sys.path.insert(0, str(path))
     yield path
     sys.path.remove(str(path))
     for name in set(registry.task_ids()) - known:
         del registry._TASKS[name], gym.registry[name]
-    for name in ("sweep", "placed"):
+    for name in ("sweep", "placed", "lines"):
         sys.modules.pop(name, None)
 
 
@@ -87,21 +88,37 @@ def run(script: str, words: list[str], folder: Path) -> str:
 
 
 def test_the_page_is_short_and_whole() -> None:
-    assert len(BLOCKS) == PAGE.count("```python") == 4
+    assert len(BLOCKS) == PAGE.count("```python") == 5
     assert sum(bool(line.strip()) for line in BLOCKS[0][1].splitlines()) < 80
 
 
 def test_the_page_explains_every_attribute_and_hook() -> None:
-    names = {name for cls in (Task, Stepping) for name in (*vars(cls), *cls.__annotations__) if name[0] != "_"}
+    names = {
+        name for cls in (Task, Stepping, GoalTask) for name in (*vars(cls), *cls.__annotations__) if name[0] != "_"
+    }
     missing = [name for name in sorted(names) if not re.search(rf"`(?:self\.)?{name}\b", PAGE)]
     assert not missing
 
 
-@pytest.mark.parametrize("name", [SWEEP, PLACED])
+@pytest.mark.parametrize("name", [SWEEP, PLACED, LINES])
 def test_gymnasium_s_checker(name: str) -> None:
     env = gym.make(name, **SMALL)
     check_env(env.unwrapped)
     env.close()
+
+
+def test_rewards_for_a_goal_of_ones_own() -> None:
+    envs: Any = gym.make_vec(LINES, num_envs=2, **SMALL)
+    envs.reset(seed=3)
+    lines, before, total = envs.desired_goal(), envs.achieved_goal(), 0.0
+    for _ in range(20):
+        rewards = envs.step(np.float32([[1.0, -1.0], [1.0, -1.0]]))[1]
+        after = envs.achieved_goal()
+        assert envs.compute_reward(after, lines, {"before": before}) == pytest.approx(rewards, rel=0.0, abs=1e-12)
+        before, total = after, total + np.abs(rewards).sum()
+    assert total > 0.0 and lines[0] != lines[1]
+    assert envs.compute_reward(after, [[-9.0]] * 3, {"before": before}) == pytest.approx(np.zeros((3, 2)))
+    envs.close()
 
 
 def test_env_k_of_a_batch_is_the_env_alone() -> None:
@@ -163,9 +180,9 @@ def test_it_is_viewed(monkeypatch: Any) -> None:
 
 
 def test_the_film_of_the_page(folder: Path, monkeypatch: Any) -> None:
-    pytest.importorskip(BLOCKS[3][0], reason=f"{BLOCKS[3][0]} is not installed")
+    pytest.importorskip(BLOCKS[4][0], reason=f"{BLOCKS[4][0]} is not installed")
     monkeypatch.chdir(folder)
-    exec(compile(BLOCKS[3][1], "your_own_task.md", "exec"), {"__name__": "snippet"})
+    exec(compile(BLOCKS[4][1], "your_own_task.md", "exec"), {"__name__": "snippet"})
     assert (folder / "above.mp4").stat().st_size > 1000
 
 
