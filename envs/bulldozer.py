@@ -138,8 +138,8 @@ class BulldozerTask(GoalTask):
     density = DENSITY
     fastest = FASTEST
     images: Mapping[str, Image] = {
-        "ego": Image(EGO_CAMERA, "hull"),
-        "sky": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT)),
+        "ego": Image(EGO_CAMERA, "hull", mirror_axis=-1),
+        "sky": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT), mirror_axis=-2),
     }
     depth_view = "sky"
     view: DepthCamera = view_camera((0.0, -5.9, 4.9), (0.0, 0.02, 0.0), fov=0.7, shape=(400, 704))
@@ -356,7 +356,7 @@ class BulldozerV1Task(HindsightTask, BulldozerTask):
     state_vector: StateVector | None = VECTOR
     pixels: Mapping[str, Image] = {
         **BulldozerTask.images,
-        "goal_mask": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT), drawn=True),
+        "goal_mask": Image(sky_camera(*SKY_SHAPE, FIELD_UPPER[1], SKY_HEIGHT), drawn=True, mirror_axis=-2),
     }
 
     def __init__(self, env_count: int = 1, *, reward: str = "change", **kwargs: Any) -> None:
@@ -403,7 +403,7 @@ class BulldozerV1Task(HindsightTask, BulldozerTask):
 
     def readings(self) -> dict[str, Any]:
         """Where the grains lie, for `sense_state`."""
-        return {} if self.shows_images else {"columns": STATE_GRID.columns}
+        return {"columns": STATE_GRID.columns} if self.shows_state else {}
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""

@@ -487,11 +487,11 @@ class ExcavatorV1Task(Scaled, ExcavatorTask):
 
     def readings(self) -> dict[str, Any]:
         """For `sense_state` also the bed."""
-        return super().readings() | ({} if self.shows_images else {"columns": self.grid.columns})
+        return super().readings() | ({"columns": self.grid.columns} if self.shows_state else {})
 
     def counted(self) -> dict[str, Any]:
         """For `sense_state` also what the bucket holds."""
-        return super().counted() | ({} if self.shows_images else {"turned_boxes": inside_boxes(self._bucket())})
+        return super().counted() | ({"turned_boxes": inside_boxes(self._bucket())} if self.shows_state else {})
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""

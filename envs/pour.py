@@ -338,7 +338,7 @@ class PourV1Task(Scaled, PourTask):
     def _cup_boxes(self) -> Floats:
         """With observation="state" its cells before all of it: a grain counts in the first box that holds it."""
         whole = super()._cup_boxes()
-        return whole if self.shows_images else np.concatenate([cell_boxes(*CUP), whole])
+        return np.concatenate([cell_boxes(*CUP), whole]) if self.shows_state else whole
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""

@@ -541,7 +541,7 @@ class SiloV1Task(Scaled, SiloTask):
     def _boxes(self) -> Floats:
         """With observation="state" also slices of the receiver."""
         boxes = super()._boxes()
-        return boxes if self.shows_images else np.concatenate([boxes, *[boxes[:, 2:3]] * len(SLICE_SIDES)], axis=1)
+        return np.concatenate([boxes, *[boxes[:, 2:3]] * len(SLICE_SIDES)], axis=1) if self.shows_state else boxes
 
     def counted(self) -> dict[str, Any]:
         """See `SiloTask.counted`."""

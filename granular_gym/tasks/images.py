@@ -26,11 +26,14 @@ class Image:
         camera: its size and range are those of the image.
         tool: name of the tool that the camera rides on; None: it is fixed.
         drawn: the task draws the image itself, as if that camera had taken it.
+        mirror_axis: along which the image turns round where the scene is mirrored, left for right, as that of the
+            state vector: -1: along its rows, -2: along its columns; None: neither.
     """
 
     camera: DepthCamera
     tool: str | None = None
     drawn: bool = False
+    mirror_axis: int | None = None
 
     @property
     def limits(self) -> tuple[float, float]:

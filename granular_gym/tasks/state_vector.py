@@ -14,6 +14,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from granular_gym import _core
+from granular_gym.base.names import unknown
 from granular_gym.base.types import Floats
 
 #: entries are scaled to about -1 .. 1 and clipped to -LIMIT .. LIMIT
@@ -68,6 +69,21 @@ class StateVector:
     def space(self) -> spaces.Box:
         """The space of the vector of one env."""
         return spaces.Box(-LIMIT, LIMIT, (self.size,), np.float32)
+
+    def numbers_of(self, *names: str) -> list[int]:
+        """Which numbers of the vector are the entries of these names.
+
+        Raises:
+            ArgumentError: there is no such entry.
+        """
+        first, spans = 0, {}
+        for entry in self.entries:
+            spans[entry.name] = range(first, first + entry.size)
+            first += entry.size
+        for name in names:
+            if name not in spans:
+                raise unknown("entry", name, list(spans))
+        return [number for name in names for number in spans[name]]
 
     def joined(self, columns: Sequence[Floats]) -> NDArray[np.float32]:
         """The vectors (n, size) of n envs from the numbers of the entries, arrays (n,) or (n, k) in their order."""

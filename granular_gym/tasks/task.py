@@ -56,6 +56,7 @@ from granular_gym.tasks.stepping import Stepping
 
 GRAVITY = 9.81  # [m/s2]
 PIXELS = "pixels"  # the observation that is images alone
+BOTH = f"{PIXELS}+{STATE}"  # and that with the state vector beside them
 
 
 class Outcome(NamedTuple):
@@ -108,7 +109,8 @@ class Task(Stepping):
         render_mode: None, "rgb_array" or "depth_array".
         frame_skip: control periods per env step, >= 1: the action is held, rewards are summed, cameras look once.
         observation: "images": what the spaces of the task say; "pixels": the images of `pixels` alone, where the task
-            has them; "state": the numbers of `state_vector` alone, under the key "state", where the task has them.
+            has them; "state": the numbers of `state_vector` alone, under the key "state", where the task has them;
+            "pixels+state": those images and that vector, for learners whose policy sees the images alone.
 
     Raises:
         ArgumentError: an argument is not what it should be.
@@ -165,10 +167,13 @@ class Task(Stepping):
         self.grain_count: int = checks.integer("grain_count", grain_count, 1, GRAIN_LIMIT)
         self.difficulty: Any = self.difficulties[checks.choice("difficulty", difficulty, list(self.difficulties))]
         self.frame_skip: int = checks.integer("frame_skip", frame_skip, 1)
-        forms = {"images": True, PIXELS: bool(self.pixels), STATE: self.state_vector is not None}
+        has_state, has_pixels = self.state_vector is not None, bool(self.pixels)
+        forms = {"images": True, PIXELS: has_pixels, STATE: has_state, BOTH: has_pixels and has_state}
         self.observation: str = checks.choice("observation", observation, [form for form, has in forms.items() if has])
         self.shows_images: bool = self.observation != STATE
-        self.depth_images: DepthImages = DepthImages(self.pixels if self.observation == PIXELS else self.images, depth)
+        self.shows_state: bool = self.observation in (STATE, BOTH)
+        shows_pixels = self.observation in (PIXELS, BOTH)
+        self.depth_images: DepthImages = DepthImages(self.pixels if shows_pixels else self.images, depth)
         self.friction_range: tuple[float, float] = self.difficulty.friction
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
@@ -236,11 +241,11 @@ class Task(Stepping):
     @property
     def shown_space(self) -> spaces.Dict:
         """The observation space of one env, as `observation` chooses."""
-        if self.state_vector is not None and self.observation == STATE:
-            return spaces.Dict({STATE: self.state_vector.space})
-        if self.observation == PIXELS:
-            return spaces.Dict(self.depth_images.spaces())  # type: ignore[arg-type]
-        return self.observation_space
+        if self.observation == "images":
+            return self.observation_space
+        images: dict[str, spaces.Space[Any]] = {**self.depth_images.spaces()} if self.shows_images else {}
+        state = {STATE: self.state_vector.space} if self.shows_state and self.state_vector is not None else {}
+        return spaces.Dict({**images, **state})
 
     def pace_of(self, preset: Preset) -> Pace:
         """The time step and the iterations that a preset comes to."""
@@ -364,10 +369,11 @@ class Task(Stepping):
         Args:
             output: "numpy", "torch" or "device", see `World.read`; images of cameras stay where the world runs.
         """
-        if self.observation == STATE:
-            return self.to_output({STATE: self.sense_state()}, output)
-        hook = "sense_pixels" if self.observation == PIXELS else "sense"
-        sensed: dict[str, Any] = getattr(self, hook)()
+        state = {STATE: self.sense_state()} if self.shows_state else {}
+        if not self.shows_images:
+            return self.to_output(state, output)
+        hook = "sense" if self.observation == "images" else "sense_pixels"
+        sensed: dict[str, Any] = {**getattr(self, hook)(), **state}
         if hook not in self._checked:
             check_sensed(self, hook, sensed)
             self._checked.add(hook)

@@ -38,7 +38,7 @@ def memory() -> Any:
     from granular_gym.training.hindsight import Hindsight
     from granular_gym.training.replay import Replay
 
-    return Hindsight(2, Replay(64, 1, 139, 2, 0.98, 3))
+    return Hindsight(2, Replay(64, 1, np.dtype((np.float32, (139,))), 2, 0.98, 3))
 
 
 def test_vectors_are_told_as_they_were_seen() -> None:
