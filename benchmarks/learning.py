@@ -72,7 +72,7 @@ class Curve:
 CURVES = (
     Curve("SAC", "Bulldozer-v1", 7.0),
     Curve("SAC", "Silo-v1", 5.0),
-    Curve("SAC", "Level-v1", 10.0),
+    Curve("SAC", "Level-v1", 5.0),
     Curve("SAC", "Pour-v1", 5.0),
     Curve("SAC", "GearTower-v1", 5.0),
     Curve("SAC", "Excavator-v1", 7.0),
