@@ -221,8 +221,8 @@ def features_of(task: str, space: spaces.Dict) -> Features:
         task: id of the task; its own features, see `register_task`, go before those of this file.
         space: observation space of one env, made with depth="uint8".
     """
-    if STATE in space.spaces:  # with images beside it, it is shown to who looks at those
-        return State(space) if len(space.spaces) == 1 else Whole(space)
+    if list(space.spaces) == [STATE]:
+        return State(space)
     if all(len(part.shape or ()) == 3 for part in space.spaces.values()):
         return Features(space)  # nothing but images
     own = entry_of(task).features

@@ -18,7 +18,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from granular_gym.base import checks
 from granular_gym.tasks.recipe import REWARDS
 from granular_gym.tasks.state_vector import StateVector
-from granular_gym.training.features import Features, features_of
+from granular_gym.training.features import Features, Whole, features_of
 from granular_gym.training.rows import Mirror, Rows
 from granular_gym.training.sb3 import sb3_vec_env
 
@@ -42,7 +42,10 @@ class LearnerEnv(VecEnvWrapper):
         self.repeat: int = checks.integer("repeat", repeat, 1)
         self.reward: str = checks.choice("reward", reward, REWARDS)
         self.scale: float = checks.number("scale", scale, 0.0)
-        self.features: Features = features_of(batch.spec.id, batch.single_observation_space)
+        task, space = batch.task, batch.single_observation_space
+        # images and the vector together are for who looks at images
+        self._whole: bool = task.shows_images and task.shows_state
+        self.features: Features = Whole(space) if self._whole else features_of(batch.spec.id, space)
         super().__init__(adapter, observation_space=self.features.space)
         self._actions: Any = None
         self._last = np.full(self.num_envs, np.nan)  # the task's reward of the step before; NaN as an episode begins
@@ -101,7 +104,7 @@ class LearnerEnv(VecEnvWrapper):
     def mirror(self) -> StateVector | Mirror | None:
         """What mirrors features and actions, left for right; None where that is not known."""
         task = self.batch.task
-        if not (task.shows_state and task.shows_images):
+        if not self._whole:
             return self.state_vector
         axes = {name: image.mirror_axis for name, image in task.pixels.items()}
         return None if None in axes.values() else Mirror(task.state_vector, axes)
