@@ -76,6 +76,7 @@ CURVES = (
     Curve("SAC", "GearTower-v1", 5.0),
     Curve("SAC", "Excavator-v1", 7.0),
     Curve("SAC", "Bulldozer-v1", 10.0, "scratch", ("--demonstrations", "0")),
+    Curve("SAC", "Bulldozer-v1", 25.0, "pixels", ("--arg", "observation=pixels")),
     # the axes of figure 8: paid and drawn as the paper pays
     Curve(
         "TD3", "Bulldozer-v1", 20.0, "level", ("--arg", "reward=level", "--reward", "change", "--scale", "0.02"), True

@@ -5,8 +5,9 @@
     python -m granular_gym play TASK --policy FOLDER/checkpoint.zip
 
 Tasks with a state vector (observation="state") are learned from that, with the grains, the frame skip and the settings
-of the task's recipe; the policy is compared with random actions and the expert on 300 grains. --demonstrations takes a
-number of episodes of the expert, or a file of them; 0 learns from scratch. The learner itself is
+of the task's recipe; the policy is compared with random actions and the expert on 300 grains. With --arg
+observation=pixels the policy of Bulldozer-v1 sees images alone. --demonstrations takes a number of episodes of the
+expert, or a file of them; 0 learns from scratch. The learner itself is
 granular_gym/training/sac.py; what is written into the folder, and resuming: docs/learning.md. Needs the `train` extra:
 pip install "granular_gym[train]".
 """
@@ -24,10 +25,12 @@ from granular_gym.training.command import main, make_parser
 from granular_gym.training.sac import SAC, SacSettings
 
 HELP = {
+    "teacher": "policy in a file that reads the state vector and says what was to be done in each decision; '': none",
     "epochs": "passes over the demonstrations by which the actor is cloned",
     "critic_updates": "gradient steps of the critics alone after that",
     "clone_weight": "of the squared error to demonstrated actions in the actor's loss",
     "value_weight": "of entropy and the critics' values in it; 0: nothing but cloning",
+    "gaze_weight": "of pixels: of the error of the vehicle's pose in it",
     "updates": "gradient steps per decision of an env",
     "warm_up": "decisions before own experience is learned from; from scratch they are random",
     "batch": "transitions per gradient step",
@@ -38,6 +41,7 @@ HELP = {
     "temperature": "of the entropy at the beginning",
     "log_std": "largest log standard deviation of actions, before tanh",
     "entropy": "aimed at, per number of an action",
+    "capacity": "decisions in the replay buffer",
 }
 
 
@@ -62,7 +66,7 @@ def make_model(env: Any, seed: int, args: argparse.Namespace) -> SAC:
         given["demonstrations"] = int(args.demonstrations)
     elif args.demonstrations is not None:
         shown = demonstrations.load(Path(args.demonstrations))
-    return SAC(env, seed, SacSettings.of(env.batch.spec.id, **given), shown)
+    return SAC(env, seed, SacSettings.of(env.batch.spec.id, bool(env.features.kind.names), **given), shown)
 
 
 if __name__ == "__main__":

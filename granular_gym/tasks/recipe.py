@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from granular_gym.base import checks
@@ -25,6 +25,10 @@ class Recipe:
             shows how to recover, too much spoils what is shown.
         grain_count: grains of an env in which a learner sees the task's state vector, >= 1.
         sac: settings of SAC (`granular_gym.training.sac.SacSettings`) other than its defaults, by name.
+        gaze: how SAC looks at the images of observation="pixels": "above" names those of a fixed camera over the field,
+            the first of which shows the vehicle, "ahead" those of cameras on the vehicle; the state vector then has
+            entries "place" (-1 .. 1 in the images above) and "heading" (cosine, sine). Empty: it sees their averages.
+        pixels: the settings of SAC where it looks so.
 
     Raises:
         ArgumentError: a value outside these limits.
@@ -38,6 +42,8 @@ class Recipe:
     disturbance: float = 0.4
     grain_count: int = 100
     sac: Mapping[str, float] = field(default_factory=dict)
+    gaze: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    pixels: Mapping[str, float | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         checks.integer("repeat", self.repeat, 1)

@@ -28,7 +28,7 @@ from granular_gym.training.recipes import recipe_of
 
 VERSION = 1
 KEEP, KICK = 0.8, 0.6  # shares of the disturbance of a decision: the one before, and fresh unit normal noise
-#: arrays of a file and the axes of each behind the step
+#: arrays of a file and the axes of each behind the step, where its rows are no records
 _ARRAYS = {
     "observations": 1, "actions": 1, "labels": 1, "rewards": 0, "following": 1,
     "terminated": 0, "ended": 0, "diverged": 0,
@@ -96,7 +96,8 @@ def load(path: Path) -> Demonstrations:
         version, returns = about.pop("version"), arrays.pop("returns")
         count = len(arrays["rewards"])
         whole = arrays.keys() == _ARRAYS.keys() and all(
-            array.ndim == 1 + _ARRAYS[name] and len(array) == count for name, array in arrays.items()
+            array.ndim == (1 if array.dtype.names else 1 + _ARRAYS[name]) and len(array) == count
+            for name, array in arrays.items()
         )
     except FileNotFoundError:
         raise StateError(f"{path}: expected demonstrations, there is no such file") from None
@@ -233,6 +234,9 @@ def record(
 
 def _arrays(rows: list[tuple[Any, ...]]) -> Arrays:
     """An episode from its rows of values in the order of _ARRAYS."""
-    kinds = [np.float32] * 5 + [np.bool_] * 3
+    kinds = [None, np.float32, np.float32, np.float32, None] + [np.bool_] * 3  # None: rows of observations, as they are
     columns = zip(*rows, strict=True)
-    return {name: np.array(column, kind) for name, column, kind in zip(_ARRAYS, columns, kinds, strict=True)}
+    return {
+        name: np.stack(column) if kind is None else np.array(column, kind)
+        for name, column, kind in zip(_ARRAYS, columns, kinds, strict=True)
+    }

@@ -7,6 +7,7 @@ enters that is not in the observation or, for the goal box of Bulldozer-v0, in t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from granular_gym.base.types import Arrays, Floats
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.registry import bare_id, entry_of, loaded
 from granular_gym.tasks.state_vector import NAME as STATE
+from granular_gym.training.rows import Rows, record_kind, records
 
 BLOCKS = 6  # an image is averaged over so many blocks along each side
 SKY_FAR = 3.0  # [m] depth of the floor below the bulldozer's sky camera
@@ -58,6 +60,7 @@ class Features:
 
     images: list[str]
     vectors: list[tuple[str, spaces.Box]]
+    kind: np.dtype[Any]  # of the features of one env
 
     def __init__(self, space: spaces.Dict) -> None:
         self.images, self.vectors = [], []
@@ -71,13 +74,14 @@ class Features:
             else:
                 raise ArgumentError(f"space[{name!r}]: expected images of bytes (depth='uint8'), got {part}")
         self.size: int = self(space_example(space), [{}]).shape[1]
+        self.kind = np.dtype((np.float32, (self.size,)))
 
     @property
-    def space(self) -> spaces.Box:
+    def space(self) -> spaces.Space[Any]:
         """Space of the features of one env."""
         return spaces.Box(-np.inf, np.inf, (self.size,), np.float32)
 
-    def __call__(self, observations: Arrays, infos: Sequence[Info]) -> NDArray[np.float32]:
+    def __call__(self, observations: Arrays, infos: Sequence[Info]) -> Rows:
         """Features (n, size) of observations (n, ...) by name and one info per env."""
         parts = [averaged(observations[name]) for name in self.images]
         parts += [scaled(observations[name], part) for name, part in self.vectors]
@@ -90,6 +94,24 @@ class State(Features):
     def __call__(self, observations: Arrays, infos: Sequence[Info]) -> NDArray[np.float32]:
         """Features (n, size): the vectors."""
         return np.asarray(observations[STATE], np.float32)
+
+
+class Whole(Features):
+    """The observation as it is, in records: for learners that look at images themselves."""
+
+    def __init__(self, space: spaces.Dict) -> None:
+        self._space = space
+        self.kind = record_kind(space)
+        self.size: int = sum(math.prod(self.kind[name].shape) for name in space.spaces)
+
+    @property
+    def space(self) -> spaces.Dict:
+        """Space of the records of one env, entry by entry."""
+        return self._space
+
+    def __call__(self, observations: Arrays, infos: Sequence[Info]) -> Rows:
+        """Records (n,) of observations (n, ...) by name."""
+        return records(self.kind, observations)
 
 
 class Bulldozer(Features):

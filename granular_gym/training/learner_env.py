@@ -18,7 +18,8 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from granular_gym.base import checks
 from granular_gym.tasks.recipe import REWARDS
 from granular_gym.tasks.state_vector import StateVector
-from granular_gym.training.features import Features, features_of
+from granular_gym.training.features import Features, Whole, features_of
+from granular_gym.training.rows import Mirror, Rows
 from granular_gym.training.sb3 import sb3_vec_env
 
 
@@ -41,7 +42,10 @@ class LearnerEnv(VecEnvWrapper):
         self.repeat: int = checks.integer("repeat", repeat, 1)
         self.reward: str = checks.choice("reward", reward, REWARDS)
         self.scale: float = checks.number("scale", scale, 0.0)
-        self.features: Features = features_of(batch.spec.id, batch.single_observation_space)
+        task, space = batch.task, batch.single_observation_space
+        # images and the vector together are for who looks at images
+        self._whole: bool = task.shows_images and task.shows_state
+        self.features: Features = Whole(space) if self._whole else features_of(batch.spec.id, space)
         super().__init__(adapter, observation_space=self.features.space)
         self._actions: Any = None
         self._last = np.full(self.num_envs, np.nan)  # the task's reward of the step before; NaN as an episode begins
@@ -49,7 +53,7 @@ class LearnerEnv(VecEnvWrapper):
         self._lengths = np.zeros(self.num_envs, np.int64)  # [control periods]
         self.env_steps: int = 0  # control periods played by all envs since the beginning
 
-    def reset(self) -> NDArray[np.float32]:
+    def reset(self) -> Rows:
         """Features of the first observations."""
         observations = self.venv.reset()
         self.reset_infos = self.venv.reset_infos
@@ -60,7 +64,7 @@ class LearnerEnv(VecEnvWrapper):
         """Takes the actions; step_wait plays them."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[Rows, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Holds the actions for `repeat` env steps; an episode that ends cuts the decision of all envs short.
 
         The info of an episode that ended has "episode": "r" (return of the task) and "l" (control periods).
@@ -95,6 +99,15 @@ class LearnerEnv(VecEnvWrapper):
         task = self.batch.task
         vector: StateVector | None = None if task.shows_images else task.state_vector
         return vector
+
+    @property
+    def mirror(self) -> StateVector | Mirror | None:
+        """What mirrors features and actions, left for right; None where that is not known."""
+        task = self.batch.task
+        if not self._whole:
+            return self.state_vector
+        axes = {name: image.mirror_axis for name, image in task.pixels.items()}
+        return None if None in axes.values() else Mirror(task.state_vector, axes)
 
     @property
     def about(self) -> dict[str, Any]:

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from granular_gym.training.gaze import Gaze
+
 LEAST_LOG_STD, LARGEST_LOG_STD = -5.0, 2.0  # limits of an actor's log standard deviation, unless it has its own
 
 
@@ -40,20 +42,53 @@ class Actor(nn.Module):
         self.net: Any = perceptron(observation_size, 2 * action_size, width)
         self.spread: float = 0.5 * (log_std - LEAST_LOG_STD)
 
-    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+    def see(self, observations: Any) -> Tensor:
+        """What it decides by: observations (n, observation_size), as they are."""
+        seen: Tensor = observations
+        return seen
+
+    def misread(self, seen: Tensor, states: Tensor) -> Tensor:
+        """How far what `see` gave is from state vectors (n, k), a number to be made smaller: 0 where it reads them."""
+        return torch.zeros(())
+
+    def forward(self, seen: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and log standard deviation before tanh, each (n, action_size)."""
-        mean, log_std = self.net(observations).chunk(2, dim=1)
+        mean, log_std = self.net(seen).chunk(2, dim=1)
         return mean, LEAST_LOG_STD + self.spread * (torch.tanh(log_std) + 1.0)
 
-    def sample(self, observations: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def sample(self, seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Actions (n, action_size), their log densities (n,), and the actions without noise."""
-        mean, log_std = self(observations)
+        mean, log_std = self(seen)
         noise = torch.randn_like(mean)
         raw = mean + noise * log_std.exp()
         normal = (-0.5 * noise * noise - log_std - 0.5 * math.log(2.0 * math.pi)).sum(1)
         # log(1 - tanh(x)^2), in a form that does not round to log(0)
         slope = 2.0 * (math.log(2.0) - raw - functional.softplus(-2.0 * raw)).sum(1)
         return torch.tanh(raw), normal - slope, torch.tanh(mean)
+
+
+class GazingActor(Actor):
+    """An actor that looks at images.
+
+    Args:
+        gaze: its eye.
+        action_size: numbers of an action.
+        width: of the two hidden layers.
+        log_std: largest log standard deviation.
+    """
+
+    def __init__(self, gaze: Gaze, action_size: int, width: int, log_std: float = LARGEST_LOG_STD) -> None:
+        super().__init__(gaze.size, action_size, width, log_std)
+        self.gaze: Gaze = gaze
+
+    def see(self, observations: Any) -> Tensor:
+        """What it decides by, (n, gaze.size), from images (n, 1, H, W) by name."""
+        seen: Tensor = self.gaze(observations)
+        return seen
+
+    def misread(self, seen: Tensor, states: Tensor) -> Tensor:
+        """See `Gaze.misread`."""
+        return self.gaze.misread(seen, states)
 
 
 class PairLinear(nn.Module):

@@ -19,7 +19,7 @@ from granular_gym.errors import ArgumentError, GranularError, StateError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.registry import bare_id, loaded
 from granular_gym.training import checkpoint
-from granular_gym.training.features import Features, features_of
+from granular_gym.training.features import Features, Whole, features_of
 from granular_gym.training.pretrained import is_pretrained, load_pretrained, pretrained_names, read_card
 
 #: policies that need no file
@@ -71,6 +71,9 @@ class Actor:
         model: of an algorithm of ALGORITHMS.
         env: a GranularVectorEnv or GranularEnv with depth="uint8", wrapped or not.
         repeat: env steps an action is held.
+
+    Raises:
+        StateError: the model looks at images that the env does not show.
     """
 
     model: Any
@@ -80,7 +83,13 @@ class Actor:
         self.model, self.repeat = model, repeat
         self.task: Any = env.unwrapped.task
         self.single: bool = not hasattr(env.unwrapped, "num_envs")
-        self.features: Features = features_of(env.unwrapped.spec.id, self.task.shown_space)
+        looks_at = getattr(model, "looks_at", ())
+        if missing := sorted(set(looks_at) - set(self.task.shown_space.spaces)):
+            raise StateError(
+                f"policy: expected an env that shows it {', '.join(looks_at)}, got one without {', '.join(missing)}"
+            )
+        space = self.task.shown_space
+        self.features: Features = Whole(space) if looks_at else features_of(env.unwrapped.spec.id, space)
         self._held: NDArray[np.float32] | None = None
         self._left = 0
 

@@ -106,7 +106,7 @@ class Pretrained:
         """
         task = env.unwrapped.task
         shown = entries_of(task.state_vector) if task.state_vector is not None else []
-        if task.observation != STATE or shown != self.card["entries"]:
+        if not task.shows_state or shown != self.card["entries"]:
             raise StateError(
                 f"policy {self.card['name']}: expected an env of {self.card['task']} with observation='state' and the "
                 f"entries {self.card['entries']}, got {task.observation!r} and {shown}"

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from granular_gym.errors import ArgumentError
 from granular_gym.tasks.recipe import Recipe
 from granular_gym.tasks.registry import bare_id, entry_of, task_class
 from granular_gym.tasks.state_vector import NAME as STATE
+from granular_gym.tasks.task import BOTH, PIXELS
 
 _RECIPES = {
     # 0.5 s per decision; paid for grains that come nearer to the goal or into it
     "granular_gym/Bulldozer-v0": Recipe(repeat=5, reward="change", scale=0.3),
-    "granular_gym/Bulldozer-v1": Recipe(repeat=5, scale=30.0),
+    "granular_gym/Bulldozer-v1": Recipe(
+        repeat=5,
+        scale=30.0,
+        gaze={"above": ("sky", "goal_mask"), "ahead": ("ego",)},
+        pixels={
+            "teacher": "bulldozer-sac",
+            "value_weight": 0.0,
+            "demonstrations": 64,
+            "batch": 128,
+            "capacity": 20_000,
+        },
+    ),
     # 0.1 s per decision. A gate that is thrown open empties the silo at once and every try earns the same: small noise
     # learns
     "granular_gym/Silo-v0": Recipe(repeat=2, scale=0.2, log_std=-2.0, noise_hold=4),
@@ -64,16 +77,25 @@ def exploration(task: str) -> tuple[float, int]:
 
 
 def recipe(task: str, algorithm: str, observation: str | None = None) -> dict[str, Any]:
-    """Settings of a run that suit a task and an algorithm: "repeat", "reward", "scale", "arguments" of the task.
+    """Settings of a run that suit a task and an algorithm: "repeat", "reward", "scale", "arguments" of the task, and
+    "privileged" where the learner has the state vector beside the pixels that its policy sees.
 
     Args:
         task: id, see `task_id`.
         algorithm: a key of `policies.ALGORITHMS`.
         observation: of the task; None: its state vector where it has one, else its images.
+
+    Raises:
+        ArgumentError: an observation that no policy is to see.
     """
     found = recipe_of(task)
-    if observation in (None, STATE) and task_class(task).state_vector is not None:
-        arguments = {"observation": STATE, "grain_count": found.grain_count, "frame_skip": found.repeat}
-        return {"repeat": 1, "reward": "sum", "scale": _VECTOR_SCALE, "arguments": arguments}
+    if observation == BOTH:
+        raise ArgumentError(f"observation: expected {PIXELS!r}, of which SAC has the vector as well, got {BOTH!r}")
+    looks = observation == PIXELS and algorithm == "SAC" and bool(found.gaze)
+    if looks or (observation in (None, STATE) and task_class(task).state_vector is not None):
+        shown = PIXELS if looks else STATE
+        arguments = {"observation": shown, "grain_count": found.grain_count, "frame_skip": found.repeat}
+        how = {"privileged": True} if looks else {}
+        return {"repeat": 1, "reward": "sum", "scale": _VECTOR_SCALE, "arguments": arguments, **how}
     scale = _SCALES.get((bare_id(task), algorithm), found.scale)
     return {"repeat": found.repeat, "reward": found.reward, "scale": scale, "arguments": {"grain_count": 300}}

@@ -6,7 +6,7 @@ where the episode does, or at the newest step. Steps of an env that diverged are
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +14,26 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.tasks.state_vector import StateVector
+from granular_gym.training.rows import Mirror, Rows, kind_of, vectors_of
 
 
 class Transitions(NamedTuple):
-    """What a learner trains on, float32 arrays of m rows.
+    """What a learner trains on, arrays of m rows.
 
     Attributes:
-        observations: (m, k).
+        observations: (m,) rows.
         actions: (m, a) that were played.
         labels: (m, a) that a teacher would have played; where there was none the actions.
         rewards: (m,) discounted sums over the steps of each transition.
-        following: (m, k) observations after them.
+        following: (m,) rows of observations after them.
         discounts: (m,) what the value of those is multiplied by; 0 where the episode was terminated.
     """
 
-    observations: Floats
+    observations: Rows
     actions: Floats
     labels: Floats
     rewards: Floats
-    following: Floats
+    following: Rows
     discounts: Floats
 
 
@@ -42,27 +43,27 @@ class Replay:
     Args:
         capacity: steps of all envs together that are kept, at least two of each.
         env_count: envs that are added side by side.
-        observation_size: numbers of an observation.
+        observation: the type of a row of observations.
         action_size: numbers of an action.
         discount: per step, 0 .. 1.
         steps: n of the n-step returns, >= 1.
     """
 
     def __init__(
-        self, capacity: int, env_count: int, observation_size: int, action_size: int, discount: float, steps: int
+        self, capacity: int, env_count: int, observation: np.dtype[Any], action_size: int, discount: float, steps: int
     ) -> None:
         rows = max(checks.integer("capacity", capacity, 1) // env_count, 2)
         self.discount: float = checks.number("discount", discount, 0.0, 1.0)
         self.steps: int = checks.integer("steps", steps, 1)
-        self._observations = np.zeros((rows, env_count, observation_size), np.float32)
+        self._observations: Rows = np.zeros((rows, env_count), observation)
         self._actions = np.zeros((rows, env_count, action_size), np.float32)
         self._labels = np.zeros((rows, env_count, action_size), np.float32)
         self._rewards = np.zeros((rows, env_count), np.float32)
         self._terminated = np.zeros((rows, env_count), bool)
         self._ended = np.zeros((rows, env_count), bool)  # what follows belongs to another episode
         self._usable = np.zeros((rows, env_count), bool)
-        self._last: dict[tuple[int, int], Floats] = {}  # observations at the end of episodes, by row and env
-        self._newest = np.zeros((env_count, observation_size), np.float32)  # observations after the newest step
+        self._last: dict[tuple[int, int], Any] = {}  # observations at the end of episodes, by row and env
+        self._newest: Rows = np.zeros(env_count, observation)  # observations after the newest step
         self._added = 0
         self.skipped: int = 0  # steps of envs that diverged
 
@@ -75,8 +76,8 @@ class Replay:
             discount: per step, 0 .. 1.
             n_steps: n of the n-step returns, >= 1.
         """
-        count, sizes = len(steps["rewards"]), (steps["observations"].shape[1], steps["actions"].shape[1])
-        replay = cls(count, 1, *sizes, discount, n_steps)
+        count, seen = len(steps["rewards"]), kind_of(steps["observations"])
+        replay = cls(count, 1, seen, steps["actions"].shape[1], discount, n_steps)
         for k in range(count):
             replay.add(**{name: values[k : k + 1] for name, values in steps.items()})
         return replay
@@ -87,11 +88,11 @@ class Replay:
 
     def add(
         self,
-        observations: Floats,
+        observations: Rows,
         actions: Floats,
         labels: Floats,
         rewards: Floats,
-        following: Floats,
+        following: Rows,
         terminated: NDArray[np.bool_],
         ended: NDArray[np.bool_],
         diverged: NDArray[np.bool_],
@@ -99,29 +100,31 @@ class Replay:
         """Adds a step of every env.
 
         Args:
-            observations: (env_count, k).
+            observations: (env_count,) rows.
             actions: (env_count, a).
             labels: (env_count, a).
             rewards: (env_count,).
-            following: (env_count, k) after the step; where an episode ended its last observation.
+            following: (env_count,) rows after the step; where an episode ended its last observation.
             terminated: (env_count,) by the rules of the task: the state has no value any more.
             ended: (env_count,) the episode is over, for whatever reason.
             diverged: (env_count,) the env is no longer finite: the step is counted, not kept.
         """
         row, before = self._added % len(self._rewards), (self._added - 1) % len(self._rewards)
-        broken = diverged | ~np.isfinite(rewards) | ~np.isfinite(following).all(axis=1)
+        broken = diverged | ~np.isfinite(rewards) | ~np.isfinite(vectors_of(following)).all(axis=1)
+        kind = self._observations.dtype
         for env in range(len(ended)):
             self._last.pop((row, env), None)
             if ended[env] and not broken[env]:
-                self._last[row, env] = np.array(following[env], np.float32)
+                self._last[row, env] = np.array(following[env], kind)
             elif broken[env] and self._added and not self._ended[before, env]:
                 # the episode ends a step earlier, at the last observation that can be trusted
                 self._ended[before, env] = True
-                self._last[before, env] = np.array(observations[env], np.float32)
+                self._last[before, env] = np.array(observations[env], kind)
         self._observations[row], self._actions[row], self._labels[row] = observations, actions, labels
         self._rewards[row] = np.where(broken, 0.0, rewards)
         self._terminated[row], self._ended[row], self._usable[row] = terminated, ended | broken, ~broken
-        self._newest[:] = np.where(broken[:, None], 0.0, following)
+        self._newest[:] = following
+        self._newest[broken] = np.zeros((), kind)
         self._added += 1
         self.skipped += int(broken.sum())
 
@@ -190,22 +193,22 @@ class Replay:
         }
 
 
-def half_mirrored(draw: np.random.Generator, vector: StateVector | None, *arrays: Floats) -> list[Floats]:
+def half_mirrored(draw: np.random.Generator, mirror: StateVector | Mirror | None, *arrays: Rows) -> list[Rows]:
     """Copies of arrays of rows, each row with even odds mirrored, left for right.
 
     Args:
         draw: decides which rows.
-        vector: what the observations are; None or without a mirror image: nothing is mirrored.
-        arrays: observations (n, vector.size), actions (n, k), and others (n,), which a mirror leaves as they are.
+        mirror: of the observations; None or without signs of actions: nothing is mirrored.
+        arrays: observations (rows), actions (n, k), and others (n,), which a mirror leaves as they are.
     """
-    if vector is None or vector.action_signs is None:
+    if mirror is None or mirror.action_signs is None:
         return [np.ascontiguousarray(array) for array in arrays]
     half = draw.random(len(arrays[0])) < 0.5
     turned = []
     for array in arrays:
-        if array.ndim == 2:
+        if array.ndim == 2 or array.dtype.names:
             array = array.copy()
-            is_action = array.shape[1] == len(vector.action_signs)
-            array[half] = array[half] * vector.action_signs if is_action else vector.mirrored(array[half])
+            is_action = array.shape[1:] == mirror.action_signs.shape
+            array[half] = array[half] * mirror.action_signs if is_action else mirror.mirrored(array[half])
         turned.append(np.ascontiguousarray(array))
     return turned

@@ -23,6 +23,7 @@ from stable_baselines3.common.logger import configure
 from granular_gym import _core
 from granular_gym.base import checks
 from granular_gym.errors import StateError
+from granular_gym.tasks.task import BOTH
 from granular_gym.training import checkpoint, records
 from granular_gym.training.batch import make_batch
 from granular_gym.training.learner_env import LearnerEnv
@@ -42,6 +43,7 @@ class Settings:
         scale: of the learner's reward.
         seed: of envs, weights and exploration.
         chunk: decisions of all envs together between two checks of the clock.
+        privileged: the learner has the state vector beside the pixels that its policy sees.
     """
 
     task: str
@@ -52,6 +54,7 @@ class Settings:
     scale: float = 1.0
     seed: int = 0
     chunk: int = 512
+    privileged: bool = False
 
 
 class Recorder(BaseCallback):
@@ -118,7 +121,8 @@ class Run:
         if any((folder / name).exists() for name in (checkpoint.NAME, checkpoint.PREVIOUS)):
             raise StateError(f"{folder}: expected a folder without a run; resume this one, or choose another folder")
         prepare(settings.seed)
-        batch = make_batch(settings.task, settings.envs, settings.arguments)
+        shown = {"observation": BOTH} if settings.privileged else {}
+        batch = make_batch(settings.task, settings.envs, {**settings.arguments, **shown})
         env = LearnerEnv(batch, repeat=settings.repeat, reward=settings.reward, scale=settings.scale)
         return cls(folder, make_model(env, settings.seed), settings, [])
 

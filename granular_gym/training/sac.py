@@ -5,6 +5,10 @@ n-step returns; layer normalisation in all networks (Ball et al., "Efficient onl
 data", 2023), half of each batch demonstrations (the same), the actor first cloned and then held near them by their
 squared error; scenes and their mirror images in equal numbers, where the task has one.
 
+From pixels it is asymmetric (Pinto et al., "Asymmetric actor critic for image-based robot learning", 2018): in training
+the critics see the task's state vector, and the actor, which looks at images alone (`gaze.py`), learns from it where
+its vehicle is. What was learned acts by images alone.
+
 It is shown to `run.py` as Stable-Baselines3 shows its algorithms. A thread plays the envs while the batch before is
 learned from; what is learned does not depend on which is faster.
 """
@@ -24,13 +28,26 @@ from torch import Tensor
 from granular_gym.base import checks
 from granular_gym.base.types import Floats
 from granular_gym.errors import ArgumentError
+from granular_gym.tasks.state_vector import NAME as STATE
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.training import demonstrations
 from granular_gym.training.demonstrations import Demonstrations
+from granular_gym.training.gaze import Gaze
 from granular_gym.training.learner_env import LearnerEnv
-from granular_gym.training.networks import LARGEST_LOG_STD, LEAST_LOG_STD, Actor, Critics, descend, follow, optimiser_of
+from granular_gym.training.networks import (
+    LARGEST_LOG_STD,
+    LEAST_LOG_STD,
+    Actor,
+    Critics,
+    GazingActor,
+    descend,
+    follow,
+    optimiser_of,
+)
+from granular_gym.training.pretrained import load_pretrained
 from granular_gym.training.recipes import recipe_of
 from granular_gym.training.replay import Replay, Transitions, half_mirrored
+from granular_gym.training.rows import Mirror, Rows, plain, vectors_of
 
 
 @dataclass(frozen=True)
@@ -39,10 +56,15 @@ class SacSettings:
 
     Attributes:
         demonstrations: episodes of the scripted expert to begin with, where none are given; 0: from scratch.
+        teacher: policy in a file, see `pretrained.load_pretrained`, that reads the state vector and says what was to be
+            done in the demonstrations and in each decision of the actor's own (Ross et al., "A reduction of imitation
+            learning and structured prediction to no-regret online learning", 2011); "": the expert says it of the
+            demonstrations.
         epochs: passes over the demonstrations by which the actor is cloned.
         critic_updates: of the critics alone after that.
         clone_weight: of the squared error to the demonstrated actions in the actor's loss.
         value_weight: of entropy and the critics' values in the actor's loss; 0: it only clones.
+        gaze_weight: of pixels: of the error of the vehicle's pose, as the actor reads it, in its loss.
         updates: gradient steps per decision of an env.
         warm_up: decisions before learning begins; from scratch they are random.
         batch: transitions per gradient step.
@@ -61,10 +83,12 @@ class SacSettings:
     """
 
     demonstrations: int = 32
+    teacher: str = ""
     epochs: int = 60
     critic_updates: int = 1500
     clone_weight: float = 1.0
     value_weight: float = 1.0
+    gaze_weight: float = 1.0
     updates: int = 1
     warm_up: int = 1000
     batch: int = 256
@@ -82,7 +106,7 @@ class SacSettings:
         for name, least in (("demonstrations", 0), ("epochs", 0), ("critic_updates", 0), ("updates", 1), ("warm_up", 0),
                             ("batch", 2), ("width", 1), ("n_steps", 1), ("capacity", 1)):  # fmt: skip
             checks.integer(name, getattr(self, name), least)
-        for name in ("clone_weight", "value_weight"):
+        for name in ("clone_weight", "value_weight", "gaze_weight"):
             checks.number(name, getattr(self, name), 0.0)
         if not (self.clone_weight or self.value_weight):
             raise ArgumentError("clone_weight: expected more than 0 where value_weight is 0, got 0.0")
@@ -92,17 +116,19 @@ class SacSettings:
             checks.number(name, getattr(self, name), 0.0, above=True)
 
     @classmethod
-    def of(cls, task: str, **given: Any) -> SacSettings:
+    def of(cls, task: str, pixels: bool = False, **given: Any) -> SacSettings:
         """What is given, then the task's recipe, then the defaults.
 
         Args:
             task: id, see `task_id`.
+            pixels: the actor looks at pixels.
             given: settings by name.
 
         Raises:
             ArgumentError: a value that makes no sense, or a name that is no setting.
         """
-        values = {**recipe_of(task).sac, **given}
+        recipe = recipe_of(task)
+        values = {**(recipe.pixels if pixels else recipe.sac), **given}
         names = [field.name for field in fields(cls)]
         for name in values:
             if name not in names:
@@ -111,6 +137,38 @@ class SacSettings:
 
 
 # the learner ---------------------------------------------------------------------------------------------------------
+
+
+def gaze_of(env: LearnerEnv) -> dict[str, Any]:
+    """Arguments of `Gaze` for a batch that shows pixels beside the state vector; of others none.
+
+    Raises:
+        ArgumentError: the task's recipe has no gaze, or one of images or entries of the vector that are not there, or
+            images above that differ in size.
+    """
+    kind, task, named = env.features.kind, env.batch.spec.id, recipe_of(env.batch.spec.id).gaze
+    if not kind.names:
+        return {}
+    shapes = {name: kind[name].shape for name in kind.names if name != STATE}
+    if not named or {*named["above"], *named["ahead"]} != shapes.keys():
+        raise ArgumentError(f"gaze: expected one in the recipe of {task} for {sorted(shapes)}, got {dict(named)}")
+    if len({shapes[name] for name in named["above"]}) != 1:
+        raise ArgumentError(f"gaze: expected images above of one size in the recipe of {task}, got {shapes}")
+    return {"shapes": shapes, **named, "pose": env.batch.task.state_vector.numbers_of("place", "heading")}
+
+
+def tensors_of(rows: Any) -> Any:
+    """Rows as a tensor (n, size), or records as tensors (n, ...) by name."""
+    rows = np.asarray(rows)
+    if rows.dtype.names:
+        return {name: torch.from_numpy(np.ascontiguousarray(rows[name])) for name in rows.dtype.names}
+    return torch.from_numpy(np.asarray(rows, np.float32))
+
+
+def states_of(observations: Any) -> Tensor:
+    """Of observations, as `tensors_of` gives them, the vectors (n, size)."""
+    states: Tensor = observations[STATE] if isinstance(observations, dict) else observations
+    return states
 
 
 class Memory(NamedTuple):
@@ -131,7 +189,7 @@ class SAC:
 
     Raises:
         ArgumentError: the demonstrations are of another task, observation or pace, or missing where only they are
-            learned from.
+            learned from; the env shows pixels that the task's recipe has no gaze for.
     """
 
     logger: Any
@@ -139,28 +197,39 @@ class SAC:
     def __init__(self, env: LearnerEnv, seed: int, settings: SacSettings, shown: Demonstrations | None = None) -> None:
         if shown is not None:
             shown.check_for(env.about)
-        elif not (settings.demonstrations or settings.value_weight):
+        elif not (settings.demonstrations or settings.value_weight or settings.teacher):
             raise ArgumentError("demonstrations: expected some where value_weight is 0, got none: nothing is learned")
         self.settings: SacSettings = settings
         self.seed: int = checks.integer("seed", seed, 0)
         self.num_timesteps: int = 0  # decisions of all envs together
         torch.manual_seed(seed)
         self._draw = np.random.default_rng(seed)
-        self.action_size: int = self._size(env.action_space)
-        self.observation_size: int = self._size(env.observation_space)
+        self.action_size: int = env.batch.single_action_space.shape[0]
+        self.kind: np.dtype[Any] = env.features.kind
+        self.gaze: dict[str, Any] = gaze_of(env)
         self._make_networks()
         self._given: Demonstrations | None = shown
-        self._observations: Floats | None = None
+        self._observations: Rows | None = None
         self.set_env(env)
         self.replay_buffer: Memory = Memory(self._replay(settings.capacity, env.num_envs), None)
 
-    @staticmethod
-    def _size(space: Any) -> int:
-        return int(space.shape[0])
+    @property
+    def observation_size(self) -> int:
+        """Numbers of the vector that the critics see, and the actor where it does not look at pixels."""
+        return int(vectors_of(np.zeros(1, self.kind)).shape[1])
+
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        """Names of the images that the actor sees; (): it sees the features of `LearnerEnv`."""
+        return tuple(self.gaze["shapes"]) if self.gaze else ()
 
     def _make_networks(self) -> None:
         sizes, rate = (self.observation_size, self.action_size, self.settings.width), self.settings.learning_rate
-        self.actor: Actor = Actor(*sizes, self.settings.log_std)
+        self.actor: Actor = (
+            GazingActor(Gaze(**self.gaze), *sizes[1:], self.settings.log_std)
+            if self.gaze
+            else Actor(*sizes, self.settings.log_std)
+        )
         self.critics: Critics = Critics(*sizes)
         self.targets: Critics = Critics(*sizes)
         self.targets.load_state_dict(self.critics.state_dict())
@@ -175,11 +244,13 @@ class SAC:
         """The batch to learn in."""
         self.env: LearnerEnv = env
         self.action_space: Any = env.action_space
-        self.vector: StateVector | None = env.state_vector
+        self.mirror: StateVector | Mirror | None = env.mirror
+        teacher = self.settings.teacher
+        self._teacher: Any = load_pretrained(teacher).policy(env.batch) if teacher else None
 
     def _replay(self, capacity: int, env_count: int) -> Replay:
         settings = self.settings
-        return Replay(capacity, env_count, self.observation_size, self.action_size, settings.discount, settings.n_steps)
+        return Replay(capacity, env_count, self.kind, self.action_size, settings.discount, settings.n_steps)
 
     def set_logger(self, logger: Any) -> None:
         """Where losses go: a logger of Stable-Baselines3."""
@@ -188,10 +259,10 @@ class SAC:
     # acting ----------------------------------------------------------------------------------------------------------
 
     def predict(self, observations: Any, deterministic: bool = True) -> tuple[NDArray[np.float32], None]:
-        """Actions (n, k) for observations (n, size), and None, as Stable-Baselines3 gives them."""
+        """Actions (n, k) for observations in n rows, and None, as Stable-Baselines3 gives them."""
         with torch.no_grad():
-            values = torch.from_numpy(np.asarray(observations, np.float32))
-            actions = torch.tanh(self.actor(values)[0]) if deterministic else self.actor.sample(values)[0]
+            seen = self.actor.see(tensors_of(observations))
+            actions = torch.tanh(self.actor(seen)[0]) if deterministic else self.actor.sample(seen)[0]
         return actions.numpy(), None
 
     def _explore(self) -> NDArray[np.float32]:
@@ -200,6 +271,13 @@ class SAC:
             shape = self.env.num_envs, self.action_size
             return self._draw.uniform(-1.0, 1.0, shape).astype(np.float32)
         return self.predict(self._observations, deterministic=not self.settings.value_weight)[0]
+
+    def _labels(self, observations: Rows, otherwise: Floats) -> Floats:
+        """What the teacher would do in rows of observations; without one what is given."""
+        if self._teacher is None:
+            return otherwise
+        labels: Floats = self._teacher({STATE: vectors_of(observations)})
+        return labels
 
     # learning --------------------------------------------------------------------------------------------------------
 
@@ -232,7 +310,8 @@ class SAC:
                     last[k] = infos[k]["terminal_observation"]
                 over = np.array([not info["TimeLimit.truncated"] for info in infos]) & ends
                 diverged = np.array([bool(info["diverged"]) for info in infos])
-                self.replay_buffer.own.add(before, actions, actions, rewards, last, over, ends, diverged)
+                labels = self._labels(before, actions)
+                self.replay_buffer.own.add(before, actions, labels, rewards, last, over, ends, diverged)
                 self.num_timesteps += env.num_envs
                 callback.update_locals({"infos": infos})
                 callback.on_step()
@@ -245,16 +324,17 @@ class SAC:
         if shown is None and settings.demonstrations:
             shown = demonstrations.collect(self.env, settings.demonstrations, self.seed)
         if shown is not None:
-            memory = Replay.of(shown.steps, settings.discount, settings.n_steps)
+            steps = {**shown.steps, "labels": self._labels(shown.steps["observations"], shown.steps["labels"])}
+            memory = Replay.of(steps, settings.discount, settings.n_steps)
             self.replay_buffer = Memory(self.replay_buffer.own, memory)
-            self._clone(shown.steps["observations"], shown.steps["labels"])
+            self._clone(steps["observations"], steps["labels"])
             for _ in range(settings.critic_updates if settings.value_weight else 0):
                 self._update(actor=False)
         self._given = None
         self.env.seed(self.seed)
         self._observations = self.env.reset()
 
-    def _clone(self, observations: Floats, labels: Floats) -> None:
+    def _clone(self, observations: Rows, labels: Floats) -> None:
         """Fits the actor to demonstrated actions."""
         count, batch = len(observations), min(self.settings.batch, len(observations))
         for _ in range(self.settings.epochs):
@@ -262,55 +342,61 @@ class SAC:
             for first in range(0, count - batch + 1, batch):
                 chosen = order[first : first + batch]
                 values, wanted = self._mirror_half(observations[chosen], labels[chosen])
-                error = torch.tanh(self.actor(values)[0]) - wanted
-                self._step("actor", (error * error).mean())
+                seen = self.actor.see(values)
+                error = torch.tanh(self.actor(seen)[0]) - wanted
+                self._step("actor", (error * error).mean() + self._misread(seen, values))
 
-    def _mirror_half(self, *arrays: Floats) -> list[Tensor]:
+    def _misread(self, seen: Tensor, observations: Any) -> Tensor:
+        """What the actor's loss has of how it reads its observations."""
+        return self.settings.gaze_weight * self.actor.misread(seen, states_of(observations))
+
+    def _mirror_half(self, *arrays: Rows) -> list[Any]:
         """Arrays as tensors, see `half_mirrored`."""
-        return [torch.from_numpy(array) for array in half_mirrored(self._draw, self.vector, *arrays)]
+        return [tensors_of(array) for array in half_mirrored(self._draw, self.mirror, *arrays)]
 
     def _sample(self) -> tuple[Transitions, int]:
-        """A batch, and how many of its first rows are demonstrations."""
+        """A batch, and how many of its first rows have labels: demonstrations, or with a teacher all."""
         (own, shown), batch = self.replay_buffer, self.settings.batch
         if shown is None:
-            return own.sample(self._draw, batch), 0
+            return own.sample(self._draw, batch), batch if self._teacher else 0
         if len(own) < self.settings.warm_up:
             return shown.sample(self._draw, batch), batch
         half = batch // 2
         parts = zip(shown.sample(self._draw, half), own.sample(self._draw, batch - half), strict=True)
-        return Transitions(*(np.concatenate(pair) for pair in parts)), half
+        return Transitions(*(np.concatenate(pair) for pair in parts)), batch if self._teacher else half
 
     def _update(self, actor: bool = True) -> None:
         """A gradient step of the critics and, if wanted, of actor and temperature."""
-        transitions, demonstrated = self._sample()
+        transitions, labelled = self._sample()
         observations, actions, labels, rewards, following, discounts = self._mirror_half(*transitions)
         if self.settings.value_weight:
-            self._update_critics(observations, actions, rewards, following, discounts)
+            self._update_critics(states_of(observations), actions, rewards, following, discounts)
         if actor:
-            self._update_actor(observations, labels[:demonstrated])
+            self._update_actor(observations, labels[:labelled])
 
     def _update_critics(
-        self, observations: Tensor, actions: Tensor, rewards: Tensor, following: Tensor, discounts: Tensor
+        self, states: Tensor, actions: Tensor, rewards: Tensor, following: Any, discounts: Tensor
     ) -> None:
         """A gradient step towards n-step returns; the targets follow."""
         temperature = self.log_temperature.exp().detach()
         with torch.no_grad():
-            next_actions, density, _ = self.actor.sample(following)
-            value = self.targets(following, next_actions).amin(0) - temperature * density
+            next_actions, density, _ = self.actor.sample(self.actor.see(following))
+            value = self.targets(states_of(following), next_actions).amin(0) - temperature * density
             wanted = rewards + discounts * value
-        error = self.critics(observations, actions) - wanted
+        error = self.critics(states, actions) - wanted
         self._step("critics", (error * error).mean(1).sum())
         follow(self.targets, self.critics, self.settings.rate)
 
-    def _update_actor(self, observations: Tensor, labels: Tensor) -> None:
-        """A gradient step to higher values and entropy, near the demonstrated actions (labels) of the first rows."""
+    def _update_actor(self, observations: Any, labels: Tensor) -> None:
+        """A gradient step to higher values and entropy, near the labels of the first rows."""
         settings, temperature = self.settings, self.log_temperature.exp().detach()
-        own, density, quiet = self.actor.sample(observations)
-        loss = torch.zeros(())
+        seen = self.actor.see(observations)
+        own, density, quiet = self.actor.sample(seen)
+        loss = self._misread(seen, observations)
         if settings.value_weight:
             self.critics.requires_grad_(False)
-            value = self.critics(observations, own).amin(0)
-            loss = settings.value_weight * (temperature * density - value).mean()
+            value = self.critics(states_of(observations), own).amin(0)
+            loss = loss + settings.value_weight * (temperature * density - value).mean()
         if len(labels) and settings.clone_weight:
             distance = quiet[: len(labels)] - labels
             loss = loss + settings.clone_weight * (distance * distance).mean()
@@ -351,7 +437,10 @@ class SAC:
                 "decisions": self.num_timesteps,
                 "parameters": self.get_parameters(),
                 "draw": self._draw.bit_generator.state,
-                "observations": None if self._observations is None else torch.from_numpy(self._observations),
+                "observations": None if self._observations is None else torch.from_numpy(plain(self._observations)),
+                # of pixels: names, types and shapes in a record, and arguments of `Gaze`
+                "record": self.kind.descr if self.gaze else None,
+                "gaze": self.gaze,
             },
             file,
         )
@@ -369,7 +458,9 @@ class SAC:
         saved = torch.load(file, map_location=device, weights_only=True)
         model = cls.__new__(cls)
         model.settings, model.seed = SacSettings(**saved["settings"]), saved["seed"]
-        model.observation_size, model.action_size = saved["sizes"]
+        size, model.action_size = saved["sizes"]
+        record, model.gaze = saved.get("record"), saved.get("gaze", {})
+        model.kind = np.dtype(record or (np.float32, (size,)))
         model._make_networks()
         parameters = saved["parameters"]
         model.actor.load_state_dict(parameters["actor"])
@@ -383,7 +474,7 @@ class SAC:
         model._draw.bit_generator.state = saved["draw"]
         model.num_timesteps, model._given = saved["decisions"], None
         seen = saved["observations"]
-        model._observations = None if seen is None or force_reset else seen.numpy()
+        model._observations = None if seen is None or force_reset else seen.numpy().view(model.kind.base)
         if env is not None:
             model.set_env(env)
             model.replay_buffer = Memory(model._replay(model.settings.capacity, env.num_envs), None)

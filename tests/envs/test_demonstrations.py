@@ -17,7 +17,7 @@ GAMMA, STEPS = 0.9, 3
 def filled(rows: int, capacity: int, broken: int = -1) -> tuple[Replay, list[dict[str, Any]]]:
     """A replay of one env whose observation is the number of the step; episodes of 7 and 5 steps in turns, every other
     one terminated; step `broken` diverged."""
-    replay = Replay(capacity, 1, 1, 1, GAMMA, STEPS)
+    replay = Replay(capacity, 1, np.dtype((np.float32, (1,))), 1, GAMMA, STEPS)
     steps, left, long, terminal = [], 7, True, False
     for k in range(rows):
         left -= 1
