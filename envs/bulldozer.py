@@ -414,16 +414,16 @@ class BulldozerV1Task(HindsightTask, BulldozerTask):
         vectors: NDArray[np.float32] = state_of(STATE_GRID, counts, pose, plan, share)
         return vectors
 
-    def bearings(self) -> Floats:
+    def context(self) -> Floats:
         """Where the vehicles are (env_count, 3)."""
         poses: Floats = self.pose.copy()
         return poses
 
-    def state_for(self, achieved: Any, desired: Any, bearings: Any) -> NDArray[np.float32]:
+    def state_for(self, achieved: Any, desired: Any, context: Any) -> NDArray[np.float32]:
         """See `HindsightTask.state_for`."""
         plan = np.asarray(desired, np.float32)[:, PLAN]
         share = self._scored(*box_stats_of(achieved, desired))[0]
-        return self._vectors(STATE_GRID.counts_of(achieved), bearings, plan, share)
+        return self._vectors(STATE_GRID.counts_of(achieved), context, plan, share)
 
     def goals_near(self, draw: np.random.Generator, achieved: Any, count: int) -> Floats:
         """Boxes that hold one of the grains that were moved, where it lies in the end; also in the middle of the field,

@@ -42,7 +42,7 @@ HELP = {
     "log_std": "largest log standard deviation of actions, before tanh",
     "entropy": "aimed at, per number of an action",
     "capacity": "decisions in the replay buffer",
-    "hindsight": "share of own experience told with other goals, as Bulldozer-v1's can be",
+    "hindsight": "share of own experience that is relabelled with other goals (Bulldozer-v1)",
 }
 
 

@@ -118,24 +118,24 @@ class GoalTask(Task):
 
 
 class HindsightTask(GoalTask):
-    """A task with goals whose state vector can be told again, too, as if another goal had been drawn.
+    """A task with goals whose state vector can be computed for any goal, too.
 
     Steps that were played then become experience with that goal (granular_gym/training/hindsight.py). `sense_state`
     must show what `state_for` does. Arguments: those of `Task`.
     """
 
     @abc.abstractmethod
-    def bearings(self) -> NDArray[Any]:
+    def context(self) -> NDArray[Any]:
         """What enters the state vector besides what is achieved and desired: a fresh array (env_count, ...)."""
 
     @abc.abstractmethod
-    def state_for(self, achieved: Any, desired: Any, bearings: Any) -> NDArray[np.float32]:
+    def state_for(self, achieved: Any, desired: Any, context: Any) -> NDArray[np.float32]:
         """The state vectors (n, state_vector.size) of n states.
 
         Args:
             achieved: (n, ...), of `achieved_goal`.
             desired: (n, ...), of `desired_goal`.
-            bearings: (n, ...), of `bearings`.
+            context: (n, ...), of `context`.
         """
 
     @abc.abstractmethod

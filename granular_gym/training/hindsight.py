@@ -1,9 +1,9 @@
-"""hindsight.py: episodes that were played, told again as if another goal had been drawn.
+"""hindsight.py: episodes that were played, relabelled as if another goal had been drawn.
 
 M. Andrychowicz et al., "Hindsight experience replay" (2017). What an early learner moves seldom comes near the goal of
-its episode; of another goal, near where it came to lie, it has moved it there. Each episode that ends is told for one
-such goal, whole, and kept in a replay of its own: n-step returns, mirror images and checkpoints are those of any other.
-The goal is that of a few drawn ones for which the episode earns most.
+its episode; of another goal, near where it came to lie, it has moved it there. Each episode that ends is relabelled for
+one such goal, whole, and kept in a replay of its own: n-step returns, mirror images and checkpoints are those of any
+other. The goal is that of a few drawn ones for which the episode earns most.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ DRAWN = 8
 
 
 def check(env: LearnerEnv) -> None:
-    """Refuses a batch whose experience cannot be told again.
+    """Refuses a batch whose experience cannot be relabelled.
 
     Raises:
-        ArgumentError: the task has no goals or no state vector that can be told for others, or a decision is paid for
-            otherwise than the task pays for an env step.
+        ArgumentError: the task has no goals or no state vector that can be computed for others, or a decision is paid
+            for otherwise than the task pays for an env step.
     """
     task = env.batch.task
     if not isinstance(task, HindsightTask) or task.shows_images:
         raise ArgumentError(
-            f"hindsight: expected 0, or observation='state' of a task whose vector can be told for another goal, got "
-            f"{env.about['task']} with observation={task.observation!r}"
+            f"hindsight: expected 0, or observation='state' of a task whose vector can be computed for another goal, "
+            f"got {env.about['task']} with observation={task.observation!r}"
         )
     if env.repeat != 1 or env.reward != "sum" or (task.frame_skip > 1 and BEFORE not in task.remembered):
         raise ArgumentError(
@@ -63,13 +63,13 @@ class Hindsight:
             actions: (env_count, k) decided on.
         """
         task = env.batch.task
-        for rows, *row in zip(self._running, task.achieved_goal(), task.bearings(), actions, strict=True):
+        for rows, *row in zip(self._running, task.achieved_goal(), task.context(), actions, strict=True):
             rows.append(tuple(row))
 
     def end(
         self, env: LearnerEnv, ended: NDArray[np.bool_], diverged: NDArray[np.bool_], draw: np.random.Generator
     ) -> None:
-        """Tells the episodes that ended again; those of envs that diverged are dropped.
+        """Relabels the episodes that ended; those of envs that diverged are dropped.
 
         Args:
             env: the batch.
@@ -79,19 +79,19 @@ class Hindsight:
         """
         for k in np.flatnonzero(ended | diverged):
             rows, self._running[k] = self._running[k], []
-            # the state after the last decision is not seen: the episode is told up to the one before
+            # the state after the last decision is not seen: the episode is relabelled up to the one before
             if len(rows) > 1 and not diverged[k]:
-                self._tell(env, rows, draw)
+                self._relabel(env, rows, draw)
 
-    def _tell(self, env: LearnerEnv, rows: list[tuple[NDArray[Any], ...]], draw: np.random.Generator) -> None:
+    def _relabel(self, env: LearnerEnv, rows: list[tuple[NDArray[Any], ...]], draw: np.random.Generator) -> None:
         """Keeps an episode with another goal."""
-        achieved, bearings, actions = (np.array(column) for column in zip(*rows, strict=True))
+        achieved, context, actions = (np.array(column) for column in zip(*rows, strict=True))
         task = env.batch.task
         goals = task.goals_near(draw, achieved, DRAWN)
         earlier = {BEFORE: achieved[:-1], FIRST: achieved[:1]}
         paid = env.scale * np.array([task.compute_reward(achieved[1:], goal, earlier) for goal in goals])
         best = int(paid.sum(axis=1).argmax())
-        states = task.state_for(achieved, np.repeat(goals[best : best + 1], len(achieved), axis=0), bearings)
+        states = task.state_for(achieved, np.repeat(goals[best : best + 1], len(achieved), axis=0), context)
         ends = np.arange(len(states) - 1) == len(states) - 2
         self.replay.extend(_steps(states, actions, paid[best], ends))
 

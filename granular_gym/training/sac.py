@@ -78,8 +78,8 @@ class SacSettings:
         log_std: largest log standard deviation of the actor's normal distribution, before tanh.
         entropy: aimed at, per number of an action.
         capacity: decisions in the replay buffer.
-        hindsight: share of own experience in a batch that is told as if another goal had been drawn, 0 .. 1, of tasks
-            whose state vector can be (see hindsight.py).
+        hindsight: share of own experience in a batch that is relabelled as if another goal had been drawn, 0 .. 1, of
+            tasks whose state vector can be computed for any goal (see hindsight.py).
 
     Raises:
         ArgumentError: a value that makes no sense.
@@ -183,7 +183,7 @@ class Memory(NamedTuple):
 
     own: Replay
     shown: Replay | None
-    imagined: Hindsight | None = None
+    relabelled: Hindsight | None = None
 
 
 class SAC:
@@ -264,8 +264,8 @@ class SAC:
 
     def _empty_memory(self) -> Memory:
         capacity, count = self.settings.capacity, self.env.num_envs
-        imagined = Hindsight(count, self._replay(capacity, 1)) if self.settings.hindsight else None
-        return Memory(self._replay(capacity, count), None, imagined)
+        relabelled = Hindsight(count, self._replay(capacity, 1)) if self.settings.hindsight else None
+        return Memory(self._replay(capacity, count), None, relabelled)
 
     def set_logger(self, logger: Any) -> None:
         """Where losses go: a logger of Stable-Baselines3."""
@@ -314,9 +314,9 @@ class SAC:
         with ThreadPoolExecutor(1) as pool:
             while self.num_timesteps < end:
                 before, actions = self._observations, self._explore()
-                imagined = self.replay_buffer.imagined
-                if imagined is not None:
-                    imagined.watch(env, actions)
+                relabelled = self.replay_buffer.relabelled
+                if relabelled is not None:
+                    relabelled.watch(env, actions)
                 played = pool.submit(env.step, actions)
                 if self.replay_buffer.shown is not None or self.num_timesteps >= self.settings.warm_up:
                     for _ in range(self.settings.updates * env.num_envs):
@@ -330,8 +330,8 @@ class SAC:
                 diverged = np.array([bool(info["diverged"]) for info in infos])
                 labels = self._labels(before, actions)
                 self.replay_buffer.own.add(before, actions, labels, rewards, last, over, ends, diverged)
-                if imagined is not None:
-                    imagined.end(env, ends, diverged, self._draw)
+                if relabelled is not None:
+                    relabelled.end(env, ends, diverged, self._draw)
                 self.num_timesteps += env.num_envs
                 callback.update_locals({"infos": infos})
                 callback.on_step()
@@ -376,13 +376,13 @@ class SAC:
 
     def _sample(self) -> tuple[Transitions, int]:
         """A batch, and how many of its first rows have labels: demonstrations, or with a teacher all."""
-        (own, shown, imagined), batch = self.replay_buffer, self.settings.batch
+        (own, shown, relabelled), batch = self.replay_buffer, self.settings.batch
         if shown is not None and len(own) < self.settings.warm_up:
             return shown.sample(self._draw, batch), batch
         half = 0 if shown is None else batch // 2
-        others = None if imagined is None or not len(imagined.replay) else imagined.replay
-        told = 0 if others is None else round(self.settings.hindsight * (batch - half))
-        counts = (shown, half), (own, batch - half - told), (others, told)
+        others = None if relabelled is None or not len(relabelled.replay) else relabelled.replay
+        other_count = 0 if others is None else round(self.settings.hindsight * (batch - half))
+        counts = (shown, half), (own, batch - half - other_count), (others, other_count)
         parts = [replay.sample(self._draw, count) for replay, count in counts if replay is not None and count]
         joined = Transitions(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         return joined, batch if self._teacher else half

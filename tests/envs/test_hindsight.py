@@ -1,4 +1,4 @@
-"""Hindsight: an episode told with another goal is what would have been seen and paid, had that goal been drawn."""
+"""Hindsight: a relabelled episode is what would have been seen and paid, had that goal been drawn."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def memory() -> Any:
     return Hindsight(2, Replay(64, 1, np.dtype((np.float32, (139,))), 2, 0.98, 3))
 
 
-def test_vectors_are_told_as_they_were_seen() -> None:
+def test_vectors_are_computed_as_they_were_seen() -> None:
     envs: Any = gym.make_vec(BULLDOZER, num_envs=3, **{**ARGUMENTS, "grain_count": 100})
     seen = envs.reset(seed=1)[0]["state"]
     expert, task = scripted_expert(envs), envs.task
     for _ in range(25):
-        told = task.state_for(task.achieved_goal(), task.desired_goal(), task.bearings())
-        assert told.dtype == seen.dtype and told.tobytes() == seen.tobytes()
+        relabelled = task.state_for(task.achieved_goal(), task.desired_goal(), task.context())
+        assert relabelled.dtype == seen.dtype and relabelled.tobytes() == seen.tobytes()
         seen = envs.step(expert.act())[0]["state"]
     envs.close()
 
@@ -65,7 +65,7 @@ def test_columns_are_counted_as_the_world_does() -> None:
     envs.close()
 
 
-def test_an_episode_is_told_as_it_would_have_been(monkeypatch: Any) -> None:
+def test_an_episode_is_relabelled_as_it_would_have_been(monkeypatch: Any) -> None:
     envs, kept, scale = twins(), memory(), 10.0
     task = envs.task
     one: Any = SimpleNamespace(batch=envs, scale=scale)
@@ -83,23 +83,23 @@ def test_an_episode_is_told_as_it_would_have_been(monkeypatch: Any) -> None:
     goal = task.desired_goal()[1]
     monkeypatch.setattr(task, "goals_near", lambda draw, achieved, count: np.stack([goal] * count))
     kept.end(one, np.array([True, False]), np.zeros(2, bool), draw)
-    assert len(kept.replay) == 7, "the state after the last decision is not told"
-    (told,) = kept.replay.episodes()
-    assert np.array_equal(told["observations"], np.array(seen)[:7, 1])
-    assert np.array_equal(told["following"], np.array(seen)[1:8, 1])
-    assert told["rewards"] == pytest.approx(scale * np.array(paid)[:7, 1], rel=1e-6, abs=1e-9)
-    assert not told["terminated"].any() and not np.array_equal(told["observations"], np.array(seen)[:7, 0])
+    assert len(kept.replay) == 7, "the state after the last decision is not relabelled"
+    (relabelled,) = kept.replay.episodes()
+    assert np.array_equal(relabelled["observations"], np.array(seen)[:7, 1])
+    assert np.array_equal(relabelled["following"], np.array(seen)[1:8, 1])
+    assert relabelled["rewards"] == pytest.approx(scale * np.array(paid)[:7, 1], rel=1e-6, abs=1e-9)
+    assert not relabelled["terminated"].any() and not np.array_equal(relabelled["observations"], np.array(seen)[:7, 0])
     # what is drawn from it goes over the steps of that episode alone
     drawn = kept.replay.sample(draw, 200)
-    first = (drawn.observations[:, None] == told["observations"][None]).all(axis=2).argmax(axis=1)
+    first = (drawn.observations[:, None] == relabelled["observations"][None]).all(axis=2).argmax(axis=1)
     for k, at in enumerate(first.tolist()):
-        steps = told["rewards"][at : at + 3]
+        steps = relabelled["rewards"][at : at + 3]
         assert drawn.rewards[k] == pytest.approx((steps * 0.98 ** np.arange(len(steps))).sum(), abs=1e-5)
-        assert np.array_equal(drawn.following[k], told["following"][min(at + 2, 6)])
+        assert np.array_equal(drawn.following[k], relabelled["following"][min(at + 2, 6)])
     envs.close()
 
 
-def test_an_env_that_diverged_is_not_told() -> None:
+def test_an_env_that_diverged_is_not_relabelled() -> None:
     envs, kept = twins(), memory()
     one: Any = SimpleNamespace(batch=envs, scale=1.0)
     for _ in range(3):
@@ -107,7 +107,7 @@ def test_an_env_that_diverged_is_not_told() -> None:
     kept.end(one, np.ones(2, bool), np.array([True, False]), np.random.default_rng(0))
     assert len(kept.replay) == 2
     kept.end(one, np.ones(2, bool), np.zeros(2, bool), np.random.default_rng(0))
-    assert len(kept.replay) == 2, "the episodes were told already"
+    assert len(kept.replay) == 2, "the episodes were relabelled already"
     envs.close()
 
 
@@ -155,22 +155,22 @@ def test_a_resumed_run_is_the_uninterrupted_one(demonstrations: int, tmp_path: P
     one, two = straight.model, second.model
     for name, values in one.actor.state_dict().items():
         assert np.array_equal(values.numpy(), two.actor.state_dict()[name].numpy())
-    for told, again in zip(one.replay_buffer.imagined.replay.episodes(), two.replay_buffer.imagined.replay.episodes(),
-                           strict=True):  # fmt: skip
-        assert all(np.array_equal(told[name], again[name]) for name in told)
-    assert len(one.replay_buffer.imagined.replay) > 10
+    kept = (run.replay_buffer.relabelled.replay.episodes() for run in (one, two))
+    for relabelled, again in zip(*kept, strict=True):
+        assert all(np.array_equal(relabelled[name], again[name]) for name in relabelled)
+    assert len(one.replay_buffer.relabelled.replay) > 10
     straight.close()
     second.close()
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("demonstrations, rows", [(0, 4), (2, 2)])
-def test_the_share_of_a_batch_that_is_told(demonstrations: int, rows: int, tmp_path: Path) -> None:
+def test_the_share_of_a_batch_that_is_relabelled(demonstrations: int, rows: int, tmp_path: Path) -> None:
     """Of own experience, which is the whole batch or the half of it that is not demonstrations."""
     run = begin(tmp_path, demonstrations=demonstrations)
     run.train(env_steps=200 + 60 * demonstrations)
-    told = run.model.replay_buffer.imagined.replay
-    told._rewards[:] = 1000.0
+    relabelled = run.model.replay_buffer.relabelled.replay
+    relabelled._rewards[:] = 1000.0
     found, shown = run.model._sample()
     assert len(found.rewards) == 8 and shown == 2 * demonstrations
     assert (found.rewards >= 1000.0).sum() == (found.rewards[-rows:] >= 1000.0).sum() == rows
@@ -188,7 +188,7 @@ def test_the_share_of_a_batch_that_is_told(demonstrations: int, rows: int, tmp_p
         ("granular_gym/Silo-v1", {}, {}),
     ],
 )
-def test_what_cannot_be_told_is_refused(task: str, changed: dict[str, Any], learner: dict[str, Any]) -> None:
+def test_what_cannot_be_relabelled_is_refused(task: str, changed: dict[str, Any], learner: dict[str, Any]) -> None:
     pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
     from granular_gym.training.batch import make_batch
     from granular_gym.training.learner_env import LearnerEnv
