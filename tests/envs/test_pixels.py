@@ -179,13 +179,13 @@ def all_weights(run: Any) -> list[bytes]:
 
 
 @needs_torch
-@pytest.mark.parametrize("value_weight", [0.0, 1.0])
-def test_a_resumed_run_is_the_uninterrupted_one(value_weight: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("teacher, value_weight", [("bulldozer-sac", 0.0), ("", 1.0)])
+def test_a_resumed_run_is_the_uninterrupted_one(teacher: str, value_weight: float, tmp_path: Path) -> None:
     from granular_gym.training.run import Run
 
-    straight = begin(tmp_path / "straight", value_weight=value_weight)
+    straight = begin(tmp_path / "straight", teacher=teacher, value_weight=value_weight)
     straight.train(env_steps=300)
-    first = begin(tmp_path / "halves", value_weight=value_weight)
+    first = begin(tmp_path / "halves", teacher=teacher, value_weight=value_weight)
     first.train(env_steps=170)
     halfway = all_weights(first)
     first.close()
