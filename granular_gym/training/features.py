@@ -101,7 +101,7 @@ class Whole(Features):
 
     def __init__(self, space: spaces.Dict) -> None:
         self._space = space
-        self.kind = record_kind(space)
+        self.kind: np.dtype[Any] = record_kind(space)
         self.size: int = sum(math.prod(self.kind[name].shape) for name in space.spaces)
 
     @property

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from granular_gym.base.types import Arrays
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.goals import BEFORE, FIRST, HindsightTask
-from granular_gym.training.learner_env import LearnerEnv
 from granular_gym.training.replay import Replay
 
 #: goals that are drawn for an episode, one of which is taken
 DRAWN = 8
 
 
-def check(env: LearnerEnv) -> None:
+def check(env: Any) -> None:
     """Refuses a batch whose experience cannot be relabelled.
 
     Raises:
@@ -55,24 +54,22 @@ class Hindsight:
         self.replay: Replay = replay
         self._running: list[list[tuple[NDArray[Any], ...]]] = [[] for _ in range(env_count)]
 
-    def watch(self, env: LearnerEnv, actions: NDArray[np.float32]) -> None:
+    def watch(self, env: Any, actions: NDArray[np.float32]) -> None:
         """Takes note of the states that decisions are made in, before they are played.
 
         Args:
-            env: the batch.
+            env: the batch, a `LearnerEnv`.
             actions: (env_count, k) decided on.
         """
         task = env.batch.task
         for rows, *row in zip(self._running, task.achieved_goal(), task.context(), actions, strict=True):
             rows.append(tuple(row))
 
-    def end(
-        self, env: LearnerEnv, ended: NDArray[np.bool_], diverged: NDArray[np.bool_], draw: np.random.Generator
-    ) -> None:
+    def end(self, env: Any, ended: NDArray[np.bool_], diverged: NDArray[np.bool_], draw: np.random.Generator) -> None:
         """Relabels the episodes that ended; those of envs that diverged are dropped.
 
         Args:
-            env: the batch.
+            env: the batch, a `LearnerEnv`.
             ended: (env_count,).
             diverged: (env_count,).
             draw: of the goals.
@@ -83,7 +80,7 @@ class Hindsight:
             if len(rows) > 1 and not diverged[k]:
                 self._relabel(env, rows, draw)
 
-    def _relabel(self, env: LearnerEnv, rows: list[tuple[NDArray[Any], ...]], draw: np.random.Generator) -> None:
+    def _relabel(self, env: Any, rows: list[tuple[NDArray[Any], ...]], draw: np.random.Generator) -> None:
         """Keeps an episode with another goal."""
         achieved, context, actions = (np.array(column) for column in zip(*rows, strict=True))
         task = env.batch.task

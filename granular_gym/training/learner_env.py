@@ -36,6 +36,8 @@ class LearnerEnv(VecEnvWrapper):
         ArgumentError: an argument is not what it should be.
     """
 
+    reset_infos: Any
+
     def __init__(self, batch: Any, *, repeat: int = 1, reward: str = "sum", scale: float = 1.0) -> None:
         adapter: VecEnv = sb3_vec_env(batch)
         self.batch = batch

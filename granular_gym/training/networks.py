@@ -13,8 +13,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from granular_gym.training.gaze import Gaze
-
 LEAST_LOG_STD, LARGEST_LOG_STD = -5.0, 2.0  # limits of an actor's log standard deviation, unless it has its own
 
 
@@ -71,15 +69,15 @@ class GazingActor(Actor):
     """An actor that looks at images.
 
     Args:
-        gaze: its eye.
+        gaze: its eye, a `Gaze`.
         action_size: numbers of an action.
         width: of the two hidden layers.
         log_std: largest log standard deviation.
     """
 
-    def __init__(self, gaze: Gaze, action_size: int, width: int, log_std: float = LARGEST_LOG_STD) -> None:
+    def __init__(self, gaze: Any, action_size: int, width: int, log_std: float = LARGEST_LOG_STD) -> None:
         super().__init__(gaze.size, action_size, width, log_std)
-        self.gaze: Gaze = gaze
+        self.gaze: Any = gaze
 
     def see(self, observations: Any) -> Tensor:
         """What it decides by, (n, gaze.size), from images (n, 1, H, W) by name."""
@@ -88,7 +86,8 @@ class GazingActor(Actor):
 
     def misread(self, seen: Tensor, states: Tensor) -> Tensor:
         """See `Gaze.misread`."""
-        return self.gaze.misread(seen, states)
+        error: Tensor = self.gaze.misread(seen, states)
+        return error
 
 
 class PairLinear(nn.Module):

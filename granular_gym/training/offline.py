@@ -98,7 +98,7 @@ class Offline:
             no state vector.
     """
 
-    def __init__(self, env: LearnerEnv, dataset: Demonstrations, seed: int, settings: OfflineSettings) -> None:
+    def __init__(self, env: Any, dataset: Demonstrations, seed: int, settings: OfflineSettings) -> None:
         dataset.check_for(env.about)
         if env.state_vector is None:
             raise ArgumentError("env: expected one that shows the state vector of its task, got another observation")
@@ -243,13 +243,13 @@ class TD3BC(WithCritics):
 METHODS: dict[str, type[Offline]] = {"bc": Cloning, "iql": IQL, "td3bc": TD3BC}
 
 
-def make_learner(env: LearnerEnv, dataset: Demonstrations, seed: int, settings: OfflineSettings) -> Offline:
+def make_learner(env: Any, dataset: Demonstrations, seed: int, settings: OfflineSettings) -> Offline:
     """The learner of a method, see `Offline`."""
     return METHODS[settings.method](env, dataset, seed, settings)
 
 
-def env_of(dataset: Demonstrations) -> LearnerEnv:
-    """One env as a dataset was recorded with, for `make_learner` to compare with.
+def env_of(dataset: Demonstrations) -> Any:
+    """A `LearnerEnv` of one env as a dataset was recorded with, for `make_learner` to compare with.
 
     Raises:
         ArgumentError: the dataset does not say what it was recorded with, or there is no such task any more.

@@ -93,7 +93,9 @@ def plot_curves(
             axes.plot([minutes[k] for k in last], means, color=color, linewidth=1.8, label=label)
             label = None
     for style, (name, value) in zip(("--", ":", "-."), baselines.items(), strict=False):
-        axes.axhline(value, color="#555555", linestyle=style, linewidth=1.0, label=f"{name} {round(value, 3) + 0.0:.3g}")
+        axes.axhline(
+            value, color="#555555", linestyle=style, linewidth=1.0, label=f"{name} {round(value, 3) + 0.0:.3g}"
+        )
     axes.set_xlabel("wall clock [min]")
     axes.set_ylabel(f"return of an episode (line: mean of the last {window})")
     axes.set_title(title)

@@ -60,7 +60,8 @@ class Mirror:
     """
 
     def __init__(self, vector: StateVector, axes: Mapping[str, int]) -> None:
-        self.vector, self.axes = vector, dict(axes)
+        self.vector: StateVector = vector
+        self.axes: dict[str, int] = dict(axes)
         self.action_signs: Any = vector.action_signs
 
     def mirrored(self, rows: Rows) -> Rows:

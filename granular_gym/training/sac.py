@@ -146,7 +146,7 @@ class SacSettings:
 # the learner ---------------------------------------------------------------------------------------------------------
 
 
-def gaze_of(env: LearnerEnv) -> dict[str, Any]:
+def _gaze_of(env: LearnerEnv) -> dict[str, Any]:
     """Arguments of `Gaze` for a batch that shows pixels beside the state vector; of others none.
 
     Raises:
@@ -164,7 +164,7 @@ def gaze_of(env: LearnerEnv) -> dict[str, Any]:
     return {"shapes": shapes, **named, "pose": env.batch.task.state_vector.numbers_of("place", "heading")}
 
 
-def tensors_of(rows: Any) -> Any:
+def _tensors_of(rows: Any) -> Any:
     """Rows as a tensor (n, size), or records as tensors (n, ...) by name."""
     rows = np.asarray(rows)
     if rows.dtype.names:
@@ -172,8 +172,8 @@ def tensors_of(rows: Any) -> Any:
     return torch.from_numpy(np.asarray(rows, np.float32))
 
 
-def states_of(observations: Any) -> Tensor:
-    """Of observations, as `tensors_of` gives them, the vectors (n, size)."""
+def _states_of(observations: Any) -> Tensor:
+    """Of observations, as `_tensors_of` gives them, the vectors (n, size)."""
     states: Tensor = observations[STATE] if isinstance(observations, dict) else observations
     return states
 
@@ -214,7 +214,7 @@ class SAC:
         self._draw = np.random.default_rng(seed)
         self.action_size: int = env.batch.single_action_space.shape[0]
         self.kind: np.dtype[Any] = env.features.kind
-        self.gaze: dict[str, Any] = gaze_of(env)
+        self.gaze: dict[str, Any] = _gaze_of(env)
         self._make_networks()
         self._given: Demonstrations | None = shown
         self._observations: Rows | None = None
@@ -276,7 +276,7 @@ class SAC:
     def predict(self, observations: Any, deterministic: bool = True) -> tuple[NDArray[np.float32], None]:
         """Actions (n, k) for observations in n rows, and None, as Stable-Baselines3 gives them."""
         with torch.no_grad():
-            seen = self.actor.see(tensors_of(observations))
+            seen = self.actor.see(_tensors_of(observations))
             actions = torch.tanh(self.actor(seen)[0]) if deterministic else self.actor.sample(seen)[0]
         return actions.numpy(), None
 
@@ -368,11 +368,11 @@ class SAC:
 
     def _misread(self, seen: Tensor, observations: Any) -> Tensor:
         """What the actor's loss has of how it reads its observations."""
-        return self.settings.gaze_weight * self.actor.misread(seen, states_of(observations))
+        return self.settings.gaze_weight * self.actor.misread(seen, _states_of(observations))
 
     def _mirror_half(self, *arrays: Rows) -> list[Any]:
         """Arrays as tensors, see `half_mirrored`."""
-        return [tensors_of(array) for array in half_mirrored(self._draw, self.mirror, *arrays)]
+        return [_tensors_of(array) for array in half_mirrored(self._draw, self.mirror, *arrays)]
 
     def _sample(self) -> tuple[Transitions, int]:
         """A batch, and how many of its first rows have labels: demonstrations, or with a teacher all."""
@@ -392,7 +392,7 @@ class SAC:
         transitions, labelled = self._sample()
         observations, actions, labels, rewards, following, discounts = self._mirror_half(*transitions)
         if self.settings.value_weight:
-            self._update_critics(states_of(observations), actions, rewards, following, discounts)
+            self._update_critics(_states_of(observations), actions, rewards, following, discounts)
         if actor:
             self._update_actor(observations, labels[:labelled])
 
@@ -403,7 +403,7 @@ class SAC:
         temperature = self.log_temperature.exp().detach()
         with torch.no_grad():
             next_actions, density, _ = self.actor.sample(self.actor.see(following))
-            value = self.targets(states_of(following), next_actions).amin(0) - temperature * density
+            value = self.targets(_states_of(following), next_actions).amin(0) - temperature * density
             wanted = rewards + discounts * value
         error = self.critics(states, actions) - wanted
         self._step("critics", (error * error).mean(1).sum())
@@ -417,7 +417,7 @@ class SAC:
         loss = self._misread(seen, observations)
         if settings.value_weight:
             self.critics.requires_grad_(False)
-            value = self.critics(states_of(observations), own).amin(0)
+            value = self.critics(_states_of(observations), own).amin(0)
             loss = loss + settings.value_weight * (temperature * density - value).mean()
         if len(labels) and settings.clone_weight:
             distance = quiet[: len(labels)] - labels
