@@ -24,8 +24,8 @@ Made by `python -m benchmarks.leaderboard` from `benchmarks/results/learning/sum
 task: its policy without noise plays 20 episodes that no run trained on (300 grains, `fast`, medium, seeds 100,000 to
 100,019). *Share* is (learned - random) / (expert - random) of the mean returns: the interquartile mean over seeds of
 training with its 95 % bootstrap interval, then that of each seed. Minutes of training include demonstrations, not the
-evaluation; where a dash stands it was not noted. A planner does not train: its minutes are those of all 20 episodes, its
-env steps those tried. How a row of one's own is made:
+evaluation; where a dash stands it was not noted. A planner does not train: its minutes are those of all 20 episodes,
+its env steps those tried. How a row of one's own is made:
 [learning](learning.md#a-row-of-ones-own).
 
 """
