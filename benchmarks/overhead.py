@@ -38,12 +38,15 @@ VERSIONS: dict[str, dict[str, Any]] = {
     "Bulldozer-v0": {},
     "Bulldozer-v1": {},
     "Level-v0": {},
+    "Level-v1": {},
     "Pour-v0": {},
+    "Pour-v1": {},
     "Silo-v0": {},
     "Silo-v1": {},
     "GearTower-v0": {"gear_count": 2},
     "GearTower-v1": {"gear_count": 2},
     "Excavator-v0": {},
+    "Excavator-v1": {},
 }
 COUNTERS = ("escaped_count", "fast_count", "diverged")
 

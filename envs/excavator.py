@@ -19,6 +19,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from granular_gym import _core
 from granular_gym.base import checks
 from granular_gym.base.assets import asset_path
 from granular_gym.base.types import Arrays, Floats
@@ -70,7 +71,7 @@ SIDE_CAMERA = DepthCamera.perspective(
     far=2.5,
 )
 #: which boxes the shares count: the bin; what lies low, less tray and bin; what is lifted
-SHARES = np.array([[1, 0, 0], [0, 1, 0], [0, -1, 0], [0, -1, 0], [0, 0, 1]])
+SHARES = np.array([[1, 0, 0], [0, 1, 0], [0, -1, 0], [0, -1, 0], [0, 0, 1]], np.int64)
 FULL_RETURN = 20.0  # of a perfect episode: half a minute is enough for a fifth of the grains
 SHAPING = 10.0  # points per metre of the grains' mean distance from the bin
 LINK_COLORS = ((236, 238, 240), (222, 225, 228))
@@ -232,8 +233,6 @@ class ExcavatorTask(Task):
     }
     settling: Settling = Settling(0.5, 20, 2e-3)
     tray: ClassVar[tuple[float, float, float, float]] = (*TRAY_CENTER, *TRAY_HALF)
-    joints: Floats
-    velocities: Floats
     score: Floats
     gain: Floats
 
@@ -264,11 +263,10 @@ class ExcavatorTask(Task):
         self.action_space: spaces.Box = spaces.Box(-1.0, 1.0, (self.arm.joint_count,), np.float32)
         self.observation_space: spaces.Dict = self._observation_space()
         n, joints = self.env_count, self.arm.joint_count
-        self.joints, self.velocities = np.zeros((n, joints)), np.zeros((n, joints))
+        # of the drive: joints, velocities, events of the guard, bin
+        self._driven: Floats = np.zeros((n, 2 * joints + 3))
         self._held_loads: tuple[Array, Array] | None = None
-        self.bin: Floats = np.zeros((n, 2))
         self.boxes: Floats = self._boxes()
-        self.events: NDArray[np.int32] = np.zeros(n, np.int32)
         self.torque_share: Floats = np.zeros(n)  # joint torques of the last step over their limits, largest
         self.score, self.gain = np.zeros(n), np.zeros(n)
         self.shares: Floats = np.zeros((n, 3))  # of the grains in the bin, on the table, lifted
@@ -288,6 +286,44 @@ class ExcavatorTask(Task):
                 "bin": vector(WORLD_UPPER[:2], WORLD_LOWER[:2]),
             }
         )
+
+    # the state of the drive ------------------------------------------------------------------------------------------
+
+    @property
+    def joints(self) -> Floats:
+        """Angles of the joints (env_count, joints) [rad]."""
+        return self._driven[:, : self.arm.joint_count]
+
+    @joints.setter
+    def joints(self, values: Floats) -> None:
+        self.joints[:] = values
+
+    @property
+    def velocities(self) -> Floats:
+        """Of the joints (env_count, joints) [rad/s]."""
+        return self._driven[:, self.arm.joint_count : -3]
+
+    @velocities.setter
+    def velocities(self, values: Floats) -> None:
+        self.velocities[:] = values
+
+    @property
+    def events(self) -> NDArray[np.int32]:
+        """Of the guard in the last step (env_count,), as bits."""
+        return self._driven[:, -3].astype(np.int32)
+
+    @events.setter
+    def events(self, values: NDArray[np.int32]) -> None:
+        self._driven[:, -3] = values
+
+    @property
+    def bin(self) -> Floats:
+        """x and y of the bin (env_count, 2) [m]."""
+        return self._driven[:, -2:]
+
+    @bin.setter
+    def bin(self, values: Floats) -> None:
+        self.bin[:] = values
 
     # the scene -------------------------------------------------------------------------------------------------------
 
@@ -346,7 +382,7 @@ class ExcavatorTask(Task):
 
     def _drive_state(self) -> Floats:
         """Joints, velocities, events of the guard, bin: (env_count, 2 joints + 3)."""
-        return np.concatenate([self.joints, self.velocities, self.events[:, None], self.bin], axis=1)
+        return self._driven
 
     # episodes --------------------------------------------------------------------------------------------------------
 
@@ -365,7 +401,7 @@ class ExcavatorTask(Task):
         self.load_beds(envs, chosen)
         self._held_loads = None
         self.boxes = self._boxes()
-        self.velocities[envs], self.events[envs], self.torque_share[envs] = 0.0, 0, 0.0
+        self.velocities[envs], self._driven[envs, -3], self.torque_share[envs] = 0.0, 0.0, 0.0
         world.set_tool_poses(world.drive_poses(self._drive_state()[envs]), envs=envs)
         self.set_materials(envs)
         self._measure()
@@ -373,11 +409,9 @@ class ExcavatorTask(Task):
 
     def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        after, count = self.simulate_driven(actions, idle, self._drive_state()), self.arm.joint_count
-        self.joints, self.velocities = after[:, :count].copy(), after[:, count : 2 * count]
-        self.events = after[:, 2 * count].astype(np.int32)
+        self._driven = self.simulate_driven(actions, idle, self._drive_state())
         self._held_loads = None
-        self.torque_share = np.abs(self._loads()[0] / self.arm.description.torque).max(axis=1)
+        self.torque_share = _core.largest_shares(self._loads()[0], self.arm.description.torque)
         before = self.score
         self._measure()
         self.gain = self.score - before
@@ -414,7 +448,7 @@ class ExcavatorTask(Task):
 
     def _measure(self) -> None:
         """Where the grains of all envs are, and the score."""
-        self.shares = self.shares_of(self.results.box_counts @ SHARES)
+        self.shares = self.sums_of(self.results.box_counts, SHARES)
         self.score = (
             100.0 * self.shares[:, 0]
             - 100.0 * self.spill_penalty * self.shares[:, 1]
@@ -435,7 +469,7 @@ class ExcavatorTask(Task):
             "success": (self.shares[:, 0] >= difficulty.share) & (self.shares[:, 1] <= difficulty.spill),
             "torque_share": self.torque_share.copy(),
             "overloaded": overloaded.copy(),
-            "guard": self.events.astype(np.int64),
+            "guard": self._driven[:, -3].astype(np.int64),
             "fast_tool_count": self.results.fast_tool_count.copy(),
             "bin": self.bin.astype(np.float32),
         }
@@ -453,7 +487,7 @@ class ExcavatorTask(Task):
 
     def _wrench(self) -> Floats:
         """Of the grains on the bucket in its frame (env_count, 6)."""
-        return np.where(self.fresh[:, None], 0.0, self._loads()[1])
+        return self.unless_fresh(self._loads()[1])
 
 
 class ExcavatorV1Task(Scaled, ExcavatorTask):

@@ -30,6 +30,7 @@ from granular_gym.base.assets import asset_path
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
+from granular_gym.engine.results import Results
 from granular_gym.engine.scene import Scene
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
@@ -37,7 +38,7 @@ from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, sky_camera, view_camera
-from granular_gym.tasks.mixing import lacey_index
+from granular_gym.tasks.mixing import index_and_composition, lacey_index
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import Entry, StateVector
 from granular_gym.tasks.task import Task
@@ -287,7 +288,12 @@ class GearTowerTask(Task):
 
     def _index(self) -> Floats:
         """Index of Lacey of all envs (env_count,)."""
-        return lacey_index(self.results.cell_counts.reshape(self.env_count, -1, 2))
+        return lacey_index(self._samples(self.results))
+
+    def _samples(self, results: Results) -> NDArray[np.int64]:
+        """Grains of each kind in each sample (env_count, samples, 2)."""
+        counts: NDArray[np.int64] = results.cell_counts.reshape(self.env_count, -1, 2)
+        return counts
 
     def readings(self) -> dict[str, Any]:
         """Grains by samples, and the torques on the gears."""
@@ -341,7 +347,7 @@ class GearTowerTask(Task):
     def _torque(self) -> Floats:
         """Of the grains on each gear over their weight and its radius (env_count, gear_count)."""
         torque = self.results.wrenches[:, 1:, 5] / (self.weight * GEAR_RADIUS)
-        return np.where(self.fresh[:, None], 0.0, torque)  # that of the episode before
+        return self.unless_fresh(torque)
 
     # pictures --------------------------------------------------------------------------------------------------------
 
@@ -404,6 +410,8 @@ class GearTowerV1Task(Scaled, GearTowerTask):
 
     full_return: ClassVar[float] = FULL_RETURN
     state_vector: StateVector = gear_vector(4)  # of the default tower
+    _composed: Floats  # of the samples that have these counts
+    _composed_of: NDArray[np.int64] | None = None
 
     def __init__(self, env_count: int = 1, *, gear_count: int = 4, **kwargs: Any) -> None:
         self.state_vector = gear_vector(checks.integer("gear_count", gear_count, 1, GEAR_LIMIT))
@@ -413,17 +421,25 @@ class GearTowerV1Task(Scaled, GearTowerTask):
 
     def sense(self) -> Arrays:
         """The drive, and the composition of the samples, of all envs."""
-        return {**super().sense(), "samples": self._composition()[0].astype(np.float32)}
+        return {**super().sense(), "samples": self._composition().astype(np.float32)}
 
-    def _composition(self) -> tuple[Floats, Floats]:
-        """Painted grains less the others, over both, and all grains, of each sample (env_count, samples)."""
-        counts = self.results.cell_counts.reshape(self.env_count, -1, 2).astype(np.float64)
-        others, painted = counts[..., 0], counts[..., 1]
-        return (painted - others) / np.maximum(painted + others, 1.0), painted + others
+    def _index(self) -> Floats:
+        """The composition of the samples comes with it."""
+        results = self.results
+        index, self._composed = index_and_composition(self._samples(results))
+        self._composed_of = results.cell_counts
+        return index
+
+    def _composition(self) -> Floats:
+        """Painted grains less the others, over both, of each sample (env_count, samples)."""
+        if self._composed_of is not self.results.cell_counts:
+            self._index()
+        return self._composed
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""
-        composition, count = self._composition()
+        composition = self._composition()
+        count = self._samples(self.results).sum(axis=2).astype(np.float64)
         mean = self.grain_count / composition.shape[1]
         # samples of a layer side by side: they are summed one after the other, in any batch alike
         layers = (self.env_count, SAMPLES[0] * SAMPLES[1], -1)

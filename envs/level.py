@@ -283,16 +283,14 @@ class LevelTask(GoalTask):
 
     def sense(self) -> Arrays:
         """The target and the blade of all envs."""
-        blade = [*self.pose[:, :3].T, *sin_cos(self.pose[:, 3]), *self._force().T]
-        return {
-            "target": self.target_image.copy(),
-            "blade": self.vector("blade", blade),
-        }
+        blade = [*self.pose[:, :3].T, *sin_cos(self.pose[:, 3]), self._force()]
+        return {"target": self.target_image.copy(), "blade": self.vector("blade", blade)}
 
     def _force(self) -> Floats:
         """Of the grains on the blade (env_count, 3) over their weight."""
-        force = self.results.wrenches[:, 0, :3] / self.weight
-        return np.where(self.fresh[:, None], 0.0, force)  # that of the episode before
+        # NumPy is slow where rows are cut out: the torque goes with the force
+        wrench = self.results.wrenches.reshape(self.env_count, 6) / self.weight
+        return self.unless_fresh(wrench[:, :3])
 
     # pictures --------------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from granular_gym import _core
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.drives import Axis, Drive, Joint, joint_drive
@@ -29,7 +30,6 @@ from granular_gym.tasks.goals import BEFORE, GoalTask
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
-from granular_gym.tasks.vehicle import sin_cos
 
 CONTROL_PERIOD = 0.05  # [s]
 RADIUS_OF_2000 = 0.0215  # [m]
@@ -163,8 +163,11 @@ class PourTask(GoalTask):
         self.target_x: Floats = np.zeros(n)  # x of the target [m]
         self.dose: Floats = np.ones(n)  # shares
         self.held, self.received, self.spilled, self.gain = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-        self.in_cup: Floats = self._cup_boxes()
+        self.in_cup: NDArray[np.float64] = self._cup_boxes().astype(np.float64)
         self.boxes: NDArray[np.float32] = self._boxes()
+        # which boxes are the target, the cup, and below
+        self.places: NDArray[np.int64] = np.zeros((self.boxes.shape[1], 3), np.int64)
+        self.places[0, 0], self.places[1:-1, 1], self.places[-1, 2] = 1, 1, 1
 
     # the scene -------------------------------------------------------------------------------------------------------
 
@@ -203,16 +206,8 @@ class PourTask(GoalTask):
 
     def counted(self) -> dict[str, Any]:
         """Grains in the target, else in the cup, else below."""
-        x, z, tilt = self.cup.T
-        (half_sine, sine), (half_cosine, cosine) = (
-            part.reshape(2, -1) for part in sin_cos(np.concatenate([0.5 * tilt, tilt]))
-        )
-        along, up = self.in_cup[:, 0], self.in_cup[:, 1]
         self.boxes[:, 0, 0] = self.target_x
-        cup = self.boxes[:, 1:-1]
-        cup[:, :, 0] = x[:, None] + (cosine[:, None] * along + sine[:, None] * up)
-        cup[:, :, 2] = z[:, None] + (cosine[:, None] * up - sine[:, None] * along)
-        cup[:, :, 3], cup[:, :, 5] = half_cosine[:, None], half_sine[:, None]
+        self.boxes[:, 1:-1] = _core.tilted_boxes(np.ascontiguousarray(self.cup), self.in_cup)
         return {"turned_boxes": self.boxes}
 
     def _cup_boxes(self) -> Floats:
@@ -227,7 +222,6 @@ class PourTask(GoalTask):
         boxes[:, :, 3] = 1.0
         top = WALL + TARGET_HEIGHT + self.radius
         boxes[:, 0, 2], boxes[:, 0, 7:] = 0.5 * top, (self.difficulty.half_width, TARGET_HALF_Y, 0.5 * top)
-        boxes[:, 1:-1, 7:] = self.in_cup[:, 2:]
         boxes[:, -1, 2], boxes[:, -1, 7:] = SPILL_HEIGHT - FAR, FAR
         return boxes
 
@@ -271,9 +265,7 @@ class PourTask(GoalTask):
 
     def _count(self) -> None:
         """Where the grains are."""
-        counts: NDArray[np.int64] = self.results.turned_box_counts
-        held = counts[:, 1:-1].sum(axis=1)
-        self.received, self.held, self.spilled = (self.shares_of(part) for part in (counts[:, 0], held, counts[:, -1]))
+        self.received, self.held, self.spilled = self.sums_of(self.results.turned_box_counts, self.places).T
 
     def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
         """See `Task.evaluate`; never terminated."""

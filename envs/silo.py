@@ -224,6 +224,8 @@ class SiloTask(GoalTask):
         self.still: Floats = np.zeros(n)  # since the last grain came out of the open gate [s]
         self.commanded, self.dose = np.zeros(n), np.zeros(n)  # share that should be out by now, and in the end
         self.boxes: Floats = self._boxes()
+        # only the first boxes count; others tell where a heap lies
+        self.places: NDArray[np.int64] = np.eye(self.boxes.shape[1], 3, dtype=np.int64)
 
     # the scene -------------------------------------------------------------------------------------------------------
 
@@ -389,11 +391,11 @@ class SiloTask(GoalTask):
         flow = (self.discharged - before) / CONTROL_PERIOD
         self.rate += CONTROL_PERIOD / RATE_WINDOW * (flow - self.rate)
         waiting = (self.opening > CLOG_OPENING) & (self.discharged <= before) & (self.discharged < 1.0)
-        self.still = np.where(waiting, self.still + CONTROL_PERIOD, 0.0)
+        self.still = waiting * (self.still + CONTROL_PERIOD)
 
     def _count(self) -> None:
         """Where the grains are."""
-        self.discharged, self.spilled, self.received = self.shares_of(self.results.box_counts[:, :3]).T
+        self.discharged, self.spilled, self.received = self.sums_of(self.results.box_counts, self.places).T
 
     def _boxes(self) -> Floats:
         """Boxes below the gate, on the floor, in the receiver at x = 0: (env_count, 3, 6) [m]."""
@@ -546,8 +548,8 @@ class SiloV1Task(Scaled, SiloTask):
     def counted(self) -> dict[str, Any]:
         """See `SiloTask.counted`."""
         counted = super().counted()
-        slices = self.boxes[:, 3:, ::3]
-        slices[:] = self.receiver_x[:, None, None] + SLICE_SIDES[: slices.shape[1]]
+        if not self.shows_images:
+            self.boxes[:, 3:, ::3] = self.receiver_x[:, None, None] + SLICE_SIDES
         return counted
 
     def sense_state(self) -> NDArray[np.float32]:

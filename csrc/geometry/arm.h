@@ -58,13 +58,15 @@ GG_FN void gg_frame_multiply(const double a[4], const double b[4], double out[4]
     out[3] = z;
 }
 
-/* frame k from frame k - 1 */
-GG_FN gg_frame gg_arm_next(const gg_frame *previous, const gg_arm_row *row, double angle) {
+/* sine and cosine of half the angles alpha and theta of a row */
+typedef struct gg_arm_turn {
     double sa, ca, st, ct;
-    gg_sincos_double(0.5 * row->alpha, &sa, &ca);
-    gg_sincos_double(0.5 * (row->theta + angle), &st, &ct);
+} gg_arm_turn;
+
+/* frame k from frame k - 1 */
+GG_FN gg_frame gg_arm_turned(const gg_frame *previous, const gg_arm_row *row, const gg_arm_turn *turn) {
     gg_frame next;
-    double about_x[4] = {ca, sa, 0.0, 0.0}, about_z[4] = {ct, 0.0, 0.0, st}, twisted[4];
+    double about_x[4] = {turn->ca, turn->sa, 0.0, 0.0}, about_z[4] = {turn->ct, 0.0, 0.0, turn->st}, twisted[4];
     gg_frame_multiply(previous->q, about_x, twisted);
     double offset[3] = {row->a, 0.0, row->d};
     gg_frame_rotate(twisted, offset, offset);
@@ -81,32 +83,49 @@ GG_FN gg_frame gg_arm_next(const gg_frame *previous, const gg_arm_row *row, doub
     return next;
 }
 
+/* angle: of the joint; 0 for a fixed row */
+GG_FN gg_arm_turn gg_arm_turn_of(const gg_arm_row *row, double angle) {
+    gg_arm_turn turn;
+    gg_sincos_double(0.5 * row->alpha, &turn.sa, &turn.ca);
+    gg_sincos_double(0.5 * (row->theta + angle), &turn.st, &turn.ct);
+    return turn;
+}
+
 /* All frames of a chain: frames[0] is the base, frames[k] that of row k - 1. frames (row_count + 1). */
 GG_FN void gg_arm_frames(const gg_arm_row *rows, int row_count, int joint_count, const gg_frame *base,
                          const double *joints, gg_frame *frames) {
     frames[0] = *base;
     for (int k = 0; k < row_count; k++) {
-        frames[k + 1] = gg_arm_next(&frames[k], &rows[k], k < joint_count ? joints[k] : 0.0);
+        gg_arm_turn turn = gg_arm_turn_of(&rows[k], k < joint_count ? joints[k] : 0.0);
+        frames[k + 1] = gg_arm_turned(&frames[k], &rows[k], &turn);
     }
+}
+
+/* the column of a Jacobian that belongs to the joint of a frame, for a point `tip` in the axes of the base's parent */
+GG_FN void gg_arm_column(const gg_frame *frame, const double tip[3], double out[6]) {
+    const double z[3] = {0.0, 0.0, 1.0};
+    double axis[3];
+    gg_frame_rotate(frame->q, z, axis);
+    double r[3] = {tip[0] - frame->p[0], tip[1] - frame->p[1], tip[2] - frame->p[2]};
+    out[0] = axis[1] * r[2] - axis[2] * r[1];
+    out[1] = axis[2] * r[0] - axis[0] * r[2];
+    out[2] = axis[0] * r[1] - axis[1] * r[0];
+    out[3] = axis[0];
+    out[4] = axis[1];
+    out[5] = axis[2];
 }
 
 /* Geometric Jacobian of a point [m] fixed to the last frame: out (6, joint_count), rows vx vy vz wx wy wz in the axes
  * of the base's parent frame, columns per rad/s of a joint. */
 GG_FN void gg_arm_jacobian(const gg_frame *frames, int row_count, int joint_count, const double point[3], double *out) {
     double tip[3];
-    const double z[3] = {0.0, 0.0, 1.0};
     gg_frame_point(&frames[row_count], point, tip);
     for (int j = 0; j < joint_count; j++) {
-        const gg_frame *frame = &frames[j + 1];
-        double axis[3];
-        gg_frame_rotate(frame->q, z, axis);
-        double r[3] = {tip[0] - frame->p[0], tip[1] - frame->p[1], tip[2] - frame->p[2]};
-        out[0 * joint_count + j] = axis[1] * r[2] - axis[2] * r[1];
-        out[1 * joint_count + j] = axis[2] * r[0] - axis[0] * r[2];
-        out[2 * joint_count + j] = axis[0] * r[1] - axis[1] * r[0];
-        out[3 * joint_count + j] = axis[0];
-        out[4 * joint_count + j] = axis[1];
-        out[5 * joint_count + j] = axis[2];
+        double column[6];
+        gg_arm_column(&frames[j + 1], tip, column);
+        for (int axis = 0; axis < 6; axis++) {
+            out[axis * joint_count + j] = column[axis];
+        }
     }
 }
 

@@ -22,6 +22,7 @@ static void frame_read(const double *from, gg_frame *out) {
 /* a chain, its base and a batch of joint angles */
 typedef struct chain_arguments {
     const gg_arm_row *row;
+    gg_arm_turn turn[GG_ARM_ROWS]; /* of joints at 0 */
     gg_frame base;
     const double *joints;
     npy_intp row_count, joint_count, count;
@@ -48,14 +49,72 @@ static int chain_read(const gg_module_state *state, PyObject *rows, PyObject *ba
     out->row_count = row_shape[0];
     out->joint_count = joint_shape[1];
     out->count = joint_shape[0];
+    for (npy_intp k = 0; k < row_shape[0]; k++) {
+        out->turn[k] = gg_arm_turn_of(&out->row[k], 0.0);
+    }
     return 0;
 }
 
-static void write_frames(const gg_frame *frames, npy_intp count, double *out) {
-    for (npy_intp k = 0; k < count; k++, out += frame_size) {
-        memcpy(out, frames[k].p, sizeof frames[k].p);
-        memcpy(out + 3, frames[k].q, sizeof frames[k].q);
+/* Arms that are computed side by side: one number of each after the other. A frame waits for the one before it; those
+ * of other arms do not, and the compiler takes several at once. */
+#define ARM_LANES 8
+
+typedef struct arm_lanes {
+    double p[3][ARM_LANES], q[4][ARM_LANES];
+} arm_lanes;
+
+/* into each build of what uses it */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE gg_frame lane_get(const arm_lanes *lanes, int l) {
+    gg_frame frame = {{lanes->p[0][l], lanes->p[1][l], lanes->p[2][l]},
+                      {lanes->q[0][l], lanes->q[1][l], lanes->q[2][l], lanes->q[3][l]}};
+    return frame;
+}
+
+INLINE void lane_put(arm_lanes *lanes, int l, const gg_frame *frame) {
+    for (int k = 0; k < 3; k++) {
+        lanes->p[k][l] = frame->p[k];
     }
+    for (int k = 0; k < 4; k++) {
+        lanes->q[k][l] = frame->q[k];
+    }
+}
+
+/* the frames (row_count + 1) of the arms from `first` on, at most ARM_LANES; returns how many these are */
+INLINE int chain_lanes(const chain_arguments *chain, npy_intp first, arm_lanes *frames) {
+    int count = chain->count - first < ARM_LANES ? (int)(chain->count - first) : ARM_LANES;
+    for (int l = 0; l < count; l++) {
+        lane_put(&frames[0], l, &chain->base);
+    }
+    for (int k = 0; k < chain->row_count; k++) {
+        const arm_lanes *before = &frames[k];
+        arm_lanes *after = &frames[k + 1];
+        const gg_arm_row row = chain->row[k];
+        const gg_arm_turn at_zero = chain->turn[k];
+        double half[ARM_LANES], sine[ARM_LANES], cosine[ARM_LANES];
+        if (k < chain->joint_count) {
+            for (int l = 0; l < count; l++) {
+                double angle = chain->joints[(first + l) * chain->joint_count + k];
+                half[l] = gg_sincos_angle(0.5 * (row.theta + angle));
+            }
+            for (int l = 0; l < count; l++) {
+                gg_sincos_lane(half[l], &sine[l], &cosine[l]);
+            }
+        } else {
+            for (int l = 0; l < count; l++) {
+                sine[l] = at_zero.st;
+                cosine[l] = at_zero.ct;
+            }
+        }
+        for (int l = 0; l < count; l++) {
+            gg_arm_turn turn = {at_zero.sa, at_zero.ca, sine[l], cosine[l]};
+            gg_frame frame = lane_get(before, l);
+            frame = gg_arm_turned(&frame, &row, &turn);
+            lane_put(after, l, &frame);
+        }
+    }
+    return count;
 }
 
 static PyObject *arm_frames(PyObject *module, PyObject *args) {
@@ -72,12 +131,16 @@ static PyObject *arm_frames(PyObject *module, PyObject *args) {
         return NULL;
     }
     double *out = PyArray_DATA((PyArrayObject *)result);
-    for (npy_intp n = 0; n < chain.count; n++) {
-        gg_frame frames[GG_ARM_ROWS + 1];
-        gg_arm_frames(chain.row, (int)chain.row_count, (int)chain.joint_count, &chain.base,
-                      chain.joints + n * chain.joint_count, frames);
-        write_frames(frames, chain.row_count + 1, out);
-        out += (chain.row_count + 1) * frame_size;
+    arm_lanes frames[GG_ARM_ROWS + 1];
+    for (npy_intp first = 0; first < chain.count; first += ARM_LANES) {
+        int count = chain_lanes(&chain, first, frames);
+        for (int l = 0; l < count; l++) {
+            for (npy_intp k = 0; k <= chain.row_count; k++, out += frame_size) {
+                gg_frame frame = lane_get(&frames[k], l);
+                memcpy(out, frame.p, sizeof frame.p);
+                memcpy(out + 3, frame.q, sizeof frame.q);
+            }
+        }
     }
     return result;
 }
@@ -107,28 +170,81 @@ static PyObject *arm_jacobian(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* Joint torques that hold against a wrench (6,) on the last frame, minus J^T w; and the wrench in that frame. A number
- * of the wrench that is not finite counts as 0. */
-static void arm_load(const chain_arguments *chain, const double *joints, const double *wrench, double *torque,
-                     double *local) {
+/* Joint torques of the arms from `first` on that hold against their wrenches (6,) on the last frame, minus J^T w; and
+ * the wrenches in that frame. What of a wrench is not finite counts as 0. Returns how many arms these are. */
+INLINE int load_lanes(const chain_arguments *chain, npy_intp first, const double *wrench, double *torque,
+                      double *local) {
     static const double origin[3] = {0.0, 0.0, 0.0};
-    int joint_count = (int)chain->joint_count, last = (int)chain->row_count;
-    gg_frame frames[GG_ARM_ROWS + 1];
-    double jacobian[6 * GG_ARM_ROWS], load[6];
-    gg_arm_frames(chain->row, last, joint_count, &chain->base, joints, frames);
-    gg_arm_jacobian(frames, last, joint_count, origin, jacobian);
-    for (int axis = 0; axis < 6; axis++) {
-        load[axis] = isfinite(wrench[axis]) ? wrench[axis] : 0.0;
-    }
-    for (int j = 0; j < joint_count; j++) {
-        torque[j] = 0.0;
+    arm_lanes frames[GG_ARM_ROWS + 1];
+    double load[6][ARM_LANES], tip[3][ARM_LANES], out[6][ARM_LANES], hold[ARM_LANES];
+    int count = chain_lanes(chain, first, frames);
+    const arm_lanes *last = &frames[chain->row_count];
+    for (int l = 0; l < count; l++) {
         for (int axis = 0; axis < 6; axis++) {
-            torque[j] -= jacobian[axis * joint_count + j] * load[axis];
+            double w = wrench[6 * (first + l) + axis];
+            load[axis][l] = isfinite(w) ? w : 0.0;
         }
     }
-    const double *q = frames[last].q, back[4] = {q[0], -q[1], -q[2], -q[3]};
-    gg_frame_rotate(back, load, local);
-    gg_frame_rotate(back, load + 3, local + 3);
+    for (int l = 0; l < count; l++) {
+        gg_frame frame = lane_get(last, l);
+        double at[3], there[6] = {load[0][l], load[1][l], load[2][l], load[3][l], load[4][l], load[5][l]};
+        gg_frame_point(&frame, origin, at);
+        for (int k = 0; k < 3; k++) {
+            tip[k][l] = at[k];
+        }
+        const double back[4] = {frame.q[0], -frame.q[1], -frame.q[2], -frame.q[3]};
+        gg_frame_rotate(back, there, there);
+        gg_frame_rotate(back, there + 3, there + 3);
+        for (int axis = 0; axis < 6; axis++) {
+            out[axis][l] = there[axis];
+        }
+    }
+    for (int j = 0; j < chain->joint_count; j++) {
+        const arm_lanes *joint = &frames[j + 1];
+        for (int l = 0; l < count; l++) {
+            gg_frame frame = lane_get(joint, l);
+            double column[6], at[3] = {tip[0][l], tip[1][l], tip[2][l]}, sum = 0.0;
+            gg_arm_column(&frame, at, column);
+            for (int axis = 0; axis < 6; axis++) {
+                sum -= column[axis] * load[axis][l];
+            }
+            hold[l] = sum;
+        }
+        for (int l = 0; l < count; l++) {
+            torque[(first + l) * chain->joint_count + j] = hold[l];
+        }
+    }
+    for (int l = 0; l < count; l++) {
+        for (int axis = 0; axis < 6; axis++) {
+            local[6 * (first + l) + axis] = out[axis][l];
+        }
+    }
+    return count;
+}
+
+/* all arms of the batch */
+INLINE void loads_of(const chain_arguments *chain, const double *wrench, double *torque, double *local) {
+    for (npy_intp n = 0; n < chain->count;) {
+        n += load_lanes(chain, n, wrench, torque, local);
+    }
+}
+
+#ifdef __x86_64__
+/* four arms at once where two were: no number depends on it */
+__attribute__((target("avx2"))) static void loads_wide(const chain_arguments *chain, const double *wrench,
+                                                       double *torque, double *local) {
+    loads_of(chain, wrench, torque, local);
+}
+#endif
+
+static void loads_best(const chain_arguments *chain, const double *wrench, double *torque, double *local) {
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) {
+        loads_wide(chain, wrench, torque, local);
+        return;
+    }
+#endif
+    loads_of(chain, wrench, torque, local);
 }
 
 static PyObject *arm_loads(PyObject *module, PyObject *args) {
@@ -148,11 +264,36 @@ static PyObject *arm_loads(PyObject *module, PyObject *args) {
         return NULL;
     }
     double *torque = PyArray_DATA((PyArrayObject *)torques), *local = PyArray_DATA((PyArrayObject *)locals);
-    for (npy_intp n = 0; n < chain.count; n++) {
-        npy_intp row = n * chain.joint_count;
-        arm_load(&chain, chain.joints + row, wrench + 6 * n, torque + row, local + 6 * n);
-    }
+    loads_best(&chain, wrench, torque, local);
     return Py_BuildValue("NN", torques, locals);
+}
+
+/* the largest share, or NaN where one is */
+static double largest_share(const double *values, const double *limits, npy_intp count) {
+    double most = 0.0;
+    for (npy_intp j = 0; j < count; j++) {
+        double share = fabs(values[j] / limits[j]);
+        most = share > most || share != share ? share : most;
+    }
+    return most;
+}
+
+static PyObject *arm_largest_shares(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *value_object, *limit_object;
+    npy_intp shape[2] = {GG_PY_ANY, GG_PY_ANY};
+    const double *values, *limits;
+    if (!PyArg_ParseTuple(args, "OO:largest_shares", &value_object, &limit_object) ||
+        !(values = gg_py_buffer(state, "values", value_object, NPY_FLOAT64, 2, shape)) ||
+        !(limits = gg_py_buffer(state, "limits", limit_object, NPY_FLOAT64, 1, &shape[1]))) {
+        return NULL;
+    }
+    PyObject *result = PyArray_EMPTY(1, shape, NPY_FLOAT64, 0);
+    double *out = result ? PyArray_DATA((PyArrayObject *)result) : NULL;
+    for (npy_intp n = 0; out && n < shape[0]; n++) {
+        out[n] = largest_share(values + n * shape[1], limits, shape[1]);
+    }
+    return result;
 }
 
 /* The tuple of an arm (rows, base, lower, upper, speed, acceleration, reach, capsule_frame, capsule, pair, tip_speed,
@@ -347,6 +488,10 @@ PyMethodDef gg_py_arm_methods[] = {
                "frame, force [N] then torque [N m] in world axes; and the wrenches in that frame, (n, 6).\n\n"
                "What of a wrench is not finite counts as 0. Other arguments as for arm_frames. Raises "
                "ArgumentError.")},
+    {"largest_shares", arm_largest_shares, METH_VARARGS,
+     PyDoc_STR("largest_shares($module, values, limits, /)\n--\n\n"
+               "Largest size of the values (n, k) float64 of each row over its limit (k,) float64, (n,) float64; NaN "
+               "where one is. Raises ArgumentError.")},
     {"arm_clearance", arm_clearance, METH_VARARGS,
      PyDoc_STR("arm_clearance($module, arm, joints, blocks, cap, /)\n--\n\n"
                "Smallest gap of an arm to itself and to blocks, (n,) float64 [m], at most cap [m].\n\n"

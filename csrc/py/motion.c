@@ -116,6 +116,45 @@ static PyObject *motion_vehicle_view(PyObject *module, PyObject *args) {
     return Py_BuildValue("NN", headings, seen);
 }
 
+/* A box of a body that stands at x, z and is tilted about y, as the engine takes boxes: middle, quaternion, half
+ * extents. turn: sine and cosine of half the tilt, and of the tilt. box: x, z of its middle and half extents x, y, z in
+ * the frame of the body [m]. */
+static void tilt_box(const double pose[3], const double turn[4], const double box[5], float out[10]) {
+    double half_sine = turn[0], half_cosine = turn[1], sine = turn[2], cosine = turn[3];
+    out[0] = (float)(pose[0] + (cosine * box[0] + sine * box[1]));
+    out[2] = (float)(pose[1] + (cosine * box[1] - sine * box[0]));
+    out[3] = (float)half_cosine;
+    out[5] = (float)half_sine;
+    out[1] = out[4] = out[6] = 0.0f;
+    for (int i = 0; i < 3; i++) {
+        out[7 + i] = (float)box[2 + i];
+    }
+}
+
+static PyObject *motion_tilted_boxes(PyObject *module, PyObject *args) {
+    const gg_module_state *state = PyModule_GetState(module);
+    PyObject *poses, *boxes;
+    npy_intp pose_shape[2] = {GG_PY_ANY, 3}, box_shape[2] = {GG_PY_ANY, 5};
+    const double *pose, *box;
+    if (!PyArg_ParseTuple(args, "OO:tilted_boxes", &poses, &boxes) ||
+        !(pose = gg_py_buffer(state, "poses", poses, NPY_FLOAT64, 2, pose_shape)) ||
+        !(box = gg_py_buffer(state, "boxes", boxes, NPY_FLOAT64, 2, box_shape))) {
+        return NULL;
+    }
+    npy_intp count = box_shape[0], shape[3] = {pose_shape[0], count, 10};
+    PyObject *result = PyArray_EMPTY(3, shape, NPY_FLOAT32, 0);
+    float *out = result ? PyArray_DATA((PyArrayObject *)result) : NULL;
+    for (npy_intp n = 0; out && n < shape[0]; n++) {
+        double turn[4], tilt = pose[3 * n + 2];
+        gg_sincos_double(0.5 * tilt, &turn[0], &turn[1]);
+        gg_sincos_double(tilt, &turn[2], &turn[3]);
+        for (npy_intp k = 0; k < count; k++, out += 10) {
+            tilt_box(pose + 3 * n, turn, box + 5 * k, out);
+        }
+    }
+    return result;
+}
+
 /* the same angle within -pi .. pi [rad] */
 static double wrapped(double angle) {
     const double half = GG_PI, whole = 2.0 * half;
@@ -169,18 +208,29 @@ typedef struct clipped_table {
     int angle; /* column of an angle that is wrapped, or -1 */
 } clipped_table;
 
+/* clips numbers, each so many bytes after the one before, into column `to`; inlined, with constant type and angle */
+static inline void clip_column(const clipped_table *t, const char *from, npy_intp down, npy_intp to, int dtype,
+                               int is_angle) {
+    double low = (double)t->lower[to], high = (double)t->upper[to];
+    float *out = t->out + to;
+    for (npy_intp n = 0; n < t->count; n++, from += down, out += t->width) {
+        double x = float_at(dtype, from);
+        x = isfinite(x) ? x : 0.0;
+        *out = (float)clip(is_angle ? wrapped(x) : x, low, high);
+    }
+}
+
 /* clips an array of floats (count,) or (count, n) into the columns from `first` on */
 static void clip_columns(const clipped_table *t, PyArrayObject *part, npy_intp first) {
-    int dtype = PyArray_TYPE(part);
     npy_intp down = PyArray_STRIDE(part, 0), across = PyArray_NDIM(part) == 2 ? PyArray_STRIDE(part, 1) : 0;
     for (npy_intp k = 0; k < columns_of(part); k++) {
         const char *from = PyArray_BYTES(part) + k * across;
-        npy_intp to = first + k;
-        double low = (double)t->lower[to], high = (double)t->upper[to];
-        for (npy_intp n = 0; n < t->count; n++) {
-            double x = float_at(dtype, from + n * down);
-            x = isfinite(x) ? x : 0.0;
-            t->out[n * t->width + to] = (float)clip(to == t->angle ? wrapped(x) : x, low, high);
+        if (first + k == t->angle) {
+            clip_column(t, from, down, first + k, PyArray_TYPE(part), 1);
+        } else if (PyArray_TYPE(part) == NPY_FLOAT32) {
+            clip_column(t, from, down, first + k, NPY_FLOAT32, 0);
+        } else {
+            clip_column(t, from, down, first + k, NPY_FLOAT64, 0);
         }
     }
 }
@@ -322,6 +372,12 @@ PyMethodDef gg_py_motion_methods[] = {
                "How vehicles at poses (n, 3) float64, x y [m] yaw [rad], see points (n, 2) float64 [m]: their headings "
                "(n, 2)\nfloat32, cosine and sine; of the points (n, 4) float32 ahead, to the left [m], cosine and sine "
                "of the bearing. Raises ArgumentError.")},
+    {"tilted_boxes", motion_tilted_boxes, METH_VARARGS,
+     PyDoc_STR("tilted_boxes($module, poses, boxes, /)\n--\n\n"
+               "Boxes (n, m, 10) float32 as World takes them, of bodies at poses (n, 3) float64, x z [m] and tilt "
+               "about y [rad].\n\n"
+               "boxes: (m, 5) float64 in the frame of a body, x z of the middle and half extents x y z [m]. Raises "
+               "ArgumentError.")},
     {"wrap_angles", motion_wrap_angles, METH_O,
      PyDoc_STR("wrap_angles($module, angles, /)\n--\n\n"
                "Angles [rad] of any shape wrapped into -pi .. pi, float64.")},

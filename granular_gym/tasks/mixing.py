@@ -30,3 +30,12 @@ def lacey_index(counts: NDArray[np.integer[Any]]) -> Floats:
     """
     tables = np.ascontiguousarray(counts, np.int64).reshape(-1, *counts.shape[-2:])
     return _core.lacey_index(tables).reshape(counts.shape[:-2])
+
+
+def index_and_composition(counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """The index of each bed (n,), and of each sample the second kind less the first, over both, (n, samples).
+
+    Args:
+        counts: (n, samples, 2) grains of each kind in each sample; the composition of an empty one is 0.
+    """
+    return _core.mixing(counts)

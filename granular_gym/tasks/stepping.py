@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from granular_gym import _core
 from granular_gym.base.types import Arrays, Floats
 from granular_gym.engine.drives import Drive
 from granular_gym.engine.outputs import Output, lies_on
@@ -179,6 +180,19 @@ class Stepping(abc.ABC):
         # NumPy takes several times as long where the types of two numbers differ
         shares: Floats = counts.astype(np.float64) / self.grain_count
         return shares
+
+    def sums_of(self, counts: NDArray[np.int64], weights: NDArray[np.int64]) -> Floats:
+        """Weighted sums of counts of grains as shares of all grains of an env, (env_count, m).
+
+        Args:
+            counts: (env_count, k).
+            weights: (k, m).
+        """
+        return _core.count_shares(counts, weights, self.grain_count)
+
+    def unless_fresh(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values (env_count, n), and 0 in envs that were just reset: there they are those of the episode before."""
+        return np.where(self.fresh[:, None], 0.0, values) if np.count_nonzero(self.fresh) else values
 
     def _check_fault(self) -> None:
         """Raises where an action on the GPU was not finite."""

@@ -152,6 +152,48 @@ def test_loads_are_torques_and_the_wrench_in_the_tools_frame() -> None:
         arm.loads(joints, wrench[:5])
 
 
+def test_arms_side_by_side_are_what_they_are_alone() -> None:
+    arm, rng = make_arm(), np.random.default_rng(8)
+    # blocks of eight, and the rest; an angle that counts as 0, and wrenches with holes
+    joints, wrenches = random_joints(19, 8), rng.normal(size=(19, 6))
+    joints[3, 2], joints[4], wrenches[5, 1] = 1e12, 0.0, np.nan
+    frames, loads = arm.frames(joints), arm.loads(joints, wrenches)
+    for k in range(19):
+        one = slice(k, k + 1)
+        assert arm.frames(joints[one])[0].tobytes() == frames[k].tobytes()
+        for alone, together in zip(arm.loads(joints[one], wrenches[one]), loads, strict=True):
+            assert alone[0].tobytes() == together[k].tobytes()
+    straight = joints.copy()
+    # half of 1e12 is beyond what has a sine
+    straight[3, 2] = -arm.description.rows[2, 3]
+    assert frames[3].tobytes() == arm.frames(straight)[3].tobytes()
+    forces = np.nan_to_num(wrenches)
+    np.testing.assert_allclose(
+        loads[0][4], -(arm.jacobian(joints)[4].T @ forces[4]), atol=1e-12, err_msg="the Jacobian is computed apart"
+    )
+
+
+def test_largest_shares() -> None:
+    rng = np.random.default_rng(9)
+    values, limits = rng.normal(size=(30, 7)), rng.uniform(0.5, 2.0, 7)
+    values[3] = 0.0
+    assert np.array_equal(_core.largest_shares(values, limits), np.abs(values / limits).max(axis=1))
+    for place in (0, 3, 6):
+        values[5, place] = np.nan
+        shares = _core.largest_shares(values, limits)
+        assert np.isnan(shares[5]) and np.isfinite(np.delete(shares, 5)).all()
+        values[5, place] = 1.0
+    values[6, 2] = -np.inf
+    assert _core.largest_shares(values, limits)[6] == np.inf
+    assert _core.largest_shares(values[:0], limits).shape == (0,)
+    for bad in (values[0], values[:, ::2], np.float32(values), None):
+        with pytest.raises(gg.ArgumentError, match="^values: expected"):
+            _core.largest_shares(bad, limits)  # type: ignore[arg-type]
+    for bad in (limits[1:], limits[None], np.float32(limits)):
+        with pytest.raises(gg.ArgumentError, match="^limits: expected"):
+            _core.largest_shares(values, bad)
+
+
 def test_a_row_of_a_batch_is_the_row_alone() -> None:
     arm, joints = make_arm(), random_joints(7)
     blocks = ExcavatorTask(env_count=7).blocks()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from granular_gym.tasks.mixing import lacey_index
+from granular_gym.tasks.mixing import index_and_composition, lacey_index
 
 
 def counts(cells: Any, kinds: Any, samples: int = 40) -> Any:
@@ -49,3 +49,18 @@ def test_beds_of_a_batch_are_what_they_are_alone() -> None:
     assert together.shape == (4,) and together[1] == 1.0
     assert np.array_equal(together, [lacey_index(bed) for bed in beds])
     assert np.array_equal(together.reshape(2, 2), lacey_index(beds.reshape(2, 2, -1, 2)))
+
+
+def test_the_composition_comes_with_the_index() -> None:
+    beds = np.random.default_rng(2).integers(0, 4, (50, 37, 2))
+    beds[3], beds[4, :, 0], beds[5, 1:] = 0, 0, 0
+    index, composition = index_and_composition(beds)
+    others, painted = beds[..., 0].astype(float), beds[..., 1].astype(float)
+    assert np.array_equal(index, lacey_index(beds))
+    assert np.array_equal(composition, (painted - others) / np.maximum(painted + others, 1.0))
+    assert not composition[3].any() and index[3] == 1.0
+    for k in (0, 5, 49):
+        alone = index_and_composition(beds[k : k + 1])
+        assert np.array_equal(alone[0], index[k : k + 1]) and np.array_equal(alone[1], composition[k : k + 1])
+    assert [part.shape for part in index_and_composition(beds[:0])] == [(0,), (0, 37)]
+    assert index_and_composition(beds[:, :0])[0].tolist() == [1.0] * 50

@@ -185,8 +185,48 @@ def test_bad_arrays_are_refused() -> None:
         _core.smoothed(np.zeros((2, 3)))
     with pytest.raises(ArgumentError, match="^counts: expected"):
         _core.lacey_index(np.zeros((2, 3, 3), np.int64))
+    for counts in (np.zeros((2, 3, 3), np.int64), np.zeros((2, 3, 2)), np.zeros((2, 6, 2), np.int64)[:, ::2]):
+        with pytest.raises(ArgumentError, match="^counts: expected"):
+            _core.mixing(counts)  # type: ignore[arg-type]
+    table, weights = np.zeros((2, 3), np.int64), np.zeros((3, 4), np.int64)
+    for counts in (table[0], table.astype(np.int32), np.zeros((2, 6), np.int64)[:, ::2], None):
+        with pytest.raises(ArgumentError, match="^counts: expected"):
+            _core.count_shares(counts, weights, 1.0)  # type: ignore[arg-type]
+    for other in (weights[:2], weights[0], weights.astype(float)):
+        with pytest.raises(ArgumentError, match="^weights: expected"):
+            _core.count_shares(table, other, 1.0)  # type: ignore[arg-type]
+    for poses in (np.zeros((2, 2)), np.zeros((2, 3), np.float32), good[:, ::-1]):
+        with pytest.raises(ArgumentError, match="^poses: expected"):
+            _core.tilted_boxes(poses, np.zeros((1, 5)))  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="^boxes: expected"):
+        _core.tilted_boxes(good, np.zeros((1, 4)))
     with pytest.raises(ArgumentError, match="^actions: expected"):
         _core.clip_actions(np.zeros(3))
+
+
+def test_weighted_counts_over_a_whole() -> None:
+    rng = np.random.default_rng(6)
+    counts, weights = rng.integers(0, 50_000, (40, 5)), rng.integers(-2, 3, (5, 3))
+    shares = _core.count_shares(counts, weights, 700)
+    assert np.array_equal(shares, (counts @ weights).astype(np.float64) / 700)
+    assert np.array_equal(_core.count_shares(counts[7:8], weights, 700), shares[7:8])
+    assert _core.count_shares(counts[:, :0], weights[:0], 700).tolist() == [[0.0] * 3] * 40
+    assert _core.count_shares(counts[:0], weights, 700).shape == (0, 3)
+
+
+def test_boxes_of_tilted_bodies() -> None:
+    """Corners of the boxes, once in the frame of the body and turned with it, once as World takes the boxes."""
+    rng = np.random.default_rng(7)
+    poses, boxes = rng.uniform(-2.0, 2.0, (20, 3)), rng.uniform(0.1, 1.0, (4, 5))
+    placed = _core.tilted_boxes(poses, boxes)
+    assert placed.shape == (20, 4, 10) and not placed[..., [1, 4, 6]].any()
+    assert np.array_equal(placed[..., 7:], np.broadcast_to(np.float32(boxes[:, 2:]), (20, 4, 3)))
+    for (x, z, tilt), row in zip(poses, placed, strict=True):
+        assert np.array_equal(_core.tilted_boxes(np.array([[x, z, tilt]]), boxes)[0], row)
+        s, c = math.sin(tilt), math.cos(tilt)
+        for (along, up, *_), box in zip(boxes, row, strict=True):
+            assert box[[0, 2]] == pytest.approx([x + c * along + s * up, z + c * up - s * along], abs=1e-6)
+            assert box[[3, 5]] == pytest.approx([math.cos(0.5 * tilt), math.sin(0.5 * tilt)], abs=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
