@@ -9,8 +9,8 @@ import pytest
 from benchmarks.crossings import TASKS, step_crossings
 
 #: besides: how a vehicle sees its goal; heights, their errors, and sines of what is observed; boxes of the cup, and
-#: sums of counts; the programme now and ahead, its rate, a second vector, sums of counts; the mixing index; a check, the
-#: loads of the arm and their largest share, sums of counts, three more vectors
+#: sums of counts; the programme now and ahead, its rate, a second vector, sums of counts; the mixing index; a check,
+#: the loads of the arm and their largest share, sums of counts, three more vectors
 MORE = {"Bulldozer-v1": 1, "Level-v0": 3, "Pour-v0": 2, "Silo-v1": 5, "GearTower-v1": 1, "Excavator-v0": 7}
 
 
