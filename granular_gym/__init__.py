@@ -38,6 +38,7 @@ from granular_gym.errors import (
     StateError,
 )
 from granular_gym.info import info
+from granular_gym.shapes.clump import Clump
 from granular_gym.shapes.mesh import Mesh, load_mesh, save_stl
 from granular_gym.shapes.pair_distance import exact_distance
 from granular_gym.shapes.pair_field import PairField
@@ -59,6 +60,7 @@ __all__ = [
     "CalibrationError",
     "CapacityError",
     "ClosedError",
+    "Clump",
     "Contacts",
     "DepthCamera",
     "DescriptionError",

@@ -1,0 +1,293 @@
+"""clump.py: rigid unions of spheres: checked, centred on their centre of mass, with exact mass properties.
+
+Source: N. Bell, Y. Yu, P. J. Mucha, *Particle-based simulation of granular materials* (SCA 2005), section 3.1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.base import checks, rotations
+from granular_gym.errors import ArgumentError
+from granular_gym.shapes.sphere_union import union_moments
+
+Array = NDArray[np.float64]
+
+#: most spheres of a clump
+LARGEST_COUNT = 1024
+#: lengths, and moments of inertia, that differ by less than this fraction count as equal
+_ROUNDING = 1e-6
+_EQUAL = 1e-9
+
+
+@dataclasses.dataclass(frozen=True, eq=False, init=False)
+class Clump:
+    """A rigid union of spheres; immutable.
+
+    Attributes:
+        centers: float64 (n, 3), of the spheres in the clump's frame, whose origin is the centre of mass [m], read-only.
+        radii: float64 (n,), of the spheres [m], read-only.
+        volume: of the union [m3], overlaps counted once.
+        inertia: float64 (3, 3), inertia tensor about the centre of mass in the clump's frame [m5], read-only; times the
+            density [kg/m3] it is the tensor in kg m2.
+        radius: of the smallest sphere around the centre of mass that holds the clump [m].
+    """
+
+    centers: Array
+    radii: Array
+    volume: float
+    inertia: Array
+    radius: float
+
+    # ---- making one ----
+
+    def __init__(self, centers: Any, radii: Any, *, connected: bool = True) -> None:
+        """A clump from its spheres, translated so that its centre of mass lies at the origin; its axes stay.
+
+        The mass fills the union evenly: where spheres overlap it counts once. The integrals have an error below 1e-6.
+
+        Args:
+            centers: of the spheres (n, 3) [m], 1 <= n <= 1024.
+            radii: of the spheres (n,), or one for all [m].
+            connected: refuse spheres that do not hang together by touching or overlapping.
+
+        Raises:
+            ArgumentError: wrong shapes, no or too many spheres, numbers that are not finite, radii that are not
+                positive, a sphere wholly within another one, spheres that do not hang together; the message says which.
+        """
+        points, sizes = _spheres(centers, radii)
+        _check_within(points, sizes)
+        if checks.flag("connected", connected):
+            _check_connected(points, sizes)
+        volume, center, second = union_moments(points, sizes)
+        self._set(points - center, sizes, volume, np.trace(second) * np.eye(3) - second)
+
+    def _set(self, centers: Array, radii: Array, volume: float, inertia: Array) -> None:
+        fields = {"centers": np.ascontiguousarray(centers), "radii": radii.copy(), "inertia": inertia.copy()}
+        for name, array in fields.items():
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "volume", float(volume))
+        object.__setattr__(self, "radius", float((np.sqrt((centers * centers).sum(axis=1)) + radii).max()))
+
+    @classmethod
+    def _of(cls, centers: Array, radii: Array, volume: float, inertia: Array) -> Clump:
+        """A clump of checked spheres in its frame, with known mass properties."""
+        result = cls.__new__(cls)
+        result._set(centers, radii, volume, inertia)
+        return result
+
+    @classmethod
+    def _sized(cls, centers: Any, radii: Any, radius: float) -> Clump:
+        """A clump with a given bounding radius."""
+        made = cls(centers, radii)
+        return made.scaled(radius / made.radius)
+
+    @classmethod
+    def pair(cls, radius: float, aspect: float = 1.5) -> Clump:
+        """Two equal spheres on the x axis.
+
+        Args:
+            radius: of the bounding sphere [m].
+            aspect: length over width, above 1 to 2; at 2 the spheres touch.
+        """
+        size = _length("radius", radius)
+        each = 1.0 / checks.number("aspect", aspect, 1.0, 2.0, above=True)
+        return cls._sized([(each - 1.0, 0.0, 0.0), (1.0 - each, 0.0, 0.0)], each, size)
+
+    @classmethod
+    def tetrahedron(cls, radius: float, overlap: float = 0.2) -> Clump:
+        """Four equal spheres at the corners of a tetrahedron.
+
+        Args:
+            radius: of the bounding sphere [m].
+            overlap: of neighbours in diameters of a sphere, 0 (they touch) to 0.9.
+        """
+        corners = np.array([(1.0, 1.0, 1.0), (1.0, -1.0, -1.0), (-1.0, 1.0, -1.0), (-1.0, -1.0, 1.0)])
+        return cls._sized(corners, _apart(math.sqrt(8.0), overlap), _length("radius", radius))
+
+    @classmethod
+    def cube(cls, radius: float, overlap: float = 0.2) -> Clump:
+        """Eight equal spheres at the corners of a cube along the axes.
+
+        Args:
+            radius: of the bounding sphere [m].
+            overlap: of neighbours in diameters of a sphere, 0 (they touch) to 0.9.
+        """
+        corners = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+        return cls._sized(corners, _apart(2.0, overlap), _length("radius", radius))
+
+    @classmethod
+    def rod(cls, radius: float, count: int, overlap: float = 0.2) -> Clump:
+        """Equal spheres in a row on the x axis.
+
+        Args:
+            radius: of the bounding sphere [m].
+            count: of the spheres, 2 .. 1024.
+            overlap: of neighbours in diameters of a sphere, 0 (they touch) to 0.9.
+        """
+        n = checks.integer("count", count, 2, LARGEST_COUNT)
+        x = np.arange(n) - 0.5 * (n - 1)
+        centers = np.stack([x, np.zeros(n), np.zeros(n)], axis=1)
+        return cls._sized(centers, _apart(1.0, overlap), _length("radius", radius))
+
+    @classmethod
+    def ring(cls, radius: float, count: int, overlap: float = 0.1) -> Clump:
+        """Equal spheres on a circle around the z axis, closed.
+
+        Args:
+            radius: of the bounding sphere [m].
+            count: of the spheres, 3 .. 1024; few that overlap much leave no hole.
+            overlap: of neighbours in diameters of a sphere, 0 (they touch) to 0.9.
+        """
+        n = checks.integer("count", count, 3, LARGEST_COUNT)
+        angle = np.arange(n) * (2.0 * math.pi / n)
+        centers = np.stack([np.cos(angle), np.sin(angle), np.zeros(n)], axis=1)
+        return cls._sized(centers, _apart(2.0 * math.sin(math.pi / n), overlap), _length("radius", radius))
+
+    def scaled(self, factor: float) -> Clump:
+        """The same clump with all lengths times a factor."""
+        f = checks.number("factor", factor, 0.0, above=True)
+        return Clump._of(self.centers * f, self.radii * f, self.volume * f**3, self.inertia * f**5)
+
+    # ---- for the engine ----
+
+    @functools.cached_property
+    def principal(self) -> tuple[Array, Array]:
+        """Principal moments of inertia per density (3,) [m5], and the quaternion w x y z (4,) of the principal axes.
+
+        With R its rotation matrix, `inertia` is R diag(moments) R^T: R turns the axes of the clump's frame into the
+        principal ones. Of all frames of principal axes it is the one that the smallest turn leads to: a clump along its
+        axes has the quaternion 1 0 0 0, and moments are in the order of the axes, not of size.
+        """
+        values, axes = np.linalg.eigh(self.inertia)
+        frame = _nearest_frame(values, axes)
+        moments = np.einsum("ij,ik,kj->j", frame, self.inertia, frame)
+        quaternion = rotations.from_matrix(frame)
+        moments.flags.writeable = quaternion.flags.writeable = False
+        return moments, quaternion
+
+    def digest(self) -> str:
+        """SHA-256 of spheres and mass properties."""
+        numbers = np.concatenate([[self.volume], self.inertia.reshape(-1), self.radii, self.centers.reshape(-1)])
+        return hashlib.sha256(numbers.tobytes()).hexdigest()
+
+    def __repr__(self) -> str:
+        """Number of spheres, bounding radius and volume."""
+        n = len(self.radii)
+        return f"Clump({n} sphere{'s' if n > 1 else ''}, radius {self.radius:.4g} m, volume {self.volume:.4g} m3)"
+
+
+# ---- arguments ----
+
+
+def _length(name: str, value: Any) -> float:
+    return checks.number(name, value, 0.0, above=True)
+
+
+def _apart(distance: float, overlap: Any) -> float:
+    """Radius of equal spheres that overlap by a share of their diameter at a distance of their centres."""
+    return 0.5 * distance / (1.0 - checks.number("overlap", overlap, 0.0, 0.9))
+
+
+def _spheres(centers: Any, radii: Any) -> tuple[Array, Array]:
+    points = checks.numbers("centers", centers).astype(np.float64)
+    if points.size == 0:
+        raise ArgumentError("centers: expected at least one sphere, got none")
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ArgumentError(f"centers: expected shape (*, 3), got {points.shape}")
+    if len(points) > LARGEST_COUNT:
+        raise ArgumentError(f"centers: expected at most {LARGEST_COUNT} spheres, got {len(points)}")
+    sizes = checks.numbers("radii", radii).astype(np.float64)
+    if sizes.shape not in ((), (len(points),)):
+        raise ArgumentError(f"radii: expected shape () or ({len(points)},), got {sizes.shape}")
+    sizes = np.array(np.broadcast_to(sizes, (len(points),)))
+    bad = np.flatnonzero(~(np.abs(points) <= checks.LARGEST).all(axis=1))
+    if len(bad):
+        raise ArgumentError(f"centers: expected finite numbers, sphere {bad[0]} is at {points[bad[0]].tolist()}")
+    bad = np.flatnonzero(~((sizes > 0.0) & (sizes <= checks.LARGEST)))
+    if len(bad):
+        raise ArgumentError(f"radii: expected finite numbers > 0, sphere {bad[0]} has {sizes[bad[0]]:g}")
+    return points, sizes
+
+
+def _distances(points: Array) -> Array:
+    offset = points[:, None] - points[None]
+    result: Array = np.sqrt((offset * offset).sum(axis=2))
+    return result
+
+
+def _check_within(points: Array, sizes: Array) -> None:
+    """Refuses spheres that add nothing to the union."""
+    within = _distances(points) + sizes[:, None] <= sizes[None] * (1.0 + _EQUAL)
+    np.fill_diagonal(within, False)
+    if within.any():
+        # of two equal spheres the later one
+        inner, outer = (int(i) for i in np.argwhere(within)[-1])
+        raise ArgumentError(
+            f"centers: expected spheres that are not within others, sphere {inner} (radius {sizes[inner]:g} m at "
+            f"{points[inner].tolist()}) lies within sphere {outer} (radius {sizes[outer]:g} m at "
+            f"{points[outer].tolist()}); leave it out"
+        )
+
+
+def _check_connected(points: Array, sizes: Array) -> None:
+    """Refuses spheres that do not hang together."""
+    reach = sizes[:, None] + sizes[None]
+    gap = _distances(points) - reach
+    touch = gap <= _ROUNDING * reach
+    group: NDArray[np.bool_] = np.zeros(len(points), bool)
+    group[0] = True
+    while not group.all():
+        grown: NDArray[np.bool_] = np.any(touch[group], axis=0)
+        if (grown == group).all():
+            between = np.where(group[:, None] & ~group[None], gap, np.inf)
+            one, two = (int(i) for i in np.unravel_index(between.argmin(), gap.shape))
+            raise ArgumentError(
+                f"centers: expected spheres that touch or overlap, {int(group.sum())} of {len(points)} hang together "
+                f"with sphere 0; from them to the nearest other, between spheres {one} and {two}, is a gap of "
+                f"{gap[one, two]:g} m; connected=False accepts it"
+            )
+        group = grown
+
+
+# ---- principal axes ----
+
+
+def _nearest_frame(values: Array, axes: Array) -> Array:
+    """The right-handed frame of principal axes, as columns, that the smallest turn makes of the unit frame.
+
+    Args:
+        values: eigenvalues (3,), ascending.
+        axes: eigenvectors, as columns.
+    """
+    close = np.diff(values) <= _EQUAL * values[2]
+    if close.all():
+        return np.eye(3)
+    if close.any():
+        # one axis is given, and the turn that brings the nearest unit vector to it brings the other two
+        axis = axes[:, 2 if close[0] else 0]
+        k = int(np.argmax(np.abs(axis)))
+        axis = axis if axis[k] > 0.0 else -axis
+        unit = np.eye(3)[k]
+        v, c = np.cross(unit, axis), float(axis[k])
+        skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+        result: Array = np.eye(3) + skew + skew @ skew / (1.0 + c)
+        return result
+    best, frame = -math.inf, np.eye(3)
+    for order in itertools.permutations(range(3)):
+        for signs in itertools.product((1.0, -1.0), repeat=3):
+            turned = axes[:, list(order)] * signs
+            trace = float(np.trace(turned))
+            # turns of equal size: the first one
+            if trace > best + _EQUAL and np.linalg.det(turned) > 0.0:
+                best, frame = trace, turned
+    return frame
