@@ -28,6 +28,7 @@
 #include "geometry/picture.h"
 #include "phases/names.h"
 #include "sensors/png.h"
+#include "state/clumps.h"
 #include "state/settings.h"
 #include "state/tools.h"
 
@@ -77,6 +78,18 @@ typedef struct gg_planar_def {
     const float *angle;              /* (grain_count) [rad] or NULL: 0 */
 } gg_planar_def;
 
+/* What the law of clumps needs: grains are then spheres of rigid unions (solvers/spheres/clumps/clumps.h). Those of a
+ * clump follow one another; every grain is of a clump, a lone one of a clump of its own. Positions and velocities of the
+ * grains follow from those of their clumps. */
+typedef struct gg_clump_def {
+    int64_t count;               /* 0: grains are lone spheres */
+    const gg_clump_shape *shape; /* (count) */
+    const int32_t *first;        /* (count + 1) id of its first grain; the last one: grain_count */
+    const gg_vec3 *offset;       /* (grain_count) centre of the sphere in the principal axes of its clump [m] */
+    const double *pose;          /* (count, 7) centre of mass [m] and w x y z of the principal axes */
+    const double *velocity;      /* (count, 6) [m/s], angular velocity in the axes of the world [rad/s] */
+} gg_clump_def;
+
 /* what a world is built from; all arrays are copied */
 typedef struct gg_world_def {
     int64_t env_count, grain_count; /* grains per env; 0 is allowed */
@@ -102,6 +115,7 @@ typedef struct gg_world_def {
     int64_t sample_count;
     const gg_camera *camera; /* (camera_count); the world computes first_pixel */
     gg_planar_def planar;    /* zero: grains are spheres */
+    gg_clump_def clumps;     /* zero: they are lone ones */
     gg_solver solver;
     int32_t thread_count; /* see gg_world_set_thread_count */
     int32_t gpu;          /* 0: the CPU; k + 1: GPU number k */
@@ -168,7 +182,7 @@ gg_status gg_world_step_driven(gg_world *world, double dt, int32_t substeps, con
 
 /* sizes and settings */
 typedef struct gg_world_info {
-    int64_t env_count, grain_count, tool_count, camera_count, material_count;
+    int64_t env_count, grain_count, clump_count, tool_count, camera_count, material_count;
     int64_t memory; /* of all fields [bytes] */
     int32_t thread_count;
     const char *kernel; /* see gg_world_set_kernel */
@@ -207,6 +221,12 @@ gg_status gg_world_set_grains(gg_world *world, const int32_t *envs, int64_t env_
  * settled. */
 gg_status gg_world_transform_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const float *translation,
                                     const float *yaw);
+/* Clumps of all envs: pose (env_count, clumps, 7) x y z [m], w x y z of the principal axes; velocity (env_count, clumps,
+ * 6) [m/s], angular velocity in the axes of the world [rad/s]; NULL to skip one. */
+gg_status gg_world_get_clumps(gg_world *world, double *pose, double *velocity);
+/* the same of the listed envs; their stored impulses are dropped and `diverged` is cleared */
+gg_status gg_world_set_clumps(gg_world *world, const int32_t *envs, int64_t env_listed, const double *pose,
+                              const double *velocity);
 
 /* gravity (env_listed or env_count, 3) [m/s2] */
 gg_status gg_world_set_gravity(gg_world *world, const int32_t *envs, int64_t env_listed, const float *gravity);

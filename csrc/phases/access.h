@@ -7,6 +7,7 @@
 #define GG_ACCESS_H
 
 #include "../base/scalar.h"
+#include "../solvers/spheres/clumps/clumps.h"
 #include "../solvers/spheres/coloured/coloured.h"
 
 GG_FN void gg_store3(float *array, int64_t at, gg_vec3 a) {
@@ -99,6 +100,12 @@ GG_FN void gg_access_set_mass_slot(const gg_view *v, int64_t e, int64_t i) {
         body[GG_BODY_INVERSE_MASS] = fixed ? 0.0f : (float)(1.0 / mass);
         body[GG_BODY_INVERSE_INERTIA] =
             fixed ? 0.0f : (float)((double)outline->radius * outline->radius / (mass * outline->gyration2));
+        return;
+    }
+    if (v->dims.clumps.count) {
+        const gg_clump_shape *shape = &v->clump_shape[v->clump_of[v->grain_id[at]]];
+        double of_clump = gg_clump_density(v, e, shape) * shape->volume;
+        body[GG_BODY_INVERSE_MASS] = fixed ? 0.0f : (float)(1.0 / of_clump);
         return;
     }
     double r = v->position[at].w;

@@ -18,6 +18,7 @@
 #define GG_PHASES_H
 
 #include "../sensors/depth.h"
+#include "../solvers/spheres/clumps/phases.h"
 #include "../solvers/spheres/coloured/phases.h"
 #include "../solvers/planar/phases.h"
 #include "../solvers/spheres/phases.h"
@@ -92,7 +93,7 @@
 /* clang-format on */
 
 /* with the phases of every law */
-#define GG_PHASES(X) GG_COMMON_PHASES(X) GG_SPHERE_PHASES(X) GG_COLOURED_PHASES(X) GG_PLANAR_PHASES(X)
+#define GG_PHASES(X) GG_COMMON_PHASES(X) GG_SPHERE_PHASES(X) GG_COLOURED_PHASES(X) GG_CLUMP_PHASES(X) GG_PLANAR_PHASES(X)
 
 typedef enum gg_phase {
 #define GG_PHASE_ENUM(name, ...) GG_PHASE_##name,

@@ -87,6 +87,49 @@ WORLD_METHOD(transform_grains) {
 }
 
 /* --------------------------------------------------------------------------------------------------------
+ * clumps */
+
+WORLD_METHOD(get_clumps) {
+    (void)argument;
+    gg_world_info info;
+    if (gg_py_begin(self)) {
+        return NULL;
+    }
+    gg_world_get_info(self->world, &info);
+    npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)info.clump_count, 7};
+    PyObject *pose = PyArray_ZEROS(3, shape, NPY_FLOAT64, 0);
+    shape[2] = 6;
+    PyObject *velocity = PyArray_ZEROS(3, shape, NPY_FLOAT64, 0);
+    PyObject *out = pose && velocity ? PyTuple_Pack(2, pose, velocity) : NULL;
+    Py_XDECREF(pose);
+    Py_XDECREF(velocity);
+    if (!out) {
+        return gg_py_refuse(self);
+    }
+    return gg_py_finish(self, gg_world_get_clumps(self->world, gg_py_data(pose), gg_py_data(velocity)), out);
+}
+
+WORLD_METHOD(set_clumps) {
+    PyObject *envs_object, *pose_object, *velocity_object;
+    const int32_t *envs;
+    int64_t listed;
+    gg_world_info info;
+    if (!PyArg_ParseTuple(argument, "OOO:set_clumps", &envs_object, &pose_object, &velocity_object) ||
+        gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed) || gg_py_begin(self)) {
+        return NULL;
+    }
+    gg_world_get_info(self->world, &info);
+    npy_intp poses[3] = {(npy_intp)listed, (npy_intp)info.clump_count, 7};
+    npy_intp velocities[3] = {(npy_intp)listed, (npy_intp)info.clump_count, 6};
+    const double *pose = NULL, *velocity = NULL;
+    if (gg_py_array_or_none(self->state, "pose", pose_object, NPY_FLOAT64, 3, poses, (void *)&pose) ||
+        gg_py_array_or_none(self->state, "velocity", velocity_object, NPY_FLOAT64, 3, velocities, (void *)&velocity)) {
+        return gg_py_refuse(self);
+    }
+    return gg_py_finish_none(self, gg_world_set_clumps(self->world, envs, listed, pose, velocity));
+}
+
+/* --------------------------------------------------------------------------------------------------------
  * parameters */
 
 WORLD_METHOD(get_gravity) {

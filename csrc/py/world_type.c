@@ -262,6 +262,13 @@ static PyMethodDef world_methods[] = {
               "envs: (n,) int32, or None: all. positions [m], velocities [m/s], angular_velocities [rad/s]: (n, "
               "grain_count, 3) float32;\n"
               "angles [rad]: (n, grain_count). Raises ArgumentError."),
+    ELSEWHERE(get_clumps, METH_NOARGS,
+              "get_clumps($self, /)\n--\n\n"
+              "Poses (env_count, clumps, 7), centre of mass and w x y z of the principal axes, and velocities\n"
+              "(env_count, clumps, 6), the angular ones in the axes of the world; float64."),
+    ELSEWHERE(set_clumps, METH_VARARGS,
+              "set_clumps($self, envs, pose, velocity, /)\n--\n\n"
+              "Sets what is not None in the listed envs, arrays as get_clumps gives them."),
     ELSEWHERE(transform_grains, METH_VARARGS,
               "transform_grains($self, envs, translation, yaw, /)\n--\n\n"
               "Rotates the grains of the listed envs about the z axis, then translates them; a settled bed stays "
@@ -430,7 +437,7 @@ PyDoc_STRVAR(
     "World(*, env_count, lower, upper, boundary, wall_material, gravity, air, density, pair, position, velocity, "
     "radius, grain_material, tool_pose, tool_free, tool_mass, part_integers, part_floats, grid_integers, grid_floats, "
     "sample, "
-    "camera_integers, camera_floats, planar, solver, thread_count, gpu)\n--\n\n"
+    "camera_integers, camera_floats, planar, clumps, solver, thread_count, gpu)\n--\n\n"
     "A world of the engine. Use granular_gym.Scene.build instead. All arguments are required; tables hold, by column:\n"
     "air: density, viscosity, wind 3; pair (m, m, 6): friction, restitution, rolling and twisting friction, cohesion, "
     "its range\n"
@@ -440,6 +447,7 @@ PyDoc_STRVAR(
     "camera_integers: kind, height, width, tool or -1; camera_floats: position 3, rotation w x y z, extent, near, "
     "far\n"
     "planar: None, or a dict of the shapes of planar grains, see csrc/py/planar_def.c\n\n"
+    "clumps: None, or a dict of the clumps of spheres, see csrc/py/clump_def.c\n\n"
     "Where a method has an argument `device`, it returns DeviceArrays; BackendError: the world runs on the CPU. Every\n"
     "method raises ClosedError once the world is closed, and BusyError while another thread uses it.");
 

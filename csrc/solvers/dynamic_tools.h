@@ -228,7 +228,7 @@ GG_FN void gg_tool_spread_block(const gg_view *v, int64_t e, int64_t block, int3
         return;
     }
     const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
-    int in_a = v->params.law == GG_LAW_coloured || done & 1;
+    int in_a = gg_has_owners(&v->params) || done & 1;
     float *bodies = (in_a ? v->body_a : v->body_b) + (e * v->dims.bodies + v->dims.free_bodies) * GG_BODY;
     int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
     for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {

@@ -40,5 +40,7 @@
 #include "spheres/coloured/sweep.h"
 #include "spheres/coloured/bodies.h"
 #include "spheres/coloured/notes.h"
+#include "spheres/clumps/prepare.h"
+#include "spheres/clumps/sweep.h"
 #include "planar/prepare.h"
 #include "planar/iterate.h"

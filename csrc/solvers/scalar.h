@@ -4,6 +4,7 @@
 
 #include "../contact/candidates.h"
 #include "planar/planar.h"
+#include "spheres/clumps/clumps.h"
 #include "spheres/coloured/coloured.h"
 #include "motion.h"
 #include "prediction.h"

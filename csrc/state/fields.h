@@ -14,6 +14,7 @@
 #ifndef GG_FIELDS_H
 #define GG_FIELDS_H
 
+#include "clumps.h"
 #include "coloured.h"
 #include "planar.h"
 #include "sleep.h"
@@ -110,7 +111,7 @@
 
 #define GG_FIELDS(X)                                                                                                   \
     GG_COMMON_FIELDS(X)                                                                                                \
-    GG_SPHERE_FIELDS(X) GG_COLOURED_FIELDS(X) GG_PLANAR_FIELDS(X) GG_TOOL_FIELDS(X) GG_SLEEP_FIELDS(X)
+    GG_SPHERE_FIELDS(X) GG_COLOURED_FIELDS(X) GG_CLUMP_FIELDS(X) GG_PLANAR_FIELDS(X) GG_TOOL_FIELDS(X) GG_SLEEP_FIELDS(X)
 #define GG_FIELD_ALIASES(X) GG_COMMON_ALIASES(X) GG_SPHERE_ALIASES(X)
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef GG_PARAMS_H
 #define GG_PARAMS_H
 
+#include "clumps.h"
 #include "coloured.h"
 #include "env.h"
 #include "planar.h"
@@ -26,13 +27,14 @@ typedef struct gg_dims {
     int64_t camera_count, pixels; /* pixels of all cameras */
     gg_sphere_dims spheres;
     gg_coloured_dims coloured;
+    gg_clump_dims clumps;
     gg_planar_dims planar;
     gg_tool_dims tools;
     gg_sleep_dims sleep;
 } gg_dims;
 
 /* what matter is and how its contacts are solved; each brings its phases and its part of the step, see phases/step.h */
-#define GG_LAWS(X) X(spheres) X(coloured) X(planar) X(springs)
+#define GG_LAWS(X) X(spheres) X(coloured) X(clumps) X(planar) X(springs)
 typedef enum gg_law {
 #define GG_LAW_ENUM(law) GG_LAW_##law,
     GG_LAWS(GG_LAW_ENUM)
@@ -81,11 +83,13 @@ typedef struct gg_params {
     int32_t boundary[3][2];
 } gg_params;
 
-/* colours of contacts besides the last one: grains of similar size touch few others */
-GG_FN int32_t gg_colour_limit(const gg_params *p) { return p->size_class_count > 1 ? GG_COLOURS - 1 : 23; }
+/* colours of contacts besides the last one: spheres of similar size touch few others */
+GG_FN int32_t gg_colour_limit(const gg_params *p) {
+    return p->size_class_count > 1 || p->law == GG_LAW_clumps ? GG_COLOURS - 1 : 23;
+}
 
 /* whether a contact is listed by one of its grains alone, see gg_pair_owned */
-GG_FN int gg_has_owners(const gg_params *p) { return p->law == GG_LAW_coloured; }
+GG_FN int gg_has_owners(const gg_params *p) { return p->law == GG_LAW_coloured || p->law == GG_LAW_clumps; }
 
 /* Whether the grain `id` lists its contact with the grain `other`: each of a pair about as often as the other. */
 GG_FN int gg_pair_owned(const gg_params *p, int32_t id, int32_t other) {

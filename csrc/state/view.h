@@ -49,6 +49,21 @@ GG_FN float *gg_slot_body_at(const gg_view *v, int64_t e, int64_t slot) {
     return gg_body_at(v, e, gg_slot_body(v, slot));
 }
 
+/* The body that the solve moves for the grain of a slot: that of its clump, in the place of the clump's first sphere;
+ * under other laws its own. */
+GG_FN int32_t gg_clump_lead(const gg_view *v, int64_t e, int32_t slot) {
+    if (!v->dims.clumps.count) {
+        return slot;
+    }
+    int64_t slots = e * v->dims.slots;
+    return v->slot_of[slots + v->clump_first[v->clump_of[v->grain_id[slots + slot]]]];
+}
+
+/* whether two grains are spheres of one clump */
+GG_FN int gg_one_clump(const gg_view *v, int32_t id, int32_t other) {
+    return v->dims.clumps.count && v->clump_of[id] == v->clump_of[other];
+}
+
 /* the class of the grain in a slot: GG_AWAKE, GG_EDGE, GG_DEEP */
 GG_FN int32_t gg_slot_class(const gg_view *v, int64_t e, int64_t slot) {
     int64_t id = v->grain_id[e * v->dims.slots + slot];

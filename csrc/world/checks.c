@@ -170,5 +170,6 @@ gg_status gg_def_check(const gg_world_def *d, gg_message out) {
         (status = check_tools(d, out)) != GG_OK) {
         return status;
     }
-    return gg_planar_check(d, out);
+    status = gg_planar_check(d, out);
+    return status == GG_OK ? gg_clumps_check(d, out) : status;
 }

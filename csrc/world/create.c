@@ -85,9 +85,13 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     }
     for (int64_t e = 0; e < d->env_count; e++) {
         fill_env(&w->view, d, e);
+        gg_clumps_fill(&w->view, d, e);
     }
     int64_t all = 0;
-    return gg_world_update_masses(w, gg_envs_list(w, NULL, &all));
+    status = gg_world_update_masses(w, gg_envs_list(w, NULL, &all));
+    gg_access a = gg_access_of_envs(w, &status);
+    const gg_phase place = GG_PHASE_place_clumps;
+    return gg_access_run(w, &a, &place, 1, status);
 }
 
 static gg_status build(gg_world *w, const gg_world_def *d) {

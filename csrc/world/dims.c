@@ -7,6 +7,7 @@
 void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
     dims->tool_contacts = tool_contacts;
     dims->bodies = dims->free_bodies + tool_contacts;
+    dims->clumps.bodies = dims->clumps.count ? dims->bodies : 0;
     dims->coloured.touches = dims->coloured.envs ? tool_contacts : 0;
     dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
     dims->tools.contacts = dims->tools.dynamic ? tool_contacts : 0;
@@ -19,6 +20,7 @@ void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
     dims->spheres.cohesive_rows = dims->spheres.cohesive_rows ? contact_rows : 0;
     dims->planar.rows = dims->planar.outline_count ? contact_rows : 0;
     dims->coloured.rows = dims->coloured.envs ? contact_rows : 0;
+    dims->clumps.rows = dims->clumps.count ? contact_rows : 0;
 }
 
 void gg_dims_set_candidates(gg_dims *dims, int64_t candidates) {
@@ -38,6 +40,9 @@ gg_law gg_law_of(const gg_world_def *d) {
     if (d->planar.outline_count) {
         return d->solver.mode == GG_MODE_PENALTY ? GG_LAW_springs : GG_LAW_planar;
     }
+    if (d->clumps.count) {
+        return GG_LAW_clumps;
+    }
     return d->solver.mode == GG_MODE_GAUSS_SEIDEL ? GG_LAW_coloured : GG_LAW_spheres;
 }
 
@@ -50,7 +55,9 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     dims.slots = dims.slices * GG_LANES;
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
     dims.free_bodies = dims.slots; /* every grain is one slot and one body */
-    if (gg_law_of(d) == GG_LAW_coloured) {
+    dims.clumps.count = d->clumps.count;
+    dims.clumps.slots = dims.clumps.count ? dims.slots : 0;
+    if (gg_law_of(d) == GG_LAW_coloured || gg_law_of(d) == GG_LAW_clumps) {
         dims.coloured.envs = 1;
         dims.coloured.slots = dims.slots;
     }

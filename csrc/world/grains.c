@@ -21,6 +21,8 @@ static gg_status check_planar(gg_world *w, const char *name, const float *values
 
 static gg_status check_grains(gg_world *w, const gg_grains *in, int64_t grains) {
     gg_status status;
+    GG_EXPECT(gg_message_of(w), !w->view.dims.clumps.count,
+              "positions, velocities: the grains of this world are spheres of clumps, which set_clumps sets");
     if ((status = gg_finite_check(w, "positions", in->position, grains * 3)) != GG_OK ||
         (status = gg_finite_check(w, "velocities", in->velocity, grains * 3)) != GG_OK ||
         (status = gg_finite_check(w, "angular_velocities", in->angular_velocity, grains * 3)) != GG_OK ||
@@ -95,9 +97,9 @@ gg_status gg_world_transform_grains(gg_world *w, const int32_t *envs, int64_t li
     }
     gg_access a = gg_access_of_envs(w, &status);
     a.move = gg_stage_input(w, GG_STAGING_A, move, size, &status);
-    const gg_phase phases[] = {GG_PHASE_transform_grains, GG_PHASE_invalidate};
+    const gg_phase phases[] = {GG_PHASE_transform_grains, GG_PHASE_transform_clumps, GG_PHASE_invalidate};
     gg_world_invalidate(w, envs, listed);
-    status = gg_access_run(w, &a, phases, 2, status);
+    status = gg_access_run(w, &a, phases, 3, status);
     free(move);
     return status;
 }

@@ -142,7 +142,8 @@ static float depth_of_pair(const finder *f, int32_t i, int32_t j) {
     const gg_view *v = &f->v;
     gg_vec4 x = v->position[i], y = v->position[j];
     float touching = x.w + y.w, distance2 = gg_norm2(gg_separation(&v->params, x, y));
-    if (distance2 >= touching * touching || (is_fixed(f, i) && is_fixed(f, j))) {
+    if (distance2 >= touching * touching || (is_fixed(f, i) && is_fixed(f, j)) ||
+        gg_one_clump(v, v->grain_id[i], v->grain_id[j])) {
         return 0.0f;
     }
     if (!gg_is_planar(&v->params)) {

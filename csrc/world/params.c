@@ -101,7 +101,7 @@ void gg_params_from_solver(gg_world *w) {
     p->tangential_stiffness = s->tangential_stiffness * s->stiffness;
     p->damping = 2.0f * s->damping;
     p->tangential_damping = s->tangential_damping;
-    int coloured = p->law == GG_LAW_coloured;
+    int coloured = gg_has_owners(p);
     set_nesterov_weights(w->scene.beta, p->nesterov, coloured ? GG_MOMENTUM_START : 0,
                          coloured ? GG_MOMENTUM_SWEEPS : GG_MAX_ITERATIONS);
 }

@@ -8,6 +8,7 @@ void gg_world_get_info(const gg_world *w, gg_world_info *info) {
     memset(info, 0, sizeof *info);
     info->env_count = w->view.dims.env_count;
     info->grain_count = w->view.dims.grain_count;
+    info->clump_count = w->view.dims.clumps.count;
     info->tool_count = gg_own_tool_count(w);
     info->camera_count = w->view.dims.camera_count;
     info->material_count = w->view.dims.material_count;

@@ -56,6 +56,7 @@ uint64_t gg_state_layout(const gg_world *w) {
                              w->solver.broad_phase,
                              (int64_t)GG_LANES,
                              w->view.params.size_class_count,
+                             d->clumps.count,
                              d->planar.outline_count,
                              d->planar.outline_points,
                              d->tools.dynamic};

@@ -308,6 +308,12 @@ static gg_status check_impulses(const saved_env *s, gg_field_id field) {
     return GG_OK;
 }
 
+/* the grain that stands for all of its clump */
+static int64_t lead_of(const saved_env *s, int64_t id) {
+    const gg_scene *scene = &s->world->scene;
+    return s->view->dims.clumps.count ? scene->clump_first[scene->clump_of[id]] : id;
+}
+
 /* links of listed contacts: records in range, and no two contacts of one colour at a grain */
 static gg_status check_links(const saved_env *s, gg_field_id field) {
     const gg_view *v = s->view;
@@ -321,16 +327,30 @@ static gg_status check_links(const saved_env *s, gg_field_id field) {
     int64_t wrong = -1;
     for (int64_t i = 0; wrong < 0 && i < v->dims.slots; i++) {
         for (int64_t at = v->contact_first[i]; wrong < 0 && at < v->contact_first[i] + v->contact_count[i]; at++) {
-            int64_t other = keys[at] < 0 ? i : v->slot_of[keys[at]];
+            int64_t own = lead_of(s, v->grain_id[i]), other = keys[at] < 0 ? own : lead_of(s, keys[at]);
             uint64_t bit = links[at] < 0 ? 0 : (uint64_t)1 << links[at] % GG_COLOURS, last = (uint64_t)1 << 63;
             int fits = links[at] >= 0 && links[at] / GG_COLOURS < v->dims.coloured.rows * GG_LANES;
-            wrong = fits && (bit == last || !((used[i] | used[other]) & bit)) ? -1 : at;
-            used[i] |= bit;
+            wrong = fits && (bit == last || !((used[own] | used[other]) & bit)) ? -1 : at;
+            used[own] |= bit;
             used[other] |= bit;
         }
     }
     free(used);
     EXPECT_AT(s, field, wrong, wrong < 0, "a record, and a colour that no other contact of the grain has");
+    return GG_OK;
+}
+
+static gg_status check_clump_motion(const saved_env *s, gg_field_id field) {
+    for (int64_t k = 0; k < s->view->dims.clumps.count; k++) {
+        const gg_clump_motion *m = &s->view->clump_motion[k];
+        const double *q = m->rotation;
+        double sum = 0.0, length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+        for (int c = 0; c < 3; c++) {
+            sum += m->position[c] + m->velocity[c] + m->spin[c];
+        }
+        EXPECT_AT(s, field, k, sum - sum == 0.0, "finite values");
+        EXPECT_AT(s, field, k, length2 > 0.999 && length2 < 1.001, "a unit quaternion");
+    }
     return GG_OK;
 }
 
@@ -467,6 +487,7 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(roll_b, check_impulses)                                                                                          \
     X(link_a, check_links)                                                                                             \
     X(link_b, check_links)                                                                                             \
+    X(clump_motion, check_clump_motion)                                                                                \
     X(angle, check_finite)                                                                                             \
     X(tool_body, check_tool_body)                                                                                      \
     X(sleep_class, check_sleep_class)                                                                                  \

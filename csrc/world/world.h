@@ -167,6 +167,11 @@ gg_status gg_planar_check(const gg_world_def *def, gg_message out);
 /* mass of the lightest grain that is not fixed, of all envs, per metre of depth [kg/m]; 0: there is none */
 float gg_planar_mass_min(const gg_view *host_view);
 
+/* clumps.c: whether a world can have these clumps; the clump of each grain; how they start in an env */
+gg_status gg_clumps_check(const gg_world_def *def, gg_message out);
+void gg_clumps_list(gg_scene *scene, const gg_world_def *def);
+void gg_clumps_fill(gg_view *view, const gg_world_def *def, int64_t env);
+
 /* params.c */
 void gg_params_from_grains(gg_world *w);
 /* when the solver changes: all but what depends on dt */

@@ -215,6 +215,21 @@ def floats(
     return result
 
 
+def doubles(
+    name: str, value: Any, shape: Sequence[int | None], *also: Sequence[int | None]
+) -> NDArray[np.float64]:
+    """A C-contiguous float64 array of finite numbers; arguments as of `floats`."""
+    array = _numbers(name, value, "fiu", "numbers")
+    if not (_fits(array.shape, shape) or any(_fits(array.shape, wanted) for wanted in also)):
+        wanted_text = " or ".join(shape_text(wanted) for wanted in (shape, *also))
+        raise ArgumentError(f"{name}: expected shape {wanted_text}, got {array.shape}")
+    result = np.ascontiguousarray(array, np.float64).reshape(array.shape)
+    if not np.isfinite(result).all():
+        index = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
+        raise ArgumentError(f"{name}: expected finite numbers, got {array[index]} at {list(index)}")
+    return result
+
+
 def pair(name: str, value: Any) -> tuple[float, float]:
     """Two finite numbers, rounded to single precision."""
     try:

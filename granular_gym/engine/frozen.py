@@ -30,6 +30,8 @@ _LAYOUT = (
     "grid_floats",
     "sample",
 )
+#: what a state itself holds, of the arrays that only some scenes have
+_MOTION = {"planar.angle", "clumps.pose", "clumps.velocity"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,15 +80,16 @@ class FrozenScene:
     def digest(self, *names: str) -> str:
         """Hash of some of the arrays, by default of all."""
         total = hashlib.sha256()
-        arrays = {**self.arrays, **{f"planar.{name}": array for name, array in (self.arrays["planar"] or {}).items()}}
-        del arrays["planar"]
+        arrays = dict(self.arrays)
+        for part in ("planar", "clumps"):
+            arrays |= {f"{part}.{name}": array for name, array in (arrays.pop(part) or {}).items()}
         # what a scene does not have leaves its hash as it is
         if not arrays["material_fixed"].any():
             del arrays["material_fixed"]
         if not arrays["tool_mass"].any():
             del arrays["tool_free"], arrays["tool_mass"]
-        wanted = [name for name in arrays if not names or name in names or name.startswith("planar.")]
-        for name in sorted(set(wanted) - ({"planar.angle"} if names else set())):
+        wanted = [name for name in arrays if not names or name in names or name.startswith(("planar.", "clumps."))]
+        for name in sorted(set(wanted) - (_MOTION if names else set())):
             array = np.asarray(arrays[name])
             total.update(repr((name, array.dtype.str, array.shape)).encode())
             total.update(array.tobytes())

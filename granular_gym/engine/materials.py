@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
+from granular_gym.shapes.clump import Clump
 from granular_gym.shapes.shape2d import Shape2D
 
 #: reach of the values, by name: lower, upper
@@ -60,7 +61,7 @@ class Material:
     twisting_friction: float | None = None
     cohesion: float = 0.0
     cohesion_range: float = 0.0
-    shape: Shape2D | None = None
+    shape: Shape2D | Clump | None = None
     fixed: bool = False
 
 

@@ -20,6 +20,7 @@ from granular_gym.engine import outputs
 from granular_gym.engine.outputs import Field, FloatField, Output
 from granular_gym.engine.results import Counts, Floats, Request, Results, turned_boxes
 from granular_gym.engine.stats import Counters, Stats
+from granular_gym.engine.world_clumps import WorldClumps
 from granular_gym.engine.world_contacts import WorldContacts
 from granular_gym.errors import ArgumentError
 
@@ -31,7 +32,7 @@ IMAGE_LIMIT = 16
 ImageRequest = tuple[Any, ...]
 
 
-class Readout(WorldContacts):
+class Readout(WorldContacts, WorldClumps):
     """The reading half of a `World`; its images: world_images.py."""
 
     # ---- sizes ----

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from granular_gym.base import checks, names
 from granular_gym.engine.bounds import LARGEST_LENGTH, boundary_faces, corners
 from granular_gym.engine.cameras import DepthCamera
+from granular_gym.engine.clumps import Spheres, clump_arrays, group, random_orientations
 from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
 from granular_gym.engine.materials import NO_AIR, Air, Material, Pair, meet, pair_value
@@ -33,6 +34,7 @@ from granular_gym.engine.solver import Solver
 from granular_gym.engine.tool_mass import tool_mass
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
+from granular_gym.shapes.clump import Clump
 from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.sdf import Sdf, as_sdf
 from granular_gym.shapes.shape2d import Shape2D
@@ -131,18 +133,19 @@ class Scene:
         twisting_friction: float | None = None,
         cohesion: float = 0.0,
         cohesion_range: float = 0.0,
-        shape: Shape2D | None = None,
+        shape: Shape2D | Clump | None = None,
         fixed: bool = False,
     ) -> int:
         """Adds a material and returns its index.
 
         Args:
             density: [kg/m3], in the plane [kg/m2]; > 0.
-            radius: of grains that are given none of their own [m], > 0; None for tools.
+            radius: of grains that are given none of their own [m], > 0; None for tools, and with a shape: that of the
+                shape, for a `Clump` of the ball that holds it.
             friction: Coulomb coefficient, >= 0. A pair of materials takes the geometric mean.
             restitution: normal speed after over before an impact, 0 .. 1. A pair takes the larger one.
-            rolling_friction: rolling torque over normal force and effective radius, >= 0; None: 0.3. Geometric mean.
-                The shapes of planar grains are what resists rolling, they take none.
+            rolling_friction: rolling torque over normal force and effective radius, >= 0; None: 0.3, with a shape 0, as
+                that is what resists rolling. Geometric mean. Planar grains take none.
             name: for people; unique.
             twisting_friction: torque about the normal over the same, >= 0; None: like rolling friction, and both
                 bounded together. Geometric mean.
@@ -150,15 +153,16 @@ class Scene:
                 `cohesion_of_force`. Geometric mean, so that a dry material attracts nothing.
             cohesion_range: surfaces this far apart attract no more [m]; with cohesion from 0.001 to 1 radii of the
                 smallest grain. A pair takes the larger one.
-            shape: of planar grains.
+            shape: of its grains: in the plane a Shape2D, in space a Clump, a rigid union of spheres. Every sphere is then
+                a grain with an id; World.clump_poses and its like tell of the unions.
             fixed: its grains have infinite mass: they stay, or move at the velocity they are given. They push other
                 grains, pass through tools, walls and each other, and have no kinetic energy. Tools take no notice.
         """
         index = len(self.materials)
-        if shape is not None and not isinstance(shape, Shape2D):
-            raise ArgumentError(f"shape: expected a Shape2D or None, got {type(shape).__name__}")
-        if shape is not None and not self.planar:
-            raise ArgumentError("shape: grains have shapes in planar scenes, whose bounds are ((x0, y0), (x1, y1))")
+        wanted = Shape2D if self.planar else Clump
+        if shape is not None and not isinstance(shape, wanted):
+            where = "the plane, as the bounds have two axes" if self.planar else "space, as the bounds have three axes"
+            raise ArgumentError(f"shape: expected a {wanted.__name__} or None in {where}, got {type(shape).__name__}")
         if shape is not None and radius is not None:
             raise ArgumentError("radius: a grain with a shape has that of the shape")
         if self.planar and (rolling_friction or twisting_friction or cohesion):
@@ -166,14 +170,16 @@ class Scene:
         if checks.flag("fixed", fixed) and self.planar and shape is None:
             raise ArgumentError("fixed: expected a shape along with it, as the scene is planar")
         if rolling_friction is None:
-            rolling_friction = 0.0 if self.planar else 0.3
+            rolling_friction = 0.0 if self.planar or shape is not None else 0.3
         name = f"material{index}" if name is None else checks.text("name", name)
         if any(material.name == name for material in self.materials):
             raise ArgumentError(f"name: expected a new name, {name!r} is taken by another material")
         material = Material(
             density=checks.number("density", density, 0.0, above=True),
             radius=shape.circumradius
-            if shape is not None
+            if isinstance(shape, Shape2D)
+            else shape.radius
+            if isinstance(shape, Clump)
             else None
             if radius is None
             else checks.number("radius", radius, 0.0, above=True),
@@ -234,27 +240,41 @@ class Scene:
     # ---- grains ----
 
     def add_grains(
-        self, material: int | str, positions: Any, radius: Any = None, velocities: Any = None, angles: Any = None
+        self,
+        material: int | str,
+        positions: Any,
+        radius: Any = None,
+        velocities: Any = None,
+        angles: Any = None,
+        orientations: Any = None,
+        angular_velocities: Any = None,
     ) -> range:
-        """Adds grains and returns their ids.
+        """Adds grains and returns their ids; of clumps those of all their spheres, clump after clump.
 
         Args:
             material: name or index.
-            positions: (n, 3) centres [m]; in the plane (n, 2) centres of mass.
-            radius: one for all or (n,) [m]; None: that of the material.
+            positions: (n, 3) centres, of clumps centres of mass [m]; in the plane (n, 2) centres of mass.
+            radius: one for all or (n,), of clumps that of the ball that holds each [m]; None: that of the material.
             velocities: (n, 3), in the plane (n, 2) [m/s]; None: at rest.
             angles: of planar grains, one for all or (n,) [rad]; None: 0.
+            orientations: of clumps, w x y z of the frame of their shape, one for all or (n, 4); None: not turned.
+            angular_velocities: of clumps (n, 3) [rad/s]; None: 0.
         """
         index = self._material("material", material)
         points = self._vectors("positions", positions, None)
         if self.planar and (self.materials[index].shape is None or radius is not None):
             raise ArgumentError("material: expected one with a shape and no radius, as the scene is planar")
         if angles is not None and not self.planar:
-            raise ArgumentError("angles: spheres have none")
+            raise ArgumentError("angles: spheres and clumps have none; clumps have orientations")
+        shape = self.materials[index].shape
+        clump = shape if isinstance(shape, Clump) else None
+        if clump is None and (orientations is not None or angular_velocities is not None):
+            raise ArgumentError("orientations, angular_velocities: expected a material whose shape is a Clump")
         count = len(points)
         first = self.grain_count
-        if first + count > LARGEST_GRAIN_COUNT:
-            raise ArgumentError(f"positions: expected at most {LARGEST_GRAIN_COUNT} grains, got {first + count}")
+        spheres = count if clump is None else count * len(clump.radii)
+        if first + spheres > LARGEST_GRAIN_COUNT:
+            raise ArgumentError(f"positions: expected at most {LARGEST_GRAIN_COUNT} grains, got {first + spheres}")
         if radius is None:
             radius = self.materials[index].radius
             if radius is None:
@@ -271,20 +291,28 @@ class Scene:
         turned = np.array(
             np.broadcast_to(checks.angles("angles", 0.0 if angles is None else angles, (), (count,)), count)
         )
-        self._grains.append(GrainGroup(index, points, radii, motion, turned))
-        return range(first, first + count)
+        if clump is None:
+            self._grains.append(GrainGroup(index, points, radii, motion, turned))
+            return range(first, first + count)
+        clumps = group(clump, radii, points, orientations, motion, angular_velocities)
+        centers, sizes = (np.asarray(each, np.float32) for each in clumps.spheres())
+        none = np.zeros(spheres, np.float32)
+        self._grains.append(GrainGroup(index, centers, sizes, np.zeros((spheres, 3), np.float32), none, clumps))
+        return range(first, first + spheres)
 
     def fill_box(
         self, material: int | str, lower: Any, upper: Any, count: int | None = None, seed: int = 0, radius: Any = None
     ) -> range:
         """Fills a box with grains on a jittered lattice, bottom up and without overlap, and returns their ids.
 
+        Clumps lie in any orientation, each in a ball of its own.
+
         Args:
             material: name or index.
             lower: corner of the box; grains stay inside with their surface (3,) [m].
             upper: other corner (3,) [m].
-            count: number of grains; None: as many as the lattice takes.
-            seed: of jitter and radii, >= 0.
+            count: number of grains, of clumps not of their spheres; None: as many as the lattice takes.
+            seed: of jitter, radii and orientations, >= 0.
             radius: one for all, (smallest, largest) to draw them evenly [m], or a SizeDistribution; None: that of the
                 material.
 
@@ -303,6 +331,8 @@ class Scene:
             points, angles = fill_rectangle(low[:2], high[:2], radius, count, key)
             return self.add_grains(index, points, angles=angles)
         points, radii = fill_box(low, high, radius, count, key)
+        if isinstance(self.materials[index].shape, Clump):
+            return self.add_grains(index, points, radii, orientations=random_orientations(key, len(points)))
         return self.add_grains(index, points, radii)
 
     def set_pair_field(self, field: PairField) -> None:
@@ -403,6 +433,7 @@ class Scene:
             "pair": pair,
             **grain_arrays(self._grains),
             "planar": shape_arrays(materials, self._fields, self._grains) if self.planar else None,
+            "clumps": clump_arrays([each.clumps or Spheres(each.positions, each.radii, each.velocities) for each in self._grains]),
             **tool_arrays(self.tools, largest_diameter(self._grains)),
             **mass_arrays(self.tools, self.bounds, self.boundary),
             **camera_arrays(self.cameras.values()),

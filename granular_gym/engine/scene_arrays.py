@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base.rotations import rotate
 from granular_gym.engine.bounds import BOUNDARIES
+from granular_gym.engine.clumps import ClumpGroup
 from granular_gym.engine.frozen import Mounted
 from granular_gym.engine.materials import Material
 from granular_gym.engine.planar import planar_arrays
@@ -40,13 +41,14 @@ class Tool:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class GrainGroup:
-    """Grains of one call: positions and velocities (n, 3), radii and angles (n,)."""
+    """Grains of one call: positions and velocities (n, 3), radii and angles (n,); of clumps they are the spheres."""
 
     material: int
     positions: NDArray[np.float32]
     radii: NDArray[np.float32]
     velocities: NDArray[np.float32]
     angles: NDArray[np.float32]
+    clumps: ClumpGroup | None = None
 
 
 def grain_arrays(groups: Sequence[GrainGroup]) -> dict[str, Any]:
@@ -67,7 +69,7 @@ def shape_arrays(
     """Shapes, fields of every pair of them, and angles of planar grains; fields that are not given are built."""
     shapes: dict[str, Shape2D] = {}
     for material in materials:
-        if material.shape is not None:
+        if isinstance(material.shape, Shape2D):
             shapes.setdefault(material.shape.digest(), material.shape)
     if not shapes:
         raise ArgumentError("materials: a planar scene needs one with a shape")
@@ -77,7 +79,7 @@ def shape_arrays(
         for b in range(a, len(every)):
             fields[a, b] = given.get((known[a], known[b])) or PairField.build(every[a], every[b])
     # tools and walls have a material without a shape; no grain is of it
-    of_material = [known.index(m.shape.digest()) if m.shape is not None else 0 for m in materials]
+    of_material = [known.index(m.shape.digest()) if isinstance(m.shape, Shape2D) else 0 for m in materials]
     angles = np.concatenate([np.zeros(0, np.float32), *(group.angles for group in groups)])
     return planar_arrays(every, fields, of_material, angles)
 

@@ -53,9 +53,9 @@ __device__ __forceinline__ int32_t gg_gpu_colours_keep(const gg_gpu_team *team, 
                 return;
             }
             uint64_t bit = (uint64_t)1 << gg_link_colour(link[c]);
-            gg_gpu_or(&v->colours[slots + i], bit);
+            gg_gpu_or(&v->colours[slots + gg_clump_lead(v, e, (int32_t)i)], bit);
             if (!gg_is_tool(v, body)) {
-                gg_gpu_or(&v->colours[slots + body], bit);
+                gg_gpu_or(&v->colours[slots + gg_clump_lead(v, e, body)], bit);
             }
         });
     }
@@ -79,7 +79,7 @@ __device__ __forceinline__ void gg_gpu_colours_add(const gg_gpu_team *team, cons
             gg_gpu_wait(team);
         };
         each([&](int32_t, gg_uncoloured c) {
-            first[c.slot] = UINT64_MAX;
+            first[c.own] = UINT64_MAX;
             if (c.other >= 0) {
                 first[c.other] = UINT64_MAX;
             }
@@ -88,13 +88,13 @@ __device__ __forceinline__ void gg_gpu_colours_add(const gg_gpu_team *team, cons
             *left = 0;
         }
         each([&](int32_t, gg_uncoloured c) {
-            gg_gpu_min(&first[c.slot], c.order);
+            gg_gpu_min(&first[c.own], c.order);
             if (c.other >= 0) {
                 gg_gpu_min(&first[c.other], c.order);
             }
         });
         each([&](int32_t k, gg_uncoloured c) {
-            if (first[c.slot] == c.order && (c.other < 0 || first[c.other] == c.order)) {
+            if (first[c.own] == c.order && (c.other < 0 || first[c.other] == c.order)) {
                 gg_colour_choose(v, e, c);
                 slot_of[k] = -1;
             } else {
@@ -199,6 +199,21 @@ __device__ __forceinline__ void gg_gpu_sweep_colour(const gg_gpu_team *team, con
     gg_scalar_sweep s = gg_scalar_sweep_of(v, e, pass / GG_COLOURS);
     gg_each_record(team, v, e, pass % GG_COLOURS,
                    [&](const gg_scalar_records &at) { gg_scalar_sweep_features(&s, &at, NULL); });
+}
+
+__device__ __forceinline__ void gg_gpu_prepare_clumps(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                      int32_t colour) {
+    gg_each_record(team, v, e, colour, [&](const gg_scalar_records &at) { gg_scalar_prepare_clump_records(v, e, &at); });
+}
+
+__device__ __forceinline__ void gg_gpu_sweep_clumps(const gg_gpu_team *team, const gg_view *v, int64_t e,
+                                                    int32_t pass) {
+    if (v->env[e].converged) {
+        return;
+    }
+    gg_scalar_sweep s = gg_scalar_sweep_of(v, e, pass / GG_COLOURS);
+    gg_each_record(team, v, e, pass % GG_COLOURS,
+                   [&](const gg_scalar_records &at) { gg_scalar_sweep_clump_features(&s, e, &at); });
 }
 
 __device__ __forceinline__ void gg_gpu_note_change(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {

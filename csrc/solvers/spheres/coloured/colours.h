@@ -27,9 +27,10 @@ GG_FN int32_t gg_colour_free(const gg_view *v, uint64_t used) {
     return open ? gg_bit_lowest(open) : GG_COLOURS - 1;
 }
 
-/* an uncoloured contact: its place in the list, the slots of its grains (other -1: a tool), its place in the order */
+/* an uncoloured contact: its place in the list, the slot of its owner, the bodies of its grains (other -1: a tool), its
+ * place in the order */
 typedef struct gg_uncoloured {
-    int32_t listed, slot, other;
+    int32_t listed, slot, own, other;
     uint64_t order;
 } gg_uncoloured;
 
@@ -39,8 +40,9 @@ GG_FN gg_uncoloured gg_uncoloured_of(const gg_view *v, int64_t e, int64_t k) {
     c.listed = v->uncoloured[base + k];
     c.slot = v->uncoloured_slot[base + k];
     int32_t body = v->list_body[base + c.listed];
-    c.other = gg_is_tool(v, body) ? -1 : body;
     c.order = gg_colour_order(v->grain_id[e * v->dims.slots + c.slot], gg_coloured_keys(v, e, 0)[c.listed]);
+    c.own = gg_clump_lead(v, e, c.slot);
+    c.other = gg_is_tool(v, body) ? -1 : gg_clump_lead(v, e, body);
     return c;
 }
 
@@ -69,8 +71,8 @@ GG_FN int32_t gg_colours_keep(const gg_view *v, int64_t e) {
             continue;
         }
         uint64_t bit = (uint64_t)1 << gg_link_colour(link[c]);
-        used[owner[c]] |= bit;
-        used[gg_is_tool(v, other[c]) ? owner[c] : other[c]] |= bit;
+        used[gg_clump_lead(v, e, owner[c])] |= bit;
+        used[gg_clump_lead(v, e, gg_is_tool(v, other[c]) ? owner[c] : other[c])] |= bit;
         contacts[gg_link_colour(link[c])]++;
     }
     return count;
@@ -79,8 +81,8 @@ GG_FN int32_t gg_colours_keep(const gg_view *v, int64_t e) {
 /* colours a contact that is the first at both of its grains */
 GG_FN void gg_colour_choose(const gg_view *v, int64_t e, gg_uncoloured c) {
     uint64_t *used = v->colours + e * v->dims.slots;
-    int32_t colour = gg_colour_free(v, used[c.slot] | (c.other < 0 ? 0 : used[c.other]));
-    used[c.slot] |= (uint64_t)1 << colour;
+    int32_t colour = gg_colour_free(v, used[c.own] | (c.other < 0 ? 0 : used[c.other]));
+    used[c.own] |= (uint64_t)1 << colour;
     if (c.other >= 0) {
         used[c.other] |= (uint64_t)1 << colour;
     }
@@ -95,14 +97,14 @@ GG_FN void gg_colours_add(const gg_view *v, int64_t e, int32_t count) {
     while (count > 0) {
         for (int32_t k = 0; k < count; k++) {
             gg_uncoloured c = gg_uncoloured_of(v, e, k);
-            first[c.slot] = UINT64_MAX;
+            first[c.own] = UINT64_MAX;
             if (c.other >= 0) {
                 first[c.other] = UINT64_MAX;
             }
         }
         for (int32_t k = 0; k < count; k++) {
             gg_uncoloured c = gg_uncoloured_of(v, e, k);
-            first[c.slot] = GG_MIN(first[c.slot], c.order);
+            first[c.own] = GG_MIN(first[c.own], c.order);
             if (c.other >= 0) {
                 first[c.other] = GG_MIN(first[c.other], c.order);
             }
@@ -110,7 +112,7 @@ GG_FN void gg_colours_add(const gg_view *v, int64_t e, int32_t count) {
         int32_t left = 0;
         for (int32_t k = 0; k < count; k++) {
             gg_uncoloured c = gg_uncoloured_of(v, e, k);
-            if (first[c.slot] == c.order && (c.other < 0 || first[c.other] == c.order)) {
+            if (first[c.own] == c.order && (c.other < 0 || first[c.other] == c.order)) {
                 gg_colour_choose(v, e, c);
                 v->colouring[e].contacts[gg_link_colour(gg_coloured_links(v, e, 0)[c.listed])]++;
             } else {

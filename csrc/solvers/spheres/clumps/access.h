@@ -1,0 +1,80 @@
+/* access.h: reading, setting and moving clumps. */
+#ifndef GG_CLUMP_ACCESS_H
+#define GG_CLUMP_ACCESS_H
+
+#include "clumps.h"
+
+/* item: clump of an env */
+GG_FN void gg_clump_read(const gg_view *v, int64_t e, int64_t clump) {
+    const gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + clump];
+    double *pose = v->access.clump_pose, *velocity = v->access.clump_velocity;
+    int64_t at = e * v->dims.clumps.count + clump;
+    for (int k = 0; k < 7 && pose; k++) {
+        pose[at * 7 + k] = k < 3 ? motion->position[k] : motion->rotation[k - 3];
+    }
+    for (int k = 0; k < 6 && velocity; k++) {
+        velocity[at * 6 + k] = k < 3 ? motion->velocity[k] : motion->spin[k - 3];
+    }
+}
+
+/* places the spheres of the clumps of listed envs anew. item: clump of an env */
+GG_FN void gg_clump_place_listed(const gg_view *v, int64_t e, int64_t clump) {
+    if (v->access.listed[e] < 0) {
+        return;
+    }
+    gg_clump_place(v, e, clump);
+    for (int32_t id = v->clump_first[clump]; id < v->clump_first[clump + 1]; id++) {
+        int64_t at = e * v->dims.slots + v->slot_of[e * v->dims.slots + id];
+        v->built_position[at] = v->position[at];
+    }
+}
+
+/* sets what is given in the listed envs. item: clump of an env */
+GG_FN void gg_clump_write(const gg_view *v, int64_t e, int64_t clump) {
+    if (v->access.listed[e] < 0) {
+        return;
+    }
+    gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + clump];
+    const double *pose = v->access.clump_pose, *velocity = v->access.clump_velocity;
+    int64_t at = v->access.listed[e] * v->dims.clumps.count + clump;
+    for (int k = 0; k < 7 && pose; k++) {
+        *(k < 3 ? &motion->position[k] : &motion->rotation[k - 3]) = pose[at * 7 + k];
+    }
+    if (pose) {
+        gg_turn_settle(motion->rotation);
+    }
+    for (int k = 0; k < 6 && velocity; k++) {
+        *(k < 3 ? &motion->velocity[k] : &motion->spin[k - 3]) = velocity[at * 6 + k];
+    }
+    gg_clump_place_listed(v, e, clump);
+}
+
+/* turns a clump of a listed env about the world's z axis and translates it. item: clump of an env */
+GG_FN void gg_clump_transform(const gg_view *v, int64_t e, int64_t clump) {
+    if (v->access.listed[e] < 0) {
+        return;
+    }
+    gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + clump];
+    const float *move = v->access.move + v->access.listed[e] * 4;
+    double sine, cosine, half_sine, half_cosine;
+    gg_sincos_double(move[3], &sine, &cosine);
+    gg_sincos_double(0.5 * (double)move[3], &half_sine, &half_cosine);
+    double *const turned[3] = {motion->position, motion->velocity, motion->spin};
+    for (int k = 0; k < 3; k++) {
+        double x = turned[k][0], y = turned[k][1];
+        turned[k][0] = cosine * x - sine * y;
+        turned[k][1] = sine * x + cosine * y;
+    }
+    for (int k = 0; k < 3; k++) {
+        motion->position[k] += (double)move[k];
+    }
+    double w = motion->rotation[0], x = motion->rotation[1], y = motion->rotation[2], z = motion->rotation[3];
+    motion->rotation[0] = half_cosine * w - half_sine * z;
+    motion->rotation[1] = half_cosine * x - half_sine * y;
+    motion->rotation[2] = half_cosine * y + half_sine * x;
+    motion->rotation[3] = half_cosine * z + half_sine * w;
+    gg_turn_settle(motion->rotation);
+    gg_clump_place_listed(v, e, clump);
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* rigid.h: rotations and inertia of rigid bodies in double precision: IEEE operations in a fixed order. */
+#ifndef GG_RIGID_H
+#define GG_RIGID_H
+
+#include <math.h>
+
+#include "../../../base/vec.h"
+
+/* rows of a rotation matrix, from the axes of a body to those of the world */
+typedef struct gg_turn {
+    double m[3][3];
+} gg_turn;
+
+/* a symmetric matrix: xx yy zz xy xz yz */
+typedef struct gg_spread {
+    double of[6];
+} gg_spread;
+
+/* q: unit quaternion w x y z */
+GG_FN gg_turn gg_turn_of(const double q[4]) {
+    double x2 = q[1] + q[1], y2 = q[2] + q[2], z2 = q[3] + q[3];
+    double xx = q[1] * x2, yy = q[2] * y2, zz = q[3] * z2, xy = q[1] * y2, xz = q[1] * z2, yz = q[2] * z2;
+    double wx = q[0] * x2, wy = q[0] * y2, wz = q[0] * z2;
+    gg_turn t = {{{1.0 - (yy + zz), xy - wz, xz + wy},
+                  {xy + wz, 1.0 - (xx + zz), yz - wx},
+                  {xz - wy, yz + wx, 1.0 - (xx + yy)}}};
+    return t;
+}
+
+/* component of a vector of the world along axis k of the body */
+GG_FN double gg_turn_along(const gg_turn *t, int k, const double a[3]) {
+    return t->m[0][k] * a[0] + t->m[1][k] * a[1] + t->m[2][k] * a[2];
+}
+
+/* a point of the body in the axes of the world */
+GG_FN gg_vec3 gg_turn_point(const gg_turn *t, gg_vec3 a) {
+    return gg_v3((float)(t->m[0][0] * a.x + t->m[0][1] * a.y + t->m[0][2] * a.z),
+                 (float)(t->m[1][0] * a.x + t->m[1][1] * a.y + t->m[1][2] * a.z),
+                 (float)(t->m[2][0] * a.x + t->m[2][1] * a.y + t->m[2][2] * a.z));
+}
+
+/* inverse inertia in the axes of the world; moments over density. Density 0: the mass is infinite. */
+GG_FN gg_spread gg_turn_inverse(const gg_turn *t, const double moment[3], double density) {
+    gg_spread s = GG_ZERO;
+    for (int k = 0; k < 3 && density > 0.0; k++) {
+        double x = t->m[0][k], y = t->m[1][k], z = t->m[2][k], inverse = 1.0 / (moment[k] * density);
+        s.of[0] += x * x * inverse;
+        s.of[1] += y * y * inverse;
+        s.of[2] += z * z * inverse;
+        s.of[3] += x * y * inverse;
+        s.of[4] += x * z * inverse;
+        s.of[5] += y * z * inverse;
+    }
+    return s;
+}
+
+/* angular momentum over density in the axes of the world, of a spin in them */
+GG_FN void gg_turn_momentum(const gg_turn *t, const double moment[3], const double spin[3], double momentum[3]) {
+    double own[3];
+    for (int k = 0; k < 3; k++) {
+        own[k] = moment[k] * gg_turn_along(t, k, spin);
+    }
+    for (int c = 0; c < 3; c++) {
+        momentum[c] = t->m[c][0] * own[0] + t->m[c][1] * own[1] + t->m[c][2] * own[2];
+    }
+}
+
+/* the inverse of gg_turn_momentum */
+GG_FN void gg_turn_spin(const gg_turn *t, const double moment[3], const double momentum[3], double spin[3]) {
+    double own[3];
+    for (int k = 0; k < 3; k++) {
+        own[k] = gg_turn_along(t, k, momentum) / moment[k];
+    }
+    for (int c = 0; c < 3; c++) {
+        spin[c] = t->m[c][0] * own[0] + t->m[c][1] * own[1] + t->m[c][2] * own[2];
+    }
+}
+
+GG_FN void gg_turn_settle(double q[4]) {
+    double scale = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int k = 0; k < 4; k++) {
+        q[k] *= scale;
+    }
+}
+
+/* rate of a quaternion with an angular momentum, or without moments at a spin: half of spin times q */
+GG_FN void gg_turn_rate(const double q[4], const double momentum[3], const double *moment, const double spin[3],
+                        double rate[4]) {
+    double unit[4] = {q[0], q[1], q[2], q[3]}, s[3] = {spin[0], spin[1], spin[2]};
+    if (moment) {
+        gg_turn_settle(unit);
+        gg_turn t = gg_turn_of(unit);
+        gg_turn_spin(&t, moment, momentum, s);
+    }
+    rate[0] = 0.5 * (-s[0] * q[1] - s[1] * q[2] - s[2] * q[3]);
+    rate[1] = 0.5 * (s[0] * q[0] + s[1] * q[3] - s[2] * q[2]);
+    rate[2] = 0.5 * (s[1] * q[0] + s[2] * q[1] - s[0] * q[3]);
+    rate[3] = 0.5 * (s[2] * q[0] + s[0] * q[2] - s[1] * q[1]);
+}
+
+/* a Runge-Kutta step of fourth order of a rotation with constant angular momentum */
+GG_FN void gg_turn_advance(double q[4], const double momentum[3], const double *moment, const double spin[3],
+                           double dt) {
+    double a[4], b[4], c[4], d[4], at[4];
+    gg_turn_rate(q, momentum, moment, spin, a);
+    for (int k = 0; k < 4; k++) {
+        at[k] = q[k] + 0.5 * dt * a[k];
+    }
+    gg_turn_rate(at, momentum, moment, spin, b);
+    for (int k = 0; k < 4; k++) {
+        at[k] = q[k] + 0.5 * dt * b[k];
+    }
+    gg_turn_rate(at, momentum, moment, spin, c);
+    for (int k = 0; k < 4; k++) {
+        at[k] = q[k] + dt * c[k];
+    }
+    gg_turn_rate(at, momentum, moment, spin, d);
+    for (int k = 0; k < 4; k++) {
+        q[k] += dt / 6.0 * (a[k] + 2.0 * b[k] + 2.0 * c[k] + d[k]);
+    }
+    gg_turn_settle(q);
+}
+
+/* turns a rotation by a small vector of the world [rad] */
+GG_FN void gg_turn_by(double q[4], const double turn[3]) {
+    double rate[4];
+    gg_turn_rate(q, turn, NULL, turn, rate);
+    for (int k = 0; k < 4; k++) {
+        q[k] += rate[k];
+    }
+    gg_turn_settle(q);
+}
+
+#endif

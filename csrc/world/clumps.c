@@ -1,0 +1,119 @@
+/* clumps.c: what the law of clumps asks of a definition; reading and setting clumps. */
+#include <string.h>
+
+#include "world.h"
+
+static gg_status check_shape(const gg_world_def *d, int64_t k, gg_message out) {
+    const gg_clump_shape *s = &d->clumps.shape[k];
+    const double *m = s->moment;
+    GG_EXPECT(out, s->volume > 0.0 && s->volume < 1e30 && s->radius > 0.0f && gg_finite(s->radius),
+              "clump %lld: expected a volume and a radius > 0, got %g m3 and %g m", (long long)k, s->volume, s->radius);
+    GG_EXPECT(out, m[0] > 0.0 && m[1] > 0.0 && m[2] > 0.0 && m[0] + m[1] + m[2] < 1e30,
+              "clump %lld: expected moments of inertia > 0, got %g, %g, %g m5", (long long)k, m[0], m[1], m[2]);
+    double slack = 1.0 + 1e-6;
+    GG_EXPECT(out, m[0] <= slack * (m[1] + m[2]) && m[1] <= slack * (m[0] + m[2]) && m[2] <= slack * (m[0] + m[1]),
+              "clump %lld: expected no moment of inertia above the sum of the others, got %g, %g, %g m5", (long long)k,
+              m[0], m[1], m[2]);
+    GG_EXPECT(out, d->clumps.first[k] >= 0 && d->clumps.first[k] < d->clumps.first[k + 1],
+              "clump %lld: expected one grain or more", (long long)k);
+    GG_EXPECT(out, s->material >= 0 && s->material < d->material_count, "clump %lld: expected a material in [0, %d)",
+              (long long)k, (int)d->material_count);
+    for (int64_t id = d->clumps.first[k]; id < d->clumps.first[k + 1] && id < d->grain_count; id++) {
+        GG_EXPECT(out, gg_finite3(d->clumps.offset[id]) && d->grain_material[id] == s->material,
+                  "clump %lld: expected a finite offset and the material of the clump for grain %lld", (long long)k,
+                  (long long)id);
+    }
+    return GG_OK;
+}
+
+static gg_status check_motion(const double *pose, const double *velocity, int64_t count, gg_message out) {
+    for (int64_t k = 0; k < count; k++) {
+        const double *q = pose ? pose + 7 * k + 3 : NULL;
+        double sum = 0.0, length2 = q ? q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] : 1.0;
+        for (int c = 0; c < 3; c++) {
+            sum += pose ? pose[7 * k + c] : 0.0;
+            sum += velocity ? velocity[6 * k + c] + velocity[6 * k + 3 + c] : 0.0;
+        }
+        GG_EXPECT(out, gg_finite((float)sum), "clumps: expected finite positions and velocities, those of clump %lld are not",
+                  (long long)k);
+        GG_EXPECT(out, length2 > 0.998 && length2 < 1.002,
+                  "orientations: expected unit quaternions, got one of length^2 %g for clump %lld", length2, (long long)k);
+    }
+    return GG_OK;
+}
+
+gg_status gg_clumps_check(const gg_world_def *d, gg_message out) {
+    const gg_clump_def *c = &d->clumps;
+    GG_EXPECT(out, c->count >= 0 && c->count <= d->grain_count, "clumps: expected at most %lld of them, got %lld",
+              (long long)d->grain_count, (long long)c->count);
+    if (!c->count) {
+        return GG_OK;
+    }
+    GG_EXPECT(out, !d->planar.outline_count, "clumps: planar grains form none");
+    GG_EXPECT(out, d->solver.mode == GG_MODE_GAUSS_SEIDEL, "solver.mode: clumps have gauss_seidel alone");
+    GG_EXPECT(out, d->solver.spin, "solver.spin: clumps turn");
+    GG_EXPECT(out, c->first[0] == 0 && c->first[c->count] == d->grain_count, "clumps: expected every grain in one");
+    gg_status status = GG_OK;
+    for (int64_t k = 0; status == GG_OK && k < c->count; k++) {
+        status = check_shape(d, k, out);
+    }
+    return status == GG_OK ? check_motion(c->pose, c->velocity, c->count, out) : status;
+}
+
+/* ---- a world that is being built ---- */
+
+void gg_clumps_list(gg_scene *scene, const gg_world_def *def) {
+    for (int64_t k = 0; k < def->clumps.count; k++) {
+        for (int64_t id = def->clumps.first[k]; id < def->clumps.first[k + 1]; id++) {
+            scene->clump_of[id] = (int32_t)k;
+        }
+    }
+}
+
+void gg_clumps_fill(gg_view *v, const gg_world_def *def, int64_t e) {
+    for (int64_t k = 0; k < def->clumps.count; k++) {
+        gg_clump_motion *motion = &v->clump_motion[e * def->clumps.count + k];
+        const double *pose = def->clumps.pose + 7 * k, *velocity = def->clumps.velocity + 6 * k;
+        memcpy(motion->position, pose, sizeof motion->position);
+        memcpy(motion->rotation, pose + 3, sizeof motion->rotation);
+        memcpy(motion->velocity, velocity, sizeof motion->velocity);
+        memcpy(motion->spin, velocity + 3, sizeof motion->spin);
+        gg_turn_settle(motion->rotation);
+    }
+}
+
+/* ---- a world that runs ---- */
+
+static gg_status check_clumps(gg_world *w) {
+    GG_EXPECT(gg_message_of(w), w->view.dims.clumps.count, "clumps: expected a world that has some");
+    return GG_OK;
+}
+
+gg_status gg_world_get_clumps(gg_world *w, double *pose, double *velocity) {
+    size_t clumps = (size_t)(w->view.dims.env_count * w->view.dims.clumps.count) * sizeof(double);
+    gg_status status = check_clumps(w);
+    gg_access a;
+    memset(&a, 0, sizeof a);
+    a.clump_pose = gg_stage_output(w, GG_STAGING_A, pose, 7 * clumps, GG_HOST, &status);
+    a.clump_velocity = gg_stage_output(w, GG_STAGING_B, velocity, 6 * clumps, GG_HOST, &status);
+    const gg_phase phase = GG_PHASE_read_clumps;
+    status = gg_access_run(w, &a, &phase, 1, status);
+    const gg_copy_run outputs[] = {{pose, a.clump_pose, 7 * clumps}, {velocity, a.clump_velocity, 6 * clumps}};
+    return status == GG_OK ? gg_fetch_outputs(w, outputs, 2) : status;
+}
+
+gg_status gg_world_set_clumps(gg_world *w, const int32_t *envs, int64_t listed, const double *pose,
+                              const double *velocity) {
+    gg_status status = gg_envs_list(w, envs, &listed);
+    size_t clumps = (size_t)(listed * w->view.dims.clumps.count) * sizeof(double);
+    if (status != GG_OK || (status = check_clumps(w)) != GG_OK ||
+        (status = check_motion(pose, velocity, listed * w->view.dims.clumps.count, gg_message_of(w))) != GG_OK) {
+        return status;
+    }
+    gg_access a = gg_access_of_envs(w, &status);
+    a.clump_pose = (double *)(uintptr_t)gg_stage_input(w, GG_STAGING_A, pose, 7 * clumps, &status);
+    a.clump_velocity = (double *)(uintptr_t)gg_stage_input(w, GG_STAGING_B, velocity, 6 * clumps, &status);
+    const gg_phase phases[] = {GG_PHASE_write_clumps, GG_PHASE_invalidate};
+    gg_world_invalidate(w, envs, listed);
+    return gg_access_run(w, &a, phases, 2, status);
+}
