@@ -202,7 +202,7 @@ class Clump:
                 the mesh.
             spacing: "surface", instead of `count`: distance between the centres of neighbours [m].
             sphere_radius: "surface": radius of the spheres [m]; None: twice the spacing. Points of the surface then lie
-                within 1.1 radii of a centre where the radii of curvature are two radii or more, and within 1.8 at the
+                within 1.1 radii of a centre where the radii of curvature are two radii or more, and within 1.9 at the
                 corner of a cube. Smaller spheres keep more of edges and thin parts, and leave deeper dents between
                 them. "inscribed": the smallest radius.
             overlap: "inscribed": share of a sphere's radius that later spheres may reach into it, 0 to .9; default .6.

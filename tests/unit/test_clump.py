@@ -128,10 +128,10 @@ def test_an_overlapping_pair_agrees_with_closed_forms(direction, one, other, apa
         square += part(high) - part(low)
     center = moments[1] / moments[0]
     along, across = 2 * square, square + moments[2] - moments[0] * center**2
-    assert pair.volume == pytest.approx(moments[0], rel=1e-6)
-    assert np.allclose(pair.centers[0], -center * axis, atol=1e-6)
+    assert pair.volume == pytest.approx(moments[0], rel=1e-10)
+    assert np.allclose(pair.centers[0], -center * axis, atol=1e-10)
     wanted = across * np.eye(3) + (along - across) * np.outer(axis, axis)
-    assert np.abs(pair.inertia - wanted).max() < 1e-6 * across
+    assert np.abs(pair.inertia - wanted).max() < 1e-10 * across
 
 
 @pytest.mark.parametrize("name", CLUMPS)
@@ -145,14 +145,14 @@ def test_mass_properties_do_not_depend_on_the_frame(name):
 
 def test_a_cavity_is_not_filled():
     # a shell of many spheres: what lies within is no part of the union
-    k = np.arange(120)
-    z = 1 - (2 * k + 1) / 120
+    k = np.arange(80)
+    z = 1 - (2 * k + 1) / 80
     turn = k * math.pi * (3 - math.sqrt(5))
     shell = np.stack([np.sqrt(1 - z * z) * np.cos(turn), np.sqrt(1 - z * z) * np.sin(turn), z], axis=1)
-    clump = gg.Clump(shell, 0.25)
+    clump = gg.Clump(shell, 0.3)
     volume, _, inertia = voxel_moments(clump.centers, clump.radii)
     assert clump.volume == pytest.approx(volume, rel=5e-3)
-    assert clump.volume < 4 / 3 * math.pi * (1.25**3 - 0.85**3)
+    assert clump.volume < 4 / 3 * math.pi * (1.3**3 - 0.85**3)
     assert np.abs(inertia - clump.inertia).max() < 5e-3 * inertia.max()
 
 
@@ -233,9 +233,9 @@ def test_eight_spheres_take_little_time():
     gg.Clump.cube(1.0)
     times = []
     for _ in range(5):
-        started = time.perf_counter()
+        started = time.process_time()
         gg.Clump(CLUMPS["cube"].centers, CLUMPS["cube"].radii)
-        times.append(time.perf_counter() - started)
+        times.append(time.process_time() - started)
     assert min(times) < 0.05
 
 
@@ -257,10 +257,11 @@ def test_mass_of_a_mesh_is_the_solid_s():
 
 
 @pytest.mark.parametrize(
-    ("mesh", "place", "offset"),
+    ("spacing", "mesh", "place", "offset"),
     [
-        (lattice(on_sphere, 41, 80, False), on_sphere, lambda p, r: np.linalg.norm(p, axis=1) - (SPHERE - r)),
+        (0.16, lattice(on_sphere, 41, 80, False), on_sphere, lambda p, r: np.linalg.norm(p, axis=1) - (SPHERE - r)),
         (
+            0.125,
             lattice(on_torus, 48, 96, True),
             on_torus,
             lambda p, r: np.hypot(np.hypot(p[:, 0], p[:, 1]) - RING, p[:, 2]) - (TUBE - r),
@@ -268,22 +269,22 @@ def test_mass_of_a_mesh_is_the_solid_s():
     ],
     ids=["sphere", "torus"],
 )
-def test_spheres_cover_a_surface_evenly(mesh, place, offset):
-    clump = gg.Clump.from_mesh(mesh, spacing=0.125)
+def test_spheres_cover_a_surface_evenly(spacing, mesh, place, offset):
+    clump = gg.Clump.from_mesh(mesh, spacing=spacing)
     r = clump.radii[0]
-    assert r == pytest.approx(0.25) and np.ptp(clump.radii) == 0
+    assert r == pytest.approx(2 * spacing) and np.ptp(clump.radii) == 0
     assert np.abs(offset(clump.centers, r)).max() < 0.02 * r
     distance = np.linalg.norm(clump.centers[:, None] - clump.centers, axis=2)
     np.fill_diagonal(distance, np.inf)
     nearest = distance.min(axis=1)
-    assert nearest.std() < 0.06 * nearest.mean() and 0.85 * 0.125 < nearest.mean() < 0.125
+    assert nearest.std() < 0.06 * nearest.mean() and 0.85 * spacing < nearest.mean() < spacing
     a, b = np.meshgrid(np.linspace(0, 1, 61), np.linspace(0, 1, 120), indexing="ij")
     surface = place(a, b)
     near = [np.linalg.norm(row[:, None] - clump.centers, axis=2).min(axis=1) for row in surface]
     farthest = float(np.max(near))
     assert farthest < 1.1 * r
     area = 4 * np.pi * (SPHERE - r) ** 2 if place is on_sphere else 4 * np.pi**2 * RING * (TUBE - r)
-    assert len(clump.radii) == pytest.approx(area / (math.sqrt(0.75) * 0.125**2), rel=0.03)
+    assert len(clump.radii) == pytest.approx(area / (math.sqrt(0.75) * spacing**2), rel=0.03)
 
 
 def test_a_number_of_spheres_on_a_surface():
