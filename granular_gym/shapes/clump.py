@@ -1,4 +1,4 @@
-"""clump.py: rigid unions of spheres: checked, centred on their centre of mass, with exact mass properties.
+"""clump.py: rigid unions of spheres: checked, centred on their centre of mass, with their mass properties.
 
 Source: N. Bell, Y. Yu, P. J. Mucha, *Particle-based simulation of granular materials* (SCA 2005), section 3.1.
 """
@@ -10,13 +10,16 @@ import functools
 import hashlib
 import itertools
 import math
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym.base import checks, rotations
+from granular_gym.base import checks, rng, rotations
 from granular_gym.errors import ArgumentError
+from granular_gym.shapes.mesh import Mesh, load_mesh
+from granular_gym.shapes.mesh_spheres import inscribed_spheres, solid_moments, surface_spheres
 from granular_gym.shapes.sphere_union import union_moments
 
 Array = NDArray[np.float64]
@@ -26,6 +29,11 @@ LARGEST_COUNT = 1024
 #: lengths, and moments of inertia, that differ by less than this fraction count as equal
 _ROUNDING = 1e-6
 _EQUAL = 1e-9
+#: fewest spheres on the surface of a mesh
+_FEWEST_ON_SURFACE = 4
+#: most spheres of a grain of sand, and directions to choose a corner from
+_LARGEST_SAND = 32
+_DIRECTIONS = 12
 
 
 @dataclasses.dataclass(frozen=True, eq=False, init=False)
@@ -153,6 +161,85 @@ class Clump:
         centers = np.stack([np.cos(angle), np.sin(angle), np.zeros(n)], axis=1)
         return cls._sized(centers, _apart(2.0 * math.sin(math.pi / n), overlap), _length("radius", radius))
 
+    @classmethod
+    def sand(cls, seed: int, count: int = 8, radius: float = 1.0) -> Clump:
+        """A random angular grain: a sphere in the middle, and smaller ones that make corners.
+
+        The corners lie on or just within an ellipsoid; each of its axes is .6 to 1 times the next longer one. The same
+        seed gives the same grain.
+
+        Args:
+            seed: integer >= 0.
+            count: of the spheres, 3 .. 32.
+            radius: of the bounding sphere [m].
+        """
+        number = checks.seed("seed", seed)
+        n = checks.integer("count", count, 3, _LARGEST_SAND)
+        return cls._sized(*_sand(number, n), _length("radius", radius))
+
+    @classmethod
+    def from_mesh(
+        cls,
+        mesh: Mesh | str | os.PathLike[str],
+        count: int | None = None,
+        *,
+        method: str = "surface",
+        spacing: float | None = None,
+        sphere_radius: float | None = None,
+        overlap: float | None = None,
+        connected: bool = True,
+    ) -> Clump:
+        """A clump that stands for a closed triangle mesh, in the mesh's size and axes.
+
+        Volume, centre of mass and inertia are the mesh's, by exact integrals. The spheres lie within the mesh: edges
+        and corners are rounded, and the method "surface" leaves out parts that are thinner than a sphere.
+
+        Args:
+            mesh: a Mesh or the path of an STL, OBJ or PLY file; metres.
+            count: of the spheres, at most 1024; "inscribed": at most so many.
+            method: "surface": equal spheres that touch the surface from within, evenly spaced, as they repel each other
+                along it. "inscribed": one after the other the largest sphere that finds room; few of them fill most of
+                the mesh.
+            spacing: "surface", instead of `count`: distance between the centres of neighbours [m].
+            sphere_radius: "surface": radius of the spheres [m]; None: twice the spacing. Points of the surface then lie
+                within 1.1 radii of a centre where the radii of curvature are two radii or more, and within 1.9 at the
+                corner of a cube. Smaller spheres keep more of edges and thin parts, and leave deeper dents between
+                them. "inscribed": the smallest radius.
+            overlap: "inscribed": share of a sphere's radius that later spheres may reach into it, 0 to .9; default .6.
+            connected: refuse spheres that do not hang together; "inscribed" chooses such that do.
+
+        Raises:
+            MeshError: the mesh cannot be used; the message names the fault.
+            ArgumentError: arguments of the other method, a mesh too thin for the spheres, more than 1024 of them, or
+                spheres that do not hang together.
+
+        Sources: Bell, Yu, Mucha 2005, section 3.3.1; Angelidakis et al., CLUMP, SoftwareX 15 (2021).
+        """
+        solid = _solid(mesh)
+        chosen = checks.choice("method", method, ("surface", "inscribed"))
+        together = checks.flag("connected", connected)
+        fewest = _FEWEST_ON_SURFACE if chosen == "surface" else 1
+        number = None if count is None else checks.integer("count", count, fewest, LARGEST_COUNT)
+        distance = None if spacing is None else _length("spacing", spacing)
+        size = None if sphere_radius is None else _length("sphere_radius", sphere_radius)
+        if chosen == "surface":
+            if (number is None) == (distance is None):
+                raise ArgumentError(f"count: expected a count or a spacing, got count={count!r}, spacing={spacing!r}")
+            if overlap is not None:
+                raise ArgumentError(f"overlap: expected None for the method 'surface', got {overlap!r}")
+            centers, radii = surface_spheres(solid, number, distance, size, LARGEST_COUNT)
+        else:
+            if number is None:
+                raise ArgumentError("count: expected a number of spheres for the method 'inscribed', got None")
+            if distance is not None:
+                raise ArgumentError(f"spacing: expected None for the method 'inscribed', got {spacing!r}")
+            share = 0.6 if overlap is None else checks.number("overlap", overlap, 0.0, 0.9)
+            centers, radii = inscribed_spheres(solid, number, size or 0.0, share, together)
+        if together:
+            _check_connected(centers, radii)
+        volume, center, second = solid_moments(solid)
+        return cls._of(centers - center, radii, volume, np.trace(second) * np.eye(3) - second)
+
     def scaled(self, factor: float) -> Clump:
         """The same clump with all lengths times a factor."""
         f = checks.number("factor", factor, 0.0, above=True)
@@ -196,6 +283,16 @@ def _length(name: str, value: Any) -> float:
 def _apart(distance: float, overlap: Any) -> float:
     """Radius of equal spheres that overlap by a share of their diameter at a distance of their centres."""
     return 0.5 * distance / (1.0 - checks.number("overlap", overlap, 0.0, 0.9))
+
+
+def _solid(mesh: Any) -> Mesh:
+    if isinstance(mesh, (str, os.PathLike)):
+        return load_mesh(mesh)
+    if not isinstance(mesh, Mesh):
+        raise ArgumentError(f"mesh: expected a Mesh or a path, got {type(mesh).__name__}")
+    repaired = mesh.repair()
+    repaired.check()
+    return repaired
 
 
 def _spheres(centers: Any, radii: Any) -> tuple[Array, Array]:
@@ -257,6 +354,42 @@ def _check_connected(points: Array, sizes: Array) -> None:
                 f"{gap[one, two]:g} m; connected=False accepts it"
             )
         group = grown
+
+
+# ---- sand ----
+
+
+def _sand(seed: int, count: int) -> tuple[Array, Array]:
+    """Spheres of a random grain: one in the middle, the others reach from it to corners of an uneven ellipsoid."""
+    ratios = 0.6 + 0.4 * rng.uniform(seed, 0, 2)
+    axes = np.array([1.0, ratios[0], ratios[0] * ratios[1]])
+    middle = 0.7 * float(axes[2])
+    centers, radii, corners = [np.zeros(3)], [middle], np.zeros((0, 3))
+    stream = 0
+    while len(centers) < count:
+        stream += 1
+        numbers = rng.uniform(seed, stream, 3 * _DIRECTIONS + 2)
+        direction = 2.0 * numbers[:-2].reshape(-1, 3) - 1.0
+        length = np.sqrt((direction * direction).sum(axis=1))
+        fair = (length > 0.1) & (length < 1.0)
+        if not fair.any():
+            continue
+        direction = direction[fair] / length[fair, None]
+        # the direction farthest from the corners there are
+        near = (direction @ corners.T).max(axis=1, initial=-1.0)
+        k = int(near.argmin())
+        reach = float(np.sqrt(((direction[k] * axes) ** 2).sum())) * (0.8 + 0.2 * float(numbers[-2]))
+        # wide enough to overlap with the middle
+        size = max(middle * (0.3 + 0.3 * float(numbers[-1])), 0.55 * (reach - middle) + 0.05 * middle)
+        point = direction[k] * axes
+        point *= (reach - size) / float(np.sqrt((point * point).sum()))
+        distance = np.sqrt(((np.array(centers) - point) ** 2).sum(axis=1))
+        # a corner juts out of every other sphere, and they out of it
+        if (distance > 1.05 * np.abs(np.array(radii) - size)).all():
+            centers.append(point)
+            radii.append(size)
+            corners = np.concatenate([corners, direction[k : k + 1]])
+    return np.array(centers), np.array(radii)
 
 
 # ---- principal axes ----

@@ -1,9 +1,10 @@
 """sphere_union.py: volume, centre of mass and second moments of a union of spheres, overlaps counted once.
 
 The divergence theorem turns them into integrals over the surface of the union: of each sphere what no other one covers,
-which is the sphere without the caps that its neighbours cut off. Around the sphere's z axis the integral is exact over
-the arcs that no cap covers. Along it Gauss quadrature runs between the heights where an arc begins, ends or meets
+which is the sphere without the caps that its neighbours cut off. Around an axis of the sphere the integral is exact
+over the arcs that no cap covers. Along it Gauss quadrature runs between the heights where an arc begins, ends or meets
 another one. In between the integrand is smooth but for square roots at both ends, which a change of variable removes.
+The axis is that of the largest cap: two spheres are exact.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 #: nodes of the quadrature between two heights
-_NODES = 16
+_NODES = 24
 #: a point this close to the rim of a cap counts as outside it: one height too many does no harm
 _RIM = 1e-9
 #: heights nearer than this are one, in radii
@@ -86,6 +87,14 @@ def _sphere_part(c: Array, r: float, m0: float, m1: Array, m2: Array, m3: Array)
 
 def _exposed_moments(axis: Array, cosine: Array) -> tuple[float, Array, Array, Array]:
     """Integrals of 1, n, n n and n n n over the part of the unit sphere that no cap covers."""
+    frame = np.eye(3)
+    if len(axis):
+        z = axis[0]
+        x = np.cross(np.eye(3)[int(np.abs(z).argmin())], z)
+        x /= math.sqrt(float(x @ x))
+        frame = np.stack([x, np.cross(z, x), z], axis=1)
+        axis = axis @ frame
+        axis[0] = (0.0, 0.0, 1.0)
     u, weight = _nodes(_heights(axis, cosine))
     s = np.sqrt(np.maximum(1.0 - u * u, 0.0))
     arcs = _arc_integrals(u, s, axis, cosine)
@@ -101,7 +110,8 @@ def _exposed_moments(axis: Array, cosine: Array) -> tuple[float, Array, Array, A
             result[index] = total[index.count(0), index.count(1), index.count(2)]
         return result
 
-    return total[0, 0, 0], tensor(1), tensor(2), tensor(3)
+    third = np.einsum("ai,bj,ck,ijk->abc", frame, frame, frame, tensor(3))
+    return total[0, 0, 0], frame @ tensor(1), frame @ tensor(2) @ frame.T, third
 
 
 def _heights(axis: Array, cosine: Array) -> Array:

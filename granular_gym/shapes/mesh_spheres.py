@@ -1,0 +1,305 @@
+"""mesh_spheres.py: spheres that stand for a triangle mesh, on its surface or inscribed, and its mass properties.
+
+On the surface: N. Bell, Y. Yu, P. J. Mucha, *Particle-based simulation of granular materials* (SCA 2005), section
+3.3.1. Points on the surface at the depth of a radius repel each other along it and are drawn back to it by the distance
+field (after A. Witkin, P. Heckbert, SIGGRAPH 1994).
+
+Inscribed: after V. Angelidakis et al., *CLUMP* (SoftwareX 15, 2021), from the Euclidean distance: one sphere after the
+other, each the largest that the mesh and shrunken copies of those before it leave room for.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.base import rng, rotations
+from granular_gym.errors import ArgumentError
+from granular_gym.shapes.mesh import Mesh
+from granular_gym.shapes.sdf import Sdf, SdfGrid
+
+Array = NDArray[np.float64]
+
+#: radius of a sphere over the distance to its neighbours. Over the middle of a hole between spheres, which is a from
+#: the nearest centre on the surface at their depth r, a point of the mesh is sqrt(r^2 + a^2 R / (R - r)) from that
+#: centre; R is the radius of curvature. Holes have a = .65 spacings (.58 in a regular covering): 1.1 r down to R = 2 r
+RADIUS_PER_SPACING = 2.0
+#: samples of the distance field per radius, across the thinnest side at least, across the longest side for inscribed
+#: spheres, and for areas
+_PER_RADIUS = 6
+_PER_SIDE = 8
+_PER_LENGTH = 64
+_PER_LENGTH_AREA = 28
+#: most samples of a field
+_LARGEST_FIELD = 2**24
+#: first points to choose from, per sphere
+_CHOICE = 12
+#: repulsion: reach in spacings, move over force, largest move in spacings, and rounds
+_REACH = 1.3
+_GAIN = 0.5
+_STEP = 0.15
+_ROUNDS = 240
+#: rounds after which neighbours are found again
+_FRESH = 8
+#: distance to the wanted depth that is left, in radii
+_OFF = 1e-3
+#: an inscribed sphere juts out of those before it by at least this share of its radius
+_JUTS = 0.02
+_MOST_TRIES = 64
+
+
+def solid_moments(mesh: Mesh) -> tuple[float, Array, Array]:
+    """Volume [m3], centre of mass (3,) [m] and the integral of x x^T about it (3, 3) [m5] of a closed mesh.
+
+    Exact: a face and the middle of the bounding box span a tetrahedron; its integrals are polynomials of its corners.
+    """
+    middle = mesh.bounds.mean(axis=0)
+    corner = mesh.vertices[mesh.faces] - middle
+    det = np.einsum("ij,ij->i", corner[:, 0], rotations.cross(corner[:, 1], corner[:, 2]))
+    total = corner.sum(axis=1)
+    volume = float(det.sum()) / 6.0
+    first = (det[:, None] * total).sum(axis=0) / 24.0
+    second = np.einsum("i,ij,ik->jk", det, total, total) + np.einsum("i,iaj,iak->jk", det, corner, corner)
+    center = first / volume
+    about: Array = second / 120.0 - volume * np.outer(center, center)
+    return volume, middle + center, about
+
+
+class _Field:
+    """A distance field and its gradient, by trilinear interpolation."""
+
+    def __init__(self, grid: SdfGrid) -> None:
+        self.samples = grid.samples.astype(np.float64)
+        self.spacing = grid.spacing
+        self.origin = np.array(grid.origin)
+        self.limit = np.array(grid.samples.shape[::-1]) - 1
+
+    def at(self, points: Array) -> tuple[Array, Array]:
+        """Distances (n,) and gradients (n, 3) at points (n, 3)."""
+        local = np.clip((points - self.origin) / self.spacing, 0.0, self.limit - 1e-9)
+        cell = local.astype(np.int64)
+        (x, y, z), (i, j, k) = (local - cell).T, cell.T
+        f = self.samples
+        low, high = [], []
+        for a, b in ((0, 0), (1, 0), (0, 1), (1, 1)):
+            low.append(f[k + b, j + a, i])
+            high.append(f[k + b, j + a, i + 1])
+        along = [p + x * (q - p) for p, q in zip(low, high, strict=True)]
+        slope = [q - p for p, q in zip(low, high, strict=True)]
+        front, back = along[0] + y * (along[1] - along[0]), along[2] + y * (along[3] - along[2])
+        gx0, gx1 = slope[0] + y * (slope[1] - slope[0]), slope[2] + y * (slope[3] - slope[2])
+        gy0, gy1 = along[1] - along[0], along[3] - along[2]
+        gradient = np.stack([gx0 + z * (gx1 - gx0), gy0 + z * (gy1 - gy0), back - front], axis=1) / self.spacing
+        return front + z * (back - front), gradient
+
+    def to_depth(self, points: Array, depth: float) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Points moved along the gradient to a depth, the normals there, and which of them arrived."""
+        for _ in range(4):
+            distance, gradient = self.at(points)
+            square = np.maximum((gradient * gradient).sum(axis=1), 0.25)
+            move = np.clip((distance + depth) / square, -depth, depth)
+            points = points - move[:, None] * gradient
+        distance, gradient = self.at(points)
+        length = np.sqrt((gradient * gradient).sum(axis=1))
+        normal = gradient / np.maximum(length, 1e-12)[:, None]
+        return points, normal, np.abs(distance + depth) < _OFF * depth
+
+    def area(self, depth: float) -> float:
+        """Area of the surface at a depth [m2]: the volume near it over its thickness, as |gradient| = 1."""
+        width = 1.5 * self.spacing
+        near = np.abs(self.samples + depth)
+        near = near[near < width]
+        return float((1.0 + np.cos(math.pi / width * near)).sum()) * self.spacing**3 / (2.0 * width)
+
+
+def _field(mesh: Mesh, spacing: float, why: str) -> _Field:
+    lower, upper = mesh.bounds
+    count = float(((upper - lower) / spacing + 5.0).prod())
+    if count > _LARGEST_FIELD:
+        raise ArgumentError(
+            f"{why}, the distance field of a mesh of {(upper - lower).tolist()} m would need {count:.3g} samples"
+        )
+    grid = Sdf.from_mesh(mesh, spacing=spacing, cache=False, num_threads=1).parts[0].grid
+    assert grid is not None
+    return _Field(grid)
+
+
+# ---- spheres on the surface ----
+
+
+def surface_spheres(
+    mesh: Mesh, count: int | None, spacing: float | None, radius: float | None, most: int
+) -> tuple[Array, Array]:
+    """Spheres that touch the surface from within, evenly spaced.
+
+    Args:
+        mesh: closed.
+        count: of the spheres; None: as many as `spacing` asks for.
+        spacing: distance of neighbours [m], where there is no count.
+        radius: of the spheres [m]; None: RADIUS_PER_SPACING spacings.
+        most: most spheres.
+
+    Returns:
+        Centres (n, 3) and radii (n,) [m].
+
+    Raises:
+        ArgumentError: the mesh is too thin for the radius, or there would be too many spheres.
+    """
+    thinnest = float(np.ptp(mesh.bounds, axis=0).min())
+    size = radius
+    if size is None:
+        size = _radius_of_count(mesh, count) if spacing is None else RADIUS_PER_SPACING * spacing
+    argument = "sphere_radius" if radius is not None else "spacing" if spacing is not None else "count"
+    if size >= 0.5 * thinnest:
+        raise _too_thin(argument, size, 0.5 * thinnest)
+    field = _field(mesh, min(size / _PER_RADIUS, thinnest / _PER_SIDE), f"{argument}: expected larger spheres")
+    deepest = -float(field.samples.min())
+    if size >= deepest:
+        raise _too_thin(argument, size, deepest)
+    area = field.area(size)
+    if count is None:
+        assert spacing is not None
+        wanted = area / (0.5 * math.sqrt(3.0) * spacing**2)
+        if wanted > most:
+            raise ArgumentError(f"spacing: expected at most {most} spheres, {spacing:g} m gives {wanted:.0f}")
+        count = max(1, round(wanted))
+    first = _first_points(field, size, _CHOICE * count)
+    if len(first) < count:
+        raise _too_thin(argument, size, deepest)
+    points = _relaxed(field, _spread(first, count), size, math.sqrt(2.0 * area / (math.sqrt(3.0) * count)))
+    return points, np.full(count, size)
+
+
+def _too_thin(argument: str, radius: float, depth: float) -> ArgumentError:
+    return ArgumentError(
+        f"{argument}: expected spheres of less than {depth:g} m, the depth of the mesh, got a radius of {radius:g} m; "
+        "more spheres are smaller, and sphere_radius sets their size"
+    )
+
+
+def _radius_of_count(mesh: Mesh, count: int | None) -> float:
+    """Radius of so many spheres at RADIUS_PER_SPACING; the surface at their depth shrinks with it, so by bisection."""
+    assert count is not None
+    sides = np.ptp(mesh.bounds, axis=0)
+    step = float(min(sides.max() / _PER_LENGTH_AREA, sides.min() / _PER_SIDE))
+    field = _field(mesh, step, "mesh: expected a thicker one")
+    low, high = 0.0, -float(field.samples.min())
+    for _ in range(40):
+        radius = 0.5 * (low + high)
+        if field.area(radius) / (0.5 * math.sqrt(3.0) * (radius / RADIUS_PER_SPACING) ** 2) > count:
+            low = radius
+        else:
+            high = radius
+    return 0.5 * (low + high)
+
+
+def _first_points(field: _Field, depth: float, count: int) -> Array:
+    """Random points on the surface at a depth, evenly by area."""
+    h = field.spacing
+    near = np.argwhere(np.abs(field.samples + depth) < 1.5 * h)[:, ::-1]
+    kept: list[Array] = []
+    found = 0
+    for attempt in range(_MOST_TRIES):
+        if found >= count or not len(near):
+            break
+        numbers = rng.uniform(0, attempt, 16 * count).reshape(4, -1)
+        cell = near[np.minimum((numbers[0] * len(near)).astype(np.int64), len(near) - 1)]
+        points = field.origin + h * (cell + numbers[1:].T - 0.5)
+        # a layer of even thickness holds volume by area
+        points = points[np.abs(field.at(points)[0] + depth) < 0.5 * h]
+        points, _, arrived = field.to_depth(points, depth)
+        kept.append(points[arrived])
+        found += len(kept[-1])
+    return np.concatenate(kept)[:count] if kept else np.zeros((0, 3))
+
+
+def _spread(points: Array, count: int) -> Array:
+    """So many of the points, each the one farthest from those before it."""
+    chosen = np.zeros(count, np.int64)
+    distance = np.full(len(points), np.inf)
+    for k in range(1, count):
+        offset = points - points[chosen[k - 1]]
+        distance = np.minimum(distance, (offset * offset).sum(axis=1))
+        chosen[k] = int(distance.argmax())
+    result: Array = points[chosen]
+    return result
+
+
+def _relaxed(field: _Field, points: Array, depth: float, spacing: float) -> Array:
+    """Points after they repelled each other along the surface at a depth."""
+    count = len(points)
+    points, normal, _ = field.to_depth(points, depth)
+    reach = _REACH * spacing
+    i = j = np.zeros(0, np.int64)
+    for round_ in range(_ROUNDS):
+        if round_ % _FRESH == 0:
+            offset = points[:, None] - points[None]
+            near = (offset * offset).sum(axis=2) < (reach + 2.0 * _FRESH * _STEP * 0.1 * spacing) ** 2
+            np.fill_diagonal(near, False)
+            i, j = np.nonzero(near)
+        away = points[i] - points[j]
+        distance = np.sqrt((away * away).sum(axis=1))
+        push = np.maximum(1.0 - distance / reach, 0.0) ** 2
+        away *= (push / np.maximum(distance, 1e-12 * spacing))[:, None]
+        force = np.stack([np.bincount(i, away[:, axis], count) for axis in range(3)], axis=1)
+        force -= (force * normal).sum(axis=1, keepdims=True) * normal
+        length = np.sqrt((force * force).sum(axis=1, keepdims=True))
+        move = spacing * force * np.minimum(_GAIN, _STEP / np.maximum(length, 1e-12))
+        moved, turned, arrived = field.to_depth(points + move, depth)
+        # where the surface ends in a ridge a point stays
+        points, normal = np.where(arrived[:, None], moved, points), np.where(arrived[:, None], turned, normal)
+    return points
+
+
+# ---- inscribed spheres ----
+
+
+def inscribed_spheres(mesh: Mesh, count: int, radius: float, overlap: float, connected: bool) -> tuple[Array, Array]:
+    """Spheres within a mesh, each the largest that finds room.
+
+    Args:
+        mesh: closed.
+        count: most spheres.
+        radius: smallest radius [m]; 0: any.
+        overlap: share of a sphere's radius that later ones may reach into it.
+        connected: each sphere touches one before it.
+
+    Returns:
+        Centres (n, 3) and radii (n,) [m].
+
+    Raises:
+        ArgumentError: no sphere fits.
+    """
+    sides = np.ptp(mesh.bounds, axis=0)
+    step = float(min(sides.max() / _PER_LENGTH, sides.min() / _PER_SIDE))
+    field = _field(mesh, step, "mesh: expected a thicker one")
+    inside = np.argwhere(field.samples < 0.0)
+    points = field.origin + field.spacing * inside[:, ::-1]
+    # room for a sphere at each point, and how deep the point lies in those there are: negative outside, by its distance
+    room = -field.samples[tuple(inside.T)]
+    deep = np.full(len(points), -np.inf)
+    centers: list[Array] = []
+    radii: list[float] = []
+    for _ in range(count):
+        allowed = room - deep > _JUTS * room
+        if connected and centers:
+            allowed &= room + deep >= 0.0
+        free = np.where(allowed, room, 0.0)
+        k = int(free.argmax()) if len(free) else 0
+        size = float(free[k]) if len(free) else 0.0
+        if size <= 0.0 or size < radius:
+            break
+        centers.append(points[k])
+        radii.append(size)
+        offset = points - points[k]
+        distance = np.sqrt((offset * offset).sum(axis=1))
+        room = np.minimum(room, distance - (1.0 - overlap) * size)
+        deep = np.maximum(deep, size - distance)
+    if not centers:
+        deepest = max(0.0, -float(field.samples.min()))
+        raise ArgumentError(
+            f"sphere_radius: expected at most {deepest:g} m, the depth of the mesh at its samples, got {radius:g} m"
+        )
+    return np.array(centers), np.array(radii)
