@@ -222,11 +222,15 @@ gg_status gg_world_set_grains(gg_world *world, const int32_t *envs, int64_t env_
 gg_status gg_world_transform_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const float *translation,
                                     const float *yaw);
 /* Clumps of all envs: pose (env_count, clumps, 7) x y z [m], w x y z of the principal axes; velocity (env_count, clumps,
- * 6) [m/s], angular velocity in the axes of the world [rad/s]; NULL to skip one. */
-gg_status gg_world_get_clumps(gg_world *world, double *pose, double *velocity);
-/* the same of the listed envs; their stored impulses are dropped and `diverged` is cleared */
+ * 6) [m/s], angular velocity in the axes of the world [rad/s]; wrench: see gg_world_set_clump_wrenches. NULL to skip
+ * one. */
+gg_status gg_world_get_clumps(gg_world *world, double *pose, double *velocity, double *wrench);
+/* Poses and velocities of the listed envs; unless they are kept, their stored impulses are dropped and `diverged` is
+ * cleared. */
 gg_status gg_world_set_clumps(gg_world *world, const int32_t *envs, int64_t env_listed, const double *pose,
-                              const double *velocity);
+                              const double *velocity, int keep_impulses);
+/* force at the centre of mass [N] and torque [N m] (env_listed, clumps, 6) that act on clumps until they are set anew */
+gg_status gg_world_set_clump_wrenches(gg_world *world, const int32_t *envs, int64_t env_listed, const double *wrench);
 
 /* gravity (env_listed or env_count, 3) [m/s2] */
 gg_status gg_world_set_gravity(gg_world *world, const int32_t *envs, int64_t env_listed, const float *gravity);

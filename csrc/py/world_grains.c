@@ -90,43 +90,74 @@ WORLD_METHOD(transform_grains) {
  * clumps */
 
 WORLD_METHOD(get_clumps) {
-    (void)argument;
+    PyObject *out[3] = {NULL, NULL, NULL}, *all = NULL;
     gg_world_info info;
+    (void)argument;
     if (gg_py_begin(self)) {
         return NULL;
     }
     gg_world_get_info(self->world, &info);
-    npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)info.clump_count, 7};
-    PyObject *pose = PyArray_ZEROS(3, shape, NPY_FLOAT64, 0);
-    shape[2] = 6;
-    PyObject *velocity = PyArray_ZEROS(3, shape, NPY_FLOAT64, 0);
-    PyObject *out = pose && velocity ? PyTuple_Pack(2, pose, velocity) : NULL;
-    Py_XDECREF(pose);
-    Py_XDECREF(velocity);
-    if (!out) {
+    for (int k = 0; k < 3; k++) {
+        npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)info.clump_count, k == 0 ? 7 : 6};
+        out[k] = PyArray_ZEROS(3, shape, NPY_FLOAT64, 0);
+    }
+    if (out[0] && out[1] && out[2]) {
+        all = PyTuple_Pack(3, out[0], out[1], out[2]);
+    }
+    for (int k = 0; k < 3; k++) {
+        Py_XDECREF(out[k]); /* the tuple holds them */
+    }
+    if (!all) {
         return gg_py_refuse(self);
     }
-    return gg_py_finish(self, gg_world_get_clumps(self->world, gg_py_data(pose), gg_py_data(velocity)), out);
+    return gg_py_finish(
+        self, gg_world_get_clumps(self->world, gg_py_data(out[0]), gg_py_data(out[1]), gg_py_data(out[2])), all);
+}
+
+/* shape of an array of a call that lists envs: (listed, clumps, width) */
+static void clump_shape(world_object *self, int64_t listed, npy_intp width, npy_intp shape[3]) {
+    gg_world_info info;
+    gg_world_get_info(self->world, &info);
+    shape[0] = (npy_intp)listed;
+    shape[1] = (npy_intp)info.clump_count;
+    shape[2] = width;
 }
 
 WORLD_METHOD(set_clumps) {
     PyObject *envs_object, *pose_object, *velocity_object;
     const int32_t *envs;
     int64_t listed;
-    gg_world_info info;
-    if (!PyArg_ParseTuple(argument, "OOO:set_clumps", &envs_object, &pose_object, &velocity_object) ||
+    npy_intp poses[3], velocities[3];
+    int keep_impulses = 0;
+    const double *pose = NULL, *velocity = NULL;
+    if (!PyArg_ParseTuple(argument, "OOO|p:set_clumps", &envs_object, &pose_object, &velocity_object, &keep_impulses) ||
         gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed) || gg_py_begin(self)) {
         return NULL;
     }
-    gg_world_get_info(self->world, &info);
-    npy_intp poses[3] = {(npy_intp)listed, (npy_intp)info.clump_count, 7};
-    npy_intp velocities[3] = {(npy_intp)listed, (npy_intp)info.clump_count, 6};
-    const double *pose = NULL, *velocity = NULL;
-    if (gg_py_array_or_none(self->state, "pose", pose_object, NPY_FLOAT64, 3, poses, (void *)&pose) ||
-        gg_py_array_or_none(self->state, "velocity", velocity_object, NPY_FLOAT64, 3, velocities, (void *)&velocity)) {
+    clump_shape(self, listed, 7, poses);
+    clump_shape(self, listed, 6, velocities);
+    if (gg_py_array_or_none(self->state, "poses", pose_object, NPY_FLOAT64, 3, poses, (void *)&pose) ||
+        gg_py_array_or_none(self->state, "velocities", velocity_object, NPY_FLOAT64, 3, velocities, (void *)&velocity)) {
         return gg_py_refuse(self);
     }
-    return gg_py_finish_none(self, gg_world_set_clumps(self->world, envs, listed, pose, velocity));
+    return gg_py_finish_none(self, gg_world_set_clumps(self->world, envs, listed, pose, velocity, keep_impulses));
+}
+
+WORLD_METHOD(set_clump_wrenches) {
+    PyObject *envs_object, *wrench_object;
+    const int32_t *envs;
+    int64_t listed;
+    npy_intp shape[3];
+    if (!PyArg_ParseTuple(argument, "OO:set_clump_wrenches", &envs_object, &wrench_object) ||
+        gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed) || gg_py_begin(self)) {
+        return NULL;
+    }
+    clump_shape(self, listed, 6, shape);
+    const double *wrench = gg_py_array(self->state, "wrenches", wrench_object, NPY_FLOAT64, 3, shape);
+    if (!wrench) {
+        return gg_py_refuse(self);
+    }
+    return gg_py_finish_none(self, gg_world_set_clump_wrenches(self->world, envs, listed, wrench));
 }
 
 /* --------------------------------------------------------------------------------------------------------

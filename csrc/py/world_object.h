@@ -85,6 +85,7 @@ WORLD_METHOD(set_grains);
 WORLD_METHOD(transform_grains);
 WORLD_METHOD(get_clumps);
 WORLD_METHOD(set_clumps);
+WORLD_METHOD(set_clump_wrenches);
 WORLD_METHOD(get_gravity);
 WORLD_METHOD(set_gravity);
 WORLD_METHOD(get_air);

@@ -264,11 +264,17 @@ static PyMethodDef world_methods[] = {
               "angles [rad]: (n, grain_count). Raises ArgumentError."),
     ELSEWHERE(get_clumps, METH_NOARGS,
               "get_clumps($self, /)\n--\n\n"
-              "Poses (env_count, clumps, 7), centre of mass and w x y z of the principal axes, and velocities\n"
-              "(env_count, clumps, 6), the angular ones in the axes of the world; float64."),
+              "Of all clumps, float64: poses (env_count, clumps, 7), centre of mass and w x y z of the principal axes;\n"
+              "velocities (env_count, clumps, 6), the angular ones in the axes of the world; forces and torques of the\n"
+              "caller (env_count, clumps, 6). Raises ArgumentError: there are none."),
     ELSEWHERE(set_clumps, METH_VARARGS,
-              "set_clumps($self, envs, pose, velocity, /)\n--\n\n"
-              "Sets what is not None in the listed envs, arrays as get_clumps gives them."),
+              "set_clumps($self, envs, poses, velocities, keep_impulses=False, /)\n--\n\n"
+              "Sets what is not None in the listed envs and, unless they are kept, drops their stored impulses.\n\n"
+              "Arrays as get_clumps gives them. Raises ArgumentError."),
+    ELSEWHERE(set_clump_wrenches, METH_VARARGS,
+              "set_clump_wrenches($self, envs, wrenches, /)\n--\n\n"
+              "Force [N] at the centre of mass and torque [N m] on each clump, (listed, clumps, 6) float64, until they "
+              "are set anew. Raises ArgumentError."),
     ELSEWHERE(transform_grains, METH_VARARGS,
               "transform_grains($self, envs, translation, yaw, /)\n--\n\n"
               "Rotates the grains of the listed envs about the z axis, then translates them; a settled bed stays "

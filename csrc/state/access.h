@@ -27,6 +27,7 @@ typedef struct gg_access {
     int32_t *material;                             /* (env_count, grain_count) */
     double *clump_pose;                            /* (envs, clumps, 7) x y z [m], w x y z of the principal axes */
     double *clump_velocity;                        /* (envs, clumps, 6) [m/s], [rad/s] in world axes */
+    double *clump_wrench;                          /* (envs, clumps, 6) of the caller [N], [N m] */
     int32_t keep_impulses;                         /* setting grains leaves stored impulses and `diverged` */
     const float *move;                             /* (envs, 4) translation [m], yaw [rad] */
     float *wrench, *wall_wrench;                   /* (env_count, tool_count of the caller or GG_WALL_COUNT, 6) */

@@ -19,6 +19,8 @@ typedef struct gg_clump_motion {
     double rotation[4]; /* w x y z, of the principal axes */
     double velocity[3]; /* [m/s] */
     double spin[3];     /* angular velocity in the axes of the world [rad/s] */
+    double force[3];    /* of the caller, at the centre of mass [N] */
+    double torque[3];   /* of the caller, in the axes of the world [N m] */
 } gg_clump_motion;
 
 /* all 0 under another law */

@@ -89,21 +89,24 @@ static gg_status check_clumps(gg_world *w) {
     return GG_OK;
 }
 
-gg_status gg_world_get_clumps(gg_world *w, double *pose, double *velocity) {
+gg_status gg_world_get_clumps(gg_world *w, double *pose, double *velocity, double *wrench) {
     size_t clumps = (size_t)(w->view.dims.env_count * w->view.dims.clumps.count) * sizeof(double);
     gg_status status = check_clumps(w);
     gg_access a;
     memset(&a, 0, sizeof a);
     a.clump_pose = gg_stage_output(w, GG_STAGING_A, pose, 7 * clumps, GG_HOST, &status);
     a.clump_velocity = gg_stage_output(w, GG_STAGING_B, velocity, 6 * clumps, GG_HOST, &status);
+    a.clump_wrench = gg_stage_output(w, GG_STAGING_C, wrench, 6 * clumps, GG_HOST, &status);
     const gg_phase phase = GG_PHASE_read_clumps;
     status = gg_access_run(w, &a, &phase, 1, status);
-    const gg_copy_run outputs[] = {{pose, a.clump_pose, 7 * clumps}, {velocity, a.clump_velocity, 6 * clumps}};
-    return status == GG_OK ? gg_fetch_outputs(w, outputs, 2) : status;
+    const gg_copy_run outputs[] = {{pose, a.clump_pose, 7 * clumps},
+                                   {velocity, a.clump_velocity, 6 * clumps},
+                                   {wrench, a.clump_wrench, 6 * clumps}};
+    return status == GG_OK ? gg_fetch_outputs(w, outputs, 3) : status;
 }
 
 gg_status gg_world_set_clumps(gg_world *w, const int32_t *envs, int64_t listed, const double *pose,
-                              const double *velocity) {
+                              const double *velocity, int keep_impulses) {
     gg_status status = gg_envs_list(w, envs, &listed);
     size_t clumps = (size_t)(listed * w->view.dims.clumps.count) * sizeof(double);
     if (status != GG_OK || (status = check_clumps(w)) != GG_OK ||
@@ -113,7 +116,26 @@ gg_status gg_world_set_clumps(gg_world *w, const int32_t *envs, int64_t listed, 
     gg_access a = gg_access_of_envs(w, &status);
     a.clump_pose = (double *)(uintptr_t)gg_stage_input(w, GG_STAGING_A, pose, 7 * clumps, &status);
     a.clump_velocity = (double *)(uintptr_t)gg_stage_input(w, GG_STAGING_B, velocity, 6 * clumps, &status);
+    a.keep_impulses = keep_impulses;
     const gg_phase phases[] = {GG_PHASE_write_clumps, GG_PHASE_invalidate};
     gg_world_invalidate(w, envs, listed);
     return gg_access_run(w, &a, phases, 2, status);
+}
+
+gg_status gg_world_set_clump_wrenches(gg_world *w, const int32_t *envs, int64_t listed, const double *wrench) {
+    gg_status status = gg_envs_list(w, envs, &listed);
+    int64_t values = listed * w->view.dims.clumps.count * 6;
+    if (status != GG_OK || (status = check_clumps(w)) != GG_OK) {
+        return status;
+    }
+    for (int64_t k = 0; k < values; k++) {
+        GG_EXPECT(gg_message_of(w), gg_finite((float)wrench[k]), "wrenches: expected finite forces and torques, got %g",
+                  wrench[k]);
+    }
+    gg_access a = gg_access_of_envs(w, &status);
+    a.clump_wrench =
+        (double *)(uintptr_t)gg_stage_input(w, GG_STAGING_A, wrench, (size_t)values * sizeof(double), &status);
+    const gg_phase phase = GG_PHASE_push_clumps;
+    w->stats_valid = 0;
+    return gg_access_run(w, &a, &phase, 1, status);
 }

@@ -346,7 +346,7 @@ static gg_status check_clump_motion(const saved_env *s, gg_field_id field) {
         const double *q = m->rotation;
         double sum = 0.0, length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
         for (int c = 0; c < 3; c++) {
-            sum += m->position[c] + m->velocity[c] + m->spin[c];
+            sum += m->position[c] + m->velocity[c] + m->spin[c] + m->force[c] + m->torque[c];
         }
         EXPECT_AT(s, field, k, sum - sum == 0.0, "finite values");
         EXPECT_AT(s, field, k, length2 > 0.999 && length2 < 1.001, "a unit quaternion");

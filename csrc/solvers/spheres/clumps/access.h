@@ -7,13 +7,16 @@
 /* item: clump of an env */
 GG_FN void gg_clump_read(const gg_view *v, int64_t e, int64_t clump) {
     const gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + clump];
-    double *pose = v->access.clump_pose, *velocity = v->access.clump_velocity;
+    double *pose = v->access.clump_pose, *velocity = v->access.clump_velocity, *wrench = v->access.clump_wrench;
     int64_t at = e * v->dims.clumps.count + clump;
     for (int k = 0; k < 7 && pose; k++) {
         pose[at * 7 + k] = k < 3 ? motion->position[k] : motion->rotation[k - 3];
     }
     for (int k = 0; k < 6 && velocity; k++) {
         velocity[at * 6 + k] = k < 3 ? motion->velocity[k] : motion->spin[k - 3];
+    }
+    for (int k = 0; k < 6 && wrench; k++) {
+        wrench[at * 6 + k] = k < 3 ? motion->force[k] : motion->torque[k - 3];
     }
 }
 
@@ -46,7 +49,25 @@ GG_FN void gg_clump_write(const gg_view *v, int64_t e, int64_t clump) {
     for (int k = 0; k < 6 && velocity; k++) {
         *(k < 3 ? &motion->velocity[k] : &motion->spin[k - 3]) = velocity[at * 6 + k];
     }
-    gg_clump_place_listed(v, e, clump);
+    if (pose || velocity) {
+        gg_clump_place_listed(v, e, clump);
+    }
+}
+
+/* sets the caller's wrenches in the listed envs, which wakes them. item: clump of an env */
+GG_FN void gg_clump_push(const gg_view *v, int64_t e, int64_t clump) {
+    if (v->access.listed[e] < 0) {
+        return;
+    }
+    gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + clump];
+    const double *wrench = v->access.clump_wrench + (v->access.listed[e] * v->dims.clumps.count + clump) * 6;
+    for (int k = 0; k < 3; k++) {
+        motion->force[k] = wrench[k];
+        motion->torque[k] = wrench[k + 3];
+    }
+    if (clump == 0) {
+        v->env[e].rested = 0;
+    }
 }
 
 /* turns a clump of a listed env about the world's z axis and translates it. item: clump of an env */
@@ -59,7 +80,7 @@ GG_FN void gg_clump_transform(const gg_view *v, int64_t e, int64_t clump) {
     double sine, cosine, half_sine, half_cosine;
     gg_sincos_double(move[3], &sine, &cosine);
     gg_sincos_double(0.5 * (double)move[3], &half_sine, &half_cosine);
-    double *const turned[3] = {motion->position, motion->velocity, motion->spin};
+    double *const turned[5] = {motion->position, motion->velocity, motion->spin, motion->force, motion->torque};
     for (int k = 0; k < 3; k++) {
         double x = turned[k][0], y = turned[k][1];
         turned[k][0] = cosine * x - sine * y;

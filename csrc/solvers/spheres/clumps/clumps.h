@@ -76,11 +76,14 @@ GG_FN void gg_clump_open(const gg_view *v, int64_t e, int64_t clump) {
         if (gg_air_drags(&v->env[e].air)) {
             kick = gg_add(kick, gg_clump_drag(v, e, clump, kick, inverse_mass));
         }
+        float pushed = (float)(v->params.dt / (density * shape->volume));
+        kick = gg_madd(kick, gg_v3((float)motion->force[0], (float)motion->force[1], (float)motion->force[2]), pushed);
     }
     float body[GG_BODY], spread[GG_BODY];
     for (int k = 0; k < 3; k++) {
+        double twist = gg_spread_along(&inverse, k, motion->torque) * v->params.dt;
         body[k] = (float)motion->velocity[k] + gg_axis_of(kick, k);
-        body[GG_BODY_SPIN + k] = (float)(motion->spin[k] * radius);
+        body[GG_BODY_SPIN + k] = (float)((motion->spin[k] + twist) * radius);
     }
     body[GG_BODY_INVERSE_MASS] = inverse_mass;
     body[GG_BODY_INVERSE_RADIUS] = 1.0f / shape->radius;
@@ -191,7 +194,8 @@ GG_FN void gg_clump_move(const gg_view *v, int64_t e, int64_t clump) {
     const float lower[3] = {p->lower.x, p->lower.y, p->lower.z}, upper[3] = {p->upper.x, p->upper.y, p->upper.z};
     for (int k = 0; k < 3; k++) {
         moved.velocity[k] += kick[k] + ((double)body[k] - (double)start[k * GG_LANES]);
-        moved.spin[k] += ((double)body[GG_BODY_SPIN + k] - (double)start[(k + 3) * GG_LANES]) / radius;
+        /* the caller's torque is in what the solve began with */
+        moved.spin[k] += ((double)body[GG_BODY_SPIN + k] - (double)(float)(motion->spin[k] * radius)) / radius;
         moved.position[k] += dt * moved.velocity[k] + push[k];
         if (p->boundary[k][0] == GG_BOUNDARY_PERIODIC || p->boundary[k][0] == GG_BOUNDARY_CYCLIC) {
             double length = (double)upper[k] - (double)lower[k];

@@ -24,6 +24,7 @@
       gg_clump_place_listed(v, e, i))                                                                                  \
     X(read_clumps, v->dims.clumps.count, COVERS, PLAIN, EACH, v->dims.clumps.count, ALONE, gg_clump_read(v, e, i))     \
     X(write_clumps, v->dims.clumps.count, COVERS, PLAIN, EACH, v->dims.clumps.count, ALONE, gg_clump_write(v, e, i))   \
+    X(push_clumps, v->dims.clumps.count, COVERS, PLAIN, EACH, v->dims.clumps.count, ALONE, gg_clump_push(v, e, i))     \
     X(transform_clumps, v->dims.clumps.count, COVERS, PLAIN, EACH, v->dims.clumps.count, ALONE,                        \
       gg_clump_transform(v, e, i))
 /* clang-format on */

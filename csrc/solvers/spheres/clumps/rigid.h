@@ -54,6 +54,14 @@ GG_FN gg_spread gg_turn_inverse(const gg_turn *t, const double moment[3], double
     return s;
 }
 
+/* component k of a symmetric matrix times a vector */
+GG_FN double gg_spread_along(const gg_spread *s, int k, const double a[3]) {
+    const double *m = s->of;
+    return k == 0   ? m[0] * a[0] + m[3] * a[1] + m[4] * a[2]
+           : k == 1 ? m[3] * a[0] + m[1] * a[1] + m[5] * a[2]
+                    : m[4] * a[0] + m[5] * a[1] + m[2] * a[2];
+}
+
 /* angular momentum over density in the axes of the world, of a spin in them */
 GG_FN void gg_turn_momentum(const gg_turn *t, const double moment[3], const double spin[3], double momentum[3]) {
     double own[3];
