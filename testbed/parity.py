@@ -84,6 +84,32 @@ def scooped() -> gg.Scene:
     return scene
 
 
+def clumped() -> gg.Scene:
+    """Clumps of three shapes, one of them moist, lone spheres and a body with a hollow's inertia, pushed by a blade."""
+    air = gg.Air(wind=(4.0, 1.0, 0.0))
+    scene = gg.Scene(
+        ((-0.15, -0.15, 0.0), (0.15, 0.15, 0.4)), boundary={"x": "periodic", "z": ("wall", "open")}, air=air
+    )
+    four = scene.add_material(density=DENSITY, friction=0.5, restitution=0.2, shape=gg.Clump.tetrahedron(1.5 * RADIUS))
+    rod = scene.add_material(density=DENSITY, friction=0.4, rolling_friction=0.1, shape=gg.Clump.rod(2.0 * RADIUS, 3))
+    wet = scene.add_material(
+        density=DENSITY, cohesion=1.0, cohesion_range=0.1 * RADIUS, shape=gg.Clump.sand(3, count=5, radius=1.5 * RADIUS)
+    )
+    ball = scene.add_material(density=2.0 * DENSITY, radius=RADIUS, restitution=0.3)
+    low, high = (-0.15, -0.15), (0.15, 0.15)
+    scene.fill_box(four, (*low, 0.0), (*high, 0.07), count=14, seed=1)
+    scene.fill_box(rod, (*low, 0.08), (*high, 0.16), count=10, seed=2)
+    scene.fill_box(wet, (*low, 0.17), (*high, 0.24), count=14, seed=3)
+    scene.fill_box(ball, (*low, 0.25), (*high, 0.3), count=9, seed=4)
+    scene.add_body(gg.Clump.cube(3.0 * RADIUS), 0.4, inertia=(2e-4, 3e-4, 4e-4), pose=(0.0, 0.0, 0.36, 1, 0.3, 0, 0.2))
+    steel = scene.add_material(density=7800.0, friction=0.3)
+    blade = gg.Sdf.union(gg.Sdf.box((0.008, 0.06, 0.03)), gg.Sdf.capsule(0.01, 0.05).at((0.01, 0.0, 0.03)))
+    scene.add_tool(blade, name="blade", material=steel, pose=(-0.06, 0.0, 0.04, 1.0, 0.0, 0.0, 0.0))
+    sky = gg.DepthCamera.orthographic(height=13, width=17, extent=0.1, position=(0, 0, 1), target=(0, 0, 0), far=2.0)
+    scene.add_camera(sky, name="sky")
+    return scene
+
+
 def coarse_table(a: gg.Shape2D, b: gg.Shape2D) -> gg.PairField:
     """A small pair field of the default kind."""
     return gg.PairField.build(a, b, **COARSE)

@@ -215,9 +215,7 @@ def floats(
     return result
 
 
-def doubles(
-    name: str, value: Any, shape: Sequence[int | None], *also: Sequence[int | None]
-) -> NDArray[np.float64]:
+def doubles(name: str, value: Any, shape: Sequence[int | None], *also: Sequence[int | None]) -> NDArray[np.float64]:
     """A C-contiguous float64 array of finite numbers; arguments as of `floats`."""
     array = _numbers(name, value, "fiu", "numbers")
     if not (_fits(array.shape, shape) or any(_fits(array.shape, wanted) for wanted in also)):

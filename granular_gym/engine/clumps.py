@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class ClumpGroup:
         return centers.reshape(-1, 3), (self.radii[:, None] * self.shape.radii).reshape(-1)
 
 
-def group(shape: Clump, radii: Any, points: Floats, orientations: Any, velocities: Floats, spins: Any) -> ClumpGroup:
+def group(shape: Clump, radii: Any, points: Any, orientations: Any, velocities: Any, spins: Any) -> ClumpGroup:
     """Checked clumps.
 
     Args:
@@ -98,20 +98,23 @@ def product(a: Floats, b: Floats) -> Floats:
 
 def inverse(q: Floats) -> Floats:
     """Inverse of unit quaternions (..., 4)."""
-    return q * np.array([1.0, -1.0, -1.0, -1.0])
+    result: Floats = q * np.array([1.0, -1.0, -1.0, -1.0])
+    return result
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Spheres:
+class Spheres(Protocol):
     """Lone spheres of one call: centres, radii [m], velocities [m/s]; each is a clump of one."""
 
-    positions: NDArray[np.float32]
-    radii: NDArray[np.float32]
-    velocities: NDArray[np.float32]
+    @property
+    def positions(self) -> NDArray[np.float32]: ...
+    @property
+    def radii(self) -> NDArray[np.float32]: ...
+    @property
+    def velocities(self) -> NDArray[np.float32]: ...
 
 
 def clump_arrays(groups: Sequence[ClumpGroup | Spheres]) -> dict[str, Any] | None:
-    """The `clumps` argument of the engine's world, and `axes`: w x y z of the principal axes of each clump in its frame.
+    """The `clumps` argument of the engine's world, and `axes`: w x y z of the principal axes of each in its frame.
 
     Args:
         groups: of all grains, in order of their ids; None: no group is of clumps.

@@ -51,12 +51,14 @@ class FrozenScene:
         tool_names: index by name.
         cameras: camera and tool by name, in the order they were added.
         material_names: by index.
+        bodies: index of their clumps by name.
     """
 
     arrays: dict[str, Any]
     tool_names: dict[str, int]
     cameras: dict[str, Mounted]
     material_names: tuple[str, ...] = ()
+    bodies: dict[str, int] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Number of grains, and names."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from granular_gym.base import checks, names
 from granular_gym.engine.bounds import LARGEST_LENGTH, boundary_faces, corners
 from granular_gym.engine.cameras import DepthCamera
-from granular_gym.engine.clumps import Spheres, clump_arrays, group, random_orientations
+from granular_gym.engine.clumps import ClumpGroup, clump_arrays, group, random_orientations
 from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
 from granular_gym.engine.materials import NO_AIR, Air, Material, Pair, meet, pair_value
@@ -35,6 +35,7 @@ from granular_gym.engine.tool_mass import tool_mass
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.clump import Clump
+from granular_gym.shapes.mesh import Mesh
 from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.sdf import Sdf, as_sdf
 from granular_gym.shapes.shape2d import Shape2D
@@ -90,6 +91,7 @@ class Scene:
         self.materials: list[Material] = []
         self.tools: list[Tool] = []
         self.cameras: dict[str, Mounted] = {}
+        self.bodies: dict[str, int] = {}
         self._pairs: dict[tuple[int, int], dict[str, float]] = {}
         self._fields: dict[tuple[str, str], PairField] = {}
         self._grains: list[GrainGroup] = []
@@ -153,8 +155,8 @@ class Scene:
                 `cohesion_of_force`. Geometric mean, so that a dry material attracts nothing.
             cohesion_range: surfaces this far apart attract no more [m]; with cohesion from 0.001 to 1 radii of the
                 smallest grain. A pair takes the larger one.
-            shape: of its grains: in the plane a Shape2D, in space a Clump, a rigid union of spheres. Every sphere is then
-                a grain with an id; World.clump_poses and its like tell of the unions.
+            shape: of its grains: in the plane a Shape2D, in space a Clump, a rigid union of spheres. Every sphere then
+                is a grain with an id; World.clump_poses and its like tell of the unions.
             fixed: its grains have infinite mass: they stay, or move at the velocity they are given. They push other
                 grains, pass through tools, walls and each other, and have no kinetic energy. Tools take no notice.
         """
@@ -272,9 +274,8 @@ class Scene:
             raise ArgumentError("orientations, angular_velocities: expected a material whose shape is a Clump")
         count = len(points)
         first = self.grain_count
-        spheres = count if clump is None else count * len(clump.radii)
-        if first + spheres > LARGEST_GRAIN_COUNT:
-            raise ArgumentError(f"positions: expected at most {LARGEST_GRAIN_COUNT} grains, got {first + spheres}")
+        if first + count > LARGEST_GRAIN_COUNT:
+            raise ArgumentError(f"positions: expected at most {LARGEST_GRAIN_COUNT} grains, got {first + count}")
         if radius is None:
             radius = self.materials[index].radius
             if radius is None:
@@ -294,10 +295,71 @@ class Scene:
         if clump is None:
             self._grains.append(GrainGroup(index, points, radii, motion, turned))
             return range(first, first + count)
-        clumps = group(clump, radii, points, orientations, motion, angular_velocities)
+        return self._add_clumps(index, group(clump, radii, points, orientations, motion, angular_velocities))
+
+    def add_body(
+        self,
+        shape: Clump | Mesh,
+        mass: float,
+        *,
+        inertia: Any = None,
+        name: str | None = None,
+        material: int | str | None = None,
+        pose: Any = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
+        velocity: Any = (0.0, 0.0, 0.0),
+        angular_velocity: Any = (0.0, 0.0, 0.0),
+    ) -> int:
+        """Adds a rigid body that grains, tools, walls and other bodies push, and returns the index of its clump.
+
+        It falls, floats, rolls and is pushed as a clump of its own: its spheres are grains with ids, its motion is read
+        and set as that of other clumps (`World.clump_poses`), forces on it by `World.set_clump_wrenches`.
+        `World.bodies` gives the index by name.
+
+        Args:
+            shape: its spheres, in the body's frame; a Mesh is covered by 300 spheres, see `Clump.from_mesh`.
+            mass: [kg], > 0.
+            inertia: about the centre of mass in the axes of the shape, tensor (3, 3) or principal moments (3,) [kg m2];
+                None: the shape is filled evenly.
+            name: for people; unique among bodies.
+            material: name or index; None: the first one. Its friction and restitution are those of the surface; a
+                change of its density changes the mass in proportion.
+            pose: x y z of the centre of mass, qw qx qy qz of the shape's frame [m].
+            velocity: of the centre of mass (3,) [m/s].
+            angular_velocity: (3,) [rad/s].
+
+        Raises:
+            ArgumentError: a value that makes no sense: a mass or an inertia that no body has.
+        """
+        name = f"body{len(self.bodies)}" if name is None else checks.text("name", name)
+        if name in self.bodies:
+            raise ArgumentError(f"name: expected a new name, {name!r} is taken by another body")
+        if self.planar:
+            raise ArgumentError("add_body: expected a scene in space, this one is planar")
+        if isinstance(shape, Mesh):
+            shape = Clump.from_mesh(shape, 300)
+        solid = checks.instance("shape", shape, Clump)
+        made_of = self._material("material", 0 if material is None else material)
+        if self.materials[made_of].fixed:
+            raise ArgumentError("material: expected one that is not fixed, bodies have a mass")
+        density = self.materials[made_of].density
+        heavy = checks.number("mass", mass, 0.0, above=True)
+        tensor = None if inertia is None else checks.doubles("inertia", inertia, (3,), (3, 3)) / density
+        solid = solid.with_mass_properties(heavy / density, tensor)
+        at = checks.pose("pose", pose).astype(np.float64)
+        motion = checks.vector("velocity", velocity)[None]
+        spin = checks.vector("angular_velocity", angular_velocity)[None]
+        index = sum(len(each.radii) if each.clumps is None else len(each.clumps.radii) for each in self._grains)
+        self._add_clumps(made_of, group(solid, [solid.radius], at[None, :3], at[None, 3:], motion, spin))
+        self.bodies[name] = index
+        return index
+
+    def _add_clumps(self, material: int, clumps: ClumpGroup) -> range:
+        first, spheres = self.grain_count, len(clumps.radii) * len(clumps.shape.radii)
+        if first + spheres > LARGEST_GRAIN_COUNT:
+            raise ArgumentError(f"positions: expected at most {LARGEST_GRAIN_COUNT} grains, got {first + spheres}")
         centers, sizes = (np.asarray(each, np.float32) for each in clumps.spheres())
         none = np.zeros(spheres, np.float32)
-        self._grains.append(GrainGroup(index, centers, sizes, np.zeros((spheres, 3), np.float32), none, clumps))
+        self._grains.append(GrainGroup(material, centers, sizes, np.zeros((spheres, 3), np.float32), none, clumps))
         return range(first, first + spheres)
 
     def fill_box(
@@ -433,7 +495,7 @@ class Scene:
             "pair": pair,
             **grain_arrays(self._grains),
             "planar": shape_arrays(materials, self._fields, self._grains) if self.planar else None,
-            "clumps": clump_arrays([each.clumps or Spheres(each.positions, each.radii, each.velocities) for each in self._grains]),
+            "clumps": clump_arrays([each.clumps or each for each in self._grains]),
             **tool_arrays(self.tools, largest_diameter(self._grains)),
             **mass_arrays(self.tools, self.bounds, self.boundary),
             **camera_arrays(self.cameras.values()),
@@ -443,7 +505,7 @@ class Scene:
                 array.flags.writeable = False
         tool_names = {tool.name: k for k, tool in enumerate(self.tools)}
         material_names = tuple(material.name for material in materials)
-        return FrozenScene(arrays, tool_names, dict(self.cameras), material_names)
+        return FrozenScene(arrays, tool_names, dict(self.cameras), material_names, dict(self.bodies))
 
     def fingerprint(self) -> str:
         """Hash of everything this scene gives to a world."""

@@ -38,6 +38,11 @@ class WorldClumps:
         return 0 if clumps is None else len(clumps["shape"])
 
     @property
+    def bodies(self) -> dict[str, int]:
+        """Indices of the clumps that are bodies (`Scene.add_body`), by name."""
+        return dict(self._frozen.bodies)
+
+    @property
     def clump_of_grain(self) -> NDArray[np.int32]:
         """The clump of each grain (grain_count,).
 
@@ -58,8 +63,8 @@ class WorldClumps:
 
     @property
     def clump_velocities(self) -> NDArray[np.float64]:
-        """Velocity of the centre of mass and angular velocity in the axes of the world, float64 (env_count, clump_count,
-        6) [m/s], [rad/s].
+        """Velocity of the centre of mass [m/s] and angular velocity in the axes of the world [rad/s], float64
+        (env_count, clump_count, 6).
 
         Raises:
             ArgumentError: the world has no clumps.
@@ -76,7 +81,8 @@ class WorldClumps:
         """
         clumps = self._clumps()
         material = self._frozen.arrays["grain_material"][clumps["first"][:-1]]
-        return self._core.get_materials()[1].astype(np.float64)[:, material] * clumps["shape"][:, 0]
+        masses: NDArray[np.float64] = self._core.get_materials()[1][:, material] * clumps["shape"][:, 0]
+        return masses
 
     def set_clumps(self, poses: Any = None, velocities: Any = None, envs: Any = None) -> None:
         """Sets what is given of the clumps of the listed envs; their stored impulses are dropped and `diverged` is
@@ -93,16 +99,49 @@ class WorldClumps:
         clumps = self._clumps()
         listed = checks.envs(envs, self.env_count)
         count = self.env_count if listed is None else len(listed)
-        given = []
-        for name, value, width in (("poses", poses, 7), ("velocities", velocities, 6)):
-            shape = (self.clump_count, width)
-            array = None if value is None else checks.doubles(name, value, shape, (count, *shape))
-            given.append(None if array is None else np.ascontiguousarray(np.broadcast_to(array, (count, *shape))))
-        if given[0] is not None:
-            lengths = np.linalg.norm(given[0][..., 3:], axis=-1, keepdims=True)
+        turned = self._of_clumps("poses", poses, 7, count)
+        motion = self._of_clumps("velocities", velocities, 6, count)
+        if turned is not None:
+            lengths = np.linalg.norm(turned[..., 3:], axis=-1, keepdims=True)
             if (lengths < 1e-6).any():
                 raise ArgumentError("poses: expected quaternions w x y z in columns 3 to 6, got one of no length")
-            unit = np.concatenate([given[0][..., :3], given[0][..., 3:] / lengths], axis=-1)
-            given[0] = np.ascontiguousarray(to_axes(unit, clumps["axes"]))
+            unit = np.concatenate([turned[..., :3], turned[..., 3:] / lengths], axis=-1)
+            turned = np.ascontiguousarray(to_axes(unit, clumps["axes"]))
         self.changes += 1
-        self._core.set_clumps(listed, *given)
+        self._core.set_clumps(listed, turned, motion)
+
+    def _of_clumps(self, name: str, value: Any, width: int, count: int) -> NDArray[np.float64] | None:
+        """Checked values of each clump of the listed envs (listed, clump_count, width)."""
+        if value is None:
+            return None
+        shape = (count, self.clump_count, width)
+        return np.ascontiguousarray(np.broadcast_to(checks.doubles(name, value, shape[1:], shape), shape))
+
+    def set_clump_wrenches(self, wrenches: Any, envs: Any = None) -> None:
+        """Sets the force and torque that act on clumps from now on, besides gravity, drag and contacts; at first none.
+
+        Args:
+            wrenches: force at the centre of mass [N] and torque [N m] in the axes of the world, (listed, clump_count,
+                6) or (clump_count, 6) for all of them.
+            envs: None (all), an index, a list of indices or a mask.
+
+        Raises:
+            ArgumentError: the world has no clumps, or a value that is not finite.
+        """
+        self._clumps()
+        listed = checks.envs(envs, self.env_count)
+        given = self._of_clumps("wrenches", wrenches, 6, self.env_count if listed is None else len(listed))
+        if given is None:
+            raise ArgumentError("wrenches: expected numbers, got None")
+        self.changes += 1
+        self._core.set_clump_wrenches(listed, given)
+
+    @property
+    def clump_wrenches(self) -> NDArray[np.float64]:
+        """What `set_clump_wrenches` set, float64 (env_count, clump_count, 6).
+
+        Raises:
+            ArgumentError: the world has no clumps.
+        """
+        self._clumps()
+        return self._core.get_clumps()[2]

@@ -245,6 +245,32 @@ class Clump:
         f = checks.number("factor", factor, 0.0, above=True)
         return Clump._of(self.centers * f, self.radii * f, self.volume * f**3, self.inertia * f**5)
 
+    def with_mass_properties(self, volume: float, inertia: Any = None) -> Clump:
+        """The same spheres with another volume and inertia: those of a body that is hollow, or made of several parts.
+
+        Args:
+            volume: mass over density [m3].
+            inertia: tensor (3, 3) or principal moments (3,) about the centre of mass in the clump's axes, over density
+                [m5]; None: that of the clump, in proportion to the volume.
+
+        Raises:
+            ArgumentError: no inertia that a body can have.
+        """
+        size = checks.number("volume", volume, 0.0, above=True)
+        if inertia is None:
+            return Clump._of(self.centers, self.radii, size, self.inertia * (size / self.volume))
+        given = checks.doubles("inertia", inertia, (3,), (3, 3))
+        tensor = np.diag(given) if given.ndim == 1 else given
+        if np.abs(tensor - tensor.T).max() > 1e-6 * np.abs(tensor).max():
+            raise ArgumentError(f"inertia: expected a symmetric tensor, got {tensor.tolist()}")
+        moments = np.linalg.eigvalsh(tensor)
+        if not (moments[0] > 0.0 and moments[2] <= (moments[0] + moments[1]) * (1.0 + 1e-6)):
+            raise ArgumentError(
+                "inertia: expected principal moments > 0, none above the sum of the others, got "
+                f"{', '.join(f'{moment:g}' for moment in moments)}"
+            )
+        return Clump._of(self.centers, self.radii, size, 0.5 * (tensor + tensor.T))
+
     # ---- for the engine ----
 
     @functools.cached_property

@@ -10,7 +10,7 @@ import pytest
 import granular_gym as gg
 from testbed.beds import DT, GRAVITY
 from testbed.heaps import blade_pose, trough
-from testbed.parity import KERNELS, heap, mixed, moist, pair, planar, poses, rough, same, scooped
+from testbed.parity import KERNELS, clumped, heap, mixed, moist, pair, planar, poses, rough, same, scooped
 
 #: arrays that may differ, and after which phases (None: all), as they are specific to a device there
 OWN: dict[str, set[str] | None] = {
@@ -43,6 +43,8 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "jacobi_moist": (moist, {"mode": "jacobi"}),
     "jacobi_scooped": (scooped, {"mode": "jacobi"}),
     "jacobi_rough": (rough, {"mode": "jacobi"}),
+    "clumps": (clumped, {}),
+    "clumps_tolerance": (clumped, {"tolerance": 2e-3, "iterations": 12}),
     "planar": (planar, {"iterations": 12}),
     "penalty": (planar, {"mode": "penalty", "stiffness": 1e5}),
 }

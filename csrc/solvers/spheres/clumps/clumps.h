@@ -81,7 +81,7 @@ GG_FN void gg_clump_open(const gg_view *v, int64_t e, int64_t clump) {
     }
     float body[GG_BODY], spread[GG_BODY];
     for (int k = 0; k < 3; k++) {
-        double twist = gg_spread_along(&inverse, k, motion->torque) * v->params.dt;
+        double twist = (double)v->params.dt * gg_spread_along(&inverse, k, motion->torque);
         body[k] = (float)motion->velocity[k] + gg_axis_of(kick, k);
         body[GG_BODY_SPIN + k] = (float)((motion->spin[k] + twist) * radius);
     }
@@ -194,12 +194,18 @@ GG_FN void gg_clump_move(const gg_view *v, int64_t e, int64_t clump) {
     const float lower[3] = {p->lower.x, p->lower.y, p->lower.z}, upper[3] = {p->upper.x, p->upper.y, p->upper.z};
     for (int k = 0; k < 3; k++) {
         moved.velocity[k] += kick[k] + ((double)body[k] - (double)start[k * GG_LANES]);
-        /* the caller's torque is in what the solve began with */
-        moved.spin[k] += ((double)body[GG_BODY_SPIN + k] - (double)(float)(motion->spin[k] * radius)) / radius;
+        moved.spin[k] += ((double)body[GG_BODY_SPIN + k] - (double)start[(k + 3) * GG_LANES]) / radius;
         moved.position[k] += dt * moved.velocity[k] + push[k];
         if (p->boundary[k][0] == GG_BOUNDARY_PERIODIC || p->boundary[k][0] == GG_BOUNDARY_CYCLIC) {
             double length = (double)upper[k] - (double)lower[k];
             moved.position[k] -= moved.position[k] >= upper[k] ? length : moved.position[k] < lower[k] ? -length : 0.0;
+        }
+    }
+    if (motion->torque[0] != 0.0 || motion->torque[1] != 0.0 || motion->torque[2] != 0.0) {
+        gg_turn before = gg_turn_of(motion->rotation);
+        gg_spread inverse = gg_turn_inverse(&before, shape->moment, density);
+        for (int k = 0; k < 3; k++) {
+            moved.spin[k] += dt * gg_spread_along(&inverse, k, motion->torque);
         }
     }
     gg_clump_rotate(&moved, shape->moment, dt, !(density > 0.0));
