@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -177,7 +178,7 @@ def _slope(points: np.ndarray) -> float:
     """Slope of a heap about the z axis [degrees], from the highest grains of rings."""
     r, z = np.hypot(points[:, 0], points[:, 1]), points[:, 2]
     edges = np.linspace(0.0, 0.08, 9)
-    rings = [z[(r >= a) & (r < b)] for a, b in zip(edges, edges[1:], strict=False)]
+    rings = [z[(r >= a) & (r < b)] for a, b in pairwise(edges)]
     tops = np.array([np.sort(ring)[-3:].mean() if len(ring) > 3 else 0.0 for ring in rings])
     middle = 0.5 * (edges[1:] + edges[:-1])
     used = (tops > 0.15 * tops.max()) & (tops < 0.85 * tops.max()) & (middle > 0.005)
