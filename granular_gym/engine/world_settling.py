@@ -82,10 +82,16 @@ class Settling(WorldTools):
             np.ascontiguousarray(core.get_grains(name)[mine]) for name in ("position", "velocity", "angular_velocity")
         )
         angles = np.ascontiguousarray(core.get_grains("angle")[mine]) if self.planar else None
+        poses, turns = (
+            (np.ascontiguousarray(each[mine]) for each in core.get_clumps()[:2]) if self.clump_count else _NONE
+        )
         tools, pairs = self._motion_of_tools(), np.ascontiguousarray(core.get_materials()[0][mine])
 
         def put_back(keep: bool = True) -> None:
-            core.set_grains(listed, points, motion, spins, angles, keep)
+            if clumps:
+                core.set_clumps(listed, clumps[0], clumps[1], keep)
+            else:
+                core.set_grains(listed, points, motion, spins, angles, keep)
             self._restore_motion_of_tools(tools)
 
         self._begun = True

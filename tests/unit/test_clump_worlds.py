@@ -236,3 +236,19 @@ def test_a_clump_that_is_no_longer_finite_freezes_its_env_alone() -> None:
         assert world.stats["diverged"].tolist() == [0, 1]
         assert np.isfinite(world.positions).all()
         assert np.isfinite(world.clump_poses).all()
+
+
+@pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
+def test_settle_impulses_finds_what_carries_a_bed_of_clumps() -> None:
+    """A bed whose poses were set gives way less; nothing moves meanwhile."""
+    with small(200, friction=1.0) as world:
+        world.step(1e-3, 800)
+        poses, moved = world.clump_poses, {}
+        for settled in (False, True):
+            world.set_clumps(poses, np.zeros((200, 6)))
+            if settled:
+                world.settle_impulses(1e-3)
+                np.testing.assert_allclose(world.clump_poses, poses, atol=1e-15)
+            world.step(1e-3, 100)
+            moved[settled] = float(np.median(np.linalg.norm((poses - world.clump_poses)[0, :, :3], axis=1)))
+        assert moved[True] < 0.2 * moved[False]
