@@ -82,9 +82,7 @@ class Settling(WorldTools):
             np.ascontiguousarray(core.get_grains(name)[mine]) for name in ("position", "velocity", "angular_velocity")
         )
         angles = np.ascontiguousarray(core.get_grains("angle")[mine]) if self.planar else None
-        poses, turns = (
-            (np.ascontiguousarray(each[mine]) for each in core.get_clumps()[:2]) if self.clump_count else _NONE
-        )
+        clumps = [np.ascontiguousarray(each[mine]) for each in core.get_clumps()[:2]] if self.clump_count else []
         tools, pairs = self._motion_of_tools(), np.ascontiguousarray(core.get_materials()[0][mine])
 
         def put_back(keep: bool = True) -> None:
