@@ -182,7 +182,7 @@ gg_status gg_world_step_driven(gg_world *world, double dt, int32_t substeps, con
 
 /* sizes and settings */
 typedef struct gg_world_info {
-    int64_t env_count, grain_count, clump_count, tool_count, camera_count, material_count;
+    int64_t env_count, grain_count, clump_count, tool_count, coupled_count, camera_count, material_count;
     int64_t memory; /* of all fields [bytes] */
     int32_t thread_count;
     const char *kernel; /* see gg_world_set_kernel */
@@ -260,6 +260,18 @@ gg_status gg_world_set_tool_motion(gg_world *world, const int32_t *envs, int64_t
 /* Wrenches: mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world
  * axes, on the caller's tools (env_count, tool_count, 6) and on the walls (env_count, GG_WALL_COUNT, 6); NULL to skip
  * either. */
+/* Coupled tools (solvers/coupled_tools.h), in the order of their indices; each pointer may be NULL: it stays. */
+typedef struct gg_coupled {
+    const double *pose;         /* (env_listed, coupled, 7) x y z [m], w x y z */
+    const double *twist;        /* (env_listed, coupled, 6) of the origin [m/s], angular [rad/s], in the world's axes */
+    const double *acceleration; /* likewise [m/s2], [rad/s2]: without grains */
+    const double *response; /* (env_listed, 6 coupled, 6 coupled) change of the twists per impulse [N s], [N m s] */
+} gg_coupled;
+gg_status gg_world_set_coupled(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_coupled *in);
+/* Poses and twists of all envs; impulses and moments of the grains on them over the last step [N s], [N m s]. NULL to
+ * skip one. */
+gg_status gg_world_get_coupled(gg_world *world, double *pose, double *twist, double *impulse);
+
 gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_memory_space space);
 
 /* where a list of contacts is written; world axes, all on the first grain of a pair */

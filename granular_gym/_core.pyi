@@ -126,6 +126,16 @@ class World:
         keep_impulses: bool = False,
         /,
     ) -> None: ...
+    def get_coupled(self, /) -> tuple[_Doubles, _Doubles, _Doubles]: ...
+    def set_coupled(
+        self,
+        envs: _Ints | None,
+        poses: _Doubles | None,
+        twists: _Doubles | None,
+        accelerations: _Doubles | None,
+        responses: _Doubles | None,
+        /,
+    ) -> None: ...
     def get_clumps(self, /) -> tuple[_Doubles, _Doubles, _Doubles]: ...
     def set_clumps(
         self,

@@ -70,7 +70,8 @@ GG_FN float gg_tool_predicted_max(const gg_view *v, int64_t e) {
     for (int64_t part = 0; v->params.dynamic && part < v->dims.part_count; part++) {
         int32_t tool = v->parts[part].tool;
         if (v->tool_active[e * v->dims.tool_count + tool] && gg_tool_dynamic(v, tool)) {
-            speed = gg_maxf(speed, gg_norm(gg_tool_predicted(v, e, tool)));
+            float turning = gg_norm(gg_tool_predicted_spin(v, e, tool)) * gg_part_arm(&v->parts[part]);
+            speed = gg_maxf(speed, gg_norm(gg_tool_predicted(v, e, tool)) + turning);
         }
     }
     return speed;
@@ -88,6 +89,7 @@ GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) {
     if (gg_tool_dynamic(v, shape->tool)) {
         *pose = gg_part_pose_of(shape, v->tool_pose[at]);
         pose->velocity = gg_tool_predicted(v, e, shape->tool);
+        pose->angular_velocity = gg_tool_predicted_spin(v, e, shape->tool);
     } else {
         *pose = gg_part_pose_of(shape, gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done));
         pose->velocity = motion->velocity;

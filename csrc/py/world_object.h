@@ -83,6 +83,8 @@ int gg_py_poll(void *context);
 WORLD_METHOD(get_grains);
 WORLD_METHOD(set_grains);
 WORLD_METHOD(transform_grains);
+WORLD_METHOD(get_coupled);
+WORLD_METHOD(set_coupled);
 WORLD_METHOD(get_clumps);
 WORLD_METHOD(set_clumps);
 WORLD_METHOD(set_clump_wrenches);

@@ -93,6 +93,58 @@ WORLD_METHOD(set_tool_motion) {
     return gg_py_finish_none(self, gg_world_set_tool_motion(self->world, envs, listed, tool, velocity, force));
 }
 
+WORLD_METHOD(get_coupled) {
+    PyObject *out[3] = {NULL, NULL, NULL}, *all = NULL;
+    gg_world_info info;
+    (void)argument;
+    if (gg_py_begin(self)) {
+        return NULL;
+    }
+    gg_world_get_info(self->world, &info);
+    for (int k = 0; k < 3; k++) {
+        npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)info.coupled_count, k == 0 ? 7 : 6};
+        out[k] = PyArray_ZEROS(3, shape, NPY_FLOAT64, 0);
+    }
+    if (out[0] && out[1] && out[2]) {
+        all = PyTuple_Pack(3, out[0], out[1], out[2]);
+    }
+    for (int k = 0; k < 3; k++) {
+        Py_XDECREF(out[k]); /* the tuple holds them */
+    }
+    if (!all) {
+        return gg_py_refuse(self);
+    }
+    return gg_py_finish(
+        self, gg_world_get_coupled(self->world, gg_py_data(out[0]), gg_py_data(out[1]), gg_py_data(out[2])), all);
+}
+
+WORLD_METHOD(set_coupled) {
+    PyObject *envs_object, *object[4];
+    static const char *const name[4] = {"poses", "twists", "accelerations", "responses"};
+    const double *data[4] = {NULL, NULL, NULL, NULL};
+    const int32_t *envs;
+    int64_t listed;
+    gg_world_info info;
+    if (!PyArg_ParseTuple(argument, "OOOOO:set_coupled", &envs_object, &object[0], &object[1], &object[2], &object[3]) ||
+        gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed) || gg_py_begin(self)) {
+        return NULL;
+    }
+    gg_world_get_info(self->world, &info);
+    npy_intp count = (npy_intp)info.coupled_count;
+    const npy_intp shapes[4][3] = {{(npy_intp)listed, count, 7},
+                                   {(npy_intp)listed, count, 6},
+                                   {(npy_intp)listed, count, 6},
+                                   {(npy_intp)listed, 6 * count, 6 * count}};
+    for (int k = 0; k < 4; k++) {
+        npy_intp shape[3] = {shapes[k][0], shapes[k][1], shapes[k][2]};
+        if (gg_py_array_or_none(self->state, name[k], object[k], NPY_FLOAT64, 3, shape, (void *)&data[k])) {
+            return gg_py_refuse(self);
+        }
+    }
+    gg_coupled in = {data[0], data[1], data[2], data[3]};
+    return gg_py_finish_none(self, gg_world_set_coupled(self->world, envs, listed, &in));
+}
+
 WORLD_METHOD(get_wrenches) {
     int walls = 0, device = 0;
     gg_py_out out;

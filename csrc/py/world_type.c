@@ -262,6 +262,16 @@ static PyMethodDef world_methods[] = {
               "envs: (n,) int32, or None: all. positions [m], velocities [m/s], angular_velocities [rad/s]: (n, "
               "grain_count, 3) float32;\n"
               "angles [rad]: (n, grain_count). Raises ArgumentError."),
+    ELSEWHERE(get_coupled, METH_NOARGS,
+              "get_coupled($self, /)\n--\n\n"
+              "Of all coupled tools, float64: poses (env_count, coupled, 7), twists (env_count, coupled, 6) and impulses\n"
+              "and moments of the grains over the last step (env_count, coupled, 6). Raises ArgumentError: there are "
+              "none."),
+    ELSEWHERE(set_coupled, METH_VARARGS,
+              "set_coupled($self, envs, poses, twists, accelerations, responses, /)\n--\n\n"
+              "Sets what is not None of the coupled tools of the listed envs, float64: poses (listed, coupled, 7), "
+              "twists\n"
+              "and accelerations (listed, coupled, 6), responses (listed, 6 coupled, 6 coupled). Raises ArgumentError."),
     ELSEWHERE(get_clumps, METH_NOARGS,
               "get_clumps($self, /)\n--\n\n"
               "Of all clumps, float64: poses (env_count, clumps, 7), centre of mass and w x y z of the principal axes;\n"
@@ -447,7 +457,7 @@ PyDoc_STRVAR(
     "A world of the engine. Use granular_gym.Scene.build instead. All arguments are required; tables hold, by column:\n"
     "air: density, viscosity, wind 3; pair (m, m, 6): friction, restitution, rolling and twisting friction, cohesion, "
     "its range\n"
-    "tool_free: 1 or 0 for x, y, z; tool_mass: mass or 0, lower 3 and upper 3 end of travel\n"
+    "tool_free: 1 or 0 for x, y, z, coupled; tool_mass: mass or 0, lower 3 and upper 3 end of travel\n"
     "part_integers: kind, tool, grid or -1, material; part_floats: size 4, position 3, rotation w x y z\n"
     "grid_integers: samples along x, y, z; grid_floats: spacing, origin 3; sample: all grids, x fastest\n"
     "camera_integers: kind, height, width, tool or -1; camera_floats: position 3, rotation w x y z, extent, near, "

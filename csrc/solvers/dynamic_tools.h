@@ -19,20 +19,25 @@
  *
  * Position correction removes a share of the overlap, split between the grain and the mass of the tool per contact.
  *
+ * Coupled tools (coupled_tools.h) turn, and share an inverse mass that another engine gives; positions are not corrected
+ * by moving them.
+ *
  * A law lists its contacts with tools through gg_tool_contact_listed, tells by gg_tool_contact_placed where their
  * impulses are kept, and runs gg_step_open_tools and gg_step_sync_tools (phases/step.h).
  */
 #ifndef GG_DYNAMIC_TOOLS_H
 #define GG_DYNAMIC_TOOLS_H
 
-#include "contacts.h"
+#include "coupled_tools.h"
 #include "motion.h"
 
 /* forces on a tool alone bring it up to a velocity per substep; impacts up to this many times that do not bounce */
 #define GG_TOOL_BOUNCE 3.0
 
+/* whether a definition or a world lets the solve move a tool */
+GG_FN int gg_tool_moves(const gg_tool_mass *m) { return m->mass > 0.0f || m->coupled > 0; }
 GG_FN int gg_tool_dynamic(const gg_view *v, int64_t tool) {
-    return v->params.dynamic && v->tool_mass[tool].mass > 0.0f;
+    return v->params.dynamic && gg_tool_moves(&v->tool_mass[tool]);
 }
 
 GG_FN double gg_tool_inverse_mass(const gg_tool_mass *m, int axis) {
@@ -83,15 +88,31 @@ GG_FN double gg_tool_start(const gg_view *v, int64_t e, int64_t tool, int axis) 
 
 /* the same in all axes, stopped: what the search for contacts knows of the motion to come */
 GG_FN gg_vec3 gg_tool_predicted(const gg_view *v, int64_t e, int64_t tool) {
+    if (gg_tool_coupled(v, tool)) {
+        return gg_v3((float)gg_coupled_start(v, e, tool, 0), (float)gg_coupled_start(v, e, tool, 1),
+                     (float)gg_coupled_start(v, e, tool, 2));
+    }
     return gg_v3((float)gg_tool_stopped(v, e, tool, 0, gg_tool_start(v, e, tool, 0)),
                  (float)gg_tool_stopped(v, e, tool, 1, gg_tool_start(v, e, tool, 1)),
                  (float)gg_tool_stopped(v, e, tool, 2, gg_tool_start(v, e, tool, 2)));
 }
 
-/* notes the tool of a tool contact, and which inverse mass the contact meets along its normal: of a tool that follows
- * its targets 0 */
-GG_FN float gg_tool_contact_listed(const gg_view *v, int64_t e, int64_t c, int32_t tool, gg_vec3 normal) {
+/* the angular velocity likewise; only coupled tools turn */
+GG_FN gg_vec3 gg_tool_predicted_spin(const gg_view *v, int64_t e, int64_t tool) {
+    if (!gg_tool_coupled(v, tool)) {
+        return gg_v3(0.0f, 0.0f, 0.0f);
+    }
+    return gg_v3((float)gg_coupled_start(v, e, tool, 3), (float)gg_coupled_start(v, e, tool, 4),
+                 (float)gg_coupled_start(v, e, tool, 5));
+}
+
+/* Notes the tool of a tool contact at a point, and which inverse mass the contact meets along its normal: of a tool that
+ * follows its targets 0. */
+GG_FN float gg_tool_contact_listed(const gg_view *v, int64_t e, int64_t c, int32_t tool, gg_vec3 at, gg_vec3 normal) {
     v->tool_load[e * v->dims.tool_contacts + c].tool = tool;
+    if (gg_tool_coupled(v, tool)) {
+        return gg_coupled_contact_listed(v, e, c, tool, at, normal);
+    }
     return gg_tool_inverse_mass_along(&v->tool_mass[tool], normal);
 }
 
@@ -115,6 +136,15 @@ GG_FN const gg_tool_solve *gg_tool_solve_of(const gg_view *v, int64_t e, int64_t
     }
     int32_t tool = v->tool_load[e * v->dims.tool_contacts + body - v->dims.free_bodies].tool;
     return &v->tool_solve[e * v->dims.tool_count + tool];
+}
+
+/* contact count over mass that a contact with a dynamic tool meets in any direction [1/kg] */
+GG_FN float gg_tool_split(const gg_view *v, int64_t e, int64_t body, const gg_tool_solve *s) {
+    int64_t c = body - v->dims.free_bodies;
+    if (!gg_tool_coupled(v, v->tool_load[e * v->dims.tool_contacts + c].tool)) {
+        return s->count_over_mass;
+    }
+    return s->count * v->coupled_yield[e * v->dims.tools.coupled_contacts + c];
 }
 
 /* number of tool contacts of this substep */
@@ -145,17 +175,43 @@ GG_FN void gg_tool_count_block(const gg_view *v, int64_t e, int64_t block) {
     }
 }
 
-/* opens the solve of a tool. item: tool of an env */
-GG_FN void gg_tool_open(const gg_view *v, int64_t e, int64_t tool) {
-    gg_tool_solve *s = &v->tool_solve[e * v->dims.tool_count + tool], none = GG_ZERO;
-    *s = none;
-    if (!gg_tool_dynamic(v, tool)) {
-        return;
-    }
+/* contacts of a tool in all blocks */
+GG_FN int64_t gg_tool_counted(const gg_view *v, int64_t e, int64_t tool) {
     int64_t count = 0;
     for (int64_t block = 0; block < gg_tool_blocks(v, e); block++) {
         count += gg_tool_sums(v, e, block)[tool].count;
     }
+    return count;
+}
+
+/* opens the solve of a coupled tool: all of them share the mass of the robot */
+GG_FN void gg_coupled_open(const gg_view *v, int64_t e, int64_t tool, gg_tool_solve *s) {
+    const gg_coupled_motion *m = gg_coupled_motion_of(v, e, tool);
+    double dt = v->params.dt, kick2 = 0.0;
+    int64_t count = 0;
+    for (int64_t t = GG_WALL_COUNT; t < v->dims.tool_count; t++) {
+        count += gg_tool_coupled(v, t) ? gg_tool_counted(v, e, t) : 0;
+    }
+    for (int k = 0; k < 6; k++) {
+        s->start[k] = s->velocity[k] = gg_coupled_start(v, e, tool, k);
+        kick2 += k < 3 ? dt * dt * m->acceleration[k] * m->acceleration[k] : 0.0;
+    }
+    s->count = (float)count;
+    s->bounce_speed = (float)(GG_TOOL_BOUNCE * sqrt(kick2));
+}
+
+/* opens the solve of a tool. item: tool of an env */
+GG_FN void gg_tool_open(const gg_view *v, int64_t e, int64_t tool) {
+    gg_tool_solve *s = &v->tool_solve[e * v->dims.tool_count + tool], none = GG_ZERO;
+    *s = none;
+    if (gg_tool_coupled(v, tool)) {
+        gg_coupled_open(v, e, tool, s);
+        return;
+    }
+    if (!gg_tool_dynamic(v, tool)) {
+        return;
+    }
+    int64_t count = gg_tool_counted(v, e, tool);
     double speed2 = 0.0;
     for (int k = 0; k < 3; k++) {
         double kick = (double)v->params.dt * gg_tool_acceleration(v, e, tool, k);
@@ -181,6 +237,10 @@ GG_FN void gg_tool_sum_block(const gg_view *v, int64_t e, int64_t block, int32_t
         gg_tool_sum none = GG_ZERO;
         sums[t] = none;
     }
+    for (int64_t k = 0; k < v->dims.tools.coupled; k++) {
+        gg_coupled_sum none = GG_ZERO;
+        gg_coupled_sums(v, e, block)[k] = none;
+    }
     for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
         if (!gg_tool_dynamic(v, loads[c].tool)) {
             continue;
@@ -188,6 +248,10 @@ GG_FN void gg_tool_sum_block(const gg_view *v, int64_t e, int64_t block, int32_t
         gg_tool_sum *sum = &sums[loads[c].tool];
         const gg_tool_mass *m = &v->tool_mass[loads[c].tool];
         gg_vec3 impulse = gg_tool_contact_impulse(v, e, c, done), shift = GG_ZERO;
+        if (m->coupled) {
+            gg_coupled_sum_add(v, e, &gg_coupled_sums(v, e, block)[m->coupled - 1], c, impulse);
+            continue;
+        }
         if (done == 0) {
             shift = v->tool_contact_shift[e * v->dims.tools.contacts + c];
         }
@@ -196,6 +260,18 @@ GG_FN void gg_tool_sum_block(const gg_view *v, int64_t e, int64_t block, int32_t
             gg_exact_add(&sum->velocity[k], per_mass * (double)gg_axis_of(impulse, k));
             gg_exact_add(&sum->shift[k], per_mass * (double)gg_axis_of(shift, k));
         }
+    }
+}
+
+/* twist of a coupled tool after `done` iterations */
+GG_FN void gg_coupled_sync(const gg_view *v, int64_t e, int64_t tool, gg_tool_solve *s, double beta, int first) {
+    double taken[6];
+    gg_coupled_taken(v, e, tool, gg_tool_blocks(v, e), taken);
+    for (int k = 0; k < 6; k++) {
+        double now = s->start[k] - taken[k], step = first ? 0.0 : now - s->velocity[k];
+        s->velocity[k] = now;
+        s->seen[k] = now + beta * step;
+        s->change = k < 3 ? gg_maxf(s->change, gg_absf((float)step)) : s->change;
     }
 }
 
@@ -208,6 +284,10 @@ GG_FN void gg_tool_sync(const gg_view *v, int64_t e, int64_t tool, int32_t done)
     double beta = done > 0 && done < v->params.iterations ? (double)v->beta[done] : 0.0;
     int64_t blocks = gg_tool_blocks(v, e);
     s->change = 0.0f;
+    if (gg_tool_coupled(v, tool)) {
+        gg_coupled_sync(v, e, tool, s, beta, done == 0);
+        return;
+    }
     for (int k = 0; k < 3; k++) {
         gg_exact velocity = GG_ZERO, shift = GG_ZERO;
         for (int64_t block = 0; block < blocks; block++) {
@@ -233,15 +313,44 @@ GG_FN void gg_tool_spread_block(const gg_view *v, int64_t e, int64_t block, int3
     int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
     for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
         const gg_tool_solve *s = &v->tool_solve[e * v->dims.tool_count + loads[c].tool];
-        for (int k = 0; k < 3 && gg_tool_dynamic(v, loads[c].tool); k++) {
-            bodies[c * GG_BODY + k] = (float)s->seen[k];
-            bodies[c * GG_BODY + GG_BODY_SPIN + k] = 0.0f; /* it does not turn */
+        gg_vec3 seen = gg_v3((float)s->seen[0], (float)s->seen[1], (float)s->seen[2]);
+        if (gg_tool_coupled(v, loads[c].tool)) {
+            seen = gg_coupled_velocity(s->seen, v->coupled_arm[e * v->dims.tools.coupled_contacts + c]);
         }
+        for (int k = 0; k < 3 && gg_tool_dynamic(v, loads[c].tool); k++) {
+            bodies[c * GG_BODY + k] = gg_axis_of(seen, k);
+            bodies[c * GG_BODY + GG_BODY_SPIN + k] = 0.0f; /* what it turns is in its velocity there */
+        }
+    }
+}
+
+/* moves a coupled tool at the twist that the solve found */
+GG_FN void gg_coupled_move(const gg_view *v, int64_t e, int64_t tool) {
+    int64_t at = e * v->dims.tool_count + tool;
+    gg_coupled_motion *now = gg_coupled_motion_of(v, e, tool), moved = *now;
+    gg_tool_solve *s = &v->tool_solve[at];
+    double dt = v->params.dt, speed2 = 0.0, sum = 0.0;
+    gg_coupled_advance(&moved, s->velocity, dt);
+    for (int k = 0; k < 3; k++) {
+        speed2 += s->velocity[k] * s->velocity[k];
+        sum += moved.position[k] + moved.rotation[k] + s->velocity[3 + k];
+    }
+    gg_rest rest = gg_rest_of(v, e);
+    s->restless = speed2 > (double)rest.speed2 || speed2 * dt * dt > (double)rest.displacement2;
+    s->fast = speed2 * dt * dt > 0.25 * (double)v->params.radius_min * (double)v->params.radius_min;
+    s->bad = !gg_finite((float)(speed2 + sum));
+    if (!s->bad) {
+        *now = moved;
+        v->tool_pose[at] = gg_coupled_pose(&moved);
     }
 }
 
 /* Moves a tool at the velocity that the solve found; one that would not be finite stays. item: tool of an env */
 GG_FN void gg_tool_move(const gg_view *v, int64_t e, int64_t tool) {
+    if (gg_tool_coupled(v, tool)) {
+        gg_coupled_move(v, e, tool);
+        return;
+    }
     if (!gg_tool_dynamic(v, tool)) {
         return;
     }

@@ -1,7 +1,8 @@
-/* tools.h: dynamic tools: those with a mass, which move as forces and grains make them. Sizes, fields, scene arrays.
+/* tools.h: dynamic tools: those with a mass, which move as forces and grains make them, and coupled ones, links of a
+ * robot that another engine moves. Sizes, fields, scene arrays.
  *
- * All of it is kept per axis of the world, along which a tool is free or held. A tool follows its targets where its
- * mass is 0. Nothing here exists in worlds without dynamic tools.
+ * What has a mass is kept per axis of the world, along which a tool is free or held. A tool follows its targets where its
+ * mass is 0 and it is not coupled. Nothing here exists in worlds without dynamic tools.
  */
 #ifndef GG_STATE_TOOLS_H
 #define GG_STATE_TOOLS_H
@@ -10,7 +11,8 @@
 
 /* what makes a tool dynamic: part of the scene */
 typedef struct gg_tool_mass {
-    float mass;      /* [kg]; 0: the tool follows its targets */
+    float mass;      /* [kg]; 0: the tool follows its targets, or is coupled */
+    int32_t coupled; /* 0: it is not. Of a definition 1, of a world 1 + its index among the coupled tools */
     int32_t free[3]; /* 1: it moves along this axis of the world; rotation is held */
     float lower[3];  /* where its origin is stopped [m], +-GG_UNBOUNDED: nowhere */
     float upper[3];
@@ -23,11 +25,19 @@ typedef struct gg_tool_body {
     double force[3];    /* of the caller [N] */
 } gg_tool_body;
 
-/* a dynamic tool within a substep */
+/* motion of a coupled tool: velocities [m/s] of its origin, then angular ones [rad/s], in the axes of the world */
+typedef struct gg_coupled_motion {
+    double position[3]; /* of its origin [m]; its pose is this, rounded */
+    double rotation[4]; /* w x y z */
+    double twist[6];
+    double acceleration[6]; /* without grains [m/s2], [rad/s2] */
+} gg_coupled_motion;
+
+/* a dynamic tool within a substep; one with a mass does not turn */
 typedef struct gg_tool_solve {
-    double start[3];       /* velocity before contact [m/s] */
-    double velocity[3];    /* with the impulses of the last iteration, as if nothing stopped it */
-    double seen[3];        /* what its contacts see in the next iteration: extrapolated, and stopped */
+    double start[6];       /* velocity before contact [m/s], angular velocity [rad/s] */
+    double velocity[6];    /* with the impulses of the last iteration, as if nothing stopped it */
+    double seen[6];        /* what its contacts see in the next iteration: extrapolated, and stopped */
     double shift[3];       /* position correction [m] */
     float count;           /* of its contacts */
     float count_over_mass; /* [1/kg] */
@@ -44,16 +54,28 @@ typedef struct gg_tool_sum {
     int64_t count;
 } gg_tool_sum;
 
+/* sums over the contacts of a block with one coupled tool: impulses on the grains and their moments about its origin */
+typedef struct gg_coupled_sum {
+    gg_exact impulse[6]; /* [N s], [N m s] */
+} gg_coupled_sum;
+
 /* all 0 where no tool is dynamic */
 typedef struct gg_tool_dims {
     int64_t dynamic;  /* tool_count */
     int64_t contacts; /* tool_contacts */
     int64_t sums;     /* load_blocks * tool_count */
+    int64_t coupled;  /* coupled tools */
+    int64_t coupled_contacts, coupled_sums; /* tool_contacts, load_blocks * coupled; 0 without coupled tools */
 } gg_tool_dims;
 
 /* clang-format off */
 #define GG_TOOL_FIELDS(X)                                                                                              \
     X(gg_tool_body, tool_body, d->tools.dynamic, STATE)                                                                \
+    X(gg_coupled_motion, coupled_motion, d->tools.coupled, STATE)                                                      \
+    X(double, coupled_response, 36 * d->tools.coupled * d->tools.coupled, STATE) /* twists per impulses, row by row */ \
+    X(gg_coupled_sum, coupled_sum, d->tools.coupled_sums, SCRATCH)                                                     \
+    X(gg_vec3, coupled_arm, d->tools.coupled_contacts, SCRATCH) /* of a tool contact, from the tool's origin [m] */    \
+    X(float, coupled_yield, d->tools.coupled_contacts, SCRATCH) /* how the tool yields there, in any direction [1/kg] */ \
     X(gg_tool_solve, tool_solve, d->tools.dynamic, SCRATCH)                                                            \
     X(gg_tool_sum, tool_sum, d->tools.sums, SCRATCH)                                                                   \
     X(int32_t, tool_contact_at, d->tools.contacts, SCRATCH) /* where impulses keep each tool contact */                \

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../sensors/depth.h"
+#include "../solvers/dynamic_tools.h"
 #include "world.h"
 
 void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
@@ -12,6 +13,8 @@ void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
     dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
     dims->tools.contacts = dims->tools.dynamic ? tool_contacts : 0;
     dims->tools.sums = dims->load_blocks * dims->tools.dynamic;
+    dims->tools.coupled_contacts = dims->tools.coupled ? tool_contacts : 0;
+    dims->tools.coupled_sums = dims->load_blocks * dims->tools.coupled;
 }
 
 void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
@@ -63,7 +66,8 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     }
     dims.tool_count = GG_WALL_COUNT + d->tool_count;
     for (int32_t k = 0; d->tool_mass && k < d->tool_count; k++) {
-        dims.tools.dynamic = d->tool_mass[k].mass > 0.0f ? dims.tool_count : dims.tools.dynamic;
+        dims.tools.dynamic = gg_tool_moves(&d->tool_mass[k]) ? dims.tool_count : dims.tools.dynamic;
+        dims.tools.coupled += d->tool_mass[k].coupled > 0;
     }
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
     dims.planar.outline_count = d->planar.outline_count;

@@ -23,6 +23,11 @@ gg_status gg_tool_masses_check(const gg_world_def *d, gg_message out) {
         const gg_tool_mass *m = &d->tool_mass[k];
         GG_EXPECT(out, m->mass == 0.0f || gg_within(m->mass, 1e-12f, 1e12f),
                   "mass: expected a value in [1e-12, 1e12] kg, got %g for tool %d", m->mass, (int)k);
+        GG_EXPECT(out, (m->coupled == 0 || m->coupled == 1) && !(m->coupled && m->mass > 0.0f),
+                  "tool_mass: expected a tool with a mass or a coupled one (1, 0), got %g kg and %d for tool %d",
+                  m->mass, (int)m->coupled, (int)k);
+        GG_EXPECT(out, !m->coupled || (d->planar.outline_count == 0 && d->solver.mode != GG_MODE_PAPER),
+                  "coupled: expected none among planar grains and in mode paper, got tool %d", (int)k);
         if (m->mass == 0.0f) {
             continue;
         }
@@ -45,6 +50,19 @@ gg_status gg_tool_masses_check(const gg_world_def *d, gg_message out) {
 
 void gg_tool_place(gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
+    if (gg_tool_coupled(v, tool)) {
+        gg_coupled_motion *m = gg_coupled_motion_of(v, e, tool), still = GG_ZERO;
+        const gg_pose *pose = &v->tool_pose[at];
+        *m = still;
+        for (int k = 0; k < 3; k++) {
+            m->position[k] = gg_axis_of(pose->position, k);
+        }
+        m->rotation[0] = pose->rotation.w;
+        m->rotation[1] = pose->rotation.x;
+        m->rotation[2] = pose->rotation.y;
+        m->rotation[3] = pose->rotation.z;
+        return;
+    }
     for (int k = 0; gg_tool_dynamic(v, tool) && k < 3; k++) {
         v->tool_body[at].position[k] = gg_axis_of(v->tool_pose[at].position, k);
         v->tool_body[at].velocity[k] = 0.0;
@@ -63,7 +81,7 @@ static int row_is_empty(const float *row) {
 gg_status gg_tool_targets_check(gg_world *w, const float *targets) {
     int64_t own = gg_own_tool_count(w), count = w->view.dims.env_count * own, first = count;
     for (int64_t k = 0; targets && w->view.params.dynamic && k < count; k++) {
-        int dynamic = w->scene.tool_mass[GG_WALL_COUNT + k % own].mass > 0.0f;
+        int dynamic = gg_tool_moves(&w->scene.tool_mass[GG_WALL_COUNT + k % own]);
         first = dynamic && !row_is_empty(targets + 7 * k) ? GG_MIN(first, k) : first;
     }
     gg_view *host;
@@ -72,10 +90,10 @@ gg_status gg_tool_targets_check(gg_world *w, const float *targets) {
         int64_t tool = GG_WALL_COUNT + k % own, e = k / own;
         const float *row = targets + 7 * k;
         const gg_pose *now = &host->tool_pose[e * w->view.dims.tool_count + tool];
-        int stays = w->scene.tool_mass[tool].mass == 0.0f || row_is_empty(row) || !memcmp(row, now, sizeof *now);
+        int stays = !gg_tool_moves(&w->scene.tool_mass[tool]) || row_is_empty(row) || !memcmp(row, now, sizeof *now);
         GG_EXPECT(
             gg_message_of(w), stays,
-            "tool_poses: expected NaN, or the pose that it has, for tool %d, which has a mass and moves by forces, "
+            "tool_poses: expected NaN, or the pose that it has, for tool %d, which forces or another engine move, "
             "got (%g, %g, %g, ...) in env %d",
             (int)(k % own), row[0], row[1], row[2], (int)e);
     }

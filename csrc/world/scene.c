@@ -71,8 +71,11 @@ static void set_parts(gg_scene *scene, const gg_world_def *def) {
 
 /* what makes tools dynamic; the walls are not */
 static void set_masses(gg_scene *scene, const gg_world_def *def) {
+    int32_t coupled = 0;
     for (int32_t k = 0; scene->tool_mass && k < def->tool_count; k++) {
-        scene->tool_mass[GG_WALL_COUNT + k] = def->tool_mass[k];
+        gg_tool_mass *m = &scene->tool_mass[GG_WALL_COUNT + k];
+        *m = def->tool_mass[k];
+        m->coupled = m->coupled > 0 ? ++coupled : 0;
     }
 }
 

@@ -10,6 +10,7 @@ void gg_world_get_info(const gg_world *w, gg_world_info *info) {
     info->grain_count = w->view.dims.grain_count;
     info->clump_count = w->view.dims.clumps.count;
     info->tool_count = gg_own_tool_count(w);
+    info->coupled_count = w->view.dims.tools.coupled;
     info->camera_count = w->view.dims.camera_count;
     info->material_count = w->view.dims.material_count;
     info->memory = (int64_t)w->arena_size;

@@ -59,7 +59,8 @@ uint64_t gg_state_layout(const gg_world *w) {
                              d->clumps.count,
                              d->planar.outline_count,
                              d->planar.outline_points,
-                             d->tools.dynamic};
+                             d->tools.dynamic,
+                             d->tools.coupled};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
         hash = gg_rng_mix(hash ^ (uint64_t)words[k]);
     }

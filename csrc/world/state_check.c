@@ -447,6 +447,31 @@ static gg_status check_tool_body(const saved_env *s, gg_field_id field) {
     return GG_OK;
 }
 
+static gg_status check_coupled_motion(const saved_env *s, gg_field_id field) {
+    for (int64_t k = 0; k < s->view->dims.tools.coupled; k++) {
+        const gg_coupled_motion *m = &s->view->coupled_motion[k];
+        const double *q = m->rotation;
+        double sum = m->position[0] + m->position[1] + m->position[2];
+        for (int c = 0; c < 6; c++) {
+            sum += m->twist[c] + m->acceleration[c];
+        }
+        EXPECT_AT(s, field, k, sum - sum == 0.0, "finite values");
+        double length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+        EXPECT_AT(s, field, k, length2 > 0.99 && length2 < 1.01, "a unit quaternion");
+    }
+    return GG_OK;
+}
+
+static gg_status check_coupled_response(const saved_env *s, gg_field_id field) {
+    int64_t width = 6 * s->view->dims.tools.coupled;
+    for (int64_t k = 0; k < width * width; k++) {
+        double value = s->view->coupled_response[k];
+        EXPECT_AT(s, field, k, value - value == 0.0, "a finite value");
+        EXPECT_AT(s, field, k, k % (width + 1) || value >= 0.0, "no negative value on the diagonal");
+    }
+    return GG_OK;
+}
+
 static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     for (int64_t k = 0; k < s->view->dims.tool_count * 6; k++) {
         double value = s->view->wrench[k];
@@ -490,6 +515,8 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(clump_motion, check_clump_motion)                                                                                \
     X(angle, check_finite)                                                                                             \
     X(tool_body, check_tool_body)                                                                                      \
+    X(coupled_motion, check_coupled_motion)                                                                            \
+    X(coupled_response, check_coupled_response)                                                                        \
     X(sleep_class, check_sleep_class)                                                                                  \
     X(quiet, check_quiet)                                                                                              \
     X(held, check_finite)                                                                                              \

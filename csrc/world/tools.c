@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../geometry/pose.h"
+#include "../solvers/dynamic_tools.h"
 #include "world.h"
 
 int gg_pose_usable(const float pose[7]) {
@@ -18,7 +19,7 @@ gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses,
     int64_t own = gg_own_tool_count(w);
     for (int64_t k = 0; poses && k < listed * own; k++) {
         const float *p = poses + k * 7;
-        int skipped = !dynamic && w->scene.tool_mass && w->scene.tool_mass[GG_WALL_COUNT + k % own].mass > 0.0f;
+        int skipped = !dynamic && w->scene.tool_mass && gg_tool_moves(&w->scene.tool_mass[GG_WALL_COUNT + k % own]);
         GG_EXPECT(gg_message_of(w), skipped || gg_pose_usable(p),
                   "%s: expected finite positions and unit quaternions (qw, qx, qy, qz), got (%g, %g, %g, %g, %g, %g, "
                   "%g) for tool %d of env %d",
@@ -40,7 +41,7 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
     gg_view *host;
     gg_status status = gg_envs_check(w, envs, &listed);
     if (status != GG_OK || (status = gg_tool_poses_check(w, "poses", poses, envs, listed, 1)) != GG_OK ||
-        (status = gg_world_pull(w, GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(env), -1, &host)) != GG_OK) {
+        (status = gg_world_pull(w, GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(coupled_motion) | GG_BIT(env), -1, &host)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed * own; k++) {
@@ -53,7 +54,7 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
     }
     gg_envs_wake(host, envs, listed);
     gg_world_invalidate(w, envs, listed);
-    return gg_world_push(w, GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(env), -1);
+    return gg_world_push(w, GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(coupled_motion) | GG_BIT(env), -1);
 }
 
 gg_status gg_world_get_tools_active(gg_world *w, int32_t *active) {

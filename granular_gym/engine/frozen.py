@@ -88,7 +88,7 @@ class FrozenScene:
         # what a scene does not have leaves its hash as it is
         if not arrays["material_fixed"].any():
             del arrays["material_fixed"]
-        if not arrays["tool_mass"].any():
+        if not arrays["tool_mass"].any() and not arrays["tool_free"].any():
             del arrays["tool_free"], arrays["tool_mass"]
         wanted = [name for name in arrays if not names or name in names or name.startswith(("planar.", "clumps."))]
         for name in sorted(set(wanted) - (_MOTION if names else set())):

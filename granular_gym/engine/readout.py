@@ -22,6 +22,7 @@ from granular_gym.engine.results import Counts, Floats, Request, Results, turned
 from granular_gym.engine.stats import Counters, Stats
 from granular_gym.engine.world_clumps import WorldClumps
 from granular_gym.engine.world_contacts import WorldContacts
+from granular_gym.engine.world_coupled import WorldCoupled
 from granular_gym.errors import ArgumentError
 
 #: dtypes that `put` takes
@@ -32,7 +33,7 @@ IMAGE_LIMIT = 16
 ImageRequest = tuple[Any, ...]
 
 
-class Readout(WorldContacts, WorldClumps):
+class Readout(WorldContacts, WorldClumps, WorldCoupled):
     """The reading half of a `World`; its images: world_images.py."""
 
     # ---- sizes ----

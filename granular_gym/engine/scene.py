@@ -419,8 +419,10 @@ class Scene:
         mass: float | None = None,
         free: str | None = None,
         travel: Mapping[str, tuple[float, float]] | None = None,
+        coupled: bool = False,
     ) -> int:
-        """Adds a body that grains meet and returns its index: one that is posed, or, with a mass, one that forces move.
+        """Adds a body that grains meet and returns its index: one that is posed, one that forces move as it has a mass,
+        or one that another engine moves.
 
         A tool with a mass follows Newton's law under gravity, the force that `World.set_tool_force` gives and the
         impulses of the grains. It keeps its rotation, and passes through other tools.
@@ -436,15 +438,19 @@ class Scene:
             travel: by axis, the lowest and the highest position of its origin [m], where it stops without a rebound.
                 An axis that is not given ends where the tool, turned as it is here, would reach into a wall of the
                 bounds.
+            coupled: it is a link of a robot that another engine moves (`World.set_coupled`, `granular_gym.mujoco`): its
+                velocity is solved together with the contacts, with the inverse inertia that this engine gives.
         """
         index = len(self.tools)
+        if checks.flag("coupled", coupled) and (mass is not None or self.planar):
+            raise ArgumentError("coupled: expected a tool without a mass of its own, in space")
         name = f"tool{index}" if name is None else checks.text("name", name)
         if any(tool.name == name for tool in self.tools):
             raise ArgumentError(f"name: expected a new name, {name!r} is taken by another tool")
         solid = as_sdf("sdf", sdf)
         made_of = self._material("material", 0 if material is None else material)
         at = tuple(float(x) for x in checks.pose("pose", pose))
-        self.tools.append(Tool(solid, name, made_of, at, tool_mass(mass, free, travel, self.planar)))
+        self.tools.append(Tool(solid, name, made_of, at, tool_mass(mass, free, travel, self.planar), coupled))
         return index
 
     def add_camera(self, camera: DepthCamera, name: str | None = None, tool: str | int | None = None) -> int:

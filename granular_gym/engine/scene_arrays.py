@@ -37,6 +37,7 @@ class Tool:
     material: int
     pose: tuple[float, ...]
     mass: ToolMass | None = None
+    coupled: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -142,9 +143,10 @@ def _grid_reaching(grid: SdfGrid, reach: float, name: str) -> SdfGrid:
 def mass_arrays(
     tools: Sequence[Tool], bounds: NDArray[np.float32], boundary: NDArray[np.int32]
 ) -> dict[str, NDArray[Any]]:
-    """Free axes (tools, 3); mass, lower and upper ends of travel (tools, 7). All 0 of tools without a mass."""
-    axes, floats = np.zeros((len(tools), 3), np.int32), np.zeros((len(tools), 7), np.float32)
+    """Free axes, coupled or not (tools, 4); mass, lower and upper ends of travel (tools, 7). All 0 of other tools."""
+    axes, floats = np.zeros((len(tools), 4), np.int32), np.zeros((len(tools), 7), np.float32)
     for k, tool in enumerate(tools):
+        axes[k, 3] = tool.coupled
         if tool.mass is None:
             continue
         floats[k, 0] = tool.mass.mass

@@ -132,7 +132,7 @@ class Settling(WorldTools):
             velocities = np.ascontiguousarray(core.get_grains("velocity")[envs])
             put_back()
             now, last = _rms(velocities - last) / scale, velocities
-            for k, env in enumerate(np.flatnonzero(running)):
+            for k, env in enumerate(np.flatnonzero(running).tolist()):
                 if now[env] <= SETTLED:
                     found[int(envs[env])] = self.save_state(int(envs[env]))
                 elif now[env] >= changes[env]:

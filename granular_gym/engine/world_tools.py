@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from granular_gym.base import checks, names
 from granular_gym.engine.driven import Driven
 from granular_gym.engine.results import Floats
+from granular_gym.errors import ArgumentError
 
 
 class WorldTools(Driven):
@@ -99,6 +100,8 @@ class WorldTools(Driven):
 
     def _motion_of_tools(self) -> tuple[Floats, dict[int, Floats]]:
         """Poses of all tools and velocities of those with a mass: what a step changes without being told to."""
+        if self.coupled_tools:
+            raise ArgumentError("settle_impulses: expected a world without coupled tools, another engine moves them")
         massive = np.flatnonzero(self._frozen.arrays["tool_mass"][:, 0])
         return self._core.get_tool_poses(), {int(k): self._core.get_tool_motion(int(k))[0] for k in massive}
 

@@ -11,7 +11,7 @@ import pytest
 import granular_gym as gg
 from testbed.beds import DENSITY
 from testbed.frozen import BREAKS, break_env, frozen_scene
-from testbed.parity import KERNELS, heap, mixed, moist, pair, planar, poses, same, scooped
+from testbed.parity import KERNELS, heap, mixed, moist, pair, planar, poses, same, scooped, wield, wielded
 from testbed.planar import COARSE
 
 
@@ -287,3 +287,19 @@ def test_substeps_are_steps(kernel: str) -> None:
     with heap(40).build(device="cpu", num_threads=1) as cpu:
         cpu.step(1e-3, 60)
         assert hashes == {cpu.state_hash()}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_coupled_tools(kernel: str) -> None:
+    """Links of a robot are solved with the contacts on both devices alike."""
+    cpu, gpu = pair(wielded, kernel, env_count=2)
+    with cpu, gpu:
+        for world in (cpu, gpu):
+            wield(world)
+        for _ in range(3):
+            for world in (cpu, gpu):
+                world.step(5e-4, 30)
+            same(cpu, gpu)
+            for one, other in zip(cpu.coupled_state(), gpu.coupled_state(), strict=True):
+                np.testing.assert_array_equal(one, other)
+        assert np.abs(cpu.coupled_state().impulses).max() > 0.0

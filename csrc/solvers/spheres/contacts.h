@@ -101,7 +101,7 @@ GG_FN void gg_sphere_list_parts(const gg_view *v, int64_t e, int32_t i, gg_conta
         float inverse_mass = 0.0f;
         if (v->params.dynamic) {
             int64_t c = tool_body + listed - v->dims.free_bodies;
-            inverse_mass = gg_tool_contact_listed(v, e, c, v->parts[part].tool, normal);
+            inverse_mass = gg_tool_contact_listed(v, e, c, v->parts[part].tool, at, normal);
             gg_tool_contact_placed(v, e, c, w->contact - e * v->dims.contact_rows * GG_LANES);
         }
         for (int half = 0; half < 2; half++) {

@@ -43,8 +43,9 @@ GG_FN void GG_LANE_NAME(load_dynamic)(const gg_view *v, int64_t e, int64_t conta
     float count[GG_LANE_WIDTH], count_over_mass[GG_LANE_WIDTH], bounce_speed[GG_LANE_WIDTH];
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
         const gg_tool_solve *s = gg_tool_solve_of(v, e, v->other_body[contact + k]);
-        count[k] = s ? s->count : 0.0f;
-        count_over_mass[k] = s ? s->count_over_mass : 0.0f;
+        /* a coupled tool takes no part of the position correction */
+        count[k] = s && s->count_over_mass > 0.0f ? s->count : 0.0f;
+        count_over_mass[k] = s ? gg_tool_split(v, e, v->other_body[contact + k], s) : 0.0f;
         bounce_speed[k] = s ? s->bounce_speed : 0.0f;
     }
     other->count_over_mass = other->count_over_mass + lane_load(count_over_mass);

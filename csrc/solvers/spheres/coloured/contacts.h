@@ -63,7 +63,7 @@ GG_FN void gg_coloured_list_parts(const gg_view *v, int64_t e, int32_t i, int64_
         float body[GG_BODY] = {velocity.x, velocity.y, velocity.z, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
         if (v->params.dynamic) {
             int64_t c = tool_body - v->dims.free_bodies;
-            body[GG_BODY_INVERSE_MASS] = gg_tool_contact_listed(v, e, c, v->parts[part].tool, normal);
+            body[GG_BODY_INVERSE_MASS] = gg_tool_contact_listed(v, e, c, v->parts[part].tool, at, normal);
         }
         for (int half = 0; half < 2; half++) {
             gg_body_store((half ? v->body_b : v->body_a) + (e * v->dims.bodies + tool_body) * GG_BODY, body);

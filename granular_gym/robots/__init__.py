@@ -1,0 +1,1 @@
+"""Robots of other engines among grains: the interface, and MuJoCo."""

@@ -1,0 +1,275 @@
+"""mujoco.py: robots of MuJoCo whose links grains push. Needs the extra `mujoco`.
+
+    import mujoco
+    from granular_gym.mujoco import Coupling, MujocoRobots
+
+    robots = MujocoRobots(mujoco.MjModel.from_xml_path("arm.xml"), ["bucket"], env_count=4)
+    robots.add_to(scene, material="steel")
+    both = Coupling(scene.build(env_count=4), robots)
+    robots.data[0].ctrl[:] = ...
+    both.step(50)
+
+Each named body becomes a coupled tool: its geoms are the parts of its signed distance field, its frame is that of the
+body. The mass matrix of the robot with the damping of its joints, and the constraints that are active (limits, its own
+contacts, equalities) with their stiffness, give the inverse inertia with which links enter the contact solve: J H^-1
+J^T, H = M + dt B + Jc^T D Jc. MuJoCo then takes the impulses as generalised forces of its step.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.base import checks
+from granular_gym.engine.scene import Scene
+from granular_gym.errors import ArgumentError, StateError
+from granular_gym.robots.coupling import Links
+from granular_gym.shapes.mesh import Mesh
+from granular_gym.shapes.sdf import Sdf
+
+try:
+    import mujoco
+except ImportError as error:  # pragma: no cover
+    raise ImportError('granular_gym.mujoco needs MuJoCo: pip install "granular_gym[mujoco]"') from error
+
+Doubles = NDArray[np.float64]
+
+#: cells of the SDF grid of a mesh along its longest side
+_CELLS = 48
+#: most degrees of freedom: the mass matrix is inverted densely
+LARGEST_NV = 200
+
+
+def body_sdf(model: Any, body: int | str, spacing: float | None = None) -> Sdf:
+    """The signed distance field of a body of a model, in the body's frame.
+
+    Its geoms that collide, or all of them where none does: spheres, capsules, cylinders, boxes, ellipsoids (as meshes)
+    and meshes.
+
+    Args:
+        model: mujoco.MjModel.
+        body: name or index.
+        spacing: of the samples of meshes [m]; None: a 48th of the mesh.
+
+    Raises:
+        ArgumentError: no such body, no geom, or a plane or height field, which have no inside.
+    """
+    index = _body(model, body)
+    first, count = int(model.body_geomadr[index]), int(model.body_geomnum[index])
+    geoms = range(first, first + count)
+    collide = [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]]
+    if not count:
+        raise ArgumentError(f"bodies: expected bodies with geoms, {_name(model, index)!r} has none")
+    return Sdf.union(
+        *[_geom_sdf(model, g, spacing).at(model.geom_pos[g], model.geom_quat[g]) for g in collide or geoms]
+    )
+
+
+def _geom_sdf(model: Any, geom: int, spacing: float | None) -> Sdf:
+    kind, size = int(model.geom_type[geom]), model.geom_size[geom]
+    types = mujoco.mjtGeom
+    simple = {
+        int(types.mjGEOM_SPHERE): lambda: Sdf.sphere(float(size[0])),
+        int(types.mjGEOM_CAPSULE): lambda: Sdf.capsule(float(size[0]), float(size[1])),
+        int(types.mjGEOM_CYLINDER): lambda: Sdf.cylinder(float(size[0]), float(size[1])),
+        int(types.mjGEOM_BOX): lambda: Sdf.box(tuple(float(x) for x in size)),
+    }
+    if kind in simple:
+        return simple[kind]()
+    if kind == int(types.mjGEOM_ELLIPSOID):
+        points, faces = _sphere_mesh()
+        mesh = Mesh(points * size, faces)
+    elif kind == int(types.mjGEOM_MESH):
+        data = int(model.geom_dataid[geom])
+        vertices, triangles = int(model.mesh_vertadr[data]), int(model.mesh_faceadr[data])
+        mesh = Mesh(
+            model.mesh_vert[vertices : vertices + int(model.mesh_vertnum[data])],
+            model.mesh_face[triangles : triangles + int(model.mesh_facenum[data])],
+        )
+    else:
+        name = types(kind).name.removeprefix("mjGEOM_").lower()
+        raise ArgumentError(
+            "bodies: expected geoms of the types sphere, capsule, cylinder, box, ellipsoid or mesh, got "
+            f"{name} in {_name(model, int(model.geom_bodyid[geom]))!r}"
+        )
+    longest = float(np.ptp(mesh.vertices, axis=0).max())
+    return Sdf.from_mesh(mesh, spacing=longest / _CELLS if spacing is None else spacing)
+
+
+def _sphere_mesh(rings: int = 16, around: int = 32) -> tuple[Doubles, NDArray[np.int32]]:
+    """A unit sphere of triangles."""
+    polar = np.pi * np.arange(1, rings) / rings
+    turn = 2.0 * np.pi * np.arange(around) / around
+    ring = np.stack([np.cos(turn), np.sin(turn), np.zeros(around)], axis=1)
+    body = np.concatenate([ring * [np.sin(p), np.sin(p), 0.0] + [0.0, 0.0, np.cos(p)] for p in polar])
+    points = np.concatenate([[[0.0, 0.0, 1.0]], body, [[0.0, 0.0, -1.0]]])
+    faces, last = [], len(points) - 1
+    for k in range(around):
+        here, there = 1 + k, 1 + (k + 1) % around
+        faces.append((0, here, there))
+        for r in range(rings - 2):
+            a, b, c, d = here + r * around, there + r * around, here + (r + 1) * around, there + (r + 1) * around
+            faces += [(a, c, b), (b, c, d)]
+        end = (rings - 2) * around
+        faces.append((last, there + end, here + end))
+    return points, np.array(faces, np.int32)
+
+
+def _body(model: Any, body: int | str) -> int:
+    if isinstance(body, str):
+        index = int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, body))
+        if index < 0:
+            every = [_name(model, k) for k in range(model.nbody)]
+            raise ArgumentError(f"bodies: expected names of bodies out of {every}, got {body!r}")
+        return index
+    return checks.integer("bodies", body, 0, int(model.nbody) - 1)
+
+
+def _name(model: Any, body: int) -> str:
+    return str(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body{body}")
+
+
+class MujocoRobots:
+    """`env_count` robots of one MuJoCo model; see the module.
+
+    Args:
+        model: mujoco.MjModel; copied. Its time step is that of the coupling, its gravity is its own.
+        bodies: names or indices of the bodies that grains meet, each once.
+        env_count: number of robots.
+
+    Attributes:
+        model: the copy.
+        data: mujoco.MjData of each env: set `ctrl`, `qpos`, `qvel` here, read sensors here.
+        names: of the bodies.
+
+    Raises:
+        ArgumentError: not a model, no such body, or the world's body, which does not move.
+    """
+
+    def __init__(self, model: Any, bodies: Sequence[int | str], env_count: int = 1) -> None:
+        if not isinstance(model, mujoco.MjModel):
+            raise ArgumentError(f"model: expected a mujoco.MjModel, got {type(model).__name__}")
+        if isinstance(bodies, str) or not len(bodies):
+            raise ArgumentError(f"bodies: expected a list of one body or more, got {bodies!r}")
+        if model.nv > LARGEST_NV:
+            raise ArgumentError(f"model: expected at most {LARGEST_NV} degrees of freedom, got {model.nv}")
+        self.model: Any = copy.deepcopy(model)
+        self.env_count: int = checks.integer("env_count", env_count, 1)
+        self._bodies = [_body(self.model, body) for body in bodies]
+        if len(set(self._bodies)) != len(self._bodies) or 0 in self._bodies:
+            raise ArgumentError(f"bodies: expected bodies that move, each once, got {list(bodies)}")
+        self.names: list[str] = [_name(self.model, body) for body in self._bodies]
+        self.data: list[Any] = [mujoco.MjData(self.model) for _ in range(self.env_count)]
+        for data in self.data:
+            mujoco.mj_forward(self.model, data)
+        self._warned = [0] * self.env_count
+
+    @property
+    def dt(self) -> float:
+        """Time step of the model [s]."""
+        return float(self.model.opt.timestep)
+
+    def add_to(self, scene: Scene, material: int | str | None = None, spacing: float | None = None) -> list[int]:
+        """Adds the bodies to a scene as coupled tools, where they are in env 0; returns their indices.
+
+        Args:
+            scene: gets them.
+            material: of their surface, name or index; None: the first one.
+            spacing: of the samples of meshes [m], see `body_sdf`.
+        """
+        poses = self.links(0).poses
+        return [
+            scene.add_tool(body_sdf(self.model, body, spacing), name=name, material=material, pose=pose, coupled=True)
+            for body, name, pose in zip(self._bodies, self.names, poses, strict=True)
+        ]
+
+    # ---- what Coupling asks for ----
+
+    def links(self, env: int) -> Links:
+        """Poses, twists, accelerations without grains, and inverse inertia of the bodies."""
+        model, data = self.model, self.data[env]
+        mujoco.mj_forward(model, data)
+        jacobian = np.zeros((6 * len(self._bodies), model.nv))
+        for k, body in enumerate(self._bodies):
+            mujoco.mj_jacBody(model, data, jacobian[6 * k : 6 * k + 3], jacobian[6 * k + 3 : 6 * k + 6], body)
+        response = jacobian @ np.linalg.solve(self._inertia(data), jacobian.T)
+        poses = np.concatenate([data.xpos[self._bodies], data.xquat[self._bodies]], axis=1)
+        n = len(self._bodies)
+        return Links(
+            poses,
+            (jacobian @ data.qvel).reshape(n, 6),
+            (jacobian @ data.qacc).reshape(n, 6),
+            0.5 * (response + response.T),
+        )
+
+    def _inertia(self, data: Any) -> Doubles:
+        """What a generalised impulse meets in a step: M + dt B + Jc^T D Jc over the constraints that are active."""
+        model = self.model
+        h, unit = np.zeros((model.nv, model.nv)), np.eye(model.nv)
+        for k in range(model.nv):
+            mujoco.mj_mulM(model, data, h[k], unit[k])  # in every version of MuJoCo the same
+        h[np.diag_indices(model.nv)] += self.dt * model.dof_damping
+        if data.nefc:
+            active = data.efc_state != mujoco.mjtConstraintState.mjCNSTRSTATE_SATISFIED
+            rows = _constraint_jacobian(model, data)[active]
+            h += rows.T @ (data.efc_D[active, None] * rows)
+        return h
+
+    def advance(self, env: int, impulses: Doubles, steps: int) -> bool:
+        """Steps MuJoCo with the impulses of grains as generalised forces; qfrc_applied of the caller stays."""
+        model, data = self.model, self.data[env]
+        before, given = self.save(env), data.qfrc_applied.copy()
+        force = np.zeros(model.nv)
+        jacobian = np.zeros((6, model.nv))
+        for k, body in enumerate(self._bodies):
+            mujoco.mj_jacBody(model, data, jacobian[:3], jacobian[3:], body)
+            force += jacobian.T @ impulses[k]
+        data.qfrc_applied[:] = given + force / (steps * self.dt)
+        for _ in range(steps):
+            mujoco.mj_step(model, data)
+        data.qfrc_applied[:] = given
+        warned = _bad_values(data)
+        if warned > self._warned[env] or not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
+            self.load(env, before)
+            self._warned[env] = warned
+            return False
+        return True
+
+    def save(self, env: int) -> bytes:
+        """The integration state of MuJoCo."""
+        kind = mujoco.mjtState.mjSTATE_INTEGRATION
+        state = np.empty(mujoco.mj_stateSize(self.model, kind))
+        mujoco.mj_getState(self.model, self.data[env], state, kind)
+        return state.tobytes()
+
+    def load(self, env: int, state: bytes) -> None:
+        """Takes an integration state back.
+
+        Raises:
+            StateError: of another model.
+        """
+        kind = mujoco.mjtState.mjSTATE_INTEGRATION
+        size = mujoco.mj_stateSize(self.model, kind)
+        if len(state) != 8 * size:
+            raise StateError(f"state: expected {8 * size} bytes of the robot of this model, got {len(state)}")
+        mujoco.mj_setState(self.model, self.data[env], np.frombuffer(state), kind)
+        mujoco.mj_forward(self.model, self.data[env])
+
+
+def _bad_values(data: Any) -> int:
+    """How often MuJoCo has met positions, velocities, accelerations or controls that are not finite, or absurd."""
+    kinds = ("BADQPOS", "BADQVEL", "BADQACC", "BADCTRL")
+    return sum(int(data.warning[getattr(mujoco.mjtWarning, f"mjWARN_{kind}")].number) for kind in kinds)
+
+
+def _constraint_jacobian(model: Any, data: Any) -> Doubles:
+    """Jacobian of the constraints (nefc, nv), dense."""
+    if not mujoco.mj_isSparse(model):
+        return np.asarray(data.efc_J).reshape(data.nefc, model.nv)
+    dense = np.zeros((data.nefc, model.nv))
+    mujoco.mju_sparse2dense(dense, data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind)
+    return dense

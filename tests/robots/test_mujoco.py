@@ -1,0 +1,259 @@
+"""Robots of MuJoCo among grains: stable at any ratio of masses, in balance, batched and exactly repeatable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+from granular_gym.errors import ArgumentError, StabilityWarning, StateError
+from testbed.beds import GRAVITY
+from testbed.robots import DT, PAIR, bowl_model, bowl_scene, hold
+
+mujoco = pytest.importorskip("mujoco")
+from granular_gym.mujoco import Coupling, MujocoRobots, body_sdf  # noqa: E402
+
+
+def model_of(xml: str) -> Any:
+    """A model from MJCF."""
+    return mujoco.MjModel.from_xml_string(xml)
+
+
+def bowl(ratio: float, mode: str = "coupled", env_count: int = 1, payload: float = 1.0) -> Coupling:
+    """Bowls whose payload is `ratio` times as heavy as they are."""
+    robots = MujocoRobots(model_of(bowl_model(payload / ratio)), ["bowl"], env_count)
+    scene = bowl_scene(payload)
+    robots.add_to(scene, material="steel")
+    return Coupling(scene.build(env_count=env_count, num_threads=1), robots, mode)
+
+
+def held(both: Coupling, ratio: float, seconds: float, payload: float = 1.0) -> list[float]:
+    """Kinetic energies of grains and bowl of env 0 while it is held in place."""
+    energies = []
+    for _ in range(round(seconds / DT / 10)):
+        for data in both.robots.data:  # type: ignore[attr-defined]
+            hold(data, payload / ratio, payload)
+        both.step(10)
+        speed = float(both.robots.data[0].qvel[0])  # type: ignore[attr-defined]
+        energies.append(float(both.world.stats["kinetic_energy"][0]) + 0.5 * payload / ratio * speed**2)
+    return energies
+
+
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 10.0, 100.0])
+def test_a_bowl_carries_any_payload(ratio: float, record_property: Any) -> None:
+    """Grains a tenth to a hundred times as heavy as the bowl fall into it: all comes to rest, and the wrist reads their
+    weight."""
+    both = bowl(ratio)
+    energies = held(both, ratio, 1.5)
+    reading = -float(both.wrenches[0, 0, 2]) / GRAVITY
+    record_property("energy", energies[-1] / max(energies))
+    record_property("reading", reading)
+    assert energies[-1] < 1e-4 * max(energies)
+    assert reading == pytest.approx(1.0, rel=0.01)
+    assert abs(float(both.robots.data[0].qpos[0])) < 1e-3  # type: ignore[attr-defined]
+    assert (both.world.positions[0, :, 2] > 0.25).all()
+    assert both.mass_ratios()[0] <= 1.001 * ratio
+
+
+@pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
+def test_forces_that_lag_are_unstable_above_one() -> None:
+    """What the coupled solve is for: exchanged forces throw a payload of ten bowls out, or worse."""
+    both = bowl(10.0, "lagged")
+    energies = held(both, 10.0, 0.8)
+    assert both.diverged[0] or max(energies[40:]) > 10.0 * max(energies[:20]) or not np.isfinite(energies[-1])
+
+
+def test_lag_warns_of_the_ratio() -> None:
+    """A payload of twice the bowl is told of, one of a tenth is not."""
+    quiet = bowl(0.1, "lagged")
+    held(quiet, 0.1, 0.3)
+    with pytest.warns(StabilityWarning, match="times its mass"):
+        held(bowl(2.0, "lagged"), 2.0, 0.5)
+
+
+def pair_among_grains(env_count: int = 1) -> Coupling:
+    """Two linked boxes in free space, hit by grains."""
+    robots = MujocoRobots(model_of(PAIR), ["first", "second"], env_count)
+    scene = gg.Scene(((-0.5,) * 3, (0.5,) * 3), gravity=(0, 0, 0), boundary=dict.fromkeys("xyz", "open"))
+    scene.add_material(density=2500.0, radius=0.008, friction=0.5, restitution=0.3)
+    draw = np.random.default_rng(0)
+    points = np.stack(np.meshgrid(np.arange(4), np.arange(4), np.arange(2)), -1).reshape(-1, 3) * 0.02
+    motion = np.array([0.0, 0.0, -1.0]) + 0.2 * draw.normal(size=points.shape)
+    scene.add_grains(0, points + np.array([-0.02, -0.03, 0.05]), velocities=motion)
+    robots.add_to(scene)
+    return Coupling(scene.build(env_count=env_count, num_threads=1), robots)
+
+
+def test_what_grains_lose_a_robot_gains(record_property: Any) -> None:
+    """Grains lose the momentum that links are given; the robot then has it, up to what MuJoCo's integration loses."""
+    both = pair_among_grains()
+    robots: Any = both.robots
+    masses = both.world.grain_masses[0][:, None]
+    begun, given, worst = (masses * both.world.velocities[0]).sum(axis=0), np.zeros(3), 0.0
+    scale = np.linalg.norm(masses * both.world.velocities[0], axis=1).sum()
+    for _ in range(20):
+        both.step(10)
+        given += 10 * DT * both.wrenches[0, :, :3].sum(axis=0)
+        lost = begun - (masses * both.world.velocities[0]).sum(axis=0)
+        worst = max(worst, float(np.abs(lost - given).max() / scale))
+    mujoco.mj_forward(robots.model, robots.data[0])
+    mujoco.mj_subtreeVel(robots.model, robots.data[0])
+    has = robots.model.body_subtreemass[0] * robots.data[0].subtree_linvel[0]
+    record_property("grains", worst)
+    record_property("robot", float(np.abs(has - given).max() / scale))
+    assert np.abs(robots.data[0].qvel[:3]).max() > 0.1  # it was hit
+    assert np.abs(robots.data[0].qvel[6]) > 0.1  # and the hinge turns
+    assert worst < 1e-6
+    np.testing.assert_allclose(has, given, atol=2e-3 * scale)
+
+
+def test_a_ball_of_mujoco_digs_as_one_of_ours(record_property: Any) -> None:
+    """The same ball as a free joint and as a body of the scene falls into a bed: same crater."""
+    depths = {}
+    radius, mass, start = 0.02, 0.15, 0.15
+    for kind in ("body", "mujoco"):
+        scene = gg.Scene(((-0.08, -0.08, 0.0), (0.08, 0.08, 0.4)))
+        scene.add_material(density=2500.0, radius=0.005, friction=0.5, rolling_friction=0.1)
+        steel = scene.add_material(density=7800.0, friction=0.5, rolling_friction=0.0)
+        scene.fill_box(0, (-0.08, -0.08, 0.0), (0.08, 0.08, 0.09), count=1700)
+        solver = gg.Solver(iterations=20)
+        if kind == "body":
+            ball = gg.Clump([(0.0, 0.0, 0.0)], [radius])
+            index = scene.add_body(ball, mass, material=steel, pose=(0, 0, start, 1, 0, 0, 0))
+            world = scene.build(num_threads=1, solver=solver)
+            world.step(DT, 400)
+            depth = world.clump_poses[0, index, 2]
+        else:
+            xml = f"""<mujoco><option timestep="{DT}"/><worldbody><body name="ball" pos="0 0 {start}"><freejoint/>
+            <geom type="sphere" size="{radius}" mass="{mass}"/></body></worldbody></mujoco>"""
+            robots = MujocoRobots(model_of(xml), ["ball"])
+            robots.add_to(scene, material=steel)
+            both = Coupling(scene.build(num_threads=1, solver=solver), robots)
+            both.step(400)
+            depth = robots.data[0].qpos[2]
+        depths[kind] = float(start - depth)
+    record_property("body", depths["body"])
+    record_property("mujoco", depths["mujoco"])
+    assert depths["mujoco"] == pytest.approx(depths["body"], rel=0.05)
+
+
+def test_envs_are_alone_and_repeat() -> None:
+    """Each env of a batch is as it is alone, and a second run gives the same bits; so does a state that was taken
+    back."""
+    alone, many = pair_among_grains(), pair_among_grains(3)
+    for both in (alone, many):
+        both.step(60)
+    for env in range(3):
+        assert many.world.positions[env].tobytes() == alone.world.positions[0].tobytes()
+        assert many.robots.save(env) == alone.robots.save(0)
+    state = alone.save_state()
+    alone.step(40)
+    after = alone.world.positions.tobytes(), alone.robots.save(0)
+    alone.load_state(state)
+    alone.step(40)
+    assert (alone.world.positions.tobytes(), alone.robots.save(0)) == after
+    with pytest.raises(StateError, match="expected 1 robots, got 3"):
+        alone.load_state(many.save_state())
+    with pytest.raises(StateError, match="bytes of the robot"):
+        alone.robots.load(0, b"1234")
+
+
+def test_a_robot_that_is_no_longer_finite_stands_still() -> None:
+    """It is told, and the other env goes on."""
+    both = bowl(1.0, env_count=2)
+    both.robots.data[1].ctrl[0] = 1e30  # type: ignore[attr-defined]
+    both.step(200)
+    assert both.diverged.tolist() == [False, True]
+    assert np.isfinite(both.world.positions).all()
+    assert np.isfinite(both.robots.data[1].qvel).all()  # type: ignore[attr-defined]
+
+
+def test_exchanging_less_often_changes_little(record_property: Any) -> None:
+    """Every step, every second and every fifth: the mean force on a shovel that is dragged through a bed."""
+    forces = {}
+    xml = f"""<mujoco><option timestep="{DT}" gravity="0 0 0"/><worldbody><body name="plate" pos="-.1 0 .03">
+    <joint type="slide" axis="1 0 0"/><geom type="box" size=".004 .04 .03" mass=".3"/></body></worldbody>
+    <actuator><velocity joint="0" kv="30"/></actuator></mujoco>""".replace('joint="0"', 'joint="x"').replace(
+        'type="slide"', 'name="x" type="slide"'
+    )
+    for exchange in (1, 2, 5):
+        robots = MujocoRobots(model_of(xml), ["plate"])
+        scene = gg.Scene(((-0.15, -0.06, 0.0), (0.15, 0.06, 0.3)))
+        scene.add_material(density=2500.0, radius=0.005, friction=0.5, rolling_friction=0.1)
+        scene.fill_box(0, (-0.09, -0.06, 0.0), (0.15, 0.06, 0.06), count=1200)
+        robots.add_to(scene)
+        both = Coupling(scene.build(num_threads=1), robots)
+        both.step(200, exchange)
+        robots.data[0].ctrl[0] = 0.2
+        both.step(100, exchange)
+        both.step(400, exchange)
+        forces[exchange] = float(both.wrenches[0, 0, 0])
+        record_property(f"force_{exchange}", forces[exchange])
+    assert forces[1] < -0.5
+    assert forces[2] == pytest.approx(forces[1], rel=0.03)
+    assert forces[5] == pytest.approx(forces[1], rel=0.03)
+
+
+def test_geoms_become_fields() -> None:
+    """All kinds that have an inside, in the body's frame."""
+    xml = """<mujoco><asset><mesh name="wedge" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/></asset><worldbody>
+    <body name="all"><freejoint/><geom type="sphere" size=".1" pos="1 0 0"/>
+    <geom type="capsule" size=".1 .2" pos="2 0 0" euler="90 0 0"/><geom type="cylinder" size=".1 .2" pos="3 0 0"/>
+    <geom type="box" size=".1 .2 .3" pos="4 0 0"/><geom type="ellipsoid" size=".1 .2 .3" pos="5 0 0"/>
+    <geom type="mesh" mesh="wedge" pos="6 0 0"/></body>
+    <body name="bare"><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>"""
+    model = model_of(xml)
+    scene = gg.Scene(((-1.0,) * 3, (8.0,) * 3), gravity=(0, 0, 0), boundary=dict.fromkeys("xyz", "open"))
+    scene.add_material(density=1.0, radius=0.05)
+    # one grain touches each geom, the last one nothing
+    points = [(1.14, 0, 0), (2, 0.34, 0), (3, 0, 0.24), (4, 0.24, 0), (5, 0, 0.34), (6.02, 0.02, -0.04), (7, 1, 1)]
+    scene.add_grains(0, points)
+    scene.add_tool(body_sdf(model, "all"), name="all")
+    with scene.build(num_threads=1, overlaps="ignore") as world:
+        world.step(1e-4, 1)
+        touching = set(world.contacts().pairs[:, 0].tolist())
+    assert touching == {0, 1, 2, 3, 4, 5}
+    with pytest.raises(ArgumentError, match="'bare' has none"):
+        body_sdf(model, "bare")
+
+
+def test_what_is_no_robot_is_refused() -> None:
+    """Messages name what was expected and what came."""
+    model = model_of(bowl_model(1.0))
+    with pytest.raises(ArgumentError, match=r"mujoco\.MjModel, got str"):
+        MujocoRobots("bowl.xml", ["bowl"])
+    with pytest.raises(ArgumentError, match="names of bodies out of"):
+        MujocoRobots(model, ["bucket"])
+    for bodies in ([], "bowl", ["bowl", "bowl"], [0]):
+        with pytest.raises(ArgumentError, match="bodies: expected"):
+            MujocoRobots(model, bodies)
+    plane = model_of('<mujoco><worldbody><body name="p"><geom type="plane" size="1 1 1"/></body></worldbody></mujoco>')
+    with pytest.raises(ArgumentError, match="plane in 'p'"):
+        body_sdf(plane, "p")
+    robots = MujocoRobots(model, ["bowl"], 2)
+    with pytest.raises(ArgumentError, match="expected links"):
+        Coupling(bowl_scene(1.0).build(num_threads=1), robots)
+    scene = bowl_scene(1.0)
+    robots.add_to(scene)
+    world = scene.build(num_threads=1)
+    with pytest.raises(ArgumentError, match="expected 1 of them"):
+        Coupling(world, robots)
+    both = bowl(1.0)
+    with pytest.raises(ArgumentError, match="expected a divisor of 3"):
+        both.step(3, 2)
+    for bad, words in (
+        ({"twists": np.full((1, 6), np.nan)}, "twists: expected finite"),
+        ({"poses": np.zeros((1, 7))}, "unit quaternions"),
+        ({"responses": -np.eye(6)}, "no negative diagonal"),
+        ({"responses": np.eye(6) + np.eye(6, k=1)}, "symmetric"),
+        ({"responses": np.eye(6) + 2.0 * np.eye(6, k=1) + 2.0 * np.eye(6, k=-1)}, "positive semi-definite"),
+        ({"responses": np.eye(5)}, "responses: expected shape"),
+    ):
+        with pytest.raises(ArgumentError, match=words):
+            world.set_coupled(**bad)
+    with pytest.raises(ArgumentError, match="this one has none"):
+        bowl_scene(1.0).build(num_threads=1).set_coupled(twists=np.zeros((1, 6)))
+    with pytest.raises(ArgumentError, match="coupled"):
+        scene.add_tool(gg.Sdf.sphere(0.1), mass=1.0, coupled=True)
