@@ -114,14 +114,14 @@ def wielded() -> gg.Scene:
     """A heap with two coupled tools, links of a robot that yields; see `wield`."""
     scene = heap(60)
     for k, x in enumerate((-0.02, 0.03)):
-        scene.add_tool(gg.Sdf.box((0.01, 0.05, 0.02)), name=f"link{k}", pose=(x, 0.0, 0.12, 1, 0, 0, 0), coupled=True)
+        scene.add_tool(gg.Sdf.box((0.01, 0.05, 0.02)), name=f"link{k}", pose=(x, 0.0, 0.07, 1, 0, 0, 0), coupled=True)
     return scene
 
 
 def wield(world: gg.World) -> None:
     """Lets the coupled tools fall and turn onto the heap, joined as the two links of a robot are."""
     draw = np.random.default_rng(1).normal(size=(12, 12))
-    twists = np.array([[0.0, 0.0, -0.4, 0.0, 1.0, 0.0], [0.1, 0.0, -0.3, 0.5, 0.0, 0.2]])
+    twists = np.array([[0.0, 0.0, -0.8, 0.0, 1.0, 0.0], [0.1, 0.0, -0.7, 0.5, 0.0, 0.2]])
     falls = np.array([[0.0, 0.0, -GRAVITY, 0.0, 0.0, 0.0]] * 2)
     lengths = np.array([1.0, 1.0, 1.0, 30.0, 30.0, 30.0] * 2)
     world.set_coupled(twists=twists, accelerations=falls, responses=lengths[:, None] * (draw @ draw.T) * lengths)

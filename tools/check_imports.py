@@ -30,13 +30,14 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "shapes": ("base",),
     "engine": ("base", "shapes"),
     "info": ("base", "engine"),
+    "robots": ("base", "shapes", "engine"),
     "calibration": ("base", "shapes", "engine"),
     "tasks": ("base", "shapes", "engine"),
     "envs": ("base", "shapes", "engine", "tasks"),
     "training": ("base", "info", "tasks"),
     "viewing": ("base", "shapes", "engine", "tasks", "training"),
     "scenes": ("shapes", "engine", "viewing"),
-    "": ("base", "shapes", "engine", "info", "calibration", "tasks", "training", "viewing"),
+    "": ("base", "shapes", "engine", "info", "robots", "calibration", "tasks", "training", "viewing"),
 }
 #: imported module and line, by importing module
 Imports = dict[str, list[tuple[str, int]]]

@@ -148,7 +148,7 @@ class Settling(WorldTools):
 
 def _rougher(pairs: NDArray[Any], factor: float) -> NDArray[Any]:
     """Tables of pairs with more friction of every kind."""
-    table = pairs.copy()
+    table: NDArray[Any] = pairs.copy()
     for name in ("friction", "rolling_friction", "twisting_friction"):
         column = PAIR_FIELDS.index(name)
         table[..., column] = np.minimum(factor * table[..., column], LIMITS[name][1])

@@ -295,7 +295,8 @@ GG_FN void GG_LANE_NAME(prepare_clump_records)(const gg_view *v, int64_t e, cons
     c.restitution = GG_LANE_NAME(pair_value)(&pairs->restitution, pair, same);
     c.friction = GG_LANE_NAME(pair_value)(&pairs->friction, pair, same);
     gg_lane meets = other_mass;
-    if (p->dynamic) {
+    int dynamic = p->dynamic && lane_less_bits(zero, other.tool);
+    if (dynamic) {
         c.single = c.split = own_mass;
         GG_LANE_NAME(meet_dynamic)(v, e, at, own_mass, &other, &c);
         meets = lane_max(other_mass, other.count_over_mass);
@@ -304,7 +305,7 @@ GG_FN void GG_LANE_NAME(prepare_clump_records)(const gg_view *v, int64_t e, cons
     GG_LANE_NAME(yield_clumps)(&both, meets, &c);
     GG_LANE_NAME(vec)
     push = GG_LANE_NAME(scale)(c.normal, GG_LANE_NAME(clump_correction)(p, &c, &both, &other));
-    if (p->dynamic) {
+    if (dynamic) {
         GG_LANE_NAME(note_shift)(v, e, at->contact, at->count, push);
     }
     if (p->rolling || p->cohesive) {

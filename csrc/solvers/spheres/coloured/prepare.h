@@ -315,13 +315,14 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     c.single = own_mass + other_mass;
     c.split = shift[3] + lane_less(zero, other.tool, zero, other_shift[3]);
     c.mass = lane_div(one, c.single);
-    if (p->dynamic) {
+    int dynamic = p->dynamic && lane_less_bits(zero, other.tool);
+    if (dynamic) {
         GG_LANE_NAME(meet_dynamic)(v, e, at, own_mass, &other, &c);
         self.bounce_speed = lane_max(self.bounce_speed, other.bounce_speed);
     }
     gg_lane correction = GG_LANE_NAME(correction_of)(p, &c, own_mass, &other);
     GG_LANE_NAME(vec) push = GG_LANE_NAME(scale)(c.normal, correction);
-    if (p->dynamic) {
+    if (dynamic) {
         GG_LANE_NAME(note_shift)(v, e, at->contact, at->count, push);
     }
     if (p->rolling || p->cohesive) {
