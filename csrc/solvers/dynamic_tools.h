@@ -162,17 +162,29 @@ GG_FN gg_tool_sum *gg_tool_sums(const gg_view *v, int64_t e, int64_t block) {
     return v->tool_sum + e * v->dims.tools.sums + block * v->dims.tool_count;
 }
 
+GG_FN void gg_tool_sums_clear(const gg_view *v, int64_t e, int64_t block) {
+    for (int64_t t = 0; t < v->dims.tool_count; t++) {
+        gg_tool_sum none = GG_ZERO;
+        gg_tool_sums(v, e, block)[t] = none;
+    }
+    for (int64_t k = 0; k < v->dims.tools.coupled; k++) {
+        gg_coupled_sum none = GG_ZERO;
+        gg_coupled_sums(v, e, block)[k] = none;
+    }
+}
+
 /* contacts of each dynamic tool. item: block of tool contacts of an env */
 GG_FN void gg_tool_count_block(const gg_view *v, int64_t e, int64_t block) {
     const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
     gg_tool_sum *sums = gg_tool_sums(v, e, block);
     int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
-    for (int64_t t = 0; t < v->dims.tool_count; t++) {
-        sums[t].count = 0;
-    }
+    int32_t dynamic = 0;
+    gg_tool_sums_clear(v, e, block);
     for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
         sums[loads[c].tool].count++;
+        dynamic |= gg_tool_dynamic(v, loads[c].tool);
     }
+    v->tool_block[e * v->dims.load_blocks + block] = dynamic;
 }
 
 /* contacts of a tool in all blocks */
@@ -227,20 +239,13 @@ GG_FN void gg_tool_open(const gg_view *v, int64_t e, int64_t tool) {
 /* Sums the impulses of the contacts of a block by tool; before the first iteration also their position corrections.
  * item: block of tool contacts of an env */
 GG_FN void gg_tool_sum_block(const gg_view *v, int64_t e, int64_t block, int32_t done) {
-    if (v->env[e].converged) {
+    if (v->env[e].converged || !v->tool_block[e * v->dims.load_blocks + block]) {
         return;
     }
     const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
     gg_tool_sum *sums = gg_tool_sums(v, e, block);
     int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
-    for (int64_t t = 0; t < v->dims.tool_count; t++) {
-        gg_tool_sum none = GG_ZERO;
-        sums[t] = none;
-    }
-    for (int64_t k = 0; k < v->dims.tools.coupled; k++) {
-        gg_coupled_sum none = GG_ZERO;
-        gg_coupled_sums(v, e, block)[k] = none;
-    }
+    gg_tool_sums_clear(v, e, block);
     for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
         if (!gg_tool_dynamic(v, loads[c].tool)) {
             continue;
@@ -304,7 +309,7 @@ GG_FN void gg_tool_sync(const gg_view *v, int64_t e, int64_t tool, int32_t done)
 
 /* tells the contacts of a block how fast their tools are. item: block of tool contacts of an env */
 GG_FN void gg_tool_spread_block(const gg_view *v, int64_t e, int64_t block, int32_t done) {
-    if (v->env[e].converged) {
+    if (v->env[e].converged || !v->tool_block[e * v->dims.load_blocks + block]) {
         return;
     }
     const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;

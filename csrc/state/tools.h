@@ -78,6 +78,7 @@ typedef struct gg_tool_dims {
     X(float, coupled_yield, d->tools.coupled_contacts, SCRATCH) /* how the tool yields there, in any direction [1/kg] */ \
     X(gg_tool_solve, tool_solve, d->tools.dynamic, SCRATCH)                                                            \
     X(gg_tool_sum, tool_sum, d->tools.sums, SCRATCH)                                                                   \
+    X(int32_t, tool_block, d->tools.dynamic ? d->load_blocks : 0, SCRATCH) /* 1: it has contacts of a dynamic tool */ \
     X(int32_t, tool_contact_at, d->tools.contacts, SCRATCH) /* where impulses keep each tool contact */                \
     X(gg_vec3, tool_contact_shift, d->tools.contacts, SCRATCH) /* position correction of its grain, times mass [kg m] */
 
