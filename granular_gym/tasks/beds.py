@@ -29,7 +29,7 @@ def add_sand_and_steel(
         radius: of the grains [m]; or their form (`Task.form`), where they may be clumps.
         density: likewise [kg/m3].
         friction: between grains.
-        rolling_friction: likewise; of clumps it is 0, here and on tools.
+        rolling_friction: likewise; 0, here and on tools, of clumps whose shape resists rolling.
         on_steel: friction and rolling friction of grains on tools.
 
     Returns:

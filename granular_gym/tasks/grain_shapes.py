@@ -27,7 +27,7 @@ CLUMPS: Mapping[str, Callable[[float], Clump]] = {
     "pair": Clump.pair,
     "tetrahedron": Clump.tetrahedron,
     "cube": Clump.cube,
-    "rod": lambda radius: Clump.rod(radius, 3, overlap=0.4),
+    "rod": lambda radius: Clump.rod(radius, 3, overlap=0.5),
 }
 #: what the argument `grain` of a task in space takes
 IN_SPACE = ("sphere", *CLUMPS)
@@ -80,9 +80,14 @@ class GrainForm:
         """Arguments of `Scene.add_material`."""
         return {"radius": self.radius} if self.clump is None else {"shape": self.clump}
 
+    @property
+    def rolls(self) -> bool:
+        """Whether it is round about an axis: a sphere, or spheres in a row. The shape of others resists rolling."""
+        return self.clump is None or bool(np.linalg.matrix_rank(self.clump.centers) < 2)
+
     def rolling(self, friction: float) -> float:
-        """Rolling friction where that of spheres is given; of clumps none, as their shape resists rolling."""
-        return friction if self.clump is None else 0.0
+        """Rolling friction where that of spheres is given: the same, or 0 where the shape resists rolling."""
+        return friction if self.rolls else 0.0
 
     def add_to(self, scene: Scene, material: int, points: Floats, seed: int) -> None:
         """Adds grains at points (n, 3) [m]; clumps in orientations drawn from the seed."""
