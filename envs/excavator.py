@@ -336,7 +336,8 @@ class ExcavatorTask(Task):
         form = self.form
         points = bed_lattice(BEDS[number], self.grain_count, form.reach, form.looseness)
         form.add_to(scene, sand, points, number)
-        frames = self.arm.frames(np.array([HOME]))[0]
+        frames = self.arm.frames(np.array([HOME]))[0].copy()
+        frames[:, 2] *= form.looseness  # out of the way of a lattice that is higher
         names = [f"link{k}" for k in range(len(self.arm.shapes) - 1)] + ["bucket"]
         for (frame, sdf), name in zip(self.arm.shapes, names, strict=True):
             scene.add_tool(sdf, name=name, material=steel, pose=frames[frame])

@@ -37,6 +37,7 @@ from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
+from granular_gym.tasks.grain_shapes import IN_SPACE, GrainForm
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.mixing import index_and_composition, lacey_index
 from granular_gym.tasks.scaled import Scaled
@@ -90,16 +91,23 @@ def gear_axes(gear_count: int, storeys: int) -> Floats:
 
 
 def tower_scene(
-    gear_count: int, grains: Floats, radius: float, *, storeys: int | None = None, boundary: str = "periodic"
+    gear_count: int,
+    grains: Floats,
+    radius: float | GrainForm,
+    *,
+    storeys: int | None = None,
+    boundary: str = "periodic",
+    seed: int = 0,
 ) -> Scene:
     """The tower with its gears and grains.
 
     Args:
         gear_count: number of gears.
         grains: (n, 3) positions [m].
-        radius: of the grains [m].
+        radius: of the grains [m], or their form.
         storeys: of the tower, 0.3 m each, at least one per gear; None: as many as gears.
         boundary: of z: "wall" (a floor), "periodic", or "cyclic" as in the paper: without contacts across.
+        seed: of the orientations of clumps.
     """
     storeys = storeys or gear_count
     height = storeys * STOREY * (HEADROOM if boundary == "wall" else 1.0)
@@ -107,10 +115,11 @@ def tower_scene(
     scene = Scene(
         bounds=bounds, boundary={"x": "open", "y": "open", "z": ("wall", "open") if boundary == "wall" else boundary}
     )
-    sand, steel = add_sand_and_steel(scene, radius, DENSITY, GRAIN_FRICTION, 0.2, on_steel=(0.5, 0.2))
-    scene.add_grains(sand, grains)
+    form = radius if isinstance(radius, GrainForm) else GrainForm(radius)
+    sand, steel = add_sand_and_steel(scene, form, DENSITY, GRAIN_FRICTION, 0.2, on_steel=(0.5, 0.2))
+    form.add_to(scene, sand, grains, seed)
     scene.add_tool(Sdf.cavity(TUBE_RADIUS), name="tube", material=steel)
-    solid = gear_solid(min(max(0.4 * radius, 0.006), 0.012))
+    solid = gear_solid(min(max(0.4 * form.finest, 0.006), 0.012))
     for k, axis in enumerate(gear_axes(gear_count, storeys)):
         scene.add_tool(solid, name=f"gear{k}", material=steel, pose=axis)
     return scene
@@ -213,6 +222,7 @@ class GearTowerTask(Task):
     depth_view = "sky"
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
+    grains: ClassVar[tuple[str, ...]] = IN_SPACE
     angle: Floats
     speed: Floats
     mixing: Floats
@@ -239,7 +249,7 @@ class GearTowerTask(Task):
         self.settling: Settling = Settling(FLOW_TIME, 8 if self.boundary == "wall" else 1)
         super().__init__(env_count, **kwargs)
         # what would go wrong at the first reset is said now
-        tower_lattice(self.gear_count, self.grain_count, self.radius, boundary=self.boundary)
+        tower_lattice(self.gear_count, self.grain_count, self.form.reach, boundary=self.boundary)
         if self.boundary != "wall" and self.height <= 8.0 * self.radius:
             raise ArgumentError(
                 f"grain_count: expected grains of less than an eighth of the tower's height, got {self.grain_count} of "
@@ -251,15 +261,15 @@ class GearTowerTask(Task):
         self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "drive": drive})
         n = self.env_count
         self.angle, self.speed = np.zeros((n, self.gear_count)), np.zeros((n, self.gear_count))  # [rad], as actions
-        self.kind: NDArray[np.bool_] = np.zeros((n, self.grain_count), bool)
+        self.kind: NDArray[np.bool_] = np.zeros((n, self.world_grain_count), bool)
         self.mixing, self.gain, self.power = np.zeros(n), np.zeros(n), np.zeros(n)
 
     # the scene -------------------------------------------------------------------------------------------------------
 
     def bed_scene(self, number: int) -> Scene:
         """The tower with grains at rest in mid-air."""
-        grains = tower_lattice(self.gear_count, self.grain_count, self.radius, boundary=self.boundary, seed=number)
-        return tower_scene(self.gear_count, grains, self.radius, boundary=self.boundary)
+        grains = tower_lattice(self.gear_count, self.grain_count, self.form.reach, boundary=self.boundary, seed=number)
+        return tower_scene(self.gear_count, grains, self.form, boundary=self.boundary, seed=number)
 
     # episodes --------------------------------------------------------------------------------------------------------
 
@@ -440,7 +450,7 @@ class GearTowerV1Task(Scaled, GearTowerTask):
         """See `Task.sense_state`."""
         composition = self._composition()
         count = self._samples(self.results).sum(axis=2).astype(np.float64)
-        mean = self.grain_count / composition.shape[1]
+        mean = self.world_grain_count / composition.shape[1]
         # samples of a layer side by side: they are summed one after the other, in any batch alike
         layers = (self.env_count, SAMPLES[0] * SAMPLES[1], -1)
         apart = (count * composition**2).reshape(layers).transpose(1, 0, 2)

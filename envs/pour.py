@@ -176,7 +176,8 @@ class PourTask(GoalTask):
     def bed_scene(self, number: int) -> Scene:
         """Standing cup with grains, and target."""
         scene = Scene(bounds=BOUNDS, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
-        sand, steel = add_sand_and_steel(scene, self.form, DENSITY, GRAIN_FRICTION, 0.1, on_steel=(0.25, 0.1))
+        friction = self.form.filling(GRAIN_FRICTION)
+        sand, steel = add_sand_and_steel(scene, self.form, DENSITY, friction, 0.1, on_steel=(0.25, 0.1))
         scene.wall_material = steel
         self.form.add_to(scene, sand, cup_lattice(number, self), number)
         scene.add_tool(box_of_walls(CUP), name="cup", material=steel, pose=(BED_X, 0.0, BED_Z))

@@ -89,6 +89,13 @@ class GrainForm:
         """Rolling friction where that of spheres is given: the same, or 0 where the shape resists rolling."""
         return friction if self.rolls else 0.0
 
+    def filling(self, friction: float) -> float:
+        """Friction with which grains fill a vessel to the brim: that of spheres, or of clumps 0.
+
+        Clumps that fall in with friction stay so loose that the vessel does not hold them.
+        """
+        return friction if self.clump is None else 0.0
+
     def add_to(self, scene: Scene, material: int, points: Floats, seed: int) -> None:
         """Adds grains at points (n, 3) [m]; clumps in orientations drawn from the seed."""
         turns = None if self.clump is None else random_orientations(seed, len(points))
