@@ -36,8 +36,8 @@ from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
-from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.grain_shapes import IN_SPACE, GrainForm
+from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.mixing import index_and_composition, lacey_index
 from granular_gym.tasks.scaled import Scaled
@@ -139,8 +139,18 @@ def tower_lattice(
     storeys: int | None = None,
     boundary: str = "periodic",
     seed: int = 0,
+    looseness: float = 1.0,
 ) -> Floats:
     """Grains spread over the free points of a lattice between the gears, (n, 3) [m].
+
+    Args:
+        gear_count: number of gears.
+        grain_count: number of grains.
+        radius: of a grain, or of the ball that holds it [m].
+        storeys: see `tower_scene`.
+        boundary: likewise.
+        seed: of the points that are taken.
+        looseness: of the lattice, see `GrainForm`; over a floor it is so many times as high.
 
     Raises:
         ArgumentError: so many grains of that radius do not fit into the tower.
@@ -148,7 +158,7 @@ def tower_lattice(
     storeys = storeys or gear_count
     step = 2.05 * radius
     side = np.arange(math.ceil(-TUBE_RADIUS / step), math.floor(TUBE_RADIUS / step) + 1) * step
-    height = storeys * STOREY * (HEADROOM if boundary == "wall" else 1.0)
+    height = storeys * STOREY * (HEADROOM * looseness if boundary == "wall" else 1.0)
     layers = max(int((height - 0.05 * radius) / step), 1)
     heights = (np.arange(layers) + 0.5) * (height / layers)
     points = np.stack([a.ravel() for a in np.meshgrid(side, side, heights, indexing="ij")], axis=1)
@@ -248,8 +258,7 @@ class GearTowerTask(Task):
         # there is no rest in a tower without a floor: its bed is the flow past standing gears
         self.settling: Settling = Settling(FLOW_TIME, 8 if self.boundary == "wall" else 1)
         super().__init__(env_count, **kwargs)
-        # what would go wrong at the first reset is said now
-        tower_lattice(self.gear_count, self.grain_count, self.form.reach, boundary=self.boundary)
+        self._lattice(0)  # what would go wrong at the first reset is said now
         if self.boundary != "wall" and self.height <= 8.0 * self.radius:
             raise ArgumentError(
                 f"grain_count: expected grains of less than an eighth of the tower's height, got {self.grain_count} of "
@@ -268,8 +277,14 @@ class GearTowerTask(Task):
 
     def bed_scene(self, number: int) -> Scene:
         """The tower with grains at rest in mid-air."""
-        grains = tower_lattice(self.gear_count, self.grain_count, self.form.reach, boundary=self.boundary, seed=number)
-        return tower_scene(self.gear_count, grains, self.form, boundary=self.boundary, seed=number)
+        return tower_scene(self.gear_count, self._lattice(number), self.form, boundary=self.boundary, seed=number)
+
+    def _lattice(self, number: int) -> Floats:
+        """Grains of a bed before it settles, (n, 3) [m]."""
+        form, loose = self.form, self.form.looseness
+        return tower_lattice(
+            self.gear_count, self.grain_count, form.reach, boundary=self.boundary, seed=number, looseness=loose
+        )
 
     # episodes --------------------------------------------------------------------------------------------------------
 
@@ -289,11 +304,12 @@ class GearTowerTask(Task):
         self.world.set_tool_poses(self.world.drive_poses(self._drive_state()[envs]), envs=envs)
         positions = self.world.positions[envs]
         for env, points, direction in zip(envs.tolist(), positions, directions.tolist(), strict=True):
-            # the half of the grains that lies furthest along a direction in plan
-            along = points[:, 0] * math.cos(direction) + points[:, 1] * math.sin(direction)
-            order = np.argsort(along, kind="stable")
-            self.kind[env] = False
-            self.kind[env, order[self.grain_count // 2 :]] = True
+            # the half of the grains that lies furthest along a direction in plan; a clump by its first sphere
+            leads = points[:: self.form.spheres]
+            along = leads[:, 0] * math.cos(direction) + leads[:, 1] * math.sin(direction)
+            painted = np.zeros(self.grain_count, bool)
+            painted[np.argsort(along, kind="stable")[self.grain_count // 2 :]] = True
+            self.kind[env] = self.form.for_world(painted)
         self.mixing[envs] = self._index()[envs]
 
     def _index(self) -> Floats:

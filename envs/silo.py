@@ -300,7 +300,7 @@ class SiloTask(GoalTask):
             return scene.add_material(
                 **self.form.body,
                 density=DENSITY,
-                friction=GRAIN_FRICTION,
+                friction=self.form.filling(GRAIN_FRICTION),
                 restitution=0.0,
                 rolling_friction=self.form.rolling(0.05),
                 name="sand",
