@@ -32,7 +32,7 @@ from granular_gym.tasks.boxes import box_stats_of
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.goals import BEFORE, GoalTask, HindsightTask
-from granular_gym.tasks.grain_shapes import IN_SPACE
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.state_vector import StateVector
@@ -147,7 +147,7 @@ class BulldozerTask(GoalTask):
     tool_colors: Sequence[tuple[int, int, int]] = BLADE_COLOR, HULL_COLOR
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
-    grains: ClassVar[tuple[str, ...]] = IN_SPACE
+    grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     settling: Settling = Settling(0.5, 10, 2e-3)
     vehicle: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.45,

@@ -32,7 +32,7 @@ from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.arm import Arm, ArmTool, Array, load_arm
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
-from granular_gym.tasks.grain_shapes import IN_SPACE
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, view_camera
@@ -232,7 +232,7 @@ class ExcavatorTask(Task):
         "fast": Preset(2.5e-3, 0.5, 10),
         "accurate": Preset(5e-4, 0.5, 10),
     }
-    grains: ClassVar[tuple[str, ...]] = IN_SPACE
+    grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     settling: Settling = Settling(0.5, 20, 2e-3)
     tray: ClassVar[tuple[float, float, float, float]] = (*TRAY_CENTER, *TRAY_HALF)
     score: Floats

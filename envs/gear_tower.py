@@ -36,7 +36,7 @@ from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
-from granular_gym.tasks.grain_shapes import IN_SPACE, GrainForm
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES, GrainForm
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.mixing import index_and_composition, lacey_index
@@ -232,7 +232,7 @@ class GearTowerTask(Task):
     depth_view = "sky"
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
-    grains: ClassVar[tuple[str, ...]] = IN_SPACE
+    grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     angle: Floats
     speed: Floats
     mixing: Floats

@@ -27,7 +27,7 @@ from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.goals import BEFORE, FIRST, GoalTask
-from granular_gym.tasks.grain_shapes import IN_SPACE
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.heights import HeightGrid, errors, smooth
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.scaled import Scaled
@@ -132,7 +132,7 @@ class LevelTask(GoalTask):
     tool_colors: Sequence[tuple[int, int, int]] = (BLADE_COLOR,)
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
-    grains: ClassVar[tuple[str, ...]] = IN_SPACE
+    grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     outline: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.5 * BLADE_THICKNESS,
         front=0.5 * BLADE_THICKNESS,

@@ -27,7 +27,7 @@ from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.goals import BEFORE, GoalTask
-from granular_gym.tasks.grain_shapes import IN_SPACE
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
@@ -146,7 +146,7 @@ class PourTask(GoalTask):
     tool_colors: Sequence[tuple[int, int, int]] = CUP_COLOR, TARGET_COLOR
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
-    grains: ClassVar[tuple[str, ...]] = IN_SPACE
+    grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     held: Floats
     received: Floats
     spilled: Floats

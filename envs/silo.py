@@ -45,7 +45,7 @@ from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.goals import GoalTask
-from granular_gym.tasks.grain_shapes import IN_SPACE
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.hoppers import Hopper
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.pace import Pace, Preset
@@ -134,8 +134,8 @@ class SiloTask(GoalTask):
     ## Arguments
     - `env_count`: number of envs.
     - `hopper`: "wedge", "flat" (a wedge of slope 0) or "cone" (round, with a round outlet).
-    - `grain`: "sphere", or of planar grains in the section of a wedge: "octagon", "hash", "u", or several of these
-      names, of which there are equally many.
+    - `grain`: "sphere" or a clump ("pair", "tetrahedron", "cube", "rod"); or of planar grains in the section of a
+      wedge: "octagon", "hash", "u", or several of these names, of which there are equally many.
     - `slope`: of the hopper's bottom [degrees], 0 (flat) .. 75: 90 less its half-angle; None: 55, of "flat" 0.
     - `outlet`: width of the slot between the hopper's lips, or diameter of the round outlet [m], 0.2 .. 0.5.
     - `shaker`: False: none; "hopper" or True: all of the hopper is shaken; "wall": only its half at x < 0.
@@ -162,7 +162,7 @@ class SiloTask(GoalTask):
     depth_view = "side"
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
-    grains: ClassVar[tuple[str, ...]] = (*IN_SPACE, *GRAINS)
+    grains: ClassVar[tuple[str, ...]] = (*GRAIN_SHAPES, *GRAINS)
     half_depth: float
     discharged: Floats
     received: Floats

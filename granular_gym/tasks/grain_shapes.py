@@ -30,7 +30,7 @@ CLUMPS: Mapping[str, Callable[[float], Clump]] = {
     "rod": lambda radius: Clump.rod(radius, 3, overlap=0.5),
 }
 #: what the argument `grain` of a task in space takes
-IN_SPACE = ("sphere", *CLUMPS)
+GRAIN_SHAPES = ("sphere", *CLUMPS)
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ class Task(Stepping):
     tool_colors: Sequence[tuple[int, int, int]] = ()  # in pictures, 0 .. 255; none given: one colour for all
     difficulties: ClassVar[Mapping[str, Any]] = {"medium": Difficulty()}  # each has a range `friction`, and any more
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
-    grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows; IN_SPACE: clumps, too
+    grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows; GRAIN_SHAPES: clumps, too
     settling: Settling = Settling()
     state_vector: StateVector | None = None  # what observation="state" shows; None: there is none
     option_names: ClassVar[tuple[str, ...]] = ()  # keys that `begin` knows in the options of `reset`

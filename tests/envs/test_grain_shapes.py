@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 
 import granular_gym as gg
 from granular_gym.tasks.expert import scripted_expert
-from granular_gym.tasks.grain_shapes import CLUMPS, IN_SPACE, GrainForm
+from granular_gym.tasks.grain_shapes import CLUMPS, GRAIN_SHAPES, GrainForm
 from granular_gym.tasks.registry import newest_ids
 from granular_gym.tasks.task import Task
 
@@ -28,7 +28,7 @@ def arguments(name: str) -> dict[str, Any]:
     return {**small(name), **few, "grain": "tetrahedron", "preset": "train"}
 
 
-@pytest.mark.parametrize("name", IN_SPACE)
+@pytest.mark.parametrize("name", GRAIN_SHAPES)
 def test_a_form_has_the_volume_of_its_sphere(name: str) -> None:
     form = GrainForm.named(name, 0.03)
     if form.clump is None:
