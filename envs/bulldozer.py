@@ -32,6 +32,7 @@ from granular_gym.tasks.boxes import box_stats_of
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.goals import BEFORE, GoalTask, HindsightTask
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.state_vector import StateVector
@@ -146,6 +147,7 @@ class BulldozerTask(GoalTask):
     tool_colors: Sequence[tuple[int, int, int]] = BLADE_COLOR, HULL_COLOR
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
+    grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     settling: Settling = Settling(0.5, 10, 2e-3)
     vehicle: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.45,
@@ -179,11 +181,13 @@ class BulldozerTask(GoalTask):
     def bed_scene(self, number: int) -> Scene:
         """The field with the vehicle parked in it, and a heap around the z axis."""
         scene = Scene(bounds=(FIELD_LOWER, FIELD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
-        sand, steel = add_sand_and_steel(scene, self.radius, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
-        scene.add_grains(sand, heap_lattice(HEAPS[number], self.grain_count, self.radius))
+        sand, steel = add_sand_and_steel(scene, self.form, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
+        form = self.form
+        points = heap_lattice(HEAPS[number], self.grain_count, form.reach, form.looseness)
+        form.add_to(scene, sand, points, number)
         for name, coarsest in (("blade", 0.012), ("hull", 0.015)):
             # sharp enough for the grains, and for a picture
-            spacing = min(max(0.8 * self.radius, 0.008), coarsest)
+            spacing = min(max(0.8 * form.finest, 0.008), coarsest)
             field = Sdf.from_mesh(asset_path(f"bulldozer_{name}.stl"), spacing=spacing)
             scene.add_tool(field, name=name, material=steel, pose=(*PARKING, 1.0, 0.0, 0.0, 0.0))
         return scene
@@ -258,8 +262,8 @@ class BulldozerTask(GoalTask):
 
     @property
     def goal_shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Positions of all grains, and a box."""
-        return (self.grain_count, 3), (6,)
+        """Positions of all grains, of clumps of all their spheres, and a box."""
+        return (self.world_grain_count, 3), (6,)
 
     @property
     def remembered(self) -> tuple[str, ...]:
@@ -267,7 +271,7 @@ class BulldozerTask(GoalTask):
         return () if self.reward == "level" else (BEFORE,)
 
     def achieved_goal(self) -> Floats:
-        """Positions of the grains (env_count, grain_count, 3) float32 [m]."""
+        """Positions of the grains (env_count, world_grain_count, 3) float32 [m]."""
         return self.world.positions
 
     def desired_goal(self) -> Floats:
@@ -455,25 +459,32 @@ def goal_box(x: float, y: float, side: float) -> Floats:
     return np.array([x - half, y - half, 0.0, x + half, y + half, GOAL_HEIGHT], np.float32)
 
 
-def heap_lattice(shape: str, grain_count: int, radius: float) -> Floats:
+def heap_lattice(shape: str, grain_count: int, radius: float, looseness: float = 1.0) -> Floats:
     """Positions of the grains before they settle: a jittered lattice cut to a shape around the z axis, (n, 3) [m].
 
     The lattice points with the smallest key are taken, so that each shape comes out with exactly `grain_count` grains.
+
+    Args:
+        shape: one of HEAPS.
+        grain_count: number of grains.
+        radius: of a grain, or of the ball that holds it [m].
+        looseness: of the lattice, see `GrainForm`.
     """
     step, rise, shake = 2.7 * radius, 2.2 * radius, 0.27 * radius
     side = math.ceil(2.6 * grain_count ** (1.0 / 3.0)) | 1
-    layers = math.ceil(1.3 * grain_count ** (1.0 / 3.0))
+    layers = math.ceil(1.3 * looseness * grain_count ** (1.0 / 3.0))
     line = np.arange(side) - side // 2
     i, j, k = (a.ravel() for a in np.meshgrid(line, line, np.arange(layers), indexing="ij"))
     # so loose that no trace of a lattice is left once the heap has settled
     x, y, z = (i + 0.5 * (k % 2)) * step, (j + 0.5 * (k % 2)) * step, k * rise
+    level = z / looseness
     if shape == "cone":
-        key = np.hypot(x, y) + z
+        key = np.hypot(x, y) + level
     elif shape == "ridge":
         size = 0.33 * step * grain_count ** (1.0 / 3.0)
-        key = np.hypot(np.maximum(np.abs(x) - size, 0.0), y) + z
+        key = np.hypot(np.maximum(np.abs(x) - size, 0.0), y) + level
     else:
-        key = np.maximum(np.hypot(x, y), 1.6 * z)
+        key = np.maximum(np.hypot(x, y), 1.6 * level)
     chosen = np.sort(np.argsort(key, kind="stable")[:grain_count])
     points = np.stack([x, y, z + 1.3 * radius], axis=1)[chosen]
     jitter = np.random.Generator(np.random.PCG64(HEAPS.index(shape))).uniform(-shake, shake, points.shape)

@@ -374,7 +374,7 @@ class BulldozerDrivers(Drivers):
             duration=task.step_period,
             blade_x=BULLDOZER_BLADE[0],
             blade_width=BULLDOZER_BLADE[1],
-            capacity=BULLDOZER_CAPACITY * task.grain_count,
+            capacity=BULLDOZER_CAPACITY * task.world_grain_count,
         )
 
     def drive(self, env: int, positions: Floats) -> Floats:

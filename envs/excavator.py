@@ -32,6 +32,7 @@ from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.arm import Arm, ArmTool, Array, load_arm
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, view_camera
@@ -231,6 +232,7 @@ class ExcavatorTask(Task):
         "fast": Preset(2.5e-3, 0.5, 10),
         "accurate": Preset(5e-4, 0.5, 10),
     }
+    grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     settling: Settling = Settling(0.5, 20, 2e-3)
     tray: ClassVar[tuple[float, float, float, float]] = (*TRAY_CENTER, *TRAY_HALF)
     score: Floats
@@ -330,9 +332,12 @@ class ExcavatorTask(Task):
     def bed_scene(self, number: int) -> Scene:
         """Arm, bin, and a tray with grains."""
         scene = Scene(bounds=(WORLD_LOWER, WORLD_UPPER), boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
-        sand, steel = add_sand_and_steel(scene, self.radius, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
-        scene.add_grains(sand, bed_lattice(BEDS[number], self.grain_count, self.radius))
-        frames = self.arm.frames(np.array([HOME]))[0]
+        sand, steel = add_sand_and_steel(scene, self.form, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
+        form = self.form
+        points = bed_lattice(BEDS[number], self.grain_count, form.reach, form.looseness)
+        form.add_to(scene, sand, points, number)
+        frames = self.arm.frames(np.array([HOME]))[0].copy()
+        frames[:, 2] *= form.looseness  # out of the way of a lattice that is higher
         names = [f"link{k}" for k in range(len(self.arm.shapes) - 1)] + ["bucket"]
         for (frame, sdf), name in zip(self.arm.shapes, names, strict=True):
             scene.add_tool(sdf, name=name, material=steel, pose=frames[frame])
@@ -542,15 +547,21 @@ class ExcavatorV1Task(Scaled, ExcavatorTask):
             load=self.torque_share,
             held=self.shares_of(self.results.turned_box_counts[:, 0]),
             shares=self.shares,
-            heights=self.grid.heights_of(self.results.column_counts, GRAIN_VOLUME / self.grain_count),
+            heights=self.grid.heights_of(self.results.column_counts, GRAIN_VOLUME / self.world_grain_count),
         )
         return vectors
 
 
-def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
+def bed_lattice(shape: str, grain_count: int, radius: float, looseness: float = 1.0) -> Floats:
     """Positions of the grains before they settle: a jittered lattice in the tray, cut to a shape, (n, 3) [m].
 
     The lattice points with the smallest key are taken, so that each shape comes out with exactly `grain_count` grains.
+
+    Args:
+        shape: one of BEDS.
+        grain_count: number of grains.
+        radius: of a grain, or of the ball that holds it [m].
+        looseness: of the lattice, see `GrainForm`.
     """
     step, shake = 2.3 * radius, 0.14 * radius
     nx, ny = (max(int((2.0 * half - 2.0 * radius) / step) + 1, 1) for half in TRAY_HALF)
@@ -558,12 +569,13 @@ def bed_lattice(shape: str, grain_count: int, radius: float) -> Floats:
     i, j, k = (a.ravel() for a in np.meshgrid(np.arange(nx), np.arange(ny), np.arange(layers), indexing="ij"))
     x, y = ((n - 0.5 * (count - 1)) * step for n, count in ((i, nx), (j, ny)))
     z = k * step
+    level = z / looseness
     if shape == "flat":
-        key = z
+        key = level
     elif shape == "ridge":
-        key = z + 0.3 * np.hypot(x, y)
+        key = level + 0.3 * np.hypot(x, y)
     else:
-        key = z - 0.15 * x
+        key = level - 0.15 * x
     chosen = np.sort(np.argsort(key, kind="stable")[:grain_count])
     points = np.stack([x + TRAY_CENTER[0], y + TRAY_CENTER[1], z + 1.2 * radius], axis=1)[chosen]
     jitter = np.random.Generator(np.random.PCG64(BEDS.index(shape))).uniform(-shake, shake, points.shape)

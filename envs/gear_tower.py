@@ -36,6 +36,7 @@ from granular_gym.errors import ArgumentError
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES, GrainForm
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.mixing import index_and_composition, lacey_index
@@ -90,16 +91,23 @@ def gear_axes(gear_count: int, storeys: int) -> Floats:
 
 
 def tower_scene(
-    gear_count: int, grains: Floats, radius: float, *, storeys: int | None = None, boundary: str = "periodic"
+    gear_count: int,
+    grains: Floats,
+    radius: float | GrainForm,
+    *,
+    storeys: int | None = None,
+    boundary: str = "periodic",
+    seed: int = 0,
 ) -> Scene:
     """The tower with its gears and grains.
 
     Args:
         gear_count: number of gears.
         grains: (n, 3) positions [m].
-        radius: of the grains [m].
+        radius: of the grains [m], or their form.
         storeys: of the tower, 0.3 m each, at least one per gear; None: as many as gears.
         boundary: of z: "wall" (a floor), "periodic", or "cyclic" as in the paper: without contacts across.
+        seed: of the orientations of clumps.
     """
     storeys = storeys or gear_count
     height = storeys * STOREY * (HEADROOM if boundary == "wall" else 1.0)
@@ -107,10 +115,11 @@ def tower_scene(
     scene = Scene(
         bounds=bounds, boundary={"x": "open", "y": "open", "z": ("wall", "open") if boundary == "wall" else boundary}
     )
-    sand, steel = add_sand_and_steel(scene, radius, DENSITY, GRAIN_FRICTION, 0.2, on_steel=(0.5, 0.2))
-    scene.add_grains(sand, grains)
+    form = radius if isinstance(radius, GrainForm) else GrainForm(radius)
+    sand, steel = add_sand_and_steel(scene, form, DENSITY, GRAIN_FRICTION, 0.2, on_steel=(0.5, 0.2))
+    form.add_to(scene, sand, grains, seed)
     scene.add_tool(Sdf.cavity(TUBE_RADIUS), name="tube", material=steel)
-    solid = gear_solid(min(max(0.4 * radius, 0.006), 0.012))
+    solid = gear_solid(min(max(0.4 * form.finest, 0.006), 0.012))
     for k, axis in enumerate(gear_axes(gear_count, storeys)):
         scene.add_tool(solid, name=f"gear{k}", material=steel, pose=axis)
     return scene
@@ -130,8 +139,18 @@ def tower_lattice(
     storeys: int | None = None,
     boundary: str = "periodic",
     seed: int = 0,
+    looseness: float = 1.0,
 ) -> Floats:
     """Grains spread over the free points of a lattice between the gears, (n, 3) [m].
+
+    Args:
+        gear_count: number of gears.
+        grain_count: number of grains.
+        radius: of a grain, or of the ball that holds it [m].
+        storeys: see `tower_scene`.
+        boundary: likewise.
+        seed: of the points that are taken.
+        looseness: of the lattice, see `GrainForm`; over a floor it is so many times as high.
 
     Raises:
         ArgumentError: so many grains of that radius do not fit into the tower.
@@ -139,7 +158,7 @@ def tower_lattice(
     storeys = storeys or gear_count
     step = 2.05 * radius
     side = np.arange(math.ceil(-TUBE_RADIUS / step), math.floor(TUBE_RADIUS / step) + 1) * step
-    height = storeys * STOREY * (HEADROOM if boundary == "wall" else 1.0)
+    height = storeys * STOREY * (HEADROOM * looseness if boundary == "wall" else 1.0)
     layers = max(int((height - 0.05 * radius) / step), 1)
     heights = (np.arange(layers) + 0.5) * (height / layers)
     points = np.stack([a.ravel() for a in np.meshgrid(side, side, heights, indexing="ij")], axis=1)
@@ -213,6 +232,7 @@ class GearTowerTask(Task):
     depth_view = "sky"
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
+    grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     angle: Floats
     speed: Floats
     mixing: Floats
@@ -238,8 +258,7 @@ class GearTowerTask(Task):
         # there is no rest in a tower without a floor: its bed is the flow past standing gears
         self.settling: Settling = Settling(FLOW_TIME, 8 if self.boundary == "wall" else 1)
         super().__init__(env_count, **kwargs)
-        # what would go wrong at the first reset is said now
-        tower_lattice(self.gear_count, self.grain_count, self.radius, boundary=self.boundary)
+        self._lattice(0)  # what would go wrong at the first reset is said now
         if self.boundary != "wall" and self.height <= 8.0 * self.radius:
             raise ArgumentError(
                 f"grain_count: expected grains of less than an eighth of the tower's height, got {self.grain_count} of "
@@ -251,15 +270,21 @@ class GearTowerTask(Task):
         self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "drive": drive})
         n = self.env_count
         self.angle, self.speed = np.zeros((n, self.gear_count)), np.zeros((n, self.gear_count))  # [rad], as actions
-        self.kind: NDArray[np.bool_] = np.zeros((n, self.grain_count), bool)
+        self.kind: NDArray[np.bool_] = np.zeros((n, self.world_grain_count), bool)
         self.mixing, self.gain, self.power = np.zeros(n), np.zeros(n), np.zeros(n)
 
     # the scene -------------------------------------------------------------------------------------------------------
 
     def bed_scene(self, number: int) -> Scene:
         """The tower with grains at rest in mid-air."""
-        grains = tower_lattice(self.gear_count, self.grain_count, self.radius, boundary=self.boundary, seed=number)
-        return tower_scene(self.gear_count, grains, self.radius, boundary=self.boundary)
+        return tower_scene(self.gear_count, self._lattice(number), self.form, boundary=self.boundary, seed=number)
+
+    def _lattice(self, number: int) -> Floats:
+        """Grains of a bed before it settles, (n, 3) [m]."""
+        form, loose = self.form, self.form.looseness
+        return tower_lattice(
+            self.gear_count, self.grain_count, form.reach, boundary=self.boundary, seed=number, looseness=loose
+        )
 
     # episodes --------------------------------------------------------------------------------------------------------
 
@@ -279,11 +304,12 @@ class GearTowerTask(Task):
         self.world.set_tool_poses(self.world.drive_poses(self._drive_state()[envs]), envs=envs)
         positions = self.world.positions[envs]
         for env, points, direction in zip(envs.tolist(), positions, directions.tolist(), strict=True):
-            # the half of the grains that lies furthest along a direction in plan
-            along = points[:, 0] * math.cos(direction) + points[:, 1] * math.sin(direction)
-            order = np.argsort(along, kind="stable")
-            self.kind[env] = False
-            self.kind[env, order[self.grain_count // 2 :]] = True
+            # the half of the grains that lies furthest along a direction in plan; a clump by its first sphere
+            leads = points[:: self.form.spheres]
+            along = leads[:, 0] * math.cos(direction) + leads[:, 1] * math.sin(direction)
+            painted = np.zeros(self.grain_count, bool)
+            painted[np.argsort(along, kind="stable")[self.grain_count // 2 :]] = True
+            self.kind[env] = self.form.for_world(painted)
         self.mixing[envs] = self._index()[envs]
 
     def _index(self) -> Floats:
@@ -440,7 +466,7 @@ class GearTowerV1Task(Scaled, GearTowerTask):
         """See `Task.sense_state`."""
         composition = self._composition()
         count = self._samples(self.results).sum(axis=2).astype(np.float64)
-        mean = self.grain_count / composition.shape[1]
+        mean = self.world_grain_count / composition.shape[1]
         # samples of a layer side by side: they are summed one after the other, in any batch alike
         layers = (self.env_count, SAMPLES[0] * SAMPLES[1], -1)
         apart = (count * composition**2).reshape(layers).transpose(1, 0, 2)

@@ -27,6 +27,7 @@ from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.goals import BEFORE, FIRST, GoalTask
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.heights import HeightGrid, errors, smooth
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.scaled import Scaled
@@ -131,6 +132,7 @@ class LevelTask(GoalTask):
     tool_colors: Sequence[tuple[int, int, int]] = (BLADE_COLOR,)
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
+    grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     outline: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.5 * BLADE_THICKNESS,
         front=0.5 * BLADE_THICKNESS,
@@ -166,9 +168,9 @@ class LevelTask(GoalTask):
         """Trough, raised blade and a hill."""
         bounds = ((-HALF_X, -HALF_Y, 0.0), (HALF_X, HALF_Y, TOP))
         scene = Scene(bounds=bounds, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
-        sand, steel = add_sand_and_steel(scene, self.radius, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
-        scene.add_grains(sand, hill_lattice(HILLS[number], self))
-        scene.add_tool(blade_solid(), name="blade", material=steel, pose=(0.0, 0.0, TOP))
+        sand, steel = add_sand_and_steel(scene, self.form, DENSITY, GRAIN_FRICTION, 0.3, on_steel=(0.3, 0.1))
+        self.form.add_to(scene, sand, hill_lattice(HILLS[number], self), number)
+        scene.add_tool(blade_solid(), name="blade", material=steel, pose=(0.0, 0.0, TOP * self.form.looseness))
         return scene
 
     # episodes --------------------------------------------------------------------------------------------------------
@@ -219,8 +221,8 @@ class LevelTask(GoalTask):
 
     @property
     def grain_volume(self) -> float:
-        """Of a grain [m3]."""
-        return 4.0 / 3.0 * math.pi * self.radius**3
+        """Of a grain; of a clump the share of one of its spheres [m3]."""
+        return 4.0 / 3.0 * math.pi * self.radius**3 / self.form.spheres
 
     def heights(self) -> Floats:
         """Column heights of every env's bed (env_count, rows, columns) [m]."""
@@ -370,7 +372,7 @@ def enlarged(heights: Floats) -> NDArray[np.float32]:
 
 def hill_lattice(shape: str, task: LevelTask) -> Floats:
     """Grains before they settle, (n, 3) [m]: a loose jittered lattice under a hilly surface, the lowest taken first."""
-    radius = task.radius
+    radius = task.form.reach
     # every other layer is shifted by half a step: as dense as the bed will be, so that the hills do not collapse
     step, rise = 2.3 * radius, 1.36 * radius
     counts = [max(int((2.0 * half - 3.4 * radius) / step) + 1, 1) for half in (HALF_X, HALF_Y)]
@@ -388,7 +390,7 @@ def hill_lattice(shape: str, task: LevelTask) -> Floats:
         hill = 0.3 * u + 0.1 * v
     else:
         hill = 0.45 * np.exp(-9.0 * ((u - 0.5) ** 2 + v**2)) + 0.45 * np.exp(-9.0 * ((u + 0.5) ** 2 + v**2))
-    chosen = np.sort(np.argsort(z - hill, kind="stable")[: task.grain_count])
+    chosen = np.sort(np.argsort(z / task.form.looseness - hill, kind="stable")[: task.grain_count])
     points = np.stack([x, y, z], axis=1)[chosen]
     draw = np.random.Generator(np.random.PCG64(HILLS.index(shape)))
     points += draw.uniform(-0.05, 0.05, points.shape) * radius

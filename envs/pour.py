@@ -27,6 +27,7 @@ from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.goals import BEFORE, GoalTask
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
@@ -145,6 +146,7 @@ class PourTask(GoalTask):
     tool_colors: Sequence[tuple[int, int, int]] = CUP_COLOR, TARGET_COLOR
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
+    grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
     held: Floats
     received: Floats
     spilled: Floats
@@ -174,9 +176,10 @@ class PourTask(GoalTask):
     def bed_scene(self, number: int) -> Scene:
         """Standing cup with grains, and target."""
         scene = Scene(bounds=BOUNDS, boundary={"x": "wall", "y": "wall", "z": ("wall", "open")})
-        sand, steel = add_sand_and_steel(scene, self.radius, DENSITY, GRAIN_FRICTION, 0.1, on_steel=(0.25, 0.1))
+        friction = self.form.filling(GRAIN_FRICTION)
+        sand, steel = add_sand_and_steel(scene, self.form, DENSITY, friction, 0.1, on_steel=(0.25, 0.1))
         scene.wall_material = steel
-        scene.add_grains(sand, cup_lattice(number, self))
+        self.form.add_to(scene, sand, cup_lattice(number, self), number)
         scene.add_tool(box_of_walls(CUP), name="cup", material=steel, pose=(BED_X, 0.0, BED_Z))
         inside = (self.difficulty.half_width, TARGET_HALF_Y, 0.5 * TARGET_HEIGHT)
         scene.add_tool(box_of_walls(inside), name="target", material=steel, pose=(1.0, 0.0, TARGET_Z))
@@ -392,15 +395,15 @@ def cup_lattice(number: int, task: PourTask) -> Floats:
     """Grains before they settle, (n, 3) [m]: a jittered lattice in the standing cup, bottom up. Of coarse grains two
     layers of it would begin above the rim and fall beside the cup: they take places of a tighter one, at random, so
     that they do not settle as a crystal."""
-    count, draw = task.grain_count, np.random.Generator(np.random.PCG64(number))
+    count, radius, draw = task.grain_count, task.form.reach, np.random.Generator(np.random.PCG64(number))
     (spacing, jitter), chosen = LOOSE, np.arange(count)
-    places = cup_places(task.radius, spacing, 0)
+    places = cup_places(radius, spacing, 0)
     if count > len(places):
         spacing, jitter = TIGHT
-        places = cup_places(task.radius, spacing, count)
+        places = cup_places(radius, spacing, count)
         chosen = np.sort(draw.permutation(len(places))[:count])
     points = places[chosen]
-    return (points + draw.uniform(-jitter, jitter, points.shape) * task.radius).astype(np.float32)
+    return (points + draw.uniform(-jitter, jitter, points.shape) * radius).astype(np.float32)
 
 
 PourEnv: type[GoalEnv]

@@ -45,6 +45,7 @@ from granular_gym.shapes.shape2d import Shape2D
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.goals import GoalTask
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.hoppers import Hopper
 from granular_gym.tasks.images import Image, view_camera
 from granular_gym.tasks.pace import Pace, Preset
@@ -133,8 +134,8 @@ class SiloTask(GoalTask):
     ## Arguments
     - `env_count`: number of envs.
     - `hopper`: "wedge", "flat" (a wedge of slope 0) or "cone" (round, with a round outlet).
-    - `grain`: "sphere", or of planar grains in the section of a wedge: "octagon", "hash", "u", or several of these
-      names, of which there are equally many.
+    - `grain`: "sphere" or a clump ("pair", "tetrahedron", "cube", "rod"); or of planar grains in the section of a
+      wedge: "octagon", "hash", "u", or several of these names, of which there are equally many.
     - `slope`: of the hopper's bottom [degrees], 0 (flat) .. 75: 90 less its half-angle; None: 55, of "flat" 0.
     - `outlet`: width of the slot between the hopper's lips, or diameter of the round outlet [m], 0.2 .. 0.5.
     - `shaker`: False: none; "hopper" or True: all of the hopper is shaken; "wall": only its half at x < 0.
@@ -161,7 +162,7 @@ class SiloTask(GoalTask):
     depth_view = "side"
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
-    grains: ClassVar[tuple[str, ...]] = ("sphere", *GRAINS)
+    grains: ClassVar[tuple[str, ...]] = (*GRAIN_SHAPES, *GRAINS)
     half_depth: float
     discharged: Floats
     received: Floats
@@ -181,7 +182,7 @@ class SiloTask(GoalTask):
         **kwargs: Any,
     ) -> None:
         shape = checks.choice("hopper", hopper, list(SHAPES))
-        self.upright: Upright = Upright(planar=self.shapes_of(grain) != ("sphere",))
+        self.upright: Upright = Upright(planar=self.shapes_of(grain)[0] in GRAINS)
         if self.upright.planar and shape == "cone":
             raise ArgumentError(f"hopper: expected 'wedge' or 'flat' with plane grains, got {hopper!r}")
         self.half_depth, reach = SHAPES[shape]
@@ -275,12 +276,13 @@ class SiloTask(GoalTask):
         sand = [self._add_sand(scene, name) for name in self.grain]
         steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
         glass = scene.add_material(density=2500.0, friction=0.1, name="glass")
+        rolling = self.form.rolling(0.05)
         for material in sand:
-            scene.set_pair(material, steel, friction=0.25, restitution=0.0, rolling_friction=0.05)
+            scene.set_pair(material, steel, friction=0.25, restitution=0.0, rolling_friction=rolling)
             scene.set_pair(material, glass, friction=0.1, restitution=0.0, rolling_friction=0.0)
         scene.wall_material = glass
         self._add_grains(scene, sand, number)
-        radius = self.radius
+        radius = self.form.finest
         wall, hopper = self.hopper.sides(radius) if self.shaker == "wall" else (None, self.hopper.whole(radius))
         turned = self.upright.solid
         scene.add_tool(turned(hopper), name="hopper", material=steel)
@@ -294,13 +296,13 @@ class SiloTask(GoalTask):
 
     def _add_sand(self, scene: Scene, name: str) -> int:
         """The material of one shape of grains."""
-        if name == "sphere":
+        if name not in GRAINS:
             return scene.add_material(
-                radius=self.radius,
+                **self.form.body,
                 density=DENSITY,
-                friction=GRAIN_FRICTION,
+                friction=self.form.filling(GRAIN_FRICTION),
                 restitution=0.0,
-                rolling_friction=0.05,
+                rolling_friction=self.form.rolling(0.05),
                 name="sand",
             )
         return scene.add_material(
@@ -310,7 +312,7 @@ class SiloTask(GoalTask):
     def _add_grains(self, scene: Scene, sand: list[int], number: int) -> None:
         points = self._lattice(number)
         if not self.upright.planar:
-            scene.add_grains(sand[0], points)
+            self.form.add_to(scene, sand[0], points, number)
             return
         angles = np.random.Generator(np.random.PCG64([number, 1])).uniform(-math.pi, math.pi, len(points))
         for k, material in enumerate(sand):
@@ -318,7 +320,7 @@ class SiloTask(GoalTask):
 
     def _lattice(self, number: int) -> Floats:
         """Grains before they settle, (n, 3): a loose jittered lattice over the gate, bottom up."""
-        radius, step = self.radius, 2.35 * self.radius
+        radius, step = self.form.reach, 2.35 * self.form.reach
         points: list[Floats] = []
         count, z = 0, OUTLET_HEIGHT + 1.2 * radius
         draw = np.random.Generator(np.random.PCG64(number))

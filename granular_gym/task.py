@@ -7,6 +7,7 @@ from granular_gym.tasks.beds import Settling, add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.expert import Drivers, Experts, scripted_expert
 from granular_gym.tasks.goals import GoalTask, HindsightTask
+from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.pace import Preset
 from granular_gym.tasks.recipe import Recipe
@@ -16,6 +17,7 @@ from granular_gym.tasks.vehicle import TrackedVehicle
 from granular_gym.training.features import Features
 
 __all__ = [
+    "GRAIN_SHAPES",
     "Arm",
     "Axis",
     "Difficulty",

@@ -11,11 +11,12 @@ from granular_gym.engine.beds import settled_bed
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.solver import Solver
 from granular_gym.engine.state import State
+from granular_gym.tasks.grain_shapes import GrainForm
 
 
 def add_sand_and_steel(
     scene: Scene,
-    radius: float,
+    radius: float | GrainForm,
     density: float,
     friction: float,
     rolling_friction: float,
@@ -25,25 +26,27 @@ def add_sand_and_steel(
 
     Args:
         scene: gets them.
-        radius: of the grains [m].
+        radius: of the grains [m]; or their form (`Task.form`), where they may be clumps.
         density: likewise [kg/m3].
         friction: between grains.
-        rolling_friction: likewise.
+        rolling_friction: likewise; 0, here and on tools, of clumps whose shape resists rolling.
         on_steel: friction and rolling friction of grains on tools.
 
     Returns:
         The indices of sand and steel.
     """
+    form = radius if isinstance(radius, GrainForm) else GrainForm(radius)
     sand = scene.add_material(
-        radius=radius,
+        **form.body,
         density=density,
         friction=friction,
         restitution=0.0,
-        rolling_friction=rolling_friction,
+        rolling_friction=form.rolling(rolling_friction),
         name="sand",
     )
     steel = scene.add_material(density=7800.0, friction=0.3, name="steel")
-    scene.set_pair(sand, steel, friction=on_steel[0], restitution=0.0, rolling_friction=on_steel[1])
+    rolling = form.rolling(on_steel[1])
+    scene.set_pair(sand, steel, friction=on_steel[0], restitution=0.0, rolling_friction=rolling)
     return sand, steel
 
 

@@ -72,7 +72,7 @@ class Drivers(Experts):
 
         Args:
             env: index.
-            positions: (grain_count, 3) of its grains [m].
+            positions: (world_grain_count, 3) of its grains, or of the spheres of clumps [m].
         """
 
     def forget(self, env: int) -> None:

@@ -30,7 +30,7 @@ class Stepping(abc.ABC):
     """The part of `Task` that steps the world and reads it."""
 
     env_count: int
-    grain_count: int
+    world_grain_count: int  # what the world counts in an env: grains, or the spheres of clumps
     frame_skip: int  # control periods per env step
     pace: Pace
     action_space: spaces.Box
@@ -178,7 +178,7 @@ class Stepping(abc.ABC):
     def shares_of(self, counts: NDArray[np.int64]) -> Floats:
         """Counts of grains as shares of all grains of an env."""
         # NumPy takes several times as long where the types of two numbers differ
-        shares: Floats = counts.astype(np.float64) / self.grain_count
+        shares: Floats = counts.astype(np.float64) / self.world_grain_count
         return shares
 
     def sums_of(self, counts: NDArray[np.int64], weights: NDArray[np.int64]) -> Floats:
@@ -188,7 +188,7 @@ class Stepping(abc.ABC):
             counts: (env_count, k).
             weights: (k, m).
         """
-        return _core.count_shares(counts, weights, self.grain_count)
+        return _core.count_shares(counts, weights, self.world_grain_count)
 
     def unless_fresh(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values (env_count, n), and 0 in envs that were just reset: there they are those of the episode before."""

@@ -46,6 +46,7 @@ from granular_gym.errors import ArgumentError, OverlapError
 from granular_gym.tasks.beds import Settling, settle
 from granular_gym.tasks.complete import check_attributes, check_evaluated, check_sensed
 from granular_gym.tasks.grain_colors import sand_colors
+from granular_gym.tasks.grain_shapes import GrainForm
 from granular_gym.tasks.images import DepthImages, Image
 from granular_gym.tasks.pace import GRAIN_LIMIT, PRESETS, Pace, Preset, grain_radius
 from granular_gym.tasks.ranges import MaterialRanges, Randomization, check_ranges
@@ -95,7 +96,7 @@ class Task(Stepping):
 
     Args:
         env_count: number of envs, >= 1.
-        grain_count: grains per env; tasks are meant for those of GRAIN_LADDER.
+        grain_count: grains per env, of clumps not their spheres; tasks are meant for those of GRAIN_LADDER.
         difficulty: a key of `difficulties`.
         preset: a key of `presets`: how finely an env step is computed.
         depth: of depth images: "float32" (H, W) [m] or "uint8" (1, H, W), 0 near, 255 far.
@@ -103,7 +104,7 @@ class Task(Stepping):
             has it.
         randomize: what else each env draws for each episode, from its own generator: a MaterialRanges, a sequence of
             them (for different pairs of materials), or None. Infos then hold what was drawn.
-        grain: shape of the grains, one of `grains`; most tasks have spheres only.
+        grain: shape of the grains, one of `grains`: "sphere", or a clump of the same volume (grain_shapes.py).
         device: "cpu", "cuda" or "auto".
         num_threads: see `Scene.build`.
         render_mode: None, "rgb_array" or "depth_array".
@@ -130,7 +131,7 @@ class Task(Stepping):
     tool_colors: Sequence[tuple[int, int, int]] = ()  # in pictures, 0 .. 255; none given: one colour for all
     difficulties: ClassVar[Mapping[str, Any]] = {"medium": Difficulty()}  # each has a range `friction`, and any more
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
-    grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows
+    grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows; GRAIN_SHAPES: clumps, too
     settling: Settling = Settling()
     state_vector: StateVector | None = None  # what observation="state" shows; None: there is none
     option_names: ClassVar[tuple[str, ...]] = ()  # keys that `begin` knows in the options of `reset`
@@ -187,6 +188,8 @@ class Task(Stepping):
         self.device: str = parse_device(device)
         self.num_threads: int | None = checks.threads(num_threads)
         self.radius: float = self.grain_size()
+        self.form: GrainForm = GrainForm.named(self.grain[0], self.radius)
+        self.world_grain_count: int = self.grain_count * self.form.spheres
         self.preset: str = checks.choice("preset", preset, list(self.presets))
         self.pace: Pace = self.pace_of(self.presets[self.preset])
         self.solver: Solver = Solver(iterations=self.pace.iterations, tolerance=self.pace.tolerance, sleep=True)
@@ -235,7 +238,7 @@ class Task(Stepping):
         return (checks.choice("grain", grain, list(self.grains)),)
 
     def grain_size(self) -> float:
-        """Radius of a grain, or of the circle round it [m]."""
+        """Radius of a grain, of the sphere with its volume, or of the circle round it [m]."""
         return grain_radius(self.grain_count, self.radius_of_2000)
 
     @property
@@ -249,11 +252,12 @@ class Task(Stepping):
 
     def pace_of(self, preset: Preset) -> Pace:
         """The time step and the iterations that a preset comes to."""
-        return preset.pace(self.control_period, self.radius, self.fastest)
+        return preset.pace(self.control_period, self.form.finest, self.fastest)
 
     def grain_colors(self, env: int) -> Floats:
-        """Colours of the grains of an env in pictures, (grain_count, 3) in 0 .. 255."""
-        return sand_colors(self.grain_count)
+        """Colours of the grains of an env in pictures, (world_grain_count, 3) in 0 .. 255."""
+        colors: Floats = self.form.for_world(sand_colors(self.grain_count))
+        return colors
 
     def floor_mark(self, env: int) -> Floats | None:
         """A rectangle that pictures of an env tint on the floor, (8,) as `World.picture` takes it; None: none."""

@@ -64,7 +64,7 @@ def test_train_keeps_the_fewest_grains_inside(name: str) -> None:
 @pytest.mark.parametrize(
     "kwargs, word",
     [
-        ({"grain": "cube"}, "grain: expected one of 'sphere'"),
+        ({"grain": "sugar"}, "grain: expected one of 'sphere', 'pair', 'tetrahedron', 'cube', 'rod'"),
         ({"difficulty": "absurd"}, "difficulty: expected one of 'easy', 'medium', 'hard'"),
         ({"grain_count": 0}, "grain_count"),
         ({"preset": "slow"}, "preset"),
