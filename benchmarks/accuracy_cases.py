@@ -19,7 +19,7 @@ from benchmarks.measure import Row
 from benchmarks.packings import Watch, bed_measures, masses, motion, pressing_counts
 from benchmarks.settings import Setting
 from granular_gym.engine.solver import CONVERGENT, DEFAULT_MODE
-from testbed.beds import DENSITY, DIAMETER, GRAVITY, RADIUS, cup_of_two_sizes, mass
+from testbed.beds import DENSITY, DIAMETER, GRAVITY, RADIUS, cup_of_two_sizes, falling_bed, mass
 from testbed.landings import SIDE, loose_bed
 from validation import slot
 
@@ -75,6 +75,15 @@ def deep(setting: Setting, dt: float, seed: int, layers: int = 60) -> Row:
         watch.run(3.5)
         drift = watch.drift(0.5)
         return {**bed_measures(world, SIDE), "drift": drift, **watch.costs(), **watch.worst(), **motion(world, dt)}
+
+
+def creep(setting: Setting, dt: float, seed: int, layers: int = 20) -> Row:
+    """A bed of the check `deep`, without restitution and rolling friction, falls: its drift from 8 to 13 s."""
+    with setting.world(falling_bed(layers, 5, seed)) as world:
+        watch = Watch(world, dt)
+        watch.run(8.0, every=0.5)
+        row: Row = {"drift": watch.drift(5.0), **motion(world, dt)}
+        return {**row, **watch.costs(), **watch.worst()}
 
 
 @functools.lru_cache(maxsize=64)
@@ -261,6 +270,12 @@ CASES: dict[str, Case] = {
     ),
     "sizes": Case("2,000 small grains and 2 ten times as large fall into a box", mixed),
     "deep": Case("60 layers fall, e 0", deep),
+    "creep": Case(
+        "beds of the check deep fall with long steps; depths",
+        creep,
+        {f"{depth} d": {"layers": layers} for depth, layers in ((16, 20), (23, 30), (31, 40), (47, 60))},
+        (1e-2,),
+    ),
     "rest": Case("a settled bed with its impulses", rest, LAYERS, (1e-3, 2e-3, 5e-3, 1e-2)),
     "set_down": Case("positions of a settled bed, without impulses", set_down, LAYERS),
     "settle": Case(

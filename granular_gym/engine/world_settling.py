@@ -92,6 +92,7 @@ class Settling(WorldTools):
                 core.set_grains(listed, points, motion, spins, angles, keep)
             self._restore_motion_of_tools(tools)
 
+        changes = np.zeros(len(mine))
         self._begun = True
         try:
             core.set_solver(many.fields())
