@@ -45,7 +45,7 @@ class Curve:
         algorithm: whose script in `examples` runs.
         task: name of the task.
         minutes: of wall time.
-        kind: what sets it apart from the algorithm's other curve on the task, one word; "": nothing.
+        kind: what sets it apart from the algorithm's other curve on the task, in a word or two; "": nothing.
         words: further arguments of the script.
         own_reward: `words` ask for another reward of the task, so that random actions and the expert are evaluated with
             each run, and the curve is drawn in a plot of its own.
@@ -77,13 +77,14 @@ CURVES = (
     Curve("SAC", "GearTower-v1", 5.0),
     Curve("SAC", "Excavator-v1", 7.0),
     Curve("SAC", "Bulldozer-v1", 10.0, "scratch", ("--demonstrations", "0", "--hindsight", "0.5")),
+    # the same runs, resumed
+    Curve("SAC", "Bulldozer-v1", 25.0, "scratch long", ("--demonstrations", "0", "--hindsight", "0.5")),
     Curve("SAC", "Bulldozer-v1", 25.0, "pixels", ("--arg", "observation=pixels")),
     # the axes of figure 8: paid and drawn as the paper pays
     Curve(
         "TD3", "Bulldozer-v1", 20.0, "level", ("--arg", "reward=level", "--reward", "change", "--scale", "0.02"), True
     ),
     Curve("PPO", "Bulldozer-v1", 20.0, "", ("--arg", "preset=train", "--threads", "2")),
-    Curve("PPO", "Silo-v1", 6.0),
 )
 GRAINS = 300
 
