@@ -278,7 +278,8 @@ def columns(count: int, rests: bool) -> list[Row]:
                 substeps = max(20, 800_000 // world.grain_count) if rests else round(COLLAPSES / DT)
                 start = None if rests else world.save_state(env=0)
                 facts = {"case": case, "subject": what, "clumps": number, "spheres": world.grain_count}
-                subjects.append(Subject(f"{case}, {number} {what}", world, substeps, start, facts))
+                beside = f" (of {count} clumps)" if number > count else ""
+                subjects.append(Subject(f"{case}, {number} {what}{beside}", world, substeps, start, facts))
             ours = subjects[0]
             if lammps.program() is not None:
                 side = half_width(count, TETRAHEDRON) * (1.0 if rests else ROOM)
