@@ -1,8 +1,8 @@
 """lammps.py: the settled column in LAMMPS, from the same packing.
 
 Springs and dashpots with tangential history (gran/hooke/history), normal stiffness 2.5e4 N/m, time step 2e-5 s: a 25th
-of the duration of a collision. LAMMPS is controlled through a pipe, so that its runs can alternate with others; it
-reports its own processor time.
+of the duration of a collision. Clumps are bodies of fix rigid/small. LAMMPS is controlled through a pipe, so that its
+runs can alternate with others; it reports its own processor time.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,24 @@ from testbed.standard import FRICTION, RESTITUTION
 
 STIFFNESS, DT = 2.5e4, 2e-5  # [N/m], [s]
 MASS = DENSITY * 4.0 / 3.0 * math.pi * RADIUS**3
+
+#: a collision takes so many time steps
+STEPS_OF_A_COLLISION = 25
+
+
+@dataclass(frozen=True)
+class Grain:
+    """A grain: a sphere, or a rigid clump of spheres.
+
+    Attributes:
+        spheres: number of its spheres, standard grains in size; above 1 they are a rigid body.
+        mass: of the grain [kg].
+        dt: time step [s].
+    """
+
+    spheres: int = 1
+    mass: float = MASS
+    dt: float = DT
 
 
 def program() -> str | None:
@@ -49,10 +68,16 @@ def damping(mass: float, restitution: float = RESTITUTION, stiffness: float = ST
     return 2.0 * -log_e / math.sqrt(math.pi**2 + log_e**2) * math.sqrt(stiffness * mass)
 
 
-def laws() -> tuple[str, str]:
-    """Parameters of contacts between grains, and of grains with walls."""
+def shortest_step(mass: float, inertia: float, arm: float) -> float:
+    """Time step [s] of clumps [kg, kg m2] that touch at most so far from the line of their centres [m]."""
+    effective = 0.5 / (1.0 / mass + arm * arm / inertia)
+    return math.pi * math.sqrt(effective / STIFFNESS) / STEPS_OF_A_COLLISION
+
+
+def laws(mass: float = MASS) -> tuple[str, str]:
+    """Parameters of contacts between grains [kg], and of grains with walls."""
     tangent = 2.0 / 7.0 * STIFFNESS
-    pair, wall = (damping(m) / m for m in (0.5 * MASS, MASS))
+    pair, wall = (damping(m) / m for m in (0.5 * mass, mass))
     # damping of gran/hooke in LAMMPS is per mass: force = effective mass * gamma * velocity
     return tuple(f"{STIFFNESS:g} {tangent:.8g} {g:.8g} {0.5 * g:.8g} {FRICTION} 1" for g in (pair, wall))  # type: ignore[return-value]
 
@@ -64,9 +89,12 @@ class Lammps:
         positions: (n, 3) [m].
         half_width: of the box [m].
         folder: for the input file.
+        kind: of grain; of clumps, positions are those of their spheres, clump after clump.
     """
 
-    def __init__(self, positions: NDArray[Any], half_width: float, folder: Path) -> None:
+    def __init__(self, positions: NDArray[Any], half_width: float, folder: Path, kind: Grain | None = None) -> None:
+        self.kind = kind or Grain()
+        rigid = self.kind.spheres > 1
         data = folder / "packing.data"
         self._write(data, positions, half_width)
         command = [program() or "lmp", "-log", "none"]
@@ -75,19 +103,22 @@ class Lammps:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder
         )
-        grain, wall = laws()
+        grain, wall = laws(self.kind.mass)
         w = f"{half_width:.9g}"
         self._send(
             "units si\natom_style sphere\nnewton off\nboundary f f fm\ncomm_modify vel yes",
-            f"read_data {data.name}",
+            "atom_modify map array\nfix molecules all property/atom mol" if rigid else "",
+            f"read_data {data.name}" + (" fix molecules NULL Molecules" if rigid else ""),
+            "neigh_modify exclude molecule/intra all" if rigid else "",
             f"neighbor {0.1 * DIAMETER:g} bin\nneigh_modify delay 0 every 10 check yes",
             f"pair_style gran/hooke/history {grain}\npair_coeff * *",
             *(
                 f"fix wall_{axis} all wall/gran hooke/history {wall} {axis}plane {span}"
                 for axis, span in (("x", f"-{w} {w}"), ("y", f"-{w} {w}"), ("z", "0.0 NULL"))
             ),
-            "fix weight all gravity 9.81 vector 0 0 -1\nfix motion all nve/sphere",
-            f"timestep {DT:g}",
+            "fix weight all gravity 9.81 vector 0 0 -1",
+            "fix motion all " + ("rigid/small molecule" if rigid else "nve/sphere"),
+            f"timestep {self.kind.dt:g}",
             "compute distances all pair/local dist",
             f"compute least all reduce min c_distances{_local()}",
             f"compute average all reduce ave c_distances{_local()}",
@@ -103,8 +134,14 @@ class Lammps:
         spans = ((-wide, wide, "x"), (-wide, wide, "y"), (-DIAMETER, top, "z"))
         head = ["resting column", "", f"{len(positions)} atoms", "1 atom types", ""]
         head += [f"{low:.9g} {high:.9g} {axis}lo {axis}hi" for low, high, axis in spans]
-        body = [f"{k + 1} 1 {DIAMETER} {DENSITY} {x:.9g} {y:.9g} {z:.9g}" for k, (x, y, z) in enumerate(positions)]
-        path.write_text("\n".join([*head, "", "Atoms", "", *body, ""]))
+        # clumps have their mass: where spheres overlap it counts once
+        density = DENSITY * self.kind.mass / (self.kind.spheres * MASS)
+        body = [f"{k + 1} 1 {DIAMETER} {density:.9g} {x:.9g} {y:.9g} {z:.9g}" for k, (x, y, z) in enumerate(positions)]
+        lines = [*head, "", "Atoms", "", *body, ""]
+        if self.kind.spheres > 1:
+            molecules = [f"{k + 1} {k // self.kind.spheres + 1}" for k in range(len(positions))]
+            lines += ["Molecules", "", *molecules, ""]
+        path.write_text("\n".join(lines))
 
     def _send(self, *lines: str) -> None:
         assert self._process.stdin is not None
