@@ -265,7 +265,7 @@ typedef struct gg_coupled {
     const double *pose;         /* (env_listed, coupled, 7) x y z [m], w x y z */
     const double *twist;        /* (env_listed, coupled, 6) of the origin [m/s], angular [rad/s], in the world's axes */
     const double *acceleration; /* likewise [m/s2], [rad/s2]: without grains */
-    const double *response; /* (env_listed, 6 coupled, 6 coupled) change of the twists per impulse [N s], [N m s] */
+    const double *response;     /* (env_listed, 6 coupled, 6 coupled) change of the twists per impulse [N s], [N m s] */
 } gg_coupled;
 gg_status gg_world_set_coupled(gg_world *world, const int32_t *envs, int64_t env_listed, const gg_coupled *in);
 /* Poses and twists of all envs; impulses and moments of the grains on them over the last step [N s], [N m s]. NULL to

@@ -24,6 +24,13 @@
 #define GG_FN_LARGE GG_FN
 #endif
 
+/* before a loop that a GPU need not unroll: it runs rarely, and compiling it unrolled takes minutes */
+#ifdef __CUDA_ARCH__
+#define GG_ROLLED _Pragma("unroll 1")
+#else
+#define GG_ROLLED
+#endif
+
 /* alignment of a struct, before its first member */
 #ifdef __cplusplus
 #define GG_ALIGNED(bytes) alignas(bytes)

@@ -330,8 +330,8 @@ int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwarg
     int64_t thread_count = 0, gpu = 0;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower,
-                                     &a.upper, &a.boundary, &a.wall_material, &a.gravity, &a.air, &a.density,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count,
+                                     &a.lower, &a.upper, &a.boundary, &a.wall_material, &a.gravity, &a.air, &a.density,
                                      &a.material_fixed, &a.pair, &a.position, &a.velocity, &a.radius, &a.grain_material,
                                      &a.tool_pose, &a.tool_free, &a.tool_mass, &a.part_integers, &a.part_floats,
                                      &a.grid_integers, &a.grid_floats, &a.sample, &a.camera_integers, &a.camera_floats,
@@ -340,8 +340,7 @@ int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwarg
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||
         read_tools(state, &a, out) || read_cameras(state, &a, out) || gg_py_def_planar(state, a.planar, out) ||
-        gg_py_def_clumps(state, a.clumps, out) ||
-        gg_py_solver(state, a.solver, &out->def.solver) ||
+        gg_py_def_clumps(state, a.clumps, out) || gg_py_solver(state, a.solver, &out->def.solver) ||
         gg_py_integer(state, "thread_count", a.thread_count, 0, INT32_MAX, &thread_count) ||
         gg_py_integer(state, "gpu", a.gpu, 0, 1024, &gpu)) {
         gg_py_def_free(out);

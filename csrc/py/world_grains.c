@@ -137,7 +137,8 @@ WORLD_METHOD(set_clumps) {
     clump_shape(self, listed, 7, poses);
     clump_shape(self, listed, 6, velocities);
     if (gg_py_array_or_none(self->state, "poses", pose_object, NPY_FLOAT64, 3, poses, (void *)&pose) ||
-        gg_py_array_or_none(self->state, "velocities", velocity_object, NPY_FLOAT64, 3, velocities, (void *)&velocity)) {
+        gg_py_array_or_none(self->state, "velocities", velocity_object, NPY_FLOAT64, 3, velocities,
+                            (void *)&velocity)) {
         return gg_py_refuse(self);
     }
     return gg_py_finish_none(self, gg_world_set_clumps(self->world, envs, listed, pose, velocity, keep_impulses));

@@ -125,7 +125,8 @@ WORLD_METHOD(set_coupled) {
     const int32_t *envs;
     int64_t listed;
     gg_world_info info;
-    if (!PyArg_ParseTuple(argument, "OOOOO:set_coupled", &envs_object, &object[0], &object[1], &object[2], &object[3]) ||
+    if (!PyArg_ParseTuple(argument, "OOOOO:set_coupled", &envs_object, &object[0], &object[1], &object[2],
+                          &object[3]) ||
         gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed) || gg_py_begin(self)) {
         return NULL;
     }

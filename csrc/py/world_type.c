@@ -262,21 +262,24 @@ static PyMethodDef world_methods[] = {
               "envs: (n,) int32, or None: all. positions [m], velocities [m/s], angular_velocities [rad/s]: (n, "
               "grain_count, 3) float32;\n"
               "angles [rad]: (n, grain_count). Raises ArgumentError."),
-    ELSEWHERE(get_coupled, METH_NOARGS,
-              "get_coupled($self, /)\n--\n\n"
-              "Of all coupled tools, float64: poses (env_count, coupled, 7), twists (env_count, coupled, 6) and impulses\n"
-              "and moments of the grains over the last step (env_count, coupled, 6). Raises ArgumentError: there are "
-              "none."),
-    ELSEWHERE(set_coupled, METH_VARARGS,
-              "set_coupled($self, envs, poses, twists, accelerations, responses, /)\n--\n\n"
-              "Sets what is not None of the coupled tools of the listed envs, float64: poses (listed, coupled, 7), "
-              "twists\n"
-              "and accelerations (listed, coupled, 6), responses (listed, 6 coupled, 6 coupled). Raises ArgumentError."),
-    ELSEWHERE(get_clumps, METH_NOARGS,
-              "get_clumps($self, /)\n--\n\n"
-              "Of all clumps, float64: poses (env_count, clumps, 7), centre of mass and w x y z of the principal axes;\n"
-              "velocities (env_count, clumps, 6), the angular ones in the axes of the world; forces and torques of the\n"
-              "caller (env_count, clumps, 6). Raises ArgumentError: there are none."),
+    ELSEWHERE(
+        get_coupled, METH_NOARGS,
+        "get_coupled($self, /)\n--\n\n"
+        "Of all coupled tools, float64: poses (env_count, coupled, 7), twists (env_count, coupled, 6) and impulses\n"
+        "and moments of the grains over the last step (env_count, coupled, 6). Raises ArgumentError: there are "
+        "none."),
+    ELSEWHERE(
+        set_coupled, METH_VARARGS,
+        "set_coupled($self, envs, poses, twists, accelerations, responses, /)\n--\n\n"
+        "Sets what is not None of the coupled tools of the listed envs, float64: poses (listed, coupled, 7), "
+        "twists\n"
+        "and accelerations (listed, coupled, 6), responses (listed, 6 coupled, 6 coupled). Raises ArgumentError."),
+    ELSEWHERE(
+        get_clumps, METH_NOARGS,
+        "get_clumps($self, /)\n--\n\n"
+        "Of all clumps, float64: poses (env_count, clumps, 7), centre of mass and w x y z of the principal axes;\n"
+        "velocities (env_count, clumps, 6), the angular ones in the axes of the world; forces and torques of the\n"
+        "caller (env_count, clumps, 6). Raises ArgumentError: there are none."),
     ELSEWHERE(set_clumps, METH_VARARGS,
               "set_clumps($self, envs, poses, velocities, keep_impulses=False, /)\n--\n\n"
               "Sets what is not None in the listed envs and, unless they are kept, drops their stored impulses.\n\n"

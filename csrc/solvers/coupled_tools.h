@@ -34,7 +34,8 @@ GG_FN gg_coupled_motion *gg_coupled_motion_of(const gg_view *v, int64_t e, int64
 /* component of the twist after the acceleration of a substep, before contact; of a tool that is out 0 */
 GG_FN double gg_coupled_start(const gg_view *v, int64_t e, int64_t tool, int k) {
     const gg_coupled_motion *m = gg_coupled_motion_of(v, e, tool);
-    return v->tool_active[e * v->dims.tool_count + tool] ? m->twist[k] + (double)v->params.dt * m->acceleration[k] : 0.0;
+    return v->tool_active[e * v->dims.tool_count + tool] ? m->twist[k] + (double)v->params.dt * m->acceleration[k]
+                                                         : 0.0;
 }
 
 /* twist per impulse: row r of coupled tool a, column c of coupled tool b */
@@ -51,7 +52,9 @@ GG_FN double gg_coupled_yield_at(const gg_view *v, int64_t e, int64_t own, gg_ve
     int a = (from + 1) % 3, b = (from + 2) % 3, c = (to + 1) % 3, d = (to + 2) % 3;
     const int columns[3] = {from, 3 + a, 3 + b}, rows[3] = {to, 3 + c, 3 + d};
     double impulse[3] = {1.0, r[b], -r[a]}, part[3] = {1.0, r[d], -r[c]};
+    GG_ROLLED
     for (int i = 0; i < 3; i++) {
+        GG_ROLLED
         for (int k = 0; k < 3; k++) {
             sum += part[i] * gg_coupled_response_at(v, e, own, rows[i], own, columns[k]) * impulse[k];
         }
@@ -61,14 +64,17 @@ GG_FN double gg_coupled_yield_at(const gg_view *v, int64_t e, int64_t own, gg_ve
 
 /* Notes where tool contact c meets its coupled tool, and how it yields there in any direction; returns how along the
  * normal. */
-GG_FN float gg_coupled_contact_listed(const gg_view *v, int64_t e, int64_t c, int32_t tool, gg_vec3 at, gg_vec3 normal) {
+GG_FN float gg_coupled_contact_listed(const gg_view *v, int64_t e, int64_t c, int32_t tool, gg_vec3 at,
+                                      gg_vec3 normal) {
     const gg_coupled_motion *m = gg_coupled_motion_of(v, e, tool);
     int64_t own = gg_coupled_index(v, tool), place = e * v->dims.tools.coupled_contacts + c;
     gg_vec3 arm = gg_v3((float)((double)at.x - m->position[0]), (float)((double)at.y - m->position[1]),
                         (float)((double)at.z - m->position[2]));
     double along = 0.0, most = 0.0;
+    GG_ROLLED
     for (int to = 0; to < 3; to++) {
         double row = 0.0;
+        GG_ROLLED
         for (int from = 0; from < 3; from++) {
             double k = gg_coupled_yield_at(v, e, own, arm, to, from);
             along += (double)gg_axis_of(normal, to) * k * (double)gg_axis_of(normal, from);
@@ -103,12 +109,14 @@ GG_FN void gg_coupled_taken(const gg_view *v, int64_t e, int64_t tool, int64_t b
         taken[r] = 0.0;
     }
     for (int64_t other = 0; other < v->dims.tools.coupled; other++) {
+        GG_ROLLED
         for (int c = 0; c < 6; c++) {
             gg_exact sum = GG_ZERO;
             for (int64_t block = 0; block < blocks; block++) {
                 gg_exact_merge(&sum, &gg_coupled_sums(v, e, block)[other].impulse[c]);
             }
             double impulse = gg_exact_value(&sum) / GG_COUPLED_SCALE;
+            GG_ROLLED
             for (int r = 0; r < 6; r++) {
                 taken[r] += gg_coupled_response_at(v, e, own, r, other, c) * impulse;
             }

@@ -61,10 +61,10 @@ typedef struct gg_coupled_sum {
 
 /* all 0 where no tool is dynamic */
 typedef struct gg_tool_dims {
-    int64_t dynamic;  /* tool_count */
-    int64_t contacts; /* tool_contacts */
-    int64_t sums;     /* load_blocks * tool_count */
-    int64_t coupled;  /* coupled tools */
+    int64_t dynamic;                        /* tool_count */
+    int64_t contacts;                       /* tool_contacts */
+    int64_t sums;                           /* load_blocks * tool_count */
+    int64_t coupled;                        /* coupled tools */
     int64_t coupled_contacts, coupled_sums; /* tool_contacts, load_blocks * coupled; 0 without coupled tools */
 } gg_tool_dims;
 

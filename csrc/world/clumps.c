@@ -34,10 +34,11 @@ static gg_status check_motion(const double *pose, const double *velocity, int64_
             sum += pose ? pose[7 * k + c] : 0.0;
             sum += velocity ? velocity[6 * k + c] + velocity[6 * k + 3 + c] : 0.0;
         }
-        GG_EXPECT(out, gg_finite((float)sum), "clumps: expected finite positions and velocities, those of clump %lld are not",
-                  (long long)k);
+        GG_EXPECT(out, gg_finite((float)sum),
+                  "clumps: expected finite positions and velocities, those of clump %lld are not", (long long)k);
         GG_EXPECT(out, length2 > 0.998 && length2 < 1.002,
-                  "orientations: expected unit quaternions, got one of length^2 %g for clump %lld", length2, (long long)k);
+                  "orientations: expected unit quaternions, got one of length^2 %g for clump %lld", length2,
+                  (long long)k);
     }
     return GG_OK;
 }

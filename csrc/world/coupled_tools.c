@@ -11,8 +11,8 @@ static gg_status check_coupled(gg_world *w) {
 
 static gg_status check_values(gg_world *w, const char *name, const double *values, int64_t count) {
     for (int64_t k = 0; values && k < count; k++) {
-        GG_EXPECT(gg_message_of(w), gg_finite((float)values[k]), "%s: expected finite numbers, got %g at index %lld", name,
-                  values[k], (long long)k);
+        GG_EXPECT(gg_message_of(w), gg_finite((float)values[k]), "%s: expected finite numbers, got %g at index %lld",
+                  name, values[k], (long long)k);
     }
     return GG_OK;
 }
@@ -31,9 +31,10 @@ static gg_status check_response(gg_world *w, const double *response, int64_t lis
                 GG_EXPECT(gg_message_of(w), (one - other) * (one - other) <= 1e-10 * most + 1e-30,
                           "responses: expected a symmetric matrix, got %g and %g at (%lld, %lld)", one, other,
                           (long long)r, (long long)c);
-                GG_EXPECT(gg_message_of(w), one * one <= (1.0 + 1e-6) * most + 1e-30,
-                          "responses: expected a positive semi-definite matrix, got %g at (%lld, %lld) between %g and %g",
-                          one, (long long)r, (long long)c, own, a[c * width + c]);
+                GG_EXPECT(
+                    gg_message_of(w), one * one <= (1.0 + 1e-6) * most + 1e-30,
+                    "responses: expected a positive semi-definite matrix, got %g at (%lld, %lld) between %g and %g",
+                    one, (long long)r, (long long)c, own, a[c * width + c]);
             }
         }
     }

@@ -41,7 +41,8 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
     gg_view *host;
     gg_status status = gg_envs_check(w, envs, &listed);
     if (status != GG_OK || (status = gg_tool_poses_check(w, "poses", poses, envs, listed, 1)) != GG_OK ||
-        (status = gg_world_pull(w, GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(coupled_motion) | GG_BIT(env), -1, &host)) != GG_OK) {
+        (status = gg_world_pull(w, GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(coupled_motion) | GG_BIT(env), -1,
+                                &host)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed * own; k++) {

@@ -31,7 +31,7 @@
 #include "rigid.h"
 
 /* a rotation by more than this within one Runge-Kutta step would lose energy [rad] */
-#define GG_CLUMP_TURN 0.05
+#define GG_CLUMP_TURN  0.05
 #define GG_CLUMP_TURNS 64
 
 /* mass over volume [kg/m3]; 0: no force moves it */
@@ -164,8 +164,8 @@ GG_FN void gg_clump_rotate(gg_clump_motion *motion, const double moment[3], doub
     gg_turn turn = gg_turn_of(motion->rotation);
     double momentum[3];
     gg_turn_momentum(&turn, moment, motion->spin, momentum);
-    double speed = sqrt(motion->spin[0] * motion->spin[0] + motion->spin[1] * motion->spin[1] +
-                        motion->spin[2] * motion->spin[2]);
+    double speed =
+        sqrt(motion->spin[0] * motion->spin[0] + motion->spin[1] * motion->spin[1] + motion->spin[2] * motion->spin[2]);
     double wanted = speed * dt / GG_CLUMP_TURN;
     int32_t pieces = wanted < GG_CLUMP_TURNS ? 1 + (int32_t)wanted : GG_CLUMP_TURNS;
     for (int32_t k = 0; speed > 0.0 && k < pieces; k++) {

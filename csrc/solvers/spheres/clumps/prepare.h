@@ -89,8 +89,8 @@ GG_FN gg_lane GG_LANE_NAME(plane_eigenvalue)(const GG_LANE_NAME(matrix) * k, GG_
     GG_LANE_NAME(vec) kn = GG_LANE_NAME(matrix_times)(k, n);
     gg_lane along = GG_LANE_NAME(dot)(n, kn), two = lane_splat(2.0f), zero = lane_splat(0.0f);
     gg_lane sum = (k->xx + k->yy + k->zz) - along;
-    gg_lane all = (k->xx * k->xx + k->yy * k->yy + k->zz * k->zz) +
-                  two * (k->xy * k->xy + k->xz * k->xz + k->yz * k->yz);
+    gg_lane all =
+        (k->xx * k->xx + k->yy * k->yy + k->zz * k->zz) + two * (k->xy * k->xy + k->xz * k->xz + k->yz * k->yz);
     gg_lane squares = (all - two * GG_LANE_NAME(dot)(kn, kn)) + along * along;
     return lane_splat(0.5f) * (sum + lane_sqrt(lane_max(two * squares - sum * sum, zero)));
 }
@@ -118,7 +118,8 @@ GG_FN void GG_LANE_NAME(push_at)(GG_LANE_NAME(turning) * s, GG_LANE_NAME(vec) p,
 
 /* adds to W sides what a torque impulse changes */
 GG_FN void GG_LANE_NAME(twist_at)(GG_LANE_NAME(turning) * s, GG_LANE_NAME(vec) t, gg_lane side) {
-    GG_LANE_NAME(vec) u = GG_LANE_NAME(spread_times)(s->spread, GG_LANE_NAME(scale)(t, s->body[GG_BODY_INVERSE_RADIUS]));
+    GG_LANE_NAME(vec)
+    u = GG_LANE_NAME(spread_times)(s->spread, GG_LANE_NAME(scale)(t, s->body[GG_BODY_INVERSE_RADIUS]));
     s->body[GG_BODY_SPIN] = s->body[GG_BODY_SPIN] + side * u.x;
     s->body[GG_BODY_SPIN + 1] = s->body[GG_BODY_SPIN + 1] + side * u.y;
     s->body[GG_BODY_SPIN + 2] = s->body[GG_BODY_SPIN + 2] + side * u.z;

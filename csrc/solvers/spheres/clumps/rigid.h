@@ -109,22 +109,20 @@ GG_FN void gg_turn_rate(const double q[4], const double momentum[3], const doubl
 /* a Runge-Kutta step of fourth order of a rotation with constant angular momentum */
 GG_FN void gg_turn_advance(double q[4], const double momentum[3], const double *moment, const double spin[3],
                            double dt) {
-    double a[4], b[4], c[4], d[4], at[4];
-    gg_turn_rate(q, momentum, moment, spin, a);
-    for (int k = 0; k < 4; k++) {
-        at[k] = q[k] + 0.5 * dt * a[k];
+    double rate[4] = {0.0, 0.0, 0.0, 0.0}, sum[4] = {0.0, 0.0, 0.0, 0.0}, at[4];
+    GG_ROLLED
+    for (int stage = 0; stage < 4; stage++) {
+        double share = stage == 0 ? 0.0 : stage == 3 ? dt : 0.5 * dt, weight = stage == 0 || stage == 3 ? 1.0 : 2.0;
+        for (int k = 0; k < 4; k++) {
+            at[k] = q[k] + share * rate[k];
+        }
+        gg_turn_rate(at, momentum, moment, spin, rate);
+        for (int k = 0; k < 4; k++) {
+            sum[k] += weight * rate[k];
+        }
     }
-    gg_turn_rate(at, momentum, moment, spin, b);
     for (int k = 0; k < 4; k++) {
-        at[k] = q[k] + 0.5 * dt * b[k];
-    }
-    gg_turn_rate(at, momentum, moment, spin, c);
-    for (int k = 0; k < 4; k++) {
-        at[k] = q[k] + dt * c[k];
-    }
-    gg_turn_rate(at, momentum, moment, spin, d);
-    for (int k = 0; k < 4; k++) {
-        q[k] += dt / 6.0 * (a[k] + 2.0 * b[k] + 2.0 * c[k] + d[k]);
+        q[k] += dt / 6.0 * sum[k];
     }
     gg_turn_settle(q);
 }

@@ -20,7 +20,8 @@ GG_FN void GG_LANE_NAME(sweep_clump_roll)(const GG_LANE_NAME(sweep) * s, const G
     GG_LANE_NAME(vec)
     spin = GG_LANE_NAME(scale)(GG_LANE_NAME(columns)(own->body, GG_BODY_SPIN), own->body[GG_BODY_INVERSE_RADIUS]);
     GG_LANE_NAME(vec)
-    against = GG_LANE_NAME(scale)(GG_LANE_NAME(columns)(other->body, GG_BODY_SPIN), other->body[GG_BODY_INVERSE_RADIUS]);
+    against =
+        GG_LANE_NAME(scale)(GG_LANE_NAME(columns)(other->body, GG_BODY_SPIN), other->body[GG_BODY_INVERSE_RADIUS]);
     q = GG_LANE_NAME(sub_scaled)(q, GG_LANE_NAME(sub)(spin, against), weight);
     if (cohesive) {
         q = GG_LANE_NAME(torque_bounds)(q, normal, limit, lane_load(v->twist_limit + at->cohesive) * load);
