@@ -78,6 +78,7 @@ class World:
         camera_integers: _Ints,
         camera_floats: _Floats,
         planar: dict[str, Any] | None,
+        clumps: dict[str, Any] | None,
         solver: dict[str, Any],
         thread_count: int,
         gpu: int,
