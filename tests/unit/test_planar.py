@@ -40,7 +40,10 @@ def scene() -> gg.Scene:
         (lambda s: gg.Scene(bounds=((0, 0), (1, 1)), boundary={"z": "wall"}), "boundary: axis"),
         (lambda s: gg.Scene(bounds=((0, 0), (1, 1)), gravity=(0, 0, -9.81)), "gravity"),
         (lambda s: gg.Scene(bounds=((0, 0), (1, 1))).build(), "a planar scene needs one with a shape"),
-        (lambda s: gg.Scene(bounds=((0, 0, 0), (1, 1, 1))).add_material(density=1.0, shape=SHAPE), "planar scenes"),
+        (
+            lambda s: gg.Scene(bounds=((0, 0, 0), (1, 1, 1))).add_material(density=1.0, shape=SHAPE),
+            "expected a Clump or None in space",
+        ),
         (lambda s: s.build(device="cpu", solver=gg.Solver(mode="paper")), "solver.mode"),
         (lambda s: s.build(device="cpu", solver=gg.Solver(spin=False)), "solver.spin"),
         (lambda s: gg.Solver(mode="penalty"), "stiffness: expected a value > 0"),
