@@ -50,8 +50,11 @@ static void set_motion(gg_view *host, int64_t e, int64_t tool, const double *pos
             length += pose[c] * pose[c];
         }
         length = sqrt(length);
-        for (int c = 0; c < 7; c++) {
-            *(c < 3 ? &m->position[c] : &m->rotation[c - 3]) = c < 3 ? pose[c] : pose[c] / length;
+        for (int c = 0; c < 3; c++) {
+            m->position[c] = pose[c];
+        }
+        for (int c = 0; c < 4; c++) {
+            m->rotation[c] = pose[3 + c] / length;
         }
         host->tool_pose[e * host->dims.tool_count + tool] = gg_coupled_pose(m);
     }
@@ -117,8 +120,11 @@ gg_status gg_world_get_coupled(gg_world *w, double *pose, double *twist, double 
             }
             const gg_coupled_motion *m = gg_coupled_motion_of(host, e, tool);
             int64_t at = e * coupled + gg_coupled_index(host, tool);
-            for (int c = 0; pose && c < 7; c++) {
-                pose[7 * at + c] = c < 3 ? m->position[c] : m->rotation[c - 3];
+            for (int c = 0; pose && c < 3; c++) {
+                pose[7 * at + c] = m->position[c];
+            }
+            for (int c = 0; pose && c < 4; c++) {
+                pose[7 * at + 3 + c] = m->rotation[c];
             }
             for (int c = 0; c < 6; c++) {
                 if (twist) {

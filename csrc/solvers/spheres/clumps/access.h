@@ -9,14 +9,19 @@ GG_FN void gg_clump_read(const gg_view *v, int64_t e, int64_t clump) {
     const gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + clump];
     double *pose = v->access.clump_pose, *velocity = v->access.clump_velocity, *wrench = v->access.clump_wrench;
     int64_t at = e * v->dims.clumps.count + clump;
-    for (int k = 0; k < 7 && pose; k++) {
-        pose[at * 7 + k] = k < 3 ? motion->position[k] : motion->rotation[k - 3];
+    for (int k = 0; k < 3 && pose; k++) {
+        pose[at * 7 + k] = motion->position[k];
     }
-    for (int k = 0; k < 6 && velocity; k++) {
-        velocity[at * 6 + k] = k < 3 ? motion->velocity[k] : motion->spin[k - 3];
+    for (int k = 0; k < 4 && pose; k++) {
+        pose[at * 7 + 3 + k] = motion->rotation[k];
     }
-    for (int k = 0; k < 6 && wrench; k++) {
-        wrench[at * 6 + k] = k < 3 ? motion->force[k] : motion->torque[k - 3];
+    for (int k = 0; k < 3 && velocity; k++) {
+        velocity[at * 6 + k] = motion->velocity[k];
+        velocity[at * 6 + 3 + k] = motion->spin[k];
+    }
+    for (int k = 0; k < 3 && wrench; k++) {
+        wrench[at * 6 + k] = motion->force[k];
+        wrench[at * 6 + 3 + k] = motion->torque[k];
     }
 }
 
@@ -40,14 +45,18 @@ GG_FN void gg_clump_write(const gg_view *v, int64_t e, int64_t clump) {
     gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + clump];
     const double *pose = v->access.clump_pose, *velocity = v->access.clump_velocity;
     int64_t at = v->access.listed[e] * v->dims.clumps.count + clump;
-    for (int k = 0; k < 7 && pose; k++) {
-        *(k < 3 ? &motion->position[k] : &motion->rotation[k - 3]) = pose[at * 7 + k];
+    for (int k = 0; k < 3 && pose; k++) {
+        motion->position[k] = pose[at * 7 + k];
+    }
+    for (int k = 0; k < 4 && pose; k++) {
+        motion->rotation[k] = pose[at * 7 + 3 + k];
     }
     if (pose) {
         gg_turn_settle(motion->rotation);
     }
-    for (int k = 0; k < 6 && velocity; k++) {
-        *(k < 3 ? &motion->velocity[k] : &motion->spin[k - 3]) = velocity[at * 6 + k];
+    for (int k = 0; k < 3 && velocity; k++) {
+        motion->velocity[k] = velocity[at * 6 + k];
+        motion->spin[k] = velocity[at * 6 + 3 + k];
     }
     if (pose || velocity) {
         gg_clump_place_listed(v, e, clump);
