@@ -257,9 +257,6 @@ gg_status gg_world_set_tools_active(gg_world *world, const int32_t *envs, int64_
 gg_status gg_world_get_tool_motion(gg_world *world, int64_t tool, float *velocity, float *force);
 gg_status gg_world_set_tool_motion(gg_world *world, const int32_t *envs, int64_t env_listed, int64_t tool,
                                    const float *velocity, const float *force);
-/* Wrenches: mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world
- * axes, on the caller's tools (env_count, tool_count, 6) and on the walls (env_count, GG_WALL_COUNT, 6); NULL to skip
- * either. */
 /* Coupled tools (solvers/coupled_tools.h), in the order of their indices; each pointer may be NULL: it stays. */
 typedef struct gg_coupled {
     const double *pose;         /* (env_listed, coupled, 7) x y z [m], w x y z */
@@ -272,6 +269,9 @@ gg_status gg_world_set_coupled(gg_world *world, const int32_t *envs, int64_t env
  * skip one. */
 gg_status gg_world_get_coupled(gg_world *world, double *pose, double *twist, double *impulse);
 
+/* Wrenches: mean force [N] and torque about the tool's origin [N m] that the grains exerted over the last step, world
+ * axes, on the caller's tools (env_count, tool_count, 6) and on the walls (env_count, GG_WALL_COUNT, 6); NULL to skip
+ * either. */
 gg_status gg_world_get_wrenches(gg_world *world, float *tools, float *walls, gg_memory_space space);
 
 /* where a list of contacts is written; world axes, all on the first grain of a pair */

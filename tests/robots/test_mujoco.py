@@ -21,6 +21,12 @@ def model_of(xml: str) -> Any:
     return mujoco.MjModel.from_xml_string(xml)
 
 
+def data_of(both: Coupling, env: int = 0) -> Any:
+    """MuJoCo's data of the robot of an env."""
+    robots: Any = both.robots
+    return robots.data[env]
+
+
 def bowl(ratio: float, mode: str = "coupled", env_count: int = 1, payload: float = 1.0) -> Coupling:
     """Bowls whose payload is `ratio` times as heavy as they are."""
     robots = MujocoRobots(model_of(bowl_model(payload / ratio)), ["bowl"], env_count)
@@ -33,10 +39,10 @@ def held(both: Coupling, ratio: float, seconds: float, payload: float = 1.0) -> 
     """Kinetic energies of grains and bowl of env 0 while it is held in place."""
     energies = []
     for _ in range(round(seconds / DT / 10)):
-        for data in both.robots.data:  # type: ignore[attr-defined]
-            hold(data, payload / ratio, payload)
+        for env in range(both.world.env_count):
+            hold(data_of(both, env), payload / ratio, payload)
         both.step(10)
-        speed = float(both.robots.data[0].qvel[0])  # type: ignore[attr-defined]
+        speed = float(data_of(both, 0).qvel[0])
         energies.append(float(both.world.stats["kinetic_energy"][0]) + 0.5 * payload / ratio * speed**2)
     return energies
 
@@ -52,7 +58,7 @@ def test_a_bowl_carries_any_payload(ratio: float, record_property: Any) -> None:
     record_property("reading", reading)
     assert energies[-1] < 1e-4 * max(energies)
     assert reading == pytest.approx(1.0, rel=0.01)
-    assert abs(float(both.robots.data[0].qpos[0])) < 1e-3  # type: ignore[attr-defined]
+    assert abs(float(data_of(both, 0).qpos[0])) < 1e-3
     assert (both.world.positions[0, :, 2] > 0.25).all()
     assert both.mass_ratios()[0] <= 1.001 * ratio
 
@@ -163,11 +169,11 @@ def test_envs_are_alone_and_repeat() -> None:
 def test_a_robot_that_is_no_longer_finite_stands_still() -> None:
     """It is told, and the other env goes on."""
     both = bowl(1.0, env_count=2)
-    both.robots.data[1].ctrl[0] = 1e30  # type: ignore[attr-defined]
+    data_of(both, 1).ctrl[0] = 1e30
     both.step(200)
     assert both.diverged.tolist() == [False, True]
     assert np.isfinite(both.world.positions).all()
-    assert np.isfinite(both.robots.data[1].qvel).all()  # type: ignore[attr-defined]
+    assert np.isfinite(data_of(both, 1).qvel).all()
 
 
 def test_exchanging_less_often_changes_little(record_property: Any) -> None:
