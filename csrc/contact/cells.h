@@ -133,14 +133,24 @@ GG_FN gg_aabb gg_cell_grids_box(const gg_params *p, gg_aabb box) {
     return box;
 }
 
+/* The skin [m] for grains of a speed: one that lasts for whole substeps, up to GG_SKIN_SUBSTEPS, and a twentieth more, as
+ * they may accelerate; what lasts for a part of a substep would be for nothing. */
+GG_FN float gg_skin_of(const gg_params *p, float speed) {
+    float each = 2.1f * speed * p->dt, most = GG_SKIN_MAX * 2.0f * p->radius_min;
+    int32_t substeps = GG_SKIN_SUBSTEPS;
+    while (substeps > 0 && !((float)substeps * each <= most)) {
+        substeps--;
+    }
+    return substeps > 0 ? gg_maxf(p->skin, (float)substeps * each) : p->skin;
+}
+
 /* fits all cell grids of env e to the bounding box of its grains, and sets its skin */
 GG_FN void gg_cell_grids_fit(const gg_view *v, int64_t e, gg_aabb box) {
     const gg_params *p = &v->params;
     gg_env *env = &v->env[e];
     box = gg_cell_grids_box(p, box);
     env->origin = box.low;
-    /* fast grains get a wider skin, up to a radius: else a flow would rebuild its lists every substep */
-    env->skin = gg_clampf(4.0f * env->speed_max * p->dt, p->skin, gg_maxf(p->skin, p->radius_min));
+    env->skin = gg_skin_of(p, env->speed_max);
     int32_t first = 0;
     int64_t cap = (v->dims.cells - 1) / p->size_class_count;
     for (int k = 0; k < p->size_class_count; k++) {

@@ -47,6 +47,8 @@ typedef enum gg_broad_phase {
 #define GG_MAX_ITERATIONS 1024
 /* largest skin of a solver, over the smallest diameter */
 #define GG_SKIN_MAX 1.0f
+/* substeps that lists of fast grains last, at most */
+#define GG_SKIN_SUBSTEPS 3
 
 /* counters of one env over one step; X(type, name) */
 /* clang-format off */

@@ -82,6 +82,18 @@ def test_both_broad_phases_give_the_same_bits(ratio: int) -> None:
     assert hashes[0] == hashes[1]
 
 
+def test_lists_of_fast_grains_hold_for_three_substeps() -> None:
+    """They need no new ones in the substeps in which no grain passes half of the skin, which is wider for them."""
+    step = 0.3 * RADIUS
+    scene = gg.Scene(((-1.0,) * 3, (1.0,) * 3), gravity=(0.0, 0.0, 0.0))
+    grain = scene.add_material(radius=RADIUS, density=2500.0)
+    places = 4.0 * RADIUS * np.stack(np.meshgrid(*[np.arange(4)] * 3), axis=-1).reshape(-1, 3) - 0.5
+    scene.add_grains(grain, places, velocities=np.broadcast_to([step / DT, 0.0, 0.0], places.shape))
+    with scene.build(num_threads=1) as world:
+        world.step(DT, 120)
+        assert int(world.stats["rebuild_count"][0]) <= 120 // 3 + 1
+
+
 def test_lists_that_are_reused_give_the_same_bits() -> None:
     """The skin affects how often lists are rebuilt, not the results."""
     hashes = []
