@@ -90,28 +90,13 @@ WORLD_METHOD(transform_grains) {
  * clumps */
 
 WORLD_METHOD(get_clumps) {
-    PyObject *out[3] = {NULL, NULL, NULL}, *all = NULL;
     gg_world_info info;
     (void)argument;
     if (gg_py_begin(self)) {
         return NULL;
     }
     gg_world_get_info(self->world, &info);
-    for (int k = 0; k < 3; k++) {
-        npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)info.clump_count, k == 0 ? 7 : 6};
-        out[k] = PyArray_ZEROS(3, shape, NPY_FLOAT64, 0);
-    }
-    if (out[0] && out[1] && out[2]) {
-        all = PyTuple_Pack(3, out[0], out[1], out[2]);
-    }
-    for (int k = 0; k < 3; k++) {
-        Py_XDECREF(out[k]); /* the tuple holds them */
-    }
-    if (!all) {
-        return gg_py_refuse(self);
-    }
-    return gg_py_finish(
-        self, gg_world_get_clumps(self->world, gg_py_data(out[0]), gg_py_data(out[1]), gg_py_data(out[2])), all);
+    return gg_py_read_motion(self, gg_world_get_clumps, info.clump_count);
 }
 
 /* shape of an array of a call that lists envs: (listed, clumps, width) */

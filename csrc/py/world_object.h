@@ -72,6 +72,26 @@ GG_FN PyObject *gg_py_zeros(int dtype, int64_t envs, int64_t count, int64_t colu
     return PyArray_ZEROS(columns ? 3 : 2, shape, dtype, 0);
 }
 
+/* What the engine tells of the motion of `count` things of each env: a tuple of float64 arrays (env_count, count, 7) and
+ * twice (env_count, count, 6). */
+typedef gg_status (*gg_py_motion_reader)(gg_world *world, double *poses, double *velocities, double *wrenches);
+GG_FN PyObject *gg_py_read_motion(world_object *self, gg_py_motion_reader read, int64_t count) {
+    PyObject *out[3], *all = NULL;
+    for (int k = 0; k < 3; k++) {
+        out[k] = gg_py_zeros(NPY_FLOAT64, self->env_count, count, k == 0 ? 7 : 6);
+    }
+    if (out[0] && out[1] && out[2]) {
+        all = PyTuple_Pack(3, out[0], out[1], out[2]);
+    }
+    for (int k = 0; k < 3; k++) {
+        Py_XDECREF(out[k]); /* the tuple holds them */
+    }
+    if (!all) {
+        return gg_py_refuse(self);
+    }
+    return gg_py_finish(self, read(self->world, gg_py_data(out[0]), gg_py_data(out[1]), gg_py_data(out[2])), all);
+}
+
 /* world_type.c: what a step that is run without the GIL asks between substeps: whether a signal came */
 typedef struct gg_py_poll_context {
     PyThreadState *thread;

@@ -94,28 +94,13 @@ WORLD_METHOD(set_tool_motion) {
 }
 
 WORLD_METHOD(get_coupled) {
-    PyObject *out[3] = {NULL, NULL, NULL}, *all = NULL;
     gg_world_info info;
     (void)argument;
     if (gg_py_begin(self)) {
         return NULL;
     }
     gg_world_get_info(self->world, &info);
-    for (int k = 0; k < 3; k++) {
-        npy_intp shape[3] = {(npy_intp)self->env_count, (npy_intp)info.coupled_count, k == 0 ? 7 : 6};
-        out[k] = PyArray_ZEROS(3, shape, NPY_FLOAT64, 0);
-    }
-    if (out[0] && out[1] && out[2]) {
-        all = PyTuple_Pack(3, out[0], out[1], out[2]);
-    }
-    for (int k = 0; k < 3; k++) {
-        Py_XDECREF(out[k]); /* the tuple holds them */
-    }
-    if (!all) {
-        return gg_py_refuse(self);
-    }
-    return gg_py_finish(
-        self, gg_world_get_coupled(self->world, gg_py_data(out[0]), gg_py_data(out[1]), gg_py_data(out[2])), all);
+    return gg_py_read_motion(self, gg_world_get_coupled, info.coupled_count);
 }
 
 WORLD_METHOD(set_coupled) {

@@ -11,6 +11,7 @@ typedef struct gg_clump_shape {
     double moment[3]; /* principal moments of inertia over density [m5] */
     float radius;     /* of the ball about the centre of mass that holds it [m]: turns spins into speeds */
     int32_t material; /* of all its grains */
+    int32_t lone;     /* a sphere with the inertia of one; set by the world */
 } gg_clump_shape;
 
 /* motion of a clump, in double precision: what a substep changes is less than a float resolves */
@@ -26,6 +27,7 @@ typedef struct gg_clump_motion {
 /* all 0 under another law */
 typedef struct gg_clump_dims {
     int64_t count;               /* clumps of an env; a lone sphere is one, too */
+    int64_t lone;                /* whether there are lone spheres among them */
     int64_t slots, bodies, rows; /* slots, bodies, contact_rows */
 } gg_clump_dims;
 
@@ -36,10 +38,12 @@ typedef struct gg_clump_dims {
     X(gg_vec4, clump_turn, d->clumps.slots, SCRATCH)             /* by lead: position correction of the rotation, */   \
                                                                  /* times radius [m]; number of contacts */            \
     X(gg_vec4, clump_note, d->clumps.slots, SCRATCH)             /* by slot: energy [J], displacement^2 [m2], flaw */  \
-    X(float, clump_inertia, d->clumps.bodies * GG_BODY, SCRATCH) /* radius^2 / inertia: xx yy zz xy xz yz [1/kg] */    \
+    X(float, clump_inertia, d->clumps.bodies * GG_BODY, SCRATCH) /* radius^2 / inertia: xx yy zz xy xz yz [1/kg]; */   \
+                                                                 /* the one about any axis, else -1 */                 \
     X(int32_t, first_lead, d->clumps.rows * GG_LANES, SCRATCH)   /* of a record: body of the owner's clump */          \
     X(int32_t, other_lead, d->clumps.rows * GG_LANES, SCRATCH)   /* and of the other side */                           \
     X(float, clump_lever, d->clumps.rows * GG_LANES * 6, SCRATCH) /* arms of both sides over their radii */            \
+    X(float, clump_spread, d->clumps.rows * GG_LANES * 2, SCRATCH) /* and what clump_inertia has in the seventh place */ \
     X(float, tangent_mass, d->clumps.rows * GG_LANES, SCRATCH)   /* relaxed, of the plane of the contact [kg] */
 
 #define GG_CLUMP_SCENE_ARRAYS(X)                                                                                       \

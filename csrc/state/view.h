@@ -79,4 +79,16 @@ GG_FN int64_t gg_live_slots(const gg_view *v, int64_t e) { return (int64_t)v->en
 /* whether a body is a point of contact on a tool */
 GG_FN int gg_is_tool(const gg_view *v, int64_t body) { return body >= v->dims.free_bodies; }
 
+/* whether the grain of a slot is a lone sphere; in a world of clumps */
+GG_FN int gg_lone_slot(const gg_view *v, int64_t e, int64_t slot) {
+    return v->clump_shape[v->clump_of[v->grain_id[e * v->dims.slots + slot]]].lone;
+}
+
+/* Whether a contact is of lone spheres among clumps, or of one with a tool. It has an even colour then, others there have
+ * odd ones. */
+GG_FN int gg_lone_contact(const gg_view *v, int64_t e, int32_t slot, int32_t body) {
+    return v->dims.clumps.lone && gg_lone_slot(v, e, slot) && (gg_is_tool(v, body) || gg_lone_slot(v, e, body));
+}
+GG_FN int gg_lone_colour(const gg_view *v, int32_t colour) { return v->dims.clumps.lone && colour % 2 == 0; }
+
 #endif

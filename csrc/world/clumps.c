@@ -63,8 +63,28 @@ gg_status gg_clumps_check(const gg_world_def *d, gg_message out) {
 
 /* ---- a world that is being built ---- */
 
+static int is_lone(const gg_clump_def *c, int64_t k) {
+    const gg_clump_shape *s = &c->shape[k];
+    double inertia = 0.4 * s->volume * s->radius * s->radius, slack = 1e-6 * inertia;
+    gg_vec3 at = c->offset[c->first[k]];
+    int alike = c->first[k + 1] - c->first[k] == 1 && at.x == 0.0f && at.y == 0.0f && at.z == 0.0f;
+    for (int axis = 0; axis < 3; axis++) {
+        alike &= fabs(s->moment[axis] - inertia) <= slack;
+    }
+    return alike;
+}
+
+int64_t gg_clumps_lone(const gg_world_def *def) {
+    int64_t lone = 0;
+    for (int64_t k = 0; k < def->clumps.count; k++) {
+        lone |= is_lone(&def->clumps, k);
+    }
+    return lone;
+}
+
 void gg_clumps_list(gg_scene *scene, const gg_world_def *def) {
     for (int64_t k = 0; k < def->clumps.count; k++) {
+        scene->clump_shape[k].lone = is_lone(&def->clumps, k);
         for (int64_t id = def->clumps.first[k]; id < def->clumps.first[k + 1]; id++) {
             scene->clump_of[id] = (int32_t)k;
         }

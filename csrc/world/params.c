@@ -47,6 +47,7 @@ static void set_relaxation(gg_params *p, const gg_solver *s, int tools) {
         p->relaxation_sum = p->nesterov ? GG_PLANAR_SUM : 1.8f;
     }
     p->relaxation = s->relaxation > 0.0f ? s->relaxation : p->relaxation;
+    p->relaxation = p->law == GG_LAW_clumps ? gg_minf(p->relaxation, 1.0f) : p->relaxation;
     p->relaxation_sum = s->relaxation_sum > 0.0f ? s->relaxation_sum : p->relaxation_sum;
     /* The contacts of a grain with much heavier bodies get the whole sum, those with its like half of it. The spin of a
      * grain among heavy bodies is then relaxed by 5/7 of the sum plus half of the rolling one, of which acceleration

@@ -170,6 +170,8 @@ float gg_planar_mass_min(const gg_view *host_view);
 /* clumps.c: whether a world can have these clumps; the clump of each grain; how they start in an env */
 gg_status gg_clumps_check(const gg_world_def *def, gg_message out);
 void gg_clumps_list(gg_scene *scene, const gg_world_def *def);
+/* whether there are lone spheres among the clumps */
+int64_t gg_clumps_lone(const gg_world_def *def);
 void gg_clumps_fill(gg_view *view, const gg_world_def *def, int64_t env);
 
 /* params.c */

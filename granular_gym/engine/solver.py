@@ -126,7 +126,9 @@ class Solver:
         relaxation_sum: bound on the summed relaxation of a grain's contacts, up to 100; 0: safe value of the mode. Not
             used in mode gauss_seidel.
         margin: contacts this share of a diameter apart are foreseen, 0 .. 0.5.
-        skin: neighbour lists hold until a grain moved half of this share of the smallest diameter, 0.01 .. 1.
+        skin: neighbour lists hold until a grain moved half of this share of the smallest diameter, 0.01 .. 1; where
+            grains are fast, of a larger one, up to 1, that lasts for three substeps. Changes no result,
+            except when grains fall asleep, which is looked at as lists are built.
         bounce_speed: impacts slower than max(this, 3 g dt) do not bounce [m/s].
         correction_share: no contact moves a grain by more than this share of the smallest radius per substep,
             1e-6 .. 1.

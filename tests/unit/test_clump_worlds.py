@@ -112,6 +112,24 @@ def test_bits_do_not_depend_on_threads_vectors_or_company(kernel: str, threads: 
     assert all(bits(many, env) == bits(alone) for env in range(3))
 
 
+@pytest.mark.parametrize("materials", [{}, {"rolling_friction": 0.2}, {"cohesion": 2.0, "cohesion_range": 1e-3}])
+def test_lone_spheres_move_as_without_clumps(materials: dict[str, float]) -> None:
+    """Contacts of spheres among clumps are solved as in a world of spheres: a body elsewhere changes rounding alone."""
+    found = []
+    for body in (False, True):
+        scene = gg.Scene(((-0.1, -0.1, 0.0), (0.5, 0.1, 0.4)))
+        ball = scene.add_material(density=ROCK, radius=SIZE, friction=0.4, restitution=0.3, **materials)
+        places = 2.01 * SIZE * np.stack(np.meshgrid(*[np.arange(4)] * 3), axis=-1).reshape(-1, 3)
+        scene.add_grains(ball, places + np.array([0.0, 0.0, 1.2 * SIZE]))
+        if body:
+            scene.add_body(TETRA, mass=0.1, pose=(0.4, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0))
+        with scene.build(num_threads=1, solver=gg.Solver(relaxation=1.0, sleep=False)) as world:
+            world.step(1e-3, 30)
+            found.append((world.positions[0, :64].astype(np.float64), int(world.stats["contact_count"][0])))
+    assert found[0][1] > 100
+    np.testing.assert_allclose(found[0][0], found[1][0], atol=1e-4 * SIZE)
+
+
 def test_a_bed_turns_and_moves_as_one() -> None:
     """`transform_grains` takes clumps along: a bed at rest stays at rest."""
     with small(30, friction=0.5) as world:

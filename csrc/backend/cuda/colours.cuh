@@ -203,12 +203,20 @@ __device__ __forceinline__ void gg_gpu_sweep_colour(const gg_gpu_team *team, con
 
 __device__ __forceinline__ void gg_gpu_prepare_clumps(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                       int32_t colour) {
+    if (gg_lone_colour(v, colour)) {
+        gg_gpu_prepare_colour(team, v, e, colour);
+        return;
+    }
     gg_each_record(team, v, e, colour,
                    [&](const gg_scalar_records &at) { gg_scalar_prepare_clump_records(v, e, &at); });
 }
 
 __device__ __forceinline__ void gg_gpu_sweep_clumps(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                     int32_t pass) {
+    if (gg_lone_colour(v, pass % GG_COLOURS)) {
+        gg_gpu_sweep_colour(team, v, e, pass);
+        return;
+    }
     if (v->env[e].converged) {
         return;
     }

@@ -15,12 +15,13 @@
  *
  * Position correction moves and turns both clumps by an impulse along the normal, apart from velocities.
  *
- * Free rotation: angular momentum is kept, the rotation follows it by Runge-Kutta steps of fourth order (Irazabal et
- * al., Computational Particle Mechanics 6, 2019, compare the methods). Mass and inertia are those of the union of the
- * spheres, or of the mesh that they cover. Source of clumps: Bell, Yu, Mucha, Particle-based simulation of granular
- * materials (SCA 2005).
+ * Free rotation: angular momentum is kept, the rotation follows it, exactly where all moments of inertia are equal, else
+ * by Runge-Kutta steps of fourth order (Irazabal et al., Computational Particle Mechanics 6, 2019, compare the
+ * methods). Mass and inertia are those of the union of the spheres, or of the mesh that they cover. Source of clumps:
+ * Bell, Yu, Mucha, Particle-based simulation of granular materials (SCA 2005).
  *
- * A lone sphere is a clump of one. It lacks what impact.h does for lone impacts.
+ * A lone sphere is a clump of one. Contacts of lone spheres with each other and with tools are those of coloured.h: they
+ * have the even colours (gg_lone_colour), contacts of clumps the odd ones.
  */
 #ifndef GG_CLUMPS_H
 #define GG_CLUMPS_H
@@ -28,11 +29,37 @@
 #include "../../drag.h"
 #include "../../motion.h"
 #include "../coloured/coloured.h"
+#include "../coloured/motion.h"
 #include "rigid.h"
 
 /* a rotation by more than this within one Runge-Kutta step would lose energy [rad] */
 #define GG_CLUMP_TURN  0.05
 #define GG_CLUMP_TURNS 64
+
+/* place in clump_inertia of what is the same about any axis, else -1 */
+#define GG_CLUMP_ANY_AXIS 6
+
+/* where the first of `each` floats of the own side of a contact lies; the next GG_LANES later, then the other side's */
+GG_FN int64_t gg_clump_sides(int64_t contact, int64_t each) {
+    return contact / GG_LANES * GG_LANES * 2 * each + contact % GG_LANES;
+}
+
+/* whether any axis is a principal one, as of spheres, tetrahedra and cubes: spin is constant while nothing acts */
+GG_FN int gg_clump_isotropic(const gg_clump_shape *shape) {
+    const double *m = shape->moment;
+    double slack = 1e-12 * m[0];
+    return m[1] - m[0] <= slack && m[0] - m[1] <= slack && m[2] - m[0] <= slack && m[0] - m[2] <= slack;
+}
+
+/* inverse inertia in the axes of the world; density 0: the mass is infinite */
+GG_FN gg_spread gg_clump_inverse(const gg_clump_shape *shape, const gg_turn *turn, double density) {
+    if (!gg_clump_isotropic(shape) || !(density > 0.0)) {
+        return gg_turn_inverse(turn, shape->moment, density);
+    }
+    double inverse = 1.0 / (shape->moment[0] * density);
+    gg_spread s = {{inverse, inverse, inverse, 0.0, 0.0, 0.0}};
+    return s;
+}
 
 /* mass over volume [kg/m3]; 0: no force moves it */
 GG_FN double gg_clump_density(const gg_view *v, int64_t e, const gg_clump_shape *shape) {
@@ -68,7 +95,7 @@ GG_FN void gg_clump_open(const gg_view *v, int64_t e, int64_t clump) {
     int32_t lead = v->slot_of[slots + first];
     double density = gg_clump_density(v, e, shape), radius = shape->radius;
     gg_turn turn = gg_turn_of(motion->rotation);
-    gg_spread inverse = gg_turn_inverse(&turn, shape->moment, density);
+    gg_spread inverse = gg_clump_inverse(shape, &turn, density);
     float inverse_mass = density > 0.0 ? (float)(1.0 / (density * shape->volume)) : 0.0f;
     gg_vec3 kick = gg_v3(0.0f, 0.0f, 0.0f);
     if (density > 0.0) {
@@ -90,7 +117,8 @@ GG_FN void gg_clump_open(const gg_view *v, int64_t e, int64_t clump) {
     for (int k = 0; k < 6; k++) {
         spread[k] = (float)(inverse.of[k] * radius * radius);
     }
-    spread[6] = spread[7] = 0.0f;
+    spread[GG_CLUMP_ANY_AXIS] = gg_clump_isotropic(shape) ? spread[0] : -1.0f;
+    spread[7] = 0.0f;
     int64_t home = (e * v->dims.bodies + lead) * GG_BODY;
     gg_body_store(v->body_a + home, body);
     gg_body_store(v->body_b + home, body);
@@ -100,10 +128,10 @@ GG_FN void gg_clump_open(const gg_view *v, int64_t e, int64_t clump) {
         v->start_velocity[start + k * GG_LANES] = body[k + k / 3];
     }
     uint64_t used = v->colours[slots + lead];
-    gg_vec4 still = {0.0f, 0.0f, 0.0f, 0.0f};
+    float count = (float)(gg_bit_count((uint32_t)used) + gg_bit_count((uint32_t)(used >> 32)));
+    gg_vec4 still = {0.0f, 0.0f, 0.0f, count * inverse_mass}, unturned = {0.0f, 0.0f, 0.0f, count};
     v->shift[slots + lead] = still;
-    still.w = (float)(gg_bit_count((uint32_t)used) + gg_bit_count((uint32_t)(used >> 32)));
-    v->clump_turn[slots + lead] = still;
+    v->clump_turn[slots + lead] = unturned;
     gg_vec4 kicked = {kick.x, kick.y, kick.z, 0.0f};
     v->clump_note[slots + lead] = kicked;
     for (int32_t id = first; id < v->clump_first[clump + 1]; id++) {
@@ -160,21 +188,23 @@ GG_FN double gg_clump_energy(const gg_clump_shape *shape, const gg_clump_motion 
 
 /* Rotates a clump for dt with the angular momentum of its spin; afterwards its spin is that of the new rotation. Without
  * mass, it keeps its spin. */
-GG_FN void gg_clump_rotate(gg_clump_motion *motion, const double moment[3], double dt, int fixed) {
+GG_FN void gg_clump_rotate(gg_clump_motion *motion, const gg_clump_shape *shape, double dt, int fixed) {
+    double *spin = motion->spin;
+    if (fixed || gg_clump_isotropic(shape)) {
+        double turn[3] = {dt * spin[0], dt * spin[1], dt * spin[2]};
+        gg_turn_by(motion->rotation, turn);
+        return;
+    }
     gg_turn turn = gg_turn_of(motion->rotation);
-    double momentum[3];
-    gg_turn_momentum(&turn, moment, motion->spin, momentum);
-    double speed =
-        sqrt(motion->spin[0] * motion->spin[0] + motion->spin[1] * motion->spin[1] + motion->spin[2] * motion->spin[2]);
+    double momentum[3], speed = sqrt(spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]);
+    gg_turn_momentum(&turn, shape->moment, spin, momentum);
     double wanted = speed * dt / GG_CLUMP_TURN;
     int32_t pieces = wanted < GG_CLUMP_TURNS ? 1 + (int32_t)wanted : GG_CLUMP_TURNS;
     for (int32_t k = 0; speed > 0.0 && k < pieces; k++) {
-        gg_turn_advance(motion->rotation, momentum, fixed ? NULL : moment, motion->spin, dt / pieces);
+        gg_turn_advance(motion->rotation, momentum, shape->moment, dt / pieces);
     }
-    if (!fixed) {
-        turn = gg_turn_of(motion->rotation);
-        gg_turn_spin(&turn, moment, momentum, motion->spin);
-    }
+    turn = gg_turn_of(motion->rotation);
+    gg_turn_spin(&turn, shape->moment, momentum, spin);
 }
 
 /* Moves a clump by what the solve found, and its spheres with it; one that would not be finite stays. item: clump of an
@@ -188,13 +218,13 @@ GG_FN void gg_clump_move(const gg_view *v, int64_t e, int64_t clump) {
     const float *body = gg_body_at(v, e, lead);
     const float *start = v->start_velocity + (slots + lead - lead % GG_LANES) * 6 + lead % GG_LANES;
     gg_vec4 shift = v->shift[slots + lead], turned = v->clump_turn[slots + lead];
-    double density = gg_clump_density(v, e, shape), dt = p->dt, radius = shape->radius, turn[3];
+    double density = gg_clump_density(v, e, shape), dt = p->dt, per_radius = 1.0 / shape->radius, turn[3];
     gg_vec4 kicked = v->clump_note[slots + lead];
     double push[3] = {shift.x, shift.y, shift.z}, kick[3] = {kicked.x, kicked.y, kicked.z};
     const float lower[3] = {p->lower.x, p->lower.y, p->lower.z}, upper[3] = {p->upper.x, p->upper.y, p->upper.z};
     for (int k = 0; k < 3; k++) {
         moved.velocity[k] += kick[k] + ((double)body[k] - (double)start[k * GG_LANES]);
-        moved.spin[k] += ((double)body[GG_BODY_SPIN + k] - (double)start[(k + 3) * GG_LANES]) / radius;
+        moved.spin[k] += ((double)body[GG_BODY_SPIN + k] - (double)start[(k + 3) * GG_LANES]) * per_radius;
         moved.position[k] += dt * moved.velocity[k] + push[k];
         if (p->boundary[k][0] == GG_BOUNDARY_PERIODIC || p->boundary[k][0] == GG_BOUNDARY_CYCLIC) {
             double length = (double)upper[k] - (double)lower[k];
@@ -203,19 +233,19 @@ GG_FN void gg_clump_move(const gg_view *v, int64_t e, int64_t clump) {
     }
     if (motion->torque[0] != 0.0 || motion->torque[1] != 0.0 || motion->torque[2] != 0.0) {
         gg_turn before = gg_turn_of(motion->rotation);
-        gg_spread inverse = gg_turn_inverse(&before, shape->moment, density);
+        gg_spread inverse = gg_clump_inverse(shape, &before, density);
         for (int k = 0; k < 3; k++) {
             moved.spin[k] += dt * gg_spread_along(&inverse, k, motion->torque);
         }
     }
-    gg_clump_rotate(&moved, shape->moment, dt, !(density > 0.0));
-    turn[0] = turned.x / radius;
-    turn[1] = turned.y / radius;
-    turn[2] = turned.z / radius;
+    gg_clump_rotate(&moved, shape, dt, !(density > 0.0));
+    turn[0] = turned.x * per_radius;
+    turn[1] = turned.y * per_radius;
+    turn[2] = turned.z * per_radius;
     gg_turn_by(moved.rotation, turn);
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
-        sum += moved.position[k] + moved.velocity[k] + moved.spin[k] * radius + moved.rotation[k + 1];
+        sum += moved.position[k] + moved.velocity[k] + moved.spin[k] * (double)shape->radius + moved.rotation[k + 1];
     }
     int bad = !gg_finite((float)sum);
     if (!bad) {
@@ -225,6 +255,16 @@ GG_FN void gg_clump_move(const gg_view *v, int64_t e, int64_t clump) {
     gg_vec4 note = {(float)(gg_clump_energy(shape, motion, density) / (end - first)), displacement2, (float)bad, 0.0f};
     for (int32_t id = first; id < end; id++) {
         v->clump_note[slots + v->slot_of[slots + id]] = note;
+    }
+}
+
+/* Projection of a lone sphere out of tools, and the loads of the tool contacts of a sphere. item: slot of an env */
+GG_FN void gg_clump_close_tools(const gg_view *v, int64_t e, int64_t i) {
+    if (v->next_tool_count[e * v->dims.slots + i] > 0) {
+        if (v->dims.clumps.lone && gg_lone_slot(v, e, i)) {
+            gg_coloured_project_tools(v, e, i);
+        }
+        gg_coloured_load_tools(v, e, i);
     }
 }
 

@@ -3,7 +3,6 @@
 #define GG_CLUMP_PHASES_H
 
 #include "../../scalar.h"
-#include "../coloured/motion.h"
 #include "access.h"
 #include "clumps.h"
 #include "rest.h"
@@ -17,7 +16,7 @@
     X(sweep_clumps, gg_colour_shares(&v->dims), SKIPS, LANES, TEAM, v->dims.slots, ALONE,                              \
       GG_LANE_CALL(sweep_clump_share)(v, e, i, pass))                                                                  \
     X(sweep_clump_rest, 1, SKIPS, PLAIN, EACH, 1, ALONE, gg_clump_sweep_rest(v, e, pass))                              \
-    X(load_clump_tools, v->dims.slots, SLOTS, PLAIN, EACH, v->dims.slots, ALONE, gg_coloured_load_tools(v, e, i))      \
+    X(load_clump_tools, v->dims.slots, SLOTS, PLAIN, EACH, v->dims.slots, ALONE, gg_clump_close_tools(v, e, i))      \
     X(move_clumps, v->dims.clumps.count, SKIPS, PLAIN, EACH, v->dims.clumps.count, ALONE, gg_clump_move(v, e, i))      \
     X(note_clumps, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE, gg_clump_note_slice(v, e, i))           \
     X(place_clumps, v->dims.clumps.count, COVERS, PLAIN, EACH, v->dims.clumps.count, ALONE,                            \

@@ -41,12 +41,20 @@ GG_FN void GG_LANE_NAME(still_tools)(const gg_view *v, int64_t e, const int32_t 
     }
 }
 
-/* J a of W sides: inverse inertia times a vector */
-GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(spread_times)(const gg_lane *j, GG_LANE_NAME(vec) a) {
+/* J a of W sides: inverse inertia times a vector. isotropic: a constant, 1 where J is a number; bits are the same, as
+ * zeros lose their sign. */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(spread_times)(const gg_lane *j, GG_LANE_NAME(vec) a, int isotropic) {
+    gg_lane zero = lane_splat(0.0f);
     GG_LANE_NAME(vec) out;
-    out.x = j[0] * a.x + j[3] * a.y + j[4] * a.z;
-    out.y = j[3] * a.x + j[1] * a.y + j[5] * a.z;
-    out.z = j[4] * a.x + j[5] * a.y + j[2] * a.z;
+    if (isotropic) {
+        out.x = j[0] * a.x + zero;
+        out.y = j[0] * a.y + zero;
+        out.z = j[0] * a.z + zero;
+        return out;
+    }
+    out.x = (j[0] * a.x + j[3] * a.y + j[4] * a.z) + zero;
+    out.y = (j[3] * a.x + j[1] * a.y + j[5] * a.z) + zero;
+    out.z = (j[4] * a.x + j[5] * a.y + j[2] * a.z) + zero;
     return out;
 }
 
@@ -63,8 +71,9 @@ GG_FN GG_LANE_NAME(matrix) GG_LANE_NAME(yielding)(const GG_LANE_NAME(turning) * 
     z.x = ay;
     z.y = zero - ax;
     z.z = zero;
-    GG_LANE_NAME(vec) jx = GG_LANE_NAME(spread_times)(s->spread, x), jy = GG_LANE_NAME(spread_times)(s->spread, y);
-    GG_LANE_NAME(vec) jz = GG_LANE_NAME(spread_times)(s->spread, z);
+    GG_LANE_NAME(vec) jx = GG_LANE_NAME(spread_times)(s->spread, x, 0);
+    GG_LANE_NAME(vec) jy = GG_LANE_NAME(spread_times)(s->spread, y, 0);
+    GG_LANE_NAME(vec) jz = GG_LANE_NAME(spread_times)(s->spread, z, 0);
     GG_LANE_NAME(matrix) k;
     k.xx = inverse_mass + GG_LANE_NAME(dot)(x, jx);
     k.yy = inverse_mass + GG_LANE_NAME(dot)(y, jy);
@@ -105,9 +114,9 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(point_velocity)(const GG_LANE_NAME(turning)
 }
 
 /* adds to W sides what an impulse changes where they touch; side: 1 or -1 */
-GG_FN void GG_LANE_NAME(push_at)(GG_LANE_NAME(turning) * s, GG_LANE_NAME(vec) p, gg_lane side) {
+GG_FN void GG_LANE_NAME(push_at)(GG_LANE_NAME(turning) * s, GG_LANE_NAME(vec) p, gg_lane side, int isotropic) {
     gg_lane factor = side * s->body[GG_BODY_INVERSE_MASS];
-    GG_LANE_NAME(vec) u = GG_LANE_NAME(spread_times)(s->spread, GG_LANE_NAME(cross)(s->arm, p));
+    GG_LANE_NAME(vec) u = GG_LANE_NAME(spread_times)(s->spread, GG_LANE_NAME(cross)(s->arm, p), isotropic);
     s->body[0] = s->body[0] + factor * p.x;
     s->body[1] = s->body[1] + factor * p.y;
     s->body[2] = s->body[2] + factor * p.z;
@@ -117,9 +126,9 @@ GG_FN void GG_LANE_NAME(push_at)(GG_LANE_NAME(turning) * s, GG_LANE_NAME(vec) p,
 }
 
 /* adds to W sides what a torque impulse changes */
-GG_FN void GG_LANE_NAME(twist_at)(GG_LANE_NAME(turning) * s, GG_LANE_NAME(vec) t, gg_lane side) {
+GG_FN void GG_LANE_NAME(twist_at)(GG_LANE_NAME(turning) * s, GG_LANE_NAME(vec) t, gg_lane side, int isotropic) {
     GG_LANE_NAME(vec)
-    u = GG_LANE_NAME(spread_times)(s->spread, GG_LANE_NAME(scale)(t, s->body[GG_BODY_INVERSE_RADIUS]));
+    u = GG_LANE_NAME(spread_times)(s->spread, GG_LANE_NAME(scale)(t, s->body[GG_BODY_INVERSE_RADIUS]), isotropic);
     s->body[GG_BODY_SPIN] = s->body[GG_BODY_SPIN] + side * u.x;
     s->body[GG_BODY_SPIN + 1] = s->body[GG_BODY_SPIN + 1] + side * u.y;
     s->body[GG_BODY_SPIN + 2] = s->body[GG_BODY_SPIN + 2] + side * u.z;
@@ -145,7 +154,7 @@ GG_FN void GG_LANE_NAME(shift_clumps)(const gg_view *v, int64_t e, const int32_t
     lane_points(v->shift + e * v->dims.slots, index, moved);
     lane_points(v->clump_turn + e * v->dims.slots, index, turned);
     gg_lane factor = side * s->body[GG_BODY_INVERSE_MASS];
-    GG_LANE_NAME(vec) u = GG_LANE_NAME(spread_times)(s->spread, GG_LANE_NAME(cross)(s->arm, push));
+    GG_LANE_NAME(vec) u = GG_LANE_NAME(spread_times)(s->spread, GG_LANE_NAME(cross)(s->arm, push), 0);
     moved[0] = moved[0] + factor * push.x;
     moved[1] = moved[1] + factor * push.y;
     moved[2] = moved[2] + factor * push.z;
@@ -262,9 +271,9 @@ GG_FN void GG_LANE_NAME(start_clumps)(const gg_view *v, int64_t e, const int32_t
     float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
     GG_LANE_NAME(turning) s = *before;
     lane_bodies(bodies, lead, s.body);
-    GG_LANE_NAME(push_at)(&s, p, side);
+    GG_LANE_NAME(push_at)(&s, p, side, 0);
     if (v->params.rolling) {
-        GG_LANE_NAME(twist_at)(&s, torque, side);
+        GG_LANE_NAME(twist_at)(&s, torque, side, 0);
     }
     lane_bodies_scatter(bodies, lead, count, s.body);
 }
@@ -317,22 +326,19 @@ GG_FN void GG_LANE_NAME(prepare_clump_records)(const gg_view *v, int64_t e, cons
     }
     c.bias = GG_LANE_NAME(bias)(p, self.bounce_speed, c.gap, c.approach, c.restitution);
     GG_LANE_NAME(store3)(v->normal + at->contact3, c.normal);
-    GG_LANE_NAME(store3)(v->clump_lever + 2 * at->contact3 - at->contact % GG_LANES, both.own.arm);
-    GG_LANE_NAME(store3)(v->clump_lever + 2 * at->contact3 - at->contact % GG_LANES + 3 * GG_LANES, both.other.arm);
-    gg_lane relaxation = lane_splat(gg_minf(p->relaxation, 1.0f));
+    float *lever = v->clump_lever + gg_clump_sides(at->contact, 3);
+    GG_LANE_NAME(store3)(lever, both.own.arm);
+    GG_LANE_NAME(store3)(lever + 3 * GG_LANES, both.other.arm);
+    float *spread = v->clump_spread + gg_clump_sides(at->contact, 1);
+    lane_store(spread, both.own.spread[GG_CLUMP_ANY_AXIS]);
+    lane_store(spread + GG_LANES, both.other.spread[GG_CLUMP_ANY_AXIS]);
+    gg_lane relaxation = lane_splat(p->relaxation);
     gg_lane tangent = lane_div(relaxation, GG_LANE_NAME(plane_eigenvalue)(&both.k, c.normal));
     lane_store(v->effective_mass + at->contact, live * (relaxation * c.mass));
     lane_store(v->tangent_mass + at->contact, live * tangent);
     lane_store(v->bias + at->contact, c.bias);
     lane_store(v->friction + at->contact, c.friction);
-    gg_lane attraction = p->cohesive ? GG_LANE_NAME(prepare_attraction)(v, at->cohesive, other.radius, c.gap) : zero;
-    GG_LANE_NAME(vec)
-    stored = GG_LANE_NAME(stored3)(v, gg_coloured_impulses(v, e, 1), v->kept_impulse + gg_kept_first(v, e, 0), from);
-    stored = GG_LANE_NAME(choose)(zero, live, GG_LANE_NAME(scale)(stored, self.warm_scale), GG_LANE_NAME(zero)());
-    gg_lane smaller = lane_less(zero, other.tool, self.point[3], lane_min(self.point[3], other.point[3]));
-    stored = GG_LANE_NAME(bearable)(p, env, stored, own_mass, other_mass, other.tool, smaller);
-    GG_LANE_NAME(vec) start = GG_LANE_NAME(warm_start)(stored, c.normal, c.friction, attraction, &load);
-    GG_LANE_NAME(store3)((env->impulse_buffer ? v->impulse_a : v->impulse_b) + at->contact3, start);
+    GG_LANE_NAME(vec) start = GG_LANE_NAME(start_impulse)(v, e, at, &self, &other, &c, own_mass, other_mass, &load);
     GG_LANE_NAME(vec) torque = GG_LANE_NAME(zero)();
     if (p->rolling) {
         gg_lane limit = GG_LANE_NAME(pair_value)(&pairs->rolling_friction, pair, same) * other.radius;
@@ -342,14 +348,14 @@ GG_FN void GG_LANE_NAME(prepare_clump_records)(const gg_view *v, int64_t e, cons
     GG_LANE_NAME(start_clumps)(v, e, second, at->count, &both.other, minus, start, torque);
     GG_LANE_NAME(shift_clumps)(v, e, first, at->count, last_grain, &both.own, one, push);
     GG_LANE_NAME(shift_clumps)(v, e, second, at->count, last_grain, &both.other, minus, push);
-    lane_store(v->overlap + at->contact, lane_div(zero - c.gap, smaller + smaller));
-    for (int k = at->count; k < GG_LANE_WIDTH; k++) {
-        v->overlap[at->contact + k] = 0.0f;
-    }
 }
 
 /* item: share of the contacts of a colour of an env */
 GG_FN void GG_LANE_NAME(prepare_clump_share)(const gg_view *v, int64_t e, int64_t share, int32_t colour) {
+    if (gg_lone_colour(v, colour)) {
+        GG_LANE_NAME(prepare_share)(v, e, share, colour);
+        return;
+    }
     GG_LANE_NAME(row_share) rows = GG_LANE_NAME(rows_of)(v, e, share, colour);
     for (int64_t record = rows.begin; record < rows.end; record += GG_LANE_WIDTH) {
         GG_LANE_NAME(records) at = GG_LANE_NAME(records_at)(v, e, record, rows.last);

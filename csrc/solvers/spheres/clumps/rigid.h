@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "../../../base/vec.h"
+#include "../../../base/scalar.h"
 
 /* rows of a rotation matrix, from the axes of a body to those of the world */
 typedef struct gg_turn {
@@ -91,15 +91,12 @@ GG_FN void gg_turn_settle(double q[4]) {
     }
 }
 
-/* rate of a quaternion with an angular momentum, or without moments at a spin: half of spin times q */
-GG_FN void gg_turn_rate(const double q[4], const double momentum[3], const double *moment, const double spin[3],
-                        double rate[4]) {
-    double unit[4] = {q[0], q[1], q[2], q[3]}, s[3] = {spin[0], spin[1], spin[2]};
-    if (moment) {
-        gg_turn_settle(unit);
-        gg_turn t = gg_turn_of(unit);
-        gg_turn_spin(&t, moment, momentum, s);
-    }
+/* rate of a quaternion with an angular momentum over density: half of its spin times q */
+GG_FN void gg_turn_rate(const double q[4], const double momentum[3], const double moment[3], double rate[4]) {
+    double unit[4] = {q[0], q[1], q[2], q[3]}, s[3];
+    gg_turn_settle(unit);
+    gg_turn t = gg_turn_of(unit);
+    gg_turn_spin(&t, moment, momentum, s);
     rate[0] = 0.5 * (-s[0] * q[1] - s[1] * q[2] - s[2] * q[3]);
     rate[1] = 0.5 * (s[0] * q[0] + s[1] * q[3] - s[2] * q[2]);
     rate[2] = 0.5 * (s[1] * q[0] + s[2] * q[1] - s[0] * q[3]);
@@ -107,8 +104,7 @@ GG_FN void gg_turn_rate(const double q[4], const double momentum[3], const doubl
 }
 
 /* a Runge-Kutta step of fourth order of a rotation with constant angular momentum */
-GG_FN void gg_turn_advance(double q[4], const double momentum[3], const double *moment, const double spin[3],
-                           double dt) {
+GG_FN void gg_turn_advance(double q[4], const double momentum[3], const double moment[3], double dt) {
     double rate[4] = {0.0, 0.0, 0.0, 0.0}, sum[4] = {0.0, 0.0, 0.0, 0.0}, at[4];
     GG_ROLLED
     for (int stage = 0; stage < 4; stage++) {
@@ -116,7 +112,7 @@ GG_FN void gg_turn_advance(double q[4], const double momentum[3], const double *
         for (int k = 0; k < 4; k++) {
             at[k] = q[k] + share * rate[k];
         }
-        gg_turn_rate(at, momentum, moment, spin, rate);
+        gg_turn_rate(at, momentum, moment, rate);
         for (int k = 0; k < 4; k++) {
             sum[k] += weight * rate[k];
         }
@@ -127,12 +123,18 @@ GG_FN void gg_turn_advance(double q[4], const double momentum[3], const double *
     gg_turn_settle(q);
 }
 
-/* turns a rotation by a small vector of the world [rad] */
+/* turns a rotation about an axis of the world; turn: axis times angle [rad] */
 GG_FN void gg_turn_by(double q[4], const double turn[3]) {
-    double rate[4];
-    gg_turn_rate(q, turn, NULL, turn, rate);
+    double angle = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]), sine, c;
+    if (!(angle > 0.0)) {
+        return;
+    }
+    gg_sincos_double(0.5 * angle, &sine, &c);
+    double s = sine / angle, x = s * turn[0], y = s * turn[1], z = s * turn[2];
+    double turned[4] = {c * q[0] - x * q[1] - y * q[2] - z * q[3], c * q[1] + x * q[0] + y * q[3] - z * q[2],
+                        c * q[2] + y * q[0] + z * q[1] - x * q[3], c * q[3] + z * q[0] + x * q[2] - y * q[1]};
     for (int k = 0; k < 4; k++) {
-        q[k] += rate[k];
+        q[k] = turned[k];
     }
     gg_turn_settle(q);
 }

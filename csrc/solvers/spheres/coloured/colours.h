@@ -21,9 +21,12 @@ GG_FN uint64_t gg_colour_order(int32_t id, int32_t key) {
     return x ^ x >> 31;
 }
 
-/* the lowest colour that neither grain uses */
-GG_FN int32_t gg_colour_free(const gg_view *v, uint64_t used) {
-    uint64_t open = ~used & (((uint64_t)1 << gg_colour_limit(&v->params)) - 1);
+/* the lowest colour that neither grain uses; lone: gg_lone_contact */
+GG_FN int32_t gg_colour_free(const gg_view *v, uint64_t used, int lone) {
+    uint64_t open = ~used & (((uint64_t)1 << gg_colour_limit(&v->params)) - 1), even = 0x5555555555555555u;
+    if (v->dims.clumps.lone) {
+        open &= lone ? even : ~even;
+    }
     return open ? gg_bit_lowest(open) : GG_COLOURS - 1;
 }
 
@@ -81,7 +84,8 @@ GG_FN int32_t gg_colours_keep(const gg_view *v, int64_t e) {
 /* colours a contact that is the first at both of its grains */
 GG_FN void gg_colour_choose(const gg_view *v, int64_t e, gg_uncoloured c) {
     uint64_t *used = v->colours + e * v->dims.slots;
-    int32_t colour = gg_colour_free(v, used[c.own] | (c.other < 0 ? 0 : used[c.other]));
+    int lone = gg_lone_contact(v, e, c.slot, v->list_body[e * v->dims.coloured.rows * GG_LANES + c.listed]);
+    int32_t colour = gg_colour_free(v, used[c.own] | (c.other < 0 ? 0 : used[c.other]), lone);
     used[c.own] |= (uint64_t)1 << colour;
     if (c.other >= 0) {
         used[c.other] |= (uint64_t)1 << colour;

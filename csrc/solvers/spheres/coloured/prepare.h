@@ -285,6 +285,31 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(bearable)(const gg_params *p, const gg_env 
     return GG_LANE_NAME(scale)(stored, GG_LANE_NAME(cone_scale)(stored, lane_div(speed, inverse)));
 }
 
+/* Notes the overlaps of W contacts, and finds the impulses that they start from; *load: their normal part, with what
+ * cohesion adds. */
+GG_FN GG_LANE_NAME(vec)
+    GG_LANE_NAME(start_impulse)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at,
+                                const GG_LANE_NAME(self) * self, const GG_LANE_NAME(other) * other,
+                                const GG_LANE_NAME(contact) * c, gg_lane own_mass, gg_lane other_mass, gg_lane *load) {
+    const gg_params *p = &v->params;
+    const gg_env *env = &v->env[e];
+    const int32_t *from = v->contact_from + at->contact;
+    gg_lane zero = lane_splat(0.0f), live = lane_first(at->count);
+    gg_lane smaller = lane_less(zero, other->tool, self->point[3], lane_min(self->point[3], other->point[3]));
+    lane_store(v->overlap + at->contact, lane_div(zero - c->gap, smaller + smaller));
+    for (int k = at->count; k < GG_LANE_WIDTH; k++) {
+        v->overlap[at->contact + k] = 0.0f;
+    }
+    gg_lane attraction = p->cohesive ? GG_LANE_NAME(prepare_attraction)(v, at->cohesive, other->radius, c->gap) : zero;
+    GG_LANE_NAME(vec)
+    stored = GG_LANE_NAME(stored3)(v, gg_coloured_impulses(v, e, 1), v->kept_impulse + gg_kept_first(v, e, 0), from);
+    stored = GG_LANE_NAME(choose)(zero, live, GG_LANE_NAME(scale)(stored, self->warm_scale), GG_LANE_NAME(zero)());
+    stored = GG_LANE_NAME(bearable)(p, env, stored, own_mass, other_mass, other->tool, smaller);
+    GG_LANE_NAME(vec) start = GG_LANE_NAME(warm_start)(stored, c->normal, c->friction, attraction, load);
+    GG_LANE_NAME(store3)((env->impulse_buffer ? v->impulse_a : v->impulse_b) + at->contact3, start);
+    return start;
+}
+
 /* prepares W contacts of one colour */
 GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at) {
     const gg_params *p = &v->params;
@@ -346,14 +371,7 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     lane_store(v->effective_mass + at->contact, live * mass);
     lane_store(v->bias + at->contact, c.bias);
     lane_store(v->friction + at->contact, c.friction);
-    gg_lane attraction = p->cohesive ? GG_LANE_NAME(prepare_attraction)(v, at->cohesive, other.radius, c.gap) : zero;
-    GG_LANE_NAME(vec)
-    stored = GG_LANE_NAME(stored3)(v, gg_coloured_impulses(v, e, 1), v->kept_impulse + gg_kept_first(v, e, 0), from);
-    stored = GG_LANE_NAME(choose)(zero, live, GG_LANE_NAME(scale)(stored, self.warm_scale), GG_LANE_NAME(zero)());
-    gg_lane smaller = lane_less(zero, other.tool, self.point[3], lane_min(self.point[3], other.point[3]));
-    stored = GG_LANE_NAME(bearable)(p, env, stored, own_mass, other_mass, other.tool, smaller);
-    GG_LANE_NAME(vec) start = GG_LANE_NAME(warm_start)(stored, c.normal, c.friction, attraction, &load);
-    GG_LANE_NAME(store3)((env->impulse_buffer ? v->impulse_a : v->impulse_b) + at->contact3, start);
+    GG_LANE_NAME(vec) start = GG_LANE_NAME(start_impulse)(v, e, at, &self, &other, &c, own_mass, other_mass, &load);
     GG_LANE_NAME(vec) torque = GG_LANE_NAME(zero)();
     if (p->rolling) {
         gg_lane friction = GG_LANE_NAME(pair_value)(&pairs->rolling_friction, pair, same);
@@ -365,10 +383,6 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     GG_LANE_NAME(shift_slots)(v, e, at->own, at->count, INT32_MAX, shift, own_mass, push);
     int32_t last_grain = (int32_t)v->dims.free_bodies - 1; /* tools stay */
     GG_LANE_NAME(shift_slots)(v, e, at->other, at->count, last_grain, other_shift, zero - other_mass, push);
-    lane_store(v->overlap + at->contact, lane_div(zero - c.gap, smaller + smaller));
-    for (int k = at->count; k < GG_LANE_WIDTH; k++) {
-        v->overlap[at->contact + k] = 0.0f;
-    }
 }
 
 /* item: share of the contacts of a colour of an env */
