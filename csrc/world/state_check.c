@@ -314,6 +314,17 @@ static int64_t lead_of(const saved_env *s, int64_t id) {
     return s->view->dims.clumps.count ? scene->clump_first[scene->clump_of[id]] : id;
 }
 
+/* whether a contact may have a colour: gg_lone_colour */
+static int colour_suits(const saved_env *s, int32_t id, int32_t key, int32_t colour) {
+    const gg_scene *scene = &s->world->scene;
+    if (!s->view->dims.clumps.lone || colour == GG_COLOURS - 1) {
+        return 1;
+    }
+    int lone = scene->clump_shape[scene->clump_of[id]].lone;
+    lone = lone && (key < 0 || scene->clump_shape[scene->clump_of[key]].lone);
+    return lone == gg_lone_colour(s->view, colour);
+}
+
 /* links of listed contacts: records in range, and no two contacts of one colour at a grain */
 static gg_status check_links(const saved_env *s, gg_field_id field) {
     const gg_view *v = s->view;
@@ -330,6 +341,7 @@ static gg_status check_links(const saved_env *s, gg_field_id field) {
             int64_t own = lead_of(s, v->grain_id[i]), other = keys[at] < 0 ? own : lead_of(s, keys[at]);
             uint64_t bit = links[at] < 0 ? 0 : (uint64_t)1 << links[at] % GG_COLOURS, last = (uint64_t)1 << 63;
             int fits = links[at] >= 0 && links[at] / GG_COLOURS < v->dims.coloured.rows * GG_LANES;
+            fits = fits && colour_suits(s, v->grain_id[i], keys[at], links[at] % GG_COLOURS);
             wrong = fits && (bit == last || !((used[own] | used[other]) & bit)) ? -1 : at;
             used[own] |= bit;
             used[other] |= bit;
