@@ -9,6 +9,7 @@
 typedef struct gg_bell_dims {
     int64_t envs, count, slots; /* 1, clumps, slots */
     int64_t tools, touches;     /* tool_count, tool_contacts */
+    int64_t adaptive, loads;    /* count and touches where steps are adaptive, else 0 */
 } gg_bell_dims;
 
 /* constants of the law, see gg_solver */
@@ -21,7 +22,13 @@ typedef struct gg_bell_law {
 
 /* how far an env is */
 typedef struct gg_bell_env {
-    int32_t known; /* bell_force is the force of the present state, unless grains were set since */
+    double step;      /* adaptive steps: the next one [s]; 0: none yet */
+    double done;      /* of the substep [s] */
+    double trial;     /* the step that is tried [s] */
+    double taken;     /* the step that was tried last [s] */
+    int32_t known;    /* bell_force is the force of the present state, unless grains were set since */
+    int32_t accepted; /* the step is taken */
+    int32_t lost;     /* no step of the env is finite */
     int32_t spare;
 } gg_bell_env;
 
@@ -32,6 +39,11 @@ typedef struct gg_bell_sphere {
     double spin[3];     /* [rad/s] */
     double arm[3];      /* from the centre of mass of its clump [m] */
 } gg_bell_sphere;
+
+/* rates of position, rotation, velocity and angular momentum over density of a clump in a stage of a step */
+typedef struct gg_bell_slope {
+    double of[13];
+} gg_bell_slope;
 
 /* what contacts do to a sphere or a clump */
 typedef struct gg_bell_push {
@@ -49,6 +61,9 @@ typedef struct gg_bell_push {
     X(gg_bell_sphere, bell_sphere, d->bell.slots, SCRATCH)     /* by slot */                                           \
     X(gg_bell_push, bell_push, d->bell.slots, SCRATCH)         /* by grain id */                                       \
     X(gg_vec4, bell_overlap, d->bell.slots, SCRATCH)           /* by slot: deepest, sum, number */                     \
+    X(gg_bell_slope, bell_slope, d->bell.adaptive * 6, SCRATCH)                                                        \
+    X(double, bell_error, d->bell.adaptive, SCRATCH)           /* of a clump in the step that is tried [m/s] */        \
+    X(gg_tool_load, bell_load, d->bell.loads, SCRATCH)         /* of that step */                                      \
     X(int32_t, bell_part, d->bell.touches, SCRATCH)            /* part of a contact with a tool */
 /* clang-format on */
 

@@ -99,6 +99,11 @@ GG_FN int gg_pair_owned(const gg_params *p, int32_t id, int32_t other) {
     return !gg_has_owners(p) || ((id < other) ^ ((id + other) & 1));
 }
 
+/* whether it shows only while a substep runs how many phases it takes */
+GG_FN int gg_is_adaptive(const gg_params *p) {
+    return p->law == GG_LAW_bell && p->bell.integrator == GG_INTEGRATOR_RKF45;
+}
+
 /* whether grains are shapes in the plane z = 0 */
 GG_FN int gg_is_planar(const gg_params *p) { return p->law == GG_LAW_planar || p->law == GG_LAW_springs; }
 

@@ -38,7 +38,10 @@ typedef enum gg_mode {
 } gg_mode;
 
 /* how GG_MODE_BELL goes on in time */
-typedef enum gg_integrator { GG_INTEGRATOR_VERLET = 0 } gg_integrator;
+typedef enum gg_integrator {
+    GG_INTEGRATOR_VERLET = 0, /* velocity Verlet */
+    GG_INTEGRATOR_RKF45       /* Runge-Kutta-Fehlberg 4(5), adaptive */
+} gg_integrator;
 
 /* whether impulses are accumulated and kept from substep to substep, so that the solve converges */
 GG_FN int gg_mode_converges(int32_t mode) { return mode == GG_MODE_GAUSS_SEIDEL || mode == GG_MODE_JACOBI; }

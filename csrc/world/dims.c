@@ -10,6 +10,7 @@ void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
     dims->bodies = dims->free_bodies + tool_contacts;
     dims->clumps.bodies = dims->clumps.count && dims->coloured.envs ? dims->bodies : 0;
     dims->bell.touches = dims->bell.envs ? tool_contacts : 0;
+    dims->bell.loads = dims->bell.adaptive ? tool_contacts : 0;
     dims->coloured.touches = dims->coloured.envs ? tool_contacts : 0;
     dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
     dims->tools.contacts = dims->tools.dynamic ? tool_contacts : 0;
@@ -74,6 +75,7 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         dims.bell.count = dims.clumps.count;
         dims.bell.slots = dims.slots;
         dims.bell.tools = dims.tool_count;
+        dims.bell.adaptive = d->solver.integrator == GG_INTEGRATOR_RKF45 ? dims.clumps.count : 0;
     }
     for (int32_t k = 0; d->tool_mass && k < d->tool_count; k++) {
         dims.tools.dynamic = gg_tool_moves(&d->tool_mass[k]) ? dims.tool_count : dims.tools.dynamic;

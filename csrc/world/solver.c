@@ -29,7 +29,10 @@ gg_solver gg_solver_default(void) {
 /* what GG_MODE_BELL asks for */
 static gg_status check_bell(const gg_solver *s, gg_message out) {
     int bell = s->mode == GG_MODE_BELL;
-    GG_EXPECT(out, s->integrator == GG_INTEGRATOR_VERLET, "integrator: expected 0, got %d", (int)s->integrator);
+    GG_EXPECT(out, s->integrator == GG_INTEGRATOR_VERLET || (bell && s->integrator == GG_INTEGRATOR_RKF45),
+              "integrator: expected 0, in mode bell 0 or 1, got %d", (int)s->integrator);
+    GG_EXPECT(out, s->integrator != GG_INTEGRATOR_RKF45 || s->tolerance > 0.0f,
+              "tolerance: expected a speed > 0 for integrator rkf45, got %g", s->tolerance);
     GG_EXPECT(out, gg_within(s->bell_modulus, 0.0f, 1e15f), "bell_modulus: expected [0, 1e15] Pa, got %g",
               s->bell_modulus);
     GG_EXPECT(out, gg_within(s->bell_stiffness, 0.0f, 1e15f), "bell_stiffness: expected [0, 1e15] N/m^b, got %g",

@@ -355,7 +355,11 @@ static gg_status check_clump_motion(const saved_env *s, gg_field_id field) {
 }
 
 static gg_status check_bell_env(const saved_env *s, gg_field_id field) {
-    EXPECT_AT(s, field, 0, !s->view->dims.bell.envs || is_flag(s->view->bell_env->known), "a flag of known forces");
+    const gg_bell_env *own = s->view->bell_env;
+    EXPECT_AT(s, field, 0,
+              !s->view->dims.bell.envs || (is_flag(own->known) && is_flag(own->accepted) && is_flag(own->lost) &&
+                                           own->step >= 0.0 && own->step <= 1e3),
+              "flags 0 or 1, and a step from 0 on");
     return GG_OK;
 }
 

@@ -20,7 +20,7 @@ from granular_gym.errors import ArgumentError
 
 MODES = ("gauss_seidel", "jacobi", "paper", "penalty", "bell")
 #: how `mode="bell"` goes on in time
-INTEGRATORS = ("verlet",)
+INTEGRATORS = ("verlet", "rkf45")
 #: modes that accumulate impulses: with iterations they converge to the contact law
 CONVERGENT = ("gauss_seidel", "jacobi")
 #: the modes of spheres and of planar grains where none is named
@@ -140,7 +140,8 @@ class Solver:
         bounce_speed: impacts slower than max(this, 3 g dt) do not bounce [m/s].
         correction_share: no contact moves a grain by more than this share of the smallest radius per substep,
             1e-6 .. 1.
-        tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never.
+        tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never. With `integrator="rkf45"`
+            the largest error of a velocity in one of its steps, which must be given.
         hash_ratio: buckets of the linked hash per grain, 0.01 .. 64; fixed when a world is built. The default is that
             of GranularGym (2023), figure 3. Changes no result.
         sleep: an env at rest costs nothing in a step in which no moving tool comes near its grains, and grains at rest
@@ -151,7 +152,8 @@ class Solver:
             materials' restitution.
         tangential_damping: tangential over normal damping in penalty mode, 0 .. 1.
         bell: constants of bell mode; must be given there, and nowhere else.
-        integrator: "verlet" (velocity Verlet) in bell mode, fixed when a world is built.
+        integrator: in bell mode, fixed when a world is built: "verlet" (velocity Verlet, one evaluation of the forces
+            per substep) or "rkf45" (adaptive Runge-Kutta-Fehlberg steps within each substep, by `tolerance`).
     """
 
     mode: str | None = None

@@ -17,6 +17,13 @@ from testbed.clumps import ROCK, SIZE, budget
 Note = Callable[..., None]
 TETRA, CUBE = gg.Clump.tetrahedron(SIZE), gg.Clump.cube(SIZE)
 DT = 2e-5
+INTEGRATORS: dict[str, dict[str, Any]] = {"verlet": {}, "rkf45": {"integrator": "rkf45", "tolerance": 1e-3}}
+
+
+def steps(settings: dict[str, Any], seconds: float) -> tuple[float, int]:
+    """Time step and substeps: short with velocity Verlet, ten times as long where steps are adaptive."""
+    dt = 10 * DT if settings else DT
+    return dt, round(seconds / dt)
 
 
 def rebound(world: gg.World, dt: float, duration: float) -> float:
@@ -117,24 +124,25 @@ def world_spin(of: dict[str, np.ndarray]) -> np.ndarray:
     return np.asarray(of["angular"])
 
 
-def test_momentum_of_grains_walls_and_tools(measured: Note) -> None:
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_momentum_of_grains_walls_and_tools(integrator: str, measured: Note) -> None:
     """In every step clumps gain their weight less the forces on walls and a paddle; at rest these carry it all."""
     scene = gg.Scene(((0.0, 0.0, 0.0), (0.05, 0.05, 0.3)))
     scene.add_material(density=ROCK, friction=0.5, shape=TETRA)
     scene.fill_box(0, (0.0, 0.0, 0.045), (0.05, 0.05, 0.3), count=30)
     scene.add_tool(gg.Sdf.box((0.004, 0.02, 0.02)), name="paddle", pose=(0.02, 0.025, 0.02, 1.0, 0.0, 0.0, 0.0))
-    worst = 0.0
-    with scene.build(num_threads=1, solver=solver()) as world:
+    worst, settings = 0.0, INTEGRATORS[integrator]
+    with scene.build(num_threads=1, solver=solver(**settings)) as world:
         mass = float(world.clump_masses.sum())
         for k in range(60):
             at = [[0.02 + 0.004 * min(k, 20) / 20, 0.025, 0.02, 1.0, 0.0, 0.0, 0.0]]
             before = budget(world)["linear"]
-            world.step(DT, 500, at)
+            world.step(*steps(settings, 0.01), at)
             gained = budget(world)["linear"] - before
             pushed = 0.01 * (world.wall_wrenches[0, :, :3].sum(axis=0) + world.wrenches[0, :, :3].sum(axis=0))
             weight = 0.01 * mass * GRAVITY
             worst = max(worst, float(np.abs(gained + pushed + [0.0, 0.0, weight]).max() / weight))
-        world.step(DT, 20_000, at)
+        world.step(*steps(settings, 0.4), at)
         carried = world.wall_wrenches[0, :, :3].sum(axis=0) + world.wrenches[0, :, :3].sum(axis=0)
     measured(budget=worst, floor=float(-carried[2] / (mass * GRAVITY)))
     assert worst < 1e-5
@@ -162,33 +170,36 @@ def turned(k: int) -> list[list[float]]:
     return [[0.025, 0.025, 0.01, float(np.cos(0.1 * k)), 0.0, 0.0, float(np.sin(0.1 * k))]]
 
 
-def test_bits_depend_on_neither_threads_nor_company_nor_kernel() -> None:
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_bits_depend_on_neither_threads_nor_company_nor_kernel(integrator: str) -> None:
     """One env on one thread, on two, with the scalar kernel, and among eight of which others are disturbed."""
-    seen = set()
+    seen, settings = set(), INTEGRATORS[integrator]
     for threads, envs, kernel in ((1, 1, None), (2, 1, None), (1, 1, "scalar"), (2, 8, None)):
-        with mixture().build(env_count=envs, num_threads=threads, solver=solver()) as world:
+        with mixture().build(env_count=envs, num_threads=threads, solver=solver(**settings)) as world:
             if kernel:
                 world._core.set_kernel(kernel)
             if envs > 1:
                 world.set_gravity((1.0, 2.0, -3.0), envs=[0, 1, 2, 4, 5, 6, 7])
             for k in range(5):
-                world.step(DT, 1500, np.broadcast_to(turned(k), (envs, 1, 7)))
+                world.step(*steps(settings, 0.03), np.broadcast_to(turned(k), (envs, 1, 7)))
             assert world.stats["contact_count"][3 if envs > 1 else 0] > 50
             seen.add(bits(world, 3 if envs > 1 else 0))
     assert len(seen) == 1
 
 
-def test_states_go_on_as_the_world_does() -> None:
-    """A state holds the forces at its end: loaded elsewhere, or branched, an env goes on with the same bits."""
-    with mixture().build(num_threads=1, solver=solver()) as world:
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_states_go_on_as_the_world_does(integrator: str) -> None:
+    """A state holds forces or the step at its end: loaded elsewhere, or branched, an env goes on with the same bits."""
+    settings = INTEGRATORS[integrator]
+    with mixture().build(num_threads=1, solver=solver(**settings)) as world:
         for k in range(4):
-            world.step(DT, 1500, turned(k))
+            world.step(*steps(settings, 0.03), turned(k))
         state = world.save_state()
         with world.branch(2) as copy:
             copy.load_state(state)
-            copy.step(DT, 300, np.broadcast_to(turned(4), (copy.env_count, 1, 7)))
+            copy.step(*steps(settings, 0.006), np.broadcast_to(turned(4), (copy.env_count, 1, 7)))
             branched = bits(copy, copy.env_count - 1)
-        world.step(DT, 300, turned(4))
+        world.step(*steps(settings, 0.006), turned(4))
         assert bits(world) == branched
 
 
@@ -232,9 +243,10 @@ def test_what_is_set_is_felt_at_once() -> None:
         np.testing.assert_allclose(world.clump_velocities[0, 0, :3], (0.03, 0.0, 0.0), atol=1e-12)
 
 
-def test_an_env_that_is_not_finite_freezes_alone() -> None:
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_an_env_that_is_not_finite_freezes_alone(integrator: str) -> None:
     """A force beyond all bounds freezes its env, with finite numbers; the other goes on."""
-    with mixture().build(env_count=2, num_threads=1, solver=solver()) as world:
+    with mixture().build(env_count=2, num_threads=1, solver=solver(**INTEGRATORS[integrator])) as world:
         pushes = np.zeros((1, world.clump_count, 6))
         pushes[0, 0, 0] = 1e38
         world.set_clump_wrenches(pushes, envs=[0])
@@ -292,6 +304,10 @@ def test_what_the_law_does_not_know_is_refused() -> None:
         solver(sleep=True)
     with pytest.raises(gg.ArgumentError, match="^integrator: expected"):
         solver(integrator="euler")
+    with pytest.raises(gg.ArgumentError, match="integrator: expected 0"):
+        gg.Solver(integrator="rkf45", tolerance=1e-4)
+    with pytest.raises(gg.ArgumentError, match="tolerance: expected a speed > 0"):
+        solver(integrator="rkf45")
     with pytest.raises(gg.ArgumentError, match="^restitution: expected"):
         LAW.with_restitution(1.5, MASS, RADIUS)
     scene = gg.Scene(((0.0,) * 3, (0.1,) * 3))
@@ -317,3 +333,40 @@ def test_long_steps_are_warned_of() -> None:
     """The rule of docs/bell.md, with the number."""
     with impact(LAW, 1.0) as world, pytest.warns(gg.StabilityWarning, match=r"steps above .* s; the shortest contact"):
         world.step(3e-4)
+
+
+@pytest.mark.parametrize("exponents", [(0.5, 1.5), (1.0, 1.25)])
+def test_adaptive_steps_keep_to_their_tolerance(exponents: tuple[float, float], measured: Note) -> None:
+    """An impact in three substeps: the error of the restitution falls with the tolerance, and steps are taken back."""
+    law = gg.Bell(sliding=2.0, stiffness=5e5, damping_exponent=exponents[0], stiffness_exponent=exponents[1])
+    law = law.with_restitution(0.6, MASS, RADIUS, RADIUS)
+    wanted, duration = solved(law, MASS, law.stiffness_of(RADIUS), 1.0)
+    errors, tries, rejected = [], [], 0
+    for tolerance in (1e-2, 1e-4, 1e-6):
+        with impact(law, 1.0, integrator="rkf45", tolerance=tolerance) as world:
+            errors.append(abs(rebound(world, 0.5 * duration, duration) - wanted))
+            stats = world.stats
+            tries.append(int(stats["step_count"][0] + stats["rejected_count"][0]))
+            rejected += int(stats["rejected_count"][0])
+            assert 0.0 < stats["residual"][0] <= tolerance
+    measured(**{f"error_{k}": error for k, error in enumerate(errors)}, tries=tries[-1])
+    assert errors[0] < 0.1
+    assert errors[1] < 0.1 * errors[0]
+    assert errors[2] < 2e-4
+    assert tries[0] < tries[1] < tries[2] < 100
+    assert rejected > 0
+
+
+def test_adaptive_steps_turn_a_free_clump_as_the_other_integrator_does() -> None:
+    """A rod spins about no principal axis: rotation and angular momentum after some turns."""
+    poses = []
+    for settings, dt in (({}, 1e-4), ({"integrator": "rkf45", "tolerance": 1e-7}, 1e-2)):
+        scene = gg.Scene(((-1.0,) * 3, (1.0,) * 3), gravity=(0.0, 0.0, 0.0), boundary=faces("open"))
+        scene.add_material(density=ROCK, shape=gg.Clump.sand(1))
+        scene.add_grains(0, [(0.0, 0.0, 0.0)], angular_velocities=[(20.0, 5.0, 3.0)])
+        with scene.build(num_threads=1, solver=solver(**settings)) as world:
+            before = budget(world)["angular"]
+            world.step(dt, round(1.0 / dt))
+            np.testing.assert_allclose(budget(world)["angular"], before, rtol=1e-9)
+            poses.append(world.clump_poses[0, 0, 3:])
+    np.testing.assert_allclose(poses[0], poses[1], atol=1e-5)

@@ -21,7 +21,7 @@
  * in doubles, so that momentum is kept to rounding; a sphere adds up its contacts in order of grain ids, then of parts,
  * and a clump its spheres. x^a and x^b are products and square roots: exponents are multiples of a quarter.
  *
- * Integration: verlet.h.
+ * Integration: verlet.h, rkf45.h.
  */
 #ifndef GG_BELL_H
 #define GG_BELL_H
@@ -35,16 +35,34 @@
 /* at which moment forces are found: `pass` of a phase */
 enum {
     GG_BELL_START = 0, /* before the first substep, where no forces are known */
-    GG_BELL_END        /* at the end of a substep of velocity Verlet */
+    GG_BELL_END,       /* at the end of a substep of velocity Verlet */
+    GG_BELL_STAGE      /* and those after it: in a stage of a step of Runge-Kutta-Fehlberg */
 };
 
 /* whether a pass has nothing to do in an env */
-GG_FN int gg_bell_idle(const gg_view *v, int64_t e, int32_t pass) {
-    return pass == GG_BELL_START && v->env[e].converged;
+GG_FN int gg_bell_idle(const gg_view *v, int64_t e, int32_t pass) { return pass != GG_BELL_END && v->env[e].converged; }
+
+/* weight of the slope of a stage of Runge-Kutta-Fehlberg in the step that is taken, which is of fourth order */
+GG_FN double gg_bell_fourth_weight(int s) {
+    const double weights[6] = {25.0 / 216.0, 0.0, 1408.0 / 2565.0, 2197.0 / 4104.0, -1.0 / 5.0, 0.0};
+    return weights[s];
 }
 
-/* since the start of the substep [s] */
-GG_FN double gg_bell_time(const gg_view *v, int32_t pass) { return pass == GG_BELL_END ? (double)v->params.dt : 0.0; }
+/* a moment since the start of the substep, and how long the forces there act [s] */
+typedef struct gg_bell_moment {
+    double time, duration;
+} gg_bell_moment;
+
+GG_FN gg_bell_moment gg_bell_moment_of(const gg_view *v, int64_t e, int32_t pass) {
+    const double shares[6] = {0.0, 1.0 / 4.0, 3.0 / 8.0, 12.0 / 13.0, 1.0, 1.0 / 2.0};
+    gg_bell_moment at = {pass == GG_BELL_END ? (double)v->params.dt : 0.0, 0.5 * (double)v->params.dt};
+    if (pass >= GG_BELL_STAGE) {
+        const gg_bell_env *own = &v->bell_env[e];
+        at.time = own->done + shares[pass - GG_BELL_STAGE] * own->trial;
+        at.duration = gg_bell_fourth_weight(pass - GG_BELL_STAGE) * own->trial;
+    }
+    return at;
+}
 
 GG_FN double gg_bell_dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
 

@@ -115,10 +115,10 @@ GG_FN void gg_bell_meet_grain(const gg_view *v, int64_t e, int32_t i, int32_t j,
     gg_bell_add(total, own, normal, r - 0.5 * overlap, force, overlap, 2.0 * GG_MIN(r, s));
 }
 
-/* Contact `touch` of the tool contacts of the env: that of slot i with a part. Its load is the force on the tool over
+/* Contact `touch` of the tool contacts of the env: that of slot i with a part. Returns the force on the tool over
  * `duration`. A tool's surface lies at doubles from its origin, or coordinates would round off small overlaps. */
-GG_FN void gg_bell_meet_part(const gg_view *v, int64_t e, int32_t i, int64_t touch, double duration,
-                             gg_bell_total *total) {
+GG_FN gg_tool_load gg_bell_meet_part(const gg_view *v, int64_t e, int32_t i, int64_t touch, double duration,
+                                     gg_bell_total *total) {
     int64_t base = e * v->dims.slots, part = v->bell_part[e * v->dims.tool_contacts + touch];
     const gg_bell_sphere *own = &v->bell_sphere[base + i];
     const gg_shape *shape = &v->parts[part];
@@ -158,7 +158,21 @@ GG_FN void gg_bell_meet_part(const gg_view *v, int64_t e, int32_t i, int64_t tou
         load.torque =
             gg_v3((float)(-duration * torque[0]), (float)(-duration * torque[1]), (float)(-duration * torque[2]));
     }
-    v->tool_load[e * v->dims.tool_contacts + touch] = load;
+    return load;
+}
+
+/* keeps the load of a contact with a tool, or adds that of a stage to those of the step that is tried */
+GG_FN void gg_bell_load_tool(const gg_view *v, int64_t e, int64_t touch, int32_t pass, gg_tool_load load) {
+    int64_t at = e * v->dims.tool_contacts + touch;
+    if (pass < GG_BELL_STAGE) {
+        v->tool_load[at] = load;
+        return;
+    }
+    if (pass > GG_BELL_STAGE) {
+        load.force = gg_add(v->bell_load[at].force, load.force);
+        load.torque = gg_add(v->bell_load[at].torque, load.torque);
+    }
+    v->bell_load[at] = load;
 }
 
 /* finds what the contacts of the sphere in a slot do to it. item: slot of an env */
@@ -173,8 +187,10 @@ GG_FN void gg_bell_push_slot(const gg_view *v, int64_t e, int64_t i, int32_t pas
         gg_bell_meet_grain(v, e, (int32_t)i, list[k], &total);
     }
     v->next_count[at] = (int32_t)total.overlaps.count + v->next_tool_count[at];
+    double duration = gg_bell_moment_of(v, e, pass).duration;
     for (int32_t k = 0; k < v->next_tool_count[at]; k++) {
-        gg_bell_meet_part(v, e, (int32_t)i, v->next_first[at] + k, 0.5 * (double)v->params.dt, &total);
+        int64_t touch = v->next_first[at] + k;
+        gg_bell_load_tool(v, e, touch, pass, gg_bell_meet_part(v, e, (int32_t)i, touch, duration, &total));
     }
     v->bell_push[e * v->dims.slots + v->grain_id[at]] = total.push;
     gg_vec4 overlap = {total.overlaps.most, total.overlaps.sum, total.overlaps.count, 0.0f};

@@ -105,23 +105,11 @@ GG_FN void gg_bell_drift(const gg_view *v, int64_t e, int64_t clump) {
     gg_bell_place(v, e, clump, &end, end.velocity, end.spin);
 }
 
-/* Gives a clump a new motion, unless it is not finite, and its spheres with it. item of the caller: clump of an env */
-GG_FN void gg_bell_move(const gg_view *v, int64_t e, int64_t clump, const gg_clump_motion *to) {
+/* Puts the spheres of a clump where its motion says, and notes it. bad: it would not have been finite. item of the
+ * caller: clump of an env */
+GG_FN void gg_bell_moved(const gg_view *v, int64_t e, int64_t clump, int bad) {
     const gg_clump_shape *shape = &v->clump_shape[clump];
-    gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + clump];
-    double sum = 0.0;
-    for (int k = 0; k < 3; k++) {
-        sum += to->position[k] + to->velocity[k] + to->spin[k] * (double)shape->radius + to->rotation[k + 1];
-    }
-    int bad = !gg_finite((float)sum);
-    for (int k = 0; k < 4 && !bad; k++) {
-        motion->rotation[k] = to->rotation[k];
-    }
-    for (int k = 0; k < 3 && !bad; k++) {
-        motion->position[k] = to->position[k];
-        motion->velocity[k] = to->velocity[k];
-        motion->spin[k] = to->spin[k];
-    }
+    const gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + clump];
     float displacement2 = gg_clump_place(v, e, clump);
     int32_t first = v->clump_first[clump], end = v->clump_first[clump + 1];
     double energy = gg_clump_energy(shape, motion, gg_clump_density(v, e, shape)) / (end - first);
@@ -139,13 +127,21 @@ GG_FN void gg_bell_close(const gg_view *v, int64_t e, int64_t clump) {
     gg_bell_push push = gg_bell_sum(v, e, clump);
     gg_bell_kick(shape, gg_clump_density(v, e, shape), &v->bell_trial[at], &push, 0.5 * (double)v->params.dt,
                  end.rotation, end.velocity, end.spin);
-    double sum = 0.0;
+    double sum = 0.0, forces = 0.0;
     for (int k = 0; k < 3; k++) {
-        sum += push.force[k] + push.torque[k];
+        sum += end.position[k] + end.velocity[k] + end.spin[k] * (double)shape->radius + end.rotation[k + 1];
+        forces += push.force[k] + push.torque[k];
     }
-    gg_bell_push none = GG_ZERO;
-    v->bell_force[at] = gg_finite((float)sum) ? push : none;
-    gg_bell_move(v, e, clump, &end);
+    int bad = !gg_finite((float)sum) || !gg_finite((float)forces);
+    if (!bad) {
+        /* what the caller does to it stays */
+        for (int k = 0; k < 3; k++) {
+            end.force[k] = v->clump_motion[at].force[k];
+        }
+        v->clump_motion[at] = end;
+        v->bell_force[at] = push;
+    }
+    gg_bell_moved(v, e, clump, bad);
 }
 
 /* Completes the wrench on a tool by the half of the substep's start, and keeps that of its end. item: tool of an env */
