@@ -163,7 +163,7 @@ def _restitution(damping: float, a: float, b: float) -> float:
 
     def slope(x: float, v: float) -> float:
         x = max(x, 0.0)
-        return -(x**b) - damping * x**a * v
+        return -math.pow(x, b) - damping * math.pow(x, a) * v
 
     x, v, h = 0.0, 1.0, _STEP
     for _ in range(_STEPS):
