@@ -84,6 +84,23 @@ def test_restitutions_of_the_paper(measured: Note) -> None:
     np.testing.assert_allclose(powers, 0.2, atol=0.01)
 
 
+def test_helpers_know_the_linear_law() -> None:
+    """a = 0, b = 1: the damping and stiffness of the paper's equations 9 and 10 give its restitution and duration."""
+    restitution, duration, mass = 0.7, 1e-3, 0.2
+    stiffness = mass / duration**2 * (np.log(restitution) ** 2 + np.pi**2)
+    damping = -2.0 * mass * np.log(restitution) / duration
+    law = gg.Bell(sliding=0.0, stiffness=float(stiffness), damping_exponent=0.0, stiffness_exponent=1.0)
+    assert law.contact_time(mass, RADIUS) == pytest.approx(np.pi * np.sqrt(mass / stiffness))
+    assert law.depth(mass, RADIUS, speed=2.0) == pytest.approx(2.0 * np.sqrt(mass / stiffness))
+    assert dataclasses.replace(law, damping=float(damping)).restitution(mass, RADIUS) == pytest.approx(0.7, abs=1e-5)
+    assert law.with_restitution(0.7, mass, RADIUS).damping == pytest.approx(damping, rel=1e-4)
+    # the contact of Hertz: equations 13 to 15
+    law = gg.Bell(sliding=0.0, young=2e7, poisson=0.25)
+    modulus = 2e7 / (2.0 * (1.0 - 0.25**2))
+    assert law.stiffness_of(0.01, 0.03) == pytest.approx(4.0 / 3.0 * modulus * np.sqrt(0.0075))
+    assert law.stiffness_of(0.01) == pytest.approx(4.0 / 3.0 * modulus * 0.1)
+
+
 def test_friction_has_no_memory(measured: Note) -> None:
     """A cube on a slope on which Coulomb's friction would hold it creeps by its weight along the slope over 4 k_t."""
     angle = np.radians(10.0)
@@ -327,6 +344,10 @@ def test_what_the_law_does_not_know_is_refused() -> None:
         world.step(DT)
         with pytest.raises(gg.ArgumentError, match="contacts: expected a mode that keeps contacts"):
             world.contacts()
+        with pytest.raises(gg.ArgumentError, match="integrator: fixed when a world is built"):
+            world.set_solver(solver(integrator="rkf45", tolerance=1e-3))
+        with pytest.raises(gg.ArgumentError, match="set_clumps sets"):
+            world.set_grains(velocities=np.zeros((1, world.grain_count, 3)))
 
 
 def test_long_steps_are_warned_of() -> None:
