@@ -70,6 +70,16 @@ GG_FN void gg_bell_motion(const gg_clump_shape *shape, const double state[13], i
     }
 }
 
+/* rate of a quaternion at a spin in the axes of the world: half of spin times q */
+GG_FN void gg_bell_rotation_rate(const double q[4], const double spin[3], double rate[4]) {
+    double around[3];
+    gg_bell_cross(spin, q + 1, around);
+    rate[0] = -0.5 * gg_bell_dot(spin, q + 1);
+    for (int k = 0; k < 3; k++) {
+        rate[k + 1] = 0.5 * (q[0] * spin[k] + around[k]);
+    }
+}
+
 /* Opens the substep of an env. item: env */
 GG_FN void gg_bell_open_steps(const gg_view *v, int64_t e) {
     gg_bell_env *own = &v->bell_env[e];
@@ -108,7 +118,7 @@ GG_FN void gg_bell_stage(const gg_view *v, int64_t e, int64_t clump, int32_t pas
     for (int k = 0; k < 3; k++) {
         slopes[s].of[k] = state[7 + k];
     }
-    gg_turn_rate(state + 3, state + 10, density > 0.0 ? shape->moment : NULL, trial->spin, slopes[s].of + 3);
+    gg_bell_rotation_rate(state + 3, trial->spin, slopes[s].of + 3);
     gg_bell_place(v, e, clump, trial, trial->velocity, trial->spin);
 }
 
