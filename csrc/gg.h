@@ -61,6 +61,14 @@ typedef struct gg_solver {
     float tangential_stiffness; /* over stiffness [0.5] */
     float damping;              /* over the critical damping of a contact [0.5] */
     float tangential_damping;   /* over the damping along the normal [0.5] */
+    /* of GG_MODE_BELL, see solvers/spheres/bell/bell.h; a modulus or a stiffness must be given */
+    int32_t integrator;              /* gg_integrator [GG_INTEGRATOR_VERLET] */
+    float bell_modulus;              /* effective modulus of two grains, or of a grain and a tool [0, Pa] */
+    float bell_stiffness;            /* k_r of every contact in its place [0, N/m^b] */
+    float bell_damping;              /* k_d [0, N s/m^(1 + a)] */
+    float bell_sliding;              /* k_t [0, N s/m] */
+    int32_t bell_damping_quarters;   /* the exponent a in quarters [2], 0 .. 16 */
+    int32_t bell_stiffness_quarters; /* the exponent b in quarters [6], 4 .. 16 */
 } gg_solver;
 
 /* What the law of planar grains needs: shapes in the plane z = 0, and the pair fields of every two of them

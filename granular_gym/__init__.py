@@ -12,6 +12,7 @@ from granular_gym.calibration.calibrate import Calibration, calibrate
 from granular_gym.calibration.experiments import BulkDensity, DischargeRate, ReposeAngle
 from granular_gym.calibration.grains import Grains
 from granular_gym.engine.beds import settled_bed
+from granular_gym.engine.bell import Bell
 from granular_gym.engine.cameras import DepthCamera, look_at
 from granular_gym.engine.contacts import Contacts
 from granular_gym.engine.materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
@@ -54,6 +55,7 @@ __all__ = [
     "Air",
     "ArgumentError",
     "BackendError",
+    "Bell",
     "BulkDensity",
     "BusyError",
     "Calibration",

@@ -13,6 +13,8 @@ from testbed.planar import COARSE
 
 #: kernels of the CUDA backend, see `World.set_kernel` of the extension
 KERNELS = ("team", "graph")
+#: soft enough for the time steps of these scenes
+BELL = gg.Bell(sliding=0.25, young=5e5, damping=5.0)
 #: attributes of a world that hold fields of grains
 FIELDS = ("positions", "velocities", "angular_velocities", "radii", "grain_materials")
 
@@ -107,6 +109,20 @@ def clumped() -> gg.Scene:
     scene.add_tool(blade, name="blade", material=steel, pose=(-0.06, 0.0, 0.04, 1.0, 0.0, 0.0, 0.0))
     sky = gg.DepthCamera.orthographic(height=13, width=17, extent=0.1, position=(0, 0, 1), target=(0, 0, 0), far=2.0)
     scene.add_camera(sky, name="sky")
+    return scene
+
+
+def forced() -> gg.Scene:
+    """Tetrahedra and lone spheres of two sizes for the law of Bell, endless along x, pushed by a blade."""
+    scene = gg.Scene(((-0.07, -0.05, 0.0), (0.05, 0.05, 0.3)), boundary={"x": "periodic", "z": ("wall", "open")})
+    four = scene.add_material(density=DENSITY, friction=0.5, shape=gg.Clump.tetrahedron(1.5 * RADIUS))
+    ball = scene.add_material(density=2.0 * DENSITY, friction=0.3, radius=RADIUS)
+    low, high = (-0.025, -0.05), (0.05, 0.05)
+    scene.fill_box(four, (*low, 0.0), (*high, 0.06), count=24, seed=1)
+    scene.fill_box(ball, (*low, 0.06), (*high, 0.1), count=16, seed=2)
+    steel = scene.add_material(density=7800.0, friction=0.3)
+    blade = gg.Sdf.union(gg.Sdf.box((0.008, 0.06, 0.03)), gg.Sdf.capsule(0.01, 0.05).at((0.01, 0.0, 0.03)))
+    scene.add_tool(blade, name="blade", material=steel, pose=(-0.06, 0.0, 0.04, 1.0, 0.0, 0.0, 0.0))
     return scene
 
 

@@ -22,7 +22,14 @@ SLACK = {"registers": 8, "spills": 64, "stack": 128, "shared": 1024}  # allowanc
 def phase_names() -> list[str]:
     """Names of the phases in the order of their tables: the common ones, then those of each law."""
     folder = ROOT / "csrc"
-    tables = ("phases", "solvers/spheres", "solvers/spheres/coloured", "solvers/spheres/clumps", "solvers/planar")
+    tables = (
+        "phases",
+        "solvers/spheres",
+        "solvers/spheres/coloured",
+        "solvers/spheres/clumps",
+        "solvers/spheres/bell",
+        "solvers/planar",
+    )
     return [
         name
         for table in tables

@@ -74,6 +74,7 @@ GG_TEAM_FN void gg_step_iterate(const gg_team *team, gg_phase iteration, int dyn
 /* the part of each law in a substep: find_contacts, solve and integrate */
 #include "../solvers/spheres/coloured/step.h"
 #include "../solvers/spheres/clumps/step.h"
+#include "../solvers/spheres/bell/step.h"
 #include "../solvers/planar/step.h"
 #include "../solvers/spheres/step.h"
 

@@ -80,8 +80,8 @@ GG_FN float gg_tool_predicted_max(const gg_view *v, int64_t e) {
 /* whether a tool moves by more than half of the smallest radius in a substep */
 GG_FN int gg_tool_is_fast(const gg_params *p, float speed) { return speed * p->dt > 0.5f * p->radius_min; }
 
-/* pose and velocity of a part at the start of this substep. item: part of an env */
-GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) {
+/* pose and velocity of a part `time` [s] after the start of this substep; of a dynamic tool at the start */
+GG_FN void gg_tool_pose_part_at(const gg_view *v, int64_t e, int64_t part, double time) {
     const gg_shape *shape = &v->parts[part];
     int64_t at = e * v->dims.tool_count + shape->tool;
     const gg_tool_motion *motion = &v->tool_motion[at];
@@ -91,12 +91,16 @@ GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) {
         pose->velocity = gg_tool_predicted(v, e, shape->tool);
         pose->angular_velocity = gg_tool_predicted_spin(v, e, shape->tool);
     } else {
-        *pose = gg_part_pose_of(shape, gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done));
+        *pose =
+            gg_part_pose_of(shape, gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done + time));
         pose->velocity = motion->velocity;
         pose->angular_velocity = gg_scale(motion->axis, motion->speed);
     }
     pose->active = v->tool_active[at];
 }
+
+/* the same at the start. item: part of an env */
+GG_FN void gg_tool_pose_part(const gg_view *v, int64_t e, int64_t part) { gg_tool_pose_part_at(v, e, part, 0.0); }
 
 /* component k (force, then torque) of the loads of one block on one tool, added up in order */
 GG_FN float gg_tool_wrench_part(const gg_view *v, int64_t e, int64_t block, int64_t tool, int k) {

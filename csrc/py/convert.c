@@ -243,7 +243,14 @@ int gg_py_integer(const gg_module_state *state, const char *name, PyObject *obje
     F(stiffness)                                                                                                       \
     F(tangential_stiffness)                                                                                            \
     F(damping)                                                                                                         \
-    F(tangential_damping)
+    F(tangential_damping)                                                                                              \
+    I(integrator)                                                                                                      \
+    F(bell_modulus)                                                                                                    \
+    F(bell_stiffness)                                                                                                  \
+    F(bell_damping)                                                                                                    \
+    F(bell_sliding)                                                                                                    \
+    I(bell_damping_quarters)                                                                                           \
+    I(bell_stiffness_quarters)
 #define COUNT_ONE(name) +1
 
 /* the value of a solver field, borrowed */

@@ -14,6 +14,7 @@
 #ifndef GG_FIELDS_H
 #define GG_FIELDS_H
 
+#include "bell.h"
 #include "clumps.h"
 #include "coloured.h"
 #include "planar.h"
@@ -112,7 +113,8 @@
 #define GG_FIELDS(X)                                                                                                   \
     GG_COMMON_FIELDS(X)                                                                                                \
     GG_SPHERE_FIELDS(X)                                                                                                \
-    GG_COLOURED_FIELDS(X) GG_CLUMP_FIELDS(X) GG_PLANAR_FIELDS(X) GG_TOOL_FIELDS(X) GG_SLEEP_FIELDS(X)
+    GG_COLOURED_FIELDS(X)                                                                                              \
+    GG_CLUMP_FIELDS(X) GG_BELL_FIELDS(X) GG_PLANAR_FIELDS(X) GG_TOOL_FIELDS(X) GG_SLEEP_FIELDS(X)
 #define GG_FIELD_ALIASES(X) GG_COMMON_ALIASES(X) GG_SPHERE_ALIASES(X)
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef GG_PARAMS_H
 #define GG_PARAMS_H
 
+#include "bell.h"
 #include "clumps.h"
 #include "coloured.h"
 #include "env.h"
@@ -28,13 +29,14 @@ typedef struct gg_dims {
     gg_sphere_dims spheres;
     gg_coloured_dims coloured;
     gg_clump_dims clumps;
+    gg_bell_dims bell;
     gg_planar_dims planar;
     gg_tool_dims tools;
     gg_sleep_dims sleep;
 } gg_dims;
 
 /* what matter is and how its contacts are solved; each brings its phases and its part of the step, see phases/step.h */
-#define GG_LAWS(X) X(spheres) X(coloured) X(clumps) X(planar) X(springs)
+#define GG_LAWS(X) X(spheres) X(coloured) X(clumps) X(bell) X(planar) X(springs)
 typedef enum gg_law {
 #define GG_LAW_ENUM(law) GG_LAW_##law,
     GG_LAWS(GG_LAW_ENUM)
@@ -74,6 +76,7 @@ typedef struct gg_params {
     float mass_min;                        /* of the free grains of all envs, where contacts are springs [kg/m] */
     float stiffness, tangential_stiffness; /* of the springs of solvers/planar/springs.h [N/m] */
     float damping, tangential_damping;     /* twice the damping ratio; tangential over normal damping */
+    gg_bell_law bell;                      /* of solvers/spheres/bell/bell.h */
     float radius_min, radius_max;
     float cohesion_range; /* largest of all envs [m] */
     int32_t size_class_count;
@@ -94,6 +97,11 @@ GG_FN int gg_has_owners(const gg_params *p) { return p->law == GG_LAW_coloured |
 /* Whether the grain `id` lists its contact with the grain `other`: each of a pair about as often as the other. */
 GG_FN int gg_pair_owned(const gg_params *p, int32_t id, int32_t other) {
     return !gg_has_owners(p) || ((id < other) ^ ((id + other) & 1));
+}
+
+/* whether it shows only while a substep runs how many phases it takes */
+GG_FN int gg_is_adaptive(const gg_params *p) {
+    return p->law == GG_LAW_bell && p->bell.integrator == GG_INTEGRATOR_RKF45;
 }
 
 /* whether grains are shapes in the plane z = 0 */

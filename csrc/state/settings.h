@@ -33,11 +33,21 @@ typedef enum gg_mode {
     GG_MODE_GAUSS_SEIDEL = 0, /* spheres: contacts in turn, by colours: solvers/spheres/coloured/coloured.h */
     GG_MODE_JACOBI,           /* all contacts at once: solvers/spheres/ncp.h, solvers/planar/planar.h */
     GG_MODE_PAPER,            /* GranularGym (2023), Algorithm 1 as printed: impulses are added, never taken back */
-    GG_MODE_PENALTY           /* planar grains: springs in explicit steps, solvers/planar/springs.h */
+    GG_MODE_PENALTY,          /* planar grains: springs in explicit steps, solvers/planar/springs.h */
+    GG_MODE_BELL              /* spheres and clumps: forces in explicit steps, solvers/spheres/bell/bell.h */
 } gg_mode;
+
+/* how GG_MODE_BELL goes on in time */
+typedef enum gg_integrator {
+    GG_INTEGRATOR_VERLET = 0, /* velocity Verlet */
+    GG_INTEGRATOR_RKF45       /* Runge-Kutta-Fehlberg 4(5), adaptive */
+} gg_integrator;
 
 /* whether impulses are accumulated and kept from substep to substep, so that the solve converges */
 GG_FN int gg_mode_converges(int32_t mode) { return mode == GG_MODE_GAUSS_SEIDEL || mode == GG_MODE_JACOBI; }
+
+/* whether contacts are listed that may close within a substep */
+GG_FN int gg_mode_foresees(int32_t mode) { return gg_mode_converges(mode) || mode == GG_MODE_BELL; }
 
 typedef enum gg_broad_phase {
     GG_BROAD_CELLS = 0,  /* grains sorted by cell */
@@ -68,6 +78,8 @@ typedef enum gg_broad_phase {
     X(int32_t, fast_tool_count)    /* substeps in which a tool moved by more than half of the smallest radius     */ \
     X(int32_t, rebuild_count)      /* list builds                                                                 */ \
     X(int32_t, iteration_count)    /* solver iterations, all substeps                                             */ \
+    X(int32_t, step_count)         /* time steps of an explicit integrator                                        */ \
+    X(int32_t, rejected_count)     /* time steps that it took back and tried anew                                 */ \
     X(int32_t, growth_count)       /* times a buffer had to grow                                                  */ \
     X(int32_t, diverged)           /* 1: a value would not be finite; the env is frozen until its grains are set  */
 /* clang-format on */

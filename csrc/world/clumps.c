@@ -45,13 +45,19 @@ static gg_status check_motion(const double *pose, const double *velocity, int64_
 
 gg_status gg_clumps_check(const gg_world_def *d, gg_message out) {
     const gg_clump_def *c = &d->clumps;
+    int bell = d->solver.mode == GG_MODE_BELL;
+    GG_EXPECT(out, !bell || !d->planar.outline_count, "solver.mode: bell is a law of spheres and clumps");
+    GG_EXPECT(out, !bell || d->solver.spin, "solver.spin: grains turn in mode bell");
+    GG_EXPECT(out, !bell || c->count || !d->grain_count,
+              "clumps: mode bell takes every grain as a sphere of one, got none");
     GG_EXPECT(out, c->count >= 0 && c->count <= d->grain_count, "clumps: expected at most %lld of them, got %lld",
               (long long)d->grain_count, (long long)c->count);
     if (!c->count) {
         return GG_OK;
     }
     GG_EXPECT(out, !d->planar.outline_count, "clumps: planar grains form none");
-    GG_EXPECT(out, d->solver.mode == GG_MODE_GAUSS_SEIDEL, "solver.mode: clumps have gauss_seidel alone");
+    GG_EXPECT(out, d->solver.mode == GG_MODE_GAUSS_SEIDEL || d->solver.mode == GG_MODE_BELL,
+              "solver.mode: clumps have gauss_seidel and bell alone");
     GG_EXPECT(out, d->solver.spin, "solver.spin: clumps turn");
     GG_EXPECT(out, c->first[0] == 0 && c->first[c->count] == d->grain_count, "clumps: expected every grain in one");
     gg_status status = GG_OK;

@@ -8,7 +8,9 @@
 void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
     dims->tool_contacts = tool_contacts;
     dims->bodies = dims->free_bodies + tool_contacts;
-    dims->clumps.bodies = dims->clumps.count ? dims->bodies : 0;
+    dims->clumps.bodies = dims->clumps.count && dims->coloured.envs ? dims->bodies : 0;
+    dims->bell.touches = dims->bell.envs ? tool_contacts : 0;
+    dims->bell.loads = dims->bell.adaptive ? tool_contacts : 0;
     dims->coloured.touches = dims->coloured.envs ? tool_contacts : 0;
     dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
     dims->tools.contacts = dims->tools.dynamic ? tool_contacts : 0;
@@ -23,7 +25,7 @@ void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows) {
     dims->spheres.cohesive_rows = dims->spheres.cohesive_rows ? contact_rows : 0;
     dims->planar.rows = dims->planar.outline_count ? contact_rows : 0;
     dims->coloured.rows = dims->coloured.envs ? contact_rows : 0;
-    dims->clumps.rows = dims->clumps.count ? contact_rows : 0;
+    dims->clumps.rows = dims->clumps.count && dims->coloured.envs ? contact_rows : 0;
 }
 
 void gg_dims_set_candidates(gg_dims *dims, int64_t candidates) {
@@ -42,6 +44,9 @@ int64_t gg_candidates_of_env(const gg_world *w, const int32_t *per_grain) {
 gg_law gg_law_of(const gg_world_def *d) {
     if (d->planar.outline_count) {
         return d->solver.mode == GG_MODE_PENALTY ? GG_LAW_springs : GG_LAW_planar;
+    }
+    if (d->solver.mode == GG_MODE_BELL) {
+        return GG_LAW_bell;
     }
     if (d->clumps.count) {
         return GG_LAW_clumps;
@@ -66,6 +71,13 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         dims.coloured.slots = dims.slots;
     }
     dims.tool_count = GG_WALL_COUNT + d->tool_count;
+    if (gg_law_of(d) == GG_LAW_bell) {
+        dims.bell.envs = 1;
+        dims.bell.count = dims.clumps.count;
+        dims.bell.slots = dims.slots;
+        dims.bell.tools = dims.tool_count;
+        dims.bell.adaptive = d->solver.integrator == GG_INTEGRATOR_RKF45 ? dims.clumps.count : 0;
+    }
     for (int32_t k = 0; d->tool_mass && k < d->tool_count; k++) {
         dims.tools.dynamic = gg_tool_moves(&d->tool_mass[k]) ? dims.tool_count : dims.tools.dynamic;
         dims.tools.coupled += d->tool_mass[k].coupled > 0;

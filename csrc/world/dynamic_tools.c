@@ -28,6 +28,8 @@ gg_status gg_tool_masses_check(const gg_world_def *d, gg_message out) {
                   m->mass, (int)m->coupled, (int)k);
         GG_EXPECT(out, !m->coupled || (d->planar.outline_count == 0 && d->solver.mode != GG_MODE_PAPER),
                   "coupled: expected none among planar grains and in mode paper, got tool %d", (int)k);
+        GG_EXPECT(out, d->solver.mode != GG_MODE_BELL || !gg_tool_moves(m),
+                  "mass: tools have none in mode bell, got tool %d; bodies (clumps) are pushed", (int)k);
         if (m->mass == 0.0f) {
             continue;
         }

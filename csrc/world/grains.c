@@ -97,9 +97,10 @@ gg_status gg_world_transform_grains(gg_world *w, const int32_t *envs, int64_t li
     }
     gg_access a = gg_access_of_envs(w, &status);
     a.move = gg_stage_input(w, GG_STAGING_A, move, size, &status);
-    const gg_phase phases[] = {GG_PHASE_transform_grains, GG_PHASE_transform_clumps, GG_PHASE_invalidate};
+    const gg_phase phases[] = {GG_PHASE_transform_grains, GG_PHASE_transform_clumps, GG_PHASE_forget_bell,
+                               GG_PHASE_invalidate};
     gg_world_invalidate(w, envs, listed);
-    status = gg_access_run(w, &a, phases, 3, status);
+    status = gg_access_run(w, &a, phases, 4, status);
     free(move);
     return status;
 }

@@ -19,6 +19,9 @@ static gg_status check_pair(const gg_pair *p, int a, int b, int32_t mode, float 
               p->cohesion, a, b);
     GG_EXPECT(out, p->cohesion == 0.0f || gg_mode_converges(mode),
               "cohesion: the printed algorithm knows none, expected 0, got %g for materials %d, %d", p->cohesion, a, b);
+    GG_EXPECT(out, mode != GG_MODE_BELL || p->twisting_friction == p->rolling_friction,
+              "twisting_friction: mode bell knows none, expected that of rolling, got %g for materials %d, %d",
+              p->twisting_friction, a, b);
     GG_EXPECT(out, gg_within(p->cohesion_range, 0.0f, 1e3f),
               "cohesion_range: expected a length >= 0, got %g for materials %d, %d", p->cohesion_range, a, b);
     GG_EXPECT(out, p->cohesion == 0.0f || gg_within(p->cohesion_range, 1e-3f * radius_min, radius_min),

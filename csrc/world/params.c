@@ -101,6 +101,13 @@ void gg_params_from_solver(gg_world *w) {
     p->stiffness = s->stiffness;
     p->tangential_stiffness = s->tangential_stiffness * s->stiffness;
     p->damping = 2.0f * s->damping;
+    p->bell.modulus = s->bell_modulus;
+    p->bell.stiffness = s->bell_stiffness;
+    p->bell.damping = s->bell_damping;
+    p->bell.sliding = s->bell_sliding;
+    p->bell.damping_quarters = s->bell_damping_quarters;
+    p->bell.stiffness_quarters = s->bell_stiffness_quarters;
+    p->bell.integrator = s->integrator;
     p->tangential_damping = s->tangential_damping;
     int coloured = gg_has_owners(p);
     set_nesterov_weights(w->scene.beta, p->nesterov, coloured ? GG_MOMENTUM_START : 0,
@@ -111,5 +118,5 @@ void gg_params_from_step(gg_world *w, double dt, int32_t substeps) {
     gg_params *p = &w->view.params;
     p->dt = (float)dt;
     p->substeps = substeps;
-    p->foresight = gg_mode_converges(p->mode) ? p->dt : 0.0f;
+    p->foresight = gg_mode_foresees(p->mode) ? p->dt : 0.0f;
 }

@@ -60,6 +60,8 @@ gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
     GG_EXPECT(out, solver->broad_phase != GG_BROAD_LINKED_HASH || solver->hash_ratio == w->solver.hash_ratio,
               "solver.hash_ratio: expected %g, with which the world was built, got %g", w->solver.hash_ratio,
               solver->hash_ratio);
+    GG_EXPECT(out, solver->integrator == w->solver.integrator,
+              "solver.integrator: fixed when a world is built; build another");
     gg_view *host;
     gg_dims dims = w->view.dims;
     if (gg_dims_fit_sleep(w, &dims, solver)) {

@@ -52,6 +52,7 @@ uint64_t gg_state_layout(const gg_world *w) {
                              (int64_t)GG_FIELD_COUNT,
                              w->solver.spin,
                              w->solver.mode,
+                             w->solver.integrator,
                              (int64_t)sizeof(gg_pair),
                              w->solver.broad_phase,
                              (int64_t)GG_LANES,

@@ -21,12 +21,42 @@ gg_solver gg_solver_default(void) {
     s.correction_share = 0.2f;
     s.hash_ratio = 2.0f;
     s.tangential_stiffness = s.damping = s.tangential_damping = 0.5f;
+    s.bell_damping_quarters = 2;
+    s.bell_stiffness_quarters = 6;
     return s;
+}
+
+/* what GG_MODE_BELL asks for */
+static gg_status check_bell(const gg_solver *s, gg_message out) {
+    int bell = s->mode == GG_MODE_BELL;
+    GG_EXPECT(out, s->integrator == GG_INTEGRATOR_VERLET || (bell && s->integrator == GG_INTEGRATOR_RKF45),
+              "integrator: expected 0, in mode bell 0 or 1, got %d", (int)s->integrator);
+    GG_EXPECT(out, s->integrator != GG_INTEGRATOR_RKF45 || s->tolerance > 0.0f,
+              "tolerance: expected a speed > 0 for integrator rkf45, got %g", s->tolerance);
+    GG_EXPECT(out, gg_within(s->bell_modulus, 0.0f, 1e15f), "bell_modulus: expected [0, 1e15] Pa, got %g",
+              s->bell_modulus);
+    GG_EXPECT(out, gg_within(s->bell_stiffness, 0.0f, 1e15f), "bell_stiffness: expected [0, 1e15] N/m^b, got %g",
+              s->bell_stiffness);
+    GG_EXPECT(out, !bell || s->bell_modulus > 0.0f || s->bell_stiffness > 0.0f,
+              "bell_modulus, bell_stiffness: expected one of them > 0 for mode bell");
+    GG_EXPECT(out, s->bell_stiffness > 0.0f || s->bell_stiffness_quarters == 6,
+              "bell_stiffness_quarters: expected 6 with a modulus, as in the contact of Hertz, got %d",
+              (int)s->bell_stiffness_quarters);
+    GG_EXPECT(out, gg_within(s->bell_damping, 0.0f, 1e15f), "bell_damping: expected [0, 1e15] N s/m^(1+a), got %g",
+              s->bell_damping);
+    GG_EXPECT(out, gg_within(s->bell_sliding, 0.0f, 1e15f), "bell_sliding: expected [0, 1e15] N s/m, got %g",
+              s->bell_sliding);
+    GG_EXPECT(out, s->bell_damping_quarters >= 0 && s->bell_damping_quarters <= 16,
+              "bell_damping_quarters: expected 0 to 16, got %d", (int)s->bell_damping_quarters);
+    GG_EXPECT(out, s->bell_stiffness_quarters >= 4 && s->bell_stiffness_quarters <= 16,
+              "bell_stiffness_quarters: expected 4 to 16, got %d", (int)s->bell_stiffness_quarters);
+    GG_EXPECT(out, !bell || !s->sleep, "sleep: expected 0 in mode bell, whose grains creep");
+    return GG_OK;
 }
 
 gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size) {
     gg_message out = {message, message_size};
-    GG_EXPECT(out, s->mode >= GG_MODE_GAUSS_SEIDEL && s->mode <= GG_MODE_PENALTY, "mode: expected 0 to 3, got %d",
+    GG_EXPECT(out, s->mode >= GG_MODE_GAUSS_SEIDEL && s->mode <= GG_MODE_BELL, "mode: expected 0 to 4, got %d",
               (int)s->mode);
     GG_EXPECT(out, s->broad_phase == GG_BROAD_CELLS || s->broad_phase == GG_BROAD_LINKED_HASH,
               "broad_phase: expected 0 or 1, got %d", (int)s->broad_phase);
@@ -58,7 +88,7 @@ gg_status gg_solver_check(const gg_solver *s, char *message, size_t message_size
     GG_EXPECT(out, gg_within(s->damping, 0.0f, 1.0f), "damping: expected a share in [0, 1], got %g", s->damping);
     GG_EXPECT(out, gg_within(s->tangential_damping, 0.0f, 1.0f),
               "tangential_damping: expected a share in [0, 1], got %g", s->tangential_damping);
-    return GG_OK;
+    return check_bell(s, out);
 }
 
 float gg_penalty_step_bound(const gg_solver *s, float mass) {

@@ -366,6 +366,35 @@ static gg_status check_clump_motion(const saved_env *s, gg_field_id field) {
     return GG_OK;
 }
 
+static gg_status check_bell_env(const saved_env *s, gg_field_id field) {
+    const gg_bell_env *own = s->view->bell_env;
+    EXPECT_AT(s, field, 0,
+              !s->view->dims.bell.envs || (is_flag(own->known) && is_flag(own->accepted) && is_flag(own->lost) &&
+                                           own->step >= 0.0 && own->step <= 1e3),
+              "flags 0 or 1, and a step from 0 on");
+    return GG_OK;
+}
+
+static gg_status check_bell_force(const saved_env *s, gg_field_id field) {
+    for (int64_t k = 0; k < s->view->dims.bell.count; k++) {
+        const gg_bell_push *p = &s->view->bell_force[k];
+        double sum = 0.0;
+        for (int c = 0; c < 3; c++) {
+            sum += p->force[c] + p->torque[c];
+        }
+        EXPECT_AT(s, field, k, sum - sum == 0.0, "a finite force and torque");
+    }
+    return GG_OK;
+}
+
+static gg_status check_bell_wrench(const saved_env *s, gg_field_id field) {
+    for (int64_t k = 0; k < s->view->dims.bell.tools * 6; k++) {
+        double value = s->view->bell_wrench[k];
+        EXPECT_AT(s, field, k, value - value == 0.0, "a finite impulse");
+    }
+    return GG_OK;
+}
+
 /* ---- grains asleep ---- */
 
 static gg_status check_sleep_class(const saved_env *s, gg_field_id field) {
@@ -525,6 +554,9 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(link_a, check_links)                                                                                             \
     X(link_b, check_links)                                                                                             \
     X(clump_motion, check_clump_motion)                                                                                \
+    X(bell_env, check_bell_env)                                                                                        \
+    X(bell_force, check_bell_force)                                                                                    \
+    X(bell_wrench, check_bell_wrench)                                                                                  \
     X(angle, check_finite)                                                                                             \
     X(tool_body, check_tool_body)                                                                                      \
     X(coupled_motion, check_coupled_motion)                                                                            \

@@ -113,13 +113,14 @@ class Spheres(Protocol):
     def velocities(self) -> NDArray[np.float32]: ...
 
 
-def clump_arrays(groups: Sequence[ClumpGroup | Spheres]) -> dict[str, Any] | None:
+def clump_arrays(groups: Sequence[ClumpGroup | Spheres], always: bool = False) -> dict[str, Any] | None:
     """The `clumps` argument of the engine's world, and `axes`: w x y z of the principal axes of each in its frame.
 
     Args:
-        groups: of all grains, in order of their ids; None: no group is of clumps.
+        groups: of all grains, in order of their ids.
+        always: also where all are lone spheres; else None is returned then.
     """
-    if not any(isinstance(each, ClumpGroup) for each in groups):
+    if not always and not any(isinstance(each, ClumpGroup) for each in groups):
         return None
     counts, shapes, offsets, poses, velocities, axes = [], [], [], [], [], []
     for each in groups:

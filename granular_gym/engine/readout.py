@@ -222,8 +222,8 @@ class Readout(WorldContacts, WorldClumps, WorldCoupled):
         The overlaps (`overlap_sum`, `overlap_count`, `overlap_max`, `overlap_max_last`) and `residual` tell how well
         contacts were solved; `escaped_count`, `fast_count`, `fast_tool_count` and `diverged` should be 0;
         `contact_count`, `tool_contact_count`, `kinetic_energy` and `speed_max` describe the grains; `rebuild_count`,
-        `iteration_count` and `growth_count` the work, and `asleep_share` what needed none. Units and periods:
-        docs/counters.md.
+        `iteration_count`, `step_count`, `rejected_count` and `growth_count` the work, and `asleep_share` what needed
+        none. Units and periods: docs/counters.md.
         """
         return cast(Stats, self._core.get_stats())
 

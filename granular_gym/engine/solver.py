@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from granular_gym import _core
 from granular_gym.base import checks
+from granular_gym.engine.bell import Bell, StiffestContact
 from granular_gym.errors import ArgumentError
 
-MODES = ("gauss_seidel", "jacobi", "paper", "penalty")
+MODES = ("gauss_seidel", "jacobi", "paper", "penalty", "bell")
+#: how `mode="bell"` goes on in time
+INTEGRATORS = ("verlet", "rkf45")
 #: modes that accumulate impulses: with iterations they converge to the contact law
 CONVERGENT = ("gauss_seidel", "jacobi")
 #: the modes of spheres and of planar grains where none is named
@@ -29,6 +32,8 @@ ELASTIC, ELASTIC_ITERATIONS = 0.95, 20
 LARGEST_STIFFNESS = 1e30
 #: dt over sqrt(m / k) that piles on springs bear
 SPRING_STEP = 0.3
+#: dt over the duration of the shortest contact that heaps under the law of Bell bear
+FORCE_STEP = 0.1
 #: iterations per `load_ratio` that carry a bed of heavier grains, and the largest ratio that was carried
 LOAD_ITERATIONS, LARGEST_LOAD = 0.25, 300.0
 #: depth of a bed in diameters from which it sinks for want of stored impulses by more than overlaps do
@@ -107,6 +112,10 @@ PRESETS: dict[str, SolverPreset] = {
 }
 
 
+#: what the engine is given in other modes
+_NO_BELL = Bell(sliding=0.0, stiffness=1.0)
+
+
 @dataclasses.dataclass(frozen=True)
 class Solver:
     """Settings of the contact solver; None takes the safe value of the mode.
@@ -114,8 +123,9 @@ class Solver:
     Attributes:
         mode: "gauss_seidel" (spheres alone: accumulated, warm-started impulses, contacts solved in turn, by colours),
             "jacobi" (the same law, all contacts at once), "paper" (the paper as printed: impulses are added and never
-            taken back; grains do not turn) or "penalty" (planar grains alone: contacts are springs, steps are explicit
-            and short: docs/planar.md). None: "gauss_seidel" for spheres, "jacobi" for planar grains.
+            taken back; grains do not turn), "penalty" (planar grains alone: contacts are springs, steps are explicit
+            and short: docs/planar.md) or "bell" (spheres and clumps: contacts are forces without memory, steps are
+            explicit and short: docs/bell.md). None: "gauss_seidel" for spheres, "jacobi" for planar grains.
         iterations: of the contact solver per substep, 1 .. 1024: Gauss-Seidel sweeps or Jacobi iterations.
         nesterov: accelerate the iteration; None: only in the modes gauss_seidel and jacobi.
         spin: grains turn; None: not in paper mode.
@@ -132,7 +142,8 @@ class Solver:
         bounce_speed: impacts slower than max(this, 3 g dt) do not bounce [m/s].
         correction_share: no contact moves a grain by more than this share of the smallest radius per substep,
             1e-6 .. 1.
-        tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never.
+        tolerance: stop iterating once no velocity changes by more than this [m/s]; 0: never. With `integrator="rkf45"`
+            the largest error of a velocity in one of its steps, which must be given.
         hash_ratio: buckets of the linked hash per grain, 0.01 .. 64; fixed when a world is built. The default is that
             of GranularGym (2023), figure 3. Changes no result.
         sleep: an env at rest costs nothing in a step in which no moving tool comes near its grains, and grains at rest
@@ -142,6 +153,9 @@ class Solver:
         damping: share of the critical damping of a contact in penalty mode, 0 .. 1. It takes the place of the
             materials' restitution.
         tangential_damping: tangential over normal damping in penalty mode, 0 .. 1.
+        bell: constants of bell mode; must be given there, and nowhere else.
+        integrator: in bell mode, fixed when a world is built: "verlet" (velocity Verlet, one evaluation of the forces
+            per substep) or "rkf45" (adaptive Runge-Kutta-Fehlberg steps within each substep, by `tolerance`).
     """
 
     mode: str | None = None
@@ -164,11 +178,18 @@ class Solver:
     tangential_stiffness: float = 0.5
     damping: float = 0.5
     tangential_damping: float = 0.5
+    bell: Bell | None = None
+    integrator: str = INTEGRATORS[0]
 
     def __post_init__(self) -> None:
         if self.mode is not None:
             checks.choice("mode", self.mode, MODES)
         checks.choice("broad_phase", self.broad_phase, BROAD_PHASES)
+        checks.choice("integrator", self.integrator, INTEGRATORS)
+        if self.mode == "bell":
+            checks.instance("bell", self.bell, Bell)
+        elif self.bell is not None:
+            raise ArgumentError(f'bell: expected None but in mode "bell", got {self.bell!r}')
         checks.integer("iterations", self.iterations, 1)
         object.__setattr__(self, "sleep", checks.flag("sleep", self.sleep))
         for name, safe in self._safe_flags().items():
@@ -211,6 +232,9 @@ class Solver:
         values["nesterov"] = int(bool(self.nesterov))
         values["spin"] = int(bool(self.spin))
         values["sleep"] = int(self.sleep)
+        values["integrator"] = INTEGRATORS.index(self.integrator)
+        del values["bell"]
+        values |= (self.bell or _NO_BELL).fields()
         return values
 
     def dangers(self, tools: bool = False) -> list[str]:
@@ -236,10 +260,9 @@ class Solver:
         Args:
             restitution: largest of all pairs.
         """
-        if self.mode == "penalty" and restitution > 0.0:
-            return [
-                f"restitution {restitution:g} is not read in penalty mode: damping {self.damping:g} takes its place"
-            ]
+        if self.mode in ("penalty", "bell") and restitution > 0.0:
+            damping = self.damping if self.bell is None else self.bell.damping
+            return [f"restitution {restitution:g} is not read in {self.mode} mode: damping {damping:g} takes its place"]
         if self._mode not in CONVERGENT or restitution <= ELASTIC or self.iterations >= ELASTIC_ITERATIONS:
             return []
         return [
@@ -279,6 +302,21 @@ class Solver:
         return [
             f"dt {dt:g} s with stiffness {self.stiffness:g} N/m: piles of grains of {mass:g} kg/m can fly apart with "
             f"steps above {limit:.3g} s"
+        ]
+
+    def force_dangers(self, dt: float, contact: StiffestContact) -> list[str]:
+        """Time steps in bell mode that are too long for the stiffest contact of a scene, in words: docs/bell.md.
+
+        Args:
+            dt: time step [s].
+            contact: see `stiffest`.
+        """
+        limit = min(FORCE_STEP * contact.duration, contact.response)
+        if self.mode != "bell" or self.integrator != "verlet" or dt <= limit * (1.0 + 1e-3):
+            return []
+        return [
+            f"dt {dt:g} s: grains can gain energy and fly apart with steps above {limit:.3g} s; the shortest contact "
+            f"lasts {contact.duration:.3g} s, damping and friction respond within {contact.response:.3g} s"
         ]
 
     def step_dangers(self, dt: float, diameter: float, gravity: float, layers: float = 0.0) -> list[str]:

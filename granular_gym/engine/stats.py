@@ -35,6 +35,8 @@ class Stats(TypedDict):
         fast_tool_count: substeps in which a tool moved by more than half of the smallest radius [1].
         rebuild_count: times the lists of candidates were built [1].
         iteration_count: solver iterations of all substeps [1].
+        step_count: time steps of the integrator in mode bell, 0 in others [1].
+        rejected_count: time steps that it took back, as their error was above the tolerance [1].
         growth_count: times a buffer had to grow [1].
         diverged: 1 where a position or velocity stopped being finite; the env is frozen until its grains are set or a
             state is loaded [1].
@@ -55,6 +57,8 @@ class Stats(TypedDict):
     fast_tool_count: NDArray[np.int32]
     rebuild_count: NDArray[np.int32]
     iteration_count: NDArray[np.int32]
+    step_count: NDArray[np.int32]
+    rejected_count: NDArray[np.int32]
     growth_count: NDArray[np.int32]
     diverged: NDArray[np.int32]
 

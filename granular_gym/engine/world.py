@@ -6,6 +6,7 @@ so that a world can be branched, copied and pickled.
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import warnings
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from granular_gym import _core
 from granular_gym.base import checks, names
+from granular_gym.engine.bell import StiffestContact, lone_clumps, stiffest
 from granular_gym.engine.device import check_device, gpu_number
 from granular_gym.engine.drives import Drive
 from granular_gym.engine.frozen import FrozenScene
@@ -58,6 +60,8 @@ class World(Settling):
         solver: Solver | None = None,
         num_threads: int | None = None,
     ) -> None:
+        if isinstance(solver, Solver) and solver.mode == "bell":
+            frozen = dataclasses.replace(frozen, arrays=lone_clumps(frozen.arrays))
         self._frozen = frozen
         self.env_count: int = checks.integer("env_count", env_count, 1)
         self.device: str = check_device(device)
@@ -87,6 +91,7 @@ class World(Settling):
         crowded = len(pairs) > 0 and len(radii) > 2
         self._restitution = float(pairs[:, PAIR_FIELDS.index("restitution")].max()) if crowded else 0.0
         self._load = load_ratio(frozen.arrays) if not self.planar else 1.0
+        self._contact = self._stiffest()
         self._warn_of_solver()
         self._layout = frozen.layout()
         self._core = _core.World(
@@ -160,6 +165,7 @@ class World(Settling):
         checked = _solver(solver, self.solver.mode or DEFAULT_MODE)
         self._core.set_solver(checked.fields())
         self.solver = checked
+        self._contact = self._stiffest()
         self._warned.clear()
         self._judged = 0.0
         self._warn_of_solver()
@@ -222,7 +228,7 @@ class World(Settling):
         if dt != self._judged and 0.0 < dt <= 1.0 and self.grain_count:
             self._judged = dt
             if not self.planar:
-                self._warn(self.solver.step_dangers(dt, *self._scale))
+                self._warn(self.solver.step_dangers(dt, *self._scale) + self.solver.force_dangers(dt, self._contact))
             elif self._mass > 0.0:
                 self._warn(self.solver.spring_dangers(dt, self._mass))
 
@@ -429,6 +435,11 @@ class World(Settling):
         solver = self.solver
         self._warn(solver.dangers(self.tool_count > 0) + solver.impact_dangers(self._restitution))
         self._warn(solver.load_dangers(self._load))
+
+    def _stiffest(self) -> StiffestContact:
+        """The contact that asks for the shortest steps in bell mode."""
+        law, arrays = self.solver.bell, self._frozen.arrays
+        return StiffestContact() if law is None or self.planar else stiffest(law, arrays)
 
     def _warn_of_bare_packing(self) -> None:
         """Warns if the grains were set as a dense packing, by positions alone."""

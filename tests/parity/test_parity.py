@@ -11,7 +11,7 @@ import pytest
 import granular_gym as gg
 from testbed.beds import DENSITY
 from testbed.frozen import BREAKS, break_env, frozen_scene
-from testbed.parity import KERNELS, heap, mixed, moist, pair, planar, poses, same, scooped, wield, wielded
+from testbed.parity import BELL, KERNELS, forced, heap, mixed, moist, pair, planar, poses, same, scooped, wield, wielded
 from testbed.planar import COARSE
 
 
@@ -61,6 +61,22 @@ def test_laws_and_tools(kernel: str, make: Any) -> None:
             same(cpu, gpu)
         assert int(cpu.stats["contact_count"][0]) > 20
         assert not cpu.tool_count or np.abs(cpu.wrenches).max() > 0
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("settings", [{}, {"integrator": "rkf45", "tolerance": 1e-3}], ids=["verlet", "rkf45"])
+def test_bell(kernel: str, settings: dict[str, Any]) -> None:
+    """Contacts as forces; adaptive steps run in persistent kernels whatever is asked for."""
+    cpu, gpu = pair(forced, kernel, env_count=3, mode="bell", bell=BELL, **settings)
+    with cpu, gpu:
+        for world in (cpu, gpu):
+            world.set_gravity((0.0, 0.0, -20.0), envs=[1])
+        for k in range(6):
+            for world in (cpu, gpu):
+                world.step(1e-4, 200, tool_poses=poses(k, world))
+            same(cpu, gpu)
+        assert int(cpu.stats["contact_count"].min()) > 10
+        assert np.abs(cpu.wrenches).max() > 0
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -227,7 +227,7 @@ def test_worlds_refuse_what_clumps_cannot_take() -> None:
         with small(13) as other, pytest.raises(StateError):
             other.load_state(world.save_state())
     for mode in ("jacobi", "paper"):
-        with pytest.raises(ArgumentError, match="clumps have gauss_seidel alone"):
+        with pytest.raises(ArgumentError, match="clumps have gauss_seidel and bell alone"):
             box_of_clumps(TETRA, 3).build(solver=gg.Solver(mode=mode))
     spheres = gg.Scene(((-1.0,) * 3, (1.0,) * 3))
     spheres.add_material(density=1.0, radius=0.1)

@@ -425,7 +425,8 @@ gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, const gg_copy
     if (status != GG_OK || (status = stats_fit(c, v->dims.env_count)) != GG_OK) {
         return status;
     }
-    int by_graph = c->schedule == GG_SCHEDULE_GRAPH || c->seconds;
+    /* a graph holds as many phases as the host knows of */
+    int by_graph = (c->schedule == GG_SCHEDULE_GRAPH || c->seconds) && !gg_is_adaptive(&v->params);
     int32_t left = v->params.substeps - c->substeps_done;
     most = most < left ? most : left;
     TRY(c, cudaMemsetAsync(c->control, 0, sizeof(gg_control), c->stream), "clearing counters");

@@ -42,6 +42,12 @@ __device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { retur
 #include "../../phases/step.h"
 #undef GG_STEP_H
 } // namespace gg_clumps_step
+namespace gg_bell_step {
+using gg_team = gg_gpu_team;
+__device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { return GG_LAW_bell; }
+#include "../../phases/step.h"
+#undef GG_STEP_H
+} // namespace gg_bell_step
 namespace gg_spheres_step {
 using gg_team = gg_gpu_team;
 __device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { return GG_LAW_spheres; }
