@@ -32,10 +32,11 @@ def _settled(scene: gg.Scene, env_count: int = 1, threads: int = 1) -> gg.World:
 
 
 def grains(quick: bool) -> list[Row]:
-    """Beds of equal depth and growing area, one thread."""
+    """Beds of equal depth and growing area, the smallest of fewer layers, one thread."""
     rows = []
-    for tiles in [(1, 1), (2, 1), (3, 3)] if quick else [(1, 1), (2, 1), (3, 3), (5, 5), (10, 8), (13, 13), (29, 29)]:
-        scene = standard.wide_bed(tiles)
+    areas = [(1, 1), (2, 1), (3, 3)] if quick else [(1, 1), (2, 1), (3, 3), (5, 5), (10, 8), (13, 13), (29, 29)]
+    for tiles, layers in [((1, 1), 5), *((tiles, 12) for tiles in areas)]:
+        scene = standard.wide_bed(tiles, layers)
         count = scene.grain_count
         substeps = max(4, 400_000 // count)
         subject = measure.world_subject(f"{count} grains", lambda s=scene: _settled(s), substeps)

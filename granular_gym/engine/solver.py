@@ -70,7 +70,7 @@ class StepRule:
 
 
 #: iterations that the rule for creep at long steps asks for where it was last seen to hold (10 ms and 31 d, not 47 d)
-MOST_AGAINST_CREEP = 225
+MOST_AGAINST_CREEP = 460
 _COLLAPSE = "can collapse"
 _CREEP = "that falls goes on sinking for long, by up to a tenth of a radius per second,"
 #: by mode, in the order in which they are looked at; the last ones are those of a bed that fell
@@ -78,7 +78,7 @@ STEP_RULES: dict[str, tuple[StepRule, ...]] = {
     "gauss_seidel": (
         StepRule(130.0, 1.0, False, _COLLAPSE),
         StepRule(20.0, 1.5, True, _CREEP),
-        StepRule(130.0, 2.5, True, _CREEP, most=MOST_AGAINST_CREEP),
+        StepRule(265.0, 2.5, True, _CREEP, most=MOST_AGAINST_CREEP),
     ),
     "jacobi": (
         StepRule(100.0, 1.0, False, _COLLAPSE),

@@ -123,6 +123,42 @@ def test_no_grain_hangs(measured: Note) -> None:
     assert apart[:, 0].max() < 0.1 * DIAMETER and apart[:, 1].max() < 0.03
 
 
+def test_waking_overtakes_the_fall(measured: Note) -> None:
+    """A plate is drawn away from under 15 layers asleep beside a heap that is ploughed: how late each grain falls.
+
+    Waking travels by at least a layer of grains in a substep.
+    """
+    sides = {"left": 150, "right": 700}
+    scene = gg.Scene(((-0.2, -0.03, 0.0), (0.2, 0.03, 0.5)))
+    sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.2)
+    scene.fill_box(sand, (-0.2, -0.03, 0.0), (-0.06, 0.03, 0.05), count=sides["left"], radius=RADIUS, seed=3)
+    scene.fill_box(sand, (0.1, -0.03, 0.06), (0.2, 0.03, 0.35), count=sides["right"], radius=RADIUS, seed=1)
+    scene.add_tool(gg.Sdf.box((0.01, 0.02, 0.02)), name="blade", pose=(-0.18, 0.0, 0.4))
+    scene.add_tool(gg.Sdf.box((0.05, 0.03, 0.01)), name="plate", pose=(0.15, 0.0, 0.05))
+    scene.add_tool(gg.Sdf.box((0.01, 0.03, 0.2)), name="partition", pose=(0.09, 0.0, 0.26))
+    column = slice(sides["left"], None)
+    with build(scene=scene) as world, build(sleep=False, scene=scene) as never:
+        world.step(DT, 1500)
+        poses = world.tool_poses[0].copy()
+        poses[0, 2] = 0.025
+        for _ in range(30):
+            poses[0, 0] += 0.1 * DT * STEP
+            world.step(DT, STEP, tool_poses=poses[None])
+        assert 0.7 < world.stats["asleep_share"][0] < 1.0
+        assert not world.velocities[0, column].any()
+        never.load_state(world.save_state())
+        layer = (world.positions[0, column, 2] - 0.06) / DIAMETER
+        # faster than what lies on it falls within the step
+        poses[1, 2] -= 0.02
+        for one in (world, never):
+            one.step(DT, STEP, tool_poses=poses[None])
+        speeds = [one.velocities[0, column, 2].astype(np.float64) for one in (world, never)]
+        late = (speeds[0] - speeds[1]) / (GRAVITY * DT)
+        measured(layers=layer.max(), late_in_substeps=late.max(), late_mean=late.mean())
+        assert layer.max() > 14.0 and speeds[1].max() < -0.8 * GRAVITY * DT * STEP
+        assert (late < 1.0 + layer).all() and late.max() < 0.5 * layer.max()
+
+
 def test_a_grain_that_rolls_slowly_falls_asleep_at_once() -> None:
     """It is stopped: what it moved by is no imbalance, for which it would wake again."""
     scene = gg.Scene(bounds=((-0.1, -0.1, 0.0), (0.1, 0.1, 0.2)))

@@ -187,10 +187,5 @@ CHECK = Check(
             "this box of 1 m that is 2.5e-5 d; plain has 2.36e-5 to 3.0e-5 d, Nesterov 2.35e-5 to 2.41e-5, and "
             "which is less is chance. With 10 iterations Nesterov has 2.7e-5 to 4.7e-5 d, plain 3e-4 to 6.6e-4"
         ),
-        "flow: error of the solver falls": (
-            "chaos, which no number of iterations goes below: with spin, grains moved by 1e-8 m change the flow by "
-            ".10 within .02 s (seed 3, 400 iterations, by hand; 800 iterations instead of 400: .11), and 20 sweeps "
-            "are as near as that (.113, 80 sweeps .114, 5 sweeps .137)"
-        ),
     },
 )
