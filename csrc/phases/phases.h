@@ -95,8 +95,8 @@
 
 /* with the phases of every law */
 #define GG_PHASES(X)                                                                                                   \
-    GG_COMMON_PHASES(X) GG_SPHERE_PHASES(X) GG_COLOURED_PHASES(X) GG_CLUMP_PHASES(X)              \
-        GG_BELL_PHASES(X) GG_PLANAR_PHASES(X)
+    GG_COMMON_PHASES(X)                                                                                                \
+    GG_SPHERE_PHASES(X) GG_COLOURED_PHASES(X) GG_CLUMP_PHASES(X) GG_BELL_PHASES(X) GG_PLANAR_PHASES(X)
 
 typedef enum gg_phase {
 #define GG_PHASE_ENUM(name, ...) GG_PHASE_##name,
