@@ -44,6 +44,11 @@ SCENES = {
     "drum": "drum:Drum",
     "cereal": "cereal:Cereal",
     "chain": "chain:Chain",
+    "hourglass": "hourglass:Hourglass",
+    "splash": "splash:Splash",
+    "rings": "rings:Rings",
+    "avalanche": "avalanche:Avalanche",
+    "bulldozer": "bulldozer:Bulldozer",
 }
 
 #: x and y of the lines of a plot, by label
@@ -91,6 +96,7 @@ class SceneRun(abc.ABC):
         view: in the plane, lower and upper corner of the filmed rectangle [m]; in space, see `camera`.
         light: direction towards the sun of the pictures.
         show_walls: whether pictures show all walls, or the floor alone.
+        hidden: names of tools that pictures leave out, such as a side through which one looks.
     """
 
     about: ClassVar[str]
@@ -104,6 +110,7 @@ class SceneRun(abc.ABC):
     view: Rectangle
     light: ClassVar[tuple[float, float, float]] = (-0.5, 0.6, 0.9)
     show_walls: ClassVar[bool] = True
+    hidden: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         self.seed: int = checks.seed("seed", seed)
@@ -276,11 +283,6 @@ def _play(
     begin = time.perf_counter()
     world = run.scene(label).build(device="cpu", solver=run.solver, num_threads=num_threads)
     built = time.perf_counter() - begin
-    camera, colors, tools = run.camera(), run.colors(world), run.tool_colors(world)
-
-    def picture() -> NDArray[np.uint8]:
-        return world.picture(camera, light=run.light, grain_colors=colors, tool_colors=tools, show_walls=run.show_walls)
-
     writer = None
     if film:
         try:
@@ -293,7 +295,7 @@ def _play(
     try:
         for k in range(pictures):
             if writer is not None:
-                writer.add(picture())
+                writer.add(picture(run, world))
             now = k * per_picture * run.dt
             progress.update(label, now)
             poses, begin = run.drive(label, world, now), time.perf_counter()
@@ -302,7 +304,7 @@ def _play(
             worst = max(worst, float(world.stats["overlap_max"][0]))
             escaped = int(world.stats["escaped_count"][0])
             run.watch(label, world, now + per_picture * run.dt)
-        write_png(str(out / f"{label}.png"), picture())
+        write_png(str(out / f"{label}.png"), picture(run, world))
     finally:
         progress.clear()
         if writer is not None:
@@ -319,6 +321,22 @@ def _play(
         "overlap_max": worst,
         "escaped": escaped,
     }
+
+
+def picture(run: SceneRun, world: World) -> NDArray[np.uint8]:
+    """What the film of a run shows of a world of it now, (height, width, 3) uint8 sRGB; the world stays as it is."""
+    for name in run.hidden:
+        world.set_tool_active(name, False)
+    image = world.picture(
+        run.camera(),
+        light=run.light,
+        grain_colors=run.colors(world),
+        tool_colors=run.tool_colors(world),
+        show_walls=run.show_walls,
+    )
+    for name in run.hidden:
+        world.set_tool_active(name, True)
+    return image
 
 
 def _plot(path: Path, title: str, x_label: str, y_label: str, lines: Lines) -> None:
