@@ -28,7 +28,7 @@ from granular_gym.training.policies import policy_names
 from granular_gym.training.pretrained import table
 from granular_gym.training.recipes import EPISODES
 from granular_gym.viewing.play import play
-from granular_gym.viewing.scene_runs import SCENES, run_scene
+from granular_gym.viewing.scene_runs import SCENES, SIZES, run_scene
 from granular_gym.viewing.view import view
 
 
@@ -99,6 +99,7 @@ def _add_scene(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="folder for the results; default: out/SCENE")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--grains", type=int, help="grains of each world; default: as many as run in about a minute")
+    parser.add_argument("--size", choices=SIZES, help="full: as many grains as the published experiment; default: test")
     parser.add_argument("--threads", type=int, help="default: as many as the grains can use")
     parser.add_argument("--no-film", action="store_true", help="pictures, plots and report only")
     parser.add_argument(
@@ -112,6 +113,7 @@ def _scene(options: argparse.Namespace) -> int:
         options.out or Path("out") / options.scene,
         seed=options.seed,
         grains=options.grains,
+        size=options.size,
         film=not options.no_film,
         num_threads=options.threads,
         progress=options.progress,

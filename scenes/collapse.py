@@ -30,6 +30,7 @@ class Collapse(SceneRun):
     about = "a column collapses when a wall is lifted"
     labels: ClassVar[tuple[str, ...]] = ("O", "U", "N", "hash")
     default_grains = 400
+    full_grains = 6990
     seconds: float = 15.0
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:

@@ -29,6 +29,7 @@ class Silo(SceneRun):
     about = "a silo empties"
     labels: ClassVar[tuple[str, ...]] = ("octagon 8 m", "hash 8 m", "octagon 16 m", "hash 16 m")
     default_grains = 1500
+    full_grains = 11311
     seconds: float = 13.0
     # with 20 iterations, arches that are stable with 60 creep and break after seconds
     solver: Solver = Solver(iterations=40)

@@ -36,7 +36,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "envs": ("base", "shapes", "engine", "tasks"),
     "training": ("base", "info", "tasks"),
     "viewing": ("base", "shapes", "engine", "tasks", "training"),
-    "scenes": ("shapes", "engine", "viewing"),
+    "scenes": ("shapes", "engine", "tasks", "viewing"),
     "": ("base", "shapes", "engine", "info", "robots", "calibration", "tasks", "training", "viewing"),
 }
 #: imported module and line, by importing module

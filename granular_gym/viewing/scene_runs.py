@@ -1,4 +1,4 @@
-"""scene_runs.py: runs an experiment with planar grains; writes films, pictures, plots and a report.
+"""scene_runs.py: runs an experiment, in the plane or in space; writes films, pictures, plots and a report.
 
 An experiment is a class in `scenes/`: it defines its worlds, the motion of tools, measurements and checks.
 `python -m granular_gym scene NAME --out DIR` runs one.
@@ -31,6 +31,8 @@ from granular_gym.viewing.progress import Progress
 
 #: most grains of a world of an experiment
 GRAIN_LIMIT = 200_000
+#: sizes of an experiment
+SIZES = ("test", "full")
 #: module and class of each experiment
 SCENES = {
     "incline": "incline:Incline",
@@ -42,6 +44,11 @@ SCENES = {
     "drum": "drum:Drum",
     "cereal": "cereal:Cereal",
     "chain": "chain:Chain",
+    "hourglass": "hourglass:Hourglass",
+    "splash": "splash:Splash",
+    "rings": "rings:Rings",
+    "avalanche": "avalanche:Avalanche",
+    "bulldozer": "bulldozer:Bulldozer",
 }
 
 #: x and y of the lines of a plot, by label
@@ -80,21 +87,30 @@ class SceneRun(abc.ABC):
         about: one line about the experiment.
         labels: names of the worlds.
         default_grains: default number of grains of each world.
+        full_grains: number of grains of each world at full size, that of the published experiment where it
+            names one; 0: there is one size only.
         seconds: simulated time of each world [s].
         dt: duration of a substep [s].
         solver: settings of the solver.
         pictures_per_second: of the films.
-        view: lower and upper corner of the filmed rectangle [m].
+        view: in the plane, lower and upper corner of the filmed rectangle [m]; in space, see `camera`.
+        light: direction towards the sun of the pictures.
+        show_walls: whether pictures show all walls, or the floor alone.
+        hidden: names of tools that pictures leave out, such as a side through which one looks.
     """
 
     about: ClassVar[str]
     labels: ClassVar[tuple[str, ...]]
     default_grains: ClassVar[int] = 0
+    full_grains: ClassVar[int] = 0
     seconds: float = 5.0
     dt: float = 1e-3
     solver: Solver = Solver(iterations=20)
     pictures_per_second: ClassVar[int] = 25
     view: Rectangle
+    light: ClassVar[tuple[float, float, float]] = (-0.5, 0.6, 0.9)
+    show_walls: ClassVar[bool] = True
+    hidden: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         self.seed: int = checks.seed("seed", seed)
@@ -125,8 +141,16 @@ class SceneRun(abc.ABC):
         """Plots by title: label of x, label of y, lines."""
         return {}
 
+    def camera(self) -> DepthCamera:
+        """What pictures and films are taken with."""
+        return camera_of(self.view)
+
     def colors(self, world: World) -> NDArray[np.uint8] | None:
         """Colours of the grains, uint8 (n, 3); None: the colour of sand."""
+        return None
+
+    def tool_colors(self, world: World) -> NDArray[np.uint8] | None:
+        """Colours of the tools, uint8 (n, 3); None: one for all."""
         return None
 
 
@@ -166,6 +190,7 @@ def run_scene(
     *,
     seed: int = 0,
     grains: int | None = None,
+    size: str | None = None,
     film: bool = True,
     num_threads: int | None = None,
     progress: bool | None = None,
@@ -177,7 +202,8 @@ def run_scene(
         name: a key of SCENES.
         out: folder; created where it is missing.
         seed: of the initial state, >= 0.
-        grains: number of grains of each world, 1 .. 200,000; None: the experiment's default, or a fixed number.
+        grains: number of grains of each world, 1 .. 200,000; None: as `size` says, or a fixed number.
+        size: "test": the default number of grains, which runs in minutes; "full": `SceneRun.full_grains`; None: "test".
         film: write films where the `video` extra is installed.
         num_threads: threads of the worlds, see `Scene.build`.
         progress: say on standard error how far the run is; None: where that is a terminal.
@@ -195,7 +221,7 @@ def run_scene(
         if not kind.default_grains:
             raise ArgumentError(f"grains: expected none, {name} has a fixed number of them, got {grains!r}")
         checks.integer("grains", grains, 1, GRAIN_LIMIT)
-    run = kind(seed, grains)
+    run = kind(seed, _count(name, kind, grains, size))
     checks.threads(num_threads)
     out.mkdir(parents=True, exist_ok=True)
     for line in announcement(name, run, out, film):
@@ -216,6 +242,19 @@ def run_scene(
     for check in found:
         say(f"{'pass' if check.passed else 'FAIL'}  {check.name}: {check.value:.4g} ({check.target})")
     return report
+
+
+def _count(name: str, kind: type[SceneRun], grains: int | None, size: str | None) -> int | None:
+    """The number of grains of each world that these arguments of `run_scene` ask for; None: the default."""
+    if size is None:
+        return grains
+    if grains is not None:
+        raise ArgumentError(f"size: expected a size or a number of grains, got size={size!r}, grains={grains!r}")
+    if checks.choice("size", size, SIZES) == "test":
+        return None
+    if not kind.full_grains:
+        raise ArgumentError(f"size: expected test, {name} has one size only, got {size!r}")
+    return kind.full_grains
 
 
 def announcement(name: str, run: SceneRun, out: Path, film: bool) -> list[str]:
@@ -244,11 +283,6 @@ def _play(
     begin = time.perf_counter()
     world = run.scene(label).build(device="cpu", solver=run.solver, num_threads=num_threads)
     built = time.perf_counter() - begin
-    camera, colors = camera_of(run.view), run.colors(world)
-
-    def picture() -> NDArray[np.uint8]:
-        return world.picture(camera, light=(-0.5, 0.6, 0.9), grain_colors=colors, show_walls=True)
-
     writer = None
     if film:
         try:
@@ -261,7 +295,7 @@ def _play(
     try:
         for k in range(pictures):
             if writer is not None:
-                writer.add(picture())
+                writer.add(picture(run, world))
             now = k * per_picture * run.dt
             progress.update(label, now)
             poses, begin = run.drive(label, world, now), time.perf_counter()
@@ -270,7 +304,7 @@ def _play(
             worst = max(worst, float(world.stats["overlap_max"][0]))
             escaped = int(world.stats["escaped_count"][0])
             run.watch(label, world, now + per_picture * run.dt)
-        write_png(str(out / f"{label}.png"), picture())
+        write_png(str(out / f"{label}.png"), picture(run, world))
     finally:
         progress.clear()
         if writer is not None:
@@ -287,6 +321,22 @@ def _play(
         "overlap_max": worst,
         "escaped": escaped,
     }
+
+
+def picture(run: SceneRun, world: World) -> NDArray[np.uint8]:
+    """What the film of a run shows of a world of it now, (height, width, 3) uint8 sRGB; the world stays as it is."""
+    for name in run.hidden:
+        world.set_tool_active(name, False)
+    image = world.picture(
+        run.camera(),
+        light=run.light,
+        grain_colors=run.colors(world),
+        tool_colors=run.tool_colors(world),
+        show_walls=run.show_walls,
+    )
+    for name in run.hidden:
+        world.set_tool_active(name, True)
+    return image
 
 
 def _plot(path: Path, title: str, x_label: str, y_label: str, lines: Lines) -> None:

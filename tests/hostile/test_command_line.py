@@ -59,6 +59,8 @@ def test_cache_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
         (["scene", "drum", "--grains", "0"], "grains: expected an integer in 1 .."),
         (["scene", "drum", "--grains", "10000000"], "grains: expected an integer in 1 .."),
         (["scene", "incline", "--grains", "50"], "grains: expected none, incline has a fixed number"),
+        (["scene", "incline", "--size", "full"], "size: expected test, incline has one size only"),
+        (["scene", "silo", "--size", "full", "--grains", "5"], "size: expected a size or a number of grains"),
         (["scene", "drum", "--threads", "0"], "num_threads: expected"),
         (["scene", "drum", "--seed", "-1"], "seed: expected"),
         (["play", "sillo"], "did you mean 'Silo-v"),

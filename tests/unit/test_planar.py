@@ -10,6 +10,7 @@ import granular_gym as gg
 from granular_gym.__main__ import main
 from granular_gym.engine import planar
 from granular_gym.viewing.scene_runs import SCENES, load_scene
+from granular_gym.viewing.space_runs import SpaceRun
 from testbed import planar as planar_scenes
 
 SHAPE = gg.Shape2D.octagon(0.1)
@@ -188,12 +189,17 @@ def test_scene_command_names_scenes(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_scenes_build(name):
-    """Every experiment can be built with few grains."""
-    run = load_scene(name)(seed=1, grains=12)
+    """Every experiment can be built with few grains, those with bodies with more."""
+    kind = load_scene(name)
+    few = 200 if name in ("avalanche", "bulldozer") else 12
+    run = kind(seed=1, grains=few)
     if name in ("incline", "triangle", "leaning_block"):
         world = run.scene(run.labels[0]).build(device="cpu", num_threads=1)
         world.step(run.dt, 2, tool_poses=run.drive(run.labels[0], world, 0.0))
         run.watch(run.labels[0], world, 0.0)
+    elif isinstance(run, SpaceRun):
+        with run.scene(run.labels[0]).build(device="cpu", num_threads=1) as world:
+            assert world.clump_count - len(world.bodies) == few
     else:
         assert run.scene(run.labels[0]).grain_count == 12
 
