@@ -22,6 +22,9 @@ from granular_gym.errors import ArgumentError, StabilityWarning, StateError
 
 Doubles = NDArray[np.float64]
 
+#: a robot of which a number is larger is no longer sane; MuJoCo's own limit
+LARGEST = 1e10
+
 
 class Links(NamedTuple):
     """The links of one env that grains meet, in the axes of the world; n of them.
@@ -127,7 +130,7 @@ class Coupling:
         held = np.zeros(self.world.env_count, bool) if still is None else self._mask("still", still)
         total, tallies = np.zeros_like(self.wrenches), []
         for _ in range(count // each):
-            self._tell(range(self.world.env_count), held | self.diverged)
+            self._tell(range(self.world.env_count), held)
             self.world.step(self.robots.dt, each)
             impulses = self.world.coupled_state().impulses
             total += impulses
@@ -148,14 +151,26 @@ class Coupling:
         listed = checks.envs(envs, self.world.env_count)
         rows = range(self.world.env_count) if listed is None else [int(env) for env in listed]
         if len(rows):
-            self._tell(rows, self.diverged)
+            self._tell(rows, np.zeros(self.world.env_count, bool))
 
     def _tell(self, envs: Sequence[int], still: NDArray[np.bool_]) -> None:
-        """Tells the world where the links of these envs are, how they move and how they yield."""
+        """Tells the world where the links of these envs are, how they move and how they yield.
+
+        A robot whose links are no longer sane diverged: its links stay where they are.
+        """
         n = len(self.robots.names)
         every = [self.robots.links(env) for env in envs]
+        sane = np.array([all((np.abs(part) < LARGEST).all() for part in links) for links in every])
+        self.diverged[list(envs)] |= ~sane
+        if not sane.all():
+            lost = [env for env, good in zip(envs, sane, strict=True) if not good]
+            rest = np.zeros((n, 6))
+            self.world.set_coupled(None, rest, rest, np.zeros((6 * n, 6 * n)), envs=lost)
+            envs, every = ([one for one, good in zip(each, sane, strict=True) if good] for each in (envs, every))
+        if not len(envs):
+            return
         poses, twists, accelerations, responses = (np.stack(each) for each in zip(*every, strict=True))
-        stands = still[list(envs), None, None]
+        stands = (still | self.diverged)[list(envs), None, None]
         if self.mode == "lagged":
             responses = np.zeros((len(envs), 6 * n, 6 * n))
         twists, accelerations, responses = (np.where(stands, 0.0, a) for a in (twists, accelerations, responses))

@@ -78,6 +78,14 @@ def other_paint(task: Any) -> None:
     task.kind[0] = ~task.kind[0]
 
 
+def other_posture(task: Any) -> None:
+    """Another yaw and other angles and velocities of the joints of a robot."""
+    data = task.robots.data[0]
+    data.qpos[3:7] = np.cos(0.1), 0.0, 0.0, np.sin(0.1)
+    data.qpos[7:] += 0.05
+    data.qvel[:] += 0.1
+
+
 FRICTION = Drawn(another_friction, set(), "friction")
 DRAWN: dict[str, dict[str, Drawn]] = {
     "Bulldozer-v1": {
@@ -115,6 +123,11 @@ DRAWN: dict[str, dict[str, Drawn]] = {
         "target": Drawn(shifted("target_x", 0.1), {"state"}, "target_x"),
         "cup": Drawn(shifted("cup", 0.05, 0.05, 0.0), {"state"}, "cup"),
         "contents": Drawn(another_bed, {"cup"}, in_state=False),
+        "friction": FRICTION,
+    },
+    "AntOnSand-v0": {
+        "bed": Drawn(another_bed, {"ahead"}),
+        "posture": Drawn(other_posture, {"torso", "motion", "joints", "velocities"}, "robot_state"),
         "friction": FRICTION,
     },
 }

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from env_helpers import small
 
+from granular_gym.envs.ant_state import VECTOR as ANT
 from granular_gym.envs.bulldozer_state import VECTOR as BULLDOZER
 from granular_gym.envs.excavator_state import TURNS
 from granular_gym.envs.excavator_state import VECTOR as EXCAVATOR
@@ -29,6 +30,7 @@ VECTORS = {
     "Level-v1": LEVEL,
     "GearTower-v1": gear_vector(4),
     "Pour-v1": POUR,
+    "AntOnSand-v0": ANT,
 }
 SEED = 5
 

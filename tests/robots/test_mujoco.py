@@ -176,6 +176,18 @@ def test_a_robot_that_is_no_longer_finite_stands_still() -> None:
     assert np.isfinite(data_of(both, 1).qvel).all()
 
 
+def test_a_robot_of_absurd_speed_stands_still() -> None:
+    """It is found before its numbers reach the world; the others are told of as before, and `place` bears it."""
+    both, alone = bowl(1.0, env_count=2), bowl(1.0)
+    data_of(both, 1).qvel[0] = 1e30
+    both.place()
+    both.step(20)
+    alone.step(20)
+    assert both.diverged.tolist() == [False, True]
+    assert both.world.positions[0].tobytes() == alone.world.positions[0].tobytes()
+    assert both.robots.save(0) == alone.robots.save(0)
+
+
 def test_exchanging_less_often_changes_little(record_property: Any) -> None:
     """Every step, every second and every fifth: the mean force on a shovel that is dragged through a bed."""
     forces = {}
@@ -304,8 +316,9 @@ def test_a_robot_that_was_moved_is_seen_there() -> None:
 
 def test_a_state_with_constraints_goes_on_to_the_bit() -> None:
     """A robot at a limit of its joint: the solver of constraints begins with the same guess."""
-    xml = """<mujoco><option timestep=".002"/><worldbody><body name="arm"><joint type="hinge" axis="0 1 0"
-    limited="true" range="-20 20"/><geom type="capsule" size=".02" fromto="0 0 0 .2 0 0" mass=".3"/></body></worldbody></mujoco>"""
+    xml = """<mujoco><option timestep=".002"/><worldbody><body name="arm">
+    <joint type="hinge" axis="0 1 0" limited="true" range="-20 20"/>
+    <geom type="capsule" size=".02" fromto="0 0 0 .2 0 0" mass=".3"/></body></worldbody></mujoco>"""
     robots = MujocoRobots(model_of(xml), ["arm"])
     for _ in range(200):
         robots.links(0)
