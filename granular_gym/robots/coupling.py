@@ -166,7 +166,8 @@ class Coupling:
             lost = [env for env, good in zip(envs, sane, strict=True) if not good]
             rest = np.zeros((n, 6))
             self.world.set_coupled(None, rest, rest, np.zeros((6 * n, 6 * n)), envs=lost)
-            envs, every = ([one for one, good in zip(each, sane, strict=True) if good] for each in (envs, every))
+            envs = [env for env, good in zip(envs, sane, strict=True) if good]
+            every = [links for links, good in zip(every, sane, strict=True) if good]
         if not len(envs):
             return
         poses, twists, accelerations, responses = (np.stack(each) for each in zip(*every, strict=True))
