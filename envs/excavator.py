@@ -340,11 +340,15 @@ class ExcavatorTask(Task):
         frames[:, 2] *= form.looseness  # out of the way of a lattice that is higher
         names = [f"link{k}" for k in range(len(self.arm.shapes) - 1)] + ["bucket"]
         for (frame, sdf), name in zip(self.arm.shapes, names, strict=True):
-            scene.add_tool(sdf, name=name, material=steel, pose=frames[frame])
+            scene.add_tool(sdf, name=name, material=steel, pose=frames[frame], coupled=self.is_coupled(frame))
         tray = walls_sdf(walls(*TRAY_HALF, TRAY_HEIGHT))
         scene.add_tool(tray, name="tray", material=steel, pose=(*TRAY_CENTER, 0.0))
         scene.add_tool(walls_sdf(self._bin_walls()), name="bin", material=steel, pose=(0.0, 0.6, 0.0))
         return scene
+
+    def is_coupled(self, frame: int) -> bool:
+        """Whether grains push the link of a frame back."""
+        return False
 
     def _bin_walls(self) -> Floats:
         return walls(self.difficulty.bin_half, self.difficulty.bin_half, self.difficulty.bin_height)
@@ -352,8 +356,13 @@ class ExcavatorTask(Task):
     def _loads(self) -> tuple[Array, Array]:
         """Joint torques that hold the grains on the bucket, and their wrenches in its frame, where the joints are."""
         if self._held_loads is None:
-            self._held_loads = self.arm.loads(self.joints, self.results.wrenches[:, len(self.arm.shapes) - 1])
+            self._held_loads = self.arm.loads(self.joints, self._bucket_wrenches())
         return self._held_loads
+
+    def _bucket_wrenches(self) -> Floats:
+        """Mean wrenches of the grains on the bucket over the last control period (env_count, 6), world axes."""
+        wrenches: Floats = self.results.wrenches[:, len(self.arm.shapes) - 1]
+        return wrenches
 
     def load(self, saved: dict[str, Any] | None) -> None:
         """See `Task.load`."""
@@ -389,6 +398,10 @@ class ExcavatorTask(Task):
         """Joints, velocities, events of the guard, bin: (env_count, 2 joints + 3)."""
         return self._driven
 
+    def _tool_poses(self, envs: NDArray[np.int32]) -> Floats:
+        """Of arm, tray and bin in the listed envs, (n, tool_count, 7)."""
+        return self.world.drive_poses(self._drive_state()[envs])
+
     # episodes --------------------------------------------------------------------------------------------------------
 
     def begin(self, envs: NDArray[np.int32], options: dict[str, Any]) -> None:
@@ -407,19 +420,23 @@ class ExcavatorTask(Task):
         self._held_loads = None
         self.boxes = self._boxes()
         self.velocities[envs], self._driven[envs, -3], self.torque_share[envs] = 0.0, 0.0, 0.0
-        world.set_tool_poses(world.drive_poses(self._drive_state()[envs]), envs=envs)
+        world.set_tool_poses(self._tool_poses(envs), envs=envs)
         self.set_materials(envs)
         self._measure()
         self.gain[envs] = 0.0
 
     def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
-        self._driven = self.simulate_driven(actions, idle, self._drive_state())
+        self._driven = self._moved(actions, idle)
         self._held_loads = None
         self.torque_share = _core.largest_shares(self._loads()[0], self.arm.description.torque)
         before = self.score
         self._measure()
         self.gain = self.score - before
+
+    def _moved(self, actions: Any, idle: NDArray[np.bool_]) -> Floats:
+        """Steps the world; the state of the drive afterwards."""
+        return self.simulate_driven(actions, idle, self._drive_state())
 
     def readings(self) -> dict[str, Any]:
         """Forces on the bucket."""

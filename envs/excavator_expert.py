@@ -158,6 +158,7 @@ class ScoopExpert:
         tray: (4,) middle x, y and half lengths x, y of the tray's inside [m].
         bin_height: of the bin's walls [m].
         radius: of a grain [m].
+        bite: depth below the surface [m].
     """
 
     arm: Arm
@@ -165,6 +166,7 @@ class ScoopExpert:
     tray: tuple[float, float, float, float]
     bin_height: float
     radius: float
+    bite: float = BITE
     scoops: int = 0
     _waypoints: list[Waypoint] = field(default_factory=list)
     _from: Floats | None = None  # where the way to the first waypoint begins
@@ -250,7 +252,7 @@ class ScoopExpert:
         near, far = cx - half_x + NEAR, cx + half_x - BUCKET_LENGTH - FAR
         y, surface, middle = self._strip(bed, 0.5 * (near + far))
         # a grain under the floor of the bucket must not be squeezed against the table
-        low = max(FLOOR, 2.0 * self.radius + UNDER, surface - BITE)
+        low = max(FLOOR, 2.0 * self.radius + UNDER, surface - self.bite)
         # start the bite behind where most grains of the strip are
         begin = min(far, max(middle + 0.12, near + 0.14))
         end = max(near, begin - 0.20)

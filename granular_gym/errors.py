@@ -40,6 +40,10 @@ class BackendError(GranularError, RuntimeError):
     """The device asked for is missing or failed."""
 
 
+class MissingError(GranularError, ImportError):
+    """A library that not everybody needs is not installed; the message says how to install it."""
+
+
 class ClosedError(GranularError, RuntimeError):
     """The object was closed."""
 

@@ -12,6 +12,7 @@ from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.pace import Preset
 from granular_gym.tasks.recipe import Recipe
 from granular_gym.tasks.register import register_task
+from granular_gym.tasks.robot_task import RobotTask
 from granular_gym.tasks.task import Difficulty, Task
 from granular_gym.tasks.vehicle import TrackedVehicle
 from granular_gym.training.features import Features
@@ -31,6 +32,7 @@ __all__ = [
     "Joint",
     "Preset",
     "Recipe",
+    "RobotTask",
     "Settling",
     "Task",
     "TrackedVehicle",

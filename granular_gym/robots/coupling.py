@@ -8,17 +8,22 @@ ratio of grain to link mass is unstable.
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.engine.state import State
+from granular_gym.engine.stats import Counters
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, StabilityWarning, StateError
 
 Doubles = NDArray[np.float64]
+
+#: a robot of which a number is larger is no longer sane; MuJoCo's own limit
+LARGEST = 1e10
 
 
 class Links(NamedTuple):
@@ -45,8 +50,11 @@ class Robots(Protocol):
     names: list[str]
     #: number of envs
     env_count: int
-    #: length of its time step [s]
-    dt: float
+
+    @property
+    def dt(self) -> float:
+        """Length of its time step [s]."""
+        ...
 
     def links(self, env: int) -> Links:
         """Where the links are, how they move and how they yield."""
@@ -98,15 +106,19 @@ class Coupling:
         self.diverged: NDArray[np.bool_] = np.zeros(world.env_count, bool)
         #: mean wrench of the grains on each link over the last `step` (env_count, links, 6) [N], [N m]
         self.wrenches: Doubles = np.zeros((world.env_count, len(robots.names), 6))
+        #: of the last `step`, as `World.counters` has them of one step of the world: the largest overlap and residual,
+        #: the sum of fast grains, else what holds at its end
+        self.counters: Counters = world.counters()
         self._warned = False
 
-    def step(self, steps: int = 1, exchange: int = 1) -> None:
+    def step(self, steps: int = 1, exchange: int = 1, still: Any = None) -> None:
         """Advances world and robots by `steps` time steps of the robots.
 
         Args:
             steps: >= 1.
             exchange: time steps between two exchanges; in between a link moves on by itself with the inverse inertia
                 that it had. Divides `steps`.
+            still: (env_count,) bool, in which envs the robot stands still all the while; None: in none.
 
         Raises:
             ArgumentError: no such numbers.
@@ -115,27 +127,61 @@ class Coupling:
         count, each = checks.integer("steps", steps, 1), checks.integer("exchange", exchange, 1)
         if count % each:
             raise ArgumentError(f"exchange: expected a divisor of {count} steps, got {each}")
-        total = np.zeros_like(self.wrenches)
+        held = np.zeros(self.world.env_count, bool) if still is None else self._mask("still", still)
+        total, tallies = np.zeros_like(self.wrenches), []
         for _ in range(count // each):
-            self._tell()
+            self._tell(range(self.world.env_count), held)
             self.world.step(self.robots.dt, each)
             impulses = self.world.coupled_state().impulses
             total += impulses
-            for env in np.flatnonzero(~self.diverged):
+            tallies.append(self.world.counters())
+            for env in np.flatnonzero(~(held | self.diverged)):
                 self.diverged[env] = not self.robots.advance(int(env), impulses[env], each)
         self.wrenches = total / (count * self.robots.dt)
+        self.counters = _of_all(tallies)
         if self.mode == "lagged" and not self._warned:
             self._warn_of_lag()
 
-    def _tell(self) -> None:
+    def place(self, envs: Any = None) -> None:
+        """Tells the world where robots are that were moved from outside, for who looks before the next step.
+
+        Args:
+            envs: None (all), an index, a list of indices or a mask.
+        """
+        listed = checks.envs(envs, self.world.env_count)
+        rows = range(self.world.env_count) if listed is None else [int(env) for env in listed]
+        if len(rows):
+            self._tell(rows, np.zeros(self.world.env_count, bool))
+
+    def _tell(self, envs: Sequence[int], still: NDArray[np.bool_]) -> None:
+        """Tells the world where the links of these envs are, how they move and how they yield.
+
+        A robot whose links are no longer sane diverged: its links stay where they are.
+        """
         n = len(self.robots.names)
-        every = [self.robots.links(env) for env in range(self.world.env_count)]
+        every = [self.robots.links(env) for env in envs]
+        sane = np.array([all((np.abs(part) < LARGEST).all() for part in links) for links in every])
+        self.diverged[list(envs)] |= ~sane
+        if not sane.all():
+            lost = [env for env, good in zip(envs, sane, strict=True) if not good]
+            rest = np.zeros((n, 6))
+            self.world.set_coupled(None, rest, rest, np.zeros((6 * n, 6 * n)), envs=lost)
+            envs = [env for env, good in zip(envs, sane, strict=True) if good]
+            every = [links for links, good in zip(every, sane, strict=True) if good]
+        if not len(envs):
+            return
         poses, twists, accelerations, responses = (np.stack(each) for each in zip(*every, strict=True))
-        still = self.diverged[:, None, None]
+        stands = (still | self.diverged)[list(envs), None, None]
         if self.mode == "lagged":
-            responses = np.zeros((self.world.env_count, 6 * n, 6 * n))
-        twists, accelerations, responses = (np.where(still, 0.0, a) for a in (twists, accelerations, responses))
-        self.world.set_coupled(poses, twists, accelerations, responses)
+            responses = np.zeros((len(envs), 6 * n, 6 * n))
+        twists, accelerations, responses = (np.where(stands, 0.0, a) for a in (twists, accelerations, responses))
+        self.world.set_coupled(poses, twists, accelerations, responses, envs=list(envs))
+
+    def _mask(self, name: str, mask: Any) -> NDArray[np.bool_]:
+        flags = np.asarray(mask)
+        if flags.dtype != np.bool_ or flags.shape != (self.world.env_count,):
+            raise ArgumentError(f"{name}: expected bool ({self.world.env_count},), got {flags.dtype} {flags.shape}")
+        return flags
 
     def mass_ratios(self) -> Doubles:
         """Mass of the grains that touch the links, over the smallest mass that a link has in any direction
@@ -179,3 +225,13 @@ class Coupling:
         for env, saved in enumerate(state.robots):
             self.robots.load(env, saved)
         self.diverged[:] = False
+
+
+def _of_all(tallies: Sequence[Counters]) -> Counters:
+    """The counters of several steps as one."""
+    total = tallies[-1].copy()
+    if len(tallies) > 1:
+        total["overlap_max"] = np.max([each["overlap_max"] for each in tallies], axis=0)
+        total["residual"] = np.max([each["residual"] for each in tallies], axis=0)
+        total["fast_count"] = np.sum([each["fast_count"] for each in tallies], axis=0)
+    return total

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.engine.scene import Scene
-from granular_gym.errors import ArgumentError, StateError
+from granular_gym.errors import ArgumentError, MissingError, StateError
 from granular_gym.robots.coupling import Links
 from granular_gym.shapes.mesh import Mesh
 from granular_gym.shapes.sdf import Sdf
@@ -34,7 +34,7 @@ from granular_gym.shapes.sdf import Sdf
 try:
     import mujoco
 except ImportError as error:  # pragma: no cover
-    raise ImportError('granular_gym.mujoco needs MuJoCo: pip install "granular_gym[mujoco]"') from error
+    raise MissingError('granular_gym.mujoco needs MuJoCo: pip install "granular_gym[mujoco]"') from error
 
 Doubles = NDArray[np.float64]
 
@@ -187,6 +187,16 @@ class MujocoRobots:
             for body, name, pose in zip(self._bodies, self.names, poses, strict=True)
         ]
 
+    def reset(self, env: int) -> None:
+        """Takes the robot of an env back to the model's first posture, at rest, with nothing remembered."""
+        mujoco.mj_resetData(self.model, self.data[env])
+        mujoco.mj_forward(self.model, self.data[env])
+        self._warned[env] = 0
+
+    def forward(self, env: int) -> None:
+        """Brings up to date what follows from `data[env].qpos` and `qvel`: places of bodies and geoms, forces."""
+        mujoco.mj_forward(self.model, self.data[env])
+
     # ---- what Coupling asks for ----
 
     def links(self, env: int) -> Links:
@@ -256,8 +266,11 @@ class MujocoRobots:
         size = mujoco.mj_stateSize(self.model, kind)
         if len(state) != 8 * size:
             raise StateError(f"state: expected {8 * size} bytes of the robot of this model, got {len(state)}")
-        mujoco.mj_setState(self.model, self.data[env], np.frombuffer(state), kind)
+        values = np.frombuffer(state)
+        mujoco.mj_setState(self.model, self.data[env], values, kind)
         mujoco.mj_forward(self.model, self.data[env])
+        # which changed the guess that the solver of constraints starts from
+        mujoco.mj_setState(self.model, self.data[env], values, kind)
 
 
 def _bad_values(data: Any) -> int:

@@ -69,6 +69,8 @@ _TASKS = {
     "granular_gym/GearTower-v1": _ours("gear_tower", "GearTowerV1", 40, "GearTowerExperts", "mixing", 0.65),
     "granular_gym/Pour-v0": _ours("pour", "Pour", 180, "PourExperts", "dose_error"),
     "granular_gym/Pour-v1": _ours("pour", "PourV1", 180, "PourExperts", "dose_error", 0.9),
+    "granular_gym/ExcavatorForce-v0": _ours("excavator_force", "ExcavatorForce", 600, "ForceDrivers", "bin_share"),
+    "granular_gym/AntOnSand-v0": _ours("ant", "AntOnSand", 800, "TrotExperts", "x_position"),
 }
 
 

@@ -13,10 +13,12 @@ from granular_gym.tasks.registry import unversioned
 TASK_IDS = sorted(name for name in gym.registry if name.startswith(gg.__name__ + "/"))
 #: arguments for cheap steps
 SMALL: dict[str, Any] = {"grain_count": 60, "num_threads": 1}
-#: further arguments of some tasks: 60 grains are too large to fit between gears, and heap up above the rim of a cup
+#: further arguments of some tasks: 60 grains are too large to fit between gears, heap up above the rim of a cup, and
+#: are as large as the torso of the Ant
 ALSO_SMALL: dict[str, dict[str, Any]] = {
     "granular_gym/GearTower": {"gear_count": 2, "grain_count": 250},
     "granular_gym/Pour": {"grain_count": 200},
+    "granular_gym/AntOnSand": {"grain_count": 400},
 }
 BULLDOZER = "granular_gym/Bulldozer-v1"
 

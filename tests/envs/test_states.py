@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from env_helpers import small
 
+from granular_gym.envs.ant_state import VECTOR as ANT
 from granular_gym.envs.bulldozer_state import VECTOR as BULLDOZER
+from granular_gym.envs.excavator_force import VECTOR as EXCAVATOR_FORCE
 from granular_gym.envs.excavator_state import TURNS
 from granular_gym.envs.excavator_state import VECTOR as EXCAVATOR
 from granular_gym.envs.gear_tower import gear_vector
@@ -29,6 +31,8 @@ VECTORS = {
     "Level-v1": LEVEL,
     "GearTower-v1": gear_vector(4),
     "Pour-v1": POUR,
+    "ExcavatorForce-v0": EXCAVATOR_FORCE,
+    "AntOnSand-v0": ANT,
 }
 SEED = 5
 

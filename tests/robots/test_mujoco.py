@@ -176,6 +176,18 @@ def test_a_robot_that_is_no_longer_finite_stands_still() -> None:
     assert np.isfinite(data_of(both, 1).qvel).all()
 
 
+def test_a_robot_of_absurd_speed_stands_still() -> None:
+    """It is found before its numbers reach the world; the others are told of as before, and `place` bears it."""
+    both, alone = bowl(1.0, env_count=2), bowl(1.0)
+    data_of(both, 1).qvel[0] = 1e30
+    both.place()
+    both.step(20)
+    alone.step(20)
+    assert both.diverged.tolist() == [False, True]
+    assert both.world.positions[0].tobytes() == alone.world.positions[0].tobytes()
+    assert both.robots.save(0) == alone.robots.save(0)
+
+
 def test_exchanging_less_often_changes_little(record_property: Any) -> None:
     """Every step, every second and every fifth: the mean force on a shovel that is dragged through a bed."""
     forces = {}
@@ -263,3 +275,62 @@ def test_what_is_no_robot_is_refused() -> None:
         bowl_scene(1.0).build(num_threads=1).set_coupled(twists=np.zeros((1, 6)))
     with pytest.raises(ArgumentError, match="coupled"):
         scene.add_tool(gg.Sdf.sphere(0.1), mass=1.0, coupled=True)
+
+
+def test_a_robot_that_is_to_stand_still_does() -> None:
+    """The other env goes on; what both do then is as if the first had waited."""
+    both, alone = pair_among_grains(2), pair_among_grains()
+    before = both.robots.save(0)
+    both.step(30, still=np.array([True, False]))
+    alone.step(30)
+    assert both.robots.save(0) == before
+    assert both.robots.save(1) == alone.robots.save(0)
+    assert not both.diverged.any()
+    with pytest.raises(ArgumentError, match=r"still: expected bool \(2,\)"):
+        both.step(1, still=np.array([True]))
+
+
+def test_counters_are_those_of_all_steps() -> None:
+    """One call of many steps tells what as many calls of one step tell together."""
+    once, often = pair_among_grains(), pair_among_grains()
+    once.step(40)
+    each = []
+    for _ in range(40):
+        often.step(1)
+        each.append(often.counters)
+    for name, gather in (("overlap_max", max), ("residual", max), ("fast_count", sum)):
+        assert once.counters[name][0] == gather(one[name][0] for one in each)
+    assert once.counters["contact_count"] == each[-1]["contact_count"]
+    assert once.counters["residual"][0] > once.world.counters()["residual"][0], "the impact was not the last step"
+
+
+def test_a_robot_that_was_moved_is_seen_there() -> None:
+    """`place` moves the links of the listed envs, and of those alone."""
+    both = pair_among_grains(2)
+    for env in range(2):
+        data_of(both, env).qpos[2] = 0.3
+    both.place([1])
+    tool = both.world.tool_names.index("first")
+    assert both.world.tool_poses[:, tool, 2].tolist() == pytest.approx([0.0, 0.3])
+
+
+def test_a_state_with_constraints_goes_on_to_the_bit() -> None:
+    """A robot at a limit of its joint: the solver of constraints begins with the same guess."""
+    xml = """<mujoco><option timestep=".002"/><worldbody><body name="arm">
+    <joint type="hinge" axis="0 1 0" limited="true" range="-20 20"/>
+    <geom type="capsule" size=".02" fromto="0 0 0 .2 0 0" mass=".3"/></body></worldbody></mujoco>"""
+    robots = MujocoRobots(model_of(xml), ["arm"])
+    for _ in range(200):
+        robots.links(0)
+        robots.advance(0, np.zeros((1, 6)), 1)
+    assert robots.data[0].nefc > 0
+    saved, after = robots.save(0), []
+    for _ in range(2):
+        robots.links(0)
+        robots.advance(0, np.zeros((1, 6)), 1)
+        after.append(robots.save(0))
+        robots.load(0, saved)
+        assert robots.save(0) == saved
+    assert after[0] == after[1]
+    robots.reset(0)
+    assert not robots.data[0].qvel.any() and robots.data[0].time == 0.0
