@@ -45,12 +45,12 @@ $(STAMP_SYSTEM): tools/setup_system.sh
 	@PYTHON=$(PYTHON) VENV=$(VENV) sh tools/setup_system.sh
 	@touch $@
 
-# Python packages; editable, so that changes to Python files need no new installation
+# Python packages; editable, so that changes to Python files need no new installation. The extension is built once, below
 $(STAMP_PACKAGES): $(STAMP_SYSTEM) pyproject.toml setup.py MANIFEST.in
 	@echo "installing Python packages into $(VENV)"
 	@mkdir -p build
 	@$(PIP) --upgrade "pip>=23" "setuptools>=77" "numpy>=2.0" >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
-	@GG_WERROR=1 $(PIP) --no-build-isolation --editable ".[dev,demo]" >build/pip.log 2>&1 || \
+	@GG_EXTENSION=0 $(PIP) --no-build-isolation --editable ".[dev,demo]" >build/pip.log 2>&1 || \
 		(cat build/pip.log; exit 1)
 	@touch $@
 
@@ -68,7 +68,7 @@ demo: $(STAMP_BUILD)
 TORCH ?= torch
 $(STAMP_TRAIN): $(STAMP_PACKAGES)
 	@echo "installing PyTorch and Stable-Baselines3 into $(VENV)"
-	@($(PIP) "$(TORCH)" && $(PIP) --no-build-isolation --editable ".[train]") >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
+	@($(PIP) "$(TORCH)" && GG_EXTENSION=0 $(PIP) --no-build-isolation --editable ".[train]") >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
 	@touch $@
 
 train: $(STAMP_BUILD) $(STAMP_TRAIN)

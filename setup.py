@@ -6,6 +6,7 @@ Every csrc/**/*.c is compiled. Switches, by environment:
     GG_DEBUG=1        -O0, asserts on
     GG_SANITIZE=address,undefined or thread
     GG_WERROR=1       warnings are errors
+    GG_EXTENSION=0    leave the extension out: for an editable installation that build_ext --inplace completes
     GG_CFLAGS         more flags for the C compiler
     GG_CUDA           auto (default): with CUDA where nvcc is found; 0: without; 1: with, or fail;
                       emulate: kernels run on the CPU, for tests of the device code (slow)
@@ -252,6 +253,16 @@ def relative(paths) -> list[str]:
 if not shutil.which(os.environ.get("CC", "cc").split()[0]) and not shutil.which("gcc"):
     print("granular_gym: no C compiler found; set CC or install one (Debian, Ubuntu: apt-get install gcc)")
 
+EXTENSION = Extension(
+    "granular_gym._core",
+    sources=relative((ROOT / "csrc").rglob("*.c")),
+    depends=[
+        "setup.py",
+        *relative([*EMULATOR_HEADERS, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")]),
+    ],
+    include_dirs=["csrc"],
+)
+
 setup(
     packages=[
         *find_packages(include=["granular_gym*"]),
@@ -266,16 +277,6 @@ setup(
     package_data={"granular_gym": ["py.typed", "*.pyi"], "granular_gym._assets": ["*", "**/*"]},
     exclude_package_data={"granular_gym._assets": ["*.pyc", "__pycache__/*"]},
     include_package_data=False,
-    ext_modules=[
-        Extension(
-            "granular_gym._core",
-            sources=relative((ROOT / "csrc").rglob("*.c")),
-            depends=[
-                "setup.py",
-                *relative([*EMULATOR_HEADERS, *(ROOT / "csrc").rglob("*.h"), *(ROOT / "csrc").rglob("*.cu*")]),
-            ],
-            include_dirs=["csrc"],
-        )
-    ],
+    ext_modules=[EXTENSION] if os.environ.get("GG_EXTENSION", "1") != "0" else [],
     cmdclass={"build_ext": BuildExtension},
 )
