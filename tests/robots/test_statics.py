@@ -37,7 +37,7 @@ def test_an_arm_that_presses_feels_the_force_of_statics(kind: str, measured: Not
             felt, expected = -float(push[4]), LEVER * load + weight * float(data.xipos[1, 0] - data.xpos[1, 0])
         carried = (-float(world.wall_wrenches[0, :, 2].sum()) - bed) / float(push[2])
         speed = float(np.abs(data.qvel).max())
-        measured(load=load, felt=felt, expected=expected, ratio=felt / expected, carried=carried, speed=speed)
+        measured(load=load, felt=felt, error=felt / expected - 1.0, carried_error=carried - 1.0, speed=speed)
         assert speed < 1e-3
         assert felt == pytest.approx(expected, rel=0.01)
         assert carried == pytest.approx(1.0, abs=0.01)
