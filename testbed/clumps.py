@@ -12,6 +12,7 @@ from testbed.beds import GRAVITY, faces
 
 SIZE = 0.005  # bounding radius of a clump [m]
 ROCK = 2500.0  # density [kg/m3]
+GRAIN = 0.78 * SIZE  # radius of spheres beside clumps, about that of the volume of a tetrahedron [m]
 
 
 def box_of_clumps(shape: gg.Clump, count: int, **material: Any) -> gg.Scene:
@@ -19,6 +20,34 @@ def box_of_clumps(shape: gg.Clump, count: int, **material: Any) -> gg.Scene:
     scene = gg.Scene(((0.0, 0.0, 0.0), (0.05, 0.05, 0.3)))
     grain = scene.add_material(density=ROCK, shape=shape, **material)
     scene.fill_box(grain, (0.0, 0.0, 0.0), (0.05, 0.05, 0.3), count=count)
+    return scene
+
+
+def drained(count: int, seed: int, length: int = 15, width: int = 8, **material: Any) -> gg.Scene:
+    """A column of grains on a ledge of fixed spheres, rough as they are of different heights: it falls over the edge.
+
+    Against the wall at x = 0 a heap stays, as steep as grains of that kind lie; along y it is periodic. The fixed
+    spheres come first.
+
+    Args:
+        count: of grains in the column.
+        seed: of column and ledge.
+        length: of the ledge along x, in diameters of its spheres (of radius GRAIN).
+        width: along y, likewise.
+        material: arguments of `add_material` for the grains, of friction .5.
+    """
+    across = 2.0 * GRAIN
+    scene = gg.Scene(
+        ((0.0, 0.0, -0.05), ((length + 6) * across, width * across, 0.3)),
+        boundary={"x": ("wall", "open"), "y": "periodic", "z": "open"},
+    )
+    grain = scene.add_material(density=ROCK, friction=0.5, **material)
+    stone = scene.add_material(density=ROCK, friction=0.5, rolling_friction=0.0, fixed=True)
+    places = across * np.stack(np.meshgrid(np.arange(length) + 0.5, np.arange(width) + 0.5), -1).reshape(-1, 2)
+    heights = np.random.default_rng(seed).uniform(-0.25, 0.25, len(places)) * across - GRAIN
+    scene.add_grains(stone, np.column_stack([places, heights]), GRAIN)
+    upper = (length * across, width * across, 0.28)
+    scene.fill_box(grain, (0.0, 0.0, 0.3 * across), upper, count=count, seed=seed)
     return scene
 
 

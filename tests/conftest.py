@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,18 @@ def backend(request: pytest.FixtureRequest) -> str:
     if not device["available"]:
         pytest.skip(f"no {name}: {device['reason']}")
     return name
+
+
+@pytest.fixture
+def measured(record_property: Callable[[str, object], None]) -> Callable[..., None]:
+    """Records figures: to the report file, and to the screen with -rP or -s."""
+
+    def note(**figures: float) -> None:
+        for name, value in figures.items():
+            record_property(name, float(value))
+        print("   ".join(f"{name} {float(value):.4g}" for name, value in figures.items()))
+
+    return note
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,7 +11,7 @@ import pytest
 import granular_gym as gg
 from granular_gym.base.rotations import rotate
 from testbed.beds import GRAVITY, faces
-from testbed.clumps import ROCK, SIZE, box_of_clumps, budget, free, slope
+from testbed.clumps import GRAIN, ROCK, SIZE, box_of_clumps, budget, drained, free, slope
 
 Note = Callable[..., None]
 DT = 1e-3
@@ -139,7 +139,7 @@ def test_a_heap_of_tetrahedra_stands_where_spheres_flow(measured: Note) -> None:
     slopes = {}
     for name, kind in (
         ("tetrahedra", {"shape": gg.Clump.tetrahedron(SIZE)}),
-        ("spheres", {"radius": 0.78 * SIZE, "rolling_friction": 0.0}),
+        ("spheres", {"radius": GRAIN, "rolling_friction": 0.0}),
     ):
         boundary = {"x": "open", "y": "open", "z": ("wall", "open")}
         scene = gg.Scene(((-0.3, -0.3, 0.0), (0.3, 0.3, 0.4)), boundary=boundary, wall_material="floor")
@@ -166,6 +166,27 @@ def test_a_heap_of_tetrahedra_stands_where_spheres_flow(measured: Note) -> None:
         measured(**{f"{name}_degrees": slopes[name], f"{name}_creep": creep})
         if name == "tetrahedra":
             assert creep < 1e-6
+    assert slopes["tetrahedra"] > 25.0
+    assert slopes["spheres"] < slopes["tetrahedra"] - 5.0
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+def test_on_a_rough_floor_tetrahedra_lie_steeper_than_spheres(seed: int, measured: Note) -> None:
+    """What stays on a rough ledge when the rest has run off: tetrahedra at 25 degrees or more, and at least 5 degrees
+    steeper than spheres of the same friction that may roll."""
+    across, length, slopes = 2.0 * GRAIN, 15, {}
+    edges = np.arange(1.0, length - 1) * across
+    for name, count, steps, kind in (
+        ("tetrahedra", 1300, 1500, {"shape": gg.Clump.tetrahedron(SIZE)}),
+        ("spheres", 1400, 3000, {"radius": GRAIN, "rolling_friction": 0.0}),
+    ):
+        with drained(count, seed, length, **kind).build(num_threads=1) as world:
+            world.step(DT, steps)
+            points = (world.clump_poses[0, :, :3] if world.clump_count else world.positions[0])[-count:]
+        x, z = points[points[:, 2] > -GRAIN][:, [0, 2]].T
+        tops = [np.sort(z[(x >= edge) & (x < edge + across)])[-3:].mean() for edge in edges]
+        slopes[name] = float(np.degrees(np.arctan(-np.polyfit(edges, tops, 1)[0])))
+        measured(**{f"{name}_degrees": slopes[name], f"{name}_left": len(x)})
     assert slopes["tetrahedra"] > 25.0
     assert slopes["spheres"] < slopes["tetrahedra"] - 5.0
 
