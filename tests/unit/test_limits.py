@@ -27,6 +27,16 @@ EDGES = {
     "tangential_damping": ((0.0, 1.0), (-1e-6, 1.001)),
     "hash_ratio": ((0.01, 64.0), (0.0, 0.0099, 64.1)),
 }
+# the same of what `Solver(bell=, integrator=)` becomes in mode bell; the engine alone takes these fields
+BELL_EDGES = {
+    "integrator": ((0,), (-1, 2)),
+    "bell_modulus": ((0.0, 1e15), (-1e-6, 1.1e15)),
+    "bell_stiffness": ((1e-6, 1e15), (-1e-6, 1.1e15)),
+    "bell_damping": ((0.0, 1e15), (-1e-6, 1.1e15)),
+    "bell_sliding": ((0.0, 1e15), (-1e-6, 1.1e15)),
+    "bell_damping_quarters": ((0, 16), (-1, 17)),
+    "bell_stiffness_quarters": ((4, 16), (3, 17)),
+}
 CASES = [(name, value, True) for name, (taken, _) in EDGES.items() for value in taken] + [
     (name, value, False) for name, (_, refused) in EDGES.items() for value in refused
 ]
@@ -47,7 +57,7 @@ def world():
 
 def test_every_range_is_driven() -> None:
     numbers = {name for name, value in gg.Solver().fields().items() if name not in ("mode", "broad_phase")}
-    assert set(EDGES) == numbers - {"nesterov", "spin", "sleep"}
+    assert set(EDGES) | set(BELL_EDGES) == numbers - {"nesterov", "spin", "sleep"}
 
 
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
@@ -73,6 +83,19 @@ def test_solver_ranges(world: gg.World, name: str, value: float, taken: bool) ->
         if name != "iterations":
             assert str(core.value) == f"solver.{python.value}"
     world.step(1e-3)
+
+
+@pytest.mark.parametrize("name", list(BELL_EDGES))
+def test_ranges_of_bell(name: str) -> None:
+    """The engine takes the bounds and refuses what is beyond, by name."""
+    solver = gg.Solver(mode="bell", bell=gg.Bell(sliding=1.0, stiffness=1e4))
+    with small_scene().build(solver=solver, num_threads=1) as world:
+        taken, refused = BELL_EDGES[name]
+        for value in taken:
+            world._core.set_solver({**solver.fields(), name: value})
+        for value in (*refused, *((math.nan, math.inf) if isinstance(refused[0], float) else ())):
+            with pytest.raises(gg.ArgumentError, match=rf"^solver\.{name}: expected .*, got "):
+                world._core.set_solver({**solver.fields(), name: value})
 
 
 @pytest.mark.parametrize("name", list(EDGES))
