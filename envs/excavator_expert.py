@@ -158,7 +158,6 @@ class ScoopExpert:
         tray: (4,) middle x, y and half lengths x, y of the tray's inside [m].
         bin_height: of the bin's walls [m].
         radius: of a grain [m].
-        bite: depth below the surface [m].
     """
 
     arm: Arm
@@ -166,7 +165,6 @@ class ScoopExpert:
     tray: tuple[float, float, float, float]
     bin_height: float
     radius: float
-    bite: float = BITE
     scoops: int = 0
     _waypoints: list[Waypoint] = field(default_factory=list)
     _from: Floats | None = None  # where the way to the first waypoint begins
@@ -220,12 +218,15 @@ class ScoopExpert:
         lip = np.array([rho * math.cos(azimuth), rho * math.sin(azimuth), height])
         return self._action(joint_velocities(self.arm, joints, lip, bucket_rotation(heading, curl), self.duration))
 
-    def holds(self, joints: Floats, grains: Floats) -> bool:
-        """Whether more than a few grains are in the bucket."""
+    def share_held(self, joints: Floats, grains: Floats) -> float:
+        """Of the grains in the bucket."""
         frame = self.arm.frames(joints[None])[0, -1]
         local = (np.asarray(grains, np.float64) - frame[:3]) @ matrix_of(frame[3:])
-        inside = (np.abs(local - INSIDE[0]) < INSIDE[1]).all(axis=1)
-        return bool(inside.mean() > LEFT)
+        return float((np.abs(local - INSIDE[0]) < INSIDE[1]).all(axis=1).mean())
+
+    def holds(self, joints: Floats, grains: Floats) -> bool:
+        """Whether more than a few grains are in the bucket."""
+        return self.share_held(joints, grains) > LEFT
 
     def _action(self, wanted: Floats) -> Floats:
         """Joint velocities as shares of their limits."""
@@ -250,35 +251,51 @@ class ScoopExpert:
         inside = (np.abs(grains[:, 0] - cx) < half_x) & (np.abs(grains[:, 1] - cy) < half_y) & (grains[:, 2] < 0.15)
         bed = grains[inside]
         near, far = cx - half_x + NEAR, cx + half_x - BUCKET_LENGTH - FAR
-        y, surface, middle = self._strip(bed, 0.5 * (near + far))
-        # a grain under the floor of the bucket must not be squeezed against the table
-        low = max(FLOOR, 2.0 * self.radius + UNDER, surface - self.bite)
-        # start the bite behind where most grains of the strip are
-        begin = min(far, max(middle + 0.12, near + 0.14))
-        end = max(near, begin - 0.20)
+        self.scoops += 1
+        bite = self.dig((near, far), cy, bed)
         azimuth = math.atan2(bin_position[1], bin_position[0])
         distance = math.hypot(bin_position[0], bin_position[1])
         over = max(self.bin_height + 0.06, 0.20)
         middle_rho = min(max(distance + 0.02, DUMP_RANGE[0]), DUMP_RANGE[1])
-        self.scoops += 1
-
-        def dig(x: float, z: float, curl: float, pace: tuple[float, float] = DIG) -> Waypoint:
-            return Waypoint((math.hypot(x, cy + y), math.atan2(cy + y, x), z, 0.0, curl), pace)
 
         def carry(rho: float, z: float, curl: float, empties: bool = False) -> Waypoint:
             return Waypoint((rho, azimuth, z, azimuth, curl), empties=empties)
 
         return [
-            dig(begin, surface + 0.09, DIG_CURL, SWEEP),
-            dig(begin - 0.01, low, DIG_CURL),
-            dig(end + 0.04, low, DRAG_CURL),
-            dig(end + 0.01, low + 0.05, 0.6 * CARRY_CURL),
-            dig(end + 0.04, 0.24, CARRY_CURL),
-            dig(end + 0.04, CARRY_HEIGHT, CARRY_CURL, SWEEP),
+            *bite,
             carry(CARRY_RADIUS, CARRY_HEIGHT, CARRY_CURL),
             carry(middle_rho, over + 0.06, 0.15),
             carry(middle_rho, over, DUMP_CURL, empties=True),
             carry(CARRY_RADIUS, CARRY_HEIGHT, DRAG_CURL),
+        ]
+
+    def dig(self, ends: tuple[float, float], y: float, bed: Floats) -> list[Waypoint]:
+        """The waypoints of a bite, down into the bed and up again.
+
+        Args:
+            ends: least and largest x of the lip in the tray [m].
+            y: of the tray's middle [m].
+            bed: (n, 3) the grains in the tray [m].
+        """
+        near, far = ends
+        strip, surface, middle = self._strip(bed, 0.5 * (near + far))
+        y += strip
+        # a grain under the floor of the bucket must not be squeezed against the table
+        low = max(FLOOR, 2.0 * self.radius + UNDER, surface - BITE)
+        # start the bite behind where most grains of the strip are
+        begin = min(far, max(middle + 0.12, near + 0.14))
+        end = max(near, begin - 0.20)
+
+        def at(x: float, z: float, curl: float, pace: tuple[float, float] = DIG) -> Waypoint:
+            return Waypoint((math.hypot(x, y), math.atan2(y, x), z, 0.0, curl), pace)
+
+        return [
+            at(begin, surface + 0.09, DIG_CURL, SWEEP),
+            at(begin - 0.01, low, DIG_CURL),
+            at(end + 0.04, low, DRAG_CURL),
+            at(end + 0.01, low + 0.05, 0.6 * CARRY_CURL),
+            at(end + 0.04, 0.24, CARRY_CURL),
+            at(end + 0.04, CARRY_HEIGHT, CARRY_CURL, SWEEP),
         ]
 
     def _strip(self, bed: Floats, middle: float) -> tuple[float, float, float]:

@@ -24,7 +24,7 @@ from granular_gym.envs.excavator import (
     make_arm,
     walls,
 )
-from granular_gym.envs.excavator_model import CONTROLS, excavator_model, names_of
+from granular_gym.envs.excavator_model import CONTROLS, excavator_model, lead, names_of
 from granular_gym.envs.excavator_state import VECTOR as ARM_VECTOR
 from granular_gym.robots.coupling import Robots
 from granular_gym.robots.mujoco import MujocoRobots
@@ -126,6 +126,8 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
             self.robots.reset(int(env))
             data = self.robots.data[env]
             data.qpos[:] = self.joints[env]
+            if self.control == "velocity":
+                data.act[:] = self.joints[env]
             data.mocap_pos[0] = *self.bin[env], 0.0
         self.torques[envs] = 0.0
         self.place_robots(envs)
@@ -140,6 +142,8 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
             wanted, _, events = self.arm.guard(joints, velocities, given * arm.speed, self.blocks(), CONTROL_PERIOD)
             given, driven[:, -3] = (wanted - joints) / CONTROL_PERIOD, events
         for data, values in zip(self.robots.data, given, strict=True):
+            if self.control == "velocity":
+                lead(data, values, arm.torque)
             data.ctrl[:] = values
         self.simulate_robots(idle)
         driven[:, :JOINTS] = [data.qpos for data in self.robots.data]
@@ -155,7 +159,8 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
         wrenches: Floats = self.wrenches[:, -1]
         return wrenches
 
-    def _motor_shares(self) -> Array:
+    def motor_shares(self) -> Array:
+        """Torques of the motors over their limits (env_count, 7)."""
         shares: Array = self.torques / self.arm.description.torque
         return shares
 
@@ -163,7 +168,7 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
         """See `ExcavatorV1Task.evaluate`."""
         rewards, terminated, infos = super().evaluate()  # type: ignore[safe-super, unused-ignore]
         del infos["fast_tool_count"]  # of the last time step alone
-        infos["motor_share"] = np.abs(self._motor_shares()).max(axis=1)
+        infos["motor_share"] = np.abs(self.motor_shares()).max(axis=1)
         return rewards, terminated, infos
 
     def sense(self) -> Arrays:
@@ -173,7 +178,7 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""
-        shares = np.clip(self._motor_shares(), -LIMIT, LIMIT).astype(np.float32)
+        shares = np.clip(self.motor_shares(), -LIMIT, LIMIT).astype(np.float32)
         return np.concatenate([super().sense_state(), shares], axis=1)
 
 

@@ -29,6 +29,7 @@ BUCKET_MASS = 1.0  # [kg]
 ARMATURE = 0.3  # [kg m2] of the rotors, seen from the joints
 #: [N m s/rad] torque of a joint per difference to the velocity that it is told
 GAINS = np.array([400.0, 400.0, 400.0, 400.0, 100.0, 100.0, 100.0])
+INTEGRAL = 10.0  # [1/s] torque per difference of angle over that per difference of velocity
 #: how actions drive the joints
 CONTROLS = ("velocity", "torque")
 
@@ -83,6 +84,23 @@ def excavator_model(arm: Arm, control: str, dt: float, tray: Floats, walls: Floa
     )
 
 
+def lead(data: Any, velocities: Floats, torque: Floats) -> None:
+    """Sets the references of the motors of an arm for the next control period.
+
+    The activation of a motor is the angle it is drawn to, ahead of the reference by `velocities / INTEGRAL`: its torque
+    is then proportional to the difference to the velocity and to the integral of it. That integral never asks for more
+    than the limit, so that it is forgotten as soon as the load is.
+
+    Args:
+        data: mujoco.MjData; `ctrl` holds the velocities of the last control period.
+        velocities: (7,) of the next one [rad/s].
+        torque: (7,) limits [N m].
+    """
+    most = torque / (INTEGRAL * GAINS)
+    reference = np.clip(data.act - data.ctrl / INTEGRAL, data.qpos - most, data.qpos + most)
+    data.act[:] = reference + velocities / INTEGRAL
+
+
 def _text(values: Sequence[float] | Floats) -> str:
     return " ".join(repr(float(value)) for value in values)
 
@@ -106,6 +124,6 @@ def _drive(joint: int, control: str, torque: float, gain: float) -> str:
     if control == "torque":
         return f'<motor joint="joint{joint}" gear="{torque!r}" ctrlrange="-1 1"/>'
     return (
-        f'<general joint="joint{joint}" gainprm="{gain!r}" biastype="affine" biasprm="0 0 {-gain!r}" '
-        f'forcerange="{-torque!r} {torque!r}"/>'
+        f'<general joint="joint{joint}" dyntype="integrator" gainprm="{INTEGRAL * gain!r}" biastype="affine" '
+        f'biasprm="0 {-INTEGRAL * gain!r} {-gain!r}" forcerange="{-torque!r} {torque!r}"/>'
     )

@@ -11,6 +11,7 @@ from env_helpers import same, small
 import granular_gym as gg
 from granular_gym.envs.excavator_force import ExcavatorForceTask
 from granular_gym.envs.excavator_model import BUCKET_MASS, MASSES
+from granular_gym.tasks.expert import scripted_expert
 
 FORCE = "granular_gym/ExcavatorForce-v0"
 
@@ -62,6 +63,42 @@ def test_the_bed_stops_the_arm_within_its_torques(make: Any) -> None:
         largest, force = max(largest, info["motor_share"]), max(force, float(np.linalg.norm(observation["wrench"][:3])))
     assert largest == pytest.approx(1.0), "it was never held"
     assert 20.0 < force < 500.0
+
+
+def test_a_motor_under_load_returns_to_its_reference_and_forgets_what_it_could_not_hold(make: Any) -> None:
+    """The integral closes the gap that a load opens; a load beyond the limit leaves no wind-up behind."""
+    env = make(FORCE, **small(FORCE))
+    env.reset(seed=0)
+    task = env.unwrapped.task
+    data, limits, start = task.robots.data[0], task.arm.description.torque, task.joints[0].copy()
+    data.qfrc_applied[5] = 0.5 * limits[5]
+    for _ in range(20):
+        env.step(np.zeros(7))
+    held = task.joints[0].copy()
+    assert task.torques[0, 5] == pytest.approx(-0.5 * limits[5], rel=0.05)
+    assert abs(held[5] - start[5]) < 0.01 and np.abs(task.velocities[0]).max() < 1e-3
+    data.qfrc_applied[5] = 1.2 * limits[5]
+    for _ in range(10):
+        env.step(np.zeros(7))
+    pushed = task.joints[0, 5]
+    assert pushed > held[5] + 0.1, "it was held"
+    data.qfrc_applied[5] = 0.0
+    for _ in range(10):
+        env.step(np.zeros(7))
+    assert task.joints[0, 5] > pushed - 0.02, "it went back to where the load had found it"
+
+
+def test_the_expert_lifts_grains(make: Any) -> None:
+    """Two bites within the torque limits bring several grains out of the bed."""
+    env = make(FORCE, **{**small(FORCE), "grain_count": 500})
+    env.reset(seed=0)
+    expert = scripted_expert(env)
+    lifted = 0.0
+    for _ in range(220):
+        info = env.step(expert.act())[4]
+        lifted = max(lifted, float(info["lifted_share"]))
+        assert info["motor_share"] <= 1.0 + 1e-6
+    assert lifted >= 3 / 500
 
 
 @pytest.mark.parametrize("control", ["velocity", "torque"])
