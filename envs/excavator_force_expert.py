@@ -153,7 +153,7 @@ class GentleScoopExpert(ScoopExpert):  # type: ignore[misc, unused-ignore]
         return [*points, at(x + 0.02, 0.24, CARRY_CURL, LIFT), at(x + 0.03, CARRY_HEIGHT, CARRY_CURL, SWEEP)]
 
 
-class ForceDrivers(ScoopDrivers):
+class ForceDrivers(ScoopDrivers):  # type: ignore[misc, unused-ignore]
     """Joint velocities; where the task takes torques, those that track them."""
 
     task: ExcavatorForceTask
