@@ -133,15 +133,17 @@ GG_FN gg_aabb gg_cell_grids_box(const gg_params *p, gg_aabb box) {
     return box;
 }
 
-/* The skin [m] for grains of a speed: one that lasts for whole substeps, up to GG_SKIN_SUBSTEPS, and a twentieth more, as
- * they may accelerate; what lasts for a part of a substep would be for nothing. */
+/* The skin [m] for grains of a speed: twice what they move in a substep, up to a radius. Where none sleep also one that
+ * lasts for whole substeps, up to GG_SKIN_SUBSTEPS, and a twentieth more, as they may accelerate: what lasts for a part of
+ * a substep would be for nothing. Cells that wide would keep awake too many around fast grains. */
 GG_FN float gg_skin_of(const gg_params *p, float speed) {
     float each = 2.1f * speed * p->dt, most = GG_SKIN_MAX * 2.0f * p->radius_min;
-    int32_t substeps = GG_SKIN_SUBSTEPS;
+    float skin = gg_clampf(4.0f * speed * p->dt, p->skin, gg_maxf(p->skin, p->radius_min));
+    int32_t substeps = p->sleep ? 0 : GG_SKIN_SUBSTEPS;
     while (substeps > 0 && !((float)substeps * each <= most)) {
         substeps--;
     }
-    return substeps > 0 ? gg_maxf(p->skin, (float)substeps * each) : p->skin;
+    return substeps > 0 ? gg_maxf(skin, (float)substeps * each) : skin;
 }
 
 /* fits all cell grids of env e to the bounding box of its grains, and sets its skin */
