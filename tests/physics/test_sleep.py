@@ -97,9 +97,9 @@ def test_awake_nothing_differs() -> None:
             assert world.state_hash() == other.state_hash()
             assert world.stats.keys() == other.stats.keys()
             for name, values in world.stats.items():
-                # lists of fast grains hold longer in a world in which none may sleep
+                # lists of fast grains hold longer in a world in which none may sleep, and sums go by the order of slots
                 if name != "rebuild_count":
-                    np.testing.assert_array_equal(values, other.stats[name], err_msg=name)
+                    np.testing.assert_allclose(values, other.stats[name], rtol=1e-6, err_msg=name)
             np.testing.assert_array_equal(world.wall_wrenches, other.wall_wrenches)
         assert not asleep(other)[0]
 
