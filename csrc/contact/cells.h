@@ -133,14 +133,14 @@ GG_FN gg_aabb gg_cell_grids_box(const gg_params *p, gg_aabb box) {
     return box;
 }
 
-/* The skin [m] for grains of a speed: twice what they move in a substep, up to a radius. Where none sleep, and as long as
- * that skin holds all contacts that are foreseen, so that results are the same, also one that lasts for whole substeps, up
- * to GG_SKIN_SUBSTEPS, and a twentieth more, as they may accelerate: what lasts for a part of a substep would be for
- * nothing. Cells that wide would keep awake too many around fast grains. */
-GG_FN float gg_skin_of(const gg_params *p, float speed) {
+/* The skin [m] for grains of a speed: twice what they move in a substep, up to a radius. Where grains do not sleep one by
+ * one, and as long as that skin holds all contacts that are foreseen, so that results are the same, also one that lasts
+ * for whole substeps, up to GG_SKIN_SUBSTEPS, and a twentieth more, as they may accelerate: what lasts for a part of a
+ * substep would be for nothing. Cells that wide would keep awake too many around fast grains. */
+GG_FN float gg_skin_of(const gg_params *p, float speed, int grains_sleep) {
     float each = 2.1f * speed * p->dt, most = GG_SKIN_MAX * 2.0f * p->radius_min;
     float skin = gg_clampf(4.0f * speed * p->dt, p->skin, gg_maxf(p->skin, p->radius_min));
-    int32_t substeps = p->sleep || each > skin ? 0 : GG_SKIN_SUBSTEPS;
+    int32_t substeps = grains_sleep || each > skin ? 0 : GG_SKIN_SUBSTEPS;
     while (substeps > 0 && !((float)substeps * each <= most)) {
         substeps--;
     }
@@ -153,7 +153,7 @@ GG_FN void gg_cell_grids_fit(const gg_view *v, int64_t e, gg_aabb box) {
     gg_env *env = &v->env[e];
     box = gg_cell_grids_box(p, box);
     env->origin = box.low;
-    env->skin = gg_skin_of(p, env->speed_max);
+    env->skin = gg_skin_of(p, env->speed_max, v->dims.sleep.slots > 0);
     int32_t first = 0;
     int64_t cap = (v->dims.cells - 1) / p->size_class_count;
     for (int k = 0; k < p->size_class_count; k++) {

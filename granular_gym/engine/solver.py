@@ -137,7 +137,7 @@ class Solver:
             used in mode gauss_seidel.
         margin: contacts this share of a diameter apart are foreseen, 0 .. 0.5.
         skin: neighbour lists hold until a grain moved half of this share of the smallest diameter, 0.01 .. 1; where
-            grains are fast, of a larger one, up to 1 and, unless they may sleep, for three substeps.
+            grains are fast, of a larger one, up to 1 and, unless they may sleep one by one, for three substeps.
         bounce_speed: impacts slower than max(this, 3 g dt) do not bounce [m/s].
         correction_share: no contact moves a grain by more than this share of the smallest radius per substep,
             1e-6 .. 1.
