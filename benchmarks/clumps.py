@@ -342,16 +342,17 @@ def with_cubes(count: int) -> gg.Scene:
     return scene
 
 
-def with_large_body() -> tuple[gg.Scene, int]:
-    """The bed with a box half sunk in it, in the place of grains, as heavy as these; number of the grains left."""
+def with_large_body(field: bool) -> tuple[gg.Scene, int]:
+    """The bed with a box half sunk in it, in the place of grains, as heavy as these, met by its spheres or its field;
+    number of the grains left."""
     points = bed()
     surface = float(np.quantile(points[:, 2], 0.98))
     shape = gg.Clump.from_mesh(box_mesh(LARGE, 6), LARGE_SPHERES)
     away = np.linalg.norm(np.maximum(np.abs(points - (0.0, 0.0, surface)) - LARGE, 0.0), axis=1)
     left = points[away > RADIUS]
     scene = bed_scene(left)
-    mass = 0.58 * DENSITY * 0.5 * shape.volume
-    scene.add_body(shape, mass, name="large", pose=(0.0, 0.0, surface, 1.0, 0.0, 0.0, 0.0))
+    mass, pose = 0.58 * DENSITY * 0.5 * shape.volume, (0.0, 0.0, surface, 1.0, 0.0, 0.0, 0.0)
+    scene.add_body(gg.Sdf.box(LARGE) if field else shape, mass, name="large", pose=pose, spheres=LARGE_SPHERES)
     return scene, len(left)
 
 
@@ -373,8 +374,10 @@ def landed(scene: gg.Scene) -> gg.World:
 
 
 def contacts_of_body(world: gg.World, first: int) -> int:
-    """Contacts of the spheres from id `first` on, those that are foreseen among them."""
-    return int((world.contacts().pairs >= first).any(axis=1).sum())
+    """Contacts of the spheres from id `first` on and with tools, those that are foreseen among them."""
+    pairs = world.contacts().pairs
+    fields = (pairs < 0) & (pairs >= -world.tool_count)
+    return int(((pairs >= first) | fields).any(axis=1).sum())
 
 
 def bodies(quick: bool) -> list[Row]:
@@ -392,13 +395,17 @@ def bodies(quick: bool) -> list[Row]:
             falls = released(with_cubes(count))
             add(f"{count} cubes fall", falls, count, falls.save_state(env=0))
             add(f"{count} cubes rest", landed(with_cubes(count)), count)
-        scene, grains = with_large_body()
-        add(f"one of {LARGE_SPHERES} spheres", landed(scene), 1)
+        left = []
+        for kind in ("of", "with a field over"):
+            scene, grains = with_large_body(kind != "of")
+            left.append(grains)
+            add(f"one {kind} {LARGE_SPHERES} spheres", landed(scene), 1)
         in_turns(subjects)
         rows = [subject.row() for subject in subjects]
         for row, subject in zip(rows, subjects, strict=True):
             row["over_bed"] = by_turn(subject, subjects[0])
-        rows[-1]["contacts_of_body"] = contacts_of_body(subjects[-1].world, grains)
+        for k, grains in enumerate(left):
+            rows[k - 2]["contacts_of_body"] = contacts_of_body(subjects[k - 2].world, grains)
         return rows
     finally:
         for subject in subjects:

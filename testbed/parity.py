@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -112,6 +113,34 @@ def clumped() -> gg.Scene:
     return scene
 
 
+def fielded() -> gg.Scene:
+    """Two bodies with fields, of a union and of a mesh, among clumps, spheres and stones that stay, endless along x,
+    pushed by a blade and borne by a plate that has a mass."""
+    scene = gg.Scene(((-0.15, -0.15, 0.0), (0.15, 0.15, 0.4)), boundary={"x": "periodic", "z": ("wall", "open")})
+    four = scene.add_material(density=DENSITY, friction=0.5, restitution=0.2, shape=gg.Clump.tetrahedron(1.5 * RADIUS))
+    ball = scene.add_material(density=2.0 * DENSITY, friction=0.3, rolling_friction=0.2, radius=RADIUS)
+    stone = scene.add_material(density=DENSITY, radius=RADIUS, fixed=True)
+    low, high = (-0.15, -0.15), (0.15, 0.15)
+    scene.fill_box(four, (*low, 0.0), (*high, 0.08), count=16, seed=1)
+    scene.fill_box(ball, (*low, 0.08), (*high, 0.14), count=20, seed=2)
+    scene.add_grains(stone, [(0.1, 0.1, 0.2), (-0.14, -0.1, 0.2)], RADIUS)
+    steel = scene.add_material(density=7800.0, friction=0.3)
+    blade = gg.Sdf.union(gg.Sdf.box((0.008, 0.06, 0.03)), gg.Sdf.capsule(0.01, 0.05).at((0.01, 0.0, 0.03)))
+    scene.add_tool(blade, name="blade", material=steel, pose=(-0.06, 0.0, 0.04, 1.0, 0.0, 0.0, 0.0))
+    plate = gg.Sdf.box((0.05, 0.03, 0.005))
+    scene.add_tool(plate, "plate", steel, (0.0, 0.1, 0.17, 1.0, 0.0, 0.0, 0.0), mass=0.3, free="z")
+    x, y, z = 0.03, 0.02, 0.02
+    corners = [[-x, -y, -z], [x, -y, -z], [-x, y, -z], [0.0, 0.0, z]]
+    wedge = gg.Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+    scene.add_body(wedge, 0.1, name="wedge", pose=(-0.13, -0.1, 0.25, 1.0, 0.1, 0.2, 0.0), spheres=40)
+    union = gg.Sdf.union(gg.Sdf.sphere(0.02), gg.Sdf.box((0.03, 0.015, 0.015)).at((0.0, 0.01, 0.0)))
+    turned, kick = (0.1, 0.09, 0.26, 0.7, 0.3, 0.1, 0.6), (0.2, 0.1, -0.5)
+    scene.add_body(union, 0.4, name="union", pose=turned, velocity=kick, angular_velocity=(9.0, 0.0, 5.0), spheres=60)
+    sky = gg.DepthCamera.orthographic(height=13, width=17, extent=0.1, position=(0, 0, 1), target=(0, 0, 0), far=2.0)
+    scene.add_camera(sky, name="sky")
+    return scene
+
+
 def forced() -> gg.Scene:
     """Tetrahedra and lone spheres of two sizes for the law of Bell, endless along x, pushed by a blade."""
     scene = gg.Scene(((-0.07, -0.05, 0.0), (0.05, 0.05, 0.3)), boundary={"x": "periodic", "z": ("wall", "open")})
@@ -168,11 +197,12 @@ def planar(field: Callable[[gg.Shape2D, gg.Shape2D], gg.PairField] = coarse_tabl
 
 
 def poses(k: int, world: gg.World) -> Any:
-    """Poses of the tool after step k, along a short path; None where the world has no tool."""
+    """Poses after step k: of the first tool along a short path, others go by themselves; None without tools."""
     if not world.tool_count:
         return None
     s = (k + 1) / 6
-    return [[-0.06 + 0.05 * s, 0.0, 0.04, 1.0 - 0.125 * s * s, 0.0, 0.0, 0.5 * s]]
+    others = [[math.nan] * 7] * (world.tool_count - 1)
+    return [[-0.06 + 0.05 * s, 0.0, 0.04, 1.0 - 0.125 * s * s, 0.0, 0.0, 0.5 * s], *others]
 
 
 def same(cpu: gg.World, gpu: gg.World, ignored: str = "") -> None:

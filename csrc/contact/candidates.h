@@ -54,13 +54,13 @@ GG_FN int gg_slot_stays(const gg_view *v, int64_t e, int64_t slot) {
     return gg_slot_fixed(v, e, slot) | gg_slot_asleep(v, e, slot) << 1;
 }
 
-/* whether slot j is a candidate of slot i: near, not at rest like i (stays: that of i), not of its clump, and i lists
- * it */
+/* whether slot j is a candidate of slot i: near, not at rest like i (stays: that of i), they meet as spheres, and i
+ * lists it */
 GG_FN int gg_candidate_of(const gg_view *v, int64_t e, int32_t i, int stays, int32_t j) {
     const gg_vec4 *x = v->position + e * v->dims.slots;
     const int32_t *id = v->grain_id + e * v->dims.slots;
     return j != i && gg_candidate_near(v, &v->env[e], x[i], x[j]) && !(stays && stays & gg_slot_stays(v, e, j)) &&
-           gg_pair_owned(&v->params, id[i], id[j]) && !gg_one_clump(v, id[i], id[j]);
+           gg_pair_owned(&v->params, id[i], id[j]) && !gg_spheres_pass(v, id[i], id[j]);
 }
 
 /* cells of one axis that a search range overlaps: the first (folded), and how many */

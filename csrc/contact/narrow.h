@@ -89,9 +89,19 @@ GG_FN int gg_pair_active(const gg_view *v, int64_t e, int32_t i, int32_t j) {
     return distance2 < reach * reach;
 }
 
+/* x - y, where y is of a part: to its nearest image if a clump carries it, for that goes round through faces */
+GG_FN gg_vec3 gg_part_offset(const gg_view *v, int64_t part, gg_vec3 x, gg_vec3 y) {
+    if (gg_clump_of_tool(v, v->parts[part].tool) < 0) {
+        return gg_sub(x, y);
+    }
+    gg_vec4 a = {x.x, x.y, x.z, 0.0f}, b = {y.x, y.y, y.z, 0.0f};
+    return gg_separation(&v->params, a, b);
+}
+
 /* velocity of a part at world point x [m/s] */
-GG_FN gg_vec3 gg_part_velocity(const gg_part_pose *pose, gg_vec3 x) {
-    return gg_add(pose->velocity, gg_cross(pose->angular_velocity, gg_sub(x, pose->tool_position)));
+GG_FN gg_vec3 gg_part_velocity(const gg_view *v, int64_t e, int64_t part, gg_vec3 x) {
+    const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
+    return gg_add(pose->velocity, gg_cross(pose->angular_velocity, gg_part_offset(v, part, x, pose->tool_position)));
 }
 
 /* what the fastest grain or tool of an env adds to a margin [m]; bounded, so that one grain in free fall far outside
@@ -135,6 +145,9 @@ GG_FN int gg_slice_near(const gg_view *v, int64_t e, gg_slice_ball ball, int64_t
     if (!pose->active) {
         return 0;
     }
+    if (gg_clump_of_tool(v, shape->tool) >= 0 && gg_goes_round(&v->params)) {
+        return 1; /* the nearest image of a part is not the same for all grains of a slice */
+    }
     gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(ball.center, pose->position));
     float distance = gg_sdf_bound(shape, local);
     if (distance <= ball.radius && shape->kind != GG_SHAPE_GRID) {
@@ -169,14 +182,14 @@ GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t par
     const gg_shape *shape = &v->parts[part];
     const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
     gg_vec3 x = gg_v3(x4->x, x4->y, x4->z);
-    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(x, pose->position));
+    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_part_offset(v, part, x, pose->position));
     float margin = v->params.margin * 2.0f * x4->w + gg_speed_margin(v, e);
     /* most parts are far: bounds on the margin and on the distance reject them before field and velocity are read */
     float margin_max = gg_maxf(margin + v->params.foresight * v->env[e].speed_max, v->env[e].cohesion_range);
     gg_touch t;
     t.active = 0;
     t.gap = 0.0f;
-    if (!pose->active || gg_sdf_bound(shape, local) > x4->w + margin_max) {
+    if (!pose->active || gg_own_surface(v, e, i, shape->tool) || gg_sdf_bound(shape, local) > x4->w + margin_max) {
         return t;
     }
     t.gap = gg_sdf_distance(shape, v->grids, v->samples, local) - x4->w;
@@ -184,7 +197,7 @@ GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t par
         return t;
     }
     const float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
-    gg_vec3 relative = gg_sub(gg_body_velocity(bodies, i), gg_part_velocity(pose, x));
+    gg_vec3 relative = gg_sub(gg_body_velocity(bodies, i), gg_part_velocity(v, e, part, x));
     t.active = t.gap < margin + v->params.foresight * gg_norm(relative);
     if (!t.active && v->env[e].cohesion_range > 0.0f) {
         const gg_pair *pair = gg_pair_of(v, e, v->material[e * v->dims.slots + i], shape->material);
@@ -197,7 +210,7 @@ GG_FN gg_touch gg_touch_part(const gg_view *v, int64_t e, int32_t i, int64_t par
 GG_FN gg_vec3 gg_part_normal(const gg_view *v, int64_t e, int32_t i, int64_t part) {
     const gg_vec4 *x4 = v->position + e * v->dims.slots + i;
     const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
-    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(gg_v3(x4->x, x4->y, x4->z), pose->position));
+    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_part_offset(v, part, gg_v3(x4->x, x4->y, x4->z), pose->position));
     gg_sdf_hit hit = gg_sdf_eval(&v->parts[part], v->grids, v->samples, local);
     return gg_mat_mul(pose->rotation, hit.gradient);
 }

@@ -63,7 +63,7 @@ GG_FN void GG_LANE_NAME(found_sort)(const gg_view *v, int64_t e, int32_t slot, g
         int32_t j = found->slot[k];
         found->slot[count] = j;
         id[count] = v->grain_id[base + j];
-        count += j != slot && gg_pair_owned(&v->params, own_id, id[count]) && !gg_one_clump(v, own_id, id[count]);
+        count += j != slot && gg_pair_owned(&v->params, own_id, id[count]) && !gg_spheres_pass(v, own_id, id[count]);
     }
     v->candidate_count[base + slot] = count;
     if (count > gg_candidate_capacity(v, e, slot)) {

@@ -20,6 +20,12 @@ GG_FN float gg_separation_axis(const gg_params *p, int axis, float d, float lowe
     return d;
 }
 
+/* whether some axis has periodic images */
+GG_FN int gg_goes_round(const gg_params *p) {
+    return p->boundary[0][0] == GG_BOUNDARY_PERIODIC || p->boundary[1][0] == GG_BOUNDARY_PERIODIC ||
+           p->boundary[2][0] == GG_BOUNDARY_PERIODIC;
+}
+
 /* a - b */
 GG_FN gg_vec3 gg_separation(const gg_params *p, gg_vec4 a, gg_vec4 b) {
     return gg_v3(gg_separation_axis(p, 0, a.x - b.x, p->lower.x, p->upper.x),

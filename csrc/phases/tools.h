@@ -4,12 +4,12 @@
 
 #include "../contact/cells.h"
 #include "../geometry/pose.h"
-#include "../solvers/dynamic_tools.h"
+#include "../solvers/clump_surface.h"
 
 /* Closes a step: tools are at their target, or where the completed substeps took them. item: tool of an env */
 GG_FN void gg_tool_arrive(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
-    if (gg_tool_dynamic(v, tool)) {
+    if (gg_tool_free(v, tool)) {
         return; /* its pose is that of the last substep */
     }
     if (v->env[e].substeps_done == v->params.substeps) {
@@ -19,13 +19,13 @@ GG_FN void gg_tool_arrive(const gg_view *v, int64_t e, int64_t tool) {
     }
 }
 
-/* the motion of a tool over this step. item: tool of an env */
+/* The motion of a tool over this step; the surface of a clump goes with the clump. item: tool of an env */
 GG_FN void gg_tool_plan(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
     gg_pose start = v->tool_pose[at];
     gg_pose target = start;
     /* the first tools are the walls of the bounds, which do not move */
-    if (v->tool_targets && tool >= GG_WALL_COUNT && !gg_tool_dynamic(v, tool)) {
+    if (v->tool_targets && tool >= GG_WALL_COUNT && !gg_tool_free(v, tool)) {
         int64_t own_count = v->dims.tool_count - GG_WALL_COUNT;
         const float *t = v->tool_targets + (e * own_count + tool - GG_WALL_COUNT) * 7;
         target.position = gg_v3(t[0], t[1], t[2]);
@@ -57,7 +57,7 @@ GG_FN float gg_tool_speed_max(const gg_view *v, int64_t e) {
     for (int64_t part = 0; part < v->dims.part_count; part++) {
         const gg_shape *shape = &v->parts[part];
         const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + shape->tool];
-        if (v->tool_active[e * v->dims.tool_count + shape->tool] && !gg_tool_dynamic(v, shape->tool)) {
+        if (v->tool_active[e * v->dims.tool_count + shape->tool] && !gg_tool_free(v, shape->tool)) {
             speed = gg_maxf(speed, gg_norm(motion->velocity) + gg_absf(motion->speed) * gg_part_arm(shape));
         }
     }
@@ -90,6 +90,9 @@ GG_FN void gg_tool_pose_part_at(const gg_view *v, int64_t e, int64_t part, doubl
         *pose = gg_part_pose_of(shape, v->tool_pose[at]);
         pose->velocity = gg_tool_predicted(v, e, shape->tool);
         pose->angular_velocity = gg_tool_predicted_spin(v, e, shape->tool);
+    } else if (gg_clump_of_tool(v, shape->tool) >= 0) {
+        *pose = gg_part_pose_of(shape, v->tool_pose[at]);
+        gg_clump_surface_move(v, e, gg_clump_of_tool(v, shape->tool), pose);
     } else {
         *pose =
             gg_part_pose_of(shape, gg_tool_motion_at(motion, (double)v->params.dt * v->env[e].substeps_done + time));

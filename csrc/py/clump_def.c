@@ -5,6 +5,8 @@
  * offset (grains, 3) float32         centre of the sphere in the principal axes
  * pose (clumps, 7) float64           centre of mass, w x y z of the principal axes
  * velocity (clumps, 6) float64       velocity, angular velocity in the axes of the world
+ * surface (clumps) int32             tool that is the surface of each; -1: none
+ * axes (clumps, 4) float64           w x y z of the principal axes in the frame of each, which is that of its surface
  */
 #include "convert.h"
 
@@ -34,7 +36,10 @@ int gg_py_def_clumps(const gg_module_state *state, PyObject *clumps, gg_py_def *
     const float *offset = first ? item(state, clumps, "offset", NPY_FLOAT32, 2, offsets) : NULL;
     const double *pose = offset ? item(state, clumps, "pose", NPY_FLOAT64, 2, poses) : NULL;
     const double *velocity = pose ? item(state, clumps, "velocity", NPY_FLOAT64, 2, velocities) : NULL;
-    if (!velocity) {
+    npy_intp surfaces[1] = {shapes[0]}, frames[2] = {shapes[0], 4};
+    const int32_t *surface = velocity ? item(state, clumps, "surface", NPY_INT32, 1, surfaces) : NULL;
+    const double *frame = surface ? item(state, clumps, "axes", NPY_FLOAT64, 2, frames) : NULL;
+    if (!frame) {
         return -1;
     }
     int64_t count = shapes[0];
@@ -53,6 +58,10 @@ int gg_py_def_clumps(const gg_module_state *state, PyObject *clumps, gg_py_def *
             each[k].moment[c] = shape[5 * k + 1 + c];
         }
         each[k].radius = (float)shape[5 * k + 4];
+        each[k].surface = surface[k] < 0 ? -1 : surface[k];
+        for (int c = 0; c < 4; c++) {
+            each[k].frame[c] = frame[4 * k + c];
+        }
         each[k].material = def->grain_material[first[k]];
     }
     def->clumps.count = count;

@@ -221,6 +221,10 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
             slice.keep[lane] = keep;
             any |= keep;
         }
+        /* of a clump with a surface that is seen */
+        for (int lane = 0; any && v->dims.clumps.surfaces && lane < GG_LANES; lane++) {
+            slice.keep[lane] &= grain_id[slot + lane] < 0 || !gg_under_surface(v, grain_id[slot + lane]);
+        }
         if (any && gg_is_planar(&v->params)) {
             gg_strip_prisms(strip, lens, v, e, slot, &slice, grain_id + slot);
         } else if (any) {
@@ -259,8 +263,8 @@ GG_FN void gg_strip_slot(const gg_strip *strip, const gg_lens *lens, const gg_vi
     gg_vec3 c = gg_lens_local(lens, gg_v3(p.x, p.y, p.z));
     float depth = gg_is_planar(&v->params) ? GG_PRISM_DEPTH * v->params.radius_min : 0.0f;
     float reach = p.w + depth + 4e-6f * (gg_absf(c.x) + gg_absf(c.y) + gg_absf(c.z));
-    if (v->grain_id[e * v->dims.slots + slot] < 0 || c.z - lens->near_depth < -reach ||
-        lens->far_depth - c.z < -reach) {
+    int32_t id = v->grain_id[e * v->dims.slots + slot];
+    if (id < 0 || gg_under_surface(v, id) || c.z - lens->near_depth < -reach || lens->far_depth - c.z < -reach) {
         return;
     }
     if (gg_is_planar(&v->params)) {

@@ -12,6 +12,8 @@ typedef struct gg_clump_shape {
     float radius;     /* of the ball about the centre of mass that holds it [m]: turns spins into speeds */
     int32_t material; /* of all its grains */
     int32_t lone;     /* a sphere with the inertia of one; set by the world */
+    int32_t surface;  /* tool that is its surface: what grains meet instead of its spheres; -1: none */
+    double frame[4];  /* w x y z: from the axes of that tool to the principal ones */
 } gg_clump_shape;
 
 /* motion of a clump, in double precision: what a substep changes is less than a float resolves */
@@ -28,6 +30,7 @@ typedef struct gg_clump_motion {
 typedef struct gg_clump_dims {
     int64_t count;               /* clumps of an env; a lone sphere is one, too */
     int64_t lone;                /* whether there are lone spheres among them */
+    int64_t surfaces;            /* whether tools are surfaces of some */
     int64_t slots, bodies, rows; /* slots, bodies, contact_rows */
 } gg_clump_dims;
 
@@ -44,12 +47,13 @@ typedef struct gg_clump_dims {
     X(int32_t, other_lead, d->clumps.rows * GG_LANES, SCRATCH)   /* and of the other side */                           \
     X(float, clump_lever, d->clumps.rows * GG_LANES * 6, SCRATCH) /* arms of both sides over their radii */            \
     X(float, clump_spread, d->clumps.rows * GG_LANES * 2, SCRATCH) /* and what clump_inertia has in the seventh place */ \
-    X(float, tangent_mass, d->clumps.rows * GG_LANES, SCRATCH)   /* relaxed, of the plane of the contact [kg] */
+    X(float, tangent_mass, d->clumps.rows * GG_LANES, SCRATCH)   /* relaxed, of the plane of the contact [kg] */         \
 
 #define GG_CLUMP_SCENE_ARRAYS(X)                                                                                       \
     X(gg_clump_shape, clump_shape, dims->clumps.count, def->clumps.shape)                                              \
     X(int32_t, clump_first, dims->clumps.count ? dims->clumps.count + 1 : 0, def->clumps.first) /* its grain ids */    \
     X(int32_t, clump_of, dims->clumps.count ? dims->grain_count : 0, NULL) /* clump of a grain id */                   \
+    X(int32_t, tool_clump, dims->clumps.surfaces ? dims->tool_count : 0, NULL) /* that a tool is the surface of; -1 */ \
     X(gg_vec3, clump_offset, dims->clumps.count ? dims->grain_count : 0, def->clumps.offset) /* in its axes [m] */
 /* clang-format on */
 

@@ -64,6 +64,27 @@ GG_FN int gg_one_clump(const gg_view *v, int32_t id, int32_t other) {
     return v->dims.clumps.count && v->clump_of[id] == v->clump_of[other];
 }
 
+/* whether a grain is a sphere of a clump that grains meet by its surface */
+GG_FN int gg_under_surface(const gg_view *v, int32_t id) {
+    return v->dims.clumps.surfaces && v->clump_shape[v->clump_of[id]].surface >= 0;
+}
+
+/* whether two grains never touch as spheres: they are of one clump, or the clump of one has a surface */
+GG_FN int gg_spheres_pass(const gg_view *v, int32_t id, int32_t other) {
+    return gg_one_clump(v, id, other) || gg_under_surface(v, id) || gg_under_surface(v, other);
+}
+
+/* the clump that a tool is the surface of; -1: none, as of any tool that a clump does not carry */
+GG_FN int32_t gg_clump_of_tool(const gg_view *v, int64_t tool) {
+    return v->dims.clumps.surfaces ? v->tool_clump[tool] : -1;
+}
+
+/* whether a tool is the surface of the clump of the grain in a slot */
+GG_FN int gg_own_surface(const gg_view *v, int64_t e, int64_t slot, int64_t tool) {
+    int32_t clump = gg_clump_of_tool(v, tool);
+    return clump >= 0 && v->clump_of[v->grain_id[e * v->dims.slots + slot]] == clump;
+}
+
 /* the class of the grain in a slot: GG_AWAKE, GG_EDGE, GG_DEEP */
 GG_FN int32_t gg_slot_class(const gg_view *v, int64_t e, int64_t slot) {
     int64_t id = v->grain_id[e * v->dims.slots + slot];
@@ -79,6 +100,25 @@ GG_FN int64_t gg_live_slots(const gg_view *v, int64_t e) { return (int64_t)v->en
 /* whether a body is a point of contact on a tool */
 GG_FN int gg_is_tool(const gg_view *v, int64_t body) { return body >= v->dims.free_bodies; }
 
+/* the clump on whose surface a contact is; -1: on no clump's */
+GG_FN int32_t gg_surface_clump(const gg_view *v, int64_t e, int64_t body) {
+    if (!v->dims.clumps.surfaces || !gg_is_tool(v, body)) {
+        return -1;
+    }
+    return v->tool_clump[v->tool_load[e * v->dims.tool_contacts + body - v->dims.free_bodies].tool];
+}
+
+/* the body that the solve moves for a contact on a tool: that of the clump whose surface the tool is; -1: no clump's */
+GG_FN int32_t gg_surface_lead(const gg_view *v, int64_t e, int64_t body) {
+    int32_t clump = gg_surface_clump(v, e, body);
+    return clump < 0 ? -1 : v->slot_of[e * v->dims.slots + v->clump_first[clump]];
+}
+
+/* the body that the solve moves for either side of a contact; -1: a tool that no clump carries */
+GG_FN int32_t gg_contact_lead(const gg_view *v, int64_t e, int32_t body) {
+    return gg_is_tool(v, body) ? gg_surface_lead(v, e, body) : gg_clump_lead(v, e, body);
+}
+
 /* whether the grain of a slot is a lone sphere; in a world of clumps */
 GG_FN int gg_lone_slot(const gg_view *v, int64_t e, int64_t slot) {
     return v->clump_shape[v->clump_of[v->grain_id[e * v->dims.slots + slot]]].lone;
@@ -87,7 +127,8 @@ GG_FN int gg_lone_slot(const gg_view *v, int64_t e, int64_t slot) {
 /* Whether a contact is of lone spheres among clumps, or of one with a tool. It has an even colour then, others there have
  * odd ones. */
 GG_FN int gg_lone_contact(const gg_view *v, int64_t e, int32_t slot, int32_t body) {
-    return v->dims.clumps.lone && gg_lone_slot(v, e, slot) && (gg_is_tool(v, body) || gg_lone_slot(v, e, body));
+    return v->dims.clumps.lone && gg_lone_slot(v, e, slot) &&
+           (gg_is_tool(v, body) ? gg_surface_lead(v, e, body) < 0 : gg_lone_slot(v, e, body));
 }
 GG_FN int gg_lone_colour(const gg_view *v, int32_t colour) { return v->dims.clumps.lone && colour % 2 == 0; }
 

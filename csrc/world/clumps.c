@@ -1,6 +1,7 @@
 /* clumps.c: what the law of clumps asks of a definition; reading and setting clumps. */
 #include <string.h>
 
+#include "../solvers/dynamic_tools.h"
 #include "world.h"
 
 static gg_status check_shape(const gg_world_def *d, int64_t k, gg_message out) {
@@ -22,6 +23,35 @@ static gg_status check_shape(const gg_world_def *d, int64_t k, gg_message out) {
         GG_EXPECT(out, gg_finite3(d->clumps.offset[id]) && d->grain_material[id] == s->material,
                   "clump %lld: expected a finite offset and the material of the clump for grain %lld", (long long)k,
                   (long long)id);
+    }
+    return GG_OK;
+}
+
+/* a tool of its own, that nothing else moves, and no part of it wider than half the way round */
+static gg_status check_surface(const gg_world_def *d, int64_t k, gg_message out) {
+    const gg_clump_shape *s = &d->clumps.shape[k];
+    if (s->surface < 0) {
+        return GG_OK;
+    }
+    const double *f = s->frame;
+    double length2 = f[0] * f[0] + f[1] * f[1] + f[2] * f[2] + f[3] * f[3];
+    GG_EXPECT(out, s->surface < d->tool_count, "surface: expected a tool or -1, got %d for clump %lld", s->surface,
+              (long long)k);
+    GG_EXPECT(out, d->solver.mode == GG_MODE_GAUSS_SEIDEL, "solver.mode: bodies with surfaces have gauss_seidel alone");
+    GG_EXPECT(out, length2 > 0.998 && length2 < 1.002, "surface_frame: expected unit quaternions, got length^2 %g",
+              length2);
+    GG_EXPECT(out, !d->tool_mass || !gg_tool_moves(&d->tool_mass[s->surface]),
+              "surface: expected a tool without a mass and not coupled, got tool %d", s->surface);
+    GG_EXPECT(out, !d->material_fixed[s->material], "surface: a fixed clump has none, clump %lld does", (long long)k);
+    for (int64_t other = 0; other < k; other++) {
+        GG_EXPECT(out, d->clumps.shape[other].surface != s->surface, "surface: expected one clump for tool %d, got two",
+                  s->surface);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        float length = gg_axis_of(d->upper, axis) - gg_axis_of(d->lower, axis);
+        GG_EXPECT(out, d->boundary[axis][0] != GG_BOUNDARY_PERIODIC || 4.0f * s->radius < length,
+                  "surface: expected bodies of a radius below a quarter of the period %g m, got %g m", length,
+                  s->radius);
     }
     return GG_OK;
 }
@@ -63,6 +93,7 @@ gg_status gg_clumps_check(const gg_world_def *d, gg_message out) {
     gg_status status = GG_OK;
     for (int64_t k = 0; status == GG_OK && k < c->count; k++) {
         status = check_shape(d, k, out);
+        status = status == GG_OK ? check_surface(d, k, out) : status;
     }
     return status == GG_OK ? check_motion(c->pose, c->velocity, c->count, out) : status;
 }
@@ -88,9 +119,25 @@ int64_t gg_clumps_lone(const gg_world_def *def) {
     return lone;
 }
 
-void gg_clumps_list(gg_scene *scene, const gg_world_def *def) {
+int64_t gg_clumps_surfaces(const gg_world_def *def) {
+    int64_t surfaces = 0;
     for (int64_t k = 0; k < def->clumps.count; k++) {
-        scene->clump_shape[k].lone = is_lone(&def->clumps, k);
+        surfaces |= def->clumps.shape[k].surface >= 0;
+    }
+    return surfaces;
+}
+
+void gg_clumps_list(gg_scene *scene, const gg_world_def *def) {
+    for (int32_t t = 0; scene->tool_clump && t < GG_WALL_COUNT + def->tool_count; t++) {
+        scene->tool_clump[t] = -1;
+    }
+    for (int64_t k = 0; k < def->clumps.count; k++) {
+        gg_clump_shape *shape = &scene->clump_shape[k];
+        shape->lone = is_lone(&def->clumps, k);
+        if (shape->surface >= 0) {
+            shape->surface += GG_WALL_COUNT;
+            scene->tool_clump[shape->surface] = (int32_t)k;
+        }
         for (int64_t id = def->clumps.first[k]; id < def->clumps.first[k + 1]; id++) {
             scene->clump_of[id] = (int32_t)k;
         }

@@ -65,6 +65,7 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     dims.free_bodies = dims.slots; /* every grain is one slot and one body */
     dims.clumps.count = d->clumps.count;
     dims.clumps.lone = gg_clumps_lone(d);
+    dims.clumps.surfaces = gg_clumps_surfaces(d);
     dims.clumps.slots = dims.clumps.count ? dims.slots : 0;
     if (gg_law_of(d) == GG_LAW_coloured || gg_law_of(d) == GG_LAW_clumps) {
         dims.coloured.envs = 1;

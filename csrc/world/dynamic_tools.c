@@ -71,20 +71,26 @@ void gg_tool_place(gg_view *v, int64_t e, int64_t tool) {
     }
 }
 
-/* whether a row of targets says nothing */
-static int row_is_empty(const float *row) {
+int gg_tool_carried(const gg_world *w, int64_t tool) { return w->scene.tool_clump && w->scene.tool_clump[tool] >= 0; }
+
+int gg_tool_goes_by_itself(const gg_world *w, int64_t tool) {
+    return (w->scene.tool_mass && gg_tool_moves(&w->scene.tool_mass[tool])) || gg_tool_carried(w, tool);
+}
+
+int gg_tool_row_stays(const float row[7], const gg_pose *now) {
     int empty = 1;
     for (int k = 0; k < 7; k++) {
         empty &= row[k] != row[k];
     }
-    return empty;
+    return empty || (now && !memcmp(row, now, sizeof *now));
 }
 
 gg_status gg_tool_targets_check(gg_world *w, const float *targets) {
     int64_t own = gg_own_tool_count(w), count = w->view.dims.env_count * own, first = count;
-    for (int64_t k = 0; targets && w->view.params.dynamic && k < count; k++) {
-        int dynamic = gg_tool_moves(&w->scene.tool_mass[GG_WALL_COUNT + k % own]);
-        first = dynamic && !row_is_empty(targets + 7 * k) ? GG_MIN(first, k) : first;
+    int some = w->view.params.dynamic || w->view.dims.clumps.surfaces;
+    for (int64_t k = 0; targets && some && k < count; k++) {
+        int by_itself = gg_tool_goes_by_itself(w, GG_WALL_COUNT + k % own);
+        first = by_itself && !gg_tool_row_stays(targets + 7 * k, NULL) ? GG_MIN(first, k) : first;
     }
     gg_view *host;
     gg_status status = first < count ? gg_world_pull(w, GG_BIT(tool_pose), -1, &host) : GG_OK;
@@ -92,12 +98,12 @@ gg_status gg_tool_targets_check(gg_world *w, const float *targets) {
         int64_t tool = GG_WALL_COUNT + k % own, e = k / own;
         const float *row = targets + 7 * k;
         const gg_pose *now = &host->tool_pose[e * w->view.dims.tool_count + tool];
-        int stays = !gg_tool_moves(&w->scene.tool_mass[tool]) || row_is_empty(row) || !memcmp(row, now, sizeof *now);
-        GG_EXPECT(
-            gg_message_of(w), stays,
-            "tool_poses: expected NaN, or the pose that it has, for tool %d, which forces or another engine move, "
-            "got (%g, %g, %g, ...) in env %d",
-            (int)(k % own), row[0], row[1], row[2], (int)e);
+        int stays = !gg_tool_goes_by_itself(w, tool) || gg_tool_row_stays(row, now);
+        GG_EXPECT(gg_message_of(w), stays,
+                  "tool_poses: expected NaN, or the pose that it has, for tool %d, which forces, a body or another "
+                  "engine move, "
+                  "got (%g, %g, %g, ...) in env %d",
+                  (int)(k % own), row[0], row[1], row[2], (int)e);
     }
     return status;
 }

@@ -143,7 +143,7 @@ static float depth_of_pair(const finder *f, int32_t i, int32_t j) {
     gg_vec4 x = v->position[i], y = v->position[j];
     float touching = x.w + y.w, distance2 = gg_norm2(gg_separation(&v->params, x, y));
     if (distance2 >= touching * touching || (is_fixed(f, i) && is_fixed(f, j)) ||
-        gg_one_clump(v, v->grain_id[i], v->grain_id[j])) {
+        gg_spheres_pass(v, v->grain_id[i], v->grain_id[j])) {
         return 0.0f;
     }
     if (!gg_is_planar(&v->params)) {
@@ -201,8 +201,8 @@ static float sphere_depth_in_part(const finder *f, int32_t i, int64_t part) {
     const gg_shape *shape = &v->parts[part];
     const gg_part_pose *pose = &f->part_pose[part];
     gg_vec4 x = v->position[i];
-    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(gg_v3(x.x, x.y, x.z), pose->position));
-    if (gg_sdf_bound(shape, local) > x.w) {
+    gg_vec3 local = gg_mat_tmul(pose->rotation, gg_part_offset(v, part, gg_v3(x.x, x.y, x.z), pose->position));
+    if (gg_own_surface(v, 0, i, shape->tool) || gg_sdf_bound(shape, local) > x.w) {
         return 0.0f;
     }
     return x.w - gg_sdf_distance(shape, v->grids, v->samples, local);
@@ -234,19 +234,21 @@ static int32_t number_of_tool(const finder *f, int32_t tool) {
     return -1 - (tool < GG_WALL_COUNT ? own + tool : tool - GG_WALL_COUNT);
 }
 
-/* the deepest overlap of a grain with any part of each tool; the parts of a tool follow each other. Fixed grains pass
- * through tools, and all grains through one that is taken out. */
+/* The deepest overlap of a grain with any part of each tool; the parts of a tool follow each other. Fixed grains pass
+ * through tools that no clump carries, and all grains through one that is taken out. */
 static void find_in_tools(finder *f, int32_t i) {
     const gg_view *v = &f->v;
     float diameter = 2.0f * v->position[i].w;
-    for (int64_t part = is_fixed(f, i) ? v->dims.part_count : 0; part < v->dims.part_count && !full(f);) {
+    int64_t parts = is_fixed(f, i) && !v->dims.clumps.surfaces ? 0 : v->dims.part_count;
+    for (int64_t part = 0; part < parts && !full(f);) {
         int32_t tool = v->parts[part].tool;
         float depth = 0.0f;
         for (; part < v->dims.part_count && v->parts[part].tool == tool; part++) {
             depth = gg_maxf(depth, gg_is_planar(&v->params) ? outline_depth_in_part(f, i, part)
                                                             : sphere_depth_in_part(f, i, part));
         }
-        if (v->tool_active[tool] && depth / diameter > f->tolerance) {
+        int meets = v->tool_active[tool] && (!is_fixed(f, i) || gg_clump_of_tool(v, tool) >= 0);
+        if (meets && depth / diameter > f->tolerance) {
             note(f, v->grain_id[i], number_of_tool(f, tool), depth / diameter);
         }
     }

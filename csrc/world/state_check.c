@@ -315,6 +315,18 @@ static int64_t lead_of(const saved_env *s, int64_t id) {
     return s->view->dims.clumps.count ? scene->clump_first[scene->clump_of[id]] : id;
 }
 
+/* the clump on whose surface a contact with a part is; -1: on no clump's */
+static int64_t surface_of(const saved_env *s, int32_t key) {
+    const gg_scene *scene = &s->world->scene;
+    return scene->tool_clump ? scene->tool_clump[scene->parts[-1 - key].tool] : -1;
+}
+
+/* the grain that stands for the other side of a contact; -1: a tool that no clump carries */
+static int64_t other_lead_of(const saved_env *s, int32_t key) {
+    int64_t clump = key < 0 ? surface_of(s, key) : 0;
+    return key >= 0 ? lead_of(s, key) : clump < 0 ? -1 : s->world->scene.clump_first[clump];
+}
+
 /* whether a contact may have a colour: gg_lone_colour */
 static int colour_suits(const saved_env *s, int32_t id, int32_t key, int32_t colour) {
     const gg_scene *scene = &s->world->scene;
@@ -322,7 +334,7 @@ static int colour_suits(const saved_env *s, int32_t id, int32_t key, int32_t col
         return 1;
     }
     int lone = scene->clump_shape[scene->clump_of[id]].lone;
-    lone = lone && (key < 0 || scene->clump_shape[scene->clump_of[key]].lone);
+    lone = lone && (key < 0 ? surface_of(s, key) < 0 : scene->clump_shape[scene->clump_of[key]].lone);
     return lone == gg_lone_colour(s->view, colour);
 }
 
@@ -339,7 +351,8 @@ static gg_status check_links(const saved_env *s, gg_field_id field) {
     int64_t wrong = -1;
     for (int64_t i = 0; wrong < 0 && i < v->dims.slots; i++) {
         for (int64_t at = v->contact_first[i]; wrong < 0 && at < v->contact_first[i] + v->contact_count[i]; at++) {
-            int64_t own = lead_of(s, v->grain_id[i]), other = keys[at] < 0 ? own : lead_of(s, keys[at]);
+            int64_t own = lead_of(s, v->grain_id[i]), other = other_lead_of(s, keys[at]);
+            other = other < 0 ? own : other;
             uint64_t bit = links[at] < 0 ? 0 : (uint64_t)1 << links[at] % GG_COLOURS, last = (uint64_t)1 << 63;
             int fits = links[at] >= 0 && links[at] / GG_COLOURS < v->dims.coloured.rows * GG_LANES;
             fits = fits && colour_suits(s, v->grain_id[i], keys[at], links[at] % GG_COLOURS);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../geometry/pose.h"
-#include "../solvers/dynamic_tools.h"
+#include "../solvers/clump_surface.h"
 #include "world.h"
 
 int gg_pose_usable(const float pose[7]) {
@@ -19,7 +19,8 @@ gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses,
     int64_t own = gg_own_tool_count(w);
     for (int64_t k = 0; poses && k < listed * own; k++) {
         const float *p = poses + k * 7;
-        int skipped = !dynamic && w->scene.tool_mass && gg_tool_moves(&w->scene.tool_mass[GG_WALL_COUNT + k % own]);
+        int64_t tool = GG_WALL_COUNT + k % own;
+        int skipped = dynamic ? gg_tool_carried(w, tool) : gg_tool_goes_by_itself(w, tool);
         GG_EXPECT(gg_message_of(w), skipped || gg_pose_usable(p),
                   "%s: expected finite positions and unit quaternions (qw, qx, qy, qz), got (%g, %g, %g, %g, %g, %g, "
                   "%g) for tool %d of env %d",
@@ -46,10 +47,21 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
         return status;
     }
     for (int64_t k = 0; k < listed * own; k++) {
+        int64_t e = gg_env_at(envs, k / own), tool = GG_WALL_COUNT + k % own;
+        int carried = gg_tool_carried(w, tool);
+        GG_EXPECT(
+            gg_message_of(w), !carried || gg_tool_row_stays(poses + k * 7, &host->tool_pose[e * d->tool_count + tool]),
+            "poses: expected NaN, or the pose that it has, for tool %d, which goes with a body: set_clumps places it",
+            (int)(k % own));
+    }
+    for (int64_t k = 0; k < listed * own; k++) {
         gg_pose pose;
         memcpy(&pose, poses + k * 7, sizeof pose);
         pose.rotation = gg_quat_settle(pose.rotation);
         int64_t e = gg_env_at(envs, k / own), tool = GG_WALL_COUNT + k % own;
+        if (gg_tool_carried(w, tool)) {
+            continue; /* it goes with its clump */
+        }
         host->tool_pose[e * d->tool_count + tool] = pose;
         gg_tool_place(host, e, tool);
     }

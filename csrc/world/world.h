@@ -154,7 +154,11 @@ gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses,
 
 /* dynamic_tools.c */
 gg_status gg_tool_masses_check(const gg_world_def *def, gg_message out);
-/* targets of a step: those of dynamic tools are the poses that they have, or not given */
+/* whether a body carries a tool; whether forces, a body or another engine move it; and whether a row of 7 says nothing else than `now`: NaN */
+int gg_tool_carried(const gg_world *w, int64_t tool);
+int gg_tool_goes_by_itself(const gg_world *w, int64_t tool);
+int gg_tool_row_stays(const float row[7], const gg_pose *now);
+/* targets of a step: those of tools that go by themselves are the poses that they have, or not given */
 gg_status gg_tool_targets_check(gg_world *w, const float *targets);
 /* a dynamic tool of one env is at rest where its pose is; others are left as they are */
 void gg_tool_place(gg_view *host, int64_t e, int64_t tool);
@@ -170,8 +174,9 @@ float gg_planar_mass_min(const gg_view *host_view);
 /* clumps.c: whether a world can have these clumps; the clump of each grain; how they start in an env */
 gg_status gg_clumps_check(const gg_world_def *def, gg_message out);
 void gg_clumps_list(gg_scene *scene, const gg_world_def *def);
-/* whether there are lone spheres among the clumps */
+/* whether there are lone spheres among the clumps, and whether tools are surfaces of some */
 int64_t gg_clumps_lone(const gg_world_def *def);
+int64_t gg_clumps_surfaces(const gg_world_def *def);
 void gg_clumps_fill(gg_view *view, const gg_world_def *def, int64_t env);
 
 /* params.c */

@@ -31,12 +31,14 @@ class ClumpGroup:
         radii: bounding radius of each (n,) [m].
         poses: centre of mass and w x y z of the frame of each (n, 7) [m].
         velocities: (n, 6) [m/s], [rad/s] in the axes of the world.
+        surface: index of the tool that is the surface of the one clump of the group; -1: none.
     """
 
     shape: Clump
     radii: Floats
     poses: Floats
     velocities: Floats
+    surface: int = -1
 
     def spheres(self) -> tuple[Floats, Floats]:
         """Centres (n * spheres, 3) and radii (n * spheres,) of all spheres [m], clump after clump."""
@@ -114,7 +116,7 @@ class Spheres(Protocol):
 
 
 def clump_arrays(groups: Sequence[ClumpGroup | Spheres], always: bool = False) -> dict[str, Any] | None:
-    """The `clumps` argument of the engine's world, and `axes`: w x y z of the principal axes of each in its frame.
+    """The `clumps` argument of the engine's world; `axes`: w x y z of the principal axes of each in its frame.
 
     Args:
         groups: of all grains, in order of their ids.
@@ -123,6 +125,7 @@ def clump_arrays(groups: Sequence[ClumpGroup | Spheres], always: bool = False) -
     if not always and not any(isinstance(each, ClumpGroup) for each in groups):
         return None
     counts, shapes, offsets, poses, velocities, axes = [], [], [], [], [], []
+    surfaces = []
     for each in groups:
         if isinstance(each, ClumpGroup):
             moments, turn = each.shape.principal
@@ -143,6 +146,7 @@ def clump_arrays(groups: Sequence[ClumpGroup | Spheres], always: bool = False) -
             velocities.append(np.concatenate([each.velocities, np.zeros((count, 3))], axis=1))
         counts.append(np.full(count, spheres))
         axes.append(np.broadcast_to(turn, (count, 4)))
+        surfaces.append(np.full(count, each.surface if isinstance(each, ClumpGroup) else -1, np.int32))
     first = np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int32)
     return {
         "first": first,
@@ -150,6 +154,7 @@ def clump_arrays(groups: Sequence[ClumpGroup | Spheres], always: bool = False) -
         "offset": np.ascontiguousarray(np.concatenate(offsets), np.float32),
         "pose": np.ascontiguousarray(np.concatenate(poses), np.float64),
         "velocity": np.ascontiguousarray(np.concatenate(velocities), np.float64),
+        "surface": np.concatenate(surfaces),
         "axes": np.ascontiguousarray(np.concatenate(axes), np.float64),
     }
 

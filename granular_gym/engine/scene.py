@@ -6,6 +6,7 @@ takes, and `Scene.build` makes a world of them. Every value is checked where it 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ from granular_gym.engine.tool_mass import tool_mass
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.clump import Clump
+from granular_gym.shapes.covered import covered
 from granular_gym.shapes.mesh import Mesh
 from granular_gym.shapes.pair_field import PairField
 from granular_gym.shapes.sdf import Sdf, as_sdf
@@ -299,7 +301,7 @@ class Scene:
 
     def add_body(
         self,
-        shape: Clump | Mesh,
+        shape: Clump | Mesh | Sdf,
         mass: float,
         *,
         inertia: Any = None,
@@ -308,6 +310,7 @@ class Scene:
         pose: Any = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0),
         velocity: Any = (0.0, 0.0, 0.0),
         angular_velocity: Any = (0.0, 0.0, 0.0),
+        spheres: int = 300,
     ) -> int:
         """Adds a rigid body that grains, tools, walls and other bodies push, and returns the index of its clump.
 
@@ -315,8 +318,15 @@ class Scene:
         and set as that of other clumps (`World.clump_poses`), forces on it by `World.set_clump_wrenches`.
         `World.bodies` gives the index by name.
 
+        A Mesh or an Sdf is met as it is: its field is a tool of the body's name that goes with the body (rows
+        for it in `tool_poses` are NaN; `World.wrenches` has the force on its field and the torque about the centre of
+        mass). Grains touch the field. Walls, tools and the fields of other bodies are touched by spheres under its
+        surface (`Clump.under_surface`; Bell, Yu, Mucha 2005, section 3.3): edges and corners are rounded by their
+        radius there. Bodies with fields are for mode "gauss_seidel". A Clump has no field: its spheres touch
+        everything.
+
         Args:
-            shape: its spheres, in the body's frame; a Mesh is covered by 300 spheres, see `Clump.from_mesh`.
+            shape: a solid in the body's frame; of a Clump its spheres.
             mass: [kg], > 0.
             inertia: about the centre of mass in the axes of the shape, tensor (3, 3) or principal moments (3,) [kg m2];
                 None: the shape is filled evenly.
@@ -326,18 +336,22 @@ class Scene:
             pose: x y z of the centre of mass, qw qx qy qz of the shape's frame [m].
             velocity: of the centre of mass (3,) [m/s].
             angular_velocity: (3,) [rad/s].
+            spheres: how many lie under the surface of a Mesh or an Sdf, 4 .. 1024.
 
         Raises:
-            ArgumentError: a value that makes no sense: a mass or an inertia that no body has.
+            ArgumentError: a value that makes no sense: a mass or an inertia that no body has, a field without an end.
+            MeshError: the mesh is not closed.
         """
         name = f"body{len(self.bodies)}" if name is None else checks.text("name", name)
         if name in self.bodies:
             raise ArgumentError(f"name: expected a new name, {name!r} is taken by another body")
         if self.planar:
             raise ArgumentError("add_body: expected a scene in space, this one is planar")
-        if isinstance(shape, Mesh):
-            shape = Clump.from_mesh(shape, 300)
-        solid = checks.instance("shape", shape, Clump)
+        field: Sdf | None = None
+        if isinstance(shape, (Mesh, Sdf)):
+            solid, field = covered(shape, spheres)
+        else:
+            solid = checks.instance("shape", shape, Clump)
         made_of = self._material("material", 0 if material is None else material)
         if self.materials[made_of].fixed:
             raise ArgumentError("material: expected one that is not fixed, bodies have a mass")
@@ -349,7 +363,10 @@ class Scene:
         motion = checks.vector("velocity", velocity)[None]
         spin = checks.vector("angular_velocity", angular_velocity)[None]
         index = sum(len(each.radii) if each.clumps is None else len(each.clumps.radii) for each in self._grains)
-        self._add_clumps(made_of, group(solid, [solid.radius], at[None, :3], at[None, 3:], motion, spin))
+        one = group(solid, [solid.radius], at[None, :3], at[None, 3:], motion, spin)
+        if field is not None:
+            one = dataclasses.replace(one, surface=self.add_tool(field, name, made_of, at))
+        self._add_clumps(made_of, one)
         self.bodies[name] = index
         return index
 

@@ -200,8 +200,8 @@ class World(Settling):
             dt: length of a substep [s], above 0, at most 1.
             substeps: >= 1.
             tool_poses: (env_count, tool_count, 7) or, the same for all envs, (tool_count, 7): x y z qw qx qy qz that
-                the tools reach at the end, at constant velocity and turn rate; None: they stay. Tools with a mass move
-                by forces: their rows are NaN, or the poses that they have.
+                the tools reach at the end, at constant velocity and turn rate; None: they stay. Tools with a mass,
+                fields of bodies and links of robots go by themselves: their rows are NaN, or the poses that they have.
 
         Raises:
             ArgumentError: a value outside what the engine accepts.

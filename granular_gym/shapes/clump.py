@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from granular_gym.base import checks, rng, rotations
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.mesh import Mesh, load_mesh
-from granular_gym.shapes.mesh_spheres import inscribed_spheres, solid_moments, surface_spheres
+from granular_gym.shapes.mesh_spheres import inscribed_spheres, skin_spheres, solid_moments, surface_spheres
+from granular_gym.shapes.sdf import Sdf
 from granular_gym.shapes.sphere_union import union_moments
 
 Array = NDArray[np.float64]
@@ -47,6 +48,8 @@ class Clump:
         inertia: float64 (3, 3), inertia tensor about the centre of mass in the clump's frame [m5], read-only; times the
             density [kg/m3] it is the tensor in kg m2.
         radius: of the smallest sphere around the centre of mass that holds the clump [m].
+        origin: float64 (3,), where the origin of what it was made of (centres, mesh, field) lies in the clump's frame
+            [m], read-only: the centre of mass of that, with the sign changed.
     """
 
     centers: Array
@@ -54,6 +57,7 @@ class Clump:
     volume: float
     inertia: Array
     radius: float
+    origin: Array
 
     # ---- making one ----
 
@@ -76,10 +80,15 @@ class Clump:
         if checks.flag("connected", connected):
             _check_connected(points, sizes)
         volume, center, second = union_moments(points, sizes)
-        self._set(points - center, sizes, volume, np.trace(second) * np.eye(3) - second)
+        self._set(points - center, sizes, volume, np.trace(second) * np.eye(3) - second, -center)
 
-    def _set(self, centers: Array, radii: Array, volume: float, inertia: Array) -> None:
-        fields = {"centers": np.ascontiguousarray(centers), "radii": radii.copy(), "inertia": inertia.copy()}
+    def _set(self, centers: Array, radii: Array, volume: float, inertia: Array, origin: Array) -> None:
+        fields = {
+            "centers": np.ascontiguousarray(centers),
+            "radii": radii.copy(),
+            "inertia": inertia.copy(),
+            "origin": origin.copy(),
+        }
         for name, array in fields.items():
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -87,11 +96,17 @@ class Clump:
         object.__setattr__(self, "radius", float((np.sqrt((centers * centers).sum(axis=1)) + radii).max()))
 
     @classmethod
-    def _of(cls, centers: Array, radii: Array, volume: float, inertia: Array) -> Clump:
+    def _of(cls, centers: Array, radii: Array, volume: float, inertia: Array, origin: Array) -> Clump:
         """A clump of checked spheres in its frame, with known mass properties."""
         result = cls.__new__(cls)
-        result._set(centers, radii, volume, inertia)
+        result._set(centers, radii, volume, inertia, origin)
         return result
+
+    @classmethod
+    def _filling(cls, solid: Mesh | Sdf, centers: Array, radii: Array) -> Clump:
+        """A clump of spheres in the frame of a solid, with the solid's mass properties."""
+        volume, center, second = solid_moments(solid)
+        return cls._of(centers - center, radii, volume, np.trace(second) * np.eye(3) - second, -center)
 
     @classmethod
     def _sized(cls, centers: Any, radii: Any, radius: float) -> Clump:
@@ -237,13 +252,35 @@ class Clump:
             centers, radii = inscribed_spheres(solid, number, size or 0.0, share, together)
         if together:
             _check_connected(centers, radii)
-        volume, center, second = solid_moments(solid)
-        return cls._of(centers - center, radii, volume, np.trace(second) * np.eye(3) - second)
+        return cls._filling(solid, centers, radii)
+
+    @classmethod
+    def under_surface(cls, solid: Mesh | str | os.PathLike[str] | Sdf, count: int) -> Clump:
+        """Spheres under the surface of a solid that grains meet as a field (`Scene.add_body`): walls, tools and other
+        bodies meet them.
+
+        Volume, centre of mass and inertia are the solid's, of a signed distance field by sums over samples, to about
+        1e-3. Equal spheres touch the surface from within, evenly spaced and apart from each other by half a radius, and
+        with corners and rims among their places.
+
+        Args:
+            solid: a closed mesh, the path of one, or a signed distance field with an end on all sides.
+            count: of the spheres, 4 .. 1024.
+
+        Raises:
+            MeshError: the mesh cannot be used; the message names the fault.
+            ArgumentError: planes and cavities, which have no end; a solid too thin for the spheres.
+
+        Source: after Bell, Yu, Mucha 2005, section 3.3.1.
+        """
+        known = solid if isinstance(solid, Sdf) else _solid(solid)
+        number = checks.integer("spheres", count, _FEWEST_ON_SURFACE, LARGEST_COUNT)
+        return cls._filling(known, *skin_spheres(known, number))
 
     def scaled(self, factor: float) -> Clump:
         """The same clump with all lengths times a factor."""
         f = checks.number("factor", factor, 0.0, above=True)
-        return Clump._of(self.centers * f, self.radii * f, self.volume * f**3, self.inertia * f**5)
+        return Clump._of(self.centers * f, self.radii * f, self.volume * f**3, self.inertia * f**5, self.origin * f)
 
     def with_mass_properties(self, volume: float, inertia: Any = None) -> Clump:
         """The same spheres with another volume and inertia: those of a body that is hollow, or made of several parts.
@@ -258,7 +295,7 @@ class Clump:
         """
         size = checks.number("volume", volume, 0.0, above=True)
         if inertia is None:
-            return Clump._of(self.centers, self.radii, size, self.inertia * (size / self.volume))
+            return Clump._of(self.centers, self.radii, size, self.inertia * (size / self.volume), self.origin)
         given = checks.doubles("inertia", inertia, (3,), (3, 3))
         tensor = np.diag(given) if given.ndim == 1 else given
         if np.abs(tensor - tensor.T).max() > 1e-6 * np.abs(tensor).max():
@@ -269,7 +306,7 @@ class Clump:
                 "inertia: expected principal moments > 0, none above the sum of the others, got "
                 f"{', '.join(f'{moment:g}' for moment in moments)}"
             )
-        return Clump._of(self.centers, self.radii, size, 0.5 * (tensor + tensor.T))
+        return Clump._of(self.centers, self.radii, size, 0.5 * (tensor + tensor.T), self.origin)
 
     # ---- for the engine ----
 

@@ -1,4 +1,6 @@
-"""mesh_spheres.py: spheres that stand for a triangle mesh, on its surface or inscribed, and its mass properties.
+"""mesh_spheres.py: spheres that stand for a solid, on its surface or inscribed, and its mass properties.
+
+A solid is a triangle mesh or a signed distance field.
 
 On the surface: N. Bell, Y. Yu, P. J. Mucha, *Particle-based simulation of granular materials* (SCA 2005), section
 3.3.1. Points on the surface at the depth of a radius repel each other along it and are drawn back to it by the distance
@@ -18,7 +20,8 @@ from numpy.typing import NDArray
 from granular_gym.base import rng, rotations
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.mesh import Mesh
-from granular_gym.shapes.sdf import Sdf, SdfGrid
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.shapes.sdf_values import bounds, distances
 
 Array = NDArray[np.float64]
 
@@ -26,12 +29,22 @@ Array = NDArray[np.float64]
 #: the nearest centre on the surface at their depth r, a point of the mesh is sqrt(r^2 + a^2 R / (R - r)) from that
 #: centre; R is the radius of curvature. Holes have a = .65 spacings (.58 in a regular covering): 1.1 r down to R = 2 r
 RADIUS_PER_SPACING = 2.0
+#: distance of neighbours under a surface that is met as a field, in radii: what lies between them meets that of others
+SKIN_SPACING = 3.0
+#: its samples per radius, and along the longest side at most; directions for ends; from how far beyond they are found
+_PER_RADIUS_SKIN = 3
+_LONGEST_SKIN = 160
+_DIRECTIONS = 200
+_BEYOND = 2.5
+#: step of differences, in spacings of samples
+_DIFFERENCE = 1e-3
 #: samples of the distance field per radius, across the thinnest side at least, across the longest side for inscribed
-#: spheres, and for areas
+#: spheres, for areas and for integrals
 _PER_RADIUS = 6
 _PER_SIDE = 8
 _PER_LENGTH = 64
 _PER_LENGTH_AREA = 28
+_PER_LENGTH_MOMENTS, _PER_SIDE_MOMENTS = 96, 48
 #: most samples of a field
 _LARGEST_FIELD = 2**24
 #: first points to choose from, per sphere
@@ -50,11 +63,39 @@ _JUTS = 0.02
 _MOST_TRIES = 64
 
 
-def solid_moments(mesh: Mesh) -> tuple[float, Array, Array]:
-    """Volume [m3], centre of mass (3,) [m] and the integral of x x^T about it (3, 3) [m5] of a closed mesh.
+def solid_moments(solid: Mesh | Sdf) -> tuple[float, Array, Array]:
+    """Volume [m3], centre of mass (3,) [m] and the integral of x x^T about it (3, 3) [m5] of a solid.
 
-    Exact: a face and the middle of the bounding box span a tetrahedron; its integrals are polynomials of its corners.
+    Of a closed mesh exact: a face and the middle of the bounding box span a tetrahedron; its integrals are polynomials
+    of its corners. Of a signed distance field sums over samples; a cell that the surface cuts counts by its distance.
     """
+    return _mesh_moments(solid) if isinstance(solid, Mesh) else _field_moments(solid)
+
+
+def _field_moments(sdf: Sdf) -> tuple[float, Array, Array]:
+    low, high = _bounds(sdf)
+    sides = high - low
+    step = float(min(sides.max() / _PER_LENGTH_MOMENTS, sides.min() / _PER_SIDE_MOMENTS))
+    counts = np.ceil(sides / step - 1e-9).astype(np.int64)
+    # samples in the middles of cells that just hold the solid, along each axis
+    steps = sides / counts
+    x, y, z = (low[k] + steps[k] * (np.arange(counts[k]) + 0.5) for k in range(3))
+    volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
+    for each in z:
+        points = np.stack(np.broadcast_arrays(x[None, :], y[:, None], each), axis=-1).reshape(-1, 3)
+        inside = np.clip(0.5 - distances(sdf, points) / step, 0.0, 1.0)
+        volume += inside.sum()
+        first += inside @ points
+        second += (inside[:, None] * points).T @ points
+    cell = float(steps.prod())
+    center = first / volume
+    about: Array = cell * (second - volume * np.outer(center, center))
+    # what a cell has about its own middle
+    about += cell * volume * np.diag(steps**2) / 12.0
+    return cell * volume, center, about
+
+
+def _mesh_moments(mesh: Mesh) -> tuple[float, Array, Array]:
     middle = mesh.bounds.mean(axis=0)
     corner = mesh.vertices[mesh.faces] - middle
     det = np.einsum("ij,ij->i", corner[:, 0], rotations.cross(corner[:, 1], corner[:, 2]))
@@ -70,11 +111,11 @@ def solid_moments(mesh: Mesh) -> tuple[float, Array, Array]:
 class _Field:
     """A distance field and its gradient, by trilinear interpolation."""
 
-    def __init__(self, grid: SdfGrid) -> None:
-        self.samples = grid.samples.astype(np.float64)
-        self.spacing = grid.spacing
-        self.origin = np.array(grid.origin)
-        self.limit = np.array(grid.samples.shape[::-1]) - 1
+    def __init__(self, samples: NDArray[np.floating], spacing: float, origin: Array) -> None:
+        self.samples = samples.astype(np.float64)
+        self.spacing = spacing
+        self.origin = origin
+        self.limit = np.array(samples.shape[::-1]) - 1
 
     def at(self, points: Array) -> tuple[Array, Array]:
         """Distances (n,) and gradients (n, 3) at points (n, 3)."""
@@ -114,28 +155,57 @@ class _Field:
         return float((1.0 + np.cos(math.pi / width * near)).sum()) * self.spacing**3 / (2.0 * width)
 
 
-def _field(mesh: Mesh, spacing: float, why: str) -> _Field:
-    lower, upper = mesh.bounds
-    count = float(((upper - lower) / spacing + 5.0).prod())
-    if count > _LARGEST_FIELD:
+class _ExactField(_Field):
+    """The field of an Sdf: distances as its parts give them, also at edges, and gradients by differences."""
+
+    def __init__(self, sdf: Sdf, samples: Array, spacing: float, origin: Array) -> None:
+        super().__init__(samples, spacing, origin)
+        self.sdf = sdf
+
+    def at(self, points: Array) -> tuple[Array, Array]:
+        h = _DIFFERENCE * self.spacing
+        steps = h * np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
+        values = distances(self.sdf, (points + steps[:, None]).reshape(-1, 3)).reshape(7, -1)
+        return values[0], (values[1:4] - values[4:]).T / (2.0 * h)
+
+
+def _bounds(solid: Mesh | Sdf) -> Array:
+    if isinstance(solid, Mesh):
+        return solid.bounds
+    ends = bounds(solid)
+    if not (np.isfinite(ends).all() and (ends[1] > ends[0]).all()):
+        raise ArgumentError(f"sdf: expected a solid with an end on all sides, got {solid!r}")
+    return ends
+
+
+def _field(solid: Mesh | Sdf, spacing: float, why: str, padding: int = 2) -> _Field:
+    """The field of a solid, to `padding` samples beyond it."""
+    lower, upper = _bounds(solid)
+    counts = np.ceil((upper - lower) / spacing).astype(np.int64) + 2 * padding + 1
+    if counts.prod() > _LARGEST_FIELD:
         raise ArgumentError(
-            f"{why}, the distance field of a mesh of {(upper - lower).tolist()} m would need {count:.3g} samples"
+            f"{why}, the field of a solid of {(upper - lower).tolist()} m would need {counts.prod():.3g} samples"
         )
-    grid = Sdf.from_mesh(mesh, spacing=spacing, cache=False, num_threads=1).parts[0].grid
-    assert grid is not None
-    return _Field(grid)
+    if isinstance(solid, Mesh):
+        grid = Sdf.from_mesh(solid, spacing=spacing, padding=padding, cache=False, num_threads=1).parts[0].grid
+        assert grid is not None
+        return _Field(grid.samples, grid.spacing, np.array(grid.origin))
+    origin = 0.5 * (lower + upper) - 0.5 * spacing * (counts - 1)
+    x, y, z = (origin[k] + spacing * np.arange(counts[k]) for k in range(3))
+    points = np.stack(np.broadcast_arrays(x[None, None, :], y[None, :, None], z[:, None, None]), axis=-1)
+    return _ExactField(solid, distances(solid, points.reshape(-1, 3)).reshape(points.shape[:3]), spacing, origin)
 
 
 # ---- spheres on the surface ----
 
 
 def surface_spheres(
-    mesh: Mesh, count: int | None, spacing: float | None, radius: float | None, most: int
+    solid: Mesh, count: int | None, spacing: float | None, radius: float | None, most: int
 ) -> tuple[Array, Array]:
     """Spheres that touch the surface from within, evenly spaced.
 
     Args:
-        mesh: closed.
+        solid: a closed mesh.
         count: of the spheres; None: as many as `spacing` asks for.
         spacing: distance of neighbours [m], where there is no count.
         radius: of the spheres [m]; None: RADIUS_PER_SPACING spacings.
@@ -145,16 +215,16 @@ def surface_spheres(
         Centres (n, 3) and radii (n,) [m].
 
     Raises:
-        ArgumentError: the mesh is too thin for the radius, or there would be too many spheres.
+        ArgumentError: the solid is too thin for the radius, or there would be too many spheres.
     """
-    thinnest = float(np.ptp(mesh.bounds, axis=0).min())
+    thinnest = float(np.ptp(_bounds(solid), axis=0).min())
     size = radius
     if size is None:
-        size = _radius_of_count(mesh, count) if spacing is None else RADIUS_PER_SPACING * spacing
+        size = _radius_of_count(solid, count) if spacing is None else RADIUS_PER_SPACING * spacing
     argument = "sphere_radius" if radius is not None else "spacing" if spacing is not None else "count"
     if size >= 0.5 * thinnest:
         raise _too_thin(argument, size, 0.5 * thinnest)
-    field = _field(mesh, min(size / _PER_RADIUS, thinnest / _PER_SIDE), f"{argument}: expected larger spheres")
+    field = _field(solid, min(size / _PER_RADIUS, thinnest / _PER_SIDE), f"{argument}: expected larger spheres")
     deepest = -float(field.samples.min())
     if size >= deepest:
         raise _too_thin(argument, size, deepest)
@@ -172,19 +242,70 @@ def surface_spheres(
     return points, np.full(count, size)
 
 
+def skin_spheres(solid: Mesh | Sdf, count: int) -> tuple[Array, Array]:
+    """Spheres under the surface of a solid that is met by its field: smaller ones, and some of them in its corners.
+
+    Neighbours are SKIN_SPACING radii apart. Where the solid reaches farthest in some direction, at corners and rims, a
+    sphere stays as near to it as its radius lets it; the others repel each other and these.
+
+    Args:
+        solid: a closed mesh, or a signed distance field.
+        count: of the spheres.
+
+    Returns:
+        Centres (n, 3) and radii (n,) [m].
+
+    Raises:
+        ArgumentError: the solid is too thin for spheres of this number.
+    """
+    sides = np.ptp(_bounds(solid), axis=0)
+    step = float(min(sides.max() / _PER_LENGTH_AREA, sides.min() / _PER_SIDE))
+    area = _field(solid, step, "spheres: expected a thicker solid").area(0.0)
+    spacing = math.sqrt(2.0 * area / (math.sqrt(3.0) * count))
+    size = min(spacing / SKIN_SPACING, 0.25 * float(sides.min()))
+    step = max(size / _PER_RADIUS_SKIN, float(sides.max()) / _LONGEST_SKIN)
+    field = _field(solid, step, "spheres: expected fewer", math.ceil(_BEYOND * size / step) + 2)
+    first = _first_points(field, size, _CHOICE * count)
+    if len(first) < count:
+        raise _too_thin("spheres", size, -float(field.samples.min()))
+    ends = _ends(field, first, size, spacing)[: count // 2]
+    points = _relaxed(field, np.concatenate([ends, _spread(first, count, ends)]), size, spacing, len(ends))
+    return points, np.full(count, size)
+
+
+def _ends(field: _Field, points: Array, depth: float, spacing: float) -> Array:
+    """Where the surface at a depth reaches farthest, in directions all round: one of those within half a spacing."""
+    k = np.arange(_DIRECTIONS) + 0.5
+    z, angle = 1.0 - 2.0 * k / _DIRECTIONS, k * (math.pi * (3.0 - math.sqrt(5.0)))
+    flat = np.sqrt(1.0 - z * z)
+    directions = np.stack([flat * np.cos(angle), flat * np.sin(angle), z], axis=1)
+    farthest = points[(points @ directions.T).argmax(axis=0)]
+    # from beyond the surface the nearest point of it is the end itself
+    ends = farthest + _BEYOND * depth * directions
+    for _ in range(4):
+        ends, _, arrived = field.to_depth(ends, depth)
+    kept: list[Array] = []
+    # the outermost of those that lie close together
+    ends = ends[arrived]
+    for end in ends[np.argsort(-np.linalg.norm(ends - points.mean(axis=0), axis=1), kind="stable")]:
+        if all(float(np.linalg.norm(end - other)) > 0.5 * spacing for other in kept):
+            kept.append(end)
+    return np.array(kept).reshape(-1, 3)
+
+
 def _too_thin(argument: str, radius: float, depth: float) -> ArgumentError:
     return ArgumentError(
-        f"{argument}: expected spheres of less than {depth:g} m, the depth of the mesh, got a radius of {radius:g} m; "
+        f"{argument}: expected spheres of less than {depth:g} m, the depth of the solid, got a radius of {radius:g} m; "
         "more spheres are smaller, and sphere_radius sets their size"
     )
 
 
-def _radius_of_count(mesh: Mesh, count: int | None) -> float:
+def _radius_of_count(solid: Mesh, count: int | None) -> float:
     """Radius of so many spheres at RADIUS_PER_SPACING; the surface at their depth shrinks with it, so by bisection."""
     assert count is not None
-    sides = np.ptp(mesh.bounds, axis=0)
+    sides = np.ptp(_bounds(solid), axis=0)
     step = float(min(sides.max() / _PER_LENGTH_AREA, sides.min() / _PER_SIDE))
-    field = _field(mesh, step, "mesh: expected a thicker one")
+    field = _field(solid, step, "mesh: expected a thicker one")
     low, high = 0.0, -float(field.samples.min())
     for _ in range(40):
         radius = 0.5 * (low + high)
@@ -215,10 +336,16 @@ def _first_points(field: _Field, depth: float, count: int) -> Array:
     return np.concatenate(kept)[:count] if kept else np.zeros((0, 3))
 
 
-def _spread(points: Array, count: int) -> Array:
-    """So many of the points, each the one farthest from those before it."""
+def _spread(points: Array, count: int, others: Array | None = None) -> Array:
+    """So many of the points, less the others, each the one farthest from those before it and from the others."""
+    count -= 0 if others is None else len(others)
     chosen = np.zeros(count, np.int64)
     distance = np.full(len(points), np.inf)
+    for other in () if others is None else others:
+        offset = points - other
+        distance = np.minimum(distance, (offset * offset).sum(axis=1))
+    if others is not None and count:
+        chosen[0] = int(distance.argmax())
     for k in range(1, count):
         offset = points - points[chosen[k - 1]]
         distance = np.minimum(distance, (offset * offset).sum(axis=1))
@@ -227,8 +354,8 @@ def _spread(points: Array, count: int) -> Array:
     return result
 
 
-def _relaxed(field: _Field, points: Array, depth: float, spacing: float) -> Array:
-    """Points after they repelled each other along the surface at a depth."""
+def _relaxed(field: _Field, points: Array, depth: float, spacing: float, held: int = 0) -> Array:
+    """Points after they repelled each other along the surface at a depth; the first `held` of them stay."""
     count = len(points)
     points, normal, _ = field.to_depth(points, depth)
     reach = _REACH * spacing
@@ -247,7 +374,9 @@ def _relaxed(field: _Field, points: Array, depth: float, spacing: float) -> Arra
         force -= (force * normal).sum(axis=1, keepdims=True) * normal
         length = np.sqrt((force * force).sum(axis=1, keepdims=True))
         move = spacing * force * np.minimum(_GAIN, _STEP / np.maximum(length, 1e-12))
+        move[:held] = 0.0
         moved, turned, arrived = field.to_depth(points + move, depth)
+        arrived[:held] = False
         # where the surface ends in a ridge a point stays
         points, normal = np.where(arrived[:, None], moved, points), np.where(arrived[:, None], turned, normal)
     return points

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.parity import clumped, poses, wield, wielded
+from testbed.parity import clumped, fielded, poses, wield, wielded
 
 
 def bits(world: gg.World, env: int) -> bytes:
@@ -20,7 +20,7 @@ def bits(world: gg.World, env: int) -> bytes:
     return b"".join(np.ascontiguousarray(array[env]).tobytes() for array in arrays)
 
 
-@pytest.mark.parametrize("scene", [clumped, wielded])
+@pytest.mark.parametrize("scene", [clumped, fielded, wielded])
 def test_alone_and_among_64(scene: Callable[[], gg.Scene]) -> None:
     """Envs 0 and 41 are as the env is alone; gravity differs in the others, and one of them diverges."""
     others, found = np.setdiff1d(np.arange(64), [0, 41]), []

@@ -10,7 +10,22 @@ import pytest
 import granular_gym as gg
 from testbed.beds import DT, GRAVITY
 from testbed.heaps import blade_pose, trough
-from testbed.parity import BELL, KERNELS, clumped, forced, heap, mixed, moist, pair, planar, poses, rough, same, scooped
+from testbed.parity import (
+    BELL,
+    KERNELS,
+    clumped,
+    fielded,
+    forced,
+    heap,
+    mixed,
+    moist,
+    pair,
+    planar,
+    poses,
+    rough,
+    same,
+    scooped,
+)
 
 #: arrays that may differ, and after which phases (None: all), as they are specific to a device there
 OWN: dict[str, set[str] | None] = {
@@ -44,6 +59,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "jacobi_scooped": (scooped, {"mode": "jacobi"}),
     "jacobi_rough": (rough, {"mode": "jacobi"}),
     "clumps": (clumped, {}),
+    "fields": (fielded, {}),
     "clumps_tolerance": (clumped, {"tolerance": 2e-3, "iterations": 12}),
     "bell": (forced, {"mode": "bell", "bell": BELL}),
     "bell_rkf45": (forced, {"mode": "bell", "bell": BELL, "integrator": "rkf45", "tolerance": 1e-3}),

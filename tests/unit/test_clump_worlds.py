@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import granular_gym as gg
 from granular_gym.errors import ArgumentError, OverlapError, StateError
 from testbed.clumps import ROCK, SIZE, box_of_clumps
-from testbed.parity import clumped
+from testbed.parity import clumped, fielded
 
 TETRA = gg.Clump.tetrahedron(SIZE)
 TURNED = (np.cos(0.3), 0.0, np.sin(0.3), 0.0)
@@ -77,16 +78,17 @@ def test_clumps_are_set_and_read_back() -> None:
         np.testing.assert_allclose(world.clump_poses[1, :, :3], poses[:, :3] + 1e-3 * velocities[:, :3], atol=1e-9)
 
 
-def test_a_state_holds_clumps() -> None:
+@pytest.mark.parametrize("scene", [clumped, fielded])
+def test_a_state_holds_clumps(scene: Callable[[], gg.Scene]) -> None:
     """A saved world goes on as the one it was saved from, to the bit, forces included; so do branches and pickles."""
-    world = clumped().build(num_threads=1)
+    world = scene().build(num_threads=1)
     forces = np.zeros((world.clump_count, 6))
-    forces[world.bodies["body0"]] = (0.0, 0.0, 1.0, 0.0, 0.01, 0.0)
+    forces[next(iter(world.bodies.values()))] = (0.0, 0.0, 1.0, 0.0, 0.01, 0.0)
     world.set_clump_wrenches(forces)
     world.step(1e-3, 150)
     state = world.save_state()
     world.step(1e-3, 50)
-    other = clumped().build(env_count=2, num_threads=1)
+    other = scene().build(env_count=2, num_threads=1)
     other.load_state(state)
     other.step(1e-3, 50)
     assert bits(other, 1) == bits(other) == bits(world)
@@ -99,11 +101,14 @@ def test_a_state_holds_clumps() -> None:
 
 @pytest.mark.parametrize("kernel", ["scalar", "vector128", "avx2", "avx512"])
 @pytest.mark.parametrize("threads", [1, 2, 8])
-def test_bits_do_not_depend_on_threads_vectors_or_company(kernel: str, threads: int) -> None:
+@pytest.mark.parametrize("scene", [clumped, fielded])
+def test_bits_do_not_depend_on_threads_vectors_or_company(
+    kernel: str, threads: int, scene: Callable[[], gg.Scene]
+) -> None:
     """Alone or in a batch, with every instruction set and number of threads."""
-    alone = clumped().build(num_threads=1)
+    alone = scene().build(num_threads=1)
     alone.step(1e-3, 120)
-    many = clumped().build(env_count=3, num_threads=threads)
+    many = scene().build(env_count=3, num_threads=threads)
     try:
         many._core.set_kernel(kernel)
     except gg.BackendError:

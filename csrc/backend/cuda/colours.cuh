@@ -54,8 +54,9 @@ __device__ __forceinline__ int32_t gg_gpu_colours_keep(const gg_gpu_team *team, 
             }
             uint64_t bit = (uint64_t)1 << gg_link_colour(link[c]);
             gg_gpu_or(&v->colours[slots + gg_clump_lead(v, e, (int32_t)i)], bit);
-            if (!gg_is_tool(v, body)) {
-                gg_gpu_or(&v->colours[slots + gg_clump_lead(v, e, body)], bit);
+            int32_t against = gg_contact_lead(v, e, body);
+            if (against >= 0) {
+                gg_gpu_or(&v->colours[slots + against], bit);
             }
         });
     }

@@ -203,7 +203,7 @@ GG_FN void gg_planar_list_parts(const gg_view *v, int64_t e, int32_t i, gg_plana
         for (int32_t k = 0; k < count && left > 0; k++, left--) {
             gg_planar_touch touch = gg_planar_touch_at(v, e, i, part, points[k]);
             gg_vec3 at = gg_madd(gg_add(gg_v3(x.x, x.y, x.z), touch.at), touch.normal, -touch.gap);
-            gg_vec3 velocity = gg_part_velocity(&v->part_pose[e * v->dims.part_count + part], at);
+            gg_vec3 velocity = gg_part_velocity(v, e, part, at);
             for (int half = 0; half < 2; half++) {
                 float *body = (half ? v->body_b : v->body_a) + (bodies + tool_body) * GG_BODY;
                 body[0] = velocity.x;

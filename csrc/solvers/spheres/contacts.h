@@ -97,7 +97,7 @@ GG_FN void gg_sphere_list_parts(const gg_view *v, int64_t e, int32_t i, gg_conta
         }
         gg_vec3 normal = gg_part_normal(v, e, i, part);
         gg_vec3 at = gg_madd(gg_v3(x.x, x.y, x.z), normal, -(x.w + touch.gap));
-        gg_vec3 velocity = gg_part_velocity(&v->part_pose[e * v->dims.part_count + part], at);
+        gg_vec3 velocity = gg_part_velocity(v, e, part, at);
         float inverse_mass = 0.0f;
         if (v->params.dynamic) {
             int64_t c = tool_body + listed - v->dims.free_bodies;

@@ -113,7 +113,8 @@ GG_FN uint32_t GG_LANE_NAME(part_bits)(const gg_view *v, int64_t e, const gg_lan
     if (shape->kind == GG_SHAPE_PLANE) {
         return lane_less_bits(local.z - point[3], margin);
     }
-    if (shape->bound_radius >= GG_UNBOUNDED) {
+    int nearest_image = gg_clump_of_tool(v, shape->tool) >= 0 && gg_goes_round(&v->params);
+    if (shape->bound_radius >= GG_UNBOUNDED || nearest_image) {
         return ~(uint32_t)0;
     }
     local.x = lane_splat(m->r0.x) * d.x + lane_splat(m->r1.x) * d.y + lane_splat(m->r2.x) * d.z;
@@ -134,11 +135,12 @@ GG_FN uint32_t GG_LANE_NAME(part_bits)(const gg_view *v, int64_t e, const gg_lan
 /* finds the contacts of the W grains from `slot` on with parts of tools: their numbers */
 GG_FN void GG_LANE_NAME(count_parts)(const gg_view *v, int64_t e, int32_t slot, const GG_LANE_NAME(lists) * lists,
                                      uint64_t parts, int32_t *count) {
-    /* what is fixed passes through tools */
-    uint32_t meets = lane_less_bits(lane_splat(0.0f), lists->body[GG_BODY_INVERSE_MASS]);
-    meets &= lane_less_bits(lane_splat(0.0f), lane_at_least(v->grain_id + e * v->dims.slots + slot, 0));
+    uint32_t grains = lane_less_bits(lane_splat(0.0f), lane_at_least(v->grain_id + e * v->dims.slots + slot, 0));
+    /* what is fixed passes through tools that no clump carries */
+    uint32_t moved = grains & lane_less_bits(lane_splat(0.0f), lists->body[GG_BODY_INVERSE_MASS]);
     for (int64_t part = gg_next_part(v, parts, 0); part < v->dims.part_count; part = gg_next_part(v, parts, part + 1)) {
-        uint32_t near = GG_LANE_NAME(part_bits)(v, e, lists->point, part) & meets;
+        uint32_t near = gg_clump_of_tool(v, v->parts[part].tool) < 0 ? moved : grains;
+        near &= GG_LANE_NAME(part_bits)(v, e, lists->point, part);
         for (; near; near &= near - 1) {
             int lane = gg_bit_lowest(near);
             if (gg_slot_asleep(v, e, slot + lane)) {

@@ -26,6 +26,7 @@
 #ifndef GG_CLUMPS_H
 #define GG_CLUMPS_H
 
+#include "../../clump_surface.h"
 #include "../../drag.h"
 #include "../../motion.h"
 #include "../coloured/coloured.h"
@@ -151,6 +152,7 @@ GG_FN float gg_clump_place(const gg_view *v, int64_t e, int64_t clump) {
     gg_vec3 spin = gg_v3((float)motion->spin[0], (float)motion->spin[1], (float)motion->spin[2]);
     double density = gg_clump_density(v, e, shape);
     float inverse_mass = density > 0.0 ? (float)(1.0 / (density * shape->volume)) : 0.0f, most = 0.0f;
+    gg_clump_carry(v, e, clump);
     for (int32_t id = v->clump_first[clump]; id < v->clump_first[clump + 1]; id++) {
         int64_t by_id = e * v->dims.slots + id, slot = v->slot_of[by_id], at = e * v->dims.slots + slot;
         gg_vec3 arm = gg_turn_point(&turn, v->clump_offset[id]), push = gg_cross(spin, arm);

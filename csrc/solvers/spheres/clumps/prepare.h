@@ -12,10 +12,11 @@ typedef struct GG_LANE_NAME(matrix) {
     gg_lane xx, yy, zz, xy, xz, yz;
 } GG_LANE_NAME(matrix);
 
-/* leads of W slots; tools have themselves */
+/* leads of W slots and of contacts on surfaces of clumps; those on other tools have themselves */
 GG_FN void GG_LANE_NAME(leads)(const gg_view *v, int64_t e, const int32_t *body, int32_t *lead) {
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        lead[k] = gg_is_tool(v, body[k]) ? body[k] : gg_clump_lead(v, e, body[k]);
+        int32_t moved = gg_contact_lead(v, e, body[k]);
+        lead[k] = moved < 0 ? body[k] : moved;
     }
 }
 
@@ -176,11 +177,32 @@ GG_FN gg_lane GG_LANE_NAME(clump_contacts)(const gg_view *v, int64_t e, const in
     return lane_less(zero, lane_at_least(lead, (int32_t)v->dims.free_bodies), zero, turned[3]);
 }
 
-/* what W contacts of clumps are, before they are solved */
+/* Arms of W contacts from the centres of the clumps on whose surfaces they are, to the points of the own spheres that
+ * are the nearest; lanes that are on none are not to be used. */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(surface_arms)(const gg_view *v, int64_t e, const int32_t *body,
+                                                   const GG_LANE_NAME(self) * self, GG_LANE_NAME(vec) normal) {
+    const gg_params *p = &v->params;
+    float center[3][GG_LANE_WIDTH];
+    for (int k = 0; k < GG_LANE_WIDTH; k++) {
+        int32_t clump = gg_surface_clump(v, e, body[k]);
+        const gg_clump_motion *motion = &v->clump_motion[e * v->dims.clumps.count + GG_MAX(clump, 0)];
+        for (int axis = 0; axis < 3; axis++) {
+            center[axis][k] = (float)motion->position[axis];
+        }
+    }
+    GG_LANE_NAME(vec) arm;
+    arm.x = GG_LANE_NAME(nearest_image)(p, 0, self->point[0] - lane_load(center[0]), p->lower.x, p->upper.x);
+    arm.y = GG_LANE_NAME(nearest_image)(p, 1, self->point[1] - lane_load(center[1]), p->lower.y, p->upper.y);
+    arm.z = GG_LANE_NAME(nearest_image)(p, 2, self->point[2] - lane_load(center[2]), p->lower.z, p->upper.z);
+    GG_LANE_NAME(add_scaled)(&arm, normal, lane_splat(0.0f) - self->point[3]);
+    return arm;
+}
+
+/* what W contacts of clumps are, before they are solved; held: 1 on tools that no clump carries */
 typedef struct GG_LANE_NAME(clump_contact) {
     GG_LANE_NAME(turning) own, other;
     GG_LANE_NAME(matrix) k; /* of both sides */
-    gg_lane own_along, other_along, own_count, other_count;
+    gg_lane own_along, other_along, own_count, other_count, held;
 } GG_LANE_NAME(clump_contact);
 
 /* both sides of W contacts: bodies before contact, arms, and how they yield */
@@ -195,6 +217,7 @@ GG_FN void GG_LANE_NAME(load_clumps)(const gg_view *v, int64_t e, const GG_LANE_
     GG_LANE_NAME(leads)(v, e, at->own, first);
     GG_LANE_NAME(leads)(v, e, at->other, second);
     GG_LANE_NAME(still_tools)(v, e, second, at->count);
+    both->held = lane_at_least(second, (int32_t)v->dims.free_bodies);
     lane_bodies(bodies, first, both->own.body);
     lane_bodies(bodies, second, both->other.body);
     lane_bodies(spreads, first, both->own.spread);
@@ -205,6 +228,11 @@ GG_FN void GG_LANE_NAME(load_clumps)(const gg_view *v, int64_t e, const GG_LANE_
     both->other.arm = GG_LANE_NAME(sphere_arms)(v, e, other_slot, other->tool);
     GG_LANE_NAME(add_scaled)(&both->own.arm, c->normal, zero - (self->point[3] + middle));
     GG_LANE_NAME(add_scaled)(&both->other.arm, c->normal, lane_less(zero, other->tool, zero, other->point[3] + middle));
+    gg_lane surface = other->tool - both->held;
+    if (lane_less_bits(zero, surface)) {
+        GG_LANE_NAME(vec) arm = GG_LANE_NAME(surface_arms)(v, e, at->other, self, c->normal);
+        both->other.arm = GG_LANE_NAME(choose)(zero, surface, arm, both->other.arm);
+    }
     both->own.arm = GG_LANE_NAME(scale)(both->own.arm, both->own.body[GG_BODY_INVERSE_RADIUS]);
     both->other.arm = GG_LANE_NAME(scale)(both->other.arm, both->other.body[GG_BODY_INVERSE_RADIUS]);
     both->own_count = GG_LANE_NAME(clump_contacts)(v, e, first);
@@ -238,7 +266,7 @@ GG_FN gg_lane GG_LANE_NAME(clump_correction)(const gg_params *p, const GG_LANE_N
                                              const GG_LANE_NAME(other) * other) {
     gg_lane zero = lane_splat(0.0f);
     gg_lane mass = lane_splat(p->alpha) * lane_min(c->mass, lane_div(lane_splat(GG_SHIFT_SUM), c->split));
-    mass = lane_less(zero, other->tool, lane_div(lane_splat(p->tool_alpha), c->split + other->split), mass);
+    mass = lane_less(zero, both->held, lane_div(lane_splat(p->tool_alpha), c->split + other->split), mass);
     gg_lane most = lane_div(lane_splat(p->correction_max), lane_max(both->own_along, both->other_along));
     return lane_max(lane_min(mass * (lane_splat(-p->slack) - c->gap), most), zero);
 }
@@ -305,7 +333,7 @@ GG_FN void GG_LANE_NAME(prepare_clump_records)(const gg_view *v, int64_t e, cons
     c.restitution = GG_LANE_NAME(pair_value)(&pairs->restitution, pair, same);
     c.friction = GG_LANE_NAME(pair_value)(&pairs->friction, pair, same);
     gg_lane meets = other_mass;
-    int dynamic = p->dynamic && lane_less_bits(zero, other.tool);
+    int dynamic = p->dynamic && lane_less_bits(zero, both.held);
     if (dynamic) {
         c.single = c.split = own_mass;
         GG_LANE_NAME(meet_dynamic)(v, e, at, own_mass, &other, &c);
@@ -338,7 +366,8 @@ GG_FN void GG_LANE_NAME(prepare_clump_records)(const gg_view *v, int64_t e, cons
     lane_store(v->tangent_mass + at->contact, live * tangent);
     lane_store(v->bias + at->contact, c.bias);
     lane_store(v->friction + at->contact, c.friction);
-    GG_LANE_NAME(vec) start = GG_LANE_NAME(start_impulse)(v, e, at, &self, &other, &c, own_mass, other_mass, &load);
+    GG_LANE_NAME(vec)
+    start = GG_LANE_NAME(start_impulse)(v, e, at, &self, &other, &c, own_mass, other_mass, both.held, &load);
     GG_LANE_NAME(vec) torque = GG_LANE_NAME(zero)();
     if (p->rolling) {
         gg_lane limit = GG_LANE_NAME(pair_value)(&pairs->rolling_friction, pair, same) * other.radius;

@@ -45,7 +45,7 @@ GG_FN gg_uncoloured gg_uncoloured_of(const gg_view *v, int64_t e, int64_t k) {
     int32_t body = v->list_body[base + c.listed];
     c.order = gg_colour_order(v->grain_id[e * v->dims.slots + c.slot], gg_coloured_keys(v, e, 0)[c.listed]);
     c.own = gg_clump_lead(v, e, c.slot);
-    c.other = gg_is_tool(v, body) ? -1 : gg_clump_lead(v, e, body);
+    c.other = gg_contact_lead(v, e, body);
     return c;
 }
 
@@ -74,8 +74,9 @@ GG_FN int32_t gg_colours_keep(const gg_view *v, int64_t e) {
             continue;
         }
         uint64_t bit = (uint64_t)1 << gg_link_colour(link[c]);
+        int32_t against = gg_contact_lead(v, e, other[c]);
         used[gg_clump_lead(v, e, owner[c])] |= bit;
-        used[gg_clump_lead(v, e, gg_is_tool(v, other[c]) ? owner[c] : other[c])] |= bit;
+        used[against < 0 ? gg_clump_lead(v, e, owner[c]) : against] |= bit;
         contacts[gg_link_colour(link[c])]++;
     }
     return count;

@@ -46,7 +46,8 @@ GG_FN void gg_coloured_list_grains(const gg_view *v, int64_t e, int32_t i, gg_co
 }
 
 /* Contacts of slot i with parts of tools. Each has a body of its own, with the velocity of the tool's surface there and
- * inverse mass 0, or along the normal that of a dynamic tool: the solve treats grains and tools alike. */
+ * inverse mass 0, or along the normal that of a dynamic tool: the solve treats grains and tools alike. On the surface of
+ * a clump it stands for the clump's (gg_contact_lead). */
 GG_FN void gg_coloured_list_parts(const gg_view *v, int64_t e, int32_t i, int64_t tool_body, gg_coloured_writer *w) {
     int64_t base = e * v->dims.slots;
     gg_vec4 x = v->position[base + i];
@@ -59,17 +60,20 @@ GG_FN void gg_coloured_list_parts(const gg_view *v, int64_t e, int32_t i, int64_
         }
         gg_vec3 normal = gg_part_normal(v, e, i, part);
         gg_vec3 at = gg_madd(gg_v3(x.x, x.y, x.z), normal, -(x.w + touch.gap));
-        gg_vec3 velocity = gg_part_velocity(&v->part_pose[e * v->dims.part_count + part], at);
+        gg_vec3 velocity = gg_part_velocity(v, e, part, at);
         float body[GG_BODY] = {velocity.x, velocity.y, velocity.z, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+        int64_t c = tool_body - v->dims.free_bodies;
+        if (v->dims.clumps.surfaces) {
+            v->tool_load[e * v->dims.tool_contacts + c].tool = v->parts[part].tool;
+        }
         if (v->params.dynamic) {
-            int64_t c = tool_body - v->dims.free_bodies;
             body[GG_BODY_INVERSE_MASS] = gg_tool_contact_listed(v, e, c, v->parts[part].tool, at, normal);
         }
         for (int half = 0; half < 2; half++) {
             gg_body_store((half ? v->body_b : v->body_a) + (e * v->dims.bodies + tool_body) * GG_BODY, body);
         }
         gg_vec4 geometry = {normal.x, normal.y, normal.z, touch.gap};
-        v->touch[e * v->dims.coloured.touches + tool_body - v->dims.free_bodies] = geometry;
+        v->touch[e * v->dims.coloured.touches + c] = geometry;
         gg_coloured_list(v, e, i, w, (int32_t)(-1 - part), tool_body);
         tool_body++;
     }

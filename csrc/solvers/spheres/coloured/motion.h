@@ -23,7 +23,8 @@ GG_FN void gg_coloured_project_tools(const gg_view *v, int64_t e, int64_t i) {
     for (int32_t k = 0; k < 2 * tools; k++) {
         int32_t record = gg_coloured_tool_record(v, e, i, k < tools ? k : k - tools);
         int32_t other = v->other_body[contacts + record];
-        if (v->params.dynamic && bodies[other * GG_BODY + GG_BODY_INVERSE_MASS] > 0.0f) {
+        if ((v->params.dynamic && bodies[other * GG_BODY + GG_BODY_INVERSE_MASS] > 0.0f) ||
+            gg_surface_lead(v, e, other) >= 0) {
             continue;
         }
         gg_vec3 normal = gg_load_lane3(normals, gg_record3(record));
@@ -56,7 +57,7 @@ GG_FN void gg_coloured_load_tools(const gg_view *v, int64_t e, int64_t i) {
             gg_scale(gg_load_lane3(gg_coloured_impulses(v, e, v->env[e].iteration), gg_record3(record)), -1.0f);
         gg_vec4 x = v->position[at];
         gg_vec3 point = gg_madd(gg_v3(x.x, x.y, x.z), gg_load_lane3(normals, gg_record3(record)), -x.w);
-        gg_vec3 arm = gg_sub(point, v->part_pose[e * v->dims.part_count + part].tool_position);
+        gg_vec3 arm = gg_part_offset(v, part, point, v->part_pose[e * v->dims.part_count + part].tool_position);
         load.torque = gg_cross(arm, load.force);
         if (v->params.rolling) {
             load.torque =

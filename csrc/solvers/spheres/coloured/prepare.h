@@ -285,12 +285,12 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(bearable)(const gg_params *p, const gg_env 
     return GG_LANE_NAME(scale)(stored, GG_LANE_NAME(cone_scale)(stored, lane_div(speed, inverse)));
 }
 
-/* Notes the overlaps of W contacts, and finds the impulses that they start from; *load: their normal part, with what
- * cohesion adds. */
-GG_FN GG_LANE_NAME(vec)
-    GG_LANE_NAME(start_impulse)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at,
-                                const GG_LANE_NAME(self) * self, const GG_LANE_NAME(other) * other,
-                                const GG_LANE_NAME(contact) * c, gg_lane own_mass, gg_lane other_mass, gg_lane *load) {
+/* Notes the overlaps of W contacts, and finds the impulses that they start from; held: 1 on tools that no clump carries;
+ * *load: their normal part, with what cohesion adds. */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(start_impulse)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at,
+                                                    const GG_LANE_NAME(self) * self, const GG_LANE_NAME(other) * other,
+                                                    const GG_LANE_NAME(contact) * c, gg_lane own_mass,
+                                                    gg_lane other_mass, gg_lane held, gg_lane *load) {
     const gg_params *p = &v->params;
     const gg_env *env = &v->env[e];
     const int32_t *from = v->contact_from + at->contact;
@@ -304,7 +304,7 @@ GG_FN GG_LANE_NAME(vec)
     GG_LANE_NAME(vec)
     stored = GG_LANE_NAME(stored3)(v, gg_coloured_impulses(v, e, 1), v->kept_impulse + gg_kept_first(v, e, 0), from);
     stored = GG_LANE_NAME(choose)(zero, live, GG_LANE_NAME(scale)(stored, self->warm_scale), GG_LANE_NAME(zero)());
-    stored = GG_LANE_NAME(bearable)(p, env, stored, own_mass, other_mass, other->tool, smaller);
+    stored = GG_LANE_NAME(bearable)(p, env, stored, own_mass, other_mass, held, smaller);
     GG_LANE_NAME(vec) start = GG_LANE_NAME(warm_start)(stored, c->normal, c->friction, attraction, load);
     GG_LANE_NAME(store3)((env->impulse_buffer ? v->impulse_a : v->impulse_b) + at->contact3, start);
     return start;
@@ -371,7 +371,8 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     lane_store(v->effective_mass + at->contact, live * mass);
     lane_store(v->bias + at->contact, c.bias);
     lane_store(v->friction + at->contact, c.friction);
-    GG_LANE_NAME(vec) start = GG_LANE_NAME(start_impulse)(v, e, at, &self, &other, &c, own_mass, other_mass, &load);
+    GG_LANE_NAME(vec)
+    start = GG_LANE_NAME(start_impulse)(v, e, at, &self, &other, &c, own_mass, other_mass, other.tool, &load);
     GG_LANE_NAME(vec) torque = GG_LANE_NAME(zero)();
     if (p->rolling) {
         gg_lane friction = GG_LANE_NAME(pair_value)(&pairs->rolling_friction, pair, same);
