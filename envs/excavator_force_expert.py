@@ -37,7 +37,7 @@ ABOVE = 0.05  # [m] of the lip over the bed before it bites
 RISE_OUT, ADVANCE_OUT = 0.05, 0.04  # [m] while the bucket curls
 OUT = 0.26  # [m] height of the lip from which the arm swings to the bin
 #: as SWEEP: in the bed, out of it. Grains resist a fast bucket no more than a slow one, and the arm's momentum helps
-DIG, LIFT = (0.6, 0.1), (0.6, 0.2)
+DIG, LIFT = (0.4, 0.1), (0.6, 0.2)
 HELD_UP = 0.25  # [s] without progress until a waypoint in the bed is given up
 CARRY = 2  # waypoints left when the bucket is out of the bed
 FEW = 4.0 / 500.0  # share of the grains that is not worth the way to the bin
