@@ -1,9 +1,8 @@
 """excavator_force_expert.py: the scripted driver of ExcavatorForce: that of the excavator, who digs where the arm can.
 
-Joint 6 is the weak one: it holds 40 to 50 N along the tray at the lip. The bite therefore goes where grains resist
-least: straight down with a steep lip to the middle of the lowest grains, since grains wedge between the table and a lip
-that is higher; then along the tray while the floor turns level, but for what keeps it clear of the bed. Joints at their
-limits give way and go on as soon as grains do; a waypoint that the bucket does not come nearer to is given up.
+Joint 6 is the weak one: it holds 40 to 50 N along the tray at the lip. The bite goes straight down with a steep lip,
+nearly to the table, then along the tray while the floor turns level, but for what keeps it clear of the bed. Joints at
+their limits give way and go on as soon as grains do; a waypoint that the bucket does not come nearer to is given up.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from granular_gym.base.types import Floats
+from granular_gym.envs.excavator import TRAY_HEIGHT
 from granular_gym.envs.excavator_expert import (
     CARRY_CURL,
     PATIENCE,
@@ -28,15 +28,15 @@ from granular_gym.envs.excavator_expert import (
 from granular_gym.envs.excavator_force import ExcavatorForceTask
 from granular_gym.envs.excavator_model import GAINS
 
-LOW = 0.02  # [m] of the lip over the table
+LOW = 0.02  # [m] of the lip over the table: higher, it skims the bed
 SIDES = (-0.05, -0.025, 0.0, 0.025, 0.05)  # [m] y of a bite's middle from the tray's: no cheek at a wall
 BEGINS = (0.0, 0.03)  # [m] from the far end of the lip's way to where a bite may begin
 LENGTH, PIECES = 0.16, 4  # [m] of the way along the tray; of it
 STEEP, CLEAR = -0.85, -0.2  # [rad] curl of the bucket on the way down, and at the end of the way along the tray
-ABOVE = 0.05  # [m] of the lip over the bed before it bites
+ABOVE, RIM = 0.05, 0.04  # [m] of the lip over the bed, and over the tray's walls, before it bites
 RISE_OUT, ADVANCE_OUT = 0.05, 0.04  # [m] while the bucket curls
 OUT = 0.26  # [m] height of the lip from which the arm swings to the bin
-#: as SWEEP: in the bed, out of it. Grains resist a fast bucket no more than a slow one, and the arm's momentum helps
+#: as SWEEP: in the bed, out of it; slower bites bring less, faster ones hit grains harder
 DIG, LIFT = (0.4, 0.1), (0.6, 0.2)
 HELD_UP = 0.25  # [s] without progress until a waypoint in the bed is given up
 CARRY = 2  # waypoints left when the bucket is out of the bed
@@ -44,7 +44,7 @@ FEW = 4.0 / 500.0  # share of the grains that is not worth the way to the bin
 SWING, ARRIVED = 5.0, 0.03  # [1/s] rate at which joints go to a posture; [rad] from it where they are there
 BLOCKED = 3.0  # [s] until a swing is given up
 SEARCH = 40  # steps of the search for a posture
-REPEATED = 0.02  # [m] of height that a place where it bit lately is worth less
+LATELY = 4  # bites: their places come last
 SOFTER = 0.1  # of the gains where the task takes torques, which are held for a whole control period
 
 
@@ -124,14 +124,14 @@ class PatientScoopExpert(ScoopExpert):  # type: ignore[misc, unused-ignore]
         return [*bite, Swing(over.goal), tip]
 
     def choose(self, bed: Floats, far: float) -> tuple[float, float, float]:
-        """y from the tray's middle, x, and height of the surface of the best bite [m]."""
-        best, most = (0.0, far, 2.0 * self.radius), -1.0
+        """y from the tray's middle, x, and height of the surface where most grains lie high [m]."""
+        best, most = (0.0, far, 2.0 * self.radius), (False, -1.0)
         for y in SIDES:
             strip = bed[np.abs(bed[:, 1] - self.tray[1] - y) < STRIP_HALF]
             for x in (far - begin for begin in BEGINS):
                 cut = strip[(strip[:, 0] > x - LENGTH) & (strip[:, 0] < x), 2]
-                value = float(cut.sum()) / len(bed) - REPEATED * ((y, x) in self._bites[-4:])
-                if value > most and len(cut):
+                value = (y, x) not in self._bites[-LATELY:], float(cut.sum())
+                if len(cut) and value > most:
                     most, best = value, (y, x, float(np.quantile(cut, 0.9)) + self.radius)
         self._bites.append(best[:2])
         return best
@@ -145,7 +145,8 @@ class PatientScoopExpert(ScoopExpert):  # type: ignore[misc, unused-ignore]
         def at(x: float, z: float, curl: float, pace: tuple[float, float] = DIG) -> Waypoint:
             return Waypoint((math.hypot(x, y), math.atan2(y, x), z, 0.0, curl), pace)
 
-        points: list[Waypoint] = [Swing(at(begin + 0.01, surface + ABOVE, STEEP).goal), at(begin, LOW, STEEP)]
+        over = max(surface + ABOVE, TRAY_HEIGHT + RIM)
+        points: list[Waypoint] = [Swing(at(begin + 0.01, over, STEEP).goal), at(begin, LOW, STEEP)]
         for k in range(1, PIECES + 1):
             share = k / PIECES
             points.append(at(max(near, begin - LENGTH * share), LOW, STEEP + (CLEAR - STEEP) * share))
