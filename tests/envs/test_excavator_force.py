@@ -9,6 +9,7 @@ import pytest
 from env_helpers import same, small
 
 import granular_gym as gg
+from granular_gym.envs.excavator import TRAY_HEIGHT
 from granular_gym.envs.excavator_force import ExcavatorForceTask
 from granular_gym.envs.excavator_force_expert import Swing
 from granular_gym.envs.excavator_model import BUCKET_MASS, MASSES
@@ -112,6 +113,14 @@ def test_a_swing_ends_at_its_waypoint(make: Any) -> None:
         assert driver.where(posture) == pytest.approx(goal, abs=5e-3)
         limits = env.unwrapped.task.arm.description
         assert (posture >= limits.lower).all() and (posture <= limits.upper).all()
+
+
+def test_it_swings_over_the_walls_of_a_tray_that_is_nearly_empty(make: Any) -> None:
+    env = make(FORCE, **small(FORCE))
+    env.reset(seed=0)
+    driver, center = scripted_expert(env).drivers[0], ExcavatorForceTask.tray[:2]
+    first = driver.plan(np.array([[*center, 0.012]]), np.array([0.0, 0.48]))[0]
+    assert isinstance(first, Swing) and first.goal[2] > TRAY_HEIGHT + 0.03
 
 
 @pytest.mark.parametrize("control", ["velocity", "torque"])
