@@ -137,6 +137,10 @@ class SceneRun(abc.ABC):
     def checks(self) -> list[Check]:
         """Results of all checks; called after the last world."""
 
+    def figures(self, label: str) -> dict[str, float]:
+        """Measured figures of a world that has ended, by name, in SI units: for its entry of report.json; no check."""
+        return {}
+
     def plots(self) -> dict[str, tuple[str, str, Lines]]:
         """Plots by title: label of x, label of y, lines."""
         return {}
@@ -320,6 +324,7 @@ def _play(
         "build_seconds": built,
         "overlap_max": worst,
         "escaped": escaped,
+        **run.figures(label),
     }
 
 
