@@ -17,7 +17,7 @@ import numpy as np
 import granular_gym as gg
 from granular_gym.mujoco import Coupling, MujocoRobots
 
-DT, BLOCK, PAIRS = 1e-3, 20, 21
+DT, BLOCK, PAIRS = 1e-3, 50, 61
 PLATE = (0.005, 0.05, 0.05)  # half sizes [m]
 
 

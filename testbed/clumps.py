@@ -91,3 +91,19 @@ def budget(world: gg.World) -> dict[str, np.ndarray]:
         "linear_sum": np.linalg.norm(linear, axis=1).sum(),
         "angular_sum": (np.linalg.norm(orbit, axis=1) + np.linalg.norm(spin, axis=1)).sum(),
     }
+
+
+def shaken(scene: gg.Scene, body: int, grains: int) -> float:
+    """How high a body is over a bed after 3 s in which gravity swings, so that friction does not hold it [m].
+
+    Args:
+        scene: the bed's grains come first.
+        body: index of its clump.
+        grains: of the bed.
+    """
+    with scene.build(num_threads=1) as world:
+        for k in range(60):
+            world.set_gravity((2.0 * (-1.0) ** k, 1.0 * (-1.0) ** (k // 2), -GRAVITY))
+            world.step(2e-3, 25)
+        top = float(np.quantile(world.positions[0, :grains, 2], 0.98))
+        return float(world.clump_poses[0, body, 2]) - top

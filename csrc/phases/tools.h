@@ -86,12 +86,13 @@ GG_FN void gg_tool_pose_part_at(const gg_view *v, int64_t e, int64_t part, doubl
     int64_t at = e * v->dims.tool_count + shape->tool;
     const gg_tool_motion *motion = &v->tool_motion[at];
     gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
-    if (gg_tool_dynamic(v, shape->tool)) {
+    if (gg_tool_free(v, shape->tool)) {
         *pose = gg_part_pose_of(shape, v->tool_pose[at]);
+    }
+    if (gg_tool_dynamic(v, shape->tool)) {
         pose->velocity = gg_tool_predicted(v, e, shape->tool);
         pose->angular_velocity = gg_tool_predicted_spin(v, e, shape->tool);
     } else if (gg_clump_of_tool(v, shape->tool) >= 0) {
-        *pose = gg_part_pose_of(shape, v->tool_pose[at]);
         gg_clump_surface_move(v, e, gg_clump_of_tool(v, shape->tool), pose);
     } else {
         *pose =

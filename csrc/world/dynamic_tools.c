@@ -101,8 +101,7 @@ gg_status gg_tool_targets_check(gg_world *w, const float *targets) {
         int stays = !gg_tool_goes_by_itself(w, tool) || gg_tool_row_stays(row, now);
         GG_EXPECT(gg_message_of(w), stays,
                   "tool_poses: expected NaN, or the pose that it has, for tool %d, which forces, a body or another "
-                  "engine move, "
-                  "got (%g, %g, %g, ...) in env %d",
+                  "engine move, got (%g, %g, %g, ...) in env %d",
                   (int)(k % own), row[0], row[1], row[2], (int)e);
     }
     return status;

@@ -154,7 +154,7 @@ gg_status gg_tool_poses_check(gg_world *w, const char *name, const float *poses,
 
 /* dynamic_tools.c */
 gg_status gg_tool_masses_check(const gg_world_def *def, gg_message out);
-/* whether a body carries a tool; whether forces, a body or another engine move it; and whether a row of 7 says nothing else than `now`: NaN */
+/* whether a body carries a tool; whether forces, a body or another engine move it; whether a row of 7 is NaN or `now` */
 int gg_tool_carried(const gg_world *w, int64_t tool);
 int gg_tool_goes_by_itself(const gg_world *w, int64_t tool);
 int gg_tool_row_stays(const float row[7], const gg_pose *now);

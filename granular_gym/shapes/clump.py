@@ -19,7 +19,12 @@ from numpy.typing import NDArray
 from granular_gym.base import checks, rng, rotations
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.mesh import Mesh, load_mesh
-from granular_gym.shapes.mesh_spheres import inscribed_spheres, skin_spheres, solid_moments, surface_spheres
+from granular_gym.shapes.mesh_spheres import (
+    inscribed_spheres,
+    solid_moments,
+    spheres_under_surface,
+    surface_spheres,
+)
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.shapes.sphere_union import union_moments
 
@@ -275,7 +280,7 @@ class Clump:
         """
         known = solid if isinstance(solid, Sdf) else _solid(solid)
         number = checks.integer("spheres", count, _FEWEST_ON_SURFACE, LARGEST_COUNT)
-        return cls._filling(known, *skin_spheres(known, number))
+        return cls._filling(known, *spheres_under_surface(known, number))
 
     def scaled(self, factor: float) -> Clump:
         """The same clump with all lengths times a factor."""

@@ -21,7 +21,7 @@ from granular_gym.base import rng, rotations
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.mesh import Mesh
 from granular_gym.shapes.sdf import Sdf
-from granular_gym.shapes.sdf_values import bounds, distances
+from granular_gym.shapes.sdf_values import bounds, distances, trilinear
 
 Array = NDArray[np.float64]
 
@@ -30,10 +30,10 @@ Array = NDArray[np.float64]
 #: centre; R is the radius of curvature. Holes have a = .65 spacings (.58 in a regular covering): 1.1 r down to R = 2 r
 RADIUS_PER_SPACING = 2.0
 #: distance of neighbours under a surface that is met as a field, in radii: what lies between them meets that of others
-SKIN_SPACING = 3.0
+UNDER_SPACING = 3.0
 #: its samples per radius, and along the longest side at most; directions for ends; from how far beyond they are found
-_PER_RADIUS_SKIN = 3
-_LONGEST_SKIN = 160
+_PER_RADIUS_UNDER = 3
+_LONGEST_UNDER = 160
 _DIRECTIONS = 200
 _BEYOND = 2.5
 #: step of differences, in spacings of samples
@@ -115,25 +115,10 @@ class _Field:
         self.samples = samples.astype(np.float64)
         self.spacing = spacing
         self.origin = origin
-        self.limit = np.array(samples.shape[::-1]) - 1
 
     def at(self, points: Array) -> tuple[Array, Array]:
         """Distances (n,) and gradients (n, 3) at points (n, 3)."""
-        local = np.clip((points - self.origin) / self.spacing, 0.0, self.limit - 1e-9)
-        cell = local.astype(np.int64)
-        (x, y, z), (i, j, k) = (local - cell).T, cell.T
-        f = self.samples
-        low, high = [], []
-        for a, b in ((0, 0), (1, 0), (0, 1), (1, 1)):
-            low.append(f[k + b, j + a, i])
-            high.append(f[k + b, j + a, i + 1])
-        along = [p + x * (q - p) for p, q in zip(low, high, strict=True)]
-        slope = [q - p for p, q in zip(low, high, strict=True)]
-        front, back = along[0] + y * (along[1] - along[0]), along[2] + y * (along[3] - along[2])
-        gx0, gx1 = slope[0] + y * (slope[1] - slope[0]), slope[2] + y * (slope[3] - slope[2])
-        gy0, gy1 = along[1] - along[0], along[3] - along[2]
-        gradient = np.stack([gx0 + z * (gx1 - gx0), gy0 + z * (gy1 - gy0), back - front], axis=1) / self.spacing
-        return front + z * (back - front), gradient
+        return trilinear(self.samples, self.spacing, self.origin, points)
 
     def to_depth(self, points: Array, depth: float) -> tuple[Array, Array, NDArray[np.bool_]]:
         """Points moved along the gradient to a depth, the normals there, and which of them arrived."""
@@ -200,12 +185,12 @@ def _field(solid: Mesh | Sdf, spacing: float, why: str, padding: int = 2) -> _Fi
 
 
 def surface_spheres(
-    solid: Mesh, count: int | None, spacing: float | None, radius: float | None, most: int
+    mesh: Mesh, count: int | None, spacing: float | None, radius: float | None, most: int
 ) -> tuple[Array, Array]:
     """Spheres that touch the surface from within, evenly spaced.
 
     Args:
-        solid: a closed mesh.
+        mesh: closed.
         count: of the spheres; None: as many as `spacing` asks for.
         spacing: distance of neighbours [m], where there is no count.
         radius: of the spheres [m]; None: RADIUS_PER_SPACING spacings.
@@ -217,14 +202,14 @@ def surface_spheres(
     Raises:
         ArgumentError: the solid is too thin for the radius, or there would be too many spheres.
     """
-    thinnest = float(np.ptp(_bounds(solid), axis=0).min())
+    thinnest = float(np.ptp(mesh.bounds, axis=0).min())
     size = radius
     if size is None:
-        size = _radius_of_count(solid, count) if spacing is None else RADIUS_PER_SPACING * spacing
+        size = _radius_of_count(mesh, count) if spacing is None else RADIUS_PER_SPACING * spacing
     argument = "sphere_radius" if radius is not None else "spacing" if spacing is not None else "count"
     if size >= 0.5 * thinnest:
         raise _too_thin(argument, size, 0.5 * thinnest)
-    field = _field(solid, min(size / _PER_RADIUS, thinnest / _PER_SIDE), f"{argument}: expected larger spheres")
+    field = _field(mesh, min(size / _PER_RADIUS, thinnest / _PER_SIDE), f"{argument}: expected larger spheres")
     deepest = -float(field.samples.min())
     if size >= deepest:
         raise _too_thin(argument, size, deepest)
@@ -242,10 +227,10 @@ def surface_spheres(
     return points, np.full(count, size)
 
 
-def skin_spheres(solid: Mesh | Sdf, count: int) -> tuple[Array, Array]:
+def spheres_under_surface(solid: Mesh | Sdf, count: int) -> tuple[Array, Array]:
     """Spheres under the surface of a solid that is met by its field: smaller ones, and some of them in its corners.
 
-    Neighbours are SKIN_SPACING radii apart. Where the solid reaches farthest in some direction, at corners and rims, a
+    Neighbours are UNDER_SPACING radii apart. Where the solid reaches farthest in some direction, at corners and rims, a
     sphere stays as near to it as its radius lets it; the others repel each other and these.
 
     Args:
@@ -262,8 +247,8 @@ def skin_spheres(solid: Mesh | Sdf, count: int) -> tuple[Array, Array]:
     step = float(min(sides.max() / _PER_LENGTH_AREA, sides.min() / _PER_SIDE))
     area = _field(solid, step, "spheres: expected a thicker solid").area(0.0)
     spacing = math.sqrt(2.0 * area / (math.sqrt(3.0) * count))
-    size = min(spacing / SKIN_SPACING, 0.25 * float(sides.min()))
-    step = max(size / _PER_RADIUS_SKIN, float(sides.max()) / _LONGEST_SKIN)
+    size = min(spacing / UNDER_SPACING, 0.25 * float(sides.min()))
+    step = max(size / _PER_RADIUS_UNDER, float(sides.max()) / _LONGEST_UNDER)
     field = _field(solid, step, "spheres: expected fewer", math.ceil(_BEYOND * size / step) + 2)
     first = _first_points(field, size, _CHOICE * count)
     if len(first) < count:
@@ -300,12 +285,12 @@ def _too_thin(argument: str, radius: float, depth: float) -> ArgumentError:
     )
 
 
-def _radius_of_count(solid: Mesh, count: int | None) -> float:
+def _radius_of_count(mesh: Mesh, count: int | None) -> float:
     """Radius of so many spheres at RADIUS_PER_SPACING; the surface at their depth shrinks with it, so by bisection."""
     assert count is not None
-    sides = np.ptp(_bounds(solid), axis=0)
+    sides = np.ptp(mesh.bounds, axis=0)
     step = float(min(sides.max() / _PER_LENGTH_AREA, sides.min() / _PER_SIDE))
-    field = _field(solid, step, "mesh: expected a thicker one")
+    field = _field(mesh, step, "mesh: expected a thicker one")
     low, high = 0.0, -float(field.samples.min())
     for _ in range(40):
         radius = 0.5 * (low + high)

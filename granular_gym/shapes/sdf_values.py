@@ -23,7 +23,7 @@ def bounds(sdf: Sdf) -> Array:
 
 
 def distances(sdf: Sdf, points: Array) -> Array:
-    """Signed distances (n,) [m] of points (n, 3); of a union the least one of its parts."""
+    """Signed distances (n,) [m] of points (n, 3), of a solid without planes and cavities; of a union the least."""
     result: Array = np.min([_of_part(part, points) for part in sdf.parts], axis=0)
     return result
 
@@ -37,10 +37,6 @@ def _of_part(part: SdfPart, points: Array) -> Array:
 
 
 # ---- parts in their own frames, whose axis is z ----
-
-
-def _plane(p: Array) -> Array:
-    return p[:, 2]
 
 
 def _box(p: Array, *half: float) -> Array:
@@ -72,19 +68,12 @@ def _cone(p: Array, lower: float, upper: float, half: float) -> Array:
     return result
 
 
-def _cavity(p: Array, radius: float) -> Array:
-    result: Array = radius - np.hypot(p[:, 0], p[:, 1])
-    return result
-
-
 _OF_KIND: dict[str, Callable[..., Array]] = {
-    "plane": _plane,
     "box": _box,
     "sphere": _sphere,
     "capsule": _capsule,
     "cylinder": _cylinder,
     "cone": _cone,
-    "cavity": _cavity,
 }
 
 
@@ -100,18 +89,33 @@ def _corner(beyond: Array) -> Array:
 
 
 def _of_grid(grid: SdfGrid, p: Array) -> Array:
-    """Trilinear within the box of the samples; beyond it the nearest point's value, and the way to it."""
-    last = np.array(grid.samples.shape[::-1]) - 1
-    local = (p - np.array(grid.origin)) / grid.spacing
-    within = np.clip(local, 0.0, last - 1e-9)
-    cell = within.astype(np.int64)
-    x, y, z = (within - cell).T
-    i, j, k = cell.T
-    f = grid.samples.astype(np.float64)
-    value = np.zeros(len(p))
-    for dz, wz in ((0, 1.0 - z), (1, z)):
-        for dy, wy in ((0, 1.0 - y), (1, y)):
-            for dx, wx in ((0, 1.0 - x), (1, x)):
-                value += wz * wy * wx * f[k + dz, j + dy, i + dx]
-    result: Array = value + grid.spacing * _length(local - within)
+    """Within the box of the samples theirs; beyond it that of the nearest point of the box, and the way to it."""
+    origin = np.array(grid.origin)
+    within = np.clip(p, origin, origin + grid.spacing * (np.array(grid.samples.shape[::-1]) - 1))
+    result: Array = trilinear(grid.samples.astype(np.float64), grid.spacing, origin, p)[0] + _length(p - within)
     return result
+
+
+def trilinear(samples: Array, spacing: float, origin: Array, points: Array) -> tuple[Array, Array]:
+    """Values (n,) and gradients (n, 3) at points (n, 3), or at the nearest ones of the box of the samples.
+
+    Args:
+        samples: by z, y, x.
+        spacing: of the samples [m].
+        origin: place of the first one (3,) [m].
+        points: [m].
+    """
+    local = np.clip((points - origin) / spacing, 0.0, np.array(samples.shape[::-1]) - 1 - 1e-9)
+    cell = local.astype(np.int64)
+    (x, y, z), (i, j, k) = (local - cell).T, cell.T
+    low, high = [], []
+    for a, b in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        low.append(samples[k + b, j + a, i])
+        high.append(samples[k + b, j + a, i + 1])
+    along = [p + x * (q - p) for p, q in zip(low, high, strict=True)]
+    slope = [q - p for p, q in zip(low, high, strict=True)]
+    front, back = along[0] + y * (along[1] - along[0]), along[2] + y * (along[3] - along[2])
+    gx0, gx1 = slope[0] + y * (slope[1] - slope[0]), slope[2] + y * (slope[3] - slope[2])
+    gy0, gy1 = along[1] - along[0], along[3] - along[2]
+    gradient = np.stack([gx0 + z * (gx1 - gx0), gy0 + z * (gy1 - gy0), back - front], axis=1) / spacing
+    return front + z * (back - front), gradient

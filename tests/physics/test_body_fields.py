@@ -9,7 +9,7 @@ import pytest
 
 import granular_gym as gg
 from testbed.beds import GRAVITY, faces
-from testbed.clumps import ROCK, budget
+from testbed.clumps import ROCK, budget, shaken
 
 Note = Callable[..., None]
 DT = 1e-3
@@ -154,12 +154,7 @@ def test_light_bodies_float_and_heavy_ones_sink(measured: Note) -> None:
         scene.fill_box(sand, (-0.06, -0.06, 0.0), (0.06, 0.06, 0.15), count=1500)
         size = (0.012, 0.012, 0.012)
         box = scene.add_body(gg.Sdf.box(size), density * 8.0 * size[0] ** 3, pose=(0, 0, 0.2, 1, 0, 0, 0), spheres=100)
-        with scene.build(num_threads=1) as world:
-            for k in range(60):  # shaken, so that friction does not hold it
-                world.set_gravity((2.0 * (-1.0) ** k, 1.0 * (-1.0) ** (k // 2), -GRAVITY))
-                world.step(2e-3, 25)
-            top = float(np.quantile(world.positions[0, :1500, 2], 0.98))
-            depths[name] = float(world.clump_poses[0, box, 2]) - top
+        depths[name] = shaken(scene, box, 1500)
     measured(**depths)
     assert depths["light"] > 0.0
     assert depths["heavy"] < -0.01

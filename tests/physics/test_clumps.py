@@ -11,7 +11,7 @@ import pytest
 import granular_gym as gg
 from granular_gym.base.rotations import rotate
 from testbed.beds import GRAVITY, faces
-from testbed.clumps import GRAIN, ROCK, SIZE, box_of_clumps, budget, drained, free, slope
+from testbed.clumps import GRAIN, ROCK, SIZE, box_of_clumps, budget, drained, free, shaken, slope
 
 Note = Callable[..., None]
 DT = 1e-3
@@ -245,12 +245,7 @@ def test_bodies_stack_float_and_sink(measured: Note) -> None:
         body = gg.Clump.cube(0.02)
         index = scene.add_body(body, density * body.volume, pose=(0.0, 0.0, 0.2, 1, 0, 0, 0))
         assert scene.build(num_threads=1).bodies == {"body0": index}
-        with scene.build(num_threads=1) as world:
-            for k in range(60):  # shaken, so that friction does not hold it
-                world.set_gravity((2.0 * (-1.0) ** k, 1.0 * (-1.0) ** (k // 2), -GRAVITY))
-                world.step(2e-3, 25)
-            top = float(np.quantile(world.positions[0, :1500, 2], 0.98))
-            depths[name] = float(world.clump_poses[0, index, 2]) - top
+        depths[name] = shaken(scene, index, 1500)
     measured(leaned=leaned, **depths)
     assert depths["light"] > 0.0
     assert depths["heavy"] < -0.01

@@ -74,9 +74,9 @@ GG_FN int32_t gg_colours_keep(const gg_view *v, int64_t e) {
             continue;
         }
         uint64_t bit = (uint64_t)1 << gg_link_colour(link[c]);
-        int32_t against = gg_contact_lead(v, e, other[c]);
-        used[gg_clump_lead(v, e, owner[c])] |= bit;
-        used[against < 0 ? gg_clump_lead(v, e, owner[c]) : against] |= bit;
+        int32_t own = gg_clump_lead(v, e, owner[c]), against = gg_contact_lead(v, e, other[c]);
+        used[own] |= bit;
+        used[against < 0 ? own : against] |= bit;
         contacts[gg_link_colour(link[c])]++;
     }
     return count;
