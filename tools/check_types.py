@@ -33,7 +33,8 @@ def main() -> int:
         done = subprocess.run(
             [*checker, "--verifytypes", "granular_gym", "--ignoreexternal"],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": folder},
+            # pyright asks the first python of the PATH for packages, whatever --pythonpath says
+            env={**os.environ, "PYTHONPATH": folder, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
             capture_output=True,
             text=True,
         )
