@@ -97,6 +97,8 @@ int gg_py_def_clumps(const gg_module_state *state, PyObject *clumps, gg_py_def *
 
 /* arm.c: functions on robot arms */
 extern PyMethodDef gg_py_arm_methods[];
+/* links.c: how links of robots move and yield */
+extern PyMethodDef gg_py_link_methods[];
 /* motion.c: batched kinematics of the tasks */
 extern PyMethodDef gg_py_motion_methods[];
 /* tables.c: what tasks compute from counts of grains */

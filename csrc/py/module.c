@@ -282,9 +282,9 @@ static int core_exec(PyObject *module) {
     if (!state->device_array_type || PyModule_AddObjectRef(module, "DeviceArray", state->device_array_type)) {
         goto fail;
     }
-    if (PyModule_AddFunctions(module, gg_py_arm_methods) || PyModule_AddFunctions(module, gg_py_motion_methods) ||
-        PyModule_AddFunctions(module, gg_py_table_methods) || PyModule_AddFunctions(module, gg_py_pair_methods) ||
-        PyModule_AddFunctions(module, gg_py_episode_methods)) {
+    if (PyModule_AddFunctions(module, gg_py_arm_methods) || PyModule_AddFunctions(module, gg_py_link_methods) ||
+        PyModule_AddFunctions(module, gg_py_motion_methods) || PyModule_AddFunctions(module, gg_py_table_methods) ||
+        PyModule_AddFunctions(module, gg_py_pair_methods) || PyModule_AddFunctions(module, gg_py_episode_methods)) {
         goto fail;
     }
     Py_DECREF(errors);

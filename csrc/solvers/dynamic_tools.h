@@ -158,6 +158,10 @@ GG_FN int64_t gg_tool_blocks(const gg_view *v, int64_t e) {
     return (gg_tool_loads(v, e) + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
 }
 
+GG_FN gg_tool_block *gg_tool_block_of(const gg_view *v, int64_t e, int64_t block) {
+    return &v->tool_block[e * v->dims.load_blocks + block];
+}
+
 GG_FN gg_tool_sum *gg_tool_sums(const gg_view *v, int64_t e, int64_t block) {
     return v->tool_sum + e * v->dims.tools.sums + block * v->dims.tool_count;
 }
@@ -177,14 +181,16 @@ GG_FN void gg_tool_sums_clear(const gg_view *v, int64_t e, int64_t block) {
 GG_FN void gg_tool_count_block(const gg_view *v, int64_t e, int64_t block) {
     const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
     gg_tool_sum *sums = gg_tool_sums(v, e, block);
-    int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
-    int32_t dynamic = 0;
+    gg_tool_block *found = gg_tool_block_of(v, e, block);
+    int64_t first = block * GG_LOAD_BLOCK, end = GG_MIN(first + GG_LOAD_BLOCK, gg_tool_loads(v, e));
     gg_tool_sums_clear(v, e, block);
-    for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
+    found->count = 0;
+    for (int64_t c = first; c < end; c++) {
         sums[loads[c].tool].count++;
-        dynamic |= gg_tool_dynamic(v, loads[c].tool);
+        if (gg_tool_dynamic(v, loads[c].tool)) {
+            found->contact[found->count++] = (uint8_t)(c - first);
+        }
     }
-    v->tool_block[e * v->dims.load_blocks + block] = dynamic;
 }
 
 /* contacts of a tool in all blocks */
@@ -239,17 +245,15 @@ GG_FN void gg_tool_open(const gg_view *v, int64_t e, int64_t tool) {
 /* Sums the impulses of the contacts of a block by tool; before the first iteration also their position corrections.
  * item: block of tool contacts of an env */
 GG_FN void gg_tool_sum_block(const gg_view *v, int64_t e, int64_t block, int32_t done) {
-    if (v->env[e].converged || !v->tool_block[e * v->dims.load_blocks + block]) {
+    const gg_tool_block *found = gg_tool_block_of(v, e, block);
+    if (v->env[e].converged || !found->count) {
         return;
     }
     const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
     gg_tool_sum *sums = gg_tool_sums(v, e, block);
-    int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
     gg_tool_sums_clear(v, e, block);
-    for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
-        if (!gg_tool_dynamic(v, loads[c].tool)) {
-            continue;
-        }
+    for (int32_t i = 0; i < found->count; i++) {
+        int64_t c = block * GG_LOAD_BLOCK + found->contact[i];
         gg_tool_sum *sum = &sums[loads[c].tool];
         const gg_tool_mass *m = &v->tool_mass[loads[c].tool];
         gg_vec3 impulse = gg_tool_contact_impulse(v, e, c, done), shift = GG_ZERO;
@@ -309,20 +313,21 @@ GG_FN void gg_tool_sync(const gg_view *v, int64_t e, int64_t tool, int32_t done)
 
 /* tells the contacts of a block how fast their tools are. item: block of tool contacts of an env */
 GG_FN void gg_tool_spread_block(const gg_view *v, int64_t e, int64_t block, int32_t done) {
-    if (v->env[e].converged || !v->tool_block[e * v->dims.load_blocks + block]) {
+    const gg_tool_block *found = gg_tool_block_of(v, e, block);
+    if (v->env[e].converged || !found->count) {
         return;
     }
     const gg_tool_load *loads = v->tool_load + e * v->dims.tool_contacts;
     int in_a = gg_has_owners(&v->params) || done & 1;
     float *bodies = (in_a ? v->body_a : v->body_b) + (e * v->dims.bodies + v->dims.free_bodies) * GG_BODY;
-    int64_t end = GG_MIN((block + 1) * GG_LOAD_BLOCK, gg_tool_loads(v, e));
-    for (int64_t c = block * GG_LOAD_BLOCK; c < end; c++) {
+    for (int32_t i = 0; i < found->count; i++) {
+        int64_t c = block * GG_LOAD_BLOCK + found->contact[i];
         const gg_tool_solve *s = &v->tool_solve[e * v->dims.tool_count + loads[c].tool];
         gg_vec3 seen = gg_v3((float)s->seen[0], (float)s->seen[1], (float)s->seen[2]);
         if (gg_tool_coupled(v, loads[c].tool)) {
             seen = gg_coupled_velocity(s->seen, v->coupled_arm[e * v->dims.tools.coupled_contacts + c]);
         }
-        for (int k = 0; k < 3 && gg_tool_dynamic(v, loads[c].tool); k++) {
+        for (int k = 0; k < 3; k++) {
             bodies[c * GG_BODY + k] = gg_axis_of(seen, k);
             bodies[c * GG_BODY + GG_BODY_SPIN + k] = 0.0f; /* what it turns is in its velocity there */
         }

@@ -59,6 +59,12 @@ typedef struct gg_coupled_sum {
     gg_exact impulse[6]; /* [N s], [N m s] */
 } gg_coupled_sum;
 
+/* which contacts of a block of tool contacts are with dynamic tools, in order */
+typedef struct gg_tool_block {
+    int32_t count;
+    uint8_t contact[GG_LOAD_BLOCK]; /* from the first of the block on */
+} gg_tool_block;
+
 /* all 0 where no tool is dynamic */
 typedef struct gg_tool_dims {
     int64_t dynamic;                        /* tool_count */
@@ -78,7 +84,7 @@ typedef struct gg_tool_dims {
     X(float, coupled_yield, d->tools.coupled_contacts, SCRATCH) /* how the tool yields there, in any direction [1/kg] */ \
     X(gg_tool_solve, tool_solve, d->tools.dynamic, SCRATCH)                                                            \
     X(gg_tool_sum, tool_sum, d->tools.sums, SCRATCH)                                                                   \
-    X(int32_t, tool_block, d->tools.dynamic ? d->load_blocks : 0, SCRATCH) /* 1: it has contacts of a dynamic tool */ \
+    X(gg_tool_block, tool_block, d->tools.dynamic ? d->load_blocks : 0, SCRATCH)                                       \
     X(int32_t, tool_contact_at, d->tools.contacts, SCRATCH) /* where impulses keep each tool contact */                \
     X(gg_vec3, tool_contact_shift, d->tools.contacts, SCRATCH) /* position correction of its grain, times mass [kg m] */
 

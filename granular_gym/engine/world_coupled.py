@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from granular_gym.engine.frozen import FrozenScene
 from granular_gym.errors import ArgumentError
 
 Doubles = NDArray[np.float64]
+
+_DOUBLE = np.dtype(np.float64)
 
 
 class CoupledState(NamedTuple):
@@ -37,6 +40,10 @@ class WorldCoupled:
     _frozen: FrozenScene
     env_count: int
     changes: int
+
+    @cached_property
+    def _coupled_count(self) -> int:
+        return len(self.coupled_tools)
 
     @property
     def coupled_tools(self) -> list[str]:
@@ -69,17 +76,19 @@ class WorldCoupled:
         Raises:
             ArgumentError: the world has no coupled tool, or a value that makes no sense.
         """
-        count = len(self.coupled_tools)
+        count = self._coupled_count
         if not count:
             raise ArgumentError("set_coupled: expected a world with a coupled tool, this one has none")
         listed = checks.envs(envs, self.env_count)
         number = self.env_count if listed is None else len(listed)
-        shapes = ((count, 7), (count, 6), (count, 6), (6 * count, 6 * count))
-        values = {"poses": poses, "twists": twists, "accelerations": accelerations, "responses": responses}
-        given = zip(values.items(), shapes, strict=True)
-        arrays = [_of_envs(name, value, number, shape) for (name, value), shape in given]
         self.changes += 1
-        self._core.set_coupled(listed, arrays[0], arrays[1], arrays[2], arrays[3])
+        self._core.set_coupled(
+            listed,
+            _of_envs("poses", poses, (number, count, 7)),
+            _of_envs("twists", twists, (number, count, 6)),
+            _of_envs("accelerations", accelerations, (number, count, 6)),
+            _of_envs("responses", responses, (number, 6 * count, 6 * count)),
+        )
 
     def coupled_state(self) -> CoupledState:
         """Where the coupled tools are after the last step, how fast, and what grains did to them.
@@ -90,8 +99,9 @@ class WorldCoupled:
         return CoupledState(*self._core.get_coupled())
 
 
-def _of_envs(name: str, value: Any, number: int, shape: tuple[int, int]) -> Doubles | None:
+def _of_envs(name: str, value: Any, shape: tuple[int, int, int]) -> Doubles | None:
     if value is None:
         return None
-    array = checks.doubles(name, value, shape, (number, *shape))
-    return np.ascontiguousarray(np.broadcast_to(array, (number, *shape)))
+    if type(value) is np.ndarray and value.dtype is _DOUBLE and value.shape == shape:
+        return np.ascontiguousarray(value)  # of steps, many times a second; the engine checks the numbers
+    return np.ascontiguousarray(np.broadcast_to(checks.doubles(name, value, shape[1:], shape), shape))

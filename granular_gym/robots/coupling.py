@@ -104,12 +104,17 @@ class Coupling:
         self.mode: str = checks.choice("mode", mode, ("coupled", "lagged"))
         #: whether the robot of an env is no longer finite (env_count,); it stands still then, the others go on
         self.diverged: NDArray[np.bool_] = np.zeros(world.env_count, bool)
+        self._none: NDArray[np.bool_] = np.zeros(world.env_count, bool)
         #: mean wrench of the grains on each link over the last `step` (env_count, links, 6) [N], [N m]
         self.wrenches: Doubles = np.zeros((world.env_count, len(robots.names), 6))
         #: of the last `step`, as `World.counters` has them of one step of the world: the largest overlap and residual,
         #: the sum of fast grains, else what holds at its end
         self.counters: Counters = world.counters()
         self._warned = False
+        envs, n = world.env_count, len(robots.names)
+        twists = np.zeros((2, envs, n, 6))
+        #: what the world was told, with a first axis of envs
+        self._told = Links(np.zeros((envs, n, 7)), twists[0], twists[1], np.zeros((envs, 6 * n, 6 * n)))
 
     def step(self, steps: int = 1, exchange: int = 1, still: Any = None) -> None:
         """Advances world and robots by `steps` time steps of the robots.
@@ -127,7 +132,7 @@ class Coupling:
         count, each = checks.integer("steps", steps, 1), checks.integer("exchange", exchange, 1)
         if count % each:
             raise ArgumentError(f"exchange: expected a divisor of {count} steps, got {each}")
-        held = np.zeros(self.world.env_count, bool) if still is None else self._mask("still", still)
+        held = self._none if still is None else self._mask("still", still)
         total, tallies = np.zeros_like(self.wrenches), []
         for _ in range(count // each):
             self._tell(range(self.world.env_count), held)
@@ -151,31 +156,32 @@ class Coupling:
         listed = checks.envs(envs, self.world.env_count)
         rows = range(self.world.env_count) if listed is None else [int(env) for env in listed]
         if len(rows):
-            self._tell(rows, np.zeros(self.world.env_count, bool))
+            self._tell(rows, self._none)
 
     def _tell(self, envs: Sequence[int], still: NDArray[np.bool_]) -> None:
         """Tells the world where the links of these envs are, how they move and how they yield.
 
         A robot whose links are no longer sane diverged: its links stay where they are.
         """
-        n = len(self.robots.names)
-        every = [self.robots.links(env) for env in envs]
-        sane = np.array([all((np.abs(part) < LARGEST).all() for part in links) for links in every])
-        self.diverged[list(envs)] |= ~sane
-        if not sane.all():
-            lost = [env for env, good in zip(envs, sane, strict=True) if not good]
-            rest = np.zeros((n, 6))
-            self.world.set_coupled(None, rest, rest, np.zeros((6 * n, 6 * n)), envs=lost)
-            envs = [env for env, good in zip(envs, sane, strict=True) if good]
-            every = [links for links, good in zip(every, sane, strict=True) if good]
-        if not len(envs):
-            return
-        poses, twists, accelerations, responses = (np.stack(each) for each in zip(*every, strict=True))
-        stands = (still | self.diverged)[list(envs), None, None]
+        told = self._told
+        for env in envs:
+            for every, own in zip(told, self.robots.links(env), strict=True):
+                every[env] = own
+        if not all(np.vdot(every, every) < LARGEST**2 for every in told):
+            lost = [env for env in envs if not all((np.abs(every[env]) < LARGEST).all() for every in told)]
+            self.diverged[lost] = True
+            told.poses[lost] = self.world.coupled_state().poses[lost]
         if self.mode == "lagged":
-            responses = np.zeros((len(envs), 6 * n, 6 * n))
-        twists, accelerations, responses = (np.where(stands, 0.0, a) for a in (twists, accelerations, responses))
-        self.world.set_coupled(poses, twists, accelerations, responses, envs=list(envs))
+            told.response[:] = 0.0
+        if still.any() or self.diverged.any():
+            for every in told[1:]:
+                every[still | self.diverged] = 0.0
+        if len(envs) == self.world.env_count:
+            self.world.set_coupled(*told)
+        else:
+            rows = list(envs)
+            poses, twists, accelerations, responses = (every[rows] for every in told)
+            self.world.set_coupled(poses, twists, accelerations, responses, envs=rows)
 
     def _mask(self, name: str, mask: Any) -> NDArray[np.bool_]:
         flags = np.asarray(mask)

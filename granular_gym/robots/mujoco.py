@@ -18,12 +18,14 @@ J^T, H = M + dt B + Jc^T D Jc. MuJoCo then takes the impulses as generalised for
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from granular_gym import _core
 from granular_gym.base import checks
 from granular_gym.engine.scene import Scene
 from granular_gym.errors import ArgumentError, MissingError, StateError
@@ -42,6 +44,10 @@ Doubles = NDArray[np.float64]
 _CELLS = 48
 #: most degrees of freedom: the mass matrix is inverted densely
 LARGEST_NV = 200
+#: what a saved robot holds
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+#: warnings of positions, velocities, accelerations and controls that are not finite, or absurd
+_BAD = [int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{kind}")) for kind in ("QPOS", "QVEL", "QACC", "CTRL")]
 
 
 def body_sdf(model: Any, body: int | str, spacing: float | None = None) -> Sdf:
@@ -167,6 +173,11 @@ class MujocoRobots:
         for data in self.data:
             mujoco.mj_forward(self.model, data)
         self._warned = [0] * self.env_count
+        n, nv = len(self._bodies), int(self.model.nv)
+        self._jacobians: Doubles = np.zeros((self.env_count, 6 * n, nv))
+        self._inertias: Doubles = np.zeros((nv, nv))
+        self._rows: NDArray[np.intp] = np.array(self._bodies, np.intp)
+        self._states: Doubles = np.empty(mujoco.mj_stateSize(self.model, _STATE))
 
     @property
     def dt(self) -> float:
@@ -203,26 +214,17 @@ class MujocoRobots:
         """Poses, twists, accelerations without grains, and inverse inertia of the bodies."""
         model, data = self.model, self.data[env]
         mujoco.mj_forward(model, data)
-        jacobian = np.zeros((6 * len(self._bodies), model.nv))
+        jacobian = self._jacobians[env]
         for k, body in enumerate(self._bodies):
             mujoco.mj_jacBody(model, data, jacobian[6 * k : 6 * k + 3], jacobian[6 * k + 3 : 6 * k + 6], body)
-        response = jacobian @ np.linalg.solve(self._inertia(data), jacobian.T)
-        poses = np.concatenate([data.xpos[self._bodies], data.xquat[self._bodies]], axis=1)
-        n = len(self._bodies)
-        return Links(
-            poses,
-            (jacobian @ data.qvel).reshape(n, 6),
-            (jacobian @ data.qacc).reshape(n, 6),
-            0.5 * (response + response.T),
-        )
+        poses = np.concatenate((data.xpos.take(self._rows, 0), data.xquat.take(self._rows, 0)), 1)
+        return Links(poses, *_core.link_motion(jacobian, self._inertia(data), data.qvel, data.qacc))
 
     def _inertia(self, data: Any) -> Doubles:
         """What a generalised impulse meets in a step: M + dt B + Jc^T D Jc over the constraints that are active."""
-        model = self.model
-        h, unit = np.zeros((model.nv, model.nv)), np.eye(model.nv)
-        for k in range(model.nv):
-            mujoco.mj_mulM(model, data, h[k], unit[k])  # in every version of MuJoCo the same
-        h[np.diag_indices(model.nv)] += self.dt * model.dof_damping
+        model, h = self.model, self._inertias
+        _full_mass(model, data, h)
+        h.reshape(-1)[:: model.nv + 1] += self.dt * model.dof_damping
         if data.nefc:
             active = data.efc_state != mujoco.mjtConstraintState.mjCNSTRSTATE_SATISFIED
             rows = _constraint_jacobian(model, data)[active]
@@ -230,31 +232,27 @@ class MujocoRobots:
         return h
 
     def advance(self, env: int, impulses: Doubles, steps: int) -> bool:
-        """Steps MuJoCo with the impulses of grains as generalised forces; qfrc_applied of the caller stays."""
-        model, data = self.model, self.data[env]
-        before, given = self.save(env), data.qfrc_applied.copy()
-        force = np.zeros(model.nv)
-        jacobian = np.zeros((6, model.nv))
-        for k, body in enumerate(self._bodies):
-            mujoco.mj_jacBody(model, data, jacobian[:3], jacobian[3:], body)
-            force += jacobian.T @ impulses[k]
-        data.qfrc_applied[:] = given + force / (steps * self.dt)
+        """Steps MuJoCo with the impulses of grains, at the links as `links` last told them, as generalised forces;
+        qfrc_applied of the caller stays."""
+        model, data, before = self.model, self.data[env], self._states
+        mujoco.mj_getState(model, data, before, _STATE)
+        applied = data.qfrc_applied
+        given = applied.copy()
+        applied += impulses.reshape(-1) @ self._jacobians[env] / (steps * self.dt)
         for _ in range(steps):
             mujoco.mj_step(model, data)
-        data.qfrc_applied[:] = given
+        applied[:] = given
         warned = _bad_values(data)
-        if warned > self._warned[env] or not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
-            self.load(env, before)
+        if warned > self._warned[env] or not math.isfinite(sum(data.qpos.tolist()) + sum(data.qvel.tolist())):
+            self._restore(env, before)
             self._warned[env] = warned
             return False
         return True
 
     def save(self, env: int) -> bytes:
         """The integration state of MuJoCo."""
-        kind = mujoco.mjtState.mjSTATE_INTEGRATION
-        state = np.empty(mujoco.mj_stateSize(self.model, kind))
-        mujoco.mj_getState(self.model, self.data[env], state, kind)
-        return state.tobytes()
+        mujoco.mj_getState(self.model, self.data[env], self._states, _STATE)
+        return self._states.tobytes()
 
     def load(self, env: int, state: bytes) -> None:
         """Takes an integration state back.
@@ -262,21 +260,31 @@ class MujocoRobots:
         Raises:
             StateError: of another model.
         """
-        kind = mujoco.mjtState.mjSTATE_INTEGRATION
-        size = mujoco.mj_stateSize(self.model, kind)
-        if len(state) != 8 * size:
-            raise StateError(f"state: expected {8 * size} bytes of the robot of this model, got {len(state)}")
-        values = np.frombuffer(state)
-        mujoco.mj_setState(self.model, self.data[env], values, kind)
+        if len(state) != self._states.nbytes:
+            raise StateError(
+                f"state: expected {self._states.nbytes} bytes of the robot of this model, got {len(state)}"
+            )
+        self._restore(env, np.frombuffer(state))
+
+    def _restore(self, env: int, values: Doubles) -> None:
+        mujoco.mj_setState(self.model, self.data[env], values, _STATE)
         mujoco.mj_forward(self.model, self.data[env])
         # which changed the guess that the solver of constraints starts from
-        mujoco.mj_setState(self.model, self.data[env], values, kind)
+        mujoco.mj_setState(self.model, self.data[env], values, _STATE)
 
 
 def _bad_values(data: Any) -> int:
     """How often MuJoCo has met positions, velocities, accelerations or controls that are not finite, or absurd."""
-    kinds = ("BADQPOS", "BADQVEL", "BADQACC", "BADCTRL")
-    return sum(int(data.warning[getattr(mujoco.mjtWarning, f"mjWARN_{kind}")].number) for kind in kinds)
+    number = data.warning.number.tolist()
+    return sum(number[kind] for kind in _BAD)
+
+
+def _full_mass(model: Any, data: Any, mass: Doubles) -> None:
+    """The mass matrix (nv, nv), dense."""
+    try:
+        mujoco.mj_fullM(model, data, mass)
+    except TypeError:  # before MuJoCo 4
+        mujoco.mj_fullM(model, mass, data.qM)
 
 
 def _constraint_jacobian(model: Any, data: Any) -> Doubles:

@@ -38,33 +38,39 @@ GG_FN void GG_LANE_NAME(load_other)(const gg_view *v, int64_t e, int64_t contact
     other->radius = other->bounce_speed = other->split = zero;
 }
 
-/* what dynamic tools add to the other side of W contacts; 0 of other tools */
-GG_FN void GG_LANE_NAME(load_dynamic)(const gg_view *v, int64_t e, int64_t contact, GG_LANE_NAME(other) * other) {
-    float count[GG_LANE_WIDTH], count_over_mass[GG_LANE_WIDTH], bounce_speed[GG_LANE_WIDTH];
-    for (int k = 0; k < GG_LANE_WIDTH; k++) {
-        const gg_tool_solve *s = gg_tool_solve_of(v, e, v->other_body[contact + k]);
-        /* a coupled tool takes no part of the position correction */
-        count[k] = s && s->count_over_mass > 0.0f ? s->count : 0.0f;
-        count_over_mass[k] = s ? gg_tool_split(v, e, v->other_body[contact + k], s) : 0.0f;
-        bounce_speed[k] = s ? s->bounce_speed : 0.0f;
+/* What dynamic tools add to the other side of W contacts; 0 of other tools. Returns a bit for each dynamic tool. */
+GG_FN uint32_t GG_LANE_NAME(load_dynamic)(const gg_view *v, int64_t e, int64_t contact, GG_LANE_NAME(other) * other) {
+    float count[GG_LANE_WIDTH] = {0.0f}, count_over_mass[GG_LANE_WIDTH] = {0.0f}, bounce_speed[GG_LANE_WIDTH] = {0.0f};
+    uint32_t dynamic = 0;
+    for (uint32_t bits = lane_less_bits(lane_splat(0.0f), other->tool); bits; bits &= bits - 1) {
+        int k = gg_bit_lowest(bits);
+        int32_t body = v->other_body[contact + k];
+        const gg_tool_solve *s = gg_tool_solve_of(v, e, body);
+        if (s && s->count > 0.0f) {
+            dynamic |= 1u << k;
+            /* a coupled tool takes no part of the position correction */
+            count[k] = s->count_over_mass > 0.0f ? s->count : 0.0f;
+            count_over_mass[k] = gg_tool_split(v, e, body, s);
+            bounce_speed[k] = s->bounce_speed;
+        }
     }
     other->count_over_mass = other->count_over_mass + lane_load(count_over_mass);
     other->bounce_speed = lane_load(bounce_speed);
     other->split = lane_load(count) * other->body[GG_BODY_INVERSE_MASS];
+    return dynamic;
 }
 
-/* notes the position corrections of `count` of W contacts, as mass times displacement, for their tools, where they have
- * any */
-GG_FN void GG_LANE_NAME(note_shift)(const gg_view *v, int64_t e, int64_t contact, int count, GG_LANE_NAME(vec) shift) {
+/* notes the position corrections of those of W contacts that are with dynamic tools, as mass times displacement */
+GG_FN void GG_LANE_NAME(note_shift)(const gg_view *v, int64_t e, int64_t contact, uint32_t dynamic,
+                                    GG_LANE_NAME(vec) shift) {
     float x[GG_LANE_WIDTH], y[GG_LANE_WIDTH], z[GG_LANE_WIDTH];
     lane_store(x, shift.x);
     lane_store(y, shift.y);
     lane_store(z, shift.z);
-    for (int k = 0; k < count; k++) {
+    for (; dynamic; dynamic &= dynamic - 1) {
+        int k = gg_bit_lowest(dynamic);
         int64_t body = v->other_body[contact + k];
-        if (gg_is_tool(v, body)) {
-            v->tool_contact_shift[e * v->dims.tools.contacts + body - v->dims.free_bodies] = gg_v3(x[k], y[k], z[k]);
-        }
+        v->tool_contact_shift[e * v->dims.tools.contacts + body - v->dims.free_bodies] = gg_v3(x[k], y[k], z[k]);
     }
 }
 
@@ -221,21 +227,22 @@ GG_FN void GG_LANE_NAME(prepare_contact)(const gg_view *v, int64_t e, int64_t sl
     const gg_params *p = &v->params;
     const gg_env *env = &v->env[e];
     gg_lane zero = lane_splat(0.0f), live = lane_load(v->restitution + at->contact), load;
+    uint32_t dynamic = 0;
     GG_LANE_NAME(other) other;
     GG_LANE_NAME(contact) c;
     GG_LANE_NAME(load_other)(v, e, at->contact, slot, &other);
     if (p->dynamic) {
-        GG_LANE_NAME(load_dynamic)(v, e, at->contact, &other);
+        dynamic = GG_LANE_NAME(load_dynamic)(v, e, at->contact, &other);
     }
     GG_LANE_NAME(open_contact)(v, at->contact, at->contact3, self, &other, &c);
     gg_lane own_inverse_mass = self->body[GG_BODY_INVERSE_MASS];
     gg_lane correction = GG_LANE_NAME(position_correction)(p, &c, live, own_inverse_mass, &other);
     gg_lane bounce_speed = self->bounce_speed;
     GG_LANE_NAME(add_scaled)(&sums->correction, c.normal, correction);
-    if (p->dynamic) {
+    if (dynamic) {
         bounce_speed = lane_max(bounce_speed, other.bounce_speed);
         GG_LANE_NAME(vec) shift = GG_LANE_NAME(scale)(c.normal, lane_div(correction, own_inverse_mass));
-        GG_LANE_NAME(note_shift)(v, e, at->contact, GG_LANE_WIDTH, shift);
+        GG_LANE_NAME(note_shift)(v, e, at->contact, dynamic, shift);
     }
     if (p->rolling || p->cohesive) {
         other.radius = GG_LANE_NAME(effective_radius)(self, &other, live);

@@ -333,10 +333,10 @@ GG_FN void GG_LANE_NAME(prepare_clump_records)(const gg_view *v, int64_t e, cons
     c.restitution = GG_LANE_NAME(pair_value)(&pairs->restitution, pair, same);
     c.friction = GG_LANE_NAME(pair_value)(&pairs->friction, pair, same);
     gg_lane meets = other_mass;
-    int dynamic = p->dynamic && lane_less_bits(zero, both.held);
-    if (dynamic) {
+    uint32_t dynamic = 0;
+    if (p->dynamic && lane_less_bits(zero, both.held)) {
         c.single = c.split = own_mass;
-        GG_LANE_NAME(meet_dynamic)(v, e, at, own_mass, &other, &c);
+        dynamic = GG_LANE_NAME(meet_dynamic)(v, e, at, own_mass, &other, &c);
         meets = lane_max(other_mass, other.count_over_mass);
         self.bounce_speed = lane_max(self.bounce_speed, other.bounce_speed);
     }
@@ -344,7 +344,7 @@ GG_FN void GG_LANE_NAME(prepare_clump_records)(const gg_view *v, int64_t e, cons
     GG_LANE_NAME(vec)
     push = GG_LANE_NAME(scale)(c.normal, GG_LANE_NAME(clump_correction)(p, &c, &both, &other));
     if (dynamic) {
-        GG_LANE_NAME(note_shift)(v, e, at->contact, at->count, push);
+        GG_LANE_NAME(note_shift)(v, e, at->contact, dynamic, push);
     }
     if (p->rolling || p->cohesive) {
         other.radius = GG_LANE_NAME(effective_radius)(&self, &other, one);

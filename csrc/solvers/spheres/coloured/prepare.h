@@ -253,19 +253,19 @@ GG_FN void GG_LANE_NAME(load_cohesion)(const gg_view *v, const gg_pair *pairs, c
 }
 
 /* What dynamic tools change of W contacts: each meets a share of its tool's mass, in any direction, and is relaxed
- * unless it is the only one of both sides. Notes where impulses are kept. */
-GG_FN void GG_LANE_NAME(meet_dynamic)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at, gg_lane own_mass,
-                                      GG_LANE_NAME(other) * other, GG_LANE_NAME(contact) * c) {
-    GG_LANE_NAME(load_dynamic)(v, e, at->contact, other);
+ * unless it is the only one of both sides. Notes where impulses are kept. Returns a bit for each dynamic tool. */
+GG_FN uint32_t GG_LANE_NAME(meet_dynamic)(const gg_view *v, int64_t e, const GG_LANE_NAME(records) * at,
+                                          gg_lane own_mass, GG_LANE_NAME(other) * other, GG_LANE_NAME(contact) * c) {
+    uint32_t dynamic = GG_LANE_NAME(load_dynamic)(v, e, at->contact, other) & ((1u << at->count) - 1u);
     c->split = c->split + other->count_over_mass;
     gg_lane larger = lane_max(other->body[GG_BODY_INVERSE_MASS], other->count_over_mass);
     c->mass = lane_div(lane_splat(1.0f), own_mass + larger);
-    for (int k = 0; k < at->count; k++) {
-        if (gg_is_tool(v, at->other[k])) {
-            int64_t record = at->contact + k - e * v->dims.contact_rows * GG_LANES;
-            gg_tool_contact_placed(v, e, at->other[k] - v->dims.free_bodies, record);
-        }
+    for (uint32_t bits = dynamic; bits; bits &= bits - 1) {
+        int k = gg_bit_lowest(bits);
+        int64_t record = at->contact + k - e * v->dims.contact_rows * GG_LANES;
+        gg_tool_contact_placed(v, e, at->other[k] - v->dims.free_bodies, record);
     }
+    return dynamic;
 }
 
 /* The stored impulses that W contacts start from: all of them but where grains are squeezed without end, between tools
@@ -340,15 +340,15 @@ GG_FN void GG_LANE_NAME(prepare_records)(const gg_view *v, int64_t e, const GG_L
     c.single = own_mass + other_mass;
     c.split = shift[3] + lane_less(zero, other.tool, zero, other_shift[3]);
     c.mass = lane_div(one, c.single);
-    int dynamic = p->dynamic && lane_less_bits(zero, other.tool);
-    if (dynamic) {
-        GG_LANE_NAME(meet_dynamic)(v, e, at, own_mass, &other, &c);
+    uint32_t dynamic = 0;
+    if (p->dynamic && lane_less_bits(zero, other.tool)) {
+        dynamic = GG_LANE_NAME(meet_dynamic)(v, e, at, own_mass, &other, &c);
         self.bounce_speed = lane_max(self.bounce_speed, other.bounce_speed);
     }
     gg_lane correction = GG_LANE_NAME(correction_of)(p, &c, own_mass, &other);
     GG_LANE_NAME(vec) push = GG_LANE_NAME(scale)(c.normal, correction);
     if (dynamic) {
-        GG_LANE_NAME(note_shift)(v, e, at->contact, at->count, push);
+        GG_LANE_NAME(note_shift)(v, e, at->contact, dynamic, push);
     }
     if (p->rolling || p->cohesive) {
         other.radius = GG_LANE_NAME(effective_radius)(&self, &other, one);
