@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -36,7 +37,7 @@ from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, view_camera
-from granular_gym.tasks.pace import Preset
+from granular_gym.tasks.pace import Pace, Preset
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.task import Task
@@ -73,6 +74,9 @@ SIDE_CAMERA = DepthCamera.perspective(
 )
 #: which boxes the shares count: the bin; what lies low, less tray and bin; what is lifted
 SHARES = np.array([[1, 0, 0], [0, 1, 0], [0, -1, 0], [0, -1, 0], [0, 0, 1]], np.int64)
+# a bucket on a spring: its mass [kg], its damper over the critical one, and the solver's iterations and tolerance [m/s]
+MOUNT_MASS, MOUNT_DAMPING = 0.3, 0.4
+MOUNT_ITERATIONS, MOUNT_TOLERANCE = 100, 1e-3
 FULL_RETURN = 20.0  # of a perfect episode: half a minute is enough for a fifth of the grains
 SHAPING = 10.0  # points per metre of the grains' mean distance from the bin
 LINK_COLORS = ((236, 238, 240), (222, 225, 228))
@@ -194,6 +198,9 @@ class ExcavatorTask(Task):
     - `spill_penalty`: points lost per spilled grain over points earned per grain in the bin, >= 0.
     - `force_limit`: None, or the share of the arm's joint torques above which an episode is terminated; 1: the real
       arm's. Its own weight is not counted.
+    - `bucket_stiffness`: None: the bucket is rigid on the arm, which goes through any bed. Else [N/m] of a spring
+      between flange and bucket, which gives way along all axes and turns with the flange; the solver then iterates
+      until velocities change by less than 1 mm/s, at most 100 times, with any preset.
     - others: see `Task`; preset "train" (dt 3.3 ms), "fast" (2.5 ms, both less for small grains) or "accurate" (0.5 ms,
       as in the paper); difficulty "easy", "medium" or "hard", see DIFFICULTIES.
 
@@ -245,8 +252,12 @@ class ExcavatorTask(Task):
         reward: str = "incremental",
         spill_penalty: float = 1.0,
         force_limit: float | None = None,
+        bucket_stiffness: float | None = None,
         **kwargs: Any,
     ) -> None:
+        self.bucket_stiffness: float | None = None
+        if bucket_stiffness is not None:
+            self.bucket_stiffness = checks.number("bucket_stiffness", bucket_stiffness, 1.0, 1e8)
         self.arm: Arm = make_arm()
         self.fastest: float = self.arm.description.tip_speed
         super().__init__(env_count, **kwargs)
@@ -340,15 +351,25 @@ class ExcavatorTask(Task):
         frames[:, 2] *= form.looseness  # out of the way of a lattice that is higher
         names = [f"link{k}" for k in range(len(self.arm.shapes) - 1)] + ["bucket"]
         for (frame, sdf), name in zip(self.arm.shapes, names, strict=True):
-            scene.add_tool(sdf, name=name, material=steel, pose=frames[frame], coupled=self.is_coupled(frame))
+            scene.add_tool(sdf, name=name, material=steel, pose=frames[frame], **self.moved_by(frame))
         tray = walls_sdf(walls(*TRAY_HALF, TRAY_HEIGHT))
         scene.add_tool(tray, name="tray", material=steel, pose=(*TRAY_CENTER, 0.0))
         scene.add_tool(walls_sdf(self._bin_walls()), name="bin", material=steel, pose=(0.0, 0.6, 0.0))
         return scene
 
-    def is_coupled(self, frame: int) -> bool:
-        """Whether grains push the link of a frame back."""
-        return False
+    def moved_by(self, frame: int) -> dict[str, Any]:
+        """What moves the link of a frame: arguments of `Scene.add_tool`; by default its targets."""
+        if self.bucket_stiffness is None or frame != self.arm.shapes[-1][0]:
+            return {}
+        damping = 2.0 * MOUNT_DAMPING * math.sqrt(self.bucket_stiffness * MOUNT_MASS)
+        return {"mass": MOUNT_MASS, "stiffness": self.bucket_stiffness, "damping": damping}
+
+    def pace_of(self, preset: Preset) -> Pace:
+        """See `Task.pace_of`; forces on a bucket on a spring are those of a solve that has converged."""
+        pace = super().pace_of(preset)
+        if self.bucket_stiffness is None:
+            return pace
+        return replace(pace, iterations=MOUNT_ITERATIONS, tolerance=MOUNT_TOLERANCE)
 
     def _bin_walls(self) -> Floats:
         return walls(self.difficulty.bin_half, self.difficulty.bin_half, self.difficulty.bin_height)

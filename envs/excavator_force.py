@@ -26,6 +26,7 @@ from granular_gym.envs.excavator import (
 )
 from granular_gym.envs.excavator_model import CONTROLS, excavator_model, lead, names_of
 from granular_gym.envs.excavator_state import VECTOR as ARM_VECTOR
+from granular_gym.errors import ArgumentError
 from granular_gym.robots.coupling import Robots
 from granular_gym.robots.mujoco import MujocoRobots
 from granular_gym.tasks.arm import Array
@@ -61,7 +62,7 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
 
     ## Rewards, Starting State, Arguments
     Those of `ExcavatorV1Task`, and
-    - `control`: "velocity" or "torque".
+    - `control`: "velocity" or "torque"; `bucket_stiffness` is None, the arm itself gives way.
 
     ## Episode End
     That of `ExcavatorV1Task`. An env whose robot is no longer finite is truncated.
@@ -90,6 +91,8 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
     def __init__(self, env_count: int = 1, *, control: str = "velocity", **kwargs: Any) -> None:
         self.control: str = checks.choice("control", control, list(CONTROLS))
         super().__init__(env_count, **kwargs)
+        if self.bucket_stiffness is not None:
+            raise ArgumentError(f"bucket_stiffness: expected None, the arm gives way, got {self.bucket_stiffness:g}")
         limits = self.arm.description.torque.astype(np.float32)
         self.observation_space: spaces.Dict = spaces.Dict(
             {**self.observation_space.spaces, "torques": spaces.Box(-limits, limits, dtype=np.float32)}
@@ -104,9 +107,9 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
         model = excavator_model(arm, self.control, self.pace.dt, tray, self._bin_walls())
         return MujocoRobots(model, names_of(arm), self.env_count)
 
-    def is_coupled(self, frame: int) -> bool:
-        """All links but the base."""
-        return frame > 0
+    def moved_by(self, frame: int) -> dict[str, Any]:
+        """Robots move all links but the base."""
+        return {"coupled": frame > 0}
 
     def drive(self) -> None:
         """None: robots move the tools."""

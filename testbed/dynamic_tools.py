@@ -60,7 +60,8 @@ def bed_mass(world: gg.World) -> float:
 
 
 def pressed(count: int = 360) -> gg.Scene:
-    """Falling grains, a ball that may go anywhere, a slotted lid pressed down, and a blade that is posed."""
+    """Falling grains, a ball that may go anywhere, a slotted lid pressed down, a blade that is posed, and a paddle on a
+    spring."""
     scene = gg.Scene(((-0.06, -0.06, 0.0), (0.06, 0.06, 0.4)))
     sand = scene.add_material(density=DENSITY, friction=0.5, rolling_friction=0.2, restitution=0.3)
     scene.fill_box(sand, (-0.06, -0.06, 0.0), (0.06, 0.06, 0.15), count=count, radius=(0.8 * RADIUS, RADIUS), seed=2)
@@ -69,6 +70,8 @@ def pressed(count: int = 360) -> gg.Scene:
     bars = [gg.Sdf.box((0.056, 0.01, 0.004)).at((0.0, y, 0.0)) for y in (-0.04, 0.0, 0.04)]
     lid = gg.Sdf.union(*bars)
     scene.add_tool(lid, name="lid", pose=(0.0, 0.0, 0.085), mass=0.05, free="xz", travel={"x": (-0.003, 0.003)})
+    spring = {"mass": 0.03, "stiffness": 200.0, "damping": 1.0}
+    scene.add_tool(gg.Sdf.box((0.015, 0.004, 0.01)), name="paddle", pose=(0.035, -0.02, 0.06), **spring)
     eye = gg.DepthCamera.perspective(
         height=9, width=11, fov=1.2, position=(0.0, 0.0, 0.35), target=(0, 0.01, 0), far=1.0
     )
@@ -77,8 +80,9 @@ def pressed(count: int = 360) -> gg.Scene:
 
 
 def targets(k: int) -> NDArray[np.float32]:
-    """Poses of the tools of `pressed` after step k: the blade has one, the others move by forces."""
-    poses = np.full((3, 7), np.nan, np.float32)
+    """Poses of the tools of `pressed` after step k: blade and paddle have one, the others move by forces."""
+    poses = np.full((4, 7), np.nan, np.float32)
+    poses[3] = (0.035, -0.02 + 0.001 * k, 0.06 - 0.0025 * k, np.cos(0.05 * k), 0.0, 0.0, np.sin(0.05 * k))
     poses[0] = (-0.04 + 0.001 * k, 0.0, 0.07 - 0.003 * k, 1.0, 0.0, 0.0, 0.0)
     return poses
 

@@ -66,11 +66,15 @@ GG_FN void gg_sleep_watch_slice(const gg_view *v, int64_t e, int64_t slice) {
     v->slice_stats[e * v->dims.slices + slice].disturbed = disturbed;
 }
 
-/* what gg_sleep_watch_slice noted for an env */
+/* what gg_sleep_watch_slice noted for an env, and whether a compliant tool must move */
 GG_FN int gg_sleep_disturbed(const gg_view *v, int64_t e) {
     int32_t disturbed = 0;
     for (int64_t s = 0; gg_sleep_watches(v, e) && s < v->dims.slices; s++) {
         disturbed |= v->slice_stats[e * v->dims.slices + s].disturbed;
+    }
+    for (int64_t tool = 0; tool < v->dims.tools.compliant; tool++) {
+        const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + tool];
+        disturbed |= gg_tool_compliant(v, tool) && (gg_norm(motion->velocity) > 0.0f || motion->speed != 0.0f);
     }
     return disturbed;
 }

@@ -1,4 +1,6 @@
-/* tools.h: the motion of tools over a step, and the sums of the loads on them. Those with a mass: dynamic_tools.h. */
+/* tools.h: the motion of tools over a step, and the sums of the loads on them. Those with a mass: dynamic_tools.h.
+ *
+ * A tool that follows its targets starts from its pose; a compliant one, which lags, from where its last target was. */
 #ifndef GG_TOOLS_H
 #define GG_TOOLS_H
 
@@ -9,13 +11,16 @@
 /* Closes a step: tools are at their target, or where the completed substeps took them. item: tool of an env */
 GG_FN void gg_tool_arrive(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
-    if (gg_tool_free(v, tool)) {
+    if (!gg_tool_aimed(v, tool)) {
         return; /* its pose is that of the last substep */
     }
-    if (v->env[e].substeps_done == v->params.substeps) {
-        v->tool_pose[at] = v->tool_motion[at].target;
-    } else {
-        v->tool_pose[at] = gg_tool_motion_at(&v->tool_motion[at], (double)v->params.dt * v->env[e].substeps_done);
+    gg_pose there = gg_tool_way(v, e, tool, v->env[e].substeps_done);
+    if (!gg_tool_compliant(v, tool)) {
+        v->tool_pose[at] = there;
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        v->tool_anchor[3 * at + k] = gg_axis_of(there.position, k);
     }
 }
 
@@ -23,9 +28,13 @@ GG_FN void gg_tool_arrive(const gg_view *v, int64_t e, int64_t tool) {
 GG_FN void gg_tool_plan(const gg_view *v, int64_t e, int64_t tool) {
     int64_t at = e * v->dims.tool_count + tool;
     gg_pose start = v->tool_pose[at];
+    if (gg_tool_compliant(v, tool)) {
+        const double *anchor = v->tool_anchor + 3 * at;
+        start.position = gg_v3((float)anchor[0], (float)anchor[1], (float)anchor[2]);
+    }
     gg_pose target = start;
     /* the first tools are the walls of the bounds, which do not move */
-    if (v->tool_targets && tool >= GG_WALL_COUNT && !gg_tool_free(v, tool)) {
+    if (v->tool_targets && tool >= GG_WALL_COUNT && gg_tool_aimed(v, tool)) {
         int64_t own_count = v->dims.tool_count - GG_WALL_COUNT;
         const float *t = v->tool_targets + (e * own_count + tool - GG_WALL_COUNT) * 7;
         target.position = gg_v3(t[0], t[1], t[2]);

@@ -202,22 +202,24 @@ static int read_part(const gg_module_state *state, const gg_world_def *def, int6
     return 0;
 }
 
-/* what makes tools dynamic: axes, coupled or not, and mass, lower and upper ends of travel */
+/* what makes tools dynamic: axes, coupled or not, and mass, lower and upper ends of travel, stiffness, damping */
 static int read_masses(const gg_module_state *state, const def_args *a, gg_py_def *out) {
     npy_intp shape[2] = {out->def.tool_count, 4};
     const int32_t *axes = gg_py_array(state, "tool_free", a->tool_free, NPY_INT32, 2, shape);
-    shape[1] = 7;
+    shape[1] = 9;
     const float *floats = axes ? gg_py_array(state, "tool_mass", a->tool_mass, NPY_FLOAT32, 2, shape) : NULL;
     gg_tool_mass *masses = floats ? gg_py_def_alloc(out, out->def.tool_count, sizeof *masses) : NULL;
     if (!masses) {
         return -1;
     }
     for (int32_t k = 0; k < out->def.tool_count; k++) {
-        masses[k].mass = floats[k * 7];
+        masses[k].mass = floats[k * 9];
         memcpy(masses[k].free, axes + k * 4, sizeof masses[k].free);
         masses[k].coupled = axes[k * 4 + 3];
-        memcpy(masses[k].lower, floats + k * 7 + 1, sizeof masses[k].lower);
-        memcpy(masses[k].upper, floats + k * 7 + 4, sizeof masses[k].upper);
+        memcpy(masses[k].lower, floats + k * 9 + 1, sizeof masses[k].lower);
+        memcpy(masses[k].upper, floats + k * 9 + 4, sizeof masses[k].upper);
+        masses[k].stiffness = floats[k * 9 + 7];
+        masses[k].damping = floats[k * 9 + 8];
     }
     out->def.tool_mass = masses;
     return 0;

@@ -11,10 +11,13 @@
 
 #include "dynamic_tools.h"
 
-/* whether a tool goes where the solve moves it, not to a target */
+/* whether a tool goes where the solve moves it, be it held to its targets or not */
 GG_FN int gg_tool_free(const gg_view *v, int64_t tool) {
     return gg_tool_dynamic(v, tool) || gg_clump_of_tool(v, tool) >= 0;
 }
+
+/* whether a tool has targets */
+GG_FN int gg_tool_aimed(const gg_view *v, int64_t tool) { return gg_tool_compliant(v, tool) || !gg_tool_free(v, tool); }
 
 /* pose of the surface of a clump, rounded: its origin is the centre of mass */
 GG_FN gg_pose gg_clump_surface_pose(const gg_clump_shape *shape, const gg_clump_motion *motion) {

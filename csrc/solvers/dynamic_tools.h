@@ -19,6 +19,13 @@
  *
  * Position correction removes a share of the overlap, split between the grain and the mass of the tool per contact.
  *
+ * Compliant tools. A spring K and a damper D hold a tool to its targets x_t, by implicit Euler: with the mass of a step
+ *
+ *     M = m + dt D + dt^2 K,   v = v_start - sum(P) / M,   v_start = v + dt (F + K (x_t' - x - dt v) + D (v_t - v)) / M,
+ *
+ * x_t' at the end of the substep, which is stable for any K and D. It is turned as its targets are. Its mount carries its
+ * weight.
+ *
  * Coupled tools (coupled_tools.h) turn, and share an inverse mass that another engine gives; positions are not corrected
  * by moving them.
  *
@@ -28,6 +35,7 @@
 #ifndef GG_DYNAMIC_TOOLS_H
 #define GG_DYNAMIC_TOOLS_H
 
+#include "../geometry/pose.h"
 #include "coupled_tools.h"
 #include "motion.h"
 
@@ -40,31 +48,60 @@ GG_FN int gg_tool_dynamic(const gg_view *v, int64_t tool) {
     return v->params.dynamic && gg_tool_moves(&v->tool_mass[tool]);
 }
 
-GG_FN double gg_tool_inverse_mass(const gg_tool_mass *m, int axis) {
-    return m->free[axis] && m->mass > 0.0f ? 1.0 / (double)m->mass : 0.0;
+/* whether a tool is held to its targets by a spring */
+GG_FN int gg_tool_compliant(const gg_view *v, int64_t tool) {
+    return v->dims.tools.compliant && v->tool_mass[tool].stiffness > 0.0f;
+}
+
+/* what an impulse on a tool with a mass meets in a substep [kg] */
+GG_FN float gg_tool_step_mass(const gg_view *v, const gg_tool_mass *m) {
+    return m->mass + v->params.dt * (m->damping + v->params.dt * m->stiffness);
+}
+
+GG_FN double gg_tool_inverse_mass(const gg_view *v, const gg_tool_mass *m, int axis) {
+    return m->free[axis] && m->mass > 0.0f ? 1.0 / (double)gg_tool_step_mass(v, m) : 0.0;
 }
 
 /* inverse mass that a contact with this normal meets [1/kg]: n . W n; 0 of a tool that follows its targets */
-GG_FN float gg_tool_inverse_mass_along(const gg_tool_mass *m, gg_vec3 normal) {
+GG_FN float gg_tool_inverse_mass_along(const gg_view *v, const gg_tool_mass *m, gg_vec3 normal) {
     float n[3] = {normal.x, normal.y, normal.z}, sum = 0.0f;
     if (!(m->mass > 0.0f)) {
         return 0.0f;
     }
     if (m->free[0] && m->free[1] && m->free[2]) {
-        return 1.0f / m->mass;
+        return 1.0f / gg_tool_step_mass(v, m);
     }
     for (int k = 0; k < 3; k++) {
         sum += m->free[k] ? n[k] * n[k] : 0.0f;
     }
-    return sum / m->mass;
+    return sum / gg_tool_step_mass(v, m);
 }
 
-/* acceleration by gravity and the caller's force [m/s2] */
+/* where the targets of a tool are after `done` substeps */
+GG_FN gg_pose gg_tool_way(const gg_view *v, int64_t e, int64_t tool, int32_t done) {
+    const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + tool];
+    return done == v->params.substeps ? motion->target : gg_tool_motion_at(motion, (double)v->params.dt * done);
+}
+
+/* force of spring and damper on a compliant tool by the end of a substep, if it kept its velocity [N] */
+GG_FN double gg_tool_spring(const gg_view *v, int64_t e, int64_t tool, int axis) {
+    const gg_tool_mass *m = &v->tool_mass[tool];
+    const gg_tool_body *body = &v->tool_body[e * v->dims.tool_count + tool];
+    const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + tool];
+    double dt = v->params.dt, speed = body->velocity[axis];
+    double end = gg_axis_of(gg_tool_way(v, e, tool, v->env[e].substeps_done + 1).position, axis);
+    return (double)m->stiffness * (end - body->position[axis] - dt * speed) +
+           (double)m->damping * ((double)gg_axis_of(motion->velocity, axis) - speed);
+}
+
+/* acceleration by gravity, the caller's force and a spring [m/s2] */
 GG_FN double gg_tool_acceleration(const gg_view *v, int64_t e, int64_t tool, int axis) {
     const gg_tool_mass *m = &v->tool_mass[tool];
-    double gravity = gg_axis_of(v->env[e].gravity, axis);
     double force = v->tool_body[e * v->dims.tool_count + tool].force[axis];
-    return m->free[axis] ? gravity + force / (double)m->mass : 0.0;
+    if (gg_tool_compliant(v, tool)) {
+        return (force + gg_tool_spring(v, e, tool, axis)) / (double)gg_tool_step_mass(v, m);
+    }
+    return m->free[axis] ? (double)gg_axis_of(v->env[e].gravity, axis) + force / (double)m->mass : 0.0;
 }
 
 /* a velocity along an axis, no faster than to the stops of the tool */
@@ -78,7 +115,7 @@ GG_FN double gg_tool_stopped(const gg_view *v, int64_t e, int64_t tool, int axis
     return velocity < down ? down : velocity > up ? up : velocity;
 }
 
-/* velocity along an axis after gravity and force, before contact; of a tool that is out 0 */
+/* velocity along an axis after these accelerations, before contact; of a tool that is out 0 */
 GG_FN double gg_tool_start(const gg_view *v, int64_t e, int64_t tool, int axis) {
     int64_t at = e * v->dims.tool_count + tool;
     return v->tool_active[at]
@@ -97,8 +134,12 @@ GG_FN gg_vec3 gg_tool_predicted(const gg_view *v, int64_t e, int64_t tool) {
                  (float)gg_tool_stopped(v, e, tool, 2, gg_tool_start(v, e, tool, 2)));
 }
 
-/* the angular velocity likewise; only coupled tools turn */
+/* the angular velocity likewise; only coupled tools turn, and compliant ones as their targets do */
 GG_FN gg_vec3 gg_tool_predicted_spin(const gg_view *v, int64_t e, int64_t tool) {
+    if (gg_tool_compliant(v, tool)) {
+        const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + tool];
+        return gg_scale(motion->axis, motion->speed);
+    }
     if (!gg_tool_coupled(v, tool)) {
         return gg_v3(0.0f, 0.0f, 0.0f);
     }
@@ -113,7 +154,11 @@ GG_FN float gg_tool_contact_listed(const gg_view *v, int64_t e, int64_t c, int32
     if (gg_tool_coupled(v, tool)) {
         return gg_coupled_contact_listed(v, e, c, tool, at, normal);
     }
-    return gg_tool_inverse_mass_along(&v->tool_mass[tool], normal);
+    if (gg_tool_compliant(v, tool)) {
+        gg_vec3 arm = gg_sub(at, v->tool_pose[e * v->dims.tool_count + tool].position);
+        v->tool_contact_turn[e * v->dims.tools.contacts + c] = gg_cross(gg_tool_predicted_spin(v, e, tool), arm);
+    }
+    return gg_tool_inverse_mass_along(v, &v->tool_mass[tool], normal);
 }
 
 /* notes that the impulses of tool contact c are those of `contact` */
@@ -238,7 +283,7 @@ GG_FN void gg_tool_open(const gg_view *v, int64_t e, int64_t tool) {
     }
     s->count = (float)count;
     /* of a single contact the bits of its inverse mass: it is not relaxed then */
-    s->count_over_mass = s->count * (1.0f / v->tool_mass[tool].mass);
+    s->count_over_mass = s->count * (1.0f / gg_tool_step_mass(v, &v->tool_mass[tool]));
     s->bounce_speed = (float)(GG_TOOL_BOUNCE * sqrt(speed2));
 }
 
@@ -265,7 +310,7 @@ GG_FN void gg_tool_sum_block(const gg_view *v, int64_t e, int64_t block, int32_t
             shift = v->tool_contact_shift[e * v->dims.tools.contacts + c];
         }
         for (int k = 0; k < 3; k++) {
-            double per_mass = gg_tool_inverse_mass(m, k);
+            double per_mass = gg_tool_inverse_mass(v, m, k);
             gg_exact_add(&sum->velocity[k], per_mass * (double)gg_axis_of(impulse, k));
             gg_exact_add(&sum->shift[k], per_mass * (double)gg_axis_of(shift, k));
         }
@@ -326,6 +371,8 @@ GG_FN void gg_tool_spread_block(const gg_view *v, int64_t e, int64_t block, int3
         gg_vec3 seen = gg_v3((float)s->seen[0], (float)s->seen[1], (float)s->seen[2]);
         if (gg_tool_coupled(v, loads[c].tool)) {
             seen = gg_coupled_velocity(s->seen, v->coupled_arm[e * v->dims.tools.coupled_contacts + c]);
+        } else if (gg_tool_compliant(v, loads[c].tool)) {
+            seen = gg_add(seen, v->tool_contact_turn[e * v->dims.tools.contacts + c]);
         }
         for (int k = 0; k < 3; k++) {
             bodies[c * GG_BODY + k] = gg_axis_of(seen, k);
@@ -384,6 +431,9 @@ GG_FN void gg_tool_move(const gg_view *v, int64_t e, int64_t tool) {
     if (!s->bad) {
         *body = moved;
         v->tool_pose[at].position = x;
+        if (gg_tool_compliant(v, tool)) {
+            v->tool_pose[at].rotation = gg_tool_way(v, e, tool, v->env[e].substeps_done + 1).rotation;
+        }
     }
 }
 

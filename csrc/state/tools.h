@@ -2,7 +2,8 @@
  * robot that another engine moves. Sizes, fields, scene arrays.
  *
  * What has a mass is kept per axis of the world, along which a tool is free or held. A tool follows its targets where its
- * mass is 0 and it is not coupled. Nothing here exists in worlds without dynamic tools.
+ * mass is 0 and it is not coupled; a compliant tool has a mass, and a spring and a damper that hold it to its targets.
+ * Nothing here exists in worlds without dynamic tools.
  */
 #ifndef GG_STATE_TOOLS_H
 #define GG_STATE_TOOLS_H
@@ -16,6 +17,7 @@ typedef struct gg_tool_mass {
     int32_t free[3]; /* 1: it moves along this axis of the world; rotation is held */
     float lower[3];  /* where its origin is stopped [m], +-GG_UNBOUNDED: nowhere */
     float upper[3];
+    float stiffness, damping; /* of a compliant tool [N/m], [N s/m]; 0: it has no targets */
 } gg_tool_mass;
 
 /* motion of a dynamic tool, in double precision: a heavy one moves by less per substep than a float resolves */
@@ -71,12 +73,14 @@ typedef struct gg_tool_dims {
     int64_t contacts;                       /* tool_contacts */
     int64_t sums;                           /* load_blocks * tool_count */
     int64_t coupled;                        /* coupled tools */
+    int64_t compliant;                      /* tool_count where a tool is compliant */
     int64_t coupled_contacts, coupled_sums; /* tool_contacts, load_blocks * coupled; 0 without coupled tools */
 } gg_tool_dims;
 
 /* clang-format off */
 #define GG_TOOL_FIELDS(X)                                                                                              \
     X(gg_tool_body, tool_body, d->tools.dynamic, STATE)                                                                \
+    X(double, tool_anchor, 3 * d->tools.compliant, STATE) /* targets of compliant tools, along their way [m] */        \
     X(gg_coupled_motion, coupled_motion, d->tools.coupled, STATE)                                                      \
     X(double, coupled_response, 36 * d->tools.coupled * d->tools.coupled, STATE) /* twists per impulses, row by row */ \
     X(gg_coupled_sum, coupled_sum, d->tools.coupled_sums, SCRATCH)                                                     \
@@ -86,6 +90,7 @@ typedef struct gg_tool_dims {
     X(gg_tool_sum, tool_sum, d->tools.sums, SCRATCH)                                                                   \
     X(gg_tool_block, tool_block, d->tools.dynamic ? d->load_blocks : 0, SCRATCH)                                       \
     X(int32_t, tool_contact_at, d->tools.contacts, SCRATCH) /* where impulses keep each tool contact */                \
+    X(gg_vec3, tool_contact_turn, d->tools.compliant ? d->tools.contacts : 0, SCRATCH) /* velocity there, as it turns */ \
     X(gg_vec3, tool_contact_shift, d->tools.contacts, SCRATCH) /* position correction of its grain, times mass [kg m] */
 
 #define GG_TOOL_SCENE_ARRAYS(X)                                                                                        \

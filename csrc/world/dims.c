@@ -82,6 +82,7 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     for (int32_t k = 0; d->tool_mass && k < d->tool_count; k++) {
         dims.tools.dynamic = gg_tool_moves(&d->tool_mass[k]) ? dims.tool_count : dims.tools.dynamic;
         dims.tools.coupled += d->tool_mass[k].coupled > 0;
+        dims.tools.compliant = d->tool_mass[k].stiffness > 0.0f ? dims.tool_count : dims.tools.compliant;
     }
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
     dims.planar.outline_count = d->planar.outline_count;

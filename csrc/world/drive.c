@@ -29,9 +29,13 @@ static gg_status check_drive(gg_world *w, const gg_drive *d) {
               "drive: expected a state of 1 .. %d numbers, got %d", GG_DRIVE_STATES, (int)d->state_count);
     GG_EXPECT(out, d->tool_count == gg_own_tool_count(w), "drive: expected one that moves all %d tools, got %d",
               (int)gg_own_tool_count(w), (int)d->tool_count);
-    GG_EXPECT(out, !w->view.params.dynamic && !w->view.dims.clumps.surfaces,
-              "drive: expected a world whose tools have no mass, nor carried by bodies: a drive sets the poses of all "
-              "of them");
+    for (int64_t k = 0; k < gg_own_tool_count(w); k++) {
+        GG_EXPECT(
+            out, !gg_tool_goes_by_itself(w, GG_WALL_COUNT + k),
+            "drive: expected a world whose tools follow targets, as a drive sets the poses of all of them; forces, "
+            "a body or another engine move tool %d",
+            (int)k);
+    }
     for (int64_t k = 0; k < d->value_count; k++) {
         GG_EXPECT(out, isfinite(d->value[k]), "drive: expected finite values, got %g at %lld", d->value[k],
                   (long long)k);

@@ -30,6 +30,14 @@ gg_status gg_tool_masses_check(const gg_world_def *d, gg_message out) {
                   "coupled: expected none among planar grains and in mode paper, got tool %d", (int)k);
         GG_EXPECT(out, d->solver.mode != GG_MODE_BELL || !gg_tool_moves(m),
                   "mass: tools have none in mode bell, got tool %d; bodies (clumps) are pushed", (int)k);
+        GG_EXPECT(out, gg_within(m->stiffness, 0.0f, 1e12f) && gg_within(m->damping, 0.0f, 1e12f),
+                  "stiffness, damping: expected values in [0, 1e12] N/m and N s/m, got %g and %g for tool %d",
+                  m->stiffness, m->damping, (int)k);
+        GG_EXPECT(
+            out, m->stiffness > 0.0f ? m->mass > 0.0f : m->damping == 0.0f,
+            "stiffness: expected a mass along with it, and it along with damping, got %g N/m, %g kg and %g N s/m for "
+            "tool %d",
+            m->stiffness, m->mass, m->damping, (int)k);
         if (m->mass == 0.0f) {
             continue;
         }
@@ -40,6 +48,8 @@ gg_status gg_tool_masses_check(const gg_world_def *d, gg_message out) {
                   m->mass, (int)k);
         GG_EXPECT(out, m->free[0] || m->free[1] || m->free[2], "free: expected at least one axis for tool %d, got none",
                   (int)k);
+        GG_EXPECT(out, m->stiffness == 0.0f || (m->free[0] && m->free[1] && m->free[2]),
+                  "free: expected all axes for tool %d, which a spring holds", (int)k);
         for (int axis = 0; axis < 3; axis++) {
             gg_status status = check_axis(d, k, axis, out);
             if (status != GG_OK) {
@@ -68,13 +78,17 @@ void gg_tool_place(gg_view *v, int64_t e, int64_t tool) {
     for (int k = 0; gg_tool_dynamic(v, tool) && k < 3; k++) {
         v->tool_body[at].position[k] = gg_axis_of(v->tool_pose[at].position, k);
         v->tool_body[at].velocity[k] = 0.0;
+        if (gg_tool_compliant(v, tool)) {
+            v->tool_anchor[3 * at + k] = v->tool_body[at].position[k];
+        }
     }
 }
 
 int gg_tool_carried(const gg_world *w, int64_t tool) { return w->scene.tool_clump && w->scene.tool_clump[tool] >= 0; }
 
 int gg_tool_goes_by_itself(const gg_world *w, int64_t tool) {
-    return (w->scene.tool_mass && gg_tool_moves(&w->scene.tool_mass[tool])) || gg_tool_carried(w, tool);
+    const gg_tool_mass *m = w->scene.tool_mass ? &w->scene.tool_mass[tool] : NULL;
+    return (m && gg_tool_moves(m) && !(m->stiffness > 0.0f)) || gg_tool_carried(w, tool);
 }
 
 int gg_tool_row_stays(const float row[7], const gg_pose *now) {

@@ -502,6 +502,13 @@ static gg_status check_tool_body(const saved_env *s, gg_field_id field) {
     return GG_OK;
 }
 
+static gg_status check_tool_anchor(const saved_env *s, gg_field_id field) {
+    for (int64_t k = 0; k < 3 * s->view->dims.tools.compliant; k++) {
+        EXPECT_AT(s, field, k, gg_finite((float)s->view->tool_anchor[k]), "a finite position");
+    }
+    return GG_OK;
+}
+
 static gg_status check_coupled_motion(const saved_env *s, gg_field_id field) {
     for (int64_t k = 0; k < s->view->dims.tools.coupled; k++) {
         const gg_coupled_motion *m = &s->view->coupled_motion[k];
@@ -573,6 +580,7 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(bell_wrench, check_bell_wrench)                                                                                  \
     X(angle, check_finite)                                                                                             \
     X(tool_body, check_tool_body)                                                                                      \
+    X(tool_anchor, check_tool_anchor)                                                                                  \
     X(coupled_motion, check_coupled_motion)                                                                            \
     X(coupled_response, check_coupled_response)                                                                        \
     X(sleep_class, check_sleep_class)                                                                                  \

@@ -36,14 +36,17 @@ gg_status gg_world_get_tool_poses(gg_world *w, float *poses, gg_memory_space spa
                           width, (size_t)d->env_count, space == GG_DEVICE ? GG_ON_DEVICE : GG_TO_HOST);
 }
 
+/* what a pose that is set changes */
+static const gg_fields placed =
+    GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(tool_anchor) | GG_BIT(coupled_motion) | GG_BIT(env);
+
 gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t listed, const float *poses) {
     const gg_dims *d = &w->view.dims;
     int64_t own = gg_own_tool_count(w);
     gg_view *host;
     gg_status status = gg_envs_check(w, envs, &listed);
     if (status != GG_OK || (status = gg_tool_poses_check(w, "poses", poses, envs, listed, 1)) != GG_OK ||
-        (status = gg_world_pull(w, GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(coupled_motion) | GG_BIT(env), -1,
-                                &host)) != GG_OK) {
+        (status = gg_world_pull(w, placed, -1, &host)) != GG_OK) {
         return status;
     }
     for (int64_t k = 0; k < listed * own; k++) {
@@ -67,7 +70,7 @@ gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t list
     }
     gg_envs_wake(host, envs, listed);
     gg_world_invalidate(w, envs, listed);
-    return gg_world_push(w, GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(coupled_motion) | GG_BIT(env), -1);
+    return gg_world_push(w, placed, -1);
 }
 
 gg_status gg_world_get_tools_active(gg_world *w, int32_t *active) {

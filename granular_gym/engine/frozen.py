@@ -90,6 +90,8 @@ class FrozenScene:
             del arrays["material_fixed"]
         if not arrays["tool_mass"].any() and not arrays["tool_free"].any():
             del arrays["tool_free"], arrays["tool_mass"]
+        elif not arrays["tool_mass"][:, 7:].any():  # no springs
+            arrays["tool_mass"] = np.ascontiguousarray(arrays["tool_mass"][:, :7])
         wanted = [name for name in arrays if not names or name in names or name.startswith(("planar.", "clumps."))]
         for name in sorted(set(wanted) - (_MOTION if names else set())):
             array = np.asarray(arrays[name])

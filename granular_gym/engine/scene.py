@@ -436,6 +436,8 @@ class Scene:
         mass: float | None = None,
         free: str | None = None,
         travel: Mapping[str, tuple[float, float]] | None = None,
+        stiffness: float | None = None,
+        damping: float | None = None,
         coupled: bool = False,
     ) -> int:
         """Adds a body that grains meet and returns its index: one that is posed, one that forces move as it has a mass,
@@ -455,6 +457,10 @@ class Scene:
             travel: by axis, the lowest and the highest position of its origin [m], where it stops without a rebound.
                 An axis that is not given ends where the tool, turned as it is here, would reach into a wall of the
                 bounds.
+            stiffness: [N/m], > 0, of a spring that holds a tool with a mass to the poses that it is told, as the arm or
+                the mount of a real tool does: it gives way by force over stiffness along all axes, and turns as it is
+                told. Nothing stops it, and its mount carries its weight. None: no spring.
+            damping: [N s/m] of a damper beside the spring; None: 0.
             coupled: it is a link of a robot that another engine moves (`World.set_coupled`, `granular_gym.mujoco`): its
                 velocity is solved together with the contacts, with the inverse inertia that this engine gives.
         """
@@ -467,7 +473,8 @@ class Scene:
         solid = as_sdf("sdf", sdf)
         made_of = self._material("material", 0 if material is None else material)
         at = tuple(float(x) for x in checks.pose("pose", pose))
-        self.tools.append(Tool(solid, name, made_of, at, tool_mass(mass, free, travel, self.planar), coupled))
+        massive = tool_mass(mass, free, travel, stiffness, damping, self.planar)
+        self.tools.append(Tool(solid, name, made_of, at, massive, coupled))
         return index
 
     def add_camera(self, camera: DepthCamera, name: str | None = None, tool: str | int | None = None) -> int:

@@ -143,16 +143,18 @@ def _grid_reaching(grid: SdfGrid, reach: float, name: str) -> SdfGrid:
 def mass_arrays(
     tools: Sequence[Tool], bounds: NDArray[np.float32], boundary: NDArray[np.int32]
 ) -> dict[str, NDArray[Any]]:
-    """Free axes, coupled or not (tools, 4); mass, lower and upper ends of travel (tools, 7). All 0 of other tools."""
-    axes, floats = np.zeros((len(tools), 4), np.int32), np.zeros((len(tools), 7), np.float32)
+    """Free axes, coupled or not (tools, 4); mass, lower and upper ends of travel, stiffness and damping (tools, 9). All
+    0 of other tools."""
+    axes, floats = np.zeros((len(tools), 4), np.int32), np.zeros((len(tools), 9), np.float32)
     for k, tool in enumerate(tools):
         axes[k, 3] = tool.coupled
         if tool.mass is None:
             continue
-        floats[k, 0] = tool.mass.mass
+        floats[k, [0, 7, 8]] = tool.mass.mass, tool.mass.stiffness, tool.mass.damping
         for row, axis in enumerate(AXES):
             axes[k, row] = axis in tool.mass.free
-            ends = tool.mass.travel.get(axis) or _between_walls(tool, row, bounds, boundary)
+            ends: Sequence[float] = tool.mass.travel.get(axis) or _between_walls(tool, row, bounds, boundary)
+            ends = (-_UNBOUNDED, _UNBOUNDED) if tool.mass.stiffness else ends
             floats[k, [1 + row, 4 + row]] = np.clip(ends, -_UNBOUNDED, _UNBOUNDED)
     return {"tool_free": axes, "tool_mass": floats}
 

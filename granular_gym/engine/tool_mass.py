@@ -21,18 +21,23 @@ class ToolMass:
         free: axes of the world along which it moves, of "xyz".
         travel: lower and upper end of the way of its origin by axis [m]; where none is given the walls of the bounds
             stop the tool.
+        stiffness: of the spring that holds a compliant tool to its targets [N/m]; 0: it has none.
+        damping: likewise [N s/m].
     """
 
     mass: float
     free: str
     travel: Mapping[str, tuple[float, float]]
+    stiffness: float = 0.0
+    damping: float = 0.0
 
 
-def tool_mass(mass: Any, free: Any, travel: Any, planar: bool) -> ToolMass | None:
+def tool_mass(mass: Any, free: Any, travel: Any, stiffness: Any, damping: Any, planar: bool) -> ToolMass | None:
     """What `Scene.add_tool` was told, checked; None: the tool has no mass."""
     if mass is None:
-        if free is not None or travel is not None:
-            raise ArgumentError("mass: expected a mass along with free and travel, got None")
+        given = {"free": free, "travel": travel, "stiffness": stiffness, "damping": damping}
+        if any(value is not None for value in given.values()):
+            raise ArgumentError(f"mass: expected a mass along with {' and '.join(given)}, got None")
         return None
     kilograms = checks.number("mass", mass, 0.0, above=True)
     if planar:
@@ -40,7 +45,21 @@ def tool_mass(mass: Any, free: Any, travel: Any, planar: bool) -> ToolMass | Non
     axes = AXES if free is None else checks.text("free", free)
     if not set(axes) <= set(AXES) or len(set(axes)) != len(axes):
         raise ArgumentError(f'free: expected axes of "xyz", each once, got {free!r}')
-    return ToolMass(kilograms, axes, _travel({} if travel is None else travel, axes))
+    spring = _spring(stiffness, damping, free is not None or travel is not None)
+    return ToolMass(kilograms, axes, _travel({} if travel is None else travel, axes), *spring)
+
+
+def _spring(stiffness: Any, damping: Any, held: bool) -> tuple[float, float]:
+    if stiffness is None:
+        if damping is not None:
+            raise ArgumentError("damping: expected a stiffness along with it, got None")
+        return 0.0, 0.0
+    if held:
+        raise ArgumentError("stiffness: expected a tool that is free along all axes, without free and travel")
+    return (
+        checks.number("stiffness", stiffness, 0.0, above=True),
+        checks.number("damping", 0.0 if damping is None else damping, 0.0),
+    )
 
 
 def _travel(travel: Any, free: str) -> dict[str, tuple[float, float]]:

@@ -102,7 +102,10 @@ class WorldTools(Driven):
         """Poses of all tools and velocities of those with a mass: what a step changes without being told to."""
         if self.coupled_tools:
             raise ArgumentError("settle_impulses: expected a world without coupled tools, another engine moves them")
-        massive = np.flatnonzero(self._frozen.arrays["tool_mass"][:, 0])
+        masses = self._frozen.arrays["tool_mass"]
+        if masses[:, 7].any():
+            raise ArgumentError("settle_impulses: expected a world without tools on springs, which must stay loaded")
+        massive = np.flatnonzero(masses[:, 0])
         return self._core.get_tool_poses(), {int(k): self._core.get_tool_motion(int(k))[0] for k in massive}
 
     def _restore_motion_of_tools(self, motion: tuple[Floats, dict[int, Floats]]) -> None:

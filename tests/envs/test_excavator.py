@@ -217,6 +217,31 @@ def test_guard_keeps_the_bucket_off_the_table_and_slows_it(make: Any) -> None:
     assert events & TOUCH_EVENT and events & SPEED_EVENT
 
 
+def test_a_bucket_on_a_spring_gives_way_by_its_force() -> None:
+    """Pressed into the bed and held there: as far from the flange as force over stiffness, alone and in a vector."""
+    stiffness = 5000.0
+    args: dict[str, Any] = {"grain_count": 200, "num_threads": 1, "bucket_stiffness": stiffness}
+    env = gym.make(EXCAVATOR, **args)
+    envs = gym.make_vec(EXCAVATOR, num_envs=2, **args)
+    env.reset(seed=0)
+    envs.reset(seed=[1, 0])
+    task, off, force = env.unwrapped.task, np.zeros(3), np.zeros(3)
+    bucket = len(task.arm.shapes) - 1
+    for step in range(60):
+        jacobian = task.arm.jacobian(task.joints)[0]
+        down = np.linalg.pinv(jacobian) @ [0.06, 0, -0.3, 0, 0, 0] / task.arm.description.speed
+        action = (down if step < 30 else np.zeros(7)).astype(np.float32)
+        observation = env.step(action)[0]
+        both = envs.step(np.array([np.zeros(7), action], np.float32))[0]
+        off = task.world.tool_poses[0, bucket, :3] - task.arm.frames(task.joints)[0, -1, :3]
+        force = task.world.wrenches[0, bucket, :3]
+    assert same(observation, {name: values[1] for name, values in both.items()})
+    assert np.linalg.norm(force) > 5.0, "the bed bears nothing"
+    np.testing.assert_allclose(stiffness * off, force, atol=0.02 * float(np.linalg.norm(force)))
+    with pytest.raises(gg.ArgumentError, match="bucket_stiffness: expected None"):
+        gym.make("granular_gym/ExcavatorForce-v0", bucket_stiffness=stiffness)
+
+
 def test_force_limit_ends_the_episode() -> None:
     """The bucket pressed flat into the bed: more than the arm can bear. The next episode starts as always."""
     args: dict[str, Any] = {"grain_count": 200, "num_threads": 1}
@@ -310,6 +335,8 @@ def test_hostile_actions_change_nothing(make: Any, action: Any, word: str) -> No
         ({"spill_penalty": float("nan")}, "spill_penalty"),
         ({"force_limit": 0.0}, "force_limit"),
         ({"force_limit": "arm"}, "force_limit"),
+        ({"bucket_stiffness": 0.0}, "bucket_stiffness"),
+        ({"bucket_stiffness": float("inf")}, "bucket_stiffness"),
         ({"friction_range": (0.5, 0.1)}, "friction_range"),
         ({"num_threads": 0}, "num_threads"),
         ({"device": "abacus"}, "device"),
