@@ -1,13 +1,15 @@
 """state_mutations.py: loads mutated states; a script, as what it looks for ends a process.
 
-Arguments: kind ("planar", "springs", or "asleep": spheres part of which sleep), device, number of mutations. Prints how
-many were refused, accepted. Spheres awake: tests/c/test_states.c.
+Arguments: kind ("planar", "springs", "asleep": spheres part of which sleep, "bodies", "bell", "tools" with a mass or on
+a spring, "links" of a robot), device, number of mutations. Prints how many were refused, accepted. Spheres awake:
+tests/c/test_states.c.
 """
 
 from __future__ import annotations
 
 import struct
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,8 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 import granular_gym as gg
 from testbed import planar
+from testbed.dynamic_tools import pressed
+from testbed.parity import BELL, fielded, forced, wield, wielded
 
 HEADER, CHECK = 72, slice(24, 32)
 WORDS = [0, 1, -1, 7, 8, 9, 1 << 20, 2**31 - 1, -(2**31), 0x7FC00000, 0x7F800000, 0x7149F2CA]
@@ -64,10 +68,29 @@ def asleep(device: str) -> gg.World:
     return world
 
 
+def among(scene: gg.Scene, device: str, solver: gg.Solver | None = None) -> gg.World:
+    """A scene of clumps, bodies or tools that are pushed, once they touch grains."""
+    world = scene.build(device=device, num_threads=1, solver=solver)
+    if world.coupled_tools:
+        wield(world)
+    for _ in range(8):
+        world.step(2.5e-4, 30)
+    return world
+
+
+OTHERS: dict[str, Callable[[str], gg.World]] = {
+    "asleep": asleep,
+    "bodies": lambda device: among(fielded(), device),
+    "bell": lambda device: among(forced(), device, gg.Solver(mode="bell", bell=BELL)),
+    "tools": lambda device: among(pressed(60), device),
+    "links": lambda device: among(wielded(), device),
+}
+
+
 def world_of(law: str, device: str) -> gg.World:
-    """Eight grains that fall on each other and on a ball."""
-    if law == "asleep":
-        return asleep(device)
+    """Eight planar grains that fall on each other and on a ball, or one of the others."""
+    if law in OTHERS:
+        return OTHERS[law](device)
     shape = gg.Shape2D.octagon(0.1)
     scene = gg.Scene(bounds=((0, 0), (1, 1)))
     scene.add_material(density=1000.0, friction=0.4, shape=shape)
@@ -80,7 +103,7 @@ def world_of(law: str, device: str) -> gg.World:
 
 def main(law: str, device: str, count: int) -> None:
     world = world_of(law, device)
-    if law != "asleep":
+    if law not in OTHERS:
         world.step(1e-4, 1200)
     good = world.save_state()
     assert mended(good.envs[0]) == good.envs[0]

@@ -16,7 +16,7 @@ import pytest
 import granular_gym as gg
 from granular_gym.engine.state import joined
 from tests.determinism.golden_scenes import SCENES
-from tests.hostile.state_mutations import HEADER, mended, world_of
+from tests.hostile.state_mutations import HEADER, OTHERS, mended, world_of
 
 HERE = Path(__file__).parent
 #: where the state of an env begins, with its gravity
@@ -89,7 +89,7 @@ def test_a_frozen_env_is_accepted(world):
     assert world.save_state() == state
 
 
-@pytest.mark.parametrize("law", ["planar", "springs", "asleep"])
+@pytest.mark.parametrize("law", ["planar", "springs", *OTHERS])
 def test_mutated_states(law: str, backend: str):
     command = [sys.executable, str(HERE / "state_mutations.py"), law, backend, "400" if backend == "cpu" else "60"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
