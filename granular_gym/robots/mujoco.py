@@ -264,7 +264,7 @@ class MujocoRobots:
             raise StateError(
                 f"state: expected {self._states.nbytes} bytes of the robot of this model, got {len(state)}"
             )
-        self._restore(env, np.frombuffer(state))
+        self._restore(env, np.frombuffer(state).copy())  # MuJoCo 3.1 takes no array that cannot be written
 
     def _restore(self, env: int, values: Doubles) -> None:
         mujoco.mj_setState(self.model, self.data[env], values, _STATE)
