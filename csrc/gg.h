@@ -29,6 +29,7 @@
 #include "phases/names.h"
 #include "sensors/png.h"
 #include "state/clumps.h"
+#include "state/continuum.h"
 #include "state/settings.h"
 #include "state/tools.h"
 
@@ -98,6 +99,13 @@ typedef struct gg_clump_def {
     const double *velocity;      /* (count, 6) [m/s], angular velocity in the axes of the world [rad/s] */
 } gg_clump_def;
 
+/* What the law of continuous matter needs: grains are then particles of it (solvers/continuum/continuum.h), spheres of
+ * their share of the volume. They meet tools and walls, and each other as the matter they are. */
+typedef struct gg_continuum_def {
+    double spacing;                        /* of the nodes of the grid [m]; 0: grains are grains */
+    const gg_continuum_material *material; /* (material_count); bulk 0: of no particle */
+} gg_continuum_def;
+
 /* what a world is built from; all arrays are copied */
 typedef struct gg_world_def {
     int64_t env_count, grain_count; /* grains per env; 0 is allowed */
@@ -121,9 +129,10 @@ typedef struct gg_world_def {
     const gg_sdf_grid *grid; /* (grid_count); samples on the faces of a box: the largest diameter or more, see sdf.h */
     const float *sample;     /* (sample_count) of all grids [m] */
     int64_t sample_count;
-    const gg_camera *camera; /* (camera_count); the world computes first_pixel */
-    gg_planar_def planar;    /* zero: grains are spheres */
-    gg_clump_def clumps;     /* zero: they are lone ones */
+    const gg_camera *camera;    /* (camera_count); the world computes first_pixel */
+    gg_planar_def planar;       /* zero: grains are spheres */
+    gg_clump_def clumps;        /* zero: they are lone ones */
+    gg_continuum_def continuum; /* zero: they are no continuum */
     gg_solver solver;
     int32_t thread_count; /* see gg_world_set_thread_count */
     int32_t gpu;          /* 0: the CPU; k + 1: GPU number k */
@@ -229,6 +238,16 @@ gg_status gg_world_set_grains(gg_world *world, const int32_t *envs, int64_t env_
  * settled. */
 gg_status gg_world_transform_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const float *translation,
                                     const float *yaw);
+/* Continuous matter of all envs: elastic left stretch and Kirchhoff stress [Pa], xx yy zz xy xz yz
+ * (env_count, grain_count, 6); equivalent plastic strain (env_count, grain_count). */
+typedef struct gg_continuum_state {
+    double *stretch, *stress;
+    float *plastic;
+} gg_continuum_state;
+gg_status gg_world_get_continuum(gg_world *world, const gg_continuum_state *out);
+/* Sets stretch and plastic strain in the listed envs. Stretches must be positive definite. */
+gg_status gg_world_set_continuum(gg_world *world, const int32_t *envs, int64_t env_listed, const double *stretch,
+                                 const float *plastic);
 /* Clumps of all envs: pose (env_count, clumps, 7) x y z [m], w x y z of the principal axes; velocity (env_count, clumps,
  * 6) [m/s], angular velocity in the axes of the world [rad/s]; wrench: see gg_world_set_clump_wrenches. NULL to skip
  * one. */

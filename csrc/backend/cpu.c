@@ -132,7 +132,10 @@ void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_
 
 /* ---- teams ---- */
 
-int64_t gg_grains_per_thread(gg_law law) { return law == GG_LAW_coloured || law == GG_LAW_clumps ? 20000 : 10000; }
+int64_t gg_grains_per_thread(gg_law law) {
+    int64_t most = law == GG_LAW_coloured || law == GG_LAW_clumps ? 20000 : 10000;
+    return law == GG_LAW_continuum ? 1000 : most;
+}
 
 int32_t gg_executor_useful_threads(const gg_dims *dims, gg_law law, int32_t thread_count) {
     int64_t shared = dims->env_count * dims->grain_count / gg_grains_per_thread(law);

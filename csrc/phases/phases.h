@@ -21,6 +21,7 @@
 #include "../solvers/spheres/bell/phases.h"
 #include "../solvers/spheres/clumps/phases.h"
 #include "../solvers/spheres/coloured/phases.h"
+#include "../solvers/continuum/phases.h"
 #include "../solvers/planar/phases.h"
 #include "../solvers/spheres/phases.h"
 #include "access.h"
@@ -96,7 +97,8 @@
 /* with the phases of every law */
 #define GG_PHASES(X)                                                                                                   \
     GG_COMMON_PHASES(X)                                                                                                \
-    GG_SPHERE_PHASES(X) GG_COLOURED_PHASES(X) GG_CLUMP_PHASES(X) GG_BELL_PHASES(X) GG_PLANAR_PHASES(X)
+    GG_SPHERE_PHASES(X)                                                                                                \
+    GG_COLOURED_PHASES(X) GG_CLUMP_PHASES(X) GG_BELL_PHASES(X) GG_CONTINUUM_PHASES(X) GG_PLANAR_PHASES(X)
 
 typedef enum gg_phase {
 #define GG_PHASE_ENUM(name, ...) GG_PHASE_##name,
@@ -129,6 +131,7 @@ typedef enum gg_condition {
     GG_HAS_OVERFLOW,  /* a buffer was too small */
     GG_HAS_REST,      /* it has contacts of the last colour */
     GG_HAS_ASLEEP,    /* grains of it sleep, or have just woken */
+    GG_INNER_UNDONE,  /* the linear solve or the line search within its solve goes on */
     GG_UNCONVERGED    /* its solve has not met the tolerance */
 } gg_condition;
 
@@ -139,11 +142,14 @@ GG_FN int gg_step_condition(const gg_env *env, gg_condition condition) {
     case GG_NEEDS_REBUILD:
         return env->rebuild && !gg_env_still(env);
     case GG_HAS_OVERFLOW:
-        return env->overflow_candidates || env->overflow_rows || env->overflow_tool_contacts;
+        return env->overflow_candidates || env->overflow_rows || env->overflow_tool_contacts || env->overflow_blocks ||
+               env->overflow_nodes;
     case GG_HAS_REST:
         return env->rest > 0 && !gg_env_still(env);
     case GG_HAS_ASLEEP:
         return (env->some_asleep || env->kept_changed) && !gg_env_still(env);
+    case GG_INNER_UNDONE:
+        return env->inner && !env->converged && !gg_env_still(env);
     default:
         return !env->converged && !gg_env_still(env);
     }

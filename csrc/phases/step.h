@@ -75,6 +75,7 @@ GG_TEAM_FN void gg_step_iterate(const gg_team *team, gg_phase iteration, int dyn
 #include "../solvers/spheres/coloured/step.h"
 #include "../solvers/spheres/clumps/step.h"
 #include "../solvers/spheres/bell/step.h"
+#include "../solvers/continuum/step.h"
 #include "../solvers/planar/step.h"
 #include "../solvers/spheres/step.h"
 
@@ -114,7 +115,7 @@ GG_TEAM_FN int gg_step_substep(const gg_team *team, int resumed) {
         gg_team_run(team, GG_PHASE_close_substep, 0);
         return 1;
     }
-    if (gg_team_any(team, GG_NEEDS_REBUILD)) {
+    if (gg_law_has_lists(gg_team_law(team)) && gg_team_any(team, GG_NEEDS_REBUILD)) {
         gg_step_build_lists(team);
         if (gg_team_any(team, GG_HAS_OVERFLOW)) {
             return 0;

@@ -94,6 +94,8 @@ void *gg_py_def_alloc(gg_py_def *out, int64_t count, size_t size);
 int gg_py_def_planar(const gg_module_state *state, PyObject *planar, gg_py_def *out);
 /* clump_def.c: clumps; materials and grains are read already */
 int gg_py_def_clumps(const gg_module_state *state, PyObject *clumps, gg_py_def *out);
+/* continuum.c: the argument `continuum`; after the materials were read */
+int gg_py_def_continuum(const gg_module_state *state, PyObject *continuum, gg_py_def *out);
 
 /* arm.c: functions on robot arms */
 extern PyMethodDef gg_py_arm_methods[];

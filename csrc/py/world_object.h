@@ -108,6 +108,8 @@ WORLD_METHOD(set_coupled);
 WORLD_METHOD(get_clumps);
 WORLD_METHOD(set_clumps);
 WORLD_METHOD(set_clump_wrenches);
+WORLD_METHOD(get_continuum);
+WORLD_METHOD(set_continuum);
 WORLD_METHOD(get_gravity);
 WORLD_METHOD(set_gravity);
 WORLD_METHOD(get_air);

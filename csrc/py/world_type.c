@@ -288,6 +288,15 @@ static PyMethodDef world_methods[] = {
               "set_clump_wrenches($self, envs, wrenches, /)\n--\n\n"
               "Force [N] at the centre of mass and torque [N m] on each clump, (listed, clumps, 6) float64, until they "
               "are set anew. Raises ArgumentError."),
+    ELSEWHERE(
+        get_continuum, METH_NOARGS,
+        "get_continuum($self, /)\n--\n\n"
+        "Of continuous matter: elastic left stretches and Kirchhoff stresses [Pa], xx yy zz xy xz yz (env_count,\n"
+        "grain_count, 6) float64; equivalent plastic strains (env_count, grain_count) float32. Raises ArgumentError: "
+        "there is none."),
+    ELSEWHERE(set_continuum, METH_VARARGS,
+              "set_continuum($self, envs, stretches, plastic_strains, /)\n--\n\n"
+              "Sets both in the listed envs, arrays as get_continuum gives them. Raises ArgumentError."),
     ELSEWHERE(transform_grains, METH_VARARGS,
               "transform_grains($self, envs, translation, yaw, /)\n--\n\n"
               "Rotates the grains of the listed envs about the z axis, then translates them; a settled bed stays "
@@ -456,7 +465,7 @@ PyDoc_STRVAR(
     "World(*, env_count, lower, upper, boundary, wall_material, gravity, air, density, pair, position, velocity, "
     "radius, grain_material, tool_pose, tool_free, tool_mass, part_integers, part_floats, grid_integers, grid_floats, "
     "sample, "
-    "camera_integers, camera_floats, planar, clumps, solver, thread_count, gpu)\n--\n\n"
+    "camera_integers, camera_floats, planar, clumps, continuum, solver, thread_count, gpu)\n--\n\n"
     "A world of the engine. Use granular_gym.Scene.build instead. All arguments are required; tables hold, by column:\n"
     "air: density, viscosity, wind 3; pair (m, m, 6): friction, restitution, rolling and twisting friction, cohesion, "
     "its range\n"
@@ -467,7 +476,8 @@ PyDoc_STRVAR(
     "camera_integers: kind, height, width, tool or -1; camera_floats: position 3, rotation w x y z, extent, near, "
     "far\n"
     "planar: None, or a dict of the shapes of planar grains, see csrc/py/planar_def.c\n\n"
-    "clumps: None, or a dict of the clumps of spheres, see csrc/py/clump_def.c\n\n"
+    "clumps: None, or a dict of the clumps of spheres, see csrc/py/clump_def.c\n"
+    "continuum: None, or a dict of continuous matter, see csrc/py/continuum.c\n\n"
     "Where a method has an argument `device`, it returns DeviceArrays; BackendError: the world runs on the CPU. Every\n"
     "method raises ClosedError once the world is closed, and BusyError while another thread uses it.");
 

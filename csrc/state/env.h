@@ -34,8 +34,10 @@ typedef struct gg_env {
     int32_t key_buffer, impulse_buffer; /* half of the double buffer that holds the stored contacts: 0 = a, 1 = b */
     int32_t substeps_done;              /* within the current step */
     int32_t overflow_rows, overflow_tool_contacts, overflow_candidates; /* the capacity that a buffer needed; 0: fits */
+    int32_t overflow_blocks, overflow_nodes;
     int32_t overflow_size_class;
     int32_t converged; /* early exit of this substep */
+    int32_t inner;     /* continuous matter: the linear solve or the line search goes on */
     int32_t iteration; /* iterations done in this substep */
     int32_t colours; /* of this substep's contacts, the last one not counted: see solvers/spheres/coloured/colours.h */
     int32_t rest;    /* contacts of the last colour */

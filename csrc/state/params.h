@@ -5,6 +5,7 @@
 #include "bell.h"
 #include "clumps.h"
 #include "coloured.h"
+#include "continuum.h"
 #include "env.h"
 #include "planar.h"
 #include "sleep.h"
@@ -30,13 +31,14 @@ typedef struct gg_dims {
     gg_coloured_dims coloured;
     gg_clump_dims clumps;
     gg_bell_dims bell;
+    gg_continuum_dims continuum;
     gg_planar_dims planar;
     gg_tool_dims tools;
     gg_sleep_dims sleep;
 } gg_dims;
 
 /* what matter is and how its contacts are solved; each brings its phases and its part of the step, see phases/step.h */
-#define GG_LAWS(X) X(spheres) X(coloured) X(clumps) X(bell) X(planar) X(springs)
+#define GG_LAWS(X) X(spheres) X(coloured) X(clumps) X(bell) X(continuum) X(planar) X(springs)
 typedef enum gg_law {
 #define GG_LAW_ENUM(law) GG_LAW_##law,
     GG_LAWS(GG_LAW_ENUM)
@@ -45,6 +47,9 @@ typedef enum gg_law {
 #define GG_LAW_ONE(law) +1
 enum { GG_LAW_COUNT = 0 GG_LAWS(GG_LAW_ONE) };
 #undef GG_LAW_ONE
+
+/* whether grains meet grains, and so need lists of their neighbours */
+GG_FN int gg_law_has_lists(gg_law law) { return law != GG_LAW_continuum; }
 
 /* parameters of one step */
 typedef struct gg_params {
@@ -77,6 +82,7 @@ typedef struct gg_params {
     float stiffness, tangential_stiffness; /* of the springs of solvers/planar/springs.h [N/m] */
     float damping, tangential_damping;     /* twice the damping ratio; tangential over normal damping */
     gg_bell_law bell;                      /* of solvers/spheres/bell/bell.h */
+    double spacing;                        /* of the nodes of continuous matter [m] */
     float radius_min, radius_max;
     float cohesion_range; /* largest of all envs [m] */
     int32_t size_class_count;
@@ -101,7 +107,7 @@ GG_FN int gg_pair_owned(const gg_params *p, int32_t id, int32_t other) {
 
 /* whether it shows only while a substep runs how many phases it takes */
 GG_FN int gg_is_adaptive(const gg_params *p) {
-    return p->law == GG_LAW_bell && p->bell.integrator == GG_INTEGRATOR_RKF45;
+    return p->law == GG_LAW_continuum || (p->law == GG_LAW_bell && p->bell.integrator == GG_INTEGRATOR_RKF45);
 }
 
 /* whether grains are shapes in the plane z = 0 */

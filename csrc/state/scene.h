@@ -10,6 +10,7 @@
 #include "../geometry/camera.h"
 #include "../geometry/shape.h"
 #include "clumps.h"
+#include "continuum.h"
 #include "planar.h"
 #include "settings.h"
 #include "tools.h"
@@ -23,6 +24,7 @@
     X(int32_t, material_fixed, dims->material_count, def->material_fixed) /* 1: no force moves its grains           */ \
     X(float, beta, GG_MAX_ITERATIONS, NULL)                 /* weights of Nesterov's sequence, by iteration         */ \
     GG_TOOL_SCENE_ARRAYS(X)                                                                                            \
+    GG_CONTINUUM_SCENE_ARRAYS(X)                                                                                           \
     GG_PLANAR_SCENE_ARRAYS(X)                                                                                              \
     GG_CLUMP_SCENE_ARRAYS(X)
 /* clang-format on */

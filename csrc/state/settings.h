@@ -80,6 +80,10 @@ typedef enum gg_broad_phase {
     X(int32_t, iteration_count)    /* solver iterations, all substeps                                             */ \
     X(int32_t, step_count)         /* time steps of an explicit integrator                                        */ \
     X(int32_t, rejected_count)     /* time steps that it took back and tried anew                                 */ \
+    X(double, cost)                /* continuous matter: the objective of the last substep at its minimum [J]     */ \
+    X(int32_t, linear_count)       /* iterations of the linear solves of its Newton steps                         */ \
+    X(int32_t, search_count)       /* lengths that their line searches tried                                      */ \
+    X(int32_t, unsolved_count)     /* substeps whose gradient stayed above its bound                              */ \
     X(int32_t, growth_count)       /* times a buffer had to grow                                                  */ \
     X(int32_t, diverged)           /* 1: a value would not be finite; the env is frozen until its grains are set  */
 /* clang-format on */

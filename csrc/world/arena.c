@@ -112,14 +112,15 @@ static int32_t candidate_limit(const gg_params *p, int size_class) {
 }
 
 static int noted(const gg_env *env) {
-    return env->overflow_candidates || env->overflow_rows || env->overflow_tool_contacts;
+    return env->overflow_candidates || env->overflow_rows || env->overflow_tool_contacts || env->overflow_blocks ||
+           env->overflow_nodes;
 }
 
 /* what the envs noted, as sizes and as candidates per size class; an env that needs more than the limit is frozen */
 static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t *candidates) {
     const gg_params *p = &w->view.params;
     gg_status status = GG_OK;
-    int64_t rows = 0, tool_contacts = 0;
+    int64_t rows = 0, tool_contacts = 0, blocks = 0, nodes = 0;
     for (int64_t e = 0; e < dims->env_count; e++) {
         const gg_env *env = &envs[e];
         int32_t wanted = env->overflow_candidates;
@@ -137,9 +138,15 @@ static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t
         }
         rows = GG_MAX(rows, env->overflow_rows);
         tool_contacts = GG_MAX(tool_contacts, env->overflow_tool_contacts);
+        blocks = GG_MAX(blocks, env->overflow_blocks);
+        nodes = GG_MAX(nodes, env->overflow_nodes);
     }
     if (rows) {
         gg_dims_set_contact_rows(dims, rows + rows / 16 + 4);
+    }
+    if (blocks || nodes) {
+        gg_dims_set_blocks(dims, blocks ? blocks + blocks / 4 + 8 : dims->continuum.blocks,
+                           nodes ? nodes + nodes / 4 + 8 : dims->continuum.nodes);
     }
     if (tool_contacts) {
         gg_dims_set_tool_contacts(dims, tool_contacts + tool_contacts / 8 + 16);
@@ -180,7 +187,7 @@ gg_status gg_arena_grow(gg_world *w, int *grew) {
     }
     status = collect(w, host->env, &dims, candidates);
     /* radii are the same in all envs */
-    int64_t capacity = gg_candidates_of_env(w, candidates);
+    int64_t capacity = gg_law_has_lists((gg_law)p->law) ? gg_candidates_of_env(w, candidates) : 0;
     int lists_move = capacity > dims.candidate_cap;
     gg_dims_set_candidates(&dims, GG_MAX(dims.candidate_cap, capacity));
     gg_status resized = gg_arena_resize(w, dims);
@@ -198,6 +205,7 @@ gg_status gg_arena_grow(gg_world *w, int *grew) {
         env->stats.growth_count += resized == GG_OK && noted(env);
         env->stats.diverged |= env->overflow_candidates > candidate_limit(p, env->overflow_size_class);
         env->overflow_candidates = env->overflow_rows = env->overflow_tool_contacts = 0;
+        env->overflow_blocks = env->overflow_nodes = 0;
         if (moves && !env->rebuild) {
             move_lists(p, host, e, candidates);
         }

@@ -97,6 +97,8 @@ gg_status gg_world_get_contacts(gg_world *w, int64_t env, int64_t capacity, cons
     }
     GG_EXPECT(gg_message_of(w), !gg_is_planar(&w->view.params),
               "contacts: expected a world of spheres, this one is planar");
+    GG_EXPECT(gg_message_of(w), w->view.params.law != GG_LAW_continuum,
+              "contacts: expected grains, continuous matter has none; see wrenches");
     GG_EXPECT(gg_message_of(w), w->view.params.law != GG_LAW_bell,
               "contacts: expected a mode that keeps contacts, in mode bell they are forces of the moment");
     gg_fields fields = GG_BIT(env) | GG_BIT(slot_of) | GG_BIT(contact_first) | GG_BIT(contact_count) | GG_BIT(key_a) |

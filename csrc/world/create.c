@@ -79,6 +79,7 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     memcpy(p->boundary, d->boundary, sizeof p->boundary);
     p->law = gg_law_of(d);
     p->dynamic = dims.tools.dynamic > 0;
+    p->spacing = d->continuum.spacing;
     gg_status status = gg_scene_create(w, d, &dims);
     if (status != GG_OK || (status = gg_arena_resize(w, dims)) != GG_OK) {
         return status;
@@ -86,6 +87,7 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     for (int64_t e = 0; e < d->env_count; e++) {
         fill_env(&w->view, d, e);
         gg_clumps_fill(&w->view, d, e);
+        gg_continuum_fill(&w->view, e);
     }
     int64_t all = 0;
     status = gg_world_update_masses(w, gg_envs_list(w, NULL, &all));

@@ -11,6 +11,7 @@ void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
     dims->clumps.bodies = dims->clumps.count && dims->coloured.envs ? dims->bodies : 0;
     dims->bell.touches = dims->bell.envs ? tool_contacts : 0;
     dims->bell.loads = dims->bell.adaptive ? tool_contacts : 0;
+    dims->continuum.contacts = dims->continuum.envs ? tool_contacts : 0;
     dims->coloured.touches = dims->coloured.envs ? tool_contacts : 0;
     dims->load_blocks = (tool_contacts + GG_LOAD_BLOCK - 1) / GG_LOAD_BLOCK;
     dims->tools.contacts = dims->tools.dynamic ? tool_contacts : 0;
@@ -41,7 +42,15 @@ int64_t gg_candidates_of_env(const gg_world *w, const int32_t *per_grain) {
     return candidates;
 }
 
+void gg_dims_set_blocks(gg_dims *dims, int64_t blocks, int64_t nodes) {
+    dims->continuum.blocks = dims->continuum.envs ? blocks : 0;
+    dims->continuum.nodes = dims->continuum.envs ? nodes : 0;
+}
+
 gg_law gg_law_of(const gg_world_def *d) {
+    if (d->continuum.spacing > 0.0) {
+        return GG_LAW_continuum;
+    }
     if (d->planar.outline_count) {
         return d->solver.mode == GG_MODE_PENALTY ? GG_LAW_springs : GG_LAW_planar;
     }
@@ -84,11 +93,18 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         dims.tools.coupled += d->tool_mass[k].coupled > 0;
         dims.tools.compliant = d->tool_mass[k].stiffness > 0.0f ? dims.tool_count : dims.tools.compliant;
     }
+    if (gg_law_of(d) == GG_LAW_continuum) {
+        dims.continuum.envs = 1;
+        dims.continuum.slots = dims.slots;
+        gg_dims_set_blocks(&dims, dims.slots / 256 + 8, dims.slots / 64 + 32);
+    }
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
     dims.planar.outline_count = d->planar.outline_count;
     dims.planar.outline_points = d->planar.outline_point_count;
     dims.planar.slots = dims.planar.outline_count ? dims.slots : 0;
-    gg_dims_set_contact_rows(&dims, dims.coloured.envs ? dims.slices * 3 + 32 : dims.slices * 5 + 8);
+    gg_dims_set_contact_rows(&dims, dims.continuum.envs  ? 0
+                                    : dims.coloured.envs ? dims.slices * 3 + 32
+                                                         : dims.slices * 5 + 8);
     dims.material_count = d->material_count;
     dims.part_count = d->part_count;
     for (int face = 0; face < GG_WALL_COUNT; face++) {
@@ -127,6 +143,10 @@ void gg_dims_fit_grains(const gg_world *w, gg_dims *dims, int on_gpu) {
     const gg_params *p = &w->view.params;
     /* the last one is for grains deep asleep */
     dims->cells = GG_MAX(2 * dims->slots, 64) * p->size_class_count + 1;
+    if (!gg_law_has_lists((gg_law)p->law)) {
+        dims->cells = 1;
+        return;
+    }
     dims->cell_cursors = on_gpu ? dims->cells : 0;
     dims->cell_points = on_gpu || p->broad_phase != GG_BROAD_CELLS ? 0 : dims->slots + GG_LANES;
     gg_dims_set_candidates(dims, gg_candidates_of_env(w, p->size_class_candidates));

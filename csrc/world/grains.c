@@ -74,9 +74,9 @@ gg_status gg_world_set_grains(gg_world *w, const int32_t *envs, int64_t listed, 
     a.angular_velocity = stage_grains(w, GG_STAGING_C, in->angular_velocity, 3 * floats, &status);
     a.angle = stage_grains(w, GG_STAGING_D, in->angle, floats, &status);
     a.keep_impulses = in->keep_impulses;
-    const gg_phase phases[] = {GG_PHASE_write_grains, GG_PHASE_invalidate};
+    const gg_phase phases[] = {GG_PHASE_write_grains, GG_PHASE_restore_continuum, GG_PHASE_invalidate};
     gg_world_invalidate(w, envs, listed);
-    return gg_access_run(w, &a, phases, 2, status);
+    return gg_access_run(w, &a, phases, 3, status);
 }
 
 gg_status gg_world_transform_grains(gg_world *w, const int32_t *envs, int64_t listed, const float *translation,
@@ -98,9 +98,9 @@ gg_status gg_world_transform_grains(gg_world *w, const int32_t *envs, int64_t li
     gg_access a = gg_access_of_envs(w, &status);
     a.move = gg_stage_input(w, GG_STAGING_A, move, size, &status);
     const gg_phase phases[] = {GG_PHASE_transform_grains, GG_PHASE_transform_clumps, GG_PHASE_forget_bell,
-                               GG_PHASE_invalidate};
+                               GG_PHASE_transform_continuum, GG_PHASE_invalidate};
     gg_world_invalidate(w, envs, listed);
-    status = gg_access_run(w, &a, phases, 4, status);
+    status = gg_access_run(w, &a, phases, 5, status);
     free(move);
     return status;
 }

@@ -142,8 +142,8 @@ static float depth_of_pair(const finder *f, int32_t i, int32_t j) {
     const gg_view *v = &f->v;
     gg_vec4 x = v->position[i], y = v->position[j];
     float touching = x.w + y.w, distance2 = gg_norm2(gg_separation(&v->params, x, y));
-    if (distance2 >= touching * touching || (is_fixed(f, i) && is_fixed(f, j)) ||
-        gg_spheres_pass(v, v->grain_id[i], v->grain_id[j])) {
+    if (!gg_law_has_lists((gg_law)v->params.law) || distance2 >= touching * touching ||
+        (is_fixed(f, i) && is_fixed(f, j)) || gg_spheres_pass(v, v->grain_id[i], v->grain_id[j])) {
         return 0.0f;
     }
     if (!gg_is_planar(&v->params)) {
@@ -205,7 +205,8 @@ static float sphere_depth_in_part(const finder *f, int32_t i, int64_t part) {
     if (gg_own_surface(v, 0, i, shape->tool) || gg_sdf_bound(shape, local) > x.w) {
         return 0.0f;
     }
-    return x.w - gg_sdf_distance(shape, v->grids, v->samples, local);
+    /* of continuous matter what counts is where a particle's centre is: bodies of any shape are cut into a lattice */
+    return (v->dims.continuum.envs ? 0.0f : x.w) - gg_sdf_distance(shape, v->grids, v->samples, local);
 }
 
 /* overlap of a planar grain with a part: that of the deepest point of its outline [m] */

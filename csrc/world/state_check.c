@@ -11,6 +11,7 @@
 #include "../contact/narrow.h"
 #include "../solvers/contacts.h"
 #include "../phases/sleep.h"
+#include "../solvers/continuum/matter.h"
 #include "world.h"
 
 /* the saved env: a view of one env, whose fields marked STATE can be read */
@@ -91,7 +92,9 @@ static gg_status check_env(const saved_env *s, gg_field_id field) {
     EXPECT_AT(s, field, 0, env->wrench_substeps >= (env->rested > 0), "wrenches of the steps at rest");
     EXPECT_AT(s, field, 0, env->iteration >= 0 && env->iteration <= GG_MAX_ITERATIONS, "iterations in range");
     EXPECT_AT(s, field, 0, env->colours >= 0 && env->colours < GG_COLOURS && env->rest >= 0, "colours in range");
-    EXPECT_AT(s, field, 0, !env->overflow_rows && !env->overflow_tool_contacts && !env->overflow_candidates,
+    EXPECT_AT(s, field, 0,
+              !env->overflow_rows && !env->overflow_tool_contacts && !env->overflow_candidates &&
+                  !env->overflow_blocks && !env->overflow_nodes,
               "no overflow");
     EXPECT_AT(s, field, 0, env->overflow_size_class >= 0 && env->overflow_size_class < p->size_class_count,
               "a size class of the world");
@@ -409,6 +412,22 @@ static gg_status check_bell_wrench(const saved_env *s, gg_field_id field) {
     return GG_OK;
 }
 
+/* ---- continuous matter ---- */
+
+static gg_status check_stretch(const saved_env *s, gg_field_id field) {
+    for (int64_t id = 0; s->view->dims.continuum.slots && id < s->view->dims.grain_count; id++) {
+        EXPECT_AT(s, field, id, gg_stretch_usable(s->view->continuum_stretch[id]), "a positive definite stretch");
+    }
+    return GG_OK;
+}
+
+static gg_status check_plastic(const saved_env *s, gg_field_id field) {
+    for (int64_t id = 0; s->view->dims.continuum.slots && id < s->view->dims.grain_count; id++) {
+        EXPECT_AT(s, field, id, usable_float(s->view->continuum_plastic[id], 0.0f), "a finite strain >= 0");
+    }
+    return GG_OK;
+}
+
 /* ---- grains asleep ---- */
 
 static gg_status check_sleep_class(const saved_env *s, gg_field_id field) {
@@ -577,6 +596,9 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(clump_motion, check_clump_motion)                                                                                \
     X(bell_env, check_bell_env)                                                                                        \
     X(bell_force, check_bell_force)                                                                                    \
+    X(continuum_stretch, check_stretch)                                                                                \
+    X(continuum_affine, check_finite)                                                                                  \
+    X(continuum_plastic, check_plastic)                                                                                \
     X(bell_wrench, check_bell_wrench)                                                                                  \
     X(angle, check_finite)                                                                                             \
     X(tool_body, check_tool_body)                                                                                      \

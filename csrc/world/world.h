@@ -179,6 +179,10 @@ int64_t gg_clumps_lone(const gg_world_def *def);
 int64_t gg_clumps_surfaces(const gg_world_def *def);
 void gg_clumps_fill(gg_view *view, const gg_world_def *def, int64_t env);
 
+/* continuum.c: whether a world can have this continuum; how it starts in an env */
+gg_status gg_continuum_check(const gg_world_def *def, gg_message out);
+void gg_continuum_fill(gg_view *view, int64_t env);
+
 /* params.c */
 void gg_params_from_grains(gg_world *w);
 /* when the solver changes: all but what depends on dt */
@@ -196,6 +200,8 @@ int gg_grains_may_sleep(const gg_world *w, const gg_solver *solver);
 int gg_dims_fit_sleep(const gg_world *w, gg_dims *dims, const gg_solver *solver);
 /* rows of contacts, and of what they carry where they do */
 void gg_dims_set_contact_rows(gg_dims *dims, int64_t contact_rows);
+/* capacities of continuous matter: blocks of particles, and of nodes */
+void gg_dims_set_blocks(gg_dims *dims, int64_t blocks, int64_t nodes);
 /* candidates of an env, and the manifolds beside them where grains are planar */
 void gg_dims_set_candidates(gg_dims *dims, int64_t candidates);
 /* contacts with tools, and what follows from them */

@@ -1,0 +1,47 @@
+/* close.h: the start and the end of an env's solve. */
+#ifndef GG_CONTINUUM_CLOSE_H
+#define GG_CONTINUUM_CLOSE_H
+
+#include "search.h"
+
+/* whether the objective is quadratic: nothing yields, parts or touches */
+GG_FN int gg_continuum_smooth(const gg_view *v, int64_t e) {
+    for (int64_t k = 0; k < v->dims.material_count; k++) {
+        const gg_continuum_material *m = &v->continuum_material[k];
+        if (m->bulk > 0.0 && m->shear > 0.0 && (m->strength < GG_UNYIELDING || m->tension < GG_UNYIELDING)) {
+            return 0;
+        }
+        if (m->bulk > 0.0 && m->tension < GG_UNYIELDING) {
+            return 0;
+        }
+    }
+    for (int64_t s = 0; s < v->dims.slices; s++) {
+        if (v->slice_tool_contacts[e * v->dims.slices + s] > 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* item: env */
+GG_FN void gg_continuum_begin_env(const gg_view *v, int64_t e) {
+    gg_continuum_env *own = gg_continuum_env_of(v, e);
+    own->newton = own->linear_all = own->tries_all = own->unsolved = 0;
+    own->cost = own->gradient = own->bound = own->mass = 0.0;
+    own->smooth = gg_continuum_smooth(v, e);
+    v->env[e].inner = 0;
+}
+
+/* Tells of the solve. item: env */
+GG_FN void gg_continuum_end_env(const gg_view *v, int64_t e) {
+    gg_env *env = &v->env[e];
+    const gg_continuum_env *own = gg_continuum_env_of(v, e);
+    env->iteration = own->newton;
+    env->converged = !own->unsolved;
+    env->stats.cost = own->cost;
+    env->stats.linear_count += own->linear_all;
+    env->stats.search_count += own->tries_all;
+    env->stats.unsolved_count += own->unsolved;
+}
+
+#endif

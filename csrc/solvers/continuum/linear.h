@@ -1,0 +1,157 @@
+/* linear.h: the linear system of a Newton step by preconditioned conjugate gradients, without a matrix. */
+#ifndef GG_CONTINUUM_LINEAR_H
+#define GG_CONTINUUM_LINEAR_H
+
+#include "newton.h"
+
+GG_FN gg_real4 gg_node_precondition(const gg_view *v, int64_t at, gg_real4 residual) {
+    double r[3] = {gg_real4_at(residual, 0), gg_real4_at(residual, 1), gg_real4_at(residual, 2)}, z[3];
+    gg_sym_mul(v->continuum_inverse[at], r, z);
+    return gg_real4_set(z[0], z[1], z[2], 0.0);
+}
+
+/* Inverts the diagonal blocks; the first direction. item: block of nodes of an env */
+GG_FN void gg_continuum_start_nodes(const gg_view *v, int64_t e, int64_t n) {
+    if (n >= gg_continuum_env_of(v, e)->nodes || !gg_continuum_inner_on(v, e)) {
+        return;
+    }
+    int64_t first = gg_node_first(v, e, n);
+    gg_continuum_sum sum = GG_ZERO;
+    GG_ROLLED
+    for (int k = 0; k < GG_NODES; k++) {
+        double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
+        gg_sym inverse = GG_ZERO;
+        if (mass > 0.0) {
+            gg_real4 a = gg_node_sum(v, e, n, k, 0), b = gg_node_sum(v, e, n, k, 1);
+            inverse =
+                gg_sym_inverse(gg_sym_make(gg_real4_at(a, 0) + mass, gg_real4_at(a, 1) + mass, gg_real4_at(a, 2) + mass,
+                                           gg_real4_at(a, 3), gg_real4_at(b, 0), gg_real4_at(b, 1)));
+        }
+        v->continuum_inverse[first + k] = inverse;
+        gg_real4 residual = v->continuum_residual[first + k];
+        gg_real4 way = gg_node_precondition(v, first + k, residual);
+        v->continuum_way[first + k] = way;
+        v->continuum_step[first + k] = gg_real4_zero();
+        sum.of[0] += gg_real4_dot3(residual, way);
+    }
+    gg_node_sums(v, e)[n] = sum;
+}
+
+/* item: env */
+GG_FN void gg_continuum_start_env(const gg_view *v, int64_t e) {
+    gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (gg_continuum_inner_on(v, e)) {
+        own->energy = own->first_energy = gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0];
+        v->env[e].inner = own->energy > 0.0;
+    }
+}
+
+/* what stress and contacts make of the direction. item: block of an env */
+GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
+    if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_inner_on(v, e)) {
+        return;
+    }
+    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_way);
+    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    double dt = v->params.dt;
+    GG_ROLLED
+    for (int32_t k = block->first; k < block->first + block->count; k++) {
+        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
+        gg_real4 value, along[3];
+        gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
+        gg_spline_gather(&s, halo + p->halo, &value, along);
+        gg_tensor gradient = gg_gradient_of(along);
+        gg_sym change = gg_matter_strain_change(gradient, p->stretch, dt);
+        gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(p->bulk, p->shear, p->soften, p->along, change), dt);
+        double u[3] = {gg_real4_at(value, 0), gg_real4_at(value, 1), gg_real4_at(value, 2)};
+        GG_ROLLED
+        for (int32_t c = 0; c < p->contact_count; c++) {
+            const gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
+            double moved[3], push[3];
+            gg_continuum_at_surface(contact, u, &gradient, moved);
+            gg_sym_mul(contact->tangent, moved, push);
+            gg_point_push(&gift, contact, push);
+        }
+        gg_point_give(p, &s, &gift, given);
+    }
+}
+
+/* the image of the direction, and their product. item: block of nodes of an env */
+GG_FN void gg_continuum_image_nodes(const gg_view *v, int64_t e, int64_t n) {
+    if (n >= gg_continuum_env_of(v, e)->nodes || !gg_continuum_inner_on(v, e)) {
+        return;
+    }
+    int64_t first = gg_node_first(v, e, n);
+    gg_continuum_sum sum = GG_ZERO;
+    GG_ROLLED
+    for (int k = 0; k < GG_NODES; k++) {
+        double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
+        gg_real4 way = v->continuum_way[first + k], image = gg_real4_zero();
+        if (mass > 0.0) {
+            image = gg_real4_madd(gg_node_sum(v, e, n, k, 0), mass, way);
+        }
+        v->continuum_image[first + k] = image;
+        sum.of[0] += gg_real4_dot3(way, image);
+    }
+    gg_node_sums(v, e)[n] = sum;
+}
+
+/* length of the step along the direction. item: env */
+GG_FN void gg_continuum_length_env(const gg_view *v, int64_t e) {
+    gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (gg_continuum_inner_on(v, e)) {
+        own->step = own->energy / gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0];
+    }
+}
+
+/* goes along the direction. item: block of nodes of an env */
+GG_FN void gg_continuum_step_nodes(const gg_view *v, int64_t e, int64_t n) {
+    const gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (n >= own->nodes || !gg_continuum_inner_on(v, e)) {
+        return;
+    }
+    int64_t first = gg_node_first(v, e, n);
+    gg_continuum_sum sum = GG_ZERO;
+    GG_ROLLED
+    for (int k = 0; k < GG_NODES; k++) {
+        gg_real4 residual = gg_real4_madd(v->continuum_residual[first + k], -own->step, v->continuum_image[first + k]);
+        v->continuum_residual[first + k] = residual;
+        v->continuum_step[first + k] =
+            gg_real4_madd(v->continuum_step[first + k], own->step, v->continuum_way[first + k]);
+        sum.of[0] += gg_real4_dot3(residual, gg_node_precondition(v, first + k, residual));
+    }
+    gg_node_sums(v, e)[n] = sum;
+}
+
+/* Judges the linear solve: exact to the bound of the solve where the objective is quadratic; else as the last steps of
+ * Newton's method need it. item: env */
+GG_FN void gg_continuum_blend_env(const gg_view *v, int64_t e) {
+    gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (!gg_continuum_inner_on(v, e)) {
+        return;
+    }
+    double energy = gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0];
+    own->blend = energy / own->energy;
+    own->energy = energy;
+    own->linear++;
+    own->linear_all++;
+    double share = GG_MAX(0.2 * own->bound / own->gradient, own->smooth ? 0.0 : GG_CONTINUUM_FORCING);
+    v->env[e].inner = energy > share * share * own->first_energy && own->linear < GG_CONTINUUM_LINEAR;
+}
+
+/* the next direction. item: block of nodes of an env */
+GG_FN void gg_continuum_turn_nodes(const gg_view *v, int64_t e, int64_t n) {
+    const gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (n >= own->nodes || !gg_continuum_inner_on(v, e)) {
+        return;
+    }
+    int64_t first = gg_node_first(v, e, n);
+    GG_ROLLED
+    for (int k = 0; k < GG_NODES; k++) {
+        gg_real4 z = gg_node_precondition(v, first + k, v->continuum_residual[first + k]);
+        v->continuum_way[first + k] = gg_real4_madd(z, own->blend, v->continuum_way[first + k]);
+    }
+}
+
+#endif

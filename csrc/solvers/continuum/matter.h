@@ -1,0 +1,113 @@
+/* matter.h: what strain costs: the energy of a particle over its volume, its derivatives, and the return mapping.
+ *
+ * B is the elastic left stretch of a particle at the start of a substep, L = grad v. Its strain at the end is
+ *   E(v) = B - 1 + dE,   dE = dt sym(L B),
+ * the corotational strain of Zong et al. (2024), equation 19, with the lagged rotation R0: R0 E' R0^T of theirs, as
+ * B = F R0^T. It is linear in v, and objective for rotations up to the order of (angle per substep)^2 / 2.
+ *
+ * The energy is that of Hooke's law, K tr(E)^2 / 2 + G |dev E|^2, where it does not yield. Where the deviatoric stress
+ * would pass the yield stress y, or the mean tension its bound, the energy goes on linearly: the least of elastic energy
+ * and plastic work over all plastic strains of the substep (the Moreau envelope). Yield is thus inside the step, and the
+ * energy convex and once differentiable. y rises with the pressure at the start of the substep (Drucker-Prager without
+ * dilatancy). Viscosity adds eta |dev dE|^2 / dt.
+ */
+#ifndef GG_CONTINUUM_MATTER_H
+#define GG_CONTINUUM_MATTER_H
+
+#include "continuum.h"
+
+/* Opening that matter without tension remembers: it must close before there is pressure again. */
+#define GG_CONTINUUM_OPENING 0.1
+
+/* whether matter can have such a stretch: positive definite, and within what numbers hold */
+GG_FN int gg_stretch_usable(gg_sym a) {
+    double minor = a.xx * a.yy - a.xy * a.xy, det = gg_sym_det(a);
+    return a.xx > 0.0 && minor > 0.0 && det > 0.0 && gg_sym_norm(a) < 1e6;
+}
+
+typedef struct gg_matter {
+    gg_sym stress;
+    gg_sym flow;                        /* unit deviator along which it flows */
+    double bulk, shear, soften, energy; /* tangent moduli [Pa], energy per volume [J/m3] */
+} gg_matter;
+
+/* dE of a velocity gradient over a substep */
+GG_FN gg_sym gg_matter_strain_change(gg_tensor gradient, gg_sym stretch, double dt) {
+    return gg_sym_scale(gg_tensor_symmetric(gg_tensor_mul_sym(gradient, stretch)), dt);
+}
+
+/* the yield stress under the pressure that a volumetric strain makes */
+GG_FN double gg_matter_strength(const gg_continuum_material *m, double volumetric) {
+    double pressure = -m->bulk * volumetric;
+    pressure = pressure > -m->tension ? pressure : -m->tension;
+    double strength = m->strength + m->slope * pressure;
+    return strength > 0.0 ? strength : 0.0;
+}
+
+GG_FN gg_matter gg_matter_of(const gg_continuum_material *m, double strength, gg_sym strain, gg_sym change, double dt) {
+    gg_matter out;
+    double volumetric = gg_sym_trace(strain), mean = m->bulk * volumetric;
+    out.bulk = m->bulk;
+    out.energy = 0.5 * mean * volumetric;
+    if (mean > m->tension) {
+        out.energy = m->tension * (volumetric - 0.5 * m->tension / m->bulk);
+        mean = m->tension;
+        out.bulk = 0.0;
+    }
+    gg_sym deviator = gg_sym_deviator(strain), zero = GG_ZERO;
+    double size = gg_sym_norm(deviator);
+    out.shear = 2.0 * m->shear;
+    out.soften = 0.0;
+    out.flow = zero;
+    if (out.shear * size > strength) {
+        out.energy += strength * (size - 0.5 * strength / out.shear);
+        out.shear = out.soften = strength / size;
+        out.flow = gg_sym_scale(deviator, 1.0 / size);
+    } else {
+        out.energy += 0.5 * out.shear * size * size;
+    }
+    out.stress = gg_sym_shift(gg_sym_scale(deviator, out.shear), mean);
+    if (m->viscosity > 0.0) {
+        gg_sym flowing = gg_sym_deviator(change);
+        out.stress = gg_sym_madd(out.stress, 2.0 * m->viscosity / dt, flowing);
+        out.energy += m->viscosity / dt * gg_sym_dot(flowing, flowing);
+        out.shear += 2.0 * m->viscosity / dt;
+    }
+    return out;
+}
+
+/* the rise of stress with a change of strain */
+GG_FN gg_sym gg_matter_tangent(double bulk, double shear, double soften, gg_sym flow, gg_sym change) {
+    double trace = gg_sym_trace(change);
+    gg_sym stress = gg_sym_shift(gg_sym_scale(change, shear), (bulk - shear / 3.0) * trace);
+    return gg_sym_madd(stress, -soften * gg_sym_dot(flow, change), flow);
+}
+
+/* The elastic stretch after a substep in which matter was deformed by 1 + dt L; *plastic rises by the equivalent plastic
+ * strain. Radial return of the deviator of V - 1; the stretch stays where its decomposition fails. */
+GG_FN gg_sym gg_matter_return(const gg_continuum_material *m, double strength, gg_tensor gradient, gg_sym stretch,
+                              double dt, double *plastic) {
+    gg_tensor deformed = gg_tensor_mul_sym(gradient, stretch);
+    double rows[3];
+    for (int i = 0; i < 3; i++) {
+        gg_sym_row(stretch, i, rows);
+        for (int j = 0; j < 3; j++) {
+            deformed.m[i][j] = rows[j] + dt * deformed.m[i][j];
+        }
+    }
+    gg_sym next;
+    if (!gg_tensor_stretch(deformed, &next)) {
+        return stretch;
+    }
+    double volumetric = gg_sym_trace(next) - 3.0, most = m->tension / m->bulk + GG_CONTINUUM_OPENING;
+    gg_sym deviator = gg_sym_deviator(next);
+    double size = gg_sym_norm(deviator), allowed = m->shear > 0.0 ? 0.5 * strength / m->shear : 0.0;
+    if (size > allowed) {
+        *plastic += 0.81649658092772603 * (size - allowed); /* sqrt(2/3) */
+        deviator = gg_sym_scale(deviator, allowed / size);
+    }
+    volumetric = m->tension < GG_UNYIELDING && volumetric > most ? most : volumetric;
+    return gg_sym_shift(deviator, 1.0 + volumetric / 3.0);
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* search.h: the exact line search of Newton's method. Strains and relative velocities are linear in the length of the
+ * step, so that a length is tried on particles and contacts alone. */
+#ifndef GG_CONTINUUM_SEARCH_H
+#define GG_CONTINUUM_SEARCH_H
+
+#include "linear.h"
+
+/* how strain and relative velocities change along the step. item: block of an env */
+GG_FN void gg_continuum_ray_block(const gg_view *v, int64_t e, int64_t b) {
+    if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_newton_on(v, e)) {
+        return;
+    }
+    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_step);
+    GG_ROLLED
+    for (int32_t k = block->first; k < block->first + block->count; k++) {
+        gg_continuum_point *p = &gg_continuum_points(v, e)[k];
+        gg_real4 value, along[3];
+        gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
+        gg_spline_gather(&s, halo + p->halo, &value, along);
+        gg_tensor gradient = gg_gradient_of(along);
+        double u[3] = {gg_real4_at(value, 0), gg_real4_at(value, 1), gg_real4_at(value, 2)};
+        p->along = gg_matter_strain_change(gradient, p->stretch, v->params.dt);
+        GG_ROLLED
+        for (int32_t c = 0; c < p->contact_count; c++) {
+            gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
+            gg_continuum_at_surface(contact, u, &gradient, contact->along);
+        }
+    }
+}
+
+/* the inertial part of the slope and of its rise. item: block of nodes of an env */
+GG_FN void gg_continuum_ray_nodes(const gg_view *v, int64_t e, int64_t n) {
+    if (n >= gg_continuum_env_of(v, e)->nodes || !gg_continuum_newton_on(v, e)) {
+        return;
+    }
+    int64_t first = gg_node_first(v, e, n);
+    gg_continuum_sum sum = GG_ZERO;
+    GG_ROLLED
+    for (int k = 0; k < GG_NODES; k++) {
+        gg_real4 u = v->continuum_velocity[first + k], step = v->continuum_step[first + k];
+        double mass = gg_real4_at(u, 3);
+        sum.of[0] += mass * gg_real4_dot3(gg_real4_sub(u, v->continuum_free[first + k]), step);
+        sum.of[1] += mass * gg_real4_dot3(step, step);
+    }
+    gg_node_sums(v, e)[n] = sum;
+}
+
+/* item: env */
+GG_FN void gg_continuum_ray_env(const gg_view *v, int64_t e) {
+    gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (!gg_continuum_newton_on(v, e)) {
+        return;
+    }
+    gg_continuum_sum sum = gg_continuum_total(gg_node_sums(v, e), own->nodes);
+    own->slope = sum.of[0];
+    own->curvature = sum.of[1];
+    own->length = 1.0;
+    own->low = 0.0;
+    own->high = -1.0; /* none yet */
+    own->tries = 0;
+    v->env[e].inner = 1;
+}
+
+/* slope of the objective at the length that is tried, and its rise. item: block of an env */
+GG_FN void gg_continuum_try_block(const gg_view *v, int64_t e, int64_t b) {
+    const gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (b >= own->blocks || !gg_continuum_inner_on(v, e)) {
+        return;
+    }
+    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
+    gg_continuum_sum sum = GG_ZERO;
+    GG_ROLLED
+    for (int32_t k = block->first; k < block->first + block->count; k++) {
+        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
+        gg_sym strain = gg_sym_madd(p->strain, own->length, p->along);
+        gg_sym change = gg_sym_sub(strain, gg_sym_shift(p->stretch, -1.0));
+        gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, strain, change, v->params.dt);
+        gg_sym rise = gg_matter_tangent(m.bulk, m.shear, m.soften, m.flow, p->along);
+        sum.of[0] += p->volume * gg_sym_dot(m.stress, p->along);
+        sum.of[1] += p->volume * gg_sym_dot(rise, p->along);
+        GG_ROLLED
+        for (int32_t c = 0; c < p->contact_count; c++) {
+            gg_continuum_contact contact = gg_continuum_contacts(v, e)[p->contact + c];
+            double u[3], turned[3];
+            for (int i = 0; i < 3; i++) {
+                u[i] = contact.velocity[i] + own->length * contact.along[i];
+            }
+            gg_continuum_contact_law(&contact, u);
+            gg_sym_mul(contact.tangent, contact.along, turned);
+            sum.of[0] -= gg_dot3(contact.impulse, contact.along);
+            sum.of[1] += gg_dot3(turned, contact.along);
+        }
+    }
+    gg_block_sums(v, e)[b] = sum;
+}
+
+/* Newton's method for a root of the slope, within bounds. item: env */
+GG_FN void gg_continuum_try_env(const gg_view *v, int64_t e) {
+    gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (!gg_continuum_inner_on(v, e)) {
+        return;
+    }
+    gg_continuum_sum sum = gg_continuum_total(gg_block_sums(v, e), own->blocks);
+    double slope = own->slope + own->length * own->curvature + sum.of[0], rise = own->curvature + sum.of[1];
+    /* the slope at length 0 is minus what the linear model promises */
+    if (own->tries++ == 0) {
+        own->first_slope = own->first_energy;
+    }
+    if (slope < 0.0) {
+        own->low = own->length;
+    } else {
+        own->high = own->length;
+    }
+    double next = own->length - slope / rise;
+    int inside = next > own->low && (own->high < 0.0 || next < own->high);
+    next = inside ? next : own->high < 0.0 ? 2.0 * own->low : 0.5 * (own->low + own->high);
+    double most = slope < 0.0 ? -slope : slope;
+    int done = most <= GG_CONTINUUM_SEARCH * own->first_slope || own->tries >= GG_CONTINUUM_TRIES;
+    own->tries_all++;
+    v->env[e].inner = !done;
+    own->length = done ? own->length : next;
+}
+
+/* item: block of nodes of an env */
+GG_FN void gg_continuum_advance_nodes(const gg_view *v, int64_t e, int64_t n) {
+    const gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (n >= own->nodes || !gg_continuum_newton_on(v, e)) {
+        return;
+    }
+    int64_t first = gg_node_first(v, e, n);
+    GG_ROLLED
+    for (int k = 0; k < GG_NODES; k++) {
+        v->continuum_velocity[first + k] =
+            gg_real4_madd(v->continuum_velocity[first + k], own->length, v->continuum_step[first + k]);
+    }
+}
+
+#endif

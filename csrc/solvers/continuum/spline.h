@@ -1,0 +1,91 @@
+/* spline.h: quadratic B-splines over 3 x 3 x 3 nodes of a halo of 6 x 6 x 6, one axis after another. */
+#ifndef GG_CONTINUUM_SPLINE_H
+#define GG_CONTINUUM_SPLINE_H
+
+#include "../../base/real4.h"
+
+/* weights along each axis, and a second set beside them: their derivatives [1/m], or their moments [m] */
+typedef struct gg_spline {
+    double weight[3][3], other[3][3];
+} gg_spline;
+
+GG_FN void gg_spline_weights(const double place[3], gg_spline *s) {
+    for (int axis = 0; axis < 3; axis++) {
+        double x = place[axis];
+        s->weight[axis][0] = 0.5 * (1.5 - x) * (1.5 - x);
+        s->weight[axis][1] = 0.75 - (x - 1.0) * (x - 1.0);
+        s->weight[axis][2] = 0.5 * (x - 0.5) * (x - 0.5);
+    }
+}
+
+/* weights and their derivatives; spacing of the nodes [m] */
+GG_FN gg_spline gg_spline_slopes(const double place[3], double spacing) {
+    gg_spline s;
+    gg_spline_weights(place, &s);
+    for (int axis = 0; axis < 3; axis++) {
+        double x = place[axis];
+        s.other[axis][0] = (x - 1.5) / spacing;
+        s.other[axis][1] = -2.0 * (x - 1.0) / spacing;
+        s.other[axis][2] = (x - 0.5) / spacing;
+    }
+    return s;
+}
+
+/* weights, and weights times the way from the particle to the node */
+GG_FN gg_spline gg_spline_moments(const double place[3], double spacing) {
+    gg_spline s;
+    gg_spline_weights(place, &s);
+    for (int axis = 0; axis < 3; axis++) {
+        for (int k = 0; k < 3; k++) {
+            s.other[axis][k] = s.weight[axis][k] * ((double)k - place[axis]) * spacing;
+        }
+    }
+    return s;
+}
+
+/* What the nodes give to a particle: *value by the weights, along[k] with the second set on axis k. halo: the first node of
+ * the stencil */
+GG_FN void gg_spline_gather(const gg_spline *s, const gg_real4 *halo, gg_real4 *value, gg_real4 along[3]) {
+    gg_real4 zero = gg_real4_zero(), sum = zero, x = zero, y = zero, z = zero;
+    for (int k = 0; k < 3; k++) {
+        gg_real4 plane = zero, plane_x = zero, plane_y = zero;
+        for (int j = 0; j < 3; j++) {
+            const gg_real4 *row = halo + k * 36 + j * 6;
+            gg_real4 a = gg_real4_scale(row[0], s->weight[0][0]), b = gg_real4_scale(row[0], s->other[0][0]);
+            a = gg_real4_madd(a, s->weight[0][1], row[1]);
+            b = gg_real4_madd(b, s->other[0][1], row[1]);
+            a = gg_real4_madd(a, s->weight[0][2], row[2]);
+            b = gg_real4_madd(b, s->other[0][2], row[2]);
+            plane = gg_real4_madd(plane, s->weight[1][j], a);
+            plane_x = gg_real4_madd(plane_x, s->weight[1][j], b);
+            plane_y = gg_real4_madd(plane_y, s->other[1][j], a);
+        }
+        sum = gg_real4_madd(sum, s->weight[2][k], plane);
+        x = gg_real4_madd(x, s->weight[2][k], plane_x);
+        y = gg_real4_madd(y, s->weight[2][k], plane_y);
+        z = gg_real4_madd(z, s->other[2][k], plane);
+    }
+    *value = sum;
+    along[0] = x;
+    along[1] = y;
+    along[2] = z;
+}
+
+/* The transpose: adds to the nodes `value` by the weights and along[k] with the second set on axis k. */
+GG_FN void gg_spline_scatter(const gg_spline *s, gg_real4 value, const gg_real4 along[3], gg_real4 *halo) {
+    for (int k = 0; k < 3; k++) {
+        gg_real4 plane = gg_real4_madd(gg_real4_scale(value, s->weight[2][k]), s->other[2][k], along[2]);
+        gg_real4 plane_x = gg_real4_scale(along[0], s->weight[2][k]);
+        gg_real4 plane_y = gg_real4_scale(along[1], s->weight[2][k]);
+        for (int j = 0; j < 3; j++) {
+            gg_real4 *row = halo + k * 36 + j * 6;
+            gg_real4 a = gg_real4_madd(gg_real4_scale(plane, s->weight[1][j]), s->other[1][j], plane_y);
+            gg_real4 b = gg_real4_scale(plane_x, s->weight[1][j]);
+            for (int i = 0; i < 3; i++) {
+                row[i] = gg_real4_madd(gg_real4_madd(row[i], s->weight[0][i], a), s->other[0][i], b);
+            }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* step.h: the part of a substep that belongs to continuous matter. Included by phases/step.h alone, which says what a team
+ * is. */
+
+GG_TEAM_FN void gg_continuum_find_contacts(const gg_team *team) {
+    gg_team_start(team, GG_PHASE_continuum_count, 0);
+    gg_team_run(team, GG_PHASE_continuum_key, 0);
+    gg_team_run(team, GG_PHASE_continuum_order, 0);
+}
+
+/* the linear system of a step of Newton's method */
+GG_TEAM_FN void gg_continuum_solve_linear(const gg_team *team) {
+    gg_team_run(team, GG_PHASE_continuum_diagonal, 0);
+    gg_team_run(team, GG_PHASE_continuum_start, 0);
+    gg_team_run(team, GG_PHASE_continuum_started, 0);
+    while (gg_team_any(team, GG_INNER_UNDONE)) {
+        gg_team_run(team, GG_PHASE_continuum_apply, 0);
+        gg_team_run(team, GG_PHASE_continuum_image, 0);
+        gg_team_run(team, GG_PHASE_continuum_length, 0);
+        gg_team_run(team, GG_PHASE_continuum_step, 0);
+        gg_team_run(team, GG_PHASE_continuum_blend, 0);
+        gg_team_run(team, GG_PHASE_continuum_turn, 0);
+    }
+}
+
+/* the length of the step */
+GG_TEAM_FN void gg_continuum_search_line(const gg_team *team) {
+    gg_team_run(team, GG_PHASE_continuum_ray_blocks, 0);
+    gg_team_run(team, GG_PHASE_continuum_ray_nodes, 0);
+    gg_team_run(team, GG_PHASE_continuum_ray, 0);
+    while (gg_team_any(team, GG_INNER_UNDONE)) {
+        gg_team_run(team, GG_PHASE_continuum_try_blocks, 0);
+        gg_team_run(team, GG_PHASE_continuum_try, 0);
+    }
+    gg_team_run(team, GG_PHASE_continuum_advance, 0);
+}
+
+GG_TEAM_FN void gg_continuum_solve(const gg_team *team) {
+    gg_team_start(team, GG_PHASE_continuum_begin, 0);
+    gg_team_run(team, GG_PHASE_continuum_list, 0);
+    gg_team_run(team, GG_PHASE_continuum_open_blocks, 0);
+    gg_team_run(team, GG_PHASE_continuum_open_nodes, 0);
+    gg_team_run(team, GG_PHASE_continuum_regularise, 0);
+    for (;;) {
+        gg_team_run(team, GG_PHASE_continuum_linearise, 0);
+        gg_team_run(team, GG_PHASE_continuum_gradient, 0);
+        gg_team_run(team, GG_PHASE_continuum_judge, 0);
+        if (!gg_team_any(team, GG_UNCONVERGED)) {
+            break;
+        }
+        gg_continuum_solve_linear(team);
+        gg_continuum_search_line(team);
+    }
+    gg_team_start(team, GG_PHASE_continuum_end, 0);
+    gg_team_run(team, GG_PHASE_continuum_load, 0);
+}
+
+GG_TEAM_FN void gg_continuum_integrate(const gg_team *team) {
+    gg_team_run(team, GG_PHASE_continuum_integrate, 0);
+    gg_team_run(team, GG_PHASE_continuum_note, 0);
+}

@@ -1,0 +1,254 @@
+/* transfer.h: from particles to nodes at the start of a substep, and back at its end: APIC (Jiang et al. 2015). */
+#ifndef GG_CONTINUUM_TRANSFER_H
+#define GG_CONTINUUM_TRANSFER_H
+
+#include "../motion.h"
+#include "contacts.h"
+#include "matter.h"
+#include "nodes.h"
+
+/* a particle as the solve sees it */
+GG_FN void gg_point_open(const gg_view *v, int64_t e, int64_t slot, uint64_t key, gg_continuum_point *p, double x[3],
+                         double velocity[3]) {
+    int64_t at = e * v->dims.slots + slot, id = e * v->dims.continuum.slots + v->grain_id[at];
+    double radius = v->position[at].w;
+    gg_continuum_motion(v, e, slot, x, velocity);
+    for (int axis = 0; axis < 3; axis++) {
+        gg_continuum_cell(v, axis, x[axis], &p->place[axis]);
+    }
+    p->slot = (int32_t)slot;
+    p->halo = (int32_t)((key >> 4 & 3) * 36 + (key >> 2 & 3) * 6 + (key & 3));
+    p->volume = 4.0 / 3.0 * GG_PI * radius * radius * radius;
+    p->stretch = v->continuum_stretch[id];
+    p->strength = gg_matter_strength(gg_continuum_material_of(v, e, slot), gg_sym_trace(p->stretch) - 3.0);
+    p->contact = v->next_first[at];
+    p->contact_count = v->next_tool_count[at];
+}
+
+/* Opens the particles of a block, and gives their masses and momenta to its nodes. item: block of an env */
+GG_FN void gg_continuum_open_block(const gg_view *v, int64_t e, int64_t b) {
+    if (b >= gg_continuum_env_of(v, e)->blocks) {
+        return;
+    }
+    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
+    const uint64_t *keys = v->continuum_key + e * 2 * v->dims.continuum.slots;
+    const int32_t *order = v->continuum_order + e * 2 * v->dims.continuum.slots;
+    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    GG_ROLLED
+    for (int32_t k = block->first; k < block->first + block->count; k++) {
+        gg_continuum_point *p = &gg_continuum_points(v, e)[k];
+        double x[3], u[3];
+        gg_point_open(v, e, order[k], keys[k], p, x, u);
+        double mass = 1.0 / (double)gg_slot_body_at(v, e, p->slot)[GG_BODY_INVERSE_MASS];
+        const float *affine =
+            v->continuum_affine + 9 * (e * v->dims.continuum.slots + v->grain_id[e * v->dims.slots + p->slot]);
+        gg_spline s = gg_spline_moments(p->place, v->params.spacing);
+        gg_real4 along[3];
+        for (int j = 0; j < 3; j++) {
+            along[j] = gg_real4_set(mass * affine[j], mass * affine[3 + j], mass * affine[6 + j], 0.0);
+        }
+        gg_spline_scatter(&s, gg_real4_set(mass * u[0], mass * u[1], mass * u[2], mass), along, given + p->halo);
+    }
+}
+
+/* Takes over masses and momenta; the first iterate is the velocity before gravity. item: block of nodes of an env */
+GG_FN void gg_continuum_open_nodes(const gg_view *v, int64_t e, int64_t n) {
+    if (n >= gg_continuum_env_of(v, e)->nodes) {
+        return;
+    }
+    int64_t first = gg_node_first(v, e, n);
+    gg_vec3 g = v->env[e].gravity;
+    double dt = v->params.dt;
+    gg_real4 kick = gg_real4_set(g.x * dt, g.y * dt, g.z * dt, 0.0);
+    GG_ROLLED
+    for (int k = 0; k < GG_NODES; k++) {
+        gg_real4 sum = gg_node_sum(v, e, n, k, 0), zero = gg_real4_zero();
+        double mass = gg_real4_at(sum, 3);
+        gg_real4 u = mass > 0.0 ? gg_real4_scale(sum, 1.0 / mass) : zero;
+        u = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), 0.0);
+        v->continuum_free[first + k] = u;
+        u = mass > 0.0 ? gg_real4_sub(u, kick) : zero;
+        v->continuum_velocity[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), mass);
+    }
+}
+
+/* gives each contact of a block its regularisation: w_i^2 / m_i summed over the stencil. item: block of an env */
+GG_FN void gg_continuum_regularise_block(const gg_view *v, int64_t e, int64_t b) {
+    if (b >= gg_continuum_env_of(v, e)->blocks) {
+        return;
+    }
+    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
+    const gg_real4 *nodes = v->continuum_velocity + e * v->dims.continuum.nodes * GG_NODES;
+    GG_ROLLED
+    for (int32_t k = block->first; k < block->first + block->count; k++) {
+        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
+        gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
+        GG_ROLLED
+        for (int32_t c = 0; c < p->contact_count; c++) {
+            gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
+            double delassus = 0.0;
+            GG_ROLLED
+            for (int n = 0; n < 27; n++) {
+                int i = n % 3, j = n / 3 % 3, l = n / 9;
+                double wx = s.weight[0][i], wy = s.weight[1][j], wz = s.weight[2][l];
+                double slope[3] = {s.other[0][i] * wy * wz, wx * s.other[1][j] * wz, wx * wy * s.other[2][l]};
+                double weight = wx * wy * wz - contact->reach * gg_dot3(contact->normal, slope);
+                int64_t at = gg_halo_node(block, p->halo % 6 + i, p->halo / 6 % 6 + j, p->halo / 36 + l);
+                delassus += weight * weight / gg_real4_at(nodes[at], 3);
+            }
+            gg_continuum_regularise(contact, delassus);
+        }
+    }
+}
+
+/* a sum and what was lost to its rounding, from a double */
+GG_FN void gg_split(double from, float *value, float *error) {
+    *value = (float)from;
+    *error = (float)(from - (double)*value);
+}
+
+/* moves the particle of a slot at a velocity; returns 0, and changes nothing, where it would not be finite */
+GG_FN int gg_point_move(const gg_view *v, int64_t e, int64_t slot, const double velocity[3]) {
+    int64_t at = e * v->dims.slots + slot, id = e * v->dims.slots + v->grain_id[at];
+    double x[3], before[3];
+    float value[3], error[3], speed[3], speed_error[3], finite = 0.0f;
+    gg_continuum_motion(v, e, slot, x, before);
+    for (int k = 0; k < 3; k++) {
+        gg_split(x[k] + (double)v->params.dt * velocity[k], &value[k], &error[k]);
+        gg_split(velocity[k], &speed[k], &speed_error[k]);
+        finite += value[k] + speed[k];
+    }
+    if (!gg_finite(finite)) {
+        return 0;
+    }
+    v->position[at].x = value[0];
+    v->position[at].y = value[1];
+    v->position[at].z = value[2];
+    for (int k = 0; k < 3; k++) {
+        v->position_error[id * 3 + k] = error[k];
+        v->velocity_error[id * 3 + k] = speed_error[k];
+        gg_slot_body_at(v, e, slot)[k] = speed[k];
+    }
+    return 1;
+}
+
+/* A particle that is put elsewhere is undeformed, and does not turn. item: slot of an env */
+GG_FN void gg_continuum_restore_slot(const gg_view *v, int64_t e, int64_t i) {
+    int64_t id = v->grain_id[e * v->dims.slots + i];
+    if (v->access.listed[e] < 0 || id < 0 || !v->access.position || v->access.keep_impulses) {
+        return;
+    }
+    int64_t at = e * v->dims.continuum.slots + id;
+    v->continuum_stretch[at] = gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0);
+    v->continuum_plastic[at] = 0.0f;
+    for (int k = 0; k < 9; k++) {
+        v->continuum_affine[at * 9 + k] = 0.0f;
+    }
+}
+
+/* turns a matrix about the z axis: q a q^T */
+GG_FN gg_tensor gg_tensor_turn(gg_tensor a, double sine, double cosine) {
+    gg_tensor half = a, out;
+    for (int j = 0; j < 3; j++) {
+        half.m[0][j] = cosine * a.m[0][j] - sine * a.m[1][j];
+        half.m[1][j] = sine * a.m[0][j] + cosine * a.m[1][j];
+    }
+    out = half;
+    for (int i = 0; i < 3; i++) {
+        out.m[i][0] = cosine * half.m[i][0] - sine * half.m[i][1];
+        out.m[i][1] = sine * half.m[i][0] + cosine * half.m[i][1];
+    }
+    return out;
+}
+
+/* turns the deformation of particles of a listed env about the world's z axis. item: slot of an env */
+GG_FN void gg_continuum_transform_slot(const gg_view *v, int64_t e, int64_t i) {
+    int64_t id = v->grain_id[e * v->dims.slots + i];
+    if (v->access.listed[e] < 0 || id < 0) {
+        return;
+    }
+    int64_t at = e * v->dims.continuum.slots + id;
+    double sine, cosine;
+    gg_tensor stretch, affine;
+    gg_sincos_double((double)v->access.move[v->access.listed[e] * 4 + 3], &sine, &cosine);
+    for (int row = 0; row < 3; row++) {
+        gg_sym_row(v->continuum_stretch[at], row, stretch.m[row]);
+        for (int column = 0; column < 3; column++) {
+            affine.m[row][column] = v->continuum_affine[at * 9 + 3 * row + column];
+        }
+    }
+    v->continuum_stretch[at] = gg_tensor_symmetric(gg_tensor_turn(stretch, sine, cosine));
+    affine = gg_tensor_turn(affine, sine, cosine);
+    for (int n = 0; n < 9; n++) {
+        v->continuum_affine[at * 9 + n] = (float)affine.m[n / 3][n % 3];
+    }
+}
+
+/* Moves and deforms the particles of a block by the velocities of its nodes. item: block of an env */
+GG_FN void gg_continuum_integrate_block(const gg_view *v, int64_t e, int64_t b) {
+    if (b >= gg_continuum_env_of(v, e)->blocks) {
+        return;
+    }
+    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_velocity);
+    double h = v->params.spacing, dt = v->params.dt;
+    GG_ROLLED
+    for (int32_t k = block->first; k < block->first + block->count; k++) {
+        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
+        int64_t id = e * v->dims.continuum.slots + v->grain_id[e * v->dims.slots + p->slot];
+        gg_real4 value, along[3], moment[3];
+        gg_spline slopes = gg_spline_slopes(p->place, h), moments = gg_spline_moments(p->place, h);
+        gg_spline_gather(&slopes, halo + p->halo, &value, along);
+        gg_spline_gather(&moments, halo + p->halo, &value, moment);
+        double velocity[3] = {gg_real4_at(value, 0), gg_real4_at(value, 1), gg_real4_at(value, 2)};
+        double plastic = v->continuum_plastic[id];
+        gg_sym next = gg_matter_return(gg_continuum_material_of(v, e, p->slot), p->strength, gg_gradient_of(along),
+                                       p->stretch, dt, &plastic);
+        double size = gg_sym_norm(next);
+        int moved = size < 1e30 && gg_point_move(v, e, p->slot, velocity);
+        v->continuum_moved[id] = moved;
+        if (moved) {
+            v->continuum_stretch[id] = next;
+            v->continuum_plastic[id] = (float)plastic;
+            for (int n = 0; n < 9; n++) {
+                v->continuum_affine[id * 9 + n] = (float)(4.0 / (h * h) * gg_real4_at(moment[n % 3], n / 3));
+            }
+        }
+    }
+}
+
+/* Moves the particles that are too far away for the grid as free bodies, and notes the motion of all. item: slice of an
+ * env */
+GG_FN void gg_continuum_note_slice(const gg_view *v, int64_t e, int64_t slice) {
+    gg_motion each[GG_LANES] = GG_ZERO;
+    gg_rest rest = gg_rest_of(v, e);
+    double half = 0.5 * v->params.radius_min;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        int64_t slot = slice * GG_LANES + lane, at = e * v->dims.slots + slot;
+        if (v->grain_id[at] < 0) {
+            continue;
+        }
+        int64_t id = e * v->dims.continuum.slots + v->grain_id[at];
+        double x[3], u[3];
+        gg_continuum_motion(v, e, slot, x, u);
+        if (v->continuum_lost[id]) {
+            v->continuum_moved[id] = gg_point_move(v, e, slot, u);
+        }
+        double speed2 = gg_dot3(u, u), moved2 = speed2 * (double)v->params.dt * (double)v->params.dt;
+        gg_motion *motion = &each[lane];
+        gg_vec3 to = gg_v3(v->position[at].x, v->position[at].y, v->position[at].z);
+        motion->bad = !v->continuum_moved[id];
+        motion->energy = (float)(0.5 * speed2 / (double)gg_slot_body_at(v, e, slot)[GG_BODY_INVERSE_MASS]);
+        motion->restless = speed2 > (double)rest.speed2 || moved2 > (double)rest.displacement2;
+        motion->moving = motion->restless;
+        motion->fast = moved2 > half * half;
+        motion->escaped = gg_outside(&v->params, to, v->position[at].w);
+    }
+    gg_motion_integrated(v, e, slice, each);
+    const gg_continuum_env *own = gg_continuum_env_of(v, e);
+    gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
+    stats->residual = own->mass > 0.0 ? (float)(own->gradient / sqrt(own->mass)) : 0.0f;
+    stats->bad += own->gradient > GG_CONTINUUM_DIVERGED / GG_CONTINUUM_TOLERANCE * own->bound;
+}
+
+#endif

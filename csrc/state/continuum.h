@@ -1,0 +1,131 @@
+/* continuum.h: sizes, fields and scene arrays of the law `continuum`: matter as a continuum, by the material point
+ * method. See solvers/continuum/continuum.h.
+ *
+ * A particle of the continuum is a grain: a sphere of the particle's volume, which cameras, boxes, tallies and readings
+ * know as any other. Nodes of the background grid live in blocks of 4 x 4 x 4 that follow the matter.
+ */
+#ifndef GG_STATE_CONTINUUM_H
+#define GG_STATE_CONTINUUM_H
+
+#include "../base/real4.h"
+#include "../base/tensor.h"
+
+/* nodes of a block, and those that its particles reach: 6 x 6 x 6 */
+#define GG_NODES 64
+#define GG_HALO  216
+
+/* a yield stress or tension that nothing reaches [Pa] */
+#define GG_UNYIELDING 1e30
+
+/* What continuous matter is made of: isotropic linear elasticity of the corotated strain, a yield stress that may rise
+ * with the pressure, a tension at which it parts, a viscosity. See solvers/continuum/matter.h. */
+typedef struct gg_continuum_material {
+    double bulk, shear; /* moduli [Pa]; bulk 0: grains of the material are no continuum */
+    double strength;    /* largest norm of the deviatoric stress where there is no pressure [Pa] */
+    double slope;       /* rise of it with the pressure */
+    double tension;     /* largest mean tension [Pa] */
+    double viscosity;   /* [Pa s] */
+} gg_continuum_material;
+
+/* all 0 where there is no continuum */
+typedef struct gg_continuum_dims {
+    int64_t envs, slots;   /* 1, slots */
+    int64_t blocks, nodes; /* capacities: blocks that hold particles, and blocks of nodes that these reach */
+    int64_t contacts;      /* tool_contacts */
+} gg_continuum_dims;
+
+/* a particle within a substep, in the order of blocks */
+typedef struct gg_continuum_point {
+    double place[3];            /* in its stencil, in units of the grid's spacing, .5 .. 1.5 */
+    gg_sym stretch;             /* elastic, at the start of the substep */
+    gg_sym strain;              /* of the iterate */
+    gg_sym along;               /* direction of flow; in the line search: change of strain along the step */
+    double bulk, shear, soften; /* tangent moduli [Pa]: along flow stress does not rise by `soften` */
+    double strength;            /* yield stress in this substep [Pa] */
+    double volume;              /* [m3] */
+    int32_t slot, halo;         /* halo: the first node of its stencil in its block */
+    int32_t contact, contact_count;
+} gg_continuum_point;
+
+/* contact of a particle with a part of a tool within a substep */
+typedef struct gg_continuum_contact {
+    double normal[3];  /* towards the particle */
+    double surface[3]; /* velocity of the tool there [m/s] */
+    double target;     /* normal velocity that closes the gap [m/s] */
+    double reach;      /* from the particle to the surface of its matter [m] */
+    double give[2];    /* regularisation along the normal and across it [1/kg] */
+    double friction;
+    double impulse[3];            /* on the particle [N s] */
+    double along[3], velocity[3]; /* of the particle relative to the tool: change along the step, and of the iterate */
+    gg_sym tangent;               /* [kg] */
+    int32_t part, spare;
+} gg_continuum_contact;
+
+/* a block of particles, and where the blocks of nodes are that it reaches: bit k of the index: the next along axis k */
+typedef struct gg_continuum_block {
+    int64_t key;
+    int32_t first, count; /* of its particles in the order of blocks */
+    int32_t node[8];
+} gg_continuum_block;
+
+/* the blocks of particles that reach a block of nodes, -1: none */
+typedef struct gg_continuum_source {
+    int32_t block[8];
+} gg_continuum_source;
+
+/* the solve of an env within a substep */
+typedef struct gg_continuum_env {
+    int32_t blocks, nodes;         /* in use */
+    int32_t lost;                  /* particles too far from the bounds for the grid; they come last in the order */
+    int32_t newton, linear, tries; /* iterations of Newton's method; of the linear solve and line search under way */
+    int32_t linear_all, tries_all; /* of the substep */
+    int32_t unsolved;              /* the gradient is not below its bound */
+    int32_t smooth;                /* the objective is quadratic */
+    double cost, gradient;         /* objective [J]; norm of its gradient by inverse mass [kg^.5 m/s] */
+    double bound;                  /* that the gradient must get below */
+    double mass;
+    double energy; /* r . z of the linear solve, and where it began */
+    double first_energy;
+    double step, blend;       /* length of a step of the linear solve, and share of the last direction */
+    double slope, curvature;  /* inertial part of the slope of the objective along the step, and of its rise */
+    double length, low, high; /* of the line search: tried, and bounds */
+    double first_slope;
+} gg_continuum_env;
+
+/* partial sums of a block */
+typedef struct gg_continuum_sum {
+    double of[4];
+} gg_continuum_sum;
+
+/* clang-format off */
+#define GG_CONTINUUM_FIELDS(X)                                                                                         \
+    X(gg_sym, continuum_stretch, d->continuum.slots, STATE)       /* elastic left stretch, by grain id */              \
+    X(float, continuum_affine, d->continuum.slots * 9, STATE)     /* APIC's matrix C, by grain id [1/s] */             \
+    X(float, continuum_plastic, d->continuum.slots, STATE)        /* equivalent plastic strain, by grain id */ \
+    X(int32_t, continuum_lost, d->continuum.slots, SCRATCH)       /* by grain id: too far away for the grid */         \
+    X(int32_t, continuum_moved, d->continuum.slots, SCRATCH)      /* by grain id: 0: it would not be finite */         \
+    X(gg_continuum_env, continuum_env, d->continuum.envs, SCRATCH)                                                     \
+    X(uint64_t, continuum_key, d->continuum.slots * 2, SCRATCH)   /* block and cell of a slot; then sorted */          \
+    X(int32_t, continuum_order, d->continuum.slots * 2, SCRATCH)  /* slots by block, cell and id */                    \
+    X(gg_continuum_point, continuum_point, d->continuum.slots, SCRATCH)                                                \
+    X(gg_continuum_contact, continuum_contact, d->continuum.contacts, SCRATCH)                                         \
+    X(gg_continuum_block, continuum_block, d->continuum.blocks, SCRATCH)                                               \
+    X(gg_continuum_sum, continuum_block_sum, d->continuum.blocks, SCRATCH)                                             \
+    X(gg_real4, continuum_halo, d->continuum.blocks * GG_HALO, SCRATCH)     /* what a block reads of its nodes */      \
+    X(gg_real4, continuum_given, d->continuum.blocks * GG_HALO * 2, SCRATCH) /* what it adds to them */                \
+    X(gg_continuum_source, continuum_source, d->continuum.nodes, SCRATCH)                                              \
+    X(gg_continuum_sum, continuum_node_sum, d->continuum.nodes, SCRATCH)                                               \
+    X(gg_real4, continuum_velocity, d->continuum.nodes * GG_NODES, SCRATCH) /* iterate [m/s]; w: mass [kg] */          \
+    X(gg_real4, continuum_free, d->continuum.nodes * GG_NODES, SCRATCH)     /* velocity without stress or contact */   \
+    X(gg_real4, continuum_residual, d->continuum.nodes * GG_NODES, SCRATCH) /* of the linear solve [N s] */            \
+    X(gg_real4, continuum_step, d->continuum.nodes * GG_NODES, SCRATCH)     /* its solution [m/s] */                   \
+    X(gg_real4, continuum_way, d->continuum.nodes * GG_NODES, SCRATCH)      /* its direction */                        \
+    X(gg_real4, continuum_image, d->continuum.nodes * GG_NODES, SCRATCH)    /* the matrix times the direction */       \
+    X(gg_sym, continuum_inverse, d->continuum.nodes * GG_NODES, SCRATCH)    /* of its diagonal blocks [1/kg] */
+
+#define GG_CONTINUUM_SCENE_ARRAYS(X)                                                                                   \
+    X(gg_continuum_material, continuum_material, dims->continuum.envs ? dims->material_count : 0,                      \
+      def->continuum.material)
+/* clang-format on */
+
+#endif
