@@ -79,6 +79,7 @@ class World:
         camera_floats: _Floats,
         planar: dict[str, Any] | None,
         clumps: dict[str, Any] | None,
+        continuum: dict[str, Any] | None,
         solver: dict[str, Any],
         thread_count: int,
         gpu: int,
@@ -138,6 +139,8 @@ class World:
         /,
     ) -> None: ...
     def get_clumps(self, /) -> tuple[_Doubles, _Doubles, _Doubles]: ...
+    def get_continuum(self, /) -> tuple[_Doubles, _Doubles, _Floats]: ...
+    def set_continuum(self, envs: _Ints | None, stretches: _Doubles, plastic_strains: _Floats, /) -> None: ...
     def set_clumps(
         self,
         envs: _Ints | None,

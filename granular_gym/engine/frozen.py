@@ -31,6 +31,7 @@ _LAYOUT = (
     "sample",
 )
 #: what a state itself holds, of the arrays that only some scenes have
+_PARTS = ("planar.", "clumps.", "continuum.")
 _MOTION = {"planar.angle", "clumps.pose", "clumps.velocity"}
 
 
@@ -83,7 +84,7 @@ class FrozenScene:
         """Hash of some of the arrays, by default of all."""
         total = hashlib.sha256()
         arrays = dict(self.arrays)
-        for part in ("planar", "clumps"):
+        for part in ("planar", "clumps", "continuum"):
             arrays |= {f"{part}.{name}": array for name, array in (arrays.pop(part) or {}).items()}
         # what a scene does not have leaves its hash as it is
         if not arrays["material_fixed"].any():
@@ -92,7 +93,7 @@ class FrozenScene:
             del arrays["tool_free"], arrays["tool_mass"]
         elif not arrays["tool_mass"][:, 7:].any():  # no springs
             arrays["tool_mass"] = np.ascontiguousarray(arrays["tool_mass"][:, :7])
-        wanted = [name for name in arrays if not names or name in names or name.startswith(("planar.", "clumps."))]
+        wanted = [name for name in arrays if not names or name in names or name.startswith(_PARTS)]
         for name in sorted(set(wanted) - (_MOTION if names else set())):
             array = np.asarray(arrays[name])
             total.update(repr((name, array.dtype.str, array.shape)).encode())

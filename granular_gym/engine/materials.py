@@ -10,6 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from granular_gym.base import checks
+from granular_gym.engine.continuum import Continuum
 from granular_gym.errors import ArgumentError
 from granular_gym.shapes.clump import Clump
 from granular_gym.shapes.shape2d import Shape2D
@@ -63,6 +64,7 @@ class Material:
     cohesion_range: float = 0.0
     shape: Shape2D | Clump | None = None
     fixed: bool = False
+    continuum: Continuum | None = None
 
 
 def pair_value(name: str, value: Any) -> float:

@@ -22,6 +22,7 @@ from granular_gym.engine.results import Counts, Floats, Request, Results, turned
 from granular_gym.engine.stats import Counters, Stats
 from granular_gym.engine.world_clumps import WorldClumps
 from granular_gym.engine.world_contacts import WorldContacts
+from granular_gym.engine.world_continuum import WorldContinuum
 from granular_gym.engine.world_coupled import WorldCoupled
 from granular_gym.errors import ArgumentError
 
@@ -33,7 +34,7 @@ IMAGE_LIMIT = 16
 ImageRequest = tuple[Any, ...]
 
 
-class Readout(WorldContacts, WorldClumps, WorldCoupled):
+class Readout(WorldContacts, WorldClumps, WorldContinuum, WorldCoupled):
     """The reading half of a `World`; its images: world_images.py."""
 
     # ---- sizes ----
@@ -223,7 +224,8 @@ class Readout(WorldContacts, WorldClumps, WorldCoupled):
         contacts were solved; `escaped_count`, `fast_count`, `fast_tool_count` and `diverged` should be 0;
         `contact_count`, `tool_contact_count`, `kinetic_energy` and `speed_max` describe the grains; `rebuild_count`,
         `iteration_count`, `step_count`, `rejected_count` and `growth_count` the work, and `asleep_share` what needed
-        none. Units and periods: docs/counters.md.
+        none. Of continuous matter `cost`, `linear_count` and `search_count` tell of Newton's method, and
+        `unsolved_count` should be 0. Units and periods: docs/counters.md.
         """
         return cast(Stats, self._core.get_stats())
 

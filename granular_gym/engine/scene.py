@@ -17,6 +17,7 @@ from granular_gym.base import checks, names
 from granular_gym.engine.bounds import LARGEST_LENGTH, boundary_faces, corners
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.clumps import ClumpGroup, clump_arrays, group, random_orientations
+from granular_gym.engine.continuum import CONTINUA, Continuum, continuum_arrays, fill, fill_heights, fill_solid
 from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
 from granular_gym.engine.materials import NO_AIR, Air, Material, Pair, meet, pair_value
@@ -97,6 +98,8 @@ class Scene:
         self._pairs: dict[tuple[int, int], dict[str, float]] = {}
         self._fields: dict[tuple[str, str], PairField] = {}
         self._grains: list[GrainGroup] = []
+        #: of the nodes of the grid of continuous matter [m]; None: there is none
+        self.spacing: float | None = None
 
     def __repr__(self) -> str:
         """Bounds [m], number of grains, and names of what was added."""
@@ -139,6 +142,7 @@ class Scene:
         cohesion_range: float = 0.0,
         shape: Shape2D | Clump | None = None,
         fixed: bool = False,
+        continuum: Continuum | None = None,
     ) -> int:
         """Adds a material and returns its index.
 
@@ -161,6 +165,8 @@ class Scene:
                 is a grain with an id; World.clump_poses and its like tell of the unions.
             fixed: its grains have infinite mass: they stay, or move at the velocity they are given. They push other
                 grains, pass through tools, walls and each other, and have no kinetic energy. Tools take no notice.
+            continuum: what it is where it is no grains but continuous matter: `Elastic`, `VonMises` or `DruckerPrager`;
+                see `add_continuum`. Its friction is that with tools and walls.
         """
         index = len(self.materials)
         wanted = Shape2D if self.planar else Clump
@@ -173,6 +179,8 @@ class Scene:
             raise ArgumentError("rolling_friction, twisting_friction, cohesion: planar grains have none")
         if checks.flag("fixed", fixed) and self.planar and shape is None:
             raise ArgumentError("fixed: expected a shape along with it, as the scene is planar")
+        if continuum is not None:
+            self._check_continuum(continuum, radius, shape, bool(fixed))
         if rolling_friction is None:
             rolling_friction = 0.0 if self.planar or shape is not None else 0.3
         name = f"material{index}" if name is None else checks.text("name", name)
@@ -196,11 +204,19 @@ class Scene:
             cohesion_range=pair_value("cohesion_range", cohesion_range),
             shape=shape,
             fixed=bool(fixed),
+            continuum=continuum,
         )
         if material.cohesion > 0.0 and material.cohesion_range == 0.0:
             raise ArgumentError("cohesion_range: expected a length > 0 where there is cohesion, got 0")
         self.materials.append(material)
         return index
+
+    def _check_continuum(self, continuum: Any, radius: Any, shape: Any, fixed: bool) -> None:
+        if not isinstance(continuum, CONTINUA):
+            wanted = ", ".join(each.__name__ for each in CONTINUA)
+            raise ArgumentError(f"continuum: expected one of {wanted}, got {type(continuum).__name__}")
+        if self.planar or radius is not None or shape is not None or fixed:
+            raise ArgumentError("continuum: expected no radius, shape or fixed beside it, and a scene in space")
 
     def set_pair(
         self,
@@ -274,6 +290,8 @@ class Scene:
         clump = shape if isinstance(shape, Clump) else None
         if clump is None and (orientations is not None or angular_velocities is not None):
             raise ArgumentError("orientations, angular_velocities: expected a material whose shape is a Clump")
+        if self.materials[index].continuum is not None or self.spacing is not None:
+            raise ArgumentError("add_grains: a scene has grains or continuous matter; see add_continuum")
         count = len(points)
         first = self.grain_count
         if first + count > LARGEST_GRAIN_COUNT:
@@ -369,6 +387,74 @@ class Scene:
         self._add_clumps(made_of, one)
         self.bodies[name] = index
         return index
+
+    def add_continuum(
+        self,
+        material: int | str,
+        lower: Any = None,
+        upper: Any = None,
+        *,
+        spacing: float | None = None,
+        shape: Mesh | Sdf | None = None,
+        heights: Any = None,
+        particles_per_cell: float = 8,
+        velocity: Any = (0.0, 0.0, 0.0),
+    ) -> range:
+        """Adds a body of continuous matter and returns the ids of its particles, which are the scene's grains.
+
+        Matter is moved by the material point method (docs/continuum.md). A scene has grains or continuous matter;
+        bodies of it that meet stick to each other as one.
+
+        Args:
+            material: name or index of one with a `continuum`.
+            lower: corner of a box (3,) [m].
+            upper: other corner (3,) [m].
+            spacing: of the nodes of the grid [m], one for a scene: given with its first body.
+            shape: in place of a box a solid: a Sdf, or a closed Mesh.
+            heights: (rows, columns) [m]: the box is filled up to these alone; they spread evenly over its x (columns)
+                and y (rows), edges included.
+            particles_per_cell: 1 to 1000; 8 is usual, and more make curved surfaces smoother.
+            velocity: (3,) [m/s].
+
+        Raises:
+            ArgumentError: a value that makes no sense: matter that is thinner than a particle, or outside the bounds.
+            MeshError: the mesh is not closed.
+        """
+        index = self._material("material", material)
+        if self.materials[index].continuum is None:
+            raise ArgumentError(f"material: expected one with a continuum, {self.materials[index].name!r} has none")
+        if any(self.materials[each.material].continuum is None for each in self._grains):
+            raise ArgumentError("add_continuum: expected a scene without grains, this one has some")
+        if (shape is None) == (lower is None or upper is None):
+            raise ArgumentError("lower, upper, shape: expected both corners of a box, or a shape")
+        if spacing is None and self.spacing is None:
+            raise ArgumentError("spacing: expected a length with the first body of continuous matter")
+        h = self.spacing if spacing is None else checks.number("spacing", spacing, 1e-5, 1e3)
+        assert h is not None
+        if self.spacing is not None and h != self.spacing:
+            raise ArgumentError(f"spacing: expected that of the scene, {self.spacing:g} m, got {h:g}")
+        per_cell = checks.number("particles_per_cell", particles_per_cell, 1.0, 1000.0)
+        distance = h / float(np.cbrt(per_cell))
+        if shape is not None:
+            if not isinstance(shape, (Mesh, Sdf)):
+                raise ArgumentError(f"shape: expected a Mesh or an Sdf, got {type(shape).__name__}")
+            points, radius = fill_solid(shape, distance)
+        else:
+            low, high = (self._vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
+            if heights is None:
+                points, radius = fill(low, high, distance)
+            else:
+                points, radius = fill_heights(low, high, heights, distance)
+        if not ((points > self.bounds[0]) & (points < self.bounds[1])).all():
+            raise ArgumentError("lower, upper, shape: expected matter within the bounds, some of it is not")
+        first = self.grain_count
+        if first + len(points) > LARGEST_GRAIN_COUNT:
+            raise ArgumentError(f"spacing: expected at most {LARGEST_GRAIN_COUNT} particles, got {first + len(points)}")
+        motion = np.broadcast_to(checks.vector("velocity", velocity), points.shape)
+        radii, none = np.full(len(points), radius, np.float32), np.zeros(len(points), np.float32)
+        self._grains.append(GrainGroup(index, points.astype(np.float32), radii, np.array(motion, np.float32), none))
+        self.spacing = h
+        return range(first, first + len(points))
 
     def _add_clumps(self, material: int, clumps: ClumpGroup) -> range:
         first, spheres = self.grain_count, len(clumps.radii) * len(clumps.shape.radii)
@@ -526,6 +612,7 @@ class Scene:
             **grain_arrays(self._grains),
             "planar": shape_arrays(materials, self._fields, self._grains) if self.planar else None,
             "clumps": clump_arrays([each.clumps or each for each in self._grains]),
+            "continuum": continuum_arrays(self.spacing, [each.continuum for each in materials]),
             **tool_arrays(self.tools, largest_diameter(self._grains)),
             **mass_arrays(self.tools, self.bounds, self.boundary),
             **camera_arrays(self.cameras.values()),

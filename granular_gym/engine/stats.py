@@ -37,6 +37,10 @@ class Stats(TypedDict):
         iteration_count: solver iterations of all substeps [1].
         step_count: time steps of the integrator in mode bell, 0 in others [1].
         rejected_count: time steps that it took back, as their error was above the tolerance [1].
+        cost: of continuous matter: the objective of the last substep at its minimum [J].
+        linear_count: iterations of the linear solves of its Newton steps, which `iteration_count` counts [1].
+        search_count: lengths that their line searches tried [1].
+        unsolved_count: substeps whose gradient stayed above its bound [1].
         growth_count: times a buffer had to grow [1].
         diverged: 1 where a position or velocity stopped being finite; the env is frozen until its grains are set or a
             state is loaded [1].
@@ -59,6 +63,10 @@ class Stats(TypedDict):
     iteration_count: NDArray[np.int32]
     step_count: NDArray[np.int32]
     rejected_count: NDArray[np.int32]
+    cost: NDArray[np.float64]
+    linear_count: NDArray[np.int32]
+    search_count: NDArray[np.int32]
+    unsolved_count: NDArray[np.int32]
     growth_count: NDArray[np.int32]
     diverged: NDArray[np.int32]
 

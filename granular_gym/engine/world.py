@@ -227,6 +227,8 @@ class World(Settling):
         """Warns of the dangers of a time step, when it changes."""
         if dt != self._judged and 0.0 < dt <= 1.0 and self.grain_count:
             self._judged = dt
+            if self.continuous:
+                return
             if not self.planar:
                 self._warn(self.solver.step_dangers(dt, *self._scale) + self.solver.force_dangers(dt, self._contact))
             elif self._mass > 0.0:
@@ -444,7 +446,7 @@ class World(Settling):
     def _warn_of_bare_packing(self) -> None:
         """Warns if the grains were set as a dense packing, by positions alone."""
         depth = self._scale[2]
-        if self.planar or self.solver.mode not in CONVERGENT or depth < PACKED_LAYERS:
+        if self.planar or self.continuous or self.solver.mode not in CONVERGENT or depth < PACKED_LAYERS:
             return
         pairs, depths, complete = self._core.find_overlaps(0, 0.0)
         touching = not complete or 2 * (pairs[:, 1] >= 0).sum() >= self.grain_count

@@ -1,0 +1,259 @@
+"""continuum.py: what continuous matter is made of, and how a body of it is cut into particles.
+
+The laws behind the numbers are in docs/continuum.md. Every value is checked where it is given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.base import checks
+from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT
+from granular_gym.errors import ArgumentError
+from granular_gym.shapes.mesh import Mesh
+from granular_gym.shapes.sdf import Sdf
+from granular_gym.shapes.sdf_values import bounds, distances
+
+Floats = NDArray[np.float64]
+
+#: GG_UNYIELDING of the engine: a stress that nothing reaches [Pa]
+_UNYIELDING = 1e30
+#: moduli and stresses that the engine accepts [Pa]
+_LARGEST_MODULUS = 1e12
+#: radius of the sphere of a particle's volume, over the particles' distance
+_RADIUS = (3.0 / (4.0 * math.pi)) ** (1.0 / 3.0)
+#: samples of the field of a mesh along its longest side
+_SAMPLES = 64
+
+
+def _modulus(name: str, value: Any) -> float:
+    return checks.number(name, value, 0.0, _LARGEST_MODULUS, above=True)
+
+
+def _poisson(value: Any) -> float:
+    ratio = checks.number("poisson_ratio", value)
+    if not -1.0 < ratio < 0.5:
+        raise ArgumentError(f"poisson_ratio: expected a number above -1 and below 0.5, got {ratio:g}")
+    return ratio
+
+
+class _Solid:
+    """What all solids share: moduli from Young's modulus and Poisson's ratio."""
+
+    young_modulus: float
+    poisson_ratio: float
+
+    @property
+    def moduli(self) -> tuple[float, float]:
+        """Bulk and shear modulus [Pa]."""
+        bulk = self.young_modulus / (3.0 * (1.0 - 2.0 * self.poisson_ratio))
+        return bulk, self.young_modulus / (2.0 * (1.0 + self.poisson_ratio))
+
+
+@dataclasses.dataclass(frozen=True)
+class Elastic(_Solid):
+    """Linear corotated elasticity: rubber, gel, a soft body that returns to its shape.
+
+    Attributes:
+        young_modulus: [Pa], > 0.
+        poisson_ratio: above -1, below 0.5.
+        viscosity: of a damper beside it [Pa s], >= 0.
+    """
+
+    young_modulus: float
+    poisson_ratio: float
+    viscosity: float = 0.0
+
+    def __post_init__(self) -> None:
+        _modulus("young_modulus", self.young_modulus)
+        _poisson(self.poisson_ratio)
+        checks.number("viscosity", self.viscosity, 0.0, 1e9)
+
+    def columns(self) -> tuple[float, ...]:
+        """Bulk and shear modulus, yield stress, its slope, tension, viscosity, as the engine takes them."""
+        return (*self.moduli, _UNYIELDING, 0.0, _UNYIELDING, self.viscosity)
+
+
+@dataclasses.dataclass(frozen=True)
+class VonMises(_Solid):
+    """Elasticity up to a yield stress, beyond it flow: dough, clay, plasticine.
+
+    Attributes:
+        young_modulus: [Pa], > 0.
+        poisson_ratio: above -1, below 0.5.
+        yield_stress: largest norm of the deviatoric stress [Pa], >= 0 (Zong et al. 2024, equation 22); a rod that is
+            pulled flows at sqrt(3/2) times it.
+        viscosity: of a damper beside it [Pa s], >= 0.
+    """
+
+    young_modulus: float
+    poisson_ratio: float
+    yield_stress: float
+    viscosity: float = 0.0
+
+    def __post_init__(self) -> None:
+        _modulus("young_modulus", self.young_modulus)
+        _poisson(self.poisson_ratio)
+        checks.number("yield_stress", self.yield_stress, 0.0, _LARGEST_MODULUS)
+        checks.number("viscosity", self.viscosity, 0.0, 1e9)
+
+    def columns(self) -> tuple[float, ...]:
+        """Bulk and shear modulus, yield stress, its slope, tension, viscosity, as the engine takes them."""
+        return (*self.moduli, self.yield_stress, 0.0, _UNYIELDING, self.viscosity)
+
+
+@dataclasses.dataclass(frozen=True)
+class DruckerPrager(_Solid):
+    """Elasticity up to a yield stress that rises with the pressure, and no tension but cohesion: sand, soil.
+
+    The cone is that of Mohr and Coulomb in plane strain without dilatancy: the shear stress on a plane is at most
+    cohesion + tan(friction_angle) times the pressure on it.
+
+    Attributes:
+        young_modulus: [Pa], > 0.
+        poisson_ratio: above -1, below 0.5.
+        friction_angle: [degrees], 0 to below 90.
+        cohesion: [Pa], >= 0.
+        viscosity: of a damper beside it [Pa s], >= 0.
+    """
+
+    young_modulus: float
+    poisson_ratio: float
+    friction_angle: float
+    cohesion: float = 0.0
+    viscosity: float = 0.0
+
+    def __post_init__(self) -> None:
+        _modulus("young_modulus", self.young_modulus)
+        _poisson(self.poisson_ratio)
+        angle = checks.number("friction_angle", self.friction_angle, 0.0)
+        if angle >= 90.0:
+            raise ArgumentError(f"friction_angle: expected an angle from 0 to below 90 degrees, got {angle:g}")
+        checks.number("cohesion", self.cohesion, 0.0, _LARGEST_MODULUS)
+        checks.number("viscosity", self.viscosity, 0.0, 1e9)
+
+    def columns(self) -> tuple[float, ...]:
+        """Bulk and shear modulus, yield stress, its slope, tension, viscosity, as the engine takes them."""
+        angle = math.radians(self.friction_angle)
+        slope, strength = math.sqrt(2.0) * math.sin(angle), math.sqrt(2.0) * self.cohesion * math.cos(angle)
+        # where the cone ends: no shear is left
+        tension = strength / slope if slope > 0.0 else (_UNYIELDING if self.cohesion else 0.0)
+        return (*self.moduli, strength, slope, min(tension, _UNYIELDING), self.viscosity)
+
+
+Continuum = Elastic | VonMises | DruckerPrager
+#: the same for checks
+CONTINUA = (Elastic, VonMises, DruckerPrager)
+
+
+def continuum_arrays(spacing: float | None, materials: Sequence[Continuum | None]) -> dict[str, Any] | None:
+    """The `continuum` argument of the engine's world; None where there are no particles."""
+    if spacing is None:
+        return None
+    rows = [(0.0,) * 6 if each is None else each.columns() for each in materials]
+    return {"spacing": float(spacing), "material": np.array(rows, np.float64).reshape(len(rows), 6)}
+
+
+# ---- particles ----
+
+
+def fill(low: Floats, high: Floats, distance: float) -> tuple[Floats, float]:
+    """Particles that fill a box.
+
+    Args:
+        low: corner (3,) [m].
+        high: other corner (3,) [m].
+        distance: of particles [m]; it is changed so that a whole number of them fills each side.
+
+    Returns:
+        Places (n, 3) [m], and the radius of a sphere of the volume of each [m].
+
+    Raises:
+        ArgumentError: the box is thinner than half that distance, or takes too many particles.
+    """
+    sides = high - low
+    if not (sides > 0.5 * distance).all():
+        raise ArgumentError(
+            f"lower, upper: expected a box thicker than half the distance of particles ({distance:g} m) on all sides, "
+            f"got {sides.tolist()} m; a grid with a smaller spacing has smaller particles"
+        )
+    counts = np.maximum(np.round(sides / distance), 1.0)
+    if counts.prod() > LARGEST_GRAIN_COUNT:
+        raise ArgumentError(
+            f"lower, upper, spacing: expected at most {LARGEST_GRAIN_COUNT} particles, got {counts.prod():g}"
+        )
+    each = [low[k] + (np.arange(counts[k]) + 0.5) * sides[k] / counts[k] for k in range(3)]
+    # bottom up, as grains are
+    z, y, x = np.meshgrid(each[2], each[1], each[0], indexing="ij")
+    points = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
+    return points, _RADIUS * float((sides / counts).prod() ** (1.0 / 3.0))
+
+
+def fill_solid(solid: Mesh | Sdf, distance: float) -> tuple[Floats, float]:
+    """Particles inside a solid, on a lattice with the middle of its box at the middle of a cell; likewise.
+
+    Raises:
+        ArgumentError: a solid without an end, or too thin for the particles.
+        MeshError: the mesh is not closed.
+    """
+    if isinstance(solid, Mesh):
+        box = np.asarray(solid.bounds, np.float64)
+        field = Sdf.from_mesh(solid, spacing=float(max(np.ptp(box, axis=0).max() / _SAMPLES, 0.25 * distance)))
+    else:
+        box, field = bounds(solid), solid
+    if not np.isfinite(box).all():
+        raise ArgumentError("shape: expected a solid with an end on all sides, got one without")
+    middle, half = box.mean(axis=0), np.ceil(np.ptp(box, axis=0) / distance / 2.0 + 0.5) * distance
+    points, radius = fill(middle - half, middle + half, distance)
+    inside = points[distances(field, points) < 0.0]
+    if len(inside) == 0:
+        raise ArgumentError(f"shape: expected a solid that holds a particle, those are {distance:g} m apart")
+    return _under_surface(field, inside, distance), radius
+
+
+def _under_surface(field: Sdf, points: Floats, distance: float) -> Floats:
+    """The same particles, those of the outermost layer moved to half their distance under the surface: the surface of
+    the matter is then that of the solid, not of a lattice."""
+    depth, step = distances(field, points), 1e-3 * distance
+    outer = depth > -distance
+    slopes = [
+        (distances(field, points[outer] + step * axis) - distances(field, points[outer] - step * axis)) / (2.0 * step)
+        for axis in np.eye(3)
+    ]
+    normals = np.stack(slopes, axis=1)
+    lengths = np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-6)
+    moved = points.copy()
+    moved[outer] -= normals / lengths * (depth[outer] + 0.5 * distance)[:, None]
+    result: Floats = moved
+    return result
+
+
+def fill_heights(low: Floats, high: Floats, heights: Any, distance: float) -> tuple[Floats, float]:
+    """Particles of a box that lie below a height field, samples (rows, columns) of which spread evenly over x and y of
+    the box, its edges included; likewise.
+
+    Raises:
+        ArgumentError: heights that are not finite, fewer than 2 x 2 of them, or none above the box's floor.
+    """
+    field = np.asarray(heights, np.float64)
+    if field.ndim != 2 or min(field.shape) < 2 or not np.isfinite(field).all():
+        raise ArgumentError(f"heights: expected finite numbers (rows, columns), 2 x 2 or more, got {field.shape}")
+    if not field.max() > low[2]:
+        raise ArgumentError(f"heights: expected some above the floor of the box at {low[2]:g} m, got {field.max():g}")
+    top = high.copy()
+    top[2] = low[2] + math.ceil((field.max() - low[2]) / distance) * distance
+    points, radius = fill(low, top, distance)
+    place = (points[:, :2] - low[:2]) / (high[:2] - low[:2]) * (np.array(field.shape[::-1]) - 1)
+    cell = np.minimum(place.astype(int), np.array(field.shape[::-1]) - 2)
+    fx, fy = (place - cell).T
+    column, row = cell.T
+    under = (1 - fy) * ((1 - fx) * field[row, column] + fx * field[row, column + 1])
+    under += fy * ((1 - fx) * field[row + 1, column] + fx * field[row + 1, column + 1])
+    below: Floats = points[points[:, 2] < under]
+    return below, radius
