@@ -1,8 +1,8 @@
 """state_mutations.py: loads mutated states; a script, as what it looks for ends a process.
 
 Arguments: kind ("planar", "springs", "asleep": spheres part of which sleep, "bodies", "bell", "tools" with a mass or on
-a spring, "links" of a robot), device, number of mutations. Prints how many were refused, accepted. Spheres awake:
-tests/c/test_states.c.
+a spring, "links" of a robot, "continuum"), device, number of mutations. Prints how many were refused, accepted. Spheres
+awake: tests/c/test_states.c.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 import granular_gym as gg
 from testbed import planar
+from testbed.continuum import knead, kneaded
 from testbed.dynamic_tools import pressed
 from testbed.parity import BELL, fielded, forced, wield, wielded
 
@@ -78,12 +79,20 @@ def among(scene: gg.Scene, device: str, solver: gg.Solver | None = None) -> gg.W
     return world
 
 
+def moulded(device: str) -> gg.World:
+    """Dough on sand, a few steps after they met."""
+    world = kneaded(0.04).build(device=device, num_threads=1)
+    knead(world, 8)
+    return world
+
+
 OTHERS: dict[str, Callable[[str], gg.World]] = {
     "asleep": asleep,
     "bodies": lambda device: among(fielded(), device),
     "bell": lambda device: among(forced(), device, gg.Solver(mode="bell", bell=BELL)),
     "tools": lambda device: among(pressed(60), device),
     "links": lambda device: among(wielded(), device),
+    "continuum": moulded,
 }
 
 

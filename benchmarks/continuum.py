@@ -1,0 +1,99 @@
+"""continuum.py: what a substep of continuous matter costs, with the certificate of its solve beside every time.
+
+    python -m benchmarks.continuum [--quick]
+
+Scenes like those of Zong, Jiang, Han (2024), Table I, at about their numbers of particles: dough under a moving roller
+that does not turn, a stiff ball on a slope; then blocks of sand. One thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import granular_gym as gg
+from testbed.continuum import DOUGH, sliding_ball
+
+#: seconds a step of the paper's serial code, from its Table I
+PAPER = {"rolling": 7.65, "ball": 1.16}
+
+
+class Case(NamedTuple):
+    """A scene, its time step [s], the pose of its tool after k steps, and the solver."""
+
+    scene: gg.Scene
+    dt: float
+    pose: Callable[[int], Any] | None = None
+    solver: gg.Solver | None = None
+
+
+def rolling() -> Case:
+    """A block of dough of 32 x 12 x 10 cm under a cylinder that is pressed in and drawn along."""
+    scene = gg.Scene(((0, 0, 0), (0.48, 0.4, 0.4)))
+    dough = scene.add_material(density=1000.0, friction=1.0, continuum=DOUGH)
+    scene.add_continuum(dough, (0.08, 0.14, 0.0), (0.40, 0.26, 0.10), spacing=0.0174)
+    lying = (np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0)
+    scene.add_tool(gg.Sdf.cylinder(0.04, 0.1), "pin", dough, (0.16, 0.2, 0.145, *lying))
+    return Case(scene, 0.01, lambda k: [[0.16 + 0.003 * k, 0.2, 0.145 - 0.001 * min(k, 20), *lying]])
+
+
+def ball() -> Case:
+    """The ball on a slope of 45 degrees."""
+    return Case(sliding_ball(0.3, per_cell=103.0), 0.01)
+
+
+def sand(count: int) -> Case:
+    """A block of sand that collapses to all sides, at 5 ms."""
+    side = 0.01 * count ** (1.0 / 3.0)
+    scene = gg.Scene(((0, 0, 0), (6 * side, 6 * side, 2 * side)))
+    made_of = scene.add_material(density=1500.0, friction=0.6, continuum=gg.DruckerPrager(1e6, 0.3, 30.0))
+    scene.add_continuum(made_of, (2.5 * side, 2.5 * side, 0), (3.5 * side, 3.5 * side, side), spacing=0.02)
+    return Case(scene, 5e-3, solver=gg.Solver(tolerance=1e-5))
+
+
+def measure(name: str, case: Case, steps: int) -> str:
+    """A row of the table: medians over the steps."""
+    with case.scene.build(device="cpu", num_threads=1, solver=case.solver) as world:
+        times, rows = [], []
+        for k in range(steps):
+            start = time.perf_counter()
+            world.step(case.dt, 1, tool_poses=case.pose(k + 1) if case.pose else None)
+            times.append(time.perf_counter() - start)
+            stats = world.stats
+            names = ("iteration_count", "linear_count", "search_count", "unsolved_count", "tool_contact_count")
+            rows.append([float(stats[each][0]) for each in (*names, "residual", "overlap_max")])
+        newton, linear, tried, _, contacts, residual, overlap = np.median(rows, axis=0)
+        worst = int(np.sum(np.array(rows)[:, 3]))
+        memory, count = world._core.info()["memory"], world.grain_count
+    paper = f"{PAPER[name]:.2f} s" if name in PAPER else "-"
+    return (
+        f"| {name} | {count:,} | {1e3 * case.dt:g} ms | {statistics.median(times):.3f} s | {paper} | {newton:.0f} | "
+        f"{linear:.0f} | {tried:.0f} | {residual:.1e} m/s | {100 * overlap:.2f} % | {contacts / count:.2f} | {worst} | "
+        f"{memory / count:.0f} |"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer steps, no large scene")
+    quick = parser.parse_args().quick
+    steps = 10 if quick else 40
+    print(
+        "| scene | particles | dt | time a step | paper's | Newton | linear | lengths tried | residual | overlap | ",
+        end="",
+    )
+    print("contacts per particle | unsolved | bytes per particle |")
+    print("|" + "---|" * 13)
+    print(measure("rolling", rolling(), steps), flush=True)
+    print(measure("ball", ball(), steps), flush=True)
+    for count in (1000, 10000) if quick else (1000, 10000, 50000):
+        print(measure("sand", sand(count), steps), flush=True)
+
+
+if __name__ == "__main__":
+    main()

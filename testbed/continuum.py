@@ -1,0 +1,118 @@
+"""continuum.py: scenes of continuous matter, and what is measured in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import granular_gym as gg
+
+Floats = NDArray[np.float64]
+
+#: of the dough of Zong et al. (2024), section VII.C
+YOUNG, POISSON, YIELD = 2e4, 0.4, 1e3
+DOUGH = gg.VonMises(YOUNG, POISSON, YIELD)
+#: time step [s]
+DT = 5e-3
+
+
+def kneaded(spacing: float = 0.02) -> gg.Scene:
+    """A ball of dough that falls on a block of sand, beside a blade; two materials, a camera, an open face."""
+    boundary = {"x": ("wall", "open"), "z": ("wall", "open")}
+    scene = gg.Scene(((-0.08, -0.06, 0.0), (0.08, 0.06, 0.3)), boundary=boundary)
+    dough = scene.add_material(density=1000.0, friction=0.8, continuum=DOUGH, name="dough")
+    sand = scene.add_material(
+        density=1500.0, friction=0.5, continuum=gg.DruckerPrager(1e5, 0.3, 30.0, viscosity=1.0), name="sand"
+    )
+    scene.add_continuum(sand, (-0.08, -0.06, 0.0), (0.04, 0.02, 0.04), spacing=spacing)
+    ball = gg.Sdf.sphere(0.03).at((0.0, 0.0, 0.08))
+    scene.add_continuum(dough, shape=ball, velocity=(0.1, 0.0, -0.5))
+    scene.add_tool(gg.Sdf.box((0.01, 0.05, 0.03)), name="blade", material=dough, pose=(0.06, 0.0, 0.035))
+    eye = gg.DepthCamera.perspective(
+        height=9, width=11, fov=1.2, position=(0.0, 0.0, 0.35), target=(0, 0.01, 0), far=1.0
+    )
+    scene.add_camera(eye, name="eye")
+    return scene
+
+
+def blade_at(step: int) -> Floats:
+    """Pose of the blade of `kneaded`, which goes towards the sand and tilts (1, 7)."""
+    angle = 0.02 * step
+    return np.array([[0.06 - 2e-3 * step, 0.0, 0.035, np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0]])
+
+
+def knead(world: gg.World, steps: int, first: int = 0) -> list[int]:
+    """Hashes of env 0 after each of these steps."""
+    hashes = []
+    for k in range(first, first + steps):
+        world.step(DT, 1, tool_poses=blade_at(k))
+        hashes.append(world.state_hash(0))
+    return hashes
+
+
+def floating(matter: Any, low: Any, high: Any, spacing: float) -> gg.Scene:
+    """A box of matter in space, without gravity and walls."""
+    scene = gg.Scene(((0, 0, 0), (0.4, 0.4, 0.4)), gravity=(0, 0, 0), boundary=dict.fromkeys("xyz", "open"))
+    made_of = scene.add_material(density=1000.0, continuum=matter)
+    scene.add_continuum(made_of, low, high, spacing=spacing)
+    return scene
+
+
+def squeezed(matter: Any, spacing: float) -> gg.Scene:
+    """A column of 10 x 10 x 20 cm between the floor and a plate, both without friction."""
+    scene = gg.Scene(((0, 0, 0), (0.2, 0.2, 0.3)), gravity=(0, 0, 0))
+    made_of = scene.add_material(density=1000.0, friction=0.0, continuum=matter)
+    scene.add_continuum(made_of, (0.05, 0.05, 0.0), (0.15, 0.15, 0.2), spacing=spacing)
+    scene.add_tool(gg.Sdf.box((0.1, 0.1, 0.02)), "plate", made_of, (0.1, 0.1, 0.22))
+    return scene
+
+
+def squeeze(world: gg.World, strain: float, steps: int, dt: float) -> float:
+    """Brings the plate of `squeezed` down from where it is; returns the mean force on it in the last fifth [N]."""
+    start, forces = float(world.tool_poses[0, 0, 2]), []
+    for k in range(steps):
+        height = start + (0.22 - 0.2 * strain - start) * (k + 1) / steps
+        world.step(dt, 1, tool_poses=[[0.1, 0.1, height, 1, 0, 0, 0]])
+        forces.append(float(world.wrenches[0, 0, 2]))
+    return float(np.mean(forces[-max(steps // 5, 1) :]))
+
+
+def sliding_ball(friction: float, spacing: float = 0.2, per_cell: float = 27.0) -> gg.Scene:
+    """A stiff ball on a slope of 45 degrees (Zong et al. 2024, section VII.A)."""
+    down = 9.81 * np.sqrt(0.5)
+    scene = gg.Scene(((-1, -1, 0), (6, 1, 2)), gravity=(down, 0, -down), boundary={"x": "open", "y": "open"})
+    made_of = scene.add_material(density=1000.0, friction=friction, continuum=gg.Elastic(1e8, 0.2))
+    ball = gg.Sdf.sphere(0.5).at((0.0, 0.0, 0.5))
+    scene.add_continuum(made_of, shape=ball, spacing=spacing, particles_per_cell=per_cell)
+    return scene
+
+
+def column(aspect: float, angle: float, spacing: float, length: float = 0.1, width: float = 0.04) -> gg.Scene:
+    """A column of sand at a wall, on a rough floor, between smooth side walls; `aspect`: height over length."""
+    height = aspect * length
+    scene = gg.Scene(((0, 0, 0), (length * (2 + 3 * aspect), width, 1.3 * height)))
+    sand = scene.add_material(density=1500.0, friction=0.6, continuum=gg.DruckerPrager(1e6, 0.3, angle))
+    scene.wall_material = scene.add_material(density=1000.0, friction=0.0)
+    scene.add_tool(gg.Sdf.box((10, 10, 0.05)), "floor", sand, (0, 0, -0.05))
+    scene.add_continuum(sand, (0, 0, 0), (length, width, height), spacing=spacing)
+    return scene
+
+
+def momenta(world: gg.World) -> tuple[Floats, Floats]:
+    """Momentum [N s] and angular momentum about the centre of mass [N m s] of env 0."""
+    mass = world.grain_masses[0][:, None]
+    x, v = world.positions[0].astype(np.float64), world.velocities[0].astype(np.float64)
+    middle = (mass * x).sum(axis=0) / mass.sum()
+    return (mass * v).sum(axis=0), (mass * np.cross(x - middle, v)).sum(axis=0)
+
+
+def elastic_energy(world: gg.World, matter: gg.Elastic) -> float:
+    """Of the particles of env 0 [J]."""
+    bulk, shear = matter.moduli
+    strain = world.stretches[0] - np.eye(3)
+    trace = np.trace(strain, axis1=1, axis2=2)
+    deviator = strain - trace[:, None, None] * np.eye(3) / 3.0
+    density = 0.5 * bulk * trace**2 + shear * (deviator**2).sum(axis=(1, 2))
+    return float((world.grain_masses[0] / 1000.0 * density).sum())

@@ -1,0 +1,233 @@
+/* test_continuum.c: continuous matter piece by piece: splines, stretches, the energies of matter and contact beside their
+ * derivatives, return mapping.
+ *
+ * Links against nothing: the code is in headers.
+ */
+#include <string.h>
+
+#include "base/rng.h"
+#include "check.h"
+#include "solvers/continuum/contacts.h"
+#include "solvers/continuum/matter.h"
+#include "solvers/continuum/spline.h"
+
+static double draw(void) {
+    static uint64_t count;
+    return 2.0 * (double)gg_rng_uniform(1, 2, count++) - 1.0;
+}
+
+static gg_sym draw_sym(double size) {
+    return gg_sym_make(size * draw(), size * draw(), size * draw(), size * draw(), size * draw(), size * draw());
+}
+
+static const gg_continuum_material materials[] = {
+    {3e5, 1e5, GG_UNYIELDING, 0.0, GG_UNYIELDING, 0.0},
+    {3e5, 1e5, 2e3, 0.0, GG_UNYIELDING, 5.0},
+    {3e5, 1e5, 50.0, 0.7, 100.0, 2.0},
+};
+enum { MATERIALS = sizeof materials / sizeof *materials };
+
+/* weights add up to 1, reproduce linear fields, and their derivatives are those of the weights */
+static void test_splines(void) {
+    double spacing = 0.3;
+    for (int k = 0; k < 200; k++) {
+        double place[3] = {1.0 + 0.5 * draw(), 1.0 + 0.5 * draw(), 1.0 + 0.5 * draw()};
+        double slope[3] = {draw(), draw(), draw()};
+        gg_real4 halo[216], value, along[3];
+        for (int n = 0; n < 216; n++) {
+            double at = slope[0] * (n % 6) + slope[1] * (n / 6 % 6) + slope[2] * (n / 36);
+            halo[n] = gg_real4_set(1.0, at * spacing, 0.0, 0.0);
+        }
+        gg_spline s = gg_spline_slopes(place, spacing), moments = gg_spline_moments(place, spacing);
+        gg_spline_gather(&s, halo, &value, along);
+        CHECK_NEAR(gg_real4_at(value, 0), 1.0, 1e-14);
+        for (int axis = 0; axis < 3; axis++) {
+            CHECK_NEAR(gg_real4_at(along[axis], 0), 0.0, 1e-12);
+            CHECK_NEAR(gg_real4_at(along[axis], 1), slope[axis], 1e-12);
+        }
+        gg_spline_gather(&moments, halo, &value, along);
+        for (int axis = 0; axis < 3; axis++) {
+            /* the second moment of a quadratic B-spline is a quarter of the spacing squared */
+            CHECK_NEAR(gg_real4_at(along[axis], 0), 0.0, 1e-14);
+            CHECK_NEAR(gg_real4_at(along[axis], 1), 0.25 * spacing * spacing * slope[axis], 1e-12);
+        }
+    }
+}
+
+/* gather and scatter are transposes of each other */
+static void test_transposes(void) {
+    double place[3] = {0.7, 1.2, 0.9};
+    gg_spline s = gg_spline_slopes(place, 0.1);
+    gg_real4 in[216], out[216], value, along[3], given, given_along[3];
+    for (int n = 0; n < 216; n++) {
+        in[n] = gg_real4_set(draw(), draw(), draw(), 0.0);
+        out[n] = gg_real4_zero();
+    }
+    given = gg_real4_set(draw(), draw(), draw(), 0.0);
+    double left = 0.0, right = 0.0;
+    gg_spline_gather(&s, in, &value, along);
+    left += gg_real4_dot3(value, given);
+    for (int axis = 0; axis < 3; axis++) {
+        given_along[axis] = gg_real4_set(draw(), draw(), draw(), 0.0);
+        left += gg_real4_dot3(along[axis], given_along[axis]);
+    }
+    gg_spline_scatter(&s, given, given_along, out);
+    for (int n = 0; n < 216; n++) {
+        right += gg_real4_dot3(in[n], out[n]);
+    }
+    CHECK_NEAR(right, left, 1e-12 * fabs(left) + 1e-12);
+}
+
+/* stretches: V V^T = F F^T, and V is positive definite, also where F turns by any angle and is far from the unit */
+static void test_stretches(void) {
+    for (int k = 0; k < 500; k++) {
+        double size = k % 2 ? 0.05 : 1.0;
+        gg_tensor f;
+        for (int i = 0; i < 9; i++) {
+            f.m[i / 3][i % 3] = (i % 4 == 0) + size * draw();
+        }
+        gg_tensor cofactors;
+        if (fabs(gg_tensor_cofactors(&f, &cofactors)) < 1e-3) {
+            continue;
+        }
+        gg_sym v = {0};
+        CHECK(gg_tensor_stretch(f, &v));
+        gg_tensor square = gg_sym_product(v, v);
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j < 3; j++) {
+                double wanted = 0.0;
+                for (int n = 0; n < 3; n++) {
+                    wanted += f.m[i][n] * f.m[j][n];
+                }
+                CHECK_NEAR(square.m[i][j], wanted, 1e-9);
+            }
+        }
+        CHECK(gg_stretch_usable(v));
+    }
+    gg_tensor flat = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 0}}};
+    gg_sym kept = {7, 7, 7, 0, 0, 0};
+    CHECK(!gg_tensor_stretch(flat, &kept) && kept.xx == 7.0);
+}
+
+static double energy_of(const gg_continuum_material *m, double strength, gg_sym strain, gg_sym change) {
+    return gg_matter_of(m, strength, strain, change, 0.01).energy;
+}
+
+/* stress is the derivative of the energy, the tangent that of the stress; the tangent is symmetric and not negative */
+static void test_matter(void) {
+    for (int k = 0; k < 600; k++) {
+        const gg_continuum_material *m = &materials[k % MATERIALS];
+        gg_sym strain = draw_sym(0.02), change = draw_sym(0.01), way = draw_sym(1.0), other = draw_sym(1.0);
+        double strength = m->strength < GG_UNYIELDING ? 1e3 : GG_UNYIELDING, step = 1e-7;
+        gg_matter at = gg_matter_of(m, strength, strain, change, 0.01);
+        gg_sym up = gg_sym_madd(strain, step, way), down = gg_sym_madd(strain, -step, way);
+        gg_sym change_up = gg_sym_madd(change, step, way), change_down = gg_sym_madd(change, -step, way);
+        double slope = (energy_of(m, strength, up, change_up) - energy_of(m, strength, down, change_down)) / (2 * step);
+        double scale = 1e5;
+        CHECK_NEAR(slope, gg_sym_dot(at.stress, way), 1e-5 * scale);
+        gg_matter above = gg_matter_of(m, strength, up, change_up, 0.01);
+        gg_matter below = gg_matter_of(m, strength, down, change_down, 0.01);
+        gg_sym rise = gg_sym_scale(gg_sym_sub(above.stress, below.stress), 0.5 / step);
+        gg_sym tangent = gg_matter_tangent(at.bulk, at.shear, at.soften, at.flow, way);
+        /* away from the edges of the yield surface */
+        if ((above.soften > 0.0) == (below.soften > 0.0) && above.bulk == below.bulk) {
+            CHECK_NEAR(gg_sym_norm(gg_sym_sub(rise, tangent)), 0.0, 1e-4 * scale);
+        }
+        gg_sym turned = gg_matter_tangent(at.bulk, at.shear, at.soften, at.flow, other);
+        CHECK_NEAR(gg_sym_dot(tangent, other), gg_sym_dot(turned, way), 1e-9 * scale);
+        CHECK(gg_sym_dot(tangent, way) >= -1e-9 * scale);
+    }
+}
+
+/* what is left of a stretch is on the yield surface or inside, and its mean tension within the bound */
+static void test_return(void) {
+    for (int k = 0; k < 600; k++) {
+        const gg_continuum_material *m = &materials[k % MATERIALS];
+        gg_sym start = gg_sym_shift(draw_sym(0.01), 1.0);
+        gg_tensor gradient;
+        for (int i = 0; i < 9; i++) {
+            gradient.m[i / 3][i % 3] = 20.0 * draw();
+        }
+        double strength = m->strength < GG_UNYIELDING ? 1e3 : GG_UNYIELDING, plastic = 0.25;
+        gg_sym next = gg_matter_return(m, strength, gradient, start, 0.01, &plastic);
+        double size = gg_sym_norm(gg_sym_deviator(next)), most = 0.5 * strength / m->shear;
+        CHECK(gg_stretch_usable(next) || m->strength >= GG_UNYIELDING);
+        CHECK(plastic >= 0.25 && (plastic == 0.25) == (size < most * (1.0 - 1e-12) || strength >= GG_UNYIELDING));
+        if (strength < GG_UNYIELDING && plastic > 0.25) {
+            CHECK_NEAR(size, most, 1e-10);
+        }
+        if (m->tension < GG_UNYIELDING) {
+            CHECK(gg_sym_trace(next) - 3.0 <= m->tension / m->bulk + GG_CONTINUUM_OPENING + 1e-12);
+        }
+    }
+}
+
+static gg_continuum_contact contact_of(double friction) {
+    gg_continuum_contact c;
+    memset(&c, 0, sizeof c);
+    double n[3] = {draw(), draw(), draw()}, length = sqrt(gg_dot3(n, n));
+    for (int i = 0; i < 3; i++) {
+        c.normal[i] = n[i] / length;
+    }
+    c.target = 0.1 * draw();
+    c.friction = friction;
+    gg_continuum_regularise(&c, 3.0);
+    return c;
+}
+
+/* 0: apart, 1: it sticks, 2: it slides */
+static int kind_of(const gg_continuum_contact *c) {
+    double pushed = gg_dot3(c->impulse, c->normal), across = 0.0;
+    for (int i = 0; i < 3; i++) {
+        double side = c->impulse[i] - pushed * c->normal[i];
+        across += side * side;
+    }
+    return pushed == 0.0 ? 0 : sqrt(across) < c->friction * pushed * (1.0 - 1e-9) ? 1 : 2;
+}
+
+/* the impulse is minus the derivative of the potential, the tangent minus that of the impulse; it lies in the cone */
+static void test_contacts(void) {
+    static const double frictions[] = {0.0, 0.3, 1.0};
+    int kinds[3] = {0, 0, 0};
+    for (int k = 0; k < 3000; k++) {
+        gg_continuum_contact c = contact_of(frictions[k % 3]), up = c, down = c;
+        double u[3], way[3], step = 1e-8, above[3], below[3];
+        for (int i = 0; i < 3; i++) {
+            u[i] = 0.3 * draw() * (k % 2 ? 1.0 : 1e-2);
+            u[i] += c.target * c.normal[i];
+            way[i] = draw();
+            above[i] = u[i] + step * way[i];
+            below[i] = u[i] - step * way[i];
+        }
+        gg_continuum_contact_law(&c, u);
+        double slope = (gg_continuum_contact_law(&up, above) - gg_continuum_contact_law(&down, below)) / (2.0 * step);
+        CHECK_NEAR(slope, -gg_dot3(c.impulse, way), 1e-5 * (1.0 + sqrt(gg_dot3(c.impulse, c.impulse))));
+        double pushed = gg_dot3(c.impulse, c.normal), across = 0.0, turned[3], wrong = 0.0, size = 0.0;
+        gg_sym_mul(c.tangent, way, turned);
+        CHECK(gg_dot3(turned, way) >= -1e-9);
+        for (int i = 0; i < 3; i++) {
+            double side = c.impulse[i] - pushed * c.normal[i];
+            across += side * side;
+        }
+        CHECK(pushed >= 0.0 && sqrt(across) <= c.friction * pushed + 1e-9);
+        kinds[kind_of(&c)]++;
+        for (int i = 0; i < 3; i++) {
+            double rise = (down.impulse[i] - up.impulse[i]) / (2.0 * step);
+            wrong += (rise - turned[i]) * (rise - turned[i]);
+            size += turned[i] * turned[i];
+        }
+        /* where it goes over from sticking to sliding or apart the tangent jumps */
+        CHECK(sqrt(wrong) <= 1e-4 * sqrt(size) + 1e-4 || kind_of(&up) != kind_of(&down));
+    }
+    CHECK(kinds[0] > 300 && kinds[1] > 10 && kinds[2] > 300);
+}
+
+int main(void) {
+    test_splines();
+    test_transposes();
+    test_stretches();
+    test_matter();
+    test_return();
+    test_contacts();
+    return check_report();
+}

@@ -1,0 +1,116 @@
+"""Continuous matter: the same bits for any threads, instruction sets, other envs and snapshots."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+from testbed.continuum import DT, knead, kneaded
+
+STEPS = 12
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[int]:
+    with kneaded().build(device="cpu", num_threads=1) as world:
+        hashes = knead(world, STEPS)
+        stats = world.stats
+        # the blade and the floor press, the ball has met the sand, both yield
+        assert len(set(hashes)) == STEPS and np.abs(world.wrenches[0, 0]).max() > 0.0
+        assert stats["tool_contact_count"][0] > 50 and stats["iteration_count"][0] > 2
+        assert stats["unsolved_count"][0] == stats["diverged"][0] == 0
+        strains = world.plastic_strains[0]
+        assert (strains > 0.0).mean() > 0.2 and np.abs(world.velocities).max() < 2.0
+    return hashes
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads(threads: int, expected: list[int]) -> None:
+    with kneaded().build(device="cpu", num_threads=threads) as world:
+        assert knead(world, STEPS) == expected
+
+
+@pytest.mark.parametrize("kernel", ["scalar", "vector128", "avx2", "avx512"])
+def test_kernels(kernel: str, expected: list[int]) -> None:
+    with kneaded().build(device="cpu", num_threads=1) as world:
+        try:
+            world._core.set_kernel(kernel)
+        except gg.BackendError as error:
+            pytest.skip(f"{error}")
+        assert knead(world, STEPS) == expected
+
+
+def test_company(expected: list[int]) -> None:
+    """An env that begins later, one without gravity, and one whose matter is elsewhere change nothing in env 0."""
+    with kneaded().build(3, device="cpu", num_threads=2) as world:
+        world.set_gravity((0.0, 0.0, 0.0), envs=1)
+        world.transform_grains((0.02, 0.0, 0.05), 0.4, envs=2)
+        assert knead(world, STEPS) == expected
+        assert len({world.state_hash(e) for e in range(3)}) == 3
+
+
+def test_snapshots(expected: list[int], tmp_path: Path) -> None:
+    """A state goes on with the same bits: in this world, in a branch, in a pickle, in a file."""
+    with kneaded().build(device="cpu", num_threads=1) as world:
+        assert knead(world, 5) == expected[:5]
+        state = world.save_state()
+        state.save(tmp_path / "kneaded")
+        copies = [world.branch(1), pickle.loads(pickle.dumps(world))]
+        assert knead(world, STEPS - 5, 5) == expected[5:]
+        world.load_state(gg.State.load(tmp_path / "kneaded"))
+        assert knead(world, STEPS - 5, 5) == expected[5:]
+    for copy in copies:
+        with copy:
+            assert knead(copy, STEPS - 5, 5) == expected[5:]
+
+
+def test_buffers_grow(expected: list[int]) -> None:
+    """A first step whose matter lies in more blocks than there is room for stops, grows, and goes on."""
+    scene = gg.Scene(((0, 0, 0), (4, 4, 1)))
+    made_of = scene.add_material(density=1000.0, continuum=gg.Elastic(1e4, 0.3))
+    for k in range(36):
+        low = np.array([0.1 + 0.6 * (k % 6), 0.1 + 0.6 * (k // 6), 0.2])
+        scene.add_continuum(made_of, low, low + 0.02, spacing=0.02)
+    hashes = []
+    for threads in (1, 2):
+        with scene.build(device="cpu", num_threads=threads) as world:
+            world.step(DT)
+            assert world.stats["growth_count"][0] > 0
+            world.step(DT, 3)
+            hashes.append(world.state_hash())
+            np.testing.assert_allclose(world.velocities[0, :, 2], -9.81 * 4 * DT, rtol=1e-5)
+    assert hashes[0] == hashes[1]
+
+
+def test_far_away() -> None:
+    """Matter that left through an open face falls on, also where no grid reaches."""
+    scene = gg.Scene(((0, 0, 0), (1, 1, 1)), boundary=dict.fromkeys("xyz", "open"))
+    made_of = scene.add_material(density=1000.0, continuum=gg.Elastic(1e4, 0.3))
+    scene.add_continuum(made_of, (0.4, 0.4, 0.4), (0.5, 0.5, 0.5), spacing=0.05)
+    with scene.build(device="cpu", num_threads=1) as world:
+        world.set_grains(world.positions + np.float32([0, 0, 1e5]))
+        world.step(DT, 4)
+        assert world.stats["escaped_count"][0] == world.grain_count
+        np.testing.assert_allclose(world.velocities[0, :, 2], -9.81 * 4 * DT, rtol=1e-5)
+        assert world.stats["diverged"][0] == 0
+
+
+def test_turned_matter_goes_on_turned() -> None:
+    """`transform_grains` by a right angle turns the deformation along."""
+    ends = []
+    for turned in (False, True):
+        with kneaded().build(device="cpu", num_threads=1) as world:
+            knead(world, 4)
+            strain = world.stretches[0] - np.eye(3)
+            if turned:
+                world.transform_grains((0.0, 0.0, 0.0), np.pi / 2)
+                turn = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
+                np.testing.assert_allclose(
+                    world.stretches[0] - np.eye(3), turn @ strain @ turn.T, atol=1e-6 * np.abs(strain).max()
+                )
+            ends.append(np.linalg.norm(world.stresses, axis=(2, 3)).sum())
+    assert ends[1] == pytest.approx(ends[0], rel=1e-5)

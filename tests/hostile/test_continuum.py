@@ -1,0 +1,168 @@
+"""What continuous matter refuses: every value that makes no sense, by name."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+from testbed.continuum import DOUGH, kneaded
+
+MATTER: list[tuple[Any, dict[str, Any], str]] = [
+    (gg.Elastic, {"young_modulus": 0.0, "poisson_ratio": 0.3}, "^young_modulus"),
+    (gg.Elastic, {"young_modulus": math.nan, "poisson_ratio": 0.3}, "^young_modulus"),
+    (gg.Elastic, {"young_modulus": 1e4, "poisson_ratio": 0.5}, "^poisson_ratio.*below 0.5"),
+    (gg.Elastic, {"young_modulus": 1e4, "poisson_ratio": -1.0}, "^poisson_ratio"),
+    (gg.Elastic, {"young_modulus": 1e4, "poisson_ratio": 0.3, "viscosity": -1.0}, "^viscosity"),
+    (gg.VonMises, {"young_modulus": 1e4, "poisson_ratio": 0.3, "yield_stress": -1.0}, "^yield_stress"),
+    (gg.VonMises, {"young_modulus": 1e4, "poisson_ratio": 0.7, "yield_stress": 1.0}, "^poisson_ratio"),
+    (gg.DruckerPrager, {"young_modulus": 1e4, "poisson_ratio": 0.3, "friction_angle": 90.0}, "^friction_angle"),
+    (gg.DruckerPrager, {"young_modulus": 1e4, "poisson_ratio": 0.3, "friction_angle": -1.0}, "^friction_angle"),
+    (
+        gg.DruckerPrager,
+        {"young_modulus": 1e4, "poisson_ratio": 0.3, "friction_angle": 30.0, "cohesion": -1.0},
+        "^cohesion",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "values", "message"), MATTER, ids=str)
+def test_matter(kind: Any, values: dict[str, Any], message: str) -> None:
+    with pytest.raises(gg.ArgumentError, match=message):
+        kind(**values)
+
+
+def bare() -> tuple[gg.Scene, int]:
+    scene = gg.Scene(((0, 0, 0), (1, 1, 1)))
+    return scene, scene.add_material(density=1000.0, continuum=DOUGH, name="dough")
+
+
+BODIES: list[tuple[dict[str, Any], str]] = [
+    ({"lower": (0, 0, 0), "upper": (0.1, 0.1, 0.1)}, "^spacing.*first body"),
+    ({"lower": (0, 0, 0), "upper": (0.1, 0.1, 0.1), "spacing": 0.0}, "^spacing"),
+    ({"lower": (0, 0, 0), "spacing": 0.1}, "^lower, upper, shape"),
+    (
+        {"lower": (0, 0, 0), "upper": (0.1, 0.1, 0.1), "shape": gg.Sdf.sphere(0.1), "spacing": 0.1},
+        "^lower, upper, shape",
+    ),
+    ({"lower": (0, 0, 0), "upper": (0.5, 0.5, 0.01), "spacing": 0.1}, "^lower, upper: expected a box thicker"),
+    ({"lower": (0.5, 0, 0), "upper": (0.4, 0.5, 0.5), "spacing": 0.1}, "^lower, upper: expected a box thicker"),
+    ({"lower": (-0.5, 0, 0), "upper": (0.5, 0.5, 0.5), "spacing": 0.1}, "within the bounds"),
+    ({"lower": (0, 0, 0), "upper": (1, 1, 1), "spacing": 1e-4}, "^lower, upper, spacing: expected at most"),
+    ({"shape": gg.Sdf.plane(), "spacing": 0.1}, "^shape: expected a solid with an end"),
+    ({"shape": gg.Sdf.sphere(0.001).at((0.5, 0.5, 0.5)), "spacing": 0.3}, "^shape: expected a solid that holds"),
+    ({"shape": "ball", "spacing": 0.1}, "^shape: expected a Mesh or an Sdf"),
+    ({"lower": (0, 0, 0), "upper": (1, 1, 1), "heights": [[0.0, 1.0]], "spacing": 0.1}, "^heights"),
+    ({"lower": (0, 0, 0), "upper": (1, 1, 1), "heights": np.full((3, 3), -1.0), "spacing": 0.1}, "^heights"),
+    ({"lower": (0, 0, 0), "upper": (1, 1, 1), "heights": np.full((3, 3), np.nan), "spacing": 0.1}, "^heights"),
+    ({"lower": (0, 0, 0), "upper": (1, 1, 1), "spacing": 0.2, "particles_per_cell": 0}, "^particles_per_cell"),
+    ({"lower": (0, 0, 0), "upper": (1, 1, 1), "spacing": 0.2, "velocity": (0, math.inf, 0)}, "^velocity"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), BODIES, ids=lambda value: str(value)[:60])
+def test_bodies(values: dict[str, Any], message: str) -> None:
+    scene, dough = bare()
+    with pytest.raises(gg.ArgumentError, match=message):
+        scene.add_continuum(dough, **values)
+    assert scene.grain_count == 0 and scene.spacing is None
+
+
+def test_open_meshes_are_refused() -> None:
+    scene, dough = bare()
+    triangle = gg.Mesh(np.array([[0.2, 0.2, 0.2], [0.8, 0.2, 0.2], [0.2, 0.8, 0.2]]), np.array([[0, 1, 2]]))
+    with pytest.raises(gg.GranularError):
+        scene.add_continuum(dough, shape=triangle, spacing=0.1)
+
+
+def test_scenes_have_grains_or_matter() -> None:
+    scene, dough = bare()
+    sand = scene.add_material(density=1000.0, radius=0.01)
+    with pytest.raises(gg.ArgumentError, match="^add_grains"):
+        scene.add_grains(dough, [[0.5, 0.5, 0.5]], 0.01)
+    with pytest.raises(gg.ArgumentError, match="^material: expected one with a continuum"):
+        scene.add_continuum(sand, (0, 0, 0), (0.1, 0.1, 0.1), spacing=0.05)
+    scene.add_continuum(dough, (0, 0, 0), (0.1, 0.1, 0.1), spacing=0.05)
+    with pytest.raises(gg.ArgumentError, match="^add_grains"):
+        scene.add_grains(sand, [[0.5, 0.5, 0.5]], 0.01)
+    with pytest.raises(gg.ArgumentError, match="^spacing: expected that of the scene"):
+        scene.add_continuum(dough, (0.2, 0, 0), (0.4, 0.1, 0.1), spacing=0.06)
+    with pytest.raises(gg.ArgumentError, match="^continuum: expected no radius"):
+        scene.add_material(density=1.0, radius=0.1, continuum=DOUGH)
+    with pytest.raises(gg.ArgumentError, match="^continuum: expected one of Elastic"):
+        scene.add_material(density=1.0, continuum=0.3)  # type: ignore[arg-type]
+
+
+def test_matter_inside_tools_is_refused() -> None:
+    scene, dough = bare()
+    scene.add_continuum(dough, (0.2, 0.2, 0.2), (0.8, 0.8, 0.8), spacing=0.1)
+    scene.add_tool(gg.Sdf.sphere(0.2), "ball", dough, (0.5, 0.5, 0.5))
+    with pytest.raises(gg.OverlapError, match="in tool 'ball'"):
+        scene.build(device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"boundary": {"x": "periodic"}}, "^boundary: continuous matter"),
+        ({"tool": {"mass": 1.0}}, "^mass, coupled"),
+        ({"tool": {"coupled": True}}, "^mass, coupled"),
+        ({"solver": gg.Solver(sleep=True)}, "sleep: expected 0 with continuous matter"),
+    ],
+    ids=str,
+)
+def test_what_matter_does_not_meet(change: dict[str, Any], message: str) -> None:
+    scene = gg.Scene(((0, 0, 0), (1, 1, 1)), boundary=change.get("boundary"))
+    dough = scene.add_material(density=1000.0, continuum=DOUGH)
+    scene.add_continuum(dough, (0.1, 0.1, 0.1), (0.3, 0.3, 0.3), spacing=0.1)
+    if "tool" in change:
+        scene.add_tool(gg.Sdf.sphere(0.1), "ball", dough, (0.7, 0.7, 0.7), **change["tool"])
+    with pytest.raises(gg.ArgumentError, match=message):
+        scene.build(device="cpu", solver=change.get("solver"))
+
+
+def test_reading_and_setting() -> None:
+    scene = gg.Scene(((0, 0, 0), (1, 1, 1)))
+    scene.add_material(density=1000.0, radius=0.1)
+    scene.add_grains(0, [[0.5, 0.5, 0.5]])
+    with scene.build(device="cpu") as grains:
+        assert not grains.continuous
+        for name in ("stretches", "stresses", "plastic_strains", "densities", "spacing"):
+            with pytest.raises(gg.ArgumentError, match=r"^(continuum|spacing): expected a world of continuous matter"):
+                getattr(grains, name)
+        with pytest.raises(gg.ArgumentError, match="^set_continuum"):
+            grains.set_continuum(np.eye(3))
+    with kneaded().build(2, device="cpu", num_threads=1) as world:
+        units = np.broadcast_to(np.eye(3), (world.grain_count, 3, 3))
+        before = world.state_hash(0)
+        for wrong, match in (
+            (units[:-1], "^stretches"),
+            (-units, "^stretches, plastic_strains: expected positive definite"),
+            (np.where(np.eye(3) > 0, np.nan, units), "^stretches"),
+            (units + np.array([[0, 0.1, 0], [0, 0, 0], [0, 0, 0]]), "^stretches: expected symmetric"),
+        ):
+            with pytest.raises(gg.ArgumentError, match=match):
+                world.set_continuum(wrong)
+        with pytest.raises(gg.ArgumentError, match="^stretches, plastic_strains"):
+            world.set_continuum(units, -1.0)
+        with pytest.raises(gg.ArgumentError, match="^contacts"):
+            world.contacts(env=0)
+        assert world.state_hash(0) == before
+        world.set_continuum(1.1 * units, 0.25, envs=1)
+        np.testing.assert_allclose(world.densities[1] / world.densities[0], 1.1**-3, rtol=1e-6)
+        assert (world.plastic_strains[1] == 0.25).all() and (world.plastic_strains[0] == 0.0).all()
+        world.set_grains(world.positions[1], envs=1)
+        np.testing.assert_array_equal(world.stretches[1], units)
+
+
+def test_matter_that_is_torn_to_pieces_diverges_or_goes_on() -> None:
+    """Speeds that no step resolves end in a world that tells, not in one that hangs or crashes."""
+    with kneaded().build(device="cpu", num_threads=1) as world:
+        world.set_grains(velocities=1e6 * np.random.default_rng(1).standard_normal((world.grain_count, 3)))
+        for _ in range(3):
+            world.step(0.02)
+        assert np.isfinite(world.positions).all() and np.isfinite(world.stretches).all()
+        assert world.stats["fast_count"][0] > 0 or world.stats["diverged"][0]

@@ -1,0 +1,53 @@
+"""Continuous matter on a GPU: the bits of the CPU, phase by phase and over steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+from testbed.continuum import DT, blade_at, knead, kneaded
+from testbed.parity import KERNELS, pair, same
+from tests.parity.test_phases import first_difference
+
+SPACING = 0.03
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_steps(kernel: str) -> None:
+    cpu, gpu = pair(lambda: kneaded(SPACING), kernel, env_count=2)
+    with cpu, gpu:
+        for world in (cpu, gpu):
+            world.set_gravity((0.0, 0.0, -4.0), envs=1)
+        assert knead(cpu, 5) == knead(gpu, 5)
+        same(cpu, gpu)
+        np.testing.assert_array_equal(cpu.stresses, gpu.stresses)
+        np.testing.assert_array_equal(cpu.plastic_strains, gpu.plastic_strains)
+        for world in (cpu, gpu):
+            world.transform_grains((0.0, 0.0, 0.01), 0.3, envs=1)
+            world.set_continuum(world.stretches[0], 0.5, envs=1)
+        assert knead(cpu, 2, 5) == knead(gpu, 2, 5)
+        gpu.load_state(cpu.save_state(env=1), envs=0)
+        assert gpu.state_hash(0) == cpu.state_hash(1) == gpu.state_hash(1)
+
+
+def test_every_phase() -> None:
+    with kneaded(SPACING).build(2, device="cpu", num_threads=1) as before:
+        knead(before, 4)
+        state = before.save_state()
+    cpu = kneaded(SPACING).build(2, device="cpu", num_threads=1)
+    gpu = kneaded(SPACING).build(2, device="cuda")
+    with cpu, gpu:
+        for world in (cpu, gpu):
+            world.load_state(state)
+            world.set_tool_active("blade", False, envs=1)
+        for k in range(4, 6):
+            targets = np.broadcast_to(blade_at(k), (2, 1, 7)).astype(np.float32)
+            assert first_difference(cpu, gpu, DT, targets) == "", f"substep {k}"
+        assert cpu.state_hash(0) == gpu.state_hash(0) != cpu.state_hash(1) == gpu.state_hash(1)
+
+
+def test_devices_are_told() -> None:
+    with kneaded(SPACING).build(device="cuda") as world:
+        assert world.continuous and world.spacing == SPACING
+        assert isinstance(world.read("positions", output="device"), gg.DeviceArray)

@@ -1,0 +1,152 @@
+"""Continuous matter against laws: conservation, Hooke's and von Mises', Coulomb's, columns of sand that collapse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+from testbed.continuum import (
+    DOUGH,
+    POISSON,
+    YIELD,
+    YOUNG,
+    column,
+    elastic_energy,
+    floating,
+    momenta,
+    sliding_ball,
+    squeeze,
+    squeezed,
+)
+
+RUBBER = gg.Elastic(YOUNG, POISSON)
+
+
+def deviators(world: gg.World) -> np.ndarray:
+    """Norms of the deviatoric parts of the strains of env 0."""
+    strain = world.stretches[0] - np.eye(3)
+    strain -= np.trace(strain, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
+    return np.linalg.norm(strain, axis=(1, 2))
+
+
+def test_free_body() -> None:
+    """A cube that turns by .1 rad a step in space: momentum stays to the rounding of what is read, angular momentum to
+    1e-4, and energy does not rise. Nothing touches or yields: one Newton step."""
+    scene = floating(RUBBER, (0.15, 0.15, 0.15), (0.25, 0.25, 0.25), 0.02)
+    with scene.build(device="cpu", num_threads=1) as world:
+        places = world.positions[0].astype(np.float64)
+        world.set_grains(
+            velocities=np.cross((0.0, 0.0, 10.0), places - places.mean(axis=0)) + np.array([0.3, 0.2, 0.1])
+        )
+        world.step(1e-9)  # from now on particles know how velocity varies around them
+        start, spin = momenta(world)
+        energies = []
+        for _ in range(30):
+            world.step(0.01)
+            energies.append(world.stats["kinetic_energy"][0] + elastic_energy(world, RUBBER))
+            assert world.stats["iteration_count"][0] == 1 and world.stats["unsolved_count"][0] == 0
+        end, left = momenta(world)
+        assert np.abs(end - start).max() < 1e-6 * np.abs(start).max()
+        np.testing.assert_allclose(left, spin, atol=2e-2 * spin[2])
+        assert max(np.diff(energies)) < 1e-4 * energies[0]
+        assert energies[-1] > 0.95 * energies[0]
+
+
+@pytest.mark.parametrize("matter", [RUBBER, DOUGH], ids=["rubber", "dough"])
+def test_weight(matter: gg.Elastic | gg.VonMises) -> None:
+    """A block comes to rest on a floor that carries its weight."""
+    scene = gg.Scene(((0, 0, 0), (0.3, 0.3, 0.3)))
+    made_of = scene.add_material(density=1000.0, friction=0.8, continuum=matter)
+    scene.add_continuum(made_of, (0.1, 0.1, 0.0), (0.2, 0.2, 0.06), spacing=0.02)
+    with scene.build(device="cpu", num_threads=1) as world:
+        world.step(0.01, 120)
+        weight, before = 9.81 * world.grain_masses.sum(), world.positions
+        np.testing.assert_allclose(world.wall_wrenches[0, 4, 2], -weight, rtol=1e-3)
+        world.step(0.01, 50)
+        # elastic matter that friction holds at its foot still gives, ever more slowly
+        assert np.abs(world.positions - before).max() < 5e-5
+        assert world.stats["overlap_max"][0] < 0.01 and world.stats["kinetic_energy"][0] < 1e-9
+
+
+def test_young_modulus() -> None:
+    """1 % of strain between plates without friction: Young's modulus to 3 %, on a grid of 5 cells across."""
+    with squeezed(RUBBER, 0.02).build(device="cpu", num_threads=1) as world:
+        squeeze(world, 0.01, 20, 0.01)
+        force = squeeze(world, 0.01, 20, 0.01)
+    assert force / 0.01**2 == pytest.approx(YOUNG, rel=0.03)
+
+
+def test_yield_stress() -> None:
+    """Dough that is pressed by 15 % is at its yield stress, no particle beyond it. The force is 9 % below what the
+    yield stress of the whole cross-section makes, on a grid of 5 cells across; 5 % on one of 8."""
+    with squeezed(DOUGH, 0.02).build(device="cpu", num_threads=1) as world:
+        squeeze(world, 0.15, 30, 0.02)
+        force = squeeze(world, 0.15, 20, 0.02)
+        limit = YIELD / (YOUNG / (1.0 + POISSON))  # yield stress over twice the shear modulus
+        assert deviators(world).max() <= limit * (1.0 + 1e-9)
+        assert (world.plastic_strains > 0.05).mean() > 0.5
+    stress = force / 0.01 * 0.85
+    assert 0.88 < stress / (np.sqrt(1.5) * YIELD) < 1.0
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.2])
+def test_sliding(friction: float) -> None:
+    """A stiff ball slides down a slope by Coulomb's law, also at 10 ms (Zong et al. 2024, equation 27)."""
+    with sliding_ball(friction).build(device="cpu", num_threads=1) as world:
+        start = world.positions[0].astype(np.float64).mean(axis=0)
+        for _ in range(40):
+            world.step(0.01)
+            assert world.stats["unsolved_count"][0] == 0
+        way = world.positions[0].astype(np.float64).mean(axis=0) - start
+        law = 0.5 * 9.81 * np.sqrt(0.5) * (1.0 - friction) * 0.01**2 * 40 * 41
+    assert way[0] == pytest.approx(law, rel=0.01) and abs(way[1]) < 1e-6
+
+
+def test_column_of_sand() -> None:
+    """A column as high as wide collapses into a heap at rest: runout (Lube et al. 2005: 1.2 of its width) within a
+    quarter, highest at the wall, and its volume kept."""
+    solver = gg.Solver(tolerance=1e-5)
+    with column(1.0, 30.0, 0.0125, width=0.025).build(device="cpu", num_threads=1, solver=solver) as world:
+        for _ in range(130):
+            world.step(4e-3)
+            assert world.stats["unsolved_count"][0] == 0
+        x = world.positions[0]
+        runout = (np.quantile(x[:, 0], 0.99) - 0.1) / 0.1
+        assert 0.9 < runout < 1.5
+        assert world.stats["kinetic_energy"][0] < 1e-6
+        heights = [x[(x[:, 0] > low) & (x[:, 0] <= low + 0.03), 2].max() for low in (0.0, 0.05, 0.1, 0.15)]
+        assert heights == sorted(heights, reverse=True) and 0.07 < heights[0] < 0.095
+        assert np.abs(world.densities.mean() / 1500.0 - 1.0) < 0.02
+
+
+@pytest.mark.parametrize("dt", [1e-3, 5e-3, 20e-3])
+def test_time_steps(dt: float) -> None:
+    """Dough that falls and is pressed flat: finite, solved, and as thick at any time step."""
+    scene = gg.Scene(((0, 0, 0), (0.3, 0.3, 0.4)))
+    made_of = scene.add_material(density=1000.0, friction=0.5, continuum=DOUGH)
+    scene.add_continuum(made_of, (0.1, 0.1, 0.05), (0.2, 0.2, 0.15), spacing=0.02)
+    scene.add_tool(gg.Sdf.box((0.14, 0.14, 0.02)), "plate", made_of, (0.15, 0.15, 0.25))
+    with scene.build(device="cpu", num_threads=1) as world:
+        for k in range(round(0.4 / dt)):
+            height = 0.25 - 0.4 * dt * (k + 1)
+            world.step(dt, 1, tool_poses=[[0.15, 0.15, height, 1, 0, 0, 0]])
+            assert world.stats["unsolved_count"][0] == 0 and world.stats["diverged"][0] == 0
+        # the plate stands at .09 m; matter is between it and the floor
+        z = world.positions[0, :, 2]
+        assert 0.0 < z.min() < 0.01 and 0.055 < z.max() < 0.07
+        assert np.abs(world.densities.mean() / 1000.0 - 1.0) < 0.05
+
+
+def test_wrench_balances_momentum() -> None:
+    """What a blade that pushes dough gives is what the dough has: force and torque are those of all contacts."""
+    scene = floating(DOUGH, (0.15, 0.15, 0.15), (0.25, 0.25, 0.25), 0.02)
+    scene.add_tool(gg.Sdf.box((0.02, 0.1, 0.1)), "blade", 0, (0.12, 0.18, 0.22))
+    with scene.build(device="cpu", num_threads=1) as world:
+        pushed = np.zeros(6)
+        for k in range(12):
+            world.step(0.01, 1, tool_poses=[[0.12 + 0.002 * (k + 1), 0.18, 0.22, 1, 0, 0, 0]])
+            pushed += 0.01 * world.wrenches[0, 0]
+        momentum, _ = momenta(world)
+        assert momentum[0] > 0.1
+        np.testing.assert_allclose(-pushed[:3], momentum, atol=1e-5 * momentum[0])
