@@ -298,36 +298,12 @@ static int read_cameras(const gg_module_state *state, const def_args *a, gg_py_d
 }
 
 int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwargs, gg_py_def *out) {
-    static char *names[] = {"env_count",
-                            "lower",
-                            "upper",
-                            "boundary",
-                            "wall_material",
-                            "gravity",
-                            "air",
-                            "density",
-                            "material_fixed",
-                            "pair",
-                            "position",
-                            "velocity",
-                            "radius",
-                            "grain_material",
-                            "tool_pose",
-                            "tool_free",
-                            "tool_mass",
-                            "part_integers",
-                            "part_floats",
-                            "grid_integers",
-                            "grid_floats",
-                            "sample",
-                            "camera_integers",
-                            "camera_floats",
-                            "planar",
-                            "clumps",
-                            "continuum",
-                            "solver",
-                            "thread_count",
-                            "gpu",
+    static char *names[] = {"env_count",   "lower",     "upper",           "boundary",       "wall_material",
+                            "gravity",     "air",       "density",         "material_fixed", "pair",
+                            "position",    "velocity",  "radius",          "grain_material", "tool_pose",
+                            "tool_free",   "tool_mass", "part_integers",   "part_floats",    "grid_integers",
+                            "grid_floats", "sample",    "camera_integers", "camera_floats",  "planar",
+                            "clumps",      "continuum", "solver",          "thread_count",   "gpu",
                             NULL};
     def_args a;
     int64_t thread_count = 0, gpu = 0;
@@ -343,7 +319,8 @@ int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwarg
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||
         read_tools(state, &a, out) || read_cameras(state, &a, out) || gg_py_def_planar(state, a.planar, out) ||
-        gg_py_def_clumps(state, a.clumps, out) || gg_py_def_continuum(state, a.continuum, out) || gg_py_solver(state, a.solver, &out->def.solver) ||
+        gg_py_def_clumps(state, a.clumps, out) || gg_py_def_continuum(state, a.continuum, out) ||
+        gg_py_solver(state, a.solver, &out->def.solver) ||
         gg_py_integer(state, "thread_count", a.thread_count, 0, INT32_MAX, &thread_count) ||
         gg_py_integer(state, "gpu", a.gpu, 0, 1024, &gpu)) {
         gg_py_def_free(out);
