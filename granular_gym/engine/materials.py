@@ -49,7 +49,7 @@ class Pair(NamedTuple):
 PAIR_FIELDS = Pair._fields
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Material:
     """What a grain or a tool is made of; see Scene.add_material."""
 
@@ -65,6 +65,12 @@ class Material:
     shape: Shape2D | Clump | None = None
     fixed: bool = False
     continuum: Continuum | None = None
+
+    def __repr__(self) -> str:
+        """All that is not as it is by default."""
+        values = [(each.name, getattr(self, each.name), each.default) for each in dataclasses.fields(self)]
+        given = [f"{name}={value!r}" for name, value, default in values if value is not None and value != default]
+        return f"Material({', '.join(given)})"
 
 
 def pair_value(name: str, value: Any) -> float:
