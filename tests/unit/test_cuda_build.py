@@ -41,7 +41,7 @@ def run(emulated: Path, arguments: list[str], cwd: Path, **environment: str) -> 
     """Python with the emulated package first on its path."""
     settings = {**os.environ, "PYTHONPATH": str(emulated), **environment}
     return subprocess.run(
-        [sys.executable, *arguments], cwd=cwd, env=settings, capture_output=True, text=True, timeout=900
+        [sys.executable, *arguments], cwd=cwd, env=settings, capture_output=True, text=True, timeout=1800
     )
 
 
