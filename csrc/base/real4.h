@@ -52,6 +52,12 @@ GG_FN gg_real4 gg_real4_zero(void) { return gg_real4_set(0.0, 0.0, 0.0, 0.0); }
 GG_FN gg_real4 gg_real4_madd(gg_real4 sum, double scale, gg_real4 a) {
     return gg_real4_add(sum, gg_real4_scale(a, scale));
 }
+/* the first three */
+GG_FN void gg_real4_three(gg_real4 a, double out[3]) {
+    for (int k = 0; k < 3; k++) {
+        out[k] = gg_real4_at(a, k);
+    }
+}
 /* of the first three */
 GG_FN double gg_real4_dot3(gg_real4 a, gg_real4 b) {
     return gg_real4_at(a, 0) * gg_real4_at(b, 0) + gg_real4_at(a, 1) * gg_real4_at(b, 1) +

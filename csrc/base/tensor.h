@@ -1,4 +1,4 @@
-/* tensor.h: 3 x 3 matrices in double precision: symmetric ones as xx, yy, zz, xy, xz, yz; others by rows. */
+/* tensor.h: vectors and 3 x 3 matrices in double precision: symmetric ones as xx, yy, zz, xy, xz, yz; others by rows. */
 #ifndef GG_TENSOR_H
 #define GG_TENSOR_H
 
@@ -13,6 +13,8 @@ typedef struct gg_sym {
 typedef struct gg_tensor {
     double m[3][3];
 } gg_tensor;
+
+GG_FN double gg_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 GG_FN gg_sym gg_sym_make(double xx, double yy, double zz, double xy, double xz, double yz) {
     gg_sym a = {xx, yy, zz, xy, xz, yz};
@@ -107,7 +109,7 @@ GG_FN double gg_tensor_norm2(const gg_tensor *a) {
 
 /* The stretch V of the polar decomposition a = V R, by Newton's iteration for R with scaling by Frobenius norms (Higham,
  * Functions of Matrices, 2008, section 8.6). Returns 0, and leaves *stretch, where a is singular or not finite. */
-GG_FN int gg_tensor_stretch(gg_tensor a, gg_sym *stretch) {
+GG_FN_LARGE int gg_tensor_stretch(gg_tensor a, gg_sym *stretch) {
     gg_tensor r = a, cofactors;
     GG_ROLLED
     for (int pass = 0; pass < 20; pass++) {

@@ -76,20 +76,17 @@ typedef struct gg_continuum_source {
 /* the solve of an env within a substep */
 typedef struct gg_continuum_env {
     int32_t blocks, nodes;         /* in use */
-    int32_t lost;                  /* particles too far from the bounds for the grid; they come last in the order */
     int32_t newton, linear, tries; /* iterations of Newton's method; of the linear solve and line search under way */
     int32_t linear_all, tries_all; /* of the substep */
     int32_t unsolved;              /* the gradient is not below its bound */
     int32_t smooth;                /* the objective is quadratic */
     double cost, gradient;         /* objective [J]; norm of its gradient by inverse mass [kg^.5 m/s] */
-    double bound;                  /* that the gradient must get below */
-    double mass;
-    double energy; /* r . z of the linear solve, and where it began */
-    double first_energy;
-    double step, blend;       /* length of a step of the linear solve, and share of the last direction */
-    double slope, curvature;  /* inertial part of the slope of the objective along the step, and of its rise */
-    double length, low, high; /* of the line search: tried, and bounds */
-    double first_slope;
+    double momenta, bound;         /* of the substep, by the same norm; what the gradient must get below */
+    double mass;                   /* of the nodes [kg] */
+    double energy, first_energy; /* r . z of the linear solve, and where it began: the slope of the line search there */
+    double step, blend;          /* length of a step of the linear solve, and share of the last direction */
+    double slope, curvature;     /* inertial part of the slope of the objective along the step, and of its rise */
+    double length, low, high;    /* of the line search: tried, and bounds */
 } gg_continuum_env;
 
 /* partial sums of a block */
@@ -101,7 +98,7 @@ typedef struct gg_continuum_sum {
 #define GG_CONTINUUM_FIELDS(X)                                                                                         \
     X(gg_sym, continuum_stretch, d->continuum.slots, STATE)       /* elastic left stretch, by grain id */              \
     X(float, continuum_affine, d->continuum.slots * 9, STATE)     /* APIC's matrix C, by grain id [1/s] */             \
-    X(float, continuum_plastic, d->continuum.slots, STATE)        /* equivalent plastic strain, by grain id */ \
+    X(float, continuum_plastic, d->continuum.slots, STATE)        /* equivalent plastic strain, by grain id */          \
     X(int32_t, continuum_lost, d->continuum.slots, SCRATCH)       /* by grain id: too far away for the grid */         \
     X(int32_t, continuum_moved, d->continuum.slots, SCRATCH)      /* by grain id: 0: it would not be finite */         \
     X(gg_continuum_env, continuum_env, d->continuum.envs, SCRATCH)                                                     \

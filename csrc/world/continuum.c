@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../solvers/continuum/matter.h"
+#include "../solvers/drag.h"
 #include "world.h"
 
 static gg_status check_material(const gg_world_def *d, int32_t k, gg_message out) {
@@ -30,6 +31,7 @@ static gg_status check_scene(const gg_world_def *d, gg_message out) {
         GG_EXPECT(out, !gg_tool_moves(&d->tool_mass[k]),
                   "mass, coupled: tools follow their targets in continuous matter, tool %d does not", (int)k);
     }
+    GG_EXPECT(out, !gg_air_drags(&d->air), "air: expected none around continuous matter, as it drags on single grains");
     GG_EXPECT(out, !d->solver.sleep, "solver.sleep: expected 0 with continuous matter");
     GG_EXPECT(out, d->solver.mode == GG_MODE_GAUSS_SEIDEL || d->solver.mode == GG_MODE_JACOBI,
               "solver.mode: continuous matter has a solver of its own, expected the default, got %d",

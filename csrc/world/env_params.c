@@ -1,6 +1,7 @@
 /* env_params.c: gravity and air of an env. Its materials: materials.c. */
 #include <string.h>
 
+#include "../solvers/drag.h"
 #include "world.h"
 
 gg_status gg_air_check(const gg_air *air, gg_message out) {
@@ -41,6 +42,8 @@ gg_status gg_world_set_air(gg_world *w, const int32_t *envs, int64_t listed, con
     gg_status status = gg_envs_check(w, envs, &listed);
     for (int64_t k = 0; status == GG_OK && k < listed; k++) {
         status = gg_air_check(&air[k], gg_message_of(w));
+        GG_EXPECT(gg_message_of(w), status != GG_OK || !w->view.dims.continuum.envs || !gg_air_drags(&air[k]),
+                  "air: expected none around continuous matter, as it drags on single grains");
     }
     if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(env), -1, &host)) != GG_OK) {
         return status;

@@ -60,6 +60,7 @@ gg_status gg_world_set_solver(gg_world *w, const gg_solver *solver) {
     GG_EXPECT(out, solver->broad_phase != GG_BROAD_LINKED_HASH || solver->hash_ratio == w->solver.hash_ratio,
               "solver.hash_ratio: expected %g, with which the world was built, got %g", w->solver.hash_ratio,
               solver->hash_ratio);
+    GG_EXPECT(out, !solver->sleep || !w->view.dims.continuum.envs, "solver.sleep: expected 0 with continuous matter");
     GG_EXPECT(out, solver->integrator == w->solver.integrator,
               "solver.integrator: fixed when a world is built; build another");
     gg_view *host;

@@ -92,8 +92,9 @@ def test_scenes_have_grains_or_matter() -> None:
         scene.add_continuum(dough, (0.2, 0, 0), (0.4, 0.1, 0.1), spacing=0.06)
     with pytest.raises(gg.ArgumentError, match="^continuum: expected no radius"):
         scene.add_material(density=1.0, radius=0.1, continuum=DOUGH)
+    wrong: Any = 0.3
     with pytest.raises(gg.ArgumentError, match="^continuum: expected one of Elastic"):
-        scene.add_material(density=1.0, continuum=0.3)  # type: ignore[arg-type]
+        scene.add_material(density=1.0, continuum=wrong)
 
 
 def test_matter_inside_tools_is_refused() -> None:
@@ -122,6 +123,24 @@ def test_what_matter_does_not_meet(change: dict[str, Any], message: str) -> None
         scene.add_tool(gg.Sdf.sphere(0.1), "ball", dough, (0.7, 0.7, 0.7), **change["tool"])
     with pytest.raises(gg.ArgumentError, match=message):
         scene.build(device="cpu", solver=change.get("solver"))
+
+
+def test_matter_takes_no_air_and_no_sleep_later_either() -> None:
+    scene, dough = bare()
+    scene.add_continuum(dough, (0.1, 0.1, 0.1), (0.3, 0.3, 0.3), spacing=0.1)
+    scene.air = gg.Air(density=1.2)
+    with pytest.raises(gg.ArgumentError, match="^air: expected none around continuous matter"):
+        scene.build(device="cpu")
+    scene.air = None
+    with scene.build(device="cpu") as world:
+        with pytest.raises(gg.ArgumentError, match="^air: expected none around continuous matter"):
+            world.set_air(viscosity=1e-5)
+        with pytest.raises(gg.ArgumentError, match="sleep: expected 0 with continuous matter"):
+            world.set_solver(gg.Solver(sleep=True))
+        world.set_air(density=0.0)
+        world.set_solver(gg.Solver(tolerance=1e-5))
+        world.step(0.01, 3)
+        assert world.stats["unsolved_count"][0] == 0
 
 
 def test_reading_and_setting() -> None:

@@ -89,10 +89,10 @@ GG_FN void gg_continuum_sort(const gg_view *v, int64_t e) {
 }
 
 /* Lists the blocks of particles; returns how many there are, of which as many are written as there is room for. */
-GG_FN int32_t gg_continuum_list_blocks(const gg_view *v, int64_t e, int32_t *lost) {
+GG_FN int32_t gg_continuum_list_blocks(const gg_view *v, int64_t e) {
     const uint64_t *keys = v->continuum_key + e * 2 * v->dims.continuum.slots;
-    int32_t count = 0, k = 0, n = (int32_t)v->dims.continuum.slots;
-    for (; k < n && keys[k] != GG_KEY_LOST; k++) {
+    int32_t count = 0, n = (int32_t)v->dims.continuum.slots;
+    for (int32_t k = 0; k < n && keys[k] != GG_KEY_LOST; k++) {
         int64_t key = (int64_t)(keys[k] >> 6);
         int first = k == 0 || (int64_t)(keys[k - 1] >> 6) != key;
         count += first;
@@ -103,8 +103,12 @@ GG_FN int32_t gg_continuum_list_blocks(const gg_view *v, int64_t e, int32_t *los
             block->count = first ? 1 : block->count + 1;
         }
     }
-    *lost = k;
     return count;
+}
+
+/* what the key of a block and of the next along the axes k of which bit k of s is set differ by */
+GG_FN int64_t gg_block_shift(int s) {
+    return (int64_t)(s & 1) | (int64_t)(s >> 1 & 1) << GG_BLOCK_BITS | (int64_t)(s >> 2) << 2 * GG_BLOCK_BITS;
 }
 
 /* Lists the blocks of nodes that blocks of particles reach: the eight shifted lists of these, each in order of keys,
@@ -116,10 +120,8 @@ GG_FN int32_t gg_continuum_list_nodes(const gg_view *v, int64_t e, int32_t block
         int64_t least = INT64_MAX;
         GG_ROLLED
         for (int s = 0; s < 8; s++) {
-            int64_t shift =
-                (int64_t)(s & 1) | (int64_t)(s >> 1 & 1) << GG_BLOCK_BITS | (int64_t)(s >> 2) << 2 * GG_BLOCK_BITS;
             if (at[s] < blocks) {
-                least = GG_MIN(least, gg_continuum_block_of(v, e, at[s])->key + shift);
+                least = GG_MIN(least, gg_continuum_block_of(v, e, at[s])->key + gg_block_shift(s));
             }
         }
         if (least == INT64_MAX) {
@@ -127,9 +129,7 @@ GG_FN int32_t gg_continuum_list_nodes(const gg_view *v, int64_t e, int32_t block
         }
         GG_ROLLED
         for (int s = 0; s < 8; s++) {
-            int64_t shift =
-                (int64_t)(s & 1) | (int64_t)(s >> 1 & 1) << GG_BLOCK_BITS | (int64_t)(s >> 2) << 2 * GG_BLOCK_BITS;
-            int reaches = at[s] < blocks && gg_continuum_block_of(v, e, at[s])->key + shift == least;
+            int reaches = at[s] < blocks && gg_continuum_block_of(v, e, at[s])->key + gg_block_shift(s) == least;
             if (count < v->dims.continuum.nodes) {
                 v->continuum_source[e * v->dims.continuum.nodes + count].block[s] = reaches ? at[s] : -1;
             }
@@ -146,7 +146,7 @@ GG_FN void gg_continuum_order_env(const gg_view *v, int64_t e) {
     gg_env *env = &v->env[e];
     gg_continuum_env *own = gg_continuum_env_of(v, e);
     gg_continuum_sort(v, e);
-    own->blocks = gg_continuum_list_blocks(v, e, &own->lost);
+    own->blocks = gg_continuum_list_blocks(v, e);
     env->overflow_blocks = own->blocks > v->dims.continuum.blocks ? own->blocks : 0;
     own->nodes = env->overflow_blocks ? 0 : gg_continuum_list_nodes(v, e, own->blocks);
     env->overflow_nodes = own->nodes > v->dims.continuum.nodes ? own->nodes : 0;

@@ -9,7 +9,7 @@
 #ifndef GG_CONTINUUM_CONTACTS_H
 #define GG_CONTINUUM_CONTACTS_H
 
-#include "../contacts.h"
+#include "../tool_contacts.h"
 #include "continuum.h"
 
 /* R over W along the normal, 1 / (4 pi^2), and across it; the share of an overlap that a substep removes, 1 / (1 + 1/pi)
@@ -18,38 +18,21 @@
 #define GG_CONTINUUM_SLIP    1e-2
 #define GG_CONTINUUM_RECOVER 0.75854694
 
-GG_FN double gg_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
-/* Counts the contacts with tools that may close within the substep. item: slice of an env */
-GG_FN void gg_continuum_count_slice(const gg_view *v, int64_t e, int64_t slice) {
-    uint64_t near = gg_slice_parts(v, e, slice);
-    v->slice_parts[e * v->dims.slices + slice] = near;
-    GG_ROLLED
-    for (int lane = 0; lane < GG_LANES; lane++) {
-        int32_t i = (int32_t)(slice * GG_LANES + lane), count = 0;
-        int64_t at = e * v->dims.slots + i, part = v->dims.part_count;
-        if (v->grain_id[at] >= 0) {
-            part = gg_next_part(v, near, 0);
-        }
-        for (; part < v->dims.part_count; part = gg_next_part(v, near, part + 1)) {
-            count += gg_touch_part(v, e, i, part).active;
-        }
-        v->next_count[at] = 0;
-        v->next_tool_count[at] = count;
-    }
-    gg_contacts_counted(v, e, slice);
+/* where the particle of a slot has a contact: at the surface of its matter */
+GG_FN gg_vec3 gg_continuum_place(const gg_view *v, int64_t e, int64_t slot, const gg_continuum_contact *c) {
+    gg_vec4 x = v->position[e * v->dims.slots + slot];
+    return gg_v3((float)(x.x - c->reach * c->normal[0]), (float)(x.y - c->reach * c->normal[1]),
+                 (float)(x.z - c->reach * c->normal[2]));
 }
 
 /* a contact of the particle in slot i, but for R */
 GG_FN void gg_continuum_meet(const gg_view *v, int64_t e, int32_t i, int64_t part, double gap,
                              gg_continuum_contact *out) {
     int64_t at = e * v->dims.slots + i;
-    gg_vec3 x = gg_v3(v->position[at].x, v->position[at].y, v->position[at].z);
-    gg_vec3 normal = gg_part_normal(v, e, i, part), surface = gg_part_velocity(v, e, part, x);
+    gg_vec3 normal = gg_part_normal(v, e, i, part);
     double size = 0.0;
     for (int k = 0; k < 3; k++) {
         out->normal[k] = gg_axis_of(normal, k);
-        out->surface[k] = gg_axis_of(surface, k);
         out->impulse[k] = out->along[k] = out->velocity[k] = 0.0;
         size += out->normal[k] * out->normal[k];
     }
@@ -59,6 +42,10 @@ GG_FN void gg_continuum_meet(const gg_view *v, int64_t e, int32_t i, int64_t par
     out->target = -(gap < 0.0 ? GG_CONTINUUM_RECOVER * gap : gap) / (double)v->params.dt;
     out->friction = gg_pair_of(v, e, v->material[at], v->parts[part].material)->friction;
     out->reach = GG_CONTINUUM_REACH * (double)v->position[at].w;
+    gg_vec3 surface = gg_part_velocity(v, e, part, gg_continuum_place(v, e, i, out));
+    for (int k = 0; k < 3; k++) {
+        out->surface[k] = gg_axis_of(surface, k);
+    }
     out->part = (int32_t)part;
     out->give[0] = out->give[1] = 0.0;
 }
@@ -99,6 +86,11 @@ GG_FN void gg_continuum_at_surface(const gg_continuum_contact *c, const double v
     }
 }
 
+/* the weight of a node at a contact, from that at the particle and its gradient */
+GG_FN double gg_continuum_weight(const gg_continuum_contact *c, double weight, const double slope[3]) {
+    return weight - c->reach * gg_dot3(c->normal, slope);
+}
+
 /* gives a contact its R */
 GG_FN void gg_continuum_regularise(gg_continuum_contact *c, double delassus) {
     c->give[0] = GG_CONTINUUM_GIVE * delassus;
@@ -106,7 +98,7 @@ GG_FN void gg_continuum_regularise(gg_continuum_contact *c, double delassus) {
 }
 
 /* Impulse and tangent of a contact at the relative velocity u; returns the potential [J]. */
-GG_FN double gg_continuum_contact_law(gg_continuum_contact *c, const double u[3]) {
+GG_FN_LARGE double gg_continuum_contact_law(gg_continuum_contact *c, const double u[3]) {
     gg_sym zero = GG_ZERO, normal = gg_sym_outer(c->normal);
     double un = gg_dot3(c->normal, u), across[3], a[3], yn = (c->target - un) / c->give[0];
     for (int k = 0; k < 3; k++) {
@@ -143,14 +135,13 @@ GG_FN double gg_continuum_contact_law(gg_continuum_contact *c, const double u[3]
 /* what the contacts of the particle in a slot do to tools. item: slot of an env */
 GG_FN void gg_continuum_load_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, touch = v->next_first[at];
-    gg_vec3 x = gg_v3(v->position[at].x, v->position[at].y, v->position[at].z);
     for (int32_t k = 0; k < v->next_tool_count[at]; k++, touch++) {
         const gg_continuum_contact *c = &gg_continuum_contacts(v, e)[touch];
         const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + c->part];
         gg_tool_load *load = &v->tool_load[e * v->dims.tool_contacts + touch];
         load->tool = v->parts[c->part].tool;
         load->force = gg_v3((float)-c->impulse[0], (float)-c->impulse[1], (float)-c->impulse[2]);
-        load->torque = gg_cross(gg_sub(x, pose->tool_position), load->force);
+        load->torque = gg_cross(gg_sub(gg_continuum_place(v, e, i, c), pose->tool_position), load->force);
     }
 }
 

@@ -5,7 +5,8 @@
 #include "newton.h"
 
 GG_FN gg_real4 gg_node_precondition(const gg_view *v, int64_t at, gg_real4 residual) {
-    double r[3] = {gg_real4_at(residual, 0), gg_real4_at(residual, 1), gg_real4_at(residual, 2)}, z[3];
+    double r[3], z[3];
+    gg_real4_three(residual, r);
     gg_sym_mul(v->continuum_inverse[at], r, z);
     return gg_real4_set(z[0], z[1], z[2], 0.0);
 }
@@ -64,7 +65,8 @@ GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
         gg_tensor gradient = gg_gradient_of(along);
         gg_sym change = gg_matter_strain_change(gradient, p->stretch, dt);
         gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(p->bulk, p->shear, p->soften, p->along, change), dt);
-        double u[3] = {gg_real4_at(value, 0), gg_real4_at(value, 1), gg_real4_at(value, 2)};
+        double u[3];
+        gg_real4_three(value, u);
         GG_ROLLED
         for (int32_t c = 0; c < p->contact_count; c++) {
             const gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];

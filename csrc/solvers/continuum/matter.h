@@ -8,8 +8,8 @@
  * The energy is that of Hooke's law, K tr(E)^2 / 2 + G |dev E|^2, where it does not yield. Where the deviatoric stress
  * would pass the yield stress y, or the mean tension its bound, the energy goes on linearly: the least of elastic energy
  * and plastic work over all plastic strains of the substep (the Moreau envelope). Yield is thus inside the step, and the
- * energy convex and once differentiable. y rises with the pressure at the start of the substep (Drucker-Prager without
- * dilatancy). Viscosity adds eta |dev dE|^2 / dt.
+ * energy convex and once differentiable. y rises with the pressure (Drucker-Prager without dilatancy); the
+ * potential takes it as given, and newton.h lets it follow. Viscosity adds eta |dev dE|^2 / dt.
  */
 #ifndef GG_CONTINUUM_MATTER_H
 #define GG_CONTINUUM_MATTER_H
@@ -44,7 +44,8 @@ GG_FN double gg_matter_strength(const gg_continuum_material *m, double volumetri
     return strength > 0.0 ? strength : 0.0;
 }
 
-GG_FN gg_matter gg_matter_of(const gg_continuum_material *m, double strength, gg_sym strain, gg_sym change, double dt) {
+GG_FN_LARGE gg_matter gg_matter_of(const gg_continuum_material *m, double strength, gg_sym strain, gg_sym change,
+                                   double dt) {
     gg_matter out;
     double volumetric = gg_sym_trace(strain), mean = m->bulk * volumetric;
     out.bulk = m->bulk;
@@ -85,8 +86,8 @@ GG_FN gg_sym gg_matter_tangent(double bulk, double shear, double soften, gg_sym 
 
 /* The elastic stretch after a substep in which matter was deformed by 1 + dt L; *plastic rises by the equivalent plastic
  * strain. Radial return of the deviator of V - 1; the stretch stays where its decomposition fails. */
-GG_FN gg_sym gg_matter_return(const gg_continuum_material *m, double strength, gg_tensor gradient, gg_sym stretch,
-                              double dt, double *plastic) {
+GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double strength, gg_tensor gradient, gg_sym stretch,
+                                    double dt, double *plastic) {
     gg_tensor deformed = gg_tensor_mul_sym(gradient, stretch);
     double rows[3];
     for (int i = 0; i < 3; i++) {

@@ -39,7 +39,8 @@ GG_FN void gg_continuum_linearise_block(const gg_view *v, int64_t e, int64_t b) 
         GG_ROLLED
         for (int32_t c = 0; c < p->contact_count; c++) {
             gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
-            double u[3] = {gg_real4_at(value, 0), gg_real4_at(value, 1), gg_real4_at(value, 2)}, against[3];
+            double u[3], against[3];
+            gg_real4_three(value, u);
             gg_continuum_at_surface(contact, u, &gradient, contact->velocity);
             for (int i = 0; i < 3; i++) {
                 contact->velocity[i] -= contact->surface[i];
@@ -93,11 +94,11 @@ GG_FN void gg_continuum_judge_env(const gg_view *v, int64_t e) {
     }
     gg_continuum_sum nodes = gg_continuum_total(gg_node_sums(v, e), own->nodes);
     double kick = (double)gg_norm(env->gravity) * (double)v->params.dt;
-    double most = GG_MAX(nodes.of[2], GG_MAX(2.0 * nodes.of[0], nodes.of[3] * kick * kick));
+    own->momenta = sqrt(GG_MAX(nodes.of[2], GG_MAX(2.0 * nodes.of[0], nodes.of[3] * kick * kick)));
     own->cost = nodes.of[0] + gg_continuum_total(gg_block_sums(v, e), own->blocks).of[0];
     own->gradient = sqrt(nodes.of[1]);
     own->mass = nodes.of[3];
-    own->bound = GG_MAX(GG_CONTINUUM_TOLERANCE * sqrt(most), (double)v->params.tolerance * sqrt(own->mass));
+    own->bound = GG_MAX(GG_CONTINUUM_TOLERANCE * own->momenta, (double)v->params.tolerance * sqrt(own->mass));
     int close = own->gradient <= own->bound, finite = own->gradient < 1e300;
     env->converged = close || own->newton >= GG_CONTINUUM_NEWTON || !finite;
     own->unsolved = !close;
@@ -122,9 +123,7 @@ GG_FN void gg_continuum_diagonal_block(const gg_view *v, int64_t e, int64_t b) {
         GG_ROLLED
         for (int n = 0; n < 27; n++) {
             int i = n % 3, j = n / 3 % 3, l = n / 9, at = p->halo + l * 36 + j * 6 + i;
-            double wx = s.weight[0][i], wy = s.weight[1][j], wz = s.weight[2][l], weight = wx * wy * wz;
-            double slope[3] = {s.other[0][i] * wy * wz, wx * s.other[1][j] * wz, wx * wy * s.other[2][l]};
-            double pulled[3], flowing[3];
+            double slope[3], pulled[3], flowing[3], weight = gg_spline_node(&s, i, j, l, slope);
             gg_sym_mul(p->stretch, slope, pulled);
             gg_sym_mul(p->along, pulled, flowing);
             gg_sym own = gg_sym_scale(gg_sym_outer(pulled), first + second);
@@ -133,7 +132,7 @@ GG_FN void gg_continuum_diagonal_block(const gg_view *v, int64_t e, int64_t b) {
             GG_ROLLED
             for (int32_t c = 0; c < p->contact_count; c++) {
                 const gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
-                double at_surface = weight - contact->reach * gg_dot3(contact->normal, slope);
+                double at_surface = gg_continuum_weight(contact, weight, slope);
                 own = gg_sym_madd(own, at_surface * at_surface, contact->tangent);
             }
             given[at] = gg_real4_add(given[at], gg_real4_set(own.xx, own.yy, own.zz, own.xy));

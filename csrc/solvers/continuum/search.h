@@ -19,7 +19,8 @@ GG_FN void gg_continuum_ray_block(const gg_view *v, int64_t e, int64_t b) {
         gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
         gg_spline_gather(&s, halo + p->halo, &value, along);
         gg_tensor gradient = gg_gradient_of(along);
-        double u[3] = {gg_real4_at(value, 0), gg_real4_at(value, 1), gg_real4_at(value, 2)};
+        double u[3];
+        gg_real4_three(value, u);
         p->along = gg_matter_strain_change(gradient, p->stretch, v->params.dt);
         GG_ROLLED
         for (int32_t c = 0; c < p->contact_count; c++) {
@@ -103,10 +104,6 @@ GG_FN void gg_continuum_try_env(const gg_view *v, int64_t e) {
     }
     gg_continuum_sum sum = gg_continuum_total(gg_block_sums(v, e), own->blocks);
     double slope = own->slope + own->length * own->curvature + sum.of[0], rise = own->curvature + sum.of[1];
-    /* the slope at length 0 is minus what the linear model promises */
-    if (own->tries++ == 0) {
-        own->first_slope = own->first_energy;
-    }
     if (slope < 0.0) {
         own->low = own->length;
     } else {
@@ -116,8 +113,9 @@ GG_FN void gg_continuum_try_env(const gg_view *v, int64_t e) {
     int inside = next > own->low && (own->high < 0.0 || next < own->high);
     next = inside ? next : own->high < 0.0 ? 2.0 * own->low : 0.5 * (own->low + own->high);
     double most = slope < 0.0 ? -slope : slope;
-    int done = most <= GG_CONTINUUM_SEARCH * own->first_slope || own->tries >= GG_CONTINUUM_TRIES;
+    own->tries++;
     own->tries_all++;
+    int done = most <= GG_CONTINUUM_SEARCH * own->first_energy || own->tries >= GG_CONTINUUM_TRIES;
     v->env[e].inner = !done;
     own->length = done ? own->length : next;
 }

@@ -43,9 +43,18 @@ GG_FN gg_spline gg_spline_moments(const double place[3], double spacing) {
     return s;
 }
 
+/* weight of node i j k of the stencil, and its derivatives from the second set */
+GG_FN double gg_spline_node(const gg_spline *s, int i, int j, int k, double slope[3]) {
+    double x = s->weight[0][i], y = s->weight[1][j], z = s->weight[2][k];
+    slope[0] = s->other[0][i] * y * z;
+    slope[1] = x * s->other[1][j] * z;
+    slope[2] = x * y * s->other[2][k];
+    return x * y * z;
+}
+
 /* What the nodes give to a particle: *value by the weights, along[k] with the second set on axis k. halo: the first node of
  * the stencil */
-GG_FN void gg_spline_gather(const gg_spline *s, const gg_real4 *halo, gg_real4 *value, gg_real4 along[3]) {
+GG_FN_LARGE void gg_spline_gather(const gg_spline *s, const gg_real4 *halo, gg_real4 *value, gg_real4 along[3]) {
     gg_real4 zero = gg_real4_zero(), sum = zero, x = zero, y = zero, z = zero;
     for (int k = 0; k < 3; k++) {
         gg_real4 plane = zero, plane_x = zero, plane_y = zero;
@@ -72,7 +81,7 @@ GG_FN void gg_spline_gather(const gg_spline *s, const gg_real4 *halo, gg_real4 *
 }
 
 /* The transpose: adds to the nodes `value` by the weights and along[k] with the second set on axis k. */
-GG_FN void gg_spline_scatter(const gg_spline *s, gg_real4 value, const gg_real4 along[3], gg_real4 *halo) {
+GG_FN_LARGE void gg_spline_scatter(const gg_spline *s, gg_real4 value, const gg_real4 along[3], gg_real4 *halo) {
     for (int k = 0; k < 3; k++) {
         gg_real4 plane = gg_real4_madd(gg_real4_scale(value, s->weight[2][k]), s->other[2][k], along[2]);
         gg_real4 plane_x = gg_real4_scale(along[0], s->weight[2][k]);

@@ -90,9 +90,8 @@ GG_FN void gg_continuum_regularise_block(const gg_view *v, int64_t e, int64_t b)
             GG_ROLLED
             for (int n = 0; n < 27; n++) {
                 int i = n % 3, j = n / 3 % 3, l = n / 9;
-                double wx = s.weight[0][i], wy = s.weight[1][j], wz = s.weight[2][l];
-                double slope[3] = {s.other[0][i] * wy * wz, wx * s.other[1][j] * wz, wx * wy * s.other[2][l]};
-                double weight = wx * wy * wz - contact->reach * gg_dot3(contact->normal, slope);
+                double slope[3], weight = gg_spline_node(&s, i, j, l, slope);
+                weight = gg_continuum_weight(contact, weight, slope);
                 int64_t at = gg_halo_node(block, p->halo % 6 + i, p->halo / 6 % 6 + j, p->halo / 36 + l);
                 delassus += weight * weight / gg_real4_at(nodes[at], 3);
             }
@@ -200,8 +199,8 @@ GG_FN void gg_continuum_integrate_block(const gg_view *v, int64_t e, int64_t b) 
         gg_spline slopes = gg_spline_slopes(p->place, h), moments = gg_spline_moments(p->place, h);
         gg_spline_gather(&slopes, halo + p->halo, &value, along);
         gg_spline_gather(&moments, halo + p->halo, &value, moment);
-        double velocity[3] = {gg_real4_at(value, 0), gg_real4_at(value, 1), gg_real4_at(value, 2)};
-        double plastic = v->continuum_plastic[id];
+        double velocity[3], plastic = v->continuum_plastic[id];
+        gg_real4_three(value, velocity);
         gg_sym next = gg_matter_return(gg_continuum_material_of(v, e, p->slot), p->strength, gg_gradient_of(along),
                                        p->stretch, dt, &plastic);
         double size = gg_sym_norm(next);
@@ -248,7 +247,7 @@ GG_FN void gg_continuum_note_slice(const gg_view *v, int64_t e, int64_t slice) {
     const gg_continuum_env *own = gg_continuum_env_of(v, e);
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
     stats->residual = own->mass > 0.0 ? (float)(own->gradient / sqrt(own->mass)) : 0.0f;
-    stats->bad += own->gradient > GG_CONTINUUM_DIVERGED / GG_CONTINUUM_TOLERANCE * own->bound;
+    stats->bad += own->unsolved && !(own->gradient <= GG_CONTINUUM_DIVERGED * own->momenta);
 }
 
 #endif

@@ -64,8 +64,6 @@ GG_FN gg_bell_moment gg_bell_moment_of(const gg_view *v, int64_t e, int32_t pass
     return at;
 }
 
-GG_FN double gg_bell_dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
-
 /* to = a x b */
 GG_FN void gg_bell_cross(const double a[3], const double b[3], double to[3]) {
     to[0] = a[1] * b[2] - a[2] * b[1];
@@ -96,13 +94,13 @@ GG_FN double gg_bell_stiffness(const gg_bell_law *law, double radius, double oth
  * contact */
 GG_FN void gg_bell_force(const gg_bell_law *law, double stiffness, double friction, double overlap,
                          const double normal[3], const double velocity[3], double force[3]) {
-    double closing = -gg_bell_dot(velocity, normal), slip[3];
+    double closing = -gg_dot3(velocity, normal), slip[3];
     double push = stiffness * gg_bell_power(overlap, law->stiffness_quarters) +
                   law->damping * gg_bell_power(overlap, law->damping_quarters) * closing;
     for (int k = 0; k < 3; k++) {
         slip[k] = velocity[k] + closing * normal[k];
     }
-    double speed = sqrt(gg_bell_dot(slip, slip)), bound = friction * (push > 0.0 ? push : 0.0);
+    double speed = sqrt(gg_dot3(slip, slip)), bound = friction * (push > 0.0 ? push : 0.0);
     double rub = speed > 0.0 ? (law->sliding * speed < bound ? law->sliding : bound / speed) : 0.0;
     for (int k = 0; k < 3; k++) {
         force[k] = normal[k] * push - slip[k] * rub;
@@ -113,7 +111,7 @@ GG_FN void gg_bell_force(const gg_bell_law *law, double stiffness, double fricti
 GG_FN void gg_bell_turned(const gg_turn *t, gg_vec3 offset, double to[3]) {
     const double own[3] = {offset.x, offset.y, offset.z};
     for (int c = 0; c < 3; c++) {
-        to[c] = gg_bell_dot(t->m[c], own);
+        to[c] = gg_dot3(t->m[c], own);
     }
 }
 

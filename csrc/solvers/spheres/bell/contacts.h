@@ -3,26 +3,8 @@
 #ifndef GG_BELL_CONTACTS_H
 #define GG_BELL_CONTACTS_H
 
+#include "../../tool_contacts.h"
 #include "bell.h"
-
-/* Counts the contacts with tools that may close within the substep. item: slice of an env */
-GG_FN void gg_bell_count_slice(const gg_view *v, int64_t e, int64_t slice) {
-    uint64_t near = gg_slice_parts(v, e, slice);
-    v->slice_parts[e * v->dims.slices + slice] = near;
-    for (int lane = 0; lane < GG_LANES; lane++) {
-        int32_t i = (int32_t)(slice * GG_LANES + lane), count = 0;
-        int64_t at = e * v->dims.slots + i, part = v->dims.part_count;
-        if (v->grain_id[at] >= 0 && !gg_slot_fixed(v, e, i)) {
-            part = gg_next_part(v, near, 0);
-        }
-        for (; part < v->dims.part_count; part = gg_next_part(v, near, part + 1)) {
-            count += gg_touch_part(v, e, i, part).active;
-        }
-        v->next_count[at] = 0;
-        v->next_tool_count[at] = count;
-    }
-    gg_contacts_counted(v, e, slice);
-}
 
 /* lists them. item: slice of an env */
 GG_FN void gg_bell_list_slice(const gg_view *v, int64_t e, int64_t slice) {
@@ -94,7 +76,7 @@ GG_FN void gg_bell_meet_grain(const gg_view *v, int64_t e, int32_t i, int32_t j,
             apart[k] += apart[k] > 0.5 * length ? -length : apart[k] < -0.5 * length ? length : 0.0;
         }
     }
-    double distance2 = gg_bell_dot(apart, apart);
+    double distance2 = gg_dot3(apart, apart);
     if (!(distance2 < (r + s) * (r + s))) {
         return;
     }
@@ -138,7 +120,7 @@ GG_FN gg_tool_load gg_bell_meet_part(const gg_view *v, int64_t e, int32_t i, int
         gg_vec3 outward = gg_mat_mul(pose->rotation, gg_sdf_eval(shape, v->grids, v->samples, local).gradient);
         double normal[3] = {outward.x, outward.y, outward.z}, opposite[3], velocity[3], from[3], across[3], force[3];
         double spin[3] = {pose->angular_velocity.x, pose->angular_velocity.y, pose->angular_velocity.z}, torque[3];
-        double length = sqrt(gg_bell_dot(normal, normal)), lever = r - 0.5 * overlap;
+        double length = sqrt(gg_dot3(normal, normal)), lever = r - 0.5 * overlap;
         for (int k = 0; k < 3; k++) {
             normal[k] = length > 0.0 ? normal[k] / length : (k == 2 ? 1.0 : 0.0);
             opposite[k] = -normal[k];

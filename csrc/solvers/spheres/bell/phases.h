@@ -6,7 +6,7 @@
 
 /* clang-format off */
 #define GG_BELL_PHASES(X)                                                                                              \
-    X(bell_count, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE, gg_bell_count_slice(v, e, i))            \
+    X(bell_count, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE, gg_tool_contacts_count_slice(v, e, i))            \
     X(bell_list, v->dims.slices, SLICES, PLAIN, EACH, v->dims.slices, ALONE, gg_bell_list_slice(v, e, i))              \
     X(bell_open, 1, SKIPS, PLAIN, EACH, 1, ALONE, gg_bell_open_env(v, e))                                              \
     X(bell_start, v->dims.bell.count, SKIPS, PLAIN, EACH, v->dims.bell.count, ALONE, gg_bell_start(v, e, i))           \

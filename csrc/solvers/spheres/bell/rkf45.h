@@ -74,7 +74,7 @@ GG_FN void gg_bell_motion(const gg_clump_shape *shape, const double state[13], i
 GG_FN void gg_bell_rotation_rate(const double q[4], const double spin[3], double rate[4]) {
     double around[3];
     gg_bell_cross(spin, q + 1, around);
-    rate[0] = -0.5 * gg_bell_dot(spin, q + 1);
+    rate[0] = -0.5 * gg_dot3(spin, q + 1);
     for (int k = 0; k < 3; k++) {
         rate[k + 1] = 0.5 * (q[0] * spin[k] + around[k]);
     }
