@@ -58,13 +58,15 @@ class Settling(WorldTools):
             rounds: at most, twice; their number grows with the square of the depth.
 
         Raises:
-            ArgumentError: a value out of range, or a mode without stored impulses.
+            ArgumentError: a value out of range, a mode without stored impulses, or continuous matter.
             CapacityError: the grains overlap massively; they stand as before, without stored impulses.
 
         Warns:
             StabilityWarning: velocities change by more in every round: grains of the bed are about to give way, or it
                 takes more rounds.
         """
+        if self.continuous:
+            raise ArgumentError("settle_impulses: continuous matter stores no impulses")
         solver = self.solver
         if solver.mode not in CONVERGENT:
             raise ArgumentError(

@@ -169,6 +169,8 @@ def test_reading_and_setting() -> None:
             world.set_continuum(units, -1.0)
         with pytest.raises(gg.ArgumentError, match="^contacts"):
             world.contacts(env=0)
+        with pytest.raises(gg.ArgumentError, match="^settle_impulses"):
+            world.settle_impulses(0.01)
         assert world.state_hash(0) == before
         world.set_continuum(1.1 * units, 0.25, envs=1)
         np.testing.assert_allclose(world.densities[1] / world.densities[0], 1.1**-3, rtol=1e-6)

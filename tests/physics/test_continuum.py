@@ -32,25 +32,25 @@ def deviators(world: gg.World) -> np.ndarray:
 
 def test_free_body() -> None:
     """A cube that turns by .1 rad a step in space: momentum stays to the rounding of what is read, angular momentum to
-    1e-4, and energy does not rise. Nothing touches or yields: one Newton step."""
+    2.3e-4 in 60 steps, and energy does not rise. Nothing touches or yields: one Newton step."""
     scene = floating(RUBBER, (0.15, 0.15, 0.15), (0.25, 0.25, 0.25), 0.02)
     with scene.build(device="cpu", num_threads=1) as world:
         places = world.positions[0].astype(np.float64)
         world.set_grains(
             velocities=np.cross((0.0, 0.0, 10.0), places - places.mean(axis=0)) + np.array([0.3, 0.2, 0.1])
         )
-        world.step(1e-9)  # from now on particles know how velocity varies around them
+        world.step(0.01, 6)  # particles learn how velocity varies around them, and the body stretches as it turns
         start, spin = momenta(world)
         energies = []
-        for _ in range(30):
+        for _ in range(60):
             world.step(0.01)
             energies.append(world.stats["kinetic_energy"][0] + elastic_energy(world, RUBBER))
             assert world.stats["iteration_count"][0] == 1 and world.stats["unsolved_count"][0] == 0
         end, left = momenta(world)
         assert np.abs(end - start).max() < 1e-6 * np.abs(start).max()
-        np.testing.assert_allclose(left, spin, atol=2e-2 * spin[2])
-        assert max(np.diff(energies)) < 1e-4 * energies[0]
-        assert energies[-1] > 0.95 * energies[0]
+        np.testing.assert_allclose(left, spin, atol=3e-4 * spin[2])
+        assert max(np.diff(energies)) < 5e-5 * energies[0]
+        assert energies[-1] > 0.999 * energies[0]
 
 
 @pytest.mark.parametrize("matter", [RUBBER, DOUGH], ids=["rubber", "dough"])
@@ -62,7 +62,7 @@ def test_weight(matter: gg.Elastic | gg.VonMises) -> None:
     with scene.build(device="cpu", num_threads=1) as world:
         world.step(0.01, 120)
         weight, before = 9.81 * world.grain_masses.sum(), world.positions
-        np.testing.assert_allclose(world.wall_wrenches[0, 4, 2], -weight, rtol=1e-3)
+        np.testing.assert_allclose(world.wall_wrenches[0, 4, 2], -weight, rtol=1e-5)
         world.step(0.01, 50)
         # elastic matter that friction holds at its foot still gives, ever more slowly
         assert np.abs(world.positions - before).max() < 5e-5
@@ -100,7 +100,7 @@ def test_sliding(friction: float) -> None:
             assert world.stats["unsolved_count"][0] == 0
         way = world.positions[0].astype(np.float64).mean(axis=0) - start
         law = 0.5 * 9.81 * np.sqrt(0.5) * (1.0 - friction) * 0.01**2 * 40 * 41
-    assert way[0] == pytest.approx(law, rel=0.01) and abs(way[1]) < 1e-6
+    assert way[0] == pytest.approx(law, rel=1e-3) and abs(way[1]) < 1e-6
 
 
 def test_column_of_sand() -> None:
@@ -135,18 +135,48 @@ def test_time_steps(dt: float) -> None:
         # the plate stands at .09 m; matter is between it and the floor
         z = world.positions[0, :, 2]
         assert 0.0 < z.min() < 0.01 and 0.055 < z.max() < 0.07
-        assert np.abs(world.densities.mean() / 1000.0 - 1.0) < 0.05
+        # a bulk modulus of 33 kPa under about 1 kPa
+        assert 1.01 < world.densities.mean() / 1000.0 < 1.035
 
 
 def test_wrench_balances_momentum() -> None:
-    """What a blade that pushes dough gives is what the dough has: force and torque are those of all contacts."""
+    """What a blade that pushes dough off its middle gives is what the dough has: momentum and angular momentum."""
     scene = floating(DOUGH, (0.15, 0.15, 0.15), (0.25, 0.25, 0.25), 0.02)
     scene.add_tool(gg.Sdf.box((0.02, 0.1, 0.1)), "blade", 0, (0.12, 0.18, 0.22))
     with scene.build(device="cpu", num_threads=1) as world:
-        pushed = np.zeros(6)
+        force, torque = np.zeros(3), np.zeros(3)
         for k in range(12):
+            origin = world.tool_poses[0, 0, :3].astype(np.float64)
             world.step(0.01, 1, tool_poses=[[0.12 + 0.002 * (k + 1), 0.18, 0.22, 1, 0, 0, 0]])
-            pushed += 0.01 * world.wrenches[0, 0]
-        momentum, _ = momenta(world)
-        assert momentum[0] > 0.1
-        np.testing.assert_allclose(-pushed[:3], momentum, atol=1e-5 * momentum[0])
+            wrench = 0.01 * world.wrenches[0, 0].astype(np.float64)
+            force += wrench[:3]
+            torque += wrench[3:] + np.cross(origin, wrench[:3])
+        mass = world.grain_masses[0][:, None]
+        places, motion = world.positions[0].astype(np.float64), mass * world.velocities[0]
+        assert motion.sum(axis=0)[0] > 0.1
+        np.testing.assert_allclose(-force, motion.sum(axis=0), atol=1e-6)
+        np.testing.assert_allclose(-torque, np.cross(places, motion).sum(axis=0), atol=1e-6)
+
+
+def test_torque_on_a_wheel() -> None:
+    """A cylinder that turns on dough drags it along, and the dough holds it back: friction times the radius, less than
+    a particle's half distance off."""
+    scene = gg.Scene(((0, 0, 0), (0.4, 0.2, 0.3)))
+    dough = scene.add_material(density=1000.0, friction=0.3, continuum=DOUGH)
+    scene.add_continuum(dough, (0.1, 0.05, 0.0), (0.3, 0.15, 0.06), spacing=0.02)
+    lying = np.array([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
+    scene.add_tool(gg.Sdf.cylinder(0.05, 0.08), "wheel", dough, (0.2, 0.1, 0.112, *lying))
+    with scene.build(device="cpu", num_threads=1) as world:
+        for k in range(40):
+            half = 0.5 * 0.05 * (k + 1)
+            turned = [
+                np.cos(half) * lying[0],
+                np.cos(half) * lying[1],
+                np.sin(half) * lying[0],
+                -np.sin(half) * lying[1],
+            ]
+            world.step(0.01, 1, tool_poses=[[0.2, 0.1, 0.112 - 0.0002 * (k + 1), *turned]])
+        wrench = world.wrenches[0, 0]
+        assert wrench[2] > 1.0 and abs(wrench[0]) > 0.1 * wrench[2]
+        # forces along the normal have no arm about the axis
+        assert abs(wrench[4]) / np.hypot(wrench[0], wrench[2]) == pytest.approx(0.05 * np.sin(np.arctan(0.3)), rel=0.05)
