@@ -1,9 +1,10 @@
 """continuum.py: what a substep of continuous matter costs, with the certificate of its solve beside every time.
 
-    python -m benchmarks.continuum [--quick]
+    python -m benchmarks.continuum [--quick | --laws]
 
 Scenes like those of Zong, Jiang, Han (2024), Table I, at about their numbers of particles: dough under a moving roller
-that does not turn, a stiff ball on a slope; then blocks of sand. One thread.
+that does not turn, a stiff ball on a slope; then blocks of sand. One thread. With --laws: how far matter is from
+the laws that docs/continuum.md names, at two resolutions where it depends on them (minutes).
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import granular_gym as gg
-from testbed.continuum import DOUGH, sliding_ball
+from testbed.continuum import DOUGH, POISSON, YIELD, YOUNG, column, sliding_ball, squeeze, squeezed
 
+RUBBER = gg.Elastic(YOUNG, POISSON)
 #: seconds a step of the paper's serial code, from its Table I
 PAPER = {"rolling": 7.65, "ball": 1.16}
 
@@ -78,10 +80,45 @@ def measure(name: str, case: Case, steps: int) -> str:
     )
 
 
+def laws() -> None:
+    """Prints each figure as a share of its law."""
+    for spacing in (0.02, 0.0125):
+        across = f"{0.1 / spacing:.0f} cells across"
+        for name, matter, strain, law in (
+            ("Young's modulus", RUBBER, 0.01, 0.01 * YOUNG),
+            ("force at yield", DOUGH, 0.15, np.sqrt(1.5) * YIELD / 0.85),
+        ):
+            with squeezed(matter, spacing).build(device="cpu") as world:
+                squeeze(world, strain, 60, 0.01)
+                share = squeeze(world, strain, 40, 0.01) / 0.01 / law
+            print(f"{name}, {across}: {share - 1.0:+.1%}", flush=True)
+    for friction, spacing, per_cell in ((0.0, 0.2, 103.0), (0.2, 0.2, 103.0), (0.6, 0.2, 103.0), (0.6, 0.1, 27.0)):
+        with sliding_ball(friction, spacing, per_cell).build(device="cpu") as world:
+            start = world.positions[0].astype(np.float64).mean(axis=0)
+            world.step(0.01, 100)
+            way = (world.positions[0].astype(np.float64).mean(axis=0) - start)[0]
+        # implicit Euler makes t (t + dt) of t^2
+        law = 9.81 * np.sqrt(0.5) * 1.01 * (0.5 * (1.0 - friction) if friction < 2.0 / 7.0 else 5.0 / 14.0)
+        print(f"ball on 45 degrees, friction {friction:g}, spacing {spacing:g} m: {way / law - 1.0:+.2%}", flush=True)
+    for aspect, law in ((1.0, 1.2), (3.0, 1.9 * 3.0 ** (2.0 / 3.0))):
+        with column(aspect, 30.0, 0.01).build(device="cpu", solver=gg.Solver(tolerance=1e-5)) as world:
+            world.step(2e-3, round((4.0 * np.sqrt(0.1 * aspect / 9.81) + 0.3) / 2e-3))
+            runout = np.quantile(world.positions[0, :, 0], 0.99) / 0.1 - 1.0
+            unsolved = int(world.stats["unsolved_count"][0])
+        print(
+            f"column {aspect:g} : 1, runout {runout:.2f} widths, Lube et al. {law:.2f}, unsolved {unsolved}", flush=True
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps, no large scene")
-    quick = parser.parse_args().quick
+    parser.add_argument("--laws", action="store_true", help="distances from laws in place of times")
+    arguments = parser.parse_args()
+    if arguments.laws:
+        laws()
+        return
+    quick = arguments.quick
     steps = 10 if quick else 40
     print(
         "| scene | particles | dt | time a step | paper's | Newton | linear | lengths tried | residual | overlap | ",

@@ -78,8 +78,8 @@ def test_young_modulus() -> None:
 
 
 def test_yield_stress() -> None:
-    """Dough that is pressed by 15 % is at its yield stress, no particle beyond it. The force is 9 % below what the
-    yield stress of the whole cross-section makes, on a grid of 5 cells across; 5 % on one of 8."""
+    """Dough that is pressed by 15 % is at its yield stress, no particle beyond it. The force is 10 % below what the
+    yield stress of the whole cross-section makes, whatever the grid (docs/continuum.md)."""
     with squeezed(DOUGH, 0.02).build(device="cpu", num_threads=1) as world:
         squeeze(world, 0.15, 30, 0.02)
         force = squeeze(world, 0.15, 20, 0.02)
