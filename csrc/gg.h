@@ -279,11 +279,16 @@ gg_status gg_world_set_tool_poses(gg_world *world, const int32_t *envs, int64_t 
  * camera sees them; they keep moving. */
 gg_status gg_world_get_tools_active(gg_world *world, int32_t *active);
 gg_status gg_world_set_tools_active(gg_world *world, const int32_t *envs, int64_t env_listed, const int32_t *active);
-/* Velocity [m/s] and the caller's force [N] of a dynamic tool (env_count or env_listed, 3); NULL to skip either. The
- * force acts until it is set anew; what points along an axis that is held has no effect. */
-gg_status gg_world_get_tool_motion(gg_world *world, int64_t tool, float *velocity, float *force);
+/* Motion of a tool with a mass, each (env_count or env_listed, 3), in the axes of the world; NULL to skip. */
+typedef struct gg_dynamic_motion {
+    float *velocity;         /* [m/s] */
+    float *force;            /* of the caller [N]: acts until it is set anew; along an axis that is held in vain */
+    float *angular_velocity; /* [rad/s]; this and the next of a tool with an inertia alone, of others read as 0 */
+    float *torque;           /* of the caller [N m] */
+} gg_dynamic_motion;
+gg_status gg_world_get_tool_motion(gg_world *world, int64_t tool, const gg_dynamic_motion *out);
 gg_status gg_world_set_tool_motion(gg_world *world, const int32_t *envs, int64_t env_listed, int64_t tool,
-                                   const float *velocity, const float *force);
+                                   const gg_dynamic_motion *in);
 /* Coupled tools (solvers/coupled_tools.h), in the order of their indices; each pointer may be NULL: it stays. */
 typedef struct gg_coupled {
     const double *pose;         /* (env_listed, coupled, 7) x y z [m], w x y z */

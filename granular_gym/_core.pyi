@@ -70,6 +70,7 @@ class World:
         tool_pose: _Floats,
         tool_free: _Ints,
         tool_mass: _Floats,
+        tool_inertia: _Doubles,
         part_integers: _Ints,
         part_floats: _Floats,
         grid_integers: _Ints,
@@ -164,9 +165,16 @@ class World:
     def set_tool_poses(self, envs: _Ints | None, poses: _Floats, /) -> None: ...
     def get_tools_active(self) -> _Ints: ...
     def set_tools_active(self, envs: _Ints | None, active: _Ints, /) -> None: ...
-    def get_tool_motion(self, tool: int, /) -> tuple[_Floats, _Floats]: ...
+    def get_tool_motion(self, tool: int, /) -> tuple[_Floats, _Floats, _Floats, _Floats]: ...
     def set_tool_motion(
-        self, envs: _Ints | None, tool: int, velocity: _Floats | None, force: _Floats | None, /
+        self,
+        envs: _Ints | None,
+        tool: int,
+        velocity: _Floats | None,
+        force: _Floats | None,
+        angular_velocity: _Floats | None,
+        torque: _Floats | None,
+        /,
     ) -> None: ...
     @overload
     def get_wrenches(self, walls: bool, device: Literal[False] = False, /) -> _Floats: ...

@@ -100,6 +100,60 @@ def column(aspect: float, angle: float, spacing: float, length: float = 0.1, wid
     return scene
 
 
+def gripped(spacing: float) -> gg.Scene:
+    """An elastic cube of .4 kg between two panels that friction holds it by (Zong et al. 2024, section VII.E)."""
+    scene = gg.Scene(((-0.2, -0.2, -0.2), (0.2, 0.2, 0.2)), boundary=dict.fromkeys("xyz", "open"))
+    made_of = scene.add_material(density=400.0, friction=0.8, continuum=gg.Elastic(1e5, 0.4))
+    scene.add_continuum(made_of, (-0.05, -0.05, -0.05), (0.05, 0.05, 0.05), spacing=spacing)
+    for name, x in (("left", -0.06), ("right", 0.06)):
+        scene.add_tool(gg.Sdf.box((0.01, 0.08, 0.08)), name, made_of, (x, 0, 0), mass=0.5, free="x")
+    return scene
+
+
+#: half sizes [m] and mass [kg] of the plate of `struck`, and its moments of inertia [kg m2]
+PLATE, HEAVY = np.array([0.06, 0.06, 0.01]), 2.0
+MOMENTS = HEAVY / 3.0 * (PLATE @ PLATE - PLATE**2)
+
+
+def struck(**tool: Any) -> gg.Scene:
+    """A cube of rubber in space without gravity, and above it a plate that is made dynamic as `tool` says."""
+    scene = floating(gg.Elastic(YOUNG, POISSON), (0.15, 0.15, 0.1), (0.25, 0.25, 0.2), 0.02)
+    scene.add_tool(gg.Sdf.box(PLATE), "plate", 0, (0.2, 0.2, 0.212), **tool)
+    return scene
+
+
+def handled(spacing: float = 0.02) -> gg.Scene:
+    """A block of dough under a tool of each kind: one with a mass, on a spring, one that turns, one that is coupled."""
+    scene = gg.Scene(((-0.1, -0.1, 0.0), (0.1, 0.1, 0.3)), boundary={"z": ("wall", "open")})
+    dough = scene.add_material(density=1000.0, friction=0.8, continuum=DOUGH, name="dough")
+    scene.add_continuum(dough, (-0.08, -0.08, 0.0), (0.08, 0.08, 0.04), spacing=spacing)
+    box = gg.Sdf.box((0.02, 0.02, 0.01))
+    scene.add_tool(box, "weight", dough, (-0.05, -0.05, 0.051), mass=2.0, free="z", travel={"z": (0.045, 0.2)})
+    scene.add_tool(box, "spring", dough, (0.05, -0.05, 0.051), mass=0.1, stiffness=800.0, damping=2.0)
+    scene.add_tool(gg.Sdf.sphere(0.025), "ball", dough, (-0.04, 0.045, 0.066), mass=0.5, inertia=np.full(3, 1.3e-4))
+    scene.add_tool(box, "link", dough, (0.05, 0.05, 0.051), coupled=True)
+    return scene
+
+
+def handle(world: gg.World, steps: int, first: int = 0) -> list[int]:
+    """Hashes of env 0 of `handled` after each of these steps. The link has 1 kg, and turns about y alone."""
+    response = np.diag([1.0, 1.0, 1.0, 0.0, 4e3, 0.0])
+    response[0, 4] = response[4, 0] = 8.0
+    hashes = []
+    for k in range(first, first + steps):
+        coupled = world.coupled_state()
+        twists = coupled.twists if k else np.array([0.0, 0.0, -0.3, 0.0, 1.0, 0.0])
+        world.set_coupled(coupled.poses, np.broadcast_to(twists, coupled.twists.shape), np.zeros((1, 6)), response)
+        if k == 0:
+            world.set_tool_velocity("ball", (0.3, 0.0, 0.0))
+            world.set_tool_angular_velocity("ball", (1.0, 0.0, 2.0))
+        targets = np.full((world.env_count, 4, 7), np.nan)
+        targets[:, 1] = 0.05, -0.05, 0.051 - 1e-3 * (k + 1), 1.0, 0.0, 0.0, 0.0
+        world.step(DT, 1, tool_poses=targets)
+        hashes.append(world.state_hash(0))
+    return hashes
+
+
 def momenta(world: gg.World) -> tuple[Floats, Floats]:
     """Momentum [N s] and angular momentum about the centre of mass [N m s] of env 0."""
     mass = world.grain_masses[0][:, None]

@@ -54,7 +54,7 @@ static void response_of(const robot_arguments *robot, double *scratch, double *o
             y[c * rows + r] = robot->jacobian[r * n + c];
         }
     }
-    if (gg_cholesky_factor(u, n) == 0) {
+    if (gg_cholesky_factor(u, n, 0.0) == n) {
         gg_cholesky_forward(u, n, y, rows);
         gg_gram(y, n, out, rows);
         return;

@@ -12,7 +12,7 @@
 /* the arguments as Python objects, borrowed */
 typedef struct def_args {
     PyObject *env_count, *lower, *upper, *boundary, *wall_material, *gravity, *air, *density, *material_fixed, *pair;
-    PyObject *position, *velocity, *radius, *grain_material, *tool_pose, *tool_free, *tool_mass;
+    PyObject *position, *velocity, *radius, *grain_material, *tool_pose, *tool_free, *tool_mass, *tool_inertia;
     PyObject *part_integers, *part_floats, *grid_integers, *grid_floats, *sample;
     PyObject *camera_integers, *camera_floats, *planar, *clumps, *continuum, *solver, *thread_count, *gpu;
 } def_args;
@@ -208,11 +208,15 @@ static int read_masses(const gg_module_state *state, const def_args *a, gg_py_de
     const int32_t *axes = gg_py_array(state, "tool_free", a->tool_free, NPY_INT32, 2, shape);
     shape[1] = 9;
     const float *floats = axes ? gg_py_array(state, "tool_mass", a->tool_mass, NPY_FLOAT32, 2, shape) : NULL;
-    gg_tool_mass *masses = floats ? gg_py_def_alloc(out, out->def.tool_count, sizeof *masses) : NULL;
+    shape[1] = 6;
+    const double *inertia = floats ? gg_py_array(state, "tool_inertia", a->tool_inertia, NPY_FLOAT64, 2, shape) : NULL;
+    gg_tool_mass *masses = inertia ? gg_py_def_alloc(out, out->def.tool_count, sizeof *masses) : NULL;
     if (!masses) {
         return -1;
     }
     for (int32_t k = 0; k < out->def.tool_count; k++) {
+        const double *i = inertia + k * 6;
+        masses[k].inertia = gg_sym_make(i[0], i[1], i[2], i[3], i[4], i[5]);
         masses[k].mass = floats[k * 9];
         memcpy(masses[k].free, axes + k * 4, sizeof masses[k].free);
         masses[k].coupled = axes[k * 4 + 3];
@@ -298,23 +302,23 @@ static int read_cameras(const gg_module_state *state, const def_args *a, gg_py_d
 }
 
 int gg_py_def_read(const gg_module_state *state, PyObject *args, PyObject *kwargs, gg_py_def *out) {
-    static char *names[] = {"env_count",   "lower",     "upper",           "boundary",       "wall_material",
-                            "gravity",     "air",       "density",         "material_fixed", "pair",
-                            "position",    "velocity",  "radius",          "grain_material", "tool_pose",
-                            "tool_free",   "tool_mass", "part_integers",   "part_floats",    "grid_integers",
-                            "grid_floats", "sample",    "camera_integers", "camera_floats",  "planar",
-                            "clumps",      "continuum", "solver",          "thread_count",   "gpu",
-                            NULL};
+    static char *names[] = {"env_count",     "lower",       "upper",        "boundary",        "wall_material",
+                            "gravity",       "air",         "density",      "material_fixed",  "pair",
+                            "position",      "velocity",    "radius",       "grain_material",  "tool_pose",
+                            "tool_free",     "tool_mass",   "tool_inertia", "part_integers",   "part_floats",
+                            "grid_integers", "grid_floats", "sample",       "camera_integers", "camera_floats",
+                            "planar",        "clumps",      "continuum",    "solver",          "thread_count",
+                            "gpu",           NULL};
     def_args a;
     int64_t thread_count = 0, gpu = 0;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count,
-                                     &a.lower, &a.upper, &a.boundary, &a.wall_material, &a.gravity, &a.air, &a.density,
-                                     &a.material_fixed, &a.pair, &a.position, &a.velocity, &a.radius, &a.grain_material,
-                                     &a.tool_pose, &a.tool_free, &a.tool_mass, &a.part_integers, &a.part_floats,
-                                     &a.grid_integers, &a.grid_floats, &a.sample, &a.camera_integers, &a.camera_floats,
-                                     &a.planar, &a.clumps, &a.continuum, &a.solver, &a.thread_count, &a.gpu)) {
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "$OOOOOOOOOOOOOOOOOOOOOOOOOOOOOOO:World", names, &a.env_count, &a.lower, &a.upper,
+            &a.boundary, &a.wall_material, &a.gravity, &a.air, &a.density, &a.material_fixed, &a.pair, &a.position,
+            &a.velocity, &a.radius, &a.grain_material, &a.tool_pose, &a.tool_free, &a.tool_mass, &a.tool_inertia,
+            &a.part_integers, &a.part_floats, &a.grid_integers, &a.grid_floats, &a.sample, &a.camera_integers,
+            &a.camera_floats, &a.planar, &a.clumps, &a.continuum, &a.solver, &a.thread_count, &a.gpu)) {
         return -1;
     }
     if (read_field(state, &a, out) || read_grains(state, &a, &out->def) || read_grids(state, &a, out) ||

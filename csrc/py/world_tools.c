@@ -63,34 +63,47 @@ WORLD_METHOD(get_tool_motion) {
     if (gg_py_integer(self->state, "tool", argument, 0, INT32_MAX, &tool) || gg_py_begin(self)) {
         return NULL;
     }
-    PyObject *velocity = gg_py_zeros(NPY_FLOAT32, self->env_count, 3, 0);
-    PyObject *force = velocity ? gg_py_zeros(NPY_FLOAT32, self->env_count, 3, 0) : NULL;
-    PyObject *both = force ? PyTuple_Pack(2, velocity, force) : NULL;
-    gg_status status =
-        both ? gg_world_get_tool_motion(self->world, tool, gg_py_data(velocity), gg_py_data(force)) : GG_OK;
-    Py_XDECREF(velocity);
-    Py_XDECREF(force);
-    return gg_py_finish(self, status, both);
+    PyObject *all = PyTuple_New(4);
+    for (Py_ssize_t k = 0; all && k < 4; k++) {
+        PyObject *one = gg_py_zeros(NPY_FLOAT32, self->env_count, 3, 0);
+        if (!one) {
+            Py_CLEAR(all);
+        } else {
+            PyTuple_SET_ITEM(all, k, one);
+        }
+    }
+    gg_status status = GG_OK;
+    if (all) {
+        gg_dynamic_motion m = {gg_py_data(PyTuple_GET_ITEM(all, 0)), gg_py_data(PyTuple_GET_ITEM(all, 1)),
+                               gg_py_data(PyTuple_GET_ITEM(all, 2)), gg_py_data(PyTuple_GET_ITEM(all, 3))};
+        status = gg_world_get_tool_motion(self->world, tool, &m);
+    }
+    return gg_py_finish(self, status, all);
 }
 
 WORLD_METHOD(set_tool_motion) {
-    PyObject *envs_object, *tool_object, *velocity_object, *force_object;
+    static const char *const name[4] = {"velocity", "force", "angular_velocity", "torque"};
+    PyObject *envs_object, *tool_object, *object[4];
     const int32_t *envs;
-    const float *velocity, *force;
+    void *data[4];
     int64_t listed, tool;
-    if (!PyArg_ParseTuple(argument, "OOOO:set_tool_motion", &envs_object, &tool_object, &velocity_object,
-                          &force_object) ||
+    if (!PyArg_ParseTuple(argument, "OOOOOO:set_tool_motion", &envs_object, &tool_object, &object[0], &object[1],
+                          &object[2], &object[3]) ||
         gg_py_envs(self->state, envs_object, self->env_count, &envs, &listed) ||
         gg_py_integer(self->state, "tool", tool_object, 0, INT32_MAX, &tool)) {
         return NULL;
     }
     npy_intp shape[2] = {(npy_intp)listed, 3};
-    if (gg_py_array_or_none(self->state, "velocity", velocity_object, NPY_FLOAT32, 2, shape, (void *)&velocity) ||
-        gg_py_array_or_none(self->state, "force", force_object, NPY_FLOAT32, 2, shape, (void *)&force) ||
-        gg_py_begin(self)) {
+    for (int k = 0; k < 4; k++) {
+        if (gg_py_array_or_none(self->state, name[k], object[k], NPY_FLOAT32, 2, shape, &data[k])) {
+            return NULL;
+        }
+    }
+    if (gg_py_begin(self)) {
         return NULL;
     }
-    return gg_py_finish_none(self, gg_world_set_tool_motion(self->world, envs, listed, tool, velocity, force));
+    gg_dynamic_motion m = {data[0], data[1], data[2], data[3]};
+    return gg_py_finish_none(self, gg_world_set_tool_motion(self->world, envs, listed, tool, &m));
 }
 
 WORLD_METHOD(get_coupled) {

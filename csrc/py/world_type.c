@@ -339,14 +339,15 @@ static PyMethodDef world_methods[] = {
               "set_tools_active($self, envs, active, /)\n--\n\n"
               "Takes tools of the listed envs out (0) or puts them back.\n\n"
               "envs: (n,) int32, or None: all. active: (n, tool_count) int32. Raises ArgumentError."),
-    ELSEWHERE(get_tool_motion, METH_O,
-              "get_tool_motion($self, tool, /)\n--\n\n"
-              "Velocity [m/s] and the caller's force [N] of a tool with a mass, each (env_count, 3) float32. Raises "
-              "ArgumentError."),
+    ELSEWHERE(
+        get_tool_motion, METH_O,
+        "get_tool_motion($self, tool, /)\n--\n\n"
+        "Velocity [m/s], the caller's force [N], angular velocity [rad/s] and torque [N m] of a tool with a mass, "
+        "each (env_count, 3) float32. Raises ArgumentError."),
     ELSEWHERE(set_tool_motion, METH_VARARGS,
-              "set_tool_motion($self, envs, tool, velocity, force, /)\n--\n\n"
+              "set_tool_motion($self, envs, tool, velocity, force, angular_velocity, torque, /)\n--\n\n"
               "Sets what is not None of a tool with a mass in the listed envs.\n\n"
-              "envs: (n,) int32, or None: all. velocity: (n, 3) float32 [m/s]. force: (n, 3) float32 [N]. Raises "
+              "envs: (n,) int32, or None: all. The others: (n, 3) float32 [m/s], [N], [rad/s], [N m]. Raises "
               "ArgumentError."),
     ELSEWHERE(get_wrenches, METH_VARARGS,
               "get_wrenches($self, walls, device=False, /)\n--\n\n"
@@ -463,14 +464,15 @@ static PyGetSetDef world_getset[] = {
 PyDoc_STRVAR(
     world_doc,
     "World(*, env_count, lower, upper, boundary, wall_material, gravity, air, density, pair, position, velocity, "
-    "radius, grain_material, tool_pose, tool_free, tool_mass, part_integers, part_floats, grid_integers, grid_floats, "
+    "radius, grain_material, tool_pose, tool_free, tool_mass, tool_inertia, part_integers, part_floats, grid_integers, "
+    "grid_floats, "
     "sample, "
     "camera_integers, camera_floats, planar, clumps, continuum, solver, thread_count, gpu)\n--\n\n"
     "A world of the engine. Use granular_gym.Scene.build instead. All arguments are required; tables hold, by column:\n"
     "air: density, viscosity, wind 3; pair (m, m, 6): friction, restitution, rolling and twisting friction, cohesion, "
     "its range\n"
     "tool_free: 1 or 0 for x, y, z, coupled; tool_mass: mass or 0, lower 3 and upper 3 end of travel, stiffness,\n"
-    "damping\n"
+    "damping; tool_inertia: float64 xx yy zz xy xz yz, 0: it does not turn\n"
     "part_integers: kind, tool, grid or -1, material; part_floats: size 4, position 3, rotation w x y z\n"
     "grid_integers: samples along x, y, z; grid_floats: spacing, origin 3; sample: all grids, x fastest\n"
     "camera_integers: kind, height, width, tool or -1; camera_floats: position 3, rotation w x y z, extent, near, "

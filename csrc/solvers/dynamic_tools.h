@@ -26,6 +26,9 @@
  * x_t' at the end of the substep, which is stable for any K and D. It is turned as its targets are. Its mount carries its
  * weight.
  *
+ * Tools with an inertia turn: free bodies, under a law that solves for their twists (solvers/continuum/tools.h). A substep
+ * keeps their angular momentum where nothing acts on them.
+ *
  * Coupled tools (coupled_tools.h) turn, and share an inverse mass that another engine gives; positions are not corrected
  * by moving them.
  *
@@ -35,6 +38,7 @@
 #ifndef GG_DYNAMIC_TOOLS_H
 #define GG_DYNAMIC_TOOLS_H
 
+#include "../base/rigid.h"
 #include "../geometry/pose.h"
 #include "coupled_tools.h"
 #include "motion.h"
@@ -51,6 +55,17 @@ GG_FN int gg_tool_dynamic(const gg_view *v, int64_t tool) {
 /* whether a tool is held to its targets by a spring */
 GG_FN int gg_tool_compliant(const gg_view *v, int64_t tool) {
     return v->dims.tools.compliant && v->tool_mass[tool].stiffness > 0.0f;
+}
+
+/* whether a tool with a mass turns as contacts make it */
+GG_FN int gg_tool_turns(const gg_view *v, int64_t tool) {
+    return v->dims.tools.turning && v->tool_mass[tool].inertia.xx > 0.0;
+}
+
+/* inertia of such a tool in the axes of the world [kg m2] */
+GG_FN gg_sym gg_tool_inertia(const gg_view *v, int64_t e, int64_t tool) {
+    gg_turn t = gg_turn_of(v->tool_turn[e * v->dims.tool_count + tool].rotation);
+    return gg_turn_sym(&t, v->tool_mass[tool].inertia);
 }
 
 /* what an impulse on a tool with a mass meets in a substep [kg] */
@@ -123,6 +138,17 @@ GG_FN double gg_tool_start(const gg_view *v, int64_t e, int64_t tool, int axis) 
                : 0.0;
 }
 
+/* angular velocity of a tool with an inertia after the torque on it, before contact; of one that is out 0 */
+GG_FN void gg_tool_start_spin(const gg_view *v, int64_t e, int64_t tool, double spin[3]) {
+    int64_t at = e * v->dims.tool_count + tool;
+    const gg_tool_turn *turn = &v->tool_turn[at];
+    double dt = v->tool_active[at] ? (double)v->params.dt : 0.0;
+    gg_sym_mul(gg_sym_inverse(gg_tool_inertia(v, e, tool)), turn->torque, spin);
+    for (int k = 0; k < 3; k++) {
+        spin[k] = v->tool_active[at] ? turn->spin[k] + dt * spin[k] : 0.0;
+    }
+}
+
 /* the same in all axes, stopped: what the search for contacts knows of the motion to come */
 GG_FN gg_vec3 gg_tool_predicted(const gg_view *v, int64_t e, int64_t tool) {
     if (gg_tool_coupled(v, tool)) {
@@ -134,8 +160,13 @@ GG_FN gg_vec3 gg_tool_predicted(const gg_view *v, int64_t e, int64_t tool) {
                  (float)gg_tool_stopped(v, e, tool, 2, gg_tool_start(v, e, tool, 2)));
 }
 
-/* the angular velocity likewise; only coupled tools turn, and compliant ones as their targets do */
+/* the angular velocity likewise; compliant tools turn as their targets do */
 GG_FN gg_vec3 gg_tool_predicted_spin(const gg_view *v, int64_t e, int64_t tool) {
+    if (gg_tool_turns(v, tool)) {
+        double spin[3];
+        gg_tool_start_spin(v, e, tool, spin);
+        return gg_v3((float)spin[0], (float)spin[1], (float)spin[2]);
+    }
     if (gg_tool_compliant(v, tool)) {
         const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + tool];
         return gg_scale(motion->axis, motion->speed);
@@ -402,6 +433,27 @@ GG_FN void gg_coupled_move(const gg_view *v, int64_t e, int64_t tool) {
     }
 }
 
+/* Turns a tool at the angular velocity that the solve found, which then follows from the angular momentum; returns 0, and
+ * changes nothing, where it would not be finite. */
+GG_FN int gg_tool_turn_by(const gg_view *v, int64_t e, int64_t tool, const double spin[3]) {
+    gg_tool_turn *now = &v->tool_turn[e * v->dims.tool_count + tool], before = *now;
+    double momentum[3], turn[3], sum = 0.0;
+    gg_sym_mul(gg_tool_inertia(v, e, tool), spin, momentum);
+    for (int k = 0; k < 3; k++) {
+        turn[k] = (double)v->params.dt * spin[k];
+    }
+    gg_turn_by(now->rotation, turn);
+    gg_sym_mul(gg_sym_inverse(gg_tool_inertia(v, e, tool)), momentum, now->spin);
+    for (int k = 0; k < 3; k++) {
+        sum += now->rotation[k] + now->spin[k];
+    }
+    if (!gg_finite((float)(sum + now->rotation[3]))) {
+        *now = before;
+        return 0;
+    }
+    return 1;
+}
+
 /* Moves a tool at the velocity that the solve found; one that would not be finite stays. item: tool of an env */
 GG_FN void gg_tool_move(const gg_view *v, int64_t e, int64_t tool) {
     if (gg_tool_coupled(v, tool)) {
@@ -428,11 +480,17 @@ GG_FN void gg_tool_move(const gg_view *v, int64_t e, int64_t tool) {
     s->restless = speed2 > (double)rest.speed2 || moved2 > (double)rest.displacement2;
     s->fast = speed2 * dt * dt > 0.25 * (double)v->params.radius_min * (double)v->params.radius_min;
     s->bad = !(gg_finite((float)speed2) && gg_finite3(x));
+    if (gg_tool_turns(v, tool)) {
+        s->bad = s->bad || !gg_tool_turn_by(v, e, tool, s->velocity + 3);
+    }
     if (!s->bad) {
         *body = moved;
         v->tool_pose[at].position = x;
         if (gg_tool_compliant(v, tool)) {
             v->tool_pose[at].rotation = gg_tool_way(v, e, tool, v->env[e].substeps_done + 1).rotation;
+        } else if (gg_tool_turns(v, tool)) {
+            const double *q = v->tool_turn[at].rotation;
+            v->tool_pose[at].rotation = gg_quat_make((float)q[0], (float)q[1], (float)q[2], (float)q[3]);
         }
     }
 }

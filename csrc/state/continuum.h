@@ -32,6 +32,8 @@ typedef struct gg_continuum_dims {
     int64_t envs, slots;   /* 1, slots */
     int64_t blocks, nodes; /* capacities: blocks that hold particles, and blocks of nodes that these reach */
     int64_t contacts;      /* tool_contacts */
+    int64_t tools, twists; /* tools of the scene where one is dynamic, else 0; components of their twists, 6 each */
+    int64_t tool_blocks;   /* blocks, or 0 without dynamic tools */
 } gg_continuum_dims;
 
 /* a particle within a substep, in the order of blocks */
@@ -50,7 +52,8 @@ typedef struct gg_continuum_point {
 /* contact of a particle with a part of a tool within a substep */
 typedef struct gg_continuum_contact {
     double normal[3];  /* towards the particle */
-    double surface[3]; /* velocity of the tool there [m/s] */
+    double arm[3];     /* from the tool's origin to where it acts [m] */
+    double surface[3]; /* velocity there of a tool that follows its targets [m/s] */
     double target;     /* normal velocity that closes the gap [m/s] */
     double reach;      /* from the particle to the surface of its matter [m] */
     double give[2];    /* regularisation along the normal and across it [1/kg] */
@@ -58,7 +61,7 @@ typedef struct gg_continuum_contact {
     double impulse[3];            /* on the particle [N s] */
     double along[3], velocity[3]; /* of the particle relative to the tool: change along the step, and of the iterate */
     gg_sym tangent;               /* [kg] */
-    int32_t part, spare;
+    int32_t part, tool;           /* tool: among those of the scene, -1: it follows its targets */
 } gg_continuum_contact;
 
 /* a block of particles, and where the blocks of nodes are that it reaches: bit k of the index: the next along axis k */
@@ -66,6 +69,7 @@ typedef struct gg_continuum_block {
     int64_t key;
     int32_t first, count; /* of its particles in the order of blocks */
     int32_t node[8];
+    int32_t dynamic, spare; /* whether its particles meet dynamic tools */
 } gg_continuum_block;
 
 /* the blocks of particles that reach a block of nodes, -1: none */
@@ -94,6 +98,26 @@ typedef struct gg_continuum_sum {
     double of[4];
 } gg_continuum_sum;
 
+/* vectors over the twists of the dynamic tools of an env within the solve: see solvers/continuum/tools.h */
+typedef enum gg_twist_vector {
+    GG_TWIST_START,    /* before contact [m/s], [rad/s] */
+    GG_TWIST_VELOCITY, /* of the iterate */
+    GG_TWIST_ALONG,    /* change along the direction of the linear solve; then along its solution */
+    /* in the coordinates in which the inverse mass is 1: */
+    GG_TWIST_ITERATE,  /* the change since the start */
+    GG_TWIST_RESIDUAL, /* as of nodes */
+    GG_TWIST_STEP,
+    GG_TWIST_WAY,
+    GG_TWIST_IMAGE,
+    GG_TWIST_VECTORS
+} gg_twist_vector;
+
+/* sums over the contacts of a block with a dynamic tool: impulses and moments about its origin on the particles, and
+ * how they change with its twist: upper triangle, row by row */
+typedef struct gg_continuum_tool_sum {
+    double impulse[6], tangent[21];
+} gg_continuum_tool_sum;
+
 /* clang-format off */
 #define GG_CONTINUUM_FIELDS(X)                                                                                         \
     X(gg_sym, continuum_stretch, d->continuum.slots, STATE)       /* elastic left stretch, by grain id */              \
@@ -118,7 +142,11 @@ typedef struct gg_continuum_sum {
     X(gg_real4, continuum_step, d->continuum.nodes * GG_NODES, SCRATCH)     /* its solution [m/s] */                   \
     X(gg_real4, continuum_way, d->continuum.nodes * GG_NODES, SCRATCH)      /* its direction */                        \
     X(gg_real4, continuum_image, d->continuum.nodes * GG_NODES, SCRATCH)    /* the matrix times the direction */       \
-    X(gg_sym, continuum_inverse, d->continuum.nodes * GG_NODES, SCRATCH)    /* of its diagonal blocks [1/kg] */
+    X(gg_sym, continuum_inverse, d->continuum.nodes * GG_NODES, SCRATCH)    /* of its diagonal blocks [1/kg] */        \
+    X(double, continuum_twist, d->continuum.twists * GG_TWIST_VECTORS, SCRATCH) /* one gg_twist_vector after another */ \
+    X(double, continuum_root, d->continuum.twists * d->continuum.twists, SCRATCH)   /* of the tools' inverse mass */   \
+    X(double, continuum_factor, d->continuum.twists * d->continuum.twists, SCRATCH) /* of their Hessian */             \
+    X(gg_continuum_tool_sum, continuum_tool_sum, d->continuum.tool_blocks * d->continuum.tools, SCRATCH)
 
 #define GG_CONTINUUM_SCENE_ARRAYS(X)                                                                                   \
     X(gg_continuum_material, continuum_material, dims->continuum.envs ? dims->material_count : 0,                      \

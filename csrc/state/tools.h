@@ -1,5 +1,5 @@
 /* tools.h: dynamic tools: those with a mass, which move as forces and grains make them, and coupled ones, links of a
- * robot that another engine moves. Sizes, fields, scene arrays.
+ * robot that another engine moves. Sizes, fields, scene arrays. One with a mass turns where it has an inertia, too.
  *
  * What has a mass is kept per axis of the world, along which a tool is free or held. A tool follows its targets where its
  * mass is 0 and it is not coupled; a compliant tool has a mass, and a spring and a damper that hold it to its targets.
@@ -9,12 +9,14 @@
 #define GG_STATE_TOOLS_H
 
 #include "../base/exact.h"
+#include "../base/tensor.h"
 
 /* what makes a tool dynamic: part of the scene */
 typedef struct gg_tool_mass {
+    gg_sym inertia;  /* about its origin, the centre of mass, in its axes [kg m2]; 0: it does not turn */
     float mass;      /* [kg]; 0: the tool follows its targets, or is coupled */
     int32_t coupled; /* 0: it is not. Of a definition 1, of a world 1 + its index among the coupled tools */
-    int32_t free[3]; /* 1: it moves along this axis of the world; rotation is held */
+    int32_t free[3]; /* 1: it moves along this axis of the world */
     float lower[3];  /* where its origin is stopped [m], +-GG_UNBOUNDED: nowhere */
     float upper[3];
     float stiffness, damping; /* of a compliant tool [N/m], [N s/m]; 0: it has no targets */
@@ -27,6 +29,13 @@ typedef struct gg_tool_body {
     double force[3];    /* of the caller [N] */
 } gg_tool_body;
 
+/* rotation of a tool with an inertia, likewise */
+typedef struct gg_tool_turn {
+    double rotation[4]; /* w x y z, of its axes; that of its pose is this, rounded */
+    double spin[3];     /* angular velocity in the axes of the world [rad/s] */
+    double torque[3];   /* of the caller, in the axes of the world [N m] */
+} gg_tool_turn;
+
 /* motion of a coupled tool: velocities [m/s] of its origin, then angular ones [rad/s], in the axes of the world */
 typedef struct gg_coupled_motion {
     double position[3]; /* of its origin [m]; its pose is this, rounded */
@@ -35,7 +44,7 @@ typedef struct gg_coupled_motion {
     double acceleration[6]; /* without grains [m/s2], [rad/s2] */
 } gg_coupled_motion;
 
-/* a dynamic tool within a substep; one with a mass does not turn */
+/* a dynamic tool within a substep */
 typedef struct gg_tool_solve {
     double start[6];       /* velocity before contact [m/s], angular velocity [rad/s] */
     double velocity[6];    /* with the impulses of the last iteration, as if nothing stopped it */
@@ -74,6 +83,7 @@ typedef struct gg_tool_dims {
     int64_t sums;                           /* load_blocks * tool_count */
     int64_t coupled;                        /* coupled tools */
     int64_t compliant;                      /* tool_count where a tool is compliant */
+    int64_t turning;                        /* tool_count where a tool has an inertia */
     int64_t coupled_contacts, coupled_sums; /* tool_contacts, load_blocks * coupled; 0 without coupled tools */
 } gg_tool_dims;
 
@@ -81,6 +91,7 @@ typedef struct gg_tool_dims {
 #define GG_TOOL_FIELDS(X)                                                                                              \
     X(gg_tool_body, tool_body, d->tools.dynamic, STATE)                                                                \
     X(double, tool_anchor, 3 * d->tools.compliant, STATE) /* targets of compliant tools, along their way [m] */        \
+    X(gg_tool_turn, tool_turn, d->tools.turning, STATE)                                                                \
     X(gg_coupled_motion, coupled_motion, d->tools.coupled, STATE)                                                      \
     X(double, coupled_response, 36 * d->tools.coupled * d->tools.coupled, STATE) /* twists per impulses, row by row */ \
     X(gg_coupled_sum, coupled_sum, d->tools.coupled_sums, SCRATCH)                                                     \

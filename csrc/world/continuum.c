@@ -27,10 +27,6 @@ static gg_status check_scene(const gg_world_def *d, gg_message out) {
         GG_EXPECT(out, d->boundary[axis][0] < GG_BOUNDARY_CYCLIC,
                   "boundary: continuous matter takes walls and open faces, got another kind on %c", "xyz"[axis]);
     }
-    for (int32_t k = 0; d->tool_mass && k < d->tool_count; k++) {
-        GG_EXPECT(out, !gg_tool_moves(&d->tool_mass[k]),
-                  "mass, coupled: tools follow their targets in continuous matter, tool %d does not", (int)k);
-    }
     GG_EXPECT(out, !gg_air_drags(&d->air), "air: expected none around continuous matter, as it drags on single grains");
     GG_EXPECT(out, !d->solver.sleep, "solver.sleep: expected 0 with continuous matter");
     GG_EXPECT(out, d->solver.mode == GG_MODE_GAUSS_SEIDEL || d->solver.mode == GG_MODE_JACOBI,

@@ -45,6 +45,7 @@ int64_t gg_candidates_of_env(const gg_world *w, const int32_t *per_grain) {
 void gg_dims_set_blocks(gg_dims *dims, int64_t blocks, int64_t nodes) {
     dims->continuum.blocks = dims->continuum.envs ? blocks : 0;
     dims->continuum.nodes = dims->continuum.envs ? nodes : 0;
+    dims->continuum.tool_blocks = dims->continuum.tools ? dims->continuum.blocks : 0;
 }
 
 gg_law gg_law_of(const gg_world_def *d) {
@@ -92,10 +93,13 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         dims.tools.dynamic = gg_tool_moves(&d->tool_mass[k]) ? dims.tool_count : dims.tools.dynamic;
         dims.tools.coupled += d->tool_mass[k].coupled > 0;
         dims.tools.compliant = d->tool_mass[k].stiffness > 0.0f ? dims.tool_count : dims.tools.compliant;
+        dims.tools.turning = d->tool_mass[k].inertia.xx > 0.0 ? dims.tool_count : dims.tools.turning;
     }
     if (gg_law_of(d) == GG_LAW_continuum) {
         dims.continuum.envs = 1;
         dims.continuum.slots = dims.slots;
+        dims.continuum.tools = dims.tools.dynamic ? dims.tool_count - GG_WALL_COUNT : 0;
+        dims.continuum.twists = 6 * dims.continuum.tools;
         gg_dims_set_blocks(&dims, dims.slots / 256 + 8, dims.slots / 64 + 32);
     }
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);

@@ -18,6 +18,31 @@ static gg_status check_axis(const gg_world_def *d, int32_t tool, int axis, gg_me
     return GG_OK;
 }
 
+/* of a free body beside continuous matter: positive definite, and no moment above the sum of the others */
+static gg_status check_inertia(const gg_world_def *d, int32_t tool, gg_message out) {
+    const gg_tool_mass *m = &d->tool_mass[tool];
+    gg_sym a = m->inertia, zero = GG_ZERO;
+    if (!memcmp(&a, &zero, sizeof a)) {
+        return GG_OK;
+    }
+    double half = 0.5 * gg_sym_trace(a), slack = 1e-6 * half;
+    gg_sym spread = gg_sym_shift(gg_sym_scale(a, -1.0), half + slack); /* of the masses: positive semi-definite */
+    int real = a.xx > 0.0 && a.xx * a.yy > a.xy * a.xy && gg_sym_det(a) > 0.0 && half < 1e12;
+    int solid = spread.xx >= 0.0 && spread.yy >= 0.0 && spread.zz >= 0.0 && gg_sym_det(spread) >= 0.0 &&
+                spread.xx * spread.yy >= spread.xy * spread.xy && spread.xx * spread.zz >= spread.xz * spread.xz &&
+                spread.yy * spread.zz >= spread.yz * spread.yz;
+    GG_EXPECT(out, real && solid,
+              "inertia: expected a positive definite tensor, no moment of which is above the sum of the others, got xx "
+              "%g yy %g zz %g xy %g xz %g yz %g kg m2 for tool %d",
+              a.xx, a.yy, a.zz, a.xy, a.xz, a.yz, (int)tool);
+    GG_EXPECT(out, m->mass > 0.0f && m->stiffness == 0.0f,
+              "inertia: expected a tool with a mass and without a spring, got tool %d", (int)tool);
+    GG_EXPECT(out, d->continuum.spacing > 0.0,
+              "inertia: tools turn beside continuous matter alone, got one for tool %d; among grains bodies do",
+              (int)tool);
+    return GG_OK;
+}
+
 gg_status gg_tool_masses_check(const gg_world_def *d, gg_message out) {
     for (int32_t k = 0; d->tool_mass && k < d->tool_count; k++) {
         const gg_tool_mass *m = &d->tool_mass[k];
@@ -38,6 +63,10 @@ gg_status gg_tool_masses_check(const gg_world_def *d, gg_message out) {
             "stiffness: expected a mass along with it, and it along with damping, got %g N/m, %g kg and %g N s/m for "
             "tool %d",
             m->stiffness, m->mass, m->damping, (int)k);
+        gg_status status = check_inertia(d, k, out);
+        if (status != GG_OK) {
+            return status;
+        }
         if (m->mass == 0.0f) {
             continue;
         }
@@ -51,7 +80,7 @@ gg_status gg_tool_masses_check(const gg_world_def *d, gg_message out) {
         GG_EXPECT(out, m->stiffness == 0.0f || (m->free[0] && m->free[1] && m->free[2]),
                   "free: expected all axes for tool %d, which a spring holds", (int)k);
         for (int axis = 0; axis < 3; axis++) {
-            gg_status status = check_axis(d, k, axis, out);
+            status = check_axis(d, k, axis, out);
             if (status != GG_OK) {
                 return status;
             }
@@ -74,6 +103,16 @@ void gg_tool_place(gg_view *v, int64_t e, int64_t tool) {
         m->rotation[2] = pose->rotation.y;
         m->rotation[3] = pose->rotation.z;
         return;
+    }
+    if (gg_tool_turns(v, tool)) {
+        gg_tool_turn *turn = &v->tool_turn[at];
+        gg_quat q = v->tool_pose[at].rotation;
+        turn->rotation[0] = q.w;
+        turn->rotation[1] = q.x;
+        turn->rotation[2] = q.y;
+        turn->rotation[3] = q.z;
+        gg_turn_settle(turn->rotation);
+        turn->spin[0] = turn->spin[1] = turn->spin[2] = 0.0;
     }
     for (int k = 0; gg_tool_dynamic(v, tool) && k < 3; k++) {
         v->tool_body[at].position[k] = gg_axis_of(v->tool_pose[at].position, k);
@@ -130,46 +169,75 @@ static gg_status check_tool(gg_world *w, int64_t tool) {
     return GG_OK;
 }
 
-gg_status gg_world_get_tool_motion(gg_world *w, int64_t tool, float *velocity, float *force) {
+/* the arrays that hold or take a motion, and where the engine keeps it; NULL: neither asked for nor there */
+typedef struct motion_parts {
+    float *array[4];
+    const char *name[4];
+} motion_parts;
+
+static motion_parts parts_of(const gg_dynamic_motion *m) {
+    motion_parts parts = {{m->velocity, m->force, m->angular_velocity, m->torque},
+                          {"velocity", "force", "angular_velocity", "torque"}};
+    return parts;
+}
+
+static void find_parts(gg_view *host, int64_t e, int64_t tool, double *out[4]) {
+    gg_tool_body *body = &host->tool_body[e * host->dims.tool_count + tool];
+    gg_tool_turn *turn = gg_tool_turns(host, tool) ? &host->tool_turn[e * host->dims.tool_count + tool] : NULL;
+    out[0] = body->velocity;
+    out[1] = body->force;
+    out[2] = turn ? turn->spin : NULL;
+    out[3] = turn ? turn->torque : NULL;
+}
+
+gg_status gg_world_get_tool_motion(gg_world *w, int64_t tool, const gg_dynamic_motion *out) {
     gg_view *host;
     gg_status status = check_tool(w, tool);
-    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(tool_body), -1, &host)) != GG_OK) {
+    if (status != GG_OK || (status = gg_world_pull(w, GG_BIT(tool_body) | GG_BIT(tool_turn), -1, &host)) != GG_OK) {
         return status;
     }
+    motion_parts parts = parts_of(out);
     for (int64_t k = 0; k < w->view.dims.env_count * 3; k++) {
-        const gg_tool_body *body = &host->tool_body[k / 3 * w->view.dims.tool_count + GG_WALL_COUNT + tool];
-        if (velocity) {
-            velocity[k] = (float)body->velocity[k % 3];
-        }
-        if (force) {
-            force[k] = (float)body->force[k % 3];
+        double *from[4];
+        find_parts(host, k / 3, GG_WALL_COUNT + tool, from);
+        for (int p = 0; p < 4; p++) {
+            if (parts.array[p]) {
+                parts.array[p][k] = from[p] ? (float)from[p][k % 3] : 0.0f;
+            }
         }
     }
     return GG_OK;
 }
 
 gg_status gg_world_set_tool_motion(gg_world *w, const int32_t *envs, int64_t listed, int64_t tool,
-                                   const float *velocity, const float *force) {
+                                   const gg_dynamic_motion *in) {
     gg_view *host;
+    gg_fields fields = GG_BIT(tool_body) | GG_BIT(tool_turn) | GG_BIT(env);
+    motion_parts parts = parts_of(in);
     gg_status status = check_tool(w, tool);
-    if (status != GG_OK || (status = gg_envs_check(w, envs, &listed)) != GG_OK ||
-        (status = gg_finite_check(w, "velocity", velocity, listed * 3)) != GG_OK ||
-        (status = gg_finite_check(w, "force", force, listed * 3)) != GG_OK ||
-        (status = gg_world_pull(w, GG_BIT(tool_body) | GG_BIT(env), -1, &host)) != GG_OK) {
+    status = status == GG_OK ? gg_envs_check(w, envs, &listed) : status;
+    for (int p = 0; status == GG_OK && p < 4; p++) {
+        status = gg_finite_check(w, parts.name[p], parts.array[p], listed * 3);
+    }
+    if (status != GG_OK) {
+        return status;
+    }
+    GG_EXPECT(gg_message_of(w), gg_tool_turns(&w->view, GG_WALL_COUNT + tool) || !(parts.array[2] || parts.array[3]),
+              "tool: expected one with an inertia, tool %d does not turn", (int)tool);
+    if ((status = gg_world_pull(w, fields, -1, &host)) != GG_OK) {
         return status;
     }
     const gg_tool_mass *m = &w->scene.tool_mass[GG_WALL_COUNT + tool];
     for (int64_t k = 0; k < listed * 3; k++) {
-        int64_t e = gg_env_at(envs, k / 3);
-        gg_tool_body *body = &host->tool_body[e * w->view.dims.tool_count + GG_WALL_COUNT + tool];
-        if (velocity) {
-            body->velocity[k % 3] = m->free[k % 3] ? (double)velocity[k] : 0.0;
-        }
-        if (force) {
-            body->force[k % 3] = (double)force[k];
+        double *to[4];
+        find_parts(host, gg_env_at(envs, k / 3), GG_WALL_COUNT + tool, to);
+        for (int p = 0; p < 4; p++) {
+            if (parts.array[p]) {
+                to[p][k % 3] = p == 0 && !m->free[k % 3] ? 0.0 : (double)parts.array[p][k];
+            }
         }
     }
     gg_envs_wake(host, envs, listed);
     gg_world_invalidate(w, envs, listed);
-    return gg_world_push(w, GG_BIT(tool_body) | GG_BIT(env), -1);
+    return gg_world_push(w, fields, -1);
 }

@@ -62,7 +62,8 @@ uint64_t gg_state_layout(const gg_world *w) {
                              d->planar.outline_points,
                              d->tools.dynamic,
                              d->tools.coupled,
-                             d->tools.compliant};
+                             d->tools.compliant,
+                             d->tools.turning};
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
         hash = gg_rng_mix(hash ^ (uint64_t)words[k]);
     }
@@ -299,7 +300,7 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
     gg_view *v;
     gg_status status = gg_env_check(w, env);
     gg_fields fields = GG_BIT(slot_of) | GG_BIT(position) | GG_BIT(body_a) | GG_BIT(tool_pose) | GG_BIT(tool_active) |
-                       GG_BIT(angle) | GG_BIT(tool_body) | GG_BIT(tool_anchor);
+                       GG_BIT(angle) | GG_BIT(tool_body) | GG_BIT(tool_turn) | GG_BIT(tool_anchor);
     if (status != GG_OK || (status = gg_world_pull(w, fields, env, &v)) != GG_OK) {
         return status;
     }
@@ -320,6 +321,9 @@ gg_status gg_world_state_hash(gg_world *w, int64_t env, uint64_t *hash) {
         *hash = gg_hash_bytes(*hash, &v->tool_pose[env * v->dims.tool_count + t], sizeof(gg_pose));
         if (gg_tool_dynamic(v, t)) {
             *hash = gg_hash_bytes(*hash, &v->tool_body[env * v->dims.tool_count + t], sizeof(gg_tool_body));
+        }
+        if (gg_tool_turns(v, t)) {
+            *hash = gg_hash_bytes(*hash, &v->tool_turn[env * v->dims.tool_count + t], sizeof(gg_tool_turn));
         }
         if (gg_tool_compliant(v, t)) {
             *hash =

@@ -521,6 +521,23 @@ static gg_status check_tool_body(const saved_env *s, gg_field_id field) {
     return GG_OK;
 }
 
+static gg_status check_tool_turn(const saved_env *s, gg_field_id field) {
+    for (int64_t t = 0; t < s->view->dims.tools.turning; t++) {
+        const gg_tool_turn *turn = &s->view->tool_turn[t];
+        int turns = s->world->scene.tool_mass[t].inertia.xx > 0.0;
+        double length2 = turns ? 0.0 : 1.0;
+        for (int k = 0; turns && k < 4; k++) {
+            length2 += turn->rotation[k] * turn->rotation[k];
+        }
+        EXPECT_AT(s, field, t, length2 > 0.998 && length2 < 1.002, "a unit quaternion");
+        for (int k = 0; k < 3; k++) {
+            EXPECT_AT(s, field, t, gg_finite((float)turn->spin[k]), "a finite angular velocity");
+            EXPECT_AT(s, field, t, gg_finite((float)turn->torque[k]), "a finite torque");
+        }
+    }
+    return GG_OK;
+}
+
 static gg_status check_tool_anchor(const saved_env *s, gg_field_id field) {
     for (int64_t k = 0; k < 3 * s->view->dims.tools.compliant; k++) {
         EXPECT_AT(s, field, k, gg_finite((float)s->view->tool_anchor[k]), "a finite position");
@@ -602,6 +619,7 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(bell_wrench, check_bell_wrench)                                                                                  \
     X(angle, check_finite)                                                                                             \
     X(tool_body, check_tool_body)                                                                                      \
+    X(tool_turn, check_tool_turn)                                                                                      \
     X(tool_anchor, check_tool_anchor)                                                                                  \
     X(coupled_motion, check_coupled_motion)                                                                            \
     X(coupled_response, check_coupled_response)                                                                        \

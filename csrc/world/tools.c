@@ -37,8 +37,8 @@ gg_status gg_world_get_tool_poses(gg_world *w, float *poses, gg_memory_space spa
 }
 
 /* what a pose that is set changes */
-static const gg_fields placed =
-    GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(tool_anchor) | GG_BIT(coupled_motion) | GG_BIT(env);
+static const gg_fields placed = GG_BIT(tool_pose) | GG_BIT(tool_body) | GG_BIT(tool_turn) | GG_BIT(tool_anchor) |
+                                GG_BIT(coupled_motion) | GG_BIT(env);
 
 gg_status gg_world_set_tool_poses(gg_world *w, const int32_t *envs, int64_t listed, const float *poses) {
     const gg_dims *d = &w->view.dims;

@@ -24,6 +24,7 @@ _LAYOUT = (
     "grain_material",
     "tool_free",
     "tool_mass",
+    "tool_inertia",
     "part_integers",
     "part_floats",
     "grid_integers",
@@ -89,6 +90,8 @@ class FrozenScene:
         # what a scene does not have leaves its hash as it is
         if not arrays["material_fixed"].any():
             del arrays["material_fixed"]
+        if not arrays["tool_inertia"].any():
+            del arrays["tool_inertia"]
         if not arrays["tool_mass"].any() and not arrays["tool_free"].any():
             del arrays["tool_free"], arrays["tool_mass"]
         elif not arrays["tool_mass"][:, 7:].any():  # no springs

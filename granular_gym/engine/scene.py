@@ -524,13 +524,14 @@ class Scene:
         travel: Mapping[str, tuple[float, float]] | None = None,
         stiffness: float | None = None,
         damping: float | None = None,
+        inertia: Any = None,
         coupled: bool = False,
     ) -> int:
         """Adds a body that grains meet and returns its index: one that is posed, one that forces move as it has a mass,
         or one that another engine moves.
 
         A tool with a mass follows Newton's law under gravity, the force that `World.set_tool_force` gives and the
-        impulses of the grains. It keeps its rotation, and passes through other tools.
+        impulses of the grains. It keeps its rotation, but for one with an inertia, and passes through other tools.
 
         Args:
             sdf: an Sdf or a list of them; one contact per grain and part is found. Fields of meshes are sampled as far
@@ -547,6 +548,9 @@ class Scene:
                 the mount of a real tool does: it gives way by force over stiffness along all axes, and turns as it is
                 told. Nothing stops it, and its mount carries its weight. None: no spring.
             damping: [N s/m] of a damper beside the spring; None: 0.
+            inertia: of a tool with a mass and without a spring beside continuous matter, which then turns: about its
+                origin, which is its centre of mass, in the axes of the SDF, tensor (3, 3) or moments (3,) [kg m2].
+                None: it does not turn. Among grains `add_body` adds what turns.
             coupled: it is a link of a robot that another engine moves (`World.set_coupled`, `granular_gym.mujoco`): its
                 velocity is solved together with the contacts, with the inverse inertia that this engine gives.
         """
@@ -559,7 +563,7 @@ class Scene:
         solid = as_sdf("sdf", sdf)
         made_of = self._material("material", 0 if material is None else material)
         at = tuple(float(x) for x in checks.pose("pose", pose))
-        massive = tool_mass(mass, free, travel, stiffness, damping, self.planar)
+        massive = tool_mass(mass, free, travel, stiffness, damping, inertia, self.planar)
         self.tools.append(Tool(solid, name, made_of, at, massive, coupled))
         return index
 

@@ -143,20 +143,22 @@ def _grid_reaching(grid: SdfGrid, reach: float, name: str) -> SdfGrid:
 def mass_arrays(
     tools: Sequence[Tool], bounds: NDArray[np.float32], boundary: NDArray[np.int32]
 ) -> dict[str, NDArray[Any]]:
-    """Free axes, coupled or not (tools, 4); mass, lower and upper ends of travel, stiffness and damping (tools, 9). All
-    0 of other tools."""
+    """Free axes, coupled or not (tools, 4); mass, lower and upper ends of travel, stiffness and damping (tools, 9);
+    inertia xx yy zz xy xz yz (tools, 6). All 0 of other tools."""
     axes, floats = np.zeros((len(tools), 4), np.int32), np.zeros((len(tools), 9), np.float32)
+    inertia = np.zeros((len(tools), 6))
     for k, tool in enumerate(tools):
         axes[k, 3] = tool.coupled
         if tool.mass is None:
             continue
+        inertia[k] = tool.mass.inertia
         floats[k, [0, 7, 8]] = tool.mass.mass, tool.mass.stiffness, tool.mass.damping
         for row, axis in enumerate(AXES):
             axes[k, row] = axis in tool.mass.free
             ends: Sequence[float] = tool.mass.travel.get(axis) or _between_walls(tool, row, bounds, boundary)
             ends = (-_UNBOUNDED, _UNBOUNDED) if tool.mass.stiffness else ends
             floats[k, [1 + row, 4 + row]] = np.clip(ends, -_UNBOUNDED, _UNBOUNDED)
-    return {"tool_free": axes, "tool_mass": floats}
+    return {"tool_free": axes, "tool_mass": floats, "tool_inertia": inertia}
 
 
 def _between_walls(

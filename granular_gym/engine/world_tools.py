@@ -12,6 +12,9 @@ from granular_gym.engine.driven import Driven
 from granular_gym.engine.results import Floats
 from granular_gym.errors import ArgumentError
 
+#: what the engine keeps of the motion of a tool with a mass, in its order
+_MOTIONS = "velocity", "force", "angular_velocity", "torque"
+
 
 class WorldTools(Driven):
     """A world whose tools can be set; and the checks of arguments by env that all settings share."""
@@ -73,13 +76,34 @@ class WorldTools(Driven):
         """
         self._set_motion(tool, "velocity", velocity, envs)
 
+    def set_tool_torque(self, tool: int | str, torque: Any, envs: Any = None) -> None:
+        """Sets the torque on a tool with an inertia, which acts until it is set anew; 0 at first. Part of a state.
+
+        Args:
+            tool: by index or name.
+            torque: (listed, 3) or (3,), in world axes [N m].
+            envs: None (all), an index, a list of indices or a mask.
+
+        Raises:
+            ArgumentError: the tool has no inertia, or the torque is not finite or of another shape.
+        """
+        self._set_motion(tool, "torque", torque, envs)
+
+    def set_tool_angular_velocity(self, tool: int | str, angular_velocity: Any, envs: Any = None) -> None:
+        """Sets the angular velocity of a tool with an inertia: (listed, 3) or (3,), in world axes [rad/s].
+
+        Raises:
+            ArgumentError: the tool has no inertia, or the angular velocity is not finite or of another shape.
+        """
+        self._set_motion(tool, "angular_velocity", angular_velocity, envs)
+
     def tool_force(self, tool: int | str) -> Floats:
         """The force that `set_tool_force` gave a tool with a mass (env_count, 3) [N].
 
         Raises:
             ArgumentError: the tool has no mass.
         """
-        return self._core.get_tool_motion(self._tool(tool))[1]
+        return self._motion(tool, "force")
 
     def tool_velocity(self, tool: int | str) -> Floats:
         """Velocity of a tool with a mass (env_count, 3) [m/s].
@@ -87,16 +111,33 @@ class WorldTools(Driven):
         Raises:
             ArgumentError: the tool has no mass.
         """
-        return self._core.get_tool_motion(self._tool(tool))[0]
+        return self._motion(tool, "velocity")
+
+    def tool_torque(self, tool: int | str) -> Floats:
+        """The torque that `set_tool_torque` gave a tool with a mass (env_count, 3) [N m]; 0 of one that does not turn.
+
+        Raises:
+            ArgumentError: the tool has no mass.
+        """
+        return self._motion(tool, "torque")
+
+    def tool_angular_velocity(self, tool: int | str) -> Floats:
+        """Angular velocity of a tool with a mass (env_count, 3), in world axes [rad/s]; 0 of one that does not turn.
+
+        Raises:
+            ArgumentError: the tool has no mass.
+        """
+        return self._motion(tool, "angular_velocity")
+
+    def _motion(self, tool: int | str, name: str) -> Floats:
+        return self._core.get_tool_motion(self._tool(tool))[_MOTIONS.index(name)]
 
     def _set_motion(self, tool: int | str, name: str, value: Any, envs: Any) -> None:
         index = self._tool(tool)
         listed, count = self._envs(envs)
         rows = self._per_env(name, value, (3,), count)
         self.changes += 1
-        self._core.set_tool_motion(
-            listed, index, rows if name == "velocity" else None, rows if name == "force" else None
-        )
+        self._core.set_tool_motion(listed, index, *(rows if each == name else None for each in _MOTIONS))
 
     def _motion_of_tools(self) -> tuple[Floats, dict[int, Floats]]:
         """Poses of all tools and velocities of those with a mass: what a step changes without being told to."""
@@ -113,7 +154,7 @@ class WorldTools(Driven):
         if velocities:
             self._core.set_tool_poses(None, poses)
         for tool, velocity in velocities.items():
-            self._core.set_tool_motion(None, tool, velocity, None)
+            self._core.set_tool_motion(None, tool, velocity, None, None, None)
 
     # ---- arguments by env ----
 

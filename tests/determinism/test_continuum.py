@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.continuum import DT, knead, kneaded
+from testbed.continuum import DT, handle, handled, knead, kneaded
 
 STEPS = 12
 
@@ -42,6 +42,47 @@ def test_kernels(kernel: str, expected: list[int]) -> None:
         except gg.BackendError as error:
             pytest.skip(f"{error}")
         assert knead(world, STEPS) == expected
+
+
+@pytest.fixture(scope="module")
+def driven() -> list[int]:
+    with handled().build(device="cpu", num_threads=1) as world:
+        hashes = handle(world, STEPS)
+        # all four tools press
+        assert (world.wrenches[0, :, 2] > 0.1).all() and world.stats["unsolved_count"][0] == 0
+        assert np.abs(world.tool_angular_velocity("ball")[0]).min() > 1e-3
+    return hashes
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_of_dynamic_tools(threads: int, driven: list[int]) -> None:
+    with handled().build(2, device="cpu", num_threads=threads) as world:
+        assert handle(world, STEPS) == driven
+        assert world.state_hash(1) == world.state_hash(0)
+
+
+@pytest.mark.parametrize("kernel", ["scalar", "vector128", "avx2"])
+def test_kernels_of_dynamic_tools(kernel: str, driven: list[int]) -> None:
+    with handled().build(device="cpu", num_threads=1) as world:
+        try:
+            world._core.set_kernel(kernel)
+        except gg.BackendError as error:
+            pytest.skip(f"{error}")
+        assert handle(world, STEPS) == driven
+
+
+def test_snapshots_of_dynamic_tools(driven: list[int]) -> None:
+    with handled().build(device="cpu", num_threads=1) as world:
+        assert handle(world, 4) == driven[:4]
+        state, copy = world.save_state(), pickle.loads(pickle.dumps(world))
+        before = world.tool_angular_velocity("ball"), world.tool_poses
+        handle(world, 3, 4)
+        world.load_state(state)
+        np.testing.assert_array_equal(world.tool_angular_velocity("ball"), before[0])
+        np.testing.assert_array_equal(world.tool_poses, before[1])
+        assert handle(world, STEPS - 4, 4) == driven[4:]
+        with copy:
+            assert handle(copy, STEPS - 4, 4) == driven[4:]
 
 
 def test_company(expected: list[int]) -> None:

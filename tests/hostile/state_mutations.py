@@ -1,7 +1,8 @@
 """state_mutations.py: loads mutated states; a script, as what it looks for ends a process.
 
 Arguments: kind ("planar", "springs", "asleep": spheres part of which sleep, "bodies", "bell", "tools" with a mass or on
-a spring, "links" of a robot, "continuum"), device, number of mutations. Prints how many were refused, accepted. Spheres
+a spring, "links" of a robot, "continuum",
+"continuum_tools"), device, number of mutations. Prints how many were refused, accepted. Spheres
 awake: tests/c/test_states.c.
 """
 
@@ -18,7 +19,7 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 import granular_gym as gg
 from testbed import planar
-from testbed.continuum import knead, kneaded
+from testbed.continuum import handle, handled, knead, kneaded
 from testbed.dynamic_tools import pressed
 from testbed.parity import BELL, fielded, forced, wield, wielded
 
@@ -86,6 +87,13 @@ def moulded(device: str) -> gg.World:
     return world
 
 
+def pushed(device: str) -> gg.World:
+    """Dough under dynamic tools."""
+    world = handled(0.04).build(device=device, num_threads=1)
+    handle(world, 4)
+    return world
+
+
 OTHERS: dict[str, Callable[[str], gg.World]] = {
     "asleep": asleep,
     "bodies": lambda device: among(fielded(), device),
@@ -93,6 +101,7 @@ OTHERS: dict[str, Callable[[str], gg.World]] = {
     "tools": lambda device: among(pressed(60), device),
     "links": lambda device: among(wielded(), device),
     "continuum": moulded,
+    "continuum_tools": pushed,
 }
 
 

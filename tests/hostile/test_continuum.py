@@ -109,8 +109,6 @@ def test_matter_inside_tools_is_refused() -> None:
     ("change", "message"),
     [
         ({"boundary": {"x": "periodic"}}, "^boundary: continuous matter"),
-        ({"tool": {"mass": 1.0}}, "^mass, coupled"),
-        ({"tool": {"coupled": True}}, "^mass, coupled"),
         ({"solver": gg.Solver(sleep=True)}, "sleep: expected 0 with continuous matter"),
     ],
     ids=str,
@@ -119,10 +117,53 @@ def test_what_matter_does_not_meet(change: dict[str, Any], message: str) -> None
     scene = gg.Scene(((0, 0, 0), (1, 1, 1)), boundary=change.get("boundary"))
     dough = scene.add_material(density=1000.0, continuum=DOUGH)
     scene.add_continuum(dough, (0.1, 0.1, 0.1), (0.3, 0.3, 0.3), spacing=0.1)
-    if "tool" in change:
-        scene.add_tool(gg.Sdf.sphere(0.1), "ball", dough, (0.7, 0.7, 0.7), **change["tool"])
     with pytest.raises(gg.ArgumentError, match=message):
         scene.build(device="cpu", solver=change.get("solver"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "message"),
+    [
+        ({"inertia": (1, 1, 1)}, "^mass: expected a mass along with"),
+        ({"mass": 1.0, "inertia": (1, 1)}, "^inertia: expected"),
+        ({"mass": 1.0, "inertia": (1, 1, math.nan)}, "^inertia: expected"),
+        ({"mass": 1.0, "inertia": (1, 1, 0)}, "^inertia: expected moments > 0"),
+        ({"mass": 1.0, "inertia": (1, 1, 2.1)}, "^inertia: expected moments > 0, none above the sum"),
+        ({"mass": 1.0, "inertia": [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]}, "^inertia: expected a symmetric tensor"),
+        ({"mass": 1.0, "stiffness": 1.0, "inertia": (1, 1, 1)}, "^inertia: expected a tool without a spring"),
+        ({"coupled": True, "inertia": (1, 1, 1)}, "^mass: expected a mass along with"),
+    ],
+    ids=str,
+)
+def test_inertia(tool: dict[str, Any], message: str) -> None:
+    scene, dough = bare()
+    with pytest.raises(gg.ArgumentError, match=message):
+        scene.add_tool(gg.Sdf.sphere(0.1), "ball", dough, **tool)
+    assert not scene.tools
+
+
+def test_tools_turn_in_continuous_matter_alone() -> None:
+    scene = gg.Scene(((0, 0, 0), (1, 1, 1)))
+    scene.add_grains(scene.add_material(density=1000.0), [[0.5, 0.5, 0.5]], 0.01)
+    scene.add_tool(gg.Sdf.sphere(0.1), "ball", 0, (0.2, 0.2, 0.2), mass=1.0, inertia=(1, 1, 1))
+    with pytest.raises(gg.ArgumentError, match="^inertia: tools turn beside continuous matter alone"):
+        scene.build(device="cpu")
+
+
+def test_what_does_not_turn_takes_no_torque() -> None:
+    scene, dough = bare()
+    scene.add_continuum(dough, (0.1, 0.1, 0.1), (0.3, 0.3, 0.3), spacing=0.1)
+    scene.add_tool(gg.Sdf.sphere(0.1), "held", dough, (0.7, 0.3, 0.7), mass=1.0)
+    scene.add_tool(gg.Sdf.sphere(0.1), "free", dough, (0.7, 0.7, 0.7), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    with scene.build(device="cpu") as world:
+        for change in (world.set_tool_torque, world.set_tool_angular_velocity):
+            with pytest.raises(gg.ArgumentError, match="^tool: expected one with an inertia, tool 0 does not turn"):
+                change("held", (1, 0, 0))
+            with pytest.raises(gg.ArgumentError, match="expected"):
+                change("free", (1, 0, math.inf))
+        world.set_tool_torque("free", (0, 0, 2))
+        assert world.tool_torque("free")[0].tolist() == [0, 0, 2]
+        assert world.tool_torque("held")[0].tolist() == world.tool_angular_velocity("held")[0].tolist() == [0, 0, 0]
 
 
 def test_matter_takes_no_air_and_no_sleep_later_either() -> None:

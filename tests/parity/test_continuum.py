@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.continuum import DT, blade_at, knead, kneaded
+from testbed.continuum import DT, blade_at, handle, handled, knead, kneaded
 from testbed.parity import KERNELS, pair, same
 from tests.parity.test_phases import first_difference
 
@@ -29,6 +29,14 @@ def test_steps(kernel: str) -> None:
         assert knead(cpu, 1, 3) == knead(gpu, 1, 3)
         gpu.load_state(cpu.save_state(env=1), envs=0)
         assert gpu.state_hash(0) == cpu.state_hash(1) == gpu.state_hash(1)
+
+
+def test_dynamic_tools() -> None:
+    cpu, gpu = pair(lambda: handled(SPACING), KERNELS[0], env_count=1)
+    with cpu, gpu:
+        assert handle(cpu, 4) == handle(gpu, 4)
+        same(cpu, gpu)
+        np.testing.assert_array_equal(cpu.tool_angular_velocity("ball"), gpu.tool_angular_velocity("ball"))
 
 
 def test_every_phase() -> None:

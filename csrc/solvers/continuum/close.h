@@ -26,6 +26,7 @@ GG_FN void gg_continuum_begin_env(const gg_view *v, int64_t e) {
     own->newton = own->linear_all = own->tries_all = own->unsolved = 0;
     own->cost = own->gradient = own->bound = own->mass = 0.0;
     own->smooth = gg_continuum_smooth(v, e);
+    gg_twists_open(v, e);
     v->env[e].inner = 0;
 }
 
@@ -33,6 +34,7 @@ GG_FN void gg_continuum_begin_env(const gg_view *v, int64_t e) {
 GG_FN void gg_continuum_end_env(const gg_view *v, int64_t e) {
     gg_env *env = &v->env[e];
     const gg_continuum_env *own = gg_continuum_env_of(v, e);
+    gg_twists_close(v, e);
     env->iteration = own->newton;
     env->converged = !own->unsolved;
     env->stats.cost = own->cost;

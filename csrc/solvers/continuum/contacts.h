@@ -10,20 +10,13 @@
 #define GG_CONTINUUM_CONTACTS_H
 
 #include "../tool_contacts.h"
-#include "continuum.h"
+#include "tools.h"
 
 /* R over W along the normal, 1 / (4 pi^2), and across it; the share of an overlap that a substep removes, 1 / (1 + 1/pi)
  */
 #define GG_CONTINUUM_GIVE    0.025330295910584444
 #define GG_CONTINUUM_SLIP    1e-2
 #define GG_CONTINUUM_RECOVER 0.75854694
-
-/* where the particle of a slot has a contact: at the surface of its matter */
-GG_FN gg_vec3 gg_continuum_place(const gg_view *v, int64_t e, int64_t slot, const gg_continuum_contact *c) {
-    gg_vec4 x = v->position[e * v->dims.slots + slot];
-    return gg_v3((float)(x.x - c->reach * c->normal[0]), (float)(x.y - c->reach * c->normal[1]),
-                 (float)(x.z - c->reach * c->normal[2]));
-}
 
 /* a contact of the particle in slot i, but for R */
 GG_FN void gg_continuum_meet(const gg_view *v, int64_t e, int32_t i, int64_t part, double gap,
@@ -41,12 +34,19 @@ GG_FN void gg_continuum_meet(const gg_view *v, int64_t e, int32_t i, int64_t par
     }
     out->target = -(gap < 0.0 ? GG_CONTINUUM_RECOVER * gap : gap) / (double)v->params.dt;
     out->friction = gg_pair_of(v, e, v->material[at], v->parts[part].material)->friction;
-    out->reach = GG_CONTINUUM_REACH * (double)v->position[at].w;
-    gg_vec3 surface = gg_part_velocity(v, e, part, gg_continuum_place(v, e, i, out));
-    for (int k = 0; k < 3; k++) {
-        out->surface[k] = gg_axis_of(surface, k);
-    }
+    gg_vec4 x = v->position[at];
+    out->reach = GG_CONTINUUM_REACH * (double)x.w;
+    /* where it acts: at the surface of the particle's matter */
+    gg_vec3 place = gg_v3((float)(x.x - out->reach * out->normal[0]), (float)(x.y - out->reach * out->normal[1]),
+                          (float)(x.z - out->reach * out->normal[2]));
+    gg_vec3 surface = gg_part_velocity(v, e, part, place);
+    gg_vec3 arm = gg_sub(place, v->part_pose[e * v->dims.part_count + part].tool_position);
     out->part = (int32_t)part;
+    out->tool = gg_continuum_tool(v, v->parts[part].tool);
+    for (int k = 0; k < 3; k++) {
+        out->surface[k] = out->tool < 0 ? (double)gg_axis_of(surface, k) : 0.0;
+        out->arm[k] = gg_axis_of(arm, k);
+    }
     out->give[0] = out->give[1] = 0.0;
 }
 
@@ -137,11 +137,10 @@ GG_FN void gg_continuum_load_slot(const gg_view *v, int64_t e, int64_t i) {
     int64_t at = e * v->dims.slots + i, touch = v->next_first[at];
     for (int32_t k = 0; k < v->next_tool_count[at]; k++, touch++) {
         const gg_continuum_contact *c = &gg_continuum_contacts(v, e)[touch];
-        const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + c->part];
         gg_tool_load *load = &v->tool_load[e * v->dims.tool_contacts + touch];
         load->tool = v->parts[c->part].tool;
         load->force = gg_v3((float)-c->impulse[0], (float)-c->impulse[1], (float)-c->impulse[2]);
-        load->torque = gg_cross(gg_sub(gg_continuum_place(v, e, i, c), pose->tool_position), load->force);
+        load->torque = gg_cross(gg_v3((float)c->arm[0], (float)c->arm[1], (float)c->arm[2]), load->force);
     }
 }
 

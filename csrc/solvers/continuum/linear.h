@@ -42,7 +42,8 @@ GG_FN void gg_continuum_start_nodes(const gg_view *v, int64_t e, int64_t n) {
 GG_FN void gg_continuum_start_env(const gg_view *v, int64_t e) {
     gg_continuum_env *own = gg_continuum_env_of(v, e);
     if (gg_continuum_inner_on(v, e)) {
-        own->energy = own->first_energy = gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0];
+        own->energy = own->first_energy =
+            gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0] + gg_twists_start(v, e);
         v->env[e].inner = own->energy > 0.0;
     }
 }
@@ -55,6 +56,8 @@ GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
     const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_way);
     gg_real4 *given = gg_given_clear(v, e, b, 1);
+    gg_continuum_tool_sum *tools = block->dynamic ? gg_block_tools_clear(v, e, b) : NULL;
+    const double *twists = gg_twist(v, e, GG_TWIST_ALONG);
     double dt = v->params.dt;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
@@ -72,8 +75,12 @@ GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
             const gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
             double moved[3], push[3];
             gg_continuum_at_surface(contact, u, &gradient, moved);
+            gg_contact_less_tool(contact, twists, moved);
             gg_sym_mul(contact->tangent, moved, push);
             gg_point_push(&gift, contact, push);
+            if (contact->tool >= 0) {
+                gg_block_tools_push(tools, contact, push);
+            }
         }
         gg_point_give(p, &s, &gift, given);
     }
@@ -103,7 +110,7 @@ GG_FN void gg_continuum_image_nodes(const gg_view *v, int64_t e, int64_t n) {
 GG_FN void gg_continuum_length_env(const gg_view *v, int64_t e) {
     gg_continuum_env *own = gg_continuum_env_of(v, e);
     if (gg_continuum_inner_on(v, e)) {
-        own->step = own->energy / gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0];
+        own->step = own->energy / (gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0] + gg_twists_image(v, e));
     }
 }
 
@@ -133,13 +140,14 @@ GG_FN void gg_continuum_blend_env(const gg_view *v, int64_t e) {
     if (!gg_continuum_inner_on(v, e)) {
         return;
     }
-    double energy = gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0];
+    double energy = gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0] + gg_twists_step(v, e, own->step);
     own->blend = energy / own->energy;
     own->energy = energy;
     own->linear++;
     own->linear_all++;
     double share = GG_MAX(0.2 * own->bound / own->gradient, own->smooth ? 0.0 : GG_CONTINUUM_FORCING);
     v->env[e].inner = energy > share * share * own->first_energy && own->linear < GG_CONTINUUM_LINEAR;
+    gg_twists_turn(v, e, own->blend, v->env[e].inner);
 }
 
 /* the next direction. item: block of nodes of an env */

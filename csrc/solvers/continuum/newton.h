@@ -16,6 +16,8 @@ GG_FN void gg_continuum_linearise_block(const gg_view *v, int64_t e, int64_t b) 
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
     const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_velocity);
     gg_real4 *given = gg_given_clear(v, e, b, 1);
+    gg_continuum_tool_sum *tools = block->dynamic ? gg_block_tools_clear(v, e, b) : NULL;
+    const double *twists = gg_twist(v, e, GG_TWIST_VELOCITY);
     gg_continuum_sum sum = GG_ZERO;
     double dt = v->params.dt, follow = gg_continuum_follow(gg_continuum_env_of(v, e)->newton);
     GG_ROLLED
@@ -45,11 +47,16 @@ GG_FN void gg_continuum_linearise_block(const gg_view *v, int64_t e, int64_t b) 
             for (int i = 0; i < 3; i++) {
                 contact->velocity[i] -= contact->surface[i];
             }
+            gg_contact_less_tool(contact, twists, contact->velocity);
             sum.of[0] += gg_continuum_contact_law(contact, contact->velocity);
             for (int i = 0; i < 3; i++) {
                 against[i] = -contact->impulse[i];
             }
             gg_point_push(&gift, contact, against);
+            if (contact->tool >= 0) {
+                gg_block_tools_push(tools, contact, contact->impulse);
+                gg_block_tools_stiffen(tools, contact);
+            }
         }
         gg_point_give(p, &s, &gift, given);
     }
@@ -93,9 +100,10 @@ GG_FN void gg_continuum_judge_env(const gg_view *v, int64_t e) {
         return;
     }
     gg_continuum_sum nodes = gg_continuum_total(gg_node_sums(v, e), own->nodes);
-    double kick = (double)gg_norm(env->gravity) * (double)v->params.dt;
+    double kick = (double)gg_norm(env->gravity) * (double)v->params.dt, stops = 0.0;
+    gg_twists_judge(v, e, &nodes, &stops);
     own->momenta = sqrt(GG_MAX(nodes.of[2], GG_MAX(2.0 * nodes.of[0], nodes.of[3] * kick * kick)));
-    own->cost = nodes.of[0] + gg_continuum_total(gg_block_sums(v, e), own->blocks).of[0];
+    own->cost = stops + nodes.of[0] + gg_continuum_total(gg_block_sums(v, e), own->blocks).of[0];
     own->gradient = sqrt(nodes.of[1]);
     own->mass = nodes.of[3];
     own->bound = GG_MAX(GG_CONTINUUM_TOLERANCE * own->momenta, (double)v->params.tolerance * sqrt(own->mass));

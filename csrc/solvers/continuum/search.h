@@ -26,6 +26,7 @@ GG_FN void gg_continuum_ray_block(const gg_view *v, int64_t e, int64_t b) {
         for (int32_t c = 0; c < p->contact_count; c++) {
             gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
             gg_continuum_at_surface(contact, u, &gradient, contact->along);
+            gg_contact_less_tool(contact, gg_twist(v, e, GG_TWIST_ALONG), contact->along);
         }
     }
 }
@@ -54,8 +55,8 @@ GG_FN void gg_continuum_ray_env(const gg_view *v, int64_t e) {
         return;
     }
     gg_continuum_sum sum = gg_continuum_total(gg_node_sums(v, e), own->nodes);
-    own->slope = sum.of[0];
-    own->curvature = sum.of[1];
+    own->slope = sum.of[0] + gg_twist_dot(v, e, GG_TWIST_ITERATE, GG_TWIST_STEP);
+    own->curvature = sum.of[1] + gg_twist_dot(v, e, GG_TWIST_STEP, GG_TWIST_STEP);
     own->length = 1.0;
     own->low = 0.0;
     own->high = -1.0; /* none yet */
@@ -104,6 +105,7 @@ GG_FN void gg_continuum_try_env(const gg_view *v, int64_t e) {
     }
     gg_continuum_sum sum = gg_continuum_total(gg_block_sums(v, e), own->blocks);
     double slope = own->slope + own->length * own->curvature + sum.of[0], rise = own->curvature + sum.of[1];
+    gg_twists_try(v, e, own->length, &slope, &rise);
     if (slope < 0.0) {
         own->low = own->length;
     } else {
@@ -117,7 +119,11 @@ GG_FN void gg_continuum_try_env(const gg_view *v, int64_t e) {
     own->tries_all++;
     int done = most <= GG_CONTINUUM_SEARCH * own->first_energy || own->tries >= GG_CONTINUUM_TRIES;
     v->env[e].inner = !done;
-    own->length = done ? own->length : next;
+    if (done) {
+        gg_twists_advance(v, e, own->length);
+        return;
+    }
+    own->length = next;
 }
 
 /* item: block of nodes of an env */

@@ -34,11 +34,15 @@ GG_FN void gg_continuum_open_block(const gg_view *v, int64_t e, int64_t b) {
     const uint64_t *keys = v->continuum_key + e * 2 * v->dims.continuum.slots;
     const int32_t *order = v->continuum_order + e * 2 * v->dims.continuum.slots;
     gg_real4 *given = gg_given_clear(v, e, b, 1);
+    gg_continuum_block_of(v, e, b)->dynamic = 0;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         gg_continuum_point *p = &gg_continuum_points(v, e)[k];
         double x[3], u[3];
         gg_point_open(v, e, order[k], keys[k], p, x, u);
+        for (int32_t c = 0; c < p->contact_count; c++) {
+            gg_continuum_block_of(v, e, b)->dynamic |= gg_continuum_contacts(v, e)[p->contact + c].tool >= 0;
+        }
         double mass = 1.0 / (double)gg_slot_body_at(v, e, p->slot)[GG_BODY_INVERSE_MASS];
         const float *affine =
             v->continuum_affine + 9 * (e * v->dims.continuum.slots + v->grain_id[e * v->dims.slots + p->slot]);
@@ -95,7 +99,7 @@ GG_FN void gg_continuum_regularise_block(const gg_view *v, int64_t e, int64_t b)
                 int64_t at = gg_halo_node(block, p->halo % 6 + i, p->halo / 6 % 6 + j, p->halo / 36 + l);
                 delassus += weight * weight / gg_real4_at(nodes[at], 3);
             }
-            gg_continuum_regularise(contact, delassus);
+            gg_continuum_regularise(contact, delassus + gg_contact_yield(v, e, contact));
         }
     }
 }

@@ -31,7 +31,7 @@
 #include "../../motion.h"
 #include "../coloured/coloured.h"
 #include "../coloured/motion.h"
-#include "rigid.h"
+#include "../../../base/rigid.h"
 
 /* a rotation by more than this within one Runge-Kutta step would lose energy [rad] */
 #define GG_CLUMP_TURN  0.05

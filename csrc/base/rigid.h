@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-#include "../../../base/scalar.h"
+#include "scalar.h"
+#include "tensor.h"
 
 /* rows of a rotation matrix, from the axes of a body to those of the world */
 typedef struct gg_turn {
@@ -25,6 +26,18 @@ GG_FN gg_turn gg_turn_of(const double q[4]) {
                   {xy + wz, 1.0 - (xx + zz), yz - wx},
                   {xz - wy, yz + wx, 1.0 - (xx + yy)}}};
     return t;
+}
+
+/* a symmetric matrix of the body in the axes of the world */
+GG_FN gg_sym gg_turn_sym(const gg_turn *t, gg_sym a) {
+    double of[3][3], half[3];
+    for (int i = 0; i < 3; i++) {
+        gg_sym_mul(a, t->m[i], half);
+        for (int j = 0; j < 3; j++) {
+            of[i][j] = gg_dot3(half, t->m[j]);
+        }
+    }
+    return gg_sym_make(of[0][0], of[1][1], of[2][2], of[0][1], of[0][2], of[1][2]);
 }
 
 /* component of a vector of the world along axis k of the body */
