@@ -160,6 +160,12 @@ GG_FN gg_vec3 gg_tool_predicted(const gg_view *v, int64_t e, int64_t tool) {
                  (float)gg_tool_stopped(v, e, tool, 2, gg_tool_start(v, e, tool, 2)));
 }
 
+/* the angular velocity of the targets of a tool */
+GG_FN gg_vec3 gg_tool_target_spin(const gg_view *v, int64_t e, int64_t tool) {
+    const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + tool];
+    return gg_scale(motion->axis, motion->speed);
+}
+
 /* the angular velocity likewise; compliant tools turn as their targets do */
 GG_FN gg_vec3 gg_tool_predicted_spin(const gg_view *v, int64_t e, int64_t tool) {
     if (gg_tool_turns(v, tool)) {
@@ -168,8 +174,7 @@ GG_FN gg_vec3 gg_tool_predicted_spin(const gg_view *v, int64_t e, int64_t tool) 
         return gg_v3((float)spin[0], (float)spin[1], (float)spin[2]);
     }
     if (gg_tool_compliant(v, tool)) {
-        const gg_tool_motion *motion = &v->tool_motion[e * v->dims.tool_count + tool];
-        return gg_scale(motion->axis, motion->speed);
+        return gg_tool_target_spin(v, e, tool);
     }
     if (!gg_tool_coupled(v, tool)) {
         return gg_v3(0.0f, 0.0f, 0.0f);
@@ -187,7 +192,7 @@ GG_FN float gg_tool_contact_listed(const gg_view *v, int64_t e, int64_t c, int32
     }
     if (gg_tool_compliant(v, tool)) {
         gg_vec3 arm = gg_sub(at, v->tool_pose[e * v->dims.tool_count + tool].position);
-        v->tool_contact_turn[e * v->dims.tools.contacts + c] = gg_cross(gg_tool_predicted_spin(v, e, tool), arm);
+        v->tool_contact_turn[e * v->dims.tools.contacts + c] = gg_cross(gg_tool_target_spin(v, e, tool), arm);
     }
     return gg_tool_inverse_mass_along(v, &v->tool_mass[tool], normal);
 }

@@ -85,6 +85,7 @@ typedef struct gg_continuum_env {
     int32_t unsolved;              /* the gradient is not below its bound */
     int32_t smooth;                /* the objective is quadratic */
     double cost, gradient;         /* objective [J]; norm of its gradient by inverse mass [kg^.5 m/s] */
+    double last_gradient;          /* of the iterate before */
     double momenta, bound;         /* of the substep, by the same norm; what the gradient must get below */
     double mass;                   /* of the nodes [kg] */
     double energy, first_energy; /* r . z of the linear solve, and where it began: the slope of the line search there */

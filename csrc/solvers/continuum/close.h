@@ -24,7 +24,7 @@ GG_FN int gg_continuum_smooth(const gg_view *v, int64_t e) {
 GG_FN void gg_continuum_begin_env(const gg_view *v, int64_t e) {
     gg_continuum_env *own = gg_continuum_env_of(v, e);
     own->newton = own->linear_all = own->tries_all = own->unsolved = 0;
-    own->cost = own->gradient = own->bound = own->mass = 0.0;
+    own->cost = own->gradient = own->last_gradient = own->bound = own->mass = 0.0;
     own->smooth = gg_continuum_smooth(v, e);
     gg_twists_open(v, e);
     v->env[e].inner = 0;

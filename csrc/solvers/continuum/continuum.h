@@ -30,8 +30,8 @@
 #define GG_CONTINUUM_LINEAR 4000
 /* most lengths that a line search tries */
 #define GG_CONTINUUM_TRIES 12
-/* how far a linear solve reduces its residual, and a line search the slope of the objective */
-#define GG_CONTINUUM_FORCING 0.05
+/* least reduction of the residual by a linear solve; reduction of the slope of the objective by a line search */
+#define GG_CONTINUUM_FORCING 0.5
 #define GG_CONTINUUM_SEARCH  0.01
 /* where the gradient stays above this share of the momenta the env has diverged */
 #define GG_CONTINUUM_DIVERGED 1e-2

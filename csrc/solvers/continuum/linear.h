@@ -133,8 +133,15 @@ GG_FN void gg_continuum_step_nodes(const gg_view *v, int64_t e, int64_t n) {
     gg_node_sums(v, e)[n] = sum;
 }
 
-/* Judges the linear solve: exact to the bound of the solve where the objective is quadratic; else as the last steps of
- * Newton's method need it. item: env */
+/* How far a linear solve reduces its residual: to the bound of the solve where the objective is quadratic; else as far as
+ * Newton's method gains by it: Eisenstat, Walker (1996), their second choice. */
+GG_FN double gg_continuum_forcing(const gg_continuum_env *own) {
+    double least = 0.2 * own->bound / own->gradient, gained = own->gradient / own->last_gradient;
+    double forcing = own->newton > 1 ? 0.9 * gained * gained : GG_CONTINUUM_FORCING;
+    return own->smooth ? least : GG_MAX(least, GG_MIN(forcing, GG_CONTINUUM_FORCING));
+}
+
+/* Judges the linear solve. item: env */
 GG_FN void gg_continuum_blend_env(const gg_view *v, int64_t e) {
     gg_continuum_env *own = gg_continuum_env_of(v, e);
     if (!gg_continuum_inner_on(v, e)) {
@@ -145,7 +152,7 @@ GG_FN void gg_continuum_blend_env(const gg_view *v, int64_t e) {
     own->energy = energy;
     own->linear++;
     own->linear_all++;
-    double share = GG_MAX(0.2 * own->bound / own->gradient, own->smooth ? 0.0 : GG_CONTINUUM_FORCING);
+    double share = gg_continuum_forcing(own);
     v->env[e].inner = energy > share * share * own->first_energy && own->linear < GG_CONTINUUM_LINEAR;
     gg_twists_turn(v, e, own->blend, v->env[e].inner);
 }

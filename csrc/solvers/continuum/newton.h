@@ -104,6 +104,7 @@ GG_FN void gg_continuum_judge_env(const gg_view *v, int64_t e) {
     gg_twists_judge(v, e, &nodes, &stops);
     own->momenta = sqrt(GG_MAX(nodes.of[2], GG_MAX(2.0 * nodes.of[0], nodes.of[3] * kick * kick)));
     own->cost = stops + nodes.of[0] + gg_continuum_total(gg_block_sums(v, e), own->blocks).of[0];
+    own->last_gradient = own->gradient;
     own->gradient = sqrt(nodes.of[1]);
     own->mass = nodes.of[3];
     own->bound = GG_MAX(GG_CONTINUUM_TOLERANCE * own->momenta, (double)v->params.tolerance * sqrt(own->mass));
