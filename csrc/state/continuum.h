@@ -8,6 +8,7 @@
 #define GG_STATE_CONTINUUM_H
 
 #include "../base/real4.h"
+#include "../base/root.h"
 #include "../base/tensor.h"
 
 /* nodes of a block, and those that its particles reach: 6 x 6 x 6 */
@@ -91,7 +92,7 @@ typedef struct gg_continuum_env {
     double energy, first_energy; /* r . z of the linear solve, and where it began: the slope of the line search there */
     double step, blend;          /* length of a step of the linear solve, and share of the last direction */
     double slope, curvature;     /* inertial part of the slope of the objective along the step, and of its rise */
-    double length, low, high;    /* of the line search: tried, and bounds */
+    gg_root length;              /* of the step, in the line search */
 } gg_continuum_env;
 
 /* partial sums of a block */

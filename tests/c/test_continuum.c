@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "base/root.h"
 #include "check.h"
 #include "solvers/continuum/contacts.h"
 #include "solvers/continuum/matter.h"
@@ -222,7 +223,50 @@ static void test_contacts(void) {
     CHECK(kinds[0] > 300 && kinds[1] > 10 && kinds[2] > 300);
 }
 
+/* A rising function of straight pieces between which Newton's method goes to and fro: from either end to just before the
+ * other. */
+static double zigzag(double x, double *rise) {
+    double near_end = (1.0 + 1e-9) * x - 1.0, far_end = x - 1e-9, steep = -0.8 + 21.0 * (x - 0.2);
+    *rise = x < 0.2 ? 1.0 + 1e-9 : x < 0.25 ? 21.0 : 1.0;
+    return x < 0.2 ? near_end : x < 0.25 ? steep : far_end;
+}
+
+/* how many tries it takes to bring a function below a bound */
+static int tries_of(double (*f)(double, double *), double bound) {
+    gg_root root = gg_root_begin();
+    for (int k = 1; k < 100; k++) {
+        double rise, value = f(root.at, &rise);
+        if (fabs(value) <= bound) {
+            return k;
+        }
+        gg_root_next(&root, value, rise);
+    }
+    return 100;
+}
+
+static double line_scale, line_root;
+static double line(double x, double *rise) {
+    *rise = line_scale;
+    return line_scale * (x - line_root);
+}
+static double cubic(double x, double *rise) {
+    double y = x - line_root;
+    *rise = line_scale * (3.0 * y * y + 1e-3);
+    return line_scale * (y * y * y + 1e-3 * y);
+}
+
+static void test_root(void) {
+    CHECK(tries_of(zigzag, 1e-3) <= 12);
+    for (int k = 0; k < 200; k++) {
+        line_scale = 1.0 + 0.9 * draw();
+        line_root = 2.0 + 1.99 * draw();
+        CHECK(tries_of(line, 1e-9) <= 3);
+        CHECK(tries_of(cubic, 1e-9) <= 30);
+    }
+}
+
 int main(void) {
+    test_root();
     test_splines();
     test_transposes();
     test_stretches();

@@ -57,9 +57,7 @@ GG_FN void gg_continuum_ray_env(const gg_view *v, int64_t e) {
     gg_continuum_sum sum = gg_continuum_total(gg_node_sums(v, e), own->nodes);
     own->slope = sum.of[0] + gg_twist_dot(v, e, GG_TWIST_ITERATE, GG_TWIST_STEP);
     own->curvature = sum.of[1] + gg_twist_dot(v, e, GG_TWIST_STEP, GG_TWIST_STEP);
-    own->length = 1.0;
-    own->low = 0.0;
-    own->high = -1.0; /* none yet */
+    own->length = gg_root_begin();
     own->tries = 0;
     v->env[e].inner = 1;
 }
@@ -75,7 +73,7 @@ GG_FN void gg_continuum_try_block(const gg_view *v, int64_t e, int64_t b) {
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
-        gg_sym strain = gg_sym_madd(p->strain, own->length, p->along);
+        gg_sym strain = gg_sym_madd(p->strain, own->length.at, p->along);
         gg_sym change = gg_sym_sub(strain, gg_sym_shift(p->stretch, -1.0));
         gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, strain, change, v->params.dt);
         gg_sym rise = gg_matter_tangent(m.bulk, m.shear, m.soften, m.flow, p->along);
@@ -86,7 +84,7 @@ GG_FN void gg_continuum_try_block(const gg_view *v, int64_t e, int64_t b) {
             gg_continuum_contact contact = gg_continuum_contacts(v, e)[p->contact + c];
             double u[3], turned[3];
             for (int i = 0; i < 3; i++) {
-                u[i] = contact.velocity[i] + own->length * contact.along[i];
+                u[i] = contact.velocity[i] + own->length.at * contact.along[i];
             }
             gg_continuum_contact_law(&contact, u);
             gg_sym_mul(contact.tangent, contact.along, turned);
@@ -97,33 +95,25 @@ GG_FN void gg_continuum_try_block(const gg_view *v, int64_t e, int64_t b) {
     gg_block_sums(v, e)[b] = sum;
 }
 
-/* Newton's method for a root of the slope, within bounds. item: env */
+/* Judges the length that was tried: a root of the slope. item: env */
 GG_FN void gg_continuum_try_env(const gg_view *v, int64_t e) {
     gg_continuum_env *own = gg_continuum_env_of(v, e);
     if (!gg_continuum_inner_on(v, e)) {
         return;
     }
     gg_continuum_sum sum = gg_continuum_total(gg_block_sums(v, e), own->blocks);
-    double slope = own->slope + own->length * own->curvature + sum.of[0], rise = own->curvature + sum.of[1];
-    gg_twists_try(v, e, own->length, &slope, &rise);
-    if (slope < 0.0) {
-        own->low = own->length;
-    } else {
-        own->high = own->length;
-    }
-    double next = own->length - slope / rise;
-    int inside = next > own->low && (own->high < 0.0 || next < own->high);
-    next = inside ? next : own->high < 0.0 ? 2.0 * own->low : 0.5 * (own->low + own->high);
-    double most = slope < 0.0 ? -slope : slope;
+    double length = own->length.at, slope = own->slope + length * own->curvature + sum.of[0];
+    double rise = own->curvature + sum.of[1];
+    gg_twists_try(v, e, length, &slope, &rise);
     own->tries++;
     own->tries_all++;
-    int done = most <= GG_CONTINUUM_SEARCH * own->first_energy || own->tries >= GG_CONTINUUM_TRIES;
-    v->env[e].inner = !done;
-    if (done) {
-        gg_twists_advance(v, e, own->length);
-        return;
+    double most = slope < 0.0 ? -slope : slope;
+    if (most <= GG_CONTINUUM_SEARCH * own->first_energy || own->tries >= GG_CONTINUUM_TRIES) {
+        v->env[e].inner = 0;
+        gg_twists_advance(v, e, length);
+    } else {
+        gg_root_next(&own->length, slope, rise);
     }
-    own->length = next;
 }
 
 /* item: block of nodes of an env */
@@ -136,7 +126,7 @@ GG_FN void gg_continuum_advance_nodes(const gg_view *v, int64_t e, int64_t n) {
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
         v->continuum_velocity[first + k] =
-            gg_real4_madd(v->continuum_velocity[first + k], own->length, v->continuum_step[first + k]);
+            gg_real4_madd(v->continuum_velocity[first + k], own->length.at, v->continuum_step[first + k]);
     }
 }
 
