@@ -26,12 +26,12 @@ from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.beds import add_sand_and_steel
 from granular_gym.tasks.env_classes import env_classes
 from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
-from granular_gym.tasks.goals import BEFORE, FIRST, GoalTask
 from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
-from granular_gym.tasks.heights import HeightGrid, errors, smooth
+from granular_gym.tasks.heights import HeightGrid, smooth
 from granular_gym.tasks.images import Image, sky_camera, view_camera
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
+from granular_gym.tasks.surface_task import SKY, TARGET, SurfaceTask
 from granular_gym.tasks.vehicle import TrackedVehicle, sin_cos
 
 CONTROL_PERIOD = 0.1  # [s]
@@ -49,7 +49,6 @@ CLEARANCE = 0.13  # [m] between blade and walls: a grain fits where there are 50
 SKY_SHAPE, SKY_HEIGHT = (36, 54), 1.8  # the sky camera looks down from there [m]
 HILLS = ("mound", "ridge", "slope", "twins")  # beds that episodes begin with
 GRAIN_FRICTION = 0.5
-LEAST_ERROR = 1e-6  # [m] at the start, by which the change is divided
 REWARD_SCALE = 100.0  # what removing the whole error earns
 SKY_CAMERA = sky_camera(*SKY_SHAPE, HALF_Y, SKY_HEIGHT, near=0.2)
 BLADE_COLOR = (236, 170, 40)
@@ -72,7 +71,7 @@ DIFFICULTIES = {
 }
 
 
-class LevelTask(GoalTask):
+class LevelTask(SurfaceTask):
     """The levelling task in `env_count` envs.
 
     ## Description
@@ -121,13 +120,12 @@ class LevelTask(GoalTask):
         BackendError: the device is missing.
     """
 
-    episode_state: ClassVar[tuple[str, ...]] = ("pose", "target", "error", "first_error", "gain")
+    episode_state: ClassVar[tuple[str, ...]] = (*SurfaceTask.episode_state, "pose")
     control_period = CONTROL_PERIOD
     radius_of_2000 = RADIUS_OF_2000
     density = DENSITY
     fastest = FASTEST
-    images: Mapping[str, Image] = {"sky": Image(SKY_CAMERA), "target": Image(SKY_CAMERA, drawn=True)}
-    depth_view = "sky"
+    images: Mapping[str, Image] = {SKY: Image(SKY_CAMERA), TARGET: Image(SKY_CAMERA, drawn=True)}
     view: DepthCamera = view_camera((0.0, -2.5, 2.6), (0.0, -0.02, 0.25))
     tool_colors: Sequence[tuple[int, int, int]] = (BLADE_COLOR,)
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
@@ -143,9 +141,10 @@ class LevelTask(GoalTask):
         turn_rate=TURNING,
         clearance=CLEARANCE,
     )
-    error: Floats
-    first_error: Floats
-    gain: Floats
+    grid: ClassVar[HeightGrid] = GRID
+    margin: ClassVar[int] = MARGIN
+    reward_scale: ClassVar[float] = REWARD_SCALE
+    tint_height: ClassVar[float] = 0.12
 
     def __init__(self, env_count: int = 1, **kwargs: Any) -> None:
         super().__init__(env_count, **kwargs)
@@ -155,12 +154,7 @@ class LevelTask(GoalTask):
         low[2] = 0.0
         blade = spaces.Box(low, high, dtype=np.float32)
         self.observation_space: spaces.Dict = spaces.Dict({**self.depth_images.spaces(), "blade": blade})
-        n = self.env_count
-        self.pose: Floats = np.zeros((n, 4))  # x, y, z of the lower edge [m], yaw [rad], not wrapped
-        self.target: Floats = np.zeros((n, *GRID.shape))  # column heights [m]
-        # the target as observations show it, the same for a whole episode
-        self.target_image: NDArray[Any] = self.depth_images.encode("target", np.zeros((n, *SKY_SHAPE), np.float32))
-        self.error, self.first_error, self.gain = np.zeros(n), np.ones(n), np.zeros(n)
+        self.pose: Floats = np.zeros((self.env_count, 4))  # x, y, z of the lower edge [m], yaw [rad], not wrapped
 
     # the scene -------------------------------------------------------------------------------------------------------
 
@@ -204,37 +198,7 @@ class LevelTask(GoalTask):
             # the target holds as much as the bed
             target = smooth(self.target[env])
             self.target[env] = target + (heights[env].mean() - target.mean())
-        self._draw_targets(envs)
-        error = self._error()
-        self.error[envs] = error[envs]
-        self.first_error[envs] = np.maximum(error[envs], LEAST_ERROR)
-        self.gain[envs] = 0.0
-
-    def _draw_targets(self, envs: Any) -> None:
-        """Brings the target images of the listed envs up to date."""
-        self.target_image[envs] = self.depth_images.encode("target", SKY_HEIGHT - enlarged(self.target[envs]))
-
-    def load(self, saved: dict[str, Any] | None) -> None:
-        """See `Task.load`."""
-        super().load(saved)
-        self._draw_targets(slice(None))
-
-    @property
-    def grain_volume(self) -> float:
-        """Of a grain; of a clump the share of one of its spheres [m3]."""
-        return 4.0 / 3.0 * math.pi * self.radius**3 / self.form.spheres
-
-    def heights(self) -> Floats:
-        """Column heights of every env's bed (env_count, rows, columns) [m]."""
-        return GRID.heights_of(self.results.column_counts, self.grain_volume)
-
-    def _error(self) -> Floats:
-        """Mean distance of the column heights from the target (env_count,) [m]."""
-        return errors(self.heights(), self.target, MARGIN)
-
-    def readings(self) -> dict[str, Any]:
-        """Column heights, and the force on the blade."""
-        return {"columns": GRID.columns, "wrenches": True}
+        self.take_aim(envs)
 
     def drive(self) -> Drive:
         """The blade is a vehicle that is lifted, too."""
@@ -244,44 +208,7 @@ class LevelTask(GoalTask):
     def advance(self, actions: Any, idle: NDArray[np.bool_]) -> None:
         """One control period."""
         self.pose = self.simulate_driven(actions, idle, self.pose)
-        before = self.error
-        self.error = self._error()
-        self.gain = gain_of(before, self.error, self.first_error)
-
-    @property
-    def goal_shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Column heights of the bed and of the target."""
-        return GRID.shape, GRID.shape
-
-    @property
-    def remembered(self) -> tuple[str, ...]:
-        """The change of the error counts, over the error at the start."""
-        return (BEFORE, FIRST)
-
-    def achieved_goal(self) -> Floats:
-        """Column heights of the bed (env_count, 8, 12) [m]."""
-        return self.heights()
-
-    def desired_goal(self) -> Floats:
-        """Those of the target (env_count, 8, 12) [m]."""
-        goals: Floats = self.target.copy()
-        return goals
-
-    def pay(self, achieved: Any, desired: Any, earlier: Mapping[str, Any]) -> Floats:
-        """See `GoalTask.pay`."""
-        after, before, first = (errors(heights, desired, MARGIN) for heights in (achieved, *earlier.values()))
-        paid: Floats = REWARD_SCALE * gain_of(before, after, np.maximum(first, LEAST_ERROR))
-        return paid
-
-    def evaluate(self) -> tuple[Floats, NDArray[np.bool_], Arrays]:
-        """See `Task.evaluate`; never terminated."""
-        share = self.error / self.first_error
-        infos: Arrays = {
-            "error": self.error.copy(),
-            "error_share": share,
-            "success": share <= self.difficulty.goal,
-        }
-        return REWARD_SCALE * self.gain, np.zeros(self.env_count, bool), infos
+        self.measure()
 
     def sense(self) -> Arrays:
         """The target and the blade of all envs."""
@@ -293,17 +220,6 @@ class LevelTask(GoalTask):
         # NumPy is slow where rows are cut out: the torque goes with the force
         wrench = self.results.wrenches.reshape(self.env_count, 6) / self.weight
         return self.unless_fresh(wrench[:, :3])
-
-    # pictures --------------------------------------------------------------------------------------------------------
-
-    def grain_colors(self, env: int) -> Floats:
-        """Grains above the target are reddish, below it bluish."""
-        grains = self.world.positions[env]
-        difference = (self.heights()[env] - self.target[env])[nearest_cells(grains)]
-        share = np.clip(difference / 0.12, -1.0, 1.0)[:, None]
-        tint = np.where(share > 0.0, np.array([196.0, 84.0, 60.0]), np.array([60.0, 110.0, 196.0]))
-        result: Floats = (1.0 - np.abs(share)) * super().grain_colors(env) + np.abs(share) * tint
-        return result
 
 
 class LevelV1Task(Scaled, LevelTask):
@@ -342,32 +258,6 @@ class LevelV1Task(Scaled, LevelTask):
             first_error=self.first_error,
         )
         return vectors
-
-
-def gain_of(before: Floats, after: Floats, first: Floats) -> Floats:
-    """What steps took off the error, as a share of that at the start: (n,) each."""
-    return (before - after) / first
-
-
-def nearest_cells(points: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows and columns of the cells that points (n, 2 or 3) lie in; outside: the nearest."""
-    dx, dy = GRID.cell
-    points = np.nan_to_num(np.asarray(points, np.float64))
-    columns = np.clip((points[:, 0] - GRID.lower[0]) / dx, 0, GRID.shape[1] - 1).astype(np.int64)
-    rows = np.clip((points[:, 1] - GRID.lower[1]) / dy, 0, GRID.shape[0] - 1).astype(np.int64)
-    return rows, columns
-
-
-def enlarged(heights: Floats) -> NDArray[np.float32]:
-    """Heights (n, rows, columns) as the sky camera's pixels see them, (n, H, W), bilinear; row 0: upper y edge."""
-    table = heights
-    for axis, size in ((1, SKY_SHAPE[0]), (2, SKY_SHAPE[1])):
-        count = table.shape[axis]
-        at = np.clip((np.arange(size) + 0.5) / size * count - 0.5, 0.0, count - 1.0)
-        low = np.minimum(at.astype(np.int64), count - 2)
-        part = (at - low).reshape([-1 if k == axis else 1 for k in range(3)])
-        table = (1.0 - part) * np.take(table, low, axis) + part * np.take(table, low + 1, axis)
-    return np.ascontiguousarray(table[:, ::-1], np.float32)
 
 
 def hill_lattice(shape: str, task: LevelTask) -> Floats:

@@ -157,6 +157,6 @@ class LevelExperts(Experts):
         c, s = math.cos(plan.heading), math.sin(plan.heading)
         width = np.linspace(-0.8, 0.8, 5) * level.BLADE_HALF_WIDTH
         points = np.stack([x + ahead * c - width * s, y + ahead * s + width * c], axis=1)
-        wanted = float(self.task.target[env][level.nearest_cells(points)].mean())
+        wanted = float(self.task.target[env][level.GRID.cells_of(points)].mean())
         result: float = min(max(wanted + self.edges[env], level.LIFT[0]), level.LIFT[1])
         return result

@@ -163,6 +163,11 @@ def continuum_arrays(spacing: float | None, materials: Sequence[Continuum | None
 # ---- particles ----
 
 
+def sphere_of(distance: float) -> float:
+    """Radius of the sphere of the volume of a particle [m], from the distance of particles [m]."""
+    return _RADIUS * distance
+
+
 def fill(low: Floats, high: Floats, distance: float) -> tuple[Floats, float]:
     """Particles that fill a box.
 
@@ -192,7 +197,7 @@ def fill(low: Floats, high: Floats, distance: float) -> tuple[Floats, float]:
     # bottom up, as grains are
     z, y, x = np.meshgrid(each[2], each[1], each[0], indexing="ij")
     points = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
-    return points, _RADIUS * float((sides / counts).prod() ** (1.0 / 3.0))
+    return points, sphere_of(float((sides / counts).prod() ** (1.0 / 3.0)))
 
 
 def fill_solid(solid: Mesh | Sdf, distance: float) -> tuple[Floats, float]:

@@ -17,7 +17,15 @@ from granular_gym.base import checks, names
 from granular_gym.engine.bounds import LARGEST_LENGTH, boundary_faces, corners
 from granular_gym.engine.cameras import DepthCamera
 from granular_gym.engine.clumps import ClumpGroup, clump_arrays, group, random_orientations
-from granular_gym.engine.continuum import CONTINUA, Continuum, continuum_arrays, fill, fill_heights, fill_solid
+from granular_gym.engine.continuum import (
+    CONTINUA,
+    Continuum,
+    continuum_arrays,
+    fill,
+    fill_heights,
+    fill_solid,
+    sphere_of,
+)
 from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
 from granular_gym.engine.materials import NO_AIR, Air, Material, Pair, meet, pair_value
@@ -396,6 +404,7 @@ class Scene:
         *,
         spacing: float | None = None,
         shape: Mesh | Sdf | None = None,
+        points: Any = None,
         heights: Any = None,
         particles_per_cell: float = 8,
         velocity: Any = (0.0, 0.0, 0.0),
@@ -411,6 +420,8 @@ class Scene:
             upper: other corner (3,) [m].
             spacing: of the nodes of the grid [m], one for a scene: given with its first body.
             shape: in place of a box a solid: a Sdf, or a closed Mesh.
+            points: in place of a box the places (n, 3) of its particles [m], each of which stands for its share of a
+                cell.
             heights: (rows, columns) [m]: the box is filled up to these alone; they spread evenly over its x (columns)
                 and y (rows), edges included.
             particles_per_cell: 1 to 1000; 8 is usual, and more make curved surfaces smoother.
@@ -425,8 +436,8 @@ class Scene:
             raise ArgumentError(f"material: expected one with a continuum, {self.materials[index].name!r} has none")
         if any(self.materials[each.material].continuum is None for each in self._grains):
             raise ArgumentError("add_continuum: expected a scene without grains, this one has some")
-        if (shape is None) == (lower is None or upper is None):
-            raise ArgumentError("lower, upper, shape: expected both corners of a box, or a shape")
+        if [lower is not None and upper is not None, shape is not None, points is not None].count(True) != 1:
+            raise ArgumentError("lower, upper, shape, points: expected both corners of a box, or a shape, or points")
         if spacing is None and self.spacing is None:
             raise ArgumentError("spacing: expected a length with the first body of continuous matter")
         h = self.spacing if spacing is None else checks.number("spacing", spacing, 1e-5, 1e3)
@@ -438,23 +449,25 @@ class Scene:
         if shape is not None:
             if not isinstance(shape, (Mesh, Sdf)):
                 raise ArgumentError(f"shape: expected a Mesh or an Sdf, got {type(shape).__name__}")
-            points, radius = fill_solid(shape, distance)
+            places, radius = fill_solid(shape, distance)
+        elif points is not None:
+            places, radius = checks.floats("points", points, (None, 3)).astype(np.float64), sphere_of(distance)
         else:
             low, high = (self._vector(n, v).astype(np.float64) for n, v in (("lower", lower), ("upper", upper)))
             if heights is None:
-                points, radius = fill(low, high, distance)
+                places, radius = fill(low, high, distance)
             else:
-                points, radius = fill_heights(low, high, heights, distance)
-        if not ((points > self.bounds[0]) & (points < self.bounds[1])).all():
-            raise ArgumentError("lower, upper, shape: expected matter within the bounds, some of it is not")
+                places, radius = fill_heights(low, high, heights, distance)
+        if not ((places > self.bounds[0]) & (places < self.bounds[1])).all():
+            raise ArgumentError("lower, upper, shape, points: expected matter within the bounds, some of it is not")
         first = self.grain_count
-        if first + len(points) > LARGEST_GRAIN_COUNT:
-            raise ArgumentError(f"spacing: expected at most {LARGEST_GRAIN_COUNT} particles, got {first + len(points)}")
-        motion = np.broadcast_to(checks.vector("velocity", velocity), points.shape)
-        radii, none = np.full(len(points), radius, np.float32), np.zeros(len(points), np.float32)
-        self._grains.append(GrainGroup(index, points.astype(np.float32), radii, np.array(motion, np.float32), none))
+        if first + len(places) > LARGEST_GRAIN_COUNT:
+            raise ArgumentError(f"spacing: expected at most {LARGEST_GRAIN_COUNT} particles, got {first + len(places)}")
+        motion = np.broadcast_to(checks.vector("velocity", velocity), places.shape)
+        radii, none = np.full(len(places), radius, np.float32), np.zeros(len(places), np.float32)
+        self._grains.append(GrainGroup(index, places.astype(np.float32), radii, np.array(motion, np.float32), none))
         self.spacing = h
-        return range(first, first + len(points))
+        return range(first, first + len(places))
 
     def _add_clumps(self, material: int, clumps: ClumpGroup) -> range:
         first, spheres = self.grain_count, len(clumps.radii) * len(clumps.shape.radii)

@@ -31,11 +31,13 @@ class HeightGrid:
         lower: (x, y) of the field's corner [m].
         upper: (x, y) of the other corner [m].
         shape: rows (y, from the lower edge) and columns (x).
+        packing: share of space that the matter fills: 1 where it is solid.
     """
 
     lower: tuple[float, float]
     upper: tuple[float, float]
     shape: tuple[int, int]
+    packing: float = PACKING
 
     @property
     def cell(self) -> tuple[float, float]:
@@ -48,6 +50,14 @@ class HeightGrid:
         x = self.lower[0] + (np.arange(self.shape[1]) + 0.5) * dx
         y = self.lower[1] + (np.arange(self.shape[0]) + 0.5) * dy
         return np.broadcast_to(x, self.shape).copy(), np.broadcast_to(y[:, None], self.shape).copy()
+
+    def cells_of(self, points: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows and columns of the cells that points (n, 2 or 3) lie in; outside: the nearest."""
+        dx, dy = self.cell
+        points = np.nan_to_num(np.asarray(points, np.float64))
+        columns = np.clip((points[:, 0] - self.lower[0]) / dx, 0, self.shape[1] - 1).astype(np.int64)
+        rows = np.clip((points[:, 1] - self.lower[1]) / dy, 0, self.shape[0] - 1).astype(np.int64)
+        return rows, columns
 
     def heights(self, world: World, volume: float) -> Floats:
         """Column heights of every env (env_count, rows, columns) [m]; grains outside the field count at its edge.
@@ -101,7 +111,7 @@ class HeightGrid:
 
     def _scale(self, volume: float) -> float:
         """Height [m] of a cell that holds a count of 1."""
-        return GRAIN * volume / (PACKING * math.prod(self.cell))
+        return GRAIN * volume / (self.packing * math.prod(self.cell))
 
 
 def errors(heights: Floats, target: Floats, margin: int) -> Floats:

@@ -20,11 +20,12 @@ from granular_gym.envs.level import (
     LIFT,
     MARGIN,
     SKY_HEIGHT,
-    enlarged,
+    SKY_SHAPE,
 )
 from granular_gym.errors import ArgumentError
 from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.heights import PACKING, HeightGrid, errors, smooth
+from granular_gym.tasks.surface_task import enlarged
 
 LEVEL = "granular_gym/Level-v0"
 
@@ -135,12 +136,12 @@ def test_targets_hold_what_the_bed_holds(make: Any) -> None:
 
 def test_the_shown_target_lies_as_the_camera_sees(make: Any) -> None:
     x, y = GRID.centers()
-    seen = enlarged((x + 10.0 * y)[None])[0]
+    seen = enlarged((x + 10.0 * y)[None], SKY_SHAPE)[0]
     # row 0 is the upper y edge, column 0 the lower x edge, as in the sky image
     assert seen[0, 0] > seen[-1, 0] and seen[0, -1] > seen[0, 0]
     env = make(LEVEL, grain_count=500)
     sky = SKY_HEIGHT - env.reset(seed=2)[0]["sky"]
-    heights = enlarged(env.unwrapped.task.heights())[0]
+    heights = enlarged(env.unwrapped.task.heights(), SKY_SHAPE)[0]
     free = sky < LIFT[1]
     assert np.corrcoef(sky[free], heights[free])[0, 1] > 0.7
 
