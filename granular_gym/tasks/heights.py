@@ -109,6 +109,22 @@ class HeightGrid:
         """
         return _core.column_heights(counts, self._scale(volume))
 
+    def heights_under(self, surface: Floats) -> Floats:
+        """Column heights (rows, columns) [m] of matter that fills the space under a surface, as those of matter are.
+
+        Args:
+            surface: heights (k rows, k columns) [m] over the middles of k x k parts of each cell.
+        """
+        table = surface
+        for axis, count in enumerate(self.shape):
+            parts = surface.shape[axis] // count
+            low, share = between((np.arange(parts * count) + 0.5) / parts - 0.5, count)
+            shares = np.zeros((count, parts * count))
+            shares[low, np.arange(len(low))] = (1.0 - share) / parts
+            shares[low + 1, np.arange(len(low))] += share / parts
+            table = np.moveaxis(np.tensordot(shares, table, (1, axis)), 0, axis)
+        return smooth(table)
+
     def _scale(self, volume: float) -> float:
         """Height [m] of a cell that holds a count of 1."""
         return GRAIN * volume / (self.packing * math.prod(self.cell))

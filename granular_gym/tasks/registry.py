@@ -71,6 +71,7 @@ _TASKS = {
     "granular_gym/Pour-v1": _ours("pour", "PourV1", 180, "PourExperts", "dose_error", 0.9),
     "granular_gym/ExcavatorForce-v0": _ours("excavator_force", "ExcavatorForce", 600, "ForceDrivers", "bin_share"),
     "granular_gym/AntOnSand-v0": _ours("ant", "AntOnSand", 800, "TrotExperts", "x_position"),
+    "granular_gym/Dough-v0": _ours("dough", "Dough", 200, "DoughExperts", "error_share"),
 }
 
 

@@ -192,7 +192,7 @@ class Task(Stepping):
         self.world_grain_count: int = self.grain_count * self.form.spheres
         self.preset: str = checks.choice("preset", preset, list(self.presets))
         self.pace: Pace = self.pace_of(self.presets[self.preset])
-        self.solver: Solver = Solver(iterations=self.pace.iterations, tolerance=self.pace.tolerance, sleep=True)
+        self.solver: Solver = self.solver_at(self.pace)
         self.friction: Floats = np.zeros(self.env_count)  # between grains
         self.generators: list[np.random.Generator | None] = [None] * self.env_count
         self.seeds: list[int | None] = [None] * self.env_count
@@ -253,6 +253,10 @@ class Task(Stepping):
     def pace_of(self, preset: Preset) -> Pace:
         """The time step and the iterations that a preset comes to."""
         return preset.pace(self.control_period, self.form.finest, self.fastest)
+
+    def solver_at(self, pace: Pace) -> Solver:
+        """The settings of the contact solver at a pace."""
+        return Solver(iterations=pace.iterations, tolerance=pace.tolerance, sleep=True)
 
     def grain_colors(self, env: int) -> Floats:
         """Colours of the grains of an env in pictures, (world_grain_count, 3) in 0 .. 255."""
@@ -318,13 +322,19 @@ class Task(Stepping):
             self.world.load_state(self.bed(int(number)), envs=envs[chosen == number])
 
     def set_materials(self, envs: NDArray[np.int32]) -> None:
-        """Gives the grains (the first materials, one for each shape) of the listed envs their own friction, and draws
-        what `randomize` asks for."""
+        """Gives the grains of the listed envs their own friction, and draws what `randomize` asks for."""
         pairs = self.world.materials[0][envs]
-        shapes = len(self.grain)
-        pairs[:, :shapes, :shapes, 0] = self.friction[envs][:, None, None]
+        rows, columns = self.rubbing
+        pairs[:, rows, columns, 0] = self.friction[envs][:, None, None]
         self.world.set_materials(pairs=pairs, envs=envs)
         self.randomization.draw(self.world, self.generator, envs)
+
+    @property
+    def rubbing(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Pairs of materials whose friction is `self.friction`, as two tables of indices: of a bed those of grains, the
+        first materials, one for each shape."""
+        rows, columns = np.indices((len(self.grain), len(self.grain)))
+        return rows, columns
 
     @property
     def step_period(self) -> float:
