@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,7 +46,7 @@ HALF_X, HALF_Y = 0.2, 0.15  # [m] of the field
 GRID = HeightGrid((-HALF_X, -HALF_Y), (HALF_X, HALF_Y), (12, 16), packing=1.0)
 FINE = 8  # parts of a cell along each axis, from which targets are made
 BOUNDS = ((-0.3, -0.2, 0.0), (0.3, 0.2, 0.4))  # [m]
-ROLLER, ROLLER_HALF = 0.04, 0.19  # [m] radius and half length
+ROLLER, ROLLER_HALF = 0.04, 0.12  # [m] radius and half length
 REACH = 0.2  # [m] x of the roller's axis on either side
 GAP = (0.012, 0.14)  # [m] between the roller's lowest line and the table
 SPEED, LIFTING, TURNING = 0.2, 0.1, 5.0  # [m/s], [rad/s] at full action: it rolls without slip at full speed
@@ -55,7 +55,7 @@ SKY_CAMERA = sky_camera(*SKY_SHAPE, HALF_Y, SKY_HEIGHT, near=0.1)
 #: the target's outline is |x/a|^ROUND + |y/b|^ROUND = 1, which encloses FULL a b; b / a is WIDTH, as rolling makes it
 ROUND, FULL, WIDTH = 3.0, 3.533, 0.95
 LOAD = 10.0  # weights of the dough, in which forces on the roller are shown
-DOUGH_COLOR = np.array([235.0, 214.0, 170.0])
+DOUGH_COLOR = np.array([232.0, 212.0, 172.0])
 ROLLER_COLOR = (178, 122, 70)
 
 
@@ -75,9 +75,9 @@ DIFFICULTIES = {
     "medium": Difficulty((0.03, 0.045), 0.03, 0.0, (0.5, 0.7), 0.3),
     "hard": Difficulty((0.03, 0.045), 0.05, 0.3, (0.4, 0.8), 0.35),
 }
-#: substeps of 50, 20 and 5 ms, whatever the size of the particles: steps are implicit
+#: substeps of 50, 20 and 5 ms, whatever the size of the particles, as steps are implicit; solved to a tolerance alone
 PRESETS = {
-    "train": Preset(0.05, math.inf, 1, 1e-3),
+    "train": Preset(0.05, math.inf, 1, 3e-3),
     "fast": Preset(0.02, math.inf, 1, 1e-3),
     "accurate": Preset(0.005, math.inf, 1, 1e-4),
 }
@@ -137,7 +137,7 @@ class DoughTask(SurfaceTask):
     density = DENSITY
     fastest = FASTEST
     images: Mapping[str, Image] = {SKY: Image(SKY_CAMERA), TARGET: Image(SKY_CAMERA, drawn=True)}
-    view: DepthCamera = view_camera((0.12, -0.62, 0.42), (0.0, 0.0, 0.04), fov=0.5)
+    view: DepthCamera = view_camera((0.1, -0.52, 0.5), (0.0, -0.01, 0.03), fov=0.42)
     tool_colors: Sequence[tuple[int, int, int]] = (ROLLER_COLOR,)
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
@@ -155,8 +155,8 @@ class DoughTask(SurfaceTask):
         self.roller: Floats = np.zeros((self.env_count, 3))  # x of its axis, gap below it [m], turn [rad]
 
     def solver_at(self, pace: Pace) -> Solver:
-        """See `Task.solver_at`; continuous matter is solved to the tolerance and does not sleep."""
-        return Solver(tolerance=pace.tolerance)
+        """See `Task.solver_at`; continuous matter does not sleep."""
+        return replace(super().solver_at(pace), sleep=False)
 
     @property
     def rubbing(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -238,11 +238,15 @@ class DoughTask(SurfaceTask):
         )
 
     def _load(self) -> Floats:
-        """Of the dough on the roller: force along x and up, torque over the radius (env_count, 3), over LOAD weights."""
+        """Force along x and up on the roller, torque over its radius (env_count, 3), over LOAD weights of the dough."""
         wrench = self.results.wrenches.reshape(self.env_count, 6).astype(np.float64) / (LOAD * self.weight)
         return self.unless_fresh(np.stack([wrench[:, 0], wrench[:, 2], wrench[:, 4] / ROLLER], axis=1))
 
     # pictures --------------------------------------------------------------------------------------------------------
+
+    def matter_colors(self, env: int) -> Floats:
+        """See `SurfaceTask.matter_colors`."""
+        return np.tile(DOUGH_COLOR, (self.grain_count, 1))
 
     def floor_mark(self, env: int) -> Floats:
         """Where the target lies."""

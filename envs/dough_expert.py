@@ -82,7 +82,9 @@ class Baker:
         way = math.copysign(1.0, view.aim - view.middle)
         start = view.middle - way * BESIDE
         if view.gap > dough.GAP[0] + 1e-6:
-            if way * (start - view.x) > -ARRIVED or (way * (view.middle - view.x) > 0.0 and view.gap < dough.GAP[1] / 2):
+            if way * (start - view.x) > -ARRIVED or (
+                way * (view.middle - view.x) > 0.0 and view.gap < dough.GAP[1] / 2
+            ):
                 return 0.0, -1.0, 0.0
             return self._over(view, start)
         if way * (view.middle - view.x) < 0.0:  # pushed too far

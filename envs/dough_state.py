@@ -21,10 +21,14 @@ VECTOR = StateVector(
     [
         Entry("place", "x of the roller's axis [0.2 m]", (-1,)),
         Entry("gap", "between roller and table, -1 .. 1 over its range; [0.05 m]", (1, 1)),
-        Entry("load", "force of the dough on the roller along x and up, torque over the radius [10 weights]", (-1, 1, -1)),
+        Entry(
+            "load", "force of the dough on the roller along x and up, torque over the radius [10 weights]", (-1, 1, -1)
+        ),
         Entry("error left", "share of the error at the start, -1: none, 1: all", (1,)),
         Entry("error", "mean distance of heights from the target now [0.01 m]", (1,)),
-        Entry("dough", "x of the dough's middle from the target's [0.05 m], and from the roller's axis [0.2 m]", (-1, -1)),
+        Entry(
+            "dough", "x of the dough's middle from the target's [0.05 m], and from the roller's axis [0.2 m]", (-1, -1)
+        ),
         mirrored_map(
             "over the dough",
             f"gap less height of the dough at {SHAPE[1]} distances along x from {ALONG[0]} m to {ALONG[-1]} m from the "
@@ -34,8 +38,8 @@ VECTOR = StateVector(
         mirrored_map("over the target", "likewise gap less height of the target [0.05 m]", SHAPE),
         mirrored_map(
             "excess",
-            f"root of the error above the target by column of the field ({COLUMNS} along x), as a share of the error at "
-            "the start",
+            f"root of the error above the target in each of {COLUMNS} columns along x, as a share of the error at the "
+            "start",
             (1, COLUMNS),
         ),
         mirrored_map("lack", "likewise below it", (1, COLUMNS)),

@@ -129,13 +129,17 @@ class SurfaceTask(GoalTask):
         }
         return self.reward_scale * self.gain, np.zeros(self.env_count, bool), infos
 
+    def matter_colors(self, env: int) -> Floats:
+        """Colours of the grains of an env as they are, (world_grain_count, 3) in 0 .. 255."""
+        return super().grain_colors(env)
+
     def grain_colors(self, env: int) -> Floats:
         """Grains above the target are reddish, below it bluish."""
         grains = self.world.positions[env]
         difference = (self.heights()[env] - self.target[env])[self.grid.cells_of(grains)]
         share = np.clip(difference / self.tint_height, -1.0, 1.0)[:, None]
         tint = np.where(share > 0.0, ABOVE, BELOW)
-        result: Floats = (1.0 - np.abs(share)) * super().grain_colors(env) + np.abs(share) * tint
+        result: Floats = (1.0 - np.abs(share)) * self.matter_colors(env) + np.abs(share) * tint
         return result
 
 

@@ -20,6 +20,10 @@ ALSO_SMALL: dict[str, dict[str, Any]] = {
     "granular_gym/Pour": {"grain_count": 200},
     "granular_gym/AntOnSand": {"grain_count": 400},
 }
+#: tasks of continuous matter: it is stepped implicitly, is no clump, and has no materials "sand" and "steel"
+CONTINUOUS = ["granular_gym/Dough-v0"]
+#: and those of grains
+OF_GRAINS = [name for name in TASK_IDS if name not in CONTINUOUS]
 BULLDOZER = "granular_gym/Bulldozer-v1"
 
 

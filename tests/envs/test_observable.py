@@ -136,6 +136,12 @@ DRAWN: dict[str, dict[str, Drawn]] = {
         "posture": Drawn(other_posture, {"torso", "motion", "joints", "velocities"}, "robot_state"),
         "friction": FRICTION,
     },
+    "Dough-v0": {
+        "target": Drawn(another_target, {"target"}, "target"),
+        "dough": Drawn(another_bed, {"sky"}),
+        "start": Drawn(shifted("roller", 0.03, 0.0, 0.0), {"roller"}, "roller"),
+        "friction": FRICTION,
+    },
 }
 CASES = [(name, quantity) for name, drawn in DRAWN.items() for quantity in drawn]
 #: what older versions draw and do not show

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from env_helpers import TASK_IDS, same, small
+from env_helpers import OF_GRAINS, TASK_IDS, same, small
 
 import granular_gym as gg
 
@@ -30,7 +30,7 @@ def batch(name: str, **kwargs: Any) -> Any:
     return gym.make_vec(name, num_envs=3, **{**small(name), **kwargs})
 
 
-@pytest.mark.parametrize("name", TASK_IDS)
+@pytest.mark.parametrize("name", OF_GRAINS)
 def test_every_env_has_its_own(name: str) -> None:
     with_, without = batch(name, randomize=[SAND, TOOLS, AROUND]), batch(name)
     infos = with_.reset(seed=3)[1]

@@ -12,6 +12,7 @@ from env_helpers import small
 
 from granular_gym.envs.ant_state import VECTOR as ANT
 from granular_gym.envs.bulldozer_state import VECTOR as BULLDOZER
+from granular_gym.envs.dough_state import VECTOR as DOUGH
 from granular_gym.envs.excavator_force import VECTOR as EXCAVATOR_FORCE
 from granular_gym.envs.excavator_state import TURNS
 from granular_gym.envs.excavator_state import VECTOR as EXCAVATOR
@@ -33,6 +34,7 @@ VECTORS = {
     "Pour-v1": POUR,
     "ExcavatorForce-v0": EXCAVATOR_FORCE,
     "AntOnSand-v0": ANT,
+    "Dough-v0": DOUGH,
 }
 SEED = 5
 
@@ -89,12 +91,18 @@ def mirrored_level(task: Any) -> None:
     task.target = task.target[:, ::-1].copy()
 
 
+def mirrored_dough(task: Any) -> None:
+    task.roller[:, 0] *= -1.0
+    task.target = task.target[:, :, ::-1].copy()
+
+
 #: axis that the mirror turns round, and what it does to a task besides its grains
 MIRRORS: dict[str, tuple[int, Callable[[Any], None]]] = {
     "Bulldozer-v1": (1, mirrored_bulldozer),
     "Excavator-v1": (1, mirrored_excavator),
     "Silo-v1": (0, mirrored_silo),
     "Level-v1": (1, mirrored_level),
+    "Dough-v0": (0, mirrored_dough),
 }
 
 
