@@ -1,10 +1,11 @@
 """continuum.py: what a substep of continuous matter costs, with the certificate of its solve beside every time.
 
-    python -m benchmarks.continuum [--quick | --laws]
+    python -m benchmarks.continuum [--quick | --laws | --task]
 
 Scenes like those of Zong, Jiang, Han (2024), Table I, at about their numbers of particles: dough under a moving roller
 that does not turn, a stiff ball on a slope; then blocks of sand. One thread. With --laws: how far matter is from
-the laws that docs/continuum.md names, at two resolutions where it depends on them (minutes).
+the laws that docs/continuum.md names, at two resolutions where it depends on them (minutes). With --task: env steps of
+Dough-v0 under its expert, 1,000 particles, medium.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
+from granular_gym.tasks.expert import scripted_expert
 from testbed.continuum import DOUGH, POISSON, YIELD, YOUNG, column, sliding_ball, squeeze, squeezed
 
 RUBBER = gg.Elastic(YOUNG, POISSON)
@@ -110,13 +113,49 @@ def laws() -> None:
         )
 
 
+def task(env_count: int, num_threads: int, steps: int) -> str:
+    """A row of the table of env steps: time of all envs together, counters of single envs."""
+    arguments: dict[str, Any] = {"num_envs": env_count, "num_threads": num_threads, "grain_count": 1000}
+    envs = gym.make_vec("granular_gym/Dough-v0", **arguments)
+    envs.reset(seed=0)
+    expert, world = scripted_expert(envs), envs.unwrapped.task.world  # type: ignore[attr-defined]
+    times, rows, contacts, unsolved = [], [], [], 0
+    for _ in range(steps):
+        actions = expert.act()
+        start = time.perf_counter()
+        envs.step(actions)
+        times.append(time.perf_counter() - start)
+        stats = world.stats
+        rows += list(zip(stats["residual"], stats["overlap_max"], strict=True))
+        contacts += [count / world.grain_count for count in stats["tool_contact_count"] if count]
+        unsolved += int(stats["unsolved_count"].sum())
+    envs.close()
+    residual, overlap = np.median(rows, axis=0)
+    return (
+        f"| {env_count} | {num_threads} | {1e3 * statistics.median(times) / env_count:.1f} ms | "
+        f"{env_count / statistics.median(times):.0f} | {env_count * steps / sum(times):.0f} | {residual:.1e} m/s | "
+        f"{100 * overlap:.1f} %, {100 * max(row[1] for row in rows):.0f} % | {statistics.median(contacts):.2f} | "
+        f"{unsolved} |"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps, no large scene")
     parser.add_argument("--laws", action="store_true", help="distances from laws in place of times")
+    parser.add_argument("--task", action="store_true", help="env steps of Dough-v0")
     arguments = parser.parse_args()
     if arguments.laws:
         laws()
+        return
+    if arguments.task:
+        print(
+            "| envs | threads | time a step and env, median | env steps/s, median | mean | residual | overlap, largest "
+            "| contacts per particle | unsolved |"
+        )
+        print("|" + "---|" * 9)
+        for env_count, num_threads in ((1, 1), (1, 2), (8, 1), (8, 2)):
+            print(task(env_count, num_threads, 120), flush=True)
         return
     quick = arguments.quick
     steps = 10 if quick else 40

@@ -21,12 +21,15 @@ from granular_gym.tasks.expert import Drivers
 
 #: an action: along, up, turn
 Action = tuple[float, float, float]
-CLOSE = 0.004  # [m] off the target's middle, within which dough is rolled out
+FAR = 0.004  # [m] of the dough's middle off the target's, from which on it is pushed, so often at most
+PUSHES = 4
 STRAY = 0.003  # [m] the same, within which passes go to and fro
+#: what dough that is pushed springs back by, as a share of its height: its shear strain at yield
+RECOIL = 0.08
 DEEPEST = 0.015  # [m] that a pass goes below the one before
 OFF = 5e-4  # [m] the dough may stand too high when its thickness is right
-BESIDE = 0.12  # [m] from the dough's middle to the axis of a roller that comes down beside it
-SLOWEST = 0.3  # share of the full speed at which the roller pushes at least
+BESIDE = 0.135  # [m] from the dough's middle to the axis of a roller that comes down beside it
+SLOWEST = 0.15  # share of the full speed at which the roller pushes at least
 ARRIVED = 1e-3  # [m]
 
 
@@ -55,6 +58,8 @@ class Baker:
     def reset(self) -> None:
         """Forgets the plan."""
         self.phase = "push"
+        self.pushes = 0  # that were made
+        self.way = 0.0  # of the push under way, along x; 0: there is none
         self.level = math.inf  # [m] of the roller over the target in the pass under way
         self.end = 1.0  # side to which it leads
 
@@ -75,26 +80,37 @@ class Baker:
     # phases: each returns an action, or None where the next one goes on ----------------------------------------------
 
     def _push(self, view: View) -> Action | None:
-        """Down beside the dough, and on until it is where it is wanted."""
-        if abs(view.aim - view.middle) < CLOSE:
-            self.phase = "raise"
+        """Down beside the dough, and on until it will spring back to where it is wanted."""
+        stray = view.aim - view.middle
+        if self.way == 0.0:
+            self.way = math.copysign(1.0, stray) if abs(stray) > FAR else 0.0
+        left = self.way * stray + RECOIL * float(view.heights.max())
+        low = view.gap < dough.GAP[0] + 1e-6
+        behind = self.way * (view.middle - view.x)
+        if self.way == 0.0 or left < ARRIVED or (low and behind < 0.0):
+            self.way = 0.0
+            self.phase = "leave"
             return None
-        way = math.copysign(1.0, view.aim - view.middle)
-        start = view.middle - way * BESIDE
-        if view.gap > dough.GAP[0] + 1e-6:
-            if way * (start - view.x) > -ARRIVED or (
-                way * (view.middle - view.x) > 0.0 and view.gap < dough.GAP[1] / 2
-            ):
-                return 0.0, -1.0, 0.0
-            return self._over(view, start)
-        if way * (view.middle - view.x) < 0.0:  # pushed too far
-            self.phase = "raise"
-            return None
-        along = way * max(abs(self._along(view.middle, view.aim)), SLOWEST)
+        if not low:
+            start = min(max(view.middle - self.way * BESIDE, -dough.REACH), dough.REACH)
+            return (0.0, -1.0, 0.0) if self.way * (start - view.x) > -0.01 else self._over(view, start)
+        along = self.way * max(self._along(0.0, left), SLOWEST)
         return along, 0.0, -along
 
+    def _leave(self, view: View) -> Action | None:
+        """Away from the dough before it rises, which would roll the dough back."""
+        aside = view.x - view.middle
+        if abs(aside) > BESIDE - 0.02 or view.gap > float(view.heights.max()):
+            self.pushes += 1
+            self.phase = "raise"
+            return None
+        return math.copysign(1.0, aside), 0.0, 0.0
+
     def _raise(self, view: View) -> Action | None:
-        """Over the dough to the start of a pass."""
+        """Over the dough to the start of a pass; or to push once more, where passes do not lead it to the middle."""
+        if abs(view.aim - view.middle) > FAR and self.pushes < PUSHES:
+            self.phase = "push"
+            return None
         start = view.aim - self.end * view.half
         if abs(view.x - start) > ARRIVED:
             return self._over(view, start)
@@ -116,7 +132,7 @@ class Baker:
         if abs(view.x - end) < ARRIVED:
             high = float((view.heights - view.target)[view.target > 0.85 * view.target.max()].mean())
             stray = view.aim - view.middle
-            if high < OFF and abs(stray) < STRAY:
+            if high < OFF:
                 self.phase = "rest"
                 return None
             self.level -= min(max(high, 0.0), DEEPEST)
