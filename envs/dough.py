@@ -204,9 +204,7 @@ class DoughTask(SurfaceTask):
 
     def drive(self) -> Drive:
         """The roller on two slides and a hinge."""
-        moved = ((SPEED, -REACH, REACH), (LIFTING, *GAP))
-        joints = [Joint(action, rate, *limits) for action, (rate, *limits) in enumerate(moved)]
-        joints.append(Joint(2, TURNING, wraps=True))
+        joints = [Joint(0, SPEED, -REACH, REACH), Joint(1, LIFTING, *GAP), Joint(2, TURNING, wraps=True)]
         axes = [Axis(0, 0, "x"), Axis(0, 1, "z"), Axis(0, 2, "turn_y")]
         down = np.array([[0.0, 0.0, ROLLER, 1.0, 0.0, 0.0, 0.0]])
         return joint_drive(joints, axes, down, CONTROL_PERIOD, len(joints))
@@ -225,7 +223,7 @@ class DoughTask(SurfaceTask):
 
     def sense_state(self) -> NDArray[np.float32]:
         """See `Task.sense_state`."""
-        return state_of(
+        vectors: NDArray[np.float32] = state_of(
             GRID,
             heights=self.heights(),
             target=self.target,
@@ -236,6 +234,7 @@ class DoughTask(SurfaceTask):
             error=self.error,
             first_error=self.first_error,
         )
+        return vectors
 
     def _load(self) -> Floats:
         """Force along x and up on the roller, torque over its radius (env_count, 3), over LOAD weights of the dough."""
@@ -287,7 +286,8 @@ def wedge(middle: float, thickness: float, slope: float) -> Floats:
     along, across = (x - middle) / length, y / (WIDTH * length)
     inside = np.abs(along) ** ROUND + np.abs(across) ** ROUND < 1.0
     heights = GRID.heights_under(np.where(inside, thickness * (1.0 + slope * along), 0.0))
-    return heights * VOLUME / (heights.sum() * math.prod(GRID.cell))
+    target: Floats = heights * VOLUME / (heights.sum() * math.prod(GRID.cell))
+    return target
 
 
 def half_length(thickness: float) -> float:

@@ -154,11 +154,13 @@ class Baker:
     def _up(self, view: View, x: float) -> float:
         """The action that leads to the level of the pass at x."""
         gap = view.thickness + view.slope * (x - view.aim) + self.level
-        return (gap - view.gap) / (dough.LIFTING * self.task.step_period)
+        up: float = (gap - view.gap) / (dough.LIFTING * self.task.step_period)
+        return up
 
     def _along(self, x: float, end: float) -> float:
         """The action that leads from one x to another."""
-        return min(max((end - x) / (dough.SPEED * self.task.step_period), -1.0), 1.0)
+        along: float = min(max((end - x) / (dough.SPEED * self.task.step_period), -1.0), 1.0)
+        return along
 
 
 def shape_of(target: Floats, aim: float) -> tuple[float, float, float]:

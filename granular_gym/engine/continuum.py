@@ -165,7 +165,8 @@ def continuum_arrays(spacing: float | None, materials: Sequence[Continuum | None
 
 def sphere_of(distance: float) -> float:
     """Radius of the sphere of the volume of a particle [m], from the distance of particles [m]."""
-    return _RADIUS * distance
+    radius: float = _RADIUS * distance
+    return radius
 
 
 def fill(low: Floats, high: Floats, distance: float) -> tuple[Floats, float]:
