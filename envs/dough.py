@@ -73,7 +73,7 @@ class Difficulty:
 DIFFICULTIES = {
     "easy": Difficulty((0.035, 0.035), 0.0, 0.0, (0.6, 0.6), 0.3),
     "medium": Difficulty((0.03, 0.045), 0.03, 0.0, (0.5, 0.7), 0.3),
-    "hard": Difficulty((0.03, 0.045), 0.05, 0.3, (0.4, 0.8), 0.35),
+    "hard": Difficulty((0.03, 0.045), 0.05, 0.3, (0.4, 0.8), 0.3),
 }
 #: substeps of 50, 20 and 5 ms, whatever the size of the particles, as steps are implicit; solved to a tolerance alone
 PRESETS = {
