@@ -14,8 +14,9 @@ from granular_gym.engine.world import World
 from granular_gym.shapes.clump import Clump
 from granular_gym.shapes.mesh import Mesh
 from granular_gym.shapes.sdf import Sdf
+from granular_gym.viewing.clump_runs import RADIUS, ClumpRun, gravel
 from granular_gym.viewing.scene_runs import Check, Lines
-from granular_gym.viewing.space_runs import GRAVITY, RADIUS, Point, SpaceRun, gravel, scaled
+from granular_gym.viewing.space_runs import GRAVITY, Point, scaled
 
 #: time in which the grains settle behind the gate, and time of the avalanche [s]
 SETTLE, RUN = 0.6, 3.0
@@ -57,7 +58,7 @@ def house_mesh() -> Mesh:
     return Mesh(points, faces)
 
 
-class Avalanche(SpaceRun):
+class Avalanche(ClumpRun):
     """Houses are bodies of spheres that friction alone holds; one of stone stands among those of planks."""
 
     about = "an avalanche runs over a village"

@@ -11,8 +11,9 @@ from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.clump import Clump
 from granular_gym.shapes.sdf import Sdf
+from granular_gym.viewing.clump_runs import DENSITY, ClumpRun, gravel
 from granular_gym.viewing.scene_runs import Check, Lines
-from granular_gym.viewing.space_runs import DENSITY, Point, SpaceRun, gravel, scaled
+from granular_gym.viewing.space_runs import Point, scaled
 
 #: time in which the bed settles [s], speed of the blade [m/s], time after it stops [s]
 SETTLE, SPEED, AFTER = 0.4, 0.25, 1.4
@@ -25,7 +26,7 @@ HALF, CLEAR = 0.01, 0.002
 BLOCK = Clump.cube(0.03)
 
 
-class Bulldozer(SpaceRun):
+class Bulldozer(ClumpRun):
     """The bed lies between two walls, the blade fills the width; three light blocks lie in its way."""
 
     about = "a blade pushes tetrahedra and blocks into a heap"

@@ -13,8 +13,9 @@ from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.tasks.hoppers import revolved
+from granular_gym.viewing.clump_runs import DIAMETER, RADIUS, ROOM, ClumpRun, gravel
 from granular_gym.viewing.scene_runs import Check, Lines
-from granular_gym.viewing.space_runs import DIAMETER, HEIGHT, RADIUS, ROOM, Floats, SpaceRun, gravel, scaled
+from granular_gym.viewing.space_runs import HEIGHT, Floats, scaled
 
 #: radius of the neck [m]: the opening is five grains wide
 NECK = 2.5 * DIAMETER
@@ -28,7 +29,7 @@ GRAINS, BULB, FLOW = 1500, 0.17, 3.6
 MIDDLE, STRAIGHT = (0.1, 0.9), 0.995
 
 
-class Hourglass(SpaceRun):
+class Hourglass(ClumpRun):
     """Two bulbs with cones of 45 degrees; a plug closes the neck for a second."""
 
     about = "tetrahedra run through an hourglass"

@@ -18,8 +18,9 @@ from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.clump import Clump
 from granular_gym.shapes.sdf import Sdf
+from granular_gym.viewing.clump_runs import DENSITY, ClumpRun
 from granular_gym.viewing.scene_runs import Check, Lines
-from granular_gym.viewing.space_runs import DENSITY, GRAVITY, Point, SpaceRun
+from granular_gym.viewing.space_runs import GRAVITY, Point
 
 #: spheres of a ring, as published, and half its width [m]; their overlap makes it smooth, and 8.7 mm thick
 SPHERES, SIZE = 110, 0.05
@@ -57,7 +58,7 @@ class Measured(NamedTuple):
     free_height: float
 
 
-class Rings(SpaceRun):
+class Rings(ClumpRun):
     """A square of four poles or more, one for 40 rings, in the middle of a wider box."""
 
     about = "rings fall onto poles, three seeds with low and with high friction and dissipation"

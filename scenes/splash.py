@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.clump import Clump
+from granular_gym.viewing.clump_runs import DIAMETER, RADIUS, ROOM, ClumpRun, gravel
 from granular_gym.viewing.scene_runs import Check, Lines
-from granular_gym.viewing.space_runs import DIAMETER, GRAVITY, RADIUS, ROOM, Point, SpaceRun, gravel, scaled
+from granular_gym.viewing.space_runs import GRAVITY, Point, scaled
 
 STEEL = 7800.0  # density [kg/m3]
 #: time in which the bed settles before the ball is let go [s], and time after that
@@ -21,7 +22,7 @@ SETTLE, AFTER = 0.6, 2.2
 GRAINS, WIDTH, BALL, FALL = 3000, 0.33, 0.045, 3.0
 
 
-class Splash(SpaceRun):
+class Splash(ClumpRun):
     """The ball is a body; a force equal to its weight holds it until the bed has settled."""
 
     about = "a steel ball falls into a bed of tetrahedra"

@@ -49,6 +49,11 @@ SCENES = {
     "rings": "rings:Rings",
     "avalanche": "avalanche:Avalanche",
     "bulldozer": "bulldozer:Bulldozer",
+    "slope": "slope:Slope",
+    "panels": "panels:Panels",
+    "shake": "shake:Shake",
+    "tear": "tear:Tear",
+    "roll": "roll:Roll",
 }
 
 #: x and y of the lines of a plot, by label
@@ -93,6 +98,7 @@ class SceneRun(abc.ABC):
         dt: duration of a substep [s].
         solver: settings of the solver.
         pictures_per_second: of the films.
+        drives_per_picture: how often `drive` and `watch` are called between pictures.
         view: in the plane, lower and upper corner of the filmed rectangle [m]; in space, see `camera`.
         light: direction towards the sun of the pictures.
         show_walls: whether pictures show all walls, or the floor alone.
@@ -107,6 +113,7 @@ class SceneRun(abc.ABC):
     dt: float = 1e-3
     solver: Solver = Solver(iterations=20)
     pictures_per_second: ClassVar[int] = 25
+    drives_per_picture: ClassVar[int] = 1
     view: Rectangle
     light: ClassVar[tuple[float, float, float]] = (-0.5, 0.6, 0.9)
     show_walls: ClassVar[bool] = True
@@ -121,7 +128,7 @@ class SceneRun(abc.ABC):
         """The scene of the world with a label."""
 
     def drive(self, label: str, world: World, now: float) -> Any:
-        """Tool poses to be reached by the next picture, see `World.step`; None: tools stay.
+        """Tool poses to be reached by the next call, see `World.step`; None: tools stay.
 
         Args:
             label: of the world.
@@ -131,7 +138,7 @@ class SceneRun(abc.ABC):
         return None
 
     def watch(self, label: str, world: World, now: float) -> None:  # noqa: B027
-        """Measures; called after each interval between pictures, with the arguments of `drive`."""
+        """Measures; called after each interval between calls of `drive`, with its arguments."""
 
     @abc.abstractmethod
     def checks(self) -> list[Check]:
@@ -293,34 +300,34 @@ def _play(
             writer = Film(out / f"{label}.mp4", run.pictures_per_second)
         except ImportError:
             say("no film: imageio with ffmpeg is not installed (pip install 'granular_gym[video]')")
-    per_picture = max(1, round(1.0 / run.pictures_per_second / run.dt))
-    pictures = round(run.seconds / (per_picture * run.dt))
+    per_drive = max(1, round(1.0 / (run.pictures_per_second * run.drives_per_picture) / run.dt))
+    drives = round(run.seconds / (per_drive * run.dt))
     spent, worst, escaped = 0.0, 0.0, 0
     try:
-        for k in range(pictures):
-            if writer is not None:
+        for k in range(drives):
+            if writer is not None and k % run.drives_per_picture == 0:
                 writer.add(picture(run, world))
-            now = k * per_picture * run.dt
+            now = k * per_drive * run.dt
             progress.update(label, now)
             poses, begin = run.drive(label, world, now), time.perf_counter()
-            world.step(run.dt, per_picture, tool_poses=poses)
+            world.step(run.dt, per_drive, tool_poses=poses)
             spent += time.perf_counter() - begin
             worst = max(worst, float(world.stats["overlap_max"][0]))
             escaped = int(world.stats["escaped_count"][0])
-            run.watch(label, world, now + per_picture * run.dt)
+            run.watch(label, world, now + per_drive * run.dt)
         write_png(str(out / f"{label}.png"), picture(run, world))
     finally:
         progress.clear()
         if writer is not None:
             writer.close()
         world.close()
-    simulated = pictures * per_picture * run.dt
+    simulated = drives * per_drive * run.dt
     say(f"{label}: {world.grain_count} grains, {simulated:g} s in {spent:.1f} s, overlap at most {100 * worst:.2f} %")
     return {
         "grains": world.grain_count,
         "simulated": simulated,
         "seconds": spent,
-        "milliseconds_per_step": 1e3 * spent / (pictures * per_picture),
+        "milliseconds_per_step": 1e3 * spent / (drives * per_drive),
         "build_seconds": built,
         "overlap_max": worst,
         "escaped": escaped,

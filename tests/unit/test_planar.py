@@ -9,8 +9,8 @@ import pytest
 import granular_gym as gg
 from granular_gym.__main__ import main
 from granular_gym.engine import planar
+from granular_gym.viewing.clump_runs import ClumpRun
 from granular_gym.viewing.scene_runs import SCENES, load_scene
-from granular_gym.viewing.space_runs import SpaceRun
 from testbed import planar as planar_scenes
 
 SHAPE = gg.Shape2D.octagon(0.1)
@@ -197,7 +197,7 @@ def test_scenes_build(name):
         world = run.scene(run.labels[0]).build(device="cpu", num_threads=1)
         world.step(run.dt, 2, tool_poses=run.drive(run.labels[0], world, 0.0))
         run.watch(run.labels[0], world, 0.0)
-    elif isinstance(run, SpaceRun):
+    elif isinstance(run, ClumpRun):
         with run.scene(run.labels[0]).build(device="cpu", num_threads=1) as world:
             assert world.clump_count - len(world.bodies) == few
     else:
