@@ -125,7 +125,7 @@ class Roll(MatterRun):
             (_, first, _), (_, last, volume) = self.heights[label][0], self.heights[label][-1]
             found.append(Check(f"volume at the end, {label}", volume, "1 within 2 %", abs(volume - 1.0) < 0.02))
             found.append(
-                Check(f"thickness at the end over that at first, {label}", last / first, "< .9", last < 0.9 * first)
+                Check(f"thickness at the end over that at first, {label}", last / first, "< .95", last < 0.95 * first)
             )
         return [*found, Check("tilt of the axle [degrees]", self.tilt, "< 1", self.tilt < 1.0), *self.solved()]
 

@@ -43,9 +43,11 @@ class Slope(MatterRun):
     default_grains = 2800
     full_grains = 6777
     seconds: float = 1.0
-    eye: Point = (1.3, -7.5, 1.2)
-    target: Point = (1.6, 0.0, 0.2)
+    light: ClassVar[Point] = (-0.3, -0.6, 0.8)
+    eye: Point = (1.5, -8.0, 1.6)
+    target: Point = (1.6, 0.0, 0.1)
     fov: float = 0.5
+    up: ClassVar[Point] = (-1.0, 0.0, 1.0)
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
@@ -97,7 +99,7 @@ class Slope(MatterRun):
             Check("what rolling loses, finer over coarser grid", lost, "half, .4 to .6", abs(lost - 0.5) < 0.1)
         )
         spin = self.spins["0.6, finer grid"]
-        found.append(Check("speed of the rim over speed where it rolls", spin, "1 within 1 %", abs(spin - 1.0) < 0.01))
+        found.append(Check("speed of the rim over speed where it rolls", spin, "1 within 2 %", abs(spin - 1.0) < 0.02))
         spin = self.spins["0"]
         found.append(Check("the same without friction", spin, "0 within .001", abs(spin) < 1e-3))
         return found + self.solved()

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym.engine.continuum import Elastic, VonMises
+from granular_gym.engine.continuum import Continuum, Elastic, VonMises
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.sdf import Sdf
@@ -17,7 +17,7 @@ from granular_gym.viewing.scene_runs import Check, Lines
 from granular_gym.viewing.space_runs import Point
 
 YOUNG, POISSON, YIELD, DENSITY = 1e5, 0.4, 6e3, 1000.0
-MATTER = {"dough": VonMises(YOUNG, POISSON, YIELD), "elastic": Elastic(YOUNG, POISSON)}
+MATTER: dict[str, Continuum] = {"dough": VonMises(YOUNG, POISSON, YIELD), "elastic": Elastic(YOUNG, POISSON)}
 #: half length of the bar and of its waist, half widths of its ends and of its waist, its height [m]
 LONG, WAIST, WIDE, NARROW, HIGH = 0.17, 0.05, 0.04, 0.025, 0.06
 VOLUME = 4.0 * HIGH * ((LONG - WAIST) * WIDE + WAIST * NARROW)
@@ -106,8 +106,9 @@ class Tear(MatterRun):
             Check(
                 "largest pull on dough over the force at which its waist flows",
                 pull["dough"] / flow,
-                "0.7 .. 1.1",
-                0.7 < pull["dough"] / flow < 1.1,
+                # dough that is pressed gives .9 of the law (docs/continuum.md), in plane strain 2/sqrt(3) of it
+                "0.9 .. 1.16",
+                0.9 < pull["dough"] / flow < 1.16,
             ),
             Check("largest pull on elastic matter over it", pull["elastic"] / flow, "> 3", pull["elastic"] > 3 * flow),
             Check("height of the lowest particle at the end [m]", up, "> .1, none fell", up > 0.1),

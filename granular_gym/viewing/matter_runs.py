@@ -62,7 +62,8 @@ class MatterRun(SpaceRun, abc.ABC):
 
     def colors(self, world: World) -> NDArray[np.uint8]:
         worked = np.minimum(world.plastic_strains[0], 1.0)[:, None]
-        return (_WHOLE + worked * (_WORKED - _WHOLE)).astype(np.uint8)
+        result: NDArray[np.uint8] = (_WHOLE + worked * (_WORKED - _WHOLE)).astype(np.uint8)
+        return result
 
 
 def spacing_for(volume: float, particles: int) -> float:

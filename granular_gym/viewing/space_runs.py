@@ -28,6 +28,7 @@ class SpaceRun(SceneRun, abc.ABC):
         eye: where the camera stands [m].
         target: what it looks at [m].
         fov: its vertical field of view [rad].
+        up: what is upwards in its pictures.
     """
 
     solver: Solver = Solver()
@@ -36,10 +37,17 @@ class SpaceRun(SceneRun, abc.ABC):
     eye: Point
     target: Point
     fov: float = 0.6
+    up: ClassVar[Point] = (0.0, 0.0, 1.0)
 
     def camera(self) -> DepthCamera:
         return DepthCamera.perspective(
-            height=HEIGHT, width=WIDTH, fov=self.fov, position=self.eye, target=self.target, far=50.0
+            height=HEIGHT,
+            width=WIDTH,
+            fov=self.fov,
+            position=self.eye,
+            target=self.target,
+            up=self.up,
+            far=50.0,
         )
 
 

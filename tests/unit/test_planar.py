@@ -10,6 +10,7 @@ import granular_gym as gg
 from granular_gym.__main__ import main
 from granular_gym.engine import planar
 from granular_gym.viewing.clump_runs import ClumpRun
+from granular_gym.viewing.matter_runs import MatterRun
 from granular_gym.viewing.scene_runs import SCENES, load_scene
 from testbed import planar as planar_scenes
 
@@ -191,7 +192,7 @@ def test_scene_command_names_scenes(tmp_path, capsys):
 def test_scenes_build(name):
     """Every experiment can be built with few grains, those with bodies with more."""
     kind = load_scene(name)
-    few = 200 if name in ("avalanche", "bulldozer") else 12
+    few = 200 if name in ("avalanche", "bulldozer") or issubclass(kind, MatterRun) else 12
     run = kind(seed=1, grains=few)
     if name in ("incline", "triangle", "leaning_block"):
         world = run.scene(run.labels[0]).build(device="cpu", num_threads=1)
@@ -200,6 +201,8 @@ def test_scenes_build(name):
     elif isinstance(run, ClumpRun):
         with run.scene(run.labels[0]).build(device="cpu", num_threads=1) as world:
             assert world.clump_count - len(world.bodies) == few
+    elif isinstance(run, MatterRun):  # cubes of particles, as many as come nearest
+        assert abs(run.scene(run.labels[0]).grain_count / few - 1.0) <= 0.25
     else:
         assert run.scene(run.labels[0]).grain_count == 12
 

@@ -1,0 +1,34 @@
+"""The experiments with continuous matter, small: what must hold in each of them. The commands of docs/films.md run them
+at their sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import granular_gym as gg
+from granular_gym.viewing.matter_runs import pieces
+from granular_gym.viewing.scene_runs import load_scene, run_scene
+
+Note = Callable[..., None]
+
+
+@pytest.mark.parametrize(("name", "grains"), [("panels", 125), ("slope", 800), ("tear", 700), ("roll", 400)])
+def test_an_experiment_passes_its_checks(name: str, grains: int, tmp_path: Path, measured: Note) -> None:
+    report = run_scene(name, tmp_path, grains=grains, film=False, num_threads=1, progress=False, say=lambda _: None)
+    measured(**{check["name"]: check["value"] for check in report["checks"]})
+    assert [check["name"] for check in report["checks"] if not check["passed"]] == []
+    assert all(world["escaped"] == 0 for world in report["worlds"].values())
+
+
+def test_pieces_share_no_node() -> None:
+    """Two cubes are one body until no node is in the reach of both: a node reaches 1.5 spacings to each side."""
+    for gap, found in ((0.0, [1000]), (0.03, [1000]), (0.07, [500, 500])):
+        scene = gg.Scene(((0, 0, 0), (0.3, 0.1, 0.1)))
+        dough = scene.add_material(density=1000.0, continuum=gg.VonMises(2e4, 0.4, 1e3))
+        for x in (0.0, 0.04 + gap):
+            scene.add_continuum(dough, (x, 0.0, 0.0), (x + 0.04, 0.04, 0.04), spacing=0.02)
+        with scene.build(device="cpu", num_threads=1) as world:
+            assert pieces(world) == found
