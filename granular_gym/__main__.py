@@ -307,7 +307,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None], Calla
     "export": ("write a trained policy and its card into a file", _add_export, _export),
     "dataset": ("write episodes of a task for offline learning", _add_dataset, _dataset),
     "view": ("show a task live in a browser, also over ssh", _add_view, _view),
-    "scene": ("run an experiment with planar grains", _add_scene, _scene),
+    "scene": ("run an experiment with planar grains, clumps or continuous matter", _add_scene, _scene),
     "cache": ("show or clear what is kept on disk", _add_cache, _cache),
 }
 
