@@ -8,14 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from granular_gym.base.rotations import rotate
 from granular_gym.engine.continuum import VonMises
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.viewing.matter_runs import MatterRun, spacing_for
 from granular_gym.viewing.scene_runs import Check, Lines
-from granular_gym.viewing.space_runs import GRAVITY, Point
+from granular_gym.viewing.space_runs import GRAVITY, Floats, Point
 
 DENSITY = 1000.0
 MATTER = VonMises(2e4, 0.4, 1e3)
@@ -34,6 +33,12 @@ PASS = 2.0 * REACH / SPEED
 DOWN, UP, RISE = 0.3, 0.3, 0.3
 #: where a pass is measured, and where the thickness is: distance from the middle [m]
 MIDDLE = 0.07
+
+
+def axle(pose: Floats) -> Floats:
+    """Axis of the pin, its z, in a pose x y z qw qx qy qz."""
+    w, x, y, z = pose[3:]
+    return np.array([2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)])
 
 
 class Roll(MatterRun):
@@ -78,7 +83,7 @@ class Roll(MatterRun):
     def drive(self, label: str, world: World, now: float) -> None:
         place = world.tool_poses[0, 0].astype(np.float64)
         velocity, spin = world.tool_velocity("pin")[0], world.tool_angular_velocity("pin")[0]
-        axis = rotate(place[3:], np.array([[0.0, 0.0, 1.0]]))[0]
+        axis = axle(place)
         turning = spin - (spin @ axis) * axis
         world.set_tool_torque("pin", LEVEL * np.cross(axis, (0.0, -1.0, 0.0)) - STEADY * turning)
         k = self._pass(now)
@@ -101,8 +106,7 @@ class Roll(MatterRun):
         top = float(np.quantile(x[np.abs(x[:, 0]) < MIDDLE, 2], 0.98)) + 0.25 * world.spacing
         masses = world.grain_masses[0].astype(np.float64)
         self.heights[label].append((now, top, float((masses / world.densities[0]).sum() * DENSITY / masses.sum())))
-        axis = rotate(pose[3:], np.array([[0.0, 0.0, 1.0]]))[0]
-        self.tilt = max(self.tilt, math.degrees(math.acos(min(abs(float(axis[1])), 1.0))))
+        self.tilt = max(self.tilt, math.degrees(math.acos(min(abs(float(axle(pose)[1])), 1.0))))
 
     def figures(self, label: str) -> dict[str, float]:
         _, first, _ = self.heights[label][0]
