@@ -24,9 +24,9 @@ VOLUME = 4.0 * HIGH * ((LONG - WAIST) * WIDE + WAIST * NARROW)
 #: half sizes of a jaw, how far from the end of the bar it ends, how wide the jaws stand open, how deep they press [m]
 JAW, INSET, OPEN, DEEP = (0.05, 0.02, 0.045), 0.01, 0.002, 0.012
 #: when the jaws close, lift and pull: beginning and end [s]
-CLOSE, LIFT, PULL = (0.0, 0.4), (0.5, 1.5), (1.7, 2.1)
+CLOSE, LIFT, PULL = (0.0, 0.4), (0.5, 1.5), (1.7, 1.98)
 #: how high they lift, and how far each pair is drawn [m]
-RISE, APART = 0.12, 0.1
+RISE, APART = 0.12, 0.07
 
 
 def _done(span: tuple[float, float], now: float) -> float:
@@ -41,7 +41,7 @@ class Tear(MatterRun):
     labels: ClassVar[tuple[str, ...]] = tuple(MATTER)
     default_grains = 1452
     full_grains = 1647
-    seconds: float = 2.4
+    seconds: float = 2.2
     eye: Point = (0.12, -1.05, 0.5)
     target: Point = (0.0, 0.0, 0.1)
     fov: float = 0.55
