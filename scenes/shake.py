@@ -38,7 +38,7 @@ class Shake(MatterRun):
 
     about = "a heavy cube between elastic cubes, gripped, lifted and shaken"
     labels: ClassVar[tuple[str, ...]] = ("1", "10", "150", "1000")
-    default_grains = 432
+    default_grains = 250
     full_grains = 3456
     seconds: float = 3.6
     eye: Point = (0.35, -1.0, 0.55)
