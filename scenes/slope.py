@@ -25,7 +25,7 @@ WORLDS = {
     "0.2": (0.2, 0.2),
     "0.3": (0.3, 0.2),
     "0.6": (0.6, 0.2),
-    "0.6, finer grid": (0.6, 0.1),
+    "0.6 finer grid": (0.6, 0.1),
 }
 
 
@@ -90,7 +90,7 @@ class Slope(MatterRun):
         ends = {label: self.ways[label][-1] for label in self.labels}
         found = [_near(f"way at friction {label} [m]", *ends[label], WORLDS[label][0]) for label in ("0", "0.2", "0.3")]
         # what rolling loses is in proportion to the spacing: see docs/films.md
-        (time, coarse), (_, fine) = ends["0.6"], ends["0.6, finer grid"]
+        (time, coarse), (_, fine) = ends["0.6"], ends["0.6 finer grid"]
         found.append(
             _near("way at friction 0.6, both grids extended to a spacing of 0 [m]", time, 2.0 * fine - coarse, 0.6)
         )
@@ -98,7 +98,7 @@ class Slope(MatterRun):
         found.append(
             Check("what rolling loses, finer over coarser grid", lost, "half, .4 to .6", abs(lost - 0.5) < 0.1)
         )
-        spin = self.spins["0.6, finer grid"]
+        spin = self.spins["0.6 finer grid"]
         found.append(Check("speed of the rim over speed where it rolls", spin, "1 within 2 %", abs(spin - 1.0) < 0.02))
         spin = self.spins["0"]
         found.append(Check("the same without friction", spin, "0 within .001", abs(spin) < 1e-3))
