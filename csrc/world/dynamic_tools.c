@@ -222,12 +222,12 @@ gg_status gg_world_set_tool_motion(gg_world *w, const int32_t *envs, int64_t lis
     if (status != GG_OK) {
         return status;
     }
-    GG_EXPECT(gg_message_of(w), gg_tool_turns(&w->view, GG_WALL_COUNT + tool) || !(parts.array[2] || parts.array[3]),
+    const gg_tool_mass *m = &w->scene.tool_mass[GG_WALL_COUNT + tool];
+    GG_EXPECT(gg_message_of(w), m->inertia.xx > 0.0 || !(parts.array[2] || parts.array[3]),
               "tool: expected one with an inertia, tool %d does not turn", (int)tool);
     if ((status = gg_world_pull(w, fields, -1, &host)) != GG_OK) {
         return status;
     }
-    const gg_tool_mass *m = &w->scene.tool_mass[GG_WALL_COUNT + tool];
     for (int64_t k = 0; k < listed * 3; k++) {
         double *to[4];
         find_parts(host, gg_env_at(envs, k / 3), GG_WALL_COUNT + tool, to);
