@@ -1,8 +1,8 @@
 /* tools.h: dynamic tools in the solve of continuous matter: their twists are unknowns beside the velocities of the nodes.
  *
  * The twists V of an env's tools, stacked, are V* before contact and change by A p where impulses p act on them. A is
- * 1 / mass along the free axes of a tool with a mass, the inverse inertia of one that turns, and the response of coupled tools (solvers/dynamic_tools.h): symmetric,
- * positive semi-definite, 0 where a tool is held. With A = R R^T and
+ * 1 / mass along the free axes of a tool with a mass, the inverse inertia of one that turns, and the response of coupled
+ * tools (solvers/dynamic_tools.h): symmetric, positive semi-definite, 0 where a tool is held. With A = R R^T and
  *
  *     V = V* + R y
  *
