@@ -316,7 +316,7 @@ GG_FN void gg_twists_stiffen(const gg_view *v, int64_t e, int64_t tool) {
         }
     }
     GG_ROLLED
-    for (int64_t j = 0; j < GG_MIN(first + 6, n); j++) {
+    for (int64_t j = 0; j < first + 6; j++) {
         double pushed[6];
         GG_ROLLED
         for (int a = 0; a < 6; a++) {
