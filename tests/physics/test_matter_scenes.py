@@ -51,8 +51,5 @@ def test_a_heavy_cube_is_solved(lifted: Any) -> None:
     assert max(lifted.grips["150"]) > 300.0
 
 
-@pytest.mark.xfail(
-    strict=True, reason="contacts give as the mass of the light cubes alone says: docs/films.md, Continuous matter"
-)
 def test_a_heavy_cube_is_held(lifted: Any) -> None:
     assert -lifted.moved("150")[-1, 2] < 5e-3

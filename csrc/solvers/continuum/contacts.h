@@ -3,8 +3,9 @@
  * SAP (Castro, Permenter, Han 2022): with u the velocity of the particle relative to the tool, u^ = (0, 0, target) and
  * R = diag(across, across, along the normal) the impulse is the projection of y = R^-1 (u^ - u) on the friction cone in
  * the norm of R, and the potential half its square in that norm. R follows from the Delassus operator of the contact
- * alone, W = sum_i w_i^2 / m_i; along the normal it is that of "near-rigid" contact with beta = 1 there. Contacts also
- * exist before surfaces meet: the gap may close within the substep.
+ * alone, W = sum_i w_i^2 / m_i; along the normal it is that of "near-rigid" contact with beta = 1 there. Stress makes
+ * matter stiffer than its mass in a substep: W is divided by 1 + GG_CONTINUUM_STIFFEN S, with S as in
+ * gg_continuum_stiffness. Contacts also exist before surfaces meet: the gap may close within the substep.
  */
 #ifndef GG_CONTINUUM_CONTACTS_H
 #define GG_CONTINUUM_CONTACTS_H
@@ -17,6 +18,9 @@
 #define GG_CONTINUUM_GIVE    0.025330295910584444
 #define GG_CONTINUUM_SLIP    1e-2
 #define GG_CONTINUUM_RECOVER 0.75854694
+/* How much of the stiffness of the matter its contacts take: of all of it linear systems are ill-conditioned, of none
+ * stiff and light matter slips out of a grip. */
+#define GG_CONTINUUM_STIFFEN 2e-2
 
 /* a contact of the particle in slot i, but for R */
 GG_FN void gg_continuum_meet(const gg_view *v, int64_t e, int32_t i, int64_t part, double gap,

@@ -76,6 +76,13 @@ GG_FN void gg_continuum_open_nodes(const gg_view *v, int64_t e, int64_t n) {
     }
 }
 
+/* S = dt^2 (K + 10/3 G) / (rho h^2) of the matter of a particle: stiffness of a node along an axis over its mass */
+GG_FN double gg_continuum_stiffness(const gg_view *v, int64_t e, const gg_continuum_point *p) {
+    const gg_continuum_material *m = gg_continuum_material_of(v, e, p->slot);
+    double inverse_mass = gg_slot_body_at(v, e, p->slot)[GG_BODY_INVERSE_MASS], over = v->params.dt / v->params.spacing;
+    return over * over * (m->bulk + 10.0 / 3.0 * m->shear) * p->volume * inverse_mass;
+}
+
 /* gives each contact of a block its regularisation: w_i^2 / m_i summed over the stencil. item: block of an env */
 GG_FN void gg_continuum_regularise_block(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks) {
@@ -87,6 +94,7 @@ GG_FN void gg_continuum_regularise_block(const gg_view *v, int64_t e, int64_t b)
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
         gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
+        double stiffer = 1.0 + GG_CONTINUUM_STIFFEN * gg_continuum_stiffness(v, e, p);
         GG_ROLLED
         for (int32_t c = 0; c < p->contact_count; c++) {
             gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
@@ -99,7 +107,7 @@ GG_FN void gg_continuum_regularise_block(const gg_view *v, int64_t e, int64_t b)
                 int64_t at = gg_halo_node(block, p->halo % 6 + i, p->halo / 6 % 6 + j, p->halo / 36 + l);
                 delassus += weight * weight / gg_real4_at(nodes[at], 3);
             }
-            gg_continuum_regularise(contact, delassus + gg_contact_yield(v, e, contact));
+            gg_continuum_regularise(contact, delassus / stiffer + gg_contact_yield(v, e, contact));
         }
     }
 }
