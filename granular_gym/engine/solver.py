@@ -18,7 +18,7 @@ from granular_gym.base import checks
 from granular_gym.engine.bell import Bell, StiffestContact
 from granular_gym.errors import ArgumentError
 
-MODES = ("gauss_seidel", "jacobi", "paper", "penalty", "bell")
+MODES = ("gauss_seidel", "jacobi", "paper", "penalty", "bell", "explicit")
 #: how `mode="bell"` goes on in time
 INTEGRATORS = ("verlet", "rkf45")
 #: modes that accumulate impulses: with iterations they converge to the contact law
