@@ -43,11 +43,11 @@ def blade_at(step: int) -> Floats:
     return np.array([[0.06 - 2e-3 * step, 0.0, 0.035, np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0]])
 
 
-def knead(world: gg.World, steps: int, first: int = 0) -> list[int]:
-    """Hashes of env 0 after each of these steps."""
+def knead(world: gg.World, steps: int, first: int = 0, substeps: int = 1) -> list[int]:
+    """Hashes of env 0 after each of these steps of DT."""
     hashes = []
     for k in range(first, first + steps):
-        world.step(DT, 1, tool_poses=blade_at(k))
+        world.step(DT / substeps, substeps, tool_poses=blade_at(k))
         hashes.append(world.state_hash(0))
     return hashes
 

@@ -24,15 +24,16 @@
 #include "matter.h"
 #include "nodes.h"
 
-/* longest stable step over the time that sound takes from node to node: measured, docs/continuum.md */
+/* Longest step over the time that sound takes from node to node. A particle alone on its nodes is stable up to
+ * sqrt((K + 4/3 G) / 3 K), .577 and more, a body up to .8 and more; matter that is stretched bears less. */
 #define GG_EXPLICIT_COURANT 0.5
 
-/* Longest stable step of a material [s]: the largest dt with (dt / a)^2 + dt / b <= 1, where a is that of its elasticity
- * and b that of its viscosity, for which a particle alone on its nodes stands. spacing: of the nodes [m] */
+/* The step that a material bears [s]: (dt / a)^2 + dt / b = 1, as of a damped oscillator, where a is that of its elasticity
+ * and b that of its viscosity, half of what a particle alone on its nodes bears. spacing: of the nodes [m] */
 GG_FN double gg_explicit_bound(const gg_continuum_material *m, double density, double spacing) {
     double sound = sqrt((m->bulk + 4.0 / 3.0 * m->shear) / density);
     double elastic = GG_EXPLICIT_COURANT * spacing / sound;
-    double rate = 4.0 * m->viscosity / (density * spacing * spacing), ratio = 0.5 * elastic * rate;
+    double rate = 8.0 * m->viscosity / (density * spacing * spacing), ratio = 0.5 * elastic * rate;
     return elastic * (sqrt(1.0 + ratio * ratio) - ratio);
 }
 
