@@ -200,7 +200,9 @@ def test_explicit_steps() -> None:
     assert unused == 2
     with scene.build(2, device="cpu", solver=explicit) as world:
         for wrong in (1.6e-3, 0.01):  # half of 10 cm at 31.6 m/s: 1.58 ms
-            message = rf"^dt: expected at most 0.00158114 s.*mode explicit.*material 1 on nodes 0.1 m apart, got {wrong:g}"
+            message = (
+                rf"^dt: expected at most 0.00158114 s.*mode explicit.*material 1 on nodes 0.1 m apart, got {wrong:g}"
+            )
             with pytest.raises(gg.ArgumentError, match=message):
                 world.step(wrong)
         world.step(1.58e-3)

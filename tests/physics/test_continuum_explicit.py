@@ -40,8 +40,8 @@ def bound(matter: gg.Elastic | gg.VonMises | gg.DruckerPrager, spacing: float, d
 
 
 def test_free_body() -> None:
-    """A cube that turns once in space at the longest step: momentum to rounding, angular momentum to .2 %, of which APIC
-    holds a part that is not read; energy does not rise."""
+    """A cube that turns once in space at the longest step: momentum to rounding, angular momentum to .2 %, of which
+    APIC holds a part that is not read; energy does not rise."""
     with build(floating(RUBBER, (0.15, 0.15, 0.15), (0.25, 0.25, 0.25), 0.02)) as world:
         places, dt = world.positions[0].astype(np.float64), bound(RUBBER, 0.02)
         world.set_grains(
@@ -95,8 +95,8 @@ def test_weight() -> None:
 
 
 def test_young_modulus() -> None:
-    """1 % of strain between plates: Young's modulus to 10 % in the mean over swings, on 5 cells across. Contacts hold the
-    outermost particles where they are: a column that is shorter by half a cell, of 10."""
+    """1 % of strain between plates: Young's modulus to 10 % in the mean over swings, on 5 cells across. Contacts hold
+    the outermost particles where they are: a column that is shorter by half a cell, of 10."""
     dt = 9e-4
     with build(squeezed(RUBBER, 0.02)) as world:
         squeeze(world, 0.01, round(0.4 / dt), dt)
@@ -108,7 +108,7 @@ def test_young_modulus() -> None:
 
 
 def test_yield_stress() -> None:
-    """Dough that is pressed by 15 % is at its yield stress, no particle beyond it; the force as in the implicit mode."""
+    """Dough that is pressed by 15 % is at its yield stress, no particle beyond it; the force as in implicit mode."""
     dt = 1e-3
     with build(squeezed(DOUGH, 0.02)) as world:
         squeeze(world, 0.15, round(0.6 / dt), dt)

@@ -71,9 +71,12 @@ CHECK = Check(
     name="continuum_panels",
     title="elastic cube held by friction between panels",
     about=(
-        "Two panels of .5 kg that move along x alone push with 10 N each on an elastic cube (.1 MPa, Poisson's ratio .4, "
-        ".4 kg, 1,000 particles), which hangs by friction of .8: Zong, Jiang, Han 2024, figure 6. Each panel takes 10 N "
-        "across and half of the weight, 1.962 N; nothing else moves the cube. Judged from .3 s on: means, and the largest "
+        "Two panels of .5 kg that move along x alone push with 10 N each on an elastic cube (.1 MPa, Poisson's "
+        "ratio .4, "
+        ".4 kg, 1,000 particles), which hangs by friction of .8: Zong, Jiang, Han 2024, figure 6. Each panel "
+        "takes 10 N "
+        "across and half of the weight, 1.962 N; nothing else moves the cube. Judged from .3 s on: means, and "
+        "the largest "
         "distance from the balance in any step."
     ),
     number="",
@@ -83,8 +86,9 @@ CHECK = Check(
     judge=judge,
     draw=draw,
     causes={
-        "ripple across": "in explicit steps the cube swings between the panels, hardly damped, and trembles at its contacts, as panels take "
-            "impulses only afterwards",
+        "ripple across": "in explicit steps the cube swings between the panels, hardly damped, and trembles at "
+        "its contacts, as panels take "
+        "impulses only afterwards",
     },
     same=True,
     panels=2,

@@ -46,9 +46,7 @@ def judge(results: list[Result]) -> list[Row]:
     rows = []
     for r in results:
         mu, ball = r.params["mu"], matter.setup(r.params, f"ball of 100 MPa, mu {r.params['mu']:g}")
-        rows.append(
-            near(r, ball, "way in 1 s [m]", r.values["ways"][-1], WAYS[mu], 0.02, matter.ZONG, relative=True)
-        )
+        rows.append(near(r, ball, "way in 1 s [m]", r.values["ways"][-1], WAYS[mu], 0.02, matter.ZONG, relative=True))
         if mu == 0.0:
             rows.append(below(r, ball, "speed of the rim over speed", abs(r.values["rim"]), 1e-3, "rigid body"))
         if mu == 0.6:
@@ -73,9 +71,12 @@ CHECK = Check(
     name="continuum_slope",
     title="ball of continuous matter on 45 degrees",
     about=(
-        "An elastic ball (Young's modulus 100 MPa, Poisson's ratio .2, radius .5 m, 1000 kg/m3) on a slope of 45 degrees. "
-        "A rigid one slides with g (sin θ - mu cos θ) where mu < 2/7 tan θ and else rolls with 5/7 g sin θ: Zong, Jiang, "
-        "Han 2024, equation 27. Steps of 10 ms in the implicit mode, which alone make a way of 1 s 1 % longer; of .25 and "
+        "An elastic ball (Young's modulus 100 MPa, Poisson's ratio .2, radius .5 m, 1000 kg/m3) on a slope of 45 "
+        "degrees. "
+        "A rigid one slides with g (sin θ - mu cos θ) where mu < 2/7 tan θ and else rolls with 5/7 g sin θ: "
+        "Zong, Jiang, "
+        "Han 2024, equation 27. Steps of 10 ms in the implicit mode, which alone make a way of 1 s 1 % longer; "
+        "of .25 and "
         ".125 ms in the explicit one (docs/continuum.md)."
     ),
     number="",
@@ -86,11 +87,13 @@ CHECK = Check(
     draw=draw,
     causes={
         "way in 1 s [m]": (
-            "rolling is too slow in proportion to the spacing of the nodes, in both modes and at any step (docs/films.md, "
+            "rolling is too slow in proportion to the spacing of the nodes, in both modes and at any step "
+            "(docs/films.md, "
             "slope)"
         ),
         "speed of the rim over speed": (
-            "friction acts at the outermost particles, half their distance behind the surface, in explicit steps: the ball "
+            "friction acts at the outermost particles, half their distance behind the surface, in explicit "
+            "steps: the ball "
             "rolls on a smaller radius"
         ),
     },

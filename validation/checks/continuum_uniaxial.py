@@ -1,4 +1,5 @@
-"""continuum_uniaxial.py: a column of continuous matter is pressed between plates: Young's modulus and the yield stress."""
+"""continuum_uniaxial.py: a column of continuous matter is pressed between plates: Young's modulus and the yield "
+"stress."""
 
 from __future__ import annotations
 
@@ -65,7 +66,9 @@ def judge(results: list[Result]) -> list[Row]:
         rod = matter.setup(r.params, "column 10 x 10 x 20 cm of dough, strain 15 %")
         # the area of matter that keeps its volume, in the middle of the last fifth of the stage
         stress = r.values["stresses"][-1] * (1.0 - FLOWING[-1])
-        rows.append(near(r, rod, "stress / sqrt(3/2) yield stress", stress / (np.sqrt(1.5) * YIELD), 1.0, 0.03, "von Mises"))
+        rows.append(
+            near(r, rod, "stress / sqrt(3/2) yield stress", stress / (np.sqrt(1.5) * YIELD), 1.0, 0.03, "von Mises")
+        )
     return rows
 
 
@@ -86,9 +89,12 @@ CHECK = Check(
     name="continuum_uniaxial",
     title="column pressed between smooth plates",
     about=(
-        "A column of 10 x 10 x 20 cm without gravity between a floor and a plate, both without friction, on 5 and 8 cells "
-        "across. Elastic (20 kPa, Poisson's ratio .4): the slope of the stress is Young's modulus. Dough (von Mises, yield stress "
-        "1 kPa): pressed to 15 % at 3 cm/s, the stress over the area that the column then has is sqrt(3/2) times the yield stress. "
+        "A column of 10 x 10 x 20 cm without gravity between a floor and a plate, both without friction, on 5 "
+        "and 8 cells "
+        "across. Elastic (20 kPa, Poisson's ratio .4): the slope of the stress is Young's modulus. Dough (von "
+        "Mises, yield stress "
+        "1 kPa): pressed to 15 % at 3 cm/s, the stress over the area that the column then has is sqrt(3/2) times "
+        "the yield stress. "
         "Forces are means: elastic over .15 s, .15 s after the plate stops; of dough while the last 1 % is pressed."
     ),
     number="",
@@ -99,11 +105,13 @@ CHECK = Check(
     draw=draw,
     causes={
         "slope / Young's modulus": (
-            "the column stands on few cells; in explicit steps contacts act half a particle's distance behind the surface, so "
+            "the column stands on few cells; in explicit steps contacts act half a particle's distance behind "
+            "the surface, so "
             "that the column is shorter by half a cell, 5.3 and 3.2 %"
         ),
         "stress / sqrt(3/2) yield stress": (
-            "the layer at free surfaces, not at its yield stress, is a share of the cross-section that a finer grid does not "
+            "the layer at free surfaces, not at its yield stress, is a share of the cross-section that a finer "
+            "grid does not "
             "make smaller; which part of the method is to blame is not known (docs/continuum.md)"
         ),
     },
