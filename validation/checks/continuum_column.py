@@ -122,14 +122,14 @@ CHECK = Check(
     draw=draw,
     causes={
         "runout / length": (
-            "in the implicit mode low columns are few cells high, and a finer grid runs out further; in explicit "
-            "steps sand "
-            "flows further than that, the further the longer the step is: its elastic swings are hardly damped "
-            "and loosen it"
+            "in the implicit mode low columns are 4 and 8 cells high, and on the finer grid they run out further, that of "
+            ".5 still not far enough; in explicit steps the runout depends on the step, and high columns run out too far: "
+            "presumably elastic swings, which are hardly damped, loosen the sand"
         ),
         "steepest part of the deposit [deg]": (
-            "at a front that is a cell or two high, particles end where nodes do; see the finer grid"
+            "on the coarser grid, where it is taken from one cell to the next but one; on the finer grid it holds"
         ),
+        "mean speed at the end [m/s]": "elastic swings of the sand, which explicit steps hardly damp",
     },
     same=True,
     panels=2,

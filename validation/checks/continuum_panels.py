@@ -86,9 +86,10 @@ CHECK = Check(
     judge=judge,
     draw=draw,
     causes={
-        "ripple across": "in explicit steps the cube swings between the panels, hardly damped, and trembles at "
-        "its contacts, as panels take "
-        "impulses only afterwards",
+        "ripple across": (
+            "in explicit steps the cube swings between the panels for more than .6 s: only the transfers damp it, the less "
+            "the longer the steps are"
+        ),
     },
     same=True,
     panels=2,
