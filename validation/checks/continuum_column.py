@@ -122,14 +122,15 @@ CHECK = Check(
     draw=draw,
     causes={
         "runout / length": (
-            "in the implicit mode low columns are 4 and 8 cells high, and on the finer grid they run out further, that of "
-            ".5 still not far enough; in explicit steps the runout depends on the step, and high columns run out too far: "
-            "presumably elastic swings, which are hardly damped, loosen the sand"
+            "too coarse a grid, in explicit steps too little damping. Low columns are 4 and 8 cells high, and on the "
+            "finer grid they run out further, that of .5 still not far enough. In explicit steps high columns run out "
+            "too far, the further the longer the step: presumably elastic swings loosen the sand"
         ),
         "steepest part of the deposit [deg]": (
-            "on the coarser grid, where it is taken from one cell to the next but one; on the finer grid it holds"
+            "too coarse a grid: it holds on the finer one. It is taken from one cell to the next but one; the finer "
+            "grid was run in the implicit mode alone"
         ),
-        "mean speed at the end [m/s]": "elastic swings of the sand, which explicit steps hardly damp",
+        "mean speed at the end [m/s]": "swings that explicit steps hardly damp",
     },
     same=True,
     panels=2,

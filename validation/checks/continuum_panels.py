@@ -87,8 +87,7 @@ CHECK = Check(
     draw=draw,
     causes={
         "ripple across": (
-            "in explicit steps the cube swings between the panels for more than .6 s: only the transfers damp it, the less "
-            "the longer the steps are"
+            "swings that explicit steps hardly damp. Only the transfers damp them, the less the longer the steps are"
         ),
     },
     same=True,

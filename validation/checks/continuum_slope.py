@@ -87,14 +87,12 @@ CHECK = Check(
     draw=draw,
     causes={
         "way in 1 s [m]": (
-            "rolling is too slow in proportion to the spacing of the nodes, in both modes and at any step "
-            "(docs/films.md, "
+            "rolling loses in proportion to the spacing. It does so in both modes and at any step (docs/films.md, "
             "slope)"
         ),
         "speed of the rim over speed": (
-            "friction acts at the outermost particles, half their distance behind the surface, in explicit "
-            "steps: the ball "
-            "rolls on a smaller radius"
+            "explicit contacts roll on a smaller radius. Friction acts at the outermost particles, half their distance "
+            "behind the surface"
         ),
     },
     same=True,

@@ -105,11 +105,10 @@ CHECK = Check(
     draw=draw,
     causes={
         "slope / Young's modulus": (
-            "the column stands on few cells; in explicit steps contacts act half a particle's distance behind "
-            "the surface, so "
+            "few cells; explicit contacts hold half a cell. They act half a particle's distance behind the surface, so "
             "that the column is shorter by half a cell, 5.3 and 3.2 %"
         ),
-        "stress / sqrt(3/2) yield stress": "cause not found: as far below on 5 and on 8 cells across",
+        "stress / sqrt(3/2) yield stress": "cause not found: alike on 5 and 8 cells",
     },
     same=True,
     panels=2,
