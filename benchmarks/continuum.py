@@ -1,11 +1,11 @@
 """continuum.py: what a substep of continuous matter costs, with the certificate of its solve beside every time.
 
-    python -m benchmarks.continuum [--quick | --laws | --task]
+    python -m benchmarks.continuum [--quick | --laws | --task | --explicit]
 
 Scenes like those of Zong, Jiang, Han (2024), Table I, at about their numbers of particles: dough under a moving roller
 that does not turn, a stiff ball on a slope; then blocks of sand. One thread. With --laws: how far matter is from
 the laws that docs/continuum.md names, at two resolutions where it depends on them (minutes). With --task: env steps of
-Dough-v0 under its expert, 1,000 particles, medium.
+Dough-v0 under its expert, 1,000 particles, medium. With --explicit: forces and times beside those of explicit steps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 import granular_gym as gg
 from granular_gym.tasks.expert import scripted_expert
-from testbed.continuum import DOUGH, POISSON, YIELD, YOUNG, column, sliding_ball, squeeze, squeezed
+from testbed.continuum import DOUGH, POISSON, YIELD, YOUNG, column, gripped, sliding_ball, squeeze, squeezed
 
 RUBBER = gg.Elastic(YOUNG, POISSON)
 #: seconds a step of the paper's serial code, from its Table I
@@ -113,6 +113,38 @@ def laws() -> None:
         )
 
 
+#: what each scene of `--explicit` is run with: mode, and substeps of each step of 10 ms
+MODES = {
+    "panels": (("explicit", 24), ("explicit", 50), ("explicit", 100), ("implicit", 10), ("implicit", 1)),
+    "rolling": (("explicit", 8), ("explicit", 16), ("implicit", 2), ("implicit", 1)),
+}
+
+
+def beside(name: str, mode: str, substeps: int) -> str:
+    """A row of the table of modes: the force on the first tool in the second half of the run, in every substep: mean,
+    and largest distance from it; time a simulated second on one core."""
+    case = Case(gripped(0.02), 0.01) if name == "panels" else rolling()
+    seconds, dt = 0.6 if name == "panels" else 0.4, case.dt / substeps
+    solver = gg.Solver(mode="explicit") if mode == "explicit" else None
+    with case.scene.build(device="cpu", num_threads=1, solver=solver) as world:
+        if name == "panels":
+            world.set_tool_force("left", (10.0, 0.0, 0.0))
+            world.set_tool_force("right", (-10.0, 0.0, 0.0))
+        forces, start = [], time.process_time()
+        for k in range(round(seconds / dt)):
+            now = np.array(case.pose(k // substeps + 1)) if case.pose else None
+            if case.pose and now is not None:
+                now = now + (np.array(case.pose(k // substeps)) - now) * (1.0 - (k % substeps + 1) / substeps)
+            world.step(dt, 1, tool_poses=now)
+            forces.append(world.wrenches[0, 0, :3].astype(np.float64))
+        busy = (time.process_time() - start) / seconds
+        half = np.array(forces[len(forces) // 2 :])
+        mean = half.mean(axis=0)
+        apart, bad = np.abs(half - mean).max(axis=0), int(world.stats["diverged"][0])
+    cells = " | ".join(f"{m:.3f} ± {a:.1g}" for m, a in zip(mean, apart, strict=True))
+    return f"| {name} | {mode} | {1e3 * dt:.3g} ms | {cells} | {busy:.2f} s | {bad} |"
+
+
 def task(env_count: int, num_threads: int, steps: int) -> str:
     """A row of the table of env steps: time of all envs together, counters of single envs."""
     arguments: dict[str, Any] = {"num_envs": env_count, "num_threads": num_threads, "grain_count": 1000}
@@ -144,10 +176,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer steps, no large scene")
     parser.add_argument("--laws", action="store_true", help="distances from laws in place of times")
+    parser.add_argument("--explicit", action="store_true", help="forces and times beside those of explicit steps")
     parser.add_argument("--task", action="store_true", help="env steps of Dough-v0")
     arguments = parser.parse_args()
     if arguments.laws:
         laws()
+        return
+    if arguments.explicit:
+        print("| scene | mode | dt | force along x [N] | y | z | time a simulated second | diverged |")
+        print("|" + "---|" * 8)
+        for name, modes in MODES.items():
+            for mode, substeps in modes:
+                print(beside(name, mode, substeps), flush=True)
         return
     if arguments.task:
         print(

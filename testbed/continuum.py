@@ -43,11 +43,11 @@ def blade_at(step: int) -> Floats:
     return np.array([[0.06 - 2e-3 * step, 0.0, 0.035, np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0]])
 
 
-def knead(world: gg.World, steps: int, first: int = 0) -> list[int]:
-    """Hashes of env 0 after each of these steps."""
+def knead(world: gg.World, steps: int, first: int = 0, substeps: int = 1) -> list[int]:
+    """Hashes of env 0 after each of these steps of DT."""
     hashes = []
     for k in range(first, first + steps):
-        world.step(DT, 1, tool_poses=blade_at(k))
+        world.step(DT / substeps, substeps, tool_poses=blade_at(k))
         hashes.append(world.state_hash(0))
     return hashes
 
@@ -135,8 +135,8 @@ def handled(spacing: float = 0.02) -> gg.Scene:
     return scene
 
 
-def handle(world: gg.World, steps: int, first: int = 0) -> list[int]:
-    """Hashes of env 0 of `handled` after each of these steps. The link has 1 kg, and turns about y alone."""
+def handle(world: gg.World, steps: int, first: int = 0, substeps: int = 1) -> list[int]:
+    """Hashes of env 0 of `handled` after each of these steps of DT. The link has 1 kg, and turns about y alone."""
     response = np.diag([1.0, 1.0, 1.0, 0.0, 4e3, 0.0])
     response[0, 4] = response[4, 0] = 8.0
     hashes = []
@@ -149,7 +149,7 @@ def handle(world: gg.World, steps: int, first: int = 0) -> list[int]:
             world.set_tool_angular_velocity("ball", (1.0, 0.0, 2.0))
         targets = np.full((world.env_count, 4, 7), np.nan)
         targets[:, 1] = 0.05, -0.05, 0.051 - 1e-3 * (k + 1), 1.0, 0.0, 0.0, 0.0
-        world.step(DT, 1, tool_poses=targets)
+        world.step(DT / substeps, substeps, tool_poses=targets)
         hashes.append(world.state_hash(0))
     return hashes
 

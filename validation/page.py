@@ -116,16 +116,19 @@ def _check_page(check: Check, stored: dict[str, Any], pictures: set[str]) -> str
             lines += [f"![{check.title}]({picture})", ""]
             if size != "any":
                 lines[-2] += f"\n*{size} set*"
+    spins = {row["spin"] for kept in stored.values() for row in kept["rows"]}
     for spin, heading in (("on", "Spin on"), ("off", "Spin off (the paper's model)"), ("-", "Both")):
         table = [(s, r) for s in check.sizes() if s in stored for r in stored[s]["rows"] if r["spin"] == spin]
+        # where nothing tells spin on from off there is nothing to head
+        head = [f"**{heading}**", ""] if spin != "-" or len(spins) > 1 else []
         if len(table) > _LONG:
             # failing rows stay visible
             failing = [(size, row) for size, row in table if row["verdict"] == FAIL]
-            lines += [f"**{heading}**", "", *_table(failing)]
+            lines += [*head, *_table(failing)]
             lines += [f"<details><summary>{len(table)} lines, {len(failing)} fail</summary>", ""]
             lines += [*_table(table), "</details>", ""]
         elif table:
-            lines += [f"**{heading}**", "", *_table(table)]
+            lines += [*head, *_table(table)]
     failed = {r["measure"] for s in stored.values() for r in s["rows"] if r["verdict"] == FAIL}
     if failed:
         known = {start: why for start, why in check.causes.items() if any(m.startswith(start) for m in failed)}

@@ -83,6 +83,8 @@ typedef struct gg_params {
     float damping, tangential_damping;     /* twice the damping ratio; tangential over normal damping */
     gg_bell_law bell;                      /* of solvers/spheres/bell/bell.h */
     double spacing;                        /* of the nodes of continuous matter [m] */
+    double step_bound;                     /* longest stable dt in GG_MODE_EXPLICIT [s]; 0 in other modes */
+    int32_t step_material;                 /* whose bound that is */
     float radius_min, radius_max;
     float cohesion_range; /* largest of all envs [m] */
     int32_t size_class_count;
@@ -107,7 +109,8 @@ GG_FN int gg_pair_owned(const gg_params *p, int32_t id, int32_t other) {
 
 /* whether it shows only while a substep runs how many phases it takes */
 GG_FN int gg_is_adaptive(const gg_params *p) {
-    return p->law == GG_LAW_continuum || (p->law == GG_LAW_bell && p->bell.integrator == GG_INTEGRATOR_RKF45);
+    return (p->law == GG_LAW_continuum && p->mode != GG_MODE_EXPLICIT) ||
+           (p->law == GG_LAW_bell && p->bell.integrator == GG_INTEGRATOR_RKF45);
 }
 
 /* whether grains are shapes in the plane z = 0 */

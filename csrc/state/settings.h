@@ -34,7 +34,8 @@ typedef enum gg_mode {
     GG_MODE_JACOBI,           /* all contacts at once: solvers/spheres/ncp.h, solvers/planar/planar.h */
     GG_MODE_PAPER,            /* GranularGym (2023), Algorithm 1 as printed: impulses are added, never taken back */
     GG_MODE_PENALTY,          /* planar grains: springs in explicit steps, solvers/planar/springs.h */
-    GG_MODE_BELL              /* spheres and clumps: forces in explicit steps, solvers/spheres/bell/bell.h */
+    GG_MODE_BELL,             /* spheres and clumps: forces in explicit steps, solvers/spheres/bell/bell.h */
+    GG_MODE_EXPLICIT          /* continuous matter in explicit steps, solvers/continuum/explicit.h */
 } gg_mode;
 
 /* how GG_MODE_BELL goes on in time */
@@ -47,7 +48,9 @@ typedef enum gg_integrator {
 GG_FN int gg_mode_converges(int32_t mode) { return mode == GG_MODE_GAUSS_SEIDEL || mode == GG_MODE_JACOBI; }
 
 /* whether contacts are listed that may close within a substep */
-GG_FN int gg_mode_foresees(int32_t mode) { return gg_mode_converges(mode) || mode == GG_MODE_BELL; }
+GG_FN int gg_mode_foresees(int32_t mode) {
+    return gg_mode_converges(mode) || mode == GG_MODE_BELL || mode == GG_MODE_EXPLICIT;
+}
 
 typedef enum gg_broad_phase {
     GG_BROAD_CELLS = 0,  /* grains sorted by cell */

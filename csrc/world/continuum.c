@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../solvers/continuum/matter.h"
+#include "../solvers/continuum/explicit.h"
 #include "../solvers/drag.h"
 #include "world.h"
 
@@ -29,14 +29,18 @@ static gg_status check_scene(const gg_world_def *d, gg_message out) {
     }
     GG_EXPECT(out, !gg_air_drags(&d->air), "air: expected none around continuous matter, as it drags on single grains");
     GG_EXPECT(out, !d->solver.sleep, "solver.sleep: expected 0 with continuous matter");
-    GG_EXPECT(out, d->solver.mode == GG_MODE_GAUSS_SEIDEL || d->solver.mode == GG_MODE_JACOBI,
-              "solver.mode: continuous matter has a solver of its own, expected the default, got %d",
+    GG_EXPECT(out,
+              d->solver.mode == GG_MODE_GAUSS_SEIDEL || d->solver.mode == GG_MODE_JACOBI ||
+                  d->solver.mode == GG_MODE_EXPLICIT,
+              "solver.mode: continuous matter has a solver of its own, expected the default or explicit, got %d",
               (int)d->solver.mode);
     return GG_OK;
 }
 
 gg_status gg_continuum_check(const gg_world_def *d, gg_message out) {
     double h = d->continuum.spacing;
+    GG_EXPECT(out, h != 0.0 || d->solver.mode != GG_MODE_EXPLICIT,
+              "solver.mode: explicit is for continuous matter alone");
     if (h == 0.0) {
         return GG_OK;
     }
@@ -58,6 +62,19 @@ gg_status gg_continuum_check(const gg_world_def *d, gg_message out) {
                   (double)d->radius[i], (long long)i);
     }
     return check_scene(d, out);
+}
+
+void gg_continuum_step_bound(const gg_view *v, gg_params *p) {
+    p->step_bound = INFINITY;
+    for (int64_t at = 0; at < v->dims.env_count * v->dims.slots; at++) {
+        int32_t material = v->material[at];
+        if (v->grain_id[at] >= 0) {
+            double density = v->density[at / v->dims.slots * v->dims.material_count + material];
+            double bound = gg_explicit_bound(&v->continuum_material[material], density, p->spacing);
+            p->step_material = bound < p->step_bound ? material : p->step_material;
+            p->step_bound = GG_MIN(bound, p->step_bound);
+        }
+    }
 }
 
 void gg_continuum_fill(gg_view *v, int64_t e) {

@@ -99,12 +99,16 @@ gg_status gg_params_from_materials(gg_world *w) {
     gg_params *p = &w->view.params;
     gg_view *host;
     gg_fields changed = 0;
-    gg_fields masses = w->solver.mode == GG_MODE_PENALTY ? GG_BIT(material) | GG_BIT(grain_id) : 0;
+    int springs = w->solver.mode == GG_MODE_PENALTY, explicit_steps = w->solver.mode == GG_MODE_EXPLICIT;
+    gg_fields masses = springs || explicit_steps ? GG_BIT(material) | GG_BIT(grain_id) : 0;
     gg_status status = gg_world_pull(w, GG_BIT(pair) | GG_BIT(density) | GG_BIT(env) | masses, -1, &host);
     if (status != GG_OK) {
         return status;
     }
-    p->mass_min = masses ? gg_planar_mass_min(host) : 0.0f;
+    p->mass_min = springs ? gg_planar_mass_min(host) : 0.0f;
+    if (explicit_steps) {
+        gg_continuum_step_bound(host, p);
+    }
     p->cohesion_range = 0.0f;
     for (int64_t e = 0; e < d->env_count; e++) {
         gg_env *env = &host->env[e];

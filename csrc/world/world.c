@@ -119,6 +119,13 @@ static gg_status check_step(gg_world *w, double dt, int32_t substeps, const floa
         "dt: expected less than %g s, beyond which a contact of stiffness %g N/m and damping %g throws a grain of "
         "%g kg/m ever further, got %g",
         bound, w->solver.stiffness, w->solver.damping, mass, dt);
+    const gg_params *p = &w->view.params;
+    /* the bound as the message rounds it is taken */
+    GG_EXPECT(
+        out, p->step_bound == 0.0 || dt <= p->step_bound * (1.0 + 1e-5),
+        "dt: expected at most %g s, beyond which mode explicit is unstable for material %d on nodes %g m apart, got "
+        "%g",
+        p->step_bound, (int)p->step_material, p->spacing, dt);
     GG_EXPECT(out, substeps >= 1, "substeps: expected at least 1, got %d", (int)substeps);
     return gg_tool_poses_check(w, "tool_poses", targets, NULL, w->view.dims.env_count, 0);
 }

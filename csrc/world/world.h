@@ -170,6 +170,8 @@ void gg_drive_free(gg_world *w);
 gg_status gg_planar_check(const gg_world_def *def, gg_message out);
 /* mass of the lightest grain that is not fixed, of all envs, per metre of depth [kg/m]; 0: there is none */
 float gg_planar_mass_min(const gg_view *host_view);
+/* notes the longest stable dt in GG_MODE_EXPLICIT */
+void gg_continuum_step_bound(const gg_view *host_view, gg_params *params);
 
 /* clumps.c: whether a world can have these clumps; the clump of each grain; how they start in an env */
 gg_status gg_clumps_check(const gg_world_def *def, gg_message out);

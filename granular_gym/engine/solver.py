@@ -18,7 +18,7 @@ from granular_gym.base import checks
 from granular_gym.engine.bell import Bell, StiffestContact
 from granular_gym.errors import ArgumentError
 
-MODES = ("gauss_seidel", "jacobi", "paper", "penalty", "bell")
+MODES = ("gauss_seidel", "jacobi", "paper", "penalty", "bell", "explicit")
 #: how `mode="bell"` goes on in time
 INTEGRATORS = ("verlet", "rkf45")
 #: modes that accumulate impulses: with iterations they converge to the contact law
@@ -124,8 +124,10 @@ class Solver:
         mode: "gauss_seidel" (spheres alone: accumulated, warm-started impulses, contacts solved in turn, by colours),
             "jacobi" (the same law, all contacts at once), "paper" (the paper as printed: impulses are added and never
             taken back; grains do not turn), "penalty" (planar grains alone: contacts are springs, steps are explicit
-            and short: docs/planar.md) or "bell" (spheres and clumps: contacts are forces without memory, steps are
-            explicit and short: docs/bell.md). None: "gauss_seidel" for spheres, "jacobi" for planar grains.
+            and short: docs/planar.md), "bell" (spheres and clumps: contacts are forces without memory, steps are
+            explicit and short: docs/bell.md) or "explicit" (continuous matter alone: steps are explicit and short:
+            docs/continuum.md). None: "gauss_seidel" for spheres, "jacobi" for planar grains; of continuous matter the
+            implicit solve.
         iterations: of the contact solver per substep, 1 .. 1024: Gauss-Seidel sweeps or Jacobi iterations.
         nesterov: accelerate the iteration; None: only in the modes gauss_seidel and jacobi.
         spin: grains turn; None: not in paper mode.

@@ -85,6 +85,60 @@ def test_snapshots_of_dynamic_tools(driven: list[int]) -> None:
             assert handle(copy, STEPS - 4, 4) == driven[4:]
 
 
+EXPLICIT, EXPLICIT_SUBSTEPS = gg.Solver(mode="explicit"), 6
+
+
+@pytest.fixture(scope="module")
+def explicit() -> list[int]:
+    """In explicit steps."""
+    with kneaded().build(device="cpu", num_threads=1, solver=EXPLICIT) as world:
+        hashes = knead(world, STEPS, substeps=EXPLICIT_SUBSTEPS)
+        assert len(set(hashes)) == STEPS and np.abs(world.wrenches[0, 0]).max() > 0.0
+        assert world.stats["tool_contact_count"][0] > 50 and world.stats["diverged"][0] == 0
+        assert (world.plastic_strains[0] > 0.0).mean() > 0.2
+    return hashes
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_in_explicit_steps(threads: int, explicit: list[int]) -> None:
+    with kneaded().build(2, device="cpu", num_threads=threads, solver=EXPLICIT) as world:
+        world.set_gravity((0.0, 0.0, 0.0), envs=1)
+        assert knead(world, STEPS, substeps=EXPLICIT_SUBSTEPS) == explicit
+
+
+@pytest.mark.parametrize("kernel", ["scalar", "vector128", "avx2", "avx512"])
+def test_kernels_in_explicit_steps(kernel: str, explicit: list[int]) -> None:
+    with kneaded().build(device="cpu", num_threads=1, solver=EXPLICIT) as world:
+        try:
+            world._core.set_kernel(kernel)
+        except gg.BackendError as error:
+            pytest.skip(f"{error}")
+        assert knead(world, STEPS, substeps=EXPLICIT_SUBSTEPS) == explicit
+
+
+def test_snapshots_in_explicit_steps(explicit: list[int]) -> None:
+    with kneaded().build(device="cpu", num_threads=1, solver=EXPLICIT) as world:
+        assert knead(world, 5, substeps=EXPLICIT_SUBSTEPS) == explicit[:5]
+        state, copies = world.save_state(), [world.branch(1), pickle.loads(pickle.dumps(world))]
+        assert knead(world, STEPS - 5, 5, EXPLICIT_SUBSTEPS) == explicit[5:]
+        world.load_state(state)
+        assert knead(world, STEPS - 5, 5, EXPLICIT_SUBSTEPS) == explicit[5:]
+    for copy in copies:
+        with copy:
+            assert knead(copy, STEPS - 5, 5, EXPLICIT_SUBSTEPS) == explicit[5:]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_dynamic_tools_in_explicit_steps(threads: int) -> None:
+    """All kinds of tools with a mass, in two envs."""
+    hashes = []
+    for env_count in (1, 2):
+        with handled().build(env_count, device="cpu", num_threads=threads, solver=EXPLICIT) as world:
+            hashes.append(handle(world, STEPS, substeps=EXPLICIT_SUBSTEPS))
+            assert world.stats["diverged"][0] == 0 and (world.wrenches[0, :, 2] > 0.0).all()
+    assert hashes[0] == hashes[1] and len(set(hashes[0])) == STEPS
+
+
 def test_company(expected: list[int]) -> None:
     """An env that begins later, one without gravity, and one whose matter is elsewhere change nothing in env 0."""
     with kneaded().build(3, device="cpu", num_threads=2) as world:

@@ -188,6 +188,38 @@ def test_matter_takes_no_air_and_no_sleep_later_either() -> None:
         assert world.stats["unsolved_count"][0] == 0
 
 
+def test_explicit_steps() -> None:
+    """Steps that are unstable, by the material that bears least, and grains: refused by name."""
+    scene = gg.Scene(((0, 0, 0), (1, 1, 1)))
+    soft = scene.add_material(density=1000.0, continuum=gg.Elastic(1e4, 0.0))
+    stiff = scene.add_material(density=1000.0, continuum=gg.Elastic(1e6, 0.0))
+    unused = scene.add_material(density=1000.0, continuum=gg.Elastic(1e8, 0.0))
+    scene.add_continuum(soft, (0.1, 0.1, 0.1), (0.3, 0.3, 0.3), spacing=0.1)
+    scene.add_continuum(stiff, (0.5, 0.5, 0.5), (0.7, 0.7, 0.7))
+    explicit = gg.Solver(mode="explicit")
+    assert unused == 2
+    with scene.build(2, device="cpu", solver=explicit) as world:
+        for wrong in (1.6e-3, 0.01):  # half of 10 cm at 31.6 m/s: 1.58 ms
+            message = (
+                rf"^dt: expected at most 0.00158114 s.*mode explicit.*material 1 on nodes 0.1 m apart, got {wrong:g}"
+            )
+            with pytest.raises(gg.ArgumentError, match=message):
+                world.step(wrong)
+        world.step(1.58e-3)
+        world.set_density(stiff, 250.0, envs=1)  # twice the speed of sound
+        with pytest.raises(gg.ArgumentError, match=r"^dt: expected at most 0.000790569 s"):
+            world.step(1.58e-3)
+        world.step(0.000790569, 3)
+        with pytest.raises(gg.ArgumentError, match="mode and broad_phase are fixed when a world is built"):
+            world.set_solver(gg.Solver(mode="jacobi"))
+        world.set_solver(explicit)
+        assert world.solver.mode == "explicit" and world.stats["diverged"][0] == 0
+    grains = gg.Scene(((0, 0, 0), (1, 1, 1)))
+    grains.add_grains(grains.add_material(density=1000.0), [[0.5, 0.5, 0.5]], 0.1)
+    with pytest.raises(gg.ArgumentError, match="^solver.mode: explicit is for continuous matter alone"):
+        grains.build(device="cpu", solver=explicit)
+
+
 def test_reading_and_setting() -> None:
     scene = gg.Scene(((0, 0, 0), (1, 1, 1)))
     scene.add_material(density=1000.0, radius=0.1)

@@ -39,6 +39,20 @@ def test_dynamic_tools() -> None:
         np.testing.assert_array_equal(cpu.tool_angular_velocity("ball"), gpu.tool_angular_velocity("ball"))
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_explicit_steps(kernel: str) -> None:
+    cpu, gpu = pair(lambda: kneaded(SPACING), kernel, env_count=2, mode="explicit")
+    with cpu, gpu:
+        for world in (cpu, gpu):
+            world.set_gravity((0.0, 0.0, -4.0), envs=1)
+        assert knead(cpu, 3, substeps=3) == knead(gpu, 3, substeps=3)
+        same(cpu, gpu)
+    cpu, gpu = pair(lambda: handled(SPACING), kernel, env_count=1, mode="explicit")
+    with cpu, gpu:
+        assert handle(cpu, 3, substeps=3) == handle(gpu, 3, substeps=3)
+        same(cpu, gpu)
+
+
 def test_every_phase() -> None:
     with kneaded(SPACING).build(2, device="cpu", num_threads=1) as before:
         knead(before, 4)

@@ -1,4 +1,4 @@
-"""The checks, in the order of the page: single grains, beds, flows, comparisons with other codes."""
+"""The checks, in the order of the page: single grains, beds, flows, continuous matter, comparisons with other codes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from validation.checks import (
     beside_lammps,
     budgets,
     collapse,
+    continuum_column,
+    continuum_panels,
+    continuum_slope,
+    continuum_uniaxial,
     convergence,
     deep,
     drum,
@@ -43,6 +47,10 @@ CHECKS: list[Check] = [
     incline.CHECK,
     drum.CHECK,
     drum.MIXTURE,
+    continuum_slope.CHECK,
+    continuum_uniaxial.CHECK,
+    continuum_panels.CHECK,
+    continuum_column.CHECK,
     beside_lammps.CHECK,
     beside_drum.CHECK,
     beside_bullet.CHECK,

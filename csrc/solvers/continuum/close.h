@@ -34,6 +34,10 @@ GG_FN void gg_continuum_begin_env(const gg_view *v, int64_t e) {
 GG_FN void gg_continuum_end_env(const gg_view *v, int64_t e) {
     gg_env *env = &v->env[e];
     const gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (gg_continuum_explicit(v)) {
+        gg_twists_push(v, e);
+        env->stats.step_count++;
+    }
     gg_twists_close(v, e);
     env->iteration = own->newton;
     env->converged = !own->unsolved;

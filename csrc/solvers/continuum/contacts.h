@@ -21,6 +21,8 @@
 /* How much of the stiffness of the matter its contacts take: of all of it linear systems are ill-conditioned, of none
  * stiff and light matter slips out of a grip. */
 #define GG_CONTINUUM_STIFFEN 2e-2
+/* that share in explicit steps, where what it gives to matter stays as kinetic energy */
+#define GG_CONTINUUM_RECOVER_EXPLICIT 0.1
 
 /* a contact of the particle in slot i, but for R */
 GG_FN void gg_continuum_meet(const gg_view *v, int64_t e, int32_t i, int64_t part, double gap,
@@ -36,11 +38,13 @@ GG_FN void gg_continuum_meet(const gg_view *v, int64_t e, int32_t i, int64_t par
     for (int k = 0; k < 3; k++) {
         out->normal[k] = size > 0.0 ? out->normal[k] / sqrt(size) : (double)(k == 2);
     }
-    out->target = -(gap < 0.0 ? GG_CONTINUUM_RECOVER * gap : gap) / (double)v->params.dt;
+    double recover = gg_continuum_explicit(v) ? GG_CONTINUUM_RECOVER_EXPLICIT : GG_CONTINUUM_RECOVER;
+    out->target = -(gap < 0.0 ? recover * gap : gap) / (double)v->params.dt;
     out->friction = gg_pair_of(v, e, v->material[at], v->parts[part].material)->friction;
     gg_vec4 x = v->position[at];
-    out->reach = GG_CONTINUUM_REACH * (double)x.w;
-    /* where it acts: at the surface of the particle's matter */
+    /* where it acts: at the surface of the particle's matter; in explicit steps at the particle, whose way there closes
+     * the gap: what pushed at one place by gaps at another would gain energy */
+    out->reach = gg_continuum_explicit(v) ? 0.0 : GG_CONTINUUM_REACH * (double)x.w;
     gg_vec3 place = gg_v3((float)(x.x - out->reach * out->normal[0]), (float)(x.y - out->reach * out->normal[1]),
                           (float)(x.z - out->reach * out->normal[2]));
     gg_vec3 surface = gg_part_velocity(v, e, part, place);

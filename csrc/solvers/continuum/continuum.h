@@ -13,6 +13,8 @@
  * Particles and nodes exchange mass and momentum by APIC with quadratic B-splines (spline.h, transfer.h). Particles are
  * sorted by block of 4^3 nodes, cell and id (blocks.h). A block adds up what its particles give to the 6^3 nodes they
  * reach, in that order; a node then adds up the at most eight blocks, in their order. Sums so depend on no thread.
+ *
+ * GG_MODE_EXPLICIT takes explicit steps over the same particles, nodes and contacts instead: explicit.h.
  */
 #ifndef GG_CONTINUUM_H
 #define GG_CONTINUUM_H
@@ -49,6 +51,8 @@ GG_FN gg_continuum_block *gg_continuum_block_of(const gg_view *v, int64_t e, int
 GG_FN const gg_continuum_material *gg_continuum_material_of(const gg_view *v, int64_t e, int64_t slot) {
     return &v->continuum_material[v->material[e * v->dims.slots + slot]];
 }
+/* whether substeps are explicit: explicit.h */
+GG_FN int gg_continuum_explicit(const gg_view *v) { return v->params.mode == GG_MODE_EXPLICIT; }
 /* the particle of a slot, in double precision: position [m] and predicted velocity [m/s] */
 GG_FN void gg_continuum_motion(const gg_view *v, int64_t e, int64_t slot, double position[3], double velocity[3]) {
     int64_t at = e * v->dims.slots + slot, id = e * v->dims.slots + v->grain_id[at];

@@ -58,6 +58,14 @@
     X(continuum_end, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_continuum_end_env(v, e))      \
     X(continuum_load, v->dims.continuum.slots, SKIPS, PLAIN, EACH, v->dims.continuum.slots, ALONE,                     \
       gg_continuum_load_slot(v, e, i))                                                                                 \
+    X(continuum_weigh, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                 \
+      gg_explicit_weigh_block(v, e, i))                                                                                \
+    X(continuum_weighed, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                 \
+      gg_explicit_weigh_nodes(v, e, i))                                                                                \
+    X(continuum_push, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                  \
+      gg_explicit_push_block(v, e, i))                                                                                 \
+    X(continuum_pushed, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                  \
+      gg_explicit_push_nodes(v, e, i))                                                                                 \
     X(continuum_integrate, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,             \
       gg_continuum_integrate_block(v, e, i))                                                                           \
     X(continuum_note, v->dims.slices, SKIPS, PLAIN, EACH, v->dims.slices, ALONE, gg_continuum_note_slice(v, e, i))     \

@@ -34,11 +34,15 @@ GG_TEAM_FN void gg_continuum_search_line(const gg_team *team) {
     gg_team_run(team, GG_PHASE_continuum_advance, 0);
 }
 
-GG_TEAM_FN void gg_continuum_solve(const gg_team *team) {
-    gg_team_start(team, GG_PHASE_continuum_begin, 0);
-    gg_team_run(team, GG_PHASE_continuum_list, 0);
-    gg_team_run(team, GG_PHASE_continuum_open_blocks, 0);
-    gg_team_run(team, GG_PHASE_continuum_open_nodes, 0);
+/* the impulses of contacts, each once */
+GG_TEAM_FN void gg_continuum_push(const gg_team *team) {
+    gg_team_run(team, GG_PHASE_continuum_weigh, 0);
+    gg_team_run(team, GG_PHASE_continuum_weighed, 0);
+    gg_team_run(team, GG_PHASE_continuum_push, 0);
+    gg_team_run(team, GG_PHASE_continuum_pushed, 0);
+}
+
+GG_TEAM_FN void gg_continuum_minimise(const gg_team *team) {
     gg_team_run(team, GG_PHASE_continuum_regularise, 0);
     for (;;) {
         gg_team_run(team, GG_PHASE_continuum_linearise, 0);
@@ -49,6 +53,18 @@ GG_TEAM_FN void gg_continuum_solve(const gg_team *team) {
         }
         gg_continuum_solve_linear(team);
         gg_continuum_search_line(team);
+    }
+}
+
+GG_TEAM_FN void gg_continuum_solve(const gg_team *team) {
+    gg_team_start(team, GG_PHASE_continuum_begin, 0);
+    gg_team_run(team, GG_PHASE_continuum_list, 0);
+    gg_team_run(team, GG_PHASE_continuum_open_blocks, 0);
+    gg_team_run(team, GG_PHASE_continuum_open_nodes, 0);
+    if (gg_team_view(team)->params.mode == GG_MODE_EXPLICIT) {
+        gg_continuum_push(team);
+    } else {
+        gg_continuum_minimise(team);
     }
     gg_team_start(team, GG_PHASE_continuum_end, 0);
     gg_team_run(team, GG_PHASE_continuum_load, 0);

@@ -427,6 +427,20 @@ GG_FN void gg_twists_advance(const gg_view *v, int64_t e, double length) {
     gg_twists_update(v, e);
 }
 
+/* the twists after the impulses of all contacts: V = V* - A p */
+GG_FN void gg_twists_push(const gg_view *v, int64_t e) {
+    double *p = gg_twist(v, e, GG_TWIST_IMAGE), *y = gg_twist(v, e, GG_TWIST_ITERATE);
+    GG_ROLLED
+    for (int64_t r = 0; r < v->dims.continuum.twists; r++) {
+        p[r] = gg_twist_impulse(v, e, r);
+    }
+    GG_ROLLED
+    for (int64_t r = 0; r < v->dims.continuum.twists; r++) {
+        y[r] = -gg_twist_pulled(v, e, r, p);
+    }
+    gg_twists_update(v, e);
+}
+
 /* what the solve found, for those who move tools */
 GG_FN void gg_twists_close(const gg_view *v, int64_t e) {
     GG_ROLLED

@@ -3,9 +3,7 @@
 #define GG_CONTINUUM_TRANSFER_H
 
 #include "../motion.h"
-#include "contacts.h"
-#include "matter.h"
-#include "nodes.h"
+#include "explicit.h"
 
 /* a particle as the solve sees it */
 GG_FN void gg_point_open(const gg_view *v, int64_t e, int64_t slot, uint64_t key, gg_continuum_point *p, double x[3],
@@ -50,6 +48,9 @@ GG_FN void gg_continuum_open_block(const gg_view *v, int64_t e, int64_t b) {
         gg_real4 along[3];
         for (int j = 0; j < 3; j++) {
             along[j] = gg_real4_set(mass * affine[j], mass * affine[3 + j], mass * affine[6 + j], 0.0);
+        }
+        if (gg_continuum_explicit(v)) {
+            gg_explicit_stress(v, e, p, affine, along);
         }
         gg_spline_scatter(&s, gg_real4_set(mass * u[0], mass * u[1], mass * u[2], mass), along, given + p->halo);
     }
@@ -209,12 +210,23 @@ GG_FN void gg_continuum_integrate_block(const gg_view *v, int64_t e, int64_t b) 
         int64_t id = e * v->dims.continuum.slots + v->grain_id[e * v->dims.slots + p->slot];
         gg_real4 value, along[3], moment[3];
         gg_spline slopes = gg_spline_slopes(p->place, h), moments = gg_spline_moments(p->place, h);
-        gg_spline_gather(&slopes, halo + p->halo, &value, along);
         gg_spline_gather(&moments, halo + p->halo, &value, moment);
-        double velocity[3], plastic = v->continuum_plastic[id];
+        gg_tensor affine;
+        for (int n = 0; n < 9; n++) {
+            affine.m[n / 3][n % 3] = 4.0 / (h * h) * gg_real4_at(moment[n % 3], n / 3);
+        }
+        const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
+        gg_tensor gradient = affine;
+        double velocity[3], plastic = v->continuum_plastic[id], strength;
+        if (gg_continuum_explicit(v)) {
+            strength = gg_explicit_strength(material, gradient, p->stretch, dt);
+        } else {
+            gg_spline_gather(&slopes, halo + p->halo, &value, along);
+            gradient = gg_gradient_of(along);
+            strength = p->strength;
+        }
         gg_real4_three(value, velocity);
-        gg_sym next = gg_matter_return(gg_continuum_material_of(v, e, p->slot), p->strength, gg_gradient_of(along),
-                                       p->stretch, dt, &plastic);
+        gg_sym next = gg_matter_return(material, strength, gradient, p->stretch, dt, &plastic);
         double size = gg_sym_norm(next);
         int moved = size < 1e30 && gg_point_move(v, e, p->slot, velocity);
         v->continuum_moved[id] = moved;
@@ -222,7 +234,7 @@ GG_FN void gg_continuum_integrate_block(const gg_view *v, int64_t e, int64_t b) 
             v->continuum_stretch[id] = next;
             v->continuum_plastic[id] = (float)plastic;
             for (int n = 0; n < 9; n++) {
-                v->continuum_affine[id * 9 + n] = (float)(4.0 / (h * h) * gg_real4_at(moment[n % 3], n / 3));
+                v->continuum_affine[id * 9 + n] = (float)affine.m[n / 3][n % 3];
             }
         }
     }
