@@ -41,31 +41,47 @@ GG_FN float gg_matter_off2(float x, float low, float high) {
     return off * off;
 }
 
+/* which of the particles of a run from k on, GG_LANES at most, have a say in a box: bit by bit */
+GG_FN uint32_t gg_matter_near(const gg_matter_points *p, int32_t k, int32_t end, gg_aabb box) {
+    int32_t near[GG_LANES];
+    uint32_t bits = 0;
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        float off2 = gg_matter_off2(p->x[k + lane], box.low.x, box.high.x) +
+                     gg_matter_off2(p->y[k + lane], box.low.y, box.high.y) +
+                     gg_matter_off2(p->z[k + lane], box.low.z, box.high.z);
+        float scale = p->scale[k + lane];
+        near[lane] = off2 * (scale * scale) < 1.001f * (GG_MATTER_REACH * GG_MATTER_REACH);
+    }
+    for (int lane = 0; lane < GG_LANES; lane++) {
+        bits |= (uint32_t)near[lane] << lane;
+    }
+    return end - k < GG_LANES ? bits & ((1u << (end - k)) - 1u) : bits;
+}
+
 /* lists the particles that have a say in a box; none where they are too many or out of order */
 GG_FN void gg_matter_list_make(gg_matter_list *list, const gg_view *v, int64_t e, gg_aabb box) {
     gg_matter_walk walk;
-    const gg_vec4 *p = v->matter_point + e * v->dims.continuum.slots;
-    const int32_t *id = v->matter_id + e * v->dims.continuum.slots;
-    gg_vec3 low = box.low, high = box.high;
+    gg_matter_points p = gg_matter_points_of(v, e);
     int32_t count = 0;
     list->box = box;
     list->count = -1;
-    if (!gg_matter_walk_open(&walk, v, e, low, high)) {
+    if (!gg_matter_walk_open(&walk, v, e, box.low, box.high)) {
         return;
     }
     while (gg_matter_walk_on(&walk)) {
-        for (int32_t k = walk.begin; k < walk.end; k++) {
-            if (count == GG_MATTER_LIST) {
+        for (int32_t k = walk.begin; k < walk.end; k += GG_LANES) {
+            uint32_t near = gg_matter_near(&p, k, walk.end, box);
+            if (count > GG_MATTER_LIST - GG_LANES) {
                 return;
             }
-            float off2 = gg_matter_off2(p[k].x, low.x, high.x) + gg_matter_off2(p[k].y, low.y, high.y) +
-                         gg_matter_off2(p[k].z, low.z, high.z);
-            list->x[count] = p[k].x;
-            list->y[count] = p[k].y;
-            list->z[count] = p[k].z;
-            list->scale[count] = p[k].w;
-            list->id[count] = id[k];
-            count += off2 * (p[k].w * p[k].w) < 1.001f * (GG_MATTER_REACH * GG_MATTER_REACH);
+            for (; near; near &= near - 1u, count++) {
+                int32_t from = k + gg_bit_lowest(near);
+                list->x[count] = p.x[from];
+                list->y[count] = p.y[from];
+                list->z[count] = p.z[from];
+                list->scale[count] = p.scale[from];
+                list->id[count] = p.id[from];
+            }
         }
     }
     list->count = count;
@@ -128,59 +144,90 @@ GG_FN void gg_matter_block_add(gg_matter_block *b, const gg_matter_list *list, c
     }
 }
 
-/* the nearest particle to each ray of a block, in units of its distance: of two that are equally near the first */
-GG_FN void gg_matter_block_nearest(const gg_matter_block *b, const gg_matter_list *list, int32_t *id) {
-    float best[GG_LANES];
-    for (int k = 0; k < GG_LANES; k++) {
-        best[k] = GG_UNBOUNDED;
-        id[k] = 0;
+/* whose the surface is, and its normal */
+typedef struct gg_matter_face {
+    float best;    /* squared distance of the nearest particle, in units of its own */
+    int32_t id;    /* of the nearest particle; of two that are equally near the first */
+    float x, y, z; /* the gradient of the weights' sum, of the power below that of the surface: it is smoother than the
+                      lean, which shows the lattice */
+} gg_matter_face;
+
+GG_FN void gg_matter_face_add(gg_matter_face *face, gg_vec3 p, float x, float y, float z, float scale, int32_t id) {
+    float dx = (x - p.x) * scale, dy = (y - p.y) * scale, dz = (z - p.z) * scale;
+    float off2 = dx * dx + dy * dy + dz * dz;
+    float w = gg_choose_max(1.0f - off2 * (1.0f / (GG_MATTER_REACH * GG_MATTER_REACH)), 0.0f);
+    int32_t nearer = off2 < face->best;
+    w *= w * w;
+    face->best = gg_choose(nearer, off2, face->best);
+    face->id = (id & -nearer) | (face->id & (nearer - 1));
+    face->x -= w * dx;
+    face->y -= w * dy;
+    face->z -= w * dz;
+}
+
+GG_FN gg_matter_face gg_matter_face_none(void) {
+    return GG_LIT(gg_matter_face){GG_UNBOUNDED, 0, 0.0f, 0.0f, 0.0f};
+}
+
+/* the face at a point */
+GG_FN gg_matter_face gg_matter_face_at(const gg_view *v, int64_t e, gg_vec3 p) {
+    gg_matter_face face = gg_matter_face_none();
+    gg_matter_points near = gg_matter_points_of(v, e);
+    gg_matter_walk walk;
+    gg_matter_walk_open(&walk, v, e, p, p);
+    while (gg_matter_walk_on(&walk)) {
+        for (int32_t k = walk.begin; k < walk.end; k++) {
+            gg_matter_face_add(&face, p, near.x[k], near.y[k], near.z[k], near.scale[k], near.id[k]);
+        }
     }
+    return face;
+}
+
+/* the faces of a block, side by side */
+typedef struct gg_matter_faces {
+    float best[GG_LANES], x[GG_LANES], y[GG_LANES], z[GG_LANES];
+    int32_t id[GG_LANES];
+} gg_matter_faces;
+
+GG_FN gg_matter_face gg_matter_faces_get(const gg_matter_faces *f, int k) {
+    return GG_LIT(gg_matter_face){f->best[k], f->id[k], f->x[k], f->y[k], f->z[k]};
+}
+GG_FN void gg_matter_faces_set(gg_matter_faces *f, int k, gg_matter_face face) {
+    f->best[k] = face.best;
+    f->x[k] = face.x;
+    f->y[k] = face.y;
+    f->z[k] = face.z;
+    f->id[k] = face.id;
+}
+
+/* tells of the faces where rays of a block enter */
+GG_FN void gg_matter_block_tell(gg_matter_block *b, gg_matter_list *list, const gg_view *v, int64_t e, int32_t *id,
+                                uint32_t *normal) {
+    gg_matter_faces faces;
+    for (int k = 0; k < GG_LANES; k++) {
+        gg_matter_faces_set(&faces, k, gg_matter_face_none());
+        if (b->ray[k].met < GG_UNBOUNDED) {
+            b->open |= 1u << k;
+            b->ray[k].t = b->ray[k].met;
+        }
+    }
+    gg_matter_block_place(b, list, v, e);
     for (int32_t i = 0; i < list->count; i++) {
         float x = list->x[i], y = list->y[i], z = list->z[i], scale = list->scale[i];
         int32_t own = list->id[i];
         for (int k = 0; k < GG_LANES; k++) {
-            float dx = (x - b->x[k]) * scale, dy = (y - b->y[k]) * scale, dz = (z - b->z[k]) * scale;
-            float off2 = dx * dx + dy * dy + dz * dz;
-            int32_t nearer = off2 < best[k];
-            best[k] = gg_choose(nearer, off2, best[k]);
-            id[k] = (own & -nearer) | (id[k] & (nearer - 1));
+            gg_matter_face face = gg_matter_faces_get(&faces, k);
+            gg_matter_face_add(&face, gg_v3(b->x[k], b->y[k], b->z[k]), x, y, z, scale, own);
+            gg_matter_faces_set(&faces, k, face);
         }
     }
-}
-
-/* the same of a point, without a list */
-GG_FN int32_t gg_matter_nearest(const gg_view *v, int64_t e, gg_vec3 p) {
-    gg_matter_walk walk;
-    const gg_vec4 *x = v->matter_point + e * v->dims.continuum.slots;
-    float best = GG_UNBOUNDED;
-    int32_t id = 0;
-    gg_matter_walk_open(&walk, v, e, p, p);
-    while (gg_matter_walk_on(&walk)) {
-        for (int32_t k = walk.begin; k < walk.end; k++) {
-            float dx = (x[k].x - p.x) * x[k].w, dy = (x[k].y - p.y) * x[k].w, dz = (x[k].z - p.z) * x[k].w;
-            float off2 = dx * dx + dy * dy + dz * dz;
-            id = off2 < best ? v->matter_id[e * v->dims.continuum.slots + k] : id;
-            best = gg_minf(off2, best);
-        }
-    }
-    return id;
-}
-
-/* whose the surface is where rays of a block enter it, and its normal there */
-GG_FN void gg_matter_block_tell(gg_matter_block *b, gg_matter_list *list, const gg_view *v, int64_t e, int32_t *id,
-                                uint32_t *normal) {
-    for (int k = 0; k < GG_LANES; k++) {
-        b->open |= (uint32_t)(b->ray[k].met < GG_UNBOUNDED) << k;
-        b->ray[k].t = gg_minf(b->ray[k].met, b->ray[k].to);
-    }
-    gg_matter_block_place(b, list, v, e);
-    gg_matter_block_add(b, list, v, e);
-    gg_matter_block_nearest(b, list, id);
     for (uint32_t open = b->open; open; open &= open - 1u) {
         int k = gg_bit_lowest(open);
-        id[k] = list->count < 0 ? gg_matter_nearest(v, e, gg_v3(b->x[k], b->y[k], b->z[k])) : id[k];
-        normal[k] = gg_normal_pack(
-            gg_unit(gg_v3(-b->lean_x[k], -b->lean_y[k], -b->lean_z[k]), gg_scale(b->ray[k].direction, -1.0f)));
+        gg_matter_face face = list->count < 0 ? gg_matter_face_at(v, e, gg_v3(b->x[k], b->y[k], b->z[k]))
+                                              : gg_matter_faces_get(&faces, k);
+        gg_vec3 towards = gg_scale(b->ray[k].direction, -1.0f);
+        id[k] = face.id;
+        normal[k] = gg_normal_pack(gg_unit(gg_v3(face.x, face.y, face.z), towards));
     }
 }
 
@@ -211,7 +258,7 @@ GG_FN_LARGE void gg_matter_block_draw(const gg_strip *strip, const gg_lens *lens
     int32_t row_end = GG_MIN(row + GG_MATTER_BLOCK, strip->row_end), id[GG_LANES];
     int32_t column_end = GG_MIN(column + GG_MATTER_BLOCK, strip->column_end);
     uint32_t normal[GG_LANES], near = 0;
-    memset(&b, 0, sizeof b);
+    b.open = 0;
     list.box = gg_aabb_empty();
     list.count = 0;
     for (int32_t r = row; r < row_end; r++) {
@@ -231,6 +278,7 @@ GG_FN_LARGE void gg_matter_block_draw(const gg_strip *strip, const gg_lens *lens
     }
     for (int k = 0; k < GG_LANES; k++) {
         b.ray[k].met = near >> k & 1u ? b.ray[k].met : GG_UNBOUNDED;
+        b.x[k] = b.y[k] = b.z[k] = 0.0f;
     }
     gg_matter_block_trace(&b, &list, lens, v, e, row, column);
     if (strip->id) {

@@ -20,8 +20,8 @@
 /* in units of the distance of particles: */
 #define GG_MATTER_REACH  2.0f    /* of a particle's weight */
 #define GG_MATTER_LEAN   0.5215f /* at the surface: the mean over a lattice's flat face, within .001 */
-#define GG_MATTER_BALL   1.5f    /* the surface lies within this of a particle */
-#define GG_MATTER_CASTER 0.75f   /* radius of what casts a shadow in place of a particle: a lattice has no gaps then */
+#define GG_MATTER_BALL   1.25f   /* there is matter within this of a particle alone */
+#define GG_MATTER_CASTER 0.6f    /* radius of what casts a shadow in place of a particle */
 /* least sum of weights: .75 at the surface of a lone particle, 1.85 on a flat face */
 #define GG_MATTER_WEIGHT 0.6f
 
@@ -33,7 +33,7 @@
 /* steps through nothing, after which a ray looks for the next particle on its way */
 #define GG_MATTER_STRAY 16
 /* most evaluations of a ray, and to find where it enters */
-#define GG_MATTER_STEPS    1024
+#define GG_MATTER_STEPS 1024
 #define GG_MATTER_TRIES 8
 
 /* ---- cells ---- */
@@ -45,12 +45,25 @@ GG_FN int gg_matter_placed(const gg_view *v, int64_t e, int64_t slot) {
            gg_absf(p.z) < 1e9f;
 }
 
+/* The particles of an env in order of cells: centres [m], 1 over the distance of particles of their size [1/m], grain
+ * ids. Behind the floats there is room for a vector of them. */
+typedef struct gg_matter_points {
+    float *x, *y, *z, *scale;
+    int32_t *id;
+} gg_matter_points;
+
+GG_FN gg_matter_points gg_matter_points_of(const gg_view *v, int64_t e) {
+    int64_t slots = v->dims.continuum.slots;
+    float *first = v->matter_point + e * (4 * slots + GG_LANES);
+    return GG_LIT(gg_matter_points){first, first + slots, first + 2 * slots, first + 3 * slots,
+                                    v->matter_id + e * slots};
+}
+
 /* sorts the particles of an env into cells as wide as the reach of the largest */
 GG_FN void gg_matter_order(const gg_view *v, int64_t e) {
     gg_matter_cells *cells = &v->matter_cells[e];
     const gg_vec4 *x = v->position + e * v->dims.slots;
-    gg_vec4 *point = v->matter_point + e * v->dims.continuum.slots;
-    int32_t *id = v->matter_id + e * v->dims.continuum.slots;
+    gg_matter_points points = gg_matter_points_of(v, e);
     int32_t *first = v->matter_first + e * (v->dims.continuum.cells + 1), sum = 0;
     gg_aabb box = gg_aabb_empty();
     for (int64_t i = 0; i < v->dims.slots; i++) {
@@ -84,9 +97,11 @@ GG_FN void gg_matter_order(const gg_view *v, int64_t e) {
     for (int64_t i = 0; i < v->dims.slots; i++) {
         if (gg_matter_placed(v, e, i)) {
             int32_t to = first[gg_cell_of(&cells->grid, box.low, x[i]) + 1]++;
-            point[to] = x[i];
-            point[to].w = 1.0f / (distance * x[i].w);
-            id[to] = v->grain_id[e * v->dims.slots + i];
+            points.x[to] = x[i].x;
+            points.y[to] = x[i].y;
+            points.z[to] = x[i].z;
+            points.scale[to] = 1.0f / (distance * x[i].w);
+            points.id[to] = v->grain_id[e * v->dims.slots + i];
         }
     }
 }
@@ -172,11 +187,11 @@ GG_FN void gg_matter_add(gg_matter_sum *sum, gg_vec3 p, float x, float y, float 
 GG_FN gg_matter_sum gg_matter_sum_at(const gg_view *v, int64_t e, gg_vec3 p) {
     gg_matter_sum sum = GG_ZERO;
     gg_matter_walk walk;
-    const gg_vec4 *x = v->matter_point + e * v->dims.continuum.slots;
+    gg_matter_points near = gg_matter_points_of(v, e);
     gg_matter_walk_open(&walk, v, e, p, p);
     while (gg_matter_walk_on(&walk)) {
         for (int32_t k = walk.begin; k < walk.end; k++) {
-            gg_matter_add(&sum, p, x[k].x, x[k].y, x[k].z, x[k].w);
+            gg_matter_add(&sum, p, near.x[k], near.y[k], near.z[k], near.scale[k]);
         }
     }
     return sum;
@@ -204,6 +219,7 @@ typedef struct gg_matter_ray {
     float t, to;               /* depth where it is, and where it ends */
     float outer, outer_value;  /* depth where it was last outside, and the distance there */
     float inner, inner_value;  /* the same inside */
+    float first;               /* depth at which it comes near a particle; -1: it may be inside from the beginning */
     float met;                 /* where it enters; GG_UNBOUNDED: nowhere */
     int32_t steps, tries;      /* evaluations, and of these between outer and inner */
     int32_t side;              /* of the last of those: 1 outside, -1 inside */
@@ -223,12 +239,13 @@ GG_FN float gg_matter_exit(const gg_view *v, int64_t e, gg_vec3 o, gg_vec3 d) {
     return t;
 }
 
-/* a ray of slopes or offsets (x, y) that first comes near a particle at depth t */
+/* a ray of slopes or offsets (x, y) that first comes near a particle at depth t, or at the nearest depth is near one */
 GG_FN gg_matter_ray gg_matter_ray_make(const gg_lens *lens, const gg_view *v, int64_t e, float x, float y, float t) {
     gg_matter_ray r = GG_ZERO;
     gg_lens_ray(lens, x, y, &r.origin, &r.direction);
     r.unit = 2.0f * (float)GG_CONTINUUM_REACH * v->params.radius_min / gg_norm(r.direction);
     r.t = t;
+    r.first = t > lens->near_depth ? t : -1.0f;
     r.to = gg_minf(lens->far_depth, gg_matter_exit(v, e, r.origin, r.direction));
     r.met = GG_UNBOUNDED;
     r.stage = t < r.to ? GG_MATTER_OUTSIDE : GG_MATTER_ENDED;
@@ -291,12 +308,14 @@ GG_FN void gg_matter_advance(gg_matter_ray *r, const gg_matter_sum *sum) {
     }
     if (!(sum->weight > 0.0f)) {
         gg_matter_pass(r);
-    } else if (value < 0.0f && r->stage == GG_MATTER_OUTSIDE && r->steps > 1) {
+    } else if (value < 0.0f && r->stage == GG_MATTER_OUTSIDE && r->steps > 1 && r->t != r->first) {
         r->stage = GG_MATTER_BETWEEN;
         r->side = 0;
         r->inner = r->t;
         r->inner_value = value;
         gg_matter_narrow(r, value);
+    } else if (value < 0.0f && r->t == r->first) {
+        gg_matter_enter(r);
     } else if (value < 0.0f) {
         r->stage = GG_MATTER_INSIDE;
         r->t += GG_MATTER_WAY_OUT * r->unit;
@@ -326,7 +345,7 @@ GG_FN void gg_matter_find(gg_matter_ray *r, const gg_lens *lens, const gg_view *
         next = gg_choose(hits & (enter > r->t) & (v->grain_id[e * v->dims.slots + slot] >= 0), gg_minf(enter, next),
                          next);
     }
-    r->t = next;
+    r->t = r->first = next;
     r->empty = 0;
     r->stage = next < r->to ? GG_MATTER_OUTSIDE : GG_MATTER_ENDED;
 }

@@ -121,7 +121,7 @@ GG_FN float gg_strip_enter(gg_strip_as as, int perspective, gg_vec3 c, float rad
     }
     float enter, leave;
     int32_t hits = gg_lens_cross(perspective, c, radius, x, y, &enter, &leave);
-    enter = as == GG_STRIP_CASTERS ? enter + radius : enter;
+    enter = as == GG_STRIP_CASTERS ? enter + 1.25f * radius : enter;
     return gg_choose(hits & (leave >= near_depth), gg_maxf(enter, near_depth), GG_UNBOUNDED);
 }
 

@@ -166,7 +166,7 @@ typedef struct gg_continuum_tool_sum {
     X(gg_continuum_tool_sum, continuum_tool_sum, d->continuum.tool_blocks * d->continuum.tools, SCRATCH)               \
     X(gg_matter_cells, matter_cells, d->continuum.envs, SCRATCH)                                                       \
     X(int32_t, matter_first, d->continuum.cells + d->continuum.envs, SCRATCH) /* first particle of each cell */        \
-    X(gg_vec4, matter_point, d->continuum.slots, SCRATCH) /* by cell: x y z [m], 1 over the distance of particles */   \
+    X(float, matter_point, d->continuum.slots * 4 + d->continuum.envs * GG_LANES, SCRATCH) /* by cell, see there */    \
     X(int32_t, matter_id, d->continuum.slots, SCRATCH)    /* the same: grain ids */
 
 #define GG_CONTINUUM_SCENE_ARRAYS(X)                                                                                   \
