@@ -15,7 +15,7 @@
 /* particles that a list holds */
 #define GG_MATTER_LIST 768
 /* what a list looks ahead of rays, in units of the distance of particles */
-#define GG_MATTER_AHEAD 1.2f
+#define GG_MATTER_AHEAD 0.8f
 
 /* particles near a box, in their order */
 typedef struct gg_matter_list {
@@ -165,9 +165,7 @@ GG_FN void gg_matter_face_add(gg_matter_face *face, gg_vec3 p, float x, float y,
     face->z -= w * dz;
 }
 
-GG_FN gg_matter_face gg_matter_face_none(void) {
-    return GG_LIT(gg_matter_face){GG_UNBOUNDED, 0, 0.0f, 0.0f, 0.0f};
-}
+GG_FN gg_matter_face gg_matter_face_none(void) { return GG_LIT(gg_matter_face){GG_UNBOUNDED, 0, 0.0f, 0.0f, 0.0f}; }
 
 /* the face at a point */
 GG_FN gg_matter_face gg_matter_face_at(const gg_view *v, int64_t e, gg_vec3 p) {
@@ -266,8 +264,7 @@ GG_FN_LARGE void gg_matter_block_draw(const gg_strip *strip, const gg_lens *lens
         for (int32_t c = column; c < column_end; c++) {
             int k = (r - row) * GG_MATTER_BLOCK + c - column;
             if (depth[c] < lens->far_depth) {
-                b.ray[k] =
-                    gg_matter_ray_make(lens, v, e, gg_lens_column(lens, c), gg_lens_row(lens, r), depth[c]);
+                b.ray[k] = gg_matter_ray_make(lens, v, e, gg_lens_column(lens, c), gg_lens_row(lens, r), depth[c]);
                 near |= 1u << k;
                 b.open |= (uint32_t)(b.ray[k].stage != GG_MATTER_ENDED) << k;
             }

@@ -132,8 +132,8 @@ GG_FN int gg_matter_walk_open(gg_matter_walk *walk, const gg_view *v, int64_t e,
     for (int k = 0; k < 3; k++) {
         int axis = g->axis[k];
         float origin = gg_axis_of(cells->low, axis);
-        walk->range[k] = gg_cell_range_of(g, axis, gg_axis_of(low, axis) - reach - origin,
-                                          gg_axis_of(high, axis) + reach - origin);
+        walk->range[k] =
+            gg_cell_range_of(g, axis, gg_axis_of(low, axis) - reach - origin, gg_axis_of(high, axis) + reach - origin);
         ordered &= !(g->folds[axis] && walk->range[k].count >= g->count[axis]);
         some &= walk->range[k].count > 0;
     }
@@ -207,7 +207,7 @@ GG_FN float gg_matter_distance(const gg_matter_sum *sum) {
 
 typedef enum gg_matter_stage {
     GG_MATTER_OUTSIDE = 0,
-    GG_MATTER_INSIDE, /* the ray began inside: it looks out */
+    GG_MATTER_INSIDE,  /* the ray began inside: it looks out */
     GG_MATTER_BETWEEN, /* it is known to enter between two depths */
     GG_MATTER_STRAYED, /* it has met nothing for long */
     GG_MATTER_ENDED
@@ -215,15 +215,15 @@ typedef enum gg_matter_stage {
 
 typedef struct gg_matter_ray {
     gg_vec3 origin, direction;
-    float unit;                /* depth over which it goes the distance of the smallest particles */
-    float t, to;               /* depth where it is, and where it ends */
-    float outer, outer_value;  /* depth where it was last outside, and the distance there */
-    float inner, inner_value;  /* the same inside */
-    float first;               /* depth at which it comes near a particle; -1: it may be inside from the beginning */
-    float met;                 /* where it enters; GG_UNBOUNDED: nowhere */
-    int32_t steps, tries;      /* evaluations, and of these between outer and inner */
-    int32_t side;              /* of the last of those: 1 outside, -1 inside */
-    int32_t empty;             /* steps through nothing in a row */
+    float unit;               /* depth over which it goes the distance of the smallest particles */
+    float t, to;              /* depth where it is, and where it ends */
+    float outer, outer_value; /* depth where it was last outside, and the distance there */
+    float inner, inner_value; /* the same inside */
+    float first;              /* depth at which it comes near a particle; -1: it may be inside from the beginning */
+    float met;                /* where it enters; GG_UNBOUNDED: nowhere */
+    int32_t steps, tries;     /* evaluations, and of these between outer and inner */
+    int32_t side;             /* of the last of those: 1 outside, -1 inside */
+    int32_t empty;            /* steps through nothing in a row */
     gg_matter_stage stage;
 } gg_matter_ray;
 
@@ -342,8 +342,8 @@ GG_FN void gg_matter_find(gg_matter_ray *r, const gg_lens *lens, const gg_view *
         gg_vec3 c = gg_lens_local(lens, gg_v3(p.x, p.y, p.z));
         float enter, leave;
         int32_t hits = gg_lens_cross(lens->perspective, c, p.w * scale, x, y, &enter, &leave);
-        next = gg_choose(hits & (enter > r->t) & (v->grain_id[e * v->dims.slots + slot] >= 0), gg_minf(enter, next),
-                         next);
+        next =
+            gg_choose(hits & (enter > r->t) & (v->grain_id[e * v->dims.slots + slot] >= 0), gg_minf(enter, next), next);
     }
     r->t = r->first = next;
     r->empty = 0;

@@ -109,7 +109,9 @@ typedef enum gg_strip_as {
 /* the sphere of it, over its radius */
 GG_FN float gg_strip_scale(gg_strip_as as) {
     float distance = 2.0f * (float)GG_CONTINUUM_REACH;
-    return as == GG_STRIP_BALLS ? GG_MATTER_BALL * distance : as == GG_STRIP_CASTERS ? GG_MATTER_CASTER * distance : 1.0f;
+    return as == GG_STRIP_BALLS     ? GG_MATTER_BALL * distance
+           : as == GG_STRIP_CASTERS ? GG_MATTER_CASTER * distance
+                                    : 1.0f;
 }
 
 /* depth of that sphere at the ray (x, y); GG_UNBOUNDED: none. What casts shadows lies deeper, so that the surface casts

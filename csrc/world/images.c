@@ -24,7 +24,8 @@ static gg_status render(gg_world *w, int32_t camera) {
     /* bands share what is prepared for an image: threads that have enough of them take whole ones */
     a.camera_whole = stale >= w->thread_count;
     const gg_phase phases[] = {GG_PHASE_order_matter, GG_PHASE_render_depth};
-    status = gg_access_run(w, &a, phases, 2, status);
+    int first = d->continuum.envs ? 0 : 1;
+    status = gg_access_run(w, &a, phases + first, 2 - first, status);
     if (status == GG_OK) {
         memset(drawn, 1, (size_t)d->env_count);
         w->drawn_count += stale;
