@@ -57,13 +57,13 @@ EYES = {
 
 
 def shown() -> gg.Scene:
-    """What cameras may meet: a block, a finer ball that touches it, crumbs, a tool in the matter and one before it."""
+    """What cameras may meet: a block, a finer ball that touches it, crumbs, a tool on the matter and one before it."""
     scene = gg.Scene(((-0.15, -0.15, 0.0), (0.15, 0.15, 0.3)))
     dough = scene.add_material(density=1000.0, friction=0.8, continuum=DOUGH, name="dough")
     scene.add_continuum(dough, (-0.1, -0.05, 0.0), (0.0, 0.05, 0.06), spacing=0.02)
     scene.add_continuum(dough, shape=gg.Sdf.sphere(0.03).at((0.03, 0.0, 0.03)), particles_per_cell=27)
     scene.add_continuum(dough, points=[(0.1, 0.06, 0.1), (0.085, 0.06, 0.1), (0.1, -0.1, 0.02)])
-    scene.add_tool(gg.Sdf.box((0.01, 0.08, 0.03)), name="blade", material=dough, pose=(-0.05, 0.0, 0.06))
+    scene.add_tool(gg.Sdf.box((0.01, 0.08, 0.03)), name="blade", material=dough, pose=(-0.05, 0.0, 0.092))
     scene.add_tool(gg.Sdf.sphere(0.015), name="ball", material=dough, pose=(0.04, -0.08, 0.08))
     for name, eye in EYES.items():
         scene.add_camera(eye, name=name)
