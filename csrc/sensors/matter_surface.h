@@ -22,6 +22,7 @@
 #define GG_MATTER_LEAN   0.5215f /* at the surface: the mean over a lattice's flat face, within .001 */
 #define GG_MATTER_BALL   1.25f   /* there is matter within this of a particle alone */
 #define GG_MATTER_CASTER 0.6f    /* radius of what casts a shadow in place of a particle */
+#define GG_MATTER_SUNK   1.6f /* how much deeper that is drawn, over this radius: the surface casts no shadow on itself */
 /* least sum of weights: .75 at the surface of a lone particle, 1.85 on a flat face */
 #define GG_MATTER_WEIGHT 0.6f
 

@@ -1,7 +1,8 @@
 /* strip.h: draws grains and tools into a window of a depth image.
  *
  * Grains are intersected exactly (the nearest point where the ray through the pixel's centre enters, not the depth of
- * the grain's centre), planes exactly, every other part by sphere tracing (trace.h).
+ * the grain's centre), planes exactly, every other part by sphere tracing (trace.h). Particles of continuous matter are
+ * no grains here: their surface is that of matter_surface.h.
  *
  * - Depth is along the camera's +z. What is nearer than near_depth is clipped, and what lies behind it is visible.
  *   A ray that meets nothing before far_depth reads exactly far_depth. Every pixel is finite.
@@ -123,7 +124,7 @@ GG_FN float gg_strip_enter(gg_strip_as as, int perspective, gg_vec3 c, float rad
     }
     float enter, leave;
     int32_t hits = gg_lens_cross(perspective, c, radius, x, y, &enter, &leave);
-    enter = as == GG_STRIP_CASTERS ? enter + 1.25f * radius : enter;
+    enter = as == GG_STRIP_CASTERS ? enter + GG_MATTER_SUNK * radius : enter;
     return gg_choose(hits & (leave >= near_depth), gg_maxf(enter, near_depth), GG_UNBOUNDED);
 }
 
