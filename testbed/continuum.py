@@ -37,6 +37,46 @@ def kneaded(spacing: float = 0.02) -> gg.Scene:
     return scene
 
 
+#: pixels across, with a width that no block of pixels divides
+EYES = {
+    "perspective": gg.DepthCamera.perspective(
+        height=67, width=90, fov=0.7, position=(0.2, -0.3, 0.25), target=(0.0, 0.0, 0.03), near=0.05, far=1.0
+    ),
+    "orthographic": gg.DepthCamera.orthographic(
+        height=60, width=80, extent=0.1, position=(0.0, 0.0, 0.5), target=(0.0, 0.01, 0.0), near=0.05, far=1.0
+    ),
+    # from inside the block, so that rays look out of it and others begin beside it
+    "inside": gg.DepthCamera.perspective(
+        height=24, width=33, fov=1.4, position=(-0.05, 0.0, 0.02), target=(0.1, 0.0, 0.05), near=0.02, far=1.0
+    ),
+    # pixels wider than particles
+    "coarse": gg.DepthCamera.orthographic(
+        height=9, width=11, extent=0.3, position=(0.0, 0.0, 0.5), target=(0.0, 0.01, 0.0), near=0.05, far=1.0
+    ),
+}
+
+
+def shown() -> gg.Scene:
+    """What cameras may meet: a block, a finer ball that touches it, crumbs, a tool on the matter and one before it."""
+    scene = gg.Scene(((-0.15, -0.15, 0.0), (0.15, 0.15, 0.3)))
+    dough = scene.add_material(density=1000.0, friction=0.8, continuum=DOUGH, name="dough")
+    scene.add_continuum(dough, (-0.1, -0.05, 0.0), (0.0, 0.05, 0.06), spacing=0.02)
+    scene.add_continuum(dough, shape=gg.Sdf.sphere(0.03).at((0.03, 0.0, 0.03)), particles_per_cell=27)
+    scene.add_continuum(dough, points=[(0.1, 0.06, 0.1), (0.085, 0.06, 0.1), (0.1, -0.1, 0.02)])
+    scene.add_tool(gg.Sdf.box((0.01, 0.08, 0.03)), name="blade", material=dough, pose=(-0.05, 0.0, 0.092))
+    scene.add_tool(gg.Sdf.sphere(0.015), name="ball", material=dough, pose=(0.04, -0.08, 0.08))
+    for name, eye in EYES.items():
+        scene.add_camera(eye, name=name)
+    return scene
+
+
+def stray(world: gg.World) -> None:
+    """Takes one particle of `shown` so far away that the cells of cameras fold."""
+    places = world.positions[0].copy()
+    places[-1] = 4e3, -5e3, 6e3
+    world.set_grains(positions=places)
+
+
 def blade_at(step: int) -> Floats:
     """Pose of the blade of `kneaded`, which goes towards the sand and tilts (1, 7)."""
     angle = 0.02 * step

@@ -88,6 +88,8 @@
     X(invalidate, 1, COVERS, PLAIN, EACH, 1, ALONE, gg_access_invalidate_env(v, e))                                    \
     X(read_wrenches, v->dims.tool_count * 6, COVERS, PLAIN, EACH, v->dims.tool_count * 6, ALONE,                       \
       gg_access_read_wrench(v, e, i))                                                                                  \
+    X(order_matter, v->dims.continuum.envs, COVERS, PLAIN, EACH, v->dims.continuum.envs, ALONE,                        \
+      gg_matter_order_env(v, e))                                                                                       \
     X(render_depth, v->access.camera_whole ? 1 : v->access.camera_bands, COVERS, LANES, TEAM,                          \
       v->access.camera_bands * GG_THREADS, ALONE, gg_depth_band(v, e, i))                                              \
     X(read_depth, v->access.pixel_count, COVERS, PLAIN, EACH, v->access.pixel_count, ALONE,                            \

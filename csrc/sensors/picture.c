@@ -101,6 +101,7 @@ static size_t lay_out(gg_shade *shade, char *data) {
     } while (0)
     PLACE(depth, rays);
     PLACE(id, rays);
+    PLACE(normal, shade->view->dims.continuum.envs ? rays : 0);
     PLACE(map, GG_SHADE_MAP_TEXELS);
     PLACE(range, GG_SHADE_MAP_BLOCKS);
     PLACE(part, shade->view->dims.part_count + 1);

@@ -29,15 +29,16 @@ GG_FN int64_t gg_shade_color_items(const gg_shade *shade) {
 
 /* draws a band of `band` rows: depth and, unless NULL, ids */
 GG_FN void gg_shade_draw(const gg_shade *shade, const gg_lens *lens, int64_t item, int32_t band, float *depth,
-                         int32_t *id, gg_strip_walls walls) {
+                         int32_t *id, uint32_t *normal, gg_strip_walls walls) {
     int32_t row_begin = (int32_t)item * band, row_end = GG_MIN(row_begin + band, lens->height);
     int64_t first = (int64_t)row_begin * lens->width;
-    gg_shade_strip(lens, shade->view, shade->env, row_begin, row_end, depth + first, id ? id + first : 0, walls);
+    gg_shade_strip(lens, shade->view, shade->env, row_begin, row_end, depth + first, id ? id + first : 0,
+                   normal ? normal + first : 0, walls);
 }
 
 /* pass 1: the shadow map, and the ranges of its blocks */
 GG_FN void gg_shade_map_band(const gg_shade *shade, int64_t item) {
-    gg_shade_draw(shade, &shade->sun, item, GG_SHADE_MAP_BAND, shade->map, 0, GG_STRIP_WALLS_NONE);
+    gg_shade_draw(shade, &shade->sun, item, GG_SHADE_MAP_BAND, shade->map, 0, 0, GG_STRIP_WALLS_NONE);
     int32_t side = GG_SHADE_MAP / GG_SHADE_MAP_BLOCK, blocks = GG_SHADE_MAP_BAND / GG_SHADE_MAP_BLOCK;
     for (int32_t block = 0; block < blocks * side; block++) {
         int64_t at = item * blocks * side + block;
@@ -58,7 +59,7 @@ GG_FN void gg_shade_map_band(const gg_shade *shade, int64_t item) {
 
 /* pass 2: depths and ids of the camera's rays, and which blocks of them are busy */
 GG_FN void gg_shade_depth_band(const gg_shade *shade, int64_t item) {
-    gg_shade_draw(shade, &shade->lens, item, GG_SHADE_DEPTH_BAND, shade->depth, shade->id,
+    gg_shade_draw(shade, &shade->lens, item, GG_SHADE_DEPTH_BAND, shade->depth, shade->id, shade->normal,
                   shade->picture->show_walls ? GG_STRIP_WALLS_ALL : GG_STRIP_WALLS_FLOOR);
     int64_t blocks = gg_shade_blocks(shade->lens.width);
     int32_t row_begin = (int32_t)item * GG_SHADE_DEPTH_BAND;
@@ -244,7 +245,7 @@ GG_FN gg_vec3 gg_shade_pixel(const gg_shade *shade, int32_t row, int32_t column,
             ray->column = c;
             ray->depth = shade->depth[pixel];
             gg_lens_ray(lens, gg_lens_column(lens, c), gg_lens_row(lens, r), &origin, &direction);
-            ray->hit = gg_shade_hit_of(shade, &surface, origin, direction, ray->depth);
+            ray->hit = gg_shade_hit_of(shade, &surface, origin, direction, ray->depth, pixel);
         }
         sum = id == GG_STRIP_NONE ? gg_madd(sum, gg_color_tone3(sky), (float)found)
                                   : gg_add(sum, gg_shade_group(shade, &surface, rays, found, along, sky, noise, clear));

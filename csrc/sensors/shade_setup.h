@@ -44,6 +44,7 @@ typedef struct gg_shade {
     /* the caller's buffers */
     float *depth;          /* (samples * height, samples * width) */
     int32_t *id;           /* the same */
+    uint32_t *normal;      /* the same, of continuous matter */
     uint8_t *busy;         /* by block of rays: 1: some ray meets more than floor and sky */
     float *map;            /* (GG_SHADE_MAP, GG_SHADE_MAP) */
     gg_shade_range *range; /* by block of the map */
@@ -175,6 +176,7 @@ GG_FN gg_shade gg_shade_make(const gg_view *view, int64_t env, const gg_picture 
     shade.floor_id = GG_STRIP_NONE;
     shade.depth = shade.map = 0;
     shade.id = 0;
+    shade.normal = 0;
     shade.busy = 0;
     shade.range = 0;
     shade.part = 0;

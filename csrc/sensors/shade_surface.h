@@ -4,11 +4,17 @@
 
 #include "../base/rng.h"
 #include "color.h"
+#include "normal.h"
 #include "shade_setup.h"
+
+/* bits of a grain of medium colour and brightness */
+#define GG_SHADE_EVEN ((uint64_t)1 << 20 | 512u << 10 | 600u)
 
 /* a grain: its colour, or sand; brightness varies between grains, so that they can be told apart */
 GG_FN gg_vec3 gg_shade_grain_color(const gg_shade *shade, int32_t id) {
     uint64_t bits = gg_rng_mix((uint64_t)id + 77u);
+    /* particles of continuous matter are not to be told apart */
+    bits = shade->view->dims.continuum.envs ? GG_SHADE_EVEN : bits;
     float a = (float)(bits & 1023u) * (1.0f / 1023.0f), b = (float)((bits >> 10) & 1023u) * (1.0f / 1023.0f);
     if (shade->picture->grain_color) {
         return gg_scale(gg_color_of(shade->picture->grain_color + 3 * (int64_t)id), 0.82f + 0.3f * a);
@@ -95,15 +101,18 @@ GG_FN gg_shade_surface gg_shade_surface_of(const gg_shade *shade, int32_t id) {
     return surface;
 }
 
-/* where a ray meets a surface at depth t */
+/* where the ray of a pixel meets a surface at depth t */
 GG_FN gg_shade_hit gg_shade_hit_of(const gg_shade *shade, const gg_shade_surface *surface, gg_vec3 origin,
-                                   gg_vec3 direction, float t) {
+                                   gg_vec3 direction, float t, int64_t pixel) {
     const gg_view *v = shade->view;
     gg_shade_hit hit;
     hit.point = gg_madd(origin, direction, t);
     hit.color = surface->color;
     if (surface->id >= 0) {
         hit.normal = gg_unit(gg_sub(hit.point, surface->center), gg_v3(0.0f, 0.0f, 1.0f));
+        if (v->dims.continuum.envs) {
+            hit.normal = gg_normal_unpack(shade->normal[pixel]);
+        }
         if (gg_is_planar(&v->params)) {
             gg_prism_enter(&surface->prism, origin, direction, shade->lens.near_depth, &hit.normal);
         }

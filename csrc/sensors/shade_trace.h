@@ -7,6 +7,7 @@
 #ifndef GG_SHADE_TRACE_H
 #define GG_SHADE_TRACE_H
 
+#include "matter_draw.h"
 #include "shade_rays.h"
 #include "strip.h"
 
@@ -194,15 +195,20 @@ GG_FN_LARGE void gg_shade_solid_draw(const gg_strip *strip, const gg_lens *lens,
     }
 }
 
-/* draws rows row_begin .. row_end - 1 of an image of an env, as gg_draw_strip does */
+/* draws rows row_begin .. row_end - 1 of an image of an env, as gg_draw_strip does, and normals of continuous matter;
+ * without them what casts shadows in its place */
 GG_FN_LARGE void gg_shade_strip(const gg_lens *lens, const gg_view *v, int64_t env, int32_t row_begin, int32_t row_end,
-                                float *depth, int32_t *id, gg_strip_walls walls) {
-    gg_strip strip = {row_begin, row_end, 0, lens->width, depth, id};
+                                float *depth, int32_t *id, uint32_t *normal, gg_strip_walls walls) {
+    gg_strip strip = {row_begin, row_end, 0, lens->width, depth, id, normal};
     gg_strip_clear(&strip, lens);
     if (!lens->usable) {
         return;
     }
-    gg_strip_grains(&strip, lens, v, env);
+    if (v->dims.continuum.envs && !normal) {
+        gg_strip_grains(&strip, lens, GG_STRIP_CASTERS, v, env);
+    } else {
+        gg_draw_grains(&strip, lens, v, env);
+    }
     for (int64_t k = 0; k < v->dims.part_count; k++) {
         gg_pose pose;
         if (gg_strip_part(&strip, lens, v, env, k, walls, &pose)) {

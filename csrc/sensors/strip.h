@@ -1,7 +1,8 @@
 /* strip.h: draws grains and tools into a window of a depth image.
  *
  * Grains are intersected exactly (the nearest point where the ray through the pixel's centre enters, not the depth of
- * the grain's centre), planes exactly, every other part by sphere tracing (trace.h).
+ * the grain's centre), planes exactly, every other part by sphere tracing (trace.h). Particles of continuous matter are
+ * no grains here: their surface is that of matter_surface.h.
  *
  * - Depth is along the camera's +z. What is nearer than near_depth is clipped, and what lies behind it is visible.
  *   A ray that meets nothing before far_depth reads exactly far_depth. Every pixel is finite.
@@ -14,6 +15,7 @@
 #define GG_STRIP_H
 
 #include "lens.h"
+#include "matter_surface.h"
 #include "prism.h"
 #include "trace.h"
 
@@ -26,6 +28,7 @@ typedef struct gg_strip {
     int32_t row_begin, row_end, column_begin, column_end;
     float *depth;
     int32_t *id;
+    uint32_t *normal; /* of continuous matter, see gg_normal_pack; NULL where it is not needed */
 } gg_strip;
 #define GG_STRIP_NONE (-1)
 #define GG_STRIP_PART (-2)
@@ -97,11 +100,39 @@ GG_FN gg_strip_side gg_strip_side_make(int perspective, float a, float sign) {
     return GG_LIT(gg_strip_side){sign, 0.0f, -a * sign};
 }
 
+/* what is drawn of a grain */
+typedef enum gg_strip_as {
+    GG_STRIP_GRAINS = 0, /* the sphere that it is */
+    GG_STRIP_BALLS,      /* of continuous matter: the depth at which a ray may first meet its surface */
+    GG_STRIP_CASTERS     /* of continuous matter: a depth behind which there is shadow */
+} gg_strip_as;
+
+/* the sphere of it, over its radius */
+GG_FN float gg_strip_scale(gg_strip_as as) {
+    float distance = 2.0f * (float)GG_CONTINUUM_REACH;
+    return as == GG_STRIP_BALLS     ? GG_MATTER_BALL * distance
+           : as == GG_STRIP_CASTERS ? GG_MATTER_CASTER * distance
+                                    : 1.0f;
+}
+
+/* depth of that sphere at the ray (x, y); GG_UNBOUNDED: none. What casts shadows lies deeper, so that the surface casts
+ * none on itself. */
+GG_FN float gg_strip_enter(gg_strip_as as, int perspective, gg_vec3 c, float radius, float x, float y,
+                           float near_depth) {
+    if (as == GG_STRIP_GRAINS) {
+        return gg_lens_enter(perspective, c, radius, x, y, near_depth);
+    }
+    float enter, leave;
+    int32_t hits = gg_lens_cross(perspective, c, radius, x, y, &enter, &leave);
+    enter = as == GG_STRIP_CASTERS ? enter + GG_MATTER_SUNK * radius : enter;
+    return gg_choose(hits & (leave >= near_depth), gg_maxf(enter, near_depth), GG_UNBOUNDED);
+}
+
 /* One grain with centre c in the camera frame, at the pixels of an area and some beside it, in blocks of GG_LANES: 4 x 4,
  * 8 x 2 or 16 x 1 by the width of the area. Their depths come from one loop without branches, so that compilers make
  * vectors of it. */
-GG_FN void gg_strip_sphere(const gg_strip *strip, const gg_lens *lens, int perspective, gg_vec3 c, float radius,
-                           int32_t id, gg_lens_area area) {
+GG_FN void gg_strip_sphere(const gg_strip *strip, const gg_lens *lens, int perspective, gg_strip_as as, gg_vec3 c,
+                           float radius, int32_t id, gg_lens_area area) {
     float near_depth = lens->near_depth, t[GG_LANES];
     int32_t width = area.column_end - area.column_begin, shift = width <= 4 ? 2 : width <= 8 ? 3 : 4;
     int32_t columns = 1 << shift, rows = GG_LANES >> shift;
@@ -110,8 +141,8 @@ GG_FN void gg_strip_sphere(const gg_strip *strip, const gg_lens *lens, int persp
         for (int32_t column = area.column_begin; column < area.column_end; column += columns) {
             int32_t count = GG_MIN(columns, lens->width - column);
             for (int32_t k = 0; k < GG_LANES; k++) {
-                t[k] = gg_lens_enter(perspective, c, radius, gg_lens_column(lens, column + (k & (columns - 1))),
-                                     gg_lens_row(lens, row + (k >> shift)), near_depth);
+                t[k] = gg_strip_enter(as, perspective, c, radius, gg_lens_column(lens, column + (k & (columns - 1))),
+                                      gg_lens_row(lens, row + (k >> shift)), near_depth);
             }
             for (int32_t r = row; r < row_end; r++) {
                 int64_t first = (int64_t)(r - strip->row_begin) * lens->width;
@@ -150,8 +181,8 @@ typedef struct gg_strip_slice {
 } gg_strip_slice;
 
 /* the grains of a slice; id: their grain ids */
-GG_FN void gg_strip_spheres(const gg_strip *strip, const gg_lens *lens, int perspective, const gg_strip_slice *slice,
-                            const int32_t *id) {
+GG_FN void gg_strip_spheres(const gg_strip *strip, const gg_lens *lens, int perspective, gg_strip_as as,
+                            const gg_strip_slice *slice, const int32_t *id) {
     int32_t row_begin[GG_LANES], row_end[GG_LANES], column_begin[GG_LANES], column_end[GG_LANES];
     for (int lane = 0; lane < GG_LANES; lane++) {
         gg_vec3 c = gg_v3(slice->x[lane], slice->y[lane], slice->z[lane]);
@@ -166,7 +197,7 @@ GG_FN void gg_strip_spheres(const gg_strip *strip, const gg_lens *lens, int pers
         gg_lens_area area = {row_begin[lane], row_end[lane], column_begin[lane], column_end[lane]};
         gg_vec3 c = gg_v3(slice->x[lane], slice->y[lane], slice->z[lane]);
         if (slice->keep[lane]) {
-            gg_strip_sphere(strip, lens, perspective, c, slice->radius[lane], id[lane], area);
+            gg_strip_sphere(strip, lens, perspective, as, c, slice->radius[lane], id[lane], area);
         }
     }
 }
@@ -185,8 +216,8 @@ GG_FN void gg_strip_prisms(const gg_strip *strip, const gg_lens *lens, const gg_
 /* All grains of one env. Each slice is brought into the camera frame and tested against the view of the band in one
  * loop without branches; only slices of which a grain intersects it are projected. `perspective` is an argument so that
  * each kind of camera gets a loop of its own. */
-GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int perspective, const gg_view *v,
-                                int64_t e) {
+GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int perspective, gg_strip_as as,
+                                const gg_view *v, int64_t e) {
     int64_t slots = v->dims.slots;
     const gg_vec4 *position = v->position + e * slots;
     const int32_t *grain_id = v->grain_id + e * slots;
@@ -198,12 +229,13 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
     gg_strip_side right = gg_strip_side_make(perspective, gg_lens_column(lens, lens->width - 1), -1.0f);
     gg_mat3 m = lens->rotation;
     gg_vec3 o = lens->position;
-    float near_depth = lens->near_depth, far_depth = lens->far_depth;
+    float near_depth = lens->near_depth, far_depth = lens->far_depth, scale = gg_strip_scale(as);
     for (int64_t slot = 0; slot < slots; slot += GG_LANES) {
         gg_strip_slice slice;
         int32_t any = 0;
         for (int lane = 0; lane < GG_LANES; lane++) {
             gg_vec4 p = position[slot + lane];
+            p.w *= scale;
             float ax = p.x - o.x, ay = p.y - o.y, az = p.z - o.z;
             float x = m.r0.x * ax + m.r1.x * ay + m.r2.x * az;
             float y = m.r0.y * ax + m.r1.y * ay + m.r2.y * az;
@@ -228,30 +260,30 @@ GG_FN void gg_strip_grains_kind(const gg_strip *strip, const gg_lens *lens, int 
         if (any && gg_is_planar(&v->params)) {
             gg_strip_prisms(strip, lens, v, e, slot, &slice, grain_id + slot);
         } else if (any) {
-            gg_strip_spheres(strip, lens, perspective, &slice, grain_id + slot);
+            gg_strip_spheres(strip, lens, perspective, as, &slice, grain_id + slot);
         }
     }
 }
 
-GG_FN void gg_strip_grains(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t e) {
+GG_FN void gg_strip_grains(const gg_strip *strip, const gg_lens *lens, gg_strip_as as, const gg_view *v, int64_t e) {
     if (lens->perspective) {
-        gg_strip_grains_kind(strip, lens, 1, v, e);
+        gg_strip_grains_kind(strip, lens, 1, as, v, e);
     } else {
-        gg_strip_grains_kind(strip, lens, 0, v, e);
+        gg_strip_grains_kind(strip, lens, 0, as, v, e);
     }
 }
 
 /* a grain, a pixel after the other */
-GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, gg_vec3 c, float radius, int32_t id) {
+GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, gg_strip_as as, gg_vec3 c, float radius,
+                          int32_t id) {
     gg_lens_area area = gg_lens_cover(lens, c, radius, strip->row_begin, strip->row_end);
     for (int32_t row = area.row_begin; row < area.row_end; row++) {
         int64_t first = (int64_t)(row - strip->row_begin) * lens->width;
         for (int32_t column = area.column_begin; column < area.column_end; column++) {
-            float enter, leave;
-            if (gg_lens_sphere(lens->perspective, c, radius, gg_lens_column(lens, column), gg_lens_row(lens, row),
-                               &enter, &leave) &&
-                enter >= lens->near_depth) {
-                gg_strip_put(strip, first + column, enter, id);
+            float t = gg_strip_enter(as, lens->perspective, c, radius, gg_lens_column(lens, column),
+                                     gg_lens_row(lens, row), lens->near_depth);
+            if (t < GG_UNBOUNDED) {
+                gg_strip_put(strip, first + column, t, id);
             }
         }
     }
@@ -260,6 +292,8 @@ GG_FN void gg_strip_grain(const gg_strip *strip, const gg_lens *lens, gg_vec3 c,
 /* the grain in one slot of env e, unless it is outside the near and far planes */
 GG_FN void gg_strip_slot(const gg_strip *strip, const gg_lens *lens, const gg_view *v, int64_t e, int64_t slot) {
     gg_vec4 p = v->position[e * v->dims.slots + slot];
+    gg_strip_as as = v->dims.continuum.envs ? GG_STRIP_BALLS : GG_STRIP_GRAINS;
+    p.w *= gg_strip_scale(as);
     gg_vec3 c = gg_lens_local(lens, gg_v3(p.x, p.y, p.z));
     float depth = gg_is_planar(&v->params) ? GG_PRISM_DEPTH * v->params.radius_min : 0.0f;
     float reach = p.w + depth + 4e-6f * (gg_absf(c.x) + gg_absf(c.y) + gg_absf(c.z));
@@ -271,7 +305,7 @@ GG_FN void gg_strip_slot(const gg_strip *strip, const gg_lens *lens, const gg_vi
         gg_prism prism = gg_prism_of(v, e, slot);
         gg_strip_prism(strip, lens, c, &prism, 0);
     } else {
-        gg_strip_grain(strip, lens, c, p.w, 0);
+        gg_strip_grain(strip, lens, as, c, p.w, 0);
     }
 }
 

@@ -10,10 +10,15 @@
 #include "../base/real4.h"
 #include "../base/root.h"
 #include "../base/tensor.h"
+#include "env.h"
 
 /* nodes of a block, and those that its particles reach: 6 x 6 x 6 */
 #define GG_NODES 64
 #define GG_HALO  216
+
+/* Half the distance of particles over the radius of the sphere of a particle's volume, (pi / 6)^(1/3): the surface of the
+ * matter is that far from the centre of a particle on it. */
+#define GG_CONTINUUM_REACH 0.80599597700823482
 
 /* a yield stress or tension that nothing reaches [Pa] */
 #define GG_UNYIELDING 1e30
@@ -35,6 +40,7 @@ typedef struct gg_continuum_dims {
     int64_t contacts;      /* tool_contacts */
     int64_t tools, twists; /* tools of the scene where one is dynamic, else 0; components of their twists, 6 each */
     int64_t tool_blocks;   /* blocks, or 0 without dynamic tools */
+    int64_t cells;         /* of particles, for cameras */
 } gg_continuum_dims;
 
 /* a particle within a substep, in the order of blocks */
@@ -77,6 +83,15 @@ typedef struct gg_continuum_block {
 typedef struct gg_continuum_source {
     int32_t block[8];
 } gg_continuum_source;
+
+/* cells at least: where the box of the particles needs more, axes fold that have eight of them or more */
+#define GG_MATTER_CELLS 4096
+
+/* the cells in which cameras look for particles, see sensors/matter_surface.h */
+typedef struct gg_matter_cells {
+    gg_cell_grid grid;
+    gg_vec3 low, high; /* box of the centres of particles [m] */
+} gg_matter_cells;
 
 /* the solve of an env within a substep */
 typedef struct gg_continuum_env {
@@ -148,7 +163,11 @@ typedef struct gg_continuum_tool_sum {
     X(double, continuum_twist, d->continuum.twists * GG_TWIST_VECTORS, SCRATCH) /* one gg_twist_vector after another */ \
     X(double, continuum_root, d->continuum.twists * d->continuum.twists, SCRATCH)   /* of the tools' inverse mass */   \
     X(double, continuum_factor, d->continuum.twists * d->continuum.twists, SCRATCH) /* of their Hessian */             \
-    X(gg_continuum_tool_sum, continuum_tool_sum, d->continuum.tool_blocks * d->continuum.tools, SCRATCH)
+    X(gg_continuum_tool_sum, continuum_tool_sum, d->continuum.tool_blocks * d->continuum.tools, SCRATCH)               \
+    X(gg_matter_cells, matter_cells, d->continuum.envs, SCRATCH)                                                       \
+    X(int32_t, matter_first, d->continuum.cells + d->continuum.envs, SCRATCH) /* first particle of each cell */        \
+    X(float, matter_point, d->continuum.slots * 4 + d->continuum.envs * GG_LANES, SCRATCH) /* by cell, see there */    \
+    X(int32_t, matter_id, d->continuum.slots, SCRATCH)    /* the same: grain ids */
 
 #define GG_CONTINUUM_SCENE_ARRAYS(X)                                                                                   \
     X(gg_continuum_material, continuum_material, dims->continuum.envs ? dims->material_count : 0,                      \

@@ -23,8 +23,9 @@ static gg_status render(gg_world *w, int32_t camera) {
     a.camera_bands = gg_depth_camera_bands(&w->scene.cameras[camera]);
     /* bands share what is prepared for an image: threads that have enough of them take whole ones */
     a.camera_whole = stale >= w->thread_count;
-    const gg_phase phase = GG_PHASE_render_depth;
-    status = gg_access_run(w, &a, &phase, 1, status);
+    const gg_phase phases[] = {GG_PHASE_order_matter, GG_PHASE_render_depth};
+    int first = d->continuum.envs ? 0 : 1;
+    status = gg_access_run(w, &a, phases + first, 2 - first, status);
     if (status == GG_OK) {
         memset(drawn, 1, (size_t)d->env_count);
         w->drawn_count += stale;
@@ -78,6 +79,9 @@ static gg_status open_picture(gg_world *w, int64_t env, gg_picture *picture, gg_
     gg_status status = gg_env_check(w, env);
     if (status != GG_OK || (status = gg_world_pull(w, fields, env, host)) != GG_OK) {
         return status;
+    }
+    if (w->view.dims.continuum.envs) {
+        gg_matter_order(*host, env);
     }
     return gg_picture_check(*host, env, picture, w->message, sizeof w->message);
 }

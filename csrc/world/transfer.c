@@ -91,7 +91,7 @@ static gg_status mirror_copy(gg_world *w, gg_fields fields, int64_t env, gg_dire
     gg_status status = GG_OK;
     size_t envs = env < 0 ? (size_t)d->env_count : 1, first = env < 0 ? 0 : (size_t)env;
     for (int f = 0; status == GG_OK && f < GG_FIELD_COUNT; f++) {
-        if (fields == GG_ALL_FIELDS || (fields >> f & 1)) {
+        if (fields == GG_ALL_FIELDS || (f < GG_FIELD_BITS && (fields >> f & 1))) {
             size_t size = gg_field_size(d, (gg_field_id)f, NULL);
             char *here = (char *)gg_field_data(&w->mirror, (gg_field_id)f) + first * size;
             char *there = (char *)gg_field_data(&w->view, (gg_field_id)f) + first * size;

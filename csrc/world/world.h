@@ -239,6 +239,7 @@ gg_status gg_memory_copy(gg_world *w, void *to, size_t to_pitch, const void *fro
 /* a set of fields */
 typedef unsigned __int128 gg_fields;
 /* what is named one by one is among the first 128 of the list of fields; a later one does not compile */
+#define GG_FIELD_BITS 128
 #define GG_BIT(name)  ((gg_fields)1 << GG_FIELD_##name)
 #define GG_ALL_FIELDS (~(gg_fields)0)
 /* *view: one whose named fields the host can read, of one env or (-1) of all; push brings changes back */

@@ -195,7 +195,7 @@ static void test_drawn_side_by_side(void) {
         gg_view *v = crowd(trial);
         gg_camera *c = &world.cameras[0];
         gg_lens lens = gg_lens_make(c, gg_camera_pose(v, 0, c));
-        gg_strip strip = {0, c->height, 0, c->width, image[0], 0};
+        gg_strip strip = {0, c->height, 0, c->width, image[0], 0, 0};
         gg_strip_clear(&strip, &lens);
         for (int64_t slot = 0; slot < SLOTS; slot++) {
             gg_strip_slot(&strip, &lens, v, 0, slot);

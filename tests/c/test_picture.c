@@ -116,7 +116,7 @@ static comparison compare_part(gg_view *v, float height) {
     camera.pose.rotation = gg_quat_make(0.0f, 1.0f, 0.0f, 0.0f);
     gg_lens lens = gg_lens_make(&camera, gg_camera_pose(v, 0, &camera));
     gg_draw_strip(&lens, v, 0, 0, 90, fine, ids[0], GG_STRIP_WALLS_NONE);
-    gg_shade_strip(&lens, v, 0, 0, 90, coarse, ids[1], GG_STRIP_WALLS_NONE);
+    gg_shade_strip(&lens, v, 0, 0, 90, coarse, ids[1], 0, GG_STRIP_WALLS_NONE);
     comparison c = {0, 0, 0};
     for (int k = 0; k < 90 * 120; k++) {
         c.seen += ids[0][k] != GG_STRIP_NONE;

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.continuum import DT, handle, handled, knead, kneaded
+from testbed.continuum import DT, EYES, handle, handled, knead, kneaded, shown, stray
 
 STEPS = 12
 
@@ -209,3 +209,45 @@ def test_turned_matter_goes_on_turned() -> None:
                 )
             ends.append(np.linalg.norm(world.stresses, axis=(2, 3)).sum())
     assert ends[1] == pytest.approx(ends[0], rel=1e-5)
+
+
+def pictures(world: gg.World) -> list[bytes]:
+    """All that cameras show of `shown`, then with a particle far away."""
+    seen = []
+    for far_away in (False, True):
+        if far_away:
+            stray(world)
+        seen += [world.depth(name).tobytes() for name in EYES]
+        seen += [world.picture_depth("perspective", 0).tobytes(), world.picture("perspective", 0).tobytes()]
+    return seen
+
+
+@pytest.fixture(scope="module")
+def looked() -> list[bytes]:
+    with shown().build(device="cpu", num_threads=1) as world:
+        world._core.set_kernel("scalar")
+        seen = pictures(world)
+        assert len(set(seen[: len(EYES)])) == len(EYES)
+        depths = np.frombuffer(seen[0], np.float32)
+        assert len(np.unique(depths)) > 0.1 * depths.size
+    return seen
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_of_images(threads: int, looked: list[bytes]) -> None:
+    """Bands of an image or all of it, as threads are more than envs or not."""
+    with shown().build(device="cpu", num_threads=threads) as world:
+        assert pictures(world) == looked
+    with shown().build(4, device="cpu", num_threads=threads) as world:
+        for name, image in zip(EYES, looked, strict=False):
+            assert all(each.tobytes() == image for each in world.depth(name))
+
+
+@pytest.mark.parametrize("kernel", ["vector128", "avx2", "avx512"])
+def test_kernels_of_images(kernel: str, looked: list[bytes]) -> None:
+    with shown().build(device="cpu", num_threads=1) as world:
+        try:
+            world._core.set_kernel(kernel)
+        except gg.BackendError as error:
+            pytest.skip(f"{error}")
+        assert pictures(world) == looked

@@ -15,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 
 from golden_depth import zoo_scene
 
+from testbed.continuum import EYES, shown
+
 #: pixels in the shared memory of a block (GG_TILE in csrc/backend/cuda/team.cuh)
 TILE = 8192
 SIDE = {"position": (0.5, -0.9, 0.6), "target": (0.0, 0.0, 0.1), "near": 0.05, "far": 3.0}
@@ -48,4 +50,22 @@ def test_images(name: str) -> None:
     depth = images["cpu"][0]
     assert depth.shape == (2, VIEWS[name].height, VIEWS[name].width)
     # the images are not empty, and the envs differ
+    assert len(np.unique(depth)) > 0.1 * depth[0].size and (depth[0] != depth[1]).any()
+
+
+@pytest.mark.parametrize("name", EYES)
+def test_images_of_matter(name: str) -> None:
+    """All pixels, in two envs of which one has a particle far away, and a picture of each."""
+    images: dict[str, list[Any]] = {}
+    for device in ("cpu", "cuda"):
+        with shown().build(env_count=2, device=device, num_threads=1) as world:
+            before = world.depth(name)
+            places = world.positions[:1].copy() + np.float32((0.003, 0.002, 0.001))
+            places[0, -1] = 4e3, -5e3, 6e3
+            world.set_grains(positions=places, envs=[1])
+            pictures = [world.picture(name, env) for env in range(2)]
+            images[device] = [before, world.depth(name), world.picture_depth(name, 1), *pictures]
+    for one, other in zip(images["cpu"], images["cuda"], strict=True):
+        np.testing.assert_array_equal(one, other)
+    depth = images["cpu"][1]
     assert len(np.unique(depth)) > 0.1 * depth[0].size and (depth[0] != depth[1]).any()

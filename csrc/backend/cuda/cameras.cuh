@@ -21,6 +21,7 @@ __device__ __forceinline__ void gg_gpu_render_depth(const gg_gpu_team *team, con
         strip.column_begin = 0;
         strip.column_end = camera->width;
         strip.id = NULL;
+        strip.normal = NULL;
         int32_t pixels = (strip.row_end - strip.row_begin) * camera->width;
         float *image = v->depth + e * v->dims.pixels + camera->first_pixel + (int64_t)strip.row_begin * camera->width;
         strip.depth = pixels <= GG_TILE ? team->memory->tile : image;
@@ -39,6 +40,11 @@ __device__ __forceinline__ void gg_gpu_render_depth(const gg_gpu_team *team, con
             one.column_begin = k % camera->width;
             one.column_end = one.column_begin + 1;
             one.depth += k - one.column_begin;
+            if (v->dims.continuum.envs && strip.depth[k] < lens.far_depth) {
+                float x = gg_lens_column(&lens, one.column_begin), y = gg_lens_row(&lens, one.row_begin);
+                float t = gg_matter_trace(&lens, v, e, x, y, strip.depth[k]);
+                strip.depth[k] = gg_minf(t, lens.far_depth);
+            }
             gg_strip_parts(&one, &lens, v, e, GG_STRIP_WALLS_FLOOR);
         }
         __syncthreads();

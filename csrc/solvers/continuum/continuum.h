@@ -21,10 +21,6 @@
 
 #include "../../contact/narrow.h"
 
-/* A contact is where the surface of a particle's share of the matter is: its half spacing over the radius of the sphere
- * of its volume, (pi / 6)^(1/3). */
-#define GG_CONTINUUM_REACH 0.80599597700823482
-
 /* the env stops where its gradient is below this share of the momenta that change in a substep */
 #define GG_CONTINUUM_TOLERANCE 1e-6
 /* most iterations of Newton's method, and of a linear solve */
