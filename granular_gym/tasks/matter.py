@@ -9,7 +9,6 @@ To add a matter: a class, and one line in MATTERS.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,14 +29,18 @@ from granular_gym.tasks.ranges import MaterialRanges
 SAND = ("sand", 0)
 #: what ranges may draw for a continuum besides friction with tools: the rest means nothing to it, or is fixed
 DRAWN = {"density", "gravity"}
-#: [Pa], without dimension
+#: [Pa], without dimension: beds of half a metre sink by 2 mm
 YOUNG, POISSON = 1e6, 0.3
-#: friction and rolling friction between grains, and the angle of friction [degrees] of the continuum whose columns
-#: spread as far as theirs: `python -m benchmarks.matter --angles`
-FRICTIONS, ROLLING = (0.2, 0.35, 0.5, 0.7), (0.05, 0.1, 0.3)
-ANGLES = ((17.0, 18.0, 21.0, 23.0), (18.0, 21.0, 24.0, 26.0), (20.0, 27.0, 34.4, 37.6))
 #: particles lie so far apart, over the radius of the grain that each stands for
 DISTANCE = (4.0 / 3.0 * math.pi / PACKING) ** (1.0 / 3.0)
+#: over the weight of a particle per area of its side: a particle that lies alone keeps its height, as a grain does, and
+#: none hangs on another. Without it sand that is one particle high sinks into the floor, and slopes creep
+COHESION = 0.25
+GRAVITY = 9.81  # [m/s2]
+#: friction between spheres of rolling friction ROLLING, and the angle of friction [degrees] of the continuum whose
+#: columns spread as far as theirs, to 3 degrees: `python -m benchmarks.matter --angles`
+ROLLING = 0.3
+FRICTIONS, ANGLES = (0.2, 0.35, 0.5, 0.7), (20.3, 25.3, 28.0, 29.8)
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,9 @@ class Matter:
     def check(self, grain: Sequence[str], ranges: Sequence[MaterialRanges]) -> None:
         """Raises ArgumentError where the matter has no such grains, or no such values to draw."""
 
-    def friction_range(self, of_difficulty: tuple[float, float], given: tuple[float, float] | None) -> tuple[float, float]:
+    def friction_range(
+        self, of_difficulty: tuple[float, float], given: tuple[float, float] | None
+    ) -> tuple[float, float]:
         """(lower, upper) from which each episode draws its friction."""
         return of_difficulty if given is None else given
 
@@ -98,7 +103,9 @@ class SandContinuum(Matter):
                     f"matter='sand_continuum', got {fixed[0]} of {each.pair or 'all pairs'}"
                 )
 
-    def friction_range(self, of_difficulty: tuple[float, float], given: tuple[float, float] | None) -> tuple[float, float]:
+    def friction_range(
+        self, of_difficulty: tuple[float, float], given: tuple[float, float] | None
+    ) -> tuple[float, float]:
         """The middle of the difficulty's: the angle of friction is a constant of the world."""
         low, high = of_difficulty if given is None else given
         if given is not None and low != high:
@@ -122,14 +129,27 @@ class SandContinuum(Matter):
 
     def scene(self, of_grains: Scene, friction: float, radius: float, rest: Callable[[Scene], Floats]) -> Scene:
         """See `Matter.scene`."""
-        matter = DruckerPrager(YOUNG, POISSON, angle_of(friction, of_grains.pair("sand", "sand").rolling_friction))
-        return of_grains.as_continuum("sand", matter, rest(of_grains), PACKING, 2.0 * DISTANCE * radius)
+        return sand_in_place_of(of_grains, rest(of_grains), radius, angle_of(friction))
 
 
-def angle_of(friction: float, rolling: float) -> float:
-    """Angle of friction [degrees] of the continuum that spreads as grains of a friction and a rolling friction do:
-    ANGLES, linear in between, and that of the nearest beyond."""
-    return float(np.interp(rolling, ROLLING, [np.interp(friction, FRICTIONS, row) for row in ANGLES]))
+def sand_in_place_of(of_grains: Scene, places: Floats, radius: float, angle: float) -> Scene:
+    """The scene with a continuum in place of its grains, of the material "sand".
+
+    Args:
+        of_grains: the scene.
+        places: where its grains lie at rest (n, 3) [m].
+        radius: of a grain [m].
+        angle: of friction of the continuum [degrees].
+    """
+    distance, density = DISTANCE * radius, PACKING * of_grains.materials[SAND[1]].density
+    sand = DruckerPrager(YOUNG, POISSON, angle, cohesion=COHESION * density * GRAVITY * distance)
+    return of_grains.as_continuum(SAND[0], sand, places, PACKING, 2.0 * distance)
+
+
+def angle_of(friction: float) -> float:
+    """Angle of friction [degrees] of the continuum that spreads as grains of a friction do: ANGLES, linear in between,
+    and that of the nearest beyond."""
+    return float(np.interp(friction, FRICTIONS, ANGLES))
 
 
 #: what the argument `matter` of a task takes
