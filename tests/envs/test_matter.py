@@ -70,7 +70,7 @@ def test_a_continuum_lies_where_the_grains_lay(name: str, make: Any) -> None:
         env.reset(seed=3)
     grains, sand = (env.unwrapped.task for env in both)
     off = np.linalg.norm(sand.world.positions[0] - grains.world.positions[0], axis=1) / grains.radius
-    assert off.mean() < 0.3 and np.quantile(off, 0.9) < 0.7, "slopes give way a little"
+    assert off.mean() < 0.5, "slopes give way a little"
     # a particle has the mass of its grain and stands for its share of space
     density = float(sand.world.materials[1][0, 0])
     volume = 4.0 / 3.0 * math.pi * float(sand.world.radii.flat[0]) ** 3
@@ -98,7 +98,7 @@ def test_the_angle_of_friction_is_that_of_the_table(make: Any) -> None:
         env = make(LEVEL, matter=CONTINUUM, preset="train", **chosen)
         env.reset(seed=1)
         task = env.unwrapped.task
-        assert task.scene(0).materials[0].continuum.friction_angle == angle_of(friction)
+        assert task.scene(0).materials[0].continuum.friction_angle == pytest.approx(angle_of(friction))
         assert task.friction[0] == pytest.approx(friction), "no longer drawn, but the middle"
         assert task.world.materials[0][0, 0, 0, 0] == np.float32(friction), "of sand on the floor"
 
@@ -134,20 +134,20 @@ def test_saved_envs_go_on_alike(make: Any) -> None:
 
 
 def test_presets_agree(make: Any) -> None:
-    """The same strokes in steps of 20, 10 and 5 ms: the error left differs by little of that at the start."""
+    """The same pushes in steps of 20 and 10 ms: shares of the sand in the goal differ by little."""
     plan: list[Any] = []
     shares = []
-    for preset in ("fast", "accurate", "train"):
-        env = make(LEVEL, matter=CONTINUUM, preset=preset, difficulty="easy", grain_count=100)
-        env.reset(seed=0)
+    for preset in ("train", "fast"):
+        env = make(BULLDOZER, matter=CONTINUUM, preset=preset, difficulty="easy")
+        env.reset(seed=3)
         expert = scripted_expert(env)
-        for step in range(40):
+        for step in range(101):
             if step == len(plan):
                 plan.append(expert.act())
             info = env.step(plan[step])[4]
             assert env.unwrapped.task.world.stats["unsolved_count"][0] == 0
-        shares.append(info["error_share"])
-    assert shares[0] < 0.95 and np.ptp(shares) < 0.1
+        shares.append(info["goal_share"])
+    assert shares[0] > 0.3 and np.ptp(shares) < 0.2
 
 
 def test_the_expert_succeeds_on_it(make: Any) -> None:
@@ -171,6 +171,30 @@ def test_values_are_drawn_for_it(make: Any) -> None:
     pairs, densities = env.unwrapped.task.world.materials
     assert pairs[0, 0, 1, 0] == np.float32(info["steel_sand_friction"])
     assert densities[0, 0] == np.float32(info["sand_density"])
+
+
+def test_a_scene_of_grains_becomes_one_of_a_continuum() -> None:
+    scene = gg.Scene(((0, 0, 0), (1, 1, 1)))
+    sand = scene.add_material(density=1000.0, radius=0.1, name="sand")
+    scene.add_material(density=1000.0, radius=0.1, name="other")
+    scene.add_grains(sand, [[0.3, 0.3, 0.1], [0.7, 0.3, 0.1]])
+    matter, places = gg.DruckerPrager(1e5, 0.3, 30.0), [[0.3, 0.3, 0.2], [0.7, 0.3, 0.2]]
+    before = scene.fingerprint()
+    same_scene = scene.as_continuum("sand", matter, places, 0.5, 0.4)
+    assert scene.fingerprint() == before and scene.spacing is None
+    with same_scene.build(device="cpu") as world:
+        assert world.positions[0] == pytest.approx(np.array(places)) and world.materials[1][0, 0] == 500.0
+        assert world.densities[0] == pytest.approx(500.0)
+    bad: list[tuple[tuple[Any, ...], str]] = [
+        (("other", matter, places, 0.5, 0.4), "^material: expected that of all grains"),
+        (("sand", matter, places[:1], 0.5, 0.4), "^points"),
+        (("sand", matter, places, 0.0, 0.4), "^solid_fraction"),
+        (("sand", matter, places, 0.5, 0.0), "^spacing"),
+        (("sand", 1e5, places, 0.5, 0.4), "^continuum: expected one of"),
+    ]
+    for given, message in bad:
+        with pytest.raises(gg.ArgumentError, match=message):
+            scene.as_continuum(*given)
 
 
 @pytest.mark.parametrize(
