@@ -91,10 +91,9 @@ def play(name: str, policy: str, matter: str, count: int, seeds: int, preset: st
         steps += 1
     rate, won = seeds * steps / (time.process_time() - began), int(infos["success"].sum())
     envs.close()
-    return (
-        f"{name}, {policy}, {matter}, {count} grains: return {total.mean():.3f} "
-        f"({total.min():.2f} .. {total.max():.2f}), success {won} of {seeds}, {rate:.1f} env steps/s, unsolved {unsolved}, diverged {diverged.sum()}"
-    )
+    who = f"{name}, {policy}, {matter}, {count} grains"
+    earned = f"return {total.mean():.3f} ({total.min():.2f} .. {total.max():.2f}), success {won} of {seeds}"
+    return f"{who}: {earned}, {rate:.1f} env steps/s, unsolved {unsolved}, diverged {diverged.sum()}"
 
 
 def main() -> None:
