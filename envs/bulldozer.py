@@ -35,6 +35,7 @@ from granular_gym.tasks.goals import BEFORE, GoalTask, HindsightTask
 from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, sky_camera, view_camera
+from granular_gym.tasks.matter import MATTERS
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.vehicle import TrackedVehicle, view_from
 
@@ -148,6 +149,7 @@ class BulldozerTask(GoalTask):
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
     grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
+    matters: ClassVar[tuple[str, ...]] = tuple(MATTERS)
     settling: Settling = Settling(0.5, 10, 2e-3)
     vehicle: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.45,

@@ -37,6 +37,7 @@ from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.gym_envs import GranularEnv, GranularVectorEnv
 from granular_gym.tasks.heights import HeightGrid
 from granular_gym.tasks.images import Image, view_camera
+from granular_gym.tasks.matter import MATTERS
 from granular_gym.tasks.pace import Pace, Preset
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
@@ -240,6 +241,7 @@ class ExcavatorTask(Task):
         "accurate": Preset(5e-4, 0.5, 10),
     }
     grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
+    matters: ClassVar[tuple[str, ...]] = tuple(MATTERS)
     settling: Settling = Settling(0.5, 20, 2e-3)
     tray: ClassVar[tuple[float, float, float, float]] = (*TRAY_CENTER, *TRAY_HALF)
     score: Floats

@@ -86,6 +86,7 @@ class ExcavatorForceTask(RobotTask, ExcavatorV1Task):  # type: ignore[misc, unus
         "torques",
     )
     state_vector: StateVector | None = VECTOR
+    matters: ClassVar[tuple[str, ...]] = ("grains",)  # a robot in a continuum runs, its expert spills (docs/tasks)
     robots: MujocoRobots
 
     def __init__(self, env_count: int = 1, *, control: str = "velocity", **kwargs: Any) -> None:

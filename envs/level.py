@@ -29,6 +29,7 @@ from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.heights import HeightGrid, smooth
 from granular_gym.tasks.images import Image, sky_camera, view_camera
+from granular_gym.tasks.matter import MATTERS
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
 from granular_gym.tasks.surface_task import SKY, TARGET, SurfaceTask
@@ -131,6 +132,7 @@ class LevelTask(SurfaceTask):
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
     grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
+    matters: ClassVar[tuple[str, ...]] = tuple(MATTERS)
     outline: ClassVar[TrackedVehicle] = TrackedVehicle(
         rear=-0.5 * BLADE_THICKNESS,
         front=0.5 * BLADE_THICKNESS,

@@ -9,6 +9,7 @@ from granular_gym.tasks.expert import Drivers, Experts, scripted_expert
 from granular_gym.tasks.goals import GoalTask, HindsightTask
 from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.images import Image, sky_camera, view_camera
+from granular_gym.tasks.matter import MATTERS
 from granular_gym.tasks.pace import Preset
 from granular_gym.tasks.recipe import Recipe
 from granular_gym.tasks.register import register_task
@@ -19,6 +20,7 @@ from granular_gym.training.features import Features
 
 __all__ = [
     "GRAIN_SHAPES",
+    "MATTERS",
     "Arm",
     "Axis",
     "Difficulty",

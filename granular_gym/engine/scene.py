@@ -6,6 +6,7 @@ takes, and `Scene.build` makes a world of them. Every value is checked where it 
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -468,6 +469,40 @@ class Scene:
         self._grains.append(GrainGroup(index, places.astype(np.float32), radii, np.array(motion, np.float32), none))
         self.spacing = h
         return range(first, first + len(places))
+
+    def as_continuum(
+        self, material: int | str, continuum: Continuum, points: Any, solid_fraction: float, spacing: float
+    ) -> Scene:
+        """The same scene with continuous matter in place of its grains, which each become a particle.
+
+        Args:
+            material: name or index of that of the grains; there are no others.
+            continuum: what it is made of instead. Friction with tools and walls stays.
+            points: places of the particles (n, 3) [m], one for each grain in their order: where they lie at rest.
+            solid_fraction: share of space that grains at rest fill, above 0, at most 1: the density of the matter is
+                that of the grains times this, and a particle has the mass of its grain where `spacing` is twice the
+                cube root of its share of space.
+            spacing: of the nodes of the grid [m].
+
+        Raises:
+            ArgumentError: a value that makes no sense; grains of another material, or clumps.
+        """
+        index = self._material("material", material)
+        if any(each.material != index or each.clumps is not None for each in self._grains):
+            raise ArgumentError("material: expected that of all grains of the scene, which are single spheres")
+        places = checks.floats("points", points, (self.grain_count, 3))
+        share = checks.number("solid_fraction", solid_fraction, 0.0, 1.0, above=True)
+        self._check_continuum(continuum, None, None, False)
+        new = copy.copy(self)
+        new.tools, new.cameras, new.bodies = list(self.tools), dict(self.cameras), dict(self.bodies)
+        new._pairs, new._fields = {pair: dict(each) for pair, each in self._pairs.items()}, dict(self._fields)
+        new.materials, new._grains = list(self.materials), []
+        before = self.materials[index]
+        new.materials[index] = dataclasses.replace(
+            before, density=share * before.density, radius=None, shape=None, continuum=continuum
+        )
+        new.add_continuum(index, points=places, spacing=spacing)
+        return new
 
     def _add_clumps(self, material: int, clumps: ClumpGroup) -> range:
         first, spheres = self.grain_count, len(clumps.radii) * len(clumps.shape.radii)

@@ -48,6 +48,7 @@ from granular_gym.tasks.complete import check_attributes, check_evaluated, check
 from granular_gym.tasks.grain_colors import sand_colors
 from granular_gym.tasks.grain_shapes import GrainForm
 from granular_gym.tasks.images import DepthImages, Image
+from granular_gym.tasks.matter import MATTERS, Matter
 from granular_gym.tasks.pace import GRAIN_LIMIT, PRESETS, Pace, Preset, grain_radius
 from granular_gym.tasks.ranges import MaterialRanges, Randomization, check_ranges
 from granular_gym.tasks.snapshots import check_saved
@@ -105,6 +106,9 @@ class Task(Stepping):
         randomize: what else each env draws for each episode, from its own generator: a MaterialRanges, a sequence of
             them (for different pairs of materials), or None. Infos then hold what was drawn.
         grain: shape of the grains, one of `grains`: "sphere", or a clump of the same volume (grain_shapes.py).
+        matter: what the bed is made of, one of `matters`: "grains", or "sand_continuum": as many particles of
+            continuous matter in their place (matter.py), whose friction is the middle of the difficulty's range, or
+            that of a `friction_range` of twice the same number.
         device: "cpu", "cuda" or "auto".
         num_threads: see `Scene.build`.
         render_mode: None, "rgb_array" or "depth_array".
@@ -132,6 +136,7 @@ class Task(Stepping):
     difficulties: ClassVar[Mapping[str, Any]] = {"medium": Difficulty()}  # each has a range `friction`, and any more
     presets: ClassVar[Mapping[str, Preset]] = PRESETS
     grains: ClassVar[tuple[str, ...]] = ("sphere",)  # shapes of grains that the task knows; GRAIN_SHAPES: clumps, too
+    matters: ClassVar[tuple[str, ...]] = ("grains",)  # what beds may be made of; MATTERS: continuous matter, too
     settling: Settling = Settling()
     state_vector: StateVector | None = None  # what observation="state" shows; None: there is none
     option_names: ClassVar[tuple[str, ...]] = ()  # keys that `begin` knows in the options of `reset`
@@ -154,6 +159,7 @@ class Task(Stepping):
         friction_range: tuple[float, float] | None = None,
         randomize: MaterialRanges | Sequence[MaterialRanges] | None = None,
         grain: Any = "sphere",
+        matter: str = "grains",
         device: str = "cpu",
         num_threads: int | None = None,
         render_mode: str | None = None,
@@ -175,24 +181,29 @@ class Task(Stepping):
         self.shows_state: bool = self.observation in (STATE, BOTH)
         shows_pixels = self.observation in (PIXELS, BOTH)
         self.depth_images: DepthImages = DepthImages(self.pixels if shows_pixels else self.images, depth)
-        self.friction_range: tuple[float, float] = self.difficulty.friction
+        self.matter: Matter = MATTERS[checks.choice("matter", matter, list(self.matters))]
         if friction_range is not None:
             low, high = (float(x) for x in checks.floats("friction_range", friction_range, (2,)))
             least, most = LIMITS["friction"]
             if not least <= low <= high <= most:
                 wanted = f"{least:g} <= lower <= upper <= {most:g}"
                 raise ArgumentError(f"friction_range: expected {wanted}, got {friction_range!r}")
-            self.friction_range = (low, high)
+            friction_range = (low, high)
+        self.friction_range: tuple[float, float] = self.matter.friction_range(self.difficulty.friction, friction_range)
         self.grain: tuple[str, ...] = self.shapes_of(grain)
         self.randomization: Randomization = Randomization(check_ranges("randomize", randomize), self.env_count)
+        self.matter.check(self.grain, self.randomization.ranges)
         self.device: str = parse_device(device)
         self.num_threads: int | None = checks.threads(num_threads)
         self.radius: float = self.grain_size()
         self.form: GrainForm = GrainForm.named(self.grain[0], self.radius)
         self.world_grain_count: int = self.grain_count * self.form.spheres
         self.preset: str = checks.choice("preset", preset, list(self.presets))
-        self.pace: Pace = self.pace_of(self.presets[self.preset])
-        self.solver: Solver = self.solver_at(self.pace)
+        # those of grains, which settle before a continuum takes their place, and those of the matter
+        self._grain_pace: Pace = self.pace_of(self.presets[self.preset])
+        self._grain_solver: Solver = self.solver_at(self._grain_pace)
+        self.pace: Pace = self.matter.pace(self._grain_pace, self.preset, self.control_period)
+        self.solver: Solver = self.matter.solver(self._grain_solver, self.pace)
         self.friction: Floats = np.zeros(self.env_count)  # between grains
         self.generators: list[np.random.Generator | None] = [None] * self.env_count
         self.seeds: list[int | None] = [None] * self.env_count
@@ -287,7 +298,7 @@ class Task(Stepping):
         Raises:
             OverlapError: the grains are too large for the bed.
         """
-        scene = self.bed_scene(0)
+        scene = self.scene(0)
         self.depth_images.add_cameras(scene)
         try:
             world = scene.build(
@@ -306,15 +317,25 @@ class Task(Stepping):
     def bed(self, number: int) -> State:
         """Bed `number` at rest."""
         if number not in self._beds:
-            self._beds[number] = settle(
-                self.bed_scene(number),
-                self.settling,
-                self.pace.dt,
-                self.solver,
-                device=self.device,
-                num_threads=self.num_threads,
-            )
+            settling = self.matter.settling(self.settling)
+            self._beds[number] = self._settled(self.scene(number), settling, self.pace.dt, self.solver)
         return self._beds[number]
+
+    def scene(self, number: int) -> Scene:
+        """Bed `number` in the task's matter, before it settles."""
+        friction = 0.5 * sum(self.friction_range)
+        return self.matter.scene(self.bed_scene(number), friction, self.radius, self._places_at_rest)
+
+    def _settled(self, scene: Scene, settling: Settling, dt: float, solver: Solver) -> State:
+        return settle(scene, settling, dt, solver, device=self.device, num_threads=self.num_threads)
+
+    def _places_at_rest(self, scene: Scene) -> Floats:
+        """Where the grains of a scene come to rest (n, 3) [m]."""
+        state = self._settled(scene, self.settling, self._grain_pace.dt, self._grain_solver)
+        with scene.build(device=self.device, solver=self._grain_solver, num_threads=self.num_threads) as world:
+            world.load_state(state)
+            places: Floats = world.positions[0]
+            return places
 
     def load_beds(self, envs: NDArray[np.int32], chosen: NDArray[np.int64]) -> None:
         """Loads bed number `chosen[k]` into env `envs[k]`."""
