@@ -77,11 +77,12 @@ GG_FN void gg_continuum_open_nodes(const gg_view *v, int64_t e, int64_t n) {
     }
 }
 
-/* S = dt^2 (K + 10/3 G) / (rho h^2) of the matter of a particle: stiffness of a node along an axis over its mass */
+/* S = dt^2 (K + 10/3 G) / (rho h^2) of the matter of a particle: stiffness of a node along an axis over its mass. 0 where
+ * the yield stress follows the pressure: what flows where it is pressed is as heavy as its mass. */
 GG_FN double gg_continuum_stiffness(const gg_view *v, int64_t e, const gg_continuum_point *p) {
     const gg_continuum_material *m = gg_continuum_material_of(v, e, p->slot);
     double inverse_mass = gg_slot_body_at(v, e, p->slot)[GG_BODY_INVERSE_MASS], over = v->params.dt / v->params.spacing;
-    return over * over * (m->bulk + 10.0 / 3.0 * m->shear) * p->volume * inverse_mass;
+    return m->slope > 0.0 ? 0.0 : over * over * (m->bulk + 10.0 / 3.0 * m->shear) * p->volume * inverse_mass;
 }
 
 /* gives each contact of a block its regularisation: w_i^2 / m_i summed over the stencil. item: block of an env */
