@@ -35,7 +35,7 @@ class Stats(TypedDict):
         fast_tool_count: substeps in which a tool moved by more than half of the smallest radius [1].
         rebuild_count: times the lists of candidates were built [1].
         iteration_count: solver iterations of all substeps [1].
-        step_count: time steps of the integrator in mode bell, 0 in others [1].
+        step_count: time steps of the integrator in modes bell and explicit, 0 in others [1].
         rejected_count: time steps that it took back, as their error was above the tolerance [1].
         cost: of continuous matter: the objective of the last substep at its minimum [J].
         linear_count: iterations of the linear solves of its Newton steps, which `iteration_count` counts [1].
