@@ -194,6 +194,22 @@ def handle(world: gg.World, steps: int, first: int = 0, substeps: int = 1) -> li
     return hashes
 
 
+def pushed_off_its_middle(world: gg.World, dt: float, steps: int) -> tuple[Floats, Floats]:
+    """Pushes floating dough by the only tool, a blade that goes along x at .2 m/s; the impulse and its moment about the
+    origin that the blade was given [N s], [N m s]."""
+    force, torque = np.zeros(3), np.zeros(3)
+    pose = world.tool_poses[0].astype(np.float64)
+    start = pose[0, 0]
+    for k in range(steps):
+        origin = world.tool_poses[0, 0, :3].astype(np.float64)
+        pose[0, 0] = start + 0.2 * dt * (k + 1)
+        world.step(dt, 1, tool_poses=pose)
+        wrench = dt * world.wrenches[0, 0].astype(np.float64)
+        force += wrench[:3]
+        torque += wrench[3:] + np.cross(origin, wrench[:3])
+    return force, torque
+
+
 def momenta(world: gg.World) -> tuple[Floats, Floats]:
     """Momentum [N s] and angular momentum about the centre of mass [N m s] of env 0."""
     mass = world.grain_masses[0][:, None]

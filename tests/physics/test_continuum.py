@@ -15,6 +15,7 @@ from testbed.continuum import (
     elastic_energy,
     floating,
     momenta,
+    pushed_off_its_middle,
     sliding_ball,
     squeeze,
     squeezed,
@@ -144,13 +145,7 @@ def test_wrench_balances_momentum() -> None:
     scene = floating(DOUGH, (0.15, 0.15, 0.15), (0.25, 0.25, 0.25), 0.02)
     scene.add_tool(gg.Sdf.box((0.02, 0.1, 0.1)), "blade", 0, (0.12, 0.18, 0.22))
     with scene.build(device="cpu", num_threads=1) as world:
-        force, torque = np.zeros(3), np.zeros(3)
-        for k in range(12):
-            origin = world.tool_poses[0, 0, :3].astype(np.float64)
-            world.step(0.01, 1, tool_poses=[[0.12 + 0.002 * (k + 1), 0.18, 0.22, 1, 0, 0, 0]])
-            wrench = 0.01 * world.wrenches[0, 0].astype(np.float64)
-            force += wrench[:3]
-            torque += wrench[3:] + np.cross(origin, wrench[:3])
+        force, torque = pushed_off_its_middle(world, 0.01, 12)
         mass = world.grain_masses[0][:, None]
         places, motion = world.positions[0].astype(np.float64), mass * world.velocities[0]
         assert motion.sum(axis=0)[0] > 0.1

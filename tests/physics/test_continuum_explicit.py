@@ -19,6 +19,7 @@ from testbed.continuum import (
     floating,
     gripped,
     momenta,
+    pushed_off_its_middle,
     sliding_ball,
     squeeze,
     squeezed,
@@ -151,13 +152,7 @@ def test_wrench_balances_momentum() -> None:
     scene = floating(DOUGH, (0.15, 0.15, 0.15), (0.25, 0.25, 0.25), 0.02)
     scene.add_tool(gg.Sdf.box((0.02, 0.1, 0.1)), "blade", 0, (0.12, 0.18, 0.22))
     with build(scene) as world:
-        force, torque = np.zeros(3), np.zeros(3)
-        for k in range(120):
-            origin = world.tool_poses[0, 0, :3].astype(np.float64)
-            world.step(1e-3, 1, tool_poses=[[0.12 + 0.0002 * (k + 1), 0.18, 0.22, 1, 0, 0, 0]])
-            wrench = 1e-3 * world.wrenches[0, 0].astype(np.float64)
-            force += wrench[:3]
-            torque += wrench[3:] + np.cross(origin, wrench[:3])
+        force, torque = pushed_off_its_middle(world, 1e-3, 120)
         mass = world.grain_masses[0][:, None]
         places, motion = world.positions[0].astype(np.float64), mass * world.velocities[0]
         assert motion.sum(axis=0)[0] > 0.1
