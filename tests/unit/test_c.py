@@ -6,40 +6,20 @@ Each tests/c/test_*.c is one program, linked with the engine (everything in csrc
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from testbed.engine import ROOT, WARN, compile_one, objects, run
+from testbed.engine import ROOT, compile_one, compiler, flags_of, objects, run
 
 TESTS = sorted((ROOT / "tests" / "c").glob("test_*.c"))
-#: checks of addresses are calls, and debugging information has lines without variables: two fifths of the time
-#: to build; what is found, and the lines that are told, are the same
-SANITIZED = ["-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-CALLS = {
-    "gcc": ["--param=asan-instrumentation-with-call-threshold=0"],
-    "clang": ["-mllvm", "-asan-instrumentation-with-call-threshold=0"],
-}
 # these tests replace functions that the engine calls
 WRAPPED = {
     "test_memory": ["malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free"],
     "test_thread_faults": ["pthread_create"],
 }
-
-
-def compiler() -> list[str]:
-    return shlex.split(os.environ.get("CC", "gcc"))
-
-
-def flags_of(build: str) -> tuple[str, list[str]]:
-    """The name of a build and its flags."""
-    if build == "plain":
-        return f"{Path(compiler()[0]).name}-O2", [*WARN, "-O2"]
-    calls = next((flags for name, flags in CALLS.items() if name in Path(compiler()[0]).name), [])
-    return "sanitized", [*WARN, *SANITIZED, *calls]
 
 
 @pytest.fixture(scope="session", params=["plain", "sanitized"])
