@@ -20,7 +20,7 @@ STAMP_PACKAGES := $(VENV)/.stamp-packages
 STAMP_BUILD := $(VENV)/.stamp-build
 STAMP_TRAIN := $(VENV)/.stamp-train
 
-.PHONY: help setup build demo train test sanitize bench instructions gpu validate lint format typecheck clean
+.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate lint format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer; write a film, pictures and a report to out/bulldozer"
@@ -39,6 +39,8 @@ help:
 setup: $(STAMP_BUILD)
 
 build: $(STAMP_BUILD)
+
+packages: $(STAMP_PACKAGES)
 
 # Debian packages and the virtual environment
 $(STAMP_SYSTEM): tools/setup_system.sh
@@ -77,7 +79,7 @@ train: $(STAMP_BUILD) $(STAMP_TRAIN)
 	@$(BIN)/python -m granular_gym play Bulldozer-v1 --policy out/train/bulldozer/checkpoint.zip --every 8 --out out/train/bulldozer
 
 test: $(STAMP_BUILD)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 sanitize: $(STAMP_BUILD)
 	@tools/check_sanitized.sh $(ARGS)
@@ -103,7 +105,7 @@ lint: $(STAMP_PACKAGES)
 	@if command -v clang-format >/dev/null; then clang-format --dry-run --Werror $(C_SOURCES); \
 		else echo "clang-format is not installed: C style not checked"; fi
 
-typecheck: $(STAMP_BUILD)
+typecheck: $(STAMP_PACKAGES)
 	@$(BIN)/mypy
 	@$(BIN)/python tools/check_types.py
 

@@ -64,19 +64,22 @@ def stb_include_dir() -> str:
 
 def compile_flags() -> tuple[list[str], list[str]]:
     """Flags for compiling and for linking."""
-    compiling = [*FLAGS, *(["-O0", "-g", "-UNDEBUG"] if on("GG_DEBUG") else ["-O3"])]
+    # no debugging information, which Python's own flags ask for: a third of the time; GG_CFLAGS=-g brings it back
+    compiling = [*FLAGS, *(["-O0", "-g", "-UNDEBUG"] if on("GG_DEBUG") else ["-O3", "-g0"])]
     linking = ["-pthread"]
     if on("GG_WERROR"):
         compiling.append("-Werror")
     sanitize = os.environ.get("GG_SANITIZE")
     if sanitize:
-        compiling += [f"-fsanitize={sanitize}", "-fno-omit-frame-pointer", "-g"]
+        compiling += [f"-fsanitize={sanitize}", "-fno-omit-frame-pointer", "-g1"]
         linking.append(f"-fsanitize={sanitize}")
     compiling += os.environ.get("GG_CFLAGS", "").split()
     return compiling, linking
 
 
 CUDA_SOURCE = "csrc/backend/cuda/cuda.cu"
+#: the only C file that differs with CUDA
+NO_CUDA_SOURCE = "csrc/backend/no_cuda.c"
 CUDA_ARCHITECTURES = ("75", "80", "86", "89", "90", "100", "120")
 
 
@@ -165,6 +168,11 @@ def source_hash() -> str:
     return total.hexdigest()[:16]
 
 
+def compiler_version(command: list[str]) -> str:
+    """What the compiler says of itself."""
+    return subprocess.run([*command, "--version"], text=True, capture_output=True).stdout
+
+
 def simd_flags(source: str) -> list[str]:
     """Extra flags for one file."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
@@ -173,46 +181,50 @@ def simd_flags(source: str) -> list[str]:
 
 
 class BuildExtension(build_ext):
-    """build_ext with flags for each file and parallel compilation."""
+    """build_ext with flags for each file, parallel compilation, and objects that are kept while nothing changes.
+
+    Builds for nvcc, for the emulator and without CUDA share the objects of all C files but one.
+    """
 
     def finalize_options(self) -> None:
         super().finalize_options()
         # objects built with other flags are kept apart
-        cuda = os.environ.get("GG_CUDA", "auto") or "auto"
-        flags = [*compile_flags()[0][len(FLAGS) :], "cuda", cuda if cuda == "emulate" else str(bool(nvcc()))]
-        key = "".join(c if c.isalnum() else "_" for c in " ".join(flags))
+        key = "".join(c if c.isalnum() else "_" for c in " ".join(compile_flags()[0][len(FLAGS) :]))
         self.build_temp = os.path.join(self.build_temp, key)
 
-    def add_cuda(self, ext: Extension) -> None:
-        """Compiles the CUDA backend into one object and links it with the static CUDA runtime."""
-        command = cuda_command()
-        if command is None:
-            print("granular_gym: built without CUDA (no nvcc)", file=sys.stderr)
-            return
-        os.makedirs(self.build_temp, exist_ok=True)
-        object_file = os.path.join(self.build_temp, "cuda.o")
-        hash_file = os.path.join(self.build_temp, "cuda.hash")
+    def cuda_object(self) -> str:
+        """Where the object of the CUDA backend is."""
+        kind = "emulated" if os.environ.get("GG_CUDA") == "emulate" else "cuda"
+        return os.path.join(self.build_temp, kind + ".o")
+
+    def compile_cuda(self, command: list[str]) -> None:
+        """Compiles the CUDA backend into one object, where the last one is not that of the same sources and command."""
+        object_file = self.cuda_object()
+        hash_file = object_file + ".key"
         headers = EMULATOR_HEADERS if os.environ.get("GG_CUDA") == "emulate" else []
         emulator = b"".join(header.read_bytes() for header in headers)
         key = source_hash() + hashlib.sha256(emulator).hexdigest() + " ".join(command)
-        if not (os.path.exists(object_file) and os.path.exists(hash_file) and Path(hash_file).read_text() == key):
-            print("granular_gym: compiling the CUDA backend", file=sys.stderr)
-            done = subprocess.run(
-                [*command, "-DGG_CUDA", "-c", CUDA_SOURCE, "-o", object_file], cwd=ROOT, stderr=subprocess.PIPE
-            )
-            output = done.stderr.decode(errors="replace")
-            if "-Xptxas=-v" in command:
-                # registers, spills and shared memory of each kernel: tools/cuda_kernels.py checks those of the default
-                # build; a build with other flags keeps its log beside its objects
-                folder = Path(self.build_temp) if os.environ.get("GG_CUDA_FLAGS") else ROOT / "build"
-                (folder / "cuda_kernels.log").write_text(output)
-            if done.returncode:
-                raise SystemExit(f"granular_gym: the CUDA backend did not compile:\n{output}")
-            Path(hash_file).write_text(key)
-        ext.extra_objects.append(object_file)
-        ext.define_macros.append(("GG_CUDA", "1"))
+        if os.path.exists(object_file) and os.path.exists(hash_file) and Path(hash_file).read_text() == key:
+            return
+        print("granular_gym: compiling the CUDA backend", file=sys.stderr)
+        done = subprocess.run(
+            [*command, "-DGG_CUDA", "-c", CUDA_SOURCE, "-o", object_file], cwd=ROOT, stderr=subprocess.PIPE
+        )
+        output = done.stderr.decode(errors="replace")
+        if "-Xptxas=-v" in command:
+            # registers, spills and shared memory of each kernel: tools/cuda_kernels.py checks those of the default
+            # build; a build with other flags keeps its log beside its objects
+            folder = Path(self.build_temp) if os.environ.get("GG_CUDA_FLAGS") else ROOT / "build"
+            (folder / "cuda_kernels.log").write_text(output)
+        if done.returncode:
+            raise SystemExit(f"granular_gym: the CUDA backend did not compile:\n{output}")
+        Path(hash_file).write_text(key)
+
+    def link_cuda(self, ext: Extension, command: list[str]) -> None:
+        """Links the object of the CUDA backend, and the static CUDA runtime."""
+        ext.extra_objects.append(self.cuda_object())
         ext.libraries += ["stdc++"]
-        if "emulate" not in os.environ.get("GG_CUDA", ""):
+        if os.environ.get("GG_CUDA") != "emulate":
             ext.library_dirs.append(cuda_library_dir(command[0]))
             ext.libraries += ["cudart_static", "dl", "pthread", "rt"]
 
@@ -225,17 +237,37 @@ class BuildExtension(build_ext):
         ext.extra_link_args += linking
         ext.define_macros.append(("GG_BUILD_FLAGS", '"' + " ".join(compiling) + '"'))
         ext.define_macros.append(("GG_SOURCE_HASH", f'"{source_hash()}"'))
-        self.add_cuda(ext)
+        cuda = cuda_command()
+        if cuda is None:
+            print("granular_gym: built without CUDA (no nvcc)", file=sys.stderr)
+        else:
+            self.link_cuda(ext, cuda)
+        os.makedirs(self.build_temp, exist_ok=True)
         compiler = self.compiler
         plain_one, plain_all = compiler._compile, compiler.compile
+        state = source_hash() + numpy.__version__ + compiler_version(compiler.compiler_so[:1])
 
         def compile_one(obj, src, extension, cc_args, postargs, pp_opts):
-            plain_one(obj, src, extension, cc_args, [*postargs, *simd_flags(src)], pp_opts)
+            flags = [*postargs, *simd_flags(src)]
+            if cuda is not None and src == NO_CUDA_SOURCE:
+                flags.append("-DGG_CUDA=1")
+            # folders of headers do not count: an isolated environment has its own, with the same headers
+            words = [word for word in (*cc_args, *pp_opts) if not word.startswith("-I")]
+            key = state + " ".join([*compiler.compiler_so, *words, *flags])
+            hash_file = Path(obj + ".key")
+            if not (os.path.exists(obj) and hash_file.exists() and hash_file.read_text() == key):
+                hash_file.unlink(missing_ok=True)
+                plain_one(obj, src, extension, cc_args, flags, pp_opts)
+                hash_file.write_text(key)
 
         def compile_all(sources, *args, **kwargs):
             workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
             with ThreadPoolExecutor(max(1, min(workers, 8))) as pool:
+                # the longest first
+                device = pool.submit(self.compile_cuda, cuda) if cuda is not None else None
                 done = list(pool.map(lambda source: plain_all([source], *args, **kwargs), sources))
+                if device is not None:
+                    device.result()
             return [obj for objects in done for obj in objects]
 
         compiler._compile, compiler.compile = compile_one, compile_all

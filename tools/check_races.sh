@@ -17,16 +17,16 @@ fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 stb=${STB_INCLUDE_DIR:-/usr/include/stb}
-sources=$(find csrc -name '*.c' -not -path 'csrc/py/*' -not -name 'avx*.c' -not -name kernels.c)
-compile() {
-    clang -std=c17 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno -pthread \
-        -fsanitize=thread -DGG_NO_WIDE_KERNELS -Icsrc -I"$stb" "$@"
-}
-for source in $sources csrc/backend/kernels.c; do
-    compile -c "$source" -o "$folder/$(echo "$source" | tr / _).o"
-done
+export flags="-std=c17 -D_GNU_SOURCE -O1 -g1 -fno-omit-frame-pointer -ffp-contract=off -fno-math-errno -pthread \
+    -fsanitize=thread -DGG_NO_WIDE_KERNELS -Icsrc -I$stb"
+export folder
+# the longest files first, on all processors
+{
+    find csrc/backend -name '*.c' -not -name 'avx*.c'
+    find csrc -name '*.c' -not -path 'csrc/py/*' -not -path 'csrc/backend/*'
+} | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I{} sh -c 'clang $flags -c {} -o "$folder/$(echo {} | tr / _).o"'
 for test in threads world picture; do
-    compile "$folder"/*.o "tests/c/test_$test.c" -lm -o "$folder/race"
+    clang $flags "$folder"/*.o "tests/c/test_$test.c" -lm -o "$folder/race"
     TSAN_OPTIONS="halt_on_error=1 exitcode=66" "$folder/race"
 done
 echo "race check passed"

@@ -2,70 +2,50 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import shlex
 import shutil
-import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-FLAGS = ["-std=c17", "-D_GNU_SOURCE", "-ffp-contract=off", "-fno-math-errno", "-w"]
-SIMD = {
-    "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
-    "avx2.c": ["-mavx2"],
-}
-STB_PLACES = [os.environ.get("STB_INCLUDE_DIR"), "/usr/include/stb", "/usr/local/include/stb", "/usr/include"]
+from testbed.engine import ROOT, WARN, compile_one, objects, run
+
+#: quiet but for the one that tests/unit/test_c.py also uses
 BUILDS = {
-    "gcc-O0": ("gcc", ["-O0"]),
-    "gcc-O3-native": ("gcc", ["-O3", "-march=native"]),
-    "gcc-O2": ("gcc", ["-O2"]),
-    "clang-O0": ("clang", ["-O0"]),
-    "clang-O3-native": ("clang", ["-O3", "-march=native"]),
-    "nvcc-host": ("gcc", ["-O2"]),
+    "gcc-O0": ("gcc", ["-w", "-O0"]),
+    "gcc-O3-native": ("gcc", ["-w", "-O3", "-march=native"]),
+    "gcc-O2": ("gcc", [*WARN, "-O2"]),
+    "clang-O0": ("clang", ["-w", "-O0"]),
+    "clang-O3-native": ("clang", ["-w", "-O3", "-march=native"]),
 }
-#: compiled as C++ by nvcc, as host code of a CUDA program: the phases and the scalar solver
+#: compiled as C++ by nvcc, as host code of a CUDA program: the phases and the scalar solver; the rest is that of gcc-O2
 BY_NVCC = ("cpu.c", "kernels.c")
+SCENE = ROOT / "tests" / "c" / "hash_scene.c"
 
 
-def run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
-    return done.stdout
+def by_nvcc(source: Path, folder: Path) -> Path:
+    """The object of a file that nvcc compiles as C++."""
+    wrapped, target = folder / f"{source.stem}.cu", folder / f"{source.stem}.o"
+    wrapped.write_text(f'extern "C" {{\n#include "{source}"\n}}\n')
+    host = "-Xcompiler=-ffp-contract=off,-fno-math-errno"
+    run(["nvcc", "-std=c++17", "-O2", "-w", "-arch=sm_90", host, "-c", str(wrapped), "-o", str(target)])
+    return target
 
 
 def build(name: str, folder: Path) -> Path:
-    """Compiles the engine and the scene; the path of the program."""
-    compiler, flags = BUILDS[name]
-    for needed in [compiler, *(["nvcc"] if name == "nvcc-host" else [])]:
+    """Builds the engine and the scene; the path of the program."""
+    on_nvcc = name == "nvcc-host"
+    base = "gcc-O2" if on_nvcc else name
+    compiler, flags = BUILDS[base]
+    for needed in [compiler, *(["nvcc"] if on_nvcc else [])]:
         if not shutil.which(needed):
             pytest.skip(f"no compiler {needed}")
-    sources = [path for path in (ROOT / "csrc").rglob("*.c") if "py" not in path.relative_to(ROOT / "csrc").parts]
-    sources.append(ROOT / "tests" / "c" / "hash_scene.c")
-    stb = [f"-I{place}" for place in STB_PLACES if place and (Path(place) / "stb_image_write.h").is_file()][:1]
-    wide = platform.machine() == "x86_64"
-
-    def compile_one(numbered: tuple[int, Path]) -> str:
-        k, source = numbered
-        target = str(folder / f"{k}.o")
-        simd = SIMD.get(source.name, []) if wide else []
-        if name == "nvcc-host" and source.name in BY_NVCC:
-            wrapped = folder / f"{k}.cu"
-            wrapped.write_text(f'extern "C" {{\n#include "{source}"\n}}\n')
-            host = "-Xcompiler=-ffp-contract=off,-fno-math-errno"
-            run(["nvcc", "-std=c++17", "-O2", "-w", "-arch=sm_90", host, "-c", str(wrapped), "-o", target])
-            return target
-        run([compiler, *FLAGS, *flags, *simd, *stb, f"-I{ROOT / 'csrc'}", "-c", str(source), "-o", target])
-        return target
-
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        objects = list(pool.map(compile_one, enumerate(sorted(sources))))
-    program = folder / "hash_scene"
-    link = ["nvcc", "-cudart=static", "-Xcompiler=-pthread"] if name == "nvcc-host" else [compiler, "-pthread", *flags]
-    run([*link, *objects, "-lm", "-o", str(program)])
+    engine = dict(objects(base, [compiler], flags))
+    if on_nvcc:
+        engine |= {source: by_nvcc(source, folder) for source in engine if source.name in BY_NVCC}
+    scene, program = folder / "hash_scene.o", folder / "hash_scene"
+    compile_one([compiler], flags, SCENE, scene)
+    link = ["nvcc", "-cudart=static", "-Xcompiler=-pthread"] if on_nvcc else [compiler, "-pthread", *flags]
+    run([*link, *map(str, engine.values()), str(scene), "-lm", "-o", str(program)])
     return program
 
 
@@ -73,18 +53,18 @@ def build(name: str, folder: Path) -> Path:
 def reference(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The hash of the reference build: scalar, one thread."""
     name = "gcc-O0" if shutil.which("gcc") else "clang-O0"
-    return run([str(build(name, tmp_path_factory.mktemp("reference"))), "scalar", "1"])
+    return run([str(build(name, tmp_path_factory.mktemp("reference"))), "scalar", "1"], timeout=600)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(BUILDS))
+@pytest.mark.parametrize("name", [*BUILDS, "nvcc-host"])
 def test_builds_agree(name: str, reference: str, tmp_path: Path) -> None:
     """Every kernel that this processor runs, on one thread and on three."""
     program = build(name, tmp_path)
     ran = 0
     for kernel in ("default", "scalar", "vector128", "avx2", "avx512"):
         for threads in ("1", "3"):
-            printed = run([str(program), kernel, threads])
+            printed = run([str(program), kernel, threads], timeout=600)
             if printed != "no kernel\n":
                 ran += 1
                 assert printed == reference, f"{kernel}, {threads} threads"

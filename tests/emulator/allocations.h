@@ -41,6 +41,7 @@ inline cudaError_t cudaFree(void *memory) {
     if (found != r.memory.end()) {
         r.used -= found->second;
         r.memory.erase(found);
+        emulator::trim(r);
     }
     return cudaSuccess;
 }

@@ -14,7 +14,7 @@
 
 namespace emulator {
 
-constexpr size_t STACK = 128 * 1024;
+constexpr size_t STACK = 128 * 1024, SHIFT = 256, SHIFTS = 16;
 
 struct barrier {
     unsigned arrived = 0, round = 0;
@@ -39,16 +39,18 @@ struct fibre {
 struct state {
     fibre *current = nullptr;
     void *scheduler_stack = nullptr;
-    ucontext_t scheduler;
+    ucontext_t *scheduler = nullptr;
     unsigned grid = 0, threads = 0;
     uint64_t progress = 0;
     const std::function<void()> *kernel = nullptr;
 };
 
-inline state &now() {
-    static thread_local state s;
-    return s;
-}
+/* asked for by every thread at every index and barrier: at a fixed distance from the thread's pointer, without a call */
+extern __thread state current_state __attribute__((tls_model("initial-exec")));
+inline state &now() { return current_state; }
+#ifdef GG_EMULATOR_IMPLEMENTATION
+__thread state current_state;
+#endif
 
 /* switches from a fibre to the scheduler, and back; on x86-64 without the system calls of swapcontext */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
@@ -63,8 +65,8 @@ asm(".text\n.globl gg_emulator_switch\n.type gg_emulator_switch,@function\ngg_em
 inline void leave(fibre *f) { gg_emulator_switch(&f->stack_pointer, now().scheduler_stack); }
 inline void visit(fibre *f) { gg_emulator_switch(&now().scheduler_stack, f->stack_pointer); }
 #else
-inline void leave(fibre *f) { swapcontext(&f->context, &now().scheduler); }
-inline void visit(fibre *f) { swapcontext(&now().scheduler, &f->context); }
+inline void leave(fibre *f) { swapcontext(&f->context, now().scheduler); }
+inline void visit(fibre *f) { swapcontext(now().scheduler, &f->context); }
 #endif
 
 inline void yield() { leave(now().current); }
@@ -93,12 +95,13 @@ inline void enter() {
     }
 }
 
-inline void prepare(fibre &f) {
+inline void prepare(fibre &f, size_t number) {
     f.done = false;
-    f.stack.resize(STACK);
+    f.stack.resize(STACK + SHIFTS * SHIFT);
 #ifdef EMULATOR_FAST
-    /* six registers, then the entry point; the stack is aligned as at the entry of a function */
-    uintptr_t top = (uintptr_t)(f.stack.data() + STACK) & ~(uintptr_t)15;
+    /* six registers, then the entry point; the stack is aligned as at the entry of a function. Stacks begin at different
+     * places of a page, or all of them would share a few sets of the cache */
+    uintptr_t top = (uintptr_t)(f.stack.data() + STACK + number % SHIFTS * SHIFT) & ~(uintptr_t)15;
     void **at = (void **)(top - 16);
     *at = (void *)&enter;
     for (int k = 0; k < 6; k++) {
@@ -106,6 +109,7 @@ inline void prepare(fibre &f) {
     }
     f.stack_pointer = at;
 #else
+    (void)number;
     getcontext(&f.context);
     f.context.uc_stack.ss_sp = f.stack.data();
     f.context.uc_stack.ss_size = STACK;
@@ -129,6 +133,10 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
     s.grid = grid;
     s.threads = threads;
     s.kernel = &kernel;
+#ifndef EMULATOR_FAST
+    ucontext_t scheduler;
+    s.scheduler = &scheduler;
+#endif
     std::vector<fibre *> order(count);
     for (size_t k = 0; k < count; k++) {
         block &b = blocks[k / threads];
@@ -136,7 +144,7 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
         b.threads = threads;
         b.half_warps.resize(threads / 16 + 1);
         b.memory = memories.data() + memory * (k / threads);
-        prepare(fibres[k]);
+        prepare(fibres[k], k);
         fibres[k].home = &b;
         fibres[k].thread = (unsigned)(k % threads);
         order[k] = &fibres[k];

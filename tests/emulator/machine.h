@@ -21,7 +21,7 @@ inline long setting(const char *name, long otherwise) {
 constexpr int MULTIPROCESSORS = 3, BLOCKS_PER_MULTIPROCESSOR = 2;
 
 /* size of the address range of device memory, alignment of allocations, granularity of protection [bytes] */
-constexpr size_t RANGE = (size_t)1 << 40, ALIGNMENT = 256, PAGE = (size_t)1 << 16;
+constexpr size_t RANGE = (size_t)1 << 40, ALIGNMENT = 256, PAGE = (size_t)1 << 21;
 
 struct runtime {
     std::mutex lock;

@@ -258,7 +258,7 @@ def test_reading_and_setting() -> None:
 
 def test_matter_that_is_torn_to_pieces_diverges_or_goes_on() -> None:
     """Speeds that no step resolves end in a world that tells, not in one that hangs or crashes."""
-    with kneaded().build(device="cpu", num_threads=1) as world:
+    with kneaded(0.04).build(device="cpu", num_threads=1) as world:
         world.set_grains(velocities=1e6 * np.random.default_rng(1).standard_normal((world.grain_count, 3)))
         for _ in range(3):
             world.step(0.02)

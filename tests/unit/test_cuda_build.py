@@ -1,6 +1,7 @@
 """The CUDA backend without a GPU: kernels run on a CPU (GG_CUDA=emulate), and errors for users.
 
-The emulated package is built once into build/emulated and used by separate processes.
+The emulated package is built once into build/emulated and used by separate processes. Parity on it is in
+test_emulated_parity.py and test_emulated_order.py.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ from pathlib import Path
 import pytest
 import setuptools
 
-ROOT = Path(__file__).resolve().parents[2]
-PLACE = ROOT / "build" / "emulated"
+from testbed.emulated import ROOT, build, pytest_with, run
 
 
 @pytest.fixture(scope="session")
@@ -28,44 +28,7 @@ def emulated() -> Path:
     """Folder of the package whose CUDA kernels run on the CPU."""
     if not shutil.which(os.environ.get("CXX", "g++")):
         pytest.skip("no C++ compiler: the CUDA kernels cannot be emulated")
-    command = [sys.executable, "setup.py", "--quiet", "build", "--build-base", str(PLACE / "base")]
-    environment = {**os.environ, "GG_CUDA": "emulate"}
-    done = subprocess.run(
-        [*command, "--build-lib", str(PLACE / "lib")], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return PLACE / "lib"
-
-
-def run(emulated: Path, arguments: list[str], cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Python with the emulated package first on its path."""
-    settings = {**os.environ, "PYTHONPATH": str(emulated), **environment}
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=cwd, env=settings, capture_output=True, text=True, timeout=1800
-    )
-
-
-def pytest_with(emulated: Path, cwd: Path, paths: list[str], *options: str, **environment: str) -> list[str]:
-    """Runs tests of this folder with the emulated package, of which none may fail; returns the reasons of skips."""
-    places = [str(ROOT / "tests" / path) for path in paths]
-    settings = ["-q", "-rs", "-p", "no:cacheprovider", "--rootdir", str(ROOT / "tests")]
-    done = run(emulated, ["-m", "pytest", *places, *settings, *options], cwd, **environment)
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-400:]
-    assert " passed" in done.stdout.splitlines()[-1], done.stdout[-400:]
-    return [line.split(": ", 1)[1] for line in done.stdout.splitlines() if line.startswith("SKIPPED")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("order", ["in order", "shuffled"])
-def test_emulated_parity(emulated: Path, tmp_path: Path, order: str) -> None:
-    """All parity tests with the threads of a block in order; in any other, all but the long ones.
-
-    Networks need torch, which .ci/run has in another environment.
-    """
-    seed, only = "0", "not torch"
-    if order == "shuffled":
-        seed, only = "5", "not torch and not golden and not run_to_run and not episode"
-    assert pytest_with(emulated, tmp_path, ["parity"], "-k", only, GG_EMULATOR_SEED=seed) == []
+    return build()
 
 
 @pytest.mark.slow
