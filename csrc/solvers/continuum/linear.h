@@ -23,10 +23,7 @@ GG_FN void gg_continuum_start_nodes(const gg_view *v, int64_t e, int64_t n) {
         double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
         gg_sym inverse = GG_ZERO;
         if (mass > 0.0) {
-            gg_real4 a = gg_node_sum(v, e, n, k, 0), b = gg_node_sum(v, e, n, k, 1);
-            inverse =
-                gg_sym_inverse(gg_sym_make(gg_real4_at(a, 0) + mass, gg_real4_at(a, 1) + mass, gg_real4_at(a, 2) + mass,
-                                           gg_real4_at(a, 3), gg_real4_at(b, 0), gg_real4_at(b, 1)));
+            inverse = gg_sym_inverse(gg_sym_shift(gg_node_sum_sym(v, e, n, k), mass));
         }
         v->continuum_inverse[first + k] = inverse;
         gg_real4 residual = v->continuum_residual[first + k];
@@ -59,14 +56,16 @@ GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
     gg_continuum_tool_sum *tools = block->dynamic ? gg_block_tools_clear(v, e, b) : NULL;
     const double *twists = gg_twist(v, e, GG_TWIST_ALONG);
     double dt = v->params.dt;
+    gg_cell cell;
+    gg_cell_begin(&cell, v->params.spacing);
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
         gg_real4 value, along[3];
-        gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
-        gg_spline_gather(&s, halo + p->halo, &value, along);
-        gg_tensor gradient = gg_gradient_of(along);
-        gg_sym change = gg_matter_strain_change(gradient, p->stretch, dt);
+        gg_cell_enter(&cell, p->halo, halo, given);
+        gg_cell_gather(&cell, p->place, &value, along);
+        gg_tensor gradient = gg_tensor_of_columns(along);
+        gg_sym change = gg_matter_strain_along(along, p->stretch, dt);
         gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(p->bulk, p->shear, p->soften, p->along, change), dt);
         double u[3];
         gg_real4_three(value, u);
@@ -82,8 +81,9 @@ GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
                 gg_block_tools_push(tools, contact, push);
             }
         }
-        gg_point_give(p, &s, &gift, given);
+        gg_cell_scatter(&cell, p->place, gift.impulse, gift.along);
     }
+    gg_cell_end(&cell, given);
 }
 
 /* the image of the direction, and their product. item: block of nodes of an env */
@@ -98,7 +98,7 @@ GG_FN void gg_continuum_image_nodes(const gg_view *v, int64_t e, int64_t n) {
         double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
         gg_real4 way = v->continuum_way[first + k], image = gg_real4_zero();
         if (mass > 0.0) {
-            image = gg_real4_madd(gg_node_sum(v, e, n, k, 0), mass, way);
+            image = gg_real4_madd(gg_node_sum(v, e, n, k), mass, way);
         }
         v->continuum_image[first + k] = image;
         sum.of[0] += gg_real4_dot3(way, image);
