@@ -47,7 +47,18 @@ GG_FN gg_real4 gg_real4_scale(gg_real4 a, double scale) {
 
 #endif
 
+/* of four doubles that need not be aligned */
+GG_FN gg_real4 gg_real4_load(const double *from) { return gg_real4_set(from[0], from[1], from[2], from[3]); }
+GG_FN void gg_real4_store(double *to, gg_real4 a) {
+    for (int k = 0; k < 4; k++) {
+        to[k] = gg_real4_at(a, k);
+    }
+}
 GG_FN gg_real4 gg_real4_zero(void) { return gg_real4_set(0.0, 0.0, 0.0, 0.0); }
+GG_FN gg_real4 gg_real4_times(gg_real4 a, gg_real4 b) {
+    return gg_real4_set(gg_real4_at(a, 0) * gg_real4_at(b, 0), gg_real4_at(a, 1) * gg_real4_at(b, 1),
+                        gg_real4_at(a, 2) * gg_real4_at(b, 2), gg_real4_at(a, 3) * gg_real4_at(b, 3));
+}
 /* sum + scale * a */
 GG_FN gg_real4 gg_real4_madd(gg_real4 sum, double scale, gg_real4 a) {
     return gg_real4_add(sum, gg_real4_scale(a, scale));

@@ -149,8 +149,7 @@ typedef struct gg_continuum_tool_sum {
     X(gg_continuum_contact, continuum_contact, d->continuum.contacts, SCRATCH)                                         \
     X(gg_continuum_block, continuum_block, d->continuum.blocks, SCRATCH)                                               \
     X(gg_continuum_sum, continuum_block_sum, d->continuum.blocks, SCRATCH)                                             \
-    X(gg_real4, continuum_halo, d->continuum.blocks * GG_HALO, SCRATCH)     /* what a block reads of its nodes */      \
-    X(gg_real4, continuum_given, d->continuum.blocks * GG_HALO * 2, SCRATCH) /* what it adds to them */                \
+    X(gg_real4, continuum_given, d->continuum.blocks * GG_HALO * 2, SCRATCH) /* of a block: solvers/continuum/nodes.h */ \
     X(gg_continuum_source, continuum_source, d->continuum.nodes, SCRATCH)                                              \
     X(gg_continuum_sum, continuum_node_sum, d->continuum.nodes, SCRATCH)                                               \
     X(gg_real4, continuum_velocity, d->continuum.nodes * GG_NODES, SCRATCH) /* iterate [m/s]; w: mass [kg] */          \

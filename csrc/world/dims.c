@@ -101,7 +101,7 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         dims.continuum.tools = dims.tools.dynamic ? dims.tool_count - GG_WALL_COUNT : 0;
         dims.continuum.twists = 6 * dims.continuum.tools;
         dims.continuum.cells = GG_MAX(2 * dims.slots, GG_MATTER_CELLS);
-        gg_dims_set_blocks(&dims, dims.slots / 256 + 8, dims.slots / 64 + 32);
+        gg_dims_set_blocks(&dims, dims.slots / 256 + 8, dims.slots / 128 + 32);
     }
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
     dims.planar.outline_count = d->planar.outline_count;

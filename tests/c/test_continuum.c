@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "base/root.h"
 #include "check.h"
+#include "solvers/continuum/cells.h"
 #include "solvers/continuum/contacts.h"
 #include "solvers/continuum/matter.h"
 #include "solvers/continuum/spline.h"
@@ -77,6 +78,39 @@ static void test_transposes(void) {
         right += gg_real4_dot3(in[n], out[n]);
     }
     CHECK_NEAR(right, left, 1e-12 * fabs(left) + 1e-12);
+}
+
+/* the polynomial of a cell is its splines, both ways; what two particles of it and one of the next give adds up */
+static void test_cells(void) {
+    gg_real4 in[GG_HALO], one[GG_HALO], other[GG_HALO], value[2], along[2][3];
+    for (int n = 0; n < GG_HALO; n++) {
+        in[n] = gg_real4_set(draw(), draw(), draw(), 0.0);
+        one[n] = other[n] = gg_real4_zero();
+    }
+    gg_cell cell;
+    gg_cell_begin(&cell, 0.1);
+    for (int k = 0; k < 3; k++) {
+        double place[3] = {1.0 + 0.5 * draw(), 1.0 + 0.5 * draw(), 1.0 + 0.5 * draw()};
+        int at = k < 2 ? 2 * 36 + 6 + 3 : 3 * 36 + 6 + 3;
+        gg_spline s = gg_spline_slopes(place, 0.1);
+        gg_spline_gather(&s, in + at, &value[0], along[0]);
+        gg_cell_enter(&cell, at, in, other);
+        gg_cell_gather(&cell, place, &value[1], along[1]);
+        for (int i = 0; i < 3; i++) {
+            CHECK_NEAR(gg_real4_at(value[1], i), gg_real4_at(value[0], i), 1e-14);
+            for (int axis = 0; axis < 3; axis++) {
+                CHECK_NEAR(gg_real4_at(along[1][axis], i), gg_real4_at(along[0][axis], i), 1e-12);
+            }
+        }
+        gg_spline_scatter(&s, value[0], along[0], one + at);
+        gg_cell_scatter(&cell, place, value[0], along[0]);
+    }
+    gg_cell_end(&cell, other);
+    for (int n = 0; n < GG_HALO; n++) {
+        for (int i = 0; i < 3; i++) {
+            CHECK_NEAR(gg_real4_at(other[n], i), gg_real4_at(one[n], i), 1e-11);
+        }
+    }
 }
 
 /* stretches: V V^T = F F^T, and V is positive definite, also where F turns by any angle and is far from the unit */
@@ -269,6 +303,7 @@ int main(void) {
     test_root();
     test_splines();
     test_transposes();
+    test_cells();
     test_stretches();
     test_matter();
     test_return();

@@ -48,10 +48,9 @@ GG_FN_LARGE void gg_explicit_stress(const gg_view *v, int64_t e, const gg_contin
     }
     gg_sym strain = gg_sym_shift(p->stretch, -1.0), change = gg_matter_strain_change(gradient, p->stretch, dt);
     gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, strain, change, dt);
-    gg_tensor pushed = gg_point_stress(p, m.stress, dt).pushed;
+    gg_point_gift gift = gg_point_stress(p, m.stress, dt);
     for (int j = 0; j < 3; j++) {
-        gg_real4 column = gg_real4_set(pushed.m[0][j], pushed.m[1][j], pushed.m[2][j], 0.0);
-        along[j] = gg_real4_madd(along[j], scale, column);
+        along[j] = gg_real4_madd(along[j], scale, gift.along[j]);
     }
 }
 
@@ -73,13 +72,13 @@ GG_FN void gg_explicit_weigh_block(const gg_view *v, int64_t e, int64_t b) {
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
         if (p->contact_count) {
-            gg_point_gift gift = GG_ZERO;
+            gg_point_gift gift = gg_point_nothing();
             gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
             GG_ROLLED
             for (int32_t c = 0; c < p->contact_count; c++) {
                 gg_point_push(&gift, &gg_continuum_contacts(v, e)[p->contact + c], one);
             }
-            gg_point_give(p, &s, &gift, given);
+            gg_spline_scatter(&s, gift.impulse, gift.along, given + p->halo);
         }
     }
 }
@@ -94,7 +93,7 @@ GG_FN void gg_explicit_weigh_nodes(const gg_view *v, int64_t e, int64_t n) {
     for (int k = 0; k < GG_NODES; k++) {
         gg_real4 u = v->continuum_free[first + k];
         double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
-        double load = mass > 0.0 ? gg_real4_at(gg_node_sum(v, e, n, k, 0), 0) / mass : 0.0;
+        double load = mass > 0.0 ? gg_real4_at(gg_node_sum(v, e, n, k), 0) / mass : 0.0;
         v->continuum_way[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), load);
     }
 }
@@ -130,8 +129,8 @@ GG_FN void gg_explicit_push_block(const gg_view *v, int64_t e, int64_t b) {
         gg_real4 value, along[3];
         gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
         gg_spline_gather(&s, halo + p->halo, &value, along);
-        gg_tensor gradient = gg_gradient_of(along);
-        gg_point_gift gift = GG_ZERO;
+        gg_tensor gradient = gg_tensor_of_columns(along);
+        gg_point_gift gift = gg_point_nothing();
         double velocity[3], rise[3] = {gg_real4_at(along[0], 3), gg_real4_at(along[1], 3), gg_real4_at(along[2], 3)};
         gg_real4_three(value, velocity);
         GG_ROLLED
@@ -149,7 +148,7 @@ GG_FN void gg_explicit_push_block(const gg_view *v, int64_t e, int64_t b) {
                 gg_block_tools_push(tools, contact, contact->impulse);
             }
         }
-        gg_point_give(p, &s, &gift, given);
+        gg_spline_scatter(&s, gift.impulse, gift.along, given + p->halo);
     }
 }
 
@@ -163,7 +162,7 @@ GG_FN void gg_explicit_push_nodes(const gg_view *v, int64_t e, int64_t n) {
     for (int k = 0; k < GG_NODES; k++) {
         double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
         gg_real4 u = v->continuum_free[first + k];
-        u = mass > 0.0 ? gg_real4_madd(u, 1.0 / mass, gg_node_sum(v, e, n, k, 0)) : u;
+        u = mass > 0.0 ? gg_real4_madd(u, 1.0 / mass, gg_node_sum(v, e, n, k)) : u;
         v->continuum_velocity[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), mass);
     }
 }

@@ -4,6 +4,13 @@
 
 #include "newton.h"
 
+/* particles of a cell that pass through a stage of a product with the matrix together; the bits are those of 1 */
+#ifdef __CUDACC__
+#define GG_CONTINUUM_BATCH 1
+#else
+#define GG_CONTINUUM_BATCH 8
+#endif
+
 GG_FN gg_real4 gg_node_precondition(const gg_view *v, int64_t at, gg_real4 residual) {
     double r[3], z[3];
     gg_real4_three(residual, r);
@@ -23,10 +30,7 @@ GG_FN void gg_continuum_start_nodes(const gg_view *v, int64_t e, int64_t n) {
         double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
         gg_sym inverse = GG_ZERO;
         if (mass > 0.0) {
-            gg_real4 a = gg_node_sum(v, e, n, k, 0), b = gg_node_sum(v, e, n, k, 1);
-            inverse =
-                gg_sym_inverse(gg_sym_make(gg_real4_at(a, 0) + mass, gg_real4_at(a, 1) + mass, gg_real4_at(a, 2) + mass,
-                                           gg_real4_at(a, 3), gg_real4_at(b, 0), gg_real4_at(b, 1)));
+            inverse = gg_sym_inverse(gg_sym_shift(gg_node_sum_sym(v, e, n, k), mass));
         }
         v->continuum_inverse[first + k] = inverse;
         gg_real4 residual = v->continuum_residual[first + k];
@@ -48,7 +52,31 @@ GG_FN void gg_continuum_start_env(const gg_view *v, int64_t e) {
     }
 }
 
-/* what stress and contacts make of the direction. item: block of an env */
+/* what stress and contacts of a particle make of the direction, of which its nodes say `value` and `along` */
+GG_FN gg_point_gift gg_point_apply(const gg_view *v, int64_t e, const gg_continuum_point *p, gg_real4 value,
+                                   const gg_real4 along[3], gg_continuum_tool_sum *tools) {
+    double dt = v->params.dt;
+    gg_sym change = gg_matter_strain_along(along, p->stretch, dt);
+    gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(p->bulk, p->shear, p->soften, p->along, change), dt);
+    GG_ROLLED
+    for (int32_t c = 0; c < p->contact_count; c++) {
+        const gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
+        gg_tensor gradient = gg_tensor_of_columns(along);
+        double u[3], moved[3], push[3];
+        gg_real4_three(value, u);
+        gg_continuum_at_surface(contact, u, &gradient, moved);
+        gg_contact_less_tool(contact, gg_twist(v, e, GG_TWIST_ALONG), moved);
+        gg_sym_mul(contact->tangent, moved, push);
+        gg_point_push(&gift, contact, push);
+        if (contact->tool >= 0) {
+            gg_block_tools_push(tools, contact, push);
+        }
+    }
+    return gift;
+}
+
+/* What stress and contacts make of the direction. Particles of a cell pass through three stages together: where a stage is
+ * short a processor works on several at once. item: block of an env */
 GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_inner_on(v, e)) {
         return;
@@ -57,33 +85,30 @@ GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
     const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_way);
     gg_real4 *given = gg_given_clear(v, e, b, 1);
     gg_continuum_tool_sum *tools = block->dynamic ? gg_block_tools_clear(v, e, b) : NULL;
-    const double *twists = gg_twist(v, e, GG_TWIST_ALONG);
-    double dt = v->params.dt;
+    const gg_continuum_point *p = gg_continuum_points(v, e) + block->first, *end = p + block->count;
+    gg_cell cell;
+    gg_cell_begin(&cell, v->params.spacing);
     GG_ROLLED
-    for (int32_t k = block->first; k < block->first + block->count; k++) {
-        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
-        gg_real4 value, along[3];
-        gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
-        gg_spline_gather(&s, halo + p->halo, &value, along);
-        gg_tensor gradient = gg_gradient_of(along);
-        gg_sym change = gg_matter_strain_change(gradient, p->stretch, dt);
-        gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(p->bulk, p->shear, p->soften, p->along, change), dt);
-        double u[3];
-        gg_real4_three(value, u);
+    while (p < end) {
+        gg_real4 value[GG_CONTINUUM_BATCH], along[GG_CONTINUUM_BATCH][3];
+        gg_point_gift gift[GG_CONTINUUM_BATCH];
+        int count = 0;
+        gg_cell_enter(&cell, p->halo, halo, given);
         GG_ROLLED
-        for (int32_t c = 0; c < p->contact_count; c++) {
-            const gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
-            double moved[3], push[3];
-            gg_continuum_at_surface(contact, u, &gradient, moved);
-            gg_contact_less_tool(contact, twists, moved);
-            gg_sym_mul(contact->tangent, moved, push);
-            gg_point_push(&gift, contact, push);
-            if (contact->tool >= 0) {
-                gg_block_tools_push(tools, contact, push);
-            }
+        for (; count < GG_CONTINUUM_BATCH && p + count < end && p[count].halo == cell.at; count++) {
+            gg_cell_gather(&cell, p[count].place, &value[count], along[count]);
         }
-        gg_point_give(p, &s, &gift, given);
+        GG_ROLLED
+        for (int k = 0; k < count; k++) {
+            gift[k] = gg_point_apply(v, e, &p[k], value[k], along[k], tools);
+        }
+        GG_ROLLED
+        for (int k = 0; k < count; k++) {
+            gg_cell_scatter(&cell, p[k].place, gift[k].impulse, gift[k].along);
+        }
+        p += count;
     }
+    gg_cell_end(&cell, given);
 }
 
 /* the image of the direction, and their product. item: block of nodes of an env */
@@ -98,7 +123,7 @@ GG_FN void gg_continuum_image_nodes(const gg_view *v, int64_t e, int64_t n) {
         double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
         gg_real4 way = v->continuum_way[first + k], image = gg_real4_zero();
         if (mass > 0.0) {
-            image = gg_real4_madd(gg_node_sum(v, e, n, k, 0), mass, way);
+            image = gg_real4_madd(gg_node_sum(v, e, n, k), mass, way);
         }
         v->continuum_image[first + k] = image;
         sum.of[0] += gg_real4_dot3(way, image);

@@ -14,6 +14,7 @@
 #ifndef GG_CONTINUUM_MATTER_H
 #define GG_CONTINUUM_MATTER_H
 
+#include "../../base/columns.h"
 #include "continuum.h"
 
 /* Opening that matter without tension remembers: it must close before there is pressure again. */
@@ -31,7 +32,12 @@ typedef struct gg_matter {
     double bulk, shear, soften, energy; /* tangent moduli [Pa], energy per volume [J/m3] */
 } gg_matter;
 
-/* dE of a velocity gradient over a substep */
+/* dE of a velocity gradient, column by column, over a substep */
+GG_FN gg_sym gg_matter_strain_along(const gg_real4 along[3], gg_sym stretch, double dt) {
+    gg_real4 turned[3];
+    gg_columns_times(along, stretch, turned);
+    return gg_sym_scale(gg_tensor_symmetric(gg_tensor_of_columns(turned)), dt);
+}
 GG_FN gg_sym gg_matter_strain_change(gg_tensor gradient, gg_sym stretch, double dt) {
     return gg_sym_scale(gg_tensor_symmetric(gg_tensor_mul_sym(gradient, stretch)), dt);
 }

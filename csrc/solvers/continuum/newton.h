@@ -2,6 +2,7 @@
 #ifndef GG_CONTINUUM_NEWTON_H
 #define GG_CONTINUUM_NEWTON_H
 
+#include "cells.h"
 #include "transfer.h"
 
 /* How far the yield stresses follow the pressures of the iterate. The minimum for given yield stresses is unique; that
@@ -20,14 +21,16 @@ GG_FN void gg_continuum_linearise_block(const gg_view *v, int64_t e, int64_t b) 
     const double *twists = gg_twist(v, e, GG_TWIST_VELOCITY);
     gg_continuum_sum sum = GG_ZERO;
     double dt = v->params.dt, follow = gg_continuum_follow(gg_continuum_env_of(v, e)->newton);
+    gg_cell cell;
+    gg_cell_begin(&cell, v->params.spacing);
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         gg_continuum_point *p = &gg_continuum_points(v, e)[k];
         gg_real4 value, along[3];
-        gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
-        gg_spline_gather(&s, halo + p->halo, &value, along);
-        gg_tensor gradient = gg_gradient_of(along);
-        gg_sym change = gg_matter_strain_change(gradient, p->stretch, dt);
+        gg_cell_enter(&cell, p->halo, halo, given);
+        gg_cell_gather(&cell, p->place, &value, along);
+        gg_tensor gradient = gg_tensor_of_columns(along);
+        gg_sym change = gg_matter_strain_along(along, p->stretch, dt);
         p->strain = gg_sym_add(gg_sym_shift(p->stretch, -1.0), change);
         const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
         p->strength += follow * (gg_matter_strength(material, gg_sym_trace(p->strain)) - p->strength);
@@ -58,8 +61,9 @@ GG_FN void gg_continuum_linearise_block(const gg_view *v, int64_t e, int64_t b) 
                 gg_block_tools_stiffen(tools, contact);
             }
         }
-        gg_point_give(p, &s, &gift, given);
+        gg_cell_scatter(&cell, p->place, gift.impulse, gift.along);
     }
+    gg_cell_end(&cell, given);
     gg_block_sums(v, e)[b] = sum;
 }
 
@@ -79,7 +83,7 @@ GG_FN void gg_continuum_gradient_nodes(const gg_view *v, int64_t e, int64_t n) {
             v->continuum_residual[first + k] = gg_real4_zero();
             continue;
         }
-        gg_real4 change = gg_real4_sub(u, free), given = gg_node_sum(v, e, n, k, 0);
+        gg_real4 change = gg_real4_sub(u, free), given = gg_node_sum(v, e, n, k);
         gg_real4 residual = gg_real4_scale(gg_real4_madd(given, mass, change), -1.0);
         residual = gg_real4_set(gg_real4_at(residual, 0), gg_real4_at(residual, 1), gg_real4_at(residual, 2), 0.0);
         v->continuum_residual[first + k] = residual;
@@ -116,36 +120,71 @@ GG_FN void gg_continuum_judge_env(const gg_view *v, int64_t e) {
     own->newton += !env->converged;
 }
 
-/* Diagonal 3 x 3 blocks of the Hessian, but for inertia. item: block of an env */
+/* (first + second) g g^T + second |g|^2 - soften f f^T, with f = along g, of three nodes side by side: each a lane of g */
+GG_FN void gg_point_diagonal(const gg_continuum_point *p, double scale, const gg_real4 g[3], gg_real4 out[6]) {
+    double second = 0.5 * p->shear * scale, both = (p->bulk + p->shear / 6.0) * scale;
+    gg_real4 size = gg_real4_scale(
+        gg_real4_add(gg_real4_add(gg_real4_times(g[0], g[0]), gg_real4_times(g[1], g[1])), gg_real4_times(g[2], g[2])),
+        second);
+    gg_real4 of[3] = {gg_real4_scale(g[0], both), gg_real4_scale(g[1], both), gg_real4_scale(g[2], both)};
+    for (int k = 0; k < 3; k++) {
+        out[k] = gg_real4_add(size, gg_real4_times(of[k], g[k]));
+        out[3 + k] = gg_real4_times(of[k == 2], g[1 + (k > 0)]);
+    }
+    if (p->soften > 0.0) {
+        gg_real4 f[3];
+        gg_columns_times(g, p->along, f);
+        for (int k = 0; k < 3; k++) {
+            of[k] = gg_real4_scale(f[k], -p->soften * scale);
+        }
+        for (int k = 0; k < 3; k++) {
+            out[k] = gg_real4_add(out[k], gg_real4_times(of[k], f[k]));
+            out[3 + k] = gg_real4_add(out[3 + k], gg_real4_times(of[k == 2], f[1 + (k > 0)]));
+        }
+    }
+}
+
+/* Diagonal 3 x 3 blocks of the Hessian, but for inertia; rows of three nodes along x. item: block of an env */
 GG_FN void gg_continuum_diagonal_block(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_newton_on(v, e)) {
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    gg_real4 *given = gg_given_clear(v, e, b, 2);
-    double dt = v->params.dt;
+    gg_given_clear(v, e, b, 2);
+    double dt = v->params.dt, *given = gg_given_components(v, e, b);
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
         gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
-        double scale = p->volume * dt * dt, first = p->bulk - p->shear / 3.0, second = 0.5 * p->shear;
+        gg_real4 weight = gg_real4_set(s.weight[0][0], s.weight[0][1], s.weight[0][2], 0.0);
+        gg_real4 other = gg_real4_set(s.other[0][0], s.other[0][1], s.other[0][2], 0.0);
         GG_ROLLED
-        for (int n = 0; n < 27; n++) {
-            int i = n % 3, j = n / 3 % 3, l = n / 9, at = p->halo + l * 36 + j * 6 + i;
-            double slope[3], pulled[3], flowing[3], weight = gg_spline_node(&s, i, j, l, slope);
-            gg_sym_mul(p->stretch, slope, pulled);
-            gg_sym_mul(p->along, pulled, flowing);
-            gg_sym own = gg_sym_scale(gg_sym_outer(pulled), first + second);
-            own = gg_sym_shift(own, second * gg_dot3(pulled, pulled));
-            own = gg_sym_scale(gg_sym_madd(own, -p->soften, gg_sym_outer(flowing)), scale);
+        for (int n = 0; n < 9; n++) {
+            int j = n % 3, l = n / 3;
+            double y = s.weight[1][j], z = s.weight[2][l];
+            gg_real4 slope[3] = {gg_real4_scale(other, y * z), gg_real4_scale(weight, s.other[1][j] * z),
+                                 gg_real4_scale(weight, y * s.other[2][l])};
+            gg_real4 pulled[3], own[6];
+            gg_columns_times(slope, p->stretch, pulled);
+            gg_point_diagonal(p, p->volume * dt * dt, pulled, own);
             GG_ROLLED
             for (int32_t c = 0; c < p->contact_count; c++) {
                 const gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
-                double at_surface = gg_continuum_weight(contact, weight, slope);
-                own = gg_sym_madd(own, at_surface * at_surface, contact->tangent);
+                gg_real4 at_surface = gg_real4_scale(weight, y * z);
+                for (int axis = 0; axis < 3; axis++) {
+                    at_surface = gg_real4_madd(at_surface, -contact->reach * contact->normal[axis], slope[axis]);
+                }
+                gg_real4 square = gg_real4_times(at_surface, at_surface);
+                const double tangent[6] = {contact->tangent.xx, contact->tangent.yy, contact->tangent.zz,
+                                           contact->tangent.xy, contact->tangent.xz, contact->tangent.yz};
+                for (int i = 0; i < 6; i++) {
+                    own[i] = gg_real4_madd(own[i], tangent[i], square);
+                }
             }
-            given[at] = gg_real4_add(given[at], gg_real4_set(own.xx, own.yy, own.zz, own.xy));
-            given[GG_HALO + at] = gg_real4_add(given[GG_HALO + at], gg_real4_set(own.xz, own.yz, 0.0, 0.0));
+            double *to = given + p->halo + l * 36 + j * 6;
+            for (int i = 0; i < 6; i++) {
+                gg_real4_store(to + i * GG_HALO, gg_real4_add(gg_real4_load(to + i * GG_HALO), own[i]));
+            }
         }
     }
 }

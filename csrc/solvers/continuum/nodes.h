@@ -5,12 +5,17 @@
 #include "blocks.h"
 #include "spline.h"
 
-/* what a block reads of its nodes, and what it adds to them: two vectors a node, in planes one behind the other */
-GG_FN gg_real4 *gg_halo_of(const gg_view *v, int64_t e, int64_t block) {
-    return v->continuum_halo + (e * v->dims.continuum.blocks + block) * GG_HALO;
-}
+/* what a block reads of its nodes, and what it adds to them: a vector a node, or the six components of a matrix */
 GG_FN gg_real4 *gg_given_of(const gg_view *v, int64_t e, int64_t block) {
     return v->continuum_given + (e * v->dims.continuum.blocks + block) * GG_HALO * 2;
+}
+GG_FN gg_real4 *gg_halo_of(const gg_view *v, int64_t e, int64_t block) {
+    return gg_given_of(v, e, block) + GG_HALO; /* where it gives matrices it reads nothing */
+}
+
+/* the same memory, by components: number c of a node is c * GG_HALO behind its first */
+GG_FN double *gg_given_components(const gg_view *v, int64_t e, int64_t block) {
+    return (double *)gg_given_of(v, e, block);
 }
 
 /* index of node x y z of a halo (0 .. 5 each) among the nodes of an env */
@@ -37,7 +42,7 @@ GG_FN const gg_real4 *gg_halo_read(const gg_view *v, int64_t e, int64_t block, c
     return halo;
 }
 
-/* what a block gives starts from 0; planes: 1 or 2 */
+/* what a block gives starts from 0; planes: 1 for vectors, 2 for matrices */
 GG_FN gg_real4 *gg_given_clear(const gg_view *v, int64_t e, int64_t block, int planes) {
     gg_real4 *given = gg_given_of(v, e, block);
     GG_ROLLED
@@ -47,18 +52,38 @@ GG_FN gg_real4 *gg_given_clear(const gg_view *v, int64_t e, int64_t block, int p
     return given;
 }
 
-/* what a node of a block of nodes is given in a plane, added up in the order of blocks; local: 0 .. 63 */
-GG_FN gg_real4 gg_node_sum(const gg_view *v, int64_t e, int64_t nodes, int local, int plane) {
+/* where a node of a block of nodes is in the halo of source s; -1: that does not reach it. local: 0 .. 63 */
+GG_FN int gg_node_in_halo(int local, int s) {
+    int x = local & 3, y = local >> 2 & 3, z = local >> 4, beyond_x = s & 1, beyond_y = s >> 1 & 1, beyond_z = s >> 2;
+    int reached = !(beyond_x && x > 1) && !(beyond_y && y > 1) && !(beyond_z && z > 1);
+    return reached ? (z + 4 * beyond_z) * 36 + (y + 4 * beyond_y) * 6 + x + 4 * beyond_x : -1;
+}
+
+/* what a node of a block of nodes is given, added up in the order of blocks */
+GG_FN gg_real4 gg_node_sum(const gg_view *v, int64_t e, int64_t nodes, int local) {
     const gg_continuum_source *source = &v->continuum_source[e * v->dims.continuum.nodes + nodes];
-    int x = local & 3, y = local >> 2 & 3, z = local >> 4;
     gg_real4 sum = gg_real4_zero();
     GG_ROLLED
     for (int s = 0; s < 8; s++) {
-        int beyond_x = s & 1, beyond_y = s >> 1 & 1, beyond_z = s >> 2;
-        int reached = !(beyond_x && x > 1) && !(beyond_y && y > 1) && !(beyond_z && z > 1);
-        if (source->block[s] >= 0 && reached) {
-            int at = (z + 4 * beyond_z) * 36 + (y + 4 * beyond_y) * 6 + x + 4 * beyond_x;
-            sum = gg_real4_add(sum, gg_given_of(v, e, source->block[s])[plane * GG_HALO + at]);
+        int at = gg_node_in_halo(local, s);
+        if (source->block[s] >= 0 && at >= 0) {
+            sum = gg_real4_add(sum, gg_given_of(v, e, source->block[s])[at]);
+        }
+    }
+    return sum;
+}
+
+/* the same of a symmetric matrix, of which blocks give the components one behind the other */
+GG_FN gg_sym gg_node_sum_sym(const gg_view *v, int64_t e, int64_t nodes, int local) {
+    const gg_continuum_source *source = &v->continuum_source[e * v->dims.continuum.nodes + nodes];
+    gg_sym sum = GG_ZERO;
+    GG_ROLLED
+    for (int s = 0; s < 8; s++) {
+        int at = gg_node_in_halo(local, s);
+        if (source->block[s] >= 0 && at >= 0) {
+            const double *given = gg_given_components(v, e, source->block[s]) + at;
+            sum = gg_sym_add(sum, gg_sym_make(given[0], given[GG_HALO], given[2 * GG_HALO], given[3 * GG_HALO],
+                                              given[4 * GG_HALO], given[5 * GG_HALO]));
         }
     }
     return sum;
@@ -68,47 +93,35 @@ GG_FN int64_t gg_node_first(const gg_view *v, int64_t e, int64_t nodes) {
     return (e * v->dims.continuum.nodes + nodes) * GG_NODES;
 }
 
-/* the gradient of a velocity from what gg_spline_gather gives: row i is that of component i */
-GG_FN gg_tensor gg_gradient_of(const gg_real4 along[3]) {
-    gg_tensor out;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            out.m[i][j] = gg_real4_at(along[j], i);
-        }
-    }
-    return out;
-}
-
-/* what a particle gives to its nodes: an impulse, by the weights, and a matrix times their gradients */
+/* what a particle gives to its nodes: an impulse, by the weights, and by their derivatives along each axis */
 typedef struct gg_point_gift {
-    double impulse[3];
-    gg_tensor pushed;
+    gg_real4 impulse, along[3];
 } gg_point_gift;
+
+GG_FN gg_point_gift gg_point_nothing(void) {
+    gg_point_gift gift;
+    gift.impulse = gift.along[0] = gift.along[1] = gift.along[2] = gg_real4_zero();
+    return gift;
+}
 
 /* what stress does over a substep */
 GG_FN gg_point_gift gg_point_stress(const gg_continuum_point *p, gg_sym stress, double dt) {
-    gg_point_gift gift = GG_ZERO;
-    gift.pushed = gg_sym_product(gg_sym_scale(stress, p->volume * dt), p->stretch);
+    gg_sym s = gg_sym_scale(stress, p->volume * dt);
+    gg_real4 columns[3] = {gg_real4_set(s.xx, s.xy, s.xz, 0.0), gg_real4_set(s.xy, s.yy, s.yz, 0.0),
+                           gg_real4_set(s.xz, s.yz, s.zz, 0.0)};
+    gg_point_gift gift;
+    gift.impulse = gg_real4_zero();
+    gg_columns_times(columns, p->stretch, gift.along);
     return gift;
 }
 
 /* adds an impulse at the surface where a contact is */
 GG_FN void gg_point_push(gg_point_gift *gift, const gg_continuum_contact *c, const double impulse[3]) {
-    for (int i = 0; i < 3; i++) {
-        gift->impulse[i] += impulse[i];
-        for (int j = 0; j < 3; j++) {
-            gift->pushed.m[i][j] -= c->reach * impulse[i] * c->normal[j];
-        }
-    }
-}
-
-GG_FN void gg_point_give(const gg_continuum_point *p, const gg_spline *s, const gg_point_gift *gift, gg_real4 *given) {
-    const gg_tensor *pushed = &gift->pushed;
-    gg_real4 along[3], impulse = gg_real4_set(gift->impulse[0], gift->impulse[1], gift->impulse[2], 0.0);
+    gg_real4 given = gg_real4_set(impulse[0], impulse[1], impulse[2], 0.0);
+    gift->impulse = gg_real4_add(gift->impulse, given);
     for (int j = 0; j < 3; j++) {
-        along[j] = gg_real4_set(pushed->m[0][j], pushed->m[1][j], pushed->m[2][j], 0.0);
+        gift->along[j] = gg_real4_madd(gift->along[j], -c->reach * c->normal[j], given);
     }
-    gg_spline_scatter(s, impulse, along, given + p->halo);
 }
 
 /* sums over the blocks, or blocks of nodes, of an env, in their order */

@@ -12,16 +12,18 @@ GG_FN void gg_continuum_ray_block(const gg_view *v, int64_t e, int64_t b) {
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
     const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_step);
+    gg_cell cell;
+    gg_cell_begin(&cell, v->params.spacing);
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         gg_continuum_point *p = &gg_continuum_points(v, e)[k];
         gg_real4 value, along[3];
-        gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
-        gg_spline_gather(&s, halo + p->halo, &value, along);
-        gg_tensor gradient = gg_gradient_of(along);
+        gg_cell_enter(&cell, p->halo, halo, NULL);
+        gg_cell_gather(&cell, p->place, &value, along);
+        gg_tensor gradient = gg_tensor_of_columns(along);
         double u[3];
         gg_real4_three(value, u);
-        p->along = gg_matter_strain_change(gradient, p->stretch, v->params.dt);
+        p->along = gg_matter_strain_along(along, p->stretch, v->params.dt);
         GG_ROLLED
         for (int32_t c = 0; c < p->contact_count; c++) {
             gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];

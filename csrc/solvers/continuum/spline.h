@@ -2,7 +2,7 @@
 #ifndef GG_CONTINUUM_SPLINE_H
 #define GG_CONTINUUM_SPLINE_H
 
-#include "../../base/real4.h"
+#include "../../base/columns.h"
 
 /* weights along each axis, and a second set beside them: their derivatives [1/m], or their moments [m] */
 typedef struct gg_spline {

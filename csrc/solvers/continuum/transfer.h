@@ -67,7 +67,7 @@ GG_FN void gg_continuum_open_nodes(const gg_view *v, int64_t e, int64_t n) {
     gg_real4 kick = gg_real4_set(g.x * dt, g.y * dt, g.z * dt, 0.0);
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
-        gg_real4 sum = gg_node_sum(v, e, n, k, 0), zero = gg_real4_zero();
+        gg_real4 sum = gg_node_sum(v, e, n, k), zero = gg_real4_zero();
         double mass = gg_real4_at(sum, 3);
         gg_real4 u = mass > 0.0 ? gg_real4_scale(sum, 1.0 / mass) : zero;
         u = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), 0.0);
@@ -223,7 +223,7 @@ GG_FN void gg_continuum_integrate_block(const gg_view *v, int64_t e, int64_t b) 
             strength = gg_explicit_strength(material, gradient, p->stretch, dt);
         } else {
             gg_spline_gather(&slopes, halo + p->halo, &value, along);
-            gradient = gg_gradient_of(along);
+            gradient = gg_tensor_of_columns(along);
             strength = p->strength;
         }
         gg_real4_three(value, velocity);
