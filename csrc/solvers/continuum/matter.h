@@ -18,9 +18,8 @@
 
 /* Opening that matter without tension remembers where it touches a tool: it must close before there is pressure again. */
 #define GG_CONTINUUM_OPENING 0.1
-/* density on the grid, over that at rest, below which nothing presses; above which matter expands, in about the time [s]
- * that follows, by no more than the share after it */
-#define GG_CONTINUUM_SPARSE 0.5
+/* density on the grid, over that at rest, above which matter expands, in about the time [s] that follows, by no more than
+ * the share after it */
 #define GG_CONTINUUM_DENSE  1.05
 #define GG_CONTINUUM_EXPAND 0.1
 #define GG_CONTINUUM_EXCESS 0.3
@@ -97,7 +96,6 @@ GG_FN gg_sym gg_matter_tangent(double bulk, double shear, double soften, gg_sym 
 typedef struct gg_matter_room {
     double opening; /* trace of B - 1 that it closes until the density is that at rest */
     double excess;  /* density above that at rest, over it */
-    int sparse;     /* so few around it that nothing presses */
     int touching;   /* a tool or wall: there the kernel ends, and the grid tells too little */
 } gg_matter_room;
 
@@ -115,7 +113,6 @@ GG_FN gg_matter_room gg_matter_room_of(double density, double aside, int touchin
     out.opening = ratio > 1.0 ? 3.0 * (side - 1.0) : 0.0;
     out.excess = density > GG_CONTINUUM_DENSE ? density - GG_CONTINUUM_DENSE : 0.0;
     out.excess = out.excess < GG_CONTINUUM_EXCESS ? out.excess : GG_CONTINUUM_EXCESS;
-    out.sparse = full < GG_CONTINUUM_SPARSE;
     out.touching = touching;
     return out;
 }
@@ -130,7 +127,7 @@ GG_FN double gg_matter_volumetric(double volumetric, double tip, const gg_matter
     if (room->touching) {
         return volumetric < tip + GG_CONTINUUM_OPENING ? volumetric : tip + GG_CONTINUUM_OPENING;
     }
-    return volumetric > tip || room->sparse ? tip + room->opening : volumetric;
+    return volumetric > tip ? tip + room->opening : volumetric;
 }
 
 /* The elastic stretch after a substep in which matter was deformed by 1 + dt L; *plastic rises by the equivalent plastic
