@@ -28,7 +28,7 @@ def rain(count: int) -> gg.Scene:
 
 
 def test_sand_that_rained_closes(measured: Note) -> None:
-    """A density of .24 before the fall, and open as far. It does not become as dense as packed sand: docs/continuum.md."""
+    """A density of .24 before the fall, and open as far. It stays looser than packed sand."""
     with rain(12).build(device="cpu", solver=gg.Solver(tolerance=1e-2), num_threads=1) as world:
         world.set_continuum(1.6 * np.eye(3)[None].repeat(world.grain_count, axis=0))
         world.step(0.01, 150)
