@@ -29,6 +29,7 @@ from granular_gym.tasks.goal_envs import GoalEnv, GoalVectorEnv
 from granular_gym.tasks.goals import BEFORE, GoalTask
 from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.images import Image, view_camera
+from granular_gym.tasks.matter import MATTERS
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
 
@@ -147,6 +148,7 @@ class PourTask(GoalTask):
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
     grains: ClassVar[tuple[str, ...]] = GRAIN_SHAPES
+    matters: ClassVar[tuple[str, ...]] = tuple(MATTERS)
     held: Floats
     received: Floats
     spilled: Floats

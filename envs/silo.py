@@ -48,6 +48,7 @@ from granular_gym.tasks.goals import GoalTask
 from granular_gym.tasks.grain_shapes import GRAIN_SHAPES
 from granular_gym.tasks.hoppers import Hopper
 from granular_gym.tasks.images import Image, view_camera
+from granular_gym.tasks.matter import MATTERS
 from granular_gym.tasks.pace import Pace, Preset
 from granular_gym.tasks.scaled import Scaled
 from granular_gym.tasks.state_vector import StateVector
@@ -163,6 +164,7 @@ class SiloTask(GoalTask):
     difficulties: ClassVar[Mapping[str, Difficulty]] = DIFFICULTIES
     difficulty: Difficulty
     grains: ClassVar[tuple[str, ...]] = (*GRAIN_SHAPES, *GRAINS)
+    matters: ClassVar[tuple[str, ...]] = tuple(MATTERS)
     half_depth: float
     discharged: Floats
     received: Floats

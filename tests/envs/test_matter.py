@@ -19,7 +19,9 @@ from granular_gym.tasks.heights import PACKING
 from granular_gym.tasks.matter import ANGLES, DISTANCE, FRICTIONS, MATTERS, ROLLING, angle_of, sand_in_place_of
 from granular_gym.tasks.registry import task_class
 
-BULLDOZER, LEVEL, EXCAVATOR = (f"granular_gym/{name}-v1" for name in ("Bulldozer", "Level", "Excavator"))
+BULLDOZER, LEVEL, EXCAVATOR, POUR, SILO = (
+    f"granular_gym/{name}-v1" for name in ("Bulldozer", "Level", "Excavator", "Pour", "Silo")
+)
 CONTINUUM = "sand_continuum"
 OF_BOTH = [name for name in TASK_IDS if CONTINUUM in task_class(name).matters]
 
@@ -30,7 +32,7 @@ def arguments(name: str) -> dict[str, Any]:
 
 
 def test_these_tasks_take_both() -> None:
-    assert {BULLDOZER, LEVEL, EXCAVATOR} <= set(OF_BOTH)
+    assert {BULLDOZER, LEVEL, EXCAVATOR, POUR, SILO} <= set(OF_BOTH)
     assert {task_class(name).matters for name in OF_BOTH} == {tuple(MATTERS)}
 
 
@@ -118,9 +120,12 @@ def test_the_angle_of_friction_is_that_of_the_table(make: Any) -> None:
 
 
 def test_rolling_friction_is_that_of_the_table() -> None:
+    """Those of Pour and Silo roll more easily: for them the table's angles are too large, by what was not measured."""
     for name in OF_BOTH:
         scene = gym.make(name, **small(name)).unwrapped.task.bed_scene(0)
-        assert scene.pair("sand", "sand").rolling_friction == ROLLING and scene.materials[0].name == "sand"
+        rolling = scene.pair("sand", "sand").rolling_friction
+        assert rolling < ROLLING if name.split("/")[1].startswith(("Pour", "Silo")) else rolling == ROLLING
+        assert scene.materials[0].name == "sand"
 
 
 def test_an_env_of_a_batch_is_the_same_alone(make: Any, make_vec: Any) -> None:
@@ -173,6 +178,17 @@ def test_the_expert_succeeds_on_it(make: Any) -> None:
         if info["success"]:
             break
     assert info["success"] and not info["diverged"] and info["escaped_count"] == 0
+
+
+def test_a_wide_gate_lets_it_through(make: Any) -> None:
+    """Gates wider than three cells of the grid pass what they pass of grains; narrower ones less (docs/tasks)."""
+    env = make(SILO, matter=CONTINUUM, grain_count=500, preset="train", observation="state")
+    env.reset(seed=0)
+    task = env.unwrapped.task
+    assert 3.0 * 2.0 * DISTANCE * task.radius < 0.4
+    for _ in range(40):
+        info = env.step(np.array([1.0, 0.0], np.float32))[4]
+    assert info["discharged"] > 0.8 and info["spilled"] < 0.05 and not info["diverged"]
 
 
 def test_values_are_drawn_for_it(make: Any) -> None:
@@ -228,9 +244,9 @@ def test_a_scene_of_grains_becomes_one_of_a_continuum() -> None:
             {"matter": CONTINUUM, "randomize": gg.MaterialRanges(wind=((0, 0, 0), (1, 0, 0)))},
             "^randomize: expected .*, got wind of all pairs",
         ),
-        ("granular_gym/Silo-v1", {"matter": CONTINUUM}, "^matter: expected one of 'grains', got 'sand_continuum'"),
-        ("granular_gym/Pour-v1", {"matter": CONTINUUM}, "^matter: expected one of 'grains'"),
-        ("granular_gym/ExcavatorForce-v0", {"matter": CONTINUUM}, "^matter: expected one of 'grains'"),
+        (SILO, {"matter": CONTINUUM, "grain": "octagon"}, "^grain: expected 'sphere' with matter='sand_continuum'"),
+        (POUR, {"matter": CONTINUUM, "grain": "rod"}, "^grain: expected 'sphere' with matter='sand_continuum'"),
+        ("granular_gym/ExcavatorForce-v0", {"matter": CONTINUUM}, "^matter: expected one of 'grains', got 'sand_con"),
         ("granular_gym/Dough-v0", {"matter": CONTINUUM}, "^matter: expected one of 'grains'"),
     ],
 )

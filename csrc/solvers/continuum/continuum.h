@@ -24,7 +24,7 @@
 /* the env stops where its gradient is below this share of the momenta that change in a substep */
 #define GG_CONTINUUM_TOLERANCE 1e-6
 /* most iterations of Newton's method, and of a linear solve */
-#define GG_CONTINUUM_NEWTON 60
+#define GG_CONTINUUM_NEWTON 200
 #define GG_CONTINUUM_LINEAR 4000
 /* most lengths that a line search tries */
 #define GG_CONTINUUM_TRIES 12

@@ -17,8 +17,16 @@
 #include "../../base/columns.h"
 #include "continuum.h"
 
-/* Opening that matter without tension remembers: it must close before there is pressure again. */
+/* Opening that matter without tension remembers where it touches a tool: it must close before there is pressure again. */
 #define GG_CONTINUUM_OPENING 0.1
+/* density on the grid, over that at rest, above which matter expands, in about the time [s] that follows, by no more than
+ * the share after it */
+#define GG_CONTINUUM_DENSE  1.05
+#define GG_CONTINUUM_EXPAND 0.1
+#define GG_CONTINUUM_EXCESS 0.3
+/* a particle at the face of packed matter sees 1 / 1.6 of its density; lowest density that is told apart */
+#define GG_CONTINUUM_FACE 1.6
+#define GG_CONTINUUM_THIN 0.125
 
 /* whether matter can have such a stretch: positive definite, and within what numbers hold */
 GG_FN int gg_stretch_usable(gg_sym a) {
@@ -90,10 +98,48 @@ GG_FN gg_sym gg_matter_tangent(double bulk, double shear, double soften, gg_sym 
     return gg_sym_madd(stress, -soften * gg_sym_dot(flow, change), flow);
 }
 
+/* What the grid tells of the room that a particle has. */
+typedef struct gg_matter_room {
+    double opening; /* trace of B - 1 that it closes until the density is that at rest */
+    double excess;  /* density above that at rest, over it */
+    int touching;   /* a tool or wall: there the kernel ends, and the grid tells too little */
+} gg_matter_room;
+
+/* density: on the grid at the particle, over that at rest. aside: how far off the particle the centre of the mass is that it
+ * sees, over the spacing of the nodes: 0 amid matter, .21 at its face; densities are those of a half space that looks so.
+ * Particles farther out than that are not of the body: they fall on it. */
+GG_FN gg_matter_room gg_matter_room_of(double density, double aside, int touching) {
+    gg_matter_room out;
+    double seen = 1.0 + aside * (1.3 + 6.8 * aside);
+    double full = density * (seen < GG_CONTINUUM_FACE ? seen : GG_CONTINUUM_FACE);
+    double ratio = 1.0 / (full > GG_CONTINUUM_THIN ? full : GG_CONTINUUM_THIN), side = 1.0 + (ratio - 1.0) / 3.0;
+    for (int k = 0; k < 4; k++) { /* the cube root of the ratio, by Newton's method */
+        side = (2.0 * side + ratio / (side * side)) / 3.0;
+    }
+    out.opening = ratio > 1.0 ? 3.0 * (side - 1.0) : 0.0;
+    out.excess = density > GG_CONTINUUM_DENSE ? density - GG_CONTINUUM_DENSE : 0.0;
+    out.excess = out.excess < GG_CONTINUUM_EXCESS ? out.excess : GG_CONTINUUM_EXCESS;
+    out.touching = touching;
+    return out;
+}
+
+/* The volumetric strain that matter with a bound on its tension keeps. Where nothing holds it together it has the volume
+ * that the grid shows, not the one that its velocities add up to: those are too coarse, and drift. So pressure begins
+ * where the density is that at rest. What was pressed together all the same expands. */
+GG_FN double gg_matter_volumetric(double volumetric, double tip, const gg_matter_room *room, double dt) {
+    if (room->excess > 0.0) {
+        return (volumetric < tip ? volumetric : tip) - dt / (dt + GG_CONTINUUM_EXPAND) * room->excess;
+    }
+    if (room->touching) {
+        return volumetric < tip + GG_CONTINUUM_OPENING ? volumetric : tip + GG_CONTINUUM_OPENING;
+    }
+    return volumetric > tip ? tip + room->opening : volumetric;
+}
+
 /* The elastic stretch after a substep in which matter was deformed by 1 + dt L; *plastic rises by the equivalent plastic
  * strain. Radial return of the deviator of V - 1; the stretch stays where its decomposition fails. */
 GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double strength, gg_tensor gradient, gg_sym stretch,
-                                    double dt, double *plastic) {
+                                    double dt, const gg_matter_room *room, double *plastic) {
     gg_tensor deformed = gg_tensor_mul_sym(gradient, stretch);
     double rows[3];
     for (int i = 0; i < 3; i++) {
@@ -106,14 +152,19 @@ GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double stren
     if (!gg_tensor_stretch(deformed, &next)) {
         return stretch;
     }
-    double volumetric = gg_sym_trace(next) - 3.0, most = m->tension / m->bulk + GG_CONTINUUM_OPENING;
+    double volumetric = gg_sym_trace(next) - 3.0, tip = m->tension / m->bulk;
     gg_sym deviator = gg_sym_deviator(next);
     double size = gg_sym_norm(deviator), allowed = m->shear > 0.0 ? 0.5 * strength / m->shear : 0.0;
     if (size > allowed) {
         *plastic += 0.81649658092772603 * (size - allowed); /* sqrt(2/3) */
         deviator = gg_sym_scale(deviator, allowed / size);
     }
-    volumetric = m->tension < GG_UNYIELDING && volumetric > most ? most : volumetric;
+    if (m->tension < GG_UNYIELDING) {
+        volumetric = gg_matter_volumetric(volumetric, tip, room, dt);
+        if (volumetric > tip) {
+            return gg_sym_make(1.0 + volumetric / 3.0, 1.0 + volumetric / 3.0, 1.0 + volumetric / 3.0, 0.0, 0.0, 0.0);
+        }
+    }
     return gg_sym_shift(deviator, 1.0 + volumetric / 3.0);
 }
 

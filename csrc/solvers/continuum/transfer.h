@@ -197,6 +197,18 @@ GG_FN void gg_continuum_transform_slot(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
+/* The room of a particle at the start of a substep. value and moment: what nodes give to it, their masses in w */
+GG_FN gg_matter_room gg_point_room(const gg_view *v, int64_t e, const gg_continuum_point *p, gg_real4 value,
+                                   const gg_real4 moment[3]) {
+    double mass = gg_real4_at(value, 3), h = v->params.spacing, aside[3];
+    double per_mass = gg_slot_body_at(v, e, p->slot)[GG_BODY_INVERSE_MASS];
+    for (int k = 0; k < 3; k++) {
+        aside[k] = gg_real4_at(moment[k], 3) / (mass * h);
+    }
+    double density = mass * p->volume * per_mass / (h * h * h);
+    return gg_matter_room_of(density, sqrt(gg_dot3(aside, aside)), p->contact_count > 0);
+}
+
 /* Moves and deforms the particles of a block by the velocities of its nodes. item: block of an env */
 GG_FN void gg_continuum_integrate_block(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks) {
@@ -227,7 +239,8 @@ GG_FN void gg_continuum_integrate_block(const gg_view *v, int64_t e, int64_t b) 
             strength = p->strength;
         }
         gg_real4_three(value, velocity);
-        gg_sym next = gg_matter_return(material, strength, gradient, p->stretch, dt, &plastic);
+        gg_matter_room room = gg_point_room(v, e, p, value, moment);
+        gg_sym next = gg_matter_return(material, strength, gradient, p->stretch, dt, &room, &plastic);
         double size = gg_sym_norm(next);
         int moved = size < 1e30 && gg_point_move(v, e, p->slot, velocity);
         v->continuum_moved[id] = moved;
