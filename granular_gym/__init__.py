@@ -15,7 +15,7 @@ from granular_gym.engine.beds import settled_bed
 from granular_gym.engine.bell import Bell
 from granular_gym.engine.cameras import DepthCamera, look_at
 from granular_gym.engine.contacts import Contacts
-from granular_gym.engine.continuum import DruckerPrager, Elastic, VonMises
+from granular_gym.engine.continuum import DruckerPrager, Elastic, Liquid, VonMises
 from granular_gym.engine.materials import Air, Material, Pair, capillary_cohesion, cohesion_of_force
 from granular_gym.engine.overlaps import Overlaps
 from granular_gym.engine.scene import Scene
@@ -74,6 +74,7 @@ __all__ = [
     "Elastic",
     "Grains",
     "GranularError",
+    "Liquid",
     "Material",
     "MaterialRanges",
     "Mesh",

@@ -92,6 +92,36 @@ def knead(world: gg.World, steps: int, first: int = 0, substeps: int = 1) -> lis
     return hashes
 
 
+def basin(size: tuple[float, float, float], depth: float, spacing: float) -> gg.Scene:
+    """Water at rest in a box, as deep as that [m]."""
+    scene = gg.Scene(((0, 0, 0), size))
+    water = scene.add_material(density=1000.0, friction=0.0, continuum=gg.Liquid(4e5, 1e-3), name="water")
+    scene.add_continuum(water, (0, 0, 0), (size[0], size[1], depth), spacing=spacing)
+    return scene
+
+
+def stirred() -> gg.Scene:
+    """A dam of oil that breaks towards a ball of dough, a blade and a box that move towards both."""
+    scene = gg.Scene(((0, 0, 0), (0.24, 0.08, 0.3)), boundary={"z": ("wall", "open")})
+    oil = scene.add_material(density=900.0, friction=0.1, continuum=gg.Liquid(2e5, 0.1), name="oil")
+    dough = scene.add_material(density=1000.0, friction=0.8, continuum=DOUGH, name="dough")
+    scene.add_continuum(oil, (0, 0, 0), (0.08, 0.08, 0.12), spacing=0.02)
+    scene.add_continuum(dough, shape=gg.Sdf.sphere(0.03).at((0.14, 0.04, 0.04)))
+    scene.add_tool(gg.Sdf.box((0.01, 0.03, 0.03)), name="blade", material=dough, pose=(0.22, 0.04, 0.04))
+    scene.add_tool(gg.Sdf.box((0.02, 0.02, 0.02)), name="box", material=dough, pose=(0.04, 0.04, 0.145))
+    return scene
+
+
+def stir(world: gg.World, steps: int, first: int = 0) -> list[int]:
+    """Hashes of env 0 after each of these steps of `stirred`."""
+    hashes, poses = [], world.tool_poses[0].astype(np.float64)
+    for k in range(first, first + steps):
+        poses[0, 0], poses[1, 2] = 0.22 - 1e-3 * (k + 1), 0.145 - 4e-3 * (k + 1)
+        world.step(DT, 1, tool_poses=poses)
+        hashes.append(world.state_hash(0))
+    return hashes
+
+
 def floating(matter: Any, low: Any, high: Any, spacing: float) -> gg.Scene:
     """A box of matter in space, without gravity and walls."""
     scene = gg.Scene(((0, 0, 0), (0.4, 0.4, 0.4)), gravity=(0, 0, 0), boundary=dict.fromkeys("xyz", "open"))

@@ -2,7 +2,8 @@
  *
  * continuum: None, or a dict of
  * spacing float                      of the nodes of the grid [m]
- * material (materials, 6) float64    bulk and shear modulus, yield stress, its slope, tension [Pa], viscosity [Pa s]
+ * material (materials, 7) float64    bulk and shear modulus, yield stress, its slope, tension [Pa], viscosity [Pa s], bulk
+ *                                    modulus of a liquid [Pa]
  */
 #include "world_object.h"
 
@@ -17,8 +18,8 @@ int gg_py_def_continuum(const gg_module_state *state, PyObject *continuum, gg_py
         PyErr_SetString(state->error[GG_PY_ARGUMENT], "continuum: expected None, or a dict of spacing and material");
         return -1;
     }
-    _Static_assert(sizeof(gg_continuum_material) == 6 * sizeof(double), "a material is six doubles");
-    npy_intp shape[2] = {def->material_count, 6};
+    _Static_assert(sizeof(gg_continuum_material) == 7 * sizeof(double), "a material is seven doubles");
+    npy_intp shape[2] = {def->material_count, 7};
     const double *rows = gg_py_array(state, "material", table, NPY_FLOAT64, 2, shape);
     gg_continuum_material *material = rows ? gg_py_def_alloc(out, def->material_count, sizeof *material) : NULL;
     if (!material) {

@@ -15,6 +15,8 @@
 /* nodes of a block, and those that its particles reach: 6 x 6 x 6 */
 #define GG_NODES 64
 #define GG_HALO  216
+/* cells of the grid that begin at nodes of its particles, but for the last along each axis: 5 x 5 x 5 */
+#define GG_CELLS 125
 
 /* Half the distance of particles over the radius of the sphere of a particle's volume, (pi / 6)^(1/3): the surface of the
  * matter is that far from the centre of a particle on it. */
@@ -24,13 +26,15 @@
 #define GG_UNYIELDING 1e30
 
 /* What continuous matter is made of: isotropic linear elasticity of the corotated strain, a yield stress that may rise
- * with the pressure, a tension at which it parts, a viscosity. See solvers/continuum/matter.h. */
+ * with the pressure, a tension at which it parts, a viscosity: solvers/continuum/matter.h. Or a liquid, whose moduli are 0:
+ * solvers/continuum/liquid.h. */
 typedef struct gg_continuum_material {
-    double bulk, shear; /* moduli [Pa]; bulk 0: grains of the material are no continuum */
+    double bulk, shear; /* moduli [Pa] */
     double strength;    /* largest norm of the deviatoric stress where there is no pressure [Pa] */
     double slope;       /* rise of it with the pressure */
     double tension;     /* largest mean tension [Pa] */
     double viscosity;   /* [Pa s] */
+    double liquid;      /* bulk modulus of a liquid [Pa]; this and `bulk` 0: grains of the material are no continuum */
 } gg_continuum_material;
 
 /* all 0 where there is no continuum */
@@ -41,6 +45,9 @@ typedef struct gg_continuum_dims {
     int64_t tools, twists; /* tools of the scene where one is dynamic, else 0; components of their twists, 6 each */
     int64_t tool_blocks;   /* blocks, or 0 without dynamic tools */
     int64_t cells;         /* of particles, for cameras */
+    int64_t liquid;        /* whether there are liquids */
+    int64_t fills, flows;  /* cells of the blocks, nodes of the blocks of nodes; 0 without liquids */
+    int64_t rooms;         /* nodes, or 0 without liquids */
 } gg_continuum_dims;
 
 /* a particle within a substep, in the order of blocks */
@@ -51,6 +58,7 @@ typedef struct gg_continuum_point {
     gg_sym along;               /* direction of flow; in the line search: change of strain along the step */
     double bulk, shear, soften; /* tangent moduli [Pa]: along flow stress does not rise by `soften` */
     double strength;            /* yield stress in this substep [Pa] */
+    double pressed;             /* bulk modulus of a liquid under pressure, as the preconditioner takes it [Pa] */
     double volume;              /* [m3] */
     int32_t slot, halo;         /* halo: the first node of its stencil in its block */
     int32_t contact, contact_count;
@@ -65,6 +73,7 @@ typedef struct gg_continuum_contact {
     double reach;      /* from the particle to the surface of its matter [m] */
     double give[2];    /* regularisation along the normal and across it [1/kg] */
     double friction;
+    double cling;                 /* of a liquid: impulse across over the relative velocity [kg] */
     double impulse[3];            /* on the particle [N s] */
     double along[3], velocity[3]; /* of the particle relative to the tool: change along the step, and of the iterate */
     gg_sym tangent;               /* [kg] */
@@ -78,6 +87,22 @@ typedef struct gg_continuum_block {
     int32_t node[8];
     int32_t dynamic, spare; /* whether its particles meet dynamic tools */
 } gg_continuum_block;
+
+/* a cell of a block, in a world with liquids */
+typedef struct gg_liquid_cell {
+    double room;              /* what tools leave of it [m3]; 0: another block's, or without liquid */
+    double bulk;              /* [Pa] */
+    double full, fill, along; /* how much more than full it is: at the start, of the iterate; change along the step */
+} gg_liquid_cell;
+
+/* Cubes of half a spacing that the splines of a block of nodes reach: along an axis, in all; what is told of them, in a
+ * world with liquids. */
+#define GG_ROOM_SIDE  12
+#define GG_ROOM_CUBES (GG_ROOM_SIDE * GG_ROOM_SIDE * GG_ROOM_SIDE)
+typedef struct gg_room {
+    float left[GG_ROOM_CUBES];     /* share that tools leave */
+    float along[3][GG_ROOM_CUBES]; /* first what tools take times their velocity [m/s], then how pressures rise [Pa] */
+} gg_room;
 
 /* the blocks of particles that reach a block of nodes, -1: none */
 typedef struct gg_continuum_source {
@@ -151,12 +176,15 @@ typedef struct gg_continuum_tool_sum {
     X(gg_continuum_sum, continuum_block_sum, d->continuum.blocks, SCRATCH)                                             \
     X(gg_real4, continuum_given, d->continuum.blocks * GG_HALO * 2, SCRATCH) /* of a block: solvers/continuum/nodes.h */ \
     X(gg_continuum_source, continuum_source, d->continuum.nodes, SCRATCH)                                              \
+    X(gg_liquid_cell, liquid_cell, d->continuum.fills, SCRATCH)                                                  \
+    X(gg_room, liquid_room, d->continuum.rooms, SCRATCH) \
+    X(gg_real4, liquid_flow, d->continuum.flows, SCRATCH) /* x: volume that flows to a node [m3/s]; liquid.h */     \
     X(gg_continuum_sum, continuum_node_sum, d->continuum.nodes, SCRATCH)                                               \
-    X(gg_real4, continuum_velocity, d->continuum.nodes * GG_NODES, SCRATCH) /* iterate [m/s]; w: mass [kg] */          \
-    X(gg_real4, continuum_free, d->continuum.nodes * GG_NODES, SCRATCH)     /* velocity without stress or contact */   \
+    X(gg_real4, continuum_velocity, d->continuum.nodes * GG_NODES, SCRATCH) /* iterate [m/s]; w: pressure */           \
+    X(gg_real4, continuum_free, d->continuum.nodes * GG_NODES, SCRATCH)     /* without stress, contact; w: mass */    \
     X(gg_real4, continuum_residual, d->continuum.nodes * GG_NODES, SCRATCH) /* of the linear solve [N s] */            \
     X(gg_real4, continuum_step, d->continuum.nodes * GG_NODES, SCRATCH)     /* its solution [m/s] */                   \
-    X(gg_real4, continuum_way, d->continuum.nodes * GG_NODES, SCRATCH)      /* its direction */                        \
+    X(gg_real4, continuum_way, d->continuum.nodes * GG_NODES, SCRATCH)      /* its direction; w: pressure */           \
     X(gg_real4, continuum_image, d->continuum.nodes * GG_NODES, SCRATCH)    /* the matrix times the direction */       \
     X(gg_sym, continuum_inverse, d->continuum.nodes * GG_NODES, SCRATCH)    /* of its diagonal blocks [1/kg] */        \
     X(double, continuum_twist, d->continuum.twists * GG_TWIST_VECTORS, SCRATCH) /* one gg_twist_vector after another */ \

@@ -18,6 +18,9 @@ static gg_status check_material(const gg_world_def *d, int32_t k, gg_message out
         "material %d: expected a slope of the yield stress in [0, 10] and a viscosity in [0, 1e9] Pa s, got %g and "
         "%g",
         (int)k, m->slope, m->viscosity);
+    GG_EXPECT(out, m->liquid >= 0.0 && m->liquid <= 1e13 && (m->liquid == 0.0 || (m->bulk == 0.0 && m->shear == 0.0)),
+              "material %d: expected a bulk modulus of a liquid in [0, 1e13] Pa, and none of a solid beside it, got %g",
+              (int)k, m->liquid);
     return GG_OK;
 }
 
@@ -28,6 +31,15 @@ static gg_status check_scene(const gg_world_def *d, gg_message out) {
                   "boundary: continuous matter takes walls and open faces, got another kind on %c", "xyz"[axis]);
     }
     GG_EXPECT(out, !gg_air_drags(&d->air), "air: expected none around continuous matter, as it drags on single grains");
+    for (int32_t k = 0; k < d->material_count; k++) {
+        GG_EXPECT(out, !(d->continuum.material[k].liquid > 0.0 && d->solver.mode == GG_MODE_EXPLICIT),
+                  "solver.mode: expected the default in a scene with a liquid, got explicit");
+        for (int32_t t = 0; d->tool_mass && t < d->tool_count; t++) {
+            GG_EXPECT(out, !(d->continuum.material[k].liquid > 0.0 && gg_tool_moves(&d->tool_mass[t])),
+                      "mass: expected tools that follow their targets in a scene with a liquid, tool %d has a mass",
+                      (int)t);
+        }
+    }
     GG_EXPECT(out, !d->solver.sleep, "solver.sleep: expected 0 with continuous matter");
     GG_EXPECT(out,
               d->solver.mode == GG_MODE_GAUSS_SEIDEL || d->solver.mode == GG_MODE_JACOBI ||
@@ -55,7 +67,9 @@ gg_status gg_continuum_check(const gg_world_def *d, gg_message out) {
     }
     for (int64_t i = 0; i < d->grain_count; i++) {
         int32_t material = d->grain_material[i];
-        GG_EXPECT(out, d->continuum.material[material].bulk > 0.0 && !d->material_fixed[material],
+        GG_EXPECT(out,
+                  d->continuum.material[material].bulk + d->continuum.material[material].liquid > 0.0 &&
+                      !d->material_fixed[material],
                   "grain_material: expected particles of continuous matter alone, grain %lld is none", (long long)i);
         GG_EXPECT(out, (double)d->radius[i] <= h,
                   "radius: expected particles no larger than the spacing of the grid (%g m), got %g for grain %lld", h,
@@ -93,6 +107,9 @@ static gg_sym stress_of(const gg_view *host, int64_t e, int64_t id, gg_sym stret
     int64_t slot = host->slot_of[e * host->dims.slots + id];
     const gg_continuum_material *m = &host->continuum_material[host->material[e * host->dims.slots + slot]];
     gg_sym none = {0};
+    if (m->liquid > 0.0) {
+        return gg_sym_shift(none, m->liquid * (gg_sym_trace(stretch) - 3.0));
+    }
     return gg_matter_of(m, gg_matter_strength(m, gg_sym_trace(stretch) - 3.0), gg_sym_shift(stretch, -1.0), none, 1.0)
         .stress;
 }

@@ -45,6 +45,9 @@ int64_t gg_candidates_of_env(const gg_world *w, const int32_t *per_grain) {
 void gg_dims_set_blocks(gg_dims *dims, int64_t blocks, int64_t nodes) {
     dims->continuum.blocks = dims->continuum.envs ? blocks : 0;
     dims->continuum.nodes = dims->continuum.envs ? nodes : 0;
+    dims->continuum.fills = dims->continuum.liquid ? dims->continuum.blocks * GG_CELLS : 0;
+    dims->continuum.rooms = dims->continuum.liquid ? dims->continuum.nodes : 0;
+    dims->continuum.flows = dims->continuum.rooms * GG_NODES;
     dims->continuum.tool_blocks = dims->continuum.tools ? dims->continuum.blocks : 0;
 }
 
@@ -101,6 +104,9 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         dims.continuum.tools = dims.tools.dynamic ? dims.tool_count - GG_WALL_COUNT : 0;
         dims.continuum.twists = 6 * dims.continuum.tools;
         dims.continuum.cells = GG_MAX(2 * dims.slots, GG_MATTER_CELLS);
+        for (int32_t k = 0; k < d->material_count; k++) {
+            dims.continuum.liquid |= d->continuum.material[k].liquid > 0.0;
+        }
         gg_dims_set_blocks(&dims, dims.slots / 256 + 8, dims.slots / 128 + 32);
     }
     gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);

@@ -54,6 +54,7 @@ SCENES = {
     "shake": "shake:Shake",
     "tear": "tear:Tear",
     "roll": "roll:Roll",
+    "pour": "pour:Pour",
 }
 
 #: x and y of the lines of a plot, by label

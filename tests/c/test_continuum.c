@@ -10,6 +10,7 @@
 #include "check.h"
 #include "solvers/continuum/cells.h"
 #include "solvers/continuum/contacts.h"
+#include "solvers/continuum/liquid.h"
 #include "solvers/continuum/matter.h"
 #include "solvers/continuum/spline.h"
 
@@ -23,9 +24,9 @@ static gg_sym draw_sym(double size) {
 }
 
 static const gg_continuum_material materials[] = {
-    {3e5, 1e5, GG_UNYIELDING, 0.0, GG_UNYIELDING, 0.0},
-    {3e5, 1e5, 2e3, 0.0, GG_UNYIELDING, 5.0},
-    {3e5, 1e5, 50.0, 0.7, 100.0, 2.0},
+    {3e5, 1e5, GG_UNYIELDING, 0.0, GG_UNYIELDING, 0.0, 0.0},
+    {3e5, 1e5, 2e3, 0.0, GG_UNYIELDING, 5.0, 0.0},
+    {3e5, 1e5, 50.0, 0.7, 100.0, 2.0, 0.0},
 };
 enum { MATERIALS = sizeof materials / sizeof *materials };
 
@@ -188,9 +189,15 @@ static void test_return(void) {
         gg_sym next = gg_matter_return(m, strength, gradient, start, 0.01, &room, &plastic);
         double size = gg_sym_norm(gg_sym_deviator(next)), most = 0.5 * strength / m->shear;
         CHECK(gg_stretch_usable(next) || m->strength >= GG_UNYIELDING);
-        CHECK(plastic >= 0.25 && (plastic == 0.25) == (size < most * (1.0 - 1e-12) || strength >= GG_UNYIELDING));
-        if (strength < GG_UNYIELDING && plastic > 0.25) {
-            CHECK(size < most + 1e-10 && (size > most - 1e-10 || m->tension < GG_UNYIELDING));
+        int open = m->tension < GG_UNYIELDING && gg_sym_trace(next) - 3.0 > m->tension / m->bulk + 1e-12;
+        CHECK(plastic >= 0.25);
+        if (open) {
+            CHECK(size < 1e-12); /* nothing holds it together: no shear stress is left */
+        } else {
+            CHECK((plastic == 0.25) == (size < most * (1.0 - 1e-12) || strength >= GG_UNYIELDING));
+        }
+        if (strength < GG_UNYIELDING && plastic > 0.25 && !open) {
+            CHECK_NEAR(size, most, 1e-10);
         }
         if (m->tension < GG_UNYIELDING) {
             double opening = room.touching ? GG_CONTINUUM_OPENING : room.opening;
@@ -325,8 +332,68 @@ static void test_root(void) {
     }
 }
 
+/* a contact of a liquid adds a drag across to its friction: the tangent and impulse of the one and the other */
+static void test_clinging(void) {
+    for (int k = 0; k < 300; k++) {
+        gg_continuum_contact c = contact_of(0.3), plain = c;
+        c.cling = 2.0;
+        double u[3] = {draw(), draw(), draw()}, un = gg_dot3(c.normal, u), across2 = 0.0, turned[3];
+        double more = gg_continuum_contact_law(&c, u) - gg_continuum_contact_law(&plain, u);
+        gg_sym_mul(gg_sym_sub(c.tangent, plain.tangent), u, turned);
+        for (int i = 0; i < 3; i++) {
+            double across = u[i] - un * c.normal[i];
+            across2 += across * across;
+            CHECK_NEAR(c.impulse[i] - plain.impulse[i], -2.0 * across, 1e-9);
+            CHECK_NEAR(turned[i], 2.0 * across, 1e-7);
+        }
+        CHECK_NEAR(more, across2, 1e-9);
+    }
+}
+
+/* splines over cubes of half a spacing, and what two tools leave of a cube */
+static void test_cubes(void) {
+    static float from[GG_ROOM_CUBES], to[GG_ROOM_CUBES];
+    for (int k = 0; k < 300; k++) {
+        double a = 0.5 + 0.5 * draw(), b = 0.5 + 0.5 * draw();
+        CHECK_NEAR(gg_room_joint(a, b, 1.0), GG_MIN(a, b), 1e-12);
+        CHECK_NEAR(gg_room_joint(a, b, 0.0), a * b, 1e-12);
+        CHECK_NEAR(gg_room_joint(a, b, -1.0), GG_MAX(a + b - 1.0, 0.0), 1e-12);
+    }
+    /* over a cube the two or three nodes of its row add up to the value and the slope of a linear function */
+    for (int half = 0; half < 2; half++) {
+        double share = 0.0, mean = 0.0, slope = 0.0, rise = 0.0;
+        for (int node = 0; node < 3; node++) {
+            int k = 4 + half - 2 * node;
+            share += gg_room_share(k);
+            mean += gg_room_share(k) * node;
+            slope += gg_room_slope(k);
+            rise += gg_room_slope(k) * node;
+        }
+        CHECK_NEAR(share, 0.5, 1e-12);
+        CHECK_NEAR(mean, 0.5 * (0.75 + 0.5 * half), 1e-12);
+        CHECK_NEAR(slope, 0.0, 1e-12);
+        CHECK_NEAR(rise, 0.5, 1e-12);
+    }
+    for (int k = 0; k < GG_ROOM_CUBES; k++) {
+        from[k] = (float)draw();
+    }
+    for (int local = 0; local < GG_NODES; local += 7) {
+        for (int axis = -1; axis < 3; axis++) {
+            double sum = 0.0;
+            memset(to, 0, sizeof to);
+            gg_room_scatter(to, local, axis, 1.0);
+            for (int k = 0; k < GG_ROOM_CUBES; k++) {
+                sum += (double)to[k] * (double)from[k];
+            }
+            CHECK_NEAR(sum, gg_room_gather(from, local, axis), 1e-6);
+        }
+    }
+}
+
 int main(void) {
     test_root();
+    test_clinging();
+    test_cubes();
     test_splines();
     test_transposes();
     test_cells();

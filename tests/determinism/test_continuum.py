@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.continuum import DT, EYES, handle, handled, knead, kneaded, shown, stray
+from testbed.continuum import DT, EYES, handle, handled, knead, kneaded, shown, stir, stirred, stray
 
 STEPS = 12
 
@@ -28,22 +28,6 @@ def expected() -> list[int]:
     return hashes
 
 
-@pytest.mark.parametrize("threads", [2, 3])
-def test_threads(threads: int, expected: list[int]) -> None:
-    with kneaded().build(device="cpu", num_threads=threads) as world:
-        assert knead(world, STEPS) == expected
-
-
-@pytest.mark.parametrize("kernel", ["scalar", "vector128", "avx2", "avx512"])
-def test_kernels(kernel: str, expected: list[int]) -> None:
-    with kneaded().build(device="cpu", num_threads=1) as world:
-        try:
-            world._core.set_kernel(kernel)
-        except gg.BackendError as error:
-            pytest.skip(f"{error}")
-        assert knead(world, STEPS) == expected
-
-
 @pytest.fixture(scope="module")
 def driven() -> list[int]:
     with handled().build(device="cpu", num_threads=1) as world:
@@ -54,21 +38,49 @@ def driven() -> list[int]:
     return hashes
 
 
+@pytest.fixture(scope="module")
+def stirring() -> list[int]:
+    with stirred().build(device="cpu", num_threads=1) as world:
+        hashes = stir(world, STEPS)
+        pressures = -np.trace(world.stresses[0], axis1=1, axis2=2) / 3.0
+        assert len(set(hashes)) == STEPS and pressures.max() > 100.0
+        assert world.stats["unsolved_count"][0] == 0 and abs(world.wrenches[0, 1, 2]) > 0.1
+    return hashes
+
+
+#: scene and how it is stepped, by the fixture that holds its hashes
+CASES = {"expected": (kneaded, knead), "driven": (handled, handle), "stirring": (stirred, stir)}
+
+
 @pytest.mark.parametrize("threads", [2, 3])
-def test_threads_of_dynamic_tools(threads: int, driven: list[int]) -> None:
-    with handled().build(2, device="cpu", num_threads=threads) as world:
-        assert handle(world, STEPS) == driven
+@pytest.mark.parametrize("case", CASES)
+def test_threads(case: str, threads: int, request: pytest.FixtureRequest) -> None:
+    scene, run = CASES[case]
+    with scene().build(2, device="cpu", num_threads=threads) as world:
+        assert run(world, STEPS) == request.getfixturevalue(case)
         assert world.state_hash(1) == world.state_hash(0)
 
 
-@pytest.mark.parametrize("kernel", ["scalar", "vector128", "avx2"])
-def test_kernels_of_dynamic_tools(kernel: str, driven: list[int]) -> None:
-    with handled().build(device="cpu", num_threads=1) as world:
+@pytest.mark.parametrize("kernel", ["scalar", "vector128", "avx2", "avx512"])
+@pytest.mark.parametrize("case", CASES)
+def test_kernels(case: str, kernel: str, request: pytest.FixtureRequest) -> None:
+    scene, run = CASES[case]
+    with scene().build(device="cpu", num_threads=1) as world:
         try:
             world._core.set_kernel(kernel)
         except gg.BackendError as error:
             pytest.skip(f"{error}")
-        assert handle(world, STEPS) == driven
+        assert run(world, STEPS) == request.getfixturevalue(case)
+
+
+def test_snapshots_of_liquids(stirring: list[int]) -> None:
+    with stirred().build(device="cpu", num_threads=1) as world:
+        assert stir(world, 4) == stirring[:4]
+        state, stresses = world.save_state(), world.stresses
+        stir(world, 3, 4)
+        world.load_state(state)
+        np.testing.assert_array_equal(world.stresses, stresses)
+        assert stir(world, STEPS - 4, 4) == stirring[4:]
 
 
 def test_snapshots_of_dynamic_tools(driven: list[int]) -> None:

@@ -2,7 +2,7 @@
 
 Arguments: kind ("planar", "springs", "asleep": spheres part of which sleep, "bodies", "bell", "tools" with a mass or on
 a spring, "links" of a robot, "continuum",
-"continuum_tools"), device, number of mutations. Prints how many were refused, accepted. Spheres
+"continuum_tools", "liquid"), device, number of mutations. Prints how many were refused, accepted. Spheres
 awake: tests/c/test_states.c.
 """
 
@@ -19,7 +19,7 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 import granular_gym as gg
 from testbed import planar
-from testbed.continuum import handle, handled, knead, kneaded
+from testbed.continuum import handle, handled, knead, kneaded, stir, stirred
 from testbed.dynamic_tools import pressed
 from testbed.parity import BELL, fielded, forced, wield, wielded
 
@@ -94,6 +94,13 @@ def pushed(device: str) -> gg.World:
     return world
 
 
+def splashed(device: str) -> gg.World:
+    """Oil that breaks over dough, a blade and a box."""
+    world = stirred().build(device=device, num_threads=1)
+    stir(world, 8)
+    return world
+
+
 OTHERS: dict[str, Callable[[str], gg.World]] = {
     "asleep": asleep,
     "bodies": lambda device: among(fielded(), device),
@@ -102,6 +109,7 @@ OTHERS: dict[str, Callable[[str], gg.World]] = {
     "links": lambda device: among(wielded(), device),
     "continuum": moulded,
     "continuum_tools": pushed,
+    "liquid": splashed,
 }
 
 

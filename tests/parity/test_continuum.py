@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.continuum import DT, blade_at, handle, handled, knead, kneaded
+from testbed.continuum import DT, blade_at, handle, handled, knead, kneaded, stir, stirred
 from testbed.parity import KERNELS, pair, same
 from tests.parity.test_phases import first_difference
 
@@ -51,6 +51,14 @@ def test_explicit_steps(kernel: str) -> None:
     with cpu, gpu:
         assert handle(cpu, 3, substeps=3) == handle(gpu, 3, substeps=3)
         same(cpu, gpu)
+
+
+def test_liquid() -> None:
+    cpu, gpu = pair(stirred, KERNELS[0], env_count=1)
+    with cpu, gpu:
+        assert stir(cpu, 4) == stir(gpu, 4)
+        same(cpu, gpu)
+        np.testing.assert_array_equal(cpu.stresses, gpu.stresses)
 
 
 def test_every_phase() -> None:

@@ -8,7 +8,7 @@
 GG_FN int gg_continuum_smooth(const gg_view *v, int64_t e) {
     for (int64_t k = 0; k < v->dims.material_count; k++) {
         const gg_continuum_material *m = &v->continuum_material[k];
-        if (m->bulk > 0.0 && (m->strength < GG_UNYIELDING || m->tension < GG_UNYIELDING)) {
+        if (m->liquid > 0.0 || (m->bulk > 0.0 && (m->strength < GG_UNYIELDING || m->tension < GG_UNYIELDING))) {
             return 0;
         }
     }

@@ -18,11 +18,19 @@
 #define GG_CONTINUUM_GIVE    0.025330295910584444
 #define GG_CONTINUUM_SLIP    1e-2
 #define GG_CONTINUUM_RECOVER 0.75854694
+/* Liquids stick to tools by the viscosity of a layer as thick as this share of half the particles' distance. */
+#define GG_CONTINUUM_SLIP_LENGTH 0.1
 /* How much of the stiffness of the matter its contacts take: of all of it linear systems are ill-conditioned, of none
  * stiff and light matter slips out of a grip. */
 #define GG_CONTINUUM_STIFFEN 2e-2
 /* that share in explicit steps, where what it gives to matter stays as kinetic energy */
 #define GG_CONTINUUM_RECOVER_EXPLICIT 0.1
+
+/* How far from a particle's centre it meets tools [m]: at the surface of its matter; of a liquid, which pressure keeps off
+ * tools, half as far. */
+GG_FN double gg_continuum_reach(const gg_continuum_material *m, double radius) {
+    return (m->liquid > 0.0 ? 0.5 : 1.0) * GG_CONTINUUM_REACH * radius;
+}
 
 /* a contact of the particle in slot i, but for R */
 GG_FN void gg_continuum_meet(const gg_view *v, int64_t e, int32_t i, int64_t part, double gap,
@@ -42,9 +50,13 @@ GG_FN void gg_continuum_meet(const gg_view *v, int64_t e, int32_t i, int64_t par
     out->target = -(gap < 0.0 ? recover * gap : gap) / (double)v->params.dt;
     out->friction = gg_pair_of(v, e, v->material[at], v->parts[part].material)->friction;
     gg_vec4 x = v->position[at];
+    const gg_continuum_material *m = gg_continuum_material_of(v, e, i);
+    double half = GG_CONTINUUM_REACH * (double)x.w, reach = gg_continuum_reach(m, x.w);
+    int clings = m->liquid > 0.0 && gap < 2.0 * half - reach;
+    out->cling = clings ? m->viscosity * (double)v->params.dt * 4.0 * half / GG_CONTINUUM_SLIP_LENGTH : 0.0;
     /* where it acts: at the surface of the particle's matter; in explicit steps at the particle, whose way there closes
      * the gap: what pushed at one place by gaps at another would gain energy */
-    out->reach = gg_continuum_explicit(v) ? 0.0 : GG_CONTINUUM_REACH * (double)x.w;
+    out->reach = gg_continuum_explicit(v) ? 0.0 : reach;
     gg_vec3 place = gg_v3((float)(x.x - out->reach * out->normal[0]), (float)(x.y - out->reach * out->normal[1]),
                           (float)(x.z - out->reach * out->normal[2]));
     gg_vec3 surface = gg_part_velocity(v, e, part, place);
@@ -74,7 +86,8 @@ GG_FN void gg_continuum_list_slice(const gg_view *v, int64_t e, int64_t slice) {
         for (; part < v->dims.part_count; part = gg_next_part(v, near, part + 1)) {
             gg_touch t = gg_touch_part(v, e, i, part);
             if (t.active) {
-                double radius = v->position[at].w, gap = (double)t.gap + radius * (1.0 - GG_CONTINUUM_REACH);
+                double radius = v->position[at].w,
+                       gap = (double)t.gap + radius - gg_continuum_reach(gg_continuum_material_of(v, e, i), radius);
                 gg_continuum_meet(v, e, i, part, gap, &gg_continuum_contacts(v, e)[touch++]);
                 float overlap = (float)(gap < 0.0 ? -0.5 * gap / radius : 0.0);
                 each[lane].most = gg_maxf(each[lane].most, overlap);
@@ -105,8 +118,8 @@ GG_FN void gg_continuum_regularise(gg_continuum_contact *c, double delassus) {
     c->give[1] = GG_CONTINUUM_SLIP * delassus;
 }
 
-/* Impulse and tangent of a contact at the relative velocity u; returns the potential [J]. */
-GG_FN_LARGE double gg_continuum_contact_law(gg_continuum_contact *c, const double u[3]) {
+/* that of friction */
+GG_FN_LARGE double gg_continuum_friction_law(gg_continuum_contact *c, const double u[3]) {
     gg_sym zero = GG_ZERO, normal = gg_sym_outer(c->normal);
     double un = gg_dot3(c->normal, u), across[3], a[3], yn = (c->target - un) / c->give[0];
     for (int k = 0; k < 3; k++) {
@@ -138,6 +151,20 @@ GG_FN_LARGE double gg_continuum_contact_law(gg_continuum_contact *c, const doubl
         c->tangent = gg_sym_add(c->tangent, rest);
     }
     return 0.5 * gn * gn * (c->give[0] + c->friction * c->friction * c->give[1]);
+}
+
+/* Impulse and tangent of a contact at the relative velocity u; returns the potential [J]. */
+GG_FN double gg_continuum_contact_law(gg_continuum_contact *c, const double u[3]) {
+    double potential = gg_continuum_friction_law(c, u), un = gg_dot3(c->normal, u), across[3];
+    if (!(c->cling > 0.0)) {
+        return potential;
+    }
+    for (int k = 0; k < 3; k++) {
+        across[k] = u[k] - un * c->normal[k];
+        c->impulse[k] -= c->cling * across[k];
+    }
+    c->tangent = gg_sym_shift(gg_sym_madd(c->tangent, -c->cling, gg_sym_outer(c->normal)), c->cling);
+    return potential + 0.5 * c->cling * gg_dot3(across, across);
 }
 
 /* what the contacts of the particle in a slot do to tools. item: slot of an env */

@@ -92,7 +92,7 @@ GG_FN void gg_explicit_weigh_nodes(const gg_view *v, int64_t e, int64_t n) {
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
         gg_real4 u = v->continuum_free[first + k];
-        double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
+        double mass = gg_real4_at(v->continuum_free[first + k], 3);
         double load = mass > 0.0 ? gg_real4_at(gg_node_sum(v, e, n, k), 0) / mass : 0.0;
         v->continuum_way[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), load);
     }
@@ -160,7 +160,7 @@ GG_FN void gg_explicit_push_nodes(const gg_view *v, int64_t e, int64_t n) {
     int64_t first = gg_node_first(v, e, n);
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
-        double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
+        double mass = gg_real4_at(v->continuum_free[first + k], 3);
         gg_real4 u = v->continuum_free[first + k];
         u = mass > 0.0 ? gg_real4_madd(u, 1.0 / mass, gg_node_sum(v, e, n, k)) : u;
         v->continuum_velocity[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), mass);

@@ -27,7 +27,7 @@ GG_FN void gg_continuum_start_nodes(const gg_view *v, int64_t e, int64_t n) {
     gg_continuum_sum sum = GG_ZERO;
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
-        double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
+        double mass = gg_real4_at(v->continuum_free[first + k], 3);
         gg_sym inverse = GG_ZERO;
         if (mass > 0.0) {
             inverse = gg_sym_inverse(gg_sym_shift(gg_node_sum_sym(v, e, n, k), mass));
@@ -52,12 +52,15 @@ GG_FN void gg_continuum_start_env(const gg_view *v, int64_t e) {
     }
 }
 
-/* what stress and contacts of a particle make of the direction, of which its nodes say `value` and `along` */
+/* what stress, pressure and contacts of a particle make of the direction, of which its nodes say `value` and `along` */
 GG_FN gg_point_gift gg_point_apply(const gg_view *v, int64_t e, const gg_continuum_point *p, gg_real4 value,
                                    const gg_real4 along[3], gg_continuum_tool_sum *tools) {
     double dt = v->params.dt;
     gg_sym change = gg_matter_strain_along(along, p->stretch, dt);
     gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(p->bulk, p->shear, p->soften, p->along, change), dt);
+    if (gg_has_liquid(v)) {
+        gg_liquid_push(p, along, dt, &gift);
+    }
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {
         const gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
@@ -120,7 +123,7 @@ GG_FN void gg_continuum_image_nodes(const gg_view *v, int64_t e, int64_t n) {
     gg_continuum_sum sum = GG_ZERO;
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
-        double mass = gg_real4_at(v->continuum_velocity[first + k], 3);
+        double mass = gg_real4_at(v->continuum_free[first + k], 3);
         gg_real4 way = v->continuum_way[first + k], image = gg_real4_zero();
         if (mass > 0.0) {
             image = gg_real4_madd(gg_node_sum(v, e, n, k), mass, way);
@@ -160,10 +163,11 @@ GG_FN void gg_continuum_step_nodes(const gg_view *v, int64_t e, int64_t n) {
 
 /* How far a linear solve reduces its residual: to the bound of the solve where the objective is quadratic; else as far as
  * Newton's method gains by it: Eisenstat, Walker (1996), their second choice. */
-GG_FN double gg_continuum_forcing(const gg_continuum_env *own) {
+GG_FN double gg_continuum_forcing(const gg_view *v, const gg_continuum_env *own) {
     double least = 0.2 * own->bound / own->gradient, gained = own->gradient / own->last_gradient;
-    double forcing = own->newton > 1 ? 0.9 * gained * gained : GG_CONTINUUM_FORCING;
-    return own->smooth ? least : GG_MAX(least, GG_MIN(forcing, GG_CONTINUUM_FORCING));
+    double most = gg_has_liquid(v) ? GG_LIQUID_FORCING : GG_CONTINUUM_FORCING;
+    double forcing = own->newton > 1 ? 0.9 * gained * gained : most;
+    return own->smooth ? least : GG_MAX(least, GG_MIN(forcing, most));
 }
 
 /* Judges the linear solve. item: env */
@@ -177,7 +181,7 @@ GG_FN void gg_continuum_blend_env(const gg_view *v, int64_t e) {
     own->energy = energy;
     own->linear++;
     own->linear_all++;
-    double share = gg_continuum_forcing(own);
+    double share = gg_continuum_forcing(v, own);
     v->env[e].inner = energy > share * share * own->first_energy && own->linear < GG_CONTINUUM_LINEAR;
     gg_twists_turn(v, e, own->blend, v->env[e].inner);
 }

@@ -142,6 +142,9 @@ GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double stren
                                     double dt, const gg_matter_room *room, double *plastic) {
     gg_tensor deformed = gg_tensor_mul_sym(gradient, stretch);
     double rows[3];
+    if (m->liquid > 0.0) {
+        return stretch;
+    }
     for (int i = 0; i < 3; i++) {
         gg_sym_row(stretch, i, rows);
         for (int j = 0; j < 3; j++) {

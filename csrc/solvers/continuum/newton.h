@@ -20,6 +20,7 @@ GG_FN void gg_continuum_linearise_block(const gg_view *v, int64_t e, int64_t b) 
     gg_continuum_tool_sum *tools = block->dynamic ? gg_block_tools_clear(v, e, b) : NULL;
     const double *twists = gg_twist(v, e, GG_TWIST_VELOCITY);
     gg_continuum_sum sum = GG_ZERO;
+    sum.of[0] = gg_has_liquid(v) ? gg_liquid_energy(v, e, b) : 0.0;
     double dt = v->params.dt, follow = gg_continuum_follow(gg_continuum_env_of(v, e)->newton);
     gg_cell cell;
     gg_cell_begin(&cell, v->params.spacing);
@@ -41,6 +42,10 @@ GG_FN void gg_continuum_linearise_block(const gg_view *v, int64_t e, int64_t b) 
         p->along = m.flow;
         sum.of[0] += p->volume * m.energy;
         gg_point_gift gift = gg_point_stress(p, m.stress, dt);
+        if (gg_has_liquid(v)) {
+            gg_liquid_push(p, along, dt, &gift);
+            p->pressed = gg_real4_at(value, 3) > 0.0 ? GG_LIQUID_DIAGONAL * material->liquid : 0.0;
+        }
         GG_ROLLED
         for (int32_t c = 0; c < p->contact_count; c++) {
             gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
@@ -78,7 +83,7 @@ GG_FN void gg_continuum_gradient_nodes(const gg_view *v, int64_t e, int64_t n) {
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
         gg_real4 u = v->continuum_velocity[first + k], free = v->continuum_free[first + k];
-        double mass = gg_real4_at(u, 3);
+        double mass = gg_real4_at(free, 3);
         if (!(mass > 0.0)) {
             v->continuum_residual[first + k] = gg_real4_zero();
             continue;
@@ -122,7 +127,7 @@ GG_FN void gg_continuum_judge_env(const gg_view *v, int64_t e) {
 
 /* (first + second) g g^T + second |g|^2 - soften f f^T, with f = along g, of three nodes side by side: each a lane of g */
 GG_FN void gg_point_diagonal(const gg_continuum_point *p, double scale, const gg_real4 g[3], gg_real4 out[6]) {
-    double second = 0.5 * p->shear * scale, both = (p->bulk + p->shear / 6.0) * scale;
+    double second = 0.5 * p->shear * scale, both = (p->bulk + p->pressed + p->shear / 6.0) * scale;
     gg_real4 size = gg_real4_scale(
         gg_real4_add(gg_real4_add(gg_real4_times(g[0], g[0]), gg_real4_times(g[1], g[1])), gg_real4_times(g[2], g[2])),
         second);

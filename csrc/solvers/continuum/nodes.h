@@ -5,6 +5,12 @@
 #include "blocks.h"
 #include "spline.h"
 
+/* a sum and what was lost to its rounding, from a double */
+GG_FN void gg_split(double from, float *value, float *error) {
+    *value = (float)from;
+    *error = (float)(from - (double)*value);
+}
+
 /* what a block reads of its nodes, and what it adds to them: a vector a node, or the six components of a matrix */
 GG_FN gg_real4 *gg_given_of(const gg_view *v, int64_t e, int64_t block) {
     return v->continuum_given + (e * v->dims.continuum.blocks + block) * GG_HALO * 2;
@@ -59,18 +65,22 @@ GG_FN int gg_node_in_halo(int local, int s) {
     return reached ? (z + 4 * beyond_z) * 36 + (y + 4 * beyond_y) * 6 + x + 4 * beyond_x : -1;
 }
 
-/* what a node of a block of nodes is given, added up in the order of blocks */
-GG_FN gg_real4 gg_node_sum(const gg_view *v, int64_t e, int64_t nodes, int local) {
+/* what a node of a block of nodes is given in a plane, added up in the order of blocks */
+GG_FN gg_real4 gg_node_sum_plane(const gg_view *v, int64_t e, int64_t nodes, int local, int plane) {
     const gg_continuum_source *source = &v->continuum_source[e * v->dims.continuum.nodes + nodes];
     gg_real4 sum = gg_real4_zero();
     GG_ROLLED
     for (int s = 0; s < 8; s++) {
         int at = gg_node_in_halo(local, s);
         if (source->block[s] >= 0 && at >= 0) {
-            sum = gg_real4_add(sum, gg_given_of(v, e, source->block[s])[at]);
+            sum = gg_real4_add(sum, gg_given_of(v, e, source->block[s])[plane * GG_HALO + at]);
         }
     }
     return sum;
+}
+
+GG_FN gg_real4 gg_node_sum(const gg_view *v, int64_t e, int64_t nodes, int local) {
+    return gg_node_sum_plane(v, e, nodes, local, 0);
 }
 
 /* the same of a symmetric matrix, of which blocks give the components one behind the other */

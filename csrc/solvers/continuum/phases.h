@@ -23,6 +23,33 @@
       gg_continuum_open_nodes(v, e, i))                                                                                \
     X(continuum_regularise, GG_CONTINUUM_BLOCKS, SKIPS, PLAIN, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,            \
       gg_continuum_regularise_block(v, e, i))                                                                          \
+    X(liquid_open, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                       \
+      gg_liquid_open_nodes(v, e, i))                                                                                   \
+    X(liquid_measure, GG_CONTINUUM_BLOCKS, SKIPS, PLAIN, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                  \
+      gg_liquid_measure_block(v, e, i))                                                                                \
+    X(liquid_crowd, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                      \
+      gg_liquid_crowd_nodes(v, e, i))                                                                                  \
+    X(liquid_spread, GG_CONTINUUM_BLOCKS, SKIPS, PLAIN, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                   \
+      gg_liquid_spread_block(v, e, i))                                                                                 \
+    X(liquid_flow_iterate, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,             \
+      gg_liquid_flow_iterate(v, e, i))                                                                                 \
+    X(liquid_flow_way, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                 \
+      gg_liquid_flow_way(v, e, i))                                                                                     \
+    X(liquid_flow_step, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                \
+      gg_liquid_flow_step(v, e, i))                                                                                    \
+    X(liquid_flow, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                       \
+      gg_liquid_flow_nodes(v, e, i))                                                                                   \
+    X(liquid_press_iterate, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,            \
+      gg_liquid_press_iterate(v, e, i))                                                                                \
+    X(liquid_press_way, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                \
+      gg_liquid_press_way(v, e, i))                                                                                    \
+    X(liquid_press_step, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,               \
+      gg_liquid_press_step(v, e, i))                                                                                   \
+    X(liquid_keep_iterate, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,               \
+      gg_liquid_keep_iterate(v, e, i))                                                                                 \
+    X(liquid_keep_way, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                   \
+      gg_liquid_keep_way(v, e, i))                                                                                     \
+    X(liquid_react, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_liquid_react_env(v, e))         \
     X(continuum_linearise, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,             \
       gg_continuum_linearise_block(v, e, i))                                                                           \
     X(continuum_gradient, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                \

@@ -43,8 +43,9 @@ GG_FN void gg_continuum_ray_nodes(const gg_view *v, int64_t e, int64_t n) {
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
         gg_real4 u = v->continuum_velocity[first + k], step = v->continuum_step[first + k];
-        double mass = gg_real4_at(u, 3);
-        sum.of[0] += mass * gg_real4_dot3(gg_real4_sub(u, v->continuum_free[first + k]), step);
+        gg_real4 free = v->continuum_free[first + k];
+        double mass = gg_real4_at(free, 3);
+        sum.of[0] += mass * gg_real4_dot3(gg_real4_sub(u, free), step);
         sum.of[1] += mass * gg_real4_dot3(step, step);
     }
     gg_node_sums(v, e)[n] = sum;
@@ -93,6 +94,9 @@ GG_FN void gg_continuum_try_block(const gg_view *v, int64_t e, int64_t b) {
             sum.of[0] -= gg_dot3(contact.impulse, contact.along);
             sum.of[1] += gg_dot3(turned, contact.along);
         }
+    }
+    if (gg_has_liquid(v)) {
+        gg_liquid_try(v, e, b, own->length.at, &sum);
     }
     gg_block_sums(v, e)[b] = sum;
 }

@@ -7,12 +7,45 @@ GG_TEAM_FN void gg_continuum_find_contacts(const gg_team *team) {
     gg_team_run(team, GG_PHASE_continuum_order, 0);
 }
 
+/* what liquids add: how full cells are; pressures of the iterate; their change along a direction and along the step */
+GG_TEAM_FN void gg_liquid_measure(const gg_team *team) {
+    if (gg_has_liquid(gg_team_view(team))) {
+        gg_team_run(team, GG_PHASE_liquid_open, 0);
+        gg_team_run(team, GG_PHASE_liquid_measure, 0);
+        gg_team_run(team, GG_PHASE_liquid_crowd, 0);
+    }
+}
+GG_TEAM_FN void gg_liquid_linearise(const gg_team *team) {
+    if (gg_has_liquid(gg_team_view(team))) {
+        gg_team_run(team, GG_PHASE_liquid_flow_iterate, 0);
+        gg_team_run(team, GG_PHASE_liquid_flow, 0);
+        gg_team_run(team, GG_PHASE_liquid_press_iterate, 0);
+        gg_team_run(team, GG_PHASE_liquid_keep_iterate, 0);
+    }
+}
+GG_TEAM_FN void gg_liquid_apply(const gg_team *team) {
+    if (gg_has_liquid(gg_team_view(team))) {
+        gg_team_run(team, GG_PHASE_liquid_flow_way, 0);
+        gg_team_run(team, GG_PHASE_liquid_flow, 0);
+        gg_team_run(team, GG_PHASE_liquid_press_way, 0);
+        gg_team_run(team, GG_PHASE_liquid_keep_way, 0);
+    }
+}
+GG_TEAM_FN void gg_liquid_ray(const gg_team *team) {
+    if (gg_has_liquid(gg_team_view(team))) {
+        gg_team_run(team, GG_PHASE_liquid_flow_step, 0);
+        gg_team_run(team, GG_PHASE_liquid_flow, 0);
+        gg_team_run(team, GG_PHASE_liquid_press_step, 0);
+    }
+}
+
 /* the linear system of a step of Newton's method */
 GG_TEAM_FN void gg_continuum_solve_linear(const gg_team *team) {
     gg_team_run(team, GG_PHASE_continuum_diagonal, 0);
     gg_team_run(team, GG_PHASE_continuum_start, 0);
     gg_team_run(team, GG_PHASE_continuum_started, 0);
     while (gg_team_any(team, GG_INNER_UNDONE)) {
+        gg_liquid_apply(team);
         gg_team_run(team, GG_PHASE_continuum_apply, 0);
         gg_team_run(team, GG_PHASE_continuum_image, 0);
         gg_team_run(team, GG_PHASE_continuum_length, 0);
@@ -24,6 +57,7 @@ GG_TEAM_FN void gg_continuum_solve_linear(const gg_team *team) {
 
 /* the length of the step */
 GG_TEAM_FN void gg_continuum_search_line(const gg_team *team) {
+    gg_liquid_ray(team);
     gg_team_run(team, GG_PHASE_continuum_ray_blocks, 0);
     gg_team_run(team, GG_PHASE_continuum_ray_nodes, 0);
     gg_team_run(team, GG_PHASE_continuum_ray, 0);
@@ -43,8 +77,10 @@ GG_TEAM_FN void gg_continuum_push(const gg_team *team) {
 }
 
 GG_TEAM_FN void gg_continuum_minimise(const gg_team *team) {
+    gg_liquid_measure(team);
     gg_team_run(team, GG_PHASE_continuum_regularise, 0);
     for (;;) {
+        gg_liquid_linearise(team);
         gg_team_run(team, GG_PHASE_continuum_linearise, 0);
         gg_team_run(team, GG_PHASE_continuum_gradient, 0);
         gg_team_run(team, GG_PHASE_continuum_judge, 0);
@@ -71,6 +107,12 @@ GG_TEAM_FN void gg_continuum_solve(const gg_team *team) {
 }
 
 GG_TEAM_FN void gg_continuum_integrate(const gg_team *team) {
+    if (gg_has_liquid(gg_team_view(team))) {
+        gg_team_run(team, GG_PHASE_liquid_react, 0);
+    }
     gg_team_run(team, GG_PHASE_continuum_integrate, 0);
+    if (gg_has_liquid(gg_team_view(team))) {
+        gg_team_run(team, GG_PHASE_liquid_spread, 0);
+    }
     gg_team_run(team, GG_PHASE_continuum_note, 0);
 }

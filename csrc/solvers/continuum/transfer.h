@@ -4,6 +4,7 @@
 
 #include "../motion.h"
 #include "explicit.h"
+#include "liquid.h"
 
 /* a particle as the solve sees it */
 GG_FN void gg_point_open(const gg_view *v, int64_t e, int64_t slot, uint64_t key, gg_continuum_point *p, double x[3],
@@ -17,8 +18,10 @@ GG_FN void gg_point_open(const gg_view *v, int64_t e, int64_t slot, uint64_t key
     p->slot = (int32_t)slot;
     p->halo = (int32_t)((key >> 4 & 3) * 36 + (key >> 2 & 3) * 6 + (key & 3));
     p->volume = 4.0 / 3.0 * GG_PI * radius * radius * radius;
-    p->stretch = v->continuum_stretch[id];
-    p->strength = gg_matter_strength(gg_continuum_material_of(v, e, slot), gg_sym_trace(p->stretch) - 3.0);
+    const gg_continuum_material *material = gg_continuum_material_of(v, e, slot);
+    p->stretch = material->liquid > 0.0 ? gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0) : v->continuum_stretch[id];
+    p->strength = gg_matter_strength(material, gg_sym_trace(p->stretch) - 3.0);
+    p->pressed = 0.0;
     p->contact = v->next_first[at];
     p->contact_count = v->next_tool_count[at];
 }
@@ -31,7 +34,8 @@ GG_FN void gg_continuum_open_block(const gg_view *v, int64_t e, int64_t b) {
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
     const uint64_t *keys = v->continuum_key + e * 2 * v->dims.continuum.slots;
     const int32_t *order = v->continuum_order + e * 2 * v->dims.continuum.slots;
-    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    gg_real4 *given = gg_given_clear(v, e, b, gg_has_liquid(v) ? 2 : 1),
+             none[3] = {gg_real4_zero(), gg_real4_zero(), gg_real4_zero()};
     gg_continuum_block_of(v, e, b)->dynamic = 0;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
@@ -53,6 +57,11 @@ GG_FN void gg_continuum_open_block(const gg_view *v, int64_t e, int64_t b) {
             gg_explicit_stress(v, e, p, affine, along);
         }
         gg_spline_scatter(&s, gg_real4_set(mass * u[0], mass * u[1], mass * u[2], mass), along, given + p->halo);
+        if (gg_has_liquid(v)) {
+            double liquid = gg_continuum_material_of(v, e, p->slot)->liquid;
+            gg_spline_scatter(&s, gg_real4_set(p->volume, p->volume * liquid, 0.0, 0.0), none,
+                              given + GG_HALO + p->halo);
+        }
     }
 }
 
@@ -70,10 +79,11 @@ GG_FN void gg_continuum_open_nodes(const gg_view *v, int64_t e, int64_t n) {
         gg_real4 sum = gg_node_sum(v, e, n, k), zero = gg_real4_zero();
         double mass = gg_real4_at(sum, 3);
         gg_real4 u = mass > 0.0 ? gg_real4_scale(sum, 1.0 / mass) : zero;
-        u = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), 0.0);
-        v->continuum_free[first + k] = u;
+        v->continuum_free[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), mass);
         u = mass > 0.0 ? gg_real4_sub(u, kick) : zero;
-        v->continuum_velocity[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), mass);
+        double fourth = gg_has_liquid(v) ? 0.0 : mass;
+        v->continuum_velocity[first + k] =
+            gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), fourth);
     }
 }
 
@@ -91,7 +101,7 @@ GG_FN void gg_continuum_regularise_block(const gg_view *v, int64_t e, int64_t b)
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *nodes = v->continuum_velocity + e * v->dims.continuum.nodes * GG_NODES;
+    const gg_real4 *nodes = v->continuum_free + e * v->dims.continuum.nodes * GG_NODES;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
@@ -112,12 +122,6 @@ GG_FN void gg_continuum_regularise_block(const gg_view *v, int64_t e, int64_t b)
             gg_continuum_regularise(contact, delassus / stiffer + gg_contact_yield(v, e, contact));
         }
     }
-}
-
-/* a sum and what was lost to its rounding, from a double */
-GG_FN void gg_split(double from, float *value, float *error) {
-    *value = (float)from;
-    *error = (float)(from - (double)*value);
 }
 
 /* moves the particle of a slot at a velocity; returns 0, and changes nothing, where it would not be finite */
@@ -197,9 +201,14 @@ GG_FN void gg_continuum_transform_slot(const gg_view *v, int64_t e, int64_t i) {
     }
 }
 
-/* The room of a particle at the start of a substep. value and moment: what nodes give to it, their masses in w */
+/* The room of a particle at the start of a substep. value and moment: what nodes give to it, their masses in w; beside
+ * liquids pressures are there, and none is measured; nor in explicit steps */
 GG_FN gg_matter_room gg_point_room(const gg_view *v, int64_t e, const gg_continuum_point *p, gg_real4 value,
                                    const gg_real4 moment[3]) {
+    if (gg_has_liquid(v) || gg_continuum_explicit(v)) {
+        gg_matter_room none = {0.0, 0.0, 1};
+        return none;
+    }
     double mass = gg_real4_at(value, 3), h = v->params.spacing, aside[3];
     double per_mass = gg_slot_body_at(v, e, p->slot)[GG_BODY_INVERSE_MASS];
     for (int k = 0; k < 3; k++) {
@@ -241,6 +250,9 @@ GG_FN void gg_continuum_integrate_block(const gg_view *v, int64_t e, int64_t b) 
         gg_real4_three(value, velocity);
         gg_matter_room room = gg_point_room(v, e, p, value, moment);
         gg_sym next = gg_matter_return(material, strength, gradient, p->stretch, dt, &room, &plastic);
+        if (material->liquid > 0.0) { /* its stretch tells its pressure */
+            next = gg_sym_shift(next, -GG_MIN(gg_real4_at(value, 3) / (3.0 * material->liquid), 0.5));
+        }
         double size = gg_sym_norm(next);
         int moved = size < 1e30 && gg_point_move(v, e, p->slot, velocity);
         v->continuum_moved[id] = moved;

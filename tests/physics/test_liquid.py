@@ -1,0 +1,153 @@
+"""Liquids against laws: hydrostatics, a dam that breaks, shear between plates, a drop in flight."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import granular_gym as gg
+from testbed.continuum import basin, momenta
+
+GRAVITY, DENSITY = 9.81, 1000.0
+
+
+def pressures(world: gg.World) -> np.ndarray:
+    """Of the particles of env 0 [Pa]."""
+    return -np.trace(world.stresses[0], axis1=1, axis2=2) / 3.0
+
+
+def test_hydrostatics() -> None:
+    """Water at rest, 16 spacings deep: its weight on the floor, the pressures of the law on the sides and inside, its
+    volume. The surface is as if a sixth of a spacing higher: 1 % of the depth."""
+    side, depth, spacing = 0.06, 0.16, 0.01
+    with basin((side, side, 0.2), depth, spacing).build(device="cpu", num_threads=1) as world:
+        world.step(0.005, 60)
+        assert world.stats["unsolved_count"][0] == 0
+        walls, weight = world.wall_wrenches[0], GRAVITY * float(world.grain_masses.sum())
+        assert walls[4, 2] == pytest.approx(-weight, rel=0.015)
+        thrust = 0.5 * DENSITY * GRAVITY * depth**2 * side
+        for wall, axis, sign in ((0, 0, -1.0), (1, 0, 1.0), (2, 1, -1.0), (3, 1, 1.0)):
+            assert sign * walls[wall, axis] == pytest.approx(thrust, rel=0.02)
+        z, p = world.positions[0, :, 2], pressures(world)
+        for low in (0.0, 0.04, 0.08, 0.12):
+            layer = (z > low) & (z < low + 0.02)
+            law = DENSITY * GRAVITY * (depth - float(z[layer].mean()))
+            assert float(p[layer].mean()) == pytest.approx(law, rel=0.01, abs=DENSITY * GRAVITY * spacing / 6)
+        assert 2.0 * float(z.mean()) == pytest.approx(depth, rel=0.005)
+        assert float(np.linalg.norm(world.velocities[0], axis=1).mean()) < 2e-3
+
+
+@pytest.mark.parametrize("aside", [0.0, 0.007])
+def test_a_box_under_water(aside: float) -> None:
+    """It is lifted by the weight of what it displaces, wherever it lies on the grid, and pushed nowhere else."""
+    spacing, half = 0.02, np.array([0.04, 0.04, 0.03])
+    scene = gg.Scene(((0, 0, 0), (0.2, 0.2, 0.3)))
+    water = scene.add_material(density=DENSITY, friction=0.0, continuum=gg.Liquid(4e5, 1e-3))
+    scene.add_tool(gg.Sdf.box(half), "box", water, (0.1 + aside, 0.1 + aside, 0.1 + aside))
+    places = np.stack(np.meshgrid(*[np.arange(0.005, 0.2, 0.01)] * 3, indexing="ij"), -1).reshape(-1, 3)
+    kept = (np.abs(places - 0.1 - aside) > half + (0.003 if aside else 0.0)).any(axis=1)
+    scene.add_continuum(water, points=places[kept], spacing=spacing)
+    with scene.build(device="cpu", num_threads=1) as world:
+        world.step(0.005, 60)
+        lift = GRAVITY * DENSITY * 8.0 * half.prod()
+        assert world.wrenches[0, 0, 2] == pytest.approx(lift, rel=0.08)
+        assert np.abs(world.wrenches[0, 0, :2]).max() < 0.02 * lift
+
+
+def test_a_vessel_of_two_tools_carries_its_weight() -> None:
+    """A floor and a wall around it of another tool, three spacings thick: together they carry the water."""
+    side, spacing, thick = 0.08, 0.02, 0.06
+    scene = gg.Scene(((-0.3, -0.3, 0), (0.3, 0.3, 0.5)))
+    water = scene.add_material(density=DENSITY, friction=0.0, continuum=gg.Liquid(4e5, 1e-3))
+    scene.add_continuum(water, (-side, -side, 0.2), (side, side, 0.32), spacing=spacing)
+    outer, t = side + thick, thick / 2
+    scene.add_tool(gg.Sdf.box((outer, outer, t)), "floor", water, (0, 0, 0.2 - t))
+    across = [gg.Sdf.box((t, outer, 0.08)).at((s * (side + t), 0, 0)) for s in (-1, 1)]
+    along = [gg.Sdf.box((side, t, 0.08)).at((0, s * (side + t), 0)) for s in (-1, 1)]
+    scene.add_tool(gg.Sdf.union(*across, *along), "wall", water, (0, 0, 0.28))
+    with scene.build(device="cpu", num_threads=1) as world:
+        world.step(0.005, 60)
+        weight = GRAVITY * float(world.grain_masses.sum())
+        assert -world.wrenches[0, :, 2].sum() == pytest.approx(weight, rel=0.06)
+        assert np.abs(world.wrenches[0, :, :2].sum(axis=0)).max() < 0.01 * weight
+
+
+def test_a_dam_breaks() -> None:
+    """A column twice as high as wide: its front beside the experiment of Martin, Moyce (1952, table 2, n^2 = 2), whose
+    front is as fast once it runs; a real gate is slower to open."""
+    wide, spacing = 0.1, 0.0125
+    scene = gg.Scene(((0, 0, 0), (0.7, 2 * spacing, 0.3)))
+    water = scene.add_material(density=DENSITY, friction=0.0, continuum=gg.Liquid(2e5, 1e-3))
+    scene.add_continuum(water, (0, 0, 0), (wide, 2 * spacing, 2 * wide), spacing=spacing)
+    times, fronts = [], []
+    with scene.build(device="cpu", num_threads=1) as world:
+        for k in range(1, 58):
+            world.step(0.004)
+            times.append(0.004 * k * np.sqrt(2.0 * GRAVITY / wide))
+            fronts.append((float(np.sort(world.positions[0, :, 0])[-3]) + spacing / 4) / wide)
+            assert float(world.densities.max()) < 1.02 * DENSITY
+    measured = np.array([(1.63, 1.89), (1.98, 2.33), (2.32, 2.78), (2.65, 3.22), (2.98, 3.67)])
+    found = np.interp(measured[:, 0], times, fronts)
+    assert np.polyfit(measured[:, 0], found, 1)[0] == pytest.approx(1.32, rel=0.1)
+    assert (np.abs(found / measured[:, 1] - 1.0) < 0.15).all()
+
+
+def test_shear_between_plates() -> None:
+    """Honey between two plates that slide past each other: the force of Newton's law of viscosity, but for the ends
+    of the layer, which are free."""
+    long, wide, thick, speed, viscosity = 0.6, 0.04, 0.06, 0.05, 50.0
+    scene = gg.Scene(((-1, -1, -1), (1, 1, 1)), gravity=(0, 0, 0), boundary=dict.fromkeys("xyz", "open"))
+    honey = scene.add_material(density=DENSITY, friction=0.0, continuum=gg.Liquid(1e5, viscosity))
+    scene.add_continuum(honey, (0, 0, 0), (wide, long, thick), spacing=0.02)
+    for name, z in (("low", -0.02), ("high", thick + 0.02)):
+        scene.add_tool(gg.Sdf.box((0.3, 0.5, 0.02)), name, honey, (0.5 * wide, 0.5 * long, z))
+    with scene.build(device="cpu", num_threads=1) as world:
+        poses, drag = world.tool_poses[0].copy(), []
+        for k in range(1, 21):
+            poses[:, 1] = 0.5 * long + 0.0025 * speed * k * np.array([-1.0, 1.0])
+            world.step(0.005, tool_poses=poses)
+            drag.append((-world.wrenches[0, 1, 1], world.wrenches[0, 0, 1]))
+        law = viscosity * speed / thick * long * wide
+        np.testing.assert_allclose(np.mean(drag[10:], axis=0), law, rtol=0.1)
+
+
+def test_a_drop_in_flight() -> None:
+    """A block of liquid thrown in space keeps its momentum, and the pressure does not push it on."""
+    scene = gg.Scene(((-1, -1, -1), (2, 2, 2)), gravity=(0, 0, 0), boundary=dict.fromkeys("xyz", "open"))
+    water = scene.add_material(density=DENSITY, continuum=gg.Liquid(2e5))
+    scene.add_continuum(water, (0.013, 0, 0), (0.113, 0.1, 0.1), spacing=0.02)
+    with scene.build(device="cpu", num_threads=1) as world:
+        x = world.positions[0].astype(np.float64)
+        world.set_grains(velocities=np.array([1.0, 0.4, 0.0]) - 2.0 * (x - x.mean(axis=0)))  # squeezed as it flies
+        world.step(0.005)
+        start, _ = momenta(world)
+        world.step(0.005, 60)
+        end, _ = momenta(world)
+        assert world.stats["unsolved_count"][0] == 0
+        np.testing.assert_allclose(end, start, atol=5e-3 * np.abs(start).max())
+
+
+def test_pressure_is_of_the_state() -> None:
+    """Pressures are part of a state: read after it is loaded they are those before."""
+    with basin((0.1, 0.1, 0.2), 0.06, spacing=0.02).build(device="cpu", num_threads=1) as world:
+        world.step(0.005, 20)
+        before, state = world.stresses, world.save_state()
+        assert pressures(world).max() > 100.0
+        world.step(0.005, 5)
+        world.load_state(state)
+        np.testing.assert_array_equal(world.stresses, before)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("bulk_modulus", (0.0,)), ("bulk_modulus", (-1.0,)), ("viscosity", (1e5, -1.0))]
+)
+def test_impossible_liquids(name: str, values: tuple[float, ...]) -> None:
+    with pytest.raises(gg.ArgumentError, match=name):
+        gg.Liquid(*values)
+
+
+def test_tools_with_a_mass_are_refused() -> None:
+    scene = basin((0.1, 0.1, 0.2), 0.06, spacing=0.02)
+    scene.add_tool(gg.Sdf.sphere(0.02), "ball", "water", (0.05, 0.05, 0.1), mass=0.01)
+    with pytest.raises(gg.ArgumentError, match="mass: expected tools that follow their targets"):
+        scene.build(device="cpu")
