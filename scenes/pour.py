@@ -22,7 +22,7 @@ DENSITY, BULK = 1000.0, 4e5
 LIQUIDS = {"water": (1e-3, 0.0), "syrup": (1.0, 1.0)}
 #: half sizes of the insides of cup and glass, thickness of their walls (over two spacings of the grid), how high the
 #: cup is filled at first [m]
-CUP, GLASS, WALL, FILLED = (0.09, 0.06, 0.12), (0.14, 0.065, 0.14), 0.07, 0.16
+CUP, GLASS, WALL, FILLED = (0.09, 0.06, 0.12), (0.14, 0.065, 0.14), 0.07, 0.2
 VOLUME = 4.0 * CUP[0] * CUP[1] * FILLED
 #: middle of the upright cup, and where the middle of its lip stays while it turns [m]
 CUP_AT = (-0.26, 0.0, 0.56)
@@ -49,7 +49,7 @@ class Pour(MatterRun):
 
     about = "a liquid is poured from a cup into a glass"
     labels: ClassVar[tuple[str, ...]] = tuple(LIQUIDS)
-    default_grains = 1200
+    default_grains = 1500
     full_grains = 10000
     seconds: float = 5.0
     dt: float = 5e-3
