@@ -23,7 +23,13 @@ NEEDED = ("numpy", "setuptools>=77", "gymnasium", "pytest")
 #: without these some tests are skipped, and no pictures are drawn
 USEFUL = ("tqdm", "matplotlib", "hypothesis", "cloudpickle", "scipy", "imageio", "trimesh", "manifold3d")
 #: slow tests that build the engine for the CPU and do not concern a GPU
-LEFT_OUT = ("tests/unit/test_cuda_build.py", "tests/unit/test_c.py", "tests/determinism/test_builds.py")
+LEFT_OUT = (
+    "tests/unit/test_cuda_build.py",
+    "tests/unit/test_emulated_parity.py",
+    "tests/unit/test_emulated_order.py",
+    "tests/unit/test_c.py",
+    "tests/determinism/test_builds.py",
+)
 
 
 # ---- the machine ----
