@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from granular_gym.base import checks
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT
-from granular_gym.errors import ArgumentError
+from granular_gym.errors import ArgumentError, StabilityWarning
 from granular_gym.shapes.mesh import Mesh
 from granular_gym.shapes.sdf import Sdf
 from granular_gym.shapes.sdf_values import bounds, distances
@@ -182,6 +183,45 @@ def continuum_arrays(spacing: float | None, materials: Sequence[Continuum | None
         return None
     rows = [(0.0,) * 7 if each is None else each.columns() for each in materials]
     return {"spacing": float(spacing), "material": np.array(rows, np.float64).reshape(len(rows), 7)}
+
+
+#: spacings of the grid that tools beside liquids should be thick
+_THICK = 2.0
+#: half of the least width of a part, from its sizes, by kind; of others it is not known
+_HALF_WIDTHS: dict[str, Callable[[Sequence[float]], float]] = {
+    "box": min,
+    "cylinder": min,
+    "sphere": min,
+    "capsule": lambda size: size[0],
+}
+
+
+def warn_of_thin_tools(
+    spacing: float | None, materials: Iterable[Continuum | None], solids: Iterable[tuple[str, Sdf]]
+) -> None:
+    """Warns where pressure of a liquid would act through a tool: `csrc/solvers/continuum/room.h`.
+
+    Args:
+        spacing: of the nodes of the grid [m]; None: no continuum.
+        materials: those of the scene.
+        solids: name and shape of each tool.
+    """
+    if spacing is None or not any(isinstance(each, Liquid) for each in materials):
+        return
+    widths = [
+        (2.0 * _HALF_WIDTHS[part.kind](part.size), name)
+        for name, sdf in solids
+        for part in sdf.parts
+        if part.kind in _HALF_WIDTHS
+    ]
+    thin, name = min(widths, default=(np.inf, ""))
+    if thin < _THICK * spacing * (1.0 - 1e-6):  # sizes are in single precision
+        warnings.warn(
+            f"tool {name!r}: expected a thickness of at least {_THICK:g} spacings of the grid beside a liquid, "
+            f"{_THICK * spacing:.3g} m, got {thin:.3g} m; pressure acts through it",
+            StabilityWarning,
+            stacklevel=3,
+        )
 
 
 # ---- particles ----

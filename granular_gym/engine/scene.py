@@ -26,6 +26,7 @@ from granular_gym.engine.continuum import (
     fill_heights,
     fill_solid,
     sphere_of,
+    warn_of_thin_tools,
 )
 from granular_gym.engine.frozen import FrozenScene, Mounted
 from granular_gym.engine.lattice import LARGEST_GRAIN_COUNT, fill_box, fill_rectangle
@@ -713,6 +714,9 @@ class Scene:
         """
         checks.choice("overlaps", overlaps, ["error", "warn", "ignore"])
         frozen = self.freeze()
+        warn_of_thin_tools(
+            self.spacing, [each.continuum for each in self.materials], [(each.name, each.sdf) for each in self.tools]
+        )
         world = World(frozen, env_count, device, solver, num_threads)
         if overlaps != "ignore":
             try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -151,3 +153,15 @@ def test_tools_with_a_mass_are_refused() -> None:
     scene.add_tool(gg.Sdf.sphere(0.02), "ball", "water", (0.05, 0.05, 0.1), mass=0.01)
     with pytest.raises(gg.ArgumentError, match="mass: expected tools that follow their targets"):
         scene.build(device="cpu")
+
+
+def test_thin_tools_are_told() -> None:
+    scene = basin((0.1, 0.1, 0.2), 0.06, spacing=0.02)
+    scene.add_tool(gg.Sdf.box((0.02, 0.02, 0.019)), "plate", "water", (0.05, 0.05, 0.15))
+    with pytest.warns(gg.StabilityWarning, match=r"^tool 'plate': expected a thickness of .* 0.04 m, got 0.038 m"):
+        scene.build(device="cpu").close()
+    scene = basin((0.1, 0.1, 0.2), 0.06, spacing=0.02)
+    scene.add_tool(gg.Sdf.sphere(0.02), "ball", "water", (0.05, 0.05, 0.15))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scene.build(device="cpu").close()
