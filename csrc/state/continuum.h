@@ -176,11 +176,11 @@ typedef struct gg_continuum_tool_sum {
     X(gg_continuum_sum, continuum_block_sum, d->continuum.blocks, SCRATCH)                                             \
     X(gg_real4, continuum_given, d->continuum.blocks * GG_HALO * 2, SCRATCH) /* of a block: solvers/continuum/nodes.h */ \
     X(gg_continuum_source, continuum_source, d->continuum.nodes, SCRATCH)                                              \
-    X(gg_liquid_cell, liquid_cell, d->continuum.fills, SCRATCH)                                                  \
-    X(gg_room, liquid_room, d->continuum.rooms, SCRATCH) \
-    X(gg_real4, liquid_flow, d->continuum.flows, SCRATCH) /* x: volume that flows to a node [m3/s]; liquid.h */     \
+    X(gg_liquid_cell, liquid_cell, d->continuum.fills, SCRATCH)                                                        \
+    X(gg_room, liquid_room, d->continuum.rooms, SCRATCH)                                                               \
+    X(gg_real4, liquid_flow, d->continuum.flows, SCRATCH) /* what liquid.h says of nodes */                            \
     X(gg_continuum_sum, continuum_node_sum, d->continuum.nodes, SCRATCH)                                               \
-    X(gg_real4, continuum_velocity, d->continuum.nodes * GG_NODES, SCRATCH) /* iterate [m/s]; w: pressure */           \
+    X(gg_real4, continuum_velocity, d->continuum.nodes * GG_NODES, SCRATCH) /* iterate [m/s]; w: mass or pressure */   \
     X(gg_real4, continuum_free, d->continuum.nodes * GG_NODES, SCRATCH)     /* without stress, contact; w: mass */    \
     X(gg_real4, continuum_residual, d->continuum.nodes * GG_NODES, SCRATCH) /* of the linear solve [N s] */            \
     X(gg_real4, continuum_step, d->continuum.nodes * GG_NODES, SCRATCH)     /* its solution [m/s] */                   \

@@ -226,7 +226,7 @@ GG_FN void gg_liquid_spread_block(const gg_view *v, int64_t e, int64_t b) {
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
-        int64_t at = e * v->dims.slots + p->slot, id = e * v->dims.continuum.slots + v->grain_id[at];
+        int64_t at = e * v->dims.slots + p->slot, id = e * v->dims.slots + v->grain_id[at];
         if (!(gg_continuum_material_of(v, e, p->slot)->liquid > 0.0) || !v->continuum_moved[id]) {
             continue;
         }

@@ -140,26 +140,40 @@ GG_FN gg_vec3 gg_room_part(const gg_shape *shape, gg_vec3 normal, gg_vec3 vector
     return shape->kind == GG_SHAPE_PLANE ? gg_scale(normal, gg_dot(normal, vector)) : vector;
 }
 
-/* Distance of the nearest of the parts in `near` from a place, or reach if that is less; marks in `out` those that are
- * nearer than reach. */
-GG_FN_LARGE double gg_room_near(const gg_view *v, int64_t e, gg_vec3 place, double reach, uint64_t near,
-                                uint64_t *out) {
-    double distance = reach;
-    *out = 0;
+/* Which of the parts in `near` are nearer to a place than reach, a bit each; those from the 64th on share the last. */
+GG_FN_LARGE uint64_t gg_room_near(const gg_view *v, int64_t e, gg_vec3 place, double reach, uint64_t near) {
+    uint64_t out = 0;
     GG_ROLLED
     for (int64_t part = 0; part < v->dims.part_count; part++) {
         const gg_shape *shape = &v->parts[part];
         const gg_part_pose *pose = &v->part_pose[e * v->dims.part_count + part];
         gg_vec3 local = gg_mat_tmul(pose->rotation, gg_sub(place, pose->position));
-        /* parts from the 64th on share the last bit */
         uint64_t bit = (uint64_t)1 << GG_MIN(part, 63);
         if ((near & bit) && pose->active && (double)gg_sdf_bound(shape, local) < reach) {
-            double own = gg_sdf_eval(shape, v->grids, v->samples, local).distance;
-            *out |= own < reach ? bit : 0;
-            distance = GG_MIN(distance, own);
+            out |= (double)gg_sdf_eval(shape, v->grids, v->samples, local).distance < reach ? bit : 0;
         }
     }
-    return distance;
+    return out;
+}
+
+/* the parts near all cubes of a block of nodes from the place of its first: half their diagonal, and the width of the hat */
+GG_FN uint64_t gg_room_near_all(const gg_view *v, int64_t e, gg_vec3 first) {
+    double reach = 7.0 * GG_ROOM_DIAGONAL * 0.5 * v->params.spacing;
+    return gg_room_near(v, e, gg_room_place(v, first, 5.5, 5.5, 5.5), reach, ~(uint64_t)0);
+}
+
+/* of these, those near the eight cubes around node n of 6 x 6 x 6 */
+GG_FN uint64_t gg_room_near_node(const gg_view *v, int64_t e, gg_vec3 first, int n, uint64_t near) {
+    double reach = 1.5 * GG_ROOM_DIAGONAL * 0.5 * v->params.spacing;
+    gg_vec3 place = gg_room_place(v, first, n % 6 * 2 + 0.5, n / 6 % 6 * 2 + 0.5, n / 36 * 2 + 0.5);
+    return gg_room_near(v, e, place, reach, near);
+}
+
+/* cube c, 0 .. 7, around node n: its place, and its index among all */
+GG_FN int gg_room_cube_of(const gg_view *v, gg_vec3 first, int n, int c, gg_vec3 *place) {
+    int x = n % 6 * 2 + (c & 1), y = n / 6 % 6 * 2 + (c >> 1 & 1), z = n / 36 * 2 + (c >> 2);
+    *place = gg_room_place(v, first, x, y, z);
+    return (z * GG_ROOM_SIDE + y) * GG_ROOM_SIDE + x;
 }
 
 /* A cube of side s around a place. near: parts to look at */
@@ -202,24 +216,20 @@ GG_FN_LARGE void gg_room_cube_at(const gg_view *v, int64_t e, gg_vec3 place, dou
 /* The cubes around a block of nodes from the place of its first; returns 0, and writes nothing, where all are open. */
 GG_FN_LARGE int gg_room_measure(const gg_view *v, int64_t e, gg_vec3 first, gg_room *room) {
     double s = 0.5 * v->params.spacing;
-    uint64_t near, close;
-    /* from the middle of all: half their diagonal, and the width of the hat */
-    gg_room_near(v, e, gg_room_place(v, first, 5.5, 5.5, 5.5), 7.0 * GG_ROOM_DIAGONAL * s, ~(uint64_t)0, &near);
+    uint64_t near = gg_room_near_all(v, e, first);
     GG_ROLLED
     for (int n = 0; near && n < GG_ROOM_CUBES / 8; n++) {
-        int i = n % 6 * 2, j = n / 6 % 6 * 2, k = n / 36 * 2;
-        gg_room_near(v, e, gg_room_place(v, first, i + 0.5, j + 0.5, k + 0.5), 1.5 * GG_ROOM_DIAGONAL * s, near,
-                     &close);
+        uint64_t close = gg_room_near_node(v, e, first, n, near);
         GG_ROLLED
         for (int c = 0; c < 8; c++) {
-            int x = i + (c & 1), y = j + (c >> 1 & 1), z = k + (c >> 2), at = (z * GG_ROOM_SIDE + y) * GG_ROOM_SIDE + x;
+            gg_vec3 place;
+            int at = gg_room_cube_of(v, first, n, c, &place);
             room->left[at] = 1.0f;
             room->along[0][at] = room->along[1][at] = room->along[2][at] = 0.0f;
             if (!close) {
                 continue;
             }
             gg_room_cube cube;
-            gg_vec3 place = gg_room_place(v, first, x, y, z);
             gg_room_cube_at(v, e, place, s, close, &cube);
             room->left[at] = (float)cube.left;
             for (int p = 0; p < 2; p++) {
@@ -240,17 +250,14 @@ GG_FN_LARGE int gg_room_measure(const gg_view *v, int64_t e, gg_vec3 first, gg_r
  * over a cube's side [Pa] */
 GG_FN_LARGE void gg_room_load(const gg_view *v, int64_t e, gg_vec3 first, const float slope[3][GG_ROOM_CUBES]) {
     double h = v->params.spacing, s = 0.5 * h, area = h * h * (double)v->params.dt;
-    uint64_t near, close;
-    gg_room_near(v, e, gg_room_place(v, first, 5.5, 5.5, 5.5), 7.0 * GG_ROOM_DIAGONAL * s, ~(uint64_t)0, &near);
+    uint64_t near = gg_room_near_all(v, e, first);
     GG_ROLLED
     for (int n = 0; near && n < GG_ROOM_CUBES / 8; n++) {
-        int i = n % 6 * 2, j = n / 6 % 6 * 2, k = n / 36 * 2;
-        gg_room_near(v, e, gg_room_place(v, first, i + 0.5, j + 0.5, k + 0.5), 1.5 * GG_ROOM_DIAGONAL * s, near,
-                     &close);
+        uint64_t close = gg_room_near_node(v, e, first, n, near);
         GG_ROLLED
         for (int c = 0; close && c < 8; c++) {
-            int x = i + (c & 1), y = j + (c >> 1 & 1), z = k + (c >> 2), at = (z * GG_ROOM_SIDE + y) * GG_ROOM_SIDE + x;
-            gg_vec3 place = gg_room_place(v, first, x, y, z);
+            gg_vec3 place;
+            int at = gg_room_cube_of(v, first, n, c, &place);
             gg_vec3 pull = gg_v3(slope[0][at], slope[1][at], slope[2][at]);
             gg_room_cube cube;
             if (pull.x == 0.0f && pull.y == 0.0f && pull.z == 0.0f) {
