@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import granular_gym as gg
 from benchmarks import measure, plots
 from benchmarks.gpu import drives
 from benchmarks.gpu.case import FULL, Run, driven
 from benchmarks.gpu.drives import Drive, TowerDrive
+from benchmarks.gpu.programs import built
 from benchmarks.gpu.targets import KERNELS
 from benchmarks.measure import Row
+from granular_gym.engine.solver import CONVERGENT
 from testbed import standard
 
 
-def _bed_drive(run: Run, envs: int, grains: int, layers: int, kernel: str = "auto") -> Drive:
+def _bed_drive(run: Run, envs: int, grains: int, layers: int, **more: Any) -> Drive:
     substeps = max(2, min(run.sizes.substeps // 2, 50_000_000 // (envs * grains)))
-    return Drive(drives.bed(grains, layers, run.device), run.device, env_count=envs, substeps=substeps, kernel=kernel)
+    return Drive(drives.bed(grains, layers, run.device), run.device, env_count=envs, substeps=substeps, **more)
 
 
 def kernels(run: Run) -> Iterator[Row]:
@@ -30,7 +30,7 @@ def kernels(run: Run) -> Iterator[Row]:
     for envs, grains, layers in run.sizes.kernels:
         for kernel in KERNELS:
             name = f"{envs} x {grains} grains, {kernel}"
-            row = driven(run, name, lambda e=envs, g=grains, n=layers, k=kernel: _bed_drive(run, e, g, n, k))
+            row = driven(run, name, lambda e=envs, g=grains, n=layers, k=kernel: _bed_drive(run, e, g, n, kernel=k))
             yield {**row, "requested": kernel}
 
 
@@ -48,7 +48,7 @@ def streams(run: Run) -> Iterator[Row]:
             pair: list[Drive] = []
             try:
                 for _ in range(2):
-                    pair.append(_bed_drive(run, 1, grains, layers, kernel))
+                    pair.append(_bed_drive(run, 1, grains, layers, kernel=kernel))
                 _together(pair)
                 alone, together = [], []
                 for _ in range(s.repeats):
@@ -91,6 +91,18 @@ def _together(pair: list[Drive]) -> float:
     return took
 
 
+def modes(run: Run) -> Iterator[Row]:
+    """The same beds by both convergent modes: coloured Gauss-Seidel, whose threads meet after every colour, and Jacobi
+    iterations, whose threads meet once. As many sweeps as iterations; the residuals stand beside the times."""
+    for envs, grains, layers in run.sizes.phases:
+        for mode in CONVERGENT:
+
+            def build(e: int = envs, g: int = grains, n: int = layers, m: str = mode) -> Drive:
+                return _bed_drive(run, e, g, n, solver=gg.Solver(mode=m))
+
+            yield {**driven(run, f"{envs} x {grains} grains, {mode}", build), "mode": mode}
+
+
 def phases(run: Run) -> Iterator[Row]:
     """Time by phase, where each phase is a separate kernel."""
     for envs, grains, layers in run.sizes.phases:
@@ -118,7 +130,7 @@ def sort(run: Run) -> Iterator[Row]:
 
     Both sort equal numbers of grains; CUB with two cells per grain, from grains in the order of ids.
     """
-    program = _built_sort()
+    program = built("cub_sort")
     for envs, grains, layers in run.sizes.phases:
         drive = _bed_drive(run, envs, grains, layers)
         try:
@@ -146,21 +158,6 @@ def sort(run: Run) -> Iterator[Row]:
         finally:
             drive.close()
         yield row
-
-
-def _built_sort() -> Path | None:
-    """The program that times CUB's sort; None without nvcc."""
-    home = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")
-    nvcc = shutil.which(os.environ.get("NVCC", "nvcc")) or shutil.which("nvcc", path=home)
-    if not nvcc:
-        return None
-    source = Path(__file__).resolve().parent / "cub_sort.cu"
-    program = source.parent.parent / "build" / "cub_sort"
-    program.parent.mkdir(exist_ok=True)
-    arch = os.environ.get("GG_CUDA_ARCH") or "native"
-    arch = arch if arch == "native" else f"sm_{arch.split()[0].split(',')[0]}"
-    subprocess.run([nvcc, "-std=c++17", "-O3", f"-arch={arch}", "-o", str(program), str(source)], check=True)
-    return program
 
 
 # ---- figures of the paper ----

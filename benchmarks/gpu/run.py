@@ -1,7 +1,7 @@
 """run.py: speed and accuracy on a GPU, with targets.
 
-    python -m benchmarks.gpu [speed batch bulldozer crossover depth planar overhead kernels streams phases sort
-        hash_size gears price] [--quick] [--device cuda] [--out FOLDER]
+    python -m benchmarks.gpu [speed batch bulldozer crossover depth planar overhead kernels modes limits matter streams
+        phases sort hash_size gears price] [--quick] [--device cuda] [--out FOLDER]
 
 Prints a table per case and writes FOLDER/<case>.json, row by row, and .png. A step returns when it is complete, so
 times are wall times: medians of five blocks after two that are not timed. Speeds have a roofline: the speed if a step
@@ -27,7 +27,7 @@ if __package__ in (None, ""):
 
 import granular_gym as gg
 from benchmarks import measure, plots
-from benchmarks.gpu import breakdown, figures, target_cases
+from benchmarks.gpu import breakdown, figures, matter, programs, target_cases
 from benchmarks.gpu.case import ACCURACY, FULL, SPEED, TINY, VERDICT, Run
 from benchmarks.measure import Row
 from benchmarks.run import table
@@ -65,6 +65,13 @@ CASES: dict[str, GpuCase] = {
         "nonconvex grains in a plane", target_cases.planar, (*SPEED, "env_steps_per_s", *VERDICT, *ACCURACY)
     ),
     "kernels": GpuCase("by kernel", breakdown.kernels, ("kernel", *SPEED, "roofline_us", *ACCURACY)),
+    "modes": GpuCase("by mode of the solver", breakdown.modes, (*SPEED, "roofline_us", *ACCURACY)),
+    "limits": GpuCase("what this GPU does at best", programs.limits, ("value", "unit")),
+    "matter": GpuCase(
+        "continuous matter",
+        matter.matter,
+        ("us_per_step", "particle_steps_per_s", *matter.CERTIFICATE, "bytes_per_particle", "diverged"),
+    ),
     "streams": GpuCase(
         "two worlds on two streams [us per substep]", breakdown.streams, ("us_apart", "us_together", "ratio", *ACCURACY)
     ),
