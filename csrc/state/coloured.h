@@ -20,8 +20,8 @@ typedef struct gg_colouring {
 
 /* what the threads of a GPU that colour the contacts of an env tell each other */
 typedef struct gg_colour_tally {
-    uint64_t used;     /* bit k: a contact has colour k */
     int32_t collected; /* contacts without a colour yet */
+    int32_t rest;      /* contacts of the last colour */
 } gg_colour_tally;
 
 /* clang-format off */

@@ -52,10 +52,15 @@ inline int32_t atomicAdd(int32_t *at, int32_t value) {
     *at = before + value;
     return before;
 }
-inline unsigned long long atomicOr(unsigned long long *at, unsigned long long bits) { return std::exchange(*at, *at | bits); }
+inline uint32_t atomicOr(uint32_t *at, uint32_t bits) { return std::exchange(*at, *at | bits); }
+inline unsigned long long atomicOr(unsigned long long *at, unsigned long long bits) {
+    return std::exchange(*at, *at | bits);
+}
 inline unsigned long long atomicMin(unsigned long long *at, unsigned long long value) {
     return std::exchange(*at, value < *at ? value : *at);
 }
+inline uint32_t gg_add_release(uint32_t *at, uint32_t value) { return std::exchange(*at, *at + value); }
+inline uint32_t gg_load_acquire(const uint32_t *at) { return *at; }
 inline int32_t atomicExch(int32_t *at, int32_t value) { return std::exchange(*at, value); }
 
 #define GG_BLOCK_MEMORY(type, name) type &name = *reinterpret_cast<type *>(emulator::now().current->home->memory)

@@ -40,7 +40,7 @@ __device__ __forceinline__ int32_t gg_gpu_colours_keep(const gg_gpu_team *team, 
     }
     if (gg_team_rank(team) == 0) {
         *collected = 0;
-        v->colour_tally[e].used = 0;
+        v->colour_tally[e].rest = 0;
     }
     gg_gpu_wait(team);
     for (int64_t i = gg_team_rank(team); i < gg_live_slots(v, e); i += gg_team_size(team)) {
@@ -107,57 +107,148 @@ __device__ __forceinline__ void gg_gpu_colours_add(const gg_gpu_team *team, cons
     }
 }
 
-__device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+/* Sorts the contacts of `count` slots from `begin` on, GG_THREADS at a time, by the colours of what each owns:
+ * each(c, slot, colour, before) for the slots of chunk c, where `before` slots of the chunk come first; then
+ * done(c, colour, owners) by a thread per colour. */
+template <class Each, class Done>
+__device__ __forceinline__ void gg_gpu_by_colour(gg_block_memory *memory, const uint64_t *owned, int64_t begin,
+                                                 int64_t end, Each each, Done done) {
+    const int32_t words = GG_THREADS / 32, thread = (int32_t)threadIdx.x;
+    for (int64_t first = begin; first < end; first += GG_THREADS) {
+        uint32_t(*owners)[GG_THREADS / 32] = memory->colours.owners;
+        for (int32_t k = thread; k < GG_COLOURS * words; k += GG_THREADS) {
+            owners[k / words][k % words] = 0;
+        }
+        __syncthreads();
+        int64_t slot = first + thread;
+        uint64_t own = slot < end ? owned[slot] & ~((uint64_t)1 << (GG_COLOURS - 1)) : 0;
+        for (uint64_t bits = own; bits; bits &= bits - 1) {
+            atomicOr(&owners[gg_bit_lowest(bits)][thread / 32], 1u << thread % 32);
+        }
+        __syncthreads();
+        for (uint64_t bits = own; bits; bits &= bits - 1) {
+            int colour = gg_bit_lowest(bits);
+            uint32_t before = gg_bit_count(owners[colour][thread / 32] & ((1u << thread % 32) - 1u));
+            for (int32_t word = 0; word < thread / 32; word++) {
+                before += gg_bit_count(owners[colour][word]);
+            }
+            each(slot, colour, (int32_t)before);
+        }
+        __syncthreads();
+        if (thread < GG_COLOURS) {
+            uint32_t sum = 0;
+            for (int32_t word = 0; word < words; word++) {
+                sum += gg_bit_count(owners[thread][word]);
+            }
+            done(thread, (int32_t)sum);
+        }
+        __syncthreads();
+    }
+}
+
+/* Contacts of each colour at the slots of the blocks before this one, and at all: into shared memory. own: those of this
+ * block, for thread `colour` */
+__device__ __forceinline__ void gg_gpu_colour_sums(const gg_gpu_team *team, int32_t own) {
+    gg_colour_memory *m = &team->memory->colours;
+    const int32_t thread = (int32_t)threadIdx.x, colour = thread % GG_COLOURS, shares = GG_THREADS / GG_COLOURS;
+    if (team->blocks == 1) {
+        if (thread < GG_COLOURS) {
+            m->before[0][thread] = 0;
+            m->all[0][thread] = own;
+        }
+        __syncthreads();
+        return;
+    }
+    const int32_t *partial = reinterpret_cast<const int32_t *>(team->partial);
+    if (thread < GG_COLOURS) {
+        reinterpret_cast<int32_t *>(team->partial)[team->block * GG_COLOURS + thread] = own;
+    }
+    gg_gpu_wait(team);
+    int32_t before = 0, all = 0;
+    for (int32_t b = thread / GG_COLOURS; b < team->blocks; b += shares) {
+        int32_t count = partial[b * GG_COLOURS + colour];
+        before += b < team->block ? count : 0;
+        all += count;
+    }
+    m->before[thread / GG_COLOURS][colour] = before;
+    m->all[thread / GG_COLOURS][colour] = all;
+    __syncthreads();
+    for (int32_t k = 1; thread < GG_COLOURS && k < shares; k++) {
+        m->before[0][thread] += m->before[k][thread];
+        m->all[0][thread] += m->all[k][thread];
+    }
+    __syncthreads();
+}
+
+/* collects the colours of what slots own, and counts the contacts of the last colour; a block's slots are `begin` to
+ * `end` */
+__device__ __forceinline__ void gg_gpu_colours_owned(const gg_view *v, int64_t e, int64_t begin, int64_t end) {
     int64_t slots = e * v->dims.slots;
-    gg_colouring *all = &v->colouring[e];
     const int32_t *link = gg_coloured_links(v, e, 0);
-    gg_gpu_colours_add(team, v, e, gg_gpu_colours_keep(team, v, e));
-    uint64_t *owned = v->uncoloured_first + slots, own = 0;
     int32_t rest = 0;
-    for (int64_t i = gg_team_rank(team); i < gg_live_slots(v, e); i += gg_team_size(team)) {
+    for (int64_t i = begin + threadIdx.x; i < end; i += GG_THREADS) {
         uint64_t bits = 0;
         gg_each_owned(v, slots + i, [&](int32_t c) {
             bits |= (uint64_t)1 << gg_link_colour(link[c]);
             rest += gg_link_colour(link[c]) == GG_COLOURS - 1;
         });
-        owned[i] = bits;
-        own |= bits;
+        v->uncoloured_first[slots + i] = bits;
     }
-    gg_gpu_or(&v->colour_tally[e].used, own);
-    if (gg_team_rank(team) == 0) {
-        all->contacts[GG_COLOURS - 1] = 0;
-    }
-    gg_gpu_wait(team);
     if (rest) {
-        atomicAdd(&all->contacts[GG_COLOURS - 1], rest);
+        atomicAdd(&v->colour_tally[e].rest, rest);
     }
-    uint64_t used = v->colour_tally[e].used & ~((uint64_t)1 << (GG_COLOURS - 1));
-    int32_t row = 0, colours = 0;
-    for (int32_t k = 0; k < GG_COLOURS - 1; k++) {
-        int32_t first = row * GG_LANES, count = 0;
-        if (used >> k & 1) {
-            colours = k + 1;
-            count = gg_team_scan(
-                team, colours & 1, gg_live_slots(v, e), [&](int64_t i) { return (int32_t)(owned[i] >> k & 1); },
-                [&](int64_t i, int32_t sum) {
-                    if (owned[i] >> k & 1) {
-                        gg_each_owned(v, slots + i, [&](int32_t c) {
-                            if (gg_link_colour(link[c]) == k) {
-                                gg_coloured_place(v, e, (int32_t)i, c, first + sum);
-                            }
-                        });
-                    }
-                });
+    __syncthreads();
+}
+
+__device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    int64_t slots = e * v->dims.slots, live = gg_live_slots(v, e), share = (live + team->blocks - 1) / team->blocks;
+    int64_t begin = GG_MIN(team->block * share, live), end = GG_MIN(begin + share, live);
+    const int32_t thread = (int32_t)threadIdx.x;
+    gg_colour_memory *m = &team->memory->colours;
+    gg_gpu_colours_add(team, v, e, gg_gpu_colours_keep(team, v, e));
+    gg_gpu_colours_owned(v, e, begin, end);
+    const uint64_t *owned = v->uncoloured_first + slots;
+    int32_t own = 0;
+    gg_gpu_by_colour(
+        team->memory, owned, begin, end, [](int64_t, int, int32_t) {}, [&](int32_t, int32_t count) { own += count; });
+    gg_gpu_colour_sums(team, own);
+    /* where the records of each colour begin; as many rows as they fill */
+    if (thread == 0) {
+        gg_colouring *all = &v->colouring[e];
+        int32_t row = 0, colours = 0;
+        for (int32_t k = 0; k < GG_COLOURS - 1; k++) {
+            int32_t count = m->all[0][k];
+            m->first[k] = row * GG_LANES + m->before[0][k];
+            if (team->block == 0) {
+                all->first_row[k] = row;
+                all->contacts[k] = count;
+            }
+            colours = count ? k + 1 : colours;
+            row += (count + GG_LANES - 1) / GG_LANES;
         }
-        if (gg_team_rank(team) == 0) {
-            all->first_row[k] = row;
-            all->contacts[k] = count;
+        if (team->block == 0) {
+            all->contacts[GG_COLOURS - 1] = v->colour_tally[e].rest;
+            gg_colours_bound(v, e, row, colours);
         }
-        row += (count + GG_LANES - 1) / GG_LANES;
     }
+    __syncthreads();
+    const int32_t *link = gg_coloured_links(v, e, 0);
+    gg_gpu_by_colour(
+        team->memory, owned, begin, end,
+        [&](int64_t slot, int colour, int32_t before) {
+            gg_each_owned(v, slots + slot, [&](int32_t c) {
+                if (gg_link_colour(link[c]) == colour) {
+                    gg_coloured_place(v, e, (int32_t)slot, c, m->first[colour] + before);
+                }
+            });
+        },
+        [&](int32_t colour, int32_t count) { m->first[colour] += count; });
     gg_gpu_wait(team);
-    if (gg_team_rank(team) == 0) {
-        gg_colours_close(v, e, row, colours);
+    if (gg_team_rank(team) == GG_COLOURS - 1) {
+        gg_colours_place_rest(v, e);
+    }
+    if (gg_team_rank(team) < GG_COLOURS) {
+        gg_colour_pad(v, e, gg_team_rank(team));
     }
 }
 

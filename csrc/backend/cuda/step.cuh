@@ -116,14 +116,19 @@ __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memor
     }
 }
 
+/* a functor whose call is forced inline: left as a call, it would read the view and shared memory through generic
+ * addresses */
 #define GG_STEP_KERNEL(law)                                                                                            \
+    struct gg_##law##_substep {                                                                                        \
+        __device__ __forceinline__ int operator()(const gg_gpu_team *team, int resumed) const {                        \
+            return gg_##law##_step::gg_step_substep(team, resumed);                                                    \
+        }                                                                                                              \
+    };                                                                                                                 \
     __global__ void __launch_bounds__(GG_THREADS, GG_THREADS_RESIDENT / GG_THREADS)                                    \
         gg_##law##_step_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings,            \
                                unsigned char *partials, int32_t blocks_per_team, int32_t most) {                       \
         GG_BLOCK_MEMORY(gg_block_memory, memory);                                                                      \
-        gg_gpu_steps(                                                                                                  \
-            &view, &memory, control, meetings, partials, blocks_per_team, most,                                        \
-            [](const gg_gpu_team *team, int resumed) { return gg_##law##_step::gg_step_substep(team, resumed); });     \
+        gg_gpu_steps(&view, &memory, control, meetings, partials, blocks_per_team, most, gg_##law##_substep());        \
     }
 GG_LAWS(GG_STEP_KERNEL)
 #undef GG_STEP_KERNEL

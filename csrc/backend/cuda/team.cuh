@@ -24,14 +24,14 @@
 /* pixels of an image in a block's shared memory */
 #define GG_TILE 8192
 
-/* the barrier of the blocks of a team */
+/* where the blocks of a team meet. Each word has a line of the cache to itself: many blocks poll the first */
 struct gg_meeting {
-    int32_t arrived, round;
-    int32_t joined; /* blocks that have stored their partial result, see gg_team_reduce */
+    alignas(128) uint32_t turn;  /* the highest bit flips when all have arrived; the others count, and return to 0 */
+    alignas(128) int32_t joined; /* blocks that have stored their partial result, see gg_team_reduce */
 };
 
 /* size of the partial result that a block stores for its team [bytes] */
-#define GG_PARTIAL 32
+#define GG_PARTIAL 256
 
 /* counters shared by all blocks on the device */
 struct gg_control {
@@ -41,8 +41,17 @@ struct gg_control {
     int32_t substeps_done; /* the same for all envs, with one kernel per phase */
 };
 
+/* contacts of a block's slots by colour, see gg_gpu_colour_contacts */
+struct gg_colour_memory {
+    uint32_t owners[GG_COLOURS][GG_THREADS / 32]; /* a bit for each slot of a chunk that owns a contact of the colour */
+    int32_t before[GG_THREADS / GG_COLOURS][GG_COLOURS], all[GG_THREADS / GG_COLOURS][GG_COLOURS];
+    int32_t first[GG_COLOURS]; /* the next record */
+};
+static_assert(GG_THREADS % GG_COLOURS == 0 && GG_PARTIAL == GG_COLOURS * 4, "a thread for each colour");
+
 /* shared memory of a block; each phase uses one member */
 union gg_block_memory {
+    gg_colour_memory colours;
     gg_prediction prediction[GG_THREADS];
     gg_motion motion[GG_THREADS];
     gg_overlaps overlaps[GG_THREADS];
@@ -75,24 +84,18 @@ __device__ __forceinline__ int32_t gg_team_rank(const gg_gpu_team *team) {
 }
 __device__ __forceinline__ int32_t gg_team_size(const gg_gpu_team *team) { return team->blocks * GG_THREADS; }
 
-/* barrier of all threads of the team; writes before it are visible after it */
+/* Barrier of all threads of the team; writes before it are visible after it. Between blocks a sense-reversing barrier in
+ * one word: what all add together is the highest bit. */
 __device__ __forceinline__ void gg_gpu_wait(const gg_gpu_team *team) {
     __syncthreads();
     if (team->blocks > 1) {
         if (threadIdx.x == 0) {
-            volatile int32_t *round = &team->meeting->round;
-            int32_t before = *round;
-            __threadfence();
-            if (atomicAdd(&team->meeting->arrived, 1) == team->blocks - 1) {
-                team->meeting->arrived = 0;
-                __threadfence();
-                *round = before + 1;
-            } else {
-                while (*round == before) {
-                    GG_SPIN();
-                }
+            const uint32_t sense = 0x80000000u;
+            uint32_t *turn = &team->meeting->turn;
+            uint32_t before = gg_add_release(turn, team->block ? 1u : sense - (uint32_t)(team->blocks - 1));
+            while (!((gg_load_acquire(turn) ^ before) & sense)) {
+                GG_SPIN();
             }
-            __threadfence();
         }
         __syncthreads();
     }

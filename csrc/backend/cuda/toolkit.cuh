@@ -16,8 +16,21 @@
 #define GG_BLOCK_MEMORY(type, name)                                                                                    \
     __shared__ __align__(16) unsigned char name##_bytes[sizeof(type)];                                                 \
     type &name = *reinterpret_cast<type *>(name##_bytes)
-/* in a loop that waits for other threads: lets them run */
-#define GG_SPIN() __nanosleep(20)
+/* in a loop that waits for other threads: lets them run. On a GPU they do, and sleep would only delay the end */
+#define GG_SPIN() ((void)0)
+
+/* adds to a word; what this thread, and those it has met at a barrier, wrote before is visible to who acquires it */
+__device__ __forceinline__ uint32_t gg_add_release(uint32_t *at, uint32_t value) {
+    uint32_t before;
+    asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;" : "=r"(before) : "l"(at), "r"(value) : "memory");
+    return before;
+}
+/* reads a word; what was written before it was released is visible after */
+__device__ __forceinline__ uint32_t gg_load_acquire(const uint32_t *at) {
+    uint32_t value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+}
 
 /* parameters of kernels that are read in place, without a copy per thread */
 #define GG_KERNEL_PARAMETER const __grid_constant__

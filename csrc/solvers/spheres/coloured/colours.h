@@ -158,28 +158,29 @@ GG_FN void gg_colour_pad(const gg_view *v, int64_t e, int32_t colour) {
     }
 }
 
-/* Closes the layout after `row` rows of `colours` colours: pads them, and lays out the contacts of the last colour, in
- * order of ids, as they are solved one after another. */
-GG_FN void gg_colours_close(const gg_view *v, int64_t e, int32_t row, int32_t colours) {
-    int64_t slots = e * v->dims.slots;
+/* Notes where the layout ends, after `row` rows of `colours` colours; contacts of the last colour are counted. */
+GG_FN void gg_colours_bound(const gg_view *v, int64_t e, int32_t row, int32_t colours) {
     gg_colouring *all = &v->colouring[e];
-    int32_t last = GG_COLOURS - 1, rest = all->contacts[last], record = row * GG_LANES;
-    const int32_t *link = gg_coloured_links(v, e, 0);
-    all->first_row[last] = row;
+    int32_t rest = all->contacts[GG_COLOURS - 1];
+    all->first_row[GG_COLOURS - 1] = row;
     all->first_row[GG_COLOURS] = row + (rest + GG_LANES - 1) / GG_LANES;
     v->env[e].colours = colours;
     v->env[e].rest = rest;
-    for (int64_t id = 0; rest && id < v->dims.grain_count; id++) {
+}
+
+/* lays out the contacts of the last colour, in order of ids, as they are solved one after another */
+GG_FN void gg_colours_place_rest(const gg_view *v, int64_t e) {
+    int64_t slots = e * v->dims.slots;
+    const int32_t *link = gg_coloured_links(v, e, 0);
+    int32_t record = v->colouring[e].first_row[GG_COLOURS - 1] * GG_LANES;
+    for (int64_t id = 0; v->env[e].rest && id < v->dims.grain_count; id++) {
         int32_t i = v->slot_of[slots + id], deep = i >= gg_live_slots(v, e);
         int32_t end = deep ? 0 : v->next_first[slots + i] + v->next_count[slots + i];
         for (int32_t c = deep ? 0 : v->next_first[slots + i]; c < end; c++) {
-            if (gg_link_colour(link[c]) == last) {
+            if (gg_link_colour(link[c]) == GG_COLOURS - 1) {
                 gg_coloured_place(v, e, i, c, record++);
             }
         }
-    }
-    for (int32_t k = 0; k < GG_COLOURS; k++) {
-        gg_colour_pad(v, e, k);
     }
 }
 
@@ -200,7 +201,11 @@ GG_FN void gg_coloured_colour_env(const gg_view *v, int64_t e) {
             gg_coloured_place(v, e, owner[c], c, next[colour]++);
         }
     }
-    gg_colours_close(v, e, row, colours);
+    gg_colours_bound(v, e, row, colours);
+    gg_colours_place_rest(v, e);
+    for (int k = 0; k < GG_COLOURS; k++) {
+        gg_colour_pad(v, e, k);
+    }
 }
 
 #endif
