@@ -14,6 +14,8 @@ from testbed.planar import COARSE
 
 #: kernels of the CUDA backend, see `World.set_kernel` of the extension
 KERNELS = ("team", "graph")
+#: and of the law of lone spheres, which has one more
+SPHERE_KERNELS = ("block", *KERNELS)
 #: soft enough for the time steps of these scenes
 BELL = gg.Bell(sliding=0.25, young=5e5, damping=5.0)
 #: attributes of a world that hold fields of grains

@@ -249,7 +249,7 @@ def docs_others(cases: Cases, variants: Cases, stages: list[dict[str, Any]]) -> 
     silos = rows("planar").get(SILOS, {}).get("env_steps_per_s")
     lines.append(f"| {SILOS}, 50 substeps, env steps per second | {cell(None if silos is None else median(silos))} |")
     for grains in STREAM_SIZES:
-        for kernel in KERNELS:
+        for kernel in KERNELS[1:]:
             ratio = rows("streams").get(f"two worlds x {grains} grains, {kernel}", {}).get("ratio")
             lines.append(f"| two worlds of {grains} grains, {kernel}: time together over apart | {cell(ratio)} |")
     table = rows("hash_size")

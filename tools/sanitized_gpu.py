@@ -16,7 +16,7 @@ import numpy as np
 
 import granular_gym as gg
 
-KERNELS = ("team", "graph")
+KERNELS = ("block", "team", "graph")
 Built = tuple[gg.Scene, dict[str, Any], Any]  # scene, settings of the solver, target poses of the tools
 
 

@@ -14,7 +14,7 @@ from benchmarks.gpu import drives
 from benchmarks.gpu.case import FULL, Run, driven
 from benchmarks.gpu.drives import Drive, TowerDrive
 from benchmarks.gpu.programs import built
-from benchmarks.gpu.targets import KERNELS
+from benchmarks.gpu.targets import BLOCK_GRAINS, KERNELS
 from benchmarks.measure import Row
 from granular_gym.engine.solver import CONVERGENT
 from testbed import standard
@@ -26,9 +26,12 @@ def _bed_drive(run: Run, envs: int, grains: int, layers: int, **more: Any) -> Dr
 
 
 def kernels(run: Run) -> Iterator[Row]:
-    """One persistent kernel for a step ("team") and one kernel per phase ("graph")."""
+    """One persistent kernel for a step, with a block for each env ("block", where its bodies fit into shared memory) or
+    many ("team"), and one kernel per phase ("graph")."""
     for envs, grains, layers in run.sizes.kernels:
         for kernel in KERNELS:
+            if kernel == "block" and grains > BLOCK_GRAINS:
+                continue
             name = f"{envs} x {grains} grains, {kernel}"
             row = driven(run, name, lambda e=envs, g=grains, n=layers, k=kernel: _bed_drive(run, e, g, n, kernel=k))
             yield {**row, "requested": kernel}
@@ -44,7 +47,7 @@ def streams(run: Run) -> Iterator[Row]:
     s = run.sizes
     for grains in s.streams:
         layers = min(s.layers, grains // 100)
-        for kernel in KERNELS:
+        for kernel in KERNELS[1:]:
             pair: list[Drive] = []
             try:
                 for _ in range(2):

@@ -55,5 +55,8 @@ KERNEL_SIZES = (
 PHASES_FROM = 50_000
 #: grains of each of two worlds that are stepped at the same time
 STREAM_SIZES = (1_000, 10_000, 50_000)
-#: one persistent kernel for a step, and one kernel for each phase in a CUDA graph
-KERNELS = ("team", "graph")
+#: one persistent kernel for a step, whose envs are stepped by one block each or by many, and one kernel for each phase
+#: in a CUDA graph
+KERNELS = ("block", "team", "graph")
+#: the most grains of an env that a block is tried with
+BLOCK_GRAINS = 2_000

@@ -9,6 +9,8 @@
  *   gg_team_law(team)                 its gg_law; a compile-time constant where phases must be
  *   gg_team_run(team, phase, pass)    all items of a phase; returns when all threads of the team are done
  *   gg_team_start(team, phase, pass)  the same, without a barrier: the next phase does not depend on it
+ *   gg_team_pass(team, phase, sweep)  runs a phase for all colours, one after another, and returns 1; 0: it does not, and
+ *                                     gg_team_run does so colour by colour
  *   gg_team_colours(team)             the most colours that an env of the team has (gg_step_colours)
  *   gg_team_any(team, condition)      whether the condition holds for an env of the team (gg_step_condition)
  */

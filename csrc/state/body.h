@@ -17,9 +17,9 @@ typedef struct gg_vec4 {
     float y, z, w;
 } gg_vec4;
 
-/* nvcc vectorizes aligned loads by itself, but some stores only with the intrinsic */
+/* nvcc vectorizes aligned loads by itself, but some stores only of its own type */
 #ifdef __CUDA_ARCH__
-#define GG_STORE_VEC4(to, a) __stwb((float4 *)(to), make_float4((a).x, (a).y, (a).z, (a).w))
+#define GG_STORE_VEC4(to, a) (*(float4 *)(to) = make_float4((a).x, (a).y, (a).z, (a).w))
 #else
 #define GG_STORE_VEC4(to, a) (*(to) = (a))
 #endif

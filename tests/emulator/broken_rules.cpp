@@ -28,7 +28,7 @@ int main(int count, char **words) {
     cudaMalloc((void **)&there, sizeof *there);
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (!strcmp(rule, "host address")) {
-        return found(gg_launch(look, 1, 32, 0, stream, &here) != cudaSuccess);
+        return found(gg_launch(look, 1, 32, 0, 0, stream, &here) != cudaSuccess);
     }
     if (!strcmp(rule, "device address")) {
         return found(*(volatile int32_t *)there == 0);
@@ -43,16 +43,16 @@ int main(int count, char **words) {
         cudaGraph_t graph = nullptr;
         cudaFuncAttributes attributes;
         cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-        bool early = gg_launch(look, 1, 32, 0, stream, there) == cudaSuccess;
+        bool early = gg_launch(look, 1, 32, 0, 0, stream, there) == cudaSuccess;
         cudaFuncGetAttributes(&attributes, look);
-        bool late = gg_launch(look, 1, 32, 0, stream, there) == cudaSuccess;
+        bool late = gg_launch(look, 1, 32, 0, 0, stream, there) == cudaSuccess;
         cudaStreamEndCapture(stream, &graph);
         return found(!early && late);
     }
     /* no rule is broken: a kernel runs, and its result is copied back */
     here = 1;
     bool done = cudaMemsetAsync(there, 0, sizeof *there, stream) == cudaSuccess &&
-                gg_launch(look, 1, 32, 0, stream, there) == cudaSuccess &&
+                gg_launch(look, 1, 32, 0, 0, stream, there) == cudaSuccess &&
                 cudaMemcpyAsync(&here, there, sizeof here, cudaMemcpyDeviceToHost, stream) == cudaSuccess &&
                 cudaStreamSynchronize(stream) == cudaSuccess;
     printf("%08x\n", (unsigned)here);

@@ -61,7 +61,9 @@ inline cudaError_t cudaSetDevice(int device) {
     return e != cudaSuccess ? e : device < count ? emulator::alive() : cudaErrorInvalidDevice;
 }
 inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
-    *value = attribute == cudaDevAttrMultiProcessorCount ? emulator::MULTIPROCESSORS : 1;
+    *value = attribute == cudaDevAttrMultiProcessorCount            ? emulator::MULTIPROCESSORS
+             : attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? (int)emulator::MOST_SHARED
+                                                                    : 1;
     return cudaSuccess;
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int) {

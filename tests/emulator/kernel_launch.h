@@ -47,14 +47,21 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Ke
     *blocks = emulator::BLOCKS_PER_MULTIPROCESSOR;
     return emulator::alive();
 }
-struct cudaFuncAttributes {};
-template <class Kernel> inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, Kernel kernel) {
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes;
+};
+template <class Kernel> inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, Kernel kernel) {
     emulator::load(kernel);
+    attributes->sharedSizeBytes = 0;
+    return emulator::alive();
+}
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+template <class Kernel> inline cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
     return emulator::alive();
 }
 
 template <class... Parameters, class... Arguments>
-inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int threads, int cooperative,
+inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int threads, size_t shared, int cooperative,
                              cudaStream_t stream, Arguments... arguments) {
     emulator::runtime &r = emulator::machine();
     long fail = emulator::setting("GG_EMULATOR_FAIL", 0);
@@ -64,7 +71,7 @@ inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int thre
     if (r.lost) {
         return cudaErrorLaunchFailure;
     }
-    if (blocks < 1 || threads < 1) {
+    if (blocks < 1 || threads < 1 || shared > emulator::MOST_SHARED) {
         return cudaErrorInvalidValue;
     }
     if (cooperative && blocks > emulator::MULTIPROCESSORS * emulator::BLOCKS_PER_MULTIPROCESSOR) {
@@ -79,7 +86,7 @@ inline cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int thre
         std::function<void()> call = [=] { kernel(arguments...); };
         unsigned grid = (unsigned)blocks, step = cooperative ? grid : 1;
         for (unsigned b = 0; b < grid; b += step) {
-            emulator::run_blocks(b, b + step, grid, (unsigned)threads, 64 * 1024, call);
+            emulator::run_blocks(b, b + step, grid, (unsigned)threads, emulator::BLOCK_MEMORY + shared, call);
         }
     });
 }

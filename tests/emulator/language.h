@@ -64,7 +64,11 @@ inline uint32_t gg_load_acquire(const uint32_t *at) { return *at; }
 inline int32_t atomicExch(int32_t *at, int32_t value) { return std::exchange(*at, value); }
 
 #define GG_BLOCK_MEMORY(type, name) type &name = *reinterpret_cast<type *>(emulator::now().current->home->memory)
-#define GG_SPIN()                   emulator::yield()
-#define GG_KERNEL_PARAMETER         const
+inline float *gg_near_memory() {
+    return reinterpret_cast<float *>(emulator::now().current->home->memory + emulator::BLOCK_MEMORY);
+}
+#define GG_SPIN()           emulator::yield()
+#define GG_KERNEL_PARAMETER const
+#define GG_UNROLL(count)
 
 #endif

@@ -9,13 +9,13 @@ import pytest
 
 import granular_gym as gg
 from testbed.dynamic_tools import press, pressed, targets
-from testbed.parity import KERNELS, pair, same
+from testbed.parity import SPHERE_KERNELS, pair, same
 from tests.parity.test_phases import first_difference
 
 MODES: list[dict[str, Any]] = [{"mode": "gauss_seidel"}, {"mode": "jacobi"}]
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", SPHERE_KERNELS)
 @pytest.mark.parametrize("solver", [*MODES, {"tolerance": 2e-3, "iterations": 12}, {"spin": False}], ids=str)
 def test_steps(kernel: str, solver: dict[str, Any]) -> None:
     """Grains, tools, wrenches, images; forces set between steps, a state carried over."""

@@ -13,6 +13,7 @@ from testbed.heaps import blade_pose, trough
 from testbed.parity import (
     BELL,
     KERNELS,
+    SPHERE_KERNELS,
     clumped,
     fielded,
     forced,
@@ -168,7 +169,7 @@ def test_steps_asleep(kernel: str) -> None:
         assert shares == [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0]]
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", SPHERE_KERNELS)
 def test_part_asleep(kernel: str) -> None:
     """Steps in which a heap sleeps while a blade ploughs another; then all wakes."""
     with trough().build(device="cpu", num_threads=1) as before:

@@ -8,7 +8,7 @@ import pytest
 import granular_gym as gg
 from testbed.beds import DENSITY, RADIUS, lattice
 
-KERNELS = ("team", "graph")
+KERNELS = ("block", "team", "graph")
 
 
 @pytest.fixture

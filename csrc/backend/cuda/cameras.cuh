@@ -24,7 +24,7 @@ __device__ __forceinline__ void gg_gpu_render_depth(const gg_gpu_team *team, con
         strip.normal = NULL;
         int32_t pixels = (strip.row_end - strip.row_begin) * camera->width;
         float *image = v->depth + e * v->dims.pixels + camera->first_pixel + (int64_t)strip.row_begin * camera->width;
-        strip.depth = pixels <= GG_TILE ? team->memory->tile : image;
+        strip.depth = pixels <= GG_TILE ? gg_near_memory() : image;
         for (int32_t k = threadIdx.x; k < pixels; k += GG_THREADS) {
             strip.depth[k] = lens.far_depth;
         }

@@ -273,13 +273,182 @@ __device__ __forceinline__ void gg_gpu_prepare_colour(const gg_gpu_team *team, c
     gg_each_record(team, v, e, colour, [&](const gg_scalar_records &at) { gg_scalar_prepare_records(v, e, &at); });
 }
 
+/* ---- sweeps ----
+ *
+ * Where the bodies of an env fit into the shared memory of its block, its sweeps work on them there: advance_bodies brings
+ * them, note_change, which follows the last sweep, takes them back. What a contact reads besides is loaded before the
+ * contacts of the colour before are solved: no other contact changes it, and memory answers meanwhile. */
+
+/* the bodies that the sweeps of an env work on, in shared memory; NULL: those in memory. Contacts of the last colour are
+ * solved by the shared body, which knows only these. */
+__device__ __forceinline__ float *gg_gpu_near(const gg_gpu_team *team, const gg_view *v, int64_t e) {
+    return team->near && !v->env[e].rest ? gg_near_memory() : NULL;
+}
+
+__device__ __forceinline__ void gg_gpu_advance(float *now, float *before, int64_t count, int64_t rank, int64_t size,
+                                               int32_t sweep, float beta) {
+    GG_UNROLL(4)
+    for (int64_t k = 4 * rank; k < count; k += 4 * size) {
+        gg_vec4 a = *(gg_vec4 *)(now + k), b = *(gg_vec4 *)(before + k);
+        if (sweep > 1) {
+            gg_vec4 next = {gg_scalar_extrapolated(a.x, b.x, beta), gg_scalar_extrapolated(a.y, b.y, beta),
+                            gg_scalar_extrapolated(a.z, b.z, beta), gg_scalar_extrapolated(a.w, b.w, beta)};
+            GG_STORE_VEC4((gg_vec4 *)(now + k), next);
+        }
+        GG_STORE_VEC4((gg_vec4 *)(before + k), a);
+    }
+}
+
 __device__ __forceinline__ void gg_gpu_advance_bodies(const gg_gpu_team *team, const gg_view *v, int64_t e,
                                                       int32_t sweep) {
-    if (sweep == 0 || v->env[e].converged) {
+    if (v->env[e].converged) {
         return;
     }
-    for (int64_t k = gg_team_rank(team); k < gg_live_slots(v, e) * GG_BODY; k += gg_team_size(team)) {
-        gg_scalar_advance(v, e, k, sweep);
+    float *bodies = v->body_a + e * v->dims.bodies * GG_BODY, *before = v->body_b + e * v->dims.bodies * GG_BODY;
+    int64_t rank = gg_team_rank(team), size = gg_team_size(team), floats = gg_live_slots(v, e) * GG_BODY;
+    if (gg_gpu_near(team, v, e)) {
+        /* all bodies at first; later those of contacts with tools, which may have changed */
+        float *near = gg_near_memory();
+        for (int64_t k = 4 * rank + (sweep ? v->dims.free_bodies * GG_BODY : 0); k < v->dims.bodies * GG_BODY;
+             k += 4 * size) {
+            *(gg_vec4 *)(near + k) = *(const gg_vec4 *)(bodies + k);
+        }
+        if (sweep) {
+            gg_gpu_advance(near, before, floats, rank, size, sweep, v->beta[sweep]);
+        }
+    } else if (sweep) {
+        gg_gpu_advance(bodies, before, floats, rank, size, sweep, v->beta[sweep]);
+    }
+}
+
+/* what a thread has loaded of its next contact */
+struct gg_gpu_contact {
+    int32_t record, last, own, other; /* its record, one past the last of the colour, and its bodies */
+    gg_scalar_vec normal;
+    gg_scalar_iterates impulse, torque;
+    float mass, bias, attraction, friction, roll_weight, roll_limit, twist_limit;
+};
+
+/* solves colours of contacts in the build that the env's features ask for */
+template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
+    static __device__ __forceinline__ gg_gpu_contact load(const gg_scalar_sweep *s, int64_t e, int32_t record,
+                                                          int32_t last) {
+        gg_gpu_contact to;
+        gg_scalar_swept c;
+        c.at = gg_scalar_records_at(s->v, e, record, last);
+        to.record = record;
+        to.last = last;
+        to.own = *c.at.own;
+        to.other = *c.at.other;
+        gg_scalar_load_press(s, &c, cohesive);
+        gg_scalar_load_rub(s, &c);
+        to.normal = c.normal;
+        to.impulse = c.impulse;
+        to.mass = c.mass;
+        to.bias = c.bias;
+        to.attraction = c.attraction;
+        to.friction = c.friction;
+        if (rolling) {
+            gg_scalar_load_roll(s, &c, cohesive);
+            to.torque = c.torque;
+            to.roll_weight = c.roll_weight;
+            to.roll_limit = c.roll_limit;
+            to.twist_limit = cohesive ? c.twist_limit : 0.0f;
+        }
+        return to;
+    }
+
+    static __device__ __forceinline__ void solve(const gg_scalar_sweep *s, int64_t e, const gg_gpu_contact &of) {
+        gg_scalar_swept c;
+        int32_t own = of.own, other = of.other;
+        c.at = gg_scalar_records_at(s->v, e, of.record, of.last);
+        c.at.own = &own;
+        c.at.other = &other;
+        c.normal = of.normal;
+        c.impulse = of.impulse;
+        c.mass = of.mass;
+        c.bias = of.bias;
+        c.attraction = of.attraction;
+        c.friction = of.friction;
+        gg_scalar_load_bodies(s, &c);
+        gg_scalar_sweep_press(s, &c, spin, cohesive);
+        gg_scalar_sweep_rub(s, &c, spin);
+        if (rolling) {
+            c.torque = of.torque;
+            c.roll_weight = of.roll_weight;
+            c.roll_limit = of.roll_limit;
+            c.twist_limit = of.twist_limit;
+            gg_scalar_sweep_roll(s, &c, cohesive);
+        }
+        gg_scalar_sweep_store(s, &c);
+    }
+
+    /* all colours, one after another */
+    static __device__ __forceinline__ void run(const gg_gpu_team *team, const gg_scalar_sweep *s, int64_t e) {
+        const gg_colour_rows *rows = &team->memory->rows;
+        const int32_t colours = s->v->env[e].colours, rank = gg_team_rank(team), size = gg_team_size(team);
+        gg_gpu_contact next = GG_ZERO, now;
+        auto load_first = [&](int32_t colour) {
+            int32_t first = rows->first_row[colour] * GG_LANES;
+            if (colour < colours && first + rank < rows->first_row[colour + 1] * GG_LANES) {
+                next = load(s, e, first + rank, first + rows->contacts[colour]);
+            }
+        };
+        load_first(0);
+        for (int32_t colour = 0; colour < colours; colour++) {
+            int32_t first = rows->first_row[colour] * GG_LANES, end = rows->first_row[colour + 1] * GG_LANES;
+            int32_t k = first + rank;
+            if (k >= end) {
+                load_first(colour + 1);
+            }
+            while (k < end) {
+                now = next;
+                k += size;
+                if (k < end) {
+                    next = load(s, e, k, first + rows->contacts[colour]);
+                } else {
+                    load_first(colour + 1);
+                }
+                solve(s, e, now);
+            }
+            gg_gpu_wait(team);
+        }
+    }
+
+    static __device__ __forceinline__ void sweep(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t number) {
+        gg_scalar_sweep s = gg_scalar_sweep_of(v, e, number);
+        if (gg_gpu_near(team, v, e)) {
+            s.bodies = gg_near_memory();
+            run(team, &s, e);
+        } else {
+            run(team, &s, e);
+        }
+    }
+};
+
+/* one sweep over all colours but the last */
+__device__ __forceinline__ void gg_gpu_sweep(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t number) {
+    if (v->env[e].converged) {
+        return;
+    }
+    gg_colour_rows *rows = &team->memory->rows;
+    for (int32_t k = (int32_t)threadIdx.x; k <= GG_COLOURS; k += GG_THREADS) {
+        rows->first_row[k] = v->colouring[e].first_row[k];
+        if (k < GG_COLOURS) {
+            rows->contacts[k] = v->colouring[e].contacts[k];
+        }
+    }
+    __syncthreads();
+    const gg_params *p = &v->params;
+    if (p->cohesive) {
+        p->rolling ? gg_gpu_sweeper<1, 1, 1>::sweep(team, v, e, number)
+        : p->spin  ? gg_gpu_sweeper<1, 0, 1>::sweep(team, v, e, number)
+                   : gg_gpu_sweeper<0, 0, 1>::sweep(team, v, e, number);
+    } else if (p->rolling) {
+        gg_gpu_sweeper<1, 1, 0>::sweep(team, v, e, number);
+    } else {
+        p->spin ? gg_gpu_sweeper<1, 0, 0>::sweep(team, v, e, number)
+                : gg_gpu_sweeper<0, 0, 0>::sweep(team, v, e, number);
     }
 }
 
@@ -318,10 +487,19 @@ __device__ __forceinline__ void gg_gpu_sweep_clumps(const gg_gpu_team *team, con
 }
 
 __device__ __forceinline__ void gg_gpu_note_change(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {
+    float *bodies = v->body_a + e * v->dims.bodies * GG_BODY;
+    const float *near = gg_gpu_near(team, v, e), *before = v->body_b + e * v->dims.bodies * GG_BODY;
     gg_each_slot(team, [&](int64_t slot) {
-        float own = 0.0f;
-        for (int64_t k = slot * GG_BODY; k < (slot + 1) * GG_BODY; k++) {
-            own = gg_maxf(own, gg_scalar_change(v, e, k));
+        float own = 0.0f, body[GG_BODY], old[GG_BODY];
+        if (near) {
+            gg_body_load(gg_near_memory() + slot * GG_BODY, body);
+            gg_body_store(bodies + slot * GG_BODY, body);
+        } else {
+            gg_body_load(bodies + slot * GG_BODY, body);
+        }
+        gg_body_load(before + slot * GG_BODY, old);
+        for (int k = 0; k < GG_BODY; k++) {
+            own = gg_maxf(own, gg_scalar_change(body + k, old + k));
         }
         gg_slice_note(team->memory->change, own, slot, [&](int64_t slice, const float *each) {
             float most = 0.0f;

@@ -9,14 +9,18 @@
 #include "../cuda.h"
 #include "team.cuh"
 
-enum gg_cuda_schedule { GG_SCHEDULE_AUTO, GG_SCHEDULE_TEAM, GG_SCHEDULE_GRAPH };
+/* how a step runs, see step.cuh; of teams those of one block, with the bodies of an env near, have a name of their own */
+enum gg_cuda_schedule { GG_SCHEDULE_AUTO, GG_SCHEDULE_BLOCK, GG_SCHEDULE_TEAM, GG_SCHEDULE_GRAPH };
 
 struct gg_cuda {
     int32_t device, holders;
     int32_t multiprocessors;
     int32_t resident;       /* blocks of a step kernel that are resident at once */
     int32_t phase_resident; /* the same for phases whose blocks meet */
-    pid_t process;          /* a forked child cannot use CUDA */
+    size_t near_most;       /* shared memory that a block may ask for, see gg_near_memory [bytes] */
+    size_t near;            /* what the last step asked for, and how many blocks are resident with it */
+    int32_t near_resident;
+    pid_t process; /* a forked child cannot use CUDA */
     cudaStream_t stream, own_stream;
     cudaEvent_t event;
     gg_control *control;      /* on the device */

@@ -8,6 +8,8 @@
 
 /* size of the stage: pinned memory through which copies pass, so that the host need not wait for them [bytes] */
 #define GG_STAGE ((size_t)1 << 20)
+/* the most grains of an env that one block steps, with their bodies in its shared memory */
+#define GG_NEAR_SLOTS 2048
 
 /* ---- opening and closing a context ---- */
 
@@ -59,6 +61,16 @@ static gg_status open_device(gg_cuda *c) {
         }
     }
     c->resident = per_multiprocessor * value;
+    cudaFuncAttributes step;
+    int most_shared = 0;
+    TRY(c, cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, c->device),
+        "asking for its abilities");
+    TRY(c, cudaFuncGetAttributes(&step, step_kernel_of(GG_LAW_coloured)), "loading kernels");
+    c->near_most = (size_t)most_shared - step.sharedSizeBytes;
+    TRY(c,
+        cudaFuncSetAttribute(step_kernel_of(GG_LAW_coloured), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)c->near_most),
+        "choosing shared memory");
     c->phase_resident = per_meeting * value;
     int32_t most = c->resident > c->phase_resident ? c->resident : c->phase_resident;
     gg_status status = load_kernels(c);
@@ -278,20 +290,20 @@ uintptr_t gg_cuda_stream(const gg_cuda *c) { return (uintptr_t)c->stream; }
 
 /* ---- kernels ---- */
 
+/* by gg_cuda_schedule */
+static const char *const schedules[] = {"auto", "block", "team", "graph"};
+
 gg_status gg_cuda_set_kernel(gg_cuda *c, const char *name) {
-    static const char *const names[] = {"auto", "team", "graph"};
-    for (int k = 0; k < 3; k++) {
-        if (!strcmp(name, names[k])) {
+    for (int k = 0; k < (int)(sizeof schedules / sizeof schedules[0]); k++) {
+        if (!strcmp(name, schedules[k])) {
             c->schedule = k;
             return GG_OK;
         }
     }
-    return fail(c, GG_ERROR_BACKEND, "kernel: expected auto, team or graph on a GPU, got \"%s\"", name);
+    return fail(c, GG_ERROR_BACKEND, "kernel: expected auto, block, team or graph on a GPU, got \"%s\"", name);
 }
 
-const char *gg_cuda_kernel(const gg_cuda *c) {
-    return c->schedule == GG_SCHEDULE_GRAPH ? "graph" : c->schedule == GG_SCHEDULE_TEAM ? "team" : "auto";
-}
+const char *gg_cuda_kernel(const gg_cuda *c) { return schedules[c->schedule]; }
 
 gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase, int32_t pass) {
     gg_status status = enter(c);
@@ -315,14 +327,29 @@ gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase, int32_t p
 
 /* ---- steps ---- */
 
+/* Shared memory for the bodies of an env; 0: they stay in memory, and its blocks may be many. An env of more grains is
+ * solved faster by the threads of many blocks. */
+static size_t near_of(const gg_cuda *c, const gg_view *v) {
+    size_t size = sizeof(float) * GG_BODY * (size_t)v->dims.bodies;
+    int wanted = c->schedule == GG_SCHEDULE_AUTO ? v->dims.slots <= GG_NEAR_SLOTS : c->schedule == GG_SCHEDULE_BLOCK;
+    return wanted && v->params.law == GG_LAW_coloured && size <= c->near_most ? size : 0;
+}
+
 static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
-    int64_t envs = v->dims.env_count, teams = envs < c->resident ? envs : c->resident;
-    int64_t useful = (v->dims.slots + GG_THREADS - 1) / GG_THREADS, blocks = c->resident / teams;
-    blocks = blocks < useful ? blocks : useful;
     step_kernel kernel = step_kernel_of((gg_law)v->params.law);
+    size_t near = near_of(c, v);
+    if (near && near != c->near) {
+        int blocks = 0;
+        TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, GG_THREADS, near), "sizing a step");
+        c->near = near;
+        c->near_resident = GG_MIN(blocks * c->multiprocessors, c->resident);
+    }
+    int64_t envs = v->dims.env_count, resident = near ? c->near_resident : c->resident;
+    int64_t teams = envs < resident ? envs : resident, useful = (v->dims.slots + GG_THREADS - 1) / GG_THREADS;
+    int64_t blocks = near ? 1 : GG_MIN(resident / teams, useful);
     TRY(c,
-        gg_launch(kernel, (int)(teams * blocks), GG_THREADS, 1, c->stream, *v, c->control, c->meetings, c->partials,
-                  (int32_t)blocks, most),
+        gg_launch(kernel, (int)(teams * blocks), GG_THREADS, near, 1, c->stream, *v, c->control, c->meetings,
+                  c->partials, (int32_t)blocks, (int32_t)(near > 0), most),
         "starting a step");
     return GG_OK;
 }
@@ -389,7 +416,7 @@ static gg_status step_by_graph(gg_cuda *c, const gg_view *v, int32_t most) {
     gg_graph::gg_team_run(&team, GG_PHASE_arrive_tools, 0);
     if (team.error == cudaSuccess) {
         int blocks = (int)((v->dims.env_count + GG_THREADS - 1) / GG_THREADS);
-        team.error = gg_launch(gg_account_kernel, blocks, GG_THREADS, 0, c->stream, *v, c->control);
+        team.error = gg_launch(gg_account_kernel, blocks, GG_THREADS, 0, 0, c->stream, *v, c->control);
     }
     return team.error == cudaSuccess ? GG_OK : failed(c, team.error, "starting a phase");
 }

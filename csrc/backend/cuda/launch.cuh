@@ -17,7 +17,7 @@ static phase_kernel kernel_of(gg_phase phase) {
     return kernels[phase];
 }
 
-typedef void (*step_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned char *, int32_t, int32_t);
+typedef void (*step_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned char *, int32_t, int32_t, int32_t);
 
 /* the persistent step kernel of a law */
 static step_kernel step_kernel_of(gg_law law) {
@@ -65,8 +65,9 @@ static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *
     int64_t most = sync != GG_SYNC_ALONE ? c->phase_resident : c->multiprocessors * (int64_t)64;
     int64_t teams = envs < most ? envs : most;
     blocks = blocks < most / teams ? blocks : most / teams;
-    return gg_launch(kernel_of(phase), (int)(teams * blocks), GG_THREADS, meets && blocks > 1, stream, *v, c->control,
-                     c->meetings, c->partials, (int32_t)blocks, pass);
+    size_t shared = phase == GG_PHASE_render_depth ? sizeof(float) * GG_TILE : 0;
+    return gg_launch(kernel_of(phase), (int)(teams * blocks), GG_THREADS, shared, meets && blocks > 1, stream, *v,
+                     c->control, c->meetings, c->partials, (int32_t)blocks, pass);
 }
 
 namespace gg_graph {
@@ -91,7 +92,7 @@ static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     }
     if (team->error == cudaSuccess && (phase == GG_PHASE_close_lists || phase == GG_PHASE_allocate_contacts)) {
         int blocks = (int)((team->view->dims.env_count + GG_THREADS - 1) / GG_THREADS);
-        team->error = gg_launch(gg_halt_kernel, blocks, GG_THREADS, 0, team->stream, *team->view, c->control);
+        team->error = gg_launch(gg_halt_kernel, blocks, GG_THREADS, 0, 0, team->stream, *team->view, c->control);
     }
     if (timed && team->error == cudaSuccess) {
         float milliseconds = 0.0f;
@@ -108,6 +109,7 @@ static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     }
 }
 static void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }
+static int gg_team_pass(const gg_team *, gg_phase, int32_t) { return 0; }
 /* nor how many colours there are: as many as there may be */
 static int32_t gg_team_colours(const gg_team *team) { return gg_colour_limit(&team->view->params); }
 /* the host does not know the condition: kernels skip envs in which they have nothing to do */

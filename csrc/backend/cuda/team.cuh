@@ -21,7 +21,7 @@
 #define GG_SCAN_ITEMS 4
 /* threads that reduce `count` values, GG_SCAN_ITEMS values each */
 #define GG_GPU_SHARE(count) (((count) + GG_SCAN_ITEMS - 1) / GG_SCAN_ITEMS)
-/* pixels of an image in a block's shared memory */
+/* pixels of an image in the shared memory that the launch of render_depth asks for */
 #define GG_TILE 8192
 
 /* where the blocks of a team meet. Each word has a line of the cache to itself: many blocks poll the first */
@@ -47,11 +47,17 @@ struct gg_colour_memory {
     int32_t before[GG_THREADS / GG_COLOURS][GG_COLOURS], all[GG_THREADS / GG_COLOURS][GG_COLOURS];
     int32_t first[GG_COLOURS]; /* the next record */
 };
+
+/* where the contacts of each colour of an env lie, see gg_colouring */
+struct gg_colour_rows {
+    int32_t first_row[GG_COLOURS + 1], contacts[GG_COLOURS];
+};
 static_assert(GG_THREADS % GG_COLOURS == 0 && GG_PARTIAL == GG_COLOURS * 4, "a thread for each colour");
 
 /* shared memory of a block; each phase uses one member */
 union gg_block_memory {
     gg_colour_memory colours;
+    gg_colour_rows rows;
     gg_prediction prediction[GG_THREADS];
     gg_motion motion[GG_THREADS];
     gg_overlaps overlaps[GG_THREADS];
@@ -64,7 +70,6 @@ union gg_block_memory {
     uint64_t words[GG_THREADS];
     int32_t ints[GG_THREADS];
     int32_t lengths[GG_SORT_WINDOW];
-    float tile[GG_TILE];
 #ifndef GG_CUDA_EMULATED
     typename cub::BlockScan<int32_t, GG_THREADS>::TempStorage scan;
 #endif
@@ -77,6 +82,7 @@ struct gg_gpu_team {
     unsigned char *partial; /* (blocks) GG_PARTIAL bytes */
     int64_t env;
     int32_t block, blocks;
+    int32_t near; /* 1: the bodies of an env fit into gg_near_memory; only where a team is one block */
 };
 
 __device__ __forceinline__ int32_t gg_team_rank(const gg_gpu_team *team) {

@@ -16,6 +16,11 @@
 #define GG_BLOCK_MEMORY(type, name)                                                                                    \
     __shared__ __align__(16) unsigned char name##_bytes[sizeof(type)];                                                 \
     type &name = *reinterpret_cast<type *>(name##_bytes)
+/* memory that the threads of a block share beside that, as much as the launch asks for */
+__device__ __forceinline__ float *gg_near_memory() {
+    extern __shared__ __align__(16) float gg_near[];
+    return gg_near;
+}
 /* in a loop that waits for other threads: lets them run. On a GPU they do, and sleep would only delay the end */
 #define GG_SPIN() ((void)0)
 
@@ -32,17 +37,21 @@ __device__ __forceinline__ uint32_t gg_load_acquire(const uint32_t *at) {
     return value;
 }
 
+/* before a loop: as many rounds at once */
+#define GG_UNROLL(count)     _Pragma(GG_UNROLL_TEXT(unroll count))
+#define GG_UNROLL_TEXT(text) #text
+
 /* parameters of kernels that are read in place, without a copy per thread */
 #define GG_KERNEL_PARAMETER const __grid_constant__
 
 template <class... Parameters, class... Arguments>
-static cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int threads, int cooperative,
+static cudaError_t gg_launch(void (*kernel)(Parameters...), int blocks, int threads, size_t shared, int cooperative,
                              cudaStream_t stream, Arguments... arguments) {
     void *list[] = {const_cast<void *>(static_cast<const void *>(&arguments))...};
-    return cooperative
-               ? cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), dim3(blocks), dim3(threads), list,
-                                             0, stream)
-               : cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(blocks), dim3(threads), list, 0, stream);
+    return cooperative ? cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), dim3(blocks),
+                                                     dim3(threads), list, shared, stream)
+                       : cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(blocks), dim3(threads), list,
+                                          shared, stream);
 }
 
 #endif

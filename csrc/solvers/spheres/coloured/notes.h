@@ -1,19 +1,18 @@
 /* notes.h: what a slice reports of the sweeps and of its contacts, for one lane or a vector of lanes: see
  * lane_phases.h. */
 
-/* Largest change, in the last sweep, of the W floats of bodies from `at` on. */
-GG_FN gg_lane GG_LANE_NAME(change)(const gg_view *v, int64_t e, int64_t at) {
-    at += e * v->dims.bodies * GG_BODY;
-    gg_lane step = lane_load(v->body_a + at) - lane_load(v->body_b + at);
+/* change of W floats of bodies in the last sweep */
+GG_FN gg_lane GG_LANE_NAME(change)(const float *now, const float *before) {
+    gg_lane step = lane_load(now) - lane_load(before);
     return lane_max(step, lane_splat(0.0f) - step);
 }
 
 /* Residual of a slice: the largest change of a velocity of its bodies in the last sweep. item: slice of an env */
 GG_FN void GG_LANE_NAME(note_change)(const gg_view *v, int64_t e, int64_t slice) {
-    int64_t first = slice * GG_LANES * GG_BODY;
+    int64_t first = (e * v->dims.bodies + slice * GG_LANES) * GG_BODY;
     gg_lane most = lane_splat(0.0f);
     for (int64_t k = first; k < first + GG_LANES * GG_BODY; k += GG_LANE_WIDTH) {
-        most = lane_max(most, GG_LANE_NAME(change)(v, e, k));
+        most = lane_max(most, GG_LANE_NAME(change)(v->body_a + k, v->body_b + k));
     }
     GG_LANE_NAME(note_residual)(v, e, slice, most);
 }

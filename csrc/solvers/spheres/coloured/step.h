@@ -6,7 +6,7 @@ GG_TEAM_FN void gg_coloured_find_contacts(const gg_team *team) { gg_team_run(tea
 /* One pass over all contacts by the phases of a law for a colour and for the last one; sweep: of the passes of the
  * phases. The phases are constants. */
 GG_TEAM_FN void gg_coloured_pass(const gg_team *team, gg_phase colour_phase, gg_phase rest_phase, int32_t sweep) {
-    int32_t colours = gg_team_colours(team);
+    int32_t colours = gg_team_pass(team, colour_phase, sweep) ? 0 : gg_team_colours(team);
     for (int32_t colour = 0; colour < colours; colour++) {
         gg_team_run(team, colour_phase, gg_colour_pass(sweep, colour));
     }

@@ -11,24 +11,36 @@ typedef struct GG_LANE_NAME(sweep) {
     int32_t sweep; /* the first has no previous iterate, the second starts from it as it is */
 } GG_LANE_NAME(sweep);
 
-/* the iterate with its momentum */
-GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(advance3)(const float *now, const float *before, int32_t sweep, gg_lane beta) {
-    GG_LANE_NAME(vec) a = GG_LANE_NAME(load3)(now);
+/* a vector of the last two iterates; what is before the second is not read */
+typedef struct GG_LANE_NAME(iterates) {
+    GG_LANE_NAME(vec) now, before;
+} GG_LANE_NAME(iterates);
+
+GG_FN GG_LANE_NAME(iterates) GG_LANE_NAME(iterates3)(const float *now, const float *before, int32_t sweep) {
+    GG_LANE_NAME(iterates) of;
+    of.now = of.before = GG_LANE_NAME(load3)(now);
     if (sweep > 1) {
-        GG_LANE_NAME(vec) b = GG_LANE_NAME(load3)(before);
-        GG_LANE_NAME(add_scaled)(&a, GG_LANE_NAME(sub)(a, b), beta);
+        of.before = GG_LANE_NAME(load3)(before);
+    }
+    return of;
+}
+
+/* the iterate with its momentum */
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(advanced)(const GG_LANE_NAME(iterates) * of, int32_t sweep, gg_lane beta) {
+    GG_LANE_NAME(vec) a = of->now;
+    if (sweep > 1) {
+        GG_LANE_NAME(add_scaled)(&a, GG_LANE_NAME(sub)(a, of->before), beta);
     }
     return a;
 }
+GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(advance3)(const float *now, const float *before, int32_t sweep, gg_lane beta) {
+    GG_LANE_NAME(iterates) of = GG_LANE_NAME(iterates3)(now, before, sweep);
+    return GG_LANE_NAME(advanced)(&of, sweep, beta);
+}
 
-/* Extrapolates W floats of bodies, from `at` on, by the momentum of a sweep; what is no velocity does not change. */
-GG_FN void GG_LANE_NAME(advance)(const gg_view *v, int64_t e, int64_t at, int32_t sweep) {
-    float *now = v->body_a + e * v->dims.bodies * GG_BODY + at, *before = v->body_b + e * v->dims.bodies * GG_BODY + at;
-    gg_lane a = lane_load(now);
-    if (sweep > 1) {
-        lane_store(now, a + lane_splat(v->beta[sweep]) * (a - lane_load(before)));
-    }
-    lane_store(before, a);
+/* floats of bodies, extrapolated by the momentum of a sweep; what is no velocity does not change */
+GG_FN gg_lane GG_LANE_NAME(extrapolated)(gg_lane now, gg_lane before, float beta) {
+    return now + lane_splat(beta) * (now - before);
 }
 
 /* item: slice of an env */
@@ -36,50 +48,72 @@ GG_FN void GG_LANE_NAME(advance_slice)(const gg_view *v, int64_t e, int64_t slic
     if (sweep == 0 || v->env[e].converged) {
         return;
     }
-    int64_t first = slice * GG_LANES * GG_BODY;
+    int64_t first = (e * v->dims.bodies + slice * GG_LANES) * GG_BODY;
     for (int64_t k = first; k < first + GG_LANES * GG_BODY; k += GG_LANE_WIDTH) {
-        GG_LANE_NAME(advance)(v, e, k, sweep);
+        gg_lane now = lane_load(v->body_a + k);
+        if (sweep > 1) {
+            lane_store(v->body_a + k, GG_LANE_NAME(extrapolated)(now, lane_load(v->body_b + k), v->beta[sweep]));
+        }
+        lane_store(v->body_b + k, now);
     }
 }
 
 /* W contacts of one colour on their way through a sweep */
 typedef struct GG_LANE_NAME(swept) {
     GG_LANE_NAME(records) at;
+    GG_LANE_NAME(iterates) impulse, torque;
+    gg_lane mass, bias, attraction, friction, roll_weight, roll_limit, twist_limit;
     gg_lane own[GG_BODY], other[GG_BODY];
     GG_LANE_NAME(vec) normal, start, tangential; /* impulses: the one to start from; friction before it is bounded */
     gg_lane pressing, load;                      /* the normal impulse; with what cohesion adds to the load */
 } GG_LANE_NAME(swept);
 
-/* The four steps of W contacts. spin, rolling, cohesive: compile-time constants wherever they are called */
+/* What the steps of W contacts read of memory, bodies aside: no contact but their own changes it in a sweep. spin,
+ * rolling, cohesive: compile-time constants wherever they are called */
+GG_FN void GG_LANE_NAME(load_press)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int cohesive) {
+    const gg_view *v = s->v;
+    c->normal = GG_LANE_NAME(load3)(v->normal + c->at.contact3);
+    c->mass = lane_load(v->effective_mass + c->at.contact);
+    c->bias = lane_load(v->bias + c->at.contact);
+    c->impulse = GG_LANE_NAME(iterates3)(s->impulse + c->at.contact3, s->impulse_next + c->at.contact3, s->sweep);
+    c->attraction = cohesive ? lane_load(v->attraction + c->at.cohesive) : lane_splat(0.0f);
+}
+GG_FN void GG_LANE_NAME(load_rub)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c) {
+    c->friction = lane_load(s->v->friction + c->at.contact);
+}
+GG_FN void GG_LANE_NAME(load_roll)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int cohesive) {
+    const gg_view *v = s->v;
+    c->torque = GG_LANE_NAME(iterates3)(s->roll + c->at.roll3, s->roll_next + c->at.roll3, s->sweep);
+    c->roll_weight = lane_load(v->roll_weight + c->at.roll);
+    c->roll_limit = lane_load(v->roll_limit + c->at.roll);
+    if (cohesive) {
+        c->twist_limit = lane_load(v->twist_limit + c->at.cohesive);
+    }
+}
+GG_FN void GG_LANE_NAME(load_bodies)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c) {
+    lane_bodies(s->bodies, c->at.own, c->own);
+    lane_bodies(s->bodies, c->at.other, c->other);
+}
+
+/* The four steps of W contacts */
 
 /* 1: the normal impulse, and friction as if nothing bounded it */
 GG_FN void GG_LANE_NAME(sweep_press)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int spin, int cohesive) {
-    const gg_view *v = s->v;
-    const GG_LANE_NAME(records) *at = &c->at;
-    lane_bodies(s->bodies, at->own, c->own);
-    lane_bodies(s->bodies, at->other, c->other);
-    GG_LANE_NAME(vec) normal = GG_LANE_NAME(load3)(v->normal + at->contact3);
-    gg_lane mass = lane_load(v->effective_mass + at->contact);
-    GG_LANE_NAME(vec) rel = GG_LANE_NAME(relative_velocity)(c->own, c->other, normal, spin);
-    GG_LANE_NAME(vec)
-    start = GG_LANE_NAME(advance3)(s->impulse + at->contact3, s->impulse_next + at->contact3, s->sweep, s->beta);
-    gg_lane attraction = cohesive ? lane_load(v->attraction + at->cohesive) : lane_splat(0.0f);
+    GG_LANE_NAME(vec) normal = c->normal, rel = GG_LANE_NAME(relative_velocity)(c->own, c->other, normal, spin);
+    GG_LANE_NAME(vec) start = GG_LANE_NAME(advanced)(&c->impulse, s->sweep, s->beta);
     gg_lane rel_n = GG_LANE_NAME(dot)(rel, normal), start_n = GG_LANE_NAME(dot)(start, normal);
-    gg_lane p_n = lane_max(start_n - mass * (rel_n - lane_load(v->bias + at->contact)), lane_splat(0.0f) - attraction);
-    gg_lane tangent_mass = lane_splat(spin ? GG_TANGENT_SHARE : 1.0f) * mass;
-    GG_LANE_NAME(vec)
-    next = GG_LANE_NAME(sub_scaled)(start, rel, tangent_mass);
+    gg_lane p_n = lane_max(start_n - c->mass * (rel_n - c->bias), lane_splat(0.0f) - c->attraction);
+    gg_lane tangent_mass = lane_splat(spin ? GG_TANGENT_SHARE : 1.0f) * c->mass;
+    GG_LANE_NAME(vec) next = GG_LANE_NAME(sub_scaled)(start, rel, tangent_mass);
     c->tangential = GG_LANE_NAME(sub_scaled)(next, normal, GG_LANE_NAME(dot)(next, normal));
-    c->normal = normal;
     c->start = start;
     c->pressing = p_n;
-    c->load = cohesive ? p_n + attraction : p_n;
+    c->load = cohesive ? p_n + c->attraction : p_n;
 }
 
 /* 2: friction within its cone, and what the impulse changes of both bodies */
 GG_FN void GG_LANE_NAME(sweep_rub)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int spin) {
-    gg_lane limit = lane_load(s->v->friction + c->at.contact) * c->load;
-    GG_LANE_NAME(vec) next = GG_LANE_NAME(bounded)(c->tangential, limit);
+    GG_LANE_NAME(vec) next = GG_LANE_NAME(bounded)(c->tangential, c->friction * c->load);
     GG_LANE_NAME(add_scaled)(&next, c->normal, c->pressing);
     GG_LANE_NAME(store3)(s->impulse_next + c->at.contact3, next);
     GG_LANE_NAME(vec) change = GG_LANE_NAME(sub)(next, c->start), twist = GG_LANE_NAME(cross)(c->normal, change);
@@ -89,22 +123,19 @@ GG_FN void GG_LANE_NAME(sweep_rub)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(s
 
 /* 3: rolling, with the spins that friction has just changed */
 GG_FN void GG_LANE_NAME(sweep_roll)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int cohesive) {
-    const gg_view *v = s->v;
-    const GG_LANE_NAME(records) *at = &c->at;
     const gg_lane *own = c->own, *other = c->other;
-    GG_LANE_NAME(vec)
-    start = GG_LANE_NAME(advance3)(s->roll + at->roll3, s->roll_next + at->roll3, s->sweep, s->beta), q = start;
-    gg_lane weight = lane_load(v->roll_weight + at->roll), limit = lane_load(v->roll_limit + at->roll) * c->load;
+    GG_LANE_NAME(vec) start = GG_LANE_NAME(advanced)(&c->torque, s->sweep, s->beta), q = start;
+    gg_lane weight = c->roll_weight, limit = c->roll_limit * c->load;
     gg_lane per_radius = own[GG_BODY_INVERSE_RADIUS], other_per_radius = other[GG_BODY_INVERSE_RADIUS];
     q.x = q.x - weight * (own[GG_BODY_SPIN] * per_radius - other[GG_BODY_SPIN] * other_per_radius);
     q.y = q.y - weight * (own[GG_BODY_SPIN + 1] * per_radius - other[GG_BODY_SPIN + 1] * other_per_radius);
     q.z = q.z - weight * (own[GG_BODY_SPIN + 2] * per_radius - other[GG_BODY_SPIN + 2] * other_per_radius);
     if (cohesive) {
-        q = GG_LANE_NAME(torque_bounds)(q, c->normal, limit, lane_load(v->twist_limit + at->cohesive) * c->load);
+        q = GG_LANE_NAME(torque_bounds)(q, c->normal, limit, c->twist_limit * c->load);
     } else {
         q = GG_LANE_NAME(bounded)(q, limit);
     }
-    GG_LANE_NAME(store3)(s->roll_next + at->roll3, q);
+    GG_LANE_NAME(store3)(s->roll_next + c->at.roll3, q);
     GG_LANE_NAME(vec) change = GG_LANE_NAME(sub)(q, start);
     GG_LANE_NAME(turn)(c->own, change, lane_splat(1.0f));
     GG_LANE_NAME(turn)(c->other, change, lane_splat(-1.0f));
@@ -122,19 +153,27 @@ GG_FN void GG_LANE_NAME(sweep_vectors)(const GG_LANE_NAME(sweep) * s, const GG_L
                                        const GG_LANE_NAME(records) * second, int spin, int rolling, int cohesive) {
     GG_LANE_NAME(swept) c, d;
     c.at = *first;
+    GG_LANE_NAME(load_bodies)(s, &c);
+    GG_LANE_NAME(load_press)(s, &c, cohesive);
     GG_LANE_NAME(sweep_press)(s, &c, spin, cohesive);
     if (second) {
         d.at = *second;
+        GG_LANE_NAME(load_bodies)(s, &d);
+        GG_LANE_NAME(load_press)(s, &d, cohesive);
         GG_LANE_NAME(sweep_press)(s, &d, spin, cohesive);
     }
+    GG_LANE_NAME(load_rub)(s, &c);
     GG_LANE_NAME(sweep_rub)(s, &c, spin);
     if (second) {
+        GG_LANE_NAME(load_rub)(s, &d);
         GG_LANE_NAME(sweep_rub)(s, &d, spin);
     }
     if (rolling) {
+        GG_LANE_NAME(load_roll)(s, &c, cohesive);
         GG_LANE_NAME(sweep_roll)(s, &c, cohesive);
     }
     if (rolling && second) {
+        GG_LANE_NAME(load_roll)(s, &d, cohesive);
         GG_LANE_NAME(sweep_roll)(s, &d, cohesive);
     }
     GG_LANE_NAME(sweep_store)(s, &c);
