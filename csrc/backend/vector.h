@@ -27,6 +27,7 @@ GG_FN void lane_store(float *p, lanes a) { memcpy(p, &a, sizeof a); }
 GG_FN lanes lane_splat(float a) { return (lanes){0} + a; }
 GG_FN lanes lane_choose(lane_mask m, lanes a, lanes b) { return (lanes)((m & (lane_mask)a) | (~m & (lane_mask)b)); }
 GG_FN lanes lane_div(lanes a, lanes b) { return a / b; }
+GG_FN lanes lane_ratio(lanes a, lanes b) { return a / b; }
 GG_FN lanes lane_at_least(const int32_t *p, int32_t a) {
     lane_mask values;
     memcpy(&values, p, sizeof values);

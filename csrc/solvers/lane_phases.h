@@ -6,6 +6,7 @@
  *   lane_splat(float)
  *   lane_min, lane_max(gg_lane, gg_lane)    a < b ? a : b,  a > b ? a : b
  *   lane_sqrt(gg_lane), lane_div(gg_lane, gg_lane)
+ *   lane_ratio(a, b)                        a / b, of b > 0; a is often 0
  *   lane_less(a, b, x, y)                   a < b ? x : y, lane by lane
  *   lane_less_bits(a, b)                    bit k: a < b in lane k
  *   lane_at_least(const int32_t *, int32_t a)  1 where an integer is a or more, else 0

@@ -81,16 +81,21 @@ GG_FN void gg_quiet_count(const gg_view *v, int64_t e, int64_t slice, const gg_m
 /* records the motion of the grains of a slice, in order of lanes */
 GG_FN void gg_motion_integrated(const gg_view *v, int64_t e, int64_t slice, const gg_motion each[GG_LANES]) {
     gg_slice_stats *stats = &v->slice_stats[e * v->dims.slices + slice];
-    stats->energy = 0.0f;
-    stats->restless = stats->moving = stats->fast = stats->escaped = stats->bad = 0;
+    gg_motion all = GG_ZERO;
     for (int lane = 0; lane < GG_LANES; lane++) {
-        stats->energy += each[lane].energy;
-        stats->restless += each[lane].restless;
-        stats->moving += each[lane].moving;
-        stats->fast += each[lane].fast;
-        stats->escaped += each[lane].escaped;
-        stats->bad += each[lane].bad;
+        all.energy += each[lane].energy;
+        all.restless += each[lane].restless;
+        all.moving += each[lane].moving;
+        all.fast += each[lane].fast;
+        all.escaped += each[lane].escaped;
+        all.bad += each[lane].bad;
     }
+    stats->energy = all.energy;
+    stats->restless = all.restless;
+    stats->moving = all.moving;
+    stats->fast = all.fast;
+    stats->escaped = all.escaped;
+    stats->bad = all.bad;
     if (v->params.grain_sleep) {
         gg_quiet_count(v, e, slice, each);
     }

@@ -22,6 +22,17 @@ typedef float gg_scalar_lane;
 #define lane_sqrt(a)     sqrtf(a)
 #define lane_div(a, b)   ((a) / (b))
 
+/* a GPU divides 0 by the same long way as numbers out of range */
+GG_FN float gg_scalar_ratio(float a, float b) {
+#ifdef __CUDA_ARCH__
+    float quotient = (a != 0.0f ? a : 1.0f) / b;
+    return a != 0.0f ? quotient : a;
+#else
+    return a / b;
+#endif
+}
+#define lane_ratio(a, b) gg_scalar_ratio(a, b)
+
 GG_FN void gg_scalar_bodies(const float *bodies, const int32_t *index, float *out) {
     gg_body_load(bodies + (int64_t)index[0] * GG_BODY, out);
 }
@@ -95,6 +106,7 @@ GG_FN void gg_scalar_triples_scatter(float *p, int64_t stride, const int32_t *in
 #undef lane_max
 #undef lane_sqrt
 #undef lane_div
+#undef lane_ratio
 #undef lane_less
 #undef lane_less_bits
 #undef lane_at_least

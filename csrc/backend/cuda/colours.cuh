@@ -107,9 +107,8 @@ __device__ __forceinline__ void gg_gpu_colours_add(const gg_gpu_team *team, cons
     }
 }
 
-/* Sorts the contacts of `count` slots from `begin` on, GG_THREADS at a time, by the colours of what each owns:
- * each(c, slot, colour, before) for the slots of chunk c, where `before` slots of the chunk come first; then
- * done(c, colour, owners) by a thread per colour. */
+/* Goes through slots begin to `end`, GG_THREADS at a time, and notes the colours of what each owns. Then each(slot) by a
+ * thread per slot, which may ask gg_gpu_owners_before; then done(colour, owners) by a thread per colour. */
 template <class Each, class Done>
 __device__ __forceinline__ void gg_gpu_by_colour(gg_block_memory *memory, const uint64_t *owned, int64_t begin,
                                                  int64_t end, Each each, Done done) {
@@ -126,13 +125,8 @@ __device__ __forceinline__ void gg_gpu_by_colour(gg_block_memory *memory, const 
             atomicOr(&owners[gg_bit_lowest(bits)][thread / 32], 1u << thread % 32);
         }
         __syncthreads();
-        for (uint64_t bits = own; bits; bits &= bits - 1) {
-            int colour = gg_bit_lowest(bits);
-            uint32_t before = gg_bit_count(owners[colour][thread / 32] & ((1u << thread % 32) - 1u));
-            for (int32_t word = 0; word < thread / 32; word++) {
-                before += gg_bit_count(owners[colour][word]);
-            }
-            each(slot, colour, (int32_t)before);
+        if (own) {
+            each(slot);
         }
         __syncthreads();
         if (thread < GG_COLOURS) {
@@ -144,6 +138,17 @@ __device__ __forceinline__ void gg_gpu_by_colour(gg_block_memory *memory, const 
         }
         __syncthreads();
     }
+}
+
+/* how many slots of the chunk, before that of this thread, own a contact of a colour */
+__device__ __forceinline__ int32_t gg_gpu_owners_before(const gg_block_memory *memory, int32_t colour) {
+    const uint32_t *owners = memory->colours.owners[colour];
+    const int32_t thread = (int32_t)threadIdx.x;
+    uint32_t before = gg_bit_count(owners[thread / 32] & ((1u << thread % 32) - 1u));
+    for (int32_t word = 0; word < thread / 32; word++) {
+        before += gg_bit_count(owners[word]);
+    }
+    return (int32_t)before;
 }
 
 /* Contacts of each colour at the slots of the blocks before this one, and at all: into shared memory. own: those of this
@@ -210,7 +215,7 @@ __device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, 
     const uint64_t *owned = v->uncoloured_first + slots;
     int32_t own = 0;
     gg_gpu_by_colour(
-        team->memory, owned, begin, end, [](int64_t, int, int32_t) {}, [&](int32_t, int32_t count) { own += count; });
+        team->memory, owned, begin, end, [](int64_t) {}, [&](int32_t, int32_t count) { own += count; });
     gg_gpu_colour_sums(team, own);
     /* where the records of each colour begin; as many rows as they fill */
     if (thread == 0) {
@@ -235,10 +240,12 @@ __device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, 
     const int32_t *link = gg_coloured_links(v, e, 0);
     gg_gpu_by_colour(
         team->memory, owned, begin, end,
-        [&](int64_t slot, int colour, int32_t before) {
+        [&](int64_t slot) {
             gg_each_owned(v, slots + slot, [&](int32_t c) {
-                if (gg_link_colour(link[c]) == colour) {
-                    gg_coloured_place(v, e, (int32_t)slot, c, m->first[colour] + before);
+                int32_t colour = gg_link_colour(link[c]);
+                if (colour < GG_COLOURS - 1) {
+                    int32_t record = m->first[colour] + gg_gpu_owners_before(team->memory, colour);
+                    gg_coloured_place(v, e, (int32_t)slot, c, record);
                 }
             });
         },
@@ -285,17 +292,34 @@ __device__ __forceinline__ float *gg_gpu_near(const gg_gpu_team *team, const gg_
     return team->near && !v->env[e].rest ? gg_near_memory() : NULL;
 }
 
+/* Extrapolates bodies by the momentum of a sweep. Four vectors are on their way at a time. */
 __device__ __forceinline__ void gg_gpu_advance(float *now, float *before, int64_t count, int64_t rank, int64_t size,
                                                int32_t sweep, float beta) {
-    GG_UNROLL(4)
-    for (int64_t k = 4 * rank; k < count; k += 4 * size) {
-        gg_vec4 a = *(gg_vec4 *)(now + k), b = *(gg_vec4 *)(before + k);
-        if (sweep > 1) {
-            gg_vec4 next = {gg_scalar_extrapolated(a.x, b.x, beta), gg_scalar_extrapolated(a.y, b.y, beta),
-                            gg_scalar_extrapolated(a.z, b.z, beta), gg_scalar_extrapolated(a.w, b.w, beta)};
-            GG_STORE_VEC4((gg_vec4 *)(now + k), next);
+    for (int64_t first = 4 * rank; first < count; first += 16 * size) {
+        gg_vec4 a[4] = GG_ZERO, b[4] = GG_ZERO;
+        GG_UNROLL(4)
+        for (int j = 0; j < 4; j++) {
+            int64_t k = first + 4 * j * size;
+            if (k < count) {
+                a[j] = *(const gg_vec4 *)(now + k);
+                if (sweep > 1) {
+                    b[j] = *(const gg_vec4 *)(before + k);
+                }
+            }
         }
-        GG_STORE_VEC4((gg_vec4 *)(before + k), a);
+        GG_UNROLL(4)
+        for (int j = 0; j < 4; j++) {
+            int64_t k = first + 4 * j * size;
+            if (k < count && sweep > 1) {
+                gg_vec4 next = {
+                    gg_scalar_extrapolated(a[j].x, b[j].x, beta), gg_scalar_extrapolated(a[j].y, b[j].y, beta),
+                    gg_scalar_extrapolated(a[j].z, b[j].z, beta), gg_scalar_extrapolated(a[j].w, b[j].w, beta)};
+                GG_STORE_VEC4((gg_vec4 *)(now + k), next);
+            }
+            if (k < count) {
+                GG_STORE_VEC4((gg_vec4 *)(before + k), a[j]);
+            }
+        }
     }
 }
 
@@ -307,10 +331,11 @@ __device__ __forceinline__ void gg_gpu_advance_bodies(const gg_gpu_team *team, c
     float *bodies = v->body_a + e * v->dims.bodies * GG_BODY, *before = v->body_b + e * v->dims.bodies * GG_BODY;
     int64_t rank = gg_team_rank(team), size = gg_team_size(team), floats = gg_live_slots(v, e) * GG_BODY;
     if (gg_gpu_near(team, v, e)) {
-        /* all bodies at first; later those of contacts with tools, which may have changed */
+        /* all bodies at first; later those of contacts with dynamic tools, whose velocities have changed */
         float *near = gg_near_memory();
-        for (int64_t k = 4 * rank + (sweep ? v->dims.free_bodies * GG_BODY : 0); k < v->dims.bodies * GG_BODY;
-             k += 4 * size) {
+        int64_t begin = sweep ? v->dims.free_bodies * GG_BODY : 0;
+        int64_t end = (v->dims.free_bodies + gg_tool_loads(v, e)) * GG_BODY;
+        for (int64_t k = begin + 4 * rank; k < (sweep && !v->params.dynamic ? 0 : end); k += 4 * size) {
             *(gg_vec4 *)(near + k) = *(const gg_vec4 *)(bodies + k);
         }
         if (sweep) {
@@ -321,11 +346,25 @@ __device__ __forceinline__ void gg_gpu_advance_bodies(const gg_gpu_team *team, c
     }
 }
 
+/* a vector of the last two iterates; it is advanced where it is used, so that nobody waits for it before */
+struct gg_gpu_iterates {
+    gg_scalar_vec now, before;
+};
+__device__ __forceinline__ gg_gpu_iterates gg_gpu_iterates_of(const float *now, const float *before, int32_t sweep) {
+    gg_gpu_iterates of;
+    of.now = gg_scalar_load3(now);
+    of.before = gg_scalar_zero();
+    if (sweep > 1) {
+        of.before = gg_scalar_load3(before);
+    }
+    return of;
+}
+
 /* what a thread has loaded of its next contact */
 struct gg_gpu_contact {
     int32_t record, last, own, other; /* its record, one past the last of the colour, and its bodies */
     gg_scalar_vec normal;
-    gg_scalar_iterates impulse, torque;
+    gg_gpu_iterates impulse, torque;
     float mass, bias, attraction, friction, roll_weight, roll_limit, twist_limit;
 };
 
@@ -333,27 +372,24 @@ struct gg_gpu_contact {
 template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
     static __device__ __forceinline__ gg_gpu_contact load(const gg_scalar_sweep *s, int64_t e, int32_t record,
                                                           int32_t last) {
+        const gg_view *v = s->v;
+        gg_scalar_records at = gg_scalar_records_at(v, e, record, last);
         gg_gpu_contact to;
-        gg_scalar_swept c;
-        c.at = gg_scalar_records_at(s->v, e, record, last);
         to.record = record;
         to.last = last;
-        to.own = *c.at.own;
-        to.other = *c.at.other;
-        gg_scalar_load_press(s, &c, cohesive);
-        gg_scalar_load_rub(s, &c);
-        to.normal = c.normal;
-        to.impulse = c.impulse;
-        to.mass = c.mass;
-        to.bias = c.bias;
-        to.attraction = c.attraction;
-        to.friction = c.friction;
+        to.own = *at.own;
+        to.other = *at.other;
+        to.normal = gg_scalar_load3(v->normal + at.contact3);
+        to.mass = v->effective_mass[at.contact];
+        to.bias = v->bias[at.contact];
+        to.friction = v->friction[at.contact];
+        to.impulse = gg_gpu_iterates_of(s->impulse + at.contact3, s->impulse_next + at.contact3, s->sweep);
+        to.attraction = cohesive ? v->attraction[at.cohesive] : 0.0f;
         if (rolling) {
-            gg_scalar_load_roll(s, &c, cohesive);
-            to.torque = c.torque;
-            to.roll_weight = c.roll_weight;
-            to.roll_limit = c.roll_limit;
-            to.twist_limit = cohesive ? c.twist_limit : 0.0f;
+            to.torque = gg_gpu_iterates_of(s->roll + at.roll3, s->roll_next + at.roll3, s->sweep);
+            to.roll_weight = v->roll_weight[at.roll];
+            to.roll_limit = v->roll_limit[at.roll];
+            to.twist_limit = cohesive ? v->twist_limit[at.cohesive] : 0.0f;
         }
         return to;
     }
@@ -365,16 +401,16 @@ template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
         c.at.own = &own;
         c.at.other = &other;
         c.normal = of.normal;
-        c.impulse = of.impulse;
         c.mass = of.mass;
         c.bias = of.bias;
         c.attraction = of.attraction;
         c.friction = of.friction;
+        c.start = gg_scalar_advanced(of.impulse.now, of.impulse.before, s->sweep, s->beta);
         gg_scalar_load_bodies(s, &c);
-        gg_scalar_sweep_press(s, &c, spin, cohesive);
+        gg_scalar_sweep_press(&c, spin, cohesive);
         gg_scalar_sweep_rub(s, &c, spin);
         if (rolling) {
-            c.torque = of.torque;
+            c.torque = gg_scalar_advanced(of.torque.now, of.torque.before, s->sweep, s->beta);
             c.roll_weight = of.roll_weight;
             c.roll_limit = of.roll_limit;
             c.twist_limit = of.twist_limit;

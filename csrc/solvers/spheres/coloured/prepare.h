@@ -194,7 +194,7 @@ GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(bounded)(GG_LANE_NAME(vec) a, gg_lane limit
     if (!lane_less_bits(most, a2)) {
         return a;
     }
-    gg_lane scale = lane_div(limit, lane_sqrt(lane_max(a2, lane_splat(1e-30f))));
+    gg_lane scale = lane_ratio(limit, lane_sqrt(lane_max(a2, lane_splat(1e-30f))));
     return GG_LANE_NAME(scale)(a, lane_less(most, a2, scale, lane_splat(1.0f)));
 }
 

@@ -11,31 +11,17 @@ typedef struct GG_LANE_NAME(sweep) {
     int32_t sweep; /* the first has no previous iterate, the second starts from it as it is */
 } GG_LANE_NAME(sweep);
 
-/* a vector of the last two iterates; what is before the second is not read */
-typedef struct GG_LANE_NAME(iterates) {
-    GG_LANE_NAME(vec) now, before;
-} GG_LANE_NAME(iterates);
-
-GG_FN GG_LANE_NAME(iterates) GG_LANE_NAME(iterates3)(const float *now, const float *before, int32_t sweep) {
-    GG_LANE_NAME(iterates) of;
-    of.now = of.before = GG_LANE_NAME(load3)(now);
+/* the iterate with its momentum; there is one before the last from the second sweep on */
+GG_FN GG_LANE_NAME(vec)
+    GG_LANE_NAME(advanced)(GG_LANE_NAME(vec) now, GG_LANE_NAME(vec) before, int32_t sweep, gg_lane beta) {
     if (sweep > 1) {
-        of.before = GG_LANE_NAME(load3)(before);
+        GG_LANE_NAME(add_scaled)(&now, GG_LANE_NAME(sub)(now, before), beta);
     }
-    return of;
-}
-
-/* the iterate with its momentum */
-GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(advanced)(const GG_LANE_NAME(iterates) * of, int32_t sweep, gg_lane beta) {
-    GG_LANE_NAME(vec) a = of->now;
-    if (sweep > 1) {
-        GG_LANE_NAME(add_scaled)(&a, GG_LANE_NAME(sub)(a, of->before), beta);
-    }
-    return a;
+    return now;
 }
 GG_FN GG_LANE_NAME(vec) GG_LANE_NAME(advance3)(const float *now, const float *before, int32_t sweep, gg_lane beta) {
-    GG_LANE_NAME(iterates) of = GG_LANE_NAME(iterates3)(now, before, sweep);
-    return GG_LANE_NAME(advanced)(&of, sweep, beta);
+    GG_LANE_NAME(vec) a = GG_LANE_NAME(load3)(now);
+    return sweep > 1 ? GG_LANE_NAME(advanced)(a, GG_LANE_NAME(load3)(before), sweep, beta) : a;
 }
 
 /* floats of bodies, extrapolated by the momentum of a sweep; what is no velocity does not change */
@@ -61,11 +47,11 @@ GG_FN void GG_LANE_NAME(advance_slice)(const gg_view *v, int64_t e, int64_t slic
 /* W contacts of one colour on their way through a sweep */
 typedef struct GG_LANE_NAME(swept) {
     GG_LANE_NAME(records) at;
-    GG_LANE_NAME(iterates) impulse, torque;
     gg_lane mass, bias, attraction, friction, roll_weight, roll_limit, twist_limit;
     gg_lane own[GG_BODY], other[GG_BODY];
-    GG_LANE_NAME(vec) normal, start, tangential; /* impulses: the one to start from; friction before it is bounded */
-    gg_lane pressing, load;                      /* the normal impulse; with what cohesion adds to the load */
+    GG_LANE_NAME(vec) normal, start, torque; /* the impulse and the torque impulse to start from */
+    GG_LANE_NAME(vec) tangential;            /* friction before it is bounded */
+    gg_lane pressing, load;                  /* the normal impulse; with what cohesion adds to the load */
 } GG_LANE_NAME(swept);
 
 /* What the steps of W contacts read of memory, bodies aside: no contact but their own changes it in a sweep. spin,
@@ -75,7 +61,7 @@ GG_FN void GG_LANE_NAME(load_press)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(
     c->normal = GG_LANE_NAME(load3)(v->normal + c->at.contact3);
     c->mass = lane_load(v->effective_mass + c->at.contact);
     c->bias = lane_load(v->bias + c->at.contact);
-    c->impulse = GG_LANE_NAME(iterates3)(s->impulse + c->at.contact3, s->impulse_next + c->at.contact3, s->sweep);
+    c->start = GG_LANE_NAME(advance3)(s->impulse + c->at.contact3, s->impulse_next + c->at.contact3, s->sweep, s->beta);
     c->attraction = cohesive ? lane_load(v->attraction + c->at.cohesive) : lane_splat(0.0f);
 }
 GG_FN void GG_LANE_NAME(load_rub)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c) {
@@ -83,7 +69,7 @@ GG_FN void GG_LANE_NAME(load_rub)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(sw
 }
 GG_FN void GG_LANE_NAME(load_roll)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int cohesive) {
     const gg_view *v = s->v;
-    c->torque = GG_LANE_NAME(iterates3)(s->roll + c->at.roll3, s->roll_next + c->at.roll3, s->sweep);
+    c->torque = GG_LANE_NAME(advance3)(s->roll + c->at.roll3, s->roll_next + c->at.roll3, s->sweep, s->beta);
     c->roll_weight = lane_load(v->roll_weight + c->at.roll);
     c->roll_limit = lane_load(v->roll_limit + c->at.roll);
     if (cohesive) {
@@ -98,15 +84,14 @@ GG_FN void GG_LANE_NAME(load_bodies)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME
 /* The four steps of W contacts */
 
 /* 1: the normal impulse, and friction as if nothing bounded it */
-GG_FN void GG_LANE_NAME(sweep_press)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int spin, int cohesive) {
+GG_FN void GG_LANE_NAME(sweep_press)(GG_LANE_NAME(swept) * c, int spin, int cohesive) {
     GG_LANE_NAME(vec) normal = c->normal, rel = GG_LANE_NAME(relative_velocity)(c->own, c->other, normal, spin);
-    GG_LANE_NAME(vec) start = GG_LANE_NAME(advanced)(&c->impulse, s->sweep, s->beta);
+    GG_LANE_NAME(vec) start = c->start;
     gg_lane rel_n = GG_LANE_NAME(dot)(rel, normal), start_n = GG_LANE_NAME(dot)(start, normal);
     gg_lane p_n = lane_max(start_n - c->mass * (rel_n - c->bias), lane_splat(0.0f) - c->attraction);
     gg_lane tangent_mass = lane_splat(spin ? GG_TANGENT_SHARE : 1.0f) * c->mass;
     GG_LANE_NAME(vec) next = GG_LANE_NAME(sub_scaled)(start, rel, tangent_mass);
     c->tangential = GG_LANE_NAME(sub_scaled)(next, normal, GG_LANE_NAME(dot)(next, normal));
-    c->start = start;
     c->pressing = p_n;
     c->load = cohesive ? p_n + c->attraction : p_n;
 }
@@ -124,7 +109,7 @@ GG_FN void GG_LANE_NAME(sweep_rub)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(s
 /* 3: rolling, with the spins that friction has just changed */
 GG_FN void GG_LANE_NAME(sweep_roll)(const GG_LANE_NAME(sweep) * s, GG_LANE_NAME(swept) * c, int cohesive) {
     const gg_lane *own = c->own, *other = c->other;
-    GG_LANE_NAME(vec) start = GG_LANE_NAME(advanced)(&c->torque, s->sweep, s->beta), q = start;
+    GG_LANE_NAME(vec) start = c->torque, q = start;
     gg_lane weight = c->roll_weight, limit = c->roll_limit * c->load;
     gg_lane per_radius = own[GG_BODY_INVERSE_RADIUS], other_per_radius = other[GG_BODY_INVERSE_RADIUS];
     q.x = q.x - weight * (own[GG_BODY_SPIN] * per_radius - other[GG_BODY_SPIN] * other_per_radius);
@@ -155,12 +140,12 @@ GG_FN void GG_LANE_NAME(sweep_vectors)(const GG_LANE_NAME(sweep) * s, const GG_L
     c.at = *first;
     GG_LANE_NAME(load_bodies)(s, &c);
     GG_LANE_NAME(load_press)(s, &c, cohesive);
-    GG_LANE_NAME(sweep_press)(s, &c, spin, cohesive);
+    GG_LANE_NAME(sweep_press)(&c, spin, cohesive);
     if (second) {
         d.at = *second;
         GG_LANE_NAME(load_bodies)(s, &d);
         GG_LANE_NAME(load_press)(s, &d, cohesive);
-        GG_LANE_NAME(sweep_press)(s, &d, spin, cohesive);
+        GG_LANE_NAME(sweep_press)(&d, spin, cohesive);
     }
     GG_LANE_NAME(load_rub)(s, &c);
     GG_LANE_NAME(sweep_rub)(s, &c, spin);
