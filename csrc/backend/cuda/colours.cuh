@@ -284,7 +284,8 @@ __device__ __forceinline__ void gg_gpu_prepare_colour(const gg_gpu_team *team, c
  *
  * Where the bodies of an env fit into the shared memory of its block, its sweeps work on them there: advance_bodies brings
  * them, note_change, which follows the last sweep, takes them back. What a contact reads besides is loaded before the
- * contacts of the colour before are solved: no other contact changes it, and memory answers meanwhile. */
+ * contacts of the colour before are solved, and its bodies before the last contact of its own colour: none of these
+ * changes them, and memory answers meanwhile. */
 
 /* the bodies that the sweeps of an env work on, in shared memory; NULL: those in memory. Contacts of the last colour are
  * solved by the shared body, which knows only these. */
@@ -366,6 +367,7 @@ struct gg_gpu_contact {
     gg_scalar_vec normal;
     gg_gpu_iterates impulse, torque;
     float mass, bias, attraction, friction, roll_weight, roll_limit, twist_limit;
+    float own_body[GG_BODY], other_body[GG_BODY];
 };
 
 /* solves colours of contacts in the build that the env's features ask for */
@@ -394,6 +396,12 @@ template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
         return to;
     }
 
+    /* its bodies, once the colours before are solved: contacts of one colour share none */
+    static __device__ __forceinline__ void load_bodies(const gg_scalar_sweep *s, gg_gpu_contact *to) {
+        gg_body_load(s->bodies + (int64_t)to->own * GG_BODY, to->own_body);
+        gg_body_load(s->bodies + (int64_t)to->other * GG_BODY, to->other_body);
+    }
+
     static __device__ __forceinline__ void solve(const gg_scalar_sweep *s, int64_t e, const gg_gpu_contact &of) {
         gg_scalar_swept c;
         int32_t own = of.own, other = of.other;
@@ -406,7 +414,10 @@ template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
         c.attraction = of.attraction;
         c.friction = of.friction;
         c.start = gg_scalar_advanced(of.impulse.now, of.impulse.before, s->sweep, s->beta);
-        gg_scalar_load_bodies(s, &c);
+        for (int k = 0; k < GG_BODY; k++) {
+            c.own[k] = of.own_body[k];
+            c.other[k] = of.other_body[k];
+        }
         gg_scalar_sweep_press(&c, spin, cohesive);
         gg_scalar_sweep_rub(s, &c, spin);
         if (rolling) {
@@ -437,11 +448,15 @@ template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
             if (k >= end) {
                 load_first(colour + 1);
             }
+            if (k < end) {
+                load_bodies(s, &next);
+            }
             while (k < end) {
                 now = next;
                 k += size;
                 if (k < end) {
                     next = load(s, e, k, first + rows->contacts[colour]);
+                    load_bodies(s, &next);
                 } else {
                     load_first(colour + 1);
                 }
