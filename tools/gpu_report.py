@@ -12,7 +12,16 @@ from typing import Any
 from gpu_plan import ROOT, SANITIZERS, VARIANTS
 
 from benchmarks.gpu import roofline
-from benchmarks.gpu.targets import KERNEL_SIZES, KERNELS, PHASES_FROM, STREAM_SIZES, TARGETS
+from benchmarks.gpu.targets import (
+    KERNEL_SIZES,
+    KERNELS,
+    LIMITS,
+    MATTER,
+    MODES,
+    PHASES_FROM,
+    STREAM_SIZES,
+    TARGETS,
+)
 
 MARKS = ("<!-- measured by make gpu -->", "<!-- end of what was measured -->")
 
@@ -50,6 +59,9 @@ SHOWN = {
     "gears": "times_real_time",
     "planar": "env_steps_per_s",
     "price": "us_per_step",
+    "modes": "us_per_step",
+    "matter": "us_per_step",
+    "limits": "value",
 }
 
 
@@ -60,7 +72,7 @@ def number(value: Any) -> str:
 
 def quality(row: dict[str, Any]) -> tuple[str, ...]:
     """Residual, overlap mean / max [% of a diameter], contacts per grain, rebuilds, escaped / fast / diverged."""
-    if "residual" not in row:
+    if "overlap_mean_pct" not in row:
         return ("-",) * 5
     return (
         f"{row['residual']:.2e}",
@@ -259,6 +271,10 @@ def docs_others(cases: Cases, variants: Cases, stages: list[dict[str, Any]]) -> 
     for row in ("10000 grains, 2 gears", "10000 grains, 8 gears", "100000 grains, 8 gears"):
         speed = rows("gears").get(row, {}).get("times_real_time")
         lines.append(f"| paper, figure 9: {row}, times real time | {cell(None if speed is None else median(speed))} |")
+    for name in MATTER:
+        row = next((row for row in rows("matter").values() if row["name"].endswith(name)), None)
+        time = f"{number(row['us_per_step'])} us, residual {row['residual']:.1e} m/s" if row else MISSING
+        lines.append(f"| continuous matter, a step of {name} | {time} |")
     results = {stage["stage"]: f"{stage['status']} ({stage.get('summary', '')})" for stage in stages}
     for one in SANITIZERS:
         skipped = one not in results or results[one].startswith(("skipped", "cut"))
@@ -266,10 +282,38 @@ def docs_others(cases: Cases, variants: Cases, stages: list[dict[str, Any]]) -> 
     return lines
 
 
+def docs_modes(cases: Cases) -> list[str]:
+    """The table of the solver's modes."""
+    lines = [
+        "| envs x grains, mode | us per substep | residual [m/s] | overlap mean / max % | contacts |",
+        "|---|---|---|---|---|",
+    ]
+    found = {row["name"]: row for row in cases.get("modes", {}).get("rows", [])}
+    for envs, grains, _ in KERNEL_SIZES:
+        for mode in MODES if envs * grains >= PHASES_FROM else ():
+            name = f"{envs} x {grains} grains, {mode}"
+            row = found.get(name)
+            residual, overlap, contacts = quality(row)[:3] if row else ("", "", "")
+            time = number(row["us_per_step"]) if row else MISSING
+            lines.append(f"| {name} | {time} | {residual} | {overlap} | {contacts} |")
+    return lines
+
+
+def docs_limits(cases: Cases) -> list[str]:
+    """The table of what the GPU does at best."""
+    found = {row["name"]: row for row in cases.get("limits", {}).get("rows", [])}
+    lines = ["| what | at best |", "|---|---|"]
+    for name in LIMITS:
+        row = found.get(name)
+        cell = f"{row['value']:.4g} {row['unit']}" if row else MISSING
+        lines.append(f"| {name} | {cell} |")
+    return lines
+
+
 def docs_section(about: str, cases: Cases, variants: Cases, stages: list[dict[str, Any]]) -> str:
     """The text between the marks of docs/gpu.md."""
     parts = [[about] if about else [], docs_targets(cases), docs_kernels(cases)]
-    parts.append(docs_others(cases, variants, stages))
+    parts += [docs_modes(cases), docs_others(cases, variants, stages), docs_limits(cases)]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 

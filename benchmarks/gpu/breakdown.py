@@ -14,9 +14,8 @@ from benchmarks.gpu import drives
 from benchmarks.gpu.case import FULL, Run, driven
 from benchmarks.gpu.drives import Drive, TowerDrive
 from benchmarks.gpu.programs import built
-from benchmarks.gpu.targets import BLOCK_GRAINS, KERNELS
+from benchmarks.gpu.targets import BLOCK_GRAINS, KERNELS, MODES
 from benchmarks.measure import Row
-from granular_gym.engine.solver import CONVERGENT
 from testbed import standard
 
 
@@ -98,7 +97,7 @@ def modes(run: Run) -> Iterator[Row]:
     """The same beds by both convergent modes: coloured Gauss-Seidel, whose threads meet after every colour, and Jacobi
     iterations, whose threads meet once. As many sweeps as iterations; the residuals stand beside the times."""
     for envs, grains, layers in run.sizes.phases:
-        for mode in CONVERGENT:
+        for mode in MODES:
 
             def build(e: int = envs, g: int = grains, n: int = layers, m: str = mode) -> Drive:
                 return _bed_drive(run, e, g, n, solver=gg.Solver(mode=m))

@@ -55,6 +55,23 @@ KERNEL_SIZES = (
 PHASES_FROM = 50_000
 #: grains of each of two worlds that are stepped at the same time
 STREAM_SIZES = (1_000, 10_000, 50_000)
+#: modes of the solver that are compared, cases of continuous matter, and limits of a GPU that docs/gpu.md shows
+MODES = ("gauss_seidel", "jacobi")
+MATTER = ("rolling", "sand of 1000", "sand of 50653", "sand of 1000000", "envs of sand")
+LIMITS = (
+    "clock",
+    "float operations 16 warps per multiprocessor",
+    "gather 4 MB",
+    "gather 32 MB",
+    "gather 64 MB",
+    "gather 1024 MB",
+    "read 1024 MB",
+    "copy read and written",
+    "team barrier 64 blocks",
+    "grid sync 64 blocks",
+    "cluster barrier 16 blocks",
+    "block barrier",
+)
 #: one persistent kernel for a step, whose envs are stepped by one block each or by many, and one kernel for each phase
 #: in a CUDA graph
 KERNELS = ("block", "team", "graph")
