@@ -219,5 +219,4 @@ def price(run: Run) -> Iterator[Row]:
     s = run.sizes
     pairs = ((1, s.bed, s.layers), (s.envs, 100 * s.env_layers, s.env_layers))
     for e, g, n in pairs:
-        row = driven(run, f"{e} x {g} grains", lambda e=e, g=g, n=n: _bed_drive(run, e, g, n))
-        yield {**row, "build": gg.__file__}
+        yield driven(run, f"{e} x {g} grains", lambda e=e, g=g, n=n: _bed_drive(run, e, g, n))

@@ -1,7 +1,8 @@
-/* step.cuh: the two schedules of a step on a GPU; both follow phases/step.h.
+/* step.cuh: the schedules of a step on a GPU; all follow phases/step.h.
  *
  * - team: one persistent kernel runs many substeps. Its blocks form teams, each of which works on one env at a time and
  *   synchronizes after each phase.
+ * - block: the same where a team is one block, with the bodies of spheres in its shared memory (colours.cuh).
  * - graph: every phase is a kernel of its own over all envs; the kernels of a substep are captured once as a CUDA
  *   graph.
  */
