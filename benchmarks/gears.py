@@ -29,8 +29,7 @@ class Tower:
 
     def __init__(self, gear_count: int, grain_count: int, boundary: str, device: str = "cpu") -> None:
         radius = RADIUS_OF_10000 * (10_000 / grain_count) ** (1.0 / 3.0)
-        # the lattice leaves out the space of all 8 gears, so that positions do not depend on the number of gears
-        grains = tower_lattice(STOREYS, grain_count, radius)
+        grains = tower_lattice(gear_count, grain_count, radius, storeys=STOREYS, boundary=boundary)
         scene = tower_scene(gear_count, grains, radius, storeys=STOREYS, boundary=boundary)
         self.world = scene.build(device=device, solver=gg.Solver(iterations=10), num_threads=1)
         self.speeds = np.random.default_rng(0).uniform(-SPEED, SPEED, gear_count)
