@@ -10,7 +10,8 @@
  *             skips them, and the slices or slots of grains deep asleep (grain_sleep.h)
  *   build     PLAIN, or LANES: one build per instruction set; the body calls GG_LANE_CALL (solvers/lane_phases.h), or
  *             has loops that compilers make vectors of
- *   gpu       EACH: a GPU runs the body item by item; TEAM: it runs gg_gpu_<name> of backend/cuda, with the same bits
+ *   gpu       EACH: a GPU runs the body item by item; TEAM: it runs gg_gpu_<name> of backend/cuda, with the same bits;
+ *             APART: the same, not as part of the kernels of steps but as a function that they call, as it runs rarely
  *   threads   threads that a GPU can keep busy in one env
  *   sync      between the blocks of a GPU: ALONE (none), MEETS (barriers within the phase), REDUCES (one reduction)
  */
@@ -45,16 +46,16 @@
     X(pose_parts, v->dims.part_count, SKIPS, PLAIN, EACH, v->dims.part_count, ALONE, gg_tool_pose_part(v, e, i))       \
     X(predict, v->dims.slices, SLICES, LANES, TEAM, v->dims.slots, ALONE, GG_LANE_CALL(predict_slice)(v, e, i))         \
     X(check, 1, COVERS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slices), REDUCES, gg_predict_check_env(v, e))                \
-    X(fit_cell_grids, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slots), REDUCES, gg_lists_fit_env(v, e))             \
-    X(choose_asleep, 1, SKIPS, PLAIN, TEAM, v->dims.slots, MEETS, gg_sleep_choose_env(v, e))                           \
+    X(fit_cell_grids, 1, SKIPS, PLAIN, APART, GG_GPU_SHARE(v->dims.slots), REDUCES, gg_lists_fit_env(v, e))             \
+    X(choose_asleep, 1, SKIPS, PLAIN, APART, v->dims.slots, MEETS, gg_sleep_choose_env(v, e))                           \
     X(enter_sleep, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_sleep_enter_slot(v, e, i))              \
     X(find_cells, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_lists_cell_slot(v, e, i))                \
-    X(order, 1, SKIPS, PLAIN, TEAM, v->dims.slots, MEETS, gg_lists_order_env(v, e))                                    \
+    X(order, 1, SKIPS, PLAIN, APART, v->dims.slots, MEETS, gg_lists_order_env(v, e))                                    \
     X(gather, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_lists_gather_slot(v, e, i))                  \
     X(scatter, v->dims.slots, SKIPS, PLAIN, EACH, v->dims.slots, ALONE, gg_lists_scatter_slot(v, e, i))                \
-    X(allocate_candidates, 1, SKIPS, PLAIN, TEAM, v->dims.slots, MEETS, gg_lists_allocate_env(v, e))                   \
+    X(allocate_candidates, 1, SKIPS, PLAIN, APART, v->dims.slots, MEETS, gg_lists_allocate_env(v, e))                   \
     X(search, v->dims.slots, SLOTS, LANES, EACH, v->dims.slots, ALONE, GG_LANE_CALL(search_slot)(v, e, i))             \
-    X(close_lists, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slots), REDUCES, gg_lists_close_env(v, e))              \
+    X(close_lists, 1, SKIPS, PLAIN, APART, GG_GPU_SHARE(v->dims.slots), REDUCES, gg_lists_close_env(v, e))              \
     X(allocate_contacts, 1, SKIPS, PLAIN, TEAM, GG_GPU_SHARE(v->dims.slices), MEETS, gg_contacts_allocate_env(v, e))   \
     X(count_tool_contacts, v->dims.load_blocks, SKIPS, PLAIN, EACH, v->dims.load_blocks, ALONE,                        \
       gg_tool_count_block(v, e, i))                                                                                    \

@@ -60,6 +60,7 @@ typedef struct gg_continuum_point {
     double strength;            /* yield stress in this substep [Pa] */
     double pressed;             /* bulk modulus of a liquid under pressure, as the preconditioner takes it [Pa] */
     double volume;              /* [m3] */
+    double energy;              /* of its strain and contacts at the iterate [J] */
     int32_t slot, halo;         /* halo: the first node of its stencil in its block */
     int32_t contact, contact_count;
 } gg_continuum_point;
@@ -83,9 +84,11 @@ typedef struct gg_continuum_contact {
 /* a block of particles, and where the blocks of nodes are that it reaches: bit k of the index: the next along axis k */
 typedef struct gg_continuum_block {
     int64_t key;
+    uint64_t cells;       /* bit 16 z + 4 y + x: cell x y z of the block holds particles */
     int32_t first, count; /* of its particles in the order of blocks */
+    int32_t first_cell;   /* of those that hold particles, in continuum_cell */
+    int32_t dynamic;      /* whether its particles meet dynamic tools */
     int32_t node[8];
-    int32_t dynamic, spare; /* whether its particles meet dynamic tools */
 } gg_continuum_block;
 
 /* a cell of a block, in a world with liquids */
@@ -120,6 +123,8 @@ typedef struct gg_matter_cells {
 
 /* the solve of an env within a substep */
 typedef struct gg_continuum_env {
+    uint64_t some, other;          /* bits of keys that are 1 in some, and that are 0 in some */
+    int32_t particles, cells;      /* that are near enough for the grid; cells that hold some */
     int32_t blocks, nodes;         /* in use */
     int32_t newton, linear, tries; /* iterations of Newton's method; of the linear solve and line search under way */
     int32_t linear_all, tries_all; /* of the substep */
@@ -135,7 +140,8 @@ typedef struct gg_continuum_env {
     gg_root length;              /* of the step, in the line search */
 } gg_continuum_env;
 
-/* partial sums of a block */
+/* partial sums of a block, and over how many of these are added up at first */
+#define GG_SUM_GROUP 64
 typedef struct gg_continuum_sum {
     double of[4];
 } gg_continuum_sum;
@@ -170,6 +176,7 @@ typedef struct gg_continuum_tool_sum {
     X(gg_continuum_env, continuum_env, d->continuum.envs, SCRATCH)                                                     \
     X(uint64_t, continuum_key, d->continuum.slots * 2, SCRATCH)   /* block and cell of a slot; then sorted */          \
     X(int32_t, continuum_order, d->continuum.slots * 2, SCRATCH)  /* slots by block, cell and id */                    \
+    X(int32_t, continuum_cell, d->continuum.slots, SCRATCH)       /* first particle of each cell that holds some */    \
     X(gg_continuum_point, continuum_point, d->continuum.slots, SCRATCH)                                                \
     X(gg_continuum_contact, continuum_contact, d->continuum.contacts, SCRATCH)                                         \
     X(gg_continuum_block, continuum_block, d->continuum.blocks, SCRATCH)                                               \

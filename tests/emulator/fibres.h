@@ -23,7 +23,7 @@ struct barrier {
 struct block {
     unsigned index = 0, threads = 0;
     barrier all;
-    std::vector<barrier> half_warps;
+    std::vector<barrier> warps, half_warps;
     unsigned char *memory = nullptr;
 };
 
@@ -142,6 +142,7 @@ inline void run_blocks(unsigned begin, unsigned end, unsigned grid, unsigned thr
         block &b = blocks[k / threads];
         b.index = begin + (unsigned)(k / threads);
         b.threads = threads;
+        b.warps.resize(threads / 32 + 1);
         b.half_warps.resize(threads / 16 + 1);
         b.memory = memories.data() + memory * (k / threads);
         prepare(fibres[k], k);

@@ -17,6 +17,7 @@
 #define __device__
 #define __host__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 
 struct dim3 {
@@ -37,9 +38,13 @@ inline void __syncthreads() {
     emulator::block *b = emulator::now().current->home;
     emulator::meet(b->all, b->threads);
 }
-/* half warps only: the backend uses no other mask */
-inline void __syncwarp(unsigned mask) {
+/* warps and half warps: the backend uses no other mask */
+inline void __syncwarp(unsigned mask = 0xFFFFFFFFu) {
     emulator::fibre *f = emulator::now().current;
+    if (mask == 0xFFFFFFFFu) {
+        emulator::meet(f->home->warps[f->thread / 32], 32);
+        return;
+    }
     if (mask != 0xFFFFu << (f->thread & 16u)) {
         fprintf(stderr, "CUDA emulator: __syncwarp of mask %08x\n", mask);
         abort();

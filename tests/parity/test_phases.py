@@ -38,6 +38,9 @@ OWN: dict[str, set[str] | None] = {
     "uncoloured_slot": None,
     "uncoloured_first": None,
     "colour_tally": None,  # GPU only
+    "continuum_key": None,  # the second half, which sorting leaves in any state
+    "continuum_order": None,
+    "continuum_given": None,  # a GPU does not copy what nodes say; what they are given shows in their sums
     "next_count": {"order"},  # grains that a GPU has not yet sorted
     # a GPU computes the residual only on request
     "slice_stats": {"iterate", "planar_iterate", "note_change", "sum_tool_impulses", "sync_tools", "spread_tools"},

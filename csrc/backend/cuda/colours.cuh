@@ -107,11 +107,12 @@ __device__ __forceinline__ void gg_gpu_colours_add(const gg_gpu_team *team, cons
     }
 }
 
-/* Goes through slots begin to `end`, GG_THREADS at a time, and notes the colours of what each owns. Then each(slot) by a
- * thread per slot, which may ask gg_gpu_owners_before; then done(colour, owners) by a thread per colour. */
-template <class Each, class Done>
-__device__ __forceinline__ void gg_gpu_by_colour(gg_block_memory *memory, const uint64_t *owned, int64_t begin,
-                                                 int64_t end, Each each, Done done) {
+/* Goes through slots begin to `end`, GG_THREADS at a time, and notes the colours of what each owns: the bits of
+ * owned(slot). Then each(slot) by a thread per slot that owns some, which may ask gg_gpu_owners_before; then
+ * done(colour, owners) by a thread per colour. */
+template <class Owned, class Each, class Done>
+__device__ __forceinline__ void gg_gpu_by_colour(gg_block_memory *memory, int64_t begin, int64_t end, Owned owned,
+                                                 Each each, Done done) {
     const int32_t words = GG_THREADS / 32, thread = (int32_t)threadIdx.x;
     for (int64_t first = begin; first < end; first += GG_THREADS) {
         uint32_t(*owners)[GG_THREADS / 32] = memory->colours.owners;
@@ -120,7 +121,7 @@ __device__ __forceinline__ void gg_gpu_by_colour(gg_block_memory *memory, const 
         }
         __syncthreads();
         int64_t slot = first + thread;
-        uint64_t own = slot < end ? owned[slot] & ~((uint64_t)1 << (GG_COLOURS - 1)) : 0;
+        uint64_t own = slot < end ? owned(slot) : 0;
         for (uint64_t bits = own; bits; bits &= bits - 1) {
             atomicOr(&owners[gg_bit_lowest(bits)][thread / 32], 1u << thread % 32);
         }
@@ -212,10 +213,11 @@ __device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, 
     gg_colour_memory *m = &team->memory->colours;
     gg_gpu_colours_add(team, v, e, gg_gpu_colours_keep(team, v, e));
     gg_gpu_colours_owned(v, e, begin, end);
-    const uint64_t *owned = v->uncoloured_first + slots;
+    const uint64_t *bits = v->uncoloured_first + slots;
+    auto owned = [=](int64_t slot) { return bits[slot] & ~((uint64_t)1 << (GG_COLOURS - 1)); };
     int32_t own = 0;
     gg_gpu_by_colour(
-        team->memory, owned, begin, end, [](int64_t) {}, [&](int32_t, int32_t count) { own += count; });
+        team->memory, begin, end, owned, [](int64_t) {}, [&](int32_t, int32_t count) { own += count; });
     gg_gpu_colour_sums(team, own);
     /* where the records of each colour begin; as many rows as they fill */
     if (thread == 0) {
@@ -239,7 +241,7 @@ __device__ __forceinline__ void gg_gpu_colour_contacts(const gg_gpu_team *team, 
     __syncthreads();
     const int32_t *link = gg_coloured_links(v, e, 0);
     gg_gpu_by_colour(
-        team->memory, owned, begin, end,
+        team->memory, begin, end, owned,
         [&](int64_t slot) {
             gg_each_owned(v, slots + slot, [&](int32_t c) {
                 int32_t colour = gg_link_colour(link[c]);
@@ -436,8 +438,11 @@ template <int spin, int rolling, int cohesive> struct gg_gpu_sweeper {
         const int32_t colours = s->v->env[e].colours, rank = gg_team_rank(team), size = gg_team_size(team);
         gg_gpu_contact next = GG_ZERO, now;
         auto load_first = [&](int32_t colour) {
+            if (colour >= colours) {
+                return; /* where there is none, no barrier follows that would keep the rows until they are read */
+            }
             int32_t first = rows->first_row[colour] * GG_LANES;
-            if (colour < colours && first + rank < rows->first_row[colour + 1] * GG_LANES) {
+            if (first + rank < rows->first_row[colour + 1] * GG_LANES) {
                 next = load(s, e, first + rank, first + rows->contacts[colour]);
             }
         };

@@ -15,18 +15,19 @@ enum gg_cuda_schedule { GG_SCHEDULE_AUTO, GG_SCHEDULE_BLOCK, GG_SCHEDULE_TEAM, G
 struct gg_cuda {
     int32_t device, holders;
     int32_t multiprocessors;
-    int32_t resident;       /* blocks of a step kernel that are resident at once */
     int32_t phase_resident; /* the same for phases whose blocks meet */
-    size_t near_most;       /* shared memory that a block may ask for, see gg_near_memory [bytes] */
-    size_t near;            /* what the last step asked for, and how many blocks are resident with it */
-    int32_t near_resident;
+    size_t shared_most;     /* shared memory that a block of a step kernel may ask for, see gg_near_memory [bytes] */
+    /* the law of the last step, the shared memory that it asked for, and how many blocks are resident at once then */
+    gg_law law;
+    size_t shared;
+    int32_t resident;
     pid_t process; /* a forked child cannot use CUDA */
     cudaStream_t stream, own_stream;
     cudaEvent_t event;
     gg_control *control;      /* on the device */
     gg_control *control_host; /* pinned; the copy read last */
-    gg_meeting *meetings;     /* (resident) */
-    unsigned char *partials;  /* (resident) GG_PARTIAL bytes */
+    gg_meeting *meetings;     /* (the most resident blocks) */
+    unsigned char *partials;  /* (the most resident blocks) GG_PARTIAL bytes */
     char *stage;              /* pinned; see gg_cuda_copy and gg_cuda_fetch */
     size_t staged;            /* bytes of it that pending copies may still read */
     gg_env_stats *stats;      /* pinned, (stats_capacity): of the envs, after the last step */

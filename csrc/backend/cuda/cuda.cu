@@ -44,14 +44,14 @@ static gg_status open_device(gg_cuda *c) {
         return fail(c, GG_ERROR_BACKEND, "cuda:%d: this GPU cannot keep a grid of blocks resident", (int)c->device);
     }
     c->multiprocessors = value;
-    /* residency is limited by the kernel that needs most, of those whose blocks meet */
-    per_multiprocessor = per_meeting = INT32_MAX;
     for (int law = 0; law < GG_LAW_COUNT; law++) {
         int blocks = 0;
         TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step_kernel_of((gg_law)law), GG_THREADS, 0),
             "loading kernels");
-        per_multiprocessor = GG_MIN(per_multiprocessor, blocks);
+        per_multiprocessor = GG_MAX(per_multiprocessor, blocks);
     }
+    /* of phases residency is limited by the kernel that needs most, of those whose blocks meet */
+    per_meeting = INT32_MAX;
     for (int phase = 0; phase < GG_PHASE_COUNT; phase++) {
         if (gg_phase_sync((gg_phase)phase) == GG_SYNC_MEETS) {
             int blocks = 0;
@@ -60,19 +60,20 @@ static gg_status open_device(gg_cuda *c) {
             per_meeting = GG_MIN(per_meeting, blocks);
         }
     }
-    c->resident = per_multiprocessor * value;
     cudaFuncAttributes step;
     int most_shared = 0;
     TRY(c, cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, c->device),
         "asking for its abilities");
     TRY(c, cudaFuncGetAttributes(&step, step_kernel_of(GG_LAW_coloured)), "loading kernels");
-    c->near_most = (size_t)most_shared - step.sharedSizeBytes;
-    TRY(c,
-        cudaFuncSetAttribute(step_kernel_of(GG_LAW_coloured), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             (int)c->near_most),
-        "choosing shared memory");
+    c->shared_most = (size_t)most_shared - step.sharedSizeBytes;
+    for (int law = 0; law < GG_LAW_COUNT; law++) {
+        TRY(c,
+            cudaFuncSetAttribute(step_kernel_of((gg_law)law), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)c->shared_most),
+            "choosing shared memory");
+    }
     c->phase_resident = per_meeting * value;
-    int32_t most = c->resident > c->phase_resident ? c->resident : c->phase_resident;
+    int32_t most = GG_MAX(per_multiprocessor * value, c->phase_resident);
     gg_status status = load_kernels(c);
     if (status != GG_OK) {
         return status;
@@ -332,24 +333,35 @@ gg_status gg_cuda_run(gg_cuda *c, const gg_view *view, gg_phase phase, int32_t p
 static size_t near_of(const gg_cuda *c, const gg_view *v) {
     size_t size = sizeof(float) * GG_BODY * (size_t)v->dims.bodies;
     int wanted = c->schedule == GG_SCHEDULE_AUTO ? v->dims.slots <= GG_NEAR_SLOTS : c->schedule == GG_SCHEDULE_BLOCK;
-    return wanted && v->params.law == GG_LAW_coloured && size <= c->near_most ? size : 0;
+    return wanted && v->params.law == GG_LAW_coloured && size <= c->shared_most ? size : 0;
+}
+
+/* how many blocks of the step kernel of a law are resident at once, with that much shared memory */
+static gg_status residents(gg_cuda *c, gg_law law, size_t shared) {
+    if (!c->resident || shared != c->shared || law != c->law) {
+        int blocks = 0;
+        TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, step_kernel_of(law), GG_THREADS, shared),
+            "sizing a step");
+        c->shared = shared;
+        c->law = law;
+        c->resident = blocks * c->multiprocessors;
+    }
+    return GG_OK;
 }
 
 static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
-    step_kernel kernel = step_kernel_of((gg_law)v->params.law);
-    size_t near = near_of(c, v);
-    if (near && near != c->near) {
-        int blocks = 0;
-        TRY(c, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, GG_THREADS, near), "sizing a step");
-        c->near = near;
-        c->near_resident = GG_MIN(blocks * c->multiprocessors, c->resident);
+    gg_law law = (gg_law)v->params.law;
+    size_t near = near_of(c, v), shared = law == GG_LAW_continuum ? GG_CELL_MEMORY : near;
+    gg_status status = residents(c, law, shared);
+    if (status != GG_OK) {
+        return status;
     }
-    int64_t envs = v->dims.env_count, resident = near ? c->near_resident : c->resident;
-    int64_t teams = envs < resident ? envs : resident, useful = (v->dims.slots + GG_THREADS - 1) / GG_THREADS;
-    int64_t blocks = near ? 1 : GG_MIN(resident / teams, useful);
+    /* a block of continuous matter keeps a block of threads busy */
+    int64_t useful = GG_MAX((v->dims.slots + GG_THREADS - 1) / GG_THREADS, v->dims.continuum.blocks);
+    int64_t teams = GG_MIN(v->dims.env_count, c->resident), blocks = near ? 1 : GG_MIN(c->resident / teams, useful);
     TRY(c,
-        gg_launch(kernel, (int)(teams * blocks), GG_THREADS, near, 1, c->stream, *v, c->control, c->meetings,
-                  c->partials, (int32_t)blocks, (int32_t)(near > 0), most),
+        gg_launch(step_kernel_of(law), (int)(teams * blocks), GG_THREADS, shared, 1, c->stream, *v, c->control,
+                  c->meetings, c->partials, (int32_t)blocks, (int32_t)(near > 0), most),
         "starting a step");
     return GG_OK;
 }

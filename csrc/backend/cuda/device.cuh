@@ -1,7 +1,7 @@
 /* device.cuh: the phases on a GPU.
  *
  * Most are the shared bodies, item by item; those marked TEAM in the table of phases have a cooperative form
- * (slices.cuh, envs.cuh, cameras.cuh). Each gives the same bits as the shared body: floating-point sums keep their
+ * (slices.cuh, colours.cuh, envs.cuh, continuum.cuh, cameras.cuh). Each gives the same bits as the shared body: floating-point sums keep their
  * order, and nothing else depends on order.
  */
 #ifndef GG_DEVICE_CUH
@@ -9,20 +9,41 @@
 
 #include "cameras.cuh"
 #include "colours.cuh"
+#include "continuum.cuh"
 #include "envs.cuh"
 #include "slices.cuh"
 
-/* column `gpu` of the table of phases */
-#define GG_GPU_EACH(name, items, still, body)                                                                          \
-    for (int64_t i = gg_team_rank(team), end = gg_items_left(&v->env[e], GG_STILL_##still, items); i < end;            \
-         i += gg_team_size(team)) {                                                                                    \
-        body;                                                                                                          \
+/* Column `gpu` of the table of phases. A phase done item by item is a function that all kernels call, compiled once, and
+ * so is one that runs rarely; others are part of the kernels themselves, where the view is read in place. */
+#define GG_GPU_FUNCTION_TEAM(name, items, still, body)
+#define GG_GPU_FUNCTION_APART(name, items, still, body)                                                                \
+    static __device__ __noinline__ void gg_gpu_apart_##name(gg_gpu_team team, const gg_view *v, int64_t e,             \
+                                                            int32_t pass) {                                            \
+        gg_gpu_##name(&team, v, e, pass);                                                                              \
     }
-#define GG_GPU_TEAM(name, items, still, body) gg_gpu_##name(team, v, e, pass);
+#define GG_GPU_FUNCTION_EACH(name, items, still, body)                                                                 \
+    static __device__ __noinline__ void gg_gpu_##name(const gg_view *v, int64_t e, int32_t pass, int64_t rank,         \
+                                                      int64_t size) {                                                  \
+        (void)pass;                                                                                                    \
+        for (int64_t i = rank, end = gg_items_left(&v->env[e], GG_STILL_##still, items); i < end; i += size) {         \
+            body;                                                                                                      \
+        }                                                                                                              \
+    }
+#define GG_GPU_FUNCTION(name, items, still, build, gpu, threads, sync, body)                                           \
+    GG_GPU_FUNCTION_##gpu(name, items, still, body)
+GG_PHASES(GG_GPU_FUNCTION)
+#undef GG_GPU_FUNCTION
+#undef GG_GPU_FUNCTION_EACH
+#undef GG_GPU_FUNCTION_APART
+#undef GG_GPU_FUNCTION_TEAM
+
+#define GG_GPU_EACH(name)  gg_gpu_##name(v, e, pass, gg_team_rank(team), gg_team_size(team))
+#define GG_GPU_APART(name) gg_gpu_apart_##name(*team, v, e, pass)
+#define GG_GPU_TEAM(name)  gg_gpu_##name(team, v, e, pass)
 #define GG_GPU_CASE(name, items, still, build, gpu, threads, sync, body)                                               \
     case GG_PHASE_##name:                                                                                              \
         if (GG_STILL_##still == GG_STILL_COVERS || !gg_env_still(&v->env[e])) {                                        \
-            GG_GPU_##gpu(name, items, still, body)                                                                     \
+            GG_GPU_##gpu(name);                                                                                        \
         }                                                                                                              \
         return;
 
@@ -39,6 +60,7 @@ __device__ __forceinline__ void gg_gpu_start(const gg_gpu_team *team, gg_phase p
 }
 #undef GG_GPU_CASE
 #undef GG_GPU_TEAM
+#undef GG_GPU_APART
 #undef GG_GPU_EACH
 
 #endif

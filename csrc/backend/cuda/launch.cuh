@@ -29,12 +29,32 @@ static step_kernel step_kernel_of(gg_law law) {
     return kernels[law];
 }
 
+/* shared memory that the kernel of a phase asks for beside its own [bytes] */
+static size_t shared_of(gg_phase phase) {
+    switch (phase) {
+    case GG_PHASE_render_depth:
+        return sizeof(float) * GG_TILE;
+    case GG_PHASE_continuum_open_blocks:
+    case GG_PHASE_continuum_linearise:
+    case GG_PHASE_continuum_apply:
+    case GG_PHASE_continuum_diagonal:
+    case GG_PHASE_continuum_ray_blocks:
+        return GG_CELL_MEMORY;
+    default:
+        return 0;
+    }
+}
+
 /* Loads all kernels before the first launch: lazy loading may wait for all work on the device, and is not allowed on a
  * stream that is being captured. */
 static gg_status load_kernels(gg_cuda *c) {
     cudaFuncAttributes attributes;
     for (int phase = 0; phase < GG_PHASE_COUNT; phase++) {
         TRY(c, cudaFuncGetAttributes(&attributes, kernel_of((gg_phase)phase)), "loading kernels");
+        TRY(c,
+            cudaFuncSetAttribute(kernel_of((gg_phase)phase), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)shared_of((gg_phase)phase)),
+            "choosing shared memory");
     }
     TRY(c, cudaFuncGetAttributes(&attributes, gg_halt_kernel), "loading kernels");
     TRY(c, cudaFuncGetAttributes(&attributes, gg_account_kernel), "loading kernels");
@@ -65,9 +85,8 @@ static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *
     int64_t most = sync != GG_SYNC_ALONE ? c->phase_resident : c->multiprocessors * (int64_t)64;
     int64_t teams = envs < most ? envs : most;
     blocks = blocks < most / teams ? blocks : most / teams;
-    size_t shared = phase == GG_PHASE_render_depth ? sizeof(float) * GG_TILE : 0;
-    return gg_launch(kernel_of(phase), (int)(teams * blocks), GG_THREADS, shared, meets && blocks > 1, stream, *v,
-                     c->control, c->meetings, c->partials, (int32_t)blocks, pass);
+    return gg_launch(kernel_of(phase), (int)(teams * blocks), GG_THREADS, shared_of(phase), meets && blocks > 1, stream,
+                     *v, c->control, c->meetings, c->partials, (int32_t)blocks, pass);
 }
 
 namespace gg_graph {

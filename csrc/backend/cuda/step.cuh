@@ -125,6 +125,10 @@ __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memor
     }
 }
 
+constexpr int gg_threads_resident(gg_law law) {
+    return law == GG_LAW_continuum ? GG_CONTINUUM_RESIDENT : GG_THREADS_RESIDENT;
+}
+
 /* a functor whose call is forced inline: left as a call, it would read the view and shared memory through generic
  * addresses */
 #define GG_STEP_KERNEL(law)                                                                                            \
@@ -133,7 +137,7 @@ __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memor
             return gg_##law##_step::gg_step_substep(team, resumed);                                                    \
         }                                                                                                              \
     };                                                                                                                 \
-    __global__ void __launch_bounds__(GG_THREADS, GG_THREADS_RESIDENT / GG_THREADS)                                    \
+    __global__ void __launch_bounds__(GG_THREADS, gg_threads_resident(GG_LAW_##law) / GG_THREADS)                      \
         gg_##law##_step_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings,            \
                                unsigned char *partials, int32_t blocks_per_team, int32_t near, int32_t most) {         \
         GG_BLOCK_MEMORY(gg_block_memory, memory);                                                                      \

@@ -17,6 +17,10 @@
 #ifndef GG_THREADS_RESIDENT
 #define GG_THREADS_RESIDENT 512
 #endif
+/* the same of continuous matter, whose threads each keep the polynomials of a cell */
+#ifndef GG_CONTINUUM_RESIDENT
+#define GG_CONTINUUM_RESIDENT 256
+#endif
 /* values per thread in one round of a scan */
 #define GG_SCAN_ITEMS 4
 /* threads that reduce `count` values, GG_SCAN_ITEMS values each */
@@ -68,6 +72,7 @@ union gg_block_memory {
     float change[GG_THREADS];
     uint64_t parts[GG_THREADS];
     uint64_t words[GG_THREADS];
+    double parts_of_sums[4][GG_THREADS];
     int32_t ints[GG_THREADS];
     int32_t lengths[GG_SORT_WINDOW];
 #ifndef GG_CUDA_EMULATED

@@ -42,22 +42,36 @@ GG_FN void gg_continuum_key_slot(const gg_view *v, int64_t e, int64_t i) {
     *key = block << 6 | within;
 }
 
+/* notes which bits of keys are 1, and which are 0; the highest is 1 in the key of a lost particle alone */
+GG_FN void gg_continuum_key_bits(uint64_t key, uint64_t *some, uint64_t *other) {
+    const uint64_t highest = (uint64_t)1 << 63;
+    *some |= key == GG_KEY_LOST ? highest : key;
+    *other |= key == GG_KEY_LOST ? 0 : ~key;
+}
+
+/* how many of the cells that hold particles are before cell `cell` of their block */
+GG_FN int32_t gg_cell_rank(uint64_t cells, int32_t cell) {
+    uint64_t before = cell < 64 ? cells & (((uint64_t)1 << cell) - 1) : cells;
+    return (int32_t)(gg_bit_count((uint32_t)before) + gg_bit_count((uint32_t)(before >> 32)));
+}
+
 /* Sorts the slots of an env by key, in order of slots where keys are equal: passes over 8 bits, those only in which keys
  * differ. Keys and order end up in the first half of their arrays. */
 GG_FN void gg_continuum_sort(const gg_view *v, int64_t e) {
     int64_t n = v->dims.continuum.slots;
-    uint64_t *keys = v->continuum_key + e * 2 * n, *next_keys = keys + n, some = 0, all = ~(uint64_t)0;
+    uint64_t *keys = v->continuum_key + e * 2 * n, *next_keys = keys + n;
+    gg_continuum_env *own = gg_continuum_env_of(v, e);
+    own->some = own->other = 0;
     int32_t *order = v->continuum_order + e * 2 * n, *next_order = order + n, swapped = 0;
     GG_ROLLED
     for (int64_t k = 0; k < n; k++) {
         order[k] = (int32_t)k;
-        some |= keys[k];
-        all &= keys[k];
+        gg_continuum_key_bits(keys[k], &own->some, &own->other);
     }
     GG_ROLLED
     for (int shift = 0; shift < 64; shift += 8) {
         int32_t first[256] = {0}, sum = 0;
-        if (!((some ^ all) >> shift & 255)) {
+        if (!((own->some & own->other) >> shift & 255)) {
             continue;
         }
         GG_ROLLED
@@ -88,20 +102,48 @@ GG_FN void gg_continuum_sort(const gg_view *v, int64_t e) {
     }
 }
 
-/* Lists the blocks of particles; returns how many there are, of which as many are written as there is room for. */
+/* the keys of particles, their slots, and the first particles of cells that hold some */
+GG_FN const uint64_t *gg_continuum_keys(const gg_view *v, int64_t e) {
+    return v->continuum_key + e * 2 * v->dims.continuum.slots;
+}
+GG_FN int32_t *gg_continuum_sorted(const gg_view *v, int64_t e) {
+    return v->continuum_order + e * 2 * v->dims.continuum.slots;
+}
+GG_FN int32_t *gg_continuum_cells(const gg_view *v, int64_t e) {
+    return v->continuum_cell + e * v->dims.continuum.slots;
+}
+
+/* whether particle k is the first of its block, or of its cell: with `shift` bits of the key left out */
+GG_FN int gg_key_first(const uint64_t *keys, int64_t k, int shift) {
+    return keys[k] != GG_KEY_LOST && (k == 0 || keys[k - 1] >> shift != keys[k] >> shift);
+}
+
+/* Lists the blocks of particles and their cells; returns how many blocks there are, of which as many are written as there
+ * is room for. */
 GG_FN int32_t gg_continuum_list_blocks(const gg_view *v, int64_t e) {
-    const uint64_t *keys = v->continuum_key + e * 2 * v->dims.continuum.slots;
+    const uint64_t *keys = gg_continuum_keys(v, e);
+    gg_continuum_env *own = gg_continuum_env_of(v, e);
     int32_t count = 0, n = (int32_t)v->dims.continuum.slots;
+    own->particles = own->cells = 0;
     for (int32_t k = 0; k < n && keys[k] != GG_KEY_LOST; k++) {
-        int64_t key = (int64_t)(keys[k] >> 6);
-        int first = k == 0 || (int64_t)(keys[k - 1] >> 6) != key;
+        int first = gg_key_first(keys, k, 6), first_of_cell = gg_key_first(keys, k, 0);
         count += first;
         if (count <= v->dims.continuum.blocks) {
             gg_continuum_block *block = gg_continuum_block_of(v, e, count - 1);
-            block->key = key;
-            block->first = first ? k : block->first;
-            block->count = first ? 1 : block->count + 1;
+            if (first) {
+                block->key = (int64_t)(keys[k] >> 6);
+                block->first = k;
+                block->count = 0;
+                block->first_cell = own->cells;
+                block->cells = 0;
+            }
+            block->count++;
+            block->cells |= (uint64_t)1 << (keys[k] & 63);
         }
+        if (first_of_cell) {
+            gg_continuum_cells(v, e)[own->cells++] = k;
+        }
+        own->particles++;
     }
     return count;
 }
@@ -141,15 +183,21 @@ GG_FN int32_t gg_continuum_list_nodes(const gg_view *v, int64_t e, int32_t block
     }
 }
 
-/* Sorts the particles and lists blocks; notes where there is no room for them. item: env */
-GG_FN void gg_continuum_order_env(const gg_view *v, int64_t e) {
+/* Takes over how many there are; notes where there is no room for them. nodes: 0 where there is none for blocks */
+GG_FN void gg_continuum_listed(const gg_view *v, int64_t e, int32_t blocks, int32_t nodes) {
     gg_env *env = &v->env[e];
     gg_continuum_env *own = gg_continuum_env_of(v, e);
+    own->blocks = blocks;
+    own->nodes = nodes;
+    env->overflow_blocks = blocks > v->dims.continuum.blocks ? blocks : 0;
+    env->overflow_nodes = nodes > v->dims.continuum.nodes ? nodes : 0;
+}
+
+/* Sorts the particles and lists blocks. item: env */
+GG_FN void gg_continuum_order_env(const gg_view *v, int64_t e) {
     gg_continuum_sort(v, e);
-    own->blocks = gg_continuum_list_blocks(v, e);
-    env->overflow_blocks = own->blocks > v->dims.continuum.blocks ? own->blocks : 0;
-    own->nodes = env->overflow_blocks ? 0 : gg_continuum_list_nodes(v, e, own->blocks);
-    env->overflow_nodes = own->nodes > v->dims.continuum.nodes ? own->nodes : 0;
+    int32_t blocks = gg_continuum_list_blocks(v, e);
+    gg_continuum_listed(v, e, blocks, blocks <= v->dims.continuum.blocks ? gg_continuum_list_nodes(v, e, blocks) : 0);
 }
 
 #endif

@@ -12,12 +12,7 @@ GG_FN int gg_continuum_smooth(const gg_view *v, int64_t e) {
             return 0;
         }
     }
-    for (int64_t s = 0; s < v->dims.slices; s++) {
-        if (v->slice_tool_contacts[e * v->dims.slices + s] > 0) {
-            return 0;
-        }
-    }
-    return 1;
+    return gg_tool_loads(v, e) == 0;
 }
 
 /* item: env */

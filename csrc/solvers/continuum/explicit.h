@@ -119,7 +119,6 @@ GG_FN void gg_explicit_push_block(const gg_view *v, int64_t e, int64_t b) {
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
     const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_way);
     gg_real4 *given = gg_given_clear(v, e, b, 1);
-    gg_continuum_tool_sum *tools = block->dynamic ? gg_block_tools_clear(v, e, b) : NULL;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
@@ -144,12 +143,10 @@ GG_FN void gg_explicit_push_block(const gg_view *v, int64_t e, int64_t b) {
             gg_contact_less_tool(contact, gg_twist(v, e, GG_TWIST_VELOCITY), u);
             gg_explicit_contact(contact, u, gg_continuum_weight(contact, gg_real4_at(value, 3), rise));
             gg_point_push(&gift, contact, contact->impulse);
-            if (contact->tool >= 0) {
-                gg_block_tools_push(tools, contact, contact->impulse);
-            }
         }
         gg_spline_scatter(&s, gift.impulse, gift.along, given + p->halo);
     }
+    gg_block_sum_tools(v, e, b, 0);
 }
 
 /* Velocities after contact. item: block of nodes of an env */

@@ -18,43 +18,33 @@ GG_FN gg_real4 gg_node_precondition(const gg_view *v, int64_t at, gg_real4 resid
     return gg_real4_set(z[0], z[1], z[2], 0.0);
 }
 
-/* Inverts the diagonal blocks; the first direction. item: block of nodes of an env */
-GG_FN void gg_continuum_start_nodes(const gg_view *v, int64_t e, int64_t n) {
-    if (n >= gg_continuum_env_of(v, e)->nodes || !gg_continuum_inner_on(v, e)) {
-        return;
+/* inverts a diagonal block; the first direction */
+GG_FN void gg_continuum_start_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
+    double mass = gg_real4_at(v->continuum_free[node.at], 3);
+    gg_sym inverse = GG_ZERO;
+    if (mass > 0.0) {
+        inverse = gg_sym_inverse(gg_sym_shift(gg_node_sum_sym(v, e, node.nodes, node.local), mass));
     }
-    int64_t first = gg_node_first(v, e, n);
-    gg_continuum_sum sum = GG_ZERO;
-    GG_ROLLED
-    for (int k = 0; k < GG_NODES; k++) {
-        double mass = gg_real4_at(v->continuum_free[first + k], 3);
-        gg_sym inverse = GG_ZERO;
-        if (mass > 0.0) {
-            inverse = gg_sym_inverse(gg_sym_shift(gg_node_sum_sym(v, e, n, k), mass));
-        }
-        v->continuum_inverse[first + k] = inverse;
-        gg_real4 residual = v->continuum_residual[first + k];
-        gg_real4 way = gg_node_precondition(v, first + k, residual);
-        v->continuum_way[first + k] = way;
-        v->continuum_step[first + k] = gg_real4_zero();
-        sum.of[0] += gg_real4_dot3(residual, way);
-    }
-    gg_node_sums(v, e)[n] = sum;
+    v->continuum_inverse[node.at] = inverse;
+    gg_real4 residual = v->continuum_residual[node.at], way = gg_node_precondition(v, node.at, residual);
+    v->continuum_way[node.at] = way;
+    v->continuum_step[node.at] = gg_real4_zero();
+    sum->of[0] += gg_real4_dot3(residual, way);
 }
+GG_NODES_PHASE(start, gg_continuum_inner_on(v, e))
 
-/* item: env */
-GG_FN void gg_continuum_start_env(const gg_view *v, int64_t e) {
+/* sum: over the blocks of nodes */
+GG_FN void gg_continuum_started(const gg_view *v, int64_t e, gg_continuum_sum sum) {
     gg_continuum_env *own = gg_continuum_env_of(v, e);
-    if (gg_continuum_inner_on(v, e)) {
-        own->energy = own->first_energy =
-            gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0] + gg_twists_start(v, e);
-        v->env[e].inner = own->energy > 0.0;
-    }
+    own->energy = own->first_energy = sum.of[0] + gg_twists_start(v, e);
+    v->env[e].inner = own->energy > 0.0;
 }
+GG_NODES_JUDGED(started, gg_continuum_inner_on(v, e))
 
-/* what stress, pressure and contacts of a particle make of the direction, of which its nodes say `value` and `along` */
+/* What stress, pressure and contacts of a particle make of the direction, of which its nodes say `value` and `along`. What
+ * contacts push is left in contact->along. */
 GG_FN gg_point_gift gg_point_apply(const gg_view *v, int64_t e, const gg_continuum_point *p, gg_real4 value,
-                                   const gg_real4 along[3], gg_continuum_tool_sum *tools) {
+                                   const gg_real4 along[3]) {
     double dt = v->params.dt;
     gg_sym change = gg_matter_strain_along(along, p->stretch, dt);
     gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(p->bulk, p->shear, p->soften, p->along, change), dt);
@@ -63,17 +53,14 @@ GG_FN gg_point_gift gg_point_apply(const gg_view *v, int64_t e, const gg_continu
     }
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {
-        const gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
+        gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
         gg_tensor gradient = gg_tensor_of_columns(along);
-        double u[3], moved[3], push[3];
+        double u[3], moved[3];
         gg_real4_three(value, u);
         gg_continuum_at_surface(contact, u, &gradient, moved);
         gg_contact_less_tool(contact, gg_twist(v, e, GG_TWIST_ALONG), moved);
-        gg_sym_mul(contact->tangent, moved, push);
-        gg_point_push(&gift, contact, push);
-        if (contact->tool >= 0) {
-            gg_block_tools_push(tools, contact, push);
-        }
+        gg_sym_mul(contact->tangent, moved, contact->along);
+        gg_point_push(&gift, contact, contact->along);
     }
     return gift;
 }
@@ -87,7 +74,6 @@ GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
     const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_way);
     gg_real4 *given = gg_given_clear(v, e, b, 1);
-    gg_continuum_tool_sum *tools = block->dynamic ? gg_block_tools_clear(v, e, b) : NULL;
     const gg_continuum_point *p = gg_continuum_points(v, e) + block->first, *end = p + block->count;
     gg_cell cell;
     gg_cell_begin(&cell, v->params.spacing);
@@ -103,7 +89,7 @@ GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
         }
         GG_ROLLED
         for (int k = 0; k < count; k++) {
-            gift[k] = gg_point_apply(v, e, &p[k], value[k], along[k], tools);
+            gift[k] = gg_point_apply(v, e, &p[k], value[k], along[k]);
         }
         GG_ROLLED
         for (int k = 0; k < count; k++) {
@@ -112,54 +98,37 @@ GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
         p += count;
     }
     gg_cell_end(&cell, given);
+    gg_block_sum_tools(v, e, b, 1);
 }
 
-/* the image of the direction, and their product. item: block of nodes of an env */
-GG_FN void gg_continuum_image_nodes(const gg_view *v, int64_t e, int64_t n) {
-    if (n >= gg_continuum_env_of(v, e)->nodes || !gg_continuum_inner_on(v, e)) {
-        return;
+/* the image of the direction, and their product */
+GG_FN void gg_continuum_image_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
+    double mass = gg_real4_at(v->continuum_free[node.at], 3);
+    gg_real4 way = v->continuum_way[node.at], image = gg_real4_zero();
+    if (mass > 0.0) {
+        image = gg_real4_madd(gg_node_sum(v, e, node.nodes, node.local), mass, way);
     }
-    int64_t first = gg_node_first(v, e, n);
-    gg_continuum_sum sum = GG_ZERO;
-    GG_ROLLED
-    for (int k = 0; k < GG_NODES; k++) {
-        double mass = gg_real4_at(v->continuum_free[first + k], 3);
-        gg_real4 way = v->continuum_way[first + k], image = gg_real4_zero();
-        if (mass > 0.0) {
-            image = gg_real4_madd(gg_node_sum(v, e, n, k), mass, way);
-        }
-        v->continuum_image[first + k] = image;
-        sum.of[0] += gg_real4_dot3(way, image);
-    }
-    gg_node_sums(v, e)[n] = sum;
+    v->continuum_image[node.at] = image;
+    sum->of[0] += gg_real4_dot3(way, image);
 }
+GG_NODES_PHASE(image, gg_continuum_inner_on(v, e))
 
-/* length of the step along the direction. item: env */
-GG_FN void gg_continuum_length_env(const gg_view *v, int64_t e) {
+/* Length of the step along the direction. sum: over the blocks of nodes */
+GG_FN void gg_continuum_length(const gg_view *v, int64_t e, gg_continuum_sum sum) {
     gg_continuum_env *own = gg_continuum_env_of(v, e);
-    if (gg_continuum_inner_on(v, e)) {
-        own->step = own->energy / (gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0] + gg_twists_image(v, e));
-    }
+    own->step = own->energy / (sum.of[0] + gg_twists_image(v, e));
 }
+GG_NODES_JUDGED(length, gg_continuum_inner_on(v, e))
 
-/* goes along the direction. item: block of nodes of an env */
-GG_FN void gg_continuum_step_nodes(const gg_view *v, int64_t e, int64_t n) {
-    const gg_continuum_env *own = gg_continuum_env_of(v, e);
-    if (n >= own->nodes || !gg_continuum_inner_on(v, e)) {
-        return;
-    }
-    int64_t first = gg_node_first(v, e, n);
-    gg_continuum_sum sum = GG_ZERO;
-    GG_ROLLED
-    for (int k = 0; k < GG_NODES; k++) {
-        gg_real4 residual = gg_real4_madd(v->continuum_residual[first + k], -own->step, v->continuum_image[first + k]);
-        v->continuum_residual[first + k] = residual;
-        v->continuum_step[first + k] =
-            gg_real4_madd(v->continuum_step[first + k], own->step, v->continuum_way[first + k]);
-        sum.of[0] += gg_real4_dot3(residual, gg_node_precondition(v, first + k, residual));
-    }
-    gg_node_sums(v, e)[n] = sum;
+/* goes along the direction */
+GG_FN void gg_continuum_step_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
+    double step = gg_continuum_env_of(v, e)->step;
+    gg_real4 residual = gg_real4_madd(v->continuum_residual[node.at], -step, v->continuum_image[node.at]);
+    v->continuum_residual[node.at] = residual;
+    v->continuum_step[node.at] = gg_real4_madd(v->continuum_step[node.at], step, v->continuum_way[node.at]);
+    sum->of[0] += gg_real4_dot3(residual, gg_node_precondition(v, node.at, residual));
 }
+GG_NODES_PHASE(step, gg_continuum_inner_on(v, e))
 
 /* How far a linear solve reduces its residual: to the bound of the solve where the objective is quadratic; else as far as
  * Newton's method gains by it: Eisenstat, Walker (1996), their second choice. */
@@ -170,13 +139,10 @@ GG_FN double gg_continuum_forcing(const gg_view *v, const gg_continuum_env *own)
     return own->smooth ? least : GG_MAX(least, GG_MIN(forcing, most));
 }
 
-/* Judges the linear solve. item: env */
-GG_FN void gg_continuum_blend_env(const gg_view *v, int64_t e) {
+/* Judges the linear solve. sum: over the blocks of nodes */
+GG_FN void gg_continuum_blend(const gg_view *v, int64_t e, gg_continuum_sum sum) {
     gg_continuum_env *own = gg_continuum_env_of(v, e);
-    if (!gg_continuum_inner_on(v, e)) {
-        return;
-    }
-    double energy = gg_continuum_total(gg_node_sums(v, e), own->nodes).of[0] + gg_twists_step(v, e, own->step);
+    double energy = sum.of[0] + gg_twists_step(v, e, own->step);
     own->blend = energy / own->energy;
     own->energy = energy;
     own->linear++;
@@ -185,19 +151,14 @@ GG_FN void gg_continuum_blend_env(const gg_view *v, int64_t e) {
     v->env[e].inner = energy > share * share * own->first_energy && own->linear < GG_CONTINUUM_LINEAR;
     gg_twists_turn(v, e, own->blend, v->env[e].inner);
 }
+GG_NODES_JUDGED(blend, gg_continuum_inner_on(v, e))
 
-/* the next direction. item: block of nodes of an env */
-GG_FN void gg_continuum_turn_nodes(const gg_view *v, int64_t e, int64_t n) {
-    const gg_continuum_env *own = gg_continuum_env_of(v, e);
-    if (n >= own->nodes || !gg_continuum_inner_on(v, e)) {
-        return;
-    }
-    int64_t first = gg_node_first(v, e, n);
-    GG_ROLLED
-    for (int k = 0; k < GG_NODES; k++) {
-        gg_real4 z = gg_node_precondition(v, first + k, v->continuum_residual[first + k]);
-        v->continuum_way[first + k] = gg_real4_madd(z, own->blend, v->continuum_way[first + k]);
-    }
+/* the next direction */
+GG_FN void gg_continuum_turn_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
+    (void)sum;
+    gg_real4 z = gg_node_precondition(v, node.at, v->continuum_residual[node.at]);
+    v->continuum_way[node.at] = gg_real4_madd(z, gg_continuum_env_of(v, e)->blend, v->continuum_way[node.at]);
 }
+GG_NODES_PHASE(turn, gg_continuum_inner_on(v, e))
 
 #endif

@@ -7,8 +7,14 @@
 
 /* a sum and what was lost to its rounding, from a double */
 GG_FN void gg_split(double from, float *value, float *error) {
-    *value = (float)from;
-    *error = (float)(from - (double)*value);
+#ifdef __CUDA_ARCH__
+    float rounded = (float)from;
+#else
+    volatile float rounded =
+        (float)from; /* GCC 12 leaves out the rounding where it makes a vector of two such values */
+#endif
+    *value = rounded;
+    *error = (float)(from - (double)rounded);
 }
 
 /* what a block reads of its nodes, and what it adds to them: a vector a node, or the six components of a matrix */
@@ -69,7 +75,6 @@ GG_FN int gg_node_in_halo(int local, int s) {
 GG_FN gg_real4 gg_node_sum_plane(const gg_view *v, int64_t e, int64_t nodes, int local, int plane) {
     const gg_continuum_source *source = &v->continuum_source[e * v->dims.continuum.nodes + nodes];
     gg_real4 sum = gg_real4_zero();
-    GG_ROLLED
     for (int s = 0; s < 8; s++) {
         int at = gg_node_in_halo(local, s);
         if (source->block[s] >= 0 && at >= 0) {
@@ -87,7 +92,6 @@ GG_FN gg_real4 gg_node_sum(const gg_view *v, int64_t e, int64_t nodes, int local
 GG_FN gg_sym gg_node_sum_sym(const gg_view *v, int64_t e, int64_t nodes, int local) {
     const gg_continuum_source *source = &v->continuum_source[e * v->dims.continuum.nodes + nodes];
     gg_sym sum = GG_ZERO;
-    GG_ROLLED
     for (int s = 0; s < 8; s++) {
         int at = gg_node_in_halo(local, s);
         if (source->block[s] >= 0 && at >= 0) {
@@ -134,14 +138,24 @@ GG_FN void gg_point_push(gg_point_gift *gift, const gg_continuum_contact *c, con
     }
 }
 
-/* sums over the blocks, or blocks of nodes, of an env, in their order */
-GG_FN gg_continuum_sum gg_continuum_total(const gg_continuum_sum *sums, int64_t count) {
-    gg_continuum_sum total = GG_ZERO;
+/* adds `count` sums, in their order */
+GG_FN void gg_continuum_sum_add(gg_continuum_sum *total, const gg_continuum_sum *sums, int64_t count) {
     GG_ROLLED
     for (int64_t k = 0; k < count; k++) {
         for (int c = 0; c < 4; c++) {
-            total.of[c] += sums[k].of[c];
+            total->of[c] += sums[k].of[c];
         }
+    }
+}
+
+/* sums over the blocks, or blocks of nodes, of an env: of groups, in their order */
+GG_FN gg_continuum_sum gg_continuum_total(const gg_continuum_sum *sums, int64_t count) {
+    gg_continuum_sum total = GG_ZERO;
+    GG_ROLLED
+    for (int64_t first = 0; first < count; first += GG_SUM_GROUP) {
+        gg_continuum_sum group = GG_ZERO;
+        gg_continuum_sum_add(&group, sums + first, GG_MIN(count - first, GG_SUM_GROUP));
+        gg_continuum_sum_add(&total, &group, 1);
     }
     return total;
 }
@@ -151,5 +165,39 @@ GG_FN gg_continuum_sum *gg_block_sums(const gg_view *v, int64_t e) {
 GG_FN gg_continuum_sum *gg_node_sums(const gg_view *v, int64_t e) {
     return v->continuum_node_sum + e * v->dims.continuum.nodes;
 }
+
+/* a node: its block of nodes, which it is of these, and its index among all */
+typedef struct gg_node {
+    int64_t nodes, at;
+    int local;
+} gg_node;
+GG_FN gg_node gg_node_of(const gg_view *v, int64_t e, int64_t nodes, int local) {
+    gg_node node = {nodes, gg_node_first(v, e, nodes) + local, local};
+    return node;
+}
+
+/* Defines gg_continuum_<name>_nodes, a phase over the blocks of nodes of an env that does work where `on` holds, of what it
+ * does to a node: gg_continuum_<name>_node(v, e, node, sums). A node adds once to each sum. */
+#define GG_NODES_PHASE(name, on)                                                                                       \
+    GG_FN void gg_continuum_##name##_nodes(const gg_view *v, int64_t e, int64_t n) {                                   \
+        if (n >= gg_continuum_env_of(v, e)->nodes || !(on)) {                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        gg_continuum_sum sum = GG_ZERO;                                                                                \
+        GG_ROLLED                                                                                                      \
+        for (int k = 0; k < GG_NODES; k++) {                                                                           \
+            gg_continuum_##name##_node(v, e, gg_node_of(v, e, n, k), &sum);                                            \
+        }                                                                                                              \
+        gg_node_sums(v, e)[n] = sum;                                                                                   \
+    }
+
+/* Defines gg_continuum_<name>_env, a phase over envs where `on` holds, by gg_continuum_<name>(v, e, sums over the blocks of
+ * nodes). */
+#define GG_NODES_JUDGED(name, on)                                                                                      \
+    GG_FN void gg_continuum_##name##_env(const gg_view *v, int64_t e) {                                                \
+        if (on) {                                                                                                      \
+            gg_continuum_##name(v, e, gg_continuum_total(gg_node_sums(v, e), gg_continuum_env_of(v, e)->nodes));       \
+        }                                                                                                              \
+    }
 
 #endif

@@ -13,15 +13,15 @@
 #define GG_CONTINUUM_PHASES(X)                                                                                         \
     X(continuum_key, v->dims.continuum.slots, SKIPS, PLAIN, EACH, v->dims.continuum.slots, ALONE,                      \
       gg_continuum_key_slot(v, e, i))                                                                                  \
-    X(continuum_order, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_continuum_order_env(v, e))  \
+    X(continuum_order, GG_CONTINUUM_ENVS, SKIPS, PLAIN, APART, v->dims.continuum.slots, MEETS, gg_continuum_order_env(v, e))  \
     X(continuum_count, v->dims.slices, SKIPS, PLAIN, EACH, v->dims.slices, ALONE, gg_tool_contacts_count_slice(v, e, i))   \
     X(continuum_list, v->dims.slices, SKIPS, PLAIN, EACH, v->dims.slices, ALONE, gg_continuum_list_slice(v, e, i))     \
     X(continuum_begin, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_continuum_begin_env(v, e))  \
-    X(continuum_open_blocks, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,           \
+    X(continuum_open_blocks, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,           \
       gg_continuum_open_block(v, e, i))                                                                                \
-    X(continuum_open_nodes, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,              \
+    X(continuum_open_nodes, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,              \
       gg_continuum_open_nodes(v, e, i))                                                                                \
-    X(continuum_regularise, GG_CONTINUUM_BLOCKS, SKIPS, PLAIN, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,            \
+    X(continuum_regularise, GG_CONTINUUM_BLOCKS, SKIPS, PLAIN, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,            \
       gg_continuum_regularise_block(v, e, i))                                                                          \
     X(liquid_open, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                       \
       gg_liquid_open_nodes(v, e, i))                                                                                   \
@@ -50,37 +50,37 @@
     X(liquid_keep_way, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                   \
       gg_liquid_keep_way(v, e, i))                                                                                     \
     X(liquid_react, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_liquid_react_env(v, e))         \
-    X(continuum_linearise, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,             \
+    X(continuum_linearise, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,             \
       gg_continuum_linearise_block(v, e, i))                                                                           \
-    X(continuum_gradient, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                \
+    X(continuum_gradient, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                \
       gg_continuum_gradient_nodes(v, e, i))                                                                            \
-    X(continuum_judge, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_continuum_judge_env(v, e))  \
-    X(continuum_diagonal, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,              \
+    X(continuum_judge, GG_CONTINUUM_ENVS, SKIPS, PLAIN, TEAM, GG_CONTINUUM_ENVS, ALONE, gg_continuum_judge_env(v, e))  \
+    X(continuum_diagonal, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,              \
       gg_continuum_diagonal_block(v, e, i))                                                                            \
-    X(continuum_start, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                   \
+    X(continuum_start, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                   \
       gg_continuum_start_nodes(v, e, i))                                                                               \
-    X(continuum_started, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE,                              \
-      gg_continuum_start_env(v, e))                                                                                    \
-    X(continuum_apply, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                 \
+    X(continuum_started, GG_CONTINUUM_ENVS, SKIPS, PLAIN, TEAM, GG_CONTINUUM_ENVS, ALONE,                              \
+      gg_continuum_started_env(v, e))                                                                                    \
+    X(continuum_apply, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,                 \
       gg_continuum_apply_block(v, e, i))                                                                               \
-    X(continuum_image, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                   \
+    X(continuum_image, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                   \
       gg_continuum_image_nodes(v, e, i))                                                                               \
-    X(continuum_length, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE,                               \
+    X(continuum_length, GG_CONTINUUM_ENVS, SKIPS, PLAIN, TEAM, GG_CONTINUUM_ENVS, ALONE,                               \
       gg_continuum_length_env(v, e))                                                                                   \
-    X(continuum_step, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                    \
+    X(continuum_step, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                    \
       gg_continuum_step_nodes(v, e, i))                                                                                \
-    X(continuum_blend, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_continuum_blend_env(v, e))  \
-    X(continuum_turn, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                    \
+    X(continuum_blend, GG_CONTINUUM_ENVS, SKIPS, PLAIN, TEAM, GG_CONTINUUM_ENVS, ALONE, gg_continuum_blend_env(v, e))  \
+    X(continuum_turn, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                    \
       gg_continuum_turn_nodes(v, e, i))                                                                                \
-    X(continuum_ray_blocks, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,            \
+    X(continuum_ray_blocks, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,            \
       gg_continuum_ray_block(v, e, i))                                                                                 \
-    X(continuum_ray_nodes, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,               \
+    X(continuum_ray_nodes, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,               \
       gg_continuum_ray_nodes(v, e, i))                                                                                 \
-    X(continuum_ray, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_continuum_ray_env(v, e))      \
-    X(continuum_try_blocks, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,            \
+    X(continuum_ray, GG_CONTINUUM_ENVS, SKIPS, PLAIN, TEAM, GG_CONTINUUM_ENVS, ALONE, gg_continuum_ray_env(v, e))      \
+    X(continuum_try_blocks, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,            \
       gg_continuum_try_block(v, e, i))                                                                                 \
-    X(continuum_try, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_continuum_try_env(v, e))      \
-    X(continuum_advance, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                 \
+    X(continuum_try, GG_CONTINUUM_ENVS, SKIPS, PLAIN, TEAM, GG_CONTINUUM_ENVS, ALONE, gg_continuum_try_env(v, e))      \
+    X(continuum_advance, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                 \
       gg_continuum_advance_nodes(v, e, i))                                                                             \
     X(continuum_end, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_continuum_end_env(v, e))      \
     X(continuum_load, v->dims.continuum.slots, SKIPS, PLAIN, EACH, v->dims.continuum.slots, ALONE,                     \
@@ -93,7 +93,7 @@
       gg_explicit_push_block(v, e, i))                                                                                 \
     X(continuum_pushed, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                  \
       gg_explicit_push_nodes(v, e, i))                                                                                 \
-    X(continuum_integrate, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,             \
+    X(continuum_integrate, GG_CONTINUUM_BLOCKS, SKIPS, LANES, TEAM, GG_CONTINUUM_BLOCKS * GG_THREADS, ALONE,             \
       gg_continuum_integrate_block(v, e, i))                                                                           \
     X(continuum_note, v->dims.slices, SKIPS, PLAIN, EACH, v->dims.slices, ALONE, gg_continuum_note_slice(v, e, i))     \
     X(restore_continuum, v->dims.continuum.slots, COVERS, PLAIN, EACH, v->dims.continuum.slots, ALONE,                 \

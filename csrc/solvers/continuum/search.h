@@ -5,7 +5,21 @@
 
 #include "linear.h"
 
-/* how strain and relative velocities change along the step. item: block of an env */
+/* how strain and relative velocities of a particle change along the step, of which its nodes say `value` and `along` */
+GG_FN void gg_point_ray(const gg_view *v, int64_t e, gg_continuum_point *p, gg_real4 value, const gg_real4 along[3]) {
+    gg_tensor gradient = gg_tensor_of_columns(along);
+    double u[3];
+    gg_real4_three(value, u);
+    p->along = gg_matter_strain_along(along, p->stretch, v->params.dt);
+    GG_ROLLED
+    for (int32_t c = 0; c < p->contact_count; c++) {
+        gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
+        gg_continuum_at_surface(contact, u, &gradient, contact->along);
+        gg_contact_less_tool(contact, gg_twist(v, e, GG_TWIST_ALONG), contact->along);
+    }
+}
+
+/* the same of all particles of a block. item: block of an env */
 GG_FN void gg_continuum_ray_block(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_newton_on(v, e)) {
         return;
@@ -20,49 +34,52 @@ GG_FN void gg_continuum_ray_block(const gg_view *v, int64_t e, int64_t b) {
         gg_real4 value, along[3];
         gg_cell_enter(&cell, p->halo, halo, NULL);
         gg_cell_gather(&cell, p->place, &value, along);
-        gg_tensor gradient = gg_tensor_of_columns(along);
-        double u[3];
-        gg_real4_three(value, u);
-        p->along = gg_matter_strain_along(along, p->stretch, v->params.dt);
-        GG_ROLLED
-        for (int32_t c = 0; c < p->contact_count; c++) {
-            gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
-            gg_continuum_at_surface(contact, u, &gradient, contact->along);
-            gg_contact_less_tool(contact, gg_twist(v, e, GG_TWIST_ALONG), contact->along);
-        }
+        gg_point_ray(v, e, p, value, along);
     }
 }
 
-/* the inertial part of the slope and of its rise. item: block of nodes of an env */
-GG_FN void gg_continuum_ray_nodes(const gg_view *v, int64_t e, int64_t n) {
-    if (n >= gg_continuum_env_of(v, e)->nodes || !gg_continuum_newton_on(v, e)) {
-        return;
-    }
-    int64_t first = gg_node_first(v, e, n);
-    gg_continuum_sum sum = GG_ZERO;
-    GG_ROLLED
-    for (int k = 0; k < GG_NODES; k++) {
-        gg_real4 u = v->continuum_velocity[first + k], step = v->continuum_step[first + k];
-        gg_real4 free = v->continuum_free[first + k];
-        double mass = gg_real4_at(free, 3);
-        sum.of[0] += mass * gg_real4_dot3(gg_real4_sub(u, free), step);
-        sum.of[1] += mass * gg_real4_dot3(step, step);
-    }
-    gg_node_sums(v, e)[n] = sum;
+/* the inertial part of the slope and of its rise */
+GG_FN void gg_continuum_ray_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
+    (void)e;
+    gg_real4 u = v->continuum_velocity[node.at], step = v->continuum_step[node.at], free = v->continuum_free[node.at];
+    double mass = gg_real4_at(free, 3);
+    sum->of[0] += mass * gg_real4_dot3(gg_real4_sub(u, free), step);
+    sum->of[1] += mass * gg_real4_dot3(step, step);
 }
+GG_NODES_PHASE(ray, gg_continuum_newton_on(v, e))
 
-/* item: env */
-GG_FN void gg_continuum_ray_env(const gg_view *v, int64_t e) {
+/* sum: over the blocks of nodes */
+GG_FN void gg_continuum_ray(const gg_view *v, int64_t e, gg_continuum_sum sum) {
     gg_continuum_env *own = gg_continuum_env_of(v, e);
-    if (!gg_continuum_newton_on(v, e)) {
-        return;
-    }
-    gg_continuum_sum sum = gg_continuum_total(gg_node_sums(v, e), own->nodes);
     own->slope = sum.of[0] + gg_twist_dot(v, e, GG_TWIST_ITERATE, GG_TWIST_STEP);
     own->curvature = sum.of[1] + gg_twist_dot(v, e, GG_TWIST_STEP, GG_TWIST_STEP);
     own->length = gg_root_begin();
     own->tries = 0;
     v->env[e].inner = 1;
+}
+GG_NODES_JUDGED(ray, gg_continuum_newton_on(v, e))
+
+/* what a particle adds to the slope of the objective at a length of the step, and to its rise */
+GG_FN void gg_point_try(const gg_view *v, int64_t e, const gg_continuum_point *p, double length, double *slope,
+                        double *rise) {
+    gg_sym strain = gg_sym_madd(p->strain, length, p->along);
+    gg_sym change = gg_sym_sub(strain, gg_sym_shift(p->stretch, -1.0));
+    gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, strain, change, v->params.dt);
+    gg_sym stiffness = gg_matter_tangent(m.bulk, m.shear, m.soften, m.flow, p->along);
+    *slope = p->volume * gg_sym_dot(m.stress, p->along);
+    *rise = p->volume * gg_sym_dot(stiffness, p->along);
+    GG_ROLLED
+    for (int32_t c = 0; c < p->contact_count; c++) {
+        gg_continuum_contact contact = gg_continuum_contacts(v, e)[p->contact + c];
+        double u[3], turned[3];
+        for (int i = 0; i < 3; i++) {
+            u[i] = contact.velocity[i] + length * contact.along[i];
+        }
+        gg_continuum_contact_law(&contact, u);
+        gg_sym_mul(contact.tangent, contact.along, turned);
+        *slope -= gg_dot3(contact.impulse, contact.along);
+        *rise += gg_dot3(turned, contact.along);
+    }
 }
 
 /* slope of the objective at the length that is tried, and its rise. item: block of an env */
@@ -75,25 +92,10 @@ GG_FN void gg_continuum_try_block(const gg_view *v, int64_t e, int64_t b) {
     gg_continuum_sum sum = GG_ZERO;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
-        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
-        gg_sym strain = gg_sym_madd(p->strain, own->length.at, p->along);
-        gg_sym change = gg_sym_sub(strain, gg_sym_shift(p->stretch, -1.0));
-        gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, strain, change, v->params.dt);
-        gg_sym rise = gg_matter_tangent(m.bulk, m.shear, m.soften, m.flow, p->along);
-        sum.of[0] += p->volume * gg_sym_dot(m.stress, p->along);
-        sum.of[1] += p->volume * gg_sym_dot(rise, p->along);
-        GG_ROLLED
-        for (int32_t c = 0; c < p->contact_count; c++) {
-            gg_continuum_contact contact = gg_continuum_contacts(v, e)[p->contact + c];
-            double u[3], turned[3];
-            for (int i = 0; i < 3; i++) {
-                u[i] = contact.velocity[i] + own->length.at * contact.along[i];
-            }
-            gg_continuum_contact_law(&contact, u);
-            gg_sym_mul(contact.tangent, contact.along, turned);
-            sum.of[0] -= gg_dot3(contact.impulse, contact.along);
-            sum.of[1] += gg_dot3(turned, contact.along);
-        }
+        double slope, rise;
+        gg_point_try(v, e, &gg_continuum_points(v, e)[k], own->length.at, &slope, &rise);
+        sum.of[0] += slope;
+        sum.of[1] += rise;
     }
     if (gg_has_liquid(v)) {
         gg_liquid_try(v, e, b, own->length.at, &sum);
@@ -101,13 +103,9 @@ GG_FN void gg_continuum_try_block(const gg_view *v, int64_t e, int64_t b) {
     gg_block_sums(v, e)[b] = sum;
 }
 
-/* Judges the length that was tried: a root of the slope. item: env */
-GG_FN void gg_continuum_try_env(const gg_view *v, int64_t e) {
+/* Judges the length that was tried: a root of the slope. sum: over the blocks */
+GG_FN void gg_continuum_try(const gg_view *v, int64_t e, gg_continuum_sum sum) {
     gg_continuum_env *own = gg_continuum_env_of(v, e);
-    if (!gg_continuum_inner_on(v, e)) {
-        return;
-    }
-    gg_continuum_sum sum = gg_continuum_total(gg_block_sums(v, e), own->blocks);
     double length = own->length.at, slope = own->slope + length * own->curvature + sum.of[0];
     double rise = own->curvature + sum.of[1];
     gg_twists_try(v, e, length, &slope, &rise);
@@ -122,18 +120,18 @@ GG_FN void gg_continuum_try_env(const gg_view *v, int64_t e) {
     }
 }
 
-/* item: block of nodes of an env */
-GG_FN void gg_continuum_advance_nodes(const gg_view *v, int64_t e, int64_t n) {
-    const gg_continuum_env *own = gg_continuum_env_of(v, e);
-    if (n >= own->nodes || !gg_continuum_newton_on(v, e)) {
-        return;
-    }
-    int64_t first = gg_node_first(v, e, n);
-    GG_ROLLED
-    for (int k = 0; k < GG_NODES; k++) {
-        v->continuum_velocity[first + k] =
-            gg_real4_madd(v->continuum_velocity[first + k], own->length.at, v->continuum_step[first + k]);
+/* item: env */
+GG_FN void gg_continuum_try_env(const gg_view *v, int64_t e) {
+    if (gg_continuum_inner_on(v, e)) {
+        gg_continuum_try(v, e, gg_continuum_total(gg_block_sums(v, e), gg_continuum_env_of(v, e)->blocks));
     }
 }
+
+GG_FN void gg_continuum_advance_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
+    (void)sum;
+    v->continuum_velocity[node.at] =
+        gg_real4_madd(v->continuum_velocity[node.at], gg_continuum_env_of(v, e)->length.at, v->continuum_step[node.at]);
+}
+GG_NODES_PHASE(advance, gg_continuum_newton_on(v, e))
 
 #endif

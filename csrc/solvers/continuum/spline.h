@@ -80,20 +80,22 @@ GG_FN_LARGE void gg_spline_gather(const gg_spline *s, const gg_real4 *halo, gg_r
     along[2] = z;
 }
 
-/* The transpose: adds to the nodes `value` by the weights and along[k] with the second set on axis k. */
+/* The transpose: adds to the nodes `value` by the weights and along[k] with the second set on axis k. row: the first of the
+ * three nodes j, k of the stencil */
+GG_FN void gg_spline_scatter_row(const gg_spline *s, gg_real4 value, const gg_real4 along[3], int j, int k,
+                                 gg_real4 *row) {
+    gg_real4 plane = gg_real4_madd(gg_real4_scale(value, s->weight[2][k]), s->other[2][k], along[2]);
+    gg_real4 plane_x = gg_real4_scale(along[0], s->weight[2][k]), plane_y = gg_real4_scale(along[1], s->weight[2][k]);
+    gg_real4 a = gg_real4_madd(gg_real4_scale(plane, s->weight[1][j]), s->other[1][j], plane_y);
+    gg_real4 b = gg_real4_scale(plane_x, s->weight[1][j]);
+    for (int i = 0; i < 3; i++) {
+        row[i] = gg_real4_madd(gg_real4_madd(row[i], s->weight[0][i], a), s->other[0][i], b);
+    }
+}
+/* all rows; halo: the first node of the stencil */
 GG_FN_LARGE void gg_spline_scatter(const gg_spline *s, gg_real4 value, const gg_real4 along[3], gg_real4 *halo) {
-    for (int k = 0; k < 3; k++) {
-        gg_real4 plane = gg_real4_madd(gg_real4_scale(value, s->weight[2][k]), s->other[2][k], along[2]);
-        gg_real4 plane_x = gg_real4_scale(along[0], s->weight[2][k]);
-        gg_real4 plane_y = gg_real4_scale(along[1], s->weight[2][k]);
-        for (int j = 0; j < 3; j++) {
-            gg_real4 *row = halo + k * 36 + j * 6;
-            gg_real4 a = gg_real4_madd(gg_real4_scale(plane, s->weight[1][j]), s->other[1][j], plane_y);
-            gg_real4 b = gg_real4_scale(plane_x, s->weight[1][j]);
-            for (int i = 0; i < 3; i++) {
-                row[i] = gg_real4_madd(gg_real4_madd(row[i], s->weight[0][i], a), s->other[0][i], b);
-            }
-        }
+    for (int n = 0; n < 9; n++) {
+        gg_spline_scatter_row(s, value, along, n % 3, n / 3, halo + n / 3 * 36 + n % 3 * 6);
     }
 }
 

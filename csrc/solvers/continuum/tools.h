@@ -196,28 +196,8 @@ GG_FN void gg_contact_moment(const gg_continuum_contact *c, const double p[3], d
     }
 }
 
-/* the sums of a block with dynamic tools start from 0 */
-GG_FN gg_continuum_tool_sum *gg_block_tools_clear(const gg_view *v, int64_t e, int64_t block) {
-    gg_continuum_tool_sum *sums = gg_block_tools(v, e, block), none = GG_ZERO;
-    GG_ROLLED
-    for (int64_t t = 0; t < v->dims.continuum.tools; t++) {
-        sums[t] = none;
-    }
-    return sums;
-}
-
-/* adds an impulse on the particle of a contact */
-GG_FN void gg_block_tools_push(gg_continuum_tool_sum *sums, const gg_continuum_contact *c, const double impulse[3]) {
-    double moment[6];
-    gg_contact_moment(c, impulse, moment);
-    for (int k = 0; k < 6; k++) {
-        sums[c->tool].impulse[k] += moment[k];
-    }
-}
-
 /* adds how the impulse of a contact changes with the twist of its tool */
-GG_FN void gg_block_tools_stiffen(gg_continuum_tool_sum *sums, const gg_continuum_contact *c) {
-    double *to = sums[c->tool].tangent;
+GG_FN void gg_tool_sum_stiffen(gg_continuum_tool_sum *sum, const gg_continuum_contact *c) {
     GG_ROLLED
     for (int column = 0; column < 6; column++) {
         double unit[6] = {0.0}, moved[3], push[3], moment[6];
@@ -226,8 +206,41 @@ GG_FN void gg_block_tools_stiffen(gg_continuum_tool_sum *sums, const gg_continuu
         gg_sym_mul(c->tangent, moved, push);
         gg_contact_moment(c, push, moment);
         for (int row = 0; row <= column; row++) {
-            to[row * (11 - row) / 2 + column] += moment[row];
+            sum->tangent[row * (11 - row) / 2 + column] += moment[row];
         }
+    }
+}
+
+/* Sums over the contacts of a block with a dynamic tool, in the order of particles: of the impulses of the iterate, and how
+ * these change with the twist; or, with `along`, of what contact->along holds. */
+GG_FN void gg_block_sum_tool(const gg_view *v, int64_t e, int64_t b, int32_t tool, int along) {
+    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
+    gg_continuum_tool_sum sum = GG_ZERO;
+    GG_ROLLED
+    for (int32_t k = block->first; k < block->first + block->count; k++) {
+        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
+        GG_ROLLED
+        for (int32_t n = 0; n < p->contact_count; n++) {
+            const gg_continuum_contact *c = &gg_continuum_contacts(v, e)[p->contact + n];
+            double moment[6];
+            if (c->tool != tool) {
+                continue;
+            }
+            gg_contact_moment(c, along ? c->along : c->impulse, moment);
+            for (int i = 0; i < 6; i++) {
+                sum.impulse[i] += moment[i];
+            }
+            if (!along && !gg_continuum_explicit(v)) {
+                gg_tool_sum_stiffen(&sum, c);
+            }
+        }
+    }
+    gg_block_tools(v, e, b)[tool] = sum;
+}
+GG_FN void gg_block_sum_tools(const gg_view *v, int64_t e, int64_t b, int along) {
+    GG_ROLLED
+    for (int32_t tool = 0; gg_continuum_block_of(v, e, b)->dynamic && tool < v->dims.continuum.tools; tool++) {
+        gg_block_sum_tool(v, e, b, tool, along);
     }
 }
 

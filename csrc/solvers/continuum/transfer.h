@@ -26,66 +26,79 @@ GG_FN void gg_point_open(const gg_view *v, int64_t e, int64_t slot, uint64_t key
     p->contact_count = v->next_tool_count[at];
 }
 
+/* opens particle k of an env; returns what it gives to its nodes: mass and momentum */
+GG_FN gg_point_gift gg_continuum_open_point(const gg_view *v, int64_t e, int64_t k) {
+    gg_continuum_point *p = &gg_continuum_points(v, e)[k];
+    double x[3], u[3];
+    gg_point_open(v, e, gg_continuum_sorted(v, e)[k], gg_continuum_keys(v, e)[k], p, x, u);
+    double mass = 1.0 / (double)gg_slot_body_at(v, e, p->slot)[GG_BODY_INVERSE_MASS];
+    const float *affine =
+        v->continuum_affine + 9 * (e * v->dims.continuum.slots + v->grain_id[e * v->dims.slots + p->slot]);
+    gg_point_gift gift;
+    gift.impulse = gg_real4_set(mass * u[0], mass * u[1], mass * u[2], mass);
+    for (int j = 0; j < 3; j++) {
+        gift.along[j] = gg_real4_set(mass * affine[j], mass * affine[3 + j], mass * affine[6 + j], 0.0);
+    }
+    if (gg_continuum_explicit(v)) {
+        gg_explicit_stress(v, e, p, affine, gift.along);
+    }
+    return gift;
+}
+
+/* of a particle in a world with liquids: its volume, and that times its bulk modulus */
+GG_FN gg_point_gift gg_point_volume(const gg_view *v, int64_t e, const gg_continuum_point *p) {
+    gg_point_gift gift = gg_point_nothing();
+    double liquid = gg_continuum_material_of(v, e, p->slot)->liquid;
+    gift.impulse = gg_real4_set(p->volume, p->volume * liquid, 0.0, 0.0);
+    return gift;
+}
+
+/* whether a particle touches a dynamic tool */
+GG_FN int gg_point_dynamic(const gg_view *v, int64_t e, const gg_continuum_point *p) {
+    int dynamic = 0;
+    for (int32_t c = 0; c < p->contact_count; c++) {
+        dynamic |= gg_continuum_contacts(v, e)[p->contact + c].tool >= 0;
+    }
+    return dynamic;
+}
+
 /* Opens the particles of a block, and gives their masses and momenta to its nodes. item: block of an env */
 GG_FN void gg_continuum_open_block(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks) {
         return;
     }
-    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const uint64_t *keys = v->continuum_key + e * 2 * v->dims.continuum.slots;
-    const int32_t *order = v->continuum_order + e * 2 * v->dims.continuum.slots;
-    gg_real4 *given = gg_given_clear(v, e, b, gg_has_liquid(v) ? 2 : 1),
-             none[3] = {gg_real4_zero(), gg_real4_zero(), gg_real4_zero()};
-    gg_continuum_block_of(v, e, b)->dynamic = 0;
+    gg_continuum_block *block = gg_continuum_block_of(v, e, b);
+    gg_real4 *given = gg_given_clear(v, e, b, gg_has_liquid(v) ? 2 : 1);
+    block->dynamic = 0;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
-        gg_continuum_point *p = &gg_continuum_points(v, e)[k];
-        double x[3], u[3];
-        gg_point_open(v, e, order[k], keys[k], p, x, u);
-        for (int32_t c = 0; c < p->contact_count; c++) {
-            gg_continuum_block_of(v, e, b)->dynamic |= gg_continuum_contacts(v, e)[p->contact + c].tool >= 0;
-        }
-        double mass = 1.0 / (double)gg_slot_body_at(v, e, p->slot)[GG_BODY_INVERSE_MASS];
-        const float *affine =
-            v->continuum_affine + 9 * (e * v->dims.continuum.slots + v->grain_id[e * v->dims.slots + p->slot]);
+        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
+        gg_point_gift gift = gg_continuum_open_point(v, e, k);
         gg_spline s = gg_spline_moments(p->place, v->params.spacing);
-        gg_real4 along[3];
-        for (int j = 0; j < 3; j++) {
-            along[j] = gg_real4_set(mass * affine[j], mass * affine[3 + j], mass * affine[6 + j], 0.0);
-        }
-        if (gg_continuum_explicit(v)) {
-            gg_explicit_stress(v, e, p, affine, along);
-        }
-        gg_spline_scatter(&s, gg_real4_set(mass * u[0], mass * u[1], mass * u[2], mass), along, given + p->halo);
+        block->dynamic |= gg_point_dynamic(v, e, p);
+        gg_spline_scatter(&s, gift.impulse, gift.along, given + p->halo);
         if (gg_has_liquid(v)) {
-            double liquid = gg_continuum_material_of(v, e, p->slot)->liquid;
-            gg_spline_scatter(&s, gg_real4_set(p->volume, p->volume * liquid, 0.0, 0.0), none,
-                              given + GG_HALO + p->halo);
+            gift = gg_point_volume(v, e, p);
+            gg_spline_scatter(&s, gift.impulse, gift.along, given + GG_HALO + p->halo);
         }
     }
 }
 
-/* Takes over masses and momenta; the first iterate is the velocity before gravity. item: block of nodes of an env */
-GG_FN void gg_continuum_open_nodes(const gg_view *v, int64_t e, int64_t n) {
-    if (n >= gg_continuum_env_of(v, e)->nodes) {
-        return;
-    }
-    int64_t first = gg_node_first(v, e, n);
+/* Takes over masses and momenta; the first iterate is the velocity before gravity. */
+GG_FN void gg_continuum_open_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
+    (void)sum;
     gg_vec3 g = v->env[e].gravity;
     double dt = v->params.dt;
     gg_real4 kick = gg_real4_set(g.x * dt, g.y * dt, g.z * dt, 0.0);
-    GG_ROLLED
-    for (int k = 0; k < GG_NODES; k++) {
-        gg_real4 sum = gg_node_sum(v, e, n, k), zero = gg_real4_zero();
-        double mass = gg_real4_at(sum, 3);
-        gg_real4 u = mass > 0.0 ? gg_real4_scale(sum, 1.0 / mass) : zero;
-        v->continuum_free[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), mass);
-        u = mass > 0.0 ? gg_real4_sub(u, kick) : zero;
-        double fourth = gg_has_liquid(v) ? 0.0 : mass;
-        v->continuum_velocity[first + k] =
-            gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), fourth);
-    }
+    gg_real4 given = gg_node_sum(v, e, node.nodes, node.local), zero = gg_real4_zero();
+    double mass = gg_real4_at(given, 3);
+    gg_real4 u = mass > 0.0 ? gg_real4_scale(given, 1.0 / mass) : zero;
+    v->continuum_free[node.at] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), mass);
+    u = mass > 0.0 ? gg_real4_sub(u, kick) : zero;
+    double fourth = gg_has_liquid(v) ? 0.0 : mass;
+    v->continuum_velocity[node.at] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), fourth);
 }
+GG_NODES_PHASE(open, 1)
 
 /* S = dt^2 (K + 10/3 G) / (rho h^2) of the matter of a particle: stiffness of a node along an axis over its mass. 0 where
  * the yield stress follows the pressure: what flows where it is pressed is as heavy as its mass. */
@@ -95,32 +108,37 @@ GG_FN double gg_continuum_stiffness(const gg_view *v, int64_t e, const gg_contin
     return m->slope > 0.0 ? 0.0 : over * over * (m->bulk + 10.0 / 3.0 * m->shear) * p->volume * inverse_mass;
 }
 
-/* gives each contact of a block its regularisation: w_i^2 / m_i summed over the stencil. item: block of an env */
+/* gives each contact of a particle its regularisation: w_i^2 / m_i summed over the stencil */
+GG_FN void gg_continuum_regularise_point(const gg_view *v, int64_t e, const gg_continuum_block *block,
+                                         const gg_continuum_point *p) {
+    const gg_real4 *nodes = v->continuum_free + e * v->dims.continuum.nodes * GG_NODES;
+    gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
+    double stiffer = 1.0 + GG_CONTINUUM_STIFFEN * gg_continuum_stiffness(v, e, p);
+    GG_ROLLED
+    for (int32_t c = 0; c < p->contact_count; c++) {
+        gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
+        double delassus = 0.0;
+        GG_ROLLED
+        for (int n = 0; n < 27; n++) {
+            int i = n % 3, j = n / 3 % 3, l = n / 9;
+            double slope[3], weight = gg_spline_node(&s, i, j, l, slope);
+            weight = gg_continuum_weight(contact, weight, slope);
+            int64_t at = gg_halo_node(block, p->halo % 6 + i, p->halo / 6 % 6 + j, p->halo / 36 + l);
+            delassus += weight * weight / gg_real4_at(nodes[at], 3);
+        }
+        gg_continuum_regularise(contact, delassus / stiffer + gg_contact_yield(v, e, contact));
+    }
+}
+
+/* item: block of an env */
 GG_FN void gg_continuum_regularise_block(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks) {
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *nodes = v->continuum_free + e * v->dims.continuum.nodes * GG_NODES;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
-        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
-        gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
-        double stiffer = 1.0 + GG_CONTINUUM_STIFFEN * gg_continuum_stiffness(v, e, p);
-        GG_ROLLED
-        for (int32_t c = 0; c < p->contact_count; c++) {
-            gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
-            double delassus = 0.0;
-            GG_ROLLED
-            for (int n = 0; n < 27; n++) {
-                int i = n % 3, j = n / 3 % 3, l = n / 9;
-                double slope[3], weight = gg_spline_node(&s, i, j, l, slope);
-                weight = gg_continuum_weight(contact, weight, slope);
-                int64_t at = gg_halo_node(block, p->halo % 6 + i, p->halo / 6 % 6 + j, p->halo / 36 + l);
-                delassus += weight * weight / gg_real4_at(nodes[at], 3);
-            }
-            gg_continuum_regularise(contact, delassus / stiffer + gg_contact_yield(v, e, contact));
-        }
+        gg_continuum_regularise_point(v, e, block, &gg_continuum_points(v, e)[k]);
     }
 }
 
@@ -218,51 +236,56 @@ GG_FN gg_matter_room gg_point_room(const gg_view *v, int64_t e, const gg_continu
     return gg_matter_room_of(density, sqrt(gg_dot3(aside, aside)), p->contact_count > 0);
 }
 
-/* Moves and deforms the particles of a block by the velocities of its nodes. item: block of an env */
+/* moves and deforms a particle by the velocities of its nodes */
+GG_FN void gg_continuum_integrate_point(const gg_view *v, int64_t e, const gg_continuum_point *p,
+                                        const gg_real4 *halo) {
+    double h = v->params.spacing, dt = v->params.dt;
+    int64_t id = e * v->dims.continuum.slots + v->grain_id[e * v->dims.slots + p->slot];
+    gg_real4 value, along[3], moment[3];
+    gg_spline slopes = gg_spline_slopes(p->place, h), moments = gg_spline_moments(p->place, h);
+    gg_spline_gather(&moments, halo + p->halo, &value, moment);
+    gg_tensor affine;
+    for (int n = 0; n < 9; n++) {
+        affine.m[n / 3][n % 3] = 4.0 / (h * h) * gg_real4_at(moment[n % 3], n / 3);
+    }
+    const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
+    gg_tensor gradient = affine;
+    double velocity[3], plastic = v->continuum_plastic[id], strength;
+    if (gg_continuum_explicit(v)) {
+        strength = gg_explicit_strength(material, gradient, p->stretch, dt);
+    } else {
+        gg_spline_gather(&slopes, halo + p->halo, &value, along);
+        gradient = gg_tensor_of_columns(along);
+        strength = p->strength;
+    }
+    gg_real4_three(value, velocity);
+    gg_matter_room room = gg_point_room(v, e, p, value, moment);
+    gg_sym next = gg_matter_return(material, strength, gradient, p->stretch, dt, &room, &plastic);
+    if (material->liquid > 0.0) { /* its stretch tells its pressure */
+        next = gg_sym_shift(next, -GG_MIN(gg_real4_at(value, 3) / (3.0 * material->liquid), 0.5));
+    }
+    double size = gg_sym_norm(next);
+    int moved = size < 1e30 && gg_point_move(v, e, p->slot, velocity);
+    v->continuum_moved[id] = moved;
+    if (moved) {
+        v->continuum_stretch[id] = next;
+        v->continuum_plastic[id] = (float)plastic;
+        for (int n = 0; n < 9; n++) {
+            v->continuum_affine[id * 9 + n] = (float)affine.m[n / 3][n % 3];
+        }
+    }
+}
+
+/* Moves and deforms the particles of a block. item: block of an env */
 GG_FN void gg_continuum_integrate_block(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks) {
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
     const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_velocity);
-    double h = v->params.spacing, dt = v->params.dt;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
-        const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
-        int64_t id = e * v->dims.continuum.slots + v->grain_id[e * v->dims.slots + p->slot];
-        gg_real4 value, along[3], moment[3];
-        gg_spline slopes = gg_spline_slopes(p->place, h), moments = gg_spline_moments(p->place, h);
-        gg_spline_gather(&moments, halo + p->halo, &value, moment);
-        gg_tensor affine;
-        for (int n = 0; n < 9; n++) {
-            affine.m[n / 3][n % 3] = 4.0 / (h * h) * gg_real4_at(moment[n % 3], n / 3);
-        }
-        const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
-        gg_tensor gradient = affine;
-        double velocity[3], plastic = v->continuum_plastic[id], strength;
-        if (gg_continuum_explicit(v)) {
-            strength = gg_explicit_strength(material, gradient, p->stretch, dt);
-        } else {
-            gg_spline_gather(&slopes, halo + p->halo, &value, along);
-            gradient = gg_tensor_of_columns(along);
-            strength = p->strength;
-        }
-        gg_real4_three(value, velocity);
-        gg_matter_room room = gg_point_room(v, e, p, value, moment);
-        gg_sym next = gg_matter_return(material, strength, gradient, p->stretch, dt, &room, &plastic);
-        if (material->liquid > 0.0) { /* its stretch tells its pressure */
-            next = gg_sym_shift(next, -GG_MIN(gg_real4_at(value, 3) / (3.0 * material->liquid), 0.5));
-        }
-        double size = gg_sym_norm(next);
-        int moved = size < 1e30 && gg_point_move(v, e, p->slot, velocity);
-        v->continuum_moved[id] = moved;
-        if (moved) {
-            v->continuum_stretch[id] = next;
-            v->continuum_plastic[id] = (float)plastic;
-            for (int n = 0; n < 9; n++) {
-                v->continuum_affine[id * 9 + n] = (float)affine.m[n / 3][n % 3];
-            }
-        }
+        gg_continuum_integrate_point(v, e, &gg_continuum_points(v, e)[k], halo);
     }
 }
 
