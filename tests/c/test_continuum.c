@@ -30,6 +30,29 @@ static const gg_continuum_material materials[] = {
 };
 enum { MATERIALS = sizeof materials / sizeof *materials };
 
+/* A double as a float and what was lost to its rounding: of two side by side, too, of which compilers make a vector. */
+static void split_two(const double *from, float *value, float *error) {
+    float one, other, lost, other_lost;
+    gg_split(from[0], &one, &lost);
+    gg_split(from[1], &other, &other_lost);
+    value[0] = one;
+    value[1] = other;
+    error[0] = lost;
+    error[1] = other_lost;
+}
+static void (*volatile splits)(const double *, float *, float *) = split_two; /* so that it is not inlined */
+static void test_splits(void) {
+    for (int n = 0; n < 100; n++) {
+        double from[2] = {draw() / 3.0, draw() / 7.0}; /* more digits than a float has */
+        float value[2], error[2];
+        splits(from, value, error);
+        for (int k = 0; k < 2; k++) {
+            CHECK(value[k] == (float)from[k]);
+            CHECK_NEAR((double)value[k] + (double)error[k], from[k], 1e-14);
+        }
+    }
+}
+
 /* weights add up to 1, reproduce linear fields, and their derivatives are those of the weights */
 static void test_splines(void) {
     double spacing = 0.3;
@@ -394,6 +417,7 @@ int main(void) {
     test_root();
     test_clinging();
     test_cubes();
+    test_splits();
     test_splines();
     test_transposes();
     test_cells();

@@ -214,3 +214,12 @@ def test_as_many_gears_as_are_allowed(make: Any) -> None:
     env.reset(seed=0)
     env.step(np.ones(GEAR_LIMIT, np.float32))
     assert (env.unwrapped.task.speed == 1.0).all() and (env.unwrapped.task.angle != 0.0).all()
+
+
+@pytest.mark.parametrize("gear_count", [2, 6])
+def test_a_tower_of_the_benchmark_holds_no_grain_in_a_gear(gear_count: int) -> None:
+    from benchmarks.gears import Tower
+
+    tower = Tower(gear_count, 1_000, "periodic")  # an OverlapError otherwise
+    assert int(tower.world.stats["escaped_count"].sum()) == 0
+    tower.close()

@@ -13,6 +13,7 @@
 #define GG_CELL_MEMORY (sizeof(double) * GG_CELLS_AT_ONCE * GG_CELL_VALUES)
 static_assert(GG_THREADS % GG_NODES == 0, "whole blocks of nodes");
 static_assert(GG_CELL_MEMORY >= sizeof(gg_point_gift) * GG_THREADS, "a gift a thread");
+static_assert(GG_CELL_MEMORY + sizeof(gg_block_memory) <= 64 * 1024, "what a block has on compute capability 7.5");
 
 /* cell_values.h for one component of a vector */
 namespace gg_one {

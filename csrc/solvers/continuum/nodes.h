@@ -7,11 +7,11 @@
 
 /* a sum and what was lost to its rounding, from a double */
 GG_FN void gg_split(double from, float *value, float *error) {
+    /* volatile: GCC 12 leaves out the rounding where it makes a vector of two such values */
 #ifdef __CUDA_ARCH__
     float rounded = (float)from;
 #else
-    volatile float rounded =
-        (float)from; /* GCC 12 leaves out the rounding where it makes a vector of two such values */
+    volatile float rounded = (float)from;
 #endif
     *value = rounded;
     *error = (float)(from - (double)rounded);
