@@ -12,7 +12,8 @@
  *
  * Particles and nodes exchange mass and momentum by APIC with quadratic B-splines (spline.h, transfer.h). Particles are
  * sorted by block of 4^3 nodes, cell and id (blocks.h); within the solve those of a cell share its polynomial (cells.h).
- * A block adds up what its particles give to the 6^3 nodes they reach, in that order; a node then adds up the at most eight blocks, in their order. Sums so depend on no thread.
+ * A block adds up what its cells give to the 6^3 nodes they reach, in that order; a node then adds up the at most eight
+ * blocks, in their order; sums over an env go by groups of blocks. So they depend on no thread.
  *
  * GG_MODE_EXPLICIT takes explicit steps over the same particles, nodes and contacts instead: explicit.h.
  */
