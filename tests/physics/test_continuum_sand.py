@@ -30,7 +30,8 @@ def hopper() -> gg.Scene:
 
 def test_poured_sand_is_as_dense_as_before(measured: Note) -> None:
     with hopper().build(device="cpu", solver=gg.Solver(tolerance=1e-2), num_threads=1) as world:
-        world.step(0.01, 300)
+        # of 52 runs that differed by rounding sand still fell after 3 s in 12, after 4 s in one
+        world.step(0.01, 400)
         before = world.positions[0]
         world.step(0.01, 50)
         places = world.positions[0].astype(np.float64)
