@@ -38,10 +38,10 @@
     X(float, body_a, d->bodies * GG_BODY, STATE)                        /* motion of bodies, see GG_BODY */            \
     X(float, velocity_error, d->slots * 3, STATE)                       /* by grain id: rounding error of v [m/s] */   \
     X(float, position_error, d->slots * 3, STATE)                       /* the same of x y z [m], or x y [m], angle */ \
-    X(float, body_b, d->bodies * GG_BODY, SCRATCH)                      /* the other half of the double buffer */      \
-    X(float, start_velocity, d->slots * 6, SCRATCH)                     /* v, r*omega before contact, SoA per slice */ \
-    X(float, count_over_mass, d->slots, SCRATCH)                        /* contact count over mass [1/kg] */           \
-    X(float, correction, d->slots * 3, SCRATCH)                         /* position correction [m], SoA per slice */   \
+    X(float, body_b, d->listed_bodies * GG_BODY, SCRATCH)               /* the other half of the double buffer */      \
+    X(float, start_velocity, d->listed * 6, SCRATCH)                    /* v, r*omega before contact, SoA per slice */ \
+    X(float, count_over_mass, d->listed, SCRATCH)                       /* contact count over mass [1/kg] */           \
+    X(float, correction, d->listed * 3, SCRATCH)                        /* position correction [m], SoA per slice */   \
     X(float, velocity, d->slots * 6, SCRATCH)                           /* v, r*omega of the last iterate, SoA */      \
     /* candidates: pairs near enough to touch before the lists are built again */                                      \
     X(int32_t, candidate_first, d->slots, STATE)                                                                       \
@@ -64,7 +64,7 @@
     X(int32_t, next_first, d->slots, SCRATCH)                           /* contact_first of this substep */            \
     X(int32_t, next_count, d->slots, SCRATCH)                                                                          \
     X(int32_t, next_tool_count, d->slots, SCRATCH)                                                                     \
-    X(uint64_t, active, d->slots, SCRATCH)                              /* bit k: candidate k < 64 is a contact */     \
+    X(uint64_t, active, d->listed, SCRATCH)                             /* bit k: candidate k < 64 is a contact */     \
     X(int32_t, slice_rows, d->slices, SCRATCH)                          /* longest contact list in the slice */        \
     X(int32_t, slice_first_row, d->slices, SCRATCH)                                                                    \
     X(uint64_t, slice_parts, d->slices, SCRATCH)                        /* bit k: part k < 64 is near the slice */     \
@@ -72,11 +72,11 @@
     X(int32_t, slice_first_tool_body, d->slices, SCRATCH)                                                              \
     X(gg_slice_stats, slice_stats, d->slices, SCRATCH)                                                                 \
     /* building the lists */                                                                                           \
-    X(int32_t, cell, d->slots, SCRATCH)                                 /* cell of the grain in this slot */           \
-    X(int32_t, sort_material, d->slots, SCRATCH)                        /* material, before it moves to its new slot */\
-    X(int32_t, source_slot, d->slots, SCRATCH)                          /* where the grain in a new slot comes from */ \
+    X(int32_t, cell, d->listed, SCRATCH)                                /* cell of the grain in this slot */           \
+    X(int32_t, sort_material, d->listed, SCRATCH)                       /* material, before it moves to its new slot */\
+    X(int32_t, source_slot, d->listed, SCRATCH)                         /* where the grain in a new slot comes from */ \
     X(int32_t, cell_first, d->cells + 1, SCRATCH)                       /* first index of each cell in cell_item */    \
-    X(int32_t, cell_item, d->slots, SCRATCH)                            /* slots in order of cells */                  \
+    X(int32_t, cell_item, d->listed, SCRATCH)                           /* slots in order of cells */                  \
     X(float, cell_point, d->cell_points * 4, SCRATCH)                   /* the same: x, y, z, radius; SoA */           \
     X(int32_t, cell_cursor, d->cell_cursors, SCRATCH)                   /* on a GPU: how far a cell is filled */       \
     X(int32_t, hash_head, d->hash_size, SCRATCH)                        /* linked hash: first grain of a bucket */     \

@@ -42,7 +42,8 @@ static gg_status check_surface(const gg_world_def *d, int64_t k, gg_message out)
               length2);
     GG_EXPECT(out, !d->tool_mass || !gg_tool_moves(&d->tool_mass[s->surface]),
               "surface: expected a tool without a mass and not coupled, got tool %d", s->surface);
-    GG_EXPECT(out, !d->material_fixed[s->material], "surface: a fixed clump has none, clump %lld does", (long long)k);
+    GG_EXPECT(out, !(d->material_fixed && d->material_fixed[s->material]),
+              "surface: a fixed clump has none, clump %lld does", (long long)k);
     for (int64_t other = 0; other < k; other++) {
         GG_EXPECT(out, d->clumps.shape[other].surface != s->surface, "surface: expected one clump for tool %d, got two",
                   s->surface);

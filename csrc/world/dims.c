@@ -8,6 +8,7 @@
 void gg_dims_set_tool_contacts(gg_dims *dims, int64_t tool_contacts) {
     dims->tool_contacts = tool_contacts;
     dims->bodies = dims->free_bodies + tool_contacts;
+    dims->listed_bodies = dims->listed ? dims->bodies : 0;
     dims->clumps.bodies = dims->clumps.count && dims->coloured.envs ? dims->bodies : 0;
     dims->bell.touches = dims->bell.envs ? tool_contacts : 0;
     dims->bell.loads = dims->bell.adaptive ? tool_contacts : 0;
@@ -76,6 +77,7 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     dims.slots = dims.slices * GG_LANES;
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
     dims.free_bodies = dims.slots; /* every grain is one slot and one body */
+    dims.listed = gg_law_has_lists(gg_law_of(d)) ? dims.slots : 0;
     dims.clumps.count = d->clumps.count;
     dims.clumps.lone = gg_clumps_lone(d);
     dims.clumps.surfaces = gg_clumps_surfaces(d);
@@ -109,7 +111,8 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         }
         gg_dims_set_blocks(&dims, dims.slots / 256 + 8, dims.slots / 128 + 32);
     }
-    gg_dims_set_tool_contacts(&dims, dims.slots / 4 + 64);
+    /* of continuous matter only the surface meets tools */
+    gg_dims_set_tool_contacts(&dims, dims.slots / (dims.continuum.envs ? 16 : 4) + 64);
     dims.planar.outline_count = d->planar.outline_count;
     dims.planar.outline_points = d->planar.outline_point_count;
     dims.planar.slots = dims.planar.outline_count ? dims.slots : 0;

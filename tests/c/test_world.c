@@ -388,6 +388,28 @@ static void test_empty(void) {
     gg_world_destroy(NULL);
 }
 
+/* the bed as continuous matter, on threads that share an env */
+static void test_matter(void) {
+    const gg_continuum_material soft = {1e5, 5e4, GG_UNYIELDING, 0.0, GG_UNYIELDING, 0.0, 0.0};
+    uint64_t hash[2];
+    for (int k = 0; k < 2; k++) {
+        gg_world_def d = scene();
+        d.env_count = 1;
+        d.continuum.spacing = 0.02;
+        d.continuum.material = &soft;
+        d.thread_count = k ? 4 : 1;
+        gg_world *w = world_of(&d);
+        const float target[7] = {0.0f, 0.0f, 0.07f, 1.0f, 0.0f, 0.0f, 0.0f};
+        CHECK(gg_world_step(w, 5e-3, 10, target, NULL, NULL) == GG_OK);
+        gg_env_stats stats;
+        CHECK(gg_world_get_stats(w, &stats) == GG_OK);
+        CHECK(stats.tool_contact_count > 50 && !stats.diverged && !stats.unsolved_count);
+        hash[k] = hash_of(w, 0);
+        gg_world_destroy(w);
+    }
+    CHECK(hash[0] == hash[1]);
+}
+
 /* how many threads a default takes */
 static int32_t useful(gg_law law, int64_t env_count, int64_t grain_count, int32_t threads) {
     gg_dims dims;
@@ -463,6 +485,7 @@ int main(void) {
     test_poll();
     test_refusals();
     test_empty();
+    test_matter();
     test_useful();
     test_chunks();
     test_no_cuda();
