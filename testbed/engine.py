@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FLAGS = ["-std=c17", "-D_GNU_SOURCE", "-ffp-contract=off", "-fno-math-errno", "-pthread"]
 WARN = ["-Wall", "-Wextra", "-Werror"]
+NATIVE = ["-O3", "-march=native"]
 SIMD = {
     "avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx512bw"],
     "avx2.c": ["-mavx2"],
@@ -43,7 +44,7 @@ def flags_of(build: str) -> tuple[str, list[str]]:
     """The name and the flags of a build for the C tests: plain or sanitized."""
     name = Path(compiler()[0]).name
     if build == "plain":
-        return f"{name}-O2", [*WARN, "-O2"]
+        return f"{name}-O3-native", [*WARN, *NATIVE]
     return build, [*WARN, *SANITIZED, *next((flags for kind, flags in CALLS.items() if kind in name), [])]
 
 

@@ -198,7 +198,7 @@ def test_bucket_holds_its_load_in_a_swing(make: Any) -> None:
 
 
 def test_guard_keeps_the_bucket_off_the_table_and_slows_it(make: Any) -> None:
-    env = make(EXCAVATOR, grain_count=1)
+    env = make(EXCAVATOR, grain_count=100)
     env.reset(seed=0)
     task = env.unwrapped.task
     events, least, lowest = 0, 1.0, 1.0
@@ -315,7 +315,7 @@ def test_friction_is_drawn(make: Any) -> None:
     ],
 )
 def test_hostile_actions_change_nothing(make: Any, action: Any, word: str) -> None:
-    env, calm = make(EXCAVATOR, grain_count=5).unwrapped, make(EXCAVATOR, grain_count=5).unwrapped
+    env, calm = make(EXCAVATOR, grain_count=100).unwrapped, make(EXCAVATOR, grain_count=100).unwrapped
     for each in (env, calm):
         each.reset(seed=0)
     with pytest.raises(gg.ArgumentError, match=f"action.*({word})"):

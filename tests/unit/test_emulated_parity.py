@@ -1,4 +1,5 @@
-"""All parity tests on an emulated GPU, with the threads of a block in order. The slowest file of the suite.
+"""The long parity tests on an emulated GPU, with the threads of a block in order; the others run in any order
+(test_emulated_order.py).
 
 Networks need torch, which .ci/run has in another environment.
 """
@@ -18,4 +19,5 @@ from testbed import emulated
 def test_emulated_parity(tmp_path: Path) -> None:
     if not shutil.which(os.environ.get("CXX", "g++")):
         pytest.skip("no C++ compiler: the CUDA kernels cannot be emulated")
-    assert emulated.pytest_with(emulated.build(), tmp_path, ["parity"], "-k", "not torch", GG_EMULATOR_SEED="0") == []
+    only = "not torch and (golden or run_to_run or episode)"
+    assert emulated.pytest_with(emulated.build(), tmp_path, ["parity"], "-k", only, GG_EMULATOR_SEED="0") == []
