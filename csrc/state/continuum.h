@@ -134,6 +134,7 @@ typedef struct gg_continuum_env {
     double last_gradient;          /* of the iterate before */
     double momenta, bound;         /* of the substep, by the same norm; what the gradient must get below */
     double mass;                   /* of the nodes [kg] */
+    double drift[3];               /* velocity that the solve leaves to be added to all [m/s] */
     double energy, first_energy; /* r . z of the linear solve, and where it began: the slope of the line search there */
     double step, blend;          /* length of a step of the linear solve, and share of the last direction */
     double slope, curvature;     /* inertial part of the slope of the objective along the step, and of its rise */

@@ -69,7 +69,7 @@ gg_status gg_continuum_check(const gg_world_def *d, gg_message out) {
         int32_t material = d->grain_material[i];
         GG_EXPECT(out,
                   d->continuum.material[material].bulk + d->continuum.material[material].liquid > 0.0 &&
-                      !d->material_fixed[material],
+                      !(d->material_fixed && d->material_fixed[material]),
                   "grain_material: expected particles of continuous matter alone, grain %lld is none", (long long)i);
         GG_EXPECT(out, (double)d->radius[i] <= h,
                   "radius: expected particles no larger than the spacing of the grid (%g m), got %g for grain %lld", h,

@@ -259,6 +259,9 @@ GG_FN void gg_continuum_integrate_point(const gg_view *v, int64_t e, const gg_co
         strength = p->strength;
     }
     gg_real4_three(value, velocity);
+    for (int k = 0; k < 3; k++) {
+        velocity[k] += gg_continuum_env_of(v, e)->drift[k];
+    }
     gg_matter_room room = gg_point_room(v, e, p, value, moment);
     gg_sym next = gg_matter_return(material, strength, gradient, p->stretch, dt, &room, &plastic);
     if (material->liquid > 0.0) { /* its stretch tells its pressure */
