@@ -53,8 +53,8 @@ typedef struct gg_continuum_dims {
 /* a particle within a substep, in the order of blocks */
 typedef struct gg_continuum_point {
     double place[3];            /* in its stencil, in units of the grid's spacing, .5 .. 1.5 */
-    gg_sym stretch;             /* elastic, at the start of the substep */
-    gg_sym strain;              /* of the iterate */
+    gg_sym lever;               /* turns gradients of velocity into changes of strain: solvers/continuum/matter.h */
+    gg_sym before, strain;      /* strain at the start of the substep, and of the iterate */
     gg_sym along;               /* direction of flow; in the line search: change of strain along the step */
     double bulk, shear, soften; /* tangent moduli [Pa]: along flow stress does not rise by `soften` */
     double strength;            /* yield stress in this substep [Pa] */
