@@ -22,7 +22,7 @@ import numpy as np
 
 import granular_gym as gg
 from granular_gym.tasks.expert import scripted_expert
-from testbed.continuum import DOUGH, POISSON, YIELD, YOUNG, column, gripped, sliding_ball, squeeze, squeezed
+from testbed.continuum import DOUGH, POISSON, YIELD, YOUNG, column, gripped, plateau, sliding_ball, squeeze, squeezed
 
 RUBBER = gg.Elastic(YOUNG, POISSON)
 #: seconds a step of the paper's serial code, from its Table I
@@ -88,14 +88,18 @@ def laws() -> None:
     """Prints each figure as a share of its law."""
     for spacing in (0.02, 0.0125):
         across = f"{0.1 / spacing:.0f} cells across"
-        for name, matter, strain, law in (
-            ("Young's modulus", RUBBER, 0.01, 0.01 * YOUNG),
-            ("force at yield", DOUGH, 0.15, np.sqrt(1.5) * YIELD / 0.85),
-        ):
-            with squeezed(matter, spacing).build(device="cpu") as world:
-                squeeze(world, strain, 60, 0.01)
-                share = squeeze(world, strain, 40, 0.01) / 0.01 / law
-            print(f"{name}, {across}: {share - 1.0:+.1%}", flush=True)
+        with squeezed(RUBBER, spacing).build(device="cpu") as world:
+            squeeze(world, 0.01, 60, 0.01)
+            share = squeeze(world, 0.01, 40, 0.01) / 0.01**2 / YOUNG
+        print(f"Young's modulus, {across}: {share - 1.0:+.1%}", flush=True)
+        for stage, speed in ((30, 3.3), (120, 0.8)):
+            with squeezed(DOUGH, spacing).build(device="cpu") as world:
+                share = plateau(world, stage, 0.01)
+                rest = squeeze(world, 0.15, 40, 0.01) / (0.01 / 0.85 * np.sqrt(1.5) * YIELD)
+            print(
+                f"force at yield, {across}, at {speed} cm/s: {share - 1.0:+.1%}, at rest after that {rest - 1.0:+.1%}",
+                flush=True,
+            )
     for friction, spacing, per_cell in ((0.0, 0.2, 103.0), (0.2, 0.2, 103.0), (0.6, 0.2, 103.0), (0.6, 0.1, 27.0)):
         with sliding_ball(friction, spacing, per_cell).build(device="cpu") as world:
             start = world.positions[0].astype(np.float64).mean(axis=0)

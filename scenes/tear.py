@@ -106,7 +106,7 @@ class Tear(MatterRun):
             Check(
                 "largest pull on dough over the force at which its waist flows",
                 pull["dough"] / flow,
-                # dough that is pressed gives .9 of the law (docs/continuum.md), in plane strain 2/sqrt(3) of it
+                # of a rod, less a tenth for its few cells; in plane strain 2/sqrt(3) of it
                 "0.9 .. 1.16",
                 0.9 < pull["dough"] / flow < 1.16,
             ),

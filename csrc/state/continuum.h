@@ -53,8 +53,8 @@ typedef struct gg_continuum_dims {
 /* a particle within a substep, in the order of blocks */
 typedef struct gg_continuum_point {
     double place[3];            /* in its stencil, in units of the grid's spacing, .5 .. 1.5 */
-    gg_sym stretch;             /* elastic, at the start of the substep */
-    gg_sym strain;              /* of the iterate */
+    gg_sym lever;               /* turns gradients of velocity into changes of strain: solvers/continuum/matter.h */
+    gg_sym before, strain;      /* strain at the start of the substep, and of the iterate */
     gg_sym along;               /* direction of flow; in the line search: change of strain along the step */
     double bulk, shear, soften; /* tangent moduli [Pa]: along flow stress does not rise by `soften` */
     double strength;            /* yield stress in this substep [Pa] */
@@ -134,6 +134,7 @@ typedef struct gg_continuum_env {
     double last_gradient;          /* of the iterate before */
     double momenta, bound;         /* of the substep, by the same norm; what the gradient must get below */
     double mass;                   /* of the nodes [kg] */
+    double drift[3];               /* velocity that the solve leaves to be added to all [m/s] */
     double energy, first_energy; /* r . z of the linear solve, and where it began: the slope of the line search there */
     double step, blend;          /* length of a step of the linear solve, and share of the last direction */
     double slope, curvature;     /* inertial part of the slope of the objective along the step, and of its rise */

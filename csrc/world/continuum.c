@@ -102,7 +102,7 @@ static gg_status expect_continuum(gg_world *w) {
     return GG_OK;
 }
 
-/* as the solve sees it, but for viscosity: the stress that the stretch alone has */
+/* Kirchhoff's, as it pushes the nodes, but for viscosity: the stress that the stretch alone has */
 static gg_sym stress_of(const gg_view *host, int64_t e, int64_t id, gg_sym stretch) {
     int64_t slot = host->slot_of[e * host->dims.slots + id];
     const gg_continuum_material *m = &host->continuum_material[host->material[e * host->dims.slots + slot]];
@@ -110,8 +110,9 @@ static gg_sym stress_of(const gg_view *host, int64_t e, int64_t id, gg_sym stret
     if (m->liquid > 0.0) {
         return gg_sym_shift(none, m->liquid * (gg_sym_trace(stretch) - 3.0));
     }
-    return gg_matter_of(m, gg_matter_strength(m, gg_sym_trace(stretch) - 3.0), gg_sym_shift(stretch, -1.0), none, 1.0)
-        .stress;
+    gg_sym strain = gg_matter_strain(m, stretch);
+    gg_matter matter = gg_matter_of(m, gg_matter_strength(m, gg_sym_trace(stretch) - 3.0), strain, none, 1.0);
+    return gg_tensor_symmetric(gg_sym_product(matter.stress, gg_matter_lever(m, stretch)));
 }
 
 /* copies what grains have of a field, `each` bytes, between the host and where the world runs; rows: envs */

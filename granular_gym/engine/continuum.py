@@ -88,8 +88,8 @@ class VonMises(_Solid):
     Attributes:
         young_modulus: [Pa], > 0.
         poisson_ratio: above -1, below 0.5.
-        yield_stress: largest norm of the deviatoric stress [Pa], >= 0 (Zong et al. 2024, equation 22); a rod that is
-            pulled flows at sqrt(3/2) times it.
+        yield_stress: largest norm of the deviatoric Kirchhoff stress [Pa], >= 0; a rod that is pulled flows at
+            sqrt(3/2) times it.
         viscosity: of a damper beside it [Pa s], >= 0.
     """
 

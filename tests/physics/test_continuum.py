@@ -9,12 +9,13 @@ import granular_gym as gg
 from testbed.continuum import (
     DOUGH,
     POISSON,
-    YIELD,
     YOUNG,
     column,
     elastic_energy,
     floating,
     momenta,
+    overstressed,
+    plateau,
     pushed_off_its_middle,
     sliding_ball,
     squeeze,
@@ -24,16 +25,10 @@ from testbed.continuum import (
 RUBBER = gg.Elastic(YOUNG, POISSON)
 
 
-def deviators(world: gg.World) -> np.ndarray:
-    """Norms of the deviatoric parts of the strains of env 0."""
-    strain = world.stretches[0] - np.eye(3)
-    strain -= np.trace(strain, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
-    return np.linalg.norm(strain, axis=(1, 2))
-
-
 def test_free_body() -> None:
-    """A cube that turns by .1 rad a step in space: momentum stays to the rounding of what is read, angular momentum to
-    2.3e-4 in 60 steps, and energy does not rise. Nothing touches or yields: one Newton step."""
+    """A cube that turns by .1 rad a step in space: momentum stays to the rounding of what is read (of what is kept:
+    tests/c/test_minimiser.c), angular momentum to 2.3e-4 in 60 steps, and energy does not rise. Nothing touches or
+    yields: one Newton step."""
     scene = floating(RUBBER, (0.15, 0.15, 0.15), (0.25, 0.25, 0.25), 0.02)
     with scene.build(device="cpu", num_threads=1) as world:
         places = world.positions[0].astype(np.float64)
@@ -79,16 +74,11 @@ def test_young_modulus() -> None:
 
 
 def test_yield_stress() -> None:
-    """Dough that is pressed by 15 % is at its yield stress, no particle beyond it. The force is 10 % below what the
-    yield stress of the whole cross-section makes, whatever the grid (docs/continuum.md)."""
+    """Dough that is pressed by 15 % flows at the force that its yield stress makes, to 3 %, no particle beyond it."""
     with squeezed(DOUGH, 0.02).build(device="cpu", num_threads=1) as world:
-        squeeze(world, 0.15, 30, 0.02)
-        force = squeeze(world, 0.15, 20, 0.02)
-        limit = YIELD / (YOUNG / (1.0 + POISSON))  # yield stress over twice the shear modulus
-        assert deviators(world).max() <= limit * (1.0 + 1e-9)
+        assert plateau(world, 30, 0.01) == pytest.approx(1.0, abs=0.03)
+        assert overstressed(world) <= 1.0 + 1e-9
         assert (world.plastic_strains > 0.05).mean() > 0.5
-    stress = force / 0.01 * 0.85
-    assert 0.88 < stress / (np.sqrt(1.5) * YIELD) < 1.0
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.2])
@@ -106,10 +96,11 @@ def test_sliding(friction: float) -> None:
 
 def test_column_of_sand() -> None:
     """A column as high as wide collapses into a heap at rest: runout (Lube et al. 2005: 1.2 of its width) within a
-    quarter, highest at the wall, and its volume kept."""
+    quarter, highest at the wall, and its volume kept. Four cells wide: on two, runouts of .89 to .93 follow from the
+    rounding alone."""
     solver = gg.Solver(tolerance=1e-5)
-    with column(1.0, 30.0, 0.0125, width=0.025).build(device="cpu", num_threads=1, solver=solver) as world:
-        for _ in range(130):
+    with column(1.0, 30.0, 0.0125, width=0.05).build(device="cpu", num_threads=1, solver=solver) as world:
+        for _ in range(150):
             world.step(4e-3)
             assert world.stats["unsolved_count"][0] == 0
         x = world.positions[0]

@@ -75,6 +75,7 @@ GG_GPU_NODES(step, step, gg_continuum_inner_on(v, e), 1)
 GG_GPU_NODES(turn, turn, gg_continuum_inner_on(v, e), 0)
 GG_GPU_NODES(ray_nodes, ray, gg_continuum_newton_on(v, e), 2)
 GG_GPU_NODES(advance, advance, gg_continuum_newton_on(v, e), 0)
+GG_GPU_NODES(left, left, 1, 4)
 #undef GG_GPU_NODES
 
 /* gg_continuum_total, by a block of threads; in all of them */
@@ -128,6 +129,7 @@ GG_GPU_JUDGED(started, gg_continuum_inner_on(v, e))
 GG_GPU_JUDGED(length, gg_continuum_inner_on(v, e))
 GG_GPU_JUDGED(blend, gg_continuum_inner_on(v, e))
 GG_GPU_JUDGED(ray, gg_continuum_newton_on(v, e))
+GG_GPU_JUDGED(balance, 1)
 #undef GG_GPU_JUDGED
 
 __device__ __forceinline__ void gg_gpu_continuum_judge(const gg_gpu_team *team, const gg_view *v, int64_t e, int32_t) {

@@ -21,9 +21,31 @@ GG_FN void gg_continuum_begin_env(const gg_view *v, int64_t e) {
     own->newton = own->linear_all = own->tries_all = own->unsolved = 0;
     own->cost = own->gradient = own->last_gradient = own->bound = own->mass = 0.0;
     own->smooth = gg_continuum_smooth(v, e);
+    own->drift[0] = own->drift[1] = own->drift[2] = 0.0;
     gg_twists_open(v, e);
     v->env[e].inner = 0;
 }
+
+/* what the solve leaves of the gradient at a node, and its mass */
+GG_FN void gg_continuum_left_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
+    (void)e;
+    double left[3];
+    gg_real4_three(v->continuum_residual[node.at], left);
+    for (int k = 0; k < 3; k++) {
+        sum->of[k] += left[k];
+    }
+    sum->of[3] += gg_real4_at(v->continuum_free[node.at], 3);
+}
+GG_NODES_PHASE(left, 1)
+
+/* All particles take the velocity that the sum of it lacks: momentum then balances what contacts give to rounding, not to
+ * the bound of the solve. sum: over the blocks of nodes */
+GG_FN void gg_continuum_balance(const gg_view *v, int64_t e, gg_continuum_sum sum) {
+    for (int k = 0; k < 3; k++) {
+        gg_continuum_env_of(v, e)->drift[k] = sum.of[3] > 0.0 ? sum.of[k] / sum.of[3] : 0.0;
+    }
+}
+GG_NODES_JUDGED(balance, 1)
 
 /* Tells of the solve. item: env */
 GG_FN void gg_continuum_end_env(const gg_view *v, int64_t e) {

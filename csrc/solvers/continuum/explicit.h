@@ -46,8 +46,8 @@ GG_FN_LARGE void gg_explicit_stress(const gg_view *v, int64_t e, const gg_contin
     for (int n = 0; n < 9; n++) {
         gradient.m[n / 3][n % 3] = affine[n];
     }
-    gg_sym strain = gg_sym_shift(p->stretch, -1.0), change = gg_matter_strain_change(gradient, p->stretch, dt);
-    gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, strain, change, dt);
+    gg_sym change = gg_matter_strain_change(gradient, p->lever, dt);
+    gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, p->before, change, dt);
     gg_point_gift gift = gg_point_stress(p, m.stress, dt);
     for (int j = 0; j < 3; j++) {
         along[j] = gg_real4_madd(along[j], scale, gift.along[j]);

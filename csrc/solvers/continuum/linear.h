@@ -46,7 +46,7 @@ GG_NODES_JUDGED(started, gg_continuum_inner_on(v, e))
 GG_FN gg_point_gift gg_point_apply(const gg_view *v, int64_t e, const gg_continuum_point *p, gg_real4 value,
                                    const gg_real4 along[3]) {
     double dt = v->params.dt;
-    gg_sym change = gg_matter_strain_along(along, p->stretch, dt);
+    gg_sym change = gg_matter_strain_along(along, p->lever, dt);
     gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(p->bulk, p->shear, p->soften, p->along, change), dt);
     if (gg_has_liquid(v)) {
         gg_liquid_push(p, along, dt, &gift);

@@ -5,6 +5,11 @@
  * the corotational strain of Zong et al. (2024), equation 19, with the lagged rotation R0: R0 E' R0^T of theirs, as
  * B = F R0^T. It is linear in v, and objective for rotations up to the order of (angle per substep)^2 / 2.
  *
+ * Matter with a yield stress that no pressure changes (von Mises) has the logarithmic strain instead,
+ *   E(v) = ln B + dE,   dE = dt sym(L):
+ * its stress is Kirchhoff's, so that the yield stress bounds what pushes the nodes, and as its trace is the logarithm of the
+ * volume it flows without a change of that. The strain B - 1 falls short of both by the elastic strain at which it yields.
+ *
  * The energy is that of Hooke's law, K tr(E)^2 / 2 + G |dev E|^2, where it does not yield. Where the deviatoric stress
  * would pass the yield stress y, or the mean tension its bound, the energy goes on linearly: the least of elastic energy
  * and plastic work over all plastic strains of the substep (the Moreau envelope). Yield is thus inside the step, and the
@@ -15,6 +20,7 @@
 #define GG_CONTINUUM_MATTER_H
 
 #include "../../base/columns.h"
+#include "../../base/logarithm.h"
 #include "continuum.h"
 
 /* Opening that matter without tension remembers where it touches a tool: it must close before there is pressure again. */
@@ -34,20 +40,33 @@ GG_FN int gg_stretch_usable(gg_sym a) {
     return a.xx > 0.0 && minor > 0.0 && det > 0.0 && gg_sym_norm(a) < 1e6;
 }
 
+/* whether strain is logarithmic */
+GG_FN int gg_matter_logarithmic(const gg_continuum_material *m) {
+    return m->strength < GG_UNYIELDING && m->tension >= GG_UNYIELDING;
+}
+
+/* the strain of a stretch, and what a gradient of velocities is multiplied by for its change */
+GG_FN gg_sym gg_matter_strain(const gg_continuum_material *m, gg_sym stretch) {
+    return gg_matter_logarithmic(m) ? gg_sym_log(stretch) : gg_sym_shift(stretch, -1.0);
+}
+GG_FN gg_sym gg_matter_lever(const gg_continuum_material *m, gg_sym stretch) {
+    return gg_matter_logarithmic(m) ? gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0) : stretch;
+}
+
 typedef struct gg_matter {
     gg_sym stress;
     gg_sym flow;                        /* unit deviator along which it flows */
     double bulk, shear, soften, energy; /* tangent moduli [Pa], energy per volume [J/m3] */
 } gg_matter;
 
-/* dE of a velocity gradient, column by column, over a substep */
-GG_FN gg_sym gg_matter_strain_along(const gg_real4 along[3], gg_sym stretch, double dt) {
+/* dE of a velocity gradient, column by column, over a substep; lever: gg_matter_lever */
+GG_FN gg_sym gg_matter_strain_along(const gg_real4 along[3], gg_sym lever, double dt) {
     gg_real4 turned[3];
-    gg_columns_times(along, stretch, turned);
+    gg_columns_times(along, lever, turned);
     return gg_sym_scale(gg_tensor_symmetric(gg_tensor_of_columns(turned)), dt);
 }
-GG_FN gg_sym gg_matter_strain_change(gg_tensor gradient, gg_sym stretch, double dt) {
-    return gg_sym_scale(gg_tensor_symmetric(gg_tensor_mul_sym(gradient, stretch)), dt);
+GG_FN gg_sym gg_matter_strain_change(gg_tensor gradient, gg_sym lever, double dt) {
+    return gg_sym_scale(gg_tensor_symmetric(gg_tensor_mul_sym(gradient, lever)), dt);
 }
 
 /* the yield stress under the pressure that a volumetric strain makes */
@@ -137,13 +156,13 @@ GG_FN double gg_matter_volumetric(double volumetric, double tip, const gg_matter
 }
 
 /* The elastic stretch after a substep in which matter was deformed by 1 + dt L; *plastic rises by the equivalent plastic
- * strain. Radial return of the deviator of V - 1; the stretch stays where its decomposition fails. */
+ * strain. Radial return of the deviator of V - 1, or of ln V; the stretch stays where its decomposition fails. */
 GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double strength, gg_tensor gradient, gg_sym stretch,
                                     double dt, const gg_matter_room *room, double *plastic) {
     gg_tensor deformed = gg_tensor_mul_sym(gradient, stretch);
     double rows[3];
     if (m->liquid > 0.0) {
-        return stretch;
+        return gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0);
     }
     for (int i = 0; i < 3; i++) {
         gg_sym_row(stretch, i, rows);
@@ -155,8 +174,10 @@ GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double stren
     if (!gg_tensor_stretch(deformed, &next)) {
         return stretch;
     }
-    double volumetric = gg_sym_trace(next) - 3.0, tip = m->tension / m->bulk;
-    gg_sym deviator = gg_sym_deviator(next);
+    int logarithmic = gg_matter_logarithmic(m);
+    double unit = logarithmic ? 0.0 : 1.0, tip = m->tension / m->bulk;
+    gg_sym measure = logarithmic ? gg_sym_log(next) : next, deviator = gg_sym_deviator(measure);
+    double volumetric = gg_sym_trace(measure) - 3.0 * unit;
     double size = gg_sym_norm(deviator), allowed = m->shear > 0.0 ? 0.5 * strength / m->shear : 0.0;
     if (size > allowed) {
         *plastic += 0.81649658092772603 * (size - allowed); /* sqrt(2/3) */
@@ -168,7 +189,8 @@ GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double stren
             return gg_sym_make(1.0 + volumetric / 3.0, 1.0 + volumetric / 3.0, 1.0 + volumetric / 3.0, 0.0, 0.0, 0.0);
         }
     }
-    return gg_sym_shift(deviator, 1.0 + volumetric / 3.0);
+    measure = gg_sym_shift(deviator, unit + volumetric / 3.0);
+    return logarithmic ? gg_sym_exp(measure) : measure;
 }
 
 #endif

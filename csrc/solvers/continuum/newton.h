@@ -16,8 +16,8 @@ GG_FN gg_point_gift gg_point_linearise(const gg_view *v, int64_t e, gg_continuum
     double dt = v->params.dt, follow = gg_continuum_follow(gg_continuum_env_of(v, e)->newton);
     const double *twists = gg_twist(v, e, GG_TWIST_VELOCITY);
     gg_tensor gradient = gg_tensor_of_columns(along);
-    gg_sym change = gg_matter_strain_along(along, p->stretch, dt);
-    p->strain = gg_sym_add(gg_sym_shift(p->stretch, -1.0), change);
+    gg_sym change = gg_matter_strain_along(along, p->lever, dt);
+    p->strain = gg_sym_add(p->before, change);
     const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
     p->strength += follow * (gg_matter_strength(material, gg_sym_trace(p->strain)) - p->strength);
     gg_matter m = gg_matter_of(material, p->strength, p->strain, change, dt);
@@ -156,7 +156,7 @@ GG_FN void gg_continuum_diagonal_row(const gg_view *v, int64_t e, const gg_conti
     gg_real4 other = gg_real4_set(s->other[0][0], s->other[0][1], s->other[0][2], 0.0), pulled[3];
     gg_real4 slope[3] = {gg_real4_scale(other, y * z), gg_real4_scale(weight, s->other[1][j] * z),
                          gg_real4_scale(weight, y * s->other[2][l])};
-    gg_columns_times(slope, p->stretch, pulled);
+    gg_columns_times(slope, p->lever, pulled);
     gg_point_diagonal(p, p->volume * dt * dt, pulled, own);
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {

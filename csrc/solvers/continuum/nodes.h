@@ -125,7 +125,7 @@ GG_FN gg_point_gift gg_point_stress(const gg_continuum_point *p, gg_sym stress, 
                            gg_real4_set(s.xz, s.yz, s.zz, 0.0)};
     gg_point_gift gift;
     gift.impulse = gg_real4_zero();
-    gg_columns_times(columns, p->stretch, gift.along);
+    gg_columns_times(columns, p->lever, gift.along);
     return gift;
 }
 

@@ -82,6 +82,10 @@
     X(continuum_try, GG_CONTINUUM_ENVS, SKIPS, PLAIN, TEAM, GG_CONTINUUM_ENVS, ALONE, gg_continuum_try_env(v, e))      \
     X(continuum_advance, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                 \
       gg_continuum_advance_nodes(v, e, i))                                                                             \
+    X(continuum_left, GG_CONTINUUM_NODES, SKIPS, LANES, TEAM, GG_CONTINUUM_NODES * GG_NODES, ALONE,                    \
+      gg_continuum_left_nodes(v, e, i))                                                                                \
+    X(continuum_balance, GG_CONTINUUM_ENVS, SKIPS, PLAIN, TEAM, GG_CONTINUUM_ENVS, ALONE,                              \
+      gg_continuum_balance_env(v, e))                                                                                  \
     X(continuum_end, GG_CONTINUUM_ENVS, SKIPS, PLAIN, EACH, GG_CONTINUUM_ENVS, ALONE, gg_continuum_end_env(v, e))      \
     X(continuum_load, v->dims.continuum.slots, SKIPS, PLAIN, EACH, v->dims.continuum.slots, ALONE,                     \
       gg_continuum_load_slot(v, e, i))                                                                                 \

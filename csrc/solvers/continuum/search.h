@@ -10,7 +10,7 @@ GG_FN void gg_point_ray(const gg_view *v, int64_t e, gg_continuum_point *p, gg_r
     gg_tensor gradient = gg_tensor_of_columns(along);
     double u[3];
     gg_real4_three(value, u);
-    p->along = gg_matter_strain_along(along, p->stretch, v->params.dt);
+    p->along = gg_matter_strain_along(along, p->lever, v->params.dt);
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {
         gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
@@ -63,7 +63,7 @@ GG_NODES_JUDGED(ray, gg_continuum_newton_on(v, e))
 GG_FN void gg_point_try(const gg_view *v, int64_t e, const gg_continuum_point *p, double length, double *slope,
                         double *rise) {
     gg_sym strain = gg_sym_madd(p->strain, length, p->along);
-    gg_sym change = gg_sym_sub(strain, gg_sym_shift(p->stretch, -1.0));
+    gg_sym change = gg_sym_sub(strain, p->before);
     gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, strain, change, v->params.dt);
     gg_sym stiffness = gg_matter_tangent(m.bulk, m.shear, m.soften, m.flow, p->along);
     *slope = p->volume * gg_sym_dot(m.stress, p->along);

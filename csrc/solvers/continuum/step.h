@@ -90,6 +90,8 @@ GG_TEAM_FN void gg_continuum_minimise(const gg_team *team) {
         gg_continuum_solve_linear(team);
         gg_continuum_search_line(team);
     }
+    gg_team_run(team, GG_PHASE_continuum_left, 0);
+    gg_team_run(team, GG_PHASE_continuum_balance, 0);
 }
 
 GG_TEAM_FN void gg_continuum_solve(const gg_team *team) {

@@ -19,8 +19,10 @@ GG_FN void gg_point_open(const gg_view *v, int64_t e, int64_t slot, uint64_t key
     p->halo = (int32_t)((key >> 4 & 3) * 36 + (key >> 2 & 3) * 6 + (key & 3));
     p->volume = 4.0 / 3.0 * GG_PI * radius * radius * radius;
     const gg_continuum_material *material = gg_continuum_material_of(v, e, slot);
-    p->stretch = material->liquid > 0.0 ? gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0) : v->continuum_stretch[id];
-    p->strength = gg_matter_strength(material, gg_sym_trace(p->stretch) - 3.0);
+    gg_sym stretch = material->liquid > 0.0 ? gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0) : v->continuum_stretch[id];
+    p->lever = gg_matter_lever(material, stretch);
+    p->before = gg_matter_strain(material, stretch);
+    p->strength = gg_matter_strength(material, gg_sym_trace(stretch) - 3.0);
     p->pressed = 0.0;
     p->contact = v->next_first[at];
     p->contact_count = v->next_tool_count[at];
@@ -250,17 +252,21 @@ GG_FN void gg_continuum_integrate_point(const gg_view *v, int64_t e, const gg_co
     }
     const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
     gg_tensor gradient = affine;
+    gg_sym stretch = v->continuum_stretch[id];
     double velocity[3], plastic = v->continuum_plastic[id], strength;
     if (gg_continuum_explicit(v)) {
-        strength = gg_explicit_strength(material, gradient, p->stretch, dt);
+        strength = gg_explicit_strength(material, gradient, stretch, dt);
     } else {
         gg_spline_gather(&slopes, halo + p->halo, &value, along);
         gradient = gg_tensor_of_columns(along);
         strength = p->strength;
     }
     gg_real4_three(value, velocity);
+    for (int k = 0; k < 3; k++) {
+        velocity[k] += gg_continuum_env_of(v, e)->drift[k];
+    }
     gg_matter_room room = gg_point_room(v, e, p, value, moment);
-    gg_sym next = gg_matter_return(material, strength, gradient, p->stretch, dt, &room, &plastic);
+    gg_sym next = gg_matter_return(material, strength, gradient, stretch, dt, &room, &plastic);
     if (material->liquid > 0.0) { /* its stretch tells its pressure */
         next = gg_sym_shift(next, -GG_MIN(gg_real4_at(value, 3) / (3.0 * material->liquid), 0.5));
     }
