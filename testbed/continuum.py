@@ -101,7 +101,7 @@ def basin(size: tuple[float, float, float], depth: float, spacing: float) -> gg.
 
 
 def stirred() -> gg.Scene:
-    """A dam of oil that breaks towards a ball of dough, a blade and a box that move towards both."""
+    """A dam of oil that breaks towards a buoy and a ball of dough, a blade and a box that move towards both."""
     scene = gg.Scene(((0, 0, 0), (0.24, 0.08, 0.3)), boundary={"z": ("wall", "open")})
     oil = scene.add_material(density=900.0, friction=0.1, continuum=gg.Liquid(2e5, 0.1), name="oil")
     dough = scene.add_material(density=1000.0, friction=0.8, continuum=DOUGH, name="dough")
@@ -109,12 +109,15 @@ def stirred() -> gg.Scene:
     scene.add_continuum(dough, shape=gg.Sdf.sphere(0.03).at((0.14, 0.04, 0.04)))
     scene.add_tool(gg.Sdf.box((0.01, 0.03, 0.03)), name="blade", material=dough, pose=(0.22, 0.04, 0.04))
     scene.add_tool(gg.Sdf.box((0.02, 0.02, 0.02)), name="box", material=dough, pose=(0.04, 0.04, 0.145))
+    buoy = gg.Sdf.box((0.02, 0.03, 0.02))
+    scene.add_tool(buoy, "buoy", dough, (0.104, 0.045, 0.1), mass=0.05, inertia=(2e-5, 1.5e-5, 2e-5))
     return scene
 
 
 def stir(world: gg.World, steps: int, first: int = 0) -> list[int]:
     """Hashes of env 0 after each of these steps of `stirred`."""
     hashes, poses = [], world.tool_poses[0].astype(np.float64)
+    poses[2] = np.nan  # the buoy goes where it is pushed
     for k in range(first, first + steps):
         poses[0, 0], poses[1, 2] = 0.22 - 1e-3 * (k + 1), 0.145 - 4e-3 * (k + 1)
         world.step(DT, 1, tool_poses=poses)

@@ -107,6 +107,18 @@ typedef struct gg_room {
     float along[3][GG_ROOM_CUBES]; /* first what tools take times their velocity [m/s], then how pressures rise [Pa] */
 } gg_room;
 
+/* how a dynamic tool displaces liquid at a block of nodes: solvers/continuum/displaced.h */
+typedef struct gg_displaced {
+    double by[GG_NODES][6]; /* volume that a node gains by each component of the tool's twist [m2], [m3] */
+    double impulse[6];      /* of the pressures there over a substep [N s], [N m s]; or how it changes */
+    int32_t met;            /* whether the tool is there: else the others mean nothing */
+} gg_displaced;
+/* the same over the cells of a block of particles: how the impulse changes with the twist, upper triangle, row by row */
+typedef struct gg_displaced_sum {
+    double tangent[21];
+    int32_t met;
+} gg_displaced_sum;
+
 /* the blocks of particles that reach a block of nodes, -1: none */
 typedef struct gg_continuum_source {
     int32_t block[8];
@@ -199,6 +211,8 @@ typedef struct gg_continuum_tool_sum {
     X(double, continuum_root, d->continuum.twists * d->continuum.twists, SCRATCH)   /* of the tools' inverse mass */   \
     X(double, continuum_factor, d->continuum.twists * d->continuum.twists, SCRATCH) /* of their Hessian */             \
     X(gg_continuum_tool_sum, continuum_tool_sum, d->continuum.tool_blocks * d->continuum.tools, SCRATCH)               \
+    X(gg_displaced, displaced, d->continuum.rooms * d->continuum.tools, SCRATCH) /* by block of nodes and tool */      \
+    X(gg_displaced_sum, displaced_sum, d->continuum.liquid * d->continuum.tool_blocks * d->continuum.tools, SCRATCH)   \
     X(gg_matter_cells, matter_cells, d->continuum.envs, SCRATCH)                                                       \
     X(int32_t, matter_first, d->continuum.cells + d->continuum.envs, SCRATCH) /* first particle of each cell */        \
     X(float, matter_point, d->continuum.slots * 4 + d->continuum.envs * GG_LANES, SCRATCH) /* by cell, see there */    \

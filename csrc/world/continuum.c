@@ -34,11 +34,6 @@ static gg_status check_scene(const gg_world_def *d, gg_message out) {
     for (int32_t k = 0; k < d->material_count; k++) {
         GG_EXPECT(out, !(d->continuum.material[k].liquid > 0.0 && d->solver.mode == GG_MODE_EXPLICIT),
                   "solver.mode: expected the default in a scene with a liquid, got explicit");
-        for (int32_t t = 0; d->tool_mass && t < d->tool_count; t++) {
-            GG_EXPECT(out, !(d->continuum.material[k].liquid > 0.0 && gg_tool_moves(&d->tool_mass[t])),
-                      "mass: expected tools that follow their targets in a scene with a liquid, tool %d has a mass",
-                      (int)t);
-        }
     }
     GG_EXPECT(out, !d->solver.sleep, "solver.sleep: expected 0 with continuous matter");
     GG_EXPECT(out,

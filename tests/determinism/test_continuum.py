@@ -45,6 +45,8 @@ def stirring() -> list[int]:
         pressures = -np.trace(world.stresses[0], axis1=1, axis2=2) / 3.0
         assert len(set(hashes)) == STEPS and pressures.max() > 100.0
         assert world.stats["unsolved_count"][0] == 0 and abs(world.wrenches[0, 1, 2]) > 0.1
+        # the oil pushes and turns the buoy
+        assert world.tool_velocity("buoy")[0, 0] > 0.05 and abs(world.tool_angular_velocity("buoy")[0, 1]) > 0.05
     return hashes
 
 
@@ -76,11 +78,13 @@ def test_kernels(case: str, kernel: str, request: pytest.FixtureRequest) -> None
 def test_snapshots_of_liquids(stirring: list[int]) -> None:
     with stirred().build(device="cpu", num_threads=1) as world:
         assert stir(world, 4) == stirring[:4]
-        state, stresses = world.save_state(), world.stresses
+        state, stresses, copy = world.save_state(), world.stresses, world.branch(1)
         stir(world, 3, 4)
         world.load_state(state)
         np.testing.assert_array_equal(world.stresses, stresses)
         assert stir(world, STEPS - 4, 4) == stirring[4:]
+        with copy:
+            assert stir(copy, STEPS - 4, 4) == stirring[4:]
 
 
 def test_snapshots_of_dynamic_tools(driven: list[int]) -> None:

@@ -10,7 +10,7 @@
  * Its gradient with respect to the velocity of a particle is dt V_p grad pi(x_p), pi_i the mean of the pressures of the
  * cells around node i. There is no tension: a cell that is not full has no pressure. K_c is the mean of the bulk moduli in
  * c weighted by volume, that of solid matter counted as 0. room.h says how tools close cells, and what pressures do to
- * tools. Contacts keep single particles out, and hold them back by their viscosity.
+ * tools; displaced.h how the twists of dynamic tools enter f. Contacts keep single particles out, and hold them back by their viscosity.
  *
  * A mean over eight nodes: with the splines alone as W_c liquids lose their energy to the disorder of particles. An
  * energy of positions relative to the grid keeps energy, but momentum only as far as the splines resolve the pressure: a
@@ -35,7 +35,6 @@
  * part from one step of Newton's method to the next, so that its systems are worth solving */
 #define GG_LIQUID_FORCING 0.01
 
-GG_FN int gg_has_liquid(const gg_view *v) { return v->dims.continuum.liquid > 0; }
 GG_FN gg_liquid_cell *gg_liquid_cells(const gg_view *v, int64_t e, int64_t b) {
     return v->liquid_cell + (e * v->dims.continuum.blocks + b) * GG_CELLS;
 }
@@ -113,7 +112,7 @@ GG_FN void gg_liquid_measure_block(const gg_view *v, int64_t e, int64_t b) {
         if (stiff > 0.0 && left > GG_LIQUID_ROOM && gg_liquid_cell_owned(v, e, b, place)) {
             c->room = left * h * h * h;
             c->bulk = stiff / volume;
-            c->full = volume / c->room * (1.0 + dt * gg_liquid_cell_mean(corner, 3) / c->room) - 1.0;
+            c->full = (volume + dt * gg_liquid_cell_mean(corner, 3)) / c->room - 1.0;
         }
     }
 }
@@ -139,7 +138,8 @@ GG_FN void gg_liquid_flow(const gg_view *v, int64_t e, int64_t b, const gg_real4
     gg_cell_end(&cell, given);
 }
 
-/* Keeps the pressures that the blocks gave in the fourth component of the velocities that caused them. */
+/* Keeps the pressures that the blocks gave in the fourth component of the velocities that caused them; what they do to
+ * dynamic tools. */
 GG_FN void gg_liquid_keep(const gg_view *v, int64_t e, int64_t n, gg_real4 *nodes) {
     int64_t first = gg_node_first(v, e, n);
     GG_ROLLED
@@ -148,6 +148,7 @@ GG_FN void gg_liquid_keep(const gg_view *v, int64_t e, int64_t n, gg_real4 *node
         nodes[first + k] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2),
                                         gg_real4_at(gg_node_sum(v, e, n, k), 0));
     }
+    gg_displaced_push(v, e, n, nodes);
 }
 
 /* the impulse that pressure takes from a particle in a substep; along: slopes of what the nodes have */
@@ -176,14 +177,16 @@ GG_FN void gg_liquid_flow_step(const gg_view *v, int64_t e, int64_t b) {
 }
 
 /* What is at the nodes: x: volume, which the blocks gave, y: that times the bulk modulus of liquids, z: the share of the
- * spline that tools leave, w: the volume that tools sweep there [m3/s]. item: block of nodes of an env */
+ * spline that tools leave, w: the volume that tools which follow their targets sweep there [m3/s]. item: block of nodes of
+ * an env */
 GG_FN void gg_liquid_open_nodes(const gg_view *v, int64_t e, int64_t n) {
     if (n >= gg_continuum_env_of(v, e)->nodes) {
         return;
     }
     int64_t first = gg_node_first(v, e, n);
     gg_room *room = gg_room_of(v, e, n);
-    int closed = gg_room_measure(v, e, gg_node_place(v, e, n), room);
+    gg_displaced_clear(v, e, n);
+    int closed = gg_room_measure(v, e, n, room);
     GG_ROLLED
     for (int k = 0; k < GG_NODES; k++) {
         gg_real4 sum = gg_node_sum_plane(v, e, n, k, 1);
@@ -253,14 +256,15 @@ GG_FN void gg_liquid_spread_block(const gg_view *v, int64_t e, int64_t b) {
     }
 }
 
-/* item: block of nodes of an env */
-GG_FN void gg_liquid_flow_nodes(const gg_view *v, int64_t e, int64_t n) {
+/* What velocities carry to nodes, and what dynamic tools do. which: their twists. item: block of nodes of an env */
+GG_FN void gg_liquid_flow_nodes(const gg_view *v, int64_t e, int64_t n, int32_t which) {
     if (n < gg_continuum_env_of(v, e)->nodes && gg_continuum_newton_on(v, e)) {
         int64_t first = gg_node_first(v, e, n);
+        const double *twists = gg_twist(v, e, (gg_twist_vector)which);
         GG_ROLLED
         for (int k = 0; k < GG_NODES; k++) {
-            v->liquid_flow[first + k] = gg_real4_set(gg_real4_at(gg_node_sum(v, e, n, k), 0),
-                                                     gg_real4_at(v->liquid_flow[first + k], 1), 0.0, 0.0);
+            double flow = gg_real4_at(gg_node_sum(v, e, n, k), 0) + gg_displaced_flow(v, e, n, k, twists);
+            v->liquid_flow[first + k] = gg_real4_set(flow, gg_real4_at(v->liquid_flow[first + k], 1), 0.0, 0.0);
         }
     }
 }
@@ -282,12 +286,18 @@ GG_FN void gg_liquid_press_iterate(const gg_view *v, int64_t e, int64_t b) {
     }
     const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow);
     gg_real4 *given = gg_given_clear(v, e, b, 1);
+    double dt = v->params.dt;
+    gg_displaced_open(v, e, b);
     GG_ROLLED
     for (int k = 0; k < GG_CELLS; k++) {
         gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
+        int place[3] = {k % 5, k / 5 % 5, k / 25};
         if (c->room > 0.0) {
             c->fill = c->full + gg_liquid_cell_change(v, c, halo + gg_liquid_cell_corner(k));
             gg_liquid_cell_give(given + gg_liquid_cell_corner(k), gg_liquid_cell_pressure(c, c->fill));
+        }
+        if (c->room > 0.0 && c->fill > 0.0) {
+            gg_displaced_stiffen(v, e, b, place, gg_liquid_cell_rise(c, c->fill) * dt * dt / c->room);
         }
     }
 }

@@ -38,7 +38,7 @@
     X(liquid_flow_step, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                \
       gg_liquid_flow_step(v, e, i))                                                                                    \
     X(liquid_flow, GG_CONTINUUM_NODES, SKIPS, LANES, EACH, GG_CONTINUUM_NODES * GG_NODES, ALONE,                       \
-      gg_liquid_flow_nodes(v, e, i))                                                                                   \
+      gg_liquid_flow_nodes(v, e, i, pass))                                                                                   \
     X(liquid_press_iterate, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,            \
       gg_liquid_press_iterate(v, e, i))                                                                                \
     X(liquid_press_way, GG_CONTINUUM_BLOCKS, SKIPS, LANES, EACH, GG_CONTINUUM_BLOCKS * GG_NODES, ALONE,                \

@@ -9,7 +9,7 @@
  * What is not open is full of tool, which displaces liquid as it moves just as a particle does: with c the share of a cube
  * that a part of a tool takes, v its velocity there and V the volume of the cube, node i gains sum c V grad w_i . v, and
  * pressures push the part by -sum c V grad pi. So the same pressure all round pushes nothing, and what is under water is
- * lifted by the weight of what it displaces.
+ * lifted by the weight of what it displaces. The motion of dynamic tools is an unknown: displaced.h.
  */
 #ifndef GG_CONTINUUM_ROOM_H
 #define GG_CONTINUUM_ROOM_H
@@ -213,17 +213,55 @@ GG_FN_LARGE void gg_room_cube_at(const gg_view *v, int64_t e, gg_vec3 place, dou
     gg_room_take(v, share, out);
 }
 
-/* The cubes around a block of nodes from the place of its first; returns 0, and writes nothing, where all are open. */
-GG_FN_LARGE int gg_room_measure(const gg_view *v, int64_t e, gg_vec3 first, gg_room *room) {
+/* the first and the last of the four nodes of a block along an axis whose splines reach cube k of 12 */
+GG_FN int gg_room_from(int k) { return GG_MAX((k - 4) / 2, 0); }
+GG_FN int gg_room_to(int k) { return GG_MIN(k / 2, 3); }
+
+/* Adds to how a dynamic tool displaces liquid at a block of nodes what cube x y z does, of which a part of the tool takes
+ * `taken`: displaced.h. */
+GG_FN_LARGE void gg_room_displace(const gg_view *v, int64_t e, const int cube[3], gg_vec3 place, int32_t part,
+                                  gg_vec3 normal, double taken, gg_displaced *to) {
+    double scale = taken * v->params.spacing * v->params.spacing;
+    gg_vec3 arm = gg_sub(place, v->part_pose[e * v->dims.part_count + part].tool_position);
+    for (int k = 0; k < GG_NODES * 6 && !to->met; k++) {
+        to->by[k / 6][k % 6] = 0.0;
+    }
+    to->met = 1;
+    GG_ROLLED
+    for (int z = gg_room_from(cube[2]); z <= gg_room_to(cube[2]); z++) {
+        GG_ROLLED
+        for (int y = gg_room_from(cube[1]); y <= gg_room_to(cube[1]); y++) {
+            GG_ROLLED
+            for (int x = gg_room_from(cube[0]); x <= gg_room_to(cube[0]); x++) {
+                float rise[3];
+                for (int axis = 0; axis < 3; axis++) {
+                    rise[axis] =
+                        (float)(scale * gg_room_along(0, axis, cube[0] - 2 * x) *
+                                gg_room_along(1, axis, cube[1] - 2 * y) * gg_room_along(2, axis, cube[2] - 2 * z));
+                }
+                gg_vec3 along = gg_room_part(&v->parts[part], normal, gg_v3(rise[0], rise[1], rise[2]));
+                gg_vec3 turn = gg_cross(arm, along);
+                for (int axis = 0; axis < 3; axis++) {
+                    to->by[z << 4 | y << 2 | x][axis] += (double)gg_axis_of(along, axis);
+                    to->by[z << 4 | y << 2 | x][3 + axis] += (double)gg_axis_of(turn, axis);
+                }
+            }
+        }
+    }
+}
+
+/* The cubes around a block of nodes; returns 0, and writes nothing, where all are open. */
+GG_FN_LARGE int gg_room_measure(const gg_view *v, int64_t e, int64_t n, gg_room *room) {
+    gg_vec3 first = gg_node_place(v, e, n);
     double s = 0.5 * v->params.spacing;
     uint64_t near = gg_room_near_all(v, e, first);
     GG_ROLLED
-    for (int n = 0; near && n < GG_ROOM_CUBES / 8; n++) {
-        uint64_t close = gg_room_near_node(v, e, first, n, near);
+    for (int k = 0; near && k < GG_ROOM_CUBES / 8; k++) {
+        uint64_t close = gg_room_near_node(v, e, first, k, near);
         GG_ROLLED
         for (int c = 0; c < 8; c++) {
             gg_vec3 place;
-            int at = gg_room_cube_of(v, first, n, c, &place);
+            int at = gg_room_cube_of(v, first, k, c, &place);
             room->left[at] = 1.0f;
             room->along[0][at] = room->along[1][at] = room->along[2][at] = 0.0f;
             if (!close) {
@@ -233,7 +271,13 @@ GG_FN_LARGE int gg_room_measure(const gg_view *v, int64_t e, gg_vec3 first, gg_r
             gg_room_cube_at(v, e, place, s, close, &cube);
             room->left[at] = (float)cube.left;
             for (int p = 0; p < 2; p++) {
-                if (cube.taken[p] > 0.0) {
+                int32_t tool = cube.taken[p] > 0.0 ? gg_continuum_tool(v, v->parts[cube.part[p]].tool) : -1;
+                if (tool >= 0) {
+                    const int xyz[3] = {at % GG_ROOM_SIDE, at / GG_ROOM_SIDE % GG_ROOM_SIDE,
+                                        at / (GG_ROOM_SIDE * GG_ROOM_SIDE)};
+                    gg_room_displace(v, e, xyz, place, cube.part[p], cube.normal[p], cube.taken[p],
+                                     &gg_displaced_at(v, e, n)[tool]);
+                } else if (cube.taken[p] > 0.0) {
                     gg_vec3 velocity = gg_room_part(&v->parts[cube.part[p]], cube.normal[p],
                                                     gg_part_velocity(v, e, cube.part[p], place));
                     for (int axis = 0; axis < 3; axis++) {

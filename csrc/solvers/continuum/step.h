@@ -18,7 +18,7 @@ GG_TEAM_FN void gg_liquid_measure(const gg_team *team) {
 GG_TEAM_FN void gg_liquid_linearise(const gg_team *team) {
     if (gg_has_liquid(gg_team_view(team))) {
         gg_team_run(team, GG_PHASE_liquid_flow_iterate, 0);
-        gg_team_run(team, GG_PHASE_liquid_flow, 0);
+        gg_team_run(team, GG_PHASE_liquid_flow, GG_TWIST_VELOCITY);
         gg_team_run(team, GG_PHASE_liquid_press_iterate, 0);
         gg_team_run(team, GG_PHASE_liquid_keep_iterate, 0);
     }
@@ -26,7 +26,7 @@ GG_TEAM_FN void gg_liquid_linearise(const gg_team *team) {
 GG_TEAM_FN void gg_liquid_apply(const gg_team *team) {
     if (gg_has_liquid(gg_team_view(team))) {
         gg_team_run(team, GG_PHASE_liquid_flow_way, 0);
-        gg_team_run(team, GG_PHASE_liquid_flow, 0);
+        gg_team_run(team, GG_PHASE_liquid_flow, GG_TWIST_ALONG);
         gg_team_run(team, GG_PHASE_liquid_press_way, 0);
         gg_team_run(team, GG_PHASE_liquid_keep_way, 0);
     }
@@ -34,7 +34,7 @@ GG_TEAM_FN void gg_liquid_apply(const gg_team *team) {
 GG_TEAM_FN void gg_liquid_ray(const gg_team *team) {
     if (gg_has_liquid(gg_team_view(team))) {
         gg_team_run(team, GG_PHASE_liquid_flow_step, 0);
-        gg_team_run(team, GG_PHASE_liquid_flow, 0);
+        gg_team_run(team, GG_PHASE_liquid_flow, GG_TWIST_ALONG);
         gg_team_run(team, GG_PHASE_liquid_press_step, 0);
     }
 }

@@ -16,7 +16,7 @@
 
 #include "../../base/cholesky.h"
 #include "../dynamic_tools.h"
-#include "nodes.h"
+#include "displaced.h"
 
 /* a row of A that is a combination of those before it but for this share adds no unknown */
 #define GG_CONTINUUM_RANK 1e-10
@@ -297,7 +297,7 @@ GG_FN void gg_twists_judge(const gg_view *v, int64_t e, gg_continuum_sum *sum, d
     GG_ROLLED
     for (int64_t r = 0; r < v->dims.continuum.twists; r++) {
         double stiffness, beyond = gg_twist_beyond(v, e, r, velocity[r], &stiffness);
-        p[r] = gg_twist_impulse(v, e, r) + stiffness * beyond;
+        p[r] = gg_twist_impulse(v, e, r) + gg_displaced_impulse(v, e, r) + stiffness * beyond;
         *cost += 0.5 * stiffness * beyond * beyond;
     }
     GG_ROLLED
@@ -320,7 +320,7 @@ GG_FN void gg_twists_stiffen(const gg_view *v, int64_t e, int64_t tool) {
         if (row == column) {
             gg_twist_beyond(v, e, first + row, velocity[row], &stiffness);
         }
-        s[row][column] = stiffness;
+        s[row][column] = stiffness + gg_displaced_tangent(v, e, tool, low * (11 - low) / 2 + high);
         GG_ROLLED
         for (int64_t b = 0; b < gg_continuum_env_of(v, e)->blocks; b++) {
             if (gg_continuum_block_of(v, e, b)->dynamic) {
@@ -389,7 +389,7 @@ GG_FN double gg_twists_image(const gg_view *v, int64_t e) {
     for (int64_t r = 0; r < v->dims.continuum.twists; r++) {
         double stiffness;
         gg_twist_beyond(v, e, r, velocity[r], &stiffness);
-        p[r] = stiffness * along[r] - gg_twist_impulse(v, e, r);
+        p[r] = stiffness * along[r] - gg_twist_impulse(v, e, r) + gg_displaced_impulse(v, e, r);
     }
     GG_ROLLED
     for (int64_t r = 0; r < v->dims.continuum.twists; r++) {
