@@ -2,6 +2,7 @@
 
     python -m benchmarks.matter [--tasks Level-v1] [--policy level-sac] [--seeds 10] [--grains 200] [--preset fast]
     python -m benchmarks.matter --angles [--seeds 2]
+    python -m benchmarks.matter --forces [--grains 200] [--steps 100] [--seeds 2]
 
 A policy on both: mean return of episodes and how many succeed, env steps per second of one thread (of its time on the
 CPU), unsolved solves and envs that diverged.
@@ -9,6 +10,9 @@ CPU), unsolved solves and envs that diverged.
 --angles: angles of friction for a continuum that spreads as grains do, the table of matter.py. Columns collapse beside
 a wall, between smooth side walls, on a floor as rough as they are; what is compared is how far off the wall their
 centre of mass comes to rest.
+
+--forces: on the blade of Level-v1 over the weight of the bed, each by the actions of the expert on grains: mean, median
+of control periods in which there is one, and 95 % quantile.
 """
 
 from __future__ import annotations
@@ -21,9 +25,11 @@ import gymnasium as gym
 import numpy as np
 
 import granular_gym as gg
+from granular_gym.tasks.expert import scripted_expert
 from granular_gym.tasks.matter import FRICTIONS, MATTERS, ROLLING, sand_in_place_of
 from granular_gym.training.policies import load_policy, trained_arguments
 
+SAND = "sand_continuum"
 RADIUS = 0.025  # [m]
 WIDTH, DEPTH, LENGTH = 20 * RADIUS, 12 * RADIUS, 100 * RADIUS  # [m] of the column, of both, of the field
 COUNT = 900
@@ -96,10 +102,43 @@ def play(name: str, policy: str, matter: str, count: int, seeds: int, preset: st
     return f"{who}: {earned}, {rate:.1f} env steps/s, unsolved {unsolved}, diverged {diverged.sum()}"
 
 
+def forces(count: int, seeds: int, steps: int) -> None:
+    """Prints a line for each matter and preset."""
+    actions: list[np.ndarray] = []
+    for matter, preset in (
+        ("grains", "fast"),
+        ("grains", "accurate"),
+        *((SAND, each) for each in ("train", "accurate")),
+    ):
+        arguments = {"matter": matter, "grain_count": count, "preset": preset}
+        envs = gym.make_vec("granular_gym/Level-v1", num_envs=seeds, num_threads=1, **arguments)
+        envs.reset(seed=0)
+        task, expert, found = envs.unwrapped.task, scripted_expert(envs), []
+        for k in range(steps):
+            if len(actions) == k:
+                actions.append(expert.act())
+            _, _, terminated, truncated, _ = envs.step(actions[k])
+            if (terminated | truncated).any():
+                break
+            found.append(np.linalg.norm(task.world.wrenches[:, 0, :3].astype(np.float64), axis=1))
+        share = np.array(found) / (task.mass * 9.81)
+        envs.close()
+        pushed = share[share > 1e-3]
+        print(
+            f"Level-v1, {count} grains, {matter}, {preset}: mean {share.mean():.3f}, median {np.median(pushed):.3f}, "
+            f"95 % {np.quantile(share, 0.95):.2f}",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--angles", action="store_true")
+    parser.add_argument("--forces", action="store_true")
+    parser.add_argument(
+        "--steps", type=int, default=100, help="control periods of --forces, fewer where an episode ends"
+    )
     parser.add_argument("--tasks", nargs="+", default=["Bulldozer-v1", "Level-v1", "Excavator-v1"])
     parser.add_argument("--policy", default="expert", help="of the one task that --tasks names, else the experts")
     parser.add_argument("--seeds", type=int, default=10)
@@ -108,6 +147,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.angles:
         angles(options.seeds)
+        return
+    if options.forces:
+        forces(options.grains, options.seeds, options.steps)
         return
     for name, matter in product(options.tasks, MATTERS):
         print(play(name, options.policy, matter, options.grains, options.seeds, options.preset), flush=True)
