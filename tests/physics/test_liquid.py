@@ -208,14 +208,14 @@ def test_a_block_sinks() -> None:
     half, depth = 0.03, 0.14
     scene, mass = afloat((half, half, half), (0.1, 0.1, 0.1), 2.0 * DENSITY, depth, travel={"z": (0.08, 0.3)})
     with scene.build(device="cpu", num_threads=1) as world:
-        world.step(0.005, 60)
+        world.step(0.005, 40)
         world.step(0.005, 20)
         assert world.tool_poses[0, 0, 2] == np.float32(0.08) and world.stats["unsolved_count"][0] == 0
         assert world.wrenches[0, 0, 2] == pytest.approx(DENSITY * 8.0 * half**3 * GRAVITY, rel=0.1)
         assert np.abs(world.wrenches[0, 0, :2]).max() < 0.02 * mass * GRAVITY
     scene, mass = afloat((half, half, half), (0.1, 0.1, 0.06), 2.0 * DENSITY, depth)
     with scene.build(device="cpu", num_threads=1) as world:
-        world.step(0.005, 80)
+        world.step(0.005, 50)
         world.step(0.005, 20)
         assert 0.0 <= world.tool_poses[0, 0, 2] - half < 0.006 and world.stats["unsolved_count"][0] == 0
         weight = GRAVITY * (mass + float(world.grain_masses.sum()))
