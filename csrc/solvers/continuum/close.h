@@ -38,11 +38,13 @@ GG_FN void gg_continuum_left_node(const gg_view *v, int64_t e, gg_node node, gg_
 }
 GG_NODES_PHASE(left, 1)
 
-/* All particles take the velocity that the sum of it lacks: momentum then balances what contacts give to rounding, not to
- * the bound of the solve. sum: over the blocks of nodes */
+/* Where nothing touches, all particles take the velocity that the sum of it lacks: momentum is then kept to rounding, not
+ * to the bound of the solve. Elsewhere that sum holds what contacts, far stiffer than mass, are off: it would push what
+ * rests. sum: over the blocks of nodes */
 GG_FN void gg_continuum_balance(const gg_view *v, int64_t e, gg_continuum_sum sum) {
+    int flies = gg_tool_loads(v, e) == 0 && !gg_has_liquid(v) && sum.of[3] > 0.0;
     for (int k = 0; k < 3; k++) {
-        gg_continuum_env_of(v, e)->drift[k] = sum.of[3] > 0.0 ? sum.of[k] / sum.of[3] : 0.0;
+        gg_continuum_env_of(v, e)->drift[k] = flies ? sum.of[k] / sum.of[3] : 0.0;
     }
 }
 GG_NODES_JUDGED(balance, 1)
