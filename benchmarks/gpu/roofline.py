@@ -73,9 +73,9 @@ def widths() -> dict[str, float]:
     for kind, name, count in re.findall(r"^ +X\((\w+), (\w+), (.+?), (?:STATE|SCRATCH)\)", fields, re.M):
         size = float(SIZES.get(kind, 0))
         unit, _, times = count.replace(" ", "").partition("*")
-        if unit in ("d->slots", "d->candidate_cap"):
+        if unit in ("d->slots", "d->listed", "d->candidate_cap"):
             found[name] = size * float(times or 1)
-        elif unit == "d->bodies":
+        elif unit in ("d->bodies", "d->listed_bodies"):
             found[name] = size * BODY
         elif unit in ("d->contact_rows", "d->spheres.roll_rows"):
             found[name] = size * float(times.partition("*")[2] or 1)
