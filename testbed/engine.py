@@ -44,7 +44,7 @@ def flags_of(build: str) -> tuple[str, list[str]]:
     """The name and the flags of a build for the C tests: plain or sanitized."""
     name = Path(compiler()[0]).name
     if build == "plain":
-        return f"{name}-O3-native", [*WARN, *NATIVE]
+        return f"{name}-native", [*WARN, *NATIVE]
     return build, [*WARN, *SANITIZED, *next((flags for kind, flags in CALLS.items() if kind in name), [])]
 
 
