@@ -452,7 +452,7 @@ gg_status gg_world_load_states(gg_world *world, const int32_t *envs, int64_t env
 gg_status gg_world_state_hash(gg_world *world, int64_t env, uint64_t *hash);
 
 /* seconds (gg_phase_count(), or NULL) spent in each phase since profiling was switched on; enable: from now on, or off.
- * GG_ERROR_MEMORY */
+ * Within a kernel of a GPU that runs all phases: its time, shared out as env 0 spends its own. GG_ERROR_MEMORY */
 gg_status gg_world_profile(gg_world *world, int32_t enable, double *seconds);
 
 /* For tests: one substep, phase by phase; after each `note` gets a hash of every field of the world, gg_field_count()

@@ -106,15 +106,16 @@ def modes(run: Run) -> Iterator[Row]:
 
 
 def phases(run: Run) -> Iterator[Row]:
-    """Time by phase, where each phase is a separate kernel."""
-    for envs, grains, layers in run.sizes.phases:
-        drive = _bed_drive(run, envs, grains, layers)
+    """Time by phase within the kernel that runs all of them, and where each is a kernel of its own."""
+    cases = [(*sizes, kernel) for sizes in run.sizes.phases for kernel in ("auto", "graph")]
+    for envs, grains, layers, kernel in cases:
+        drive = _bed_drive(run, envs, grains, layers, kernel=kernel)
         try:
             drive.step()
             drive.world.profile(True)
             drive.step()
             seconds = drive.world.profile(False)
-            row: Row = {"name": f"{envs} x {grains} grains", "grains": drive.world.grain_count, "envs": envs}
+            row: Row = {"name": f"{envs} x {grains} grains, {kernel}", "grains": drive.world.grain_count, "envs": envs}
             parts = {name: 1e6 * s / drive.substeps for name, s in seconds.items() if s > 0.0}
             row["phases_us"] = parts
             row["us_per_step"] = sum(parts.values())
@@ -134,7 +135,7 @@ def sort(run: Run) -> Iterator[Row]:
     """
     program = built("cub_sort")
     for envs, grains, layers in run.sizes.phases:
-        drive = _bed_drive(run, envs, grains, layers)
+        drive = _bed_drive(run, envs, grains, layers, kernel="graph")
         try:
             world = drive.world
             world.profile(True)
@@ -182,6 +183,8 @@ def hash_size(run: Run) -> Iterator[Row]:
         solver = gg.Solver() if ratio is None else gg.Solver(broad_phase="linked_hash", hash_ratio=ratio)
         with scene.build(device=run.device, solver=solver) as world:
             world.set_grains(positions=positions)
+            if run.device != "cpu":
+                world._core.set_kernel("graph")
             world.step(standard.DT, max(s.settle // 20, 1))
             world.profile(True)
             substeps = max(s.substeps // 10, 2)

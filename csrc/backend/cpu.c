@@ -11,7 +11,7 @@
 typedef void (*phase_loop)(const gg_view *v, int64_t per_env, int64_t begin, int64_t end, int64_t env_begin,
                            int32_t pass);
 
-#define PHASE_LOOP(name, items, still, build, gpu, threads, sync, body)                                                \
+#define PHASE_LOOP_PLAIN(name, still, body)                                                                            \
     static void loop_##name(const gg_view *v, int64_t per_env, int64_t begin, int64_t end, int64_t env_begin,          \
                             int32_t pass) {                                                                            \
         (void)pass;                                                                                                    \
@@ -25,10 +25,15 @@ typedef void (*phase_loop)(const gg_view *v, int64_t per_env, int64_t begin, int
             i = 0;                                                                                                     \
         }                                                                                                              \
     }
+/* the chosen kernel has its body */
+#define PHASE_LOOP_LANES(name, still, body)
+#define PHASE_LOOP(name, items, still, build, gpu, threads, sync, body) PHASE_LOOP_##build(name, still, body)
 GG_PHASES(PHASE_LOOP)
 #undef PHASE_LOOP
+#undef PHASE_LOOP_LANES
+#undef PHASE_LOOP_PLAIN
 
-/* the chosen kernel in place of a reference body; still: column of its phase */
+/* of a phase marked LANES: the body that the chosen kernel has; still: column of its phase */
 static void run_kernel(gg_kernel_body kernel, int still, const gg_view *v, int64_t per_env, int64_t begin, int64_t end,
                        int64_t env_begin, int32_t pass) {
     int64_t e = env_begin + begin / per_env, i = begin % per_env;
@@ -44,9 +49,13 @@ static void run_kernel(gg_kernel_body kernel, int still, const gg_view *v, int64
 
 static phase_loop loop_of(gg_phase phase) {
     static const phase_loop loops[] = {
-#define PHASE_ENTRY(name, ...) loop_##name,
+#define PHASE_ENTRY_PLAIN(name)                                          loop_##name
+#define PHASE_ENTRY_LANES(name)                                          NULL
+#define PHASE_ENTRY(name, items, still, build, gpu, threads, sync, body) PHASE_ENTRY_##build(name),
         GG_PHASES(PHASE_ENTRY)
 #undef PHASE_ENTRY
+#undef PHASE_ENTRY_LANES
+#undef PHASE_ENTRY_PLAIN
     };
     return loops[phase];
 }

@@ -71,7 +71,8 @@ const gg_env_stats *gg_cuda_stats(const gg_cuda *cuda);
 int64_t gg_cuda_waits(const gg_cuda *cuda);
 /* whether the last step stopped because a buffer must grow */
 int gg_cuda_overflowed(const gg_cuda *cuda);
-/* seconds per phase of the steps since switched on, each phase a kernel of its own; NULL: off */
+/* seconds per phase of the steps since switched on: of kernels, where each phase is one; else the time of the step, shared
+ * out as env 0 spends its own; NULL: off */
 void gg_cuda_profile(gg_cuda *cuda, double *seconds);
 
 #ifdef __cplusplus

@@ -453,7 +453,11 @@ class Readout(WorldContacts, WorldClumps, WorldContinuum, WorldCoupled):
         return read if output != "torch" else read._replace(images=tuple(map(outputs.as_torch, read.images)))
 
     def profile(self, enable: bool) -> dict[str, float]:
-        """Seconds spent in each phase since profiling was switched on; switches it on or off."""
+        """Seconds spent in each phase since profiling was switched on; switches it on or off.
+
+        On a GPU steps run as they do otherwise: one kernel runs all phases, and its time is shared out as env 0 spends
+        its own. Steps take somewhat longer meanwhile, as the host waits for each.
+        """
         return self._core.profile(checks.flag("enable", enable))
 
     def state_hash(self, env: int | None = None) -> int:

@@ -3,6 +3,7 @@
 #define GG_EMULATOR_LANGUAGE_H
 
 #include "fibres.h"
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -72,7 +73,8 @@ inline int32_t atomicExch(int32_t *at, int32_t value) { return std::exchange(*at
 inline float *gg_near_memory() {
     return reinterpret_cast<float *>(emulator::now().current->home->memory + emulator::BLOCK_MEMORY);
 }
-#define GG_SPIN()           emulator::yield()
+#define GG_SPIN() emulator::yield()
+inline int64_t gg_cycles() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 #define GG_KERNEL_PARAMETER const
 #define GG_UNROLL(count)
 

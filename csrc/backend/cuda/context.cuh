@@ -35,6 +35,7 @@ struct gg_cuda {
     int64_t waits; /* times the host waited for the device */
     int32_t schedule;
     double *seconds; /* of the caller, per phase; NULL: not measured */
+    int64_t *cycles; /* on the device, see gg_gpu_team; NULL until they are measured */
     /* the graph of one substep, and the view it was captured for */
     cudaGraphExec_t graph;
     gg_view graph_view;

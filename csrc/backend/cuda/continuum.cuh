@@ -13,7 +13,8 @@
 #define GG_CELL_MEMORY (sizeof(double) * GG_CELLS_AT_ONCE * GG_CELL_VALUES)
 static_assert(GG_THREADS % GG_NODES == 0, "whole blocks of nodes");
 static_assert(GG_CELL_MEMORY >= sizeof(gg_point_gift) * GG_THREADS, "a gift a thread");
-static_assert(GG_CELL_MEMORY + sizeof(gg_block_memory) <= 64 * 1024, "what a block has on compute capability 7.5");
+static_assert(GG_THREADS > 256 || GG_CELL_MEMORY + sizeof(gg_block_memory) <= 64 * 1024,
+              "what a block has on compute capability 7.5; blocks of more threads are for newer GPUs");
 
 /* cell_values.h for one component of a vector */
 namespace gg_one {

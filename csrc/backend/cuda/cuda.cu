@@ -27,6 +27,7 @@ static void close_device(gg_cuda *c) {
         (void)cudaFree(c->control);
         (void)cudaFree(c->meetings);
         (void)cudaFree(c->partials);
+        (void)cudaFree(c->cycles);
         (void)cudaFreeHost(c->control_host);
         (void)cudaFreeHost(c->stage);
         (void)cudaFreeHost(c->stats);
@@ -361,8 +362,34 @@ static gg_status step_by_team(gg_cuda *c, const gg_view *v, int32_t most) {
     int64_t teams = GG_MIN(v->dims.env_count, c->resident), blocks = near ? 1 : GG_MIN(c->resident / teams, useful);
     TRY(c,
         gg_launch(step_kernel_of(law), (int)(teams * blocks), GG_THREADS, shared, 1, c->stream, *v, c->control,
-                  c->meetings, c->partials, (int32_t)blocks, (int32_t)(near > 0), most),
+                  c->meetings, c->partials, (int32_t)blocks, (int32_t)(near > 0), c->seconds ? c->cycles : NULL, most),
         "starting a step");
+    return GG_OK;
+}
+
+/* the same with its time shared out to phases, as env 0 spends its own */
+static gg_status step_by_team_timed(gg_cuda *c, const gg_view *v, int32_t most) {
+    const size_t size = sizeof(int64_t) * (GG_PHASE_COUNT + 1);
+    if (!c->cycles) {
+        TRY(c, cudaMalloc((void **)&c->cycles, size), "taking memory");
+    }
+    TRY(c, cudaMemsetAsync(c->cycles, 0, size, c->stream), "clearing counters");
+    gg_stopwatch watch = {};
+    gg_stopwatch_start(&watch, c->stream);
+    gg_status status = step_by_team(c, v, most);
+    double seconds = gg_stopwatch_stop(&watch, c->stream);
+    if (status != GG_OK) {
+        return status;
+    }
+    int64_t cycles[GG_PHASE_COUNT + 1], all = 0;
+    TRY(c, cudaMemcpyAsync(cycles, c->cycles, size, cudaMemcpyDeviceToHost, c->stream), "reading counters");
+    TRY(c, await_stream(c), "running a step");
+    for (int phase = 0; phase < GG_PHASE_COUNT; phase++) {
+        all += cycles[phase];
+    }
+    for (int phase = 0; phase < GG_PHASE_COUNT && all > 0; phase++) {
+        c->seconds[phase] += seconds * (double)cycles[phase] / (double)all;
+    }
     return GG_OK;
 }
 
@@ -465,11 +492,13 @@ gg_status gg_cuda_step(gg_cuda *c, const gg_view *v, int32_t most, const gg_copy
         return status;
     }
     /* a graph holds as many phases as the host knows of */
-    int by_graph = (c->schedule == GG_SCHEDULE_GRAPH || c->seconds) && !gg_is_adaptive(&v->params);
+    int by_graph = c->schedule == GG_SCHEDULE_GRAPH && !gg_is_adaptive(&v->params);
     int32_t left = v->params.substeps - c->substeps_done;
     most = most < left ? most : left;
     TRY(c, cudaMemsetAsync(c->control, 0, sizeof(gg_control), c->stream), "clearing counters");
-    status = by_graph ? step_by_graph(c, v, most) : step_by_team(c, v, most);
+    status = by_graph     ? step_by_graph(c, v, most)
+             : c->seconds ? step_by_team_timed(c, v, most)
+                          : step_by_team(c, v, most);
     if (status != GG_OK || (status = ask(c, v)) != GG_OK || (status = fetch_begin(c, runs, count, &staged)) != GG_OK) {
         return status;
     }

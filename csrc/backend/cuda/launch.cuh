@@ -17,7 +17,8 @@ static phase_kernel kernel_of(gg_phase phase) {
     return kernels[phase];
 }
 
-typedef void (*step_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned char *, int32_t, int32_t, int32_t);
+typedef void (*step_kernel)(const gg_view, gg_control *, gg_meeting *, unsigned char *, int32_t, int32_t, int64_t *,
+                            int32_t);
 
 /* the persistent step kernel of a law */
 static step_kernel step_kernel_of(gg_law law) {
@@ -89,6 +90,32 @@ static cudaError_t launch_phase(gg_cuda *c, cudaStream_t stream, const gg_view *
                      *v, c->control, c->meetings, c->partials, (int32_t)blocks, pass);
 }
 
+/* the time between two points of a stream */
+struct gg_stopwatch {
+    cudaEvent_t begin, end;
+    int runs;
+};
+
+static void gg_stopwatch_start(gg_stopwatch *watch, cudaStream_t stream) {
+    watch->runs = cudaEventCreate(&watch->begin) == cudaSuccess && cudaEventCreate(&watch->end) == cudaSuccess &&
+                  cudaEventRecord(watch->begin, stream) == cudaSuccess;
+}
+
+/* waits for the work since the start; returns its seconds, 0 where they were not measured */
+static double gg_stopwatch_stop(gg_stopwatch *watch, cudaStream_t stream) {
+    float milliseconds = 0.0f;
+    int known = watch->runs && cudaEventRecord(watch->end, stream) == cudaSuccess &&
+                cudaEventSynchronize(watch->end) == cudaSuccess &&
+                cudaEventElapsedTime(&milliseconds, watch->begin, watch->end) == cudaSuccess;
+    if (watch->begin) {
+        (void)cudaEventDestroy(watch->begin);
+    }
+    if (watch->end) {
+        (void)cudaEventDestroy(watch->end);
+    }
+    return known ? 1e-3 * milliseconds : 0.0;
+}
+
 namespace gg_graph {
 
 /* the whole device as a team: each phase is a kernel, and the end of a kernel is the barrier */
@@ -103,9 +130,10 @@ static const gg_view *gg_team_view(const gg_team *team) { return team->view; }
 static gg_law gg_team_law(const gg_team *team) { return (gg_law)team->view->params.law; }
 static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
     gg_cuda *c = team->cuda;
-    cudaEvent_t begin = NULL, end = NULL;
-    int timed = c->seconds && team->error == cudaSuccess && cudaEventCreate(&begin) == cudaSuccess &&
-                cudaEventCreate(&end) == cudaSuccess && cudaEventRecord(begin, team->stream) == cudaSuccess;
+    gg_stopwatch watch = {};
+    if (c->seconds && team->error == cudaSuccess) {
+        gg_stopwatch_start(&watch, team->stream);
+    }
     if (team->error == cudaSuccess) {
         team->error = launch_phase(c, team->stream, team->view, phase, pass);
     }
@@ -113,18 +141,8 @@ static void gg_team_run(const gg_team *team, gg_phase phase, int32_t pass) {
         int blocks = (int)((team->view->dims.env_count + GG_THREADS - 1) / GG_THREADS);
         team->error = gg_launch(gg_halt_kernel, blocks, GG_THREADS, 0, 0, team->stream, *team->view, c->control);
     }
-    if (timed && team->error == cudaSuccess) {
-        float milliseconds = 0.0f;
-        if (cudaEventRecord(end, team->stream) == cudaSuccess && cudaEventSynchronize(end) == cudaSuccess &&
-            cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess) {
-            c->seconds[phase] += 1e-3 * milliseconds;
-        }
-    }
-    if (begin) {
-        (void)cudaEventDestroy(begin);
-    }
-    if (end) {
-        (void)cudaEventDestroy(end);
+    if (c->seconds) {
+        c->seconds[phase] += gg_stopwatch_stop(&watch, team->stream);
     }
 }
 static void gg_team_start(const gg_team *team, gg_phase phase, int32_t pass) { gg_team_run(team, phase, pass); }

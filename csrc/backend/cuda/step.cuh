@@ -17,16 +17,19 @@
 __device__ __forceinline__ const gg_view *gg_team_view(const gg_gpu_team *team) { return team->view; }
 __device__ __forceinline__ void gg_team_start(const gg_gpu_team *team, gg_phase phase, int32_t pass) {
     gg_gpu_start(team, phase, pass);
+    gg_gpu_clock(team, phase);
 }
 __device__ __forceinline__ void gg_team_run(const gg_gpu_team *team, gg_phase phase, int32_t pass) {
     gg_gpu_start(team, phase, pass);
     gg_gpu_wait(team);
+    gg_gpu_clock(team, phase);
 }
 __device__ __forceinline__ int gg_team_pass(const gg_gpu_team *team, gg_phase phase, int32_t sweep) {
     if (phase != GG_PHASE_sweep_colour) {
         return 0;
     }
     gg_gpu_sweep(team, team->view, team->env, sweep);
+    gg_gpu_clock(team, phase);
     return 1;
 }
 __device__ __forceinline__ int32_t gg_team_colours(const gg_gpu_team *team) {
@@ -85,7 +88,7 @@ __device__ __forceinline__ constexpr gg_law gg_team_law(const gg_team *) { retur
 /* the team that this block belongs to, of grid / blocks_per_team teams */
 __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_block_memory *memory,
                                                       gg_meeting *meetings, unsigned char *partials,
-                                                      int32_t blocks_per_team, int32_t near) {
+                                                      int32_t blocks_per_team, int32_t near, int64_t *cycles) {
     int32_t number = (int32_t)blockIdx.x / blocks_per_team;
     gg_gpu_team team;
     team.view = view;
@@ -96,6 +99,7 @@ __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_bl
     team.block = (int32_t)blockIdx.x % blocks_per_team;
     team.blocks = blocks_per_team;
     team.near = near;
+    team.cycles = cycles;
     return team;
 }
 
@@ -103,9 +107,12 @@ __device__ __forceinline__ gg_gpu_team gg_gpu_team_of(const gg_view *view, gg_bl
 template <class Substep>
 __device__ __forceinline__ void gg_gpu_steps(const gg_view *view, gg_block_memory *memory, gg_control *control,
                                              gg_meeting *meetings, unsigned char *partials, int32_t blocks_per_team,
-                                             int32_t near, int32_t most, Substep substep) {
-    gg_gpu_team team = gg_gpu_team_of(view, memory, meetings, partials, blocks_per_team, near);
+                                             int32_t near, int64_t *cycles, int32_t most, Substep substep) {
+    gg_gpu_team team = gg_gpu_team_of(view, memory, meetings, partials, blocks_per_team, near, cycles);
     int64_t teams = (int64_t)gridDim.x / blocks_per_team;
+    if (cycles && team.env == 0 && gg_team_rank(&team) == 0) {
+        cycles[GG_PHASE_COUNT] = gg_cycles();
+    }
     for (; team.env < view->dims.env_count; team.env += teams) {
         const gg_env *env = &view->env[team.env];
         int fits = 1;
@@ -139,9 +146,11 @@ constexpr int gg_threads_resident(gg_law law) {
     };                                                                                                                 \
     __global__ void __launch_bounds__(GG_THREADS, gg_threads_resident(GG_LAW_##law) / GG_THREADS)                      \
         gg_##law##_step_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings,            \
-                               unsigned char *partials, int32_t blocks_per_team, int32_t near, int32_t most) {         \
+                               unsigned char *partials, int32_t blocks_per_team, int32_t near, int64_t *cycles,        \
+                               int32_t most) {                                                                         \
         GG_BLOCK_MEMORY(gg_block_memory, memory);                                                                      \
-        gg_gpu_steps(&view, &memory, control, meetings, partials, blocks_per_team, near, most, gg_##law##_substep());  \
+        gg_gpu_steps(&view, &memory, control, meetings, partials, blocks_per_team, near, cycles, most,                 \
+                     gg_##law##_substep());                                                                            \
     }
 GG_LAWS(GG_STEP_KERNEL)
 #undef GG_STEP_KERNEL
@@ -166,7 +175,7 @@ __global__ void __launch_bounds__(GG_THREADS)
     gg_phase_kernel(GG_KERNEL_PARAMETER gg_view view, gg_control *control, gg_meeting *meetings,
                     unsigned char *partials, int32_t blocks_per_team, int32_t pass) {
     GG_BLOCK_MEMORY(gg_block_memory, memory);
-    gg_gpu_team team = gg_gpu_team_of(&view, &memory, meetings, partials, blocks_per_team, 0);
+    gg_gpu_team team = gg_gpu_team_of(&view, &memory, meetings, partials, blocks_per_team, 0, nullptr);
     int64_t teams = (int64_t)gridDim.x / blocks_per_team;
     if (control->halt) {
         return;

@@ -88,6 +88,8 @@ struct gg_gpu_team {
     int64_t env;
     int32_t block, blocks;
     int32_t near; /* 1: the bodies of an env fit into gg_near_memory; only where a team is one block */
+    /* (GG_PHASE_COUNT + 1): cycles of env 0 by phase, and when the last one ended; NULL: not measured */
+    int64_t *cycles;
 };
 
 __device__ __forceinline__ int32_t gg_team_rank(const gg_gpu_team *team) {
@@ -109,6 +111,15 @@ __device__ __forceinline__ void gg_gpu_wait(const gg_gpu_team *team) {
             }
         }
         __syncthreads();
+    }
+}
+
+/* counts the time since the last call as spent in a phase */
+__device__ __forceinline__ void gg_gpu_clock(const gg_gpu_team *team, gg_phase phase) {
+    if (team->cycles && team->env == 0 && gg_team_rank(team) == 0) {
+        int64_t now = gg_cycles();
+        team->cycles[phase] += now - team->cycles[GG_PHASE_COUNT];
+        team->cycles[GG_PHASE_COUNT] = now;
     }
 }
 

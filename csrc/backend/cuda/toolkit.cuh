@@ -21,6 +21,8 @@ __device__ __forceinline__ float *gg_near_memory() {
     extern __shared__ __align__(16) float gg_near[];
     return gg_near;
 }
+/* a clock of this multiprocessor [cycles] */
+__device__ __forceinline__ int64_t gg_cycles() { return clock64(); }
 /* in a loop that waits for other threads: lets them run. On a GPU they do, and sleep would only delay the end */
 #define GG_SPIN() ((void)0)
 
