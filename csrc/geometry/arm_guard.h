@@ -55,7 +55,7 @@ typedef struct gg_arm_shape {
     int group_count;
 } gg_arm_shape;
 
-GG_FN void gg_arm_pose(const gg_arm *arm, const gg_frame *base, const double *joints, gg_arm_shape *out) {
+GG_FN_LARGE void gg_arm_pose(const gg_arm *arm, const gg_frame *base, const double *joints, gg_arm_shape *out) {
     gg_frame frames[GG_ARM_ROWS + 1];
     gg_arm_frames(arm->row, arm->row_count, arm->joint_count, base, joints, frames);
     out->group_count = 0;
@@ -78,8 +78,8 @@ GG_FN void gg_arm_pose(const gg_arm *arm, const gg_frame *base, const double *jo
 }
 
 /* smallest clearance of the pairs of capsules, and of moving capsules and blocks [m]; at most `cap` */
-GG_FN double gg_arm_clearance(const gg_arm *arm, const gg_frame *base, const double *joints, const gg_block *blocks,
-                              int block_count, double cap) {
+GG_FN_LARGE double gg_arm_clearance(const gg_arm *arm, const gg_frame *base, const double *joints,
+                                    const gg_block *blocks, int block_count, double cap) {
     gg_arm_shape shape;
     gg_arm_pose(arm, base, joints, &shape);
     double least = cap;
@@ -159,8 +159,8 @@ GG_FN void gg_arm_move(const gg_arm *arm, const double *joints, const double *ve
 }
 
 /* scales a motion to the Cartesian limit: step 2; returns the event, and the travel [m] */
-GG_FN int gg_arm_limit_travel(const gg_arm *arm, const gg_frame *base, const double *joints, double duration,
-                              double *velocity, double *travel) {
+GG_FN_LARGE int gg_arm_limit_travel(const gg_arm *arm, const gg_frame *base, const double *joints, double duration,
+                                    double *velocity, double *travel) {
     gg_frame from[GG_ARM_ROWS + 1], to[GG_ARM_ROWS + 1];
     double moved[GG_ARM_ROWS], limit = arm->tip_speed * duration;
     int event = 0;
@@ -183,8 +183,8 @@ GG_FN int gg_arm_limit_travel(const gg_arm *arm, const gg_frame *base, const dou
 }
 
 /* removes from a motion what closes gaps below the margin: step 3; returns the event */
-GG_FN int gg_arm_avoid(const gg_arm *arm, const gg_frame *base, const double *joints, const gg_block *blocks,
-                       int block_count, double duration, double travel, double *velocity) {
+GG_FN_LARGE int gg_arm_avoid(const gg_arm *arm, const gg_frame *base, const double *joints, const gg_block *blocks,
+                             int block_count, double duration, double travel, double *velocity) {
     double moved[GG_ARM_ROWS];
     /* no gap closes by more than twice the travel: most motions need no further test */
     double cap = arm->margin + 2.0 * travel + 1e-6;

@@ -49,8 +49,8 @@ GG_FN float gg_planar_gap(const gg_view *v, const gg_planar_look *look, int32_t 
 
 /* Finds the outline points of slot i that touch a part, in order. Returns their number, and stores the first `capacity`
  * of them in points (NULL: none). */
-GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points,
-                                int32_t capacity) {
+GG_FN_LARGE int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t *points,
+                                      int32_t capacity) {
     const gg_vec4 x = v->position[e * v->dims.slots + i];
     const float *body = gg_slot_body_at(v, e, i);
     gg_planar_look look;
@@ -90,7 +90,7 @@ GG_FN int32_t gg_planar_touches(const gg_view *v, int64_t e, int32_t i, int64_t 
 }
 
 /* the contact of a point of slot i with a part */
-GG_FN gg_planar_touch gg_planar_touch_at(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t point) {
+GG_FN_LARGE gg_planar_touch gg_planar_touch_at(const gg_view *v, int64_t e, int32_t i, int64_t part, int32_t point) {
     const gg_vec4 x = v->position[e * v->dims.slots + i];
     gg_planar_look look;
     gg_planar_touch touch;
