@@ -53,7 +53,6 @@ typedef struct gg_continuum_dims {
 /* a particle within a substep, in the order of blocks */
 typedef struct gg_continuum_point {
     double place[3];            /* in its stencil, in units of the grid's spacing, .5 .. 1.5 */
-    gg_sym lever;               /* turns gradients of velocity into changes of strain: solvers/continuum/matter.h */
     gg_sym before, strain;      /* strain at the start of the substep, and of the iterate */
     gg_sym along;               /* direction of flow; in the line search: change of strain along the step */
     double bulk, shear, soften; /* tangent moduli [Pa]: along flow stress does not rise by `soften` */
@@ -63,7 +62,18 @@ typedef struct gg_continuum_point {
     double energy;              /* of its strain and contacts at the iterate [J] */
     int32_t slot, halo;         /* halo: the first node of its stencil in its block */
     int32_t contact, contact_count;
+    int32_t logarithmic; /* whether its strain is: solvers/continuum/matter.h */
 } gg_continuum_point;
+
+/* the Hessian of a particle in single precision, times its volume and dt^2; symmetric matrices as gg_sym */
+typedef struct gg_continuum_tangent { /* 5 x 16 bytes, which product.h reads as they are */
+    /* from the nearer edge of its cell, in units of the grid's spacing; < 0: from the upper one */
+    GG_ALIGNED(16) float off[3];
+    float bulk, shear, soften; /* [J]; bulk: less a third of shear */
+    float lever[6], flow[6];
+    int32_t halo;
+    int32_t more; /* whether it has contacts, or is beside liquids */
+} gg_continuum_tangent;
 
 /* contact of a particle with a part of a tool within a substep */
 typedef struct gg_continuum_contact {
@@ -142,6 +152,7 @@ typedef struct gg_continuum_env {
     int32_t linear_all, tries_all; /* of the substep */
     int32_t unsolved;              /* the gradient is not below its bound */
     int32_t smooth;                /* the objective is quadratic */
+    int32_t single;                /* the linear solve takes its products in single precision */
     double cost, gradient;         /* objective [J]; norm of its gradient by inverse mass [kg^.5 m/s] */
     double last_gradient;          /* of the iterate before */
     double momenta, bound;         /* of the substep, by the same norm; what the gradient must get below */
@@ -191,6 +202,7 @@ typedef struct gg_continuum_tool_sum {
     X(int32_t, continuum_order, d->continuum.slots * 2, SCRATCH)  /* slots by block, cell and id */                    \
     X(int32_t, continuum_cell, d->continuum.slots, SCRATCH)       /* first particle of each cell that holds some */    \
     X(gg_continuum_point, continuum_point, d->continuum.slots, SCRATCH)                                                \
+    X(gg_continuum_tangent, continuum_tangent, d->continuum.slots, SCRATCH) /* as continuum_point */                  \
     X(gg_continuum_contact, continuum_contact, d->continuum.contacts, SCRATCH)                                         \
     X(gg_continuum_block, continuum_block, d->continuum.blocks, SCRATCH)                                               \
     X(gg_continuum_sum, continuum_block_sum, d->continuum.blocks, SCRATCH)                                             \

@@ -107,7 +107,7 @@ static gg_sym stress_of(const gg_view *host, int64_t e, int64_t id, gg_sym stret
     }
     gg_sym strain = gg_matter_strain(m, stretch);
     gg_matter matter = gg_matter_of(m, gg_matter_strength(m, gg_sym_trace(stretch) - 3.0), strain, none, 1.0);
-    return gg_tensor_symmetric(gg_sym_product(matter.stress, gg_matter_lever(m, stretch)));
+    return gg_tensor_symmetric(gg_sym_product(matter.stress, gg_matter_lever(gg_matter_logarithmic(m), strain)));
 }
 
 /* copies what grains have of a field, `each` bytes, between the host and where the world runs; rows: envs */

@@ -16,17 +16,30 @@ static_assert(GG_CELL_MEMORY >= sizeof(gg_point_gift) * GG_THREADS, "a gift a th
 static_assert(GG_THREADS > 256 || GG_CELL_MEMORY + sizeof(gg_block_memory) <= 64 * 1024,
               "what a block has on compute capability 7.5; blocks of more threads are for newer GPUs");
 
-/* cell_values.h for one component of a vector */
-namespace gg_one {
-using gg_real4 = double;
-GG_FN double gg_real4_zero() { return 0.0; }
-GG_FN double gg_real4_add(double a, double b) { return a + b; }
-GG_FN double gg_real4_sub(double a, double b) { return a - b; }
-GG_FN double gg_real4_scale(double a, double scale) { return a * scale; }
-GG_FN double gg_real4_madd(double sum, double scale, double a) { return sum + a * scale; }
-#undef GG_CONTINUUM_CELL_VALUES_H
-#include "../../solvers/continuum/cell_values.h"
-} // namespace gg_one
+/* cell_values.h for one component of a vector, in double and in single precision */
+namespace gg_double {
+#define GG_CELL(name)  gg_cell_##name
+#define GG_CELL_TYPE   gg_cell
+#define GG_CELL_VALUE  double
+#define GG_CELL_SCALAR double
+#define GG_CELL_PLACE  double
+#define GG_CELL_ZERO   0.0
+#include "../../solvers/continuum/cell_operators.h"
+} // namespace gg_double
+namespace gg_single {
+#define GG_CELL_FROM_EDGE
+#define GG_CELL(name)  gg_cell_##name
+#define GG_CELL_TYPE   gg_cell
+#define GG_CELL_VALUE  float
+#define GG_CELL_SCALAR float
+#define GG_CELL_PLACE  float
+#define GG_CELL_ZERO   0.0f
+#include "../../solvers/continuum/cell_operators.h"
+#define GG_TANGENT(name) gg_tangent_##name
+#define GG_TANGENT_VALUE float
+#define GG_TANGENT_HALF  0.5f
+#include "../../solvers/continuum/tangent_values.h"
+} // namespace gg_single
 
 /* ---- nodes ---- */
 
@@ -285,6 +298,19 @@ __device__ __forceinline__ void gg_gpu_cells_give(const gg_view *v, int64_t e, g
     }
 }
 
+/* the most particles in one of the cells that a warp works on, eight from number `first` of a run on */
+__device__ __forceinline__ int32_t gg_gpu_most_points(const gg_view *v, int64_t e, gg_gpu_run run, int32_t first,
+                                                      int32_t count) {
+    int32_t most = 0, begin = (int32_t)threadIdx.x / 32 * 8;
+    for (int32_t k = begin; k < begin + 8; k++) {
+        if (k < count) {
+            int32_t cell = run.cell + first + k;
+            most = GG_MAX(most, gg_gpu_cell_start(v, e, cell + 1) - gg_gpu_cell_start(v, e, cell));
+        }
+    }
+    return most;
+}
+
 /* Goes through the particles of a run cell by cell: point(particle, value, along) is told what `nodes` say; where `gives`
  * what it returns goes to the nodes. Four threads share a cell, each with a component of its values; four particles of it
  * are at work at a time, each in one of the threads. */
@@ -296,18 +322,12 @@ __device__ __forceinline__ void gg_gpu_cells(const gg_view *v, int64_t e, gg_gpu
     gg_continuum_point *points = gg_continuum_points(v, e);
     double *memory = gg_gpu_cell_memory() + thread / 4 * GG_CELL_VALUES;
     for (int32_t first = 0; first < run.cells; first += GG_CELLS_AT_ONCE) {
-        int32_t count_of_cells = GG_MIN(run.cells - first, GG_CELLS_AT_ONCE), most = 0;
-        for (int32_t k = thread / 32 * 8; k < thread / 32 * 8 + 8;
-             k++) { /* of this warp, whose threads stay together */
-            if (k < count_of_cells) {
-                int32_t cell = run.cell + first + k;
-                most = GG_MAX(most, gg_gpu_cell_start(v, e, cell + 1) - gg_gpu_cell_start(v, e, cell));
-            }
-        }
+        int32_t count_of_cells = GG_MIN(run.cells - first, GG_CELLS_AT_ONCE);
+        int32_t most = gg_gpu_most_points(v, e, run, first, count_of_cells);
         int32_t begin = 0, end = 0;
         double node[27];
-        gg_one::gg_cell own = GG_ZERO;
-        gg_one::gg_cell_begin(&own, v->params.spacing);
+        gg_double::gg_cell own = GG_ZERO;
+        gg_double::gg_cell_begin(&own, v->params.spacing);
         if (thread / 4 < count_of_cells) {
             int32_t cell = run.cell + first + thread / 4;
             begin = gg_gpu_cell_start(v, e, cell);
@@ -317,7 +337,7 @@ __device__ __forceinline__ void gg_gpu_cells(const gg_view *v, int64_t e, gg_gpu
             for (int k = 0; k < 27; k++) {
                 node[k] = from[4 * gg_halo_node(block, at % 6 + k % 3, at / 6 % 6 + k / 3 % 3, at / 36 + k / 9)];
             }
-            gg_one::gg_cell_say(&own, node);
+            gg_double::gg_cell_say(&own, node);
         }
         GG_ROLLED
         for (int32_t done = 0; done < most; done += 4) {
@@ -325,7 +345,7 @@ __device__ __forceinline__ void gg_gpu_cells(const gg_view *v, int64_t e, gg_gpu
             GG_ROLLED
             for (int32_t j = 0; j < count; j++) {
                 double value, along[3];
-                gg_one::gg_cell_gather(&own, points[four + j].place, &value, along);
+                gg_double::gg_cell_gather(&own, points[four + j].place, &value, along);
                 double *to = memory + 16 * j + component;
                 to[0] = value, to[4] = along[0], to[8] = along[1], to[12] = along[2];
             }
@@ -343,19 +363,127 @@ __device__ __forceinline__ void gg_gpu_cells(const gg_view *v, int64_t e, gg_gpu
                 GG_ROLLED
                 for (int32_t j = 0; j < count; j++) {
                     const double *at = memory + 16 * j + component, along[3] = {at[4], at[8], at[12]};
-                    gg_one::gg_cell_scatter(&own, points[four + j].place, at[0], along);
+                    gg_double::gg_cell_scatter(&own, points[four + j].place, at[0], along);
                 }
                 __syncwarp();
             }
         }
         if (gives) {
-            gg_one::gg_cell_give(&own, node);
+            gg_double::gg_cell_give(&own, node);
             for (int k = 0; k < 27; k++) {
                 memory[4 * k + component] = node[k];
             }
             __syncthreads();
             gg_gpu_cells_give<4>(v, e, run, first, count_of_cells, 1, 4);
         }
+        __syncthreads();
+    }
+}
+
+/* node k of a cell, where axes of side -1 go back to front; a place there, see gg_quad_wrapped */
+__device__ __forceinline__ int gg_gpu_mirrored(int k, const float side[3]) {
+    int x = k % 3, y = k / 3 % 3, z = k / 9;
+    return (side[0] < 0.0f ? 2 - x : x) + 3 * (side[1] < 0.0f ? 2 - y : y) + 9 * (side[2] < 0.0f ? 2 - z : z);
+}
+__device__ __forceinline__ void gg_gpu_wrapped(const float off[3], const float side[3], float place[3]) {
+    for (int axis = 0; axis < 3; axis++) {
+        float t = off[axis] * side[axis];
+        place[axis] = t < 0.0f ? t + 1.0f : t;
+    }
+}
+
+/* The same for the product with the Hessian in single precision (solvers/continuum/product.h). What the particles at work
+ * give is summed for each of the four. A call, so that its sums are not kept beside what the kernel keeps. */
+static __device__ __noinline__ void gg_gpu_cells_single(const gg_view *v, int64_t e, gg_gpu_run run) {
+    const int32_t thread = (int32_t)threadIdx.x, component = thread % 4;
+    const double *from =
+        reinterpret_cast<const double *>(v->continuum_way + e * v->dims.continuum.nodes * GG_NODES) + component;
+    const gg_continuum_point *points = gg_continuum_points(v, e);
+    const gg_continuum_tangent *tangents = gg_continuum_tangents(v, e);
+    double *memory = gg_gpu_cell_memory() + thread / 4 * GG_CELL_VALUES;
+    float *passed = reinterpret_cast<float *>(memory);
+    for (int32_t first = 0; first < run.cells; first += GG_CELLS_AT_ONCE) {
+        int32_t count_of_cells = GG_MIN(run.cells - first, GG_CELLS_AT_ONCE);
+        int32_t most = gg_gpu_most_points(v, e, run, first, count_of_cells), begin = 0, end = 0;
+        float node[27], side[3] = {1.0f, 1.0f, 1.0f}, place[3];
+        gg_single::gg_cell own = GG_ZERO, lane[4] = GG_ZERO;
+        gg_single::gg_cell_begin(&own, v->params.spacing);
+        for (int j = 0; j < 4; j++) {
+            gg_single::gg_cell_begin(&lane[j], v->params.spacing);
+        }
+        if (thread / 4 < count_of_cells) {
+            int32_t cell = run.cell + first + thread / 4;
+            begin = gg_gpu_cell_start(v, e, cell);
+            end = gg_gpu_cell_start(v, e, cell + 1);
+            const gg_continuum_block *block = gg_gpu_block_of_cell(v, e, run, cell);
+            int32_t at = points[begin].halo;
+            for (int axis = 0; axis < 3; axis++) {
+                side[axis] = tangents[begin].off[axis] < 0.0f ? -1.0f : 1.0f;
+                own.per_metre[axis] = side[axis] * (float)(0.125 / v->params.spacing);
+                for (int j = 0; j < 4; j++) {
+                    lane[j].per_metre[axis] = own.per_metre[axis];
+                }
+            }
+            for (int k = 0; k < 27; k++) {
+                int m = gg_gpu_mirrored(k, side);
+                node[k] = (float)from[4 * gg_halo_node(block, at % 6 + m % 3, at / 6 % 6 + m / 3 % 3, at / 36 + m / 9)];
+            }
+            gg_single::gg_cell_say(&own, node);
+        }
+        GG_ROLLED
+        for (int32_t done = 0; done < most; done += 4) {
+            int32_t four = begin + done, count = GG_MIN(end - four, 4);
+            GG_ROLLED
+            for (int32_t j = 0; j < count; j++) {
+                float value, along[3], *to = passed + 16 * j + component;
+                gg_gpu_wrapped(tangents[four + j].off, side, place);
+                gg_single::gg_cell_gather(&own, place, &value, along);
+                to[0] = value, to[4] = along[0], to[8] = along[1], to[12] = along[2];
+            }
+            __syncwarp();
+            if (component < count) {
+                const gg_continuum_tangent t = tangents[four + component];
+                float *at = passed + 16 * component, g[3][3];
+                gg_point_gift gift = gg_point_nothing();
+                if (t.more) {
+                    gg_real4 says[4];
+                    for (int n = 0; n < 4; n++) {
+                        says[n] = gg_real4_set(at[4 * n], at[4 * n + 1], at[4 * n + 2], at[4 * n + 3]);
+                    }
+                    gg_point_apply_more(v, e, &points[four + component], says[0], says + 1, &gift);
+                }
+                for (int n = 0; n < 9; n++) {
+                    g[n / 3][n % 3] = at[4 + 4 * (n % 3) + n / 3];
+                }
+                gg_single::gg_tangent_apply(t.bulk, t.shear, t.soften, t.lever, t.flow, g);
+                for (int n = 0; n < 4; n++) {
+                    at[n] = t.more ? 0.0f + (float)gg_real4_at(gift.impulse, n) : 0.0f;
+                }
+                for (int n = 0; n < 12; n++) {
+                    float given = n % 4 < 3 ? g[n % 4][n / 4] : 0.0f;
+                    at[4 + n] = t.more ? given + (float)gg_real4_at(gift.along[n / 4], n % 4) : given;
+                }
+            }
+            __syncwarp();
+            GG_UNROLL(4)
+            for (int32_t j = 0; j < 4; j++) {
+                if (j < count) {
+                    const float *at = passed + 16 * j + component, along[3] = {at[4], at[8], at[12]};
+                    gg_gpu_wrapped(tangents[four + j].off, side, place);
+                    gg_single::gg_cell_scatter(&lane[j], place, at[0], along);
+                }
+            }
+            __syncwarp();
+        }
+        for (int k = 0; k < 27; k++) {
+            own.gets[k] = (lane[0].gets[k] + lane[1].gets[k]) + (lane[2].gets[k] + lane[3].gets[k]);
+        }
+        gg_single::gg_cell_give(&own, node);
+        for (int k = 0; k < 27; k++) {
+            memory[4 * gg_gpu_mirrored(k, side) + component] = (double)node[k];
+        }
+        __syncthreads();
+        gg_gpu_cells_give<4>(v, e, run, first, count_of_cells, 1, 4);
         __syncthreads();
     }
 }
@@ -390,10 +518,14 @@ __device__ __forceinline__ void gg_gpu_continuum_apply(const gg_gpu_team *team, 
         return;
     }
     gg_each_run(team, v, e, GG_CELLS_AT_ONCE, [&](gg_gpu_run run) {
-        gg_gpu_cells<1>(v, e, run, v->continuum_way,
-                        [=](const gg_continuum_point *p, gg_real4 value, const gg_real4 *along) {
-                            return gg_point_apply(v, e, p, value, along);
-                        });
+        if (gg_continuum_env_of(v, e)->single) {
+            gg_gpu_cells_single(v, e, run);
+        } else {
+            gg_gpu_cells<1>(v, e, run, v->continuum_way,
+                            [=](const gg_continuum_point *p, gg_real4 value, const gg_real4 *along) {
+                                return gg_point_apply(v, e, p, value, along);
+                            });
+        }
         for (int32_t b = run.block; b < run.block + run.blocks; b++) {
             gg_gpu_sum_tools(v, e, b, 1);
         }

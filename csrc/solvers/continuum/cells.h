@@ -2,8 +2,21 @@
 #ifndef GG_CONTINUUM_CELLS_H
 #define GG_CONTINUUM_CELLS_H
 
-#include "cell_values.h"
 #include "nodes.h"
+
+#define GG_CELL(name)            gg_cell_##name
+#define GG_CELL_TYPE             gg_cell
+#define GG_CELL_VALUE            gg_real4
+#define GG_CELL_SCALAR           double
+#define GG_CELL_PLACE            double
+#define GG_CELL_ZERO             gg_real4_zero()
+#define GG_CELL_ADD(a, b)        gg_real4_add(a, b)
+#define GG_CELL_SUB(a, b)        gg_real4_sub(a, b)
+#define GG_CELL_TIMES(a, factor) gg_real4_scale(a, factor)
+#define GG_CELL_T(place)         ((place)-1.0)
+#define GG_CELL_SCALE(a, t)      gg_real4_scale(a, t)
+#define GG_CELL_MADD(sum, t, a)  gg_real4_madd(sum, t, a)
+#include "cell_values.h"
 
 /* where row k of three nodes begins, from the first node of the cell */
 GG_FN int gg_cell_row(int k) { return k / 3 * 36 + k % 3 * 6; }

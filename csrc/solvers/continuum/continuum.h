@@ -31,13 +31,18 @@
 #define GG_CONTINUUM_TRIES 12
 /* least reduction of the residual by a linear solve; reduction of the slope of the objective by a line search */
 #define GG_CONTINUUM_FORCING 0.5
-#define GG_CONTINUUM_SEARCH  0.01
+/* a linear solve that reduces its residual by less takes its products in single precision */
+#define GG_CONTINUUM_SINGLE 1e-4
+#define GG_CONTINUUM_SEARCH 0.01
 /* where the gradient stays above this share of the momenta the env has diverged */
 #define GG_CONTINUUM_DIVERGED 1e-2
 
 GG_FN gg_continuum_env *gg_continuum_env_of(const gg_view *v, int64_t e) { return &v->continuum_env[e]; }
 GG_FN gg_continuum_point *gg_continuum_points(const gg_view *v, int64_t e) {
     return v->continuum_point + e * v->dims.continuum.slots;
+}
+GG_FN gg_continuum_tangent *gg_continuum_tangents(const gg_view *v, int64_t e) {
+    return v->continuum_tangent + e * v->dims.continuum.slots;
 }
 GG_FN gg_continuum_contact *gg_continuum_contacts(const gg_view *v, int64_t e) {
     return v->continuum_contact + e * v->dims.continuum.contacts;

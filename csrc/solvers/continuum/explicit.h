@@ -46,7 +46,7 @@ GG_FN_LARGE void gg_explicit_stress(const gg_view *v, int64_t e, const gg_contin
     for (int n = 0; n < 9; n++) {
         gradient.m[n / 3][n % 3] = affine[n];
     }
-    gg_sym change = gg_matter_strain_change(gradient, p->lever, dt);
+    gg_sym change = gg_matter_strain_change(gradient, gg_point_lever(p), dt);
     gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, p->before, change, dt);
     gg_point_gift gift = gg_point_stress(p, m.stress, dt);
     for (int j = 0; j < 3; j++) {

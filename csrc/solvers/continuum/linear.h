@@ -2,14 +2,7 @@
 #ifndef GG_CONTINUUM_LINEAR_H
 #define GG_CONTINUUM_LINEAR_H
 
-#include "newton.h"
-
-/* particles of a cell that pass through a stage of a product with the matrix together; the bits are those of 1 */
-#ifdef __CUDACC__
-#define GG_CONTINUUM_BATCH 1
-#else
-#define GG_CONTINUUM_BATCH 8
-#endif
+#include "product.h"
 
 GG_FN gg_real4 gg_node_precondition(const gg_view *v, int64_t at, gg_real4 residual) {
     double r[3], z[3];
@@ -41,65 +34,20 @@ GG_FN void gg_continuum_started(const gg_view *v, int64_t e, gg_continuum_sum su
 }
 GG_NODES_JUDGED(started, gg_continuum_inner_on(v, e))
 
-/* What stress, pressure and contacts of a particle make of the direction, of which its nodes say `value` and `along`. What
- * contacts push is left in contact->along. */
-GG_FN gg_point_gift gg_point_apply(const gg_view *v, int64_t e, const gg_continuum_point *p, gg_real4 value,
-                                   const gg_real4 along[3]) {
-    double dt = v->params.dt;
-    gg_sym change = gg_matter_strain_along(along, p->lever, dt);
-    gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(p->bulk, p->shear, p->soften, p->along, change), dt);
-    if (gg_has_liquid(v)) {
-        gg_liquid_push(p, along, dt, &gift);
-    }
-    GG_ROLLED
-    for (int32_t c = 0; c < p->contact_count; c++) {
-        gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
-        gg_tensor gradient = gg_tensor_of_columns(along);
-        double u[3], moved[3];
-        gg_real4_three(value, u);
-        gg_continuum_at_surface(contact, u, &gradient, moved);
-        gg_contact_less_tool(contact, gg_twist(v, e, GG_TWIST_ALONG), moved);
-        gg_sym_mul(contact->tangent, moved, contact->along);
-        gg_point_push(&gift, contact, contact->along);
-    }
-    return gift;
-}
-
-/* What stress and contacts make of the direction. Particles of a cell pass through three stages together: where a stage is
- * short a processor works on several at once. item: block of an env */
+#ifndef __CUDACC__
+/* what stress and contacts make of the direction. item: block of an env */
 GG_FN void gg_continuum_apply_block(const gg_view *v, int64_t e, int64_t b) {
-    if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_inner_on(v, e)) {
+    const gg_continuum_env *own = gg_continuum_env_of(v, e);
+    if (b >= own->blocks || !gg_continuum_inner_on(v, e)) {
         return;
     }
-    const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_way);
-    gg_real4 *given = gg_given_clear(v, e, b, 1);
-    const gg_continuum_point *p = gg_continuum_points(v, e) + block->first, *end = p + block->count;
-    gg_cell cell;
-    gg_cell_begin(&cell, v->params.spacing);
-    GG_ROLLED
-    while (p < end) {
-        gg_real4 value[GG_CONTINUUM_BATCH], along[GG_CONTINUUM_BATCH][3];
-        gg_point_gift gift[GG_CONTINUUM_BATCH];
-        int count = 0;
-        gg_cell_enter(&cell, p->halo, halo, given);
-        GG_ROLLED
-        for (; count < GG_CONTINUUM_BATCH && p + count < end && p[count].halo == cell.at; count++) {
-            gg_cell_gather(&cell, p[count].place, &value[count], along[count]);
-        }
-        GG_ROLLED
-        for (int k = 0; k < count; k++) {
-            gift[k] = gg_point_apply(v, e, &p[k], value[k], along[k]);
-        }
-        GG_ROLLED
-        for (int k = 0; k < count; k++) {
-            gg_cell_scatter(&cell, p[k].place, gift[k].impulse, gift[k].along);
-        }
-        p += count;
+    if (own->single) {
+        gg_continuum_apply_single(v, e, b);
+    } else {
+        gg_continuum_apply_double(v, e, b);
     }
-    gg_cell_end(&cell, given);
-    gg_block_sum_tools(v, e, b, 1);
 }
+#endif
 
 /* the image of the direction, and their product */
 GG_FN void gg_continuum_image_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
@@ -129,15 +77,6 @@ GG_FN void gg_continuum_step_node(const gg_view *v, int64_t e, gg_node node, gg_
     sum->of[0] += gg_real4_dot3(residual, gg_node_precondition(v, node.at, residual));
 }
 GG_NODES_PHASE(step, gg_continuum_inner_on(v, e))
-
-/* How far a linear solve reduces its residual: to the bound of the solve where the objective is quadratic; else as far as
- * Newton's method gains by it: Eisenstat, Walker (1996), their second choice. */
-GG_FN double gg_continuum_forcing(const gg_view *v, const gg_continuum_env *own) {
-    double least = 0.2 * own->bound / own->gradient, gained = own->gradient / own->last_gradient;
-    double most = gg_has_liquid(v) ? GG_LIQUID_FORCING : GG_CONTINUUM_FORCING;
-    double forcing = own->newton > 1 ? 0.9 * gained * gained : most;
-    return own->smooth ? least : GG_MAX(least, GG_MIN(forcing, most));
-}
 
 /* Judges the linear solve. sum: over the blocks of nodes */
 GG_FN void gg_continuum_blend(const gg_view *v, int64_t e, gg_continuum_sum sum) {

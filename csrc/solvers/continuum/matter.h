@@ -45,13 +45,14 @@ GG_FN int gg_matter_logarithmic(const gg_continuum_material *m) {
     return m->strength < GG_UNYIELDING && m->tension >= GG_UNYIELDING;
 }
 
-/* the strain of a stretch, and what a gradient of velocities is multiplied by for its change */
+/* the strain of a stretch, and what a gradient of velocities is multiplied by for its change, from that strain */
 GG_FN gg_sym gg_matter_strain(const gg_continuum_material *m, gg_sym stretch) {
     return gg_matter_logarithmic(m) ? gg_sym_log(stretch) : gg_sym_shift(stretch, -1.0);
 }
-GG_FN gg_sym gg_matter_lever(const gg_continuum_material *m, gg_sym stretch) {
-    return gg_matter_logarithmic(m) ? gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0) : stretch;
+GG_FN gg_sym gg_matter_lever(int logarithmic, gg_sym strain) {
+    return logarithmic ? gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0) : gg_sym_shift(strain, 1.0);
 }
+GG_FN gg_sym gg_point_lever(const gg_continuum_point *p) { return gg_matter_lever(p->logarithmic, p->before); }
 
 typedef struct gg_matter {
     gg_sym stress;

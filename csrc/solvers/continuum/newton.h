@@ -9,6 +9,28 @@
  * yield stresses and pressures agree is a fixed point beside it, to which whole steps may go round in circles. */
 GG_FN double gg_continuum_follow(int32_t newton) { return newton < 5 ? 1.0 : newton < 11 ? 0.5 : 0.0; }
 
+/* its Hessian, in single precision */
+GG_FN void gg_point_keep_tangent(const gg_view *v, int64_t e, const gg_continuum_point *p, double dt) {
+    gg_continuum_tangent *to = &gg_continuum_tangents(v, e)[p - gg_continuum_points(v, e)];
+    double scale = p->volume * dt * dt;
+    const gg_sym by = gg_point_lever(p);
+    const double lever[6] = {by.xx, by.yy, by.zz, by.xy, by.xz, by.yz};
+    const double flow[6] = {p->along.xx, p->along.yy, p->along.zz, p->along.xy, p->along.xz, p->along.yz};
+    for (int k = 0; k < 3; k++) {
+        double low = GG_MAX(p->place[k] - 0.5, 1e-30); /* never 0, whose sign would be lost */
+        to->off[k] = (float)(low < 0.5 ? low : GG_MIN(p->place[k] - 1.5, -1e-30));
+    }
+    to->bulk = (float)((p->bulk - p->shear / 3.0) * scale);
+    to->shear = (float)(p->shear * scale);
+    to->soften = (float)(p->soften * scale);
+    for (int k = 0; k < 6; k++) {
+        to->lever[k] = (float)lever[k];
+        to->flow[k] = (float)flow[k];
+    }
+    to->halo = p->halo;
+    to->more = p->contact_count > 0 || gg_has_liquid(v);
+}
+
 /* Strain, stress and contacts of a particle at the iterate, of which its nodes say `value` and `along`; what they add to
  * the gradient. */
 GG_FN gg_point_gift gg_point_linearise(const gg_view *v, int64_t e, gg_continuum_point *p, gg_real4 value,
@@ -16,7 +38,7 @@ GG_FN gg_point_gift gg_point_linearise(const gg_view *v, int64_t e, gg_continuum
     double dt = v->params.dt, follow = gg_continuum_follow(gg_continuum_env_of(v, e)->newton);
     const double *twists = gg_twist(v, e, GG_TWIST_VELOCITY);
     gg_tensor gradient = gg_tensor_of_columns(along);
-    gg_sym change = gg_matter_strain_along(along, p->lever, dt);
+    gg_sym change = gg_matter_strain_along(along, gg_point_lever(p), dt);
     p->strain = gg_sym_add(p->before, change);
     const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
     p->strength += follow * (gg_matter_strength(material, gg_sym_trace(p->strain)) - p->strength);
@@ -26,6 +48,7 @@ GG_FN gg_point_gift gg_point_linearise(const gg_view *v, int64_t e, gg_continuum
     p->soften = m.soften;
     p->along = m.flow;
     p->energy = p->volume * m.energy;
+    gg_point_keep_tangent(v, e, p, dt);
     gg_point_gift gift = gg_point_stress(p, m.stress, dt);
     if (gg_has_liquid(v)) {
         gg_liquid_push(p, along, dt, &gift);
@@ -96,6 +119,15 @@ GG_FN void gg_continuum_gradient_node(const gg_view *v, int64_t e, gg_node node,
 }
 GG_NODES_PHASE(gradient, gg_continuum_newton_on(v, e))
 
+/* How far a linear solve reduces its residual: to the bound of the solve where the objective is quadratic; else as far as
+ * Newton's method gains by it: Eisenstat, Walker (1996), their second choice. */
+GG_FN double gg_continuum_forcing(const gg_view *v, const gg_continuum_env *own) {
+    double least = 0.2 * own->bound / own->gradient, gained = own->gradient / own->last_gradient;
+    double most = gg_has_liquid(v) ? GG_LIQUID_FORCING : GG_CONTINUUM_FORCING;
+    double forcing = own->newton > 1 ? 0.9 * gained * gained : most;
+    return own->smooth ? least : GG_MAX(least, GG_MIN(forcing, most));
+}
+
 /* Judges the iterate, and opens the next linear solve. The bound is a share of the momenta at hand: those of free motion,
  * of what changes, and of gravity; or the tolerance of the solver, a mean velocity. nodes, blocks: sums over these */
 GG_FN void gg_continuum_judge(const gg_view *v, int64_t e, gg_continuum_sum nodes, gg_continuum_sum blocks) {
@@ -115,6 +147,7 @@ GG_FN void gg_continuum_judge(const gg_view *v, int64_t e, gg_continuum_sum node
     env->inner = !env->converged;
     own->linear = 0;
     own->newton += !env->converged;
+    own->single = gg_continuum_forcing(v, own) > GG_CONTINUUM_SINGLE;
 }
 GG_FN void gg_continuum_judge_env(const gg_view *v, int64_t e) {
     const gg_continuum_env *own = gg_continuum_env_of(v, e);
@@ -156,7 +189,7 @@ GG_FN void gg_continuum_diagonal_row(const gg_view *v, int64_t e, const gg_conti
     gg_real4 other = gg_real4_set(s->other[0][0], s->other[0][1], s->other[0][2], 0.0), pulled[3];
     gg_real4 slope[3] = {gg_real4_scale(other, y * z), gg_real4_scale(weight, s->other[1][j] * z),
                          gg_real4_scale(weight, y * s->other[2][l])};
-    gg_columns_times(slope, p->lever, pulled);
+    gg_columns_times(slope, gg_point_lever(p), pulled);
     gg_point_diagonal(p, p->volume * dt * dt, pulled, own);
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {

@@ -3,6 +3,7 @@
 #define GG_CONTINUUM_NODES_H
 
 #include "blocks.h"
+#include "matter.h"
 #include "spline.h"
 
 /* a sum and what was lost to its rounding, from a double */
@@ -125,7 +126,7 @@ GG_FN gg_point_gift gg_point_stress(const gg_continuum_point *p, gg_sym stress, 
                            gg_real4_set(s.xz, s.yz, s.zz, 0.0)};
     gg_point_gift gift;
     gift.impulse = gg_real4_zero();
-    gg_columns_times(columns, p->lever, gift.along);
+    gg_columns_times(columns, gg_point_lever(p), gift.along);
     return gift;
 }
 

@@ -10,7 +10,7 @@ GG_FN void gg_point_ray(const gg_view *v, int64_t e, gg_continuum_point *p, gg_r
     gg_tensor gradient = gg_tensor_of_columns(along);
     double u[3];
     gg_real4_three(value, u);
-    p->along = gg_matter_strain_along(along, p->lever, v->params.dt);
+    p->along = gg_matter_strain_along(along, gg_point_lever(p), v->params.dt);
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {
         gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];

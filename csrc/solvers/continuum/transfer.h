@@ -20,7 +20,7 @@ GG_FN void gg_point_open(const gg_view *v, int64_t e, int64_t slot, uint64_t key
     p->volume = 4.0 / 3.0 * GG_PI * radius * radius * radius;
     const gg_continuum_material *material = gg_continuum_material_of(v, e, slot);
     gg_sym stretch = material->liquid > 0.0 ? gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0) : v->continuum_stretch[id];
-    p->lever = gg_matter_lever(material, stretch);
+    p->logarithmic = gg_matter_logarithmic(material);
     p->before = gg_matter_strain(material, stretch);
     p->strength = gg_matter_strength(material, gg_sym_trace(stretch) - 3.0);
     p->pressed = 0.0;
