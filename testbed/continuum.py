@@ -189,6 +189,27 @@ def column(aspect: float, angle: float, spacing: float, length: float = 0.1, wid
     return scene
 
 
+def slope(degrees: float, angle: float, spacing: float, length: float = 0.3) -> gg.Scene:
+    """Sand of an angle of friction that is laid on a rough floor as a slope, high at a wall, two cells wide between
+    smooth side walls."""
+    steep, room, apart = np.tan(np.radians(degrees)), (0.8, 2 * spacing), 0.5 * spacing
+    scene = gg.Scene(((0, 0, 0), (*room, length * steep + 0.1)))
+    sand = scene.add_material(density=1500.0, friction=0.6, continuum=gg.DruckerPrager(1e6, 0.3, angle))
+    scene.wall_material = scene.add_material(density=1000.0, friction=0.0)
+    scene.add_tool(gg.Sdf.box((10, 10, 0.05)), "floor", sand, (0, 0, -0.05))
+    axes = [np.arange(0.0, end, apart) + 0.5 * apart for end in (*room, length * steep + apart)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 3)
+    scene.add_continuum(sand, points=points[points[:, 2] < (length - points[:, 0]) * steep], spacing=spacing)
+    return scene
+
+
+def slope_of(places: Floats, spacing: float, length: float = 0.3) -> float:
+    """How steep the middle of `slope` is [degrees], by the highest particles over each cell."""
+    edges = np.arange(0.2 * length, 0.8 * length, spacing)
+    tops = [places[(places[:, 0] >= x) & (places[:, 0] < x + spacing), 2].max() for x in edges]
+    return float(np.degrees(np.arctan(-np.polyfit(edges, tops, 1)[0])))
+
+
 def gripped(spacing: float) -> gg.Scene:
     """An elastic cube of .4 kg between two panels that friction holds it by (Zong et al. 2024, section VII.E)."""
     scene = gg.Scene(((-0.2, -0.2, -0.2), (0.2, 0.2, 0.2)), boundary=dict.fromkeys("xyz", "open"))

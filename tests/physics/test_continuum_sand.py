@@ -1,12 +1,14 @@
-"""Sand that is poured lies as dense as before it fell, and at rest."""
+"""Sand that is poured lies as dense as before it fell, and at rest; sand on a slope stays up to its angle of repose."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 import granular_gym as gg
+from testbed.continuum import slope, slope_of
 
 APART = 0.01  # [m] particles in packed sand
 SIDE, HOLE, PLATE = 0.1, 0.06, 0.16  # [m] of the box, of the hole in the plate over it, height of the plate
@@ -45,3 +47,24 @@ def test_poured_sand_is_as_dense_as_before(measured: Note) -> None:
         "of the centre of mass, over that of packed level sand; 1.67 where particles add up openings"
     )
     assert moved < 0.1, "in half a second, half of the particles"
+
+
+# without dilatancy the angle of repose is arctan(sin(angle of friction)): 29.8 and 20.0 degrees
+@pytest.mark.parametrize(("angle", "stands", "slumps", "then"), [(35.0, 28.0, 32.0, 31.5), (21.4, 19.0, 25.0, 20.0)])
+def test_angle_of_repose(angle: float, stands: float, slumps: float, then: float, measured: Note) -> None:
+    """A flatter slope keeps still, a steeper one slumps."""
+    spacing, found = 0.02, {}
+    for degrees in (stands, slumps):
+        scene = slope(degrees, angle, spacing)
+        with scene.build(device="cpu", solver=gg.Solver(tolerance=1e-5), num_threads=1) as world:
+            before = world.positions[0].astype(np.float64)
+            world.step(5e-3, 400)
+            places = world.positions[0].astype(np.float64)
+            assert world.stats["unsolved_count"][0] == 0
+        moved = float(np.linalg.norm(places - before, axis=1).mean()) / spacing
+        found[degrees] = (slope_of(before, spacing), slope_of(places, spacing), moved)
+    measured(**{f"from_{key:g}": end for key, (_, end, _) in found.items()})
+    start, end, moved = found[stands]
+    assert abs(end - start) < 0.5 and moved < 0.1
+    start, end, _ = found[slumps]
+    assert end < min(start - 0.5, then)
