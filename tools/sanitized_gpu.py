@@ -1,7 +1,7 @@
-"""sanitized_gpu.py: runs all kernels and kinds of scenes with few grains, short enough for compute-sanitizer.
+"""sanitized_gpu.py: runs the kernels of every law with few grains, short enough for compute-sanitizer.
 
-With --phases, where each phase is a kernel, prints the phases that were not run: only those that undo a substep where
-memory is exhausted.
+With --phases prints the phases that were not run: those of drives, sleep and tallies, of states of clumps, and those
+that undo a substep where memory is exhausted.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ import granular_gym as gg
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from testbed.continuum import handle, handled, knead, kneaded, stir, stirred
+from testbed.dynamic_tools import press, pressed
+from testbed.parity import BELL, clumped, forced, poses
 
 KERNELS = ("block", "team", "graph")
 Built = tuple[gg.Scene, dict[str, Any], Any]  # scene, settings of the solver, target poses of the tools
@@ -88,10 +90,28 @@ CASES: dict[str, tuple[Callable[[], Built], tuple[int, ...]]] = {
     "planar on springs": (lambda: (planar(), {"mode": "penalty", "stiffness": 1e5}, BLADE), (2,)),
 }
 
-#: continuous matter: scene, settings of the solver, kernel, and what takes so many steps. What is solved by as many
-#: iterations as only the GPU knows is never a graph
-Matter = tuple[Callable[[], gg.Scene], dict[str, Any], str, Callable[[gg.World, int], Any]]
-MATTER: dict[str, Matter] = {
+
+def push(world: gg.World, steps: int) -> None:
+    """Steps under moving tools."""
+    for k in range(steps):
+        world.step(5e-4, 2, poses(k, world))
+
+
+#: what `drive` is not for: scene, settings of the solver, kernel, and what takes so many steps. What is solved by as
+#: many iterations as only the GPU knows is never a graph
+Stepped = tuple[Callable[[], gg.Scene], dict[str, Any], str, Callable[[gg.World, int], Any]]
+STEPPED: dict[str, Stepped] = {
+    "clumps": (clumped, {}, "team", push),
+    "clumps, a kernel a phase": (clumped, {}, "graph", push),
+    "dynamic tools among grains": (lambda: pressed(60), {}, "team", press),
+    "the same, by Jacobi iterations": (lambda: pressed(60), {"mode": "jacobi"}, "graph", press),
+    "forces": (forced, {"mode": "bell", "bell": BELL}, "graph", push),
+    "forces, steps of their own": (
+        forced,
+        {"mode": "bell", "bell": BELL, "integrator": "rkf45", "tolerance": 1e-3},
+        "team",
+        push,
+    ),
     "dough and sand": (lambda: kneaded(0.04), {}, "team", knead),
     "dough under dynamic tools": (lambda: handled(0.04), {}, "team", handle),
     "liquid with a buoy": (stirred, {}, "team", stir),
@@ -166,8 +186,8 @@ def cases(ran: set[str] | None) -> Iterator[str]:
                     drive(world, poses)
                     note(world, ran)
             yield f"{name}, {envs} envs"
-    for name, (make_matter, settings, kernel, steps) in MATTER.items():
-        with make_matter().build(1, device="cuda", solver=gg.Solver(**settings)) as world:
+    for name, (make_scene, settings, kernel, steps) in STEPPED.items():
+        with make_scene().build(1, device="cuda", solver=gg.Solver(**settings)) as world:
             world._core.set_kernel(kernel)
             world.profile(ran is not None)
             steps(world, 2)

@@ -13,7 +13,7 @@ from tools import sanitized_gpu
 @pytest.mark.filterwarnings("ignore::granular_gym.errors.StabilityWarning")
 def test_cases_of_the_sanitizer_run() -> None:
     names = list(sanitized_gpu.cases(None))
-    assert {"spheres, 3 envs", "planar, 2 envs", "liquid with a buoy", "growth"} <= set(names)
+    assert {"spheres, 3 envs", "planar, 2 envs", "clumps", "forces", "liquid with a buoy", "growth"} <= set(names)
 
 
 @pytest.mark.parametrize("kernel", SPHERE_KERNELS)
