@@ -31,6 +31,10 @@ GG_FN gg_sym gg_sym_madd(gg_sym a, double s, gg_sym b) { return gg_sym_add(a, gg
 GG_FN gg_sym gg_sym_sub(gg_sym a, gg_sym b) { return gg_sym_madd(a, -1.0, b); }
 /* a + s * I */
 GG_FN gg_sym gg_sym_shift(gg_sym a, double s) { return gg_sym_make(a.xx + s, a.yy + s, a.zz + s, a.xy, a.xz, a.yz); }
+/* xx, yy, zz, xy, xz, yz in single precision */
+GG_FN gg_sym gg_sym_widened(const float of[6]) {
+    return gg_sym_make((double)of[0], (double)of[1], (double)of[2], (double)of[3], (double)of[4], (double)of[5]);
+}
 GG_FN double gg_sym_trace(gg_sym a) { return a.xx + a.yy + a.zz; }
 GG_FN gg_sym gg_sym_deviator(gg_sym a) { return gg_sym_shift(a, -gg_sym_trace(a) / 3.0); }
 /* a : b */
@@ -51,6 +55,35 @@ GG_FN void gg_sym_mul(gg_sym a, const double x[3], double out[3]) {
     out[2] = a.xz * x[0] + a.yz * x[1] + a.zz * x[2];
 }
 /* inverse of a positive definite matrix */
+/* a lower triangular matrix in single precision: row by row */
+typedef struct gg_lower {
+    float of[6];
+} gg_lower;
+
+/* The inverse of the Cholesky factor of a positive definite matrix: a^-1 = l^T l. Where that is beyond single precision, or a
+ * is not positive definite to rounding, it is held at 1e18. */
+GG_FN gg_lower gg_sym_inverse_factor(gg_sym a) {
+    const double most = 1e18;
+    double x = a.xx > 0.0 ? 1.0 / sqrt(a.xx) : most, yx = a.xy * x, zx = a.xz * x;
+    double y2 = a.yy - yx * yx, y = y2 > 0.0 ? 1.0 / sqrt(y2) : most, zy = (a.yz - zx * yx) * y;
+    double z2 = a.zz - zx * zx - zy * zy, z = z2 > 0.0 ? 1.0 / sqrt(z2) : most;
+    const double of[6] = {x, -yx * x * y, y, (zy * yx * y - zx) * x * z, -zy * y * z, z};
+    gg_lower out;
+    for (int k = 0; k < 6; k++) {
+        double held = of[k] < most ? of[k] : most;
+        out.of[k] = (float)(held > -most ? held : -most);
+    }
+    return out;
+}
+/* l^T l x */
+GG_FN void gg_lower_square(const gg_lower *l, const double x[3], double out[3]) {
+    const double one = (double)l->of[0] * x[0];
+    const double two = (double)l->of[1] * x[0] + (double)l->of[2] * x[1];
+    const double three = (double)l->of[3] * x[0] + (double)l->of[4] * x[1] + (double)l->of[5] * x[2];
+    out[0] = (double)l->of[0] * one + (double)l->of[1] * two + (double)l->of[3] * three;
+    out[1] = (double)l->of[2] * two + (double)l->of[4] * three;
+    out[2] = (double)l->of[5] * three;
+}
 GG_FN gg_sym gg_sym_inverse(gg_sym a) {
     double xx = a.yy * a.zz - a.yz * a.yz, xy = a.yz * a.xz - a.xy * a.zz, xz = a.xy * a.yz - a.yy * a.xz;
     double det = a.xx * xx + a.xy * xy + a.xz * xz;

@@ -165,7 +165,7 @@ GG_FN void gg_access_transform_grain(const gg_view *v, int64_t e, int64_t i) {
     }
     gg_turn3(body, 4, 1, sine, cosine);
     float *impulse = gg_stored_impulses(v, e), *roll = gg_stored_torques(v, e);
-    for (int32_t k = 0; v->env[e].dt_last > 0.0f && k < v->contact_count[at]; k++) {
+    for (int32_t k = 0; v->dims.listed && v->env[e].dt_last > 0.0f && k < v->contact_count[at]; k++) {
         int64_t element = gg_stored_contact_at(v, e, at, k).impulse3;
         gg_turn3(impulse, element, GG_LANES, sine, cosine);
         if (v->dims.spheres.roll_rows) {

@@ -223,7 +223,7 @@ GG_FN void gg_sleep_choose_env(const gg_view *v, int64_t e) {
  * a rollback of the substep gives back stays as prediction noted it. */
 GG_FN void gg_sleep_predict_at_rest(const gg_view *v, int64_t e, int64_t i) {
     int64_t id = e * v->dims.slots + v->grain_id[e * v->dims.slots + i];
-    float *note = v->before_prediction + id * 6, noted[6];
+    float *note = gg_before_prediction(v, e) + v->grain_id[e * v->dims.slots + i] * 6, noted[6];
     gg_prediction ignored = GG_ZERO;
     for (int k = 0; k < 6; k++) {
         noted[k] = note[k];

@@ -55,9 +55,9 @@ typedef struct gg_matter_points {
 
 GG_FN gg_matter_points gg_matter_points_of(const gg_view *v, int64_t e) {
     int64_t slots = v->dims.continuum.slots;
-    float *first = v->matter_point + e * (4 * slots + GG_LANES);
+    float *first = (float *)(void *)(v->continuum_point + e * slots);
     return GG_LIT(gg_matter_points){first, first + slots, first + 2 * slots, first + 3 * slots,
-                                    v->matter_id + e * slots};
+                                    v->continuum_lost + e * slots};
 }
 
 /* sorts the particles of an env into cells as wide as the reach of the largest */
@@ -65,7 +65,7 @@ GG_FN void gg_matter_order(const gg_view *v, int64_t e) {
     gg_matter_cells *cells = &v->matter_cells[e];
     const gg_vec4 *x = v->position + e * v->dims.slots;
     gg_matter_points points = gg_matter_points_of(v, e);
-    int32_t *first = v->matter_first + e * (v->dims.continuum.cells + 1), sum = 0;
+    int32_t *first = v->matter_first + e * (v->dims.continuum.cells + 2), sum = 0;
     gg_aabb box = gg_aabb_empty();
     for (int64_t i = 0; i < v->dims.slots; i++) {
         if (gg_matter_placed(v, e, i)) {
@@ -127,7 +127,7 @@ typedef struct gg_matter_walk {
 GG_FN int gg_matter_walk_open(gg_matter_walk *walk, const gg_view *v, int64_t e, gg_vec3 low, gg_vec3 high) {
     const gg_matter_cells *cells = &v->matter_cells[e];
     const gg_cell_grid *g = walk->grid = &cells->grid;
-    walk->first = v->matter_first + e * (v->dims.continuum.cells + 1);
+    walk->first = v->matter_first + e * (v->dims.continuum.cells + 2);
     float reach = 2.0f * (float)GG_CONTINUUM_REACH * 1.0001f * GG_MATTER_REACH * v->params.radius_max;
     int ordered = 1, some = 1;
     for (int k = 0; k < 3; k++) {

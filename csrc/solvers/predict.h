@@ -63,7 +63,7 @@ GG_FN void GG_LANE_NAME(predict_lanes)(const gg_view *v, int64_t e, int64_t slot
     int32_t own[GG_LANE_WIDTH];
     if (slot + 2 * GG_LANE_WIDTH <= v->dims.grain_count) {
         lane_prefetch(errors, 3, id + GG_LANE_WIDTH);
-        lane_prefetch(v->before_prediction + slots * 6, 6, id + GG_LANE_WIDTH);
+        lane_prefetch(gg_before_prediction(v, e), 6, id + GG_LANE_WIDTH);
     }
     for (int k = 0; k < GG_LANE_WIDTH; k++) {
         own[k] = (int32_t)(slot + k);
@@ -74,8 +74,8 @@ GG_FN void GG_LANE_NAME(predict_lanes)(const gg_view *v, int64_t e, int64_t slot
     lane_points(v->built_position + slots, own, built);
     /* compensated summation: else small changes of a large velocity would all be rounded the same way */
     lane_triples(errors, 3, id, error);
-    lane_triples_scatter(v->before_prediction + slots * 6, 6, id, body);
-    lane_triples_scatter(v->before_prediction + slots * 6 + 3, 6, id, error);
+    lane_triples_scatter(gg_before_prediction(v, e), 6, id, body);
+    lane_triples_scatter(gg_before_prediction(v, e) + 3, 6, id, error);
     GG_LANE_NAME(vec) kick = GG_LANE_NAME(kick)(v, e, body, x[3]);
     GG_LANE_NAME(vec) velocity = GG_LANE_NAME(add_compensated)(body, kick, error), moved;
     lane_triples_scatter(errors, 3, id, error);

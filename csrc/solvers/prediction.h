@@ -7,7 +7,7 @@
 /* gives the grain of a slot the velocity that was noted */
 GG_FN_LARGE void gg_predict_undo(const gg_view *v, int64_t e, int64_t i) {
     int64_t id = v->grain_id[e * v->dims.slots + i];
-    const float *note = v->before_prediction + (e * v->dims.slots + id) * 6;
+    const float *note = gg_before_prediction(v, e) + id * 6;
     for (int k = 0; k < 3; k++) {
         gg_slot_body_at(v, e, i)[k] = note[k];
         v->velocity_error[(e * v->dims.slots + id) * 3 + k] = note[3 + k];

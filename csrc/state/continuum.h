@@ -15,6 +15,8 @@
 /* nodes of a block, and those that its particles reach: 6 x 6 x 6 */
 #define GG_NODES 64
 #define GG_HALO  216
+/* vectors in which symmetric matrices of as many nodes find room, of which four components are written at once */
+#define GG_HALO_MATRICES (GG_HALO * 6 / 4 + 1)
 /* cells of the grid that begin at nodes of its particles, but for the last along each axis: 5 x 5 x 5 */
 #define GG_CELLS 125
 
@@ -41,6 +43,7 @@ typedef struct gg_continuum_material {
 typedef struct gg_continuum_dims {
     int64_t envs, slots;   /* 1, slots */
     int64_t blocks, nodes; /* capacities: blocks that hold particles, and blocks of nodes that these reach */
+    int64_t given;         /* vectors that a block of particles keeps of its nodes: solvers/continuum/nodes.h */
     int64_t contacts;      /* tool_contacts */
     int64_t tools, twists; /* tools of the scene where one is dynamic, else 0; components of their twists, 6 each */
     int64_t tool_blocks;   /* blocks, or 0 without dynamic tools */
@@ -52,20 +55,18 @@ typedef struct gg_continuum_dims {
 
 /* a particle within a substep, in the order of blocks */
 typedef struct gg_continuum_point {
-    double place[3];            /* in its stencil, in units of the grid's spacing, .5 .. 1.5 */
-    gg_sym before, strain;      /* strain at the start of the substep, and of the iterate */
-    gg_sym along;               /* direction of flow; in the line search: change of strain along the step */
-    double bulk, shear, soften; /* tangent moduli [Pa]: along flow stress does not rise by `soften` */
-    double strength;            /* yield stress in this substep [Pa] */
-    double pressed;             /* bulk modulus of a liquid under pressure, as the preconditioner takes it [Pa] */
-    double volume;              /* [m3] */
-    double energy;              /* of its strain and contacts at the iterate [J] */
-    int32_t slot, halo;         /* halo: the first node of its stencil in its block */
+    double place[3];  /* in its stencil, in units of the grid's spacing, .5 .. 1.5 */
+    gg_sym strain;    /* of the iterate */
+    double strength;  /* yield stress in this substep [Pa] */
+    double volume;    /* [m3] */
+    int32_t id, slot; /* grain id, and where it is */
+    int32_t halo;     /* the first node of its stencil in its block */
     int32_t contact, contact_count;
-    int32_t logarithmic; /* whether its strain is: solvers/continuum/matter.h */
+    int32_t pressed; /* whether it is liquid under pressure */
 } gg_continuum_point;
 
-/* the Hessian of a particle in single precision, times its volume and dt^2; symmetric matrices as gg_sym */
+/* the Hessian of a particle in single precision, times its volume and dt^2; symmetric matrices as gg_sym. Along flow
+ * stress does not rise by `soften`. */
 typedef struct gg_continuum_tangent { /* 5 x 16 bytes, which product.h reads as they are */
     /* from the nearer edge of its cell, in units of the grid's spacing; < 0: from the upper one */
     GG_ALIGNED(16) float off[3];
@@ -192,21 +193,18 @@ typedef struct gg_continuum_tool_sum {
 
 /* clang-format off */
 #define GG_CONTINUUM_FIELDS(X)                                                                                         \
-    X(gg_sym, continuum_stretch, d->continuum.slots, STATE)       /* elastic left stretch, by grain id */              \
+    X(gg_sym, continuum_strain, d->continuum.slots, STATE)        /* elastic, see solvers/continuum/matter.h, by id */ \
     X(float, continuum_affine, d->continuum.slots * 9, STATE)     /* APIC's matrix C, by grain id [1/s] */             \
     X(float, continuum_plastic, d->continuum.slots, STATE)        /* equivalent plastic strain, by grain id */          \
     X(int32_t, continuum_lost, d->continuum.slots, SCRATCH)       /* by grain id: too far away for the grid */         \
-    X(int32_t, continuum_moved, d->continuum.slots, SCRATCH)      /* by grain id: 0: it would not be finite */         \
     X(gg_continuum_env, continuum_env, d->continuum.envs, SCRATCH)                                                     \
-    X(uint64_t, continuum_key, d->continuum.slots * 2, SCRATCH)   /* block and cell of a slot; then sorted */          \
-    X(int32_t, continuum_order, d->continuum.slots * 2, SCRATCH)  /* slots by block, cell and id */                    \
     X(int32_t, continuum_cell, d->continuum.slots, SCRATCH)       /* first particle of each cell that holds some */    \
     X(gg_continuum_point, continuum_point, d->continuum.slots, SCRATCH)                                                \
-    X(gg_continuum_tangent, continuum_tangent, d->continuum.slots, SCRATCH) /* as continuum_point */                  \
+    X(gg_continuum_tangent, continuum_tangent, d->continuum.slots, SCRATCH) /* in the order of continuum_point */      \
     X(gg_continuum_contact, continuum_contact, d->continuum.contacts, SCRATCH)                                         \
     X(gg_continuum_block, continuum_block, d->continuum.blocks, SCRATCH)                                               \
     X(gg_continuum_sum, continuum_block_sum, d->continuum.blocks, SCRATCH)                                             \
-    X(gg_real4, continuum_given, d->continuum.blocks * GG_HALO * 2, SCRATCH) /* of a block: solvers/continuum/nodes.h */ \
+    X(gg_real4, continuum_given, d->continuum.blocks * d->continuum.given, SCRATCH)                                    \
     X(gg_continuum_source, continuum_source, d->continuum.nodes, SCRATCH)                                              \
     X(gg_liquid_cell, liquid_cell, d->continuum.fills, SCRATCH)                                                        \
     X(gg_room, liquid_room, d->continuum.rooms, SCRATCH)                                                               \
@@ -218,7 +216,7 @@ typedef struct gg_continuum_tool_sum {
     X(gg_real4, continuum_step, d->continuum.nodes * GG_NODES, SCRATCH)     /* its solution [m/s] */                   \
     X(gg_real4, continuum_way, d->continuum.nodes * GG_NODES, SCRATCH)      /* its direction; w: pressure */           \
     X(gg_real4, continuum_image, d->continuum.nodes * GG_NODES, SCRATCH)    /* the matrix times the direction */       \
-    X(gg_sym, continuum_inverse, d->continuum.nodes * GG_NODES, SCRATCH)    /* of its diagonal blocks [1/kg] */        \
+    X(gg_lower, continuum_inverse, d->continuum.nodes * GG_NODES, SCRATCH)  /* of its diagonal blocks [1/kg^.5] */     \
     X(double, continuum_twist, d->continuum.twists * GG_TWIST_VECTORS, SCRATCH) /* one gg_twist_vector after another */ \
     X(double, continuum_root, d->continuum.twists * d->continuum.twists, SCRATCH)   /* of the tools' inverse mass */   \
     X(double, continuum_factor, d->continuum.twists * d->continuum.twists, SCRATCH) /* of their Hessian */             \
@@ -226,9 +224,7 @@ typedef struct gg_continuum_tool_sum {
     X(gg_displaced, displaced, d->continuum.rooms * d->continuum.tools, SCRATCH) /* by block of nodes and tool */      \
     X(gg_displaced_sum, displaced_sum, d->continuum.liquid * d->continuum.tool_blocks * d->continuum.tools, SCRATCH)   \
     X(gg_matter_cells, matter_cells, d->continuum.envs, SCRATCH)                                                       \
-    X(int32_t, matter_first, d->continuum.cells + d->continuum.envs, SCRATCH) /* first particle of each cell */        \
-    X(float, matter_point, d->continuum.slots * 4 + d->continuum.envs * GG_LANES, SCRATCH) /* by cell, see there */    \
-    X(int32_t, matter_id, d->continuum.slots, SCRATCH)    /* the same: grain ids */
+    X(int32_t, matter_first, d->continuum.cells + 2 * d->continuum.envs, SCRATCH) /* first particle of each cell */
 
 #define GG_CONTINUUM_SCENE_ARRAYS(X)                                                                                   \
     X(gg_continuum_material, continuum_material, dims->continuum.envs ? dims->material_count : 0,                      \

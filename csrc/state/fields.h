@@ -42,15 +42,15 @@
     X(float, start_velocity, d->listed * 6, SCRATCH)                    /* v, r*omega before contact, SoA per slice */ \
     X(float, count_over_mass, d->listed, SCRATCH)                       /* contact count over mass [1/kg] */           \
     X(float, correction, d->listed * 3, SCRATCH)                        /* position correction [m], SoA per slice */   \
-    X(float, velocity, d->slots * 6, SCRATCH)                           /* v, r*omega of the last iterate, SoA */      \
+    X(float, velocity, d->listed * 6, SCRATCH)                          /* v, r*omega of the last iterate, SoA */      \
     /* candidates: pairs near enough to touch before the lists are built again */                                      \
-    X(int32_t, candidate_first, d->slots, STATE)                                                                       \
-    X(int32_t, candidate_count, d->slots, STATE)                                                                       \
+    X(int32_t, candidate_first, d->listed, STATE)                                                                      \
+    X(int32_t, candidate_count, d->listed, STATE)                                                                      \
     X(int32_t, candidate, d->candidate_cap, STATE)                      /* slots of the others, ascending */           \
     /* contacts that live from one substep to the next (warm start); key: the other's grain id, or -1 - part */        \
-    X(int32_t, contact_first, d->slots, STATE)                                                                         \
-    X(int32_t, contact_count, d->slots, STATE)                                                                         \
-    X(int32_t, tool_contact_count, d->slots, STATE)                     /* they come last in a grain's list */         \
+    X(int32_t, contact_first, d->listed, STATE)                                                                        \
+    X(int32_t, contact_count, d->listed, STATE)                                                                        \
+    X(int32_t, tool_contact_count, d->listed, STATE)                    /* they come last in a grain's list */         \
     X(int32_t, key_a, d->contact_rows * GG_LANES, STATE)                                                               \
     X(int32_t, key_b, d->contact_rows * GG_LANES, STATE)                                                               \
     X(float, impulse_a, d->contact_rows * GG_LANES * 3, STATE)          /* on this grain, in world axes [N s] */       \
@@ -97,8 +97,6 @@
     /* a listed contact, before it is prepared */                                                                      \
     X(float, restitution, effective_mass) /* -1: no contact */                                                         \
     X(float, gap, bias)                                                                                                \
-    /* what prediction changes, by grain id, for a rollback: velocity and its rounding error */                        \
-    X(float, before_prediction, velocity)                                                                              \
     /* grains before they move to their new slots */                                                                   \
     X(float, sort_point, start_velocity) /* position, built position */                                                \
     X(float, sort_body, body_b)                                                                                        \

@@ -145,8 +145,8 @@ static gg_status collect(gg_world *w, const gg_env *envs, gg_dims *dims, int32_t
         gg_dims_set_contact_rows(dims, rows + rows / 16 + 4);
     }
     if (blocks || nodes) {
-        gg_dims_set_blocks(dims, blocks ? blocks + blocks / 4 + 8 : dims->continuum.blocks,
-                           nodes ? nodes + nodes / 4 + 8 : dims->continuum.nodes);
+        gg_dims_set_blocks(dims, blocks ? blocks + blocks / 16 + 4 : dims->continuum.blocks,
+                           nodes ? nodes + nodes / 16 + 4 : dims->continuum.nodes);
     }
     if (tool_contacts) {
         gg_dims_set_tool_contacts(dims, tool_contacts + tool_contacts / 8 + 16);

@@ -1,5 +1,6 @@
 /* continuum.c: what the law of continuous matter asks of a definition; reading and setting its deformation. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../solvers/continuum/explicit.h"
@@ -86,28 +87,25 @@ void gg_continuum_step_bound(const gg_view *v, gg_params *p) {
     }
 }
 
-void gg_continuum_fill(gg_view *v, int64_t e) {
-    for (int64_t id = 0; id < v->dims.continuum.slots; id++) {
-        v->continuum_stretch[e * v->dims.continuum.slots + id] = gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0);
-    }
-}
-
 static gg_status expect_continuum(gg_world *w) {
     GG_EXPECT(gg_message_of(w), w->view.dims.continuum.envs, "continuum: expected a world of continuous matter");
     return GG_OK;
 }
 
-/* Kirchhoff's, as it pushes the nodes, but for viscosity: the stress that the stretch alone has */
-static gg_sym stress_of(const gg_view *host, int64_t e, int64_t id, gg_sym stretch) {
+/* material of a grain, by what the host has of slot_of and material */
+static const gg_continuum_material *material_of(const gg_view *host, int64_t e, int64_t id) {
     int64_t slot = host->slot_of[e * host->dims.slots + id];
-    const gg_continuum_material *m = &host->continuum_material[host->material[e * host->dims.slots + slot]];
+    return &host->continuum_material[host->material[e * host->dims.slots + slot]];
+}
+
+/* Kirchhoff's, as it pushes the nodes, but for viscosity: the stress that the strain alone has */
+static gg_sym stress_of(const gg_continuum_material *m, gg_sym strain) {
     gg_sym none = {0};
     if (m->liquid > 0.0) {
-        return gg_sym_shift(none, m->liquid * (gg_sym_trace(stretch) - 3.0));
+        return gg_sym_shift(none, m->liquid * gg_sym_trace(strain));
     }
-    gg_sym strain = gg_matter_strain(m, stretch);
-    gg_matter matter = gg_matter_of(m, gg_matter_strength(m, gg_sym_trace(stretch) - 3.0), strain, none, 1.0);
-    return gg_tensor_symmetric(gg_sym_product(matter.stress, gg_matter_lever(gg_matter_logarithmic(m), strain)));
+    gg_matter matter = gg_matter_of(m, gg_matter_strength(m, gg_sym_trace(strain)), strain, none, 1.0);
+    return gg_tensor_symmetric(gg_sym_product(matter.stress, gg_matter_lever(m, strain)));
 }
 
 /* copies what grains have of a field, `each` bytes, between the host and where the world runs; rows: envs */
@@ -123,41 +121,61 @@ gg_status gg_world_get_continuum(gg_world *w, const gg_continuum_state *out) {
     const gg_dims *dims = &w->view.dims;
     gg_status status = expect_continuum(w);
     status = status == GG_OK
-                 ? copy_field(w, out->stretch, w->view.continuum_stretch, sizeof(gg_sym), dims->env_count, GG_TO_HOST)
+                 ? copy_field(w, out->stretch, w->view.continuum_strain, sizeof(gg_sym), dims->env_count, GG_TO_HOST)
                  : status;
     status = status == GG_OK
                  ? copy_field(w, out->plastic, w->view.continuum_plastic, sizeof(float), dims->env_count, GG_TO_HOST)
                  : status;
     status = status == GG_OK ? gg_world_pull(w, GG_BIT(slot_of) | GG_BIT(material), -1, &host) : status;
     for (int64_t k = 0; status == GG_OK && k < dims->env_count * dims->grain_count; k++) {
-        gg_sym stretch, stress;
-        memcpy(&stretch, out->stretch + 6 * k, sizeof stretch);
-        stress = stress_of(host, k / dims->grain_count, k % dims->grain_count, stretch);
+        const gg_continuum_material *m = material_of(host, k / dims->grain_count, k % dims->grain_count);
+        gg_sym strain, stretch, stress;
+        memcpy(&strain, out->stretch + 6 * k, sizeof strain);
+        stretch = gg_matter_stretch(m, strain);
+        stress = stress_of(m, strain);
+        memcpy(out->stretch + 6 * k, &stretch, sizeof stretch);
         memcpy(out->stress + 6 * k, &stress, sizeof stress);
     }
     return status;
 }
 
-gg_status gg_world_set_continuum(gg_world *w, const int32_t *envs, int64_t listed, const double *stretch,
-                                 const float *plastic) {
-    const gg_dims *dims = &w->view.dims;
-    gg_status status = expect_continuum(w);
-    status = status == GG_OK ? gg_envs_check(w, envs, &listed) : status;
-    for (int64_t k = 0; status == GG_OK && k < listed * dims->grain_count; k++) {
+static gg_status check_deformation(gg_world *w, int64_t listed, const double *stretch, const float *plastic) {
+    int64_t count = w->view.dims.grain_count;
+    for (int64_t k = 0; k < listed * count; k++) {
         gg_sym one;
         memcpy(&one, stretch + 6 * k, sizeof one);
         GG_EXPECT(gg_message_of(w), gg_stretch_usable(one) && gg_finite(plastic[k]) && plastic[k] >= 0.0f,
                   "stretches, plastic_strains: expected positive definite matrices and strains >= 0, those of particle "
                   "%lld are not",
-                  (long long)(k % dims->grain_count));
+                  (long long)(k % count));
     }
+    return GG_OK;
+}
+
+gg_status gg_world_set_continuum(gg_world *w, const int32_t *envs, int64_t listed, const double *stretch,
+                                 const float *plastic) {
+    gg_view *host;
+    const gg_dims *dims = &w->view.dims;
+    gg_status status = expect_continuum(w);
+    status = status == GG_OK ? gg_envs_check(w, envs, &listed) : status;
+    status = status == GG_OK ? gg_world_pull(w, GG_BIT(slot_of) | GG_BIT(material), -1, &host) : status;
+    gg_sym *strain = malloc(sizeof *strain * (size_t)dims->grain_count);
+    if (status == GG_OK && !strain) {
+        status =
+            gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: strains of %lld particles", (long long)dims->grain_count);
+    }
+    status = status == GG_OK ? check_deformation(w, listed, stretch, plastic) : status;
     for (int64_t k = 0; status == GG_OK && k < listed; k++) {
-        int64_t at = gg_env_at(envs, k) * dims->continuum.slots, from = k * dims->grain_count;
-        status = copy_field(w, (void *)(uintptr_t)(stretch + 6 * from), w->view.continuum_stretch + at, sizeof(gg_sym),
-                            1, GG_TO_DEVICE);
+        int64_t e = gg_env_at(envs, k), at = e * dims->continuum.slots, from = k * dims->grain_count;
+        for (int64_t id = 0; id < dims->grain_count; id++) {
+            memcpy(&strain[id], stretch + 6 * (from + id), sizeof *strain);
+            strain[id] = gg_matter_strain(material_of(host, e, id), strain[id]);
+        }
+        status = copy_field(w, strain, w->view.continuum_strain + at, sizeof *strain, 1, GG_TO_DEVICE);
         status = status == GG_OK ? copy_field(w, (void *)(uintptr_t)(plastic + from), w->view.continuum_plastic + at,
                                               sizeof(float), 1, GG_TO_DEVICE)
                                  : status;
     }
+    free(strain);
     return status;
 }

@@ -87,7 +87,6 @@ static gg_status fill(gg_world *w, const gg_world_def *d, gg_dims dims) {
     for (int64_t e = 0; e < d->env_count; e++) {
         fill_env(&w->view, d, e);
         gg_clumps_fill(&w->view, d, e);
-        gg_continuum_fill(&w->view, e);
     }
     int64_t all = 0;
     status = gg_world_update_masses(w, gg_envs_list(w, NULL, &all));

@@ -109,7 +109,8 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         for (int32_t k = 0; k < d->material_count; k++) {
             dims.continuum.liquid |= d->continuum.material[k].liquid > 0.0;
         }
-        gg_dims_set_blocks(&dims, dims.slots / 256 + 8, dims.slots / 128 + 32);
+        dims.continuum.given = dims.continuum.liquid ? 2 * GG_HALO : GG_HALO_MATRICES;
+        gg_dims_set_blocks(&dims, dims.slots / 256 + 8, dims.slots / 192 + 32);
     }
     /* of continuous matter only the surface meets tools */
     gg_dims_set_tool_contacts(&dims, dims.slots / (dims.continuum.envs ? 16 : 4) + 64);

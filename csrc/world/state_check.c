@@ -203,7 +203,7 @@ static gg_status check_finite(const saved_env *s, gg_field_id field) {
 
 static gg_status check_candidate_range(const saved_env *s, gg_field_id field) {
     const gg_view *v = s->view;
-    for (int64_t i = 0; !s->env->rebuild && i < gg_live_slots(v, 0); i++) {
+    for (int64_t i = 0; v->dims.listed && !s->env->rebuild && i < gg_live_slots(v, 0); i++) {
         int64_t first = v->candidate_first[i], count = v->candidate_count[i];
         EXPECT_AT(s, field, i,
                   first >= 0 && count >= 0 && first + count <= v->dims.candidate_cap && (v->grain_id[i] >= 0 || !count),
@@ -229,7 +229,7 @@ static int lists_slot(const gg_view *v, int64_t j, int32_t id) {
 
 static gg_status check_candidate(const saved_env *s, gg_field_id field) {
     const gg_view *v = s->view;
-    for (int64_t i = 0; !s->env->rebuild && i < gg_live_slots(v, 0); i++) {
+    for (int64_t i = 0; v->dims.listed && !s->env->rebuild && i < gg_live_slots(v, 0); i++) {
         const int32_t *list = v->candidate + v->candidate_first[i];
         for (int32_t k = 0, last = -1; k < v->candidate_count[i]; k++) {
             int64_t at = v->candidate_first[i] + k;
@@ -240,7 +240,7 @@ static gg_status check_candidate(const saved_env *s, gg_field_id field) {
         }
     }
     /* a pair of planar grains keeps its contact points in one of its two lists, where the other looks them up */
-    int both = !gg_has_owners(&s->world->view.params);
+    int both = v->dims.listed && !gg_has_owners(&s->world->view.params);
     for (int64_t i = 0; both && !s->env->rebuild && i < gg_live_slots(v, 0); i++) {
         for (int32_t k = 0; k < v->candidate_count[i]; k++) {
             int64_t at = v->candidate_first[i] + k;
@@ -254,7 +254,7 @@ static gg_status check_candidate(const saved_env *s, gg_field_id field) {
 
 static gg_status check_contact_range(const saved_env *s, gg_field_id field) {
     const gg_view *v = s->view;
-    for (int64_t i = 0; i < v->dims.slots; i++) {
+    for (int64_t i = 0; i < v->dims.listed; i++) {
         int64_t first = v->contact_first[i], count = v->contact_count[i], tools = v->tool_contact_count[i];
         int64_t end = gg_has_owners(&s->world->view.params) ? (first + count + GG_LANES - 1) / GG_LANES
                                                             : first / GG_LANES + count;
@@ -276,7 +276,7 @@ static gg_status check_keys(const saved_env *s, gg_field_id field) {
         per_part = v->dims.planar.outline_points;
     }
     int current = (s->env->key_buffer ? GG_FIELD_key_b : GG_FIELD_key_a) == (int)field;
-    for (int64_t i = 0; current && s->env->dt_last > 0.0f && i < v->dims.slots; i++) {
+    for (int64_t i = 0; current && s->env->dt_last > 0.0f && i < v->dims.listed; i++) {
         int32_t grains = v->contact_count[i] - v->tool_contact_count[i];
         for (int32_t k = 0, last = 0; k < v->contact_count[i]; k++) {
             int64_t at = v->contact_first[i] + (int64_t)k * (gg_has_owners(p) ? 1 : GG_LANES);
@@ -302,7 +302,7 @@ static gg_status check_impulses(const saved_env *s, gg_field_id field) {
     if (!current || s->env->stats.diverged || !(s->env->dt_last > 0.0f)) {
         return GG_OK;
     }
-    for (int64_t i = 0; i < v->dims.slots; i++) {
+    for (int64_t i = 0; i < v->dims.listed; i++) {
         for (int32_t k = 0; k < v->contact_count[i]; k++) {
             int64_t at = gg_stored_contact_at(v, 0, i, k).impulse3;
             EXPECT_AT(s, field, i, at >= 0 && at / (3 * GG_LANES) < v->dims.contact_rows, "a contact with a record");
@@ -352,7 +352,7 @@ static gg_status check_links(const saved_env *s, gg_field_id field) {
     uint64_t *used = calloc((size_t)v->dims.slots, sizeof *used);
     GG_EXPECT(s->out, used, "out of memory: colours of %lld grains", (long long)v->dims.slots);
     int64_t wrong = -1;
-    for (int64_t i = 0; wrong < 0 && i < v->dims.slots; i++) {
+    for (int64_t i = 0; wrong < 0 && i < v->dims.listed; i++) {
         for (int64_t at = v->contact_first[i]; wrong < 0 && at < v->contact_first[i] + v->contact_count[i]; at++) {
             int64_t own = lead_of(s, v->grain_id[i]), other = other_lead_of(s, keys[at]);
             other = other < 0 ? own : other;
@@ -414,9 +414,11 @@ static gg_status check_bell_wrench(const saved_env *s, gg_field_id field) {
 
 /* ---- continuous matter ---- */
 
-static gg_status check_stretch(const saved_env *s, gg_field_id field) {
+static gg_status check_strain(const saved_env *s, gg_field_id field) {
     for (int64_t id = 0; s->view->dims.continuum.slots && id < s->view->dims.grain_count; id++) {
-        EXPECT_AT(s, field, id, gg_stretch_usable(s->view->continuum_stretch[id]), "a positive definite stretch");
+        const gg_continuum_material *m = &s->world->scene.continuum_material[s->world->kinds[id].material];
+        EXPECT_AT(s, field, id, gg_matter_usable(m, s->view->continuum_strain[id]),
+                  "a strain of which the stretch is positive definite");
     }
     return GG_OK;
 }
@@ -613,7 +615,7 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(clump_motion, check_clump_motion)                                                                                \
     X(bell_env, check_bell_env)                                                                                        \
     X(bell_force, check_bell_force)                                                                                    \
-    X(continuum_stretch, check_stretch)                                                                                \
+    X(continuum_strain, check_strain)                                                                                  \
     X(continuum_affine, check_finite)                                                                                  \
     X(continuum_plastic, check_plastic)                                                                                \
     X(bell_wrench, check_bell_wrench)                                                                                  \

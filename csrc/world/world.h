@@ -181,9 +181,8 @@ int64_t gg_clumps_lone(const gg_world_def *def);
 int64_t gg_clumps_surfaces(const gg_world_def *def);
 void gg_clumps_fill(gg_view *view, const gg_world_def *def, int64_t env);
 
-/* continuum.c: whether a world can have this continuum; how it starts in an env */
+/* continuum.c: whether a world can have this continuum */
 gg_status gg_continuum_check(const gg_world_def *def, gg_message out);
-void gg_continuum_fill(gg_view *view, int64_t env);
 
 /* params.c */
 void gg_params_from_grains(gg_world *w);

@@ -112,7 +112,7 @@ static void note(void *context, int phase, int32_t pass, const uint64_t *hashes)
             to->square += mass * gg_dot3(u, u);
         }
         for (int32_t k = 0; k < own->particles; k++) {
-            to->yielding += v->continuum_point[k].soften > 0.0;
+            to->yielding += v->continuum_tangent[k].soften > 0.0f;
         }
     }
 }
@@ -235,15 +235,14 @@ static void note_hessian(void *context, int phase, int32_t pass, const uint64_t 
     }
     CHECK(apart(y, ax, count) < 1e-6);
     for (int32_t k = 0; k < v->continuum_env[0].particles; k++) {
-        to->yielding += v->continuum_point[k].soften > 0.0;
+        to->yielding += v->continuum_tangent[k].soften > 0.0f;
     }
     product(v, GRADIENT, at, y); /* as it was */
     free(x);
 }
 
 /* The same product of a vector in which every node has as much energy: light ones are fast. Apart by the inverse mass, as
- * the solve measures. Nodes that are lighter still are
- * left out: double precision is at its end there. */
+ * the solve measures. Nodes that are lighter still are left out: double precision is at its end there. */
 static void note_light(void *context, int phase, int32_t pass, const uint64_t *hashes) {
     watch *to = context;
     const gg_view *v = &to->world->view;

@@ -504,7 +504,7 @@ __device__ __forceinline__ void gg_gpu_continuum_linearise(const gg_gpu_team *te
                 sum.of[0] = gg_liquid_energy(v, e, b);
             }
             gg_gpu_add_points<1>(team->memory, v, e, b, &sum,
-                                 [](const gg_continuum_point *p, double *of) { of[0] = p->energy; });
+                                 [=](const gg_continuum_point *p, double *of) { of[0] = *gg_point_energy(v, e, p); });
             if (threadIdx.x == 0) {
                 gg_block_sums(v, e)[b] = sum;
             }
@@ -654,7 +654,7 @@ __device__ __forceinline__ void gg_gpu_continuum_integrate(const gg_gpu_team *te
                                                            int32_t) {
     const gg_real4 *nodes = v->continuum_velocity + e * v->dims.continuum.nodes * GG_NODES;
     gg_each_block(team, v, e, [&](int64_t b) {
-        gg_real4 *halo = gg_halo_of(v, e, b);
+        gg_real4 *halo = gg_given_of(v, e, b);
         for (int32_t k = (int32_t)threadIdx.x; k < GG_HALO; k += GG_THREADS) {
             halo[k] = nodes[gg_halo_node(gg_continuum_block_of(v, e, b), k % 6, k / 6 % 6, k / 36)];
         }

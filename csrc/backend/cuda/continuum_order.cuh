@@ -42,7 +42,7 @@ __device__ __forceinline__ void gg_gpu_sort_digit(const gg_gpu_team *team, int64
 __device__ __forceinline__ void gg_gpu_sort_particles(const gg_gpu_team *team, const gg_view *v, int64_t e) {
     int64_t n = v->dims.continuum.slots, rank = gg_team_rank(team), size = gg_team_size(team);
     gg_continuum_env *own = gg_continuum_env_of(v, e);
-    uint64_t *keys = v->continuum_key + e * 2 * n, *next_keys = keys + n;
+    uint64_t *keys = gg_continuum_keys(v, e), *next_keys = keys + n;
     int32_t *order = gg_continuum_sorted(v, e), *next_order = order + n, swapped = 0;
     if (rank == 0) {
         own->some = own->other = 0;

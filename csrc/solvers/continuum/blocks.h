@@ -19,7 +19,7 @@ GG_FN double gg_continuum_cell(const gg_view *v, int axis, double position, doub
 
 /* item: slot of an env */
 GG_FN void gg_continuum_key_slot(const gg_view *v, int64_t e, int64_t i) {
-    uint64_t *key = &v->continuum_key[e * 2 * v->dims.continuum.slots + i];
+    uint64_t *key = &gg_continuum_keys(v, e)[i];
     uint64_t block = 0, within = 0;
     int64_t id = v->grain_id[e * v->dims.slots + i];
     *key = GG_KEY_LOST;
@@ -59,10 +59,10 @@ GG_FN int32_t gg_cell_rank(uint64_t cells, int32_t cell) {
  * differ. Keys and order end up in the first half of their arrays. */
 GG_FN void gg_continuum_sort(const gg_view *v, int64_t e) {
     int64_t n = v->dims.continuum.slots;
-    uint64_t *keys = v->continuum_key + e * 2 * n, *next_keys = keys + n;
+    uint64_t *keys = gg_continuum_keys(v, e), *next_keys = keys + n;
     gg_continuum_env *own = gg_continuum_env_of(v, e);
     own->some = own->other = 0;
-    int32_t *order = v->continuum_order + e * 2 * n, *next_order = order + n, swapped = 0;
+    int32_t *order = gg_continuum_sorted(v, e), *next_order = order + n, swapped = 0;
     GG_ROLLED
     for (int64_t k = 0; k < n; k++) {
         order[k] = (int32_t)k;
@@ -102,13 +102,7 @@ GG_FN void gg_continuum_sort(const gg_view *v, int64_t e) {
     }
 }
 
-/* the keys of particles, their slots, and the first particles of cells that hold some */
-GG_FN const uint64_t *gg_continuum_keys(const gg_view *v, int64_t e) {
-    return v->continuum_key + e * 2 * v->dims.continuum.slots;
-}
-GG_FN int32_t *gg_continuum_sorted(const gg_view *v, int64_t e) {
-    return v->continuum_order + e * 2 * v->dims.continuum.slots;
-}
+/* the first particles of cells that hold some */
 GG_FN int32_t *gg_continuum_cells(const gg_view *v, int64_t e) {
     return v->continuum_cell + e * v->dims.continuum.slots;
 }

@@ -53,6 +53,22 @@ GG_FN gg_continuum_block *gg_continuum_block_of(const gg_view *v, int64_t e, int
 GG_FN const gg_continuum_material *gg_continuum_material_of(const gg_view *v, int64_t e, int64_t slot) {
     return &v->continuum_material[v->material[e * v->dims.slots + slot]];
 }
+
+/* Memory that is idle in a part of a substep holds other things meanwhile, env by env, as envs are not at the same part.
+ * Tangents: until the solve, keys, two a slot; in a line search, how strains change along the step. matter_first, else of
+ * images: until the solve, slots by block, cell and id, two a slot; within it, energies of particles; at the end, by grain
+ * id, whether a particle could be moved. Points: until they are opened, what prediction notes (state/access.h); in images,
+ * points (sensors/matter_surface.h). */
+GG_FN uint64_t *gg_continuum_keys(const gg_view *v, int64_t e) {
+    return (uint64_t *)(void *)gg_continuum_tangents(v, e);
+}
+GG_FN gg_sym *gg_continuum_along(const gg_view *v, int64_t e) { return (gg_sym *)(void *)gg_continuum_tangents(v, e); }
+GG_FN int32_t *gg_continuum_sorted(const gg_view *v, int64_t e) {
+    return v->matter_first + e * (v->dims.continuum.cells + 2);
+}
+GG_FN double *gg_continuum_energy(const gg_view *v, int64_t e) { return (double *)(void *)gg_continuum_sorted(v, e); }
+GG_FN int32_t *gg_continuum_moved(const gg_view *v, int64_t e) { return gg_continuum_sorted(v, e); }
+
 /* whether substeps are explicit: explicit.h */
 GG_FN int gg_continuum_explicit(const gg_view *v) { return v->params.mode == GG_MODE_EXPLICIT; }
 /* the particle of a slot, in double precision: position [m] and predicted velocity [m/s] */

@@ -46,18 +46,18 @@ GG_FN_LARGE void gg_explicit_stress(const gg_view *v, int64_t e, const gg_contin
     for (int n = 0; n < 9; n++) {
         gradient.m[n / 3][n % 3] = affine[n];
     }
-    gg_sym change = gg_matter_strain_change(gradient, gg_point_lever(p), dt);
-    gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, p->before, change, dt);
-    gg_point_gift gift = gg_point_stress(p, m.stress, dt);
+    gg_sym lever = gg_point_lever(v, e, p), change = gg_matter_strain_change(gradient, lever, dt);
+    gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, p->strain, change, dt);
+    gg_point_gift gift = gg_point_stress(p, m.stress, lever, dt);
     for (int j = 0; j < 3; j++) {
         along[j] = gg_real4_madd(along[j], scale, gift.along[j]);
     }
 }
 
 /* the yield stress under the pressure at the end of a substep, before it yields */
-GG_FN double gg_explicit_strength(const gg_continuum_material *m, gg_tensor gradient, gg_sym stretch, double dt) {
-    gg_sym change = gg_matter_strain_change(gradient, stretch, dt);
-    return gg_matter_strength(m, gg_sym_trace(stretch) - 3.0 + gg_sym_trace(change));
+GG_FN double gg_explicit_strength(const gg_continuum_material *m, gg_tensor gradient, gg_sym before, double dt) {
+    gg_sym change = gg_matter_strain_change(gradient, gg_matter_lever(m, before), dt);
+    return gg_matter_strength(m, gg_sym_trace(before) + gg_sym_trace(change));
 }
 
 /* Adds up the weights of contacts at nodes. item: block of an env */
@@ -66,7 +66,7 @@ GG_FN void gg_explicit_weigh_block(const gg_view *v, int64_t e, int64_t b) {
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
     const double one[3] = {1.0, 0.0, 0.0};
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
@@ -117,17 +117,22 @@ GG_FN void gg_explicit_push_block(const gg_view *v, int64_t e, int64_t b) {
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_way);
-    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    const gg_real4 *nodes = v->continuum_way + e * v->dims.continuum.nodes * GG_NODES;
+    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
         if (!p->contact_count) {
             continue;
         }
-        gg_real4 value, along[3];
+        gg_real4 value, along[3], stencil[27];
         gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
-        gg_spline_gather(&s, halo + p->halo, &value, along);
+        GG_ROLLED
+        for (int n = 0; n < 27; n++) {
+            int x = p->halo % 6 + n % 3, y = p->halo / 6 % 6 + n / 3 % 3, z = p->halo / 36 + n / 9;
+            stencil[n] = nodes[gg_halo_node(block, x, y, z)];
+        }
+        gg_spline_gather_from(&s, stencil, 3, 9, &value, along);
         gg_tensor gradient = gg_tensor_of_columns(along);
         gg_point_gift gift = gg_point_nothing();
         double velocity[3], rise[3] = {gg_real4_at(along[0], 3), gg_real4_at(along[1], 3), gg_real4_at(along[2], 3)};

@@ -7,16 +7,16 @@
 GG_FN gg_real4 gg_node_precondition(const gg_view *v, int64_t at, gg_real4 residual) {
     double r[3], z[3];
     gg_real4_three(residual, r);
-    gg_sym_mul(v->continuum_inverse[at], r, z);
+    gg_lower_square(&v->continuum_inverse[at], r, z);
     return gg_real4_set(z[0], z[1], z[2], 0.0);
 }
 
 /* inverts a diagonal block; the first direction */
 GG_FN void gg_continuum_start_node(const gg_view *v, int64_t e, gg_node node, gg_continuum_sum *sum) {
     double mass = gg_real4_at(v->continuum_free[node.at], 3);
-    gg_sym inverse = GG_ZERO;
+    gg_lower inverse = GG_ZERO;
     if (mass > 0.0) {
-        inverse = gg_sym_inverse(gg_sym_shift(gg_node_sum_sym(v, e, node.nodes, node.local), mass));
+        inverse = gg_sym_inverse_factor(gg_sym_shift(gg_node_sum_sym(v, e, node.nodes, node.local), mass));
     }
     v->continuum_inverse[node.at] = inverse;
     gg_real4 residual = v->continuum_residual[node.at], way = gg_node_precondition(v, node.at, residual);

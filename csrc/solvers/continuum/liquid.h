@@ -99,7 +99,7 @@ GG_FN void gg_liquid_measure_block(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks) {
         return;
     }
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow);
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow, gg_given_of(v, e, b) + GG_HALO);
     double h = v->params.spacing, dt = v->params.dt;
     GG_ROLLED
     for (int k = 0; k < GG_CELLS; k++) {
@@ -120,8 +120,8 @@ GG_FN void gg_liquid_measure_block(const gg_view *v, int64_t e, int64_t b) {
 /* Gives to the nodes how velocities carry volume to them, sum_p V_p grad w . v. nodes: the velocities */
 GG_FN void gg_liquid_flow(const gg_view *v, int64_t e, int64_t b, const gg_real4 *nodes) {
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *halo = gg_halo_read(v, e, b, nodes);
-    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    const gg_real4 *halo = gg_halo_read(v, e, b, nodes, gg_given_of(v, e, b) + GG_HALO);
+    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
     gg_cell cell;
     gg_cell_begin(&cell, v->params.spacing);
     GG_ROLLED
@@ -224,13 +224,13 @@ GG_FN void gg_liquid_spread_block(const gg_view *v, int64_t e, int64_t b) {
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow);
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow, gg_given_of(v, e, b) + GG_HALO);
     double h = v->params.spacing;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         const gg_continuum_point *p = &gg_continuum_points(v, e)[k];
         int64_t at = e * v->dims.slots + p->slot, id = e * v->dims.slots + v->grain_id[at];
-        if (!(gg_continuum_material_of(v, e, p->slot)->liquid > 0.0) || !v->continuum_moved[id]) {
+        if (!(gg_continuum_material_of(v, e, p->slot)->liquid > 0.0) || !gg_continuum_moved(v, e)[p->id]) {
             continue;
         }
         gg_real4 value, along[3];
@@ -284,8 +284,8 @@ GG_FN void gg_liquid_press_iterate(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_newton_on(v, e)) {
         return;
     }
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow);
-    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow, gg_given_of(v, e, b) + GG_HALO);
+    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
     double dt = v->params.dt;
     gg_displaced_open(v, e, b);
     GG_ROLLED
@@ -307,8 +307,8 @@ GG_FN void gg_liquid_press_way(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_inner_on(v, e)) {
         return;
     }
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow);
-    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow, gg_given_of(v, e, b) + GG_HALO);
+    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
     GG_ROLLED
     for (int k = 0; k < GG_CELLS; k++) {
         const gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];
@@ -324,7 +324,7 @@ GG_FN void gg_liquid_press_step(const gg_view *v, int64_t e, int64_t b) {
     if (b >= gg_continuum_env_of(v, e)->blocks || !gg_continuum_newton_on(v, e)) {
         return;
     }
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow);
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->liquid_flow, gg_given_of(v, e, b) + GG_HALO);
     GG_ROLLED
     for (int k = 0; k < GG_CELLS; k++) {
         gg_liquid_cell *c = &gg_liquid_cells(v, e, b)[k];

@@ -40,19 +40,22 @@ GG_FN int gg_stretch_usable(gg_sym a) {
     return a.xx > 0.0 && minor > 0.0 && det > 0.0 && gg_sym_norm(a) < 1e6;
 }
 
-/* whether strain is logarithmic */
+/* whether strain is logarithmic: of matter with a yield stress that no pressure changes */
 GG_FN int gg_matter_logarithmic(const gg_continuum_material *m) {
     return m->strength < GG_UNYIELDING && m->tension >= GG_UNYIELDING;
 }
 
-/* the strain of a stretch, and what a gradient of velocities is multiplied by for its change, from that strain */
+/* the strain of a stretch, and the other way round */
 GG_FN gg_sym gg_matter_strain(const gg_continuum_material *m, gg_sym stretch) {
     return gg_matter_logarithmic(m) ? gg_sym_log(stretch) : gg_sym_shift(stretch, -1.0);
 }
-GG_FN gg_sym gg_matter_lever(int logarithmic, gg_sym strain) {
-    return logarithmic ? gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0) : gg_sym_shift(strain, 1.0);
+GG_FN gg_sym gg_matter_stretch(const gg_continuum_material *m, gg_sym strain) {
+    return gg_matter_logarithmic(m) ? gg_sym_exp(strain) : gg_sym_shift(strain, 1.0);
 }
-GG_FN gg_sym gg_point_lever(const gg_continuum_point *p) { return gg_matter_lever(p->logarithmic, p->before); }
+/* what a gradient of velocities is multiplied by for the change of a strain */
+GG_FN gg_sym gg_matter_lever(const gg_continuum_material *m, gg_sym strain) {
+    return gg_matter_logarithmic(m) ? gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0) : gg_sym_shift(strain, 1.0);
+}
 
 typedef struct gg_matter {
     gg_sym stress;
@@ -112,10 +115,10 @@ GG_FN_LARGE gg_matter gg_matter_of(const gg_continuum_material *m, double streng
 }
 
 /* the rise of stress with a change of strain */
-GG_FN gg_sym gg_matter_tangent(double bulk, double shear, double soften, gg_sym flow, gg_sym change) {
+GG_FN gg_sym gg_matter_tangent(const gg_matter *m, gg_sym change) {
     double trace = gg_sym_trace(change);
-    gg_sym stress = gg_sym_shift(gg_sym_scale(change, shear), (bulk - shear / 3.0) * trace);
-    return gg_sym_madd(stress, -soften * gg_sym_dot(flow, change), flow);
+    gg_sym stress = gg_sym_shift(gg_sym_scale(change, m->shear), (m->bulk - m->shear / 3.0) * trace);
+    return gg_sym_madd(stress, -m->soften * gg_sym_dot(m->flow, change), m->flow);
 }
 
 /* What the grid tells of the room that a particle has. */
@@ -156,14 +159,15 @@ GG_FN double gg_matter_volumetric(double volumetric, double tip, const gg_matter
     return volumetric > tip ? tip + room->opening : volumetric;
 }
 
-/* The elastic stretch after a substep in which matter was deformed by 1 + dt L; *plastic rises by the equivalent plastic
- * strain. Radial return of the deviator of V - 1, or of ln V; the stretch stays where its decomposition fails. */
-GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double strength, gg_tensor gradient, gg_sym stretch,
+/* The elastic strain after a substep in which matter was deformed by 1 + dt L; *plastic rises by the equivalent plastic
+ * strain. Radial return of the deviator; strain stays as it was where the decomposition of the stretch fails. */
+GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double strength, gg_tensor gradient, gg_sym before,
                                     double dt, const gg_matter_room *room, double *plastic) {
+    gg_sym next = GG_ZERO, stretch = gg_matter_stretch(m, before);
     gg_tensor deformed = gg_tensor_mul_sym(gradient, stretch);
     double rows[3];
     if (m->liquid > 0.0) {
-        return gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0);
+        return next;
     }
     for (int i = 0; i < 3; i++) {
         gg_sym_row(stretch, i, rows);
@@ -171,14 +175,11 @@ GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double stren
             deformed.m[i][j] = rows[j] + dt * deformed.m[i][j];
         }
     }
-    gg_sym next;
     if (!gg_tensor_stretch(deformed, &next)) {
-        return stretch;
+        return before;
     }
-    int logarithmic = gg_matter_logarithmic(m);
-    double unit = logarithmic ? 0.0 : 1.0, tip = m->tension / m->bulk;
-    gg_sym measure = logarithmic ? gg_sym_log(next) : next, deviator = gg_sym_deviator(measure);
-    double volumetric = gg_sym_trace(measure) - 3.0 * unit;
+    gg_sym strain = gg_matter_strain(m, next), deviator = gg_sym_deviator(strain);
+    double volumetric = gg_sym_trace(strain), tip = m->tension / m->bulk;
     double size = gg_sym_norm(deviator), allowed = m->shear > 0.0 ? 0.5 * strength / m->shear : 0.0;
     if (size > allowed) {
         *plastic += 0.81649658092772603 * (size - allowed); /* sqrt(2/3) */
@@ -187,11 +188,26 @@ GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double stren
     if (m->tension < GG_UNYIELDING) {
         volumetric = gg_matter_volumetric(volumetric, tip, room, dt);
         if (volumetric > tip) {
-            return gg_sym_make(1.0 + volumetric / 3.0, 1.0 + volumetric / 3.0, 1.0 + volumetric / 3.0, 0.0, 0.0, 0.0);
+            deviator = gg_sym_scale(deviator, 0.0);
         }
     }
-    measure = gg_sym_shift(deviator, unit + volumetric / 3.0);
-    return logarithmic ? gg_sym_exp(measure) : measure;
+    return gg_sym_shift(deviator, volumetric / 3.0);
+}
+
+/* whether matter can have such a strain */
+GG_FN int gg_matter_usable(const gg_continuum_material *m, gg_sym strain) {
+    return gg_sym_norm(strain) < 1e6 && gg_stretch_usable(gg_matter_stretch(m, strain));
+}
+
+/* Strain of a particle at the start of a substep, that of a liquid 0: what is kept of it tells its pressure. What a gradient
+ * of velocities is multiplied by for the change of its strain. */
+GG_FN gg_sym gg_point_before(const gg_view *v, int64_t e, const gg_continuum_point *p) {
+    gg_sym none = GG_ZERO;
+    int liquid = gg_continuum_material_of(v, e, p->slot)->liquid > 0.0;
+    return liquid ? none : v->continuum_strain[e * v->dims.continuum.slots + p->id];
+}
+GG_FN gg_sym gg_point_lever(const gg_view *v, int64_t e, const gg_continuum_point *p) {
+    return gg_matter_lever(gg_continuum_material_of(v, e, p->slot), gg_point_before(v, e, p));
 }
 
 #endif

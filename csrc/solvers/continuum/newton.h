@@ -9,20 +9,29 @@
  * yield stresses and pressures agree is a fixed point beside it, to which whole steps may go round in circles. */
 GG_FN double gg_continuum_follow(int32_t newton) { return newton < 5 ? 1.0 : newton < 11 ? 0.5 : 0.0; }
 
+GG_FN const gg_continuum_tangent *gg_point_tangent(const gg_view *v, int64_t e, const gg_continuum_point *p) {
+    return &gg_continuum_tangents(v, e)[p - gg_continuum_points(v, e)];
+}
+
+/* energy of its strain and contacts at the iterate [J] */
+GG_FN double *gg_point_energy(const gg_view *v, int64_t e, const gg_continuum_point *p) {
+    return &gg_continuum_energy(v, e)[p - gg_continuum_points(v, e)];
+}
+
 /* its Hessian, in single precision */
-GG_FN void gg_point_keep_tangent(const gg_view *v, int64_t e, const gg_continuum_point *p, double dt) {
+GG_FN void gg_point_keep_tangent(const gg_view *v, int64_t e, const gg_continuum_point *p, const gg_matter *m,
+                                 gg_sym by) {
     gg_continuum_tangent *to = &gg_continuum_tangents(v, e)[p - gg_continuum_points(v, e)];
-    double scale = p->volume * dt * dt;
-    const gg_sym by = gg_point_lever(p);
+    double dt = v->params.dt, scale = p->volume * dt * dt;
     const double lever[6] = {by.xx, by.yy, by.zz, by.xy, by.xz, by.yz};
-    const double flow[6] = {p->along.xx, p->along.yy, p->along.zz, p->along.xy, p->along.xz, p->along.yz};
+    const double flow[6] = {m->flow.xx, m->flow.yy, m->flow.zz, m->flow.xy, m->flow.xz, m->flow.yz};
     for (int k = 0; k < 3; k++) {
         double low = GG_MAX(p->place[k] - 0.5, 1e-30); /* never 0, whose sign would be lost */
         to->off[k] = (float)(low < 0.5 ? low : GG_MIN(p->place[k] - 1.5, -1e-30));
     }
-    to->bulk = (float)((p->bulk - p->shear / 3.0) * scale);
-    to->shear = (float)(p->shear * scale);
-    to->soften = (float)(p->soften * scale);
+    to->bulk = (float)((m->bulk - m->shear / 3.0) * scale);
+    to->shear = (float)(m->shear * scale);
+    to->soften = (float)(m->soften * scale);
     for (int k = 0; k < 6; k++) {
         to->lever[k] = (float)lever[k];
         to->flow[k] = (float)flow[k];
@@ -38,21 +47,18 @@ GG_FN gg_point_gift gg_point_linearise(const gg_view *v, int64_t e, gg_continuum
     double dt = v->params.dt, follow = gg_continuum_follow(gg_continuum_env_of(v, e)->newton);
     const double *twists = gg_twist(v, e, GG_TWIST_VELOCITY);
     gg_tensor gradient = gg_tensor_of_columns(along);
-    gg_sym change = gg_matter_strain_along(along, gg_point_lever(p), dt);
-    p->strain = gg_sym_add(p->before, change);
+    gg_sym lever = gg_point_lever(v, e, p), change = gg_matter_strain_along(along, lever, dt);
+    p->strain = gg_sym_add(gg_point_before(v, e, p), change);
     const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
     p->strength += follow * (gg_matter_strength(material, gg_sym_trace(p->strain)) - p->strength);
     gg_matter m = gg_matter_of(material, p->strength, p->strain, change, dt);
-    p->bulk = m.bulk;
-    p->shear = m.shear;
-    p->soften = m.soften;
-    p->along = m.flow;
-    p->energy = p->volume * m.energy;
-    gg_point_keep_tangent(v, e, p, dt);
-    gg_point_gift gift = gg_point_stress(p, m.stress, dt);
+    double *energy = gg_point_energy(v, e, p);
+    *energy = p->volume * m.energy;
+    gg_point_keep_tangent(v, e, p, &m, lever);
+    gg_point_gift gift = gg_point_stress(p, m.stress, lever, dt);
     if (gg_has_liquid(v)) {
         gg_liquid_push(p, along, dt, &gift);
-        p->pressed = gg_real4_at(value, 3) > 0.0 ? GG_LIQUID_DIAGONAL * material->liquid : 0.0;
+        p->pressed = gg_real4_at(value, 3) > 0.0;
     }
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {
@@ -64,7 +70,7 @@ GG_FN gg_point_gift gg_point_linearise(const gg_view *v, int64_t e, gg_continuum
             contact->velocity[i] -= contact->surface[i];
         }
         gg_contact_less_tool(contact, twists, contact->velocity);
-        p->energy += gg_continuum_contact_law(contact, contact->velocity);
+        *energy += gg_continuum_contact_law(contact, contact->velocity);
         for (int i = 0; i < 3; i++) {
             against[i] = -contact->impulse[i];
         }
@@ -79,8 +85,9 @@ GG_FN void gg_continuum_linearise_block(const gg_view *v, int64_t e, int64_t b) 
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_velocity);
-    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    gg_real4 halo[GG_HALO];
+    gg_halo_read(v, e, b, v->continuum_velocity, halo);
+    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
     gg_continuum_sum sum = GG_ZERO;
     sum.of[0] = gg_has_liquid(v) ? gg_liquid_energy(v, e, b) : 0.0;
     gg_cell cell;
@@ -92,7 +99,7 @@ GG_FN void gg_continuum_linearise_block(const gg_view *v, int64_t e, int64_t b) 
         gg_cell_enter(&cell, p->halo, halo, given);
         gg_cell_gather(&cell, p->place, &value, along);
         gg_point_gift gift = gg_point_linearise(v, e, p, value, along);
-        sum.of[0] += p->energy;
+        sum.of[0] += *gg_point_energy(v, e, p);
         gg_cell_scatter(&cell, p->place, gift.impulse, gift.along);
     }
     gg_cell_end(&cell, given);
@@ -157,9 +164,10 @@ GG_FN void gg_continuum_judge_env(const gg_view *v, int64_t e) {
     }
 }
 
-/* (first + second) g g^T + second |g|^2 - soften f f^T, with f = along g, of three nodes side by side: each a lane of g */
-GG_FN void gg_point_diagonal(const gg_continuum_point *p, double scale, const gg_real4 g[3], gg_real4 out[6]) {
-    double second = 0.5 * p->shear * scale, both = (p->bulk + p->pressed + p->shear / 6.0) * scale;
+/* (first + second) g g^T + second |g|^2 - soften f f^T, with f = flow g, of three nodes side by side: each a lane of g.
+ * pressed: stiffness of a liquid under pressure [J] */
+GG_FN void gg_point_diagonal(const gg_continuum_tangent *p, double pressed, const gg_real4 g[3], gg_real4 out[6]) {
+    double second = 0.5 * (double)p->shear, both = (double)p->bulk + pressed + second;
     gg_real4 size = gg_real4_scale(
         gg_real4_add(gg_real4_add(gg_real4_times(g[0], g[0]), gg_real4_times(g[1], g[1])), gg_real4_times(g[2], g[2])),
         second);
@@ -168,11 +176,11 @@ GG_FN void gg_point_diagonal(const gg_continuum_point *p, double scale, const gg
         out[k] = gg_real4_add(size, gg_real4_times(of[k], g[k]));
         out[3 + k] = gg_real4_times(of[k == 2], g[1 + (k > 0)]);
     }
-    if (p->soften > 0.0) {
+    if (p->soften > 0.0f) {
         gg_real4 f[3];
-        gg_columns_times(g, p->along, f);
+        gg_columns_times(g, gg_sym_widened(p->flow), f);
         for (int k = 0; k < 3; k++) {
-            of[k] = gg_real4_scale(f[k], -p->soften * scale);
+            of[k] = gg_real4_scale(f[k], -(double)p->soften);
         }
         for (int k = 0; k < 3; k++) {
             out[k] = gg_real4_add(out[k], gg_real4_times(of[k], f[k]));
@@ -184,13 +192,17 @@ GG_FN void gg_point_diagonal(const gg_continuum_point *p, double scale, const gg
 /* what a particle and its contacts add to the diagonal blocks of three nodes along x, the row (j, l) of its stencil */
 GG_FN void gg_continuum_diagonal_row(const gg_view *v, int64_t e, const gg_continuum_point *p, const gg_spline *s,
                                      int j, int l, gg_real4 own[6]) {
-    double dt = v->params.dt, y = s->weight[1][j], z = s->weight[2][l];
+    const gg_continuum_tangent *tangent = gg_point_tangent(v, e, p);
+    double dt = v->params.dt, y = s->weight[1][j], z = s->weight[2][l], pressed = 0.0;
+    if (p->pressed) {
+        pressed = GG_LIQUID_DIAGONAL * gg_continuum_material_of(v, e, p->slot)->liquid * p->volume * dt * dt;
+    }
     gg_real4 weight = gg_real4_set(s->weight[0][0], s->weight[0][1], s->weight[0][2], 0.0);
     gg_real4 other = gg_real4_set(s->other[0][0], s->other[0][1], s->other[0][2], 0.0), pulled[3];
     gg_real4 slope[3] = {gg_real4_scale(other, y * z), gg_real4_scale(weight, s->other[1][j] * z),
                          gg_real4_scale(weight, y * s->other[2][l])};
-    gg_columns_times(slope, gg_point_lever(p), pulled);
-    gg_point_diagonal(p, p->volume * dt * dt, pulled, own);
+    gg_columns_times(slope, gg_sym_widened(tangent->lever), pulled);
+    gg_point_diagonal(tangent, pressed, pulled, own);
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {
         const gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
@@ -199,10 +211,10 @@ GG_FN void gg_continuum_diagonal_row(const gg_view *v, int64_t e, const gg_conti
             at_surface = gg_real4_madd(at_surface, -contact->reach * contact->normal[axis], slope[axis]);
         }
         gg_real4 square = gg_real4_times(at_surface, at_surface);
-        const double tangent[6] = {contact->tangent.xx, contact->tangent.yy, contact->tangent.zz,
-                                   contact->tangent.xy, contact->tangent.xz, contact->tangent.yz};
+        const double pushed[6] = {contact->tangent.xx, contact->tangent.yy, contact->tangent.zz,
+                                  contact->tangent.xy, contact->tangent.xz, contact->tangent.yz};
         for (int i = 0; i < 6; i++) {
-            own[i] = gg_real4_madd(own[i], tangent[i], square);
+            own[i] = gg_real4_madd(own[i], pushed[i], square);
         }
     }
 }
@@ -214,7 +226,7 @@ GG_FN void gg_continuum_diagonal_block(const gg_view *v, int64_t e, int64_t b) {
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    gg_given_clear(v, e, b, 2);
+    gg_given_clear(v, e, b, GG_HALO_MATRICES);
     double *given = gg_given_components(v, e, b);
     int32_t k = block->first, end = block->first + block->count;
     GG_ROLLED

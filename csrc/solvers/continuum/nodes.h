@@ -18,12 +18,10 @@ GG_FN void gg_split(double from, float *value, float *error) {
     *error = (float)(from - (double)rounded);
 }
 
-/* what a block reads of its nodes, and what it adds to them: a vector a node, or the six components of a matrix */
+/* what a block adds to its nodes: a vector a node, or the six components of a matrix; beside liquids two vectors, or what
+ * it reads of them in place of the second */
 GG_FN gg_real4 *gg_given_of(const gg_view *v, int64_t e, int64_t block) {
-    return v->continuum_given + (e * v->dims.continuum.blocks + block) * GG_HALO * 2;
-}
-GG_FN gg_real4 *gg_halo_of(const gg_view *v, int64_t e, int64_t block) {
-    return gg_given_of(v, e, block) + GG_HALO; /* where it gives matrices it reads nothing */
+    return v->continuum_given + (e * v->dims.continuum.blocks + block) * v->dims.continuum.given;
 }
 
 /* the same memory, by components: number c of a node is c * GG_HALO behind its first */
@@ -37,10 +35,9 @@ GG_FN int64_t gg_halo_node(const gg_continuum_block *block, int x, int y, int z)
     return (int64_t)block->node[which] * GG_NODES + ((z & 3) << 4 | (y & 3) << 2 | (x & 3));
 }
 
-/* copies values of nodes to the halo of a block */
-GG_FN const gg_real4 *gg_halo_read(const gg_view *v, int64_t e, int64_t block, const gg_real4 *nodes) {
+/* copies values of nodes to the halo of a block; returns it */
+GG_FN const gg_real4 *gg_halo_read(const gg_view *v, int64_t e, int64_t block, const gg_real4 *nodes, gg_real4 *halo) {
     const gg_continuum_block *own = gg_continuum_block_of(v, e, block);
-    gg_real4 *halo = gg_halo_of(v, e, block);
     const gg_real4 *from = nodes + e * v->dims.continuum.nodes * GG_NODES;
     GG_ROLLED
     for (int z = 0; z < 6; z++) {
@@ -55,11 +52,11 @@ GG_FN const gg_real4 *gg_halo_read(const gg_view *v, int64_t e, int64_t block, c
     return halo;
 }
 
-/* what a block gives starts from 0; planes: 1 for vectors, 2 for matrices */
-GG_FN gg_real4 *gg_given_clear(const gg_view *v, int64_t e, int64_t block, int planes) {
+/* what a block gives starts from 0; count: of vectors */
+GG_FN gg_real4 *gg_given_clear(const gg_view *v, int64_t e, int64_t block, int64_t count) {
     gg_real4 *given = gg_given_of(v, e, block);
     GG_ROLLED
-    for (int k = 0; k < planes * GG_HALO; k++) {
+    for (int64_t k = 0; k < count; k++) {
         given[k] = gg_real4_zero();
     }
     return given;
@@ -119,14 +116,14 @@ GG_FN gg_point_gift gg_point_nothing(void) {
     return gift;
 }
 
-/* what stress does over a substep */
-GG_FN gg_point_gift gg_point_stress(const gg_continuum_point *p, gg_sym stress, double dt) {
+/* what stress does over a substep; lever: gg_point_lever */
+GG_FN gg_point_gift gg_point_stress(const gg_continuum_point *p, gg_sym stress, gg_sym lever, double dt) {
     gg_sym s = gg_sym_scale(stress, p->volume * dt);
     gg_real4 columns[3] = {gg_real4_set(s.xx, s.xy, s.xz, 0.0), gg_real4_set(s.xy, s.yy, s.yz, 0.0),
                            gg_real4_set(s.xz, s.yz, s.zz, 0.0)};
     gg_point_gift gift;
     gift.impulse = gg_real4_zero();
-    gg_columns_times(columns, gg_point_lever(p), gift.along);
+    gg_columns_times(columns, lever, gift.along);
     return gift;
 }
 

@@ -37,8 +37,9 @@ GG_FN void gg_point_apply_more(const gg_view *v, int64_t e, const gg_continuum_p
 GG_FN gg_point_gift gg_point_apply(const gg_view *v, int64_t e, const gg_continuum_point *p, gg_real4 value,
                                    const gg_real4 along[3]) {
     double dt = v->params.dt;
-    gg_sym change = gg_matter_strain_along(along, gg_point_lever(p), dt);
-    gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(p->bulk, p->shear, p->soften, p->along, change), dt);
+    gg_sym lever = gg_point_lever(v, e, p), change = gg_matter_strain_along(along, lever, dt);
+    gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, p->strain, change, dt);
+    gg_point_gift gift = gg_point_stress(p, gg_matter_tangent(&m, change), lever, dt);
     gg_point_apply_more(v, e, p, value, along, &gift);
     return gift;
 }
@@ -49,8 +50,9 @@ GG_FN gg_point_gift gg_point_apply(const gg_view *v, int64_t e, const gg_continu
  * short a processor works on several at once. */
 GG_FN void gg_continuum_apply_double(const gg_view *v, int64_t e, int64_t b) {
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_way);
-    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    gg_real4 halo[GG_HALO];
+    gg_halo_read(v, e, b, v->continuum_way, halo);
+    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
     const gg_continuum_point *p = gg_continuum_points(v, e) + block->first, *end = p + block->count;
     gg_cell cell;
     gg_cell_begin(&cell, v->params.spacing);
@@ -245,7 +247,7 @@ GG_FN void gg_quad_cell_close(gg_quad_cell *cell, gg_real4 *given, gg_quad_nodes
 GG_FN void gg_continuum_apply_single(const gg_view *v, int64_t e, int64_t b) {
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
     const gg_real4 *from = v->continuum_way + e * v->dims.continuum.nodes * GG_NODES;
-    gg_real4 *given = gg_given_clear(v, e, b, 1);
+    gg_real4 *given = gg_given_clear(v, e, b, GG_HALO);
     gg_four halo[GG_HALO];
     for (int z = 0; z < 6; z++) {
         for (int y = 0; y < 6; y++) {

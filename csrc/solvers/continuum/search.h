@@ -5,12 +5,17 @@
 
 #include "linear.h"
 
+/* how the strain of a particle changes along the step */
+GG_FN gg_sym *gg_point_along(const gg_view *v, int64_t e, const gg_continuum_point *p) {
+    return &gg_continuum_along(v, e)[p - gg_continuum_points(v, e)];
+}
+
 /* how strain and relative velocities of a particle change along the step, of which its nodes say `value` and `along` */
 GG_FN void gg_point_ray(const gg_view *v, int64_t e, gg_continuum_point *p, gg_real4 value, const gg_real4 along[3]) {
     gg_tensor gradient = gg_tensor_of_columns(along);
     double u[3];
     gg_real4_three(value, u);
-    p->along = gg_matter_strain_along(along, gg_point_lever(p), v->params.dt);
+    *gg_point_along(v, e, p) = gg_matter_strain_along(along, gg_point_lever(v, e, p), v->params.dt);
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {
         gg_continuum_contact *contact = &gg_continuum_contacts(v, e)[p->contact + c];
@@ -25,7 +30,7 @@ GG_FN void gg_continuum_ray_block(const gg_view *v, int64_t e, int64_t b) {
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_step);
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_step, gg_given_of(v, e, b));
     gg_cell cell;
     gg_cell_begin(&cell, v->params.spacing);
     GG_ROLLED
@@ -62,12 +67,14 @@ GG_NODES_JUDGED(ray, gg_continuum_newton_on(v, e))
 /* what a particle adds to the slope of the objective at a length of the step, and to its rise */
 GG_FN void gg_point_try(const gg_view *v, int64_t e, const gg_continuum_point *p, double length, double *slope,
                         double *rise) {
-    gg_sym strain = gg_sym_madd(p->strain, length, p->along);
-    gg_sym change = gg_sym_sub(strain, p->before);
-    gg_matter m = gg_matter_of(gg_continuum_material_of(v, e, p->slot), p->strength, strain, change, v->params.dt);
-    gg_sym stiffness = gg_matter_tangent(m.bulk, m.shear, m.soften, m.flow, p->along);
-    *slope = p->volume * gg_sym_dot(m.stress, p->along);
-    *rise = p->volume * gg_sym_dot(stiffness, p->along);
+    const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
+    gg_sym along = *gg_point_along(v, e, p), strain = gg_sym_madd(p->strain, length, along), change = GG_ZERO;
+    if (material->viscosity > 0.0) {
+        change = gg_sym_sub(strain, gg_point_before(v, e, p));
+    }
+    gg_matter m = gg_matter_of(material, p->strength, strain, change, v->params.dt);
+    *slope = p->volume * gg_sym_dot(m.stress, along);
+    *rise = p->volume * gg_sym_dot(gg_matter_tangent(&m, along), along);
     GG_ROLLED
     for (int32_t c = 0; c < p->contact_count; c++) {
         gg_continuum_contact contact = gg_continuum_contacts(v, e)[p->contact + c];

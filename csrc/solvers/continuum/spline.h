@@ -52,14 +52,15 @@ GG_FN double gg_spline_node(const gg_spline *s, int i, int j, int k, double slop
     return x * y * z;
 }
 
-/* What the nodes give to a particle: *value by the weights, along[k] with the second set on axis k. halo: the first node of
- * the stencil */
-GG_FN_LARGE void gg_spline_gather(const gg_spline *s, const gg_real4 *halo, gg_real4 *value, gg_real4 along[3]) {
+/* What the nodes give to a particle: *value by the weights, along[k] with the second set on axis k. first: node of the
+ * stencil, others along y and z so many apart */
+GG_FN void gg_spline_gather_from(const gg_spline *s, const gg_real4 *first, int y_step, int z_step, gg_real4 *value,
+                                 gg_real4 along[3]) {
     gg_real4 zero = gg_real4_zero(), sum = zero, x = zero, y = zero, z = zero;
     for (int k = 0; k < 3; k++) {
         gg_real4 plane = zero, plane_x = zero, plane_y = zero;
         for (int j = 0; j < 3; j++) {
-            const gg_real4 *row = halo + k * 36 + j * 6;
+            const gg_real4 *row = first + k * z_step + j * y_step;
             gg_real4 a = gg_real4_scale(row[0], s->weight[0][0]), b = gg_real4_scale(row[0], s->other[0][0]);
             a = gg_real4_madd(a, s->weight[0][1], row[1]);
             b = gg_real4_madd(b, s->other[0][1], row[1]);
@@ -78,6 +79,11 @@ GG_FN_LARGE void gg_spline_gather(const gg_spline *s, const gg_real4 *halo, gg_r
     along[0] = x;
     along[1] = y;
     along[2] = z;
+}
+
+/* the same of nodes in a halo */
+GG_FN_LARGE void gg_spline_gather(const gg_spline *s, const gg_real4 *halo, gg_real4 *value, gg_real4 along[3]) {
+    gg_spline_gather_from(s, halo, 6, 36, value, along);
 }
 
 /* The transpose: adds to the nodes `value` by the weights and along[k] with the second set on axis k. row: the first of the

@@ -9,21 +9,19 @@
 /* a particle as the solve sees it */
 GG_FN void gg_point_open(const gg_view *v, int64_t e, int64_t slot, uint64_t key, gg_continuum_point *p, double x[3],
                          double velocity[3]) {
-    int64_t at = e * v->dims.slots + slot, id = e * v->dims.continuum.slots + v->grain_id[at];
+    int64_t at = e * v->dims.slots + slot;
     double radius = v->position[at].w;
     gg_continuum_motion(v, e, slot, x, velocity);
     for (int axis = 0; axis < 3; axis++) {
         gg_continuum_cell(v, axis, x[axis], &p->place[axis]);
     }
     p->slot = (int32_t)slot;
+    p->id = v->grain_id[at];
     p->halo = (int32_t)((key >> 4 & 3) * 36 + (key >> 2 & 3) * 6 + (key & 3));
     p->volume = 4.0 / 3.0 * GG_PI * radius * radius * radius;
-    const gg_continuum_material *material = gg_continuum_material_of(v, e, slot);
-    gg_sym stretch = material->liquid > 0.0 ? gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0) : v->continuum_stretch[id];
-    p->logarithmic = gg_matter_logarithmic(material);
-    p->before = gg_matter_strain(material, stretch);
-    p->strength = gg_matter_strength(material, gg_sym_trace(stretch) - 3.0);
-    p->pressed = 0.0;
+    p->strain = gg_point_before(v, e, p);
+    p->strength = gg_matter_strength(gg_continuum_material_of(v, e, slot), gg_sym_trace(p->strain));
+    p->pressed = 0;
     p->contact = v->next_first[at];
     p->contact_count = v->next_tool_count[at];
 }
@@ -34,8 +32,7 @@ GG_FN gg_point_gift gg_continuum_open_point(const gg_view *v, int64_t e, int64_t
     double x[3], u[3];
     gg_point_open(v, e, gg_continuum_sorted(v, e)[k], gg_continuum_keys(v, e)[k], p, x, u);
     double mass = 1.0 / (double)gg_slot_body_at(v, e, p->slot)[GG_BODY_INVERSE_MASS];
-    const float *affine =
-        v->continuum_affine + 9 * (e * v->dims.continuum.slots + v->grain_id[e * v->dims.slots + p->slot]);
+    const float *affine = v->continuum_affine + 9 * (e * v->dims.continuum.slots + p->id);
     gg_point_gift gift;
     gift.impulse = gg_real4_set(mass * u[0], mass * u[1], mass * u[2], mass);
     for (int j = 0; j < 3; j++) {
@@ -70,7 +67,7 @@ GG_FN void gg_continuum_open_block(const gg_view *v, int64_t e, int64_t b) {
         return;
     }
     gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    gg_real4 *given = gg_given_clear(v, e, b, gg_has_liquid(v) ? 2 : 1);
+    gg_real4 *given = gg_given_clear(v, e, b, gg_has_liquid(v) ? 2 * GG_HALO : GG_HALO);
     block->dynamic = 0;
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
@@ -176,7 +173,8 @@ GG_FN void gg_continuum_restore_slot(const gg_view *v, int64_t e, int64_t i) {
         return;
     }
     int64_t at = e * v->dims.continuum.slots + id;
-    v->continuum_stretch[at] = gg_sym_make(1.0, 1.0, 1.0, 0.0, 0.0, 0.0);
+    gg_sym undeformed = GG_ZERO;
+    v->continuum_strain[at] = undeformed;
     v->continuum_plastic[at] = 0.0f;
     for (int k = 0; k < 9; k++) {
         v->continuum_affine[at * 9 + k] = 0.0f;
@@ -206,15 +204,15 @@ GG_FN void gg_continuum_transform_slot(const gg_view *v, int64_t e, int64_t i) {
     }
     int64_t at = e * v->dims.continuum.slots + id;
     double sine, cosine;
-    gg_tensor stretch, affine;
+    gg_tensor strain, affine;
     gg_sincos_double((double)v->access.move[v->access.listed[e] * 4 + 3], &sine, &cosine);
     for (int row = 0; row < 3; row++) {
-        gg_sym_row(v->continuum_stretch[at], row, stretch.m[row]);
+        gg_sym_row(v->continuum_strain[at], row, strain.m[row]);
         for (int column = 0; column < 3; column++) {
             affine.m[row][column] = v->continuum_affine[at * 9 + 3 * row + column];
         }
     }
-    v->continuum_stretch[at] = gg_tensor_symmetric(gg_tensor_turn(stretch, sine, cosine));
+    v->continuum_strain[at] = gg_tensor_symmetric(gg_tensor_turn(strain, sine, cosine));
     affine = gg_tensor_turn(affine, sine, cosine);
     for (int n = 0; n < 9; n++) {
         v->continuum_affine[at * 9 + n] = (float)affine.m[n / 3][n % 3];
@@ -242,7 +240,7 @@ GG_FN gg_matter_room gg_point_room(const gg_view *v, int64_t e, const gg_continu
 GG_FN void gg_continuum_integrate_point(const gg_view *v, int64_t e, const gg_continuum_point *p,
                                         const gg_real4 *halo) {
     double h = v->params.spacing, dt = v->params.dt;
-    int64_t id = e * v->dims.continuum.slots + v->grain_id[e * v->dims.slots + p->slot];
+    int64_t id = e * v->dims.continuum.slots + p->id;
     gg_real4 value, along[3], moment[3];
     gg_spline slopes = gg_spline_slopes(p->place, h), moments = gg_spline_moments(p->place, h);
     gg_spline_gather(&moments, halo + p->halo, &value, moment);
@@ -252,10 +250,10 @@ GG_FN void gg_continuum_integrate_point(const gg_view *v, int64_t e, const gg_co
     }
     const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
     gg_tensor gradient = affine;
-    gg_sym stretch = v->continuum_stretch[id];
+    gg_sym before = gg_point_before(v, e, p);
     double velocity[3], plastic = v->continuum_plastic[id], strength;
     if (gg_continuum_explicit(v)) {
-        strength = gg_explicit_strength(material, gradient, stretch, dt);
+        strength = gg_explicit_strength(material, gradient, before, dt);
     } else {
         gg_spline_gather(&slopes, halo + p->halo, &value, along);
         gradient = gg_tensor_of_columns(along);
@@ -266,15 +264,15 @@ GG_FN void gg_continuum_integrate_point(const gg_view *v, int64_t e, const gg_co
         velocity[k] += gg_continuum_env_of(v, e)->drift[k];
     }
     gg_matter_room room = gg_point_room(v, e, p, value, moment);
-    gg_sym next = gg_matter_return(material, strength, gradient, stretch, dt, &room, &plastic);
-    if (material->liquid > 0.0) { /* its stretch tells its pressure */
+    gg_sym next = gg_matter_return(material, strength, gradient, before, dt, &room, &plastic);
+    if (material->liquid > 0.0) { /* its strain tells its pressure */
         next = gg_sym_shift(next, -GG_MIN(gg_real4_at(value, 3) / (3.0 * material->liquid), 0.5));
     }
     double size = gg_sym_norm(next);
     int moved = size < 1e30 && gg_point_move(v, e, p->slot, velocity);
-    v->continuum_moved[id] = moved;
+    gg_continuum_moved(v, e)[p->id] = moved;
     if (moved) {
-        v->continuum_stretch[id] = next;
+        v->continuum_strain[id] = next;
         v->continuum_plastic[id] = (float)plastic;
         for (int n = 0; n < 9; n++) {
             v->continuum_affine[id * 9 + n] = (float)affine.m[n / 3][n % 3];
@@ -288,7 +286,7 @@ GG_FN void gg_continuum_integrate_block(const gg_view *v, int64_t e, int64_t b) 
         return;
     }
     const gg_continuum_block *block = gg_continuum_block_of(v, e, b);
-    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_velocity);
+    const gg_real4 *halo = gg_halo_read(v, e, b, v->continuum_velocity, gg_given_of(v, e, b));
     GG_ROLLED
     for (int32_t k = block->first; k < block->first + block->count; k++) {
         gg_continuum_integrate_point(v, e, &gg_continuum_points(v, e)[k], halo);
@@ -309,13 +307,14 @@ GG_FN void gg_continuum_note_slice(const gg_view *v, int64_t e, int64_t slice) {
         int64_t id = e * v->dims.continuum.slots + v->grain_id[at];
         double x[3], u[3];
         gg_continuum_motion(v, e, slot, x, u);
+        int32_t *could_move = &gg_continuum_moved(v, e)[v->grain_id[at]];
         if (v->continuum_lost[id]) {
-            v->continuum_moved[id] = gg_point_move(v, e, slot, u);
+            *could_move = gg_point_move(v, e, slot, u);
         }
         double speed2 = gg_dot3(u, u), moved2 = speed2 * (double)v->params.dt * (double)v->params.dt;
         gg_motion *motion = &each[lane];
         gg_vec3 to = gg_v3(v->position[at].x, v->position[at].y, v->position[at].z);
-        motion->bad = !v->continuum_moved[id];
+        motion->bad = !*could_move;
         motion->energy = (float)(0.5 * speed2 / (double)gg_slot_body_at(v, e, slot)[GG_BODY_INVERSE_MASS]);
         motion->restless = speed2 > (double)rest.speed2 || moved2 > (double)rest.displacement2;
         motion->moving = motion->restless;

@@ -77,7 +77,7 @@ GG_FN gg_vec3 gg_clump_drag(const gg_view *v, int64_t e, int64_t clump, gg_vec3 
     for (int32_t id = first; id < end; id++) {
         int64_t slot = v->slot_of[e * v->dims.slots + id];
         /* the velocity of the sphere before its prediction */
-        const float *before = v->before_prediction + (e * v->dims.slots + id) * 6;
+        const float *before = gg_before_prediction(v, e) + id * 6;
         gg_vec3 velocity = gg_v3(before[0], before[1], before[2]);
         float radius = v->position[e * v->dims.slots + slot].w;
         gg_vec3 own = gg_drag_kick(&v->env[e].air, kick, velocity, radius, count * inverse_mass, v->params.dt);
