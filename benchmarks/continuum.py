@@ -22,7 +22,20 @@ import numpy as np
 
 import granular_gym as gg
 from granular_gym.tasks.expert import scripted_expert
-from testbed.continuum import DOUGH, POISSON, YIELD, YOUNG, column, gripped, plateau, sliding_ball, squeeze, squeezed
+from testbed.continuum import (
+    DOUGH,
+    POISSON,
+    YIELD,
+    YOUNG,
+    buckling,
+    column,
+    gripped,
+    plateau,
+    sliding_ball,
+    squeeze,
+    squeezed,
+    sway,
+)
 
 RUBBER = gg.Elastic(YOUNG, POISSON)
 #: seconds a step of the paper's serial code, from its Table I
@@ -92,14 +105,19 @@ def laws() -> None:
             squeeze(world, 0.01, 60, 0.01)
             share = squeeze(world, 0.01, 40, 0.01) / 0.01**2 / YOUNG
         print(f"Young's modulus, {across}: {share - 1.0:+.1%}", flush=True)
-        for stage, speed in ((30, 3.3), (120, 0.8)):
-            with squeezed(DOUGH, spacing).build(device="cpu") as world:
-                share = plateau(world, stage, 0.01)
-                rest = squeeze(world, 0.15, 40, 0.01) / (0.01 / 0.85 * np.sqrt(1.5) * YIELD)
+        for height, stage in ((0.2, 30), (0.1, 120), (0.2, 120)):
+            with squeezed(DOUGH, spacing, height).build(device="cpu") as world:
+                share = plateau(world, stage, 0.01, height)
+                rest = squeeze(world, 0.15, 40, 0.01, height) / (0.01 / 0.85 * np.sqrt(1.5) * YIELD)
+                aside = abs(sway(world))
             print(
-                f"force at yield, {across}, at {speed} cm/s: {share - 1.0:+.1%}, at rest after that {rest - 1.0:+.1%}",
+                f"force at yield, {across}, {height:g} m high, 5 % in {0.01 * stage:g} s: {share - 1.0:+.1%}, at rest "
+                f"after that {rest - 1.0:+.1%}, sway along x {1e3 * aside:.2g} mm",
                 flush=True,
             )
+    for height in (0.2, 0.25, 0.3):
+        rate, law = buckling(0.02, 90, 0.01, height)
+        print(f"column of dough {height:g} m high, its sway grows by {rate:.1f} /s, law {law:.1f}", flush=True)
     for friction, spacing, per_cell in ((0.0, 0.2, 103.0), (0.2, 0.2, 103.0), (0.6, 0.2, 103.0), (0.6, 0.1, 27.0)):
         with sliding_ball(friction, spacing, per_cell).build(device="cpu") as world:
             start = world.positions[0].astype(np.float64).mean(axis=0)

@@ -133,12 +133,12 @@ def floating(matter: Any, low: Any, high: Any, spacing: float) -> gg.Scene:
     return scene
 
 
-def squeezed(matter: Any, spacing: float) -> gg.Scene:
-    """A column of 10 x 10 x 20 cm between the floor and a plate, both without friction."""
-    scene = gg.Scene(((0, 0, 0), (0.2, 0.2, 0.3)), gravity=(0, 0, 0))
+def squeezed(matter: Any, spacing: float, height: float = 0.2) -> gg.Scene:
+    """A column of 10 x 10 cm, as high as that [m], between the floor and a plate, both without friction."""
+    scene = gg.Scene(((0, 0, 0), (0.2, 0.2, height + 0.1)), gravity=(0, 0, 0))
     made_of = scene.add_material(density=1000.0, friction=0.0, continuum=matter)
-    scene.add_continuum(made_of, (0.05, 0.05, 0.0), (0.15, 0.15, 0.2), spacing=spacing)
-    scene.add_tool(gg.Sdf.box((0.1, 0.1, 0.02)), "plate", made_of, (0.1, 0.1, 0.22))
+    scene.add_continuum(made_of, (0.05, 0.05, 0.0), (0.15, 0.15, height), spacing=spacing)
+    scene.add_tool(gg.Sdf.box((0.1, 0.1, 0.02)), "plate", made_of, (0.1, 0.1, height + 0.02))
     return scene
 
 
@@ -149,23 +149,50 @@ def overstressed(world: gg.World) -> float:
     return float(np.linalg.norm(stress, axis=(1, 2)).max() / YIELD)
 
 
-def squeeze(world: gg.World, strain: float, steps: int, dt: float) -> float:
+def squeeze(world: gg.World, strain: float, steps: int, dt: float, height: float = 0.2) -> float:
     """Brings the plate of `squeezed` down from where it is; returns the mean force on it in the last fifth [N]."""
     start, forces = float(world.tool_poses[0, 0, 2]), []
     for k in range(steps):
-        height = start + (0.22 - 0.2 * strain - start) * (k + 1) / steps
-        world.step(dt, 1, tool_poses=[[0.1, 0.1, height, 1, 0, 0, 0]])
+        to = start + (height + 0.02 - height * strain - start) * (k + 1) / steps
+        world.step(dt, 1, tool_poses=[[0.1, 0.1, to, 1, 0, 0, 0]])
         forces.append(float(world.wrenches[0, 0, 2]))
     return float(np.mean(forces[-max(steps // 5, 1) :]))
 
 
-def plateau(world: gg.World, steps: int, dt: float) -> float:
+def plateau(world: gg.World, steps: int, dt: float, height: float = 0.2) -> float:
     """Presses dough by 15 % in three stages of so many steps: the force as it flows in the last fifth of the last one,
     over sqrt(3/2) times the yield stress times the area of matter that keeps its volume."""
     for strain in (0.05, 0.1, 0.15):
-        force = squeeze(world, strain, steps, dt)
+        force = squeeze(world, strain, steps, dt, height)
     area = 0.01 / (1.0 - 0.145)
     return force / (area * np.sqrt(1.5) * YIELD)
+
+
+def sway(world: gg.World) -> float:
+    """How far the foot of the column of `squeezed` is off its middle, along x [m], as a cosine over its height."""
+    places, height = world.positions[0].astype(np.float64), float(world.tool_poses[0, 0, 2]) - 0.02
+    return float(2.0 * np.mean((places[:, 0] - places[:, 0].mean()) * np.cos(np.pi * places[:, 2] / height)))
+
+
+def buckling(spacing: float, steps: int, dt: float, height: float = 0.3) -> tuple[float, float]:
+    """Presses a column of dough by 15 %, which is nudged sideways at 7.5 % and then sways between its plates. The rate
+    at which that grows from 10 % on [1/s], and its law, of a beam that flows under a stress T: the force of a fibre is
+    T times its volume over its length, so that bending meets a modulus as large as T, and beside that inertia alone,
+    also of sections that turn: rate^2 = T k^2 (1 - k^2 r^2) / (density (1 + k^2 r^2)) with k = pi / height, r^2 =
+    area / 12."""
+    with squeezed(DOUGH, spacing, height).build(device="cpu", num_threads=1) as world:
+        squeeze(world, 0.075, steps // 2, dt, height)
+        nudge = np.cos(np.pi * world.positions[0, :, 2] / (height * 0.925))
+        world.set_grains(velocities=world.velocities[0] + 1e-5 * nudge[:, None] * np.array([1.0, 0.0, 0.0]))
+        sways = []
+        for strain in np.linspace(0.075, 0.15, steps - steps // 2 + 1)[1:]:
+            squeeze(world, float(strain), 1, dt, height)
+            sways.append(sway(world))
+    late = np.log(np.abs(sways[len(sways) // 3 :]))
+    square = (np.pi / (height * 0.875)) ** 2
+    turning = square * 0.01 / 0.875 / 12.0
+    law = np.sqrt(np.sqrt(1.5) * YIELD / 1000.0 * square * (1.0 - turning) / (1.0 + turning))
+    return float(np.polyfit(dt * np.arange(len(late)), late, 1)[0]), float(law)
 
 
 def sliding_ball(friction: float, spacing: float = 0.2, per_cell: float = 27.0) -> gg.Scene:

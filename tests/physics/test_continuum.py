@@ -9,7 +9,9 @@ import granular_gym as gg
 from testbed.continuum import (
     DOUGH,
     POISSON,
+    YIELD,
     YOUNG,
+    buckling,
     column,
     elastic_energy,
     floating,
@@ -20,6 +22,7 @@ from testbed.continuum import (
     sliding_ball,
     squeeze,
     squeezed,
+    sway,
 )
 
 RUBBER = gg.Elastic(YOUNG, POISSON)
@@ -79,6 +82,22 @@ def test_yield_stress() -> None:
         assert plateau(world, 30, 0.01) == pytest.approx(1.0, abs=0.03)
         assert overstressed(world) <= 1.0 + 1e-9
         assert (world.plastic_strains > 0.05).mean() > 0.5
+
+
+def test_slow_yield() -> None:
+    """A cube pressed four times as slowly, 5 % in 1.2 s, carries the same to 1 %, also at rest, and stays upright."""
+    with squeezed(DOUGH, 0.02, 0.1).build(device="cpu", num_threads=1) as world:
+        assert plateau(world, 60, 0.02, 0.1) == pytest.approx(1.0, abs=0.01)
+        rest = squeeze(world, 0.15, 20, 0.02, 0.1)
+        assert rest == pytest.approx(0.01 / 0.85 * np.sqrt(1.5) * YIELD, rel=0.01)
+        assert abs(sway(world)) < 1e-8
+
+
+def test_buckling() -> None:
+    """A column of perfectly plastic matter three times as high as wide is not stable: it sways the more the longer it
+    flows, at the rate of a beam that only inertia holds, to 8 %."""
+    rate, law = buckling(0.02, 46, 0.02)
+    assert rate == pytest.approx(law, rel=0.08)
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.2])
