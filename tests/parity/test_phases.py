@@ -38,8 +38,10 @@ OWN: dict[str, set[str] | None] = {
     "uncoloured_slot": None,
     "uncoloured_first": None,
     "colour_tally": None,  # GPU only
-    "continuum_key": None,  # the second half, which sorting leaves in any state
-    "continuum_order": None,
+    # sorting leaves half of its memory in any state: that of tangents until they are there, and that of energies
+    "continuum_tangent": {"allocate_contacts", "list_contacts", "continuum_key", "continuum_order", "continuum_begin"}
+    | {"continuum_list", "continuum_open_blocks", "continuum_open_nodes", "continuum_regularise"},
+    "matter_first": None,
     "continuum_given": None,  # a GPU does not copy what nodes say; what they are given shows in their sums
     "next_count": {"order"},  # grains that a GPU has not yet sorted
     # a GPU computes the residual only on request
