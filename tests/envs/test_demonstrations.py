@@ -110,6 +110,25 @@ def test_demonstrations_are_whole_episodes_and_survive_a_file(tmp_path: Path) ->
 
 
 @pytest.mark.torch
+def test_dough_is_demonstrated_as_its_recipe_says() -> None:
+    """Without noise, which its expert does not bear, and deciding as often as the learner: every episode succeeds."""
+    pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
+    from granular_gym.training import demonstrations
+    from granular_gym.training.batch import make_batch
+    from granular_gym.training.learner_env import LearnerEnv
+    from granular_gym.training.recipes import recipe
+
+    dough = "granular_gym/Dough-v0"
+    how = recipe(dough, "SAC")
+    arguments = {**how.pop("arguments"), "preset": "train", "num_threads": 1}
+    env = LearnerEnv(make_batch(dough, 2, arguments), **how)
+    shown = demonstrations.collect(env, 2, seed=0)
+    assert (shown.returns / env.scale).min() > 0.7 and len(shown.steps["rewards"]) == 200
+    assert np.array_equal(shown.steps["actions"], shown.steps["labels"])
+    env.close()
+
+
+@pytest.mark.torch
 @pytest.mark.parametrize("name, changed", [
     ("frame_skip", {"frame_skip": 4}),
     ("observation", {"observation": "images"}),
