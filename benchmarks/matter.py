@@ -81,8 +81,9 @@ def angles(seeds: int) -> None:
 def play(name: str, policy: str, matter: str, count: int, seeds: int, preset: str) -> str:
     """Episodes with seeds 0, 1, ..., all in one world."""
     task = f"granular_gym/{name}"
-    arguments = {**trained_arguments(task, policy), "matter": matter, "grain_count": count, "preset": preset}
-    envs = gym.make_vec(task, num_envs=seeds, num_threads=1, autoreset_mode="Disabled", **arguments)
+    fixed = {"matter": matter, "grain_count": count, "preset": preset, "num_threads": 1}
+    arguments = {**trained_arguments(task, policy), **fixed}
+    envs = gym.make_vec(task, num_envs=seeds, autoreset_mode="Disabled", **arguments)
     observation, _ = envs.reset(seed=0)
     world, act = envs.unwrapped.task.world, load_policy(policy, envs)
     total, steps, unsolved = np.zeros(seeds), 0, 0
