@@ -239,15 +239,17 @@ gg_status gg_world_set_grains(gg_world *world, const int32_t *envs, int64_t env_
 gg_status gg_world_transform_grains(gg_world *world, const int32_t *envs, int64_t env_listed, const float *translation,
                                     const float *yaw);
 /* Continuous matter of all envs: elastic left stretch and Kirchhoff stress [Pa], xx yy zz xy xz yz
- * (env_count, grain_count, 6); equivalent plastic strain (env_count, grain_count). */
+ * (env_count, grain_count, 6); equivalent plastic strain, and volumetric strain by dilatancy (env_count, grain_count);
+ * the last is left as it is where no material dilates. */
 typedef struct gg_continuum_state {
     double *stretch, *stress;
-    float *plastic;
+    float *plastic, *dilation;
 } gg_continuum_state;
 gg_status gg_world_get_continuum(gg_world *world, const gg_continuum_state *out);
-/* Sets stretch and plastic strain in the listed envs. Stretches must be positive definite. */
+/* Sets stretch, plastic strain and dilation in the listed envs. Stretches must be positive definite; dilations 0 where no
+ * material dilates. */
 gg_status gg_world_set_continuum(gg_world *world, const int32_t *envs, int64_t env_listed, const double *stretch,
-                                 const float *plastic);
+                                 const float *plastic, const float *dilation);
 /* Clumps of all envs: pose (env_count, clumps, 7) x y z [m], w x y z of the principal axes; velocity (env_count, clumps,
  * 6) [m/s], angular velocity in the axes of the world [rad/s]; wrench: see gg_world_set_clump_wrenches. NULL to skip
  * one. */

@@ -23,9 +23,8 @@ def kneaded(spacing: float = 0.02) -> gg.Scene:
     boundary = {"x": ("wall", "open"), "z": ("wall", "open")}
     scene = gg.Scene(((-0.08, -0.06, 0.0), (0.08, 0.06, 0.3)), boundary=boundary)
     dough = scene.add_material(density=1000.0, friction=0.8, continuum=DOUGH, name="dough")
-    sand = scene.add_material(
-        density=1500.0, friction=0.5, continuum=gg.DruckerPrager(1e5, 0.3, 30.0, viscosity=1.0), name="sand"
-    )
+    law = gg.DruckerPrager(1e5, 0.3, 30.0, viscosity=1.0, dilatancy_angle=8.0)
+    sand = scene.add_material(density=1500.0, friction=0.5, continuum=law, name="sand")
     scene.add_continuum(sand, (-0.08, -0.06, 0.0), (0.04, 0.02, 0.04), spacing=spacing)
     ball = gg.Sdf.sphere(0.03).at((0.0, 0.0, 0.08))
     scene.add_continuum(dough, shape=ball, velocity=(0.1, 0.0, -0.5))
@@ -214,6 +213,40 @@ def column(aspect: float, angle: float, spacing: float, length: float = 0.1, wid
     scene.add_tool(gg.Sdf.box((10, 10, 0.05)), "floor", sand, (0, 0, -0.05))
     scene.add_continuum(sand, (0, 0, 0), (length, width, height), spacing=spacing)
     return scene
+
+
+#: sides of `confined` along x and z [m], half the thickness of its panels [m], pressure that these make [Pa]
+CONFINED, THICK, CONFINING = 0.12, 0.03, 2e3
+
+
+def confined(law: gg.DruckerPrager, spacing: float) -> gg.Scene:
+    """A block of sand without gravity, two cells wide between smooth walls, between two panels that move along x; on it
+    a plate."""
+    width = 2 * spacing
+    scene = gg.Scene(((-0.3, 0, 0), (0.3, width, 0.4)), gravity=(0, 0, 0))
+    sand = scene.add_material(density=1500.0, friction=0.0, continuum=law)
+    scene.add_continuum(sand, (-0.5 * CONFINED, 0, 0), (0.5 * CONFINED, width, CONFINED), spacing=spacing)
+    for name, side in (("left", -1), ("right", 1)):
+        middle = (side * (0.5 * CONFINED + THICK), 0.5 * width, 0.1)
+        scene.add_tool(gg.Sdf.box((THICK, width, 0.2)), name, sand, middle, mass=20.0, free="x")
+    scene.add_tool(gg.Sdf.box((CONFINED, width, THICK)), "top", sand, (0, 0.5 * width, CONFINED + THICK))
+    return scene
+
+
+def compress(world: gg.World, share: float, steps: int, dt: float, substeps: int = 1) -> tuple[float, float, float]:
+    """Presses `confined` by a share of its height while the panels keep their pressure. Returns height and distance of
+    the panels at the end [m], and the mean pressure under the plate over theirs in the second half."""
+    poses, ratios = world.tool_poses, []
+    for _ in range(steps):
+        high = poses[0, 2, 2] - THICK
+        for name, side in (("left", 1), ("right", -1)):
+            world.set_tool_force(name, (side * CONFINING * high * 2 * world.spacing, 0, 0))
+        poses[0, :2] = world.tool_poses[0, :2]
+        poses[0, 2, 2] -= share * CONFINED / steps
+        world.step(dt, substeps, tool_poses=poses)
+        wide = world.tool_poses[0, 1, 0] - world.tool_poses[0, 0, 0] - 2 * THICK
+        ratios.append(world.wrenches[0, 2, 2] / (CONFINING * wide * 2 * world.spacing))
+    return poses[0, 2, 2] - THICK, wide, float(np.mean(ratios[steps // 2 :]))
 
 
 def slope(degrees: float, angle: float, spacing: float, length: float = 0.3) -> gg.Scene:

@@ -292,11 +292,12 @@ static PyMethodDef world_methods[] = {
         get_continuum, METH_NOARGS,
         "get_continuum($self, /)\n--\n\n"
         "Of continuous matter: elastic left stretches and Kirchhoff stresses [Pa], xx yy zz xy xz yz (env_count,\n"
-        "grain_count, 6) float64; equivalent plastic strains (env_count, grain_count) float32. Raises ArgumentError: "
-        "there is none."),
+        "grain_count, 6) float64; equivalent plastic strains, volumetric strains by dilatancy (env_count, "
+        "grain_count)\n"
+        "float32. Raises ArgumentError: there is none."),
     ELSEWHERE(set_continuum, METH_VARARGS,
-              "set_continuum($self, envs, stretches, plastic_strains, /)\n--\n\n"
-              "Sets both in the listed envs, arrays as get_continuum gives them. Raises ArgumentError."),
+              "set_continuum($self, envs, stretches, plastic_strains, dilations, /)\n--\n\n"
+              "Sets them in the listed envs, arrays as get_continuum gives them. Raises ArgumentError."),
     ELSEWHERE(transform_grains, METH_VARARGS,
               "transform_grains($self, envs, translation, yaw, /)\n--\n\n"
               "Rotates the grains of the listed envs about the z axis, then translates them; a settled bed stays "

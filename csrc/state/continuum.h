@@ -37,6 +37,8 @@ typedef struct gg_continuum_material {
     double tension;     /* largest mean tension [Pa] */
     double viscosity;   /* [Pa s] */
     double liquid;      /* bulk modulus of a liquid [Pa]; this and `bulk` 0: grains of the material are no continuum */
+    double dilatancy;   /* volumetric strain over the norm of the plastic deviatoric strain that makes it */
+    double dilation;    /* largest volumetric strain that it makes */
 } gg_continuum_material;
 
 /* all 0 where there is no continuum */
@@ -49,6 +51,7 @@ typedef struct gg_continuum_dims {
     int64_t tool_blocks;   /* blocks, or 0 without dynamic tools */
     int64_t cells;         /* of particles, for cameras */
     int64_t liquid;        /* whether there are liquids */
+    int64_t dilatant;      /* slots, or 0 without a material that dilates */
     int64_t fills, flows;  /* cells of the blocks, nodes of the blocks of nodes; 0 without liquids */
     int64_t rooms;         /* nodes, or 0 without liquids */
 } gg_continuum_dims;
@@ -196,6 +199,8 @@ typedef struct gg_continuum_tool_sum {
     X(gg_sym, continuum_strain, d->continuum.slots, STATE)        /* elastic, see solvers/continuum/matter.h, by id */ \
     X(float, continuum_affine, d->continuum.slots * 9, STATE)     /* APIC's matrix C, by grain id [1/s] */             \
     X(float, continuum_plastic, d->continuum.slots, STATE)        /* equivalent plastic strain, by grain id */          \
+    X(float, continuum_dilation, d->continuum.dilatant, STATE)    /* volumetric strain by dilatancy, by grain id */     \
+    X(double, continuum_swelling, d->continuum.dilatant, SCRATCH) /* of this substep, in the order of points */        \
     X(int32_t, continuum_lost, d->continuum.slots, SCRATCH)       /* by grain id: too far away for the grid */         \
     X(gg_continuum_env, continuum_env, d->continuum.envs, SCRATCH)                                                     \
     X(int32_t, continuum_cell, d->continuum.slots, SCRATCH)       /* first particle of each cell that holds some */    \

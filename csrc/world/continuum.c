@@ -19,6 +19,9 @@ static gg_status check_material(const gg_world_def *d, int32_t k, gg_message out
         "material %d: expected a slope of the yield stress in [0, 10] and a viscosity in [0, 1e9] Pa s, got %g and "
         "%g",
         (int)k, m->slope, m->viscosity);
+    GG_EXPECT(out, m->dilatancy >= 0.0 && m->dilatancy <= 10.0 && m->dilation >= 0.0 && m->dilation <= 10.0,
+              "material %d: expected a dilatancy and a bound on its strain in [0, 10], got %g and %g", (int)k,
+              m->dilatancy, m->dilation);
     GG_EXPECT(out, m->liquid >= 0.0 && m->liquid <= 1e13 && (m->liquid == 0.0 || (m->bulk == 0.0 && m->shear == 0.0)),
               "material %d: expected a bulk modulus of a liquid in [0, 1e13] Pa, and none of a solid beside it, got %g",
               (int)k, m->liquid);
@@ -126,6 +129,9 @@ gg_status gg_world_get_continuum(gg_world *w, const gg_continuum_state *out) {
     status = status == GG_OK
                  ? copy_field(w, out->plastic, w->view.continuum_plastic, sizeof(float), dims->env_count, GG_TO_HOST)
                  : status;
+    if (status == GG_OK && dims->continuum.dilatant) {
+        status = copy_field(w, out->dilation, w->view.continuum_dilation, sizeof(float), dims->env_count, GG_TO_HOST);
+    }
     status = status == GG_OK ? gg_world_pull(w, GG_BIT(slot_of) | GG_BIT(material), -1, &host) : status;
     for (int64_t k = 0; status == GG_OK && k < dims->env_count * dims->grain_count; k++) {
         const gg_continuum_material *m = material_of(host, k / dims->grain_count, k % dims->grain_count);
@@ -139,8 +145,10 @@ gg_status gg_world_get_continuum(gg_world *w, const gg_continuum_state *out) {
     return status;
 }
 
-static gg_status check_deformation(gg_world *w, int64_t listed, const double *stretch, const float *plastic) {
+static gg_status check_deformation(gg_world *w, int64_t listed, const double *stretch, const float *plastic,
+                                   const float *dilation) {
     int64_t count = w->view.dims.grain_count;
+    int dilates = w->view.dims.continuum.dilatant > 0;
     for (int64_t k = 0; k < listed * count; k++) {
         gg_sym one;
         memcpy(&one, stretch + 6 * k, sizeof one);
@@ -148,12 +156,15 @@ static gg_status check_deformation(gg_world *w, int64_t listed, const double *st
                   "stretches, plastic_strains: expected positive definite matrices and strains >= 0, those of particle "
                   "%lld are not",
                   (long long)(k % count));
+        GG_EXPECT(gg_message_of(w), gg_finite(dilation[k]) && dilation[k] >= 0.0f && (!dilation[k] || dilates),
+                  "dilations: expected strains >= 0, and 0 where no material dilates, that of particle %lld is %g",
+                  (long long)(k % count), (double)dilation[k]);
     }
     return GG_OK;
 }
 
 gg_status gg_world_set_continuum(gg_world *w, const int32_t *envs, int64_t listed, const double *stretch,
-                                 const float *plastic) {
+                                 const float *plastic, const float *dilation) {
     gg_view *host;
     const gg_dims *dims = &w->view.dims;
     gg_status status = expect_continuum(w);
@@ -164,7 +175,7 @@ gg_status gg_world_set_continuum(gg_world *w, const int32_t *envs, int64_t liste
         status =
             gg_world_fail(w, GG_ERROR_MEMORY, "out of memory: strains of %lld particles", (long long)dims->grain_count);
     }
-    status = status == GG_OK ? check_deformation(w, listed, stretch, plastic) : status;
+    status = status == GG_OK ? check_deformation(w, listed, stretch, plastic, dilation) : status;
     for (int64_t k = 0; status == GG_OK && k < listed; k++) {
         int64_t e = gg_env_at(envs, k), at = e * dims->continuum.slots, from = k * dims->grain_count;
         for (int64_t id = 0; id < dims->grain_count; id++) {
@@ -175,6 +186,10 @@ gg_status gg_world_set_continuum(gg_world *w, const int32_t *envs, int64_t liste
         status = status == GG_OK ? copy_field(w, (void *)(uintptr_t)(plastic + from), w->view.continuum_plastic + at,
                                               sizeof(float), 1, GG_TO_DEVICE)
                                  : status;
+        if (status == GG_OK && dims->continuum.dilatant) {
+            status = copy_field(w, (void *)(uintptr_t)(dilation + from), w->view.continuum_dilation + at, sizeof(float),
+                                1, GG_TO_DEVICE);
+        }
     }
     free(strain);
     return status;

@@ -108,6 +108,7 @@ gg_dims gg_dims_of(const gg_world_def *d) {
         dims.continuum.cells = GG_MAX(2 * dims.slots, GG_MATTER_CELLS);
         for (int32_t k = 0; k < d->material_count; k++) {
             dims.continuum.liquid |= d->continuum.material[k].liquid > 0.0;
+            dims.continuum.dilatant = d->continuum.material[k].dilatancy > 0.0 ? dims.slots : dims.continuum.dilatant;
         }
         dims.continuum.given = dims.continuum.liquid ? 2 * GG_HALO : GG_HALO_MATRICES;
         gg_dims_set_blocks(&dims, dims.slots / 256 + 8, dims.slots / 192 + 32);

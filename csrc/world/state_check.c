@@ -423,6 +423,13 @@ static gg_status check_strain(const saved_env *s, gg_field_id field) {
     return GG_OK;
 }
 
+static gg_status check_dilation(const saved_env *s, gg_field_id field) {
+    for (int64_t id = 0; s->view->dims.continuum.dilatant && id < s->view->dims.grain_count; id++) {
+        EXPECT_AT(s, field, id, usable_float(s->view->continuum_dilation[id], 0.0f), "a finite strain >= 0");
+    }
+    return GG_OK;
+}
+
 static gg_status check_plastic(const saved_env *s, gg_field_id field) {
     for (int64_t id = 0; s->view->dims.continuum.slots && id < s->view->dims.grain_count; id++) {
         EXPECT_AT(s, field, id, usable_float(s->view->continuum_plastic[id], 0.0f), "a finite strain >= 0");
@@ -618,6 +625,7 @@ static gg_status check_wrench(const saved_env *s, gg_field_id field) {
     X(continuum_strain, check_strain)                                                                                  \
     X(continuum_affine, check_finite)                                                                                  \
     X(continuum_plastic, check_plastic)                                                                                \
+    X(continuum_dilation, check_dilation)                                                                              \
     X(bell_wrench, check_bell_wrench)                                                                                  \
     X(angle, check_finite)                                                                                             \
     X(tool_body, check_tool_body)                                                                                      \

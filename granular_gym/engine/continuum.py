@@ -44,6 +44,25 @@ def _poisson(value: Any) -> float:
     return ratio
 
 
+def _row(
+    bulk: float,
+    shear: float,
+    strength: float = _UNYIELDING,
+    slope: float = 0.0,
+    tension: float = _UNYIELDING,
+    viscosity: float = 0.0,
+    liquid: float = 0.0,
+    dilatancy: float = 0.0,
+    dilation: float = 0.0,
+) -> tuple[float, ...]:
+    """A material as the engine takes it, gg_continuum_material: moduli, yield stress, its slope, largest tension,
+    viscosity, bulk modulus of a liquid, dilatancy, largest strain by it."""
+    return bulk, shear, strength, slope, tension, viscosity, liquid, dilatancy, dilation
+
+
+_NONE = _row(0.0, 0.0, 0.0, 0.0, 0.0)
+
+
 class _Solid:
     """What all solids share: moduli from Young's modulus and Poisson's ratio."""
 
@@ -77,8 +96,8 @@ class Elastic(_Solid):
         checks.number("viscosity", self.viscosity, 0.0, 1e9)
 
     def columns(self) -> tuple[float, ...]:
-        """Moduli, yield stress, its slope, tension, viscosity, bulk modulus of a liquid, as the engine takes them."""
-        return (*self.moduli, _UNYIELDING, 0.0, _UNYIELDING, self.viscosity, 0.0)
+        """A row of the engine's table: `_row`."""
+        return _row(*self.moduli, viscosity=self.viscosity)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,16 +124,18 @@ class VonMises(_Solid):
         checks.number("viscosity", self.viscosity, 0.0, 1e9)
 
     def columns(self) -> tuple[float, ...]:
-        """Moduli, yield stress, its slope, tension, viscosity, bulk modulus of a liquid, as the engine takes them."""
-        return (*self.moduli, self.yield_stress, 0.0, _UNYIELDING, self.viscosity, 0.0)
+        """A row of the engine's table: `_row`."""
+        return _row(*self.moduli, self.yield_stress, viscosity=self.viscosity)
 
 
 @dataclasses.dataclass(frozen=True)
 class DruckerPrager(_Solid):
     """Elasticity up to a yield stress that rises with the pressure, and no tension but cohesion: sand, soil.
 
-    The cone is that of Mohr and Coulomb in plane strain without dilatancy: the shear stress on a plane is at most
-    cohesion + tan(friction_angle) times the pressure on it.
+    The cone is that which is Mohr and Coulomb's in plane strain: the shear stress on a plane is at most
+    cohesion + tan(friction_angle) times the pressure on it. Sand that flows grows in volume by sin(dilatancy_angle)
+    times the shear in plane strain, until it has grown by `dilation`: its critical state, at which it flows on at
+    constant volume. Nothing compacts it again. At the default of 0 it flows at constant volume throughout.
 
     Attributes:
         young_modulus: [Pa], > 0.
@@ -122,6 +143,8 @@ class DruckerPrager(_Solid):
         friction_angle: [degrees], 0 to below 90.
         cohesion: [Pa], >= 0.
         viscosity: of a damper beside it [Pa s], >= 0.
+        dilatancy_angle: [degrees], 0 to friction_angle.
+        dilation: largest volumetric strain by dilatancy, 0 to 1.
     """
 
     young_modulus: float
@@ -129,6 +152,8 @@ class DruckerPrager(_Solid):
     friction_angle: float
     cohesion: float = 0.0
     viscosity: float = 0.0
+    dilatancy_angle: float = 0.0
+    dilation: float = 0.1
 
     def __post_init__(self) -> None:
         _modulus("young_modulus", self.young_modulus)
@@ -138,14 +163,21 @@ class DruckerPrager(_Solid):
             raise ArgumentError(f"friction_angle: expected an angle from 0 to below 90 degrees, got {angle:g}")
         checks.number("cohesion", self.cohesion, 0.0, _LARGEST_MODULUS)
         checks.number("viscosity", self.viscosity, 0.0, 1e9)
+        checks.number("dilatancy_angle", self.dilatancy_angle, 0.0, angle)
+        checks.number("dilation", self.dilation, 0.0, 1.0)
 
     def columns(self) -> tuple[float, ...]:
-        """Moduli, yield stress, its slope, tension, viscosity, bulk modulus of a liquid, as the engine takes them."""
-        angle = math.radians(self.friction_angle)
-        slope, strength = math.sqrt(2.0) * math.sin(angle), math.sqrt(2.0) * self.cohesion * math.cos(angle)
+        """A row of the engine's table: `_row`."""
+        friction, dilatancy = math.radians(self.friction_angle), math.sin(math.radians(self.dilatancy_angle))
+        # Flow in plane strain, where the deviatoric stress s has the component -grows |s| / 3 along the axis without
+        # strain: what Mohr's circle has of |s| as its radius, and the pressure in the plane less than the mean one
+        grows = math.sqrt(2.0) * dilatancy / math.sqrt(1.0 + dilatancy**2 / 3.0)
+        radius = math.sqrt(0.5 * (1.0 - grows**2 / 6.0)) + math.sin(friction) * grows / 6.0
+        slope, strength = math.sin(friction) / radius, self.cohesion * math.cos(friction) / radius
         # where the cone ends: no shear is left
         tension = strength / slope if slope > 0.0 else (_UNYIELDING if self.cohesion else 0.0)
-        return (*self.moduli, strength, slope, min(tension, _UNYIELDING), self.viscosity, 0.0)
+        tension = min(tension, _UNYIELDING)
+        return _row(*self.moduli, strength, slope, tension, self.viscosity, 0.0, grows, self.dilation)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,8 +200,8 @@ class Liquid:
         checks.number("viscosity", self.viscosity, 0.0, 1e9)
 
     def columns(self) -> tuple[float, ...]:
-        """Moduli, yield stress, its slope, tension, viscosity, bulk modulus of a liquid, as the engine takes them."""
-        return (0.0, 0.0, 0.0, 0.0, _UNYIELDING, self.viscosity, self.bulk_modulus)
+        """A row of the engine's table: `_row`."""
+        return _row(0.0, 0.0, 0.0, viscosity=self.viscosity, liquid=self.bulk_modulus)
 
 
 Continuum = Elastic | VonMises | DruckerPrager | Liquid
@@ -181,8 +213,8 @@ def continuum_arrays(spacing: float | None, materials: Sequence[Continuum | None
     """The `continuum` argument of the engine's world; None where there are no particles."""
     if spacing is None:
         return None
-    rows = [(0.0,) * 7 if each is None else each.columns() for each in materials]
-    return {"spacing": float(spacing), "material": np.array(rows, np.float64).reshape(len(rows), 7)}
+    rows = [_NONE if each is None else each.columns() for each in materials]
+    return {"spacing": float(spacing), "material": np.array(rows, np.float64).reshape(len(rows), len(_NONE))}
 
 
 #: spacings of the grid that tools beside liquids should be thick

@@ -61,8 +61,9 @@ class WorldContinuum:
         Raises:
             ArgumentError: the world has no continuous matter.
         """
-        stretch, stress, _ = self._core.get_continuum()
-        cauchy: NDArray[np.float64] = stress[..., _FULL] / np.linalg.det(stretch[..., _FULL])[..., None, None]
+        stretch, stress, _, dilation = self._core.get_continuum()
+        volume = np.linalg.det(stretch[..., _FULL]) * (1.0 + dilation)
+        cauchy: NDArray[np.float64] = stress[..., _FULL] / volume[..., None, None]
         return cauchy
 
     @property
@@ -75,18 +76,29 @@ class WorldContinuum:
         return self._core.get_continuum()[2]
 
     @property
+    def dilations(self) -> NDArray[np.float32]:
+        """Volumetric strain of each particle by dilatancy, float32 (env_count, grain_count); see `DruckerPrager`.
+
+        Raises:
+            ArgumentError: the world has no continuous matter.
+        """
+        return self._core.get_continuum()[3]
+
+    @property
     def densities(self) -> NDArray[np.float64]:
         """Density of the matter of each particle, float64 (env_count, grain_count) [kg/m3].
 
         Raises:
             ArgumentError: the world has no continuous matter.
         """
-        stretch = self._core.get_continuum()[0]
+        stretch, _, _, dilation = self._core.get_continuum()
         at_rest = self._core.get_materials()[1][:, self._frozen.arrays["grain_material"]]
-        densities: NDArray[np.float64] = at_rest / np.linalg.det(stretch[..., _FULL])
+        densities: NDArray[np.float64] = at_rest / (np.linalg.det(stretch[..., _FULL]) * (1.0 + dilation))
         return densities
 
-    def set_continuum(self, stretches: Any, plastic_strains: Any = 0.0, envs: Any = None) -> None:
+    def set_continuum(
+        self, stretches: Any, plastic_strains: Any = 0.0, envs: Any = None, *, dilations: Any = 0.0
+    ) -> None:
         """Sets the deformation of the particles of the listed envs. `set_grains` with positions leaves them undeformed.
 
         Args:
@@ -94,6 +106,7 @@ class WorldContinuum:
                 definite, as in `stretches`.
             plastic_strains: (listed, grain_count), (grain_count,) or one for all, >= 0.
             envs: None (all), an index, a list of indices or a mask.
+            dilations: as plastic_strains, as in `dilations`; 0 where no material of the world dilates.
 
         Raises:
             ArgumentError: the world has no continuous matter, or a value that it cannot have.
@@ -107,8 +120,9 @@ class WorldContinuum:
             raise ArgumentError("stretches: expected symmetric matrices")
         rows, columns = _PACKED
         packed = np.broadcast_to(given[..., rows, columns], (*shape, 6))
-        strains = checks.floats("plastic_strains", plastic_strains, (), shape[1:], shape)
+        histories = [
+            np.ascontiguousarray(np.broadcast_to(checks.floats(name, value, (), shape[1:], shape), shape), np.float32)
+            for name, value in (("plastic_strains", plastic_strains), ("dilations", dilations))
+        ]
         self.changes += 1
-        self._core.set_continuum(
-            listed, np.ascontiguousarray(packed), np.ascontiguousarray(np.broadcast_to(strains, shape), np.float32)
-        )
+        self._core.set_continuum(listed, np.ascontiguousarray(packed), *histories)

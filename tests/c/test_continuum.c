@@ -24,9 +24,10 @@ static gg_sym draw_sym(double size) {
 }
 
 static const gg_continuum_material materials[] = {
-    {3e5, 1e5, GG_UNYIELDING, 0.0, GG_UNYIELDING, 0.0, 0.0},
-    {3e5, 1e5, 2e3, 0.0, GG_UNYIELDING, 5.0, 0.0},
-    {3e5, 1e5, 50.0, 0.7, 100.0, 2.0, 0.0},
+    {3e5, 1e5, GG_UNYIELDING, 0.0, GG_UNYIELDING, 0.0, 0.0, 0.0, 0.0},
+    {3e5, 1e5, 2e3, 0.0, GG_UNYIELDING, 5.0, 0.0, 0.0, 0.0},
+    {3e5, 1e5, 50.0, 0.7, 100.0, 2.0, 0.0, 0.0, 0.0},
+    {3e5, 1e5, 50.0, 0.7, 100.0, 2.0, 0.0, 0.3, 0.2505},
 };
 enum { MATERIALS = sizeof materials / sizeof *materials };
 
@@ -221,8 +222,11 @@ static void test_matter(void) {
     }
 }
 
-/* what is left of a strain is on the yield surface or inside, and its mean tension within the bound */
+/* what is left of a strain is on the yield surface or inside, and its mean tension within the bound; what dilates grows in
+ * proportion to its flow, to a bound */
 static void test_return(void) {
+    double most_grown = 0.0;
+    int held = 0;
     for (int k = 0; k < 600; k++) {
         const gg_continuum_material *m = &materials[k % MATERIALS];
         gg_sym start = gg_sym_shift(draw_sym(0.01), 1.0);
@@ -230,9 +234,10 @@ static void test_return(void) {
         for (int i = 0; i < 9; i++) {
             gradient.m[i / 3][i % 3] = 20.0 * draw();
         }
-        double strength = m->strength < GG_UNYIELDING ? 1e3 : GG_UNYIELDING, plastic = 0.25;
+        double strength = m->strength < GG_UNYIELDING ? 1e3 : GG_UNYIELDING;
+        gg_matter_history history = {0.25, 0.25};
         gg_matter_room room = gg_matter_room_of(0.7 + 0.5 * draw(), 0.0, k % 2);
-        gg_sym next = gg_matter_return(m, strength, gradient, gg_matter_strain(m, start), 0.01, &room, &plastic);
+        gg_sym next = gg_matter_return(m, strength, gradient, gg_matter_strain(m, start), 0.01, &room, &history);
         double most = 0.5 * strength / m->shear;
         double size = gg_sym_norm(gg_sym_deviator(next));
         CHECK(gg_matter_usable(m, next) || m->strength >= GG_UNYIELDING);
@@ -245,7 +250,13 @@ static void test_return(void) {
             CHECK_NEAR(gg_sym_det(gg_matter_stretch(m, next)), volume, 1e-12);
         }
         int open = m->tension < GG_UNYIELDING && gg_sym_trace(next) > m->tension / m->bulk + 1e-12;
-        CHECK(plastic >= 0.25);
+        double plastic = history.plastic, grown = history.dilation - 0.25;
+        CHECK(plastic >= 0.25 && grown >= 0.0 && (grown == 0.0 || m->dilatancy > 0.0));
+        if (grown > 0.0) { /* plastic is sqrt(2/3) times the norm of the plastic strain */
+            CHECK_NEAR(grown, fmin(m->dilatancy * (plastic - 0.25) * sqrt(1.5), m->dilation - 0.25), 1e-12);
+            most_grown = fmax(most_grown, grown);
+            held += grown == m->dilation - 0.25;
+        }
         if (open) {
             CHECK(size < 1e-12); /* nothing holds it together: no shear stress is left */
         } else {
@@ -259,6 +270,7 @@ static void test_return(void) {
             CHECK(gg_sym_trace(next) <= m->tension / m->bulk + opening + 1e-12);
         }
     }
+    CHECK(most_grown > 0.0 && held > 0);
 }
 
 /* what the grid tells of the room of a particle, and the volume that follows */

@@ -20,8 +20,8 @@
 static float position[COUNT][3], velocity[COUNT][3], radius[COUNT];
 static int32_t material[COUNT];
 static const float density = 1000.0f;
-static const gg_continuum_material dough = {33333.0, 7142.9, 1e3, 0.0, GG_UNYIELDING, 0.0, 0.0};
-static const gg_continuum_material rubber = {33333.0, 7142.9, GG_UNYIELDING, 0.0, GG_UNYIELDING, 0.0, 0.0};
+static const gg_continuum_material dough = {33333.0, 7142.9, 1e3, 0.0, GG_UNYIELDING, 0.0, 0.0, 0.0, 0.0};
+static const gg_continuum_material rubber = {33333.0, 7142.9, GG_UNYIELDING, 0.0, GG_UNYIELDING, 0.0, 0.0, 0.0, 0.0};
 
 static uint64_t draws;
 static double draw(void) { return 2.0 * (double)gg_rng_uniform(4, 2, draws++) - 1.0; }

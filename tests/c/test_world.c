@@ -390,7 +390,7 @@ static void test_empty(void) {
 
 /* the bed as continuous matter, on threads that share an env */
 static void test_matter(void) {
-    const gg_continuum_material soft = {1e5, 5e4, GG_UNYIELDING, 0.0, GG_UNYIELDING, 0.0, 0.0};
+    const gg_continuum_material soft = {1e5, 5e4, GG_UNYIELDING, 0.0, GG_UNYIELDING, 0.0, 0.0, 0.0, 0.0};
     uint64_t hash[2];
     for (int k = 0; k < 2; k++) {
         gg_world_def d = scene();

@@ -25,6 +25,7 @@ def expected() -> list[int]:
         assert stats["unsolved_count"][0] == stats["diverged"][0] == 0
         strains = world.plastic_strains[0]
         assert (strains > 0.0).mean() > 0.2 and np.abs(world.velocities).max() < 2.0
+        assert (world.dilations[0] > 1e-4).mean() > 0.05 and world.dilations.max() <= np.float32(0.1)
     return hashes
 
 

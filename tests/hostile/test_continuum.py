@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.continuum import DOUGH, kneaded
+from testbed.continuum import DOUGH, handled, kneaded
+
+SAND = {"young_modulus": 1e4, "poisson_ratio": 0.3, "friction_angle": 30.0}
 
 MATTER: list[tuple[Any, dict[str, Any], str]] = [
     (gg.Elastic, {"young_modulus": 0.0, "poisson_ratio": 0.3}, "^young_modulus"),
@@ -21,6 +23,10 @@ MATTER: list[tuple[Any, dict[str, Any], str]] = [
     (gg.VonMises, {"young_modulus": 1e4, "poisson_ratio": 0.7, "yield_stress": 1.0}, "^poisson_ratio"),
     (gg.DruckerPrager, {"young_modulus": 1e4, "poisson_ratio": 0.3, "friction_angle": 90.0}, "^friction_angle"),
     (gg.DruckerPrager, {"young_modulus": 1e4, "poisson_ratio": 0.3, "friction_angle": -1.0}, "^friction_angle"),
+    (gg.DruckerPrager, {**SAND, "dilatancy_angle": 31.0}, "^dilatancy_angle: expected a number from 0 to 30, got 31"),
+    (gg.DruckerPrager, {**SAND, "dilatancy_angle": -1.0}, "^dilatancy_angle"),
+    (gg.DruckerPrager, {**SAND, "dilation": 1.5}, "^dilation"),
+    (gg.DruckerPrager, {**SAND, "dilation": float("nan")}, "^dilation"),
     (
         gg.DruckerPrager,
         {"young_modulus": 1e4, "poisson_ratio": 0.3, "friction_angle": 30.0, "cohesion": -1.0},
@@ -226,7 +232,7 @@ def test_reading_and_setting() -> None:
     scene.add_grains(0, [[0.5, 0.5, 0.5]])
     with scene.build(device="cpu") as grains:
         assert not grains.continuous
-        for name in ("stretches", "stresses", "plastic_strains", "densities", "spacing"):
+        for name in ("stretches", "stresses", "plastic_strains", "dilations", "densities", "spacing"):
             with pytest.raises(gg.ArgumentError, match=r"^(continuum|spacing): expected a world of continuous matter"):
                 getattr(grains, name)
         with pytest.raises(gg.ArgumentError, match="^set_continuum"):
@@ -244,16 +250,25 @@ def test_reading_and_setting() -> None:
                 world.set_continuum(wrong)
         with pytest.raises(gg.ArgumentError, match="^stretches, plastic_strains"):
             world.set_continuum(units, -1.0)
+        for dilation in (-0.01, np.inf):
+            with pytest.raises(gg.ArgumentError, match="^dilations"):
+                world.set_continuum(units, dilations=dilation)
         with pytest.raises(gg.ArgumentError, match="^contacts"):
             world.contacts(env=0)
         with pytest.raises(gg.ArgumentError, match="^settle_impulses"):
             world.settle_impulses(0.01)
         assert world.state_hash(0) == before
-        world.set_continuum(1.1 * units, 0.25, envs=1)
-        np.testing.assert_allclose(world.densities[1] / world.densities[0], 1.1**-3, rtol=1e-6)
+        world.set_continuum(1.1 * units, 0.25, envs=1, dilations=0.05)
+        np.testing.assert_allclose(world.densities[1] / world.densities[0], 1.1**-3 / 1.05, rtol=1e-6)
         assert (world.plastic_strains[1] == 0.25).all() and (world.plastic_strains[0] == 0.0).all()
+        assert (world.dilations[1] == np.float32(0.05)).all() and (world.dilations[0] == 0.0).all()
         world.set_grains(world.positions[1], envs=1)
         np.testing.assert_array_equal(world.stretches[1], units)
+        assert (world.dilations == 0.0).all() and (world.plastic_strains == 0.0).all()
+    with handled().build(device="cpu", num_threads=1) as world:
+        assert (world.dilations == 0.0).all()
+        with pytest.raises(gg.ArgumentError, match="^dilations: expected strains >= 0, and 0 where no material"):
+            world.set_continuum(np.broadcast_to(np.eye(3), (world.grain_count, 3, 3)), dilations=0.1)
 
 
 @pytest.mark.parametrize("speed", [1e4, 1e7])

@@ -23,9 +23,11 @@ def test_steps(kernel: str) -> None:
         same(cpu, gpu)
         np.testing.assert_array_equal(cpu.stresses, gpu.stresses)
         np.testing.assert_array_equal(cpu.plastic_strains, gpu.plastic_strains)
+        np.testing.assert_array_equal(cpu.dilations, gpu.dilations)
+        assert cpu.dilations.max() > 0.0
         for world in (cpu, gpu):
             world.transform_grains((0.0, 0.0, 0.01), 0.3, envs=1)
-            world.set_continuum(world.stretches[0], 0.5, envs=1)
+            world.set_continuum(world.stretches[0], 0.5, envs=1, dilations=world.dilations[0])
         assert knead(cpu, 1, 3) == knead(gpu, 1, 3)
         gpu.load_state(cpu.save_state(env=1), envs=0)
         assert gpu.state_hash(0) == cpu.state_hash(1) == gpu.state_hash(1)

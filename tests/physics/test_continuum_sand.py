@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.continuum import slope, slope_of
+from testbed.continuum import CONFINED, compress, confined, slope, slope_of
 
 APART = 0.01  # [m] particles in packed sand
 SIDE, HOLE, PLATE = 0.1, 0.06, 0.16  # [m] of the box, of the hole in the plate over it, height of the plate
@@ -68,3 +68,37 @@ def test_angle_of_repose(angle: float, stands: float, slumps: float, then: float
     assert abs(end - start) < 0.5 and moved < 0.1
     start, end, _ = found[slumps]
     assert end < min(start - 0.5, then)
+
+
+@pytest.mark.parametrize(("mode", "substeps"), [("implicit", 1), ("explicit", 25)])
+@pytest.mark.parametrize("angle", [0.0, 10.0])
+def test_dilatancy(angle: float, mode: str, substeps: int, measured: Note) -> None:
+    """Plane strain at constant pressure of its sides: the ratio of pressures is that of Mohr and Coulomb, volume grows
+    by sin(dilatancy_angle) times the shear."""
+    law = gg.DruckerPrager(1e6, 0.3, 35.0, dilatancy_angle=angle, dilation=0.5)
+    solver = gg.Solver(mode="explicit") if mode == "explicit" else gg.Solver(tolerance=1e-4)
+    with confined(law, 0.02).build(device="cpu", solver=solver, num_threads=1) as world:
+        compress(world, 0.0, 40, 5e-3 / substeps, substeps)
+        high, wide, _ = compress(world, 0.03, 60, 5e-3 / substeps, substeps)
+        low, wider, ratio = compress(world, 0.1, 140, 5e-3 / substeps, substeps)
+        assert world.stats["unsolved_count"][0] == 0
+        dilation, density = world.dilations.mean(), world.densities.mean() / 1500.0
+    shorter, broader = np.log(high / low), np.log(wider / wide)
+    sine = (broader - shorter) / (broader + shorter)
+    measured(sine=sine, ratio=ratio, dilation=dilation, density=density)
+    assert sine == pytest.approx(np.sin(np.radians(angle)), abs=0.02)
+    assert ratio == pytest.approx((1 + np.sin(np.radians(35.0))) / (1 - np.sin(np.radians(35.0))), rel=0.08)
+    assert density == pytest.approx(1.0 / (1.0 + dilation), rel=0.01)
+
+
+def test_dilation_ends(measured: Note) -> None:
+    """Sand at its critical state flows on at constant volume."""
+    law = gg.DruckerPrager(1e6, 0.3, 35.0, dilatancy_angle=10.0, dilation=0.02)
+    with confined(law, 0.02).build(device="cpu", solver=gg.Solver(tolerance=1e-4), num_threads=1) as world:
+        compress(world, 0.0, 40, 5e-3)
+        high, wide, _ = compress(world, 0.12, 160, 5e-3)
+        low, wider, _ = compress(world, 0.06, 80, 5e-3)
+        dilations = world.dilations[0]
+    measured(mean=dilations.mean(), volume=low * wider / (high * wide) - 1.0, whole=low * wider / CONFINED**2 - 1.0)
+    assert dilations.max() == np.float32(0.02) and dilations.mean() > 0.018
+    assert abs(low * wider / (high * wide) - 1.0) < 4e-3

@@ -69,6 +69,11 @@ GG_FN int32_t *gg_continuum_sorted(const gg_view *v, int64_t e) {
 GG_FN double *gg_continuum_energy(const gg_view *v, int64_t e) { return (double *)(void *)gg_continuum_sorted(v, e); }
 GG_FN int32_t *gg_continuum_moved(const gg_view *v, int64_t e) { return gg_continuum_sorted(v, e); }
 
+/* how dilatancy swells a particle in this substep */
+GG_FN double *gg_point_swelling(const gg_view *v, int64_t e, const gg_continuum_point *p) {
+    return &v->continuum_swelling[e * v->dims.continuum.slots + (p - gg_continuum_points(v, e))];
+}
+
 /* whether substeps are explicit: explicit.h */
 GG_FN int gg_continuum_explicit(const gg_view *v) { return v->params.mode == GG_MODE_EXPLICIT; }
 /* the particle of a slot, in double precision: position [m] and predicted velocity [m/s] */

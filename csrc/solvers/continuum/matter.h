@@ -13,8 +13,9 @@
  * The energy is that of Hooke's law, K tr(E)^2 / 2 + G |dev E|^2, where it does not yield. Where the deviatoric stress
  * would pass the yield stress y, or the mean tension its bound, the energy goes on linearly: the least of elastic energy
  * and plastic work over all plastic strains of the substep (the Moreau envelope). Yield is thus inside the step, and the
- * energy convex and once differentiable. y rises with the pressure (Drucker-Prager without dilatancy); the
- * potential takes it as given, and newton.h lets it follow. Viscosity adds eta |dev dE|^2 / dt.
+ * energy convex and once differentiable. y rises with the pressure (Drucker-Prager); the potential takes it as given, and
+ * newton.h lets it follow; likewise what dilatancy adds to the volume, in proportion to the plastic strain, which elastic
+ * strain is less. Viscosity adds eta |dev dE|^2 / dt.
  */
 #ifndef GG_CONTINUUM_MATTER_H
 #define GG_CONTINUUM_MATTER_H
@@ -159,10 +160,25 @@ GG_FN double gg_matter_volumetric(double volumetric, double tip, const gg_matter
     return volumetric > tip ? tip + room->opening : volumetric;
 }
 
-/* The elastic strain after a substep in which matter was deformed by 1 + dt L; *plastic rises by the equivalent plastic
- * strain. Radial return of the deviator; strain stays as it was where the decomposition of the stretch fails. */
+/* what is kept of flow */
+typedef struct gg_matter_history {
+    double plastic;  /* equivalent plastic strain */
+    double dilation; /* volumetric strain by dilatancy */
+} gg_matter_history;
+
+/* Volumetric strain by dilatancy as the deviator of strain flows from `size` to `allowed`, where there is pressure. dilation:
+ * what there is of it; it ends at a bound, as sand at its critical state flows at constant volume. */
+GG_FN double gg_matter_dilates(const gg_continuum_material *m, double size, double allowed, double volumetric,
+                               double dilation) {
+    double gain = m->dilatancy * (size - allowed), left = m->dilation - dilation;
+    int flows = m->dilatancy > 0.0 && size > allowed && m->bulk * volumetric < m->tension && left > 0.0;
+    return !flows ? 0.0 : gain < left ? gain : left;
+}
+
+/* The elastic strain after a substep in which matter was deformed by 1 + dt L; history: of flow, which it adds to. Radial
+ * return of the deviator; strain stays as it was where the decomposition of the stretch fails. */
 GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double strength, gg_tensor gradient, gg_sym before,
-                                    double dt, const gg_matter_room *room, double *plastic) {
+                                    double dt, const gg_matter_room *room, gg_matter_history *history) {
     gg_sym next = GG_ZERO, stretch = gg_matter_stretch(m, before);
     gg_tensor deformed = gg_tensor_mul_sym(gradient, stretch);
     double rows[3];
@@ -182,7 +198,10 @@ GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double stren
     double volumetric = gg_sym_trace(strain), tip = m->tension / m->bulk;
     double size = gg_sym_norm(deviator), allowed = m->shear > 0.0 ? 0.5 * strength / m->shear : 0.0;
     if (size > allowed) {
-        *plastic += 0.81649658092772603 * (size - allowed); /* sqrt(2/3) */
+        double gain = gg_matter_dilates(m, size, allowed, volumetric, history->dilation);
+        history->plastic += 0.81649658092772603 * (size - allowed); /* sqrt(2/3) */
+        history->dilation += gain;
+        volumetric -= gain;
         deviator = gg_sym_scale(deviator, allowed / size);
     }
     if (m->tension < GG_UNYIELDING) {
@@ -192,6 +211,20 @@ GG_FN_LARGE gg_sym gg_matter_return(const gg_continuum_material *m, double stren
         }
     }
     return gg_sym_shift(deviator, volumetric / 3.0);
+}
+
+/* what a particle kept of flow */
+GG_FN gg_matter_history gg_point_history(const gg_view *v, int64_t e, int64_t id) {
+    gg_matter_history out;
+    out.plastic = v->continuum_plastic[e * v->dims.continuum.slots + id];
+    out.dilation = v->dims.continuum.dilatant ? v->continuum_dilation[e * v->dims.continuum.slots + id] : 0.0f;
+    return out;
+}
+GG_FN void gg_point_keep_history(const gg_view *v, int64_t e, int64_t id, gg_matter_history history) {
+    v->continuum_plastic[e * v->dims.continuum.slots + id] = (float)history.plastic;
+    if (v->dims.continuum.dilatant) {
+        v->continuum_dilation[e * v->dims.continuum.slots + id] = (float)history.dilation;
+    }
 }
 
 /* whether matter can have such a strain */

@@ -5,7 +5,7 @@
 #include "cells.h"
 #include "transfer.h"
 
-/* How far the yield stresses follow the pressures of the iterate. The minimum for given yield stresses is unique; that
+/* How far yield stresses, and what dilatancy adds to volumes, follow the pressures of the iterate. The minimum for given yield stresses is unique; that
  * yield stresses and pressures agree is a fixed point beside it, to which whole steps may go round in circles. */
 GG_FN double gg_continuum_follow(int32_t newton) { return newton < 5 ? 1.0 : newton < 11 ? 0.5 : 0.0; }
 
@@ -50,6 +50,13 @@ GG_FN gg_point_gift gg_point_linearise(const gg_view *v, int64_t e, gg_continuum
     gg_sym lever = gg_point_lever(v, e, p), change = gg_matter_strain_along(along, lever, dt);
     p->strain = gg_sym_add(gg_point_before(v, e, p), change);
     const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
+    if (material->dilatancy > 0.0) {
+        double size = gg_sym_norm(gg_sym_deviator(p->strain)), allowed = 0.5 * p->strength / material->shear;
+        double *swelling = gg_point_swelling(v, e, p), volumetric = gg_sym_trace(p->strain);
+        double gain = gg_matter_dilates(material, size, allowed, volumetric, gg_point_history(v, e, p->id).dilation);
+        *swelling += follow * (gain - *swelling);
+        p->strain = gg_sym_shift(p->strain, -*swelling / 3.0);
+    }
     p->strength += follow * (gg_matter_strength(material, gg_sym_trace(p->strain)) - p->strength);
     gg_matter m = gg_matter_of(material, p->strength, p->strain, change, dt);
     double *energy = gg_point_energy(v, e, p);

@@ -22,6 +22,9 @@ GG_FN void gg_point_open(const gg_view *v, int64_t e, int64_t slot, uint64_t key
     p->strain = gg_point_before(v, e, p);
     p->strength = gg_matter_strength(gg_continuum_material_of(v, e, slot), gg_sym_trace(p->strain));
     p->pressed = 0;
+    if (v->dims.continuum.dilatant) {
+        *gg_point_swelling(v, e, p) = 0.0;
+    }
     p->contact = v->next_first[at];
     p->contact_count = v->next_tool_count[at];
 }
@@ -174,8 +177,9 @@ GG_FN void gg_continuum_restore_slot(const gg_view *v, int64_t e, int64_t i) {
     }
     int64_t at = e * v->dims.continuum.slots + id;
     gg_sym undeformed = GG_ZERO;
+    gg_matter_history none = GG_ZERO;
     v->continuum_strain[at] = undeformed;
-    v->continuum_plastic[at] = 0.0f;
+    gg_point_keep_history(v, e, id, none);
     for (int k = 0; k < 9; k++) {
         v->continuum_affine[at * 9 + k] = 0.0f;
     }
@@ -232,7 +236,7 @@ GG_FN gg_matter_room gg_point_room(const gg_view *v, int64_t e, const gg_continu
     for (int k = 0; k < 3; k++) {
         aside[k] = gg_real4_at(moment[k], 3) / (mass * h);
     }
-    double density = mass * p->volume * per_mass / (h * h * h);
+    double density = mass * p->volume * per_mass / (h * h * h) * (1.0 + gg_point_history(v, e, p->id).dilation);
     return gg_matter_room_of(density, sqrt(gg_dot3(aside, aside)), p->contact_count > 0);
 }
 
@@ -251,7 +255,8 @@ GG_FN void gg_continuum_integrate_point(const gg_view *v, int64_t e, const gg_co
     const gg_continuum_material *material = gg_continuum_material_of(v, e, p->slot);
     gg_tensor gradient = affine;
     gg_sym before = gg_point_before(v, e, p);
-    double velocity[3], plastic = v->continuum_plastic[id], strength;
+    gg_matter_history history = gg_point_history(v, e, p->id);
+    double velocity[3], strength;
     if (gg_continuum_explicit(v)) {
         strength = gg_explicit_strength(material, gradient, before, dt);
     } else {
@@ -264,7 +269,7 @@ GG_FN void gg_continuum_integrate_point(const gg_view *v, int64_t e, const gg_co
         velocity[k] += gg_continuum_env_of(v, e)->drift[k];
     }
     gg_matter_room room = gg_point_room(v, e, p, value, moment);
-    gg_sym next = gg_matter_return(material, strength, gradient, before, dt, &room, &plastic);
+    gg_sym next = gg_matter_return(material, strength, gradient, before, dt, &room, &history);
     if (material->liquid > 0.0) { /* its strain tells its pressure */
         next = gg_sym_shift(next, -GG_MIN(gg_real4_at(value, 3) / (3.0 * material->liquid), 0.5));
     }
@@ -273,7 +278,7 @@ GG_FN void gg_continuum_integrate_point(const gg_view *v, int64_t e, const gg_co
     gg_continuum_moved(v, e)[p->id] = moved;
     if (moved) {
         v->continuum_strain[id] = next;
-        v->continuum_plastic[id] = (float)plastic;
+        gg_point_keep_history(v, e, p->id, history);
         for (int n = 0; n < 9; n++) {
             v->continuum_affine[id * 9 + n] = (float)affine.m[n / 3][n % 3];
         }
