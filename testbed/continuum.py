@@ -18,12 +18,12 @@ DOUGH = gg.VonMises(YOUNG, POISSON, YIELD)
 DT = 5e-3
 
 
-def kneaded(spacing: float = 0.02) -> gg.Scene:
+def kneaded(spacing: float = 0.02, dilatancy: float = 8.0) -> gg.Scene:
     """A ball of dough that falls on a block of sand, beside a blade; two materials, a camera, an open face."""
     boundary = {"x": ("wall", "open"), "z": ("wall", "open")}
     scene = gg.Scene(((-0.08, -0.06, 0.0), (0.08, 0.06, 0.3)), boundary=boundary)
     dough = scene.add_material(density=1000.0, friction=0.8, continuum=DOUGH, name="dough")
-    law = gg.DruckerPrager(1e5, 0.3, 30.0, viscosity=1.0, dilatancy_angle=8.0)
+    law = gg.DruckerPrager(1e5, 0.3, 30.0, viscosity=1.0, dilatancy_angle=dilatancy)
     sand = scene.add_material(density=1500.0, friction=0.5, continuum=law, name="sand")
     scene.add_continuum(sand, (-0.08, -0.06, 0.0), (0.04, 0.02, 0.04), spacing=spacing)
     ball = gg.Sdf.sphere(0.03).at((0.0, 0.0, 0.08))

@@ -60,6 +60,7 @@ uint64_t gg_state_layout(const gg_world *w) {
                              d->clumps.count,
                              d->planar.outline_count,
                              d->planar.outline_points,
+                             d->continuum.dilatant,
                              d->tools.dynamic,
                              d->tools.coupled,
                              d->tools.compliant,

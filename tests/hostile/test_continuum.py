@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import granular_gym as gg
-from testbed.continuum import DOUGH, handled, kneaded
+from testbed.continuum import DOUGH, kneaded
 
 SAND = {"young_modulus": 1e4, "poisson_ratio": 0.3, "friction_angle": 30.0}
 
@@ -265,8 +265,11 @@ def test_reading_and_setting() -> None:
         world.set_grains(world.positions[1], envs=1)
         np.testing.assert_array_equal(world.stretches[1], units)
         assert (world.dilations == 0.0).all() and (world.plastic_strains == 0.0).all()
-    with handled().build(device="cpu", num_threads=1) as world:
+        state = world.save_state()
+    with kneaded(dilatancy=0.0).build(2, device="cpu", num_threads=1) as world:
         assert (world.dilations == 0.0).all()
+        with pytest.raises(gg.StateError):
+            world.load_state(state)
         with pytest.raises(gg.ArgumentError, match="^dilations: expected strains >= 0, and 0 where no material"):
             world.set_continuum(np.broadcast_to(np.eye(3), (world.grain_count, 3, 3)), dilations=0.1)
 
