@@ -292,9 +292,8 @@ static PyMethodDef world_methods[] = {
         get_continuum, METH_NOARGS,
         "get_continuum($self, /)\n--\n\n"
         "Of continuous matter: elastic left stretches and Kirchhoff stresses [Pa], xx yy zz xy xz yz (env_count,\n"
-        "grain_count, 6) float64; equivalent plastic strains, volumetric strains by dilatancy (env_count, "
-        "grain_count)\n"
-        "float32. Raises ArgumentError: there is none."),
+        "grain_count, 6) float64; equivalent plastic strains and volumetric strains by dilatancy, (env_count,\n"
+        "grain_count) float32. Raises ArgumentError: there is none."),
     ELSEWHERE(set_continuum, METH_VARARGS,
               "set_continuum($self, envs, stretches, plastic_strains, dilations, /)\n--\n\n"
               "Sets them in the listed envs, arrays as get_continuum gives them. Raises ArgumentError."),

@@ -57,8 +57,8 @@ GG_FN const gg_continuum_material *gg_continuum_material_of(const gg_view *v, in
 /* Memory that is idle in a part of a substep holds other things meanwhile, env by env, as envs are not at the same part.
  * Tangents: until the solve, keys, two a slot; in a line search, how strains change along the step. matter_first, else of
  * images: until the solve, slots by block, cell and id, two a slot; within it, energies of particles; at the end, by grain
- * id, whether a particle could be moved. Points: until they are opened, what prediction notes (state/access.h); in images,
- * points (sensors/matter_surface.h). */
+ * id, whether a particle could be moved. Points: until they are opened, what prediction notes (gg_before_prediction); in
+ * images, centres of particles (sensors/matter_surface.h). */
 GG_FN uint64_t *gg_continuum_keys(const gg_view *v, int64_t e) {
     return (uint64_t *)(void *)gg_continuum_tangents(v, e);
 }

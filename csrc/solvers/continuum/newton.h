@@ -5,8 +5,8 @@
 #include "cells.h"
 #include "transfer.h"
 
-/* How far yield stresses, and what dilatancy adds to volumes, follow the pressures of the iterate. The minimum for given yield stresses is unique; that
- * yield stresses and pressures agree is a fixed point beside it, to which whole steps may go round in circles. */
+/* How far yield stresses, and what dilatancy adds to volumes, follow the iterate. The minimum for given ones is unique; that
+ * they agree with its pressures and strains is a fixed point beside it, to which whole steps may go round in circles. */
 GG_FN double gg_continuum_follow(int32_t newton) { return newton < 5 ? 1.0 : newton < 11 ? 0.5 : 0.0; }
 
 GG_FN const gg_continuum_tangent *gg_point_tangent(const gg_view *v, int64_t e, const gg_continuum_point *p) {
