@@ -31,6 +31,7 @@ OFF = 5e-4  # [m] the dough may stand too high when its thickness is right
 BESIDE = 0.135  # [m] from the dough's middle to the axis of a roller that comes down beside it
 SLOWEST = 0.15  # share of the full speed at which the roller pushes at least
 ARRIVED = 1e-3  # [m]
+LIFTED = 0.004  # [m] that actions which are not followed exactly may lift a roller off the table
 
 
 @dataclass
@@ -60,6 +61,7 @@ class Baker:
         self.phase = "push"
         self.pushes = 0  # that were made
         self.way = 0.0  # of the push under way, along x; 0: there is none
+        self.held = False  # whether the roller is on the table
         self.level = math.inf  # [m] of the roller over the target in the pass under way
         self.end = 1.0  # side to which it leads
 
@@ -85,17 +87,17 @@ class Baker:
         if self.way == 0.0:
             self.way = math.copysign(1.0, stray) if abs(stray) > FAR else 0.0
         left = self.way * stray + RECOIL * float(view.heights.max())
-        low = view.gap < dough.GAP[0] + 1e-6
+        low = self._reached(dough.GAP[0] - view.gap)
         behind = self.way * (view.middle - view.x)
         if self.way == 0.0 or left < ARRIVED or (low and behind < 0.0):
-            self.way = 0.0
+            self.way, self.held = 0.0, False
             self.phase = "leave"
             return None
         if not low:
             start = min(max(view.middle - self.way * BESIDE, -dough.REACH), dough.REACH)
             return (0.0, -1.0, 0.0) if self.way * (start - view.x) > -0.01 else self._over(view, start)
         along = self.way * max(self._along(0.0, left), SLOWEST)
-        return along, 0.0, -along
+        return along, self._back(dough.GAP[0] - view.gap), -along
 
     def _leave(self, view: View) -> Action | None:
         """Away from the dough before it rises, which would roll the dough back."""
@@ -148,8 +150,18 @@ class Baker:
 
     def _over(self, view: View, x: float) -> Action:
         """Over the dough to a place."""
-        high = min(1.5 * float(view.heights.max()) + 0.01, dough.GAP[1]) - 1e-6
-        return (0.0, 1.0, 0.0) if view.gap < high else (self._along(view.x, x), 0.0, 0.0)
+        high = min(1.5 * float(view.heights.max()) + 0.01, dough.GAP[1])
+        return (0.0, 1.0, 0.0) if view.gap < high - 1e-6 else (self._along(view.x, x), 0.0, 0.0)
+
+    def _reached(self, off: float) -> bool:
+        """Whether the roller is on the table, which is `off` above it [m]: once it has been, until it is lifted."""
+        self.held = off > -1e-6 or (self.held and off > -LIFTED)
+        return self.held
+
+    def _back(self, off: float) -> float:
+        """The action that takes back what it was lifted."""
+        back: float = max(off / (dough.LIFTING * self.task.step_period), -1.0) if off < -1e-6 else 0.0
+        return back
 
     def _up(self, view: View, x: float) -> float:
         """The action that leads to the level of the pass at x."""

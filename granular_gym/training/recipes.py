@@ -47,7 +47,7 @@ _RECIPES = {
     "granular_gym/GearTower-v1": Recipe(repeat=2, scale=50.0, grain_count=300),
     "granular_gym/Level-v1": Recipe(repeat=2, scale=100.0),
     "granular_gym/Pour-v1": Recipe(repeat=2, scale=100.0),
-    # the expert tells its phases by fractions of a millimetre: with noise of .05 of an action it earns less than half
+    # as the figures of docs/tasks/Dough-v0.md were made; others of noise were not tried
     "granular_gym/Dough-v0": Recipe(repeat=2, disturbance=0.0, grain_count=200),
 }
 #: what an algorithm wants besides: the critics of TD3 learn returns better where they are around 1

@@ -111,7 +111,7 @@ def test_demonstrations_are_whole_episodes_and_survive_a_file(tmp_path: Path) ->
 
 @pytest.mark.torch
 def test_dough_is_demonstrated_as_its_recipe_says() -> None:
-    """Without noise, which its expert does not bear, and deciding as often as the learner: every episode succeeds."""
+    """Deciding as often as the learner, every episode succeeds, with noise as without."""
     pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
     from granular_gym.training import demonstrations
     from granular_gym.training.batch import make_batch
@@ -125,6 +125,9 @@ def test_dough_is_demonstrated_as_its_recipe_says() -> None:
     shown = demonstrations.collect(env, 2, seed=0)
     assert (shown.returns / env.scale).min() > 0.7 and len(shown.steps["rewards"]) == 200
     assert np.array_equal(shown.steps["actions"], shown.steps["labels"])
+    disturbed = demonstrations.collect(env, 2, seed=0, disturbance=0.05)
+    assert (disturbed.returns / env.scale).min() > 0.7
+    assert not np.array_equal(disturbed.steps["actions"], disturbed.steps["labels"])
     env.close()
 
 
