@@ -97,6 +97,7 @@
     /* a listed contact, before it is prepared */                                                                      \
     X(float, restitution, effective_mass) /* -1: no contact */                                                         \
     X(float, gap, bias)                                                                                                \
+    X(float, before_prediction, velocity) /* gg_before_prediction; of a law without lists elsewhere: arena.c */        \
     /* grains before they move to their new slots */                                                                   \
     X(float, sort_point, start_velocity) /* position, built position */                                                \
     X(float, sort_body, body_b)                                                                                        \

@@ -20,6 +20,7 @@ typedef struct gg_dims {
     int64_t free_bodies;           /* of grains: each slot has one, of the same index */
     int64_t bodies;                /* these, and the contact points on tools behind them */
     int64_t listed, listed_bodies; /* slots and bodies; 0 where the law has no lists of neighbours */
+    int64_t noted;                 /* floats that prediction notes of an env, see gg_before_prediction; or more */
     int64_t tool_contacts, load_blocks;
     int64_t contact_rows; /* rows of GG_LANES contacts */
     int64_t candidate_cap;

@@ -41,12 +41,8 @@ GG_FN int64_t gg_slot_body(const gg_view *v, int64_t slot) {
     return slot;
 }
 
-/* what prediction changes in an env, by grain id, for a rollback: velocity [m/s] and its rounding error. It lies where
- * nothing else does until the solve. */
-GG_FN float *gg_before_prediction(const gg_view *v, int64_t e) {
-    return v->dims.listed ? v->velocity + e * v->dims.slots * 6
-                          : (float *)(void *)(v->continuum_point + e * v->dims.continuum.slots);
-}
+/* what prediction changes in an env, by grain id, for a rollback: velocity [m/s] and its rounding error */
+GG_FN float *gg_before_prediction(const gg_view *v, int64_t e) { return v->before_prediction + e * v->dims.noted; }
 /* the record of a body of env e, and of the body of a slot */
 GG_FN float *gg_body_at(const gg_view *v, int64_t e, int64_t body) {
     return v->body_a + (e * v->dims.bodies + body) * GG_BODY;

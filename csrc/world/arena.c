@@ -77,6 +77,9 @@ void gg_arena_carve(gg_view *view, const gg_dims *dims, void *memory) {
 #define FIELD_ALIAS(type, alias, field) view->alias = view->field;
     GG_FIELD_ALIASES(FIELD_ALIAS)
 #undef FIELD_ALIAS
+    if (dims->continuum.envs) { /* no velocities of iterates; points are idle until the solve */
+        view->before_prediction = (float *)(void *)view->continuum_point;
+    }
     view->dims = *dims;
 }
 

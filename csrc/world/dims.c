@@ -78,6 +78,7 @@ gg_dims gg_dims_of(const gg_world_def *d) {
     dims.blocks = (dims.slots + GG_BLOCK - 1) / GG_BLOCK;
     dims.free_bodies = dims.slots; /* every grain is one slot and one body */
     dims.listed = gg_law_has_lists(gg_law_of(d)) ? dims.slots : 0;
+    dims.noted = dims.slots * 6;
     dims.clumps.count = d->clumps.count;
     dims.clumps.lone = gg_clumps_lone(d);
     dims.clumps.surfaces = gg_clumps_surfaces(d);
@@ -110,6 +111,7 @@ gg_dims gg_dims_of(const gg_world_def *d) {
             dims.continuum.liquid |= d->continuum.material[k].liquid > 0.0;
             dims.continuum.dilatant = d->continuum.material[k].dilatancy > 0.0 ? dims.slots : dims.continuum.dilatant;
         }
+        dims.noted = dims.slots * (int64_t)(sizeof(gg_continuum_point) / sizeof(float));
         dims.continuum.given = dims.continuum.liquid ? 2 * GG_HALO : GG_HALO_MATRICES;
         gg_dims_set_blocks(&dims, dims.slots / 256 + 8, dims.slots / 192 + 32);
     }

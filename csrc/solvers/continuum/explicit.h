@@ -125,14 +125,20 @@ GG_FN void gg_explicit_push_block(const gg_view *v, int64_t e, int64_t b) {
         if (!p->contact_count) {
             continue;
         }
-        gg_real4 value, along[3], stencil[27];
         gg_spline s = gg_spline_slopes(p->place, v->params.spacing);
+        gg_spline_sum sum = gg_spline_sum_begin();
+        int x = p->halo % 6, y = p->halo / 6 % 6, z = p->halo / 36;
         GG_ROLLED
-        for (int n = 0; n < 27; n++) {
-            int x = p->halo % 6 + n % 3, y = p->halo / 6 % 6 + n / 3 % 3, z = p->halo / 36 + n / 9;
-            stencil[n] = nodes[gg_halo_node(block, x, y, z)];
+        for (int n = 0; n < 9; n++) {
+            int j = n % 3, l = n / 3;
+            gg_spline_add_row(&s, j, nodes[gg_halo_node(block, x, y + j, z + l)],
+                              nodes[gg_halo_node(block, x + 1, y + j, z + l)],
+                              nodes[gg_halo_node(block, x + 2, y + j, z + l)], &sum);
+            if (j == 2) {
+                gg_spline_add_plane(&s, l, &sum);
+            }
         }
-        gg_spline_gather_from(&s, stencil, 3, 9, &value, along);
+        const gg_real4 value = sum.value, *along = sum.along;
         gg_tensor gradient = gg_tensor_of_columns(along);
         gg_point_gift gift = gg_point_nothing();
         double velocity[3], rise[3] = {gg_real4_at(along[0], 3), gg_real4_at(along[1], 3), gg_real4_at(along[2], 3)};

@@ -52,38 +52,52 @@ GG_FN double gg_spline_node(const gg_spline *s, int i, int j, int k, double slop
     return x * y * z;
 }
 
-/* What the nodes give to a particle: *value by the weights, along[k] with the second set on axis k. first: node of the
- * stencil, others along y and z so many apart */
-GG_FN void gg_spline_gather_from(const gg_spline *s, const gg_real4 *first, int y_step, int z_step, gg_real4 *value,
-                                 gg_real4 along[3]) {
-    gg_real4 zero = gg_real4_zero(), sum = zero, x = zero, y = zero, z = zero;
-    for (int k = 0; k < 3; k++) {
-        gg_real4 plane = zero, plane_x = zero, plane_y = zero;
-        for (int j = 0; j < 3; j++) {
-            const gg_real4 *row = first + k * z_step + j * y_step;
-            gg_real4 a = gg_real4_scale(row[0], s->weight[0][0]), b = gg_real4_scale(row[0], s->other[0][0]);
-            a = gg_real4_madd(a, s->weight[0][1], row[1]);
-            b = gg_real4_madd(b, s->other[0][1], row[1]);
-            a = gg_real4_madd(a, s->weight[0][2], row[2]);
-            b = gg_real4_madd(b, s->other[0][2], row[2]);
-            plane = gg_real4_madd(plane, s->weight[1][j], a);
-            plane_x = gg_real4_madd(plane_x, s->weight[1][j], b);
-            plane_y = gg_real4_madd(plane_y, s->other[1][j], a);
-        }
-        sum = gg_real4_madd(sum, s->weight[2][k], plane);
-        x = gg_real4_madd(x, s->weight[2][k], plane_x);
-        y = gg_real4_madd(y, s->weight[2][k], plane_y);
-        z = gg_real4_madd(z, s->other[2][k], plane);
-    }
-    *value = sum;
-    along[0] = x;
-    along[1] = y;
-    along[2] = z;
+/* what nodes give to a particle by the weights, and with the second set on each axis; first of the nodes of a plane */
+typedef struct gg_spline_sum {
+    gg_real4 value, along[3], plane, plane_x, plane_y;
+} gg_spline_sum;
+GG_FN gg_spline_sum gg_spline_sum_begin(void) {
+    gg_spline_sum sum;
+    sum.value = sum.along[0] = sum.along[1] = sum.along[2] = gg_real4_zero();
+    sum.plane = sum.plane_x = sum.plane_y = gg_real4_zero();
+    return sum;
+}
+/* adds the nodes of a row, number j of its plane */
+GG_FN void gg_spline_add_row(const gg_spline *s, int j, gg_real4 low, gg_real4 middle, gg_real4 high,
+                             gg_spline_sum *sum) {
+    gg_real4 a = gg_real4_scale(low, s->weight[0][0]), b = gg_real4_scale(low, s->other[0][0]);
+    a = gg_real4_madd(a, s->weight[0][1], middle);
+    b = gg_real4_madd(b, s->other[0][1], middle);
+    a = gg_real4_madd(a, s->weight[0][2], high);
+    b = gg_real4_madd(b, s->other[0][2], high);
+    sum->plane = gg_real4_madd(sum->plane, s->weight[1][j], a);
+    sum->plane_x = gg_real4_madd(sum->plane_x, s->weight[1][j], b);
+    sum->plane_y = gg_real4_madd(sum->plane_y, s->other[1][j], a);
+}
+/* adds the plane, number k */
+GG_FN void gg_spline_add_plane(const gg_spline *s, int k, gg_spline_sum *sum) {
+    sum->value = gg_real4_madd(sum->value, s->weight[2][k], sum->plane);
+    sum->along[0] = gg_real4_madd(sum->along[0], s->weight[2][k], sum->plane_x);
+    sum->along[1] = gg_real4_madd(sum->along[1], s->weight[2][k], sum->plane_y);
+    sum->along[2] = gg_real4_madd(sum->along[2], s->other[2][k], sum->plane);
+    sum->plane = sum->plane_x = sum->plane_y = gg_real4_zero();
 }
 
-/* the same of nodes in a halo */
+/* What the nodes give to a particle: *value by the weights, along[k] with the second set on axis k. halo: the first node of
+ * the stencil */
 GG_FN_LARGE void gg_spline_gather(const gg_spline *s, const gg_real4 *halo, gg_real4 *value, gg_real4 along[3]) {
-    gg_spline_gather_from(s, halo, 6, 36, value, along);
+    gg_spline_sum sum = gg_spline_sum_begin();
+    for (int k = 0; k < 3; k++) {
+        for (int j = 0; j < 3; j++) {
+            const gg_real4 *row = halo + k * 36 + j * 6;
+            gg_spline_add_row(s, j, row[0], row[1], row[2], &sum);
+        }
+        gg_spline_add_plane(s, k, &sum);
+    }
+    *value = sum.value;
+    for (int axis = 0; axis < 3; axis++) {
+        along[axis] = sum.along[axis];
+    }
 }
 
 /* The transpose: adds to the nodes `value` by the weights and along[k] with the second set on axis k. row: the first of the
