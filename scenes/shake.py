@@ -12,7 +12,7 @@ from granular_gym.engine.continuum import Elastic
 from granular_gym.engine.scene import Scene
 from granular_gym.engine.world import World
 from granular_gym.shapes.sdf import Sdf
-from granular_gym.viewing.matter_runs import STEEL, MatterRun, spacing_for
+from granular_gym.viewing.matter_runs import PER_CELL, STEEL, MatterRun, spacing_for
 from granular_gym.viewing.scene_runs import Check, Lines
 from granular_gym.viewing.space_runs import GRAVITY, Floats, Point
 
@@ -44,6 +44,8 @@ class Shake(MatterRun):
     eye: Point = (0.35, -1.0, 0.55)
     target: Point = (0.0, 0.0, 0.16)
     fov: float = 0.5
+    #: particles in a cell of the grid
+    per_cell: float = PER_CELL
 
     def __init__(self, seed: int = 0, grains: int | None = None) -> None:
         super().__init__(seed, grains)
@@ -55,9 +57,10 @@ class Shake(MatterRun):
     def scene(self, label: str) -> Scene:
         scene = Scene(((-0.6, -0.3, 0.0), (0.6, 0.3, 0.6)))
         rubber = scene.add_material(density=DENSITY, friction=FRICTION, continuum=MATTER)
-        half, spacing = 0.5 * SIDE, spacing_for(2.0 * SIDE**3, self.grains)
+        half, spacing = 0.5 * SIDE, spacing_for(2.0 * SIDE**3, self.grains, self.per_cell)
         for x in (-SIDE, SIDE):
-            scene.add_continuum(rubber, (x - half, -half, 0.0), (x + half, half, SIDE), spacing=spacing)
+            low, high = (x - half, -half, 0.0), (x + half, half, SIDE)
+            scene.add_continuum(rubber, low, high, spacing=spacing, particles_per_cell=self.per_cell)
         mass = CUBE * float(label)
         pose = (0.0, 0.0, half, 1.0, 0.0, 0.0, 0.0)
         scene.add_tool(Sdf.box((half,) * 3), "cube", rubber, pose, mass=mass, inertia=(mass * SIDE**2 / 6.0,) * 3)
@@ -65,19 +68,20 @@ class Shake(MatterRun):
         stiffness = GRIP * held * GRAVITY / SIDE
         # both panels together bring what they hold to rest without a swing
         damping = 2.0 * math.sqrt(0.5 * stiffness * held)
-        for name, at in zip(("left", "right"), self._panels(0.0), strict=True):
+        for name, at in zip(("left", "right"), self.panels(0.0), strict=True):
             scene.add_tool(Sdf.box(HALF), name, rubber, at, mass=PANEL, stiffness=stiffness, damping=damping)
         return scene
 
     @staticmethod
-    def _panels(now: float) -> list[list[float]]:
+    def panels(now: float) -> list[list[float]]:
+        """Poses that the panels are drawn to."""
         closed, lifted = (min(max((now - a) / (b - a), 0.0), 1.0) for a, b in (CLOSE, LIFT))
         across = 1.5 * SIDE + OFF + HALF[0] - (OFF + SIDE) * closed
         along, height = float(np.interp(now, _TURNS, _SIDES)), 0.5 * SIDE + 0.02 + RISE * lifted
         return [[x * across, along, height, 1.0, 0.0, 0.0, 0.0] for x in (-1.0, 1.0)]
 
     def drive(self, label: str, world: World, now: float) -> Any:
-        return [[math.nan] * 7, *self._panels(now + self.dt)]
+        return [[math.nan] * 7, *self.panels(now + self.dt)]
 
     def measure(self, label: str, world: World, now: float) -> None:
         places = world.tool_poses[0, :, :3].astype(np.float64)

@@ -57,7 +57,7 @@ class Tear(MatterRun):
         dough = scene.add_material(density=DENSITY, friction=1.0, continuum=MATTER[label], name="dough")
         for low, high, half in ((-LONG, -WAIST, WIDE), (-WAIST, WAIST, NARROW), (WAIST, LONG, WIDE)):
             scene.add_continuum(dough, (low, -half, 0.0), (high, half, HIGH), spacing=spacing_for(VOLUME, self.grains))
-        for name, pose in zip(("left near", "left far", "right near", "right far"), self._jaws(0.0), strict=True):
+        for name, pose in zip(("left near", "left far", "right near", "right far"), self.jaws(0.0), strict=True):
             scene.add_tool(Sdf.box(JAW), name, dough, pose)
         return scene
 
@@ -66,14 +66,16 @@ class Tear(MatterRun):
         """How far the pairs of jaws are drawn apart, both together [m]."""
         return 2.0 * APART * _done(PULL, now)
 
-    def _jaws(self, now: float) -> list[list[float]]:
-        along = LONG - INSET - JAW[0] + 0.5 * self.drawn(now)
+    @staticmethod
+    def jaws(now: float) -> list[list[float]]:
+        """Poses of the four jaws."""
+        along = LONG - INSET - JAW[0] + 0.5 * Tear.drawn(now)
         across = WIDE + JAW[1] + OPEN - (OPEN + DEEP) * _done(CLOSE, now)
         height = JAW[2] + 0.001 + RISE * _done(LIFT, now)
         return [[x * along, y * across, height, 1.0, 0.0, 0.0, 0.0] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
 
     def drive(self, label: str, world: World, now: float) -> Any:
-        return self._jaws(now + self.dt)
+        return self.jaws(now + self.dt)
 
     def measure(self, label: str, world: World, now: float) -> None:
         self.found[label].append((now, pieces(world)))

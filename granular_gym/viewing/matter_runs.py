@@ -17,8 +17,8 @@ from granular_gym.engine.world import World
 from granular_gym.viewing.scene_runs import Check
 from granular_gym.viewing.space_runs import Floats, SpaceRun
 
-#: particles in a cell, and distance of the nodes over that of the particles
-PER_CELL, CELL = 8.0, 2.0
+#: particles in a cell
+PER_CELL = 8.0
 #: of tools
 STEEL = (128, 134, 144)
 #: of matter that has not yielded, and of matter whose plastic strain is 1 or more
@@ -66,9 +66,9 @@ class MatterRun(SpaceRun, abc.ABC):
         return result
 
 
-def spacing_for(volume: float, particles: int) -> float:
-    """Distance of the nodes [m] with which matter of a volume [m3] has as many particles, eight in a cell."""
-    return CELL * float(np.cbrt(volume / max(particles, 1)))
+def spacing_for(volume: float, particles: int, per_cell: float = PER_CELL) -> float:
+    """Distance of the nodes [m] with which matter of a volume [m3] has as many particles, so many in a cell."""
+    return float(np.cbrt(per_cell * volume / max(particles, 1)))
 
 
 def center(world: World) -> Floats:
