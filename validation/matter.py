@@ -19,4 +19,4 @@ def build(scene: gg.Scene, params: Params, threads: int) -> gg.World:
 
 def setup(params: Params, text: str) -> str:
     """The set-up of a row: a text, the distance of the nodes and the mode."""
-    return f"{text}, nodes {100.0 * params['spacing']:g} cm apart, {params['mode']}"
+    return f"{text}, nodes {100.0 * params['spacing']:.4g} cm apart, {params['mode']}"

@@ -95,7 +95,8 @@ CHECK = Check(
         "Mises, yield stress "
         "1 kPa): pressed to 15 % at 3 cm/s, the stress over the area that the column then has is sqrt(3/2) times "
         "the yield stress. "
-        "Forces are means: elastic over .15 s, .15 s after the plate stops; of dough while the last 1 % is pressed."
+        "Forces are means: elastic over .15 s, .15 s after the plate stops; of dough while the last 1 % is pressed. "
+        "Pressed more slowly the column buckles: docs/continuum.md, What buckles."
     ),
     number="",
     headline="slope / Young's modulus",
