@@ -24,6 +24,9 @@
 
 /* the env stops where its gradient is below this share of the momenta that change in a substep */
 #define GG_CONTINUUM_TOLERANCE 1e-6
+/* A node with less than this share of the mass of the env's first particle has none: where particles lie at the edges of
+ * cells, those across have 1e-15 and less, and are as fast as that allows, so that what others say drowns in rounding. */
+#define GG_CONTINUUM_LEAST 1e-13
 /* most iterations of Newton's method, and of a linear solve */
 #define GG_CONTINUUM_NEWTON 200
 #define GG_CONTINUUM_LINEAR 4000

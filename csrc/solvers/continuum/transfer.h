@@ -93,7 +93,9 @@ GG_FN void gg_continuum_open_node(const gg_view *v, int64_t e, gg_node node, gg_
     double dt = v->params.dt;
     gg_real4 kick = gg_real4_set(g.x * dt, g.y * dt, g.z * dt, 0.0);
     gg_real4 given = gg_node_sum(v, e, node.nodes, node.local), zero = gg_real4_zero();
+    float per_mass = gg_slot_body_at(v, e, gg_continuum_points(v, e)->slot)[GG_BODY_INVERSE_MASS];
     double mass = gg_real4_at(given, 3);
+    mass = mass * (double)per_mass > GG_CONTINUUM_LEAST ? mass : 0.0;
     gg_real4 u = mass > 0.0 ? gg_real4_scale(given, 1.0 / mass) : zero;
     v->continuum_free[node.at] = gg_real4_set(gg_real4_at(u, 0), gg_real4_at(u, 1), gg_real4_at(u, 2), mass);
     u = mass > 0.0 ? gg_real4_sub(u, kick) : zero;
@@ -126,7 +128,8 @@ GG_FN void gg_continuum_regularise_point(const gg_view *v, int64_t e, const gg_c
             double slope[3], weight = gg_spline_node(&s, i, j, l, slope);
             weight = gg_continuum_weight(contact, weight, slope);
             int64_t at = gg_halo_node(block, p->halo % 6 + i, p->halo / 6 % 6 + j, p->halo / 36 + l);
-            delassus += weight * weight / gg_real4_at(nodes[at], 3);
+            double mass = gg_real4_at(nodes[at], 3);
+            delassus += mass > 0.0 ? weight * weight / mass : 0.0;
         }
         gg_continuum_regularise(contact, delassus / stiffer + gg_contact_yield(v, e, contact));
     }
