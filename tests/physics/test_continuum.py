@@ -52,6 +52,20 @@ def test_free_body() -> None:
         assert energies[-1] > 0.999 * energies[0]
 
 
+def test_energy_of_a_swinging_body() -> None:
+    """A cube that swings in space and does not turn loses energy in every step."""
+    with floating(RUBBER, (0.15, 0.15, 0.15), (0.25, 0.25, 0.25), 0.02).build(device="cpu", num_threads=1) as world:
+        velocities = np.zeros((world.grain_count, 3))
+        velocities[:, 0] = 3.0 * (world.positions[0, :, 0] - 0.2)
+        world.set_grains(velocities=velocities)
+        world.step(0.01, 6)
+        energies = []
+        for _ in range(30):
+            world.step(0.01)
+            energies.append(world.stats["kinetic_energy"][0] + elastic_energy(world, RUBBER))
+        assert max(np.diff(energies)) < 0.0 and 0.0 < energies[-1] < 0.5 * energies[0]
+
+
 @pytest.mark.parametrize("matter", [RUBBER, DOUGH], ids=["rubber", "dough"])
 def test_weight(matter: gg.Elastic | gg.VonMises) -> None:
     """A block comes to rest on a floor that carries its weight."""
