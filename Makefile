@@ -19,8 +19,9 @@ STAMP_SYSTEM := $(VENV)/.stamp-system
 STAMP_PACKAGES := $(VENV)/.stamp-packages
 STAMP_BUILD := $(VENV)/.stamp-build
 STAMP_TRAIN := $(VENV)/.stamp-train
+STAMP_DOCS := $(VENV)/.stamp-docs
 
-.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate lint format typecheck clean
+.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate docs docs-packages lint format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer; write a film, pictures and a report to out/bulldozer"
@@ -31,6 +32,7 @@ help:
 	@echo "make instructions  hold the instructions of five small scenes to stored limits (valgrind; ARGS=--renew: new limits)"
 	@echo "make gpu       on a machine with a GPU: build, test and measure within 10 minutes (docs/gpu.md; WHEELS=folder)"
 	@echo "make validate  measure physical laws, write docs/validation.md and its pages (FULL=1: all checks; ARGS='rest silo': some)"
+	@echo "make docs      the site: build/site/index.html, from docs/ and docstrings; warnings and broken links are errors"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
 	@echo "make lint      check style and the direction of imports and includes; make format applies the style"
@@ -96,6 +98,18 @@ gpu:
 
 validate: $(STAMP_BUILD)
 	@$(BIN)/python validation/run.py $(if $(FULL),--full) $(ARGS)
+
+$(STAMP_DOCS): $(STAMP_PACKAGES)
+	@echo "installing MkDocs into $(VENV)"
+	@GG_EXTENSION=0 $(PIP) --no-build-isolation --editable ".[docs]" >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
+	@touch $@
+
+docs-packages: $(STAMP_DOCS)
+
+# the variable hides an advertisement
+docs: $(STAMP_BUILD) $(STAMP_DOCS)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict >build/docs.log 2>&1 || (cat build/docs.log; exit 1)
+	@echo "build/site/index.html"
 
 lint: $(STAMP_PACKAGES)
 	@$(BIN)/ruff check $(PY_FILES)
