@@ -1,9 +1,9 @@
 """links.py: a hook of MkDocs: links between files of the repository lead to pages of the site, or to the repository.
 
-Pages are written for whoever reads them in the repository: they name files relative to themselves, also outside of docs/
-(../csrc/gg.h), and README.md may name them by the address of the repository. On the site a link to a file that the site shows
-leads to its page, any other file that exists to the repository. What does not exist stays as it is, and the strict
-build refuses it.
+Pages are written for whoever reads them in the repository: they name files relative to themselves, also outside of
+docs/ (../csrc/gg.h), and README.md may name them by the address of the repository. On the site a link to a file that
+the site shows leads to its page, a link to any other file that exists to the repository. What does not exist stays as
+it is, and the strict build refuses it.
 """
 
 from __future__ import annotations

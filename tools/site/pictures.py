@@ -1,7 +1,7 @@
 """pictures.py: a hook of MkDocs: pages of films and plots, made from the captions that stand beside them elsewhere.
 
-The gallery takes films from docs/films.md and the pages of tasks; the page of validation plots what docs/validation.md says of
-each check; that of performance plots the cases of benchmarks/run.py and what draws the figures of learning and GPUs.
+The gallery takes films from docs/films.md and the pages of tasks, the page of validation plots what docs/validation.md
+says of each check, that of performance plots the cases of benchmarks/run.py, and what GPUs and learners left.
 """
 
 from __future__ import annotations
@@ -86,6 +86,8 @@ def validation_plots() -> Iterator[str]:
             figure(picture.name, f"**{name}**: {law}\n{measured}", f"{name}.md")
             for name, _, law, measured in rows
             for picture in sorted((DOCS / "validation").glob(f"{name}_*.png"))
+            # not those of a check whose name begins alike
+            if picture.stem.rpartition("_")[0] == name
         ),
         kind="wide",
     )

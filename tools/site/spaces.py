@@ -5,6 +5,7 @@ Envs are made while the site is built, so the tables cannot lag behind the code.
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from collections.abc import Iterator
@@ -54,7 +55,7 @@ def section(name: str) -> str:
 def rows(title: str, space: spaces.Space[Any]) -> Iterator[str]:
     """A line for each part of a space."""
     for key, part in space.items() if isinstance(space, spaces.Dict) else [("", space)]:
-        shape = ", ".join(map(str, part.shape)) + ("," if len(part.shape) == 1 else "")
+        shape = ",&nbsp;".join(map(str, part.shape)) + ("," if len(part.shape) == 1 else "")
         yield f"| {title} | {f'`{key}`' if key else ''} | ({shape}) | {part.dtype} | {extent(part)} |"
         title = ""
 
@@ -65,7 +66,7 @@ def extent(box: spaces.Box) -> str:
     if (bounds == bounds[0]).all():
         return interval(*bounds[0])
     starts = [0, *(np.flatnonzero((bounds[1:] != bounds[:-1]).any(axis=1)) + 1), len(bounds)]
-    runs = list(zip(starts[:-1], starts[1:], strict=True))
+    runs = list(itertools.pairwise(starts))
     if len(runs) > SHOWN_PARTS:
         return f"{interval(bounds[:, 0].min(), bounds[:, 1].max())} at most"
     return "; ".join(
