@@ -41,6 +41,16 @@ def test_the_navigation_names_pages_that_are_there_or_are_made() -> None:
     assert {page for page in navigation() if not (DOCS / page).is_file()} == made | copied
 
 
+def test_what_goes_on_within_a_list_is_indented_by_four_spaces() -> None:
+    """With less it ends the list on the site, and a table shows its bars; GitHub takes both."""
+    pages = [*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+    text = {page: re.sub(r"\A---\n.*?^---\n", "", page.read_text(), count=1, flags=re.M | re.S) for page in pages}
+    code = {page: re.sub(r"^(```+).*?^\1", "", each, flags=re.M | re.S) for page, each in text.items()}
+    assert [page for page, each in code.items() if re.search(r"\n\n {1,3}\S", each)] == []
+    # and a blank line stands before the next item
+    assert [page for page, each in code.items() if re.search(r"\n\n {4}[^\n]+(\n {4}[^\n]+)*\n[-*] ", each)] == []
+
+
 def documented() -> list[str]:
     """What the pages of the reference name, in full."""
     pages = sorted((DOCS / "api").glob("*.md"))

@@ -8,6 +8,7 @@ it is, and the strict build refuses it.
 
 from __future__ import annotations
 
+import logging
 import posixpath
 import re
 from typing import Any
@@ -18,11 +19,13 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from sources import OUTSIDE, ROOT, page_of, repository, source_of
 
+LOG = logging.getLogger("mkdocs.hooks.links")
 #: target and anchor of a link or picture in Markdown
 LINK = re.compile(r"(?<=\]\()([^()\s#]+)(#[^()\s]*)?(?=\))")
 #: what an address of the repository has between its root and the path of a file
 VIEW = r"/(?:blob|tree|raw)/[^/]+/"
-FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2", re.DOTALL | re.MULTILINE)
+#: code: blocks and what stands in a line
+CODE = re.compile(r"^( *)(```+|~~~+).*?^\1\2|(`+)[^`\n]+\3", re.DOTALL | re.MULTILINE)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -40,12 +43,28 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    """Rewrites the links of a page, but not what is within blocks of code."""
+    """Rewrites the links of a page, but not code."""
     here, parts, end = page.file.src_uri, [], 0
-    for fence in FENCE.finditer(markdown):
-        parts += [rewritten(markdown[end : fence.start()], here, str(config.repo_url)), fence.group()]
-        end = fence.end()
+    for code in CODE.finditer(markdown):
+        parts += [rewritten(markdown[end : code.start()], here, str(config.repo_url)), code.group()]
+        end = code.end()
     return "".join([*parts, rewritten(markdown[end:], here, str(config.repo_url))])
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Links of notebooks, which MkDocs does not resolve; what leads nowhere is a warning, as on other pages."""
+    if not page.file.src_uri.endswith(".ipynb"):
+        return html
+
+    def resolved(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(page.file.src_uri), link[1]))
+        file = files.get_file_from_path(target)
+        if file is None:
+            LOG.warning("Notebook '%s' contains a link '%s', but there is no such page.", page.file.src_uri, link[1])
+            return link.group()
+        return f'href="{file.url_relative_to(page.file)}{link[2] or ""}"'
+
+    return re.sub(r'href="([^":#]+\.(?:md|ipynb))(#[^"]*)?"', resolved, html)
 
 
 def rewritten(text: str, page: str, address: str) -> str:
