@@ -23,11 +23,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def helped(*command: str) -> str:
-    """What a command prints when it is asked for help, in lines of 100 characters."""
+    """What a command prints when it is asked for help, in lines that fit the page."""
     done = subprocess.run(
         [sys.executable, "-m", "granular_gym", *command, "--help"],
         cwd=ROOT,
-        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"},
+        env={**os.environ, "COLUMNS": "84", "NO_COLOR": "1"},
         check=True,
         capture_output=True,
         text=True,
