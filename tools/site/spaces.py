@@ -78,5 +78,5 @@ def extent(box: spaces.Box) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Two bounds with four digits."""
-    return f"{low:.4g} .. {high:.4g}"
+    """Two bounds with four digits, in one line."""
+    return f"{low:.4g}&nbsp;..&nbsp;{high:.4g}"
