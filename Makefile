@@ -24,8 +24,9 @@ STAMP_DEV := $(VENV)/.stamp-dev
 STAMP_CUDA := $(VENV)/.stamp-cuda-$(GG_CUDA)
 STAMP_BUILD := $(VENV)/.stamp-build
 STAMP_TRAIN := $(VENV)/.stamp-train
+STAMP_DOCS := $(VENV)/.stamp-docs
 
-.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate lint format typecheck clean
+.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate docs docs-packages lint format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer; write a film, pictures and a report to out/bulldozer"
@@ -36,6 +37,7 @@ help:
 	@echo "make instructions  hold the instructions of five small scenes to stored limits (valgrind; ARGS=--renew: new limits)"
 	@echo "make gpu       on a machine with a GPU: build, test and measure within 10 minutes (docs/gpu.md; WHEELS=folder)"
 	@echo "make validate  measure physical laws, write docs/validation.md and its pages (FULL=1: all checks; ARGS='rest silo': some)"
+	@echo "make docs      the site: build/site/index.html, from docs/ and docstrings; warnings and broken links are errors"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
 	@echo "make lint      check style and the direction of imports and includes; make format applies the style"
@@ -115,6 +117,17 @@ gpu:
 
 validate: $(STAMP_BUILD) $(STAMP_DEV)
 	@$(BIN)/python validation/run.py $(if $(FULL),--full) $(ARGS)
+
+# and those of the site
+$(STAMP_DOCS): $(STAMP_PACKAGES)
+	$(call install,docs)
+
+docs-packages: $(STAMP_DOCS)
+
+# the variable hides an advertisement
+docs: $(STAMP_BUILD) $(STAMP_DOCS)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict >build/docs.log 2>&1 || (cat build/docs.log; exit 1)
+	@echo "build/site/index.html"
 
 lint: $(STAMP_DEV)
 	@$(BIN)/ruff check $(PY_FILES)
