@@ -26,7 +26,6 @@ Rows = list[tuple[int, list[str]]]
 
 #: columns of the sections Atoms and Velocities
 ATOMS = ("id", "type", "diameter", "density", "x", "y", "z")
-IMAGES = ("ix", "iy", "iz")
 MOTION = ("id", *VELOCITIES, *SPINS)
 #: counts of the header that must be 0, as a packing has no such things
 _NONE_OF = ("bonds", "angles", "dihedrals", "impropers", "ellipsoids", "lines", "triangles", "bodies")
@@ -34,6 +33,9 @@ _NONE_OF = ("bonds", "angles", "dihedrals", "impropers", "ellipsoids", "lines", 
 _PLAIN = tuple(f"{kind} types" for kind in ("bond", "angle", "dihedral", "improper"))
 _BOX = {"xlo xhi": 0, "ylo yhi": 1, "zlo zhi": 2}
 _TILTED = ("xy xz yz", "avec", "bvec", "cvec", "abc origin")
+_EXTRA = tuple(f"extra {kind} per atom" for kind in ("bond", "angle", "dihedral", "improper", "special"))
+#: what lines of the header end with; of two that fit the longer one is meant
+_HEADER = sorted(("atoms", "atom types", *_NONE_OF, *_PLAIN, *_EXTRA, *_BOX, *_TILTED), key=len, reverse=True)
 #: sections that say nothing of a packing
 _SKIPPED = ("Masses", "Pair Coeffs", "PairIJ Coeffs", "Atom Type Labels")
 
@@ -118,10 +120,10 @@ class DataFile:
             text = lines.next("a header").partition("#")[0].strip()
             if not text:
                 continue
-            words = text.split()
             # numbers, then what they are
-            count = next((k for k, word in enumerate(words) if word[0].isalpha()), len(words))
-            name, values = " ".join(words[count:]), words[:count]
+            text = " ".join(text.split())
+            name = next((each for each in _HEADER if text.endswith(f" {each}")), "")
+            values = text.removesuffix(name).split()
             if name in _TILTED:
                 if name != "xy xz yz" or any(float(v) for v in self._numbers(values, 3, name)):
                     lines.fail(f"expected a box along the axes, got one with {name}")
@@ -129,20 +131,18 @@ class DataFile:
                 low, high = self._numbers(values, 2, name)
                 check_side(lines, name[0], low, high)
                 self._bounds[:, _BOX[name]] = low, high
-            elif name in ("atoms", "atom types", *_NONE_OF, *_PLAIN) or name.startswith("extra "):
-                if len(values) != 1 or not values[0].isdecimal():
+            elif name:
+                if len(values) != 1 or not (values[0].isascii() and values[0].isdecimal()):
                     lines.fail(f"expected a whole number of {name}, got {' '.join(values)!r}")
                 self._counts[name] = int(values[0])
                 if name in _NONE_OF and self._counts[name]:
                     lines.fail(f"expected no {name}, a packing holds spheres alone, got {values[0]}")
             else:
                 lines.fail(f"expected a line of the header of a data file, got {text!r}")
-        for name in ("atoms", "atom types"):
-            if name not in self._counts:
-                lines.fail(f"expected the number of {name} in the header of a data file, got none")
-        for name, axis in _BOX.items():
-            if np.isnan(self._bounds[0, axis]):
-                lines.fail(f"expected {name} in the header of a data file, got none")
+        known = [*self._counts, *(name for name, axis in _BOX.items() if not np.isnan(self._bounds[0, axis]))]
+        for name in ("atoms", "atom types", *_BOX):
+            if name not in known:
+                lines.fail(f"expected a line of {name} in the header, got none before {lines.peek()!r}")
 
     def _numbers(self, words: list[str], count: int, name: str) -> list[float]:
         """Numbers of a line of the header."""
@@ -186,10 +186,9 @@ class DataFile:
         if style and style.split()[0] != "sphere":
             lines.fail(f"expected Atoms of atom_style sphere, got {style!r}", line)
         rows = self._rows("Atoms")
-        named = ATOMS + IMAGES if rows and len(rows[0][1]) == len(ATOMS + IMAGES) else ATOMS
-        table = lines.table(self._with_numbered_types(rows), named)
+        table = lines.table(self._with_numbered_types([self._without_images(*row) for row in rows]), ATOMS)
         at = np.array([number for number, _ in rows], np.int64)
-        columns = dict(zip(named, table.T, strict=True))
+        columns = dict(zip(ATOMS, table.T, strict=True))
         columns["radius"] = 0.5 * columns["diameter"]
         columns |= {name: np.zeros(len(rows)) for name in MOTION[1:]}
         if "Velocities" in self._sections:
@@ -199,6 +198,15 @@ class DataFile:
             got = columns["type"][too_high[0]]
             lines.fail(f"expected type 1 .. {self._counts['atom types']}, got {got:g}", int(at[too_high[0]]))
         return packing(lines, columns, at, self._scale, bounds=self._bounds * self._scale[0])
+
+    def _without_images(self, line: int, words: list[str]) -> tuple[int, list[str]]:
+        """A row of Atoms without the numbers of its periodic image, which some rows have."""
+        images = words[len(ATOMS) :]
+        if len(images) != 3:
+            return line, words
+        if not all(image.lstrip("-").isdecimal() for image in images):
+            self._lines.fail(f"expected image flags ix iy iz, whole numbers, got {' '.join(images)!r}", line)
+        return line, words[: len(ATOMS)]
 
     def _with_numbered_types(self, rows: Rows) -> Rows:
         """Rows of Atoms whose types are numbers, where the file has names for them."""
