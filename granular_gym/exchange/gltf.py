@@ -20,7 +20,7 @@ from granular_gym.errors import ArgumentError, MissingError
 from granular_gym.exchange.matter import matter_surface
 from granular_gym.exchange.snapshot import Bodies, Surfaces, check
 from granular_gym.exchange.surfaces import TOOL_COLORS
-from granular_gym.tasks.grain_colors import sand_colors
+from granular_gym.tasks.grain_colors import linear, sand_colors
 
 Array = NDArray[Any]
 
@@ -106,8 +106,16 @@ def _written(world: World, env: int, colors: Array, detail: int | None, floor: b
         meshes["floor"] = _floor(arrays["lower"].astype(np.float64), arrays["upper"].astype(np.float64))
     for name, mesh in meshes.items():
         scene.add_geometry(mesh, node_name=name, geom_name=name, parent_node_name="upright")
-    written: bytes = scene.export(file_type="glb")
+    written: bytes = scene.export(file_type="glb", tree_postprocessor=_set_material)
     return written
+
+
+def _set_material(tree: dict[str, Any]) -> None:
+    """Gives all meshes a dull surface: where none is named it is metal, which many viewers draw black."""
+    tree["materials"] = [{"name": "dull", "pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.9}}]
+    for mesh in tree.get("meshes", []):
+        for primitive in mesh["primitives"]:
+            primitive["material"] = 0
 
 
 def _grains(world: World, env: int, bodies: Bodies, colors: Array, detail: int | None, limit: int) -> Any:
@@ -190,5 +198,4 @@ def _floor(lower: Array, upper: Array) -> Any:
 
 def _opaque(colors: Array) -> Array:
     """Colours sRGB (n, 3) as glTF takes those of vertices: in linear light, with an alpha."""
-    linear = np.round(255.0 * (colors / 255.0) ** 2.2)
-    return np.column_stack([linear, np.full(len(colors), 255)]).astype(np.uint8)
+    return np.column_stack([linear(colors), np.full(len(colors), 255, np.uint8)])

@@ -18,8 +18,8 @@ Columns = dict[str, Floats]
 UNITS = {"si": (1.0, 1.0, 1.0), "cgs": (1e-2, 1e-3, 1.0)}
 VELOCITIES = ("vx", "vy", "vz")
 SPINS = ("omegax", "omegay", "omegaz")
-#: largest whole number that a float64 holds exactly
-_LARGEST_ID = 2**53
+#: largest id, a whole number that a float64 holds exactly, and largest type
+_LARGEST = {"id": 2**53, "type": 2**31 - 1}
 
 
 def scales(lines: Lines, given: str | None, said: str | None) -> tuple[float, float, float]:
@@ -56,10 +56,10 @@ def packing(
     Raises:
         ExchangeError: ids or types that are none, an id twice, radii or densities that are not above 0.
     """
-    for name in ("id", "type"):
+    for name, largest in _LARGEST.items():
         values = columns[name]
         _refuse(
-            lines, at, name, values, (values != np.round(values)) | (values < 1) | (values > _LARGEST_ID), "whole, >= 1"
+            lines, at, name, values, (values != np.round(values)) | (values < 1) | (values > largest), "whole, >= 1"
         )
     for name in ("radius", "density"):
         _refuse(lines, at, name, columns[name], columns[name] <= 0.0, "> 0")

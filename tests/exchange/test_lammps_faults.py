@@ -114,6 +114,7 @@ DUMP_FAULTS = [
     ("id type x y z", "nr type x y z", "line 9: expected a column id, got columns nr type x"),
     ("id type x y z", "id type x y w", "line 9: expected columns x y z, xu yu zu, xs ys zs"),
     ("id type x y z", "id id x y z", "line 9: expected columns that differ"),
+    ("\n2 1 0.2", "\n2 5e9 0.2", "line 11: expected type whole, >= 1, got 5e"),
     ("vx vy vz", "vx vy fz", "line 9: expected all of columns vx vy vz"),
     ("radius mass", "c_1 mass", "line 9: expected a column radius or diameter, or the argument radius"),
     ("radius mass", "radius q", "line 9: expected a column density or mass, or the argument density"),
