@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
+from granular_gym.base.cache import write_atomic
 from granular_gym.engine.bounds import BOUNDARIES
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, MissingError
@@ -83,7 +84,7 @@ def write_gltf(
         raise MissingError(f'glTF files need {error.name}: pip install "granular_gym[exchange]"') from error
     if len(data) > limit:
         raise ArgumentError(f"largest: expected at least {len(data)} bytes, the size of the file, got {limit}")
-    file.write_bytes(data)
+    write_atomic(file, data)
     return len(data)
 
 

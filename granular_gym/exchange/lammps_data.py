@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from granular_gym.base import checks
+from granular_gym.base.cache import write_atomic
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError
 from granular_gym.exchange.lammps_columns import SPINS, VELOCITIES, check_side, packing, scales
@@ -76,7 +77,7 @@ def write_lammps(path: str | Path, world: World, env: int = 0) -> None:
     text += ["", "Velocities", ""]
     motion = np.column_stack([found.velocities, found.angular_velocities])
     text += [f"{k} {_row(values)}" for k, values in zip(found.ids, motion, strict=True)]
-    file.write_text("\n".join(text) + "\n")
+    write_atomic(file, ("\n".join(text) + "\n").encode())
 
 
 def check_lone(world: World) -> None:

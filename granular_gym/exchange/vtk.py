@@ -7,6 +7,7 @@ filters for lines (Tube) and surfaces take no other. Needs the `exchange` extra.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import os
@@ -261,9 +262,13 @@ def write_polydata(path: Path, data: PolyData) -> Path:
         for block in blocks:
             file.appendData(block)
         file.save()
-    finally:
-        file.xml.stream.close()
-    os.replace(file.getFileName(), path)
+        os.replace(file.getFileName(), path)
+    except BaseException:
+        # closing may fail as writing did, on a full disk
+        with contextlib.suppress(OSError):
+            file.xml.stream.close()
+        Path(file.getFileName()).unlink(missing_ok=True)
+        raise
     return path
 
 

@@ -6,6 +6,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -160,6 +161,21 @@ def test_a_series_names_each_moment_and_its_time(read: Reader, tmp_path: Path) -
         world.close()
         with pytest.raises(gg.ClosedError):
             other.add(0.0)
+
+
+def test_a_disk_that_is_full_leaves_what_was_there(mixed: gg.World, tmp_path: Path, monkeypatch: Any) -> None:
+    import pyevtk.vtk
+
+    exchange.write_vtk(tmp_path, mixed)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full(file: Any, data: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pyevtk.vtk.VtkFile, "appendData", full)
+    with pytest.raises(OSError, match="No space left"):
+        exchange.write_vtk(tmp_path, mixed)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_wrong_arguments_are_named(mixed: gg.World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
