@@ -19,6 +19,7 @@ from granular_gym.calibration.calibrate import calibrate
 from granular_gym.calibration.experiments import BulkDensity, DischargeRate, Experiment, ReposeAngle
 from granular_gym.calibration.grains import Grains
 from granular_gym.errors import ArgumentError, GranularError
+from granular_gym.exchange.recorders import FORMATS
 from granular_gym.info import describe, info
 from granular_gym.tasks.registry import newest_ids, parse_arguments, short_name
 from granular_gym.training.datasets import EPISODES as DATASET_EPISODES
@@ -143,6 +144,13 @@ def _add_play(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--every", type=int, default=1, help="env steps per picture of the film")
     parser.add_argument("--no-film", action="store_true", help="pictures and report only")
     parser.add_argument(
+        "--export",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="FORMATS",
+        help=f"write each moment also as {', '.join(FORMATS)} (several: with commas), see docs/exchange.md",
+    )
+    parser.add_argument(
         "--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument of the task, as grain_count=500"
     )
 
@@ -158,6 +166,7 @@ def _play(options: argparse.Namespace) -> int:
         film=not options.no_film,
         every=options.every,
         arguments=parse_arguments(options.arg),
+        exports=options.export,
     )
     return 0
 

@@ -23,6 +23,10 @@ class DescriptionError(ArgumentError):
     """A robot description that cannot be used; the message names file, entry and fault."""
 
 
+class ExchangeError(ArgumentError):
+    """A file of another program that cannot be used; the message names file, line and fault."""
+
+
 class OverlapError(ArgumentError):
     """A scene whose grains lie in each other, in tools, in walls or outside the bounds; the message says how many, how
     deep and where."""

@@ -34,10 +34,11 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "calibration": ("base", "shapes", "engine"),
     "tasks": ("base", "shapes", "engine", "robots"),
     "envs": ("base", "shapes", "engine", "robots", "tasks"),
+    "exchange": ("base", "shapes", "engine", "tasks"),
     "training": ("base", "info", "tasks"),
-    "viewing": ("base", "shapes", "engine", "tasks", "training"),
+    "viewing": ("base", "shapes", "engine", "tasks", "exchange", "training"),
     "scenes": ("shapes", "engine", "tasks", "viewing"),
-    "": ("base", "shapes", "engine", "info", "robots", "calibration", "tasks", "training", "viewing"),
+    "": ("base", "shapes", "engine", "info", "robots", "calibration", "tasks", "exchange", "training", "viewing"),
 }
 #: imported module and line, by importing module
 Imports = dict[str, list[tuple[str, int]]]

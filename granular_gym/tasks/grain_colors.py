@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from granular_gym.base.types import Floats
 
@@ -16,3 +19,9 @@ def sand_colors(grain_count: int) -> Floats:
     colors[brown] = [161.0, 126.0, 93.0]
     result: Floats = colors
     return result
+
+
+def linear(colors: Any) -> NDArray[np.uint8]:
+    """sRGB colours (n, 3) in linear light, 0 .. 255, as glTF has those of vertices, and the browser those of
+    instances, unlike of meshes."""
+    return np.round(255.0 * (np.asarray(colors, np.float64) / 255.0) ** 2.2).astype(np.uint8)

@@ -1,7 +1,8 @@
 """play.py: plays episodes of a task by its expert, at random or by a given policy, and films them.
 
 `python -m granular_gym play TASK` writes into a folder: TASK.mp4 (where the `video` extra is installed), first.png,
-last.png, and report.json with the returns, the infos of the last step and the engine's counters of overlap and speed.
+last.png, and report.json with the returns, the infos of the last step and the engine's counters of overlap and speed;
+with `--export` what other programs open (docs/exchange.md).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from granular_gym._core import write_png
 from granular_gym.base import checks
 from granular_gym.errors import ArgumentError
+from granular_gym.exchange.recorders import Recorders, check_formats
 from granular_gym.tasks.registry import short_name, task_id
 from granular_gym.training.evaluation import share_of_expert
 from granular_gym.training.policies import Policy, baseline_returns, load_policy, trained_arguments
@@ -38,6 +40,7 @@ def play(
     film: bool = True,
     every: int = 1,
     arguments: dict[str, Any] | None = None,
+    exports: Sequence[str] = (),
     say: Callable[[str], None] = print,
 ) -> dict[str, Any]:
     """Plays episodes; writes film, pictures and report.
@@ -50,8 +53,10 @@ def play(
         episodes: how many, >= 1.
         steps: most env steps of each; None: up to the task's time limit.
         film: write a film where the `video` extra is installed.
-        every: env steps per picture of the film.
+        every: env steps per picture of the film, and per moment that is exported.
         arguments: of the task; default: those that a policy in a file was trained with, else the task's defaults.
+        exports: formats that the episodes are also written in, "vtk", "lammps" or "gltf" (docs/exchange.md); as in the
+            film, episodes follow each other.
         say: called with progress messages.
 
     Returns:
@@ -61,6 +66,7 @@ def play(
 
     Raises:
         ArgumentError: an invalid argument.
+        MissingError: an export needs a library that is not installed.
         StateError: the policy's file is damaged, or for other spaces.
         OSError: the folder cannot be written, or the disk is full; the pictures and the film written so far stay.
     """
@@ -73,6 +79,7 @@ def play(
     if steps is not None:
         checks.integer("steps", steps, 1)
     checks.integer("every", every, 1)
+    formats = check_formats("export", exports)
     given = {**trained_arguments(name, checks.text("policy", policy)), **(arguments or {})}
     if "render_mode" in given:
         raise ArgumentError("argument: expected none named render_mode, pictures need 'rgb_array'")
@@ -85,7 +92,7 @@ def play(
         raise ArgumentError(f"argument: {error}") from None
     baselines = baseline_returns(policy)
     total, rows = _Total(), []
-    reel: Film | None = None
+    record = _Record(env)
     try:
         for number in range(seed, seed + episodes):
             observation, _ = env.reset(seed=number)
@@ -93,13 +100,11 @@ def play(
             acting = load_policy(policy, env)
             if number == seed:
                 out.mkdir(parents=True, exist_ok=True)
-                write_png(str(out / "first.png"), frame := _frame(env))
-                reel = _film(out / f"{short_name(name)}.mp4", env, say) if film else None
-            elif reel is not None:
-                frame = _frame(env)
-            if reel is not None:
-                reel.add(frame)
-            row = {"seed": number, **_run(env, acting, observation, steps, reel, every, total)}
+                write_png(str(out / "first.png"), _frame(env))
+                record.reel = _film(out / f"{short_name(name)}.mp4", env, say) if film else None
+                record.write(formats, out)
+            record.add()
+            row = {"seed": number, **_run(env, acting, observation, steps, record, every, total)}
             text = f"{name}, {policy}, seed {number}: return {row['return']:.4g} in {row['steps']} steps"
             if baselines is not None:
                 row["share_of_expert"] = share_of_expert(row["return"], *baselines)
@@ -108,13 +113,13 @@ def play(
                 text += f", success {row['success']}"
             rows.append(row)
             say(text if number < seed + episodes - 1 else f"{text}; see {out}")
-        write_png(str(out / "last.png"), frame := _frame(env))
-        if reel is not None:
-            reel.add(frame)
+        write_png(str(out / "last.png"), _frame(env))
+        record.add()
     finally:
-        if reel is not None:
-            reel.close()
-        env.close()
+        try:
+            record.close()
+        finally:
+            env.close()
     report = {
         "task": name,
         "policy": policy,
@@ -142,19 +147,50 @@ class _Total:
     info: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass
+class _Record:
+    """What is kept of the episodes: the film, and files for other programs; after how many env steps of them all."""
+
+    env: Any
+    reel: Film | None = None
+    files: Recorders | None = None
+    steps: int = 0
+
+    def write(self, formats: Sequence[str], out: Path) -> None:
+        """Begins files for other programs."""
+        self.files = Recorders(formats, out, self.env.unwrapped.task.world)
+
+    def add(self) -> None:
+        """Records the env as it is now."""
+        if self.reel is not None:
+            self.reel.add(_frame(self.env))
+        if self.files is not None:
+            self.files.add(self.steps * self.env.unwrapped.task.step_period)
+
+    def close(self) -> None:
+        """Completes film and files."""
+        try:
+            if self.files is not None:
+                self.files.close()
+        finally:
+            if self.reel is not None:
+                self.reel.close()
+
+
 def _run(
-    env: Any, policy: Policy, observation: Any, limit: int | None, reel: Film | None, every: int, total: _Total
+    env: Any, policy: Policy, observation: Any, limit: int | None, record: _Record, every: int, total: _Total
 ) -> dict[str, Any]:
-    """Plays an episode that has begun to its end, or `limit` steps; its row of the report. Films it from the second
-    picture on."""
+    """Plays an episode that has begun to its end, or `limit` steps; its row of the report. Records it from the second
+    moment on."""
     row: dict[str, Any] = {"steps": 0, "return": 0.0}
     done, begin = False, time.perf_counter()
     while not done and (limit is None or row["steps"] < limit):
-        if reel is not None and row["steps"] and row["steps"] % every == 0:
-            reel.add(_frame(env))
+        if row["steps"] and row["steps"] % every == 0:
+            record.add()
         observation, reward, terminated, truncated, info = env.step(policy(observation))
         row["return"] += float(reward)
         row["steps"] += 1
+        record.steps += 1
         total.worst, total.fast, total.info = (
             max(total.worst, info["overlap_max"]),
             total.fast + info["fast_count"],

@@ -22,14 +22,12 @@ from numpy.typing import NDArray
 from granular_gym.base import checks
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, ClosedError, GranularError
+from granular_gym.exchange.surfaces import TOOL_COLORS, tool_surface
 from granular_gym.tasks.expert import scripted_expert
-from granular_gym.tasks.grain_colors import sand_colors
+from granular_gym.tasks.grain_colors import linear, sand_colors
 from granular_gym.tasks.registry import short_name, task_id
 from granular_gym.training.policies import BUILT_IN, load_policy, trained_arguments
-from granular_gym.viewing.surfaces import tool_surface
 
-#: default colours of tools, in turn
-TOOL_COLORS = ((236, 170, 40), (96, 100, 108), (74, 124, 168), (168, 92, 74), (110, 150, 92))
 FLOOR_COLOR, EDGE_COLOR = (226, 226, 230), (120, 124, 132)
 #: largest rate of updates that are sent [1/s]
 PICTURE_RATE = 30.0
@@ -296,11 +294,6 @@ class Viewer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def linear(colors: Any) -> NDArray[np.uint8]:
-    """sRGB colours (n, 3) in linear light, 0 .. 255, as the browser expects for instances, unlike for meshes."""
-    return np.round(255.0 * (np.asarray(colors, np.float64) / 255.0) ** 2.2).astype(np.uint8)
 
 
 def _free_port(host: str) -> int:

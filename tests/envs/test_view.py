@@ -21,7 +21,7 @@ pytest.importorskip("viser", reason="viser is not installed")
 pytest.importorskip("skimage", reason="scikit-image is not installed")
 trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
 
-from granular_gym.viewing.surfaces import tool_surface  # noqa: E402
+from granular_gym.exchange.surfaces import tool_surface  # noqa: E402
 from granular_gym.viewing.view import Viewer, view  # noqa: E402
 
 BALL, TURNED = (0.1, 0.2, 0.3), (math.cos(0.3), math.sin(0.3), 0.0, 0.0)

@@ -1,6 +1,6 @@
-"""surfaces.py: triangle meshes of tools for the viewer (view.py), from their primitives and SDF grids.
+"""surfaces.py: triangle meshes of tools, from their primitives and SDF grids, for files and for the live view.
 
-Needs the `view` extra.
+Needs the `exchange` or the `view` extra.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from granular_gym.engine.frozen import FrozenScene
 from granular_gym.shapes.sdf import KINDS
 
 _KIND_NAMES = {number: name for name, number in KINDS.items()}
+#: default colours of tools, in turn
+TOOL_COLORS = ((236, 170, 40), (96, 100, 108), (74, 124, 168), (168, 92, 74), (110, 150, 92))
 _SECTIONS = 48  # around an axis of revolution
 
 
@@ -89,3 +91,18 @@ def _profile(kind: str, size: list[float], reach: float) -> NDArray[np.float64]:
         return profile
     lower, upper, half = (size[0], size[0], size[1]) if kind == "cylinder" else size[:3]
     return np.array([[0.0, -half], [lower, -half], [upper, half], [0.0, half]])
+
+
+def outline_rings(planar: dict[str, NDArray[Any]], outline: int) -> list[NDArray[np.float64]]:
+    """The rings (n, 2) [m] of a planar shape about its centre of mass, the outer one first.
+
+    Args:
+        planar: `FrozenScene.arrays["planar"]`.
+        outline: index of the shape.
+    """
+    first, count = planar["outline_integers"][outline]
+    points = planar["point_floats"][first : first + count].astype(np.float64)
+    # a ring ends where the next point is its first one
+    after = planar["point_integers"][first : first + count, 1]
+    ends = np.flatnonzero(after <= np.arange(count)) + 1
+    return np.split(points, ends[:-1])
