@@ -230,6 +230,7 @@ def _add_view(parser: argparse.ArgumentParser) -> None:
         help="show a second copy beside the first, with another argument, as matter=sand_continuum",
     )
     parser.add_argument("--beside-policy", metavar="POLICY", help="show a second copy, played by another policy")
+    parser.add_argument("--paused", action="store_true", help="begin paused, after the first step")
     parser.add_argument("--envs", type=int, default=1, help="envs that run at once; the browser selects one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, help="most steps; default: until Ctrl-C")
@@ -249,6 +250,7 @@ def _view(options: argparse.Namespace) -> int:
         drive=options.drive,
         beside=None if options.beside is None else parse_arguments(options.beside),
         beside_policy=options.beside_policy,
+        paused=options.paused,
         env_count=options.envs,
         seed=options.seed,
         steps=options.steps,

@@ -118,12 +118,16 @@ class Panel:
 
 def numbers_table(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
     """HTML: a row for each name, a column for each world, and the unit."""
-    cell = '<td style="padding:1px 6px;text-align:{}">{}</td>'
-    grey = '<td style="padding:1px 6px;opacity:.6">{}</td>'
+    style = "padding:1px 4px;overflow-wrap:anywhere"
+    cell = f'<td style="{style};text-align:{{}}">{{}}</td>'
+    grey = f'<td style="{style};width:19%;opacity:.6">{{}}</td>'
     lines = []
     if len(labels) > 1:
-        heads = [cell.format("left", ""), *(cell.format("right", f"<b>{html.escape(each)}</b>") for each in labels)]
-        lines.append("".join([*heads, cell.format("left", "")]))
+        # a line may break where a name ends
+        heads = [f"<b>{html.escape(each).replace('=', '=<wbr>')}</b>" for each in labels]
+        lines.append(
+            "".join([cell.format("left", ""), *(cell.format("right", each) for each in heads), grey.format("")])
+        )
     for label in dict.fromkeys(name for each in rows for name in each):
         name, unit = name_and_unit(label)
         values = [number_text(each[label]) if label in each else "" for each in rows]
@@ -131,6 +135,6 @@ def numbers_table(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> s
         lines.append("".join([*cells, grey.format(html.escape(unit))]))
     body = "".join(f'<tr style="border-top:1px solid rgba(128,128,128,.25)">{line}</tr>' for line in lines)
     return (
-        '<table class="numbers" style="width:100%;border-collapse:collapse;font-size:12px;'
+        '<table class="numbers" style="width:100%;table-layout:fixed;border-collapse:collapse;font-size:12px;'
         f'font-variant-numeric:tabular-nums">{body}</table>'
     )

@@ -104,6 +104,7 @@ def _plot(gui: Any, title: str, lines: Sequence[str], worlds: int) -> Any:
         tuple(series),
         title=title,
         height=HEIGHT,
+        padding=(8, 16, 0, 0),
         scales={"x": {"time": False}},
         axes=(
             {"label": "time [s]", "labelSize": 16, "labelFont": FONT, "size": 26, "font": FONT},

@@ -29,6 +29,7 @@ def view(
     drive: bool = False,
     beside: dict[str, Any] | None = None,
     beside_policy: str | None = None,
+    paused: bool = False,
     env_count: int = 1,
     seed: int = 0,
     steps: int | None = None,
@@ -49,6 +50,7 @@ def view(
         beside: arguments of a second copy of the task, besides `arguments`: it is shown beside the first and plays the
             same seeds, step by step; where one episode ends, so does the other.
         beside_policy: what acts in the second copy; None: as in the first. One of these two makes a second copy.
+        paused: begin paused, after the first step.
         env_count: number of envs; the browser selects the one shown.
         seed: of the first episode, >= 0; env k has seed + k.
         steps: most env steps; None: no limit.
@@ -102,6 +104,7 @@ def view(
             actor = "driven" if acting is None else acting
             tunnel = f"ssh -L {viewer.port}:localhost:{viewer.port}"
             say(f"{name}, {actor}: {viewer.url} (Ctrl-C ends; from elsewhere through {tunnel})")
+            viewer.paused = paused
             _play(viewer, played, f"**{short_name(name)}**, {actor}", steps)
     except KeyboardInterrupt:
         pass

@@ -13,6 +13,7 @@ The script steps its worlds and calls `update`; everything that touches a world 
 from __future__ import annotations
 
 import collections
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +31,7 @@ from granular_gym.viewing.panel import RECORD, RESET, SAVE, Panel
 from granular_gym.viewing.plots import Plots
 from granular_gym.viewing.server import open_server
 from granular_gym.viewing.view_files import ViewFiles
-from granular_gym.viewing.world_view import Look, WorldView, aim
+from granular_gym.viewing.world_view import PICTURE_SHAPE, Look, WorldView, aim
 
 #: largest rate of updates that are sent: of the scene, and of numbers and plots [1/s]
 PICTURE_RATE, NUMBER_RATE = 30.0, 5.0
@@ -40,6 +41,8 @@ SPEED_WINDOW = 2.0
 OUT = Path("out") / "view"
 #: how much further away than its camera a world is looked at: the panels leave less room than a picture has
 ROOM = 0.2
+#: of the panel of controls and numbers of one world [pixels]
+PANEL_WIDTH = 320
 _POLL = 0.02  # interval between checks of the controls [s]
 
 
@@ -123,6 +126,7 @@ class Viewer:
                 self._plots = Plots(self._server.gui, world.tool_names, plots, names)
             panel.dock_left()
             self._server.gui.main_panel.dock_right()
+            self._server.gui.main_panel.set_width(PANEL_WIDTH + 80 * (len(worlds) - 1))
             self._show()
             self._tell()
         except BaseException:
@@ -137,17 +141,23 @@ class Viewer:
         first = views[0]
         center = 0.5 * (first.lower + first.upper)
         place = np.array(first.camera.pose[:3])
-        eye, target, fov = aim(first.camera, float(np.linalg.norm(center - place)))
-        eye = eye + ROOM * (eye - target)
+        distance = float(np.linalg.norm(center - place))
+        eye, target, fov = aim(first.camera, distance)
+        wanted = (1.0 + ROOM) * distance
         if len(worlds) > 1:
             # along the axis that points most to the right of the picture
             right = rotate(np.array(first.camera.pose[3:]), np.array([1.0, 0.0, 0.0]))
             axis = int(np.abs(right[:2]).argmax())
-            size = first.upper - first.lower
+            size = (first.upper - first.lower)[axis]
             offset = np.zeros(3)
-            offset[axis] = np.copysign(1.12 * size[axis], right[axis])
+            offset[axis] = np.copysign(1.05 * size, right[axis])
             views.append(WorldView(self._server, "/beside", worlds[1], looks[1], offset, names[1]))
-            eye, target = eye + 0.5 * offset + 0.6 * (eye - target), target + 0.5 * offset
+            # what the first camera sees of a world, in both of them, is as wide as the page between the panels
+            tangent = math.tan(0.5 * fov)
+            half = 0.5 * abs(offset[axis]) + min(0.5 * size, distance * tangent * PICTURE_SHAPE[1] / PICTURE_SHAPE[0])
+            wanted = max(wanted, half / tangent)
+            eye, target = eye + 0.5 * offset, target + 0.5 * offset
+        eye = target + (eye - target) * (wanted / distance)
         camera = self._server.initial_camera
         camera.position, camera.look_at, camera.fov = tuple(eye), tuple(target), fov
         return views

@@ -1,0 +1,233 @@
+"""The live view in a headless Chromium: what the page shows, and what buttons, sliders and keys change.
+
+The view runs as a user starts it, by the command line; WebGL is drawn in software.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import granular_gym as gg
+
+for module in ("viser", "skimage", "trimesh", "selenium"):
+    pytest.importorskip(module, reason=f"{module} is not installed")
+image = pytest.importorskip("PIL.Image", reason="pillow is not installed")
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+if CHROMIUM is None or DRIVER is None:
+    pytest.skip("chromium or chromedriver is not installed (apt: chromium, chromium-driver)", allow_module_level=True)
+
+from selenium import webdriver  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+
+GRAINS = 60
+#: a busy machine draws a picture in software within this time [s]
+PATIENCE = 60.0
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+        "--window-size=1200,640",
+    ):
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+@contextmanager
+def viewed(browser: Any, *words: str) -> Iterator[Callable[[], str]]:
+    """Opens a view, paused after its first step, in the browser; gives what the view has printed so far.
+
+    A view that runs would keep a browser that draws in software busy for most of the time.
+    """
+    command = [sys.executable, "-u", "-m", "granular_gym", "view", "silo", "--arg", f"grain_count={GRAINS}"]
+    with subprocess.Popen(
+        [*command, "--paused", "--port", "0", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    ) as process:
+        os.set_blocking(process.stdout.fileno(), False)
+        said = ""
+
+        def printed() -> str:
+            nonlocal said
+            said += "" if process.stdout.closed else (process.stdout.read() or b"").decode()
+            return said
+
+        try:
+            wait_for(lambda: "(Ctrl-C ends" in printed() or process.poll() is not None, printed)
+            browser.get(printed().split(": http")[1].split(" ")[0].join(("http", "")))
+            wait_for(lambda: step_of(browser) == 1)
+            yield printed
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0, printed()
+            printed()
+
+
+#: the control at a label
+LABELLED = "(//label[normalize-space()='{}']/following::input[{}])[1]"
+#: a cell of the table of numbers
+CELL = "//table[@class='numbers']//tr[td[1][normalize-space()='{}']]/td[{}]"
+
+
+def wait_for(true: Callable[[], Any], why: Callable[[], str] = lambda: "") -> Any:
+    """What `true` gives, once it is true."""
+    end = time.monotonic() + PATIENCE
+    while not (answer := true()):
+        assert time.monotonic() < end, why()
+        time.sleep(0.05)
+    return answer
+
+
+def text_of(browser: Any) -> str:
+    return str(browser.execute_script("return document.body.innerText"))
+
+
+def cell(browser: Any, name: str, column: int = 2) -> str:
+    """Of the table of numbers; "": it is not there, or being replaced."""
+    script = "const e = document.evaluate(arguments[0], document, null, 9).singleNodeValue; return e ? e.innerText : ''"
+    return str(browser.execute_script(script, CELL.format(name, column)))
+
+
+def step_of(browser: Any) -> int:
+    return int(cell(browser, "step") or 0)
+
+
+def press(browser: Any, button: str) -> None:
+    browser.find_element(By.XPATH, f"//button[normalize-space()='{button}']").click()
+
+
+def canvas(browser: Any) -> NDArray[np.int64]:
+    """What the scene shows between the panels, (H, W, 3) in 0 .. 255."""
+    whole = np.asarray(image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB")).astype(np.int64)
+    return whole[:, 310:-410]
+
+
+def sand(picture: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where pixels have the hue of sand: more red than green, more green than blue."""
+    red, green, blue = np.moveaxis(picture, 2, 0)
+    return (red > green + 4) & (green > blue + 8) & (red - blue < 110)
+
+
+def seen(browser: Any, share: float) -> NDArray[np.int64]:
+    """The scene, once that share of it has the hue of sand."""
+    pictures: list[NDArray[np.int64]] = []
+
+    def is_drawn() -> bool:
+        pictures.append(canvas(browser))
+        return bool(sand(pictures[-1]).mean() > share)
+
+    wait_for(is_drawn, lambda: f"{sand(pictures[-1]).mean():.4f} of the scene has the hue of sand")
+    return pictures[-1]
+
+
+def drawn_lines(browser: Any) -> list[int]:
+    """Of each plot, how many pixels have a colour that is no grey."""
+    script = """return [...document.querySelectorAll('.uplot canvas')].map(c => {
+        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;
+        for (let k = 0; k < d.length; k += 4)
+            if (d[k + 3] > 128 && Math.max(d[k], d[k+1], d[k+2]) - Math.min(d[k], d[k+1], d[k+2]) > 60) n++;
+        return n })"""
+    return list(browser.execute_script(script))
+
+
+def receiver(path: Path) -> float:
+    """Where a saved state has the receiver along x [m]."""
+    env = gym.make("granular_gym/Silo-v1", grain_count=GRAINS, num_threads=1)
+    env.reset(seed=0)
+    world = env.unwrapped.task.world
+    world.load_state(gg.State.load(path))
+    place = float(world.tool_poses[0, world.tool_names.index("receiver"), 0])
+    env.close()
+    return place
+
+
+def test_a_driven_task_in_the_browser(browser: Any, tmp_path: Path) -> None:
+    film = tmp_path / "film.mp4"
+    with viewed(browser, "--drive", "--out", str(tmp_path), "--record", str(film)) as printed:
+        text = wait_for(lambda: "return [-]" in (t := text_of(browser)) and t)
+        for shown in (
+            "force of the grains on receiver [N]",
+            "torque of the grains on receiver [N m]",
+            "dose_error [-]",
+            "opening rate of the gate",
+            "0.5 m/s",
+        ):
+            assert shown in text, shown
+        rows = {"speed over real time": "s/s", "time": "s", "grains": "1", "threads": "1", "mass": "kg", "rate": "kg/s"}
+        assert {name: cell(browser, name, 3) for name in rows} == rows
+        assert cell(browser, "grains") == str(GRAINS)
+        # grains and tools are drawn: many colours, among them that of sand, on a background that is not all
+        picture = seen(browser, 0.01)
+        colours, counts = np.unique(picture.reshape(-1, 3), axis=0, return_counts=True)
+        assert len(colours) > 500 and 0.1 < counts.max() / counts.sum() < 0.97
+
+        # paused, nothing moves; a step is one step, the plots follow
+        time.sleep(0.5)
+        assert step_of(browser) == 1
+        for step in range(2, 5):
+            press(browser, "step")
+            wait_for(lambda step=step: step_of(browser) == step)
+        wait_for(lambda: min(drawn_lines(browser)) > 20, lambda: str(drawn_lines(browser)))
+        assert len(drawn_lines(browser)) == 5
+        press(browser, "save state")
+        first = wait_for(lambda: [line for line in printed().splitlines() if line.startswith("saved ")])
+
+        # keys drive: L moves the receiver along x, the state says so
+        page = browser.find_element(By.TAG_NAME, "body")
+        for _ in range(5):
+            page.send_keys("l")
+        slider = LABELLED.format("speed of the receiver along x (J L)", "@type='text' or @inputmode")
+        wait_for(lambda: float(browser.find_element(By.XPATH, slider).get_attribute("value")) == 0.5)
+        for step in range(5, 7):
+            press(browser, "step")
+            wait_for(lambda step=step: step_of(browser) == step)
+        press(browser, "save state")
+        second = wait_for(lambda: [line for line in printed().splitlines() if line.startswith("saved ")][1:])
+        moved = receiver(Path(second[0].split()[1])) - receiver(Path(first[0].split()[1]))
+        assert moved == pytest.approx(0.5 * 0.5 * 2 * 0.05, rel=0.05), "half of 0.5 m/s over two steps of 0.05 s"
+        page.send_keys(" ")
+        wait_for(lambda: float(browser.find_element(By.XPATH, slider).get_attribute("value")) == 0.0)
+        # free again, it runs
+        browser.find_element(By.XPATH, LABELLED.format("pause", "@type='checkbox'")).click()
+        wait_for(lambda: step_of(browser) > 7)
+    assert int(printed().split(f"wrote {film}, ")[1].split()[0]) > 7
+
+
+def test_two_worlds_side_by_side_in_the_browser(browser: Any) -> None:
+    with viewed(browser, "--policy", "random", "--beside", "grain_count=90"):
+        text = wait_for(lambda: "return [-]" in (t := text_of(browser)) and t)
+        assert "grain_count=60: x" in text and "grain_count=90: x" in text, "plots name both worlds"
+        assert [cell(browser, "grains", column) for column in (2, 3, 4)] == ["60", "90", "1"]
+        picture = seen(browser, 0.005)
+        columns = np.flatnonzero(sand(picture).any(axis=0))
+        middle = picture.shape[1] // 2
+        for half in (columns[columns < middle], columns[columns >= middle]):
+            assert len(half) > 20, "one of the worlds is not drawn"
