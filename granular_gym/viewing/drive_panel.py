@@ -43,7 +43,7 @@ class DrivePanel:
         zero.on_click(lambda _: self.zero())
         gui.add_command("all actions to 0", hotkey=ZERO_KEY).on_trigger(lambda _: self.zero())
         for k, axis in enumerate(axes):
-            for key, change in zip(axis.keys or (), (NUDGE, -NUDGE), strict=False):
+            for key, change in zip(axis.keys or (), (NUDGE, -NUDGE), strict=axis.keys is not None):
                 gui.add_command(f"{axis.name}: {change:+g}", hotkey=key).on_trigger(self._nudger(k, change))
 
     def _nudger(self, index: int, change: float) -> Callable[[Any], None]:

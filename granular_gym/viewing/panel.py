@@ -120,7 +120,7 @@ def numbers_table(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> s
     """HTML: a row for each name, a column for each world, and the unit."""
     style = "padding:1px 4px;overflow-wrap:anywhere"
     cell = f'<td style="{style};text-align:{{}}">{{}}</td>'
-    grey = f'<td style="{style};width:19%;opacity:.6">{{}}</td>'
+    grey = f'<td style="{style};width:24%;opacity:.6">{{}}</td>'
     lines = []
     if len(labels) > 1:
         # a line may break where a name ends

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ if CHROMIUM is None or DRIVER is None:
 from selenium import webdriver  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 
-GRAINS = 60
+GRAINS, MORE_GRAINS = 60, 90
 #: a busy machine draws a picture in software within this time [s]
 PATIENCE = 60.0
 
@@ -49,7 +48,7 @@ def browser() -> Iterator[Any]:
         "--disable-dev-shm-usage",
         "--use-angle=swiftshader",
         "--enable-unsafe-swiftshader",
-        "--window-size=1200,640",
+        "--window-size=1150,520",
     ):
         options.add_argument(flag)
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
@@ -59,36 +58,58 @@ def browser() -> Iterator[Any]:
         driver.quit()
 
 
-@contextmanager
-def viewed(browser: Any, *words: str) -> Iterator[Callable[[], str]]:
-    """Opens a view, paused after its first step, in the browser; gives what the view has printed so far.
+class View:
+    """A view of two driven copies, paused after the first step: a running one keeps a browser that draws in software busy.
 
-    A view that runs would keep a browser that draws in software busy for most of the time.
+    Attributes:
+        said: what it has printed.
+        film: that it writes.
     """
-    command = [sys.executable, "-u", "-m", "granular_gym", "view", "silo", "--arg", f"grain_count={GRAINS}"]
-    with subprocess.Popen(
-        [*command, "--paused", "--port", "0", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    ) as process:
-        os.set_blocking(process.stdout.fileno(), False)
-        said = ""
 
-        def printed() -> str:
-            nonlocal said
-            said += "" if process.stdout.closed else (process.stdout.read() or b"").decode()
-            return said
+    def __init__(self, folder: Path) -> None:
+        self.said, self.film = "", folder / "film.mp4"
+        words = ["--drive", "--beside", f"grain_count={MORE_GRAINS}", "--record", str(self.film), "--out", str(folder)]
+        words += ["--arg", f"grain_count={GRAINS}", "--paused", "--port", "0"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-u", "-m", "granular_gym", "view", "silo", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        os.set_blocking(self.process.stdout.fileno(), False)
+        wait_for(lambda: "(Ctrl-C ends" in self.printed() or self.process.poll() is not None, self.printed)
+        self.url = "http" + self.said.split(": http")[1].split(" ")[0]
 
-        try:
-            wait_for(lambda: "(Ctrl-C ends" in printed() or process.poll() is not None, printed)
-            browser.get(printed().split(": http")[1].split(" ")[0].join(("http", "")))
-            wait_for(lambda: step_of(browser) == 1)
-            yield printed
-        finally:
-            process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 0, printed()
-            printed()
+    def printed(self) -> str:
+        self.said += (self.process.stdout.read() or b"").decode()
+        return self.said
+
+    def saved(self, count: int) -> list[Path]:
+        """The states of the first world, once there are so many."""
+        lines = wait_for(lambda: [x for x in self.printed().splitlines() if x.startswith("saved ")][count - 1 :])
+        assert len(lines) == 1
+        return [Path(x.split()[1].rstrip(",")) for x in self.said.splitlines() if x.startswith("saved ")]
+
+    def end(self) -> int:
+        """Ends it as Ctrl-C does; its exit status."""
+        self.process.send_signal(signal.SIGINT)
+        status = self.process.wait(30)
+        self.printed()
+        return status
+
+
+@pytest.fixture(scope="module")
+def viewed(browser: Any, tmp_path_factory: Any) -> Iterator[View]:
+    """A view, shown in the browser."""
+    view = View(tmp_path_factory.mktemp("view"))
+    try:
+        browser.get(view.url)
+        wait_for(lambda: step_of(browser) == 1)
+        yield view
+    finally:
+        if view.process.poll() is None:
+            view.process.kill()
+            view.process.wait()
+        view.process.stdout.close()
 
 
 #: the control at a label
@@ -169,65 +190,70 @@ def receiver(path: Path) -> float:
     return place
 
 
-def test_a_driven_task_in_the_browser(browser: Any, tmp_path: Path) -> None:
-    film = tmp_path / "film.mp4"
-    with viewed(browser, "--drive", "--out", str(tmp_path), "--record", str(film)) as printed:
-        text = wait_for(lambda: "return [-]" in (t := text_of(browser)) and t)
-        for shown in (
-            "force of the grains on receiver [N]",
-            "torque of the grains on receiver [N m]",
-            "dose_error [-]",
-            "opening rate of the gate",
-            "0.5 m/s",
-        ):
-            assert shown in text, shown
-        rows = {"speed over real time": "s/s", "time": "s", "grains": "1", "threads": "1", "mass": "kg", "rate": "kg/s"}
-        assert {name: cell(browser, name, 3) for name in rows} == rows
-        assert cell(browser, "grains") == str(GRAINS)
-        # grains and tools are drawn: many colours, among them that of sand, on a background that is not all
-        picture = seen(browser, 0.01)
-        colours, counts = np.unique(picture.reshape(-1, 3), axis=0, return_counts=True)
-        assert len(colours) > 500 and 0.1 < counts.max() / counts.sum() < 0.97
+def test_numbers_have_units_and_plots_names(browser: Any, viewed: View) -> None:
+    text = wait_for(lambda: "return [-]" in (t := text_of(browser)) and t)
+    for shown in (
+        "force of the grains on receiver [N]",
+        "torque of the grains on receiver [N m]",
+        "dose_error [-]",
+        "opening rate of the gate",
+        "0.5 m/s",
+        f"grain_count={GRAINS}: x",
+        f"grain_count={MORE_GRAINS}: x",
+    ):
+        assert shown in text, shown
+    rows = {"speed over real time": "s/s", "time": "s", "grains": "1", "threads": "1", "mass": "kg", "rate": "kg/s"}
+    assert {name: cell(browser, name, 4) for name in rows} == rows
+    assert [cell(browser, "grains", column) for column in (2, 3)] == [str(GRAINS), str(MORE_GRAINS)]
 
-        # paused, nothing moves; a step is one step, the plots follow
-        time.sleep(0.5)
-        assert step_of(browser) == 1
-        for step in range(2, 5):
-            press(browser, "step")
-            wait_for(lambda step=step: step_of(browser) == step)
-        wait_for(lambda: min(drawn_lines(browser)) > 20, lambda: str(drawn_lines(browser)))
-        assert len(drawn_lines(browser)) == 5
-        press(browser, "save state")
-        first = wait_for(lambda: [line for line in printed().splitlines() if line.startswith("saved ")])
 
-        # keys drive: L moves the receiver along x, the state says so
-        page = browser.find_element(By.TAG_NAME, "body")
-        for _ in range(5):
-            page.send_keys("l")
+def test_grains_of_both_worlds_are_drawn(browser: Any, viewed: View) -> None:
+    picture = seen(browser, 0.005)
+    colours, counts = np.unique(picture.reshape(-1, 3), axis=0, return_counts=True)
+    assert len(colours) > 300 and 0.1 < counts.max() / counts.sum() < 0.97
+    columns, middle = np.flatnonzero(sand(picture).any(axis=0)), picture.shape[1] // 2
+    for half in (columns[columns < middle], columns[columns >= middle]):
+        assert len(half) > 15, "one of the worlds is not drawn"
+
+
+def test_a_paused_view_takes_single_steps(browser: Any, viewed: View) -> None:
+    first = step_of(browser)
+    time.sleep(0.5)
+    assert step_of(browser) == first, "it does not wait"
+    for step in range(first + 1, first + 4):
+        press(browser, "step")
+        wait_for(lambda step=step: step_of(browser) == step)
+    wait_for(lambda: min(drawn_lines(browser)) > 20, lambda: f"pixels of lines: {drawn_lines(browser)}")
+    assert len(drawn_lines(browser)) == 5
+
+
+def test_keys_drive(browser: Any, viewed: View) -> None:
+    def receiver_speed() -> float:
         slider = LABELLED.format("speed of the receiver along x (J L)", "@type='text' or @inputmode")
-        wait_for(lambda: float(browser.find_element(By.XPATH, slider).get_attribute("value")) == 0.5)
-        for step in range(5, 7):
-            press(browser, "step")
-            wait_for(lambda step=step: step_of(browser) == step)
-        press(browser, "save state")
-        second = wait_for(lambda: [line for line in printed().splitlines() if line.startswith("saved ")][1:])
-        moved = receiver(Path(second[0].split()[1])) - receiver(Path(first[0].split()[1]))
-        assert moved == pytest.approx(0.5 * 0.5 * 2 * 0.05, rel=0.05), "half of 0.5 m/s over two steps of 0.05 s"
-        page.send_keys(" ")
-        wait_for(lambda: float(browser.find_element(By.XPATH, slider).get_attribute("value")) == 0.0)
-        # free again, it runs
-        browser.find_element(By.XPATH, LABELLED.format("pause", "@type='checkbox'")).click()
-        wait_for(lambda: step_of(browser) > 7)
-    assert int(printed().split(f"wrote {film}, ")[1].split()[0]) > 7
+        return float(browser.find_element(By.XPATH, slider).get_attribute("value"))
+
+    assert receiver_speed() == 0.0
+    press(browser, "save state")
+    viewed.saved(1)
+    page = browser.find_element(By.TAG_NAME, "body")
+    for _ in range(5):
+        page.send_keys("l")
+    wait_for(lambda: receiver_speed() == 0.5)
+    first = step_of(browser)
+    for step in (first + 1, first + 2):
+        press(browser, "step")
+        wait_for(lambda step=step: step_of(browser) == step)
+    press(browser, "save state")
+    before, after = map(receiver, viewed.saved(2))
+    assert after - before == pytest.approx(0.5 * 0.5 * 2 * 0.05, rel=0.05), "half of 0.5 m/s over two steps of 0.05 s"
+    page.send_keys(" ")
+    wait_for(lambda: receiver_speed() == 0.0)
 
 
-def test_two_worlds_side_by_side_in_the_browser(browser: Any) -> None:
-    with viewed(browser, "--policy", "random", "--beside", "grain_count=90"):
-        text = wait_for(lambda: "return [-]" in (t := text_of(browser)) and t)
-        assert "grain_count=60: x" in text and "grain_count=90: x" in text, "plots name both worlds"
-        assert [cell(browser, "grains", column) for column in (2, 3, 4)] == ["60", "90", "1"]
-        picture = seen(browser, 0.005)
-        columns = np.flatnonzero(sand(picture).any(axis=0))
-        middle = picture.shape[1] // 2
-        for half in (columns[columns < middle], columns[columns >= middle]):
-            assert len(half) > 20, "one of the worlds is not drawn"
+def test_it_goes_on_and_leaves_a_film(browser: Any, viewed: View) -> None:
+    first = step_of(browser)
+    browser.find_element(By.XPATH, LABELLED.format("pause", "@type='checkbox'")).click()
+    wait_for(lambda: step_of(browser) > first + 1)
+    assert viewed.end() == 0, viewed.said
+    assert int(viewed.said.split(f"wrote {viewed.film}, ")[1].split()[0]) > first
+    assert viewed.film.stat().st_size > 1000
