@@ -350,10 +350,11 @@ def test_a_file_that_cannot_be_written_is_told_and_ends_nothing(world: gg.World,
 
 
 @pytest.mark.parametrize("name", task_ids())
-def test_every_task_is_viewed(name: str) -> None:
+def test_every_task_is_viewed_and_driven(name: str) -> None:
     said: list[str] = []
-    view(name, steps=2, port=0, arguments=small(name), say=said.append)
-    assert len(said) == 1 and "http://localhost:" in said[0]
+    for drive in (False, True):
+        view(name, steps=2, drive=drive, port=0, arguments=small(name), say=said.append)
+    assert len(said) == 2 and "http://localhost:" in said[0] and ", driven: http" in said[1]
 
 
 def test_two_copies_are_stepped_alike_and_filmed(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def browser() -> Iterator[Any]:
 
 
 class View:
-    """A view of two driven copies, paused after the first step: a running one keeps a browser that draws in software busy.
+    """A view of two driven copies, paused after the first step: a running one keeps a browser without a GPU busy.
 
     Attributes:
         said: what it has printed.
