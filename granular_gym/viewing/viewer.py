@@ -13,7 +13,6 @@ The script steps its worlds and calls `update`; everything that touches a world 
 from __future__ import annotations
 
 import collections
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from granular_gym.base import checks
-from granular_gym.base.rotations import rotate
 from granular_gym.engine.world import World
 from granular_gym.errors import ArgumentError, ClosedError, GranularError
 from granular_gym.tasks.action_names import ActionAxis
@@ -31,7 +29,7 @@ from granular_gym.viewing.panel import RECORD, RESET, SAVE, Panel
 from granular_gym.viewing.plots import Plots
 from granular_gym.viewing.server import open_server
 from granular_gym.viewing.view_files import ViewFiles
-from granular_gym.viewing.world_view import PICTURE_SHAPE, Look, WorldView, aim
+from granular_gym.viewing.world_view import Look, add_worlds
 
 #: largest rate of updates that are sent: of the scene, and of numbers and plots [1/s]
 PICTURE_RATE, NUMBER_RATE = 30.0, 5.0
@@ -39,8 +37,6 @@ PICTURE_RATE, NUMBER_RATE = 30.0, 5.0
 SPEED_WINDOW = 2.0
 #: files that buttons write go here, unless told otherwise
 OUT = Path("out") / "view"
-#: how much further away than its camera a world is looked at: the panels leave less room than a picture has
-ROOM = 0.2
 #: of the panel of controls and numbers of one world [pixels]
 PANEL_WIDTH = 320
 _POLL = 0.02  # interval between checks of the controls [s]
@@ -117,7 +113,7 @@ class Viewer:
         self._text = ""
         self._values: list[Mapping[str, Any]] = [{} for _ in worlds]
         try:
-            self._views = self._add_worlds(worlds, looks, names)
+            self._views = add_worlds(self._server, worlds, looks, names)
             self._files = ViewFiles(out, record, self._views, self._server.get_clients, self._tell_of)
             self._panel = Panel(self._server.gui, world.env_count, first, names)
             self._env = first
@@ -132,35 +128,6 @@ class Viewer:
         except BaseException:
             self.close()
             raise
-
-    def _add_worlds(self, worlds: Sequence[World], looks: Sequence[Look], names: Sequence[str]) -> list[WorldView]:
-        """The worlds in the scene, side by side as the first camera sees them, and where browsers look from first."""
-        self._server.scene.set_up_direction("+z")
-        self._server.scene.configure_default_lights()
-        views = [WorldView(self._server, "/world", worlds[0], looks[0], label=names[0] if len(names) > 1 else "")]
-        first = views[0]
-        center = 0.5 * (first.lower + first.upper)
-        place = np.array(first.camera.pose[:3])
-        distance = float(np.linalg.norm(center - place))
-        eye, target, fov = aim(first.camera, distance)
-        wanted = (1.0 + ROOM) * distance
-        if len(worlds) > 1:
-            # along the axis that points most to the right of the picture
-            right = rotate(np.array(first.camera.pose[3:]), np.array([1.0, 0.0, 0.0]))
-            axis = int(np.abs(right[:2]).argmax())
-            size = (first.upper - first.lower)[axis]
-            offset = np.zeros(3)
-            offset[axis] = np.copysign(1.05 * size, right[axis])
-            views.append(WorldView(self._server, "/beside", worlds[1], looks[1], offset, names[1]))
-            # what the first camera sees of a world, in both of them, is as wide as the page between the panels
-            tangent = math.tan(0.5 * fov)
-            half = 0.5 * abs(offset[axis]) + min(0.5 * size, distance * tangent * PICTURE_SHAPE[1] / PICTURE_SHAPE[0])
-            wanted = max(wanted, half / tangent)
-            eye, target = eye + 0.5 * offset, target + 0.5 * offset
-        eye = target + (eye - target) * (wanted / distance)
-        camera = self._server.initial_camera
-        camera.position, camera.look_at, camera.fov = tuple(eye), tuple(target), fov
-        return views
 
     # ---- for the script that steps the worlds ----
 

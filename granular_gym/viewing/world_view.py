@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ FLOOR_COLOR, EDGE_COLOR = (226, 226, 230), (120, 124, 132)
 FINE_GRAINS = 5000
 #: of pictures of a world that has no camera for them [pixels]
 PICTURE_SHAPE = (480, 640)
+#: how much further away than its camera a world is looked at: the panels leave less room than a picture has
+ROOM = 0.2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,7 +208,50 @@ def linear(colors: Any) -> NDArray[np.uint8]:
 
 
 def aim(camera: DepthCamera, distance: float) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Position, a point `distance` ahead [m], and vertical field of view [rad] of a perspective camera."""
+    """Position, a point `distance` ahead [m], and field of view [rad] for a browser, which draws in perspective.
+
+    A browser sees as much as an orthographic camera where it is that far away.
+    """
     pose = np.array(camera.pose, np.float64)
     ahead = rotate(pose[3:], np.array([0.0, 0.0, 1.0]))
-    return pose[:3], pose[:3] + distance * ahead, 2.0 * math.atan(camera.extent)
+    tangent = camera.extent if camera.kind == "perspective" else camera.extent / distance
+    return pose[:3], pose[:3] + distance * ahead, 2.0 * math.atan(tangent)
+
+
+def add_worlds(server: Any, worlds: Sequence[World], looks: Sequence[Look], labels: Sequence[str]) -> list[WorldView]:
+    """One world, or two side by side as the first one's camera sees them, and where browsers look from first.
+
+    Args:
+        server: of viser.
+        worlds: one or two.
+        looks: one per world.
+        labels: likewise; shown where there are two.
+
+    Raises:
+        ArgumentError: colours of a wrong shape or kind.
+    """
+    server.scene.set_up_direction("+z")
+    server.scene.configure_default_lights()
+    first = WorldView(server, "/world", worlds[0], looks[0], label=labels[0] if len(worlds) > 1 else "")
+    views = [first]
+    center = 0.5 * (first.lower + first.upper)
+    distance = float(np.linalg.norm(center - first.camera.pose[:3]))
+    eye, target, fov = aim(first.camera, distance)
+    wanted = (1.0 + ROOM) * distance
+    if len(worlds) > 1:
+        # along the axis that points most to the right of the picture
+        right = rotate(np.array(first.camera.pose[3:]), np.array([1.0, 0.0, 0.0]))
+        axis = int(np.abs(right[:2]).argmax())
+        size = (first.upper - first.lower)[axis]
+        offset = np.zeros(3)
+        offset[axis] = np.copysign(1.05 * size, right[axis])
+        views.append(WorldView(server, "/beside", worlds[1], looks[1], offset, labels[1]))
+        # what the first camera sees of a world, in both of them, is as wide as the page between the panels
+        tangent = math.tan(0.5 * fov)
+        half = 0.5 * abs(offset[axis]) + min(0.5 * size, distance * tangent * PICTURE_SHAPE[1] / PICTURE_SHAPE[0])
+        wanted = max(wanted, half / tangent)
+        eye, target = eye + 0.5 * offset, target + 0.5 * offset
+    eye = target + (eye - target) * (wanted / distance)
+    camera = server.initial_camera
+    camera.position, camera.look_at, camera.fov = tuple(eye), tuple(target), fov
+    return views

@@ -296,6 +296,19 @@ def test_plots_show_the_wrench_on_the_tool_and_the_values(world: gg.World) -> No
         assert len(force.data[0]) == 1, "plots begin anew with another env"
 
 
+def test_browsers_begin_where_the_camera_of_the_look_is(world: gg.World) -> None:
+    where: dict[str, Any] = {"height": 4, "width": 4, "position": (0, -3, 1), "target": (0, 1, 1)}
+    for camera, half in (
+        (gg.DepthCamera.perspective(fov=0.7, **where), 0.35),
+        (gg.DepthCamera.orthographic(extent=0.5, far=9.0, **where), math.atan(0.5 / math.hypot(3.0, 0.5))),
+    ):
+        with Viewer(world, port=0, look=Look(camera=camera)) as viewer:
+            seen = viewer._server.initial_camera
+            ahead = (seen.look_at - seen.position) / np.linalg.norm(seen.look_at - seen.position)
+            assert ahead == pytest.approx([0, 1, 0], abs=1e-6) and seen.position[1] < -3.0, "too near for the panels"
+            assert 0.5 * seen.fov == pytest.approx(half, rel=1e-3)
+
+
 def test_sliders_and_keys_drive(viewer: Viewer) -> None:
     panel = viewer.drive([ActionAxis("speed", "1 m/s", ("I", "K")), ActionAxis("turn", "2 rad/s", ("J", "L"))])
     assert panel.action().tolist() == [0.0, 0.0]
