@@ -31,6 +31,7 @@ from granular_gym.training.recipes import EPISODES
 from granular_gym.viewing.play import play
 from granular_gym.viewing.scene_runs import SCENES, SIZES, run_scene
 from granular_gym.viewing.view import view
+from granular_gym.viewing.viewer import OUT
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -229,12 +230,23 @@ def _dataset(options: argparse.Namespace) -> int:
 def _add_view(parser: argparse.ArgumentParser) -> None:
     """The arguments of view."""
     parser.add_argument("task", help=_task_help())
-    parser.add_argument("--policy", default="expert", help=_policy_help())
+    parser.add_argument("--policy", help=f"{_policy_help()}; default: expert")
+    parser.add_argument("--drive", action="store_true", help="give the actions in the browser, by sliders and keys")
+    parser.add_argument(
+        "--beside",
+        action="append",
+        metavar="NAME=VALUE",
+        help="show a second copy beside the first, with another argument, as matter=sand_continuum",
+    )
+    parser.add_argument("--beside-policy", metavar="POLICY", help="show a second copy, played by another policy")
+    parser.add_argument("--paused", action="store_true", help="begin paused, after the first step")
     parser.add_argument("--envs", type=int, default=1, help="envs that run at once; the browser selects one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, help="most steps; default: until Ctrl-C")
     parser.add_argument("--port", type=int, default=8080, help="0: any free port")
     parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0: serve all networks of this machine")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write a film of what is shown, .mp4")
+    parser.add_argument("--out", type=Path, default=OUT, help=f"folder of files that buttons write; default: {OUT}")
     parser.add_argument(
         "--arg", action="append", default=[], metavar="NAME=VALUE", help="an argument of the task, as grain_count=500"
     )
@@ -244,12 +256,19 @@ def _view(options: argparse.Namespace) -> int:
     view(
         options.task,
         policy=options.policy,
+        drive=options.drive,
+        beside=None if options.beside is None else parse_arguments(options.beside),
+        beside_policy=options.beside_policy,
+        paused=options.paused,
         env_count=options.envs,
         seed=options.seed,
         steps=options.steps,
         port=options.port,
         host=options.host,
         arguments=parse_arguments(options.arg),
+        record=options.record,
+        out=options.out,
+        say=partial(print, flush=True),
     )
     return 0
 

@@ -1,5 +1,5 @@
-"""view.py: the public name of `granular_gym.viewing.view`."""
+"""view.py: the public names of `granular_gym.viewing.view`."""
 
-from granular_gym.viewing.view import Viewer, view
+from granular_gym.viewing.view import Look, Viewer, view
 
-__all__ = ["Viewer", "view"]
+__all__ = ["Look", "Viewer", "view"]

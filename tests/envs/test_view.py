@@ -7,8 +7,10 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from env_helpers import SMALL, small
@@ -22,7 +24,12 @@ pytest.importorskip("skimage", reason="scikit-image is not installed")
 trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
 
 from granular_gym.exchange.surfaces import tool_surface  # noqa: E402
-from granular_gym.viewing.view import Viewer, view  # noqa: E402
+from granular_gym.tasks.action_names import ActionAxis  # noqa: E402
+from granular_gym.viewing.panel import RESET, numbers_table  # noqa: E402
+from granular_gym.viewing.played import Played, check_alike, difference  # noqa: E402
+from granular_gym.viewing.series import CAPACITY, Series  # noqa: E402
+from granular_gym.viewing.units import name_and_unit  # noqa: E402
+from granular_gym.viewing.view import Look, Viewer, view  # noqa: E402
 
 BALL, TURNED = (0.1, 0.2, 0.3), (math.cos(0.3), math.sin(0.3), 0.0, 0.0)
 
@@ -97,13 +104,14 @@ def test_the_page_is_served_and_what_moves_is_sent(world: gg.World, viewer: View
         world.step(dt=2e-3, substeps=10, tool_poses=pose)
         viewer._sent = -np.inf  # pictures sent too soon after the last one are left out
         viewer.update(0.0, "text")
-    assert np.array_equal(viewer._grains.batched_positions, world.positions[0])
-    assert viewer._tools[0].position == pytest.approx((0.3, 0.1, 0.6))
+    shown = viewer._views[0]
+    assert np.array_equal(shown.grains.batched_positions, world.positions[0])
+    assert shown.tools[0].position == pytest.approx((0.3, 0.1, 0.6))
     world.set_grains(positions=world.positions[1] + [0.0, 0.0, 0.1], envs=1)
     viewer.env = 1
     viewer._sent = -np.inf
     viewer.update()
-    assert np.array_equal(viewer._grains.batched_positions, world.positions[1])
+    assert np.array_equal(shown.grains.batched_positions, world.positions[1])
 
 
 def test_pause_step_and_reset(viewer: Viewer) -> None:
@@ -120,9 +128,9 @@ def test_pause_step_and_reset(viewer: Viewer) -> None:
         thread.start()
         assert not passed.wait(0.1), "paused: update waits"
         if release == "step":
-            viewer._steps += 1
+            viewer._panel.steps += 1
         elif release == "reset":
-            viewer._reset = True
+            viewer._panel._ask(RESET)
         else:
             viewer.paused = False
         assert passed.wait(20.0), release
@@ -157,6 +165,11 @@ def test_closing_frees_the_port_and_ends_a_wait(world: gg.World) -> None:
         ({"host": ""}, "host"),
         ({"grain_colors": np.zeros((3, 3))}, "grain_colors"),
         ({"tool_colors": [[300, 0, 0]]}, "tool_colors"),
+        ({"tool_colors": [[30, 0, 0]], "look": Look()}, "look"),
+        ({"look": Look(grain_colors=lambda env: np.zeros((3, 3)))}, "grain_colors"),
+        ({"plots": [3]}, "plots"),
+        ({"record": "film.gif"}, "record: expected a file that ends in .mp4"),
+        ({"beside": "no"}, "beside"),
     ],
 )
 def test_bad_arguments_open_no_server(world: gg.World, arguments: dict[str, Any], word: str) -> None:
@@ -166,11 +179,254 @@ def test_bad_arguments_open_no_server(world: gg.World, arguments: dict[str, Any]
         Viewer("no")  # type: ignore[arg-type]
 
 
+def test_a_second_world_must_be_like_the_first(world: gg.World) -> None:
+    scene = gg.Scene(bounds=((-1, -1, 0), (1, 1, 1)))
+    scene.add_material(radius=0.05, density=1600.0)
+    scene.add_tool(gg.Sdf.box((0.1, 0.2, 0.05)), name="spade")
+    with scene.build(env_count=1) as one, scene.build(env_count=2) as two:
+        for other, word in ((one, "envs"), (two, "tools")):
+            with pytest.raises(gg.ArgumentError, match=f"beside: expected a world with the same {word}"):
+                Viewer(world, port=0, beside=other)
+
+
+def test_a_port_in_use_is_refused(world: gg.World, viewer: Viewer) -> None:
+    with pytest.raises(gg.ArgumentError, match=f"port: expected one that is free.*got {viewer.port}, which is in use"):
+        Viewer(world, port=viewer.port)
+
+
+def test_values_of_an_env_are_shown_with_their_units(viewer: Viewer) -> None:
+    values = {
+        "mass": [1.5, 2.5],
+        "depth [mm]": 3,
+        "goal": [1.0, 2.0, 3.0],
+        "clogged": np.array([True, False]),
+        "x": "no",
+    }
+    viewer.env = 1
+    viewer._told = -np.inf
+    viewer.update(0.5, values=values)
+    viewer._told = -np.inf
+    viewer.update(0.5, values=values)
+    table = viewer._panel._numbers.content
+    for name, number, unit in (
+        ("mass", "2.5", "kg"),
+        ("depth", "3", "mm"),
+        ("clogged", "no", "-"),
+        ("step", "2", "1"),
+        ("time", "1", "s"),
+        ("grains", "40", "1"),
+        ("threads", "1", "1"),
+    ):
+        row = table[table.index(f">{name}<") :].partition("</tr>")[0]
+        assert f">{number}<" in row and f">{unit}<" in row, row
+    assert ">goal<" not in table and ">x<" not in table
+    viewer.restart([False, True])
+    viewer._told = -np.inf
+    viewer.update(0.5, values=values)
+    assert viewer._steps.tolist() == [3, 1] and viewer._times.tolist() == [1.5, 0.5]
+    for bad in (3, [{}, {}], "ab"):
+        with pytest.raises(gg.ArgumentError, match="values: expected a mapping"):
+            viewer.update(values=bad)  # type: ignore[arg-type]
+
+
+def test_a_table_of_two_worlds_has_a_column_for_each() -> None:
+    table = numbers_table([{"mass": 1.25}, {"mass": 2, "rate": 3.0}], ["a<b", "c"])
+    texts = [line.split(">")[1] for line in table.replace("<b>", "").replace("</b>", "").split("<td")[1:]]
+    cells = [text.partition("</td")[0] for text in texts]
+    assert cells == ["", "a&lt;b", "c", "", "mass", "1.25", "2", "kg", "rate", "", "3", "kg/s"]
+
+
 @pytest.mark.parametrize("name", task_ids())
-def test_every_task_is_viewed(name: str) -> None:
+def test_every_number_of_every_task_has_a_unit(name: str) -> None:
+    env = gym.make(name, **small(name))
+    env.reset(seed=0)
+    info = env.step(env.action_space.sample())[-1]
+    env.close()
+    numbers = [key for key, value in info.items() if np.ndim(value) == 0]
+    assert len(numbers) > 5 and not [key for key in numbers if not name_and_unit(key)[1]]
+
+
+def test_units_of_counters_are_those_of_their_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "counters.md").read_text()
+    rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith("| `")]
+    told = {name.strip(" `"): unit.strip() for name, _, unit in rows}
+    for name in ("residual", "contact_count", "escaped_count", "fast_count", "fast_tool_count"):
+        assert name_and_unit(name)[1] == told[name], name
+
+
+def test_what_randomize_draws_has_units() -> None:
+    ranges = gg.MaterialRanges(
+        ("sand", "steel"), friction=(0, 1), restitution=(0, 1), rolling_friction=(0, 1), twisting_friction=(0, 1),
+        cohesion=(0, 1), cohesion_range=(1e-3, 1e-3), density=(1e3, 2e3), air_density=(1, 1), viscosity=(0, 1),
+    )  # fmt: skip
+    units = {label: name_and_unit(label)[1] for label in ranges.labels}
+    assert units["sand_steel_cohesion"] == "N/m" and units["sand_density"] == "kg/m3"
+    assert all(units.values()), units
+
+
+def test_a_series_of_any_length_is_even_and_bounded() -> None:
+    series = Series(1)
+    for step in range(5 * CAPACITY):
+        series.add(float(step), np.array([2.0 * step]))
+    times = series.times
+    assert CAPACITY // 2 <= len(times) <= CAPACITY and times[0] == 0.0 and times[-1] > 4.9 * CAPACITY
+    assert len(set(np.diff(times))) == 1 and np.array_equal(series.rows[:, 0], 2.0 * times)
+    series.clear()
+    assert len(series) == 0
+
+
+def test_plots_show_the_wrench_on_the_tool_and_the_values(world: gg.World) -> None:
+    with Viewer(world, port=0, plots=("height [m]",)) as viewer:
+        loads = []
+        for k in range(4):
+            world.step(dt=2e-3, substeps=10, tool_poses=np.array([[0.0, 0.0, 0.8 - 0.25 * k, 1.0, 0.0, 0.0, 0.0]]))
+            loads.append(world.wrenches[0, 0].copy())
+            viewer._told = -np.inf
+            viewer.update(0.02, values={"height [m]": 0.1 * k})
+        force, torque = viewer._plots._wrench_plots
+        assert np.abs(loads[-1][:3]).max() > 1.0, "the blade met no grains"
+        assert "force of the grains on blade [N]" in force.title and "[N m]" in torque.title
+        assert np.allclose(np.array(force.data[1:]).T, np.array(loads)[:, :3])
+        assert np.allclose(np.array(torque.data[1:]).T, np.array(loads)[:, 3:])
+        (height,) = viewer._plots._value_plots
+        assert height.title == "height [m]" and np.allclose(height.data, [[0.02, 0.04, 0.06, 0.08], [0, 0.1, 0.2, 0.3]])
+        viewer.env = 1
+        viewer._told = -np.inf
+        viewer.update(0.02)
+        assert len(force.data[0]) == 1, "plots begin anew with another env"
+
+
+def test_browsers_begin_where_the_camera_of_the_look_is(world: gg.World) -> None:
+    where: dict[str, Any] = {"height": 4, "width": 4, "position": (0, -3, 1), "target": (0, 1, 1)}
+    for camera, half in (
+        (gg.DepthCamera.perspective(fov=0.7, **where), 0.35),
+        (gg.DepthCamera.orthographic(extent=0.5, far=9.0, **where), math.atan(0.5 / math.hypot(3.0, 0.5))),
+    ):
+        with Viewer(world, port=0, look=Look(camera=camera)) as viewer:
+            seen = viewer._server.initial_camera
+            ahead = (seen.look_at - seen.position) / np.linalg.norm(seen.look_at - seen.position)
+            assert ahead == pytest.approx([0, 1, 0], abs=1e-6) and seen.position[1] < -3.0, "too near for the panels"
+            assert 0.5 * seen.fov == pytest.approx(half, rel=1e-3)
+
+
+def test_sliders_and_keys_drive(viewer: Viewer) -> None:
+    panel = viewer.drive([ActionAxis("speed", "1 m/s", ("I", "K")), ActionAxis("turn", "2 rad/s", ("J", "L"))])
+    assert panel.action().tolist() == [0.0, 0.0]
+    for _ in range(15):
+        panel.nudge(0, 0.1)
+    panel.nudge(1, -0.1)
+    assert panel.action() == pytest.approx([1.0, -0.1]), "beyond 1 or not added up"
+    panel._spring.value = True
+    panel._touched[0] -= 10.0
+    assert panel.action() == pytest.approx([0.0, -0.1]), "keys of the second rest only now"
+    panel.zero()
+    assert panel.action().tolist() == [0.0, 0.0]
+    with pytest.raises(gg.ArgumentError, match="axes"):
+        viewer.drive(["speed"])  # type: ignore[list-item]
+
+
+def test_buttons_write_states_and_films(world: gg.World, tmp_path: Path) -> None:
+    pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
+    import imageio_ffmpeg
+
     said: list[str] = []
-    view(name, steps=2, port=0, arguments=small(name), say=said.append)
-    assert len(said) == 1 and "http://localhost:" in said[0]
+    with Viewer(world, port=0, out=tmp_path / "out", say=said.append) as viewer:
+        for button in ("save state", "record", None, None, "record", "save state"):
+            if button is not None:
+                viewer._panel._ask(button)
+            world.step(dt=2e-3, substeps=5)
+            viewer.update(0.05)
+    folder = tmp_path / "out"
+    assert sorted(path.name for path in folder.iterdir()) == ["film_001.mp4", "state_001.ggstate", "state_002.ggstate"]
+    # asked for before a step's end, a film begins with the next
+    assert imageio_ffmpeg.count_frames_and_secs(str(folder / "film_001.mp4"))[0] == 3
+    assert [line.split()[0] for line in said] == ["saved", "wrote", "saved"] and str(
+        folder / "state_001.ggstate"
+    ) in said[0]
+    now = world.positions.copy()
+    world.load_state(gg.State.load(folder / "state_002.ggstate"), envs=0)
+    assert np.array_equal(world.positions, now)
+    world.load_state(gg.State.load(folder / "state_001.ggstate"), envs=0)
+    assert not np.array_equal(world.positions[0], now[0])
+
+
+def test_a_file_that_cannot_be_written_is_told_and_ends_nothing(world: gg.World, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("in the way")
+    said: list[str] = []
+    with Viewer(world, port=0, out=tmp_path / "out", say=said.append) as viewer:
+        for button in ("save state", "record", "record"):
+            viewer._panel._ask(button)
+            viewer.update(0.05)
+    assert len(said) >= 2 and said[0].startswith("save state: ") and any(line.startswith("record: ") for line in said)
+    with pytest.raises(OSError), Viewer(world, port=0, record=tmp_path / "out" / "film.mp4") as viewer:
+        viewer.update(0.05)
+
+
+@pytest.mark.parametrize("name", task_ids())
+def test_every_task_is_viewed_and_driven(name: str) -> None:
+    said: list[str] = []
+    for drive in (False, True):
+        view(name, steps=2, drive=drive, port=0, arguments=small(name), say=said.append)
+    assert len(said) == 2 and "http://localhost:" in said[0] and ", driven: http" in said[1]
+
+
+def test_two_copies_are_stepped_alike_and_filmed(tmp_path: Path) -> None:
+    imageio = pytest.importorskip("imageio.v3", reason="imageio is not installed")
+    said: list[str] = []
+    film = tmp_path / "both.mp4"
+    arguments = {"grain_count": 60, "num_threads": 1}
+    view(
+        "silo", policy="random", beside={"grain_count": 90}, env_count=2, steps=3, port=0, arguments=arguments,
+        record=film, say=said.append,
+    )  # fmt: skip
+    assert said[-1] == f"wrote {film}, 3 pictures"
+    pictures = imageio.imread(film)
+    assert pictures.shape == (3, 480, 1280, 3)
+    left, right = pictures[-1, :, :640].astype(int), pictures[-1, :, 640:].astype(int)
+    assert np.abs(left - right).mean() > 1.0, "both are the same world"
+
+
+def test_labels_tell_what_two_copies_differ_by() -> None:
+    given: list[tuple[str | None, dict[str, Any]]] = [
+        ("expert", {}),
+        ("random", {"preset": "train"}),
+        ("expert", {}),
+        (None, {"frame_skip": 2}),
+        (None, {"shaker": True}),
+    ]
+    envs = [Played("granular_gym/Silo-v1", policy, 1, 0, {**SMALL, **more}) for policy, more in given]
+    try:
+        assert difference(envs[0], envs[1]) == ("expert, preset=fast", "random, preset=train")
+        assert difference(envs[0], envs[2]) == ("first", "copy")
+        with pytest.raises(gg.ArgumentError, match=r"beside: expected a task whose steps last.*0.05 s, got 0.1 s"):
+            check_alike(envs[0], envs[3])
+        with pytest.raises(gg.ArgumentError, match=r"actions as the first, 3, as both are driven, got 2"):
+            check_alike(envs[4], envs[2])
+        observed = [each._observation["flow"] for each in (envs[0], envs[1])]
+        assert np.array_equal(*observed), "the copies do not begin alike"
+    finally:
+        for env in envs:
+            env.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--drive", "--policy", "expert"], "policy: expected none where a person drives"),
+        (["--drive", "--beside-policy", "random"], "beside_policy: expected none where a person drives"),
+        (["--beside", "grains=3"], "argument: expected one of"),
+        (["--beside", "grain_count"], "argument: expected name=value"),
+        (["--beside", "frame_skip=2"], "beside: expected a task whose steps last as long"),
+        (["--drive", "--beside", "shaker=true"], "beside: expected a task with as many actions"),
+        (["--beside", "shaker=wall"], "beside: expected a world with the same tools"),
+        (["--beside-policy", "nobody"], "policy: expected one of"),
+        (["--record", "film.gif"], "record: expected a file that ends in .mp4"),
+    ],
+)
+def test_what_view_refuses(words: list[str], said: str, capsys: Any) -> None:
+    assert main(["view", "silo", "--arg", "grain_count=60", "--port", "0", "--steps", "1", *words]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
 
 
 def test_episodes_of_a_batch_go_on(capsys: Any) -> None:

@@ -1,0 +1,87 @@
+"""drive_panel.py: sliders and keys by which a person in the browser gives the actions of a task.
+
+viser tells of keys that go down, again and again while one is held, never of keys that come up. So a key changes its
+action by NUDGE each time, and a held one goes on doing so; a key of its own sets all to 0, and with "spring back" an
+action whose keys rest falls back to 0.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from granular_gym.tasks.action_names import ZERO_KEY, ActionAxis
+
+#: what a key changes an action by
+NUDGE = 0.1
+#: wall-clock time after which an action whose keys rest falls back [s]; keyboards wait this long before they repeat
+REST = 0.6
+
+
+class DrivePanel:
+    """Sliders and keys for actions.
+
+    Args:
+        gui: of viser, in the container that holds the sliders.
+        axes: the actions, in order.
+    """
+
+    def __init__(self, gui: Any, axes: Sequence[ActionAxis]) -> None:
+        self._touched = [0.0] * len(axes)  # when a key last moved it
+        gui.add_markdown(_help(axes))
+        self._sliders = [
+            gui.add_slider(_title(axis), -1.0, 1.0, 0.01, 0.0, hint=f"{axis.label}; {_keys(axis)}") for axis in axes
+        ]
+        zero = gui.add_button("all to 0", hint=f"or the key {ZERO_KEY}")
+        self._spring = gui.add_checkbox(
+            "spring back", False, hint=f"actions fall back to 0 when their keys rest for {REST} s"
+        )
+        zero.on_click(lambda _: self.zero())
+        gui.add_command("all actions to 0", hotkey=ZERO_KEY).on_trigger(lambda _: self.zero())
+        for k, axis in enumerate(axes):
+            for key, change in zip(axis.keys or (), (NUDGE, -NUDGE), strict=axis.keys is not None):
+                gui.add_command(f"{axis.name}: {change:+g}", hotkey=key).on_trigger(self._nudger(k, change))
+
+    def _nudger(self, index: int, change: float) -> Callable[[Any], None]:
+        return lambda _: self.nudge(index, change)
+
+    def nudge(self, index: int, change: float) -> None:
+        """Changes an action, within [-1, 1]."""
+        slider = self._sliders[index]
+        slider.value = round(min(max(float(slider.value) + change, -1.0), 1.0), 2)
+        self._touched[index] = time.monotonic()
+
+    def zero(self) -> None:
+        """Sets all actions to 0."""
+        for slider in self._sliders:
+            slider.value = 0.0
+
+    def action(self) -> NDArray[np.float32]:
+        """What is asked for now, (k,) in [-1, 1]."""
+        if self._spring.value:
+            now = time.monotonic()
+            for k, slider in enumerate(self._sliders):
+                if self._touched[k] and now - self._touched[k] > REST:
+                    slider.value, self._touched[k] = 0.0, 0.0
+        return np.array([slider.value for slider in self._sliders], np.float32)
+
+
+def _title(axis: ActionAxis) -> str:
+    return axis.name if axis.keys is None else f"{axis.name} ({axis.keys[1]} {axis.keys[0]})"
+
+
+def _keys(axis: ActionAxis) -> str:
+    return "no keys" if axis.keys is None else f"{axis.keys[0]} raises it, {axis.keys[1]} lowers it"
+
+
+def _help(axes: Sequence[ActionAxis]) -> str:
+    """Markdown: what 1 stands for, and the keys."""
+    rows = ["| action | 1 is | keys - + |", "|---|---|---|"]
+    for axis in axes:
+        keys = "" if axis.keys is None else f"`{axis.keys[1]}` `{axis.keys[0]}`"
+        rows.append(f"| {axis.name} | {axis.full} | {keys} |")
+    return "\n".join([*rows, "", f"Key `{ZERO_KEY}`: all to 0. A held key goes on."])
