@@ -34,10 +34,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "calibration": ("base", "shapes", "engine"),
     "tasks": ("base", "shapes", "engine", "robots"),
     "envs": ("base", "shapes", "engine", "robots", "tasks"),
-    "training": ("base", "info", "tasks"),
-    "viewing": ("base", "shapes", "engine", "tasks", "training"),
+    "teleop": ("base", "tasks"),
+    "training": ("base", "info", "tasks", "teleop"),
+    "viewing": ("base", "shapes", "engine", "tasks", "teleop", "training"),
+    "recording": ("base", "tasks", "training", "viewing"),
     "scenes": ("shapes", "engine", "tasks", "viewing"),
-    "": ("base", "shapes", "engine", "info", "robots", "calibration", "tasks", "training", "viewing"),
+    "": ("base", "shapes", "engine", "info", "robots", "calibration", "tasks", "training", "viewing", "recording"),
 }
 #: imported module and line, by importing module
 Imports = dict[str, list[tuple[str, int]]]
