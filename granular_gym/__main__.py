@@ -225,7 +225,7 @@ def _dataset(options: argparse.Namespace) -> int:
 def _add_record(parser: argparse.ArgumentParser) -> None:
     """The arguments of record."""
     parser.description = "After Ctrl-C the dataset holds the whole episodes so far. Needs the `data` extra."
-    parser.add_argument("task", help=_task_help())
+    parser.add_argument("task", help=f"{_task_help()}; all: a dataset of each of these")
     parser.add_argument(
         "--policy",
         default="expert",
@@ -244,18 +244,21 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
 
 
 def _record(options: argparse.Namespace) -> int:
-    record(
-        options.task,
-        policy=options.policy,
-        episodes=options.episodes,
-        seed=options.seed,
-        noise=options.noise,
-        dataset_id=options.dataset_id,
-        out=options.out,
-        overwrite=options.overwrite,
-        arguments=parse_arguments(options.arg),
-        say=partial(print, flush=True),
-    )
+    if options.task == "all" and options.dataset_id is not None:
+        raise ArgumentError(f"dataset-id: expected none for all tasks, got {options.dataset_id!r}")
+    for task in newest_ids() if options.task == "all" else [options.task]:
+        record(
+            task,
+            policy=options.policy,
+            episodes=options.episodes,
+            seed=options.seed,
+            noise=options.noise,
+            dataset_id=options.dataset_id,
+            out=options.out,
+            overwrite=options.overwrite,
+            arguments=parse_arguments(options.arg),
+            say=partial(print, flush=True),
+        )
     return 0
 
 

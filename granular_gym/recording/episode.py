@@ -125,13 +125,11 @@ def _first_row(one: NDArray[Any] | None, other: NDArray[Any] | None) -> int | No
     if one is None or other is None or one.dtype != other.dtype or one.shape[1:] != other.shape[1:]:
         return -1
     count = min(len(one), len(other))
-    bits = [
-        np.ascontiguousarray(array[:count]).reshape(count, -1).view(np.uint8) if array.size else array[:count]
-        for array in (one, other)
-    ]
-    differ = np.flatnonzero((bits[0] != bits[1]).reshape(count, -1).any(axis=1))
-    if len(differ):
-        return int(differ[0])
+    if one[:count].size:
+        bits = [np.ascontiguousarray(array[:count]).reshape(count, -1).view(np.uint8) for array in (one, other)]
+        differ = np.flatnonzero((bits[0] != bits[1]).any(axis=1))
+        if len(differ):
+            return int(differ[0])
     return None if len(one) == len(other) else count
 
 

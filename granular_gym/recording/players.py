@@ -39,7 +39,8 @@ def turns_of(policy: str) -> list[str]:
 
 def kind_of(policy: str, noise: float | None) -> str:
     """What the name of a dataset says of who plays, of letters, digits, "-" and "_"."""
-    name = "-".join(Path(part).stem for part in policy.split(","))
+    files = (".zip", ".safetensors")
+    name = "-".join(Path(part).stem if part.endswith(files) else part for part in policy.split(","))
     text = "".join(letter if letter.isalnum() else "-" for letter in name).strip("-") or "policy"
     return text if noise is None else f"{text}-noise-{round(100 * noise)}"
 

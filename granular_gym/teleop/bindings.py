@@ -1,7 +1,8 @@
 """bindings.py: which keys of a keyboard, or inputs of a gamepad, move which number of an action.
 
 A task says what the numbers of its actions are (`Task.action_parts`); a device says which pairs of inputs it has, and
-which of them suits a way. What moves in a way gets the pair of that way, all else gets pairs that are left, in order.
+which of them suit a way. What moves in a way gets the first pair of that way that is free, all else gets pairs that are
+left, in order.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from granular_gym.errors import ArgumentError
-from granular_gym.tasks.actions import ActionPart
+from granular_gym.tasks.actions import WAYS, ActionPart
 
 #: inputs that move a number up and down
 Pair = tuple[str, str]
@@ -24,12 +25,13 @@ class Inputs:
     Attributes:
         device: its name in messages.
         pairs: of inputs, in the order in which they are given out.
-        ways: for each of `actions.WAYS` the pair that suits it: one of `pairs`, either way round.
+        ways: for each of `actions.WAYS` the pairs that suit it, best first: of `pairs`, either way round. Ways that
+            come first in WAYS choose first.
     """
 
     device: str
     pairs: Sequence[Pair]
-    ways: Mapping[str, Pair]
+    ways: Mapping[str, Sequence[Pair]]
 
 
 @dataclass(frozen=True)
@@ -78,15 +80,11 @@ def bindings_of(task: Any, inputs: Inputs) -> list[Binding]:
             f"policy: expected a task with at most {len(inputs.pairs)} numbers per action for {inputs.device!r}, got "
             f"{count}"
         )
-    left = list(inputs.pairs)
     found: dict[int, Pair] = {}
-    # ways first, so that no spare takes their pair
-    for number, part in sorted(enumerate(parts), key=lambda item: not item[1].way):
-        wanted = inputs.ways.get(part.way)
-        pair = next((pair for pair in left if wanted is not None and set(pair) == set(wanted)), None)
-        if pair is None:
-            found[number] = left.pop(0)
-        else:
-            left.remove(pair)
-            found[number] = wanted or pair
+    used: list[set[str]] = []
+    order = {way: rank for rank, way in enumerate([*WAYS, ""])}
+    for number, part in sorted(enumerate(parts), key=lambda item: order[item[1].way]):
+        wanted = [*inputs.ways.get(part.way, ()), *inputs.pairs]
+        found[number] = next(pair for pair in wanted if set(pair) not in used)
+        used.append(set(found[number]))
     return [Binding(part.name, *found[number]) for number, part in enumerate(parts)]

@@ -34,12 +34,12 @@ INPUTS = Inputs(
         ("button B", "button X"),
     ),
     {
-        "forward": ("left stick up", "left stick down"),
-        "left": ("left stick left", "left stick right"),
-        "right": ("left stick right", "left stick left"),
-        "up": ("right stick up", "right stick down"),
-        "turn left": ("right stick left", "right stick right"),
-        "turn right": ("right stick right", "right stick left"),
+        "forward": [("left stick up", "left stick down")],
+        "left": [("left stick left", "left stick right")],
+        "right": [("left stick right", "left stick left")],
+        "up": [("left stick up", "left stick down"), ("right stick up", "right stick down")],
+        "turn left": [("left stick left", "left stick right"), ("right stick left", "right stick right")],
+        "turn right": [("left stick right", "left stick left"), ("right stick right", "right stick left")],
     },
 )
 #: SDL's axes, and the sign with which each input moves its own; down and right are positive

@@ -29,12 +29,12 @@ KEYS = Inputs(
     "keyboard",
     (("w", "s"), ("a", "d"), ("r", "f"), ("q", "e"), ("t", "g"), ("y", "h"), ("u", "j"), ("i", "k"), ("o", "l")),
     {
-        "forward": ("w", "s"),
-        "left": ("a", "d"),
-        "right": ("d", "a"),
-        "up": ("r", "f"),
-        "turn left": ("q", "e"),
-        "turn right": ("e", "q"),
+        "forward": [("w", "s")],
+        "left": [("a", "d")],
+        "right": [("d", "a")],
+        "up": [("w", "s"), ("r", "f")],
+        "turn left": [("a", "d"), ("q", "e")],
+        "turn right": [("d", "a"), ("e", "q")],
     },
 )
 #: what terminals send for the arrow keys, and the keys that they stand for
