@@ -313,10 +313,11 @@ def _found(name: str, root: Path | None) -> Path:
     """
     if not name:
         raise ArgumentError("dataset: expected an id or a folder, got ''")
+    if (Path(name) / _DATA / _METADATA).is_file():
+        return Path(name)
     base = root_of(root)
-    for path in (Path(name), base / name):
-        if (path / _DATA / _METADATA).is_file():
-            return path
+    if (base / name / _DATA / _METADATA).is_file():
+        return base / name
     known = [str(path.parent.parent.relative_to(base)) for path in sorted(base.rglob(f"{_DATA}/{_METADATA}"))]
     if not known:
         raise ArgumentError(f"dataset: expected a folder, or an id in {base}, which has none, got {name!r}")

@@ -14,6 +14,7 @@ import sys
 import termios
 import tty
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,8 @@ KEYS = Inputs(
 ARROWS = {"\x1b[A": "w", "\x1b[B": "s", "\x1b[D": "a", "\x1b[C": "d"}
 ARROWS |= {text.replace("[", "O"): key for text, key in ARROWS.items()}
 STEP = 0.5
+#: by file descriptor what gives back the terminals that are read
+_OPEN: dict[int, Callable[[], Any]] = {}
 
 
 def words_of(text: str) -> tuple[list[str], str]:
@@ -83,10 +86,13 @@ class Keyboard:
         self._pace = Pace(self._task.step_period)
         self._action: NDArray[np.float32] = np.zeros(len(self.bindings), np.float32)
         self._rest = ""
+        # the keyboard of the episode before may not be forgotten yet: it must not give back what is now ours
+        _OPEN.pop(self._terminal, lambda: None)()
         before = termios.tcgetattr(self._terminal)
         tty.setcbreak(self._terminal)
         #: gives the terminal back as it was; also where this object is forgotten
         self.close = weakref.finalize(self, _restore, self._terminal, before)
+        _OPEN[self._terminal] = self.close
 
     def __call__(self, observation: Any) -> NDArray[np.float32]:
         """The action (k,) after the keys that were pressed until the step is due.

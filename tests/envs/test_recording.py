@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from granular_gym.recording.record import Recording, record
 from granular_gym.recording.replay import replay
 
 POUR, SILO = "granular_gym/Pour-v1", "granular_gym/Silo-v1"
+PAGE_ID = "granular_gym/Silo-v1/expert-v0"
 SMALL = {"grain_count": 100, "max_episode_steps": 12, "num_threads": 1}
 WORDS = [word for name, value in SMALL.items() for word in ("--arg", f"{name}={value}")]
 
@@ -145,11 +147,12 @@ def test_mixed_and_noise(root: Path) -> None:
     mixed = files.Dataset(made.id, root)
     episodes = list(mixed.episodes())
     assert [episode.policy for episode in episodes] == ["expert", "noisy", "random"]
-    plain = files.Dataset(str(record(SILO, episodes=1, out=root, arguments=SMALL, say=quiet).path)).episode(0)
-    assert np.array_equal(plain.fields["infos/state_vector"][0], episodes[0].fields["infos/state_vector"][0]), (
+    plain = record(SILO, episodes=1, out=root, dataset_id="plain-v0", arguments=SMALL, say=quiet)
+    undisturbed = files.Dataset(str(plain.path)).episode(0).fields
+    assert np.array_equal(undisturbed["infos/state_vector"][0], episodes[0].fields["infos/state_vector"][0]), (
         "the same scene"
     )
-    shift = np.abs(plain.fields["actions"][0] - episodes[0].fields["actions"][0])
+    shift = np.abs(undisturbed["actions"][0] - episodes[0].fields["actions"][0])
     assert 0.0 < shift.max() < 0.6, "and a disturbed expert"
     assert replay(made.id, root=root, say=quiet) == 3
 
@@ -219,6 +222,29 @@ def test_without_minari(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     assert main(["record", "pour", "--out", str(tmp_path / "x")]) == 2
     assert "datasets need Minari: pip install 'granular_gym[data]'" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
+
+
+BLOCKS = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(), re.DOTALL)
+
+
+def test_the_page_loads_with_minari(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record(SILO, policy="random", episodes=2, dataset_id=PAGE_ID, out=root, arguments=SMALL, overwrite=True, say=quiet)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(root))
+    names: dict[str, Any] = {}
+    exec(BLOCKS[1], names)
+    assert names["states"].shape == names["following"].shape == (24, 32) and names["actions"].shape == (24, 2)
+    assert names["env"].unwrapped.task.grain_count == 100
+    names["env"].close()
+
+
+@pytest.mark.torch
+def test_the_page_learns(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
+    record(SILO, policy="random", episodes=2, dataset_id=PAGE_ID, out=root, arguments=SMALL, overwrite=True, say=quiet)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(root))
+    names: dict[str, Any] = {}
+    exec(BLOCKS[0].replace("5000", "2"), names)
+    assert names["learner"].updates == 2 and names["actions"].shape == (24, 2)
 
 
 @pytest.mark.torch

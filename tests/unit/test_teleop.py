@@ -104,6 +104,12 @@ def test_keyboard(silo: Any) -> None:
     policy = Keyboard(silo, terminal)
     del policy
     assert termios.tcgetattr(terminal) == before, "one that is forgotten gives it back, too"
+    first = Keyboard(silo, terminal)
+    policy = Keyboard(silo, terminal)
+    del first
+    assert not termios.tcgetattr(terminal)[3] & termios.ECHO, "that of the next episode reads on"
+    policy.close()
+    assert termios.tcgetattr(terminal) == before
     policy = Keyboard(silo, terminal)
     os.close(user)
     with pytest.raises(gg.GranularError, match="keyboard: the terminal went away"):
