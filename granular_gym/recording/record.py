@@ -16,7 +16,7 @@ from granular_gym.errors import ArgumentError
 from granular_gym.recording.episode import play_episode
 from granular_gym.recording.files import Writer, check_free, check_id, root_of, size_of
 from granular_gym.recording.players import arguments_for, kind_of, player, turns_of
-from granular_gym.tasks.registry import NAMESPACE, short_name, task_class, task_id
+from granular_gym.tasks.registry import bare_id, task_class, task_id
 from granular_gym.training.batch import make_single
 from granular_gym.training.policies import trained_arguments
 
@@ -68,7 +68,7 @@ def record(
         seed: of the first episode, >= 0; each further one has the next.
         noise: largest share of an action that is disturbed (`Disturbance`), 0 .. 1; None: none, of "noisy" as the
             task's recipe says. Random actions are not disturbed.
-        dataset_id: None: "granular_gym/TASK/POLICY-v0".
+        dataset_id: None: "granular_gym/TASK/POLICY-v0", of a task of one's own in its namespace.
         out: folder of all datasets; None: Minari's.
         overwrite: replace a dataset of the same id.
         arguments: of the task; images are uint8 unless `depth` is given.
@@ -93,7 +93,7 @@ def record(
         given.setdefault("reads_state", True)
     given = {"depth": "uint8", **arguments_for(name, names, trained_arguments), **given}
     root = root_of(None if out is None else checks.path("out", out))
-    found = dataset_id or f"{NAMESPACE}{short_name(name)}/{kind_of(policy, noise)}-v0"
+    found = dataset_id or f"{bare_id(name)}/{kind_of(policy, noise)}-v0"
     check_free(root / check_id(found), found, overwrite)
     env = make_single(name, given)
     writer = Writer(root, found, _kept(env), env.observation_space, env.action_space, overwrite)
