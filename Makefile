@@ -11,16 +11,22 @@ ARGS ?=
 WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
-# compute capabilities to build for where nvcc is found: this machine's, else 7.5, whose PTX drivers compile for newer GPUs
-export GG_CUDA_ARCH ?= $(shell nvidia-smi >/dev/null 2>&1 && echo native || echo 75)
+# whether to build for CUDA, as setup.py takes it: where there is a GPU, as nvcc takes minutes. And for which compute
+# capabilities: the GPU's, else 7.5, whose PTX drivers compile for newer ones
+GPU := $(shell nvidia-smi >/dev/null 2>&1 && echo yes)
+export GG_CUDA ?= $(if $(GPU),auto,0)
+export GG_CUDA_ARCH ?= $(if $(GPU),native,75)
 C_SOURCES := $(shell find csrc -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
 PY_FILES := granular_gym envs scenes tests testbed examples benchmarks validation tools setup.py $(wildcard assets/*.py)
 STAMP_SYSTEM := $(VENV)/.stamp-system
 STAMP_PACKAGES := $(VENV)/.stamp-packages
+STAMP_DEV := $(VENV)/.stamp-dev
+STAMP_CUDA := $(VENV)/.stamp-cuda-$(GG_CUDA)
 STAMP_BUILD := $(VENV)/.stamp-build
 STAMP_TRAIN := $(VENV)/.stamp-train
+STAMP_DOCS := $(VENV)/.stamp-docs
 
-.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate lint format typecheck clean
+.PHONY: help setup build packages demo train test sanitize bench instructions gpu validate docs docs-packages lint format typecheck clean
 
 help:
 	@echo "make demo      run the bulldozer; write a film, pictures and a report to out/bulldozer"
@@ -31,6 +37,7 @@ help:
 	@echo "make instructions  hold the instructions of five small scenes to stored limits (valgrind; ARGS=--renew: new limits)"
 	@echo "make gpu       on a machine with a GPU: build, test and measure within 10 minutes (docs/gpu.md; WHEELS=folder)"
 	@echo "make validate  measure physical laws, write docs/validation.md and its pages (FULL=1: all checks; ARGS='rest silo': some)"
+	@echo "make docs      the site: build/site/index.html, from docs/ and docstrings; warnings and broken links are errors"
 	@echo "make setup     virtual environment, packages and the C extension"
 	@echo "make build     the C extension only"
 	@echo "make lint      check style and the direction of imports and includes; make format applies the style"
@@ -40,23 +47,38 @@ setup: $(STAMP_BUILD)
 
 build: $(STAMP_BUILD)
 
-packages: $(STAMP_PACKAGES)
+packages: $(STAMP_DEV)
 
 # Debian packages and the virtual environment
 $(STAMP_SYSTEM): tools/setup_system.sh
 	@PYTHON=$(PYTHON) VENV=$(VENV) sh tools/setup_system.sh
 	@touch $@
 
-# Python packages; editable, so that changes to Python files need no new installation. The extension is built once, below
+# Python packages of the extras $(1), editable, so that changes to Python files need no new installation; the extension is
+# built once, below
+define install
+	@echo "installing Python packages into $(VENV): $(1)"
+	@mkdir -p build
+	@GG_EXTENSION=0 $(PIP) --no-build-isolation --editable ".[$(1)]" >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
+	@touch $@
+endef
+
+# those of the demo
 $(STAMP_PACKAGES): $(STAMP_SYSTEM) pyproject.toml setup.py MANIFEST.in
-	@echo "installing Python packages into $(VENV)"
 	@mkdir -p build
 	@$(PIP) --upgrade "pip>=23" "setuptools>=77" "numpy>=2.0" >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
-	@GG_EXTENSION=0 $(PIP) --no-build-isolation --editable ".[dev,demo]" >build/pip.log 2>&1 || \
-		(cat build/pip.log; exit 1)
+	$(call install,demo)
+
+# and those of tests and checks
+$(STAMP_DEV): $(STAMP_PACKAGES)
+	$(call install,dev)
+
+# changes where GG_CUDA does
+$(STAMP_CUDA): $(STAMP_PACKAGES)
+	@rm -f $(VENV)/.stamp-cuda-*
 	@touch $@
 
-$(STAMP_BUILD): $(STAMP_PACKAGES) $(C_SOURCES)
+$(STAMP_BUILD): $(STAMP_PACKAGES) $(STAMP_CUDA) $(C_SOURCES)
 	@echo "building the C extension"
 	@mkdir -p build
 	@GG_WERROR=1 $(BIN)/python setup.py --quiet build_ext --inplace >build/build.log 2>&1 || \
@@ -69,35 +91,45 @@ demo: $(STAMP_BUILD)
 # packages for training; TORCH may name a version, as torch==2.13.0. An existing run is resumed
 TORCH ?= torch
 $(STAMP_TRAIN): $(STAMP_PACKAGES)
-	@echo "installing PyTorch and Stable-Baselines3 into $(VENV)"
-	@($(PIP) "$(TORCH)" && GG_EXTENSION=0 $(PIP) --no-build-isolation --editable ".[train]") >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
-	@touch $@
+	@$(PIP) "$(TORCH)" >build/pip.log 2>&1 || (cat build/pip.log; exit 1)
+	$(call install,train)
 
 train: $(STAMP_BUILD) $(STAMP_TRAIN)
 	@$(BIN)/python examples/train_sac.py --minutes 5 $(ARGS) \
 		$(if $(wildcard out/train/bulldozer/checkpoint.zip),--resume out/train/bulldozer,Bulldozer-v1 --out out/train/bulldozer)
 	@$(BIN)/python -m granular_gym play Bulldozer-v1 --policy out/train/bulldozer/checkpoint.zip --every 8 --out out/train/bulldozer
 
-test: $(STAMP_BUILD)
+test: $(STAMP_BUILD) $(STAMP_DEV)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-sanitize: $(STAMP_BUILD)
+sanitize: $(STAMP_BUILD) $(STAMP_DEV)
 	@tools/check_sanitized.sh $(ARGS)
 
-bench: $(STAMP_BUILD)
+bench: $(STAMP_BUILD) $(STAMP_DEV)
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
-instructions: $(STAMP_BUILD)
+instructions: $(STAMP_BUILD) $(STAMP_DEV)
 	@$(BIN)/python -m benchmarks.instructions $(or $(ARGS),--check)
 
 # its own environment in build/gpu, from the system's packages and the folder of wheels: needs no network
 gpu:
 	@WHEELS="$(WHEELS)" $(PYTHON) tools/run_gpu.py $(ARGS)
 
-validate: $(STAMP_BUILD)
+validate: $(STAMP_BUILD) $(STAMP_DEV)
 	@$(BIN)/python validation/run.py $(if $(FULL),--full) $(ARGS)
 
-lint: $(STAMP_PACKAGES)
+# and those of the site
+$(STAMP_DOCS): $(STAMP_PACKAGES)
+	$(call install,docs)
+
+docs-packages: $(STAMP_DOCS)
+
+# the variable hides an advertisement
+docs: $(STAMP_BUILD) $(STAMP_DOCS)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict >build/docs.log 2>&1 || (cat build/docs.log; exit 1)
+	@echo "build/site/index.html"
+
+lint: $(STAMP_DEV)
 	@$(BIN)/ruff check $(PY_FILES)
 	@$(BIN)/ruff format --check $(PY_FILES)
 	@$(BIN)/python tools/check_includes.py
@@ -105,11 +137,11 @@ lint: $(STAMP_PACKAGES)
 	@if command -v clang-format >/dev/null; then clang-format --dry-run --Werror $(C_SOURCES); \
 		else echo "clang-format is not installed: C style not checked"; fi
 
-typecheck: $(STAMP_PACKAGES)
+typecheck: $(STAMP_DEV)
 	@$(BIN)/mypy
 	@$(BIN)/python tools/check_types.py
 
-format: $(STAMP_PACKAGES)
+format: $(STAMP_DEV)
 	@$(BIN)/ruff check --fix-only --quiet $(PY_FILES)
 	@$(BIN)/ruff format $(PY_FILES)
 	@$(BIN)/python tools/check_includes.py

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import granular_gym as gg
+from granular_gym.base.rotations import rotate
 
 Floats = NDArray[np.float64]
 
@@ -91,12 +92,126 @@ def knead(world: gg.World, steps: int, first: int = 0, substeps: int = 1) -> lis
     return hashes
 
 
-def basin(size: tuple[float, float, float], depth: float, spacing: float) -> gg.Scene:
+#: gravity [m/s2] and density of water [kg/m3]
+GRAVITY, WATER = 9.81, 1000.0
+
+
+def pressures(world: gg.World) -> Floats:
+    """Pressures of the particles of env 0 [Pa]."""
+    return -np.trace(world.stresses[0].astype(np.float64), axis1=1, axis2=2) / 3.0
+
+
+def basin(size: tuple[float, float, float], depth: float, spacing: float, bulk_modulus: float = 4e5) -> gg.Scene:
     """Water at rest in a box, as deep as that [m]."""
     scene = gg.Scene(((0, 0, 0), size))
-    water = scene.add_material(density=1000.0, friction=0.0, continuum=gg.Liquid(4e5, 1e-3), name="water")
+    law = gg.Liquid(bulk_modulus, 1e-3)
+    water = scene.add_material(density=WATER, friction=0.0, continuum=law, name="water")
     scene.add_continuum(water, (0, 0, 0), (size[0], size[1], depth), spacing=spacing)
     return scene
+
+
+def carried(world: gg.World, side: float, depth: float) -> tuple[float, list[float]]:
+    """Of a square `basin`: weight on its floor over that of the water; thrusts on its sides, -x, +x, -y, +y, over the
+    law."""
+    walls, weight = world.wall_wrenches[0].astype(np.float64), GRAVITY * float(world.grain_masses[0].sum())
+    law = 0.5 * WATER * GRAVITY * depth**2 * side
+    thrusts = np.array([-walls[0, 0], walls[1, 0], -walls[2, 1], walls[3, 1]]) / law
+    return float(-walls[4, 2] / weight), [float(thrust) for thrust in thrusts]
+
+
+#: width and thickness of the column of `dam` [m]
+DAM, SLOT = 0.1, 0.025
+#: times, in sqrt(width / 2 g), and fronts, in widths, of an experiment (Martin, Moyce 1952, table 2, n^2 = 2)
+MARTIN_MOYCE = np.array([(1.63, 1.89), (1.98, 2.33), (2.32, 2.78), (2.65, 3.22), (2.98, 3.67)])
+
+
+def dam(spacing: float) -> gg.Scene:
+    """A column of water twice as high as wide at a wall, in a slot between smooth walls, with nothing that holds it."""
+    scene = gg.Scene(((0, 0, 0), (7 * DAM, SLOT, 3 * DAM)))
+    water = scene.add_material(density=WATER, friction=0.0, continuum=gg.Liquid(2e5, 1e-3))
+    scene.add_continuum(water, (0, 0, 0), (DAM, SLOT, 2 * DAM), spacing=spacing)
+    return scene
+
+
+def dam_front(world: gg.World) -> float:
+    """Front of `dam`, in widths: half of the particles of a row across the slot may be before it."""
+    beyond = round(SLOT / world.spacing)
+    return (float(np.sort(world.positions[0, :, 0])[-1 - beyond]) + world.spacing / 4) / DAM
+
+
+#: width and thickness of the layer of `sheared` [m], speed of each plate [m/s], viscosity [Pa s]
+LAYER, SHEAR_SPEED, SYRUP = (0.04, 0.06), 0.025, 50.0
+
+
+def sheared(spacing: float, long: float = 0.6) -> gg.Scene:
+    """A layer of honey without gravity between two plates, with free ends; `long` [m]: its length along them."""
+    wide, thick = LAYER
+    scene = gg.Scene(((-1, -1, -1), (1, 2, 1)), gravity=(0, 0, 0), boundary=dict.fromkeys("xyz", "open"))
+    honey = scene.add_material(density=WATER, friction=0.0, continuum=gg.Liquid(1e5, SYRUP))
+    scene.add_continuum(honey, (0, 0, 0), (wide, long, thick), spacing=spacing)
+    for name, z in (("low", -0.02), ("high", thick + 0.02)):
+        scene.add_tool(gg.Sdf.box((0.3, 0.5 * long + 0.2, 0.02)), name, honey, (0.5 * wide, 0.5 * long, z))
+    return scene
+
+
+def shear(world: gg.World, dt: float, steps: int) -> tuple[float, float]:
+    """Slides the plates of `sheared` past each other; drag on the lower and the upper one in the second half [N]."""
+    poses, drag = world.tool_poses[0].copy(), []
+    middle = float(poses[0, 1])
+    for k in range(1, steps + 1):
+        poses[:, 1] = middle + dt * SHEAR_SPEED * k * np.array([-1.0, 1.0])
+        world.step(dt, tool_poses=poses)
+        drag.append((world.wrenches[0, 0, 1], -world.wrenches[0, 1, 1]))
+    low, high = np.mean(drag[steps // 2 :], axis=0)
+    return float(low), float(high)
+
+
+def drag_law(long: float) -> float:
+    """Drag on a plate of `sheared` by Newton's law of viscosity, without ends [N]."""
+    wide, thick = LAYER
+    return SYRUP * 2 * SHEAR_SPEED / thick * long * wide
+
+
+#: half sizes of the box of `drowned` [m]
+DROWNED = np.array([0.04, 0.04, 0.03])
+
+
+def drowned(aside: float, spacing: float) -> tuple[gg.Scene, float]:
+    """A fixed box under water, so far aside from the grid [m]; the weight of what it displaces [N]."""
+    scene = gg.Scene(((0, 0, 0), (0.2, 0.2, 0.3)))
+    water = scene.add_material(density=WATER, friction=0.0, continuum=gg.Liquid(4e5, 1e-3))
+    scene.add_tool(gg.Sdf.box(DROWNED), "box", water, (0.1 + aside, 0.1 + aside, 0.1 + aside))
+    places = np.stack(np.meshgrid(*[np.arange(0.25 * spacing, 0.2, 0.5 * spacing)] * 3, indexing="ij"), -1)
+    places = places.reshape(-1, 3)
+    # off the grid a row of particles would lie across the faces
+    kept = (np.abs(places - 0.1 - aside) > DROWNED + (0.15 * spacing if aside else 0.0)).any(axis=1)
+    scene.add_continuum(water, points=places[kept], spacing=spacing)
+    return scene, GRAVITY * WATER * 8.0 * float(DROWNED.prod())
+
+
+#: side of the pool of `afloat` [m]
+POOL = 0.2
+
+
+def afloat(half: Any, pose: Any, density: float, depth: float, spacing: float, **tool: Any) -> tuple[gg.Scene, float]:
+    """A free box in a pool that was as deep as that before it took its place there; its mass [kg]."""
+    scene, half = gg.Scene(((0, 0, 0), (POOL, POOL, 0.4))), np.array(half)
+    water = scene.add_material(density=WATER, friction=0.0, continuum=gg.Liquid(4e5, 1e-3))
+    mass = density * 8.0 * float(half.prod())
+    inertia = mass / 3.0 * (half @ half - half**2)
+    scene.add_tool(gg.Sdf.box(half), "box", water, pose, mass=mass, inertia=inertia, **tool)
+    across, up = (np.arange(0.25 * spacing, end, 0.5 * spacing) for end in (POOL, depth))
+    places = np.stack(np.meshgrid(across, across, up, indexing="ij"), -1).reshape(-1, 3)
+    turned = (1.0, 0.0, 0.0, 0.0) if len(pose) == 3 else (pose[3], *(-x for x in pose[4:]))
+    local = rotate(np.array(turned), places - pose[:3])
+    scene.add_continuum(water, points=places[(np.abs(local) > half).any(axis=1)], spacing=spacing)
+    return scene, mass
+
+
+def draught(world: gg.World, height: float, half: float) -> float:
+    """How deep an upright cube of `afloat` lies in water whose surface is level [m], by the height of its middle."""
+    volume = float(world.grain_masses[0].sum()) / WATER
+    return (volume - (height - half) * POOL**2) / (POOL**2 - 4.0 * half**2)
 
 
 def stirred() -> gg.Scene:

@@ -154,15 +154,15 @@ def _first_clause(text: str) -> str:
 
 
 def _failing(check: Check, rows: list[dict[str, Any]]) -> list[str]:
-    """A line for each failing measure: how many of its lines fail, and the beginning of the cause."""
-    lines = []
+    """A line for each cause, by its beginning: the failing measures, and how many of their lines fail."""
+    found: dict[str, list[str]] = {}
     for measure in sorted({row["measure"] for row in rows if row["verdict"] == FAIL}):
         judged = [row for row in rows if row["measure"] == measure and row["verdict"] in (PASS, FAIL)]
         failed = sum(row["verdict"] == FAIL for row in judged)
         why = next((text for start, text in check.causes.items() if measure.startswith(start)), "cause not found yet")
-        what = f"[{check.name}](validation/{check.name}.md), {measure}, {failed} of {len(judged)}"
-        lines.append(f"- {what}: {_first_clause(why)}.")
-    return lines
+        found.setdefault(_first_clause(why), []).append(f"{measure}, {failed} of {len(judged)}")
+    link = f"[{check.name}](validation/{check.name}.md)"
+    return [f"- {link}, {'; '.join(measures)}: {why}." for why, measures in found.items()]
 
 
 def _headline(check: Check, rows: list[dict[str, Any]]) -> str:
@@ -195,7 +195,7 @@ def totals(checks: list[Check], results: dict[str, Any]) -> dict[str, int]:
 
 
 def _front(checks: list[Check], results: dict[str, Any], folder: str) -> str:
-    """The page of one screen: a line for each check, a line for each failing measure."""
+    """The page of one screen: a line for each check, a line for each cause of what fails."""
     total = totals(checks, results)
     summary = f"{total[PASS]} lines pass, **{total[FAIL]} fail**, {total[REPORT]} are reported without a gate" + (
         f", {total[SKIPPED]} comparisons were skipped." if total[SKIPPED] else "."

@@ -155,6 +155,16 @@ def test_failures_stay_on_the_page() -> None:
     assert "[one](one.md)" in pages["validation/checks.md"]
 
 
+def test_measures_with_one_cause_share_a_line() -> None:
+    rows = [check.below(result(), "ball", name, 2.0, 1.0, "law") for name in ("drift", "lift", "lift", "spin")]
+    why = {"drift": "steps that are far too long for it; more", "lift": "steps that are far too long for it: more"}
+    one = check.Check("one", "a law", "text", "1", "lift", lambda size, seeds: [{}], lambda p, t: {}, lambda r: rows,
+                      lambda f, r: None, causes=why)  # fmt: skip
+    front = page.render([one], {"one": {"quick": stored(rows, 1)}}, "validation", set())["validation.md"]
+    assert "- [one](validation/one.md), drift, 1 of 1; lift, 2 of 2: steps that are far too long for it.\n" in front
+    assert "- [one](validation/one.md), spin, 1 of 1: cause not found yet.\n" in front
+
+
 @pytest.mark.parametrize(
     ("cause", "clause"),
     [

@@ -200,11 +200,11 @@ CHECK = Check(
     draw=draw,
     causes={
         "final depth": (
-            "the step of 1 ms: impacts of several grains within one substep lose more energy than one after "
-            "another, and less of the column runs out. By hand, means of three seeds: 9/10 of the grains within 107 "
-            "d, half within 36.8 d, depth 15 d at the wall; 40 iterations change nothing (108, 36.8 and 15 d), .25 ms "
-            "gives 110, 38 and 14.7 d, .1 ms 112, 38.7 and 14.9 d (seed 1; LAMMPS: 114, 39.1 and 13.8 d). The depth "
-            "at the wall differs by up to .5 d between runs that differ by rounding"
+            "steps of 1 ms lose energy in impacts of several grains: within one substep these lose more than one "
+            "after another, and less of the column runs out. By hand, means of three seeds: 9/10 of the grains "
+            "within 107 d, half within 36.8 d, depth 15 d at the wall; 40 iterations change nothing (108, 36.8 and "
+            "15 d), .25 ms gives 110, 38 and 14.7 d, .1 ms 112, 38.7 and 14.9 d (seed 1; LAMMPS: 114, 39.1 and "
+            "13.8 d). The depth at the wall differs by up to .5 d between runs that differ by rounding"
         ),
     },
     available=peer.available,

@@ -220,16 +220,16 @@ CHECK = Check(
             "kept the momentum of sweep 20: .86 to .94 with 200, at .25 ms and 10 iterations .96 to .97"
         ),
         "largest energy": (
-            "the law of simultaneous impacts, not convergence (the same .2 % with 20, 40 and 200 iterations, none at "
-            ".25 ms): where a grain is hit and within the same substep catches up with one that flies ahead of it, "
-            "both contacts are solved at once, and the second, which had been opening, closes without a bounce "
+            "the law of simultaneous impacts, not convergence: the same .2 % with 20, 40 and 200 iterations, none "
+            "at .25 ms. Where a grain is hit and within the same substep catches up with one that flies ahead of "
+            "it, both contacts are solved at once, and the second, which had been opening, closes without a bounce "
             "(seen in seed 3). Three in a row of which the third flies ahead at a fifth of the speed of the first, "
             "converged: +10 %. Over 100 s more is lost than gained"
         ),
         "energy / least before": (
-            "the same law: all of the gain is one impact of three grains within a substep, which gives .22 % with 10, "
-            "40 and 1,000 iterations alike, and nothing in steps of .25 ms (by hand, from the state before it). With "
-            "other numbers of iterations the gas goes other ways and has other such impacts"
+            "all of the gain is one impact of three grains within a substep: it gives .22 % with 10, 40 and 1,000 "
+            "iterations alike, and nothing in steps of .25 ms (by hand, from the state before it), by the same "
+            "law. With other numbers of iterations the gas goes other ways and has other such impacts"
         ),
     },
 )

@@ -110,7 +110,8 @@ CHECK = Check(
             "that the column is shorter by half a cell, 5.3 and 3.2 %"
         ),
         "stress / sqrt(3/2) yield stress": (
-            "explicit contacts hold half a cell, as above: 5.3 % of the column that they leave on 5 cells, 3.2 % on 8"
+            "few cells; explicit contacts hold half a cell. That is 5.3 % of the column that they leave on 5 "
+            "cells, 3.2 % on 8"
         ),
     },
     same=True,

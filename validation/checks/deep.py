@@ -147,13 +147,13 @@ CHECK = Check(
     draw=draw,
     causes={
         "drift": (
-            "the landing leaves overlaps; while they are corrected the grains slide past each other and the bed sinks, "
-            "ever more slowly (docs/stability.md)"
+            "the bed sinks while overlaps of the landing are corrected: grains slide past each other, ever more "
+            "slowly (docs/stability.md)"
         ),
         "jitter": (
-            "single loose grains: without rolling friction one that rolls or rocks keeps its speed, or is sampled at "
-            "another phase. The bed itself is at rest: the median grain has a hundredth of the rms speed, 2e-8 to "
-            "1e-6 m/s, and does not grow faster"
+            "single loose grains that roll or rock on: without rolling friction one keeps its speed, or is sampled "
+            "at another phase. The bed itself is at rest: the median grain has a hundredth of the rms speed, 2e-8 "
+            "to 1e-6 m/s, and does not grow faster"
         ),
     },
     panels=3,

@@ -201,13 +201,13 @@ CHECK = Check(
     draw=draw,
     causes={
         "exponential of floor load": (
-            "one filling per height: above 2 D, where the load is saturated, fillings of one height scatter by up "
-            "to 13 % (19.6, 22.1 and 20.3 N at 4.5 D and 1 ms); means over three fillings follow the law (R2 .994 "
-            "and .999), see the last lines"
+            "one filling per height, and fillings scatter: above 2 D, where the load is saturated, those of one "
+            "height differ by up to 13 % (19.6, 22.1 and 20.3 N at 4.5 D and 1 ms); means over three fillings "
+            "follow the law (R2 .994 and .999), see the last lines"
         ),
         "K from its length": (
-            "as for the exponential: means over three fillings give .44 at 1 ms and .40 at .5 ms, the lower end of "
-            "the range; K from the loads at 6 D is .41 to .48"
+            "one filling per height, and fillings scatter: means over three fillings give .44 at 1 ms and .40 at "
+            ".5 ms, the lower end of the range; K from the loads at 6 D is .41 to .48"
         ),
     },
     panels=2,
